@@ -1,0 +1,348 @@
+/*
+ * chokepoint.h - the whole public interface of libchokepoint, and its manual.
+ *
+ * chokepoint is the one door through which a program runs other programs: only
+ * tools that a reviewed policy lists, with an environment that is built and not
+ * inherited, in a directory that cannot be left by a link, for a bounded time,
+ * with output captured in bounded memory, and with nothing left running.
+ *
+ * A BLOCKING RUN
+ *
+ *   1. choke_context_new()     loads the policy. No process is made yet.
+ *   2. choke_run()             judges, runs, waits.
+ *   3. read the result, choke_result_free().
+ *   4. choke_context_free()    ends whatever still runs.
+ *
+ * MANY RUNS FROM ONE THREAD
+ *
+ *   1. choke_start()           as often as you like; returns at once.
+ *   2. poll choke_fd() for reading in any event loop.
+ *   3. choke_dispatch()        when it is readable; never blocks.
+ *   4. choke_next()            takes one finished job after another, NULL at the end.
+ *   5. choke_job_result(), choke_job_free().
+ *   choke_cancel() ends one job, choke_cancel_all() every one; a cancelled job still
+ *   comes out of choke_next().
+ *
+ * WHAT RETURNS WHAT
+ *
+ *   A refusal is a result: the call returns 0 and result->outcome says which kind. So is
+ *   a tool that cannot be found or started. A call returns a negative errno only when
+ *   it could not do its own work: no memory, a context used after fork(), a NULL where
+ *   something must stand. Then *error (where given) holds the words.
+ *
+ * WHAT IT DOES TO YOUR PROGRAM
+ *
+ *   No signal handler, no thread, no change to your signal mask once a call returned, no
+ *   mutable global but the warn-once flags. The first allowed run of a context makes one
+ *   child process, the keeper, which creates, adopts and kills the tools. Your program's own
+ *   size does not matter, for it is never forked. If you reap the keeper with waitpid(-1)
+ *   nothing is lost; a program that waits until it has *no* child must free the context first.
+ *   All descriptors are close-on-exec.
+ *
+ *   A context is used by one thread at a time; several threads use several contexts. After
+ *   fork() without exec the child must not use the parent's context (it gets -EOWNERDEAD).
+ *
+ * WHEN A CALL ENDS
+ *
+ *   A call ends when the tool's own process has ended. What it left behind (daemons,
+ *   double forks, other sessions) is killed then; if any of those still held stdout or
+ *   stderr, output_incomplete is true. At the timeout the whole tree gets SIGTERM, and SIGKILL
+ *   100 ms later (less for timeouts under 250 ms), so the call has returned by 1.5 times the timeout.
+ */
+#ifndef CHOKEPOINT_H
+#define CHOKEPOINT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define CHOKE_API __attribute__((visibility("default")))
+#else
+#define CHOKE_API
+#endif
+
+#define CHOKE_VERSION_MAJOR 0
+#define CHOKE_VERSION_MINOR 1
+#define CHOKE_VERSION_PATCH 0
+#define CHOKE_VERSION "0.1.0"
+
+/* The version of the library that is linked, "0.1.0". */
+CHOKE_API const char *choke_version(void);
+
+/* ---- outcomes ---------------------------------------------------------------------------- */
+
+/*
+ * How a call ended. The words (choke_outcome_name) are stable; scripts may depend on them.
+ * Zero is no outcome, so that a zero-filled struct never reads as success.
+ */
+enum choke_outcome {
+    CHOKE_NONE = 0,
+    CHOKE_EXITED,           /* "exited": the tool ended by itself; exit_code holds */
+    CHOKE_SIGNALED,         /* "signaled": a signal that was not ours ended it */
+    CHOKE_TIMEOUT,          /* "timeout": killed at its deadline */
+    CHOKE_CANCELLED,        /* "cancelled": killed because the caller asked, or its keeper was lost */
+    CHOKE_DISALLOWED,       /* "disallowed": the policy says no */
+    CHOKE_TOOL_MISSING,     /* "tool_missing": allowed, but not installed */
+    CHOKE_INVALID,          /* "invalid": the request itself is malformed */
+    CHOKE_CWD,              /* "cwd": not a directory, or outside the root */
+    CHOKE_ENV_FORBIDDEN,    /* "env_forbidden": a variable the entry does not grant */
+    CHOKE_JAIL_UNAVAILABLE, /* "jail_unavailable": the jail asked for is not to be had */
+    CHOKE_POLICY,           /* "policy": the policy cannot be loaded, or lies inside the root */
+    CHOKE_SPAWN_FAILED      /* "spawn_failed": found, but could not be started */
+};
+
+CHOKE_API const char *choke_outcome_name(enum choke_outcome outcome);
+
+/* ---- errors ------------------------------------------------------------------------------ */
+
+#define CHOKE_MESSAGE_MAX 1024
+
+/*
+ * Filled once, by whoever noticed. Untrusted bytes in the message are escaped. line and
+ * column count from 1 and are 0 where the error is not about a place in a file.
+ */
+struct choke_error {
+    enum choke_outcome outcome;
+    int errnum; /* a positive errno, or 0 */
+    unsigned line;
+    unsigned column;
+    char message[CHOKE_MESSAGE_MAX];
+};
+
+/* ---- events ------------------------------------------------------------------------------ */
+
+enum choke_level { CHOKE_DEBUG = 1, CHOKE_INFO, CHOKE_WARNING };
+
+struct choke_field {
+    const char *key;
+    const char *value; /* control bytes escaped */
+};
+
+/*
+ * Something worth telling. Names:
+ *   subproc.<jail>.wrapped     debug    probe_name, egress
+ *   subproc.<jail>.skipped     warning  reason; once per process
+ *   subproc.started            info     tool, path, jail, probe_name
+ *   subproc.exited             info     tool, outcome, code, duration_ms, probe_name
+ *   subproc.timeout            warning  tool, timeout_ms, probe_name
+ *   subproc.refused            warning  tool, outcome, rule, message, probe_name
+ *   subproc.stdout.truncated   warning  probe_name, stream, bytes
+ * Pointers are valid during the callback only. The callback must not call into the same context.
+ */
+struct choke_event {
+    enum choke_level level;
+    const char *name;
+    const struct choke_field *fields;
+    size_t field_count;
+};
+
+typedef void (*choke_event_fn)(void *data, const struct choke_event *event);
+
+/* ---- context ----------------------------------------------------------------------------- */
+
+struct choke_context;
+
+/* Zero-filled: the embedded policy, no events. */
+struct choke_options {
+    /*
+     * The policy file; NULL means the one embedded in the library. Refused: a file that anyone but
+     * its owner may write, one that is owned by someone other than root or the caller, one
+     * over 1 MiB, and, for each request, one that lies inside the request's root.
+     */
+    const char *policy_path;
+    choke_event_fn on_event;
+    void *event_data;
+};
+
+/* options may be NULL. On failure *ret_context is untouched; error->outcome is CHOKE_POLICY where the policy is at fault. */
+CHOKE_API int choke_context_new(const struct choke_options *options, struct choke_context **ret_context,
+                                struct choke_error *error);
+
+/* Ends every job as choke_cancel_all does, waits for the end (bounded), frees all jobs. NULL is fine. */
+CHOKE_API void choke_context_free(struct choke_context *context);
+
+/* ---- request ----------------------------------------------------------------------------- */
+
+enum choke_jail {
+    CHOKE_JAIL_DEFAULT = 0, /* none for a direct tool, auto for an external one */
+    CHOKE_JAIL_AUTO,        /* native, then bwrap, then none with one warning */
+    CHOKE_JAIL_NATIVE,
+    CHOKE_JAIL_BWRAP,
+    CHOKE_JAIL_NONE
+};
+
+enum choke_stdin {
+    CHOKE_STDIN_NULL = 0, /* /dev/null */
+    CHOKE_STDIN_BYTES,    /* stdin_bytes, stdin_length; copied by the call */
+    CHOKE_STDIN_FD        /* stdin_fd; the caller keeps it and may close it once the call returned */
+};
+
+enum choke_stream { CHOKE_STDOUT = 1, CHOKE_STDERR = 2 };
+
+/* Bytes as they arrive, before any truncation. Must not call into the same context. */
+typedef void (*choke_output_fn)(void *data, enum choke_stream stream, const void *bytes, size_t length);
+
+#define CHOKE_DEFAULT_OUTPUT_BYTES ((size_t)64 << 20)
+#define CHOKE_MIN_OUTPUT_BYTES ((size_t)18)
+
+/*
+ * What to run. Zero-filled it is closed: without argv, root, cwd and timeout_ms it is refused as
+ * "invalid". Everything is copied; nothing needs to live longer than the call.
+ */
+struct choke_request {
+    const char *const *argv; /* NULL-terminated; argv[0] is a tool's name in the policy, no path */
+    const char *root;        /* the repository; nothing that the call names may leave it */
+    const char *cwd;         /* a relative path is taken from root; "." is root itself */
+    uint64_t timeout_ms;     /* mandatory: 1 ms to 365 days; CHOKE_TIMEOUT_FROM_POLICY for the entry's limit */
+
+    /*
+     * A probe's name makes this a "run external": env must be empty. NULL: an ordinary run.
+     * ^[a-z][a-z0-9_]{0,63}$
+     */
+    const char *probe;
+    const char *const *egress; /* NULL-terminated host[:port] list; needs a jail */
+    const char *const *env;    /* NULL-terminated NAME=VALUE list; names that the entry grants */
+
+    enum choke_stdin stdin_kind;
+    int stdin_fd;
+    const void *stdin_bytes;
+    size_t stdin_length;
+
+    size_t max_output_bytes; /* per stream; 0 means 64 MiB; under 18 is "invalid" */
+    choke_output_fn on_output;
+    void *output_data;
+
+    enum choke_jail jail;
+    bool require_jail; /* with auto: no jail is an error, not a warning */
+};
+
+#define CHOKE_TIMEOUT_FROM_POLICY UINT64_MAX
+
+/* ---- result ------------------------------------------------------------------------------ */
+
+/*
+ * At or under the cap, data is what the tool wrote. Over it, data is "...[TRUNCATED]..." and then the last
+ * cap - 17 bytes, exactly cap bytes. data is never NULL and has a NUL behind it.
+ */
+struct choke_capture {
+    const char *data;
+    size_t length;
+    uint64_t total_bytes; /* what the tool really wrote, as far as it was read */
+    bool truncated;
+};
+
+struct choke_result {
+    enum choke_outcome outcome;
+    int exit_code; /* CHOKE_EXITED: the tool's status; else -1 */
+    int signal;    /* the signal that ended the tool's process, 0 if none */
+    struct choke_capture out;
+    struct choke_capture err;
+    bool output_incomplete; /* something still held a stream when the call ended */
+    uint64_t duration_us;
+    uint64_t user_us;
+    uint64_t system_us;
+    uint64_t max_rss_kib;
+    const char *jail;          /* "none", ...; NULL where nothing ran */
+    const char *const *layers; /* NULL-terminated: what held, "no_new_privs", ... */
+    const char *kill;          /* how the tree would have been killed: pidns cgroup subreaper pgroup; NULL */
+    const char *tool_name;     /* NULL where argv[0] names no tool */
+    const char *tool_path;     /* NULL where it was not resolved */
+    const char *rule;          /* what decided, "tools.git", "search_path", "request.cwd" */
+    struct choke_error error;  /* outcome CHOKE_NONE where the tool ran and ended by itself */
+};
+
+CHOKE_API void choke_result_free(struct choke_result *result); /* NULL is fine */
+
+/* ---- running ----------------------------------------------------------------------------- */
+
+struct choke_job;
+
+/* Runs and waits. Other jobs of the context move on meanwhile. */
+CHOKE_API int choke_run(struct choke_context *context, const struct choke_request *request,
+                        struct choke_result **ret_result, struct choke_error *error);
+
+/*
+ * Starts and returns. A refused request is a job too: it is finished from the start and comes out of
+ * choke_next(). The job belongs to the caller: free it, or leave it to choke_context_free.
+ */
+CHOKE_API int choke_start(struct choke_context *context, const struct choke_request *request,
+                          struct choke_job **ret_job, struct choke_error *error);
+
+/* Readable when choke_dispatch has something to do. Belongs to the context: do not read or close it. */
+CHOKE_API int choke_fd(const struct choke_context *context);
+
+/* Does what is due, without blocking. Returns the number of finished jobs waiting in choke_next(), or a negative errno. */
+CHOKE_API int choke_dispatch(struct choke_context *context, struct choke_error *error);
+
+/* Blocks until a job is finished or timeout_ms has passed (-1: no bound), then as choke_dispatch. */
+CHOKE_API int choke_wait(struct choke_context *context, int timeout_ms, struct choke_error *error);
+
+/* The next finished job, each once; NULL when there is none. */
+CHOKE_API struct choke_job *choke_next(struct choke_context *context);
+
+/* How many jobs run now. */
+CHOKE_API size_t choke_running(const struct choke_context *context);
+
+/* SIGTERM to the tree, SIGKILL 50 ms later. Returns at once; harmless for a finished job. */
+CHOKE_API void choke_cancel(struct choke_job *job);
+CHOKE_API void choke_cancel_all(struct choke_context *context);
+
+/* NULL until the job is finished; belongs to the job. */
+CHOKE_API const struct choke_result *choke_job_result(const struct choke_job *job);
+
+/* A pointer of your own on the job. */
+CHOKE_API void choke_job_set_data(struct choke_job *job, void *data);
+CHOKE_API void *choke_job_data(const struct choke_job *job);
+
+/* A running job is cancelled, and freed once it has ended. NULL is fine. */
+CHOKE_API void choke_job_free(struct choke_job *job);
+
+/* ---- looking, not running ---------------------------------------------------------------- */
+
+/*
+ * What a request would do. Nothing is spawned and nothing is written. outcome is CHOKE_NONE where the request would
+ * be run; else it and error say why not, and fields that were not reached are NULL.
+ */
+struct choke_decision {
+    enum choke_outcome outcome;
+    const char *rule;
+    const char *tool_name;
+    const char *tool_path;
+    const char *const *argv;
+    const char *const *env; /* NAME=VALUE, exactly what the tool would get */
+    const char *root;       /* as resolved */
+    const char *cwd;
+    uint64_t timeout_ms;
+    const char *jail;
+    const char *const *layers;
+    struct choke_error error;
+};
+
+CHOKE_API int choke_explain(struct choke_context *context, const struct choke_request *request,
+                            struct choke_decision **ret_decision, struct choke_error *error);
+CHOKE_API void choke_decision_free(struct choke_decision *decision); /* NULL is fine */
+
+/* ---- the policy -------------------------------------------------------------------------- */
+
+struct choke_tool_info {
+    const char *name;
+    const char *why;
+    const char *adr;
+    const char *route; /* "direct", "external", "jail" */
+    bool required;
+    const char *install; /* one command line that installs it here, or NULL */
+};
+
+/* Tools in the order of the policy; false past the end. Strings live as long as the context. */
+CHOKE_API bool choke_tool(const struct choke_context *context, size_t index, struct choke_tool_info *ret_info);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,140 @@
+/*
+ * arena.c - see arena.h.
+ *
+ * Blocks are chained, newest first, and double in size up to 256 KiB; a request larger than that gets a block of its own.
+ */
+#include "base/arena.h"
+
+#include <stdalign.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_BLOCK_BYTES ((size_t)2048)
+#define MAX_BLOCK_BYTES ((size_t)256 << 10)
+
+struct ck_arena_block {
+    struct ck_arena_block *next;
+    size_t used;
+    size_t size;
+    alignas(max_align_t) unsigned char data[];
+};
+
+static size_t aligned(size_t bytes)
+{
+    return (bytes + alignof(max_align_t) - 1) & ~(alignof(max_align_t) - 1);
+}
+
+static struct ck_arena_block *add_block(struct ck_arena *arena, size_t need)
+{
+    size_t size = arena->blocks != NULL ? arena->blocks->size * 2 : FIRST_BLOCK_BYTES;
+    if (size > MAX_BLOCK_BYTES)
+        size = MAX_BLOCK_BYTES;
+    if (size < need)
+        size = need;
+    size_t total;
+    if (__builtin_add_overflow(arena->total_bytes, size, &total) || (arena->max_bytes != 0 && total > arena->max_bytes))
+        return NULL;
+    struct ck_arena_block *block = calloc(1, sizeof *block + size);
+    if (block == NULL)
+        return NULL;
+    block->next = arena->blocks;
+    block->size = size;
+    arena->blocks = block;
+    arena->total_bytes = total;
+    return block;
+}
+
+void *ck_arena_alloc(struct ck_arena *arena, size_t bytes)
+{
+    if (bytes > SIZE_MAX / 4)
+        return NULL;
+    size_t need = aligned(bytes == 0 ? 1 : bytes);
+    struct ck_arena_block *block = arena->blocks;
+    if (block == NULL || block->size - block->used < need)
+        block = add_block(arena, need);
+    if (block == NULL)
+        return NULL;
+    void *result = block->data + block->used;
+    block->used += need;
+    return result;
+}
+
+void *ck_arena_array(struct ck_arena *arena, size_t count, size_t element_bytes)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(count, element_bytes, &bytes))
+        return NULL;
+    return ck_arena_alloc(arena, bytes);
+}
+
+void *ck_arena_grow(struct ck_arena *arena, void *old, size_t old_bytes, size_t new_bytes)
+{
+    struct ck_arena_block *block = arena->blocks;
+    if (old != NULL && block != NULL && new_bytes <= SIZE_MAX / 4 && new_bytes >= old_bytes) {
+        size_t start = (size_t)((unsigned char *)old - block->data);
+        bool latest = (unsigned char *)old >= block->data && start + aligned(old_bytes == 0 ? 1 : old_bytes) == block->used;
+        if (latest && aligned(new_bytes) <= block->size - start) {
+            block->used = start + aligned(new_bytes);
+            return old;
+        }
+    }
+    void *fresh = ck_arena_alloc(arena, new_bytes);
+    if (fresh != NULL && old != NULL)
+        memcpy(fresh, old, old_bytes < new_bytes ? old_bytes : new_bytes);
+    return fresh;
+}
+
+char *ck_arena_memdup(struct ck_arena *arena, const char *text, size_t length)
+{
+    char *copy = ck_arena_alloc(arena, length + 1);
+    if (copy != NULL)
+        memcpy(copy, text, length);
+    return copy;
+}
+
+char *ck_arena_strdup(struct ck_arena *arena, const char *text)
+{
+    return ck_arena_memdup(arena, text, strlen(text));
+}
+
+char *ck_arena_printf(struct ck_arena *arena, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int length = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    char *text = length < 0 ? NULL : ck_arena_alloc(arena, (size_t)length + 1);
+    if (text == NULL)
+        return NULL;
+    va_start(args, format);
+    (void)vsnprintf(text, (size_t)length + 1, format, args);
+    va_end(args);
+    return text;
+}
+
+const char **ck_arena_strv(struct ck_arena *arena, const char *const *strings)
+{
+    size_t count = 0;
+    while (strings != NULL && strings[count] != NULL)
+        count++;
+    const char **copy = ck_arena_array(arena, count + 1, sizeof *copy);
+    for (size_t i = 0; copy != NULL && i < count; i++) {
+        copy[i] = ck_arena_strdup(arena, strings[i]);
+        if (copy[i] == NULL)
+            return NULL;
+    }
+    return copy;
+}
+
+void ck_arena_done(struct ck_arena *arena)
+{
+    for (struct ck_arena_block *block = arena->blocks, *next; block != NULL; block = next) {
+        next = block->next;
+        free(block);
+    }
+    *arena = (struct ck_arena){.max_bytes = arena->max_bytes};
+}

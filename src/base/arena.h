@@ -1,0 +1,36 @@
+/*
+ * arena.h - memory that is given back all at once.
+ *
+ * A plan, a policy and a result each live in one arena: built piece by piece, immutable then, freed in one
+ * call. Zero-filled is empty. Every allocation is zeroed and aligned for any type. Allocation
+ * fails (NULL) when memory runs out or when the arena would grow beyond its maximum (0: no maximum).
+ */
+#ifndef CK_BASE_ARENA_H
+#define CK_BASE_ARENA_H
+
+#include <stddef.h>
+
+struct ck_arena_block;
+
+struct ck_arena {
+    struct ck_arena_block *blocks;
+    size_t total_bytes;
+    size_t max_bytes;
+};
+
+void *ck_arena_alloc(struct ck_arena *arena, size_t bytes);
+void *ck_arena_array(struct ck_arena *arena, size_t count, size_t element_bytes);
+
+/* Moves a block; in place where it was the latest. old_bytes must be what it was allocated with. */
+void *ck_arena_grow(struct ck_arena *arena, void *old, size_t old_bytes, size_t new_bytes);
+
+char *ck_arena_strdup(struct ck_arena *arena, const char *text);
+char *ck_arena_memdup(struct ck_arena *arena, const char *text, size_t length); /* adds a NUL */
+char *ck_arena_printf(struct ck_arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A copy of a NULL-terminated vector and its strings. NULL gives an empty vector. */
+const char **ck_arena_strv(struct ck_arena *arena, const char *const *strings);
+
+void ck_arena_done(struct ck_arena *arena);
+
+#endif

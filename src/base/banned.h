@@ -1,0 +1,22 @@
+/*
+ * banned.h - calls this project does not make. Every source file gets it on the command
+ * line (-include), so a banned name is a compile error that says what to use.
+ *
+ * strcpy and kin write without a bound; atoi hides errors; system, popen, execvp and execlp go through a shell or a
+ * caller's PATH; mktemp races; alloca has no failure.
+ */
+#ifndef CK_BANNED_H
+#define CK_BANNED_H
+
+#ifndef __ASSEMBLER__
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#undef alloca
+#pragma GCC poison strcpy strcat strncpy strncat stpcpy sprintf vsprintf gets strtok atoi atol atoll atof
+#pragma GCC poison system popen execvp execlp execvpe mktemp tmpnam tempnam alloca putenv setenv
+#endif
+
+#endif

@@ -1,0 +1,41 @@
+/* error.c - see error.h. Nothing here allocates, so that running out of memory can be told. */
+#include "base/error.h"
+
+#include <errno.h>
+#include <stdarg.h>
+
+static int fill(struct choke_error *error, enum choke_outcome outcome, int errnum, const char *format, va_list args)
+{
+    if (error != NULL) {
+        *error = (struct choke_error){.outcome = outcome, .errnum = errnum};
+        (void)vsnprintf(error->message, sizeof error->message, format, args);
+    }
+    return errnum != 0 ? -errnum : -EINVAL;
+}
+
+int ck_error_set(struct choke_error *error, enum choke_outcome outcome, int errnum, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int result = fill(error, outcome, errnum, format, args);
+    va_end(args);
+    return result;
+}
+
+int ck_error_at(struct choke_error *error, unsigned line, unsigned column, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int result = fill(error, CHOKE_POLICY, EINVAL, format, args);
+    va_end(args);
+    if (error != NULL) {
+        error->line = line;
+        error->column = column;
+    }
+    return result;
+}
+
+int ck_error_oom(struct choke_error *error)
+{
+    return ck_error_set(error, CHOKE_SPAWN_FAILED, ENOMEM, "out of memory");
+}

@@ -1,0 +1,23 @@
+/*
+ * error.h - fill one struct choke_error, once, by whoever noticed.
+ *
+ * Both setters return -errnum (or -EINVAL for errnum 0), so that "return ck_error_set(...)" is the idiom.
+ * error may be NULL. Messages: lower case, what failed, the subject in single quotes (escape untrusted
+ * bytes with ck_quote), and what would be right.
+ */
+#ifndef CK_BASE_ERROR_H
+#define CK_BASE_ERROR_H
+
+#include "chokepoint.h"
+
+int ck_error_set(struct choke_error *error, enum choke_outcome outcome, int errnum, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* The same with a place in a file; line and column count from 1. */
+int ck_error_at(struct choke_error *error, unsigned line, unsigned column, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* No memory: -ENOMEM. */
+int ck_error_oom(struct choke_error *error);
+
+#endif

@@ -1,0 +1,32 @@
+/*
+ * environment.h - the environment of a tool is built here, never inherited (R13).
+ *
+ * Exactly PATH HOME LANG LC_ALL, then the entry's set_env, then the extras that the entry grants. PATH is the policy's
+ * search path. A later name never repeats an earlier one: set_env and extras may not name those four.
+ */
+#ifndef CK_POLICY_ENVIRONMENT_H
+#define CK_POLICY_ENVIRONMENT_H
+
+#include "policy/model.h"
+
+/* What the parent has; NULL or a value with a control byte gets the fixed value. */
+struct ck_host_environment {
+    const char *home;
+    const char *lang;
+    const char *lc_all;
+};
+
+#define CK_ENV_DEFAULT_HOME "/nonexistent"
+#define CK_ENV_DEFAULT_LANG "C.UTF-8"
+
+/* May name be a variable at all: [A-Za-z_][A-Za-z0-9_]*, at most 255 bytes. */
+bool ck_env_name_valid(const char *name, size_t length);
+
+/* May any policy grant it? False for the loader's, interpreters' and credential names that would undo a protection (LD_*, ...). */
+bool ck_env_name_grantable(const char *name, size_t length);
+
+/* NULL-terminated NAME=VALUE vector in arena, or NULL when out of memory. extras were judged before. */
+const char **ck_env_build(struct ck_arena *arena, const struct ck_policy *policy, const struct ck_tool *tool,
+                          const struct ck_host_environment *host, const char *const *extras);
+
+#endif

@@ -1,0 +1,32 @@
+/*
+ * judge.h - the decision, and nothing but the decision.
+ *
+ * Pure: reads the policy and the request, touches no file and makes no system call. What it lets through still has to be
+ * found and opened (plan.h); what it refuses never gets so far as a scratch directory or a process.
+ */
+#ifndef CK_POLICY_JUDGE_H
+#define CK_POLICY_JUDGE_H
+
+#include "chokepoint.h"
+#include "policy/model.h"
+
+/* Kernel limits that execve enforces; refused early, with words. */
+#define CK_ARG_STRING_MAX ((size_t)131071)     /* one string, without its NUL */
+#define CK_ARG_TOTAL_MAX ((size_t)6 << 20)     /* all strings and pointers, at the kernel's largest */
+#define CK_ARG_COUNT_MAX ((size_t)262144)
+#define CK_TIMEOUT_MAX_MS (UINT64_C(365) * 24 * 3600 * 1000)
+#define CK_DEFAULT_TIMEOUT_S 60
+
+struct ck_verdict {
+    enum choke_outcome outcome; /* CHOKE_NONE: allowed */
+    const struct ck_tool *tool; /* set as soon as argv[0] named one */
+    uint64_t timeout_ms;
+    size_t max_output_bytes;
+    enum choke_jail jail; /* never DEFAULT */
+    char rule[96];        /* "tools.git", "tools", "request.argv", "tools.git.env", "credentials", ... */
+    struct choke_error error;
+};
+
+void ck_judge(const struct ck_policy *policy, const struct choke_request *request, struct ck_verdict *ret_verdict);
+
+#endif

@@ -1,0 +1,26 @@
+/*
+ * load.h - YAML text into a policy, or an error with line and column.
+ *
+ * Pure: no file is opened here. Refused, each with its place: unknown keys, wrong types, duplicate keys and
+ * tools, missing name, why, adr or route, anchors, aliases, tags, several documents, NUL bytes, relative or empty
+ * search_path entries, text over CK_POLICY_MAX_BYTES.
+ */
+#ifndef CK_POLICY_LOAD_H
+#define CK_POLICY_LOAD_H
+
+#include "chokepoint.h"
+#include "policy/model.h"
+
+#define CK_POLICY_MAX_BYTES ((size_t)1 << 20)
+
+/* The registry that is built in (policy/default.yaml). */
+extern const unsigned char ck_policy_default_text[];
+extern const size_t ck_policy_default_length;
+
+/* file is used in messages only. On failure a negative errno and *error; *ret_policy is untouched. */
+int ck_policy_parse(const char *file, const void *text, size_t length, struct ck_policy **ret_policy,
+                    struct choke_error *error);
+
+void ck_policy_free(struct ck_policy *policy); /* NULL is fine */
+
+#endif
