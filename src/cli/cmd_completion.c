@@ -1,0 +1,103 @@
+/*
+ * cmd_completion.c - prints a completion script. The scripts are written from the tables and from the embedded policy, whose
+ * tools are offered behind "run".
+ */
+#include "cli/cli.h"
+#include "cli/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct completion_options {
+    bool help;
+};
+
+static const struct ck_option completion_options[] = {
+    {.name = "--help", .help = "show this help", .offset = offsetof(struct completion_options, help)},
+    {.name = NULL},
+};
+
+static const struct shell {
+    const char *name;
+    void (*print)(FILE *out, const struct ck_words *tools);
+} shells[] = {{"bash", ck_completion_bash}, {"zsh", ck_completion_zsh}, {NULL, NULL}};
+
+void ck_completion_operands(FILE *out, const struct ck_command *command, const struct ck_words *tools)
+{
+    if (command->operand == CK_OPERAND_TOOL)
+        for (size_t i = 0; i < tools->count; i++)
+            (void)fprintf(out, " %s", tools->items[i]);
+    if (command->operand == CK_OPERAND_COMMAND)
+        for (const struct ck_command *const *other = ck_commands; *other; other++)
+            (void)fprintf(out, " %s", (*other)->name);
+    if (command->operand == CK_OPERAND_SHELL)
+        for (const struct shell *shell = shells; shell->name; shell++)
+            (void)fprintf(out, " %s", shell->name);
+}
+
+/* The tools of the policy that a caller may name. */
+static int list_tools(const struct choke_context *context, struct ck_words *ret_tools, struct choke_error *error)
+{
+    struct choke_tool_info info;
+    size_t count = 0;
+
+    while (choke_tool(context, count, &info))
+        count++;
+    const char **items = calloc(count + 1, sizeof(*items));
+    if (!items)
+        return ck_text_error(error, CHOKE_NONE, ENOMEM, "out of memory");
+    *ret_tools = (struct ck_words){.items = items};
+    for (size_t i = 0; choke_tool(context, i, &info); i++)
+        if (strcmp(info.route, "jail") != 0)
+            items[ret_tools->count++] = info.name;
+    return 0;
+}
+
+static int print_script(const struct shell *shell)
+{
+    struct choke_context *context = NULL;
+    struct choke_error error = {0};
+    struct ck_words tools = {0};
+
+    int r = choke_context_new(NULL, &context, &error);
+    if (r >= 0)
+        r = list_tools(context, &tools, &error);
+    if (r >= 0)
+        shell->print(stdout, &tools);
+    else
+        (void)fprintf(stderr, "chokepoint: %s\n", error.message);
+    free(tools.items);
+    choke_context_free(context);
+    return r < 0 ? CK_EXIT_REFUSED : ck_finish_stdout();
+}
+
+static int run_completion(char *const *words)
+{
+    struct completion_options given = {0};
+    struct choke_error error;
+
+    int count = ck_options_parse(completion_options, words, &given, &error);
+    if (count < 0)
+        return ck_usage_error(&ck_command_completion, &error);
+    if (given.help) {
+        ck_help_command(stdout, &ck_command_completion);
+        return ck_finish_stdout();
+    }
+    for (const struct shell *shell = shells; words[count] && shell->name; shell++)
+        if (strcmp(shell->name, words[count]) == 0)
+            return print_script(shell);
+    (void)ck_text_error(&error, CHOKE_INVALID, EINVAL, "say which shell: bash or zsh");
+    return ck_usage_error(&ck_command_completion, &error);
+}
+
+const struct ck_command ck_command_completion = {
+    .name = "completion",
+    .operands = "bash|zsh",
+    .summary = "print a completion script for a shell",
+    .details = "For bash:  chokepoint completion bash > /etc/bash_completion.d/chokepoint\n"
+               "For zsh:   chokepoint completion zsh > /usr/local/share/zsh/site-functions/_chokepoint\n",
+    .operand = CK_OPERAND_SHELL,
+    .options = completion_options,
+    .run = run_completion,
+};

@@ -1,0 +1,117 @@
+/*
+ * cmd_help.c - help, written from the tables.
+ */
+#include "cli/cli.h"
+#include "cli/text.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define LINE_COLUMNS 80
+#define HELP_COLUMN 24
+
+struct help_options {
+    bool help;
+};
+
+static const struct ck_option help_options[] = {
+    {.name = "--help", .help = "show this help", .offset = offsetof(struct help_options, help)},
+    {.name = NULL},
+};
+
+/* "[--env NAME=VALUE]..."; returns its length, for which out may be NULL. */
+static int print_usage_item(FILE *out, const struct ck_option *option)
+{
+    char item[128];
+    int length = snprintf(item, sizeof(item), "[%s%s%s]%s", option->name, option->metavar ? " " : "",
+                          option->metavar ? option->metavar : "", option->kind == CK_OPTION_WORDS ? "..." : "");
+    if (out)
+        (void)fputs(item, out);
+    return length;
+}
+
+static void print_usage(FILE *out, const struct ck_command *command)
+{
+    int indent = fprintf(out, "Usage: chokepoint %s", command->name);
+    int column = indent;
+
+    for (const struct ck_option *option = command->options; option->name; option++) {
+        if (column + 1 + print_usage_item(NULL, option) > LINE_COLUMNS) {
+            (void)fprintf(out, "\n%*s", indent, "");
+            column = indent;
+        }
+        (void)fputc(' ', out);
+        column += 1 + print_usage_item(out, option);
+    }
+    if (command->operands[0] != '\0')
+        (void)fprintf(out, "%s%s", column + 1 + (int)strlen(command->operands) > LINE_COLUMNS ? "\n           " : " ",
+                      command->operands);
+    (void)fputc('\n', out);
+}
+
+static void print_options(FILE *out, const struct ck_option *options)
+{
+    (void)fputs("\nOptions:\n", out);
+    for (; options->name; options++) {
+        int column = fprintf(out, "  %s%s%s", options->name, options->metavar ? " " : "",
+                             options->metavar ? options->metavar : "");
+        if (column > HELP_COLUMN - 2) {
+            (void)fputc('\n', out);
+            column = 0;
+        }
+        (void)fprintf(out, "%*s%s\n", HELP_COLUMN - column, "", options->help);
+    }
+}
+
+void ck_help_command(FILE *out, const struct ck_command *command)
+{
+    print_usage(out, command);
+    (void)fprintf(out, "\n%s\n", command->summary);
+    print_options(out, command->options);
+    if (command->details)
+        (void)fprintf(out, "\n%s", command->details);
+}
+
+void ck_help_overview(FILE *out)
+{
+    (void)fputs("Usage: chokepoint [--help] [--version] COMMAND ...\n\n"
+                "the one door through which a program runs other programs\n\nCommands:\n",
+                out);
+    for (const struct ck_command *const *command = ck_commands; *command; command++)
+        (void)fprintf(out, "  %-22s%s\n", (*command)->name, (*command)->summary);
+    print_options(out, ck_main_options);
+    (void)fputs("\n'chokepoint help COMMAND' tells more about one of them.\n", out);
+}
+
+static int run_help(char *const *words)
+{
+    struct help_options given = {0};
+    struct choke_error error;
+
+    int count = ck_options_parse(help_options, words, &given, &error);
+    if (count < 0)
+        return ck_usage_error(&ck_command_help, &error);
+
+    const struct ck_command *command = given.help ? &ck_command_help : NULL;
+    if (!command && words[count]) {
+        command = ck_command_find(words[count]);
+        if (!command) {
+            (void)ck_text_error(&error, CHOKE_INVALID, EINVAL, "there is no command '%s'", CK_TEXT_SAFE(words[count]));
+            return ck_usage_error(NULL, &error);
+        }
+    }
+    if (command)
+        ck_help_command(stdout, command);
+    else
+        ck_help_overview(stdout);
+    return ck_finish_stdout();
+}
+
+const struct ck_command ck_command_help = {
+    .name = "help",
+    .operands = "[COMMAND]",
+    .summary = "show what a command does and its options",
+    .operand = CK_OPERAND_COMMAND,
+    .options = help_options,
+    .run = run_help,
+};

@@ -1,0 +1,87 @@
+/*
+ * completion_bash.c - the script for bash.
+ *
+ * It walks the words before the cursor once: which command, whether an option still expects its value, whether the operand
+ * stands already. Behind the operand it offers nothing of its own, and bash falls back to file names. bash splits a
+ * word at "=", so "--cwd=x" arrives as three words.
+ */
+#include "cli/cli.h"
+
+static const char head[] = "# bash completion for chokepoint, printed by 'chokepoint completion bash'\n"
+                           "_chokepoint()\n"
+                           "{\n"
+                           "    local cur=${COMP_WORDS[COMP_CWORD]} command='' expects='' ended='' offer='' word i\n"
+                           "    COMPREPLY=()\n"
+                           "    [ \"$cur\" = '=' ] && cur=''\n"
+                           "    for ((i = 1; i < COMP_CWORD; i++)); do\n"
+                           "        word=${COMP_WORDS[i]}\n"
+                           "        if [ -n \"$expects\" ]; then\n"
+                           "            [ \"$word\" = '=' ] || expects=''\n"
+                           "            continue\n"
+                           "        fi\n"
+                           "        case $command:$ended:$word in\n";
+
+static const char middle[] = "        *::--) ended=yes ;;\n"
+                             "        *::-*) ;;\n"
+                             "        *) return ;;\n"
+                             "        esac\n"
+                             "    done\n"
+                             "    case $command:$ended:$expects in\n";
+
+static const char tail[] = "    esac\n"
+                           "    mapfile -t COMPREPLY < <(compgen -W \"$offer\" -- \"$cur\")\n"
+                           "}\n"
+                           "complete -o default -F _chokepoint chokepoint\n";
+
+static void print_value_offer(FILE *out, const struct ck_command *command, const struct ck_option *option)
+{
+    (void)fprintf(out, "    %s::%s) ", command->name, option->name);
+    if (option->kind == CK_OPTION_CHOICE) {
+        (void)fputs("offer='", out);
+        for (const struct ck_choice *choice = option->choices; choice->word; choice++)
+            (void)fprintf(out, "%s%s", choice == option->choices ? "" : " ", choice->word);
+        (void)fputs("' ;;\n", out);
+    } else if (option->offer == CK_OFFER_DIRECTORIES) {
+        (void)fputs("compopt -o filenames; mapfile -t COMPREPLY < <(compgen -d -- \"$cur\"); return ;;\n", out);
+    } else if (option->offer == CK_OFFER_FILES) {
+        (void)fputs("return ;;\n", out);
+    } else {
+        (void)fputs("compopt +o default; return ;;\n", out);
+    }
+}
+
+static void print_words_offer(FILE *out, const struct ck_command *command, const struct ck_words *tools)
+{
+    (void)fprintf(out, "    %s::) offer='", command->name);
+    for (const struct ck_option *option = command->options; option->name; option++)
+        (void)fprintf(out, "%s ", option->name);
+    ck_completion_operands(out, command, tools);
+    (void)fprintf(out, "' ;;\n    %s:yes:) offer='", command->name);
+    ck_completion_operands(out, command, tools);
+    (void)fputs("' ;;\n", out);
+}
+
+void ck_completion_bash(FILE *out, const struct ck_words *tools)
+{
+    (void)fputs(head, out);
+    for (const struct ck_command *const *command = ck_commands; *command; command++) {
+        (void)fprintf(out, "        ::%s) command=$word ;;\n", (*command)->name);
+        for (const struct ck_option *option = (*command)->options; option->name; option++)
+            if (option->metavar)
+                (void)fprintf(out, "        %s::%s) expects=$word ;;\n", (*command)->name, option->name);
+    }
+    (void)fputs(middle, out);
+    for (const struct ck_command *const *command = ck_commands; *command; command++) {
+        for (const struct ck_option *option = (*command)->options; option->name; option++)
+            if (option->metavar)
+                print_value_offer(out, *command, option);
+        print_words_offer(out, *command, tools);
+    }
+    (void)fputs("    ::) offer='", out);
+    for (const struct ck_option *option = ck_main_options; option->name; option++)
+        (void)fprintf(out, "%s ", option->name);
+    for (const struct ck_command *const *command = ck_commands; *command; command++)
+        (void)fprintf(out, " %s", (*command)->name);
+    (void)fputs("' ;;\n", out);
+    (void)fputs(tail, out);
+}

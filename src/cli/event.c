@@ -1,0 +1,74 @@
+/*
+ * event.c - an event becomes one line and one write, so that lines of several processes do not mix.
+ *
+ * As text, refusals and timeouts are left out: the command ends with the same in words.
+ */
+#include "cli/event.h"
+
+#include "cli/json.h"
+#include "cli/text.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *level_name(enum choke_level level)
+{
+    if (level == CHOKE_DEBUG)
+        return "debug";
+    return level == CHOKE_INFO ? "info" : "warning";
+}
+
+static void print_json(struct ck_outlet *notes, const struct choke_event *event)
+{
+    json_t *line = json_object();
+    int bad = 0;
+
+    bad |= json_object_set_new(line, "event", ck_json_text(event->name));
+    bad |= json_object_set_new(line, "level", ck_json_text(level_name(event->level)));
+    for (size_t i = 0; i < event->field_count; i++)
+        bad |= json_object_set_new(line, event->fields[i].key, ck_json_text(event->fields[i].value));
+    if (bad)
+        notes->error = ENOMEM;
+    else
+        ck_json_write(notes, line);
+    json_decref(line);
+}
+
+static void print_text(struct ck_outlet *notes, const struct choke_event *event)
+{
+    char *text = NULL;
+    size_t length = 0;
+
+    FILE *line = open_memstream(&text, &length);
+    if (!line) {
+        notes->error = ENOMEM;
+        return;
+    }
+    (void)fprintf(line, "chokepoint: %s: %s", level_name(event->level), event->name);
+    for (size_t i = 0; i < event->field_count; i++) {
+        if (!event->fields[i].value)
+            continue;
+        (void)fprintf(line, " %s=", event->fields[i].key);
+        ck_text_print_word(line, event->fields[i].value);
+    }
+    (void)fputc('\n', line);
+    if (fclose(line) == 0)
+        ck_outlet_write(notes, text, length);
+    else
+        notes->error = ENOMEM;
+    free(text);
+}
+
+void ck_event_print(void *data, const struct choke_event *event)
+{
+    struct ck_event_printer *printer = data;
+
+    if (event->level < CHOKE_WARNING && !printer->verbose)
+        return;
+    if (printer->json)
+        print_json(printer->notes, event);
+    else if (strcmp(event->name, "subproc.refused") != 0 && strcmp(event->name, "subproc.timeout") != 0)
+        print_text(printer->notes, event);
+}

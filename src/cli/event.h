@@ -1,0 +1,17 @@
+/* event.h - the library's events on standard error: a line of text each, or a JSON object a line. */
+#ifndef CK_CLI_EVENT_H
+#define CK_CLI_EVENT_H
+
+#include "chokepoint.h"
+#include "cli/outlet.h"
+
+struct ck_event_printer {
+    struct ck_outlet *notes;
+    bool json;
+    bool verbose; /* debug and info too, not only warnings */
+};
+
+/* A choke_event_fn; data is a struct ck_event_printer. */
+void ck_event_print(void *data, const struct choke_event *event);
+
+#endif

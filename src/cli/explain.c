@@ -1,0 +1,121 @@
+/*
+ * explain.c - a decision as JSON or as lines that a person can check and paste into a shell.
+ */
+#include "cli/explain.h"
+
+#include "cli/json.h"
+#include "cli/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static json_t *timeout_or_null(const struct choke_decision *decision)
+{
+    return decision->timeout_ms != 0 ? json_integer((json_int_t)decision->timeout_ms) : json_null();
+}
+
+static int set_decision(json_t *object, const struct choke_decision *decision)
+{
+    bool allowed = decision->outcome == CHOKE_NONE;
+    int bad = 0;
+
+    bad |= json_object_set_new(object, "decision", ck_json_text(allowed ? "allowed" : "refused"));
+    bad |= json_object_set_new(object, "outcome", allowed ? json_null() : ck_json_text(choke_outcome_name(decision->outcome)));
+    bad |= json_object_set_new(object, "rule", ck_json_text(decision->rule));
+    bad |= json_object_set_new(object, "tool", ck_json_tool(decision->tool_name, decision->tool_path));
+    bad |= json_object_set_new(object, "argv", ck_json_list(decision->argv));
+    bad |= json_object_set_new(object, "env", ck_json_list(decision->env));
+    bad |= json_object_set_new(object, "root", ck_json_bytes(decision->root));
+    bad |= json_object_set_new(object, "cwd", ck_json_bytes(decision->cwd));
+    bad |= json_object_set_new(object, "timeout_ms", timeout_or_null(decision));
+    bad |= json_object_set_new(object, "jail", ck_json_text(decision->jail));
+    bad |= json_object_set_new(object, "layers", ck_json_list(decision->layers));
+    bad |= json_object_set_new(object, "error", ck_json_error(&decision->error));
+    return bad;
+}
+
+static void write_json(struct ck_session *session, const struct choke_decision *decision)
+{
+    json_t *object = json_object();
+
+    if (set_decision(object, decision))
+        session->out.error = ENOMEM;
+    else
+        ck_json_write(&session->out, object);
+    json_decref(object);
+}
+
+static void print_words(FILE *out, const char *label, const char *const *words)
+{
+    if (!words || !*words)
+        return;
+    (void)fprintf(out, "%-9s", label);
+    for (size_t i = 0; words[i]; i++) {
+        if (i > 0)
+            (void)fputc(' ', out);
+        ck_text_print_word(out, words[i]);
+    }
+    (void)fputc('\n', out);
+}
+
+static void print_word(FILE *out, const char *label, const char *word)
+{
+    print_words(out, label, (const char *const[]){word, NULL});
+}
+
+static void print_decision(FILE *out, const struct choke_decision *decision)
+{
+    if (decision->outcome == CHOKE_NONE)
+        (void)fputs("decision allowed\n", out);
+    else
+        (void)fprintf(out, "decision refused (%s)\n", choke_outcome_name(decision->outcome));
+    print_word(out, "rule", decision->rule);
+    print_word(out, "tool", decision->tool_name);
+    print_word(out, "path", decision->tool_path);
+    print_words(out, "argv", decision->argv);
+    print_word(out, "root", decision->root);
+    print_word(out, "cwd", decision->cwd);
+    if (decision->timeout_ms != 0)
+        (void)fprintf(out, "timeout  %llu ms\n", (unsigned long long)decision->timeout_ms);
+    print_word(out, "jail", decision->jail);
+    print_words(out, "layers", decision->layers);
+    for (const char *const *variable = decision->env; variable && *variable; variable++)
+        print_word(out, "env", *variable);
+}
+
+static void write_text(struct ck_session *session, const struct choke_decision *decision)
+{
+    char *text = NULL;
+    size_t length = 0;
+
+    FILE *out = open_memstream(&text, &length);
+    if (!out) {
+        session->out.error = ENOMEM;
+        return;
+    }
+    print_decision(out, decision);
+    if (fclose(out) == 0)
+        ck_outlet_write(&session->out, text, length);
+    else
+        session->out.error = ENOMEM;
+    free(text);
+    if (decision->outcome != CHOKE_NONE)
+        ck_report_message(session, &decision->error);
+}
+
+int ck_explain_request(struct ck_session *session, enum ck_report_form form, struct choke_context *context,
+                       const struct choke_request *request)
+{
+    struct choke_decision *decision = NULL;
+    struct choke_error error = {0};
+
+    if (choke_explain(context, request, &decision, &error) < 0)
+        return ck_report_failure(session, form, &error);
+    if (form == CK_REPORT_JSON)
+        write_json(session, decision);
+    else
+        write_text(session, decision);
+    int status = decision->outcome == CHOKE_NONE ? 0 : ck_report_refusal_status(decision->outcome, &decision->error);
+    choke_decision_free(decision);
+    return ck_report_written(session, status);
+}

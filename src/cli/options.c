@@ -1,0 +1,223 @@
+/*
+ * options.c - the parser. What a kind of option accepts is one small function in a table; the loop knows no option
+ * by name.
+ */
+#include "cli/options.h"
+
+#include "cli/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The parser notes in a bit for each option whether it was given. */
+#define OPTIONS_MAX 64
+
+/* Below CHOKE_TIMEOUT_FROM_POLICY, far above what the library accepts: it words the refusal. */
+#define SECONDS_MAX (UINT64_MAX / 4000)
+
+static int bad_value(const struct ck_option *option, const char *value, const char *expected, struct choke_error *error)
+{
+    return ck_text_error(error, CHOKE_INVALID, EINVAL, "%s does not take '%s'; give %s", option->name,
+                         CK_TEXT_SAFE(value), expected);
+}
+
+static int store_flag(const struct ck_option *option, const char *value, void *field, struct choke_error *error)
+{
+    (void)option;
+    (void)value;
+    (void)error;
+    *(bool *)field = true;
+    return 0;
+}
+
+static int store_word(const struct ck_option *option, const char *value, void *field, struct choke_error *error)
+{
+    if (value[0] == '\0')
+        return bad_value(option, value, "a value that is not empty", error);
+    *(const char **)field = value;
+    return 0;
+}
+
+static int store_words(const struct ck_option *option, const char *value, void *field, struct choke_error *error)
+{
+    struct ck_words *words = field;
+    (void)option;
+
+    const char **grown = reallocarray(words->items, words->count + 2, sizeof(*grown));
+    if (!grown)
+        return ck_text_error(error, CHOKE_NONE, ENOMEM, "out of memory");
+    grown[words->count++] = value;
+    grown[words->count] = NULL;
+    words->items = grown;
+    return 0;
+}
+
+static int store_choice(const struct ck_option *option, const char *value, void *field, struct choke_error *error)
+{
+    for (const struct ck_choice *choice = option->choices; choice->word; choice++)
+        if (strcmp(choice->word, value) == 0) {
+            *(int *)field = choice->value;
+            return 0;
+        }
+    return bad_value(option, value, option->metavar, error);
+}
+
+/* Reads the digits at *at; false where there is none or the number exceeds max. */
+static bool read_digits(const char **at, uint64_t max, uint64_t *ret_number)
+{
+    const char *start = *at;
+    uint64_t number = 0;
+
+    for (; **at >= '0' && **at <= '9'; (*at)++) {
+        uint64_t digit = (uint64_t)(**at - '0');
+        if (number > (max - digit) / 10)
+            return false;
+        number = number * 10 + digit;
+    }
+    *ret_number = number;
+    return *at != start;
+}
+
+/* The digits behind the point as milliseconds, rounded up: a short timeout must not become none. */
+static bool read_fraction(const char **at, uint64_t *ret_ms)
+{
+    const char *start = *at;
+    uint64_t ms = 0;
+    bool more = false;
+
+    for (; **at >= '0' && **at <= '9'; (*at)++) {
+        if (*at - start < 3)
+            ms = ms * 10 + (uint64_t)(**at - '0');
+        else if (**at != '0')
+            more = true;
+    }
+    for (ptrdiff_t digits = *at - start; digits < 3; digits++)
+        ms *= 10;
+    *ret_ms = ms + more;
+    return *at != start;
+}
+
+static int store_seconds(const struct ck_option *option, const char *value, void *field, struct choke_error *error)
+{
+    const char *at = value;
+    uint64_t seconds, ms = 0;
+
+    bool good = read_digits(&at, SECONDS_MAX, &seconds);
+    if (good && *at == '.') {
+        at++;
+        good = read_fraction(&at, &ms);
+    }
+    if (!good || *at != '\0')
+        return bad_value(option, value, "seconds, such as 5 or 0.5", error);
+    *(uint64_t *)field = seconds * 1000 + ms;
+    return 0;
+}
+
+static int store_bytes(const struct ck_option *option, const char *value, void *field, struct choke_error *error)
+{
+    const char *at = value;
+    uint64_t bytes;
+
+    if (!read_digits(&at, SIZE_MAX / 2, &bytes) || *at != '\0')
+        return bad_value(option, value, "a number of bytes, such as 1048576", error);
+    *(size_t *)field = (size_t)bytes;
+    return 0;
+}
+
+static int (*const store[])(const struct ck_option *, const char *, void *, struct choke_error *) = {
+    [CK_OPTION_FLAG] = store_flag,     [CK_OPTION_WORD] = store_word,       [CK_OPTION_WORDS] = store_words,
+    [CK_OPTION_CHOICE] = store_choice, [CK_OPTION_SECONDS] = store_seconds, [CK_OPTION_BYTES] = store_bytes,
+};
+
+static const struct ck_option *find(const struct ck_option *options, const char *word, size_t length)
+{
+    for (; options->name; options++)
+        if (strlen(options->name) == length && memcmp(options->name, word, length) == 0)
+            return options;
+    return NULL;
+}
+
+/* The option that begins most like word, if the two share more than the dashes and a letter. */
+static const struct ck_option *nearest(const struct ck_option *options, const char *word)
+{
+    const struct ck_option *best = NULL;
+    size_t best_length = 3;
+
+    for (; options->name; options++) {
+        size_t same = 0;
+        while (word[same] != '\0' && word[same] == options->name[same])
+            same++;
+        if (same > best_length) {
+            best = options;
+            best_length = same;
+        }
+    }
+    return best;
+}
+
+static int unknown(const struct ck_option *options, const char *word, struct choke_error *error)
+{
+    const struct ck_option *near = nearest(options, word);
+
+    if (near)
+        return ck_text_error(error, CHOKE_INVALID, EINVAL, "unknown option '%s'; did you mean '%s'?",
+                             CK_TEXT_SAFE(word), near->name);
+    return ck_text_error(error, CHOKE_INVALID, EINVAL, "unknown option '%s'", CK_TEXT_SAFE(word));
+}
+
+/* One option at *at, which is moved to the last word that belongs to it. */
+static int parse_one(const struct ck_option *options, char *const **at, uint64_t *seen, void *target,
+                     struct choke_error *error)
+{
+    const char *word = **at;
+    const char *value = strchr(word, '=');
+
+    const struct ck_option *option = find(options, word, value ? (size_t)(value - word) : strlen(word));
+    if (!option)
+        return unknown(options, word, error);
+
+    uint64_t bit = UINT64_C(1) << (option - options);
+    if ((*seen & bit) && option->kind != CK_OPTION_WORDS && option->kind != CK_OPTION_FLAG)
+        return ck_text_error(error, CHOKE_INVALID, EINVAL, "%s is given twice", option->name);
+    *seen |= bit;
+
+    if (value) {
+        value++;
+        if (option->kind == CK_OPTION_FLAG)
+            return ck_text_error(error, CHOKE_INVALID, EINVAL, "%s takes no value", option->name);
+    } else if (option->kind != CK_OPTION_FLAG) {
+        value = (*at)[1];
+        if (!value)
+            return ck_text_error(error, CHOKE_INVALID, EINVAL, "%s needs a value: %s", option->name, option->metavar);
+        (*at)++;
+    }
+    return store[option->kind](option, value, (char *)target + option->offset, error);
+}
+
+int ck_options_parse(const struct ck_option *options, char *const *words, void *target, struct choke_error *error)
+{
+    uint64_t seen = 0;
+    char *const *at = words;
+
+    for (; *at && (*at)[0] == '-' && (*at)[1] != '\0'; at++) {
+        if (strcmp(*at, "--") == 0) {
+            at++;
+            break;
+        }
+        int r = parse_one(options, &at, &seen, target, error);
+        if (r < 0)
+            return r;
+    }
+    return (int)(at - words);
+}
+
+void ck_options_done(const struct ck_option *options, void *target)
+{
+    for (; options->name; options++)
+        if (options->kind == CK_OPTION_WORDS) {
+            struct ck_words *words = (struct ck_words *)(void *)((char *)target + options->offset);
+            free(words->items);
+            *words = (struct ck_words){0};
+        }
+}

@@ -1,0 +1,56 @@
+/*
+ * options.h - options as a table.
+ *
+ * One table per command says everything about its options. Parsing, help and the shell completions read the same table, so
+ * none of them can know an option that the others do not.
+ *
+ * Spellings: "--name", "--name VALUE", "--name=VALUE"; no abbreviation. "--" ends the options, and so does the first
+ * word that is not one. An option that is not repeatable may be given once.
+ */
+#ifndef CK_CLI_OPTIONS_H
+#define CK_CLI_OPTIONS_H
+
+#include "chokepoint.h"
+
+enum ck_option_kind {
+    CK_OPTION_FLAG,    /* bool */
+    CK_OPTION_WORD,    /* const char *, never empty */
+    CK_OPTION_WORDS,   /* struct ck_words; repeatable */
+    CK_OPTION_CHOICE,  /* int: the value of the struct ck_choice that was named */
+    CK_OPTION_SECONDS, /* uint64_t, in milliseconds; a fraction is allowed and rounded up */
+    CK_OPTION_BYTES    /* size_t */
+};
+
+/* What a shell offers as the value. */
+enum ck_option_offer { CK_OFFER_NOTHING = 0, CK_OFFER_FILES, CK_OFFER_DIRECTORIES };
+
+struct ck_choice {
+    const char *word; /* NULL ends the list */
+    int value;
+};
+
+/* A NULL-terminated list; items is NULL while it is empty. */
+struct ck_words {
+    const char **items;
+    size_t count;
+};
+
+struct ck_option {
+    const char *name;    /* "--timeout"; NULL ends the table */
+    const char *metavar; /* NULL for a flag */
+    const char *help;    /* one line, lower case */
+    enum ck_option_kind kind;
+    enum ck_option_offer offer;
+    size_t offset;                   /* of the target in the command's struct */
+    const struct ck_choice *choices; /* for CK_OPTION_CHOICE */
+};
+
+/*
+ * Fills the zero-filled or preset struct at target. Returns the number of words that were options ("--" included), or a negative errno and
+ * *error (CHOKE_INVALID); what was given before the error is in target. ck_options_done in either case.
+ */
+int ck_options_parse(const struct ck_option *options, char *const *words, void *target, struct choke_error *error);
+
+void ck_options_done(const struct ck_option *options, void *target);
+
+#endif

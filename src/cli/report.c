@@ -1,0 +1,152 @@
+/*
+ * report.c - a result in words. Field names, their order and the statuses are a contract with scripts.
+ */
+#include "cli/report.h"
+
+#include "cli/cli.h"
+#include "cli/json.h"
+
+#include <errno.h>
+#include <string.h>
+
+int ck_report_refusal_status(enum choke_outcome outcome, const struct choke_error *error)
+{
+    if (outcome == CHOKE_TOOL_MISSING)
+        return CK_EXIT_NOT_INSTALLED;
+    if (outcome == CHOKE_SPAWN_FAILED && (error->errnum == EACCES || error->errnum == ENOEXEC))
+        return CK_EXIT_NOT_EXECUTABLE;
+    return CK_EXIT_REFUSED;
+}
+
+static int exit_status(const struct choke_result *result, int signal)
+{
+    if (result->outcome == CHOKE_EXITED)
+        return result->exit_code;
+    if (result->outcome == CHOKE_SIGNALED)
+        return CK_EXIT_SIGNAL + result->signal;
+    if (result->outcome == CHOKE_TIMEOUT)
+        return CK_EXIT_TIMEOUT;
+    if (result->outcome == CHOKE_CANCELLED && signal != 0)
+        return CK_EXIT_SIGNAL + signal;
+    return ck_report_refusal_status(result->outcome, &result->error);
+}
+
+void ck_report_message(struct ck_session *session, const struct choke_error *error)
+{
+    ck_outlet_print(&session->notes, "chokepoint: %s\n",
+                    error->message[0] != '\0' ? error->message : choke_outcome_name(error->outcome));
+}
+
+int ck_report_written(struct ck_session *session, int status)
+{
+    int error = session->out.error != 0 ? session->out.error : session->err.error;
+
+    if (error == 0)
+        return status;
+    ck_outlet_print(&session->notes, "chokepoint: cannot write to standard %s: %s\n",
+                    session->out.error != 0 ? "output" : "error", strerror(error));
+    return CK_EXIT_REFUSED;
+}
+
+static json_t *capture_object(const struct choke_capture *capture)
+{
+    json_t *object = json_object();
+    int bad = 0;
+
+    bad |= ck_json_set_data(object, capture->data, capture->length);
+    bad |= json_object_set_new(object, "bytes", json_integer((json_int_t)capture->total_bytes));
+    bad |= json_object_set_new(object, "truncated", json_boolean(capture->truncated));
+    if (!bad)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+static json_t *milliseconds(uint64_t us)
+{
+    return json_real((double)us / 1000.0);
+}
+
+/* Sets "outcome", "exit_code" and so on up to the streams. */
+static int set_ending(json_t *object, const struct choke_result *result)
+{
+    int bad = 0;
+
+    bad |= json_object_set_new(object, "outcome", ck_json_text(choke_outcome_name(result->outcome)));
+    bad |= json_object_set_new(object, "exit_code",
+                               result->outcome == CHOKE_EXITED ? json_integer(result->exit_code) : json_null());
+    bad |= json_object_set_new(object, "signal", result->signal != 0 ? json_integer(result->signal) : json_null());
+    bad |= json_object_set_new(object, "stdout", capture_object(&result->out));
+    bad |= json_object_set_new(object, "stderr", capture_object(&result->err));
+    bad |= json_object_set_new(object, "output_incomplete", json_boolean(result->output_incomplete));
+    return bad;
+}
+
+static int set_cost(json_t *object, const struct choke_result *result)
+{
+    int bad = 0;
+
+    bad |= json_object_set_new(object, "duration_ms", milliseconds(result->duration_us));
+    bad |= json_object_set_new(object, "user_ms", milliseconds(result->user_us));
+    bad |= json_object_set_new(object, "system_ms", milliseconds(result->system_us));
+    bad |= json_object_set_new(object, "max_rss_kib", json_integer((json_int_t)result->max_rss_kib));
+    return bad;
+}
+
+static int set_decision(json_t *object, const struct choke_result *result)
+{
+    int bad = 0;
+
+    bad |= json_object_set_new(object, "jail", ck_json_text(result->jail));
+    bad |= json_object_set_new(object, "layers", ck_json_list(result->layers));
+    bad |= json_object_set_new(object, "kill", ck_json_text(result->kill));
+    bad |= json_object_set_new(object, "tool", ck_json_tool(result->tool_name, result->tool_path));
+    bad |= json_object_set_new(object, "rule", ck_json_text(result->rule));
+    bad |= json_object_set_new(object, "error", ck_json_error(&result->error));
+    return bad;
+}
+
+static void write_json(struct ck_session *session, const struct choke_result *result)
+{
+    json_t *object = json_object();
+
+    if (set_ending(object, result) || set_cost(object, result) || set_decision(object, result))
+        session->out.error = ENOMEM;
+    else
+        ck_json_write(&session->out, object);
+    json_decref(object);
+}
+
+static void write_text(struct ck_session *session, const struct choke_result *result)
+{
+    ck_outlet_write(&session->out, result->out.data, result->out.length);
+    ck_outlet_write(&session->err, result->err.data, result->err.length);
+}
+
+int ck_report_result(struct ck_session *session, enum ck_report_form form, const struct choke_result *result)
+{
+    int status = exit_status(result, session->signal);
+
+    if (form == CK_REPORT_JSON) {
+        write_json(session, result);
+        return ck_report_written(session, status);
+    }
+    if (form == CK_REPORT_TEXT)
+        write_text(session, result);
+    if (session->out.cut || session->err.cut)
+        ck_outlet_print(&session->notes, "chokepoint: output was cut: its reader did not keep up\n");
+    if (result->error.outcome != CHOKE_NONE)
+        ck_report_message(session, &result->error);
+    return ck_report_written(session, status);
+}
+
+int ck_report_failure(struct ck_session *session, enum ck_report_form form, const struct choke_error *error)
+{
+    struct choke_result result = {.outcome = error->outcome, .exit_code = -1, .error = *error};
+
+    result.out.data = result.err.data = "";
+    if (result.outcome == CHOKE_NONE)
+        result.outcome = result.error.outcome = CHOKE_SPAWN_FAILED;
+    (void)ck_report_result(session, form, &result);
+    return CK_EXIT_REFUSED;
+}

@@ -1,0 +1,116 @@
+/*
+ * session.c - one loop over two descriptors: the library's, and the one by which signals come.
+ *
+ * SIGPIPE stays blocked from the start to the end of the process, so that a reader that went away is an error of write()
+ * and the job can be ended in good order.
+ */
+#include "cli/session.h"
+
+#include "cli/text.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+void ck_session_init(struct ck_session *session)
+{
+    sigset_t pipe_only;
+
+    *session = (struct ck_session){
+        .out = CK_OUTLET(STDOUT_FILENO),
+        .err = CK_OUTLET(STDERR_FILENO),
+        .notes = CK_OUTLET(STDERR_FILENO),
+        .signal_fd = -1,
+    };
+    (void)sigemptyset(&pipe_only);
+    (void)sigaddset(&pipe_only, SIGPIPE);
+    (void)sigprocmask(SIG_BLOCK, &pipe_only, NULL);
+}
+
+/* A signal that is blocked is queued even where it is ignored, so nohup's wish has to be looked up. */
+static bool is_ignored(int signal)
+{
+    struct sigaction action;
+    return sigaction(signal, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+static void set_wake(struct ck_session *session, int fd)
+{
+    session->out.wake_fd = fd;
+    session->err.wake_fd = fd;
+    session->notes.wake_fd = fd;
+}
+
+void ck_session_deadline(struct ck_session *session, uint64_t timeout_ms)
+{
+    ck_outlet_deadline(&session->out, timeout_ms);
+    ck_outlet_deadline(&session->err, timeout_ms);
+    ck_outlet_deadline(&session->notes, timeout_ms);
+}
+
+int ck_session_begin(struct ck_session *session, struct choke_error *error)
+{
+    sigset_t wanted;
+
+    (void)sigemptyset(&wanted);
+    (void)sigaddset(&wanted, SIGINT);
+    (void)sigaddset(&wanted, SIGTERM);
+    if (!is_ignored(SIGHUP))
+        (void)sigaddset(&wanted, SIGHUP);
+    int fd = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (fd < 0)
+        return ck_text_error(error, CHOKE_NONE, errno, "cannot watch for signals: %s", strerror(errno));
+    (void)sigprocmask(SIG_BLOCK, &wanted, &session->saved_mask);
+    session->signal_fd = fd;
+    set_wake(session, fd);
+    return 0;
+}
+
+static int take_signal(const struct ck_session *session)
+{
+    struct signalfd_siginfo info;
+    return read(session->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info) ? (int)info.ssi_signo : 0;
+}
+
+/* Ends the job if someone asked for it or nobody reads its output any more. */
+static void heed(struct ck_session *session, struct choke_context *context)
+{
+    int signal = take_signal(session);
+
+    if (signal != 0 && session->signal == 0) {
+        session->signal = signal;
+        ck_session_deadline(session, 0);
+    }
+    if (signal != 0 || session->out.error != 0 || session->err.error != 0)
+        choke_cancel_all(context);
+}
+
+int ck_session_wait(struct ck_session *session, struct choke_context *context, const struct choke_job *job,
+                    struct choke_error *error)
+{
+    struct pollfd fds[] = {{.fd = choke_fd(context), .events = POLLIN}, {.fd = session->signal_fd, .events = POLLIN}};
+
+    while (!choke_job_result(job)) {
+        if (poll(fds, 2, -1) < 0 && errno != EINTR)
+            return ck_text_error(error, CHOKE_NONE, errno, "cannot wait: %s", strerror(errno));
+        heed(session, context);
+        int r = choke_dispatch(context, error);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+void ck_session_end(struct ck_session *session)
+{
+    if (session->signal_fd < 0)
+        return;
+    while (take_signal(session) != 0) /* the job is over: what is still queued has nothing to end */
+        ;
+    (void)close(session->signal_fd);
+    session->signal_fd = -1;
+    set_wake(session, -1);
+    (void)sigprocmask(SIG_SETMASK, &session->saved_mask, NULL);
+}

@@ -1,0 +1,87 @@
+/*
+ * text.c - a terminal obeys control bytes, so none that came from outside is printed as it is: not the C0 set, not DEL,
+ * not the C1 set in its UTF-8 form.
+ */
+#include "cli/text.h"
+
+#include <jansson.h>
+#include <stdarg.h>
+#include <string.h>
+
+/* jansson refuses what is not UTF-8, so the rule is written once and is the same as for the JSON output. */
+static bool is_utf8(const char *text)
+{
+    json_t *string = json_string(text);
+    json_decref(string);
+    return string != NULL;
+}
+
+/* Is the byte at text[at] to be shown as \xNN? */
+static bool is_unsafe(const char *text, size_t at, bool utf8)
+{
+    unsigned char byte = (unsigned char)text[at];
+
+    if (byte < 0x20 || byte == 0x7f)
+        return true;
+    if (byte < 0x80)
+        return false;
+    if (!utf8)
+        return true;
+    if (byte == 0xc2)
+        return (unsigned char)text[at + 1] < 0xa0;
+    return byte < 0xa0 && at > 0 && (unsigned char)text[at - 1] == 0xc2;
+}
+
+const char *ck_text_safe(char *dst, size_t dst_size, const char *text)
+{
+    static const char dots[] = "...";
+    bool utf8 = is_utf8(text);
+    size_t used = 0;
+
+    for (size_t at = 0; text[at] != '\0'; at++) {
+        if (used + 4 + sizeof(dots) > dst_size) {
+            while (used > 0 && (dst[used - 1] & 0x80)) /* half a character would spoil the whole string */
+                used--;
+            memcpy(dst + used, dots, sizeof(dots));
+            return dst;
+        }
+        if (is_unsafe(text, at, utf8))
+            used += (size_t)snprintf(dst + used, 5, "\\x%02x", (unsigned)(unsigned char)text[at]);
+        else
+            dst[used++] = text[at];
+    }
+    dst[used] = '\0';
+    return dst;
+}
+
+void ck_text_print_word(FILE *out, const char *text)
+{
+    static const char bare[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:=@_";
+    if (text[0] != '\0' && text[strspn(text, bare)] == '\0') {
+        (void)fputs(text, out);
+        return;
+    }
+
+    bool utf8 = is_utf8(text);
+    (void)fputs("$'", out);
+    for (size_t at = 0; text[at] != '\0'; at++) {
+        if (is_unsafe(text, at, utf8))
+            (void)fprintf(out, "\\x%02x", (unsigned)(unsigned char)text[at]);
+        else if (text[at] == '\'' || text[at] == '\\')
+            (void)fprintf(out, "\\%c", text[at]);
+        else
+            (void)fputc(text[at], out);
+    }
+    (void)fputc('\'', out);
+}
+
+int ck_text_error(struct choke_error *error, enum choke_outcome outcome, int errnum, const char *format, ...)
+{
+    va_list args;
+
+    *error = (struct choke_error){.outcome = outcome, .errnum = errnum};
+    va_start(args, format);
+    (void)vsnprintf(error->message, sizeof(error->message), format, args);
+    va_end(args);
+    return -errnum;
+}

@@ -1,0 +1,24 @@
+/*
+ * text.h - words for people: untrusted bytes are made safe to show, errors are filled once.
+ */
+#ifndef CK_CLI_TEXT_H
+#define CK_CLI_TEXT_H
+
+#include "chokepoint.h"
+
+#include <stdio.h>
+
+#define CK_TEXT_SAFE_MAX 256
+
+/* text with control bytes and bytes that are not UTF-8 as \xNN; what does not fit ends in "...". Returns dst. */
+const char *ck_text_safe(char *dst, size_t dst_size, const char *text);
+#define CK_TEXT_SAFE(text) ck_text_safe((char[CK_TEXT_SAFE_MAX]){0}, CK_TEXT_SAFE_MAX, (text))
+
+/* One word so that bash would read it back as the same bytes: bare where that is safe, else $'...'. */
+void ck_text_print_word(FILE *out, const char *text);
+
+/* Returns -errnum. */
+int ck_text_error(struct choke_error *error, enum choke_outcome outcome, int errnum, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+#endif
