@@ -1,0 +1,51 @@
+# The front door. Each target does its own set-up; the real build is Meson's, in build/.
+# `make help` lists what there is.
+
+BUILD   := build
+PYTHON  := /usr/bin/python3
+MESON   := meson
+PREFIX  ?= /usr/local
+DESTDIR ?=
+
+# With -j the targets still come one after the other: they share build/.
+.NOTPARALLEL:
+.DEFAULT_GOAL := build
+.PHONY: build run test bench install fmt fuzz clean help setup
+
+help: ## list these targets
+	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
+
+setup:
+	@tools/setup.sh build
+
+$(BUILD)/build.ninja: | setup
+	$(MESON) setup $(BUILD)
+
+build: setup $(BUILD)/build.ninja ## build the library and the command, build/chokepoint
+	$(MESON) compile -C $(BUILD)
+
+run: build ## show an allowed call, a refused one and a timeout
+	tools/demo.sh $(BUILD)/chokepoint
+
+test: ## run every suite; ends with "N passed, N failed"
+	@tools/setup.sh test
+	@$(PYTHON) tools/run-tests.py $(SUITES)
+
+bench: build ## measure against posix_spawn, fork and Python, as ratios
+	$(PYTHON) bench/run.py --build $(BUILD)
+
+install: build ## install to PREFIX (/usr/local), beneath DESTDIR where given
+	$(MESON) configure $(BUILD) -Dprefix=$(PREFIX)
+	DESTDIR='$(DESTDIR)' $(MESON) install -C $(BUILD)
+	@if [ -z '$(DESTDIR)' ] && [ "$$(id -u)" = 0 ]; then ldconfig; fi
+
+fmt: ## put every C file into the project's format
+	@tools/setup.sh test
+	find include src tests examples bench -name '*.[ch]' -exec clang-format -i {} +
+
+fuzz: ## fuzz each target for FUZZ_SECONDS (600); new inputs stay in build-fuzz/
+	@tools/setup.sh test
+	@$(PYTHON) tools/run-tests.py --fuzz-seconds $(or $(FUZZ_SECONDS),600) fuzz
+
+clean: ## remove every build directory
+	rm -rf $(BUILD) build-clang build-asan build-tsan build-fuzz

@@ -1,0 +1,112 @@
+#!/usr/bin/python3
+"""run-tests.py [SUITE...] - run all suites, or these and the builds they need.
+
+Builds and checks that only read run side by side; whatever runs the library runs alone, so that nothing disturbs its
+deadlines. The last line is "N passed, N failed".
+"""
+import argparse
+import concurrent.futures
+import os
+import sys
+
+import harness
+import suites
+
+LOG_LINES = 200
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description="Run the test suites.")
+    parser.add_argument("suite", nargs="*", help="suites to run; all where none is named")
+    parser.add_argument("--list", action="store_true", help="list the suites")
+    parser.add_argument("--verbose", "-v", action="store_true", help="print every log, not only those of failures")
+    parser.add_argument("--fuzz-seconds", type=int, metavar="N",
+                        help="seconds for each fuzz target (10); new inputs are then kept in build-fuzz/found")
+    options = parser.parse_args()
+    options.keep_inputs = options.fuzz_seconds is not None
+    options.fuzz_seconds = options.fuzz_seconds or 10
+    return options
+
+
+def select(names):
+    """The suites named, and before each what it needs; in the order of the table."""
+    unknown = set(names) - set(suites.ALL)
+    if unknown:
+        sys.exit(f"run-tests.py: unknown suite '{sorted(unknown)[0]}' (--list names them)")
+    wanted = set(names or suites.ALL)
+    wanted |= {need for name in wanted for need in suites.ALL[name].needs}
+    return [suite for name, suite in suites.ALL.items() if name in wanted]
+
+
+def show(suite, outcome):
+    state = "FAIL" if outcome.failed else "ok"
+    counts = f"{outcome.passed} passed"
+    counts += f", {outcome.failed} failed" if outcome.failed else ""
+    counts += f", {outcome.skipped} skipped" if outcome.skipped else ""
+    print(f"{suite.name:<18} {state:<5} {counts:<34} {outcome.seconds:6.1f} s", flush=True)
+    directory = os.path.join(harness.ROOT, "build", "test-logs")
+    os.makedirs(directory, exist_ok=True)
+    with open(os.path.join(directory, f"{suite.name}.log"), "w", encoding="utf-8") as stream:
+        stream.write(outcome.log)
+
+
+def execute(suite, done, options):
+    broken = [need for need in suite.needs if done[need].result().failed]
+    if broken:
+        outcome = harness.Outcome(failed=1, log=f"{suite.name} cannot run: {', '.join(broken)} failed\n")
+    else:
+        outcome = harness.timed(suite.function, options)
+    if outcome.passed + outcome.failed == 0:
+        outcome.failed = 1
+        outcome.log += "nothing was tested\n"
+    show(suite, outcome)
+    return outcome
+
+
+def run_phase(phase, workers, done, options):
+    """Suites are handed in in the order of the table, so what one needs is always ahead of it."""
+    with concurrent.futures.ThreadPoolExecutor(workers) as pool:
+        for suite in phase:
+            done[suite.name] = pool.submit(execute, suite, done, options)
+        try:
+            concurrent.futures.wait(done.values())
+        except KeyboardInterrupt:
+            harness.PROCESSES.end_all()
+            raise
+
+
+def run_all(chosen, options):
+    """Outcomes by name."""
+    done = {}
+    run_phase([suite for suite in chosen if not suite.alone], harness.JOBS, done, options)
+    run_phase([suite for suite in chosen if suite.alone], 1, done, options)
+    return {name: future.result() for name, future in done.items()}
+
+
+def shortened(log):
+    """The end of a log; the whole of it is in build/test-logs."""
+    lines = log.splitlines()
+    return "\n".join(lines[-LOG_LINES:] if len(lines) > LOG_LINES else lines)
+
+
+def main():
+    options = arguments()
+    if options.list:
+        for suite in suites.ALL.values():
+            print(f"{suite.name:<18} {suite.function.__doc__.strip()}")
+        return 0
+    try:
+        outcomes = run_all(select(options.suite), options)
+    except KeyboardInterrupt:
+        return 130
+    for name, outcome in outcomes.items():
+        if outcome.failed or options.verbose:
+            print(f"\n==== {name} ====\n{shortened(outcome.log)}")
+    passed = sum(outcome.passed for outcome in outcomes.values())
+    failed = sum(outcome.failed for outcome in outcomes.values())
+    print(f"\n{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

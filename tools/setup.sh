@@ -1,0 +1,141 @@
+#!/bin/sh
+# setup.sh build|test - install what is missing of what building or testing needs.
+#
+# Silent and quick when nothing is missing. On Debian and its kin it installs with apt, as root or through sudo without a
+# password; elsewhere it prints the list. It exits 1 only where something is really missing.
+set -eu
+
+# One line per need: the Debian package, and how to see it where dpkg does not know of it.
+needs_build='
+meson           command meson
+ninja-build     command ninja
+pkg-config      command pkg-config
+gcc             command cc
+binutils        command objcopy
+libc6-dev       header stdio.h
+libcyaml-dev    module libcyaml
+libyaml-dev     module yaml-0.1
+libjansson-dev  module jansson
+python3         file /usr/bin/python3
+git             command git
+'
+needs_test='
+libcmocka-dev       module cmocka
+python3-pytest      python pytest
+python3-hypothesis  python hypothesis
+clang               command clang
+clang-format        command clang-format
+clang-tidy          command clang-tidy
+libclang-rt-dev     fuzzer clang
+strace              command strace
+procps              command ps
+util-linux          command setarch
+jq                  command jq
+ripgrep             command rg
+mandoc              command mandoc
+shellcheck          command shellcheck
+zsh                 command zsh
+'
+
+list_needs()
+{
+    for set in "$@"; do
+        case $set in
+        build) echo "$needs_build" ;;
+        test) echo "$needs_build$needs_test" ;;
+        *)
+            echo "setup.sh: unknown set '$set' (build and test are known)" >&2
+            return 2
+            ;;
+        esac
+    done | sed '/^ *$/d' | sort -u
+}
+
+# Is it there without being a package: from source, from another package system?
+present()
+{
+    case $1 in
+    command) command -v "$2" >/dev/null 2>&1 ;;
+    module) pkg-config --exists "$2" 2>/dev/null ;;
+    file) [ -e "$2" ] ;;
+    header) echo "#include <$2>" | cc -E - >/dev/null 2>&1 ;;
+    python) /usr/bin/python3 -c "import $2" 2>/dev/null ;;
+    fuzzer) echo 'int LLVMFuzzerTestOneInput(void){return 0;}' | "$2" -fsanitize=fuzzer -x c - -o /dev/null 2>/dev/null ;;
+    esac
+}
+
+installed_packages()
+{
+    # dpkg-query fails when it does not know one of the names, but still prints the others.
+    dpkg-query -W -f '${db:Status-Status} ${Package}\n' "$@" 2>/dev/null | sed -n 's/^installed //p' || true
+}
+
+as_root()
+{
+    if [ "$(id -u)" = 0 ]; then
+        "$@"
+    else
+        sudo -n "$@"
+    fi
+}
+
+may_be_root()
+{
+    [ "$(id -u)" = 0 ] || sudo -n true 2>/dev/null
+}
+
+apt_install()
+{
+    as_root env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -y -q --no-install-recommends -o DPkg::Lock::Timeout=300 "$@"
+}
+
+apt_update()
+{
+    as_root apt-get update -q -o DPkg::Lock::Timeout=300
+}
+
+install()
+{
+    echo "setup.sh: installing: $*" >&2
+    log=$(mktemp)
+    # Package lists may be absent (a fresh image) or too old to name files that still exist; then they are fetched.
+    if apt_install "$@" >"$log" 2>&1 || { apt_update && apt_install "$@"; } >>"$log" 2>&1; then
+        rm -f "$log"
+        return 0
+    fi
+    cat "$log" >&2
+    rm -f "$log"
+    return 1
+}
+
+needs=$(list_needs "$@")
+packages=$(echo "$needs" | sed 's/ .*//')
+installed=' '
+if command -v dpkg-query >/dev/null 2>&1; then
+    # shellcheck disable=SC2086 # one word per package
+    installed=" $(installed_packages $packages | tr '\n' ' ') "
+fi
+
+missing=''
+while read -r package kind name; do
+    case $installed in
+    *" $package "*) continue ;;
+    esac
+    present "$kind" "$name" || missing="$missing $package"
+done <<LIST
+$needs
+LIST
+
+[ -n "$missing" ] || exit 0
+if command -v apt-get >/dev/null 2>&1 && may_be_root; then
+    # shellcheck disable=SC2086 # one word per package
+    install $missing
+    exit
+fi
+{
+    echo "setup.sh: these are missing, and this user cannot install them:"
+    echo "  apt-get install --no-install-recommends$missing"
+    echo "(Debian's names; other systems have the same things under their own.)"
+} >&2
+exit 1

@@ -1,0 +1,293 @@
+"""The suites of run-tests.py, in the order they are run. A suite's docstring is its line in --list."""
+import concurrent.futures
+import dataclasses
+import os
+import re
+import tempfile
+import typing
+
+import harness
+from harness import ROOT, Outcome, build, check, pytest, run
+
+PYTHON = "/usr/bin/python3"
+SANITIZER_OPTIONS = {
+    "CHOKE_SANITIZED": "1",
+    "ASAN_OPTIONS": "detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1:allocator_may_return_null=1",
+    "UBSAN_OPTIONS": "print_stacktrace=1",
+    "TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1",
+}
+
+
+@dataclasses.dataclass
+class Suite:
+    name: str
+    function: typing.Callable
+    needs: tuple
+    alone: bool
+
+
+ALL = {}
+
+
+def suite(name, *needs, alone=False):
+    """Puts a function into the table. alone: it runs the library, and nothing else runs meanwhile."""
+    def enter(function):
+        ALL[name] = Suite(name, function, needs, alone)
+        return function
+    return enter
+
+
+def in_parallel(function, items):
+    with concurrent.futures.ThreadPoolExecutor(harness.JOBS) as pool:
+        outcome = Outcome()
+        for part in pool.map(function, items):
+            outcome.add(part)
+        return outcome
+
+
+def as_one(outcome):
+    """Many commands, one check."""
+    outcome.passed, outcome.failed = (0, 1) if outcome.failed or not outcome.passed else (1, 0)
+    return outcome
+
+
+def beneath(directory, pattern):
+    """Paths in a directory whose names match, sorted; none where it does not exist."""
+    place = os.path.join(ROOT, directory)
+    names = sorted(os.listdir(place)) if os.path.isdir(place) else []
+    return [os.path.join(directory, name) for name in names if re.fullmatch(pattern, name)]
+
+
+def fixed_addresses():
+    """The sanitizers of older compilers do not survive every random layout; containers may forbid to switch it off."""
+    return ["setarch", "-R"] if run(["setarch", "-R", "true"]).status == 0 else []
+
+
+# ---- builds ----
+
+@suite("build-gcc")
+def build_gcc(_):
+    """gcc, warnings as errors, everything: build/"""
+    return build("build", "gcc", {"werror": "true"}, ["all", "tests"])
+
+
+@suite("build-clang")
+def build_clang(_):
+    """clang, warnings as errors, everything: build-clang/"""
+    return build("build-clang", "clang", {"werror": "true"}, ["all", "tests"])
+
+
+@suite("build-asan")
+def build_asan(_):
+    """gcc with AddressSanitizer and UndefinedBehaviorSanitizer: build-asan/"""
+    return build("build-asan", "gcc", {"werror": "true", "b_sanitize": "address,undefined"}, ["all", "tests"])
+
+
+@suite("build-tsan")
+def build_tsan(_):
+    """gcc with ThreadSanitizer: build-tsan/"""
+    return build("build-tsan", "gcc", {"werror": "true", "b_sanitize": "thread"}, ["all", "tests"])
+
+
+@suite("build-fuzz")
+def build_fuzz(_):
+    """clang with libFuzzer and both sanitizers: build-fuzz/"""
+    options = {"werror": "true", "b_sanitize": "address,undefined", "b_lundef": "false", "fuzzer": "true"}
+    return build("build-fuzz", "clang", options, ["fuzzers"])
+
+
+# ---- what can be seen without running anything ----
+
+def c_files():
+    places = ("include", "src", "tests", "bench", "examples")
+    found = run(["find", *(p for p in places if os.path.isdir(os.path.join(ROOT, p))), "-name", "*.[ch]"])
+    return sorted(found.output.split())
+
+
+@suite("format")
+def formatting(_):
+    """clang-format has nothing to change"""
+    return check("clang-format", "--dry-run", "-Werror", *c_files())
+
+
+@suite("tidy", "build-clang")
+def tidy(_):
+    """clang-tidy finds nothing"""
+    commands = harness.read_json(os.path.join(ROOT, "build-clang", "compile_commands.json"))
+    files = {os.path.relpath(os.path.join(c["directory"], c["file"]), ROOT) for c in commands}
+    # What a build made is not written by anybody.
+    files = sorted(path for path in files if not path.startswith("build"))
+    return as_one(in_parallel(lambda path: check("clang-tidy", "--quiet", "-p", "build-clang", path), files))
+
+
+@suite("layers")
+def layers(_):
+    """no layer includes what it must not"""
+    return check(PYTHON, "tools/check-layers.py")
+
+
+@suite("creator")
+def creator(_):
+    """one source file creates processes"""
+    return check(PYTHON, "tools/check-creator.py")
+
+
+@suite("size")
+def size(_):
+    """no function, file or list of parameters is too long"""
+    return check(PYTHON, "tools/check-size.py")
+
+
+@suite("text")
+def text(_):
+    """no file is unfinished"""
+    return check(PYTHON, "tools/check-text.py")
+
+
+@suite("checks")
+def checks(_):
+    """the checks find what they are there to find"""
+    with tempfile.TemporaryDirectory() as place:
+        return pytest(["tools/tests"], {"CHOKE_BUILD": place})
+
+
+def scripts(shell):
+    """Every script of the project with this shell in its first line."""
+    found = run(["grep", "-rlIE", "--exclude-dir=.git", "--exclude-dir=build*", rf"^#!(/usr)?/bin/(env )?{shell}$", "."])
+    return sorted(found.output.split())
+
+
+@suite("shell", "build-gcc")
+def shell_scripts(_):
+    """scripts and completions parse, and shellcheck finds nothing"""
+    outcome = Outcome()
+    for shell in ("sh", "bash"):
+        for path in scripts(shell):
+            outcome.add(check(shell, "-n", path)).add(check("shellcheck", "--severity=style", path))
+    outcome.add(check("bash", "-n", "build/docs/chokepoint"))
+    return as_one(outcome.add(check("zsh", "-n", "build/docs/_chokepoint")))
+
+
+@suite("man")
+def man_pages(_):
+    """mandoc finds nothing wrong in the man pages"""
+    return check("mandoc", "-Tlint", "-Wwarning", *beneath("docs/man", r".*\.[1-8]"))
+
+
+@suite("header")
+def header(_):
+    """the public header compiles alone, as C99 and as C++"""
+    strict = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", "include/chokepoint.h"]
+    outcome = check("gcc", "-std=c99", "-x", "c", *strict)
+    return as_one(outcome.add(check("clang", "-std=c++11", "-x", "c++", *strict)))
+
+
+@suite("symbols", "build-gcc")
+def symbols(_):
+    """exports, the keeper's independence, hardening, purity of the policy layer"""
+    return check(PYTHON, "tools/check-symbols.py", "build")
+
+
+# ---- what runs the library ----
+
+def units(directory, prefix=(), env=None):
+    outcome = Outcome()
+    for path in beneath("tests/unit", r"test_.*\.c"):
+        program = os.path.join(directory, path[:-2])
+        settings = {"CMOCKA_MESSAGE_OUTPUT": "TAP", **(env or {})}
+        finished = run([*prefix, os.path.join(ROOT, program)], timeout=120, env=settings)
+        part = harness.count_tap(finished)
+        part.log = f"$ {program}\n{finished.output}"
+        part.log += f"status {finished.status}\n" if finished.status else ""
+        outcome.add(part)
+    return outcome
+
+
+def behaviour(directory, place, env=None, extra=()):
+    return pytest([f"tests/{place}"], {"CHOKE_BUILD": os.path.join(ROOT, directory), **(env or {})}, extra=extra)
+
+
+@suite("unit", "build-gcc", alone=True)
+def unit(_):
+    """unit tests of each module"""
+    return units("build")
+
+
+@suite("integration", "build-gcc", alone=True)
+def integration(_):
+    """the command and the library, end to end"""
+    return behaviour("build", "integration")
+
+
+@suite("adversarial", "build-gcc", alone=True)
+def adversarial(_):
+    """attacks, each with its refusal"""
+    return behaviour("build", "adversarial")
+
+
+@suite("clang-unit", "build-clang", alone=True)
+def clang_unit(_):
+    """unit tests, built with clang"""
+    return units("build-clang")
+
+
+@suite("asan-unit", "build-asan", alone=True)
+def asan_unit(_):
+    """unit tests under ASan and UBSan"""
+    return units("build-asan", fixed_addresses(), SANITIZER_OPTIONS)
+
+
+@suite("asan-integration", "build-asan", alone=True)
+def asan_integration(_):
+    """end to end under ASan and UBSan"""
+    return behaviour("build-asan", "integration", SANITIZER_OPTIONS)
+
+
+@suite("asan-adversarial", "build-asan", alone=True)
+def asan_adversarial(_):
+    """attacks under ASan and UBSan"""
+    return behaviour("build-asan", "adversarial", SANITIZER_OPTIONS)
+
+
+@suite("tsan", "build-tsan", alone=True)
+def tsan(_):
+    """what uses threads, under TSan"""
+    return behaviour("build-tsan", "integration", SANITIZER_OPTIONS, ["-k", "thread"])
+
+
+def fuzz_targets():
+    return [os.path.basename(path)[5:-2] for path in beneath("tests/fuzz", r"fuzz_.*\.c")]
+
+
+@suite("corpus", "build-asan", alone=True)
+def corpus(_):
+    """every file of the fuzz corpora, under ASan and UBSan"""
+    def one(name):
+        return check(f"build-asan/tests/fuzz/fuzz_{name}", f"tests/fuzz/corpus/{name}", env=SANITIZER_OPTIONS)
+    return in_parallel(one, fuzz_targets())
+
+
+@suite("fuzz", "build-fuzz", alone=True)
+def fuzz(options):
+    """libFuzzer from the corpora, some seconds each"""
+    def one(name):
+        with tempfile.TemporaryDirectory() as fresh:
+            found = f"build-fuzz/found/{name}" if options.keep_inputs else fresh
+            os.makedirs(os.path.join(ROOT, found), exist_ok=True)
+            return check(
+                f"build-fuzz/tests/fuzz/fuzz_{name}", f"-max_total_time={options.fuzz_seconds}", "-timeout=10",
+                "-rss_limit_mb=2048", "-print_final_stats=1", f"-artifact_prefix=build-fuzz/{name}-", found,
+                f"tests/fuzz/corpus/{name}", timeout=options.fuzz_seconds + 120, env=SANITIZER_OPTIONS)
+    return in_parallel(one, fuzz_targets())
+
+
+@suite("install", "build-gcc", alone=True)
+def install(_):
+    """an installed library serves the examples, shared and static"""
+    return check("tools/check-install.sh", "build")
+
+
+@suite("demo", "build-gcc", alone=True)
+def demo(_):
+    """make run shows what it says it shows"""
+    return check("tools/demo.sh", "build/chokepoint")
