@@ -56,7 +56,8 @@ static const struct ck_choice jails[] = {{"auto", CHOKE_JAIL_AUTO},
 
 static const struct ck_option run_options[] = {
     {"--cwd", "DIR", "run the tool there (default: .)", CK_OPTION_WORD, CK_OFFER_DIRECTORIES, TARGET(cwd)},
-    {"--root", "DIR", "what the call may not leave (default: --cwd)", CK_OPTION_WORD, CK_OFFER_DIRECTORIES, TARGET(root)},
+    {"--root", "DIR", "what the call may not leave (default: --cwd)", CK_OPTION_WORD, CK_OFFER_DIRECTORIES,
+     TARGET(root)},
     {"--timeout", "SECONDS", "default: the policy's limit for the tool", CK_OPTION_SECONDS, TARGET(timeout_ms)},
     {"--probe", "NAME", "a probe's call: no --env", CK_OPTION_WORD, TARGET(probe)},
     {"--egress", "HOST[:PORT]", "a host the tool may reach; needs a jail", CK_OPTION_WORDS, TARGET(egress)},
@@ -92,7 +93,8 @@ static int check_options(const struct run_options *given, char *const *argv, str
         return ck_text_error(error, CHOKE_INVALID, EINVAL, "--max-output is too small; give %zu bytes or more",
                              CHOKE_MIN_OUTPUT_BYTES);
     if (!argv[0])
-        return ck_text_error(error, CHOKE_INVALID, EINVAL, "no tool is named; write '-- TOOL ARG...' behind the options");
+        return ck_text_error(error, CHOKE_INVALID, EINVAL,
+                             "no tool is named; write '-- TOOL ARG...' behind the options");
     return 0;
 }
 

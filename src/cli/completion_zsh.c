@@ -78,7 +78,8 @@ void ck_completion_zsh(FILE *out, const struct ck_words *tools)
     for (const struct ck_command *const *command = ck_commands; *command; command++)
         print_command(out, *command, tools);
     /* Found by autoload the file is the function's body; sourced, it has to say what it is for. */
-    (void)fputs("    esac\n}\n"
-                "if [ \"$funcstack[1]\" = _chokepoint ]; then _chokepoint \"$@\"; else compdef _chokepoint chokepoint; fi\n",
-                out);
+    (void)fputs(
+        "    esac\n}\n"
+        "if [ \"$funcstack[1]\" = _chokepoint ]; then _chokepoint \"$@\"; else compdef _chokepoint chokepoint; fi\n",
+        out);
 }

@@ -20,7 +20,8 @@ static int set_decision(json_t *object, const struct choke_decision *decision)
     int bad = 0;
 
     bad |= json_object_set_new(object, "decision", ck_json_text(allowed ? "allowed" : "refused"));
-    bad |= json_object_set_new(object, "outcome", allowed ? json_null() : ck_json_text(choke_outcome_name(decision->outcome)));
+    bad |= json_object_set_new(object, "outcome",
+                               allowed ? json_null() : ck_json_text(choke_outcome_name(decision->outcome)));
     bad |= json_object_set_new(object, "rule", ck_json_text(decision->rule));
     bad |= json_object_set_new(object, "tool", ck_json_tool(decision->tool_name, decision->tool_path));
     bad |= json_object_set_new(object, "argv", ck_json_list(decision->argv));

@@ -60,7 +60,9 @@ int ck_json_set_data(json_t *object, const char *data, size_t length)
 
 json_t *ck_json_bytes(const char *text)
 {
-    json_t *string = text ? json_string(text) : json_null();
+    if (!text)
+        return json_null();
+    json_t *string = json_string(text);
     if (string)
         return string;
 
@@ -138,8 +140,7 @@ void ck_json_write(struct ck_outlet *outlet, const json_t *value)
     gatherer->outlet = outlet;
     gatherer->used = 0;
     /* 15 digits print a time in microseconds as it was measured; jansson's 17 would print 0.1 as 0.10000000000000001. */
-    if (json_dump_callback(value, gather, gatherer, JSON_COMPACT | JSON_REAL_PRECISION(15)) < 0 &&
-        outlet->error == 0)
+    if (json_dump_callback(value, gather, gatherer, JSON_COMPACT | JSON_REAL_PRECISION(15)) < 0 && outlet->error == 0)
         outlet->error = ENOMEM;
     (void)gather("\n", 1, gatherer);
     flush(gatherer);

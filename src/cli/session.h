@@ -20,8 +20,8 @@ struct ck_session {
     struct ck_outlet out;   /* the tool's standard output, or the report */
     struct ck_outlet err;   /* the tool's standard error */
     struct ck_outlet notes; /* our own lines, also on standard error; losing them ends nothing */
-    int signal_fd; /* -1: not begun */
-    int signal;    /* the first that asked to stop, 0 if none */
+    int signal_fd;          /* -1: not begun */
+    int signal;             /* the first that asked to stop, 0 if none */
     sigset_t saved_mask;
 };
 
