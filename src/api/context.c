@@ -1,0 +1,201 @@
+/* context.c - open and close a context, and the round of events. */
+#include "api/context.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/fd.h"
+#include "sys/policyfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FREE_PATIENCE_NS (500 * CK_NS_PER_MS)
+
+const char *choke_version(void)
+{
+    return CHOKE_VERSION;
+}
+
+int ck_context_check(const struct choke_context *context, struct choke_error *error)
+{
+    if (context == NULL)
+        return ck_error_set(error, CHOKE_INVALID, EINVAL, "no context was given");
+    if (context->owner != getpid())
+        return ck_error_set(error, CHOKE_INVALID, EOWNERDEAD, "the context belongs to the process that made it, not to its fork");
+    return 0;
+}
+
+struct ck_plan_sources ck_context_sources(struct choke_context *context)
+{
+    return (struct ck_plan_sources){
+        .policy = context->policy,
+        .policy_place = context->from_file ? &context->policy_place : NULL,
+        .search = &context->search,
+        .null_fd = context->null_fd,
+    };
+}
+
+static int load_policy(struct choke_context *context, const char *path, struct choke_error *error)
+{
+    if (path == NULL)
+        return ck_policy_parse("default policy", ck_policy_default_text, ck_policy_default_length, &context->policy, error);
+    char *text;
+    size_t length;
+    int result = ck_policyfile_read(path, CK_POLICY_MAX_BYTES, &text, &length, &context->policy_place, error);
+    if (result < 0)
+        return result;
+    context->from_file = true;
+    result = ck_policy_parse(path, text, length, &context->policy, error);
+    free(text);
+    return result;
+}
+
+static int write_installs(struct choke_context *context)
+{
+    const struct ck_policy *policy = context->policy;
+    context->installs = ck_arena_array(&context->text, policy->tools_count + 1u, sizeof *context->installs);
+    for (uint32_t i = 0; context->installs != NULL && i < policy->tools_count; i++)
+        context->installs[i] = ck_tool_install_command(&context->text, &policy->tools[i]);
+    return context->installs == NULL ? -ENOMEM : 0;
+}
+
+static int open_context(struct choke_context *context, const struct choke_options *options, struct choke_error *error)
+{
+    int result = load_policy(context, options->policy_path, error);
+    if (result < 0)
+        return result;
+    if (write_installs(context) < 0 ||
+        ck_search_init(&context->search, context->policy->search_path.items, context->policy->search_path.count) < 0)
+        return ck_error_oom(error);
+    context->null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (context->null_fd < 0)
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, errno, "cannot open '/dev/null': %s", strerror(errno));
+    result = ck_watch_init(&context->watch, ck_job_ended, context);
+    if (result < 0)
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot make an event descriptor: %s", strerror(-result));
+    return 0;
+}
+
+static void close_context(struct choke_context *context)
+{
+    if (context->from_file)
+        ck_trust_done(&context->policy_place);
+    ck_search_done(&context->search);
+    ck_fd_close(&context->null_fd);
+    ck_policy_free(context->policy);
+    ck_arena_done(&context->text);
+    free(context);
+}
+
+int choke_context_new(const struct choke_options *options, struct choke_context **ret_context, struct choke_error *error)
+{
+    static const struct choke_options standard;
+    if (ret_context == NULL)
+        return ck_error_set(error, CHOKE_INVALID, EINVAL, "no place for the context was given");
+    if (options == NULL)
+        options = &standard;
+    struct choke_context *context = calloc(1, sizeof *context);
+    if (context == NULL)
+        return ck_error_oom(error);
+    context->owner = getpid();
+    context->null_fd = -1;
+    context->watch = (struct ck_watch){.epoll_fd = -1, .timer_fd = -1};
+    context->on_event = options->on_event;
+    context->event_data = options->event_data;
+    int result = open_context(context, options, error);
+    if (result < 0) {
+        close_context(context);
+        return result;
+    }
+    *ret_context = context;
+    return 0;
+}
+
+/* Cancelled runs end within their grace; one that does not has lost its warden to something hostile, and is given up. */
+static void end_all(struct choke_context *context)
+{
+    struct ck_watch *watch = &context->watch;
+    uint64_t patience = ck_clock_now_ns() + FREE_PATIENCE_NS;
+    choke_cancel_all(context);
+    while (watch->running_count > 0 && ck_clock_now_ns() < patience)
+        if (ck_watch_wait(watch, 50) < 0)
+            break;
+    while (watch->running != NULL)
+        ck_watch_abandon(watch, watch->running);
+}
+
+void choke_context_free(struct choke_context *context)
+{
+    if (context == NULL)
+        return;
+    if (context->owner == getpid()) {
+        end_all(context);
+        ck_watch_done(&context->watch);
+    } else {
+        ck_watch_forget(&context->watch);
+    }
+    ck_job_free_all(context);
+    close_context(context);
+}
+
+int choke_fd(const struct choke_context *context)
+{
+    return context->watch.epoll_fd;
+}
+
+size_t choke_running(const struct choke_context *context)
+{
+    return context->watch.running_count;
+}
+
+static int one_round(struct choke_context *context, int timeout_ms, struct choke_error *error)
+{
+    int result = ck_watch_wait(&context->watch, timeout_ms);
+    ck_job_collect(context);
+    if (result < 0)
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot wait for events: %s", strerror(-result));
+    return context->done_count > INT_MAX ? INT_MAX : (int)context->done_count;
+}
+
+int choke_dispatch(struct choke_context *context, struct choke_error *error)
+{
+    int result = ck_context_check(context, error);
+    return result < 0 ? result : one_round(context, 0, error);
+}
+
+int choke_wait(struct choke_context *context, int timeout_ms, struct choke_error *error)
+{
+    int result = ck_context_check(context, error);
+    if (result < 0)
+        return result;
+    uint64_t deadline = ck_clock_now_ns() + (uint64_t)(timeout_ms < 0 ? 0 : timeout_ms) * CK_NS_PER_MS;
+    for (int left = timeout_ms;;) {
+        result = one_round(context, context->done_count > 0 ? 0 : left, error);
+        if (result != 0 || (timeout_ms < 0 && context->watch.running_count == 0))
+            return result;
+        uint64_t now = ck_clock_now_ns();
+        if (timeout_ms >= 0 && now >= deadline)
+            return 0;
+        left = timeout_ms < 0 ? -1 : (int)((deadline - now + CK_NS_PER_MS - 1) / CK_NS_PER_MS);
+    }
+}
+
+bool choke_tool(const struct choke_context *context, size_t index, struct choke_tool_info *ret_info)
+{
+    if (index >= context->policy->tools_count)
+        return false;
+    const struct ck_tool *tool = &context->policy->tools[index];
+    *ret_info = (struct choke_tool_info){
+        .name = tool->name,
+        .why = tool->why,
+        .adr = tool->adr,
+        .route = ck_route_name(tool->route),
+        .required = tool->required,
+        .install = context->installs[index],
+    };
+    return true;
+}

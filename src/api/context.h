@@ -1,0 +1,72 @@
+/*
+ * context.h - what is behind the public names: the context, its jobs, their results.
+ *
+ * A job is born by choke_start or choke_run, sits in the context's list until it is freed, and ends once: job_ended fills the result and either puts the job into
+ * the queue of choke_next or, for a blocking run, leaves it to the caller that waits.
+ */
+#ifndef CK_API_CONTEXT_H
+#define CK_API_CONTEXT_H
+
+#include "policy/load.h"
+#include "run/watch.h"
+
+#include <sys/types.h>
+
+struct choke_context {
+    pid_t owner;
+    struct ck_policy *policy;
+    bool from_file;
+    struct ck_trusted policy_place;
+    struct ck_search search;
+    struct ck_watch watch;
+    int null_fd;
+    choke_event_fn on_event;
+    void *event_data;
+    struct choke_job *jobs;
+    struct choke_job *done_first, *done_last; /* finished, not yet taken */
+    size_t done_count;
+    struct choke_job *garbage; /* finished, and freed by their owner while they ran */
+    struct ck_arena text;
+    const char **installs; /* how to install each tool of the policy */
+};
+
+struct choke_job {
+    struct choke_context *context;
+    struct choke_job *next, *previous; /* in the context's list */
+    struct choke_job *next_done;
+    struct ck_run run;
+    bool finished;
+    bool queued;
+    bool blocking; /* choke_run waits for it: it does not go through choke_next */
+    bool detached; /* freed by its owner while it ran */
+    uint64_t timeout_ms;
+    char probe[65];
+    void *data;
+    struct choke_result *result;
+};
+
+/* -EOWNERDEAD in a forked child, -EINVAL for NULL. */
+int ck_context_check(const struct choke_context *context, struct choke_error *error);
+
+struct ck_plan_sources ck_context_sources(struct choke_context *context);
+
+/* ---- result.c ---- */
+
+/* A result with the names of the plan; the rest follows when the run has ended. NULL: no memory. */
+struct choke_result *ck_result_new(const struct ck_plan *plan);
+void ck_result_fail(struct choke_result *result, const struct choke_error *error);
+int ck_result_end(struct choke_result *result, struct ck_run *run);
+
+/* ---- event.c ---- */
+
+void ck_event_refused(const struct choke_job *job);
+void ck_event_started(const struct choke_job *job, const struct choke_request *request, const struct ck_jail_choice *jail);
+void ck_event_ended(const struct choke_job *job);
+
+/* ---- job.c ---- */
+
+void ck_job_ended(void *context, struct ck_run *run);
+void ck_job_collect(struct choke_context *context);
+void ck_job_free_all(struct choke_context *context);
+
+#endif

@@ -1,0 +1,93 @@
+/*
+ * event.c - tell the caller what happens. The callback gets escaped text and nothing it could change.
+ */
+#include "api/context.h"
+
+#include "base/quote.h"
+
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The only mutable global of the library: a skipped jail is told once per process. */
+static atomic_flag skipped_told = ATOMIC_FLAG_INIT;
+
+static void tell(const struct choke_context *context, enum choke_level level, const char *name,
+                 const struct choke_field *fields, size_t count)
+{
+    const struct choke_event event = {.level = level, .name = name, .fields = fields, .field_count = count};
+    if (context->on_event != NULL)
+        context->on_event(context->event_data, &event);
+}
+
+#define TELL(context, level, name, ...) \
+    tell(context, level, name, (const struct choke_field[]){__VA_ARGS__}, \
+         sizeof((const struct choke_field[]){__VA_ARGS__}) / sizeof(struct choke_field))
+
+static const char *text_of(const char *text)
+{
+    return text != NULL ? text : "";
+}
+
+void ck_event_refused(const struct choke_job *job)
+{
+    const struct choke_result *result = job->result;
+    TELL(job->context, CHOKE_WARNING, "subproc.refused", {"tool", text_of(result->tool_name)},
+         {"outcome", choke_outcome_name(result->outcome)}, {"rule", text_of(result->rule)},
+         {"message", result->error.message}, {"probe_name", job->probe});
+}
+
+static void join_egress(const struct choke_request *request, char *text, size_t size)
+{
+    size_t at = 0;
+    text[0] = '\0';
+    for (size_t i = 0; request->egress != NULL && request->egress[i] != NULL && at < size; i++)
+        at += (size_t)snprintf(text + at, size - at, "%s%s", i > 0 ? "," : "", CK_QUOTE(request->egress[i]));
+}
+
+void ck_event_started(const struct choke_job *job, const struct choke_request *request, const struct ck_jail_choice *jail)
+{
+    const struct choke_result *result = job->result;
+    char name[64];
+    if (jail->skipped != NULL && !atomic_flag_test_and_set(&skipped_told)) {
+        (void)snprintf(name, sizeof name, "subproc.%s.skipped", jail->skipped);
+        TELL(job->context, CHOKE_WARNING, name, {"reason", jail->reason}, {"probe_name", job->probe});
+    }
+    if (jail->jail != &ck_jail_none) {
+        char egress[1024];
+        join_egress(request, egress, sizeof egress);
+        (void)snprintf(name, sizeof name, "subproc.%s.wrapped", jail->jail->name);
+        TELL(job->context, CHOKE_DEBUG, name, {"probe_name", job->probe}, {"egress", egress});
+    }
+    TELL(job->context, CHOKE_INFO, "subproc.started", {"tool", result->tool_name}, {"path", CK_QUOTE(result->tool_path)},
+         {"jail", jail->jail->name}, {"probe_name", job->probe});
+}
+
+static void tell_truncated(const struct choke_job *job, const struct choke_capture *capture, const char *stream)
+{
+    char bytes[32];
+    if (!capture->truncated)
+        return;
+    (void)snprintf(bytes, sizeof bytes, "%" PRIu64, capture->total_bytes);
+    TELL(job->context, CHOKE_WARNING, "subproc.stdout.truncated", {"probe_name", job->probe}, {"stream", stream},
+         {"bytes", bytes});
+}
+
+void ck_event_ended(const struct choke_job *job)
+{
+    const struct choke_result *result = job->result;
+    char code[16], duration[32], timeout[32];
+    tell_truncated(job, &result->out, "stdout");
+    tell_truncated(job, &result->err, "stderr");
+    if (result->outcome == CHOKE_TIMEOUT) {
+        (void)snprintf(timeout, sizeof timeout, "%" PRIu64, job->timeout_ms);
+        TELL(job->context, CHOKE_WARNING, "subproc.timeout", {"tool", result->tool_name}, {"timeout_ms", timeout},
+             {"probe_name", job->probe});
+    }
+    (void)snprintf(code, sizeof code, "%d", result->outcome == CHOKE_EXITED ? result->exit_code : result->signal);
+    (void)snprintf(duration, sizeof duration, "%" PRIu64, result->duration_us / 1000);
+    TELL(job->context, CHOKE_INFO, "subproc.exited", {"tool", result->tool_name},
+         {"outcome", choke_outcome_name(result->outcome)}, {"code", code}, {"duration_ms", duration},
+         {"probe_name", job->probe});
+}

@@ -1,0 +1,91 @@
+/* explain.c - a plan that is shown and not carried out. */
+#include "api/context.h"
+
+#include "base/error.h"
+#include "sys/beneath.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+
+struct decision_box {
+    struct choke_decision decision;
+    struct ck_arena text;
+};
+
+static const char *copy(struct decision_box *box, const char *text)
+{
+    return text != NULL ? ck_arena_strdup(&box->text, text) : NULL;
+}
+
+static const char *place(struct decision_box *box, int fd)
+{
+    char path[PATH_MAX];
+    return fd >= 0 && ck_beneath_path(fd, path, sizeof path) == 0 ? copy(box, path) : NULL;
+}
+
+static void describe(struct decision_box *box, const struct ck_plan *plan)
+{
+    static const char *const no_layers[] = {NULL};
+    struct choke_decision *decision = &box->decision;
+    bool allowed = plan->verdict.outcome == CHOKE_NONE;
+    *decision = (struct choke_decision){
+        .outcome = plan->verdict.outcome,
+        .rule = copy(box, plan->verdict.rule),
+        .tool_name = copy(box, plan->tool_name),
+        .tool_path = copy(box, plan->tool_path),
+        .argv = plan->argv != NULL ? ck_arena_strv(&box->text, plan->argv) : NULL,
+        .env = plan->env != NULL ? ck_arena_strv(&box->text, plan->env) : NULL,
+        .root = place(box, plan->root_fd),
+        .cwd = place(box, plan->cwd_fd),
+        .timeout_ms = plan->verdict.timeout_ms,
+        .jail = plan->jail.jail != NULL ? plan->jail.jail->name : NULL,
+        .layers = plan->jail.jail != NULL ? plan->jail.jail->layers : no_layers,
+    };
+    if (!allowed)
+        decision->error = plan->verdict.error;
+}
+
+/* A copy that came back empty although there was something to copy. */
+static bool complete(const struct choke_decision *decision, const struct ck_plan *plan)
+{
+    return decision->rule != NULL && (plan->tool_name == NULL || decision->tool_name != NULL) &&
+           (plan->tool_path == NULL || decision->tool_path != NULL) && (plan->argv == NULL || decision->argv != NULL) &&
+           (plan->env == NULL || decision->env != NULL);
+}
+
+int choke_explain(struct choke_context *context, const struct choke_request *request, struct choke_decision **ret_decision,
+                  struct choke_error *error)
+{
+    int result = ck_context_check(context, error);
+    if (result < 0)
+        return result;
+    if (request == NULL || ret_decision == NULL)
+        return ck_error_set(error, CHOKE_INVALID, EINVAL, "no request, or no place for the decision, was given");
+    struct ck_plan_sources sources = ck_context_sources(context);
+    struct ck_plan plan;
+    struct decision_box *box = NULL;
+    result = ck_plan_make(&sources, request, &plan);
+    if (result == 0)
+        box = calloc(1, sizeof *box);
+    if (box != NULL)
+        describe(box, &plan);
+    bool whole = box != NULL && complete(&box->decision, &plan);
+    ck_plan_done(&plan);
+    if (!whole) {
+        if (box != NULL)
+            choke_decision_free(&box->decision);
+        return ck_error_oom(error);
+    }
+    *ret_decision = &box->decision;
+    return 0;
+}
+
+void choke_decision_free(struct choke_decision *decision)
+{
+    if (decision == NULL)
+        return;
+    struct decision_box *box = (struct decision_box *)decision;
+    ck_arena_done(&box->text);
+    free(box);
+}

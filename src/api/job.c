@@ -1,0 +1,252 @@
+/* job.c - start, wait for, cancel and free jobs. */
+#include "api/context.h"
+
+#include "base/error.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void link_job(struct choke_job *job)
+{
+    struct choke_context *context = job->context;
+    job->next = context->jobs;
+    if (job->next != NULL)
+        job->next->previous = job;
+    context->jobs = job;
+}
+
+static void unlink_job(struct choke_job *job)
+{
+    if (job->previous != NULL)
+        job->previous->next = job->next;
+    else
+        job->context->jobs = job->next;
+    if (job->next != NULL)
+        job->next->previous = job->previous;
+}
+
+static void enqueue(struct choke_job *job)
+{
+    struct choke_context *context = job->context;
+    if (context->done_last != NULL)
+        context->done_last->next_done = job;
+    else
+        context->done_first = job;
+    context->done_last = job;
+    context->done_count++;
+    job->queued = true;
+}
+
+static void dequeue(struct choke_job *job)
+{
+    struct choke_context *context = job->context;
+    struct choke_job *before = NULL;
+    for (struct choke_job *at = context->done_first; at != job; at = at->next_done)
+        before = at;
+    if (before != NULL)
+        before->next_done = job->next_done;
+    else
+        context->done_first = job->next_done;
+    if (context->done_last == job)
+        context->done_last = before;
+    context->done_count--;
+    job->next_done = NULL;
+    job->queued = false;
+}
+
+static void destroy(struct choke_job *job)
+{
+    if (job->queued)
+        dequeue(job);
+    unlink_job(job);
+    ck_run_done(&job->run);
+    choke_result_free(job->result);
+    free(job);
+}
+
+static void finish(struct choke_job *job)
+{
+    job->finished = true;
+    if (job->detached) {
+        job->next_done = job->context->garbage;
+        job->context->garbage = job;
+    } else if (!job->blocking) {
+        enqueue(job);
+    }
+}
+
+void ck_job_ended(void *data, struct ck_run *run)
+{
+    struct choke_job *job = run->owner;
+    (void)data;
+    if (ck_result_end(job->result, run) < 0)
+        ck_result_fail(job->result, &(struct choke_error){
+                                        .outcome = CHOKE_SPAWN_FAILED, .errnum = ENOMEM, .message = "out of memory"});
+    ck_event_ended(job);
+    finish(job);
+}
+
+static struct choke_job *new_job(struct choke_context *context, const struct choke_request *request,
+                                 const struct ck_plan *plan, bool blocking)
+{
+    struct choke_job *job = calloc(1, sizeof *job);
+    if (job == NULL)
+        return NULL;
+    job->result = ck_result_new(plan);
+    if (job->result == NULL) {
+        free(job);
+        return NULL;
+    }
+    job->context = context;
+    job->blocking = blocking;
+    job->timeout_ms = plan->verdict.timeout_ms;
+    job->run = (struct ck_run){.out.fd = -1, .err.fd = -1, .owner = job};
+    job->run.on_output = request->on_output;
+    job->run.output_data = request->output_data;
+    /* A name that the judge refused is not repeated in events. */
+    if (request->probe != NULL && plan->verdict.outcome == CHOKE_NONE)
+        (void)snprintf(job->probe, sizeof job->probe, "%s", request->probe);
+    link_job(job);
+    return job;
+}
+
+static void refuse(struct choke_job *job, const struct choke_error *error)
+{
+    ck_result_fail(job->result, error);
+    ck_event_refused(job);
+    finish(job);
+    if (!job->blocking)
+        ck_watch_wake(&job->context->watch);
+}
+
+static void launch(struct choke_job *job, const struct choke_request *request, const struct ck_plan *plan)
+{
+    struct choke_error error;
+    if (plan->verdict.outcome != CHOKE_NONE) {
+        refuse(job, &plan->verdict.error);
+        return;
+    }
+    if (ck_watch_start(&job->context->watch, &job->run, plan, &error) < 0) {
+        refuse(job, &error);
+        return;
+    }
+    job->result->jail = plan->jail.jail->name;
+    job->result->layers = plan->jail.jail->layers;
+    ck_event_started(job, request, &plan->jail);
+}
+
+static int start(struct choke_context *context, const struct choke_request *request, bool blocking,
+                 struct choke_job **ret_job, struct choke_error *error)
+{
+    int result = ck_context_check(context, error);
+    if (result < 0)
+        return result;
+    if (request == NULL || ret_job == NULL)
+        return ck_error_set(error, CHOKE_INVALID, EINVAL, "no request, or no place for its result, was given");
+    struct ck_plan_sources sources = ck_context_sources(context);
+    struct ck_plan plan;
+    result = ck_plan_make(&sources, request, &plan);
+    struct choke_job *job = result < 0 ? NULL : new_job(context, request, &plan, blocking);
+    if (job != NULL)
+        launch(job, request, &plan);
+    ck_plan_done(&plan);
+    if (job == NULL)
+        return ck_error_oom(error);
+    *ret_job = job;
+    return 0;
+}
+
+int choke_start(struct choke_context *context, const struct choke_request *request, struct choke_job **ret_job,
+                struct choke_error *error)
+{
+    return start(context, request, false, ret_job, error);
+}
+
+int choke_run(struct choke_context *context, const struct choke_request *request, struct choke_result **ret_result,
+              struct choke_error *error)
+{
+    struct choke_job *job;
+    if (ret_result == NULL)
+        return ck_error_set(error, CHOKE_INVALID, EINVAL, "no place for the result was given");
+    int result = start(context, request, true, &job, error);
+    if (result < 0)
+        return result;
+    while (!job->finished) {
+        result = ck_watch_wait(&context->watch, -1);
+        ck_job_collect(context);
+        if (result < 0) {
+            job->detached = true;
+            return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot wait for events: %s", strerror(-result));
+        }
+    }
+    *ret_result = job->result;
+    job->result = NULL;
+    destroy(job);
+    return 0;
+}
+
+struct choke_job *choke_next(struct choke_context *context)
+{
+    struct choke_job *job = context->done_first;
+    if (job != NULL)
+        dequeue(job);
+    return job;
+}
+
+void choke_cancel(struct choke_job *job)
+{
+    if (job != NULL && !job->finished && ck_context_check(job->context, NULL) == 0)
+        ck_watch_cancel(&job->context->watch, &job->run);
+}
+
+void choke_cancel_all(struct choke_context *context)
+{
+    if (ck_context_check(context, NULL) < 0)
+        return;
+    for (struct ck_run *run = context->watch.running; run != NULL; run = run->next)
+        ck_watch_cancel(&context->watch, run);
+}
+
+const struct choke_result *choke_job_result(const struct choke_job *job)
+{
+    return job->finished ? job->result : NULL;
+}
+
+void choke_job_set_data(struct choke_job *job, void *data)
+{
+    job->data = data;
+}
+
+void *choke_job_data(const struct choke_job *job)
+{
+    return job->data;
+}
+
+void choke_job_free(struct choke_job *job)
+{
+    if (job == NULL)
+        return;
+    if (job->finished) {
+        destroy(job);
+        return;
+    }
+    job->detached = true;
+    choke_cancel(job);
+}
+
+void ck_job_collect(struct choke_context *context)
+{
+    while (context->garbage != NULL) {
+        struct choke_job *job = context->garbage;
+        context->garbage = job->next_done;
+        destroy(job);
+    }
+}
+
+void ck_job_free_all(struct choke_context *context)
+{
+    while (context->jobs != NULL)
+        destroy(context->jobs);
+}

@@ -1,0 +1,150 @@
+/* result.c - from a plan and an ended run to the public result. */
+#include "api/context.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/quote.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The public part first; the strings it points to live and die with it, also when the context is gone. */
+struct result_box {
+    struct choke_result result;
+    struct ck_arena text;
+    struct choke_capture owned[2]; /* the streams, once there are any */
+};
+
+static const char *const no_layers[] = {NULL};
+
+const char *choke_outcome_name(enum choke_outcome outcome)
+{
+    static const char *const names[] = {
+        [CHOKE_NONE] = "none",
+        [CHOKE_EXITED] = "exited",
+        [CHOKE_SIGNALED] = "signaled",
+        [CHOKE_TIMEOUT] = "timeout",
+        [CHOKE_CANCELLED] = "cancelled",
+        [CHOKE_DISALLOWED] = "disallowed",
+        [CHOKE_TOOL_MISSING] = "tool_missing",
+        [CHOKE_INVALID] = "invalid",
+        [CHOKE_CWD] = "cwd",
+        [CHOKE_ENV_FORBIDDEN] = "env_forbidden",
+        [CHOKE_JAIL_UNAVAILABLE] = "jail_unavailable",
+        [CHOKE_POLICY] = "policy",
+        [CHOKE_SPAWN_FAILED] = "spawn_failed",
+    };
+    return (size_t)outcome < sizeof names / sizeof names[0] ? names[outcome] : "none";
+}
+
+static const char *copy(struct result_box *box, const char *text, bool *ok)
+{
+    const char *copied = text != NULL ? ck_arena_strdup(&box->text, text) : NULL;
+    *ok = *ok && (text == NULL || copied != NULL);
+    return copied;
+}
+
+struct choke_result *ck_result_new(const struct ck_plan *plan)
+{
+    struct result_box *box = calloc(1, sizeof *box);
+    if (box == NULL)
+        return NULL;
+    bool ok = true;
+    box->result = (struct choke_result){
+        .exit_code = -1,
+        .layers = no_layers,
+        .out = {.data = ""},
+        .err = {.data = ""},
+        .tool_name = copy(box, plan->tool_name, &ok),
+        .tool_path = copy(box, plan->tool_path, &ok),
+        .rule = copy(box, plan->verdict.rule, &ok),
+    };
+    if (ok)
+        return &box->result;
+    choke_result_free(&box->result);
+    return NULL;
+}
+
+void ck_result_fail(struct choke_result *result, const struct choke_error *error)
+{
+    result->outcome = error->outcome;
+    result->error = *error;
+}
+
+static void set_ending(struct choke_result *result, const struct ck_run *run)
+{
+    const struct ck_wire_report *report = &run->report;
+    bool late = run->lost && run->ended_ns >= run->deadline_ns;
+    if (report->stage != CK_STAGE_NONE)
+        result->outcome = CHOKE_SPAWN_FAILED;
+    else if ((report->ending & CK_ENDING_CANCELLED) || (run->lost && (run->cancelled || !late)))
+        result->outcome = CHOKE_CANCELLED;
+    else if ((report->ending & CK_ENDING_TIMED_OUT) || late)
+        result->outcome = CHOKE_TIMEOUT;
+    else
+        result->outcome = report->code == CLD_EXITED ? CHOKE_EXITED : CHOKE_SIGNALED;
+    if (result->outcome == CHOKE_EXITED)
+        result->exit_code = report->status;
+    else if (report->code == CLD_KILLED || report->code == CLD_DUMPED)
+        result->signal = report->status;
+}
+
+static void set_error(struct choke_result *result, const struct ck_run *run)
+{
+    struct choke_error *error = &result->error;
+    const struct ck_wire_report *report = &run->report;
+    const char *tool = result->tool_name;
+    uint64_t timeout_ms = (run->deadline_ns - run->started_ns) / CK_NS_PER_MS;
+    switch (result->outcome) {
+    case CHOKE_SPAWN_FAILED:
+        (void)ck_error_set(error, CHOKE_SPAWN_FAILED, report->error, "cannot %s '%s' ('%s'): %s",
+                           ck_stage_text(report->stage), tool, CK_QUOTE(result->tool_path), strerror(report->error));
+        break;
+    case CHOKE_TIMEOUT:
+        (void)ck_error_set(error, CHOKE_TIMEOUT, ETIMEDOUT, "'%s' was ended at its timeout of %llu.%03llu s", tool,
+                           (unsigned long long)(timeout_ms / 1000), (unsigned long long)(timeout_ms % 1000));
+        break;
+    case CHOKE_CANCELLED:
+        (void)ck_error_set(error, CHOKE_CANCELLED, ECANCELED,
+                           run->cancelled ? "'%s' was cancelled" : "'%s' was ended because its warden was killed", tool);
+        break;
+    case CHOKE_SIGNALED:
+        (void)ck_error_set(error, CHOKE_SIGNALED, 0, "'%s' was ended by signal %d (%s)", tool, result->signal,
+                           strsignal(result->signal));
+        break;
+    default:
+        break;
+    }
+}
+
+int ck_result_end(struct choke_result *result, struct ck_run *run)
+{
+    const struct ck_wire_report *report = &run->report;
+    set_ending(result, run);
+    set_error(result, run);
+    result->output_incomplete = run->incomplete;
+    result->duration_us = (run->ended_ns - run->started_ns) / 1000;
+    result->user_us = report->user_us;
+    result->system_us = report->system_us;
+    result->max_rss_kib = report->max_rss_kib;
+    result->kill = ck_kill_name(report->kill);
+    struct result_box *box = (struct result_box *)result;
+    if (ck_capture_take(&run->out.capture, &box->owned[0]) < 0 || ck_capture_take(&run->err.capture, &box->owned[1]) < 0)
+        return -ENOMEM;
+    result->out = box->owned[0];
+    result->err = box->owned[1];
+    return 0;
+}
+
+void choke_result_free(struct choke_result *result)
+{
+    if (result == NULL)
+        return;
+    struct result_box *box = (struct result_box *)result;
+    ck_capture_free(&box->owned[0]);
+    ck_capture_free(&box->owned[1]);
+    ck_arena_done(&box->text);
+    free(box);
+}

@@ -1,0 +1,29 @@
+/*
+ * jail.h - the port: what a jail is to the rest, and the registry of its adapters.
+ *
+ * An adapter is one file with one struct ck_jail. To add one: write it, name it in the table of jail.c. Which adapter a run gets is decided here, before
+ * anything exists; a jail that was asked for by name and is not to be had is a refusal, never a weaker jail.
+ */
+#ifndef CK_JAIL_JAIL_H
+#define CK_JAIL_JAIL_H
+
+#include "chokepoint.h"
+
+struct ck_jail {
+    const char *name;
+    const char *const *layers; /* NULL-terminated: what holds in it */
+};
+
+struct ck_jail_choice {
+    const struct ck_jail *jail;
+    const char *skipped; /* the first adapter that was wanted and is not to be had, or NULL */
+    const char *reason;  /* not_linux, not_installed, not_permitted */
+};
+
+extern const struct ck_jail ck_jail_none;
+
+/* wanted is never CHOKE_JAIL_DEFAULT. Failures have outcome CHOKE_JAIL_UNAVAILABLE. */
+int ck_jail_choose(enum choke_jail wanted, bool required, bool egress, struct ck_jail_choice *ret_choice,
+                   struct choke_error *error);
+
+#endif

@@ -1,0 +1,36 @@
+/*
+ * capture.h - one stream of a tool, in bounded memory (R20).
+ *
+ * Up to the cap every byte is kept. Beyond it the oldest are given up: the memory becomes a ring of exactly cap bytes, and the result is the marker
+ * followed by the last cap - 17. Nothing is allocated before the first byte. Reading goes straight into the ring; there is no second copy.
+ */
+#ifndef CK_RUN_CAPTURE_H
+#define CK_RUN_CAPTURE_H
+
+#include "chokepoint.h"
+
+#define CK_TRUNCATED_MARKER "...[TRUNCATED]..."
+
+struct ck_capture {
+    char *data;
+    size_t size; /* allocated, without the byte for a final NUL; at most cap */
+    size_t at;   /* where the next byte goes */
+    size_t cap;
+    uint64_t total_bytes;
+};
+
+/* cap was judged: at least CHOKE_MIN_OUTPUT_BYTES. */
+void ck_capture_init(struct ck_capture *capture, size_t cap);
+void ck_capture_done(struct ck_capture *capture);
+
+/* Where to read to next, and how much fits there; *ret_room is 0 only when there is no memory at all. */
+char *ck_capture_room(struct ck_capture *capture, size_t *ret_room);
+
+/* length bytes were put there. */
+void ck_capture_add(struct ck_capture *capture, size_t length);
+
+/* The bytes in order. The memory goes over to *ret; give it back with ck_capture_free. -ENOMEM only for an empty stream. */
+int ck_capture_take(struct ck_capture *capture, struct choke_capture *ret);
+void ck_capture_free(struct choke_capture *taken);
+
+#endif

@@ -1,0 +1,32 @@
+/*
+ * create.h - the one place where processes come from.
+ *
+ * Compiled twice: into the library, which makes the keeper with it, and into the keeper, which makes wardens and tools. No other file
+ * may create or replace a process (docs/adr/0003).
+ */
+#ifndef CK_RUN_CREATE_H
+#define CK_RUN_CREATE_H
+
+#include <stdint.h>
+
+/* Runs in the new process and never returns: it executes something or exits. */
+typedef __attribute__((noreturn)) void (*ck_create_child)(void *argument);
+
+/*
+ * A child that borrows the caller's memory and stack until it executes or exits; only the calling thread waits for that.
+ * The cost does not depend on how much memory the caller has.
+ *
+ *   Must     block all signals first: a handler would run in the child, in the parent's memory.
+ *   Must not return from child, change memory that the parent needs, or use libc there.
+ *
+ * cgroup_fd: a cgroup v2 directory to be born in, or -1. ret_pidfd may be NULL. Returns the pid or a negative errno.
+ */
+long ck_create_borrowed(ck_create_child child, void *argument, int cgroup_fd, int *ret_pidfd);
+
+/* A child with a copy of the caller's memory. For the keeper only, whose memory is tiny. */
+long ck_create_copied(ck_create_child child, void *argument);
+
+/* Executes the open file, or path where it is not NULL. Returns only on failure, with a negative errno. */
+long ck_create_execute(int fd, const char *path, char *const *argv, char *const *envp);
+
+#endif

@@ -1,0 +1,97 @@
+/*
+ * child.c - the tool's process, from its creation to exec.
+ *
+ *   Must     carry out the plan, step by step; say which step failed and why.
+ *   Must not decide anything, allocate, or change memory but the two fields of its report: the memory is the warden's.
+ *
+ * The steps are a table so that each has a name in messages and an order that can be read. A jail adds steps here.
+ */
+#include "run/keeper/keeper.h"
+
+#include "run/create.h"
+
+#include <linux/close_range.h>
+#include <linux/prctl.h>
+#include <signal.h>
+
+/* A session of its own: no controlling terminal to push input into, and a process group that can be named. */
+static long step_session(const struct ck_child *child)
+{
+    (void)child;
+    return CK_RAW0(setsid);
+}
+
+/* If the warden is killed, at least the tool itself goes at once; the keeper sees to the rest. */
+static long step_death_signal(const struct ck_child *child)
+{
+    (void)child;
+    return CK_RAW5(prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+}
+
+/* The keeper keeps 0 to 2 occupied, so none of the three sources is one of the targets. */
+static long step_stdio(const struct ck_child *child)
+{
+    for (int target = 0; target <= 2; target++) {
+        long result = CK_RAW3(dup3, child->fds[target], target, 0);
+        if (result < 0)
+            return result;
+    }
+    return 0;
+}
+
+static long step_cwd(const struct ck_child *child)
+{
+    return CK_RAW1(fchdir, child->fds[CK_WIRE_CWD]);
+}
+
+/* Without it a setuid program would leave our uid, and with it our power to end it. */
+static long step_privileges(const struct ck_child *child)
+{
+    (void)child;
+    return CK_RAW5(prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+}
+
+/* Everything is close-on-exec from birth; this holds even if one day something is not. */
+static long step_descriptors(const struct ck_child *child)
+{
+    (void)child;
+    return CK_RAW3(close_range, 3, ~0u, CLOSE_RANGE_CLOEXEC);
+}
+
+/* The keeper reset every disposition to its default; the mask is the last thing, so nothing is delivered half-way. */
+static long step_signals(const struct ck_child *child)
+{
+    (void)child;
+    static const uint64_t none = 0;
+    return CK_RAW4(rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof none);
+}
+
+static long step_execute(const struct ck_child *child)
+{
+    return ck_create_execute(child->fds[CK_WIRE_EXECUTABLE], child->path, child->argv, child->envp);
+}
+
+static const struct {
+    enum ck_stage stage;
+    long (*run)(const struct ck_child *child);
+} steps[] = {
+    {CK_STAGE_SESSION, step_session},       {CK_STAGE_DEATH_SIGNAL, step_death_signal},
+    {CK_STAGE_STDIO, step_stdio},           {CK_STAGE_CWD, step_cwd},
+    {CK_STAGE_PRIVILEGES, step_privileges}, {CK_STAGE_DESCRIPTORS, step_descriptors},
+    {CK_STAGE_SIGNALS, step_signals},       {CK_STAGE_EXECUTE, step_execute},
+};
+
+void ck_child_main(void *argument)
+{
+    struct ck_child *child = argument;
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        long result = steps[i].run(child);
+        if (result < 0) {
+            child->failed_stage = steps[i].stage;
+            child->failed_errno = (int32_t)-result;
+            break;
+        }
+    }
+    for (;;)
+        (void)CK_RAW1(exit_group, 127);
+}

@@ -1,0 +1,206 @@
+/*
+ * main.c - the keeper: makes wardens, and is the reaper of last resort. See keeper.h for the whole.
+ *
+ * It ends when the caller dies or lets go of the control socket; before that every warden has ended, and with it every tool.
+ */
+#include "run/keeper/keeper.h"
+
+#include "run/create.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/prctl.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+
+__attribute__((noreturn, used)) void ck_keeper_main(void);
+
+#define RETRY_NS 5000000u
+
+struct keeper {
+    struct ck_keep keep;
+    int cgroup_parent_fd;
+    char cgroup_prefix[64];
+    size_t warden_count;
+};
+
+/* Apart from the rest, so that it is zero pages and not bytes of the image. */
+static int32_t wardens[CK_WARDENS_MAX];
+
+static struct keeper keeper = {.keep = {.caller_fd = -1, .sigchld_fd = -1, .proc_fd = -1, .cgroup_fd = -1},
+                               .cgroup_parent_fd = -1};
+
+static __attribute__((noreturn)) void leave(int status)
+{
+    for (;;)
+        (void)CK_RAW1(exit_group, status);
+}
+
+/* What rt_sigaction takes, as far as it matters for resetting. */
+struct disposition {
+    void *handler;
+    unsigned long flags;
+    void *restorer;
+    uint64_t mask;
+};
+
+/* The caller's ignored signals would be ignored in every tool: start from the defaults. */
+static void reset_signals(void)
+{
+    static const struct disposition standard;
+    for (int sig = 1; sig <= 64; sig++)
+        (void)CK_RAW4(rt_sigaction, sig, &standard, NULL, sizeof standard.mask);
+    static const uint64_t all = ~UINT64_C(0);
+    (void)CK_RAW4(rt_sigprocmask, SIG_SETMASK, &all, NULL, sizeof all);
+}
+
+/*
+ * Not dumpable: no process of the same user may trace us or look into our descriptors. A session of our own: what a
+ * terminal sends to the caller's group is for the caller to act on. Nothing of the caller's stays open, and no directory busy.
+ */
+static void detach(void)
+{
+    (void)CK_RAW5(prctl, PR_SET_NAME, "choke-keeper", 0, 0, 0);
+    (void)CK_RAW5(prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);
+    (void)CK_RAW5(prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    (void)CK_RAW3(close_range, CK_KEEPER_SOCKET_FD + 1, ~0u, 0);
+    (void)CK_RAW0(setsid);
+    (void)CK_RAW1(chdir, "/");
+    (void)CK_RAW1(umask, 022);
+}
+
+/* /proc, if it is there and counts processes as we do. */
+static int open_proc(void)
+{
+    char self[32];
+    long length = CK_RAW4(readlinkat, AT_FDCWD, "/proc/self", self, sizeof self);
+    const char *at = self;
+    if (length <= 0 || ck_take_number(&at, self + length) != CK_RAW0(getpid))
+        return -1;
+    char path[64];
+    long fd = CK_RAW4(openat, AT_FDCWD, "/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    char *end = ck_put_text(ck_put_number(path, CK_RAW0(getpid)), "/task/");
+    (void)ck_put_text(ck_put_number(end, CK_RAW0(getpid)), "/children");
+    if (fd >= 0 && CK_RAW3(faccessat, fd, path, 4) != 0) {
+        ck_close((int)fd);
+        return -1;
+    }
+    return (int)fd;
+}
+
+static bool set_up(void)
+{
+    struct ck_wire_setup setup;
+    int fds[2] = {-1, -1};
+    unsigned count;
+    long got = ck_receive(CK_KEEPER_SOCKET_FD, &setup, sizeof setup, fds, 2, &count);
+    if (got != (long)sizeof setup || setup.kind != CK_WIRE_SETUP || count != (setup.has_cgroup ? 2u : 1u))
+        return false;
+    static const uint64_t sigchld = UINT64_C(1) << (SIGCHLD - 1);
+    keeper.keep.caller_fd = fds[0];
+    keeper.keep.sigchld_fd = (int)CK_RAW4(signalfd4, -1, &sigchld, sizeof sigchld, SFD_CLOEXEC | SFD_NONBLOCK);
+    keeper.keep.proc_fd = open_proc();
+    if (setup.has_cgroup) {
+        keeper.cgroup_parent_fd = fds[1];
+        memcpy(keeper.cgroup_prefix, setup.cgroup_prefix, sizeof keeper.cgroup_prefix);
+        keeper.keep.cgroup_fd = ck_cgroup_base(fds[1], keeper.cgroup_prefix, keeper.keep.proc_fd);
+    }
+    return keeper.keep.sigchld_fd >= 0;
+}
+
+static __attribute__((noreturn)) void warden_child(void *argument)
+{
+    int socket_fd = *(int *)argument;
+    ck_close(CK_KEEPER_SOCKET_FD);
+    ck_close(keeper.cgroup_parent_fd);
+    ck_warden_main(&keeper.keep, socket_fd);
+}
+
+/* A socket that gets no warden is closed; the caller sees its end. */
+static void make_warden(int socket_fd)
+{
+    if (keeper.warden_count < CK_WARDENS_MAX) {
+        long pid = ck_create_copied(warden_child, &socket_fd);
+        if (pid > 0)
+            wardens[keeper.warden_count++] = (int32_t)pid;
+    }
+    ck_close(socket_fd);
+}
+
+static void forget_warden(int32_t pid)
+{
+    for (size_t i = 0; i < keeper.warden_count; i++) {
+        if (wardens[i] != pid)
+            continue;
+        wardens[i] = wardens[--keeper.warden_count];
+        ck_cgroup_remove(keeper.keep.cgroup_fd, pid);
+        return;
+    }
+}
+
+/* Reaps, and kills whatever has come to us that is no warden. True when no child at all is left. */
+static bool tidy(void)
+{
+    for (;;) {
+        siginfo_t info = {0};
+        long result = CK_RAW5(waitid, P_ALL, 0, &info, WEXITED | WNOHANG, NULL);
+        if (result == -ECHILD)
+            return true;
+        if (result < 0 || info.si_pid == 0)
+            break;
+        forget_warden((int32_t)info.si_pid);
+    }
+    (void)ck_tree_signal(keeper.keep.proc_fd, SIGKILL, wardens, keeper.warden_count);
+    return false;
+}
+
+static bool hear(void)
+{
+    struct ck_wire_simple message;
+    int fd;
+    unsigned count;
+    long got = ck_receive(CK_KEEPER_SOCKET_FD, &message, sizeof message, &fd, 1, &count);
+    if (got <= 0)
+        return false;
+    if (message.kind == CK_WIRE_WARDEN && count == 1)
+        make_warden(fd);
+    return true;
+}
+
+static void drain_sigchld(void)
+{
+    unsigned char info[128];
+    (void)CK_RAW3(read, keeper.keep.sigchld_fd, info, sizeof info);
+}
+
+/* The wardens see the caller's end as we do; wait for them, then for what they may have left to us. */
+static __attribute__((noreturn)) void finish(void)
+{
+    const int fds[3] = {keeper.keep.sigchld_fd, -1, -1};
+    while (!tidy()) {
+        (void)ck_wait_readable(fds, ck_now_ns() + RETRY_NS);
+        drain_sigchld();
+    }
+    if (keeper.keep.cgroup_fd >= 0)
+        ck_cgroup_base_remove(keeper.cgroup_parent_fd, keeper.cgroup_prefix);
+    leave(0);
+}
+
+void ck_keeper_main(void)
+{
+    reset_signals();
+    detach();
+    if (!set_up())
+        leave(1);
+    const int fds[3] = {keeper.keep.sigchld_fd, CK_KEEPER_SOCKET_FD, keeper.keep.caller_fd};
+    for (;;) {
+        unsigned ready = ck_wait_readable(fds, CK_FOREVER);
+        if (ready & 1) {
+            drain_sigchld();
+            (void)tidy();
+        }
+        if ((ready & 4) || ((ready & 2) && !hear()))
+            finish();
+    }
+}

@@ -1,0 +1,146 @@
+/*
+ * tree.c - every descendant of the calling process, and signals to them.
+ *
+ * The kernel lists the children of each thread in /proc/PID/task/TID/children. A walk over those lists finds the tree as it is; what is
+ * forked during the walk is found by the next one, because a dead parent's children come to the nearest subreaper: us.
+ * Callers repeat until they have no child left.
+ *
+ * A signal goes through a pidfd. For our own children the number is safe as well: only we can reap them. A deeper descendant may have
+ * been reaped by its own parent between the walk and pidfd_open, and its number given to a stranger; so after the pidfd is
+ * open, the parent recorded in /proc must still be the one we came from (or us), and only then the signal is sent.
+ */
+#include "run/keeper/keeper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+
+#define TREE_MAX 65536
+
+/* One walk's findings. Static: a keeper or warden has one thread, and untouched pages cost nothing. */
+static struct {
+    int32_t pid[TREE_MAX];
+    int32_t parent[TREE_MAX];
+    size_t count;
+} found;
+
+static void add(int32_t pid, int32_t parent)
+{
+    if (found.count == TREE_MAX)
+        return;
+    found.pid[found.count] = pid;
+    found.parent[found.count] = parent;
+    found.count++;
+}
+
+/* Reads "12 345 6 " in pieces; a number may be cut between two of them. */
+static long add_children_of_task(int proc_fd, int32_t pid, long task)
+{
+    char path[64];
+    (void)ck_put_text(ck_put_number(ck_put_text(ck_put_number(path, pid), "/task/"), task), "/children");
+    long fd = CK_RAW4(openat, proc_fd, path, O_RDONLY | O_CLOEXEC, 0);
+    if (fd < 0)
+        return fd;
+    char text[4096];
+    long carried = -1;
+    for (long got; (got = CK_RAW3(read, fd, text, sizeof text)) > 0;) {
+        for (long i = 0; i < got; i++) {
+            if (text[i] >= '0' && text[i] <= '9') {
+                carried = (carried < 0 ? 0 : carried) * 10 + (text[i] - '0');
+            } else if (carried > 0) {
+                add((int32_t)carried, pid);
+                carried = -1;
+            }
+        }
+    }
+    ck_close((int)fd);
+    return 0;
+}
+
+struct visit {
+    int proc_fd;
+    int32_t pid;
+};
+
+static void visit_task(void *data, const char *name)
+{
+    const struct visit *visit = data;
+    const char *end = name;
+    while (*end != '\0')
+        end++;
+    long task = ck_take_number(&name, end);
+    if (task > 0)
+        (void)add_children_of_task(visit->proc_fd, visit->pid, task);
+}
+
+static void add_children(int proc_fd, int32_t pid)
+{
+    char path[64];
+    (void)ck_put_text(ck_put_number(path, pid), "/task");
+    long fd = CK_RAW4(openat, proc_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    if (fd < 0)
+        return;
+    ck_each_entry((int)fd, visit_task, &(struct visit){.proc_fd = proc_fd, .pid = pid});
+    ck_close((int)fd);
+}
+
+/* The parent of a process: the second field behind the last ')' of its stat line; a name may hold any byte. */
+static long parent_of(int proc_fd, int32_t pid)
+{
+    char path[64], text[1024];
+    (void)ck_put_text(ck_put_number(path, pid), "/stat");
+    long fd = CK_RAW4(openat, proc_fd, path, O_RDONLY | O_CLOEXEC, 0);
+    if (fd < 0)
+        return fd;
+    long got = CK_RAW3(read, fd, text, sizeof text);
+    ck_close((int)fd);
+    long paren = got - 1;
+    while (paren > 0 && text[paren] != ')')
+        paren--;
+    const char *at = text + paren + 4; /* ") S 123" */
+    return paren > 0 && paren + 4 < got ? ck_take_number(&at, text + got) : -ESRCH;
+}
+
+static void signal_one(int proc_fd, size_t i, int32_t self, int sig)
+{
+    long pidfd = CK_RAW2(pidfd_open, found.pid[i], 0);
+    if (pidfd < 0)
+        return;
+    bool ours = found.parent[i] == self;
+    if (!ours) {
+        long parent = parent_of(proc_fd, found.pid[i]);
+        ours = parent == found.parent[i] || parent == self;
+    }
+    if (ours)
+        (void)CK_RAW4(pidfd_send_signal, pidfd, sig, NULL, 0);
+    ck_close((int)pidfd);
+}
+
+static bool excepted(int32_t pid, const int32_t *except, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (except[i] == pid)
+            return true;
+    return false;
+}
+
+long ck_tree_signal(int proc_fd, int sig, const int32_t *except, size_t except_count)
+{
+    if (proc_fd < 0)
+        return -ENOSYS;
+    int32_t self = (int32_t)CK_RAW0(getpid);
+    found.count = 0;
+    long result = add_children_of_task(proc_fd, self, self);
+    if (result < 0)
+        return result;
+    size_t kept = 0;
+    for (size_t i = 0; i < found.count; i++)
+        if (!excepted(found.pid[i], except, except_count))
+            found.pid[kept++] = found.pid[i];
+    found.count = kept;
+    for (size_t i = 0; i < found.count; i++)
+        add_children(proc_fd, found.pid[i]);
+    for (size_t i = 0; i < found.count; i++)
+        signal_one(proc_fd, i, self, sig);
+    return (long)found.count;
+}

@@ -1,0 +1,296 @@
+/*
+ * warden.c - one run at a time, from the plan to the report.
+ *
+ * A run goes through phases, forward only:
+ *
+ *   running      until the tool ends, the deadline comes, or the caller cancels
+ *   terminating  the tree has been sent SIGTERM; until it is gone or the grace is over
+ *   killing      the tree is sent SIGKILL, again and again, until there is no child left
+ *
+ * The tool's own end moves a running run to killing if it left anything behind. The run is over when waitid says ECHILD: being a
+ * subreaper, the warden then knows that no descendant is alive, and it is as clean as on the first day, ready for the next plan.
+ */
+#include "run/keeper/keeper.h"
+
+#include "run/create.h"
+
+#include <errno.h>
+#include <linux/prctl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#define RETRY_NS 2000000u
+#define CANCEL_GRACE_NS 50000000u
+
+enum phase { RUNNING, TERMINATING, KILLING };
+
+struct warden {
+    const struct ck_keep *keep;
+    int socket_fd;
+    struct ck_cgroup cgroup;
+};
+
+struct run {
+    int32_t pid;
+    bool ended; /* the tool itself was reaped */
+    bool orphaned; /* the caller is gone */
+    enum phase phase;
+    uint64_t deadline_ns;
+    uint64_t kill_ns;
+    int read_fds[2];
+    struct ck_wire_report report;
+};
+
+/* Plans that fit are received here; larger ones come as a memfd. */
+static _Alignas(16) unsigned char inbox[CK_WIRE_INLINE_MAX];
+
+static void add_usage(struct ck_wire_report *report, const struct rusage *usage)
+{
+    report->user_us += (uint64_t)usage->ru_utime.tv_sec * 1000000u + (uint64_t)usage->ru_utime.tv_usec;
+    report->system_us += (uint64_t)usage->ru_stime.tv_sec * 1000000u + (uint64_t)usage->ru_stime.tv_usec;
+    if ((uint64_t)usage->ru_maxrss > report->max_rss_kib)
+        report->max_rss_kib = (uint32_t)usage->ru_maxrss;
+}
+
+/* Reaps what is dead. True when no child is left. */
+static bool reap(struct run *run)
+{
+    for (;;) {
+        siginfo_t info = {0};
+        struct rusage usage;
+        long result = CK_RAW5(waitid, P_ALL, 0, &info, WEXITED | WNOHANG, &usage);
+        if (result == -ECHILD)
+            return true;
+        if (result < 0 || info.si_pid == 0)
+            return false;
+        add_usage(&run->report, &usage);
+        if (info.si_pid == run->pid) {
+            run->ended = true;
+            run->report.code = info.si_code;
+            run->report.status = info.si_status;
+        }
+    }
+}
+
+/*
+ * Where the tree cannot be walked, the tool's process group is what can be reached. Its number is the tool's pid, which nobody else can have
+ * until the tool is reaped, so this is done before reaping.
+ */
+static void signal_group(const struct run *run, int sig)
+{
+    if (!run->ended)
+        (void)CK_RAW2(kill, -run->pid, sig);
+}
+
+static void signal_tree(const struct warden *warden, struct run *run, int sig)
+{
+    if (sig == SIGKILL)
+        ck_cgroup_kill(&warden->cgroup);
+    if (ck_tree_signal(warden->keep->proc_fd, sig, NULL, 0) < 0)
+        signal_group(run, sig);
+}
+
+static enum ck_kill kill_strength(const struct warden *warden)
+{
+    if (warden->cgroup.kill_fd >= 0)
+        return CK_KILL_CGROUP;
+    return warden->keep->proc_fd >= 0 ? CK_KILL_SUBREAPER : CK_KILL_PGROUP;
+}
+
+/* POLLHUP on the reading end means that no process has the writing end any more. */
+static bool stream_held(const struct run *run)
+{
+    struct pollfd polled[2] = {{.fd = run->read_fds[0]}, {.fd = run->read_fds[1]}};
+    struct timespec now = {0};
+    (void)CK_RAW5(ppoll, polled, 2, &now, NULL, 0);
+    return (polled[0].revents & POLLHUP) == 0 || (polled[1].revents & POLLHUP) == 0;
+}
+
+static void enter_killing(const struct warden *warden, struct run *run)
+{
+    if (run->phase != KILLING && stream_held(run))
+        run->report.ending |= CK_ENDING_STREAM_HELD;
+    run->phase = KILLING;
+    signal_tree(warden, run, SIGKILL);
+}
+
+static void enter_terminating(const struct warden *warden, struct run *run, uint32_t why, uint64_t kill_ns)
+{
+    if (run->phase != RUNNING)
+        return;
+    run->phase = TERMINATING;
+    run->report.ending |= why;
+    run->kill_ns = kill_ns;
+    signal_tree(warden, run, SIGTERM);
+}
+
+/* A message during a run can only be a cancel; an end of the socket means that the caller let go of the run. */
+static void hear(const struct warden *warden, struct run *run)
+{
+    struct ck_wire_simple message;
+    unsigned fd_count;
+    long got = ck_receive(warden->socket_fd, &message, sizeof message, NULL, 0, &fd_count);
+    if (got <= 0)
+        run->orphaned = true;
+    else if (message.kind == CK_WIRE_CANCEL)
+        enter_terminating(warden, run, CK_ENDING_CANCELLED, ck_now_ns() + CANCEL_GRACE_NS);
+}
+
+static void drain_sigchld(int fd)
+{
+    unsigned char info[128];
+    (void)CK_RAW3(read, fd, info, sizeof info);
+}
+
+static uint64_t next_deadline(const struct run *run)
+{
+    if (run->phase == RUNNING)
+        return run->deadline_ns;
+    return run->phase == TERMINATING ? run->kill_ns : ck_now_ns() + RETRY_NS;
+}
+
+static void on_time(const struct warden *warden, struct run *run)
+{
+    uint64_t now = ck_now_ns();
+    if (run->phase == RUNNING && now >= run->deadline_ns)
+        enter_terminating(warden, run, CK_ENDING_TIMED_OUT, run->kill_ns);
+    if (run->phase == KILLING || (run->phase == TERMINATING && now >= run->kill_ns))
+        enter_killing(warden, run);
+}
+
+static void watch(const struct warden *warden, struct run *run)
+{
+    for (;;) {
+        /* Once orphaned there is nobody to listen to, and the closed socket would wake us for ever. */
+        const int fds[3] = {warden->keep->sigchld_fd, run->orphaned ? -1 : warden->socket_fd,
+                            run->orphaned ? -1 : warden->keep->caller_fd};
+        unsigned ready = ck_wait_readable(fds, next_deadline(run));
+        if (ready & 1) {
+            drain_sigchld(fds[0]);
+            if (warden->keep->proc_fd < 0 && run->phase != RUNNING)
+                signal_group(run, SIGKILL);
+            if (reap(run))
+                return;
+            if (run->ended && run->phase == RUNNING)
+                enter_killing(warden, run);
+        }
+        if (ready & 2)
+            hear(warden, run);
+        if (ready & 4)
+            run->orphaned = true;
+        if (run->orphaned)
+            enter_killing(warden, run);
+        on_time(warden, run);
+    }
+}
+
+/* Offsets into pointers, in place. */
+static char *const *relocate(unsigned char *base, uint64_t table_at, uint32_t count)
+{
+    uint64_t *table = (void *)(base + table_at);
+    for (uint32_t i = 0; i < count; i++)
+        table[i] = (uint64_t)(uintptr_t)(base + table[i]);
+    return (void *)table;
+}
+
+static void create(struct warden *warden, struct run *run, unsigned char *base, const int *fds)
+{
+    const struct ck_wire_plan *plan = (const void *)base;
+    struct ck_child child = {
+        .fds = fds,
+        .argv = relocate(base, plan->argv_at, plan->argc),
+        .envp = relocate(base, plan->env_at, plan->envc),
+        .path = plan->path_at != 0 ? (const char *)base + plan->path_at : NULL,
+    };
+    run->deadline_ns = plan->deadline_ns;
+    run->kill_ns = plan->kill_ns;
+    long pid = ck_create_borrowed(ck_child_main, &child, warden->cgroup.directory_fd, NULL);
+    if (pid < 0 && pid != -EAGAIN && pid != -ENOMEM && warden->cgroup.directory_fd >= 0) {
+        /* clone3 or the cgroup is not to be had: say so by the weaker word, and go on. */
+        ck_close(warden->cgroup.directory_fd);
+        ck_close(warden->cgroup.kill_fd);
+        warden->cgroup = (struct ck_cgroup){.directory_fd = -1, .kill_fd = -1};
+        pid = ck_create_borrowed(ck_child_main, &child, -1, NULL);
+    }
+    run->pid = (int32_t)pid;
+    run->report.stage = pid < 0 ? CK_STAGE_CREATE : child.failed_stage;
+    run->report.error = pid < 0 ? (int32_t)-pid : child.failed_errno;
+}
+
+/* Returns false when the caller is gone. */
+static bool serve_plan(struct warden *warden, unsigned char *base, const int *fds)
+{
+    struct run run = {.read_fds = {fds[CK_WIRE_STDOUT_READ], fds[CK_WIRE_STDERR_READ]},
+                      .report = {.kind = CK_WIRE_REPORT}};
+    create(warden, &run, base, fds);
+    for (int i = 0; i < CK_WIRE_STDOUT_READ; i++)
+        ck_close(fds[i]);
+    if (run.pid > 0)
+        watch(warden, &run);
+    for (int i = CK_WIRE_STDOUT_READ; i < CK_WIRE_FDS; i++)
+        ck_close(fds[i]);
+    run.report.kill = kill_strength(warden);
+    run.report.ended_ns = ck_now_ns();
+    return !run.orphaned && ck_send(warden->socket_fd, &run.report, sizeof run.report, -1) >= 0;
+}
+
+static bool serve_large(struct warden *warden, const int *fds)
+{
+    const struct ck_wire_large *large = (const void *)inbox;
+    size_t size = large->size_bytes;
+    long memory = CK_RAW6(mmap, NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fds[CK_WIRE_FDS], 0);
+    bool alive;
+    if (memory < 0 && memory > -4096) {
+        struct ck_wire_report report = {
+            .kind = CK_WIRE_REPORT, .stage = CK_STAGE_CREATE, .error = (int32_t)-memory, .ended_ns = ck_now_ns()};
+        for (int i = 0; i < CK_WIRE_FDS; i++)
+            ck_close(fds[i]);
+        alive = ck_send(warden->socket_fd, &report, sizeof report, -1) >= 0;
+    } else {
+        alive = serve_plan(warden, (unsigned char *)memory, fds);
+        (void)CK_RAW2(munmap, memory, size);
+    }
+    ck_close(fds[CK_WIRE_FDS]);
+    return alive;
+}
+
+/* Waits for one message of the caller's; false when there will be none. */
+static bool serve(struct warden *warden)
+{
+    int fds[CK_WIRE_FDS + 1];
+    unsigned fd_count;
+    const int waited[3] = {warden->socket_fd, warden->keep->caller_fd, -1};
+    if (ck_wait_readable(waited, CK_FOREVER) & 2)
+        return false;
+    long got = ck_receive(warden->socket_fd, inbox, sizeof inbox, fds, CK_WIRE_FDS + 1, &fd_count);
+    if (got < (long)sizeof(struct ck_wire_simple))
+        return false;
+    const struct ck_wire_simple *message = (const void *)inbox;
+    if (message->kind == CK_WIRE_PLAN && fd_count == CK_WIRE_FDS)
+        return serve_plan(warden, inbox, fds);
+    if (message->kind == CK_WIRE_LARGE && fd_count == CK_WIRE_FDS + 1)
+        return serve_large(warden, fds);
+    /* A cancel that crossed the report on its way is late, not wrong; anything else is a broken caller. */
+    return message->kind == CK_WIRE_CANCEL;
+}
+
+void ck_warden_main(const struct ck_keep *keep, int socket_fd)
+{
+    struct warden warden = {.keep = keep, .socket_fd = socket_fd};
+    int32_t self = (int32_t)CK_RAW0(getpid);
+    (void)CK_RAW5(prctl, PR_SET_NAME, "choke-warden", 0, 0, 0);
+    (void)CK_RAW5(prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    ck_cgroup_open(&warden.cgroup, keep->cgroup_fd, self);
+    struct ck_wire_simple hello = {.kind = CK_WIRE_HELLO};
+    long pidfd = CK_RAW2(pidfd_open, self, 0);
+    (void)ck_send(socket_fd, &hello, sizeof hello, (int)pidfd);
+    ck_close((int)pidfd);
+    while (serve(&warden))
+        ;
+    /* An empty directory is removed by the keeper, which outlives us and does it for killed wardens too. */
+    for (;;)
+        (void)CK_RAW1(exit_group, 0);
+}

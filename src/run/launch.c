@@ -1,0 +1,384 @@
+/*
+ * launch.c - see launch.h, and docs/adr/0004 for why there is a keeper.
+ *
+ * The keeper's image is written to a memory file, sealed, and executed from there: no helper has to be installed, and nobody can exchange it. The process
+ * is made by a borrowed clone, so it costs the same whatever the size of the caller.
+ *
+ *   Must     leave the caller's signal mask as it was.
+ *   Must not block on a keeper or warden: a hostile tool of the same user could have stopped it.
+ */
+#include "run/launch.h"
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "run/create.h"
+#include "run/raw.h"
+#include "sys/cgroup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#ifndef MFD_EXEC
+#define MFD_EXEC 0x0010U
+#endif
+
+#define KEEPER_END_MS 2000
+#define IMAGE_SEALS (F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+
+extern const unsigned char ck_keeper_image_text[];
+extern const size_t ck_keeper_image_length;
+
+void ck_launcher_init(struct ck_launcher *launcher)
+{
+    *launcher = (struct ck_launcher){.control_fd = -1, .keeper_fd = -1};
+}
+
+/* ---- messages ---- */
+
+static int send_message(int socket_fd, const void *data, size_t length, const int *fds, unsigned fd_count)
+{
+    union {
+        struct cmsghdr header;
+        char space[CMSG_SPACE((CK_WIRE_FDS + 1) * sizeof(int))];
+    } control = {0};
+    struct iovec iov = {.iov_base = (void *)(uintptr_t)data, .iov_len = length};
+    struct msghdr message = {.msg_iov = &iov, .msg_iovlen = 1};
+    if (fd_count > 0) {
+        size_t bytes = fd_count * sizeof(int);
+        control.header =
+            (struct cmsghdr){.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(bytes)};
+        memcpy(CMSG_DATA(&control.header), fds, bytes);
+        message.msg_control = &control;
+        message.msg_controllen = CMSG_SPACE(bytes);
+    }
+    ssize_t sent;
+    do
+        sent = sendmsg(socket_fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+    while (sent < 0 && errno == EINTR);
+    return sent < 0 ? -errno : 0;
+}
+
+/* ---- the keeper ---- */
+
+static int write_image(int *ret_fd)
+{
+    CK_FD fd = memfd_create("chokepoint-keeper", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_EXEC);
+    if (fd < 0 && errno == EINVAL)
+        fd = memfd_create("chokepoint-keeper", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd < 0)
+        return -errno;
+    int result = ck_fd_write_all(fd, ck_keeper_image_text, ck_keeper_image_length);
+    if (result == 0 && fcntl(fd, F_ADD_SEALS, IMAGE_SEALS) < 0)
+        result = -errno;
+    if (result == 0)
+        *ret_fd = ck_fd_take(&fd);
+    return result;
+}
+
+struct keeper_child {
+    int image_fd;
+    int socket_fd;
+    int null_fd;
+    long error;
+};
+
+/*
+ * Runs in the new process, in our memory: system calls only. The descriptors are first moved out of the way of their targets, for the caller may have had
+ * 0 to 3 closed.
+ */
+static __attribute__((noreturn)) void keeper_child(void *argument)
+{
+    struct keeper_child *child = argument;
+    static char name[] = "chokepoint-keeper";
+    char *argv[] = {name, NULL};
+    char *envp[] = {NULL};
+    long socket_fd = CK_RAW3(fcntl, child->socket_fd, F_DUPFD_CLOEXEC, 10);
+    long null_fd = CK_RAW3(fcntl, child->null_fd, F_DUPFD_CLOEXEC, 10);
+    long image_fd = CK_RAW3(fcntl, child->image_fd, F_DUPFD_CLOEXEC, 10);
+    long result = socket_fd < 0 ? socket_fd : null_fd < 0 ? null_fd : image_fd < 0 ? image_fd : 0;
+    for (int target = 0; target <= 2 && result >= 0; target++)
+        result = CK_RAW3(dup3, null_fd, target, 0);
+    if (result >= 0)
+        result = CK_RAW3(dup3, socket_fd, CK_KEEPER_SOCKET_FD, 0);
+    if (result >= 0)
+        result = ck_create_execute((int)image_fd, NULL, argv, envp);
+    child->error = result;
+    for (;;)
+        (void)CK_RAW1(exit_group, 127);
+}
+
+/* All signals are blocked by the kernel's own count, libc's internal ones too: none may be handled in the child. */
+static long create_blocked(struct keeper_child *child, int *ret_pidfd)
+{
+    static const uint64_t all = ~UINT64_C(0);
+    uint64_t before = 0;
+    (void)CK_RAW4(rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof all);
+    long pid = ck_create_borrowed(keeper_child, child, -1, ret_pidfd);
+    (void)CK_RAW4(rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof before);
+    return pid;
+}
+
+static int create_keeper(int socket_fd, int *ret_pidfd)
+{
+    CK_FD image_fd = -1;
+    int result = write_image(&image_fd);
+    if (result < 0)
+        return result;
+    CK_FD null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (null_fd < 0)
+        return -errno;
+    struct keeper_child child = {.image_fd = image_fd, .socket_fd = socket_fd, .null_fd = null_fd};
+    int pidfd = -1;
+    long pid = create_blocked(&child, &pidfd);
+    if (pid < 0)
+        return (int)pid;
+    if (child.error < 0) {
+        (void)waitid(P_PIDFD, (id_t)pidfd, &(siginfo_t){0}, WEXITED);
+        ck_fd_close(&pidfd);
+        return (int)child.error;
+    }
+    *ret_pidfd = pidfd;
+    return 0;
+}
+
+static int send_setup(int control_fd)
+{
+    struct ck_wire_setup setup = {.kind = CK_WIRE_SETUP};
+    CK_FD self_fd = (int)syscall(SYS_pidfd_open, getpid(), 0);
+    if (self_fd < 0)
+        return -errno;
+    CK_FD cgroup_fd = ck_cgroup_own();
+    setup.has_cgroup = cgroup_fd >= 0 && ck_cgroup_prefix(setup.cgroup_prefix, sizeof setup.cgroup_prefix) == 0;
+    const int fds[2] = {self_fd, cgroup_fd};
+    return send_message(control_fd, &setup, sizeof setup, fds, setup.has_cgroup ? 2 : 1);
+}
+
+static int start_keeper(struct ck_launcher *launcher)
+{
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+        return -errno;
+    CK_FD ours = pair[0];
+    CK_FD theirs = pair[1];
+    int result = send_setup(ours);
+    if (result == 0)
+        result = create_keeper(theirs, &launcher->keeper_fd);
+    if (result == 0)
+        launcher->control_fd = ck_fd_take(&ours);
+    return result;
+}
+
+/* Lets the keeper end; one that does not (somebody stopped it) is killed. Its exit status is nobody's business, so a host may have reaped it. */
+static void end_keeper(struct ck_launcher *launcher)
+{
+    if (launcher->keeper_fd < 0)
+        return;
+    ck_fd_close(&launcher->control_fd);
+    struct pollfd polled = {.fd = launcher->keeper_fd, .events = POLLIN};
+    int ready;
+    do
+        ready = poll(&polled, 1, KEEPER_END_MS);
+    while (ready < 0 && errno == EINTR);
+    if (ready <= 0)
+        (void)syscall(SYS_pidfd_send_signal, launcher->keeper_fd, SIGKILL, NULL, 0);
+    int result;
+    do
+        result = waitid(P_PIDFD, (id_t)launcher->keeper_fd, &(siginfo_t){0}, WEXITED);
+    while (result < 0 && errno == EINTR);
+    ck_fd_close(&launcher->keeper_fd);
+}
+
+/* ---- wardens ---- */
+
+/* A keeper that was killed is replaced once; its wardens go on without it. */
+static int ask_for_warden(struct ck_launcher *launcher, int socket_fd)
+{
+    static const struct ck_wire_simple request = {.kind = CK_WIRE_WARDEN};
+    for (int tries = 0;; tries++) {
+        int result = launcher->control_fd < 0 ? start_keeper(launcher) : 0;
+        if (result == 0)
+            result = send_message(launcher->control_fd, &request, sizeof request, &socket_fd, 1);
+        if (result != -EPIPE && result != -ECONNRESET)
+            return result;
+        if (tries > 0)
+            return result;
+        end_keeper(launcher);
+    }
+}
+
+static const char *explain(int result)
+{
+    if (result == -EACCES || result == -EPERM)
+        return "executing from memory is forbidden here (sysctl vm.memfd_noexec, or a security module)";
+    return strerror(-result);
+}
+
+static int make_warden(struct ck_launcher *launcher, struct ck_warden **ret_warden, struct choke_error *error)
+{
+    struct ck_warden *warden = malloc(sizeof *warden);
+    if (warden == NULL)
+        return ck_error_oom(error);
+    int pair[2];
+    int result = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0 ? -errno : 0;
+    if (result == 0) {
+        result = ask_for_warden(launcher, pair[1]);
+        ck_fd_close(&pair[1]);
+        if (result < 0)
+            ck_fd_close(&pair[0]);
+    }
+    if (result < 0) {
+        free(warden);
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot start a keeper for the run: %s", explain(result));
+    }
+    *warden = (struct ck_warden){.source = CK_SOURCE_WARDEN, .socket_fd = pair[0], .pidfd = -1};
+    *ret_warden = warden;
+    return 0;
+}
+
+int ck_launcher_take(struct ck_launcher *launcher, struct ck_warden **ret_warden, bool *ret_fresh,
+                     struct choke_error *error)
+{
+    *ret_fresh = launcher->idle == NULL;
+    if (*ret_fresh)
+        return make_warden(launcher, ret_warden, error);
+    *ret_warden = launcher->idle;
+    launcher->idle = launcher->idle->next;
+    (*ret_warden)->next = NULL;
+    return 0;
+}
+
+void ck_launcher_give_back(struct ck_launcher *launcher, struct ck_warden *warden)
+{
+    warden->owner = NULL;
+    warden->next = launcher->idle;
+    launcher->idle = warden;
+}
+
+void ck_launcher_drop_idle(struct ck_launcher *launcher, struct ck_warden *warden)
+{
+    for (struct ck_warden **at = &launcher->idle; *at != NULL; at = &(*at)->next) {
+        if (*at != warden)
+            continue;
+        *at = warden->next;
+        return;
+    }
+}
+
+void ck_launcher_discard(struct ck_warden *warden, bool kill)
+{
+    if (kill && warden->pidfd >= 0)
+        (void)syscall(SYS_pidfd_send_signal, warden->pidfd, SIGKILL, NULL, 0);
+    ck_fd_close(&warden->pidfd);
+    ck_fd_close(&warden->socket_fd);
+    free(warden);
+}
+
+static void discard_idle(struct ck_launcher *launcher)
+{
+    while (launcher->idle != NULL) {
+        struct ck_warden *warden = launcher->idle;
+        launcher->idle = warden->next;
+        ck_launcher_discard(warden, false);
+    }
+}
+
+void ck_launcher_done(struct ck_launcher *launcher)
+{
+    discard_idle(launcher);
+    end_keeper(launcher);
+}
+
+void ck_launcher_forget(struct ck_launcher *launcher)
+{
+    discard_idle(launcher);
+    ck_fd_close(&launcher->control_fd);
+    ck_fd_close(&launcher->keeper_fd);
+}
+
+/* ---- plans ---- */
+
+static int send_large(int socket_fd, const struct ck_wire_plan *plan, const int *fds)
+{
+    CK_FD memory_fd = memfd_create("plan", MFD_CLOEXEC);
+    if (memory_fd < 0)
+        return -errno;
+    int result = ck_fd_write_all(memory_fd, plan, plan->size_bytes);
+    if (result < 0)
+        return result;
+    const struct ck_wire_large large = {.kind = CK_WIRE_LARGE, .size_bytes = plan->size_bytes};
+    int all[CK_WIRE_FDS + 1];
+    memcpy(all, fds, CK_WIRE_FDS * sizeof *fds);
+    all[CK_WIRE_FDS] = memory_fd;
+    return send_message(socket_fd, &large, sizeof large, all, CK_WIRE_FDS + 1);
+}
+
+/* Packs in place where it fits, on the heap where not. */
+static int pack_and_send(const struct ck_plan *plan, int socket_fd, const int *fds, uint64_t deadline_ns, uint64_t kill_ns)
+{
+    _Alignas(struct ck_wire_plan) unsigned char buffer[CK_WIRE_INLINE_MAX];
+    size_t size = ck_wire_pack(plan->argv, plan->env, plan->exec_path, buffer, sizeof buffer);
+    bool large = size > sizeof buffer;
+    struct ck_wire_plan *packed = large ? malloc(size) : (void *)buffer;
+    if (packed == NULL)
+        return -ENOMEM;
+    if (large)
+        (void)ck_wire_pack(plan->argv, plan->env, plan->exec_path, packed, size);
+    packed->deadline_ns = deadline_ns;
+    packed->kill_ns = kill_ns;
+    int result = large ? send_large(socket_fd, packed, fds) : send_message(socket_fd, packed, size, fds, CK_WIRE_FDS);
+    if (large)
+        free(packed);
+    return result;
+}
+
+int ck_launch(struct ck_warden *warden, const struct ck_plan *plan, const struct ck_pipes *pipes, uint64_t deadline_ns,
+              uint64_t kill_ns, struct choke_error *error)
+{
+    const int fds[CK_WIRE_FDS] = {
+        [CK_WIRE_STDIN] = plan->stdin_fd,       [CK_WIRE_STDOUT] = pipes->out[1],
+        [CK_WIRE_STDERR] = pipes->err[1],       [CK_WIRE_CWD] = plan->cwd_fd,
+        [CK_WIRE_EXECUTABLE] = plan->execute_fd, [CK_WIRE_STDOUT_READ] = pipes->out[0],
+        [CK_WIRE_STDERR_READ] = pipes->err[0],
+    };
+    int result = pack_and_send(plan, warden->socket_fd, fds, deadline_ns, kill_ns);
+    if (result < 0)
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot hand '%s' to its warden: %s", plan->tool_name,
+                            strerror(-result));
+    return 0;
+}
+
+void ck_launch_cancel(struct ck_warden *warden)
+{
+    static const struct ck_wire_simple cancel = {.kind = CK_WIRE_CANCEL};
+    (void)send_message(warden->socket_fd, &cancel, sizeof cancel, NULL, 0);
+}
+
+int ck_launch_hear(struct ck_warden *warden, struct ck_wire_report *ret_report)
+{
+    union {
+        struct cmsghdr header;
+        char space[CMSG_SPACE(sizeof(int))];
+    } control;
+    struct iovec iov = {.iov_base = ret_report, .iov_len = sizeof *ret_report};
+    struct msghdr message = {
+        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    ssize_t got = recvmsg(warden->socket_fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    if (got < 0)
+        return errno == EAGAIN || errno == EINTR ? 0 : -EPIPE;
+    if (got < (ssize_t)sizeof(struct ck_wire_simple))
+        return -EPIPE;
+    if (message.msg_controllen >= CMSG_LEN(sizeof(int)) && control.header.cmsg_type == SCM_RIGHTS) {
+        ck_fd_close(&warden->pidfd);
+        memcpy(&warden->pidfd, CMSG_DATA(&control.header), sizeof warden->pidfd);
+    }
+    return ret_report->kind == CK_WIRE_REPORT && got == (ssize_t)sizeof *ret_report ? 1 : 0;
+}

@@ -1,0 +1,66 @@
+/*
+ * launch.h - the keeper of a context, its wardens, and handing them plans.
+ *
+ * Life cycle:
+ *   1. ck_launcher_init          nothing exists yet
+ *   2. ck_launcher_take          an idle warden, or a new one; the first makes the keeper
+ *   3. ck_launch                 gives it a plan; from here on the tool may run
+ *   4. ck_launcher_give_back     after its report, for the next run
+ *      ck_launcher_discard       or, if it is lost, close it; with a kill where it may still live
+ *   5. ck_launcher_done          closes all; the keeper ends its wardens and itself
+ *
+ * Nothing here waits for the keeper or a warden, except ck_launcher_done, which is bounded.
+ */
+#ifndef CK_RUN_LAUNCH_H
+#define CK_RUN_LAUNCH_H
+
+#include "run/plan.h"
+#include "run/wire.h"
+
+/* What a descriptor in the epoll set stands for; first member of whatever epoll hands back. */
+enum ck_source { CK_SOURCE_WARDEN, CK_SOURCE_STREAM, CK_SOURCE_TIMER };
+
+struct ck_warden {
+    enum ck_source source;
+    struct ck_warden *next;
+    int socket_fd;
+    int pidfd;   /* -1 until it said hello */
+    void *owner; /* the run it serves, or NULL */
+    bool buried; /* the watch has given it up; events that still name it are stale */
+};
+
+struct ck_launcher {
+    int control_fd; /* -1: no keeper */
+    int keeper_fd;  /* pidfd */
+    struct ck_warden *idle;
+};
+
+/* The pipes of a run, as the caller made them: [0] reading, [1] writing. */
+struct ck_pipes {
+    int out[2];
+    int err[2];
+};
+
+void ck_launcher_init(struct ck_launcher *launcher);
+void ck_launcher_done(struct ck_launcher *launcher);
+
+/* After fork(): let go of the parent's keeper without ending it. */
+void ck_launcher_forget(struct ck_launcher *launcher);
+
+/* *ret_fresh is true for a warden that was just made: its socket is not being watched yet. */
+int ck_launcher_take(struct ck_launcher *launcher, struct ck_warden **ret_warden, bool *ret_fresh,
+                     struct choke_error *error);
+void ck_launcher_give_back(struct ck_launcher *launcher, struct ck_warden *warden);
+void ck_launcher_discard(struct ck_warden *warden, bool kill);
+
+/* Takes an idle warden that has closed its socket out of the list. */
+void ck_launcher_drop_idle(struct ck_launcher *launcher, struct ck_warden *warden);
+
+int ck_launch(struct ck_warden *warden, const struct ck_plan *plan, const struct ck_pipes *pipes, uint64_t deadline_ns,
+              uint64_t kill_ns, struct choke_error *error);
+void ck_launch_cancel(struct ck_warden *warden);
+
+/* One message of the warden's: 1 and *ret_report, 0 for none (or a hello), -EPIPE when it is gone. */
+int ck_launch_hear(struct ck_warden *warden, struct ck_wire_report *ret_report);
+
+#endif

@@ -1,0 +1,192 @@
+/*
+ * plan.c - see plan.h.
+ *
+ * The order is the order of refusals: what the policy says of the request, then the root and the policy's own place, then the directory, the tool, and the
+ * jail. The first that fails ends the plan.
+ */
+#include "run/plan.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/quote.h"
+#include "sys/beneath.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 0x0008U
+#endif
+
+struct planner {
+    const struct ck_plan_sources *sources;
+    const struct choke_request *request;
+    struct ck_plan *plan;
+};
+
+typedef int (*plan_step)(struct planner *planner);
+
+static int refuse(struct planner *planner, const char *rule)
+{
+    struct ck_verdict *verdict = &planner->plan->verdict;
+    verdict->outcome = verdict->error.outcome;
+    (void)snprintf(verdict->rule, sizeof verdict->rule, "%s", rule);
+    return -ECANCELED;
+}
+
+static int step_judge(struct planner *planner)
+{
+    struct ck_plan *plan = planner->plan;
+    ck_judge(planner->sources->policy, planner->request, &plan->verdict);
+    plan->tool_name = plan->verdict.tool != NULL ? plan->verdict.tool->name : NULL;
+    return plan->verdict.outcome == CHOKE_NONE ? 0 : -ECANCELED;
+}
+
+static int step_root(struct planner *planner)
+{
+    struct ck_plan *plan = planner->plan;
+    if (ck_beneath_root(planner->request->root, &plan->root_fd, &plan->verdict.error) < 0)
+        return refuse(planner, "request.root");
+    struct ck_identity root;
+    if (planner->sources->policy_place == NULL)
+        return 0;
+    if (ck_identity_of(plan->root_fd, &root) < 0 || ck_trust_passes(planner->sources->policy_place, root)) {
+        (void)ck_error_set(&plan->verdict.error, CHOKE_POLICY, EPERM,
+                           "policy '%s' lies inside the root '%s', where the repository could have written it; keep it elsewhere",
+                           CK_QUOTE(planner->sources->policy->file), CK_QUOTE(planner->request->root));
+        return refuse(planner, "policy.place");
+    }
+    return 0;
+}
+
+static int step_cwd(struct planner *planner)
+{
+    struct ck_plan *plan = planner->plan;
+    if (ck_beneath_directory(plan->root_fd, planner->request->cwd, &plan->cwd_fd, &plan->verdict.error) < 0)
+        return refuse(planner, "request.cwd");
+    return 0;
+}
+
+/* A tool that is allowed but absent: say how to get it. */
+static void add_install_hint(struct planner *planner)
+{
+    struct ck_verdict *verdict = &planner->plan->verdict;
+    const char *command = ck_tool_install_command(&planner->plan->arena, verdict->tool);
+    size_t used = strlen(verdict->error.message);
+    if (command != NULL)
+        (void)snprintf(verdict->error.message + used, sizeof verdict->error.message - used, "; install it: %s", command);
+}
+
+static int step_tool(struct planner *planner)
+{
+    struct ck_plan *plan = planner->plan;
+    struct ck_binary binary;
+    struct ck_identity root;
+    if (ck_identity_of(plan->root_fd, &root) < 0)
+        return -errno;
+    int result = ck_search_find(planner->sources->search, plan->tool_name, root, &binary, &plan->verdict.error);
+    if (result < 0) {
+        if (plan->verdict.error.outcome == CHOKE_TOOL_MISSING)
+            add_install_hint(planner);
+        return refuse(planner, "search_path");
+    }
+    plan->execute_fd = binary.fd;
+    plan->tool_path = ck_arena_strdup(&plan->arena, binary.path);
+    plan->exec_path = binary.script ? plan->tool_path : NULL;
+    return plan->tool_path == NULL ? -ENOMEM : 0;
+}
+
+static int step_jail(struct planner *planner)
+{
+    const struct choke_request *request = planner->request;
+    struct ck_plan *plan = planner->plan;
+    bool egress = request->egress != NULL && request->egress[0] != NULL;
+    if (ck_jail_choose(plan->verdict.jail, request->require_jail, egress, &plan->jail, &plan->verdict.error) < 0)
+        return refuse(planner, "request.jail");
+    return 0;
+}
+
+static int step_strings(struct planner *planner)
+{
+    struct ck_plan *plan = planner->plan;
+    const struct ck_host_environment host = {
+        .home = getenv("HOME"), .lang = getenv("LANG"), .lc_all = getenv("LC_ALL")};
+    plan->argv = ck_arena_strv(&plan->arena, planner->request->argv);
+    plan->env = ck_env_build(&plan->arena, planner->sources->policy, plan->verdict.tool, &host, planner->request->env);
+    return plan->argv == NULL || plan->env == NULL ? -ENOMEM : 0;
+}
+
+/* The bytes in a sealed memory file: the tool reads a plain file, and nobody has to feed a pipe. */
+static int stdin_from_bytes(struct planner *planner)
+{
+    const struct choke_request *request = planner->request;
+    CK_FD fd = memfd_create("stdin", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
+    if (fd < 0 && errno == EINVAL)
+        fd = memfd_create("stdin", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    int result = fd < 0 ? -errno : ck_fd_write_all(fd, request->stdin_bytes, request->stdin_length);
+    if (result == 0 && (lseek(fd, 0, SEEK_SET) < 0 ||
+                        fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0))
+        result = -errno;
+    if (result < 0) {
+        (void)ck_error_set(&planner->plan->verdict.error, CHOKE_SPAWN_FAILED, -result, "cannot hand over stdin: %s",
+                           strerror(-result));
+        return refuse(planner, "request.stdin");
+    }
+    planner->plan->stdin_fd = ck_fd_take(&fd);
+    planner->plan->stdin_owned = true;
+    return 0;
+}
+
+static int step_stdin(struct planner *planner)
+{
+    switch (planner->request->stdin_kind) {
+    case CHOKE_STDIN_BYTES:
+        return stdin_from_bytes(planner);
+    case CHOKE_STDIN_FD:
+        planner->plan->stdin_fd = planner->request->stdin_fd;
+        return 0;
+    case CHOKE_STDIN_NULL:
+        planner->plan->stdin_fd = planner->sources->null_fd;
+        return 0;
+    }
+    return -EINVAL;
+}
+
+int ck_plan_make(const struct ck_plan_sources *sources, const struct choke_request *request, struct ck_plan *ret)
+{
+    static const plan_step steps[] = {step_judge, step_root,    step_cwd,  step_tool,
+                                      step_jail,  step_strings, step_stdin};
+    *ret = (struct ck_plan){.root_fd = -1, .cwd_fd = -1, .execute_fd = -1, .stdin_fd = -1};
+    struct planner planner = {.sources = sources, .request = request, .plan = ret};
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        int result = steps[i](&planner);
+        if (result == -ECANCELED)
+            return 0;
+        if (result < 0)
+            return result;
+    }
+    return 0;
+}
+
+void ck_plan_done(struct ck_plan *plan)
+{
+    ck_fd_close(&plan->root_fd);
+    ck_fd_close(&plan->cwd_fd);
+    ck_fd_close(&plan->execute_fd);
+    if (plan->stdin_owned)
+        ck_fd_close(&plan->stdin_fd);
+    ck_arena_done(&plan->arena);
+}
+
+uint64_t ck_plan_grace_ns(uint64_t timeout_ms)
+{
+    uint64_t part = timeout_ms * CK_NS_PER_MS / 5 * 2;
+    uint64_t usual = 100 * CK_NS_PER_MS;
+    return part < usual ? part : usual;
+}

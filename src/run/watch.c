@@ -1,0 +1,374 @@
+/*
+ * watch.c - see watch.h.
+ *
+ * A run has ended when its warden has reported: the tree is dead then, so what the streams still hold is all there will be. A stream that is not at its
+ * end by then is held by a process outside the tree, to which a descriptor was passed; it is closed, and the result says so.
+ */
+#include "run/watch.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/fd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#define EVENTS 64
+#define READ_ROUND_BYTES ((size_t)1 << 20) /* per stream and round, so that a flood does not starve the others */
+#define LARGE_READ_BYTES ((ssize_t)65536)  /* a whole pipe at once: worth a larger one */
+#define LARGE_PIPE_BYTES (1 << 20)
+#define CANCEL_LAST_RESORT_NS (250 * CK_NS_PER_MS)
+
+int ck_watch_init(struct ck_watch *watch, ck_run_ended_fn on_ended, void *data)
+{
+    *watch = (struct ck_watch){
+        .source = CK_SOURCE_TIMER, .timer_fd = -1, .armed_ns = UINT64_MAX, .on_ended = on_ended, .data = data};
+    ck_launcher_init(&watch->launcher);
+    watch->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    if (watch->epoll_fd < 0)
+        return -errno;
+    watch->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = &watch->source};
+    if (watch->timer_fd < 0 || epoll_ctl(watch->epoll_fd, EPOLL_CTL_ADD, watch->timer_fd, &event) < 0) {
+        int result = -errno;
+        ck_watch_forget(watch);
+        return result;
+    }
+    return 0;
+}
+
+static void free_dead(struct ck_watch *watch)
+{
+    while (watch->dead != NULL) {
+        struct ck_warden *warden = watch->dead;
+        watch->dead = warden->next;
+        ck_launcher_discard(warden, true);
+    }
+}
+
+void ck_watch_done(struct ck_watch *watch)
+{
+    free_dead(watch);
+    ck_launcher_done(&watch->launcher);
+    ck_fd_close(&watch->timer_fd);
+    ck_fd_close(&watch->epoll_fd);
+}
+
+void ck_watch_forget(struct ck_watch *watch)
+{
+    ck_launcher_forget(&watch->launcher);
+    ck_fd_close(&watch->timer_fd);
+    ck_fd_close(&watch->epoll_fd);
+}
+
+/* ---- the last resort's timer ---- */
+
+static void arm(struct ck_watch *watch, uint64_t when_ns)
+{
+    if (when_ns >= watch->armed_ns)
+        return;
+    struct itimerspec timer = {.it_value = {.tv_sec = (time_t)(when_ns / CK_NS_PER_S),
+                                            .tv_nsec = (long)(when_ns % CK_NS_PER_S)}};
+    (void)timerfd_settime(watch->timer_fd, TFD_TIMER_ABSTIME, &timer, NULL);
+    watch->armed_ns = when_ns;
+}
+
+void ck_watch_wake(struct ck_watch *watch)
+{
+    arm(watch, 1);
+}
+
+/* ---- the end of a run ---- */
+
+static void unlink_run(struct ck_watch *watch, struct ck_run *run)
+{
+    if (run->previous != NULL)
+        run->previous->next = run->next;
+    else
+        watch->running = run->next;
+    if (run->next != NULL)
+        run->next->previous = run->previous;
+    run->next = run->previous = NULL;
+    watch->running_count--;
+}
+
+static void close_stream(struct ck_run *run, struct ck_stream *stream)
+{
+    if (stream->fd >= 0)
+        run->incomplete = true;
+    ck_fd_close(&stream->fd);
+}
+
+static void end_run(struct ck_watch *watch, struct ck_run *run)
+{
+    close_stream(run, &run->out);
+    close_stream(run, &run->err);
+    unlink_run(watch, run);
+    watch->on_ended(watch->data, run);
+}
+
+static void bury(struct ck_watch *watch, struct ck_warden *warden)
+{
+    (void)epoll_ctl(watch->epoll_fd, EPOLL_CTL_DEL, warden->socket_fd, NULL);
+    warden->owner = NULL;
+    warden->buried = true;
+    warden->next = watch->dead;
+    watch->dead = warden;
+}
+
+void ck_run_done(struct ck_run *run)
+{
+    ck_fd_close(&run->out.fd);
+    ck_fd_close(&run->err.fd);
+    ck_capture_done(&run->out.capture);
+    ck_capture_done(&run->err.capture);
+}
+
+/* ---- streams ---- */
+
+/* One read. Bytes, 0 at the end of the stream (it is closed then), -EAGAIN when there is nothing now. */
+static ssize_t read_once(struct ck_run *run, struct ck_stream *stream)
+{
+    size_t room;
+    char *data = ck_capture_room(&stream->capture, &room);
+    char spare[4096];
+    if (room == 0) { /* no memory at all: keep the tool going, and count */
+        data = spare;
+        room = sizeof spare;
+    }
+    ssize_t got = read(stream->fd, data, room);
+    if (got < 0)
+        return errno == EINTR ? -EAGAIN : -errno;
+    if (got == 0) {
+        ck_fd_close(&stream->fd);
+        return 0;
+    }
+    if (data != spare)
+        ck_capture_add(&stream->capture, (size_t)got);
+    else
+        stream->capture.total_bytes += (size_t)got;
+    if (run->on_output != NULL)
+        run->on_output(run->output_data, stream->which, data, (size_t)got);
+    return got;
+}
+
+/* A failing pipe would wake us for ever; it counts as one that is still held. */
+static void read_stream(struct ck_run *run, struct ck_stream *stream)
+{
+    size_t round = 0;
+    while (stream->fd >= 0 && round < READ_ROUND_BYTES) {
+        ssize_t got = read_once(run, stream);
+        if (got == -EAGAIN || got == 0)
+            return;
+        if (got < 0) {
+            close_stream(run, stream);
+            return;
+        }
+        round += (size_t)got;
+        if (got >= LARGE_READ_BYTES)
+            (void)fcntl(stream->fd, F_SETPIPE_SZ, LARGE_PIPE_BYTES);
+    }
+}
+
+/* ---- wardens ---- */
+
+static void take_rest(struct ck_run *run)
+{
+    read_stream(run, &run->out);
+    read_stream(run, &run->err);
+}
+
+static void lose(struct ck_watch *watch, struct ck_run *run)
+{
+    /* One that never said hello was never made: the keeper could not create it. */
+    if (run->warden->pidfd < 0)
+        run->report = (struct ck_wire_report){.stage = CK_STAGE_CREATE, .error = EAGAIN};
+    run->lost = true;
+    run->ended_ns = ck_clock_now_ns();
+    bury(watch, run->warden);
+    run->warden = NULL;
+    take_rest(run);
+    end_run(watch, run);
+}
+
+static void hear_warden(struct ck_watch *watch, struct ck_warden *warden)
+{
+    if (warden->buried)
+        return;
+    struct ck_wire_report report;
+    struct ck_run *run = warden->owner;
+    int result = ck_launch_hear(warden, &report);
+    if (result == 0 && warden->pidfd >= 0)
+        result = ck_launch_hear(warden, &report);
+    if (result < 0 && run == NULL) {
+        ck_launcher_drop_idle(&watch->launcher, warden);
+        bury(watch, warden);
+    } else if (result < 0) {
+        lose(watch, run);
+    } else if (result > 0 && run != NULL) {
+        run->report = report;
+        run->ended_ns = report.ended_ns;
+        run->incomplete = (report.ending & CK_ENDING_STREAM_HELD) != 0;
+        run->warden = NULL;
+        ck_launcher_give_back(&watch->launcher, warden);
+        take_rest(run);
+        end_run(watch, run);
+    }
+}
+
+void ck_watch_abandon(struct ck_watch *watch, struct ck_run *run)
+{
+    lose(watch, run);
+}
+
+static void last_resort(struct ck_watch *watch)
+{
+    uint64_t count;
+    (void)!read(watch->timer_fd, &count, sizeof count);
+    watch->armed_ns = UINT64_MAX;
+    uint64_t now = ck_clock_now_ns();
+    uint64_t next = UINT64_MAX;
+    for (struct ck_run *run = watch->running, *following; run != NULL; run = following) {
+        following = run->next;
+        if (run->last_resort_ns <= now)
+            lose(watch, run);
+        else if (run->last_resort_ns < next)
+            next = run->last_resort_ns;
+    }
+    if (next != UINT64_MAX)
+        arm(watch, next);
+}
+
+void ck_watch_cancel(struct ck_watch *watch, struct ck_run *run)
+{
+    if (run->cancelled)
+        return;
+    run->cancelled = true;
+    ck_launch_cancel(run->warden);
+    uint64_t latest = ck_clock_now_ns() + CANCEL_LAST_RESORT_NS;
+    if (latest < run->last_resort_ns)
+        run->last_resort_ns = latest;
+    arm(watch, run->last_resort_ns);
+}
+
+/* ---- start ---- */
+
+static void close_pipes(struct ck_pipes *pipes)
+{
+    for (int i = 0; i < 2; i++) {
+        ck_fd_close(&pipes->out[i]);
+        ck_fd_close(&pipes->err[i]);
+    }
+}
+
+/* Our ends must not block; the tool's ends must stay as tools expect them. */
+static int make_pipes(struct ck_pipes *pipes)
+{
+    *pipes = (struct ck_pipes){.out = {-1, -1}, .err = {-1, -1}};
+    if (pipe2(pipes->out, O_CLOEXEC) == 0 && pipe2(pipes->err, O_CLOEXEC) == 0 &&
+        fcntl(pipes->out[0], F_SETFL, O_NONBLOCK) == 0 && fcntl(pipes->err[0], F_SETFL, O_NONBLOCK) == 0)
+        return 0;
+    int result = -errno;
+    close_pipes(pipes);
+    return result;
+}
+
+static void open_stream(struct ck_run *run, struct ck_stream *stream, enum choke_stream which, int fd, size_t cap)
+{
+    *stream = (struct ck_stream){.source = CK_SOURCE_STREAM, .run = run, .fd = fd, .which = which};
+    ck_capture_init(&stream->capture, cap);
+}
+
+static int add_source(const struct ck_watch *watch, int fd, void *source)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = source};
+    return epoll_ctl(watch->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
+}
+
+static void set_deadlines(struct ck_run *run, uint64_t timeout_ms)
+{
+    run->started_ns = ck_clock_now_ns();
+    run->deadline_ns = run->started_ns + timeout_ms * CK_NS_PER_MS;
+    /* 1.45 times the timeout: after the SIGKILL at 1.4 times at the latest, before the 1.5 times that are promised. */
+    run->last_resort_ns = run->deadline_ns + timeout_ms * CK_NS_PER_MS / 20 * 9;
+}
+
+/* Hands the plan to a warden; everything that can fail before it is done before it. */
+static int engage(struct ck_watch *watch, struct ck_run *run, const struct ck_plan *plan, const struct ck_pipes *pipes,
+                  struct choke_error *error)
+{
+    struct ck_warden *warden;
+    bool fresh;
+    int result = ck_launcher_take(&watch->launcher, &warden, &fresh, error);
+    if (result < 0)
+        return result;
+    result = add_source(watch, pipes->out[0], &run->out);
+    if (result == 0)
+        result = add_source(watch, pipes->err[0], &run->err);
+    if (result == 0 && fresh)
+        result = add_source(watch, warden->socket_fd, warden);
+    if (result < 0) {
+        (void)ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot watch the run: %s", strerror(-result));
+    } else {
+        uint64_t kill_ns = run->deadline_ns + ck_plan_grace_ns(plan->verdict.timeout_ms);
+        result = ck_launch(warden, plan, pipes, run->deadline_ns, kill_ns, error);
+    }
+    if (result < 0) {
+        bury(watch, warden);
+        return result;
+    }
+    warden->owner = run;
+    run->warden = warden;
+    return 0;
+}
+
+int ck_watch_start(struct ck_watch *watch, struct ck_run *run, const struct ck_plan *plan, struct choke_error *error)
+{
+    struct ck_pipes pipes;
+    int result = make_pipes(&pipes);
+    if (result < 0)
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot make pipes: %s", strerror(-result));
+    open_stream(run, &run->out, CHOKE_STDOUT, pipes.out[0], plan->verdict.max_output_bytes);
+    open_stream(run, &run->err, CHOKE_STDERR, pipes.err[0], plan->verdict.max_output_bytes);
+    set_deadlines(run, plan->verdict.timeout_ms);
+    result = engage(watch, run, plan, &pipes, error);
+    ck_fd_close(&pipes.out[1]);
+    ck_fd_close(&pipes.err[1]);
+    if (result < 0) {
+        ck_run_done(run);
+        return result;
+    }
+    run->next = watch->running;
+    if (run->next != NULL)
+        run->next->previous = run;
+    watch->running = run;
+    watch->running_count++;
+    arm(watch, run->last_resort_ns);
+    return 0;
+}
+
+int ck_watch_wait(struct ck_watch *watch, int timeout_ms)
+{
+    struct epoll_event events[EVENTS];
+    int count = epoll_wait(watch->epoll_fd, events, EVENTS, timeout_ms);
+    if (count < 0)
+        return errno == EINTR ? 0 : -errno;
+    for (int i = 0; i < count; i++) {
+        enum ck_source *source = events[i].data.ptr;
+        if (*source == CK_SOURCE_WARDEN) {
+            hear_warden(watch, events[i].data.ptr);
+        } else if (*source == CK_SOURCE_STREAM) {
+            struct ck_stream *stream = events[i].data.ptr;
+            if (stream->fd >= 0)
+                read_stream(stream->run, stream);
+        } else {
+            last_resort(watch);
+        }
+    }
+    free_dead(watch);
+    return 0;
+}

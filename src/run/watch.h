@@ -1,0 +1,82 @@
+/*
+ * watch.h - the runs of a context, from launch to their end.
+ *
+ * One epoll descriptor holds every warden's socket, every stream and one timer. It is what the public choke_fd is, so any event loop can wait
+ * for it. Nothing here blocks but ck_watch_wait.
+ *
+ * Deadlines are the wardens' business. The watch has a second, later one per run, for the case that a hostile tool has stopped or killed its warden:
+ * then the warden is killed, the keeper ends what is left, and the run ends with what was read so far.
+ */
+#ifndef CK_RUN_WATCH_H
+#define CK_RUN_WATCH_H
+
+#include "run/capture.h"
+#include "run/launch.h"
+
+struct ck_run;
+
+struct ck_stream {
+    enum ck_source source;
+    struct ck_run *run;
+    int fd; /* -1 after its end */
+    enum choke_stream which;
+    struct ck_capture capture;
+};
+
+struct ck_run {
+    struct ck_run *next, *previous; /* among the running */
+    struct ck_warden *warden;
+    struct ck_stream out, err;
+    choke_output_fn on_output;
+    void *output_data;
+    uint64_t started_ns;
+    uint64_t ended_ns;
+    uint64_t deadline_ns;
+    uint64_t last_resort_ns;
+    bool cancelled;
+    bool lost; /* the warden is gone without a report */
+    bool incomplete;
+    struct ck_wire_report report;
+    void *owner;
+};
+
+/* Called once for each run, when it has ended. The run may not be freed inside, but is no longer known to the watch. */
+typedef void (*ck_run_ended_fn)(void *data, struct ck_run *run);
+
+struct ck_watch {
+    enum ck_source source; /* the timer's */
+    int epoll_fd;
+    int timer_fd;
+    uint64_t armed_ns; /* what the timer is set to; UINT64_MAX: not */
+    struct ck_launcher launcher;
+    struct ck_run *running;
+    size_t running_count;
+    struct ck_warden *dead; /* to be freed when no event of this round can name them any more */
+    ck_run_ended_fn on_ended;
+    void *data;
+};
+
+int ck_watch_init(struct ck_watch *watch, ck_run_ended_fn on_ended, void *data);
+
+/* Kills what runs (without waiting for its end beyond the keeper's) and closes everything. Runs must have been taken off before. */
+void ck_watch_done(struct ck_watch *watch);
+void ck_watch_forget(struct ck_watch *watch);
+
+/* Makes pipes, takes a warden, hands it the plan. On failure the run is as if never started; *error has outcome CHOKE_SPAWN_FAILED. */
+int ck_watch_start(struct ck_watch *watch, struct ck_run *run, const struct ck_plan *plan, struct choke_error *error);
+
+/* One round of events; timeout as for poll. 0 or a negative errno. */
+int ck_watch_wait(struct ck_watch *watch, int timeout_ms);
+
+/* Makes the epoll descriptor readable, for something that ended without an event. */
+void ck_watch_wake(struct ck_watch *watch);
+
+void ck_watch_cancel(struct ck_watch *watch, struct ck_run *run);
+
+/* Ends a run at once, whatever its warden says later. */
+void ck_watch_abandon(struct ck_watch *watch, struct ck_run *run);
+
+/* Frees what a run holds that has ended or never started. */
+void ck_run_done(struct ck_run *run);
+
+#endif

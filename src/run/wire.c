@@ -1,0 +1,93 @@
+/* wire.c - see wire.h; the caller's half. */
+#include "run/wire.h"
+
+#include <stdint.h>
+#include <string.h>
+
+const char *ck_stage_text(enum ck_stage stage)
+{
+    static const char *const text[CK_STAGES] = {
+        [CK_STAGE_NONE] = "run",
+        [CK_STAGE_CREATE] = "create a process for",
+        [CK_STAGE_SESSION] = "make a session for",
+        [CK_STAGE_DEATH_SIGNAL] = "bind to its keeper",
+        [CK_STAGE_STDIO] = "connect the streams of",
+        [CK_STAGE_CWD] = "enter the working directory of",
+        [CK_STAGE_PRIVILEGES] = "drop the privileges of",
+        [CK_STAGE_DESCRIPTORS] = "close the descriptors of",
+        [CK_STAGE_SIGNALS] = "reset the signals of",
+        [CK_STAGE_EXECUTE] = "execute",
+    };
+    return stage < CK_STAGES ? text[stage] : "run";
+}
+
+const char *ck_kill_name(enum ck_kill kill)
+{
+    switch (kill) {
+    case CK_KILL_CGROUP:
+        return "cgroup";
+    case CK_KILL_SUBREAPER:
+        return "subreaper";
+    case CK_KILL_PGROUP:
+        return "pgroup";
+    }
+    return NULL;
+}
+
+struct packer {
+    unsigned char *buffer;
+    size_t size;
+    size_t at;
+};
+
+static size_t put(struct packer *packer, const void *data, size_t length)
+{
+    size_t here = packer->at;
+    if (here + length <= packer->size)
+        memcpy(packer->buffer + here, data, length);
+    packer->at = here + length;
+    return here;
+}
+
+static uint32_t count(const char *const *strings)
+{
+    uint32_t n = 0;
+    while (strings[n] != NULL)
+        n++;
+    return n;
+}
+
+static void put_strings(struct packer *packer, size_t table_at, const char *const *strings)
+{
+    for (size_t i = 0; strings[i] != NULL; i++) {
+        uint64_t offset = put(packer, strings[i], strlen(strings[i]) + 1);
+        size_t slot = table_at + i * sizeof offset;
+        if (slot + sizeof offset <= packer->size)
+            memcpy(packer->buffer + slot, &offset, sizeof offset);
+    }
+}
+
+static size_t put_table(struct packer *packer, uint32_t entries)
+{
+    static const uint64_t zero;
+    size_t here = packer->at;
+    for (uint32_t i = 0; i <= entries; i++)
+        (void)put(packer, &zero, sizeof zero);
+    return here;
+}
+
+size_t ck_wire_pack(const char *const *argv, const char *const *env, const char *path, void *buffer, size_t size)
+{
+    struct packer packer = {.buffer = buffer, .size = size};
+    struct ck_wire_plan plan = {.kind = CK_WIRE_PLAN, .argc = count(argv), .envc = count(env)};
+    (void)put(&packer, &plan, sizeof plan);
+    plan.argv_at = put_table(&packer, plan.argc);
+    plan.env_at = put_table(&packer, plan.envc);
+    put_strings(&packer, plan.argv_at, argv);
+    put_strings(&packer, plan.env_at, env);
+    plan.path_at = path != NULL ? put(&packer, path, strlen(path) + 1) : 0;
+    plan.size_bytes = (uint32_t)packer.at;
+    if (packer.at <= size)
+        memcpy(buffer, &plan, sizeof plan);
+    return packer.at;
+}

@@ -1,0 +1,126 @@
+/*
+ * wire.h - what the caller, the keeper and its wardens say to each other.
+ *
+ * All sockets are SOCK_SEQPACKET, so a message arrives whole or not at all. Both ends come from the same build; what a field means
+ * never has to survive a version. No pointer travels: a plan holds offsets from its own start, which the warden turns into
+ * pointers in place.
+ *
+ *   caller -> keeper   CK_WIRE_SETUP   once; with the caller's pidfd, and the cgroup directory if there is one
+ *                      CK_WIRE_WARDEN  with one end of a new socket pair: make a warden that serves it
+ *   caller -> warden   CK_WIRE_PLAN    with CK_WIRE_FDS descriptors: run this
+ *                      CK_WIRE_LARGE   the same with one descriptor more, a memfd that holds the plan
+ *                      CK_WIRE_CANCEL  end the run
+ *   warden -> caller   CK_WIRE_HELLO   with a pidfd of itself
+ *                      CK_WIRE_REPORT  the run is over and its tree is dead
+ */
+#ifndef CK_RUN_WIRE_H
+#define CK_RUN_WIRE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum ck_wire_kind {
+    CK_WIRE_SETUP = 1,
+    CK_WIRE_WARDEN,
+    CK_WIRE_PLAN,
+    CK_WIRE_LARGE,
+    CK_WIRE_CANCEL,
+    CK_WIRE_HELLO,
+    CK_WIRE_REPORT,
+};
+
+/* The keeper finds its socket here; 0, 1 and 2 are /dev/null. */
+#define CK_KEEPER_SOCKET_FD 3
+
+/* A plan up to this size travels in the message; SO_SNDBUF's usual default would allow six times as much. */
+#define CK_WIRE_INLINE_MAX ((size_t)32768)
+
+/* Descriptors of a plan, in this order. */
+enum ck_wire_fd {
+    CK_WIRE_STDIN,
+    CK_WIRE_STDOUT,
+    CK_WIRE_STDERR,
+    CK_WIRE_CWD,
+    CK_WIRE_EXECUTABLE,
+    CK_WIRE_STDOUT_READ, /* only to see whether anybody still holds the other end */
+    CK_WIRE_STDERR_READ,
+    CK_WIRE_FDS,
+};
+
+struct ck_wire_setup {
+    uint32_t kind;
+    uint32_t has_cgroup;
+    char cgroup_prefix[64]; /* of the directory to be made in the one that came along */
+};
+
+struct ck_wire_simple {
+    uint32_t kind;
+};
+
+/* Followed by the offset tables (argc + 1 and envc + 1 of uint64_t, the last one 0) and the strings. */
+struct ck_wire_plan {
+    uint32_t kind;
+    uint32_t size_bytes;
+    uint32_t argc;
+    uint32_t envc;
+    uint64_t argv_at;
+    uint64_t env_at;
+    uint64_t path_at; /* 0: execute the descriptor */
+    uint64_t deadline_ns;
+    uint64_t kill_ns; /* when SIGKILL follows the SIGTERM of the deadline */
+};
+
+struct ck_wire_large {
+    uint32_t kind;
+    uint32_t size_bytes;
+};
+
+/* Steps of the child, in order; the first that fails is reported with its errno. */
+enum ck_stage {
+    CK_STAGE_NONE = 0,
+    CK_STAGE_CREATE,
+    CK_STAGE_SESSION,
+    CK_STAGE_DEATH_SIGNAL,
+    CK_STAGE_STDIO,
+    CK_STAGE_CWD,
+    CK_STAGE_PRIVILEGES,
+    CK_STAGE_DESCRIPTORS,
+    CK_STAGE_SIGNALS,
+    CK_STAGE_EXECUTE,
+    CK_STAGES,
+};
+
+enum ck_wire_ending {
+    CK_ENDING_TIMED_OUT = 1,
+    CK_ENDING_CANCELLED = 2,
+    CK_ENDING_STREAM_HELD = 4, /* a process that was killed still held a stream */
+};
+
+/* How the tree is reached; the strongest that held for the run. */
+enum ck_kill { CK_KILL_PGROUP = 1, CK_KILL_SUBREAPER, CK_KILL_CGROUP };
+
+struct ck_wire_report {
+    uint32_t kind;
+    uint32_t stage; /* enum ck_stage; not CK_STAGE_NONE: nothing was executed */
+    int32_t error;  /* errno of that stage */
+    int32_t code;   /* si_code: CLD_EXITED, CLD_KILLED, CLD_DUMPED */
+    int32_t status; /* exit status or signal */
+    uint32_t ending;
+    uint32_t kill;
+    uint32_t max_rss_kib;
+    uint64_t user_us;
+    uint64_t system_us;
+    uint64_t ended_ns;
+};
+
+/* What a stage does, for messages: "enter the working directory". */
+const char *ck_stage_text(enum ck_stage stage);
+const char *ck_kill_name(enum ck_kill kill);
+
+/*
+ * Strings into the form above, at buffer, in at most size bytes. Returns the bytes needed: more than size means that the buffer holds
+ * no plan. A first call with size 0 measures.
+ */
+size_t ck_wire_pack(const char *const *argv, const char *const *env, const char *path, void *buffer, size_t size);
+
+#endif

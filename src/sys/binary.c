@@ -1,0 +1,173 @@
+/*
+ * binary.c - see binary.h.
+ *
+ * A directory of the search path is walked with full distrust once. After that only root or the caller can have changed it, so a later look-up asks
+ * just whether the path still leads to the same directory with the same owner and mode: one stat instead of a walk.
+ */
+#include "sys/binary.h"
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/quote.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct ck_search_directory {
+    bool known;
+    struct ck_trusted place;
+};
+
+int ck_search_init(struct ck_search *search, const char *const *paths, uint32_t count)
+{
+    *search = (struct ck_search){.paths = paths, .count = count};
+    search->directories = calloc(count == 0 ? 1 : count, sizeof *search->directories);
+    return search->directories == NULL ? -ENOMEM : 0;
+}
+
+void ck_search_done(struct ck_search *search)
+{
+    for (uint32_t i = 0; search->directories != NULL && i < search->count; i++)
+        if (search->directories[i].known)
+            ck_trust_done(&search->directories[i].place);
+    free(search->directories);
+    *search = (struct ck_search){0};
+}
+
+static bool unchanged(const struct ck_search_directory *directory, const char *path)
+{
+    struct stat now;
+    const struct stat *then = &directory->place.status;
+    return directory->known && stat(path, &now) == 0 && now.st_dev == then->st_dev && now.st_ino == then->st_ino &&
+           now.st_mode == then->st_mode && now.st_uid == then->st_uid;
+}
+
+static int refuse(struct choke_error *error, const char *directory, const char *why)
+{
+    return ck_error_set(error, CHOKE_DISALLOWED, EPERM, "search path directory '%s' %s", CK_QUOTE(directory), why);
+}
+
+/* The directory as a trusted place; -ENOENT where it does not exist. */
+static int open_directory(struct ck_search *search, uint32_t i, struct ck_identity root, struct choke_error *error)
+{
+    struct ck_search_directory *directory = &search->directories[i];
+    if (!unchanged(directory, search->paths[i])) {
+        if (directory->known)
+            ck_trust_done(&directory->place);
+        directory->known = false;
+        int result = ck_trust_walk(search->paths[i], &directory->place, error);
+        if (result < 0) {
+            ck_trust_done(&directory->place);
+            if (result == -EPERM && error != NULL)
+                error->outcome = CHOKE_DISALLOWED;
+            return result;
+        }
+        directory->known = true;
+    }
+    if (!S_ISDIR(directory->place.status.st_mode))
+        return -ENOTDIR;
+    if (directory->place.status.st_mode & (S_IWGRP | S_IWOTH))
+        return refuse(error, search->paths[i], "may be written by group or others; take that away with chmod go-w");
+    if (ck_trust_passes(&directory->place, root))
+        return refuse(error, search->paths[i], "lies inside the root, where a tool could be planted; use a narrower root");
+    return 0;
+}
+
+static int check_file(const struct stat *status, const char *path, struct choke_error *error)
+{
+    if (!S_ISREG(status->st_mode))
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, EACCES, "'%s' is not a regular file", CK_QUOTE(path));
+    if (status->st_uid != 0 && status->st_uid != geteuid())
+        return ck_error_set(error, CHOKE_DISALLOWED, EPERM, "'%s' belongs to another user", CK_QUOTE(path));
+    if (status->st_mode & (S_IWGRP | S_IWOTH))
+        return ck_error_set(error, CHOKE_DISALLOWED, EPERM,
+                            "'%s' may be written by group or others; take that away with chmod go-w", CK_QUOTE(path));
+    return 0;
+}
+
+/* Opens what was checked for reading, so that its first bytes can be seen; a file that may only be executed stays O_PATH. */
+static int open_file(int parent_fd, const char *name, int *path_fd, struct ck_binary *binary, struct choke_error *error)
+{
+    if (faccessat(parent_fd, name, X_OK, AT_EACCESS) < 0)
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, EACCES, "'%s' is not executable", CK_QUOTE(binary->path));
+    CK_FD fd = openat(parent_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    struct ck_identity checked, opened;
+    if (fd >= 0) {
+        if (ck_identity_of(*path_fd, &checked) < 0 || ck_identity_of(fd, &opened) < 0 ||
+            checked.inode != opened.inode || checked.device != opened.device)
+            return ck_error_set(error, CHOKE_DISALLOWED, EPERM, "'%s' was exchanged while it was looked at",
+                                CK_QUOTE(binary->path));
+        char magic[2] = {0};
+        binary->script = pread(fd, magic, sizeof magic, 0) == 2 && magic[0] == '#' && magic[1] == '!';
+        binary->fd = ck_fd_take(&fd);
+        return 0;
+    }
+    if (errno != EACCES)
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, errno, "cannot open '%s': %s", CK_QUOTE(binary->path),
+                            strerror(errno));
+    binary->fd = ck_fd_take(path_fd);
+    return 0;
+}
+
+/* A link leads elsewhere: that way is walked with full distrust each time. */
+static int find_through_link(struct ck_identity root, struct ck_binary *binary, struct choke_error *error)
+{
+    struct ck_trusted place;
+    int result = ck_trust_walk(binary->path, &place, error);
+    if (result == -EPERM && error != NULL && error->outcome == CHOKE_NONE)
+        error->outcome = CHOKE_DISALLOWED;
+    if (result == 0)
+        result = check_file(&place.status, binary->path, error);
+    if (result == 0 && ck_trust_passes(&place, root))
+        result = ck_error_set(error, CHOKE_DISALLOWED, EPERM, "'%s' leads into the root, where a tool could be planted",
+                              CK_QUOTE(binary->path));
+    if (result == 0)
+        result = open_file(place.parent_fd, place.name, &place.fd, binary, error);
+    ck_trust_done(&place);
+    return result;
+}
+
+static int find_in(const struct ck_search_directory *directory, const char *name, struct ck_identity root,
+                   struct ck_binary *binary, struct choke_error *error)
+{
+    CK_FD fd = openat(directory->place.fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    struct stat status;
+    if (fd < 0 || fstat(fd, &status) < 0)
+        return -errno;
+    if (S_ISLNK(status.st_mode))
+        return find_through_link(root, binary, error);
+    int result = check_file(&status, binary->path, error);
+    return result < 0 ? result : open_file(directory->place.fd, name, &fd, binary, error);
+}
+
+static bool absent(int result)
+{
+    return result == -ENOENT || result == -ENOTDIR;
+}
+
+int ck_search_find(struct ck_search *search, const char *name, struct ck_identity root, struct ck_binary *ret_binary,
+                   struct choke_error *error)
+{
+    for (uint32_t i = 0; i < search->count; i++) {
+        struct choke_error found = {0};
+        *ret_binary = (struct ck_binary){.fd = -1};
+        int length = snprintf(ret_binary->path, sizeof ret_binary->path, "%s/%s", search->paths[i], name);
+        int result = length >= (int)sizeof ret_binary->path ? -ENAMETOOLONG : open_directory(search, i, root, &found);
+        if (result == 0)
+            result = find_in(&search->directories[i], name, root, ret_binary, &found);
+        if (result == 0)
+            return 0;
+        if (absent(result) && found.outcome == CHOKE_NONE)
+            continue;
+        if (found.outcome == CHOKE_NONE)
+            (void)ck_error_set(&found, CHOKE_SPAWN_FAILED, -result, "cannot look for '%s' in '%s': %s", CK_QUOTE(name),
+                               CK_QUOTE(search->paths[i]), strerror(-result));
+        if (error != NULL)
+            *error = found;
+        return result;
+    }
+    return ck_error_set(error, CHOKE_TOOL_MISSING, ENOENT, "'%s' is allowed but not installed", CK_QUOTE(name));
+}

@@ -1,0 +1,178 @@
+/*
+ * trust.c - see trust.h.
+ *
+ * The walk holds one directory at a time as an O_PATH descriptor and opens the next component in it without following links; a link's text is put in
+ * front of what is left to walk. So what was checked is what is used, whatever is renamed meanwhile.
+ */
+#include "sys/trust.h"
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/quote.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LINKS_MAX 40
+
+struct walk {
+    struct ck_trusted *found;
+    const char *path; /* as the caller named it, for messages */
+    char left[PATH_MAX];
+    int directory_fd;
+    bool sticky; /* the directory is writable by others, but sticky */
+    unsigned links;
+    struct choke_error *error;
+};
+
+int ck_identity_of(int fd, struct ck_identity *ret_identity)
+{
+    struct stat status;
+    if (fstat(fd, &status) < 0)
+        return -errno;
+    *ret_identity = (struct ck_identity){.device = status.st_dev, .inode = status.st_ino};
+    return 0;
+}
+
+bool ck_trust_passes(const struct ck_trusted *trusted, struct ck_identity directory)
+{
+    for (size_t i = 0; i < trusted->chain_length; i++)
+        if (trusted->chain[i].device == directory.device && trusted->chain[i].inode == directory.inode)
+            return true;
+    return false;
+}
+
+static bool owner_trusted(const struct stat *status)
+{
+    return status->st_uid == 0 || status->st_uid == geteuid();
+}
+
+static int distrust(const struct walk *walk, const char *name, const char *why)
+{
+    char shown[CK_QUOTE_MAX];
+    return ck_error_set(walk->error, CHOKE_NONE, EPERM, "'%s' is not to be trusted: '%s' %s", CK_QUOTE(walk->path),
+                        ck_quote(shown, sizeof shown, name, strlen(name)), why);
+}
+
+/* Makes a directory the current one, if it may be. */
+static int enter(struct walk *walk, int *fd, const struct stat *status, const char *name)
+{
+    bool writable = (status->st_mode & (S_IWGRP | S_IWOTH)) != 0;
+    bool sticky = (status->st_mode & S_ISVTX) != 0;
+    if (!owner_trusted(status))
+        return distrust(walk, name, "belongs to another user");
+    if (writable && !sticky)
+        return distrust(walk, name, "may be written by group or others; take that away with chmod go-w");
+    if (walk->found->chain_length == CK_CHAIN_MAX)
+        return -ELOOP;
+    walk->found->chain[walk->found->chain_length++] =
+        (struct ck_identity){.device = status->st_dev, .inode = status->st_ino};
+    ck_fd_close(&walk->directory_fd);
+    walk->directory_fd = ck_fd_take(fd);
+    walk->sticky = writable;
+    return 0;
+}
+
+static int enter_slash(struct walk *walk)
+{
+    CK_FD fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    struct stat status;
+    if (fd < 0 || fstat(fd, &status) < 0)
+        return -errno;
+    return enter(walk, &fd, &status, "/");
+}
+
+/* The link's text, then what was left. */
+static int follow(struct walk *walk, int link_fd)
+{
+    char target[PATH_MAX];
+    ssize_t length = readlinkat(link_fd, "", target, sizeof target - 1);
+    if (length < 0)
+        return -errno;
+    target[length] = '\0';
+    size_t rest = strlen(walk->left);
+    if (++walk->links > LINKS_MAX)
+        return -ELOOP;
+    if ((size_t)length + 1 + rest + 1 > sizeof walk->left)
+        return -ENAMETOOLONG;
+    memmove(walk->left + length + 1, walk->left, rest + 1);
+    memcpy(walk->left, target, (size_t)length);
+    walk->left[length] = '/';
+    return target[0] == '/' ? enter_slash(walk) : 0;
+}
+
+/* Cuts the first component off walk->left into name; false at the end. */
+static int next_component(struct walk *walk, char name[NAME_MAX + 1])
+{
+    size_t start = strspn(walk->left, "/");
+    size_t length = strcspn(walk->left + start, "/");
+    if (length == 0)
+        return 0;
+    if (length > NAME_MAX)
+        return -ENAMETOOLONG;
+    memcpy(name, walk->left + start, length);
+    name[length] = '\0';
+    memmove(walk->left, walk->left + start + length, strlen(walk->left + start + length) + 1);
+    return 1;
+}
+
+static bool at_end(const struct walk *walk)
+{
+    return walk->left[strspn(walk->left, "/")] == '\0';
+}
+
+/* Steps into one component. 1: go on; 0: what was named is reached. */
+static int step(struct walk *walk, const char *name)
+{
+    CK_FD fd = openat(walk->directory_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    struct stat status;
+    if (fd < 0 || fstat(fd, &status) < 0)
+        return -errno;
+    if (walk->sticky && !owner_trusted(&status))
+        return distrust(walk, name, "belongs to another user, in a directory that others may write");
+    if (S_ISLNK(status.st_mode)) {
+        int result = follow(walk, fd);
+        return result < 0 ? result : 1;
+    }
+    bool last = at_end(walk);
+    if (!S_ISDIR(status.st_mode) && !last)
+        return -ENOTDIR;
+    if (last) {
+        struct ck_trusted *found = walk->found;
+        memcpy(found->name, name, strlen(name) + 1);
+        found->status = status;
+        found->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+        found->parent_fd = fcntl(walk->directory_fd, F_DUPFD_CLOEXEC, 3);
+        if (found->fd < 0 || found->parent_fd < 0)
+            return -errno;
+    }
+    int result = S_ISDIR(status.st_mode) ? enter(walk, &fd, &status, name) : 0;
+    return result < 0 ? result : last ? 0 : 1;
+}
+
+int ck_trust_walk(const char *path, struct ck_trusted *ret, struct choke_error *error)
+{
+    struct walk walk = {.found = ret, .path = path, .directory_fd = -1, .error = error};
+    *ret = (struct ck_trusted){.fd = -1, .parent_fd = -1};
+    size_t length = strlen(path);
+    if (path[0] != '/')
+        return -EINVAL;
+    if (length >= sizeof walk.left)
+        return -ENAMETOOLONG;
+    memcpy(walk.left, path, length + 1);
+    int result = enter_slash(&walk);
+    char name[NAME_MAX + 1];
+    while (result >= 0 && (result = next_component(&walk, name)) > 0)
+        if ((result = step(&walk, name)) <= 0)
+            break;
+    ck_fd_close(&walk.directory_fd);
+    return result < 0 ? result : ret->fd < 0 ? -EISDIR : 0;
+}
+
+void ck_trust_done(struct ck_trusted *trusted)
+{
+    ck_fd_close(&trusted->fd);
+    ck_fd_close(&trusted->parent_fd);
+}
