@@ -1,0 +1,122 @@
+/*
+ * capture.c - how fast a tool's output is taken in.
+ *
+ * The bare side reads into one buffer that stays in the processor's cache and throws everything away: nothing that
+ * reads a pipe can be faster, and nothing that keeps what it read gets that cheap. "keep" is the bare loop that
+ * remembers the last CAP bytes, and shows what the remembering alone costs. Both use a pipe of the size that the
+ * library gives its tools, and read as much at a time as the pipe holds.
+ */
+#include "worker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct flood {
+    const char *argv[4];
+    size_t bytes;
+    size_t cap;
+    size_t pipe_bytes;
+};
+
+static struct choke_result *run_choke(struct worker *worker, const char *const *argv, size_t cap)
+{
+    struct choke_request request = request_for(worker, argv);
+    struct choke_result *result = NULL;
+    struct choke_error error = {0};
+    request.max_output_bytes = cap;
+    if (choke_run(worker->context, &request, &result, &error) < 0) {
+        fail("choke_run", error.message);
+    }
+    expect_success(result);
+    return result;
+}
+
+static void flood_choke(struct worker *worker, const struct flood *flood, struct tally *tally)
+{
+    uint64_t start = now_ns();
+    struct choke_result *result = run_choke(worker, flood->argv, flood->cap);
+    tally->wall_ns = now_ns() - start;
+    size_t kept = flood->bytes < flood->cap ? flood->bytes : flood->cap;
+    if (result->out.total_bytes != flood->bytes || result->out.length != kept) {
+        fail("flood", "the library captured another number of bytes than were written");
+    }
+    add_result(tally, result);
+    choke_result_free(result);
+}
+
+/* Reads to the end into a ring of ring_bytes; returns how much came. */
+static size_t read_into_ring(int fd, char *ring, size_t ring_bytes, size_t read_bytes)
+{
+    size_t total = 0;
+    size_t at = 0;
+    for (;;) {
+        size_t room = ring_bytes - at < read_bytes ? ring_bytes - at : read_bytes;
+        ssize_t n = read(fd, ring + at, room);
+        if (n < 0) {
+            fail_errno("read", errno);
+        }
+        if (n == 0) {
+            return total;
+        }
+        total += (size_t)n;
+        at = (at + (size_t)n) % ring_bytes;
+    }
+}
+
+static void flood_bare(struct worker *worker, const struct flood *flood, size_t ring_bytes, struct tally *tally)
+{
+    struct choke_decision *decision = decision_for(worker, flood->argv);
+    uint64_t start = now_ns();
+    char *ring = malloc(ring_bytes);
+    int out[2];
+    if (!ring || pipe2(out, O_CLOEXEC) < 0) {
+        fail_errno("malloc or pipe2", errno);
+    }
+    if (fcntl(out[0], F_SETPIPE_SZ, (int)flood->pipe_bytes) < 0) {
+        fail_errno("F_SETPIPE_SZ", errno);
+    }
+    pid_t pid = peer_posix_spawn(decision, -1, out[1], -1);
+    close(out[1]);
+    if (read_into_ring(out[0], ring, ring_bytes, flood->pipe_bytes) != flood->bytes) {
+        fail("flood", "the bare loop read another number of bytes than were written");
+    }
+    close(out[0]);
+    peer_reap(pid, tally);
+    free(ring);
+    tally->wall_ns = now_ns() - start;
+    choke_decision_free(decision);
+}
+
+void command_flood(struct worker *worker, const char *const *words)
+{
+    struct flood flood = {
+        .argv = {"flood", words[2], words[3], NULL},
+        .bytes = number(words[3]),
+        .cap = number(words[4]),
+        .pipe_bytes = number(words[5]),
+    };
+    struct tally tally = {0};
+    if (strcmp(words[1], "choke") == 0) {
+        flood_choke(worker, &flood, &tally);
+    } else if (strcmp(words[1], "bare") == 0) {
+        flood_bare(worker, &flood, flood.pipe_bytes, &tally);
+    } else if (strcmp(words[1], "keep") == 0) {
+        flood_bare(worker, &flood, flood.cap, &tally);
+    } else {
+        fail("no such side", words[1]);
+    }
+    reply_tally(&tally);
+}
+
+void command_pipe_size(struct worker *worker, const char *const *words)
+{
+    static const char *const argv[] = {"flood", "pipe-size", NULL};
+    (void)words;
+    struct choke_result *result = run_choke(worker, argv, 0);
+    printf("{\"bytes\": %zu}\n", number(result->out.data));
+    choke_result_free(result);
+}

@@ -1,0 +1,378 @@
+"""Measures what a run through the library costs, as ratios within one run of this program.
+
+    bench/run.py --build BUILD [--json FILE] [--quick]
+
+How. Every figure compares two sides that take turns (A B, B A, ...), a batch of runs each. The ratio is taken
+round by round and its median is the figure; the spread is the range from the lower to the upper quartile. Times of
+one machine say little about another, and so only ratios have bounds (but for R8, which the contract gives in
+milliseconds). A bound that does not hold is printed as such; it is not a failure of this program, for a busy machine
+is no bug.
+
+What the sides are. The trivial tool is true(1), found through a policy made for the bench. Each side executes the
+file that choke_explain names, with the environment that it names. "Bare" is posix_spawn and wait4 and nothing else:
+no pipe, no deadline, no check.
+
+What a run costs when many are in flight (R74). Two figures, and both have to hold. Wall: the time of the whole batch
+divided by its runs. With one in flight that includes the waiting of one process for another, which overlaps at a
+thousand, so wall time alone would flatter. Processor: what the caller, the keeper, the wardens and the tools together
+used, divided by the runs. Neither counts the making of the keeper and of the first wardens, which is printed apart as
+"cold". Two shapes: "window" keeps a thousand runs of true started and not yet collected; "hold" runs a tool that says
+one byte and then waits until all thousand have spoken, so that a thousand processes are alive at one moment by proof.
+The same two shapes with posix_spawn show what a thousand processes cost the kernel itself.
+
+Capture (R73). The bare loop reads into one warm buffer and keeps nothing. The writer, the pipe's size and the size
+of a read are the same on both sides. An output that fits under the cap is a figure without a bound: to keep it means
+to touch fresh memory for all of it, and a loop that keeps nothing is no measure for that. Memory is the growth of the peak resident set (VmHWM) of the calling process.
+"""
+
+import argparse
+import contextlib
+import json
+import os
+import pathlib
+import platform
+import shutil
+import sys
+import tempfile
+
+from measure import Failure, Worker, batch_size, quartiles, ratios, take_turns
+
+MIB = 1 << 20
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+class Lab:
+    """Where the runs take place: the worker programs, a private directory with policy and tools, and the findings."""
+
+    def __init__(self, build, directory, quick):
+        self.quick = quick
+        self.rows, self.samples, self.notes = [], {}, []
+        self.build = pathlib.Path(build).resolve()
+        self.policy = directory / "policy.yaml"
+        self.root = directory / "root"
+        self.root.mkdir()
+        self.search_path = [os.path.dirname(find_true()), str(directory / "tools")]
+        self.env = {"PATH": ":".join(self.search_path), "HOME": str(directory), "LANG": "C", "LC_ALL": "C"}
+        self._install_tools(directory / "tools")
+        self._write_policy(directory / "adr")
+
+    def _install_tools(self, tools):
+        tools.mkdir()
+        for name in ("flood", "hold"):
+            shutil.copy(self.build / "bench" / f"bench-{name}", tools / name)
+
+    def _write_policy(self, adr_dir):
+        adr_dir.mkdir()
+        (adr_dir / "0001-bench.md").write_text("# 0001 Tools of the bench\n", encoding="ascii")
+        policy = {"version": 1, "adr_dir": "adr", "search_path": self.search_path, "tools": [
+            {"name": name, "why": "It is measured.", "adr": "0001", "route": "direct"}
+            for name in ("true", "flood", "hold")]}
+        self.policy.write_text(json.dumps(policy, indent=1) + "\n", encoding="ascii")
+        self.policy.chmod(0o600)
+
+    def worker(self, ballast_mib=0):
+        program = str(self.build / "bench" / "bench-worker")
+        return Worker([program, str(self.policy), str(self.root), str(ballast_mib)], self.env)
+
+    def python(self):
+        return Worker([sys.executable, str(HERE / "peer.py"), find_true(), json.dumps(self.env)], self.env)
+
+    def rounds(self, full):
+        return max(3, full // 6) if self.quick else full
+
+    def keep(self, samples, prefix):
+        for name, values in samples.items():
+            self.samples[f"{prefix}.{name}"] = values
+
+    def note(self, text):
+        self.notes.append(text)
+        print(f"note: {text}", flush=True)
+
+    def report(self, requirement, what, values, unit="x", most=None, least=None):
+        """One row of the table. most and least are the bounds; without one the row is there to be looked at."""
+        low, middle, high = quartiles(values)
+        holds = None
+        if most is not None:
+            holds = middle <= most
+        elif least is not None:
+            holds = middle >= least
+        self.rows.append({"requirement": requirement, "what": what, "figure": middle, "unit": unit, "low": low,
+                          "high": high, "rounds": len(values), "at_most": most, "at_least": least, "holds": holds})
+
+
+def find_true():
+    path = shutil.which("true", path="/usr/bin:/bin")
+    if path is None:
+        raise Failure("there is no true(1) in /usr/bin or /bin")
+    return path
+
+
+def microseconds(values):
+    return [value / 1e3 for value in values]
+
+
+# ---- one run after the other ---------------------------------------------------------------------------------------
+
+
+def single_runs(lab):
+    """R70, and the peers."""
+    batch = 40
+    with lab.worker() as worker, lab.python() as python:
+        sides = {name: lambda name=name: worker.wall("spawn", name, batch)
+                 for name in ("choke", "posix_spawn", "fork_exec", "captured")}
+        sides["python_run"] = lambda: python.wall("run", batch // 2)
+        sides["python_call"] = lambda: python.wall("call", batch // 2)
+        samples = take_turns(lab.rounds(60), sides)
+    lab.keep(samples, "single")
+    bare = samples["posix_spawn"]
+    lab.report("R70", "choke_run, captured / bare posix_spawn", ratios(samples["choke"], bare), most=1.15)
+    lab.report("peer", "posix_spawn with two pipes read / bare", ratios(samples["captured"], bare))
+    lab.report("peer", "fork+exec / bare", ratios(samples["fork_exec"], bare))
+    lab.report("peer", "Python subprocess.run, captured / bare", ratios(samples["python_run"], bare))
+    lab.report("peer", "Python subprocess.call / bare", ratios(samples["python_call"], bare))
+    for name in ("choke", "posix_spawn"):
+        lab.report("figure", f"{name}, one run", microseconds(samples[name]), unit="us")
+
+
+def processor_time(lab):
+    """A second core can hide work; the processor time of all processes together cannot."""
+    with lab.worker() as worker:
+        samples = take_turns(lab.rounds(20), {
+            name: lambda name=name: worker.cost("spawn", name, 100)["cpu"] for name in ("choke", "posix_spawn")})
+    lab.keep(samples, "cpu")
+    lab.report("figure", "processor time, choke_run / bare", ratios(samples["choke"], samples["posix_spawn"]))
+
+
+def steps(lab):
+    """Where the time of a run goes."""
+    names = {"start_ns": "choke_start", "sleep_ns": "asleep in poll", "dispatch_ns": "choke_dispatch",
+             "take_ns": "choke_next, choke_job_free", "reported_ns": "the library's own duration"}
+    with lab.worker() as worker:
+        answers = take_turns(lab.rounds(30), {"steps": lambda: worker.ask("steps", 50)})["steps"]
+    for key, name in names.items():
+        values = [answer[key] / answer["runs"] for answer in answers]
+        lab.keep({key: values}, "steps")
+        lab.report("step", name, microseconds(values), unit="us")
+    lab.report("step", "calls of choke_dispatch", [a["dispatches"] / a["runs"] for a in answers], unit="")
+
+
+def judging(lab):
+    """What it costs to decide and not to run, and to load the embedded policy (R8)."""
+    with lab.worker() as worker:
+        samples = take_turns(lab.rounds(30), {
+            "explain": lambda: worker.wall("explain", 500), "embedded": lambda: worker.wall("embedded", 20)})
+    lab.keep(samples, "judge")
+    lab.report("figure", "choke_explain, one call", microseconds(samples["explain"]), unit="us")
+    lab.report("R8", "choke_context_new, embedded policy", [v / 1e6 for v in samples["embedded"]], unit="ms", most=1.0)
+
+
+# ---- a large caller ------------------------------------------------------------------------------------------------
+
+
+def available_mib():
+    """What may still be made resident: the machine's memory, and the cgroup's bound where there is one."""
+    with open("/proc/meminfo", encoding="ascii") as meminfo:
+        available = next(int(line.split()[1]) >> 10 for line in meminfo if line.startswith("MemAvailable:"))
+    for path in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
+        with contextlib.suppress(OSError, ValueError):
+            limit = int(pathlib.Path(path).read_text(encoding="ascii"))
+            available = min(available, limit >> 20)
+    return available
+
+
+def large_ballast_mib(lab):
+    wanted, spare = 8192, 1024
+    available = available_mib()
+    if available >= wanted + spare:
+        return wanted
+    mib = max(64, available - spare)
+    lab.note(f"only {available} MiB of memory are available: R72 is measured with {mib} MiB resident, not {wanted}")
+    return mib
+
+
+def large_caller(lab):
+    """R72."""
+    mib = large_ballast_mib(lab)
+    with lab.worker(10) as small, lab.worker(mib) as large:
+        sides = {}
+        for how in ("choke", "posix_spawn", "fork_exec"):
+            for size, worker in (("small", small), ("large", large)):
+                batch = batch_size(lambda n, w=worker, h=how: w.wall("spawn", h, n), target_ms=25)
+                sides[f"{how}_{size}"] = lambda w=worker, h=how, b=batch: w.wall("spawn", h, b)
+        samples = take_turns(lab.rounds(40), sides)
+        first = take_turns(lab.rounds(20), {
+            "small": lambda: small.ask("first"), "large": lambda: large.ask("first")})
+    lab.keep(samples, "resident")
+    for how, requirement, most in (("choke", "R72", 1.1), ("posix_spawn", "peer", None), ("fork_exec", "peer", None)):
+        lab.report(requirement, f"{how}: {mib} MiB resident / 10 MiB",
+                   ratios(samples[f"{how}_large"], samples[f"{how}_small"]), most=most)
+    first_runs(lab, first, mib)
+
+
+def first_runs(lab, first, mib):
+    """The first run of a context makes the keeper."""
+    times = {f"{size}_{key}": [answer[key] for answer in answers]
+             for size, answers in first.items() for key in ("first_ns", "second_ns", "free_ns")}
+    lab.keep(times, "first")
+    lab.report("R72", f"first run, with the keeper: {mib} MiB / 10 MiB",
+               ratios(times["large_first_ns"], times["small_first_ns"]), most=1.1)
+    lab.report("figure", "first run of a context", microseconds(times["small_first_ns"]), unit="us")
+    lab.report("figure", "choke_context_free after two runs", microseconds(times["small_free_ns"]), unit="us")
+
+
+# ---- output --------------------------------------------------------------------------------------------------------
+
+
+def capture(lab):
+    """R73, the rate."""
+    length = (256 if lab.quick else 1024) * MIB
+    with lab.worker() as worker:
+        pipe_bytes = worker.ask("pipe-size")["bytes"]
+        lab.report("figure", "pipe that a tool writes into", [pipe_bytes / 1024], unit="KiB")
+        for cap, total in ((64 * MIB, length), (MIB, length), (64 * MIB, 64 * MIB)):
+            samples = take_turns(lab.rounds(12), {
+                side: lambda side=side: worker.wall("flood", side, 1, total, cap, pipe_bytes)
+                for side in ("choke", "bare", "keep")})
+            lab.keep(samples, f"capture.{cap}.{total}")
+            what = f"cap {cap // MIB} MiB, {total // MIB} MiB written: "
+            requirement, least = ("R73", 0.9) if total > cap else ("figure", None)
+            lab.report(requirement, what + "rate / bare loop", ratios(samples["bare"], samples["choke"]), least=least)
+            lab.report("peer", what + "a loop that keeps the tail / bare", ratios(samples["bare"], samples["keep"]))
+            lab.report("figure", what + "rate", [total / MIB / (ns / 1e9) for ns in samples["choke"]], unit="MiB/s")
+
+
+def capture_memory(lab):
+    """R73, the memory: one process for each figure, for a peak is only seen once."""
+    for cap in (64 * MIB, MIB):
+        for streams in ("1", "12"):
+            growth = [peak_growth_kib(lab, cap, streams) for _ in range(3)]
+            over = [(kib / 1024 - len(streams) * cap / MIB) / len(streams) for kib in growth]
+            lab.report("R73", f"memory over the cap of {cap // MIB} MiB, a stream, {len(streams)} flooded", over,
+                       unit="MiB", most=1.0)
+
+
+def peak_growth_kib(lab, cap, streams):
+    with lab.worker() as worker:
+        pipe_bytes = worker.ask("pipe-size")["bytes"]
+        worker.reset_peak_memory()
+        before = worker.memory_kib("VmHWM")
+        worker.ask("flood", "choke", streams, 4 * cap + 12345, cap, pipe_bytes)
+        return worker.memory_kib("VmHWM") - before
+
+
+# ---- many at once --------------------------------------------------------------------------------------------------
+
+
+def many_at_once(lab):
+    """R74."""
+    width = 1000
+    with contextlib.ExitStack() as stack:
+        workers = {key: stack.enter_context(lab.worker()) for key in
+                   (("choke", 1), ("choke", width), ("posix_spawn", 1), ("posix_spawn", width))}
+        cold = workers["choke", width].cost("window", "choke", width, width)
+        shapes = {"window": {1: 500, width: 3 * width}, "hold": {1: 300, width: 1}}
+        for shape, counts in shapes.items():
+            samples = take_turns(lab.rounds(9), {
+                f"{side}_{n}": lambda side=side, n=n, w=worker: w.cost(shape, side, n, counts[n])
+                for (side, n), worker in workers.items()})
+            report_shape(lab, shape, width, samples)
+    for kind in ("wall", "cpu"):
+        lab.report("figure", f"cold: first {width} at once, {kind}", [cold[kind] / 1e3], unit="us")
+
+
+def report_shape(lab, shape, width, samples):
+    for kind, name in (("wall", "wall time"), ("cpu", "processor time")):
+        times = {side: [sample[kind] for sample in values] for side, values in samples.items()}
+        lab.keep(times, f"{shape}.{kind}")
+        for side, requirement, most in (("choke", "R74", 1.2), ("posix_spawn", "peer", None)):
+            lab.report(requirement, f"{side}, {shape}, {name}: {width} in flight / 1",
+                       ratios(times[f"{side}_{width}"], times[f"{side}_1"]), most=most)
+        for n in (1, width):
+            lab.report("figure", f"choke, {shape}, {name} a run at {n}", microseconds(times[f"choke_{n}"]), unit="us")
+
+
+# ---- what is printed -----------------------------------------------------------------------------------------------
+
+
+def bound_text(row):
+    if row["at_most"] is not None:
+        return f"<= {row['at_most']:g} {row['unit']}"
+    if row["at_least"] is not None:
+        return f">= {row['at_least']:g} {row['unit']}"
+    return "-"
+
+
+def number_text(value):
+    return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.1f}" if abs(value) >= 100 else f"{value:.3f}"
+
+
+def print_table(rows):
+    holds = {True: "yes", False: "NO", None: "-"}
+    lines = [("requirement", "what", "figure", "spread", "bound", "holds")]
+    for row in rows:
+        lines.append((row["requirement"], row["what"], f"{number_text(row['figure'])} {row['unit']}",
+                      f"{number_text(row['low'])}..{number_text(row['high'])}", bound_text(row), holds[row["holds"]]))
+    widths = [max(len(line[i]) for line in lines) for i in range(6)]
+    for line in lines:
+        print("  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip())
+
+
+def build_options(build):
+    wanted = ("buildtype", "optimization", "b_sanitize")
+    with contextlib.suppress(OSError, ValueError):
+        text = (pathlib.Path(build) / "meson-info" / "intro-buildoptions.json").read_text(encoding="utf-8")
+        return {option["name"]: option["value"] for option in json.loads(text) if option["name"] in wanted}
+    return {}
+
+
+def machine():
+    return {"kernel": platform.release(), "processors": os.cpu_count(), "python": platform.python_version(),
+            "load": os.getloadavg()}
+
+
+def check_setting(lab, options):
+    if options.get("b_sanitize", "none") != "none" or options.get("optimization") == "0":
+        lab.note("this build is sanitized or not optimized: its figures say nothing about a release")
+    if os.getloadavg()[0] > 0.5:
+        lab.note(f"the machine is not idle (load {os.getloadavg()[0]:.1f}): figures will be worse than they are")
+
+
+def write_json(path, lab, options):
+    rows, samples = lab.rows, lab.samples
+    document = {"version": 1, "machine": machine(), "build": options, "quick": lab.quick, "notes": lab.notes,
+                "rows": rows, "samples": samples}
+    text = json.dumps(document, indent=1) + "\n"
+    if path == "-":
+        sys.stdout.write(text)
+        return
+    pathlib.Path(path).write_text(text, encoding="utf-8")
+    print(f"json: {path}")
+
+
+PARTS = {"single": single_runs, "processor": processor_time, "steps": steps, "judging": judging, "large": large_caller,
+         "capture": capture, "memory": capture_memory, "many": many_at_once}
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Measure the cost of a run, as ratios within one run.")
+    parser.add_argument("--build", required=True, help="the Meson build directory")
+    parser.add_argument("--json", metavar="FILE", help="where the JSON goes; - is stdout (default: BUILD/bench.json)")
+    parser.add_argument("--quick", action="store_true", help="a sixth of the rounds: to try the bench, not to judge by")
+    parser.add_argument("--only", metavar="PART", choices=PARTS, action="append", help=", ".join(PARTS))
+    arguments = parser.parse_args()
+    options = build_options(arguments.build)
+    with tempfile.TemporaryDirectory(prefix="chokepoint-bench-") as directory:
+        lab = Lab(arguments.build, pathlib.Path(directory), arguments.quick)
+        check_setting(lab, options)
+        for name in arguments.only or PARTS:
+            print(f"measuring: {name}", file=sys.stderr, flush=True)
+            PARTS[name](lab)
+    print_table(lab.rows)
+    write_json(arguments.json or f"{arguments.build}/bench.json", lab, options)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except Failure as failure:
+        sys.exit(f"bench: {failure}")

@@ -1,0 +1,71 @@
+/*
+ * worker.h - what the parts of the bench worker share.
+ *
+ * The worker is one process that does the work of one side of a comparison when it is told to: a line with a
+ * command comes in on stdin, one JSON object goes out on stdout. run.py holds the workers, lets them take turns and
+ * does the arithmetic; while one works, all the others sleep in read().
+ */
+#ifndef BENCH_WORKER_H
+#define BENCH_WORKER_H
+
+#include <chokepoint.h>
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define WORKER_MAX_WORDS 6
+
+struct worker {
+    const char *policy_path;
+    const char *root;
+    struct choke_context *context;
+};
+
+/* What a batch cost. tool_cpu_ns is what the tools themselves used, as the one who reaped them was told. */
+struct tally {
+    uint64_t runs;
+    uint64_t wall_ns;
+    uint64_t tool_cpu_ns;
+};
+
+/* A measurement that went wrong has no figure: these print what failed and end the worker. */
+_Noreturn void fail(const char *what, const char *detail);
+_Noreturn void fail_errno(const char *what, int errnum);
+
+uint64_t now_ns(void);
+size_t number(const char *word);
+struct choke_context *context_new(const struct worker *worker);
+
+/* A request for argv with everything mandatory filled in; argv must outlive it. */
+struct choke_request request_for(const struct worker *worker, const char *const *argv);
+
+/* Ends the worker unless the tool ended by itself with status 0. */
+void expect_success(const struct choke_result *result);
+void add_result(struct tally *tally, const struct choke_result *result);
+
+/* What the library would execute for argv, so that the peers get the same file and the same environment. */
+struct choke_decision *decision_for(const struct worker *worker, const char *const *argv);
+
+void reply_tally(const struct tally *tally);
+
+/* ---- peers.c: the ways of making a process that the library is compared with ------------------------------------- */
+
+/* The descriptors become the child's 0, 1, 2; -1 leaves the worker's own. All else must be close-on-exec. */
+pid_t peer_posix_spawn(const struct choke_decision *decision, int in_fd, int out_fd, int err_fd);
+pid_t peer_fork_exec(const struct choke_decision *decision);
+pid_t peer_reap(pid_t pid, struct tally *tally); /* -1: any child; returns whose end it was */
+
+/* ---- commands: words[0] is the command itself, and all words that it needs are there ----------------------------- */
+
+void command_spawn(struct worker *worker, const char *const *words);     /* spawn SIDE RUNS */
+void command_first(struct worker *worker, const char *const *words);     /* first */
+void command_steps(struct worker *worker, const char *const *words);     /* steps RUNS */
+void command_explain(struct worker *worker, const char *const *words);   /* explain CALLS */
+void command_embedded(struct worker *worker, const char *const *words);  /* embedded CONTEXTS */
+void command_pipe_size(struct worker *worker, const char *const *words); /* pipe-size */
+void command_flood(struct worker *worker, const char *const *words);     /* flood SIDE STREAMS BYTES CAP PIPE_BYTES */
+void command_hold(struct worker *worker, const char *const *words);      /* hold SIDE WIDTH CYCLES */
+void command_window(struct worker *worker, const char *const *words);    /* window SIDE WIDTH RUNS */
+
+#endif
