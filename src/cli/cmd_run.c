@@ -52,6 +52,9 @@ static const struct ck_choice jails[] = {{"auto", CHOKE_JAIL_AUTO},
                                          {"none", CHOKE_JAIL_NONE},
                                          {NULL, 0}};
 
+/* What is passed on is captured all the same and then not used; a small copy will do, but one that is still read in large pieces. */
+#define STREAM_CAPTURE_BYTES ((size_t)1 << 20)
+
 #define TARGET(field) .offset = offsetof(struct run_options, field)
 
 static const struct ck_option run_options[] = {
@@ -184,6 +187,7 @@ static int build_request(struct run *run, char *const *argv, struct choke_error 
     if (form_of(given) == CK_REPORT_STREAM) {
         run->request.on_output = pass_on;
         run->request.output_data = &run->session;
+        run->request.max_output_bytes = STREAM_CAPTURE_BYTES;
     }
     int r = set_directories(run, error);
     return r < 0 ? r : set_stdin(run, error);
@@ -232,7 +236,7 @@ static int run_tool(struct run *run, char *const *argv)
     struct choke_error error = {0};
     struct choke_job *job = NULL;
 
-    run->events = (struct ck_event_printer){&run->session.notes, run->given.json, run->given.verbose};
+    run->events = (struct ck_event_printer){&run->session.notes, form, run->given.verbose};
     if (build_request(run, argv, &error) < 0 || choke_context_new(&options, &run->context, &error) < 0)
         return ck_report_failure(&run->session, form, &error);
     if (run->given.dry_run)

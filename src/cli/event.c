@@ -1,7 +1,8 @@
 /*
  * event.c - an event becomes one line and one write, so that lines of several processes do not mix.
  *
- * As text, refusals and timeouts are left out: the command ends with the same in words.
+ * As text, refusals and timeouts are left out: the command ends with the same in words. Where output is passed on as it
+ * arrives, truncation is left out too: it befalls the captured copy, which nobody will see.
  */
 #include "cli/event.h"
 
@@ -48,7 +49,7 @@ static void print_text(struct ck_outlet *notes, const struct choke_event *event)
     }
     (void)fprintf(line, "chokepoint: %s: %s", level_name(event->level), event->name);
     for (size_t i = 0; i < event->field_count; i++) {
-        if (!event->fields[i].value)
+        if (!event->fields[i].value || event->fields[i].value[0] == '\0')
             continue;
         (void)fprintf(line, " %s=", event->fields[i].key);
         ck_text_print_word(line, event->fields[i].value);
@@ -61,14 +62,21 @@ static void print_text(struct ck_outlet *notes, const struct choke_event *event)
     free(text);
 }
 
+static bool is_told_otherwise(enum ck_report_form form, const char *name)
+{
+    if (form == CK_REPORT_STREAM && strcmp(name, "subproc.stdout.truncated") == 0)
+        return true;
+    return strcmp(name, "subproc.refused") == 0 || strcmp(name, "subproc.timeout") == 0;
+}
+
 void ck_event_print(void *data, const struct choke_event *event)
 {
     struct ck_event_printer *printer = data;
 
     if (event->level < CHOKE_WARNING && !printer->verbose)
         return;
-    if (printer->json)
+    if (printer->form == CK_REPORT_JSON)
         print_json(printer->notes, event);
-    else if (strcmp(event->name, "subproc.refused") != 0 && strcmp(event->name, "subproc.timeout") != 0)
+    else if (!is_told_otherwise(printer->form, event->name))
         print_text(printer->notes, event);
 }

@@ -3,11 +3,11 @@
 #define CK_CLI_EVENT_H
 
 #include "chokepoint.h"
-#include "cli/outlet.h"
+#include "cli/report.h"
 
 struct ck_event_printer {
     struct ck_outlet *notes;
-    bool json;
+    enum ck_report_form form;
     bool verbose; /* debug and info too, not only warnings */
 };
 

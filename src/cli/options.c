@@ -7,11 +7,9 @@
 #include "cli/text.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* The parser notes in a bit for each option whether it was given. */
-#define OPTIONS_MAX 64
 
 /* Below CHOKE_TIMEOUT_FROM_POLICY, far above what the library accepts: it words the refusal. */
 #define SECONDS_MAX (UINT64_MAX / 4000)
@@ -156,14 +154,17 @@ static const struct ck_option *nearest(const struct ck_option *options, const ch
     return best;
 }
 
-static int unknown(const struct ck_option *options, const char *word, struct choke_error *error)
+/* Of "--token=..." only the name is repeated: the value may be a secret. */
+static int unknown(const struct ck_option *options, const char *word, size_t length, struct choke_error *error)
 {
-    const struct ck_option *near = nearest(options, word);
+    char name[CK_TEXT_SAFE_MAX];
+    (void)snprintf(name, sizeof(name), "%.*s", length < sizeof(name) ? (int)length : (int)sizeof(name), word);
+    const struct ck_option *near = nearest(options, name);
 
     if (near)
         return ck_text_error(error, CHOKE_INVALID, EINVAL, "unknown option '%s'; did you mean '%s'?",
-                             CK_TEXT_SAFE(word), near->name);
-    return ck_text_error(error, CHOKE_INVALID, EINVAL, "unknown option '%s'", CK_TEXT_SAFE(word));
+                             CK_TEXT_SAFE(name), near->name);
+    return ck_text_error(error, CHOKE_INVALID, EINVAL, "unknown option '%s'", CK_TEXT_SAFE(name));
 }
 
 /* One option at *at, which is moved to the last word that belongs to it. */
@@ -172,12 +173,13 @@ static int parse_one(const struct ck_option *options, char *const **at, uint64_t
 {
     const char *word = **at;
     const char *value = strchr(word, '=');
+    size_t length = value ? (size_t)(value - word) : strlen(word);
 
-    const struct ck_option *option = find(options, word, value ? (size_t)(value - word) : strlen(word));
+    const struct ck_option *option = find(options, word, length);
     if (!option)
-        return unknown(options, word, error);
+        return unknown(options, word, length, error);
 
-    uint64_t bit = UINT64_C(1) << (option - options);
+    uint64_t bit = UINT64_C(1) << (option - options); /* no table comes near 64 */
     if ((*seen & bit) && option->kind != CK_OPTION_WORDS && option->kind != CK_OPTION_FLAG)
         return ck_text_error(error, CHOKE_INVALID, EINVAL, "%s is given twice", option->name);
     *seen |= bit;
