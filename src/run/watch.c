@@ -96,17 +96,26 @@ static void unlink_run(struct ck_watch *watch, struct ck_run *run)
     watch->running_count--;
 }
 
-static void close_stream(struct ck_run *run, struct ck_stream *stream)
+/* The warden has a copy of the descriptor, so closing ours does not take it out of the epoll set. */
+static void close_stream(const struct ck_watch *watch, struct ck_stream *stream)
+{
+    if (stream->fd < 0)
+        return;
+    (void)epoll_ctl(watch->epoll_fd, EPOLL_CTL_DEL, stream->fd, NULL);
+    ck_fd_close(&stream->fd);
+}
+
+static void cut_stream(const struct ck_watch *watch, struct ck_stream *stream)
 {
     if (stream->fd >= 0)
-        run->incomplete = true;
-    ck_fd_close(&stream->fd);
+        stream->run->incomplete = true;
+    close_stream(watch, stream);
 }
 
 static void end_run(struct ck_watch *watch, struct ck_run *run)
 {
-    close_stream(run, &run->out);
-    close_stream(run, &run->err);
+    cut_stream(watch, &run->out);
+    cut_stream(watch, &run->err);
     unlink_run(watch, run);
     watch->on_ended(watch->data, run);
 }
@@ -131,8 +140,9 @@ void ck_run_done(struct ck_run *run)
 /* ---- streams ---- */
 
 /* One read. Bytes, 0 at the end of the stream (it is closed then), -EAGAIN when there is nothing now. */
-static ssize_t read_once(struct ck_run *run, struct ck_stream *stream)
+static ssize_t read_once(const struct ck_watch *watch, struct ck_stream *stream)
 {
+    const struct ck_run *run = stream->run;
     size_t room;
     char *data = ck_capture_room(&stream->capture, &room);
     char spare[4096];
@@ -144,7 +154,7 @@ static ssize_t read_once(struct ck_run *run, struct ck_stream *stream)
     if (got < 0)
         return errno == EINTR ? -EAGAIN : -errno;
     if (got == 0) {
-        ck_fd_close(&stream->fd);
+        close_stream(watch, stream);
         return 0;
     }
     if (data != spare)
@@ -157,15 +167,15 @@ static ssize_t read_once(struct ck_run *run, struct ck_stream *stream)
 }
 
 /* A failing pipe would wake us for ever; it counts as one that is still held. */
-static void read_stream(struct ck_run *run, struct ck_stream *stream)
+static void read_stream(const struct ck_watch *watch, struct ck_stream *stream)
 {
     size_t round = 0;
     while (stream->fd >= 0 && round < READ_ROUND_BYTES) {
-        ssize_t got = read_once(run, stream);
+        ssize_t got = read_once(watch, stream);
         if (got == -EAGAIN || got == 0)
             return;
         if (got < 0) {
-            close_stream(run, stream);
+            cut_stream(watch, stream);
             return;
         }
         round += (size_t)got;
@@ -176,10 +186,10 @@ static void read_stream(struct ck_run *run, struct ck_stream *stream)
 
 /* ---- wardens ---- */
 
-static void take_rest(struct ck_run *run)
+static void take_rest(const struct ck_watch *watch, struct ck_run *run)
 {
-    read_stream(run, &run->out);
-    read_stream(run, &run->err);
+    read_stream(watch, &run->out);
+    read_stream(watch, &run->err);
 }
 
 static void lose(struct ck_watch *watch, struct ck_run *run)
@@ -191,7 +201,7 @@ static void lose(struct ck_watch *watch, struct ck_run *run)
     run->ended_ns = ck_clock_now_ns();
     bury(watch, run->warden);
     run->warden = NULL;
-    take_rest(run);
+    take_rest(watch, run);
     end_run(watch, run);
 }
 
@@ -215,7 +225,7 @@ static void hear_warden(struct ck_watch *watch, struct ck_warden *warden)
         run->incomplete = (report.ending & CK_ENDING_STREAM_HELD) != 0;
         run->warden = NULL;
         ck_launcher_give_back(&watch->launcher, warden);
-        take_rest(run);
+        take_rest(watch, run);
         end_run(watch, run);
     }
 }
@@ -364,7 +374,7 @@ int ck_watch_wait(struct ck_watch *watch, int timeout_ms)
         } else if (*source == CK_SOURCE_STREAM) {
             struct ck_stream *stream = events[i].data.ptr;
             if (stream->fd >= 0)
-                read_stream(stream->run, stream);
+                read_stream(watch, stream);
         } else {
             last_resort(watch);
         }

@@ -103,9 +103,11 @@ int ck_cgroup_base(int parent_fd, const char *prefix, int proc_fd)
     return -1;
 }
 
-void ck_cgroup_base_remove(int parent_fd, const char *prefix)
+/* A warden's directory whose processes were still dying when it was first tried is empty now. */
+void ck_cgroup_base_remove(int parent_fd, int base_fd, const char *prefix)
 {
     char name[128];
+    ck_each_entry(base_fd, visit_warden, &base_fd);
     context_name(name, prefix);
     (void)CK_RAW3(unlinkat, parent_fd, name, AT_REMOVEDIR);
 }

@@ -79,7 +79,7 @@ struct ck_cgroup {
 
 /* Makes the directory "<prefix><our pid>" and returns it, or -1; removes what dead keepers with the same prefix left. */
 int ck_cgroup_base(int parent_fd, const char *prefix, int proc_fd);
-void ck_cgroup_base_remove(int parent_fd, const char *prefix);
+void ck_cgroup_base_remove(int parent_fd, int base_fd, const char *prefix);
 void ck_cgroup_open(struct ck_cgroup *cgroup, int base_fd, int32_t warden);
 void ck_cgroup_remove(int base_fd, int32_t warden);
 void ck_cgroup_kill(const struct ck_cgroup *cgroup);

@@ -183,7 +183,7 @@ static __attribute__((noreturn)) void finish(void)
         drain_sigchld();
     }
     if (keeper.keep.cgroup_fd >= 0)
-        ck_cgroup_base_remove(keeper.cgroup_parent_fd, keeper.cgroup_prefix);
+        ck_cgroup_base_remove(keeper.cgroup_parent_fd, keeper.keep.cgroup_fd, keeper.cgroup_prefix);
     leave(0);
 }
 
