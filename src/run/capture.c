@@ -53,6 +53,23 @@ void ck_capture_add(struct ck_capture *capture, size_t length)
     capture->total_bytes += length;
 }
 
+void ck_capture_copy(struct ck_capture *capture, const char *data, size_t length)
+{
+    while (length > 0) {
+        size_t room;
+        char *to = ck_capture_room(capture, &room);
+        size_t n = room < length ? room : length;
+        if (n == 0) {
+            capture->total_bytes += length;
+            return;
+        }
+        memcpy(to, data, n);
+        ck_capture_add(capture, n);
+        data += n;
+        length -= n;
+    }
+}
+
 static void swap_blocks(char *a, char *b, size_t length)
 {
     char spare[16384];

@@ -29,6 +29,9 @@ char *ck_capture_room(struct ck_capture *capture, size_t *ret_room);
 /* length bytes were put there. */
 void ck_capture_add(struct ck_capture *capture, size_t length);
 
+/* Bytes that were read elsewhere; without memory they are only counted. */
+void ck_capture_copy(struct ck_capture *capture, const char *data, size_t length);
+
 /* The bytes in order. The memory goes over to *ret; give it back with ck_capture_free. -ENOMEM only for an empty stream. */
 int ck_capture_take(struct ck_capture *capture, struct choke_capture *ret);
 void ck_capture_free(struct choke_capture *taken);

@@ -99,8 +99,9 @@ static __attribute__((noreturn)) void keeper_child(void *argument)
 {
     struct keeper_child *child = argument;
     static char name[] = "chokepoint-keeper";
-    char *argv[] = {name, NULL};
-    char *envp[] = {NULL};
+    /* Not on the stack: the address sanitizer would guard them there, and nobody would lift the guards after exec. */
+    static char *const argv[] = {name, NULL};
+    static char *const envp[] = {NULL};
     long socket_fd = CK_RAW3(fcntl, child->socket_fd, F_DUPFD_CLOEXEC, 10);
     long null_fd = CK_RAW3(fcntl, child->null_fd, F_DUPFD_CLOEXEC, 10);
     long image_fd = CK_RAW3(fcntl, child->image_fd, F_DUPFD_CLOEXEC, 10);

@@ -19,6 +19,7 @@
 
 #define EVENTS 64
 #define READ_ROUND_BYTES ((size_t)1 << 20) /* per stream and round, so that a flood does not starve the others */
+#define SMALL_READ_BYTES 4096
 #define LARGE_READ_BYTES ((ssize_t)65536)  /* a whole pipe at once: worth a larger one */
 #define LARGE_PIPE_BYTES (1 << 20)
 #define CANCEL_LAST_RESORT_NS (250 * CK_NS_PER_MS)
@@ -145,8 +146,9 @@ static ssize_t read_once(const struct ck_watch *watch, struct ck_stream *stream)
     const struct ck_run *run = stream->run;
     size_t room;
     char *data = ck_capture_room(&stream->capture, &room);
-    char spare[4096];
-    if (room == 0) { /* no memory at all: keep the tool going, and count */
+    char spare[SMALL_READ_BYTES];
+    bool direct = room >= sizeof spare;
+    if (!direct) { /* a small cap, the last bytes before the ring's turn, or no memory: still read in fair pieces */
         data = spare;
         room = sizeof spare;
     }
@@ -157,10 +159,10 @@ static ssize_t read_once(const struct ck_watch *watch, struct ck_stream *stream)
         close_stream(watch, stream);
         return 0;
     }
-    if (data != spare)
+    if (direct)
         ck_capture_add(&stream->capture, (size_t)got);
     else
-        stream->capture.total_bytes += (size_t)got;
+        ck_capture_copy(&stream->capture, data, (size_t)got);
     if (run->on_output != NULL)
         run->on_output(run->output_data, stream->which, data, (size_t)got);
     return got;

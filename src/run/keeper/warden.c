@@ -39,7 +39,7 @@ struct run {
     bool orphaned; /* the caller is gone */
     enum phase phase;
     uint64_t deadline_ns;
-    uint64_t kill_ns;
+    uint64_t kill_ns; /* of the first SIGKILL; then of the next */
     int read_fds[2];
     struct ck_wire_report report;
 };
@@ -115,6 +115,7 @@ static void enter_killing(const struct warden *warden, struct run *run)
         run->report.ending |= CK_ENDING_STREAM_HELD;
     run->phase = KILLING;
     signal_tree(warden, run, SIGKILL);
+    run->kill_ns = ck_now_ns() + RETRY_NS;
 }
 
 static void enter_terminating(const struct warden *warden, struct run *run, uint32_t why, uint64_t kill_ns)
@@ -147,9 +148,7 @@ static void drain_sigchld(int fd)
 
 static uint64_t next_deadline(const struct run *run)
 {
-    if (run->phase == RUNNING)
-        return run->deadline_ns;
-    return run->phase == TERMINATING ? run->kill_ns : ck_now_ns() + RETRY_NS;
+    return run->phase == RUNNING ? run->deadline_ns : run->kill_ns;
 }
 
 static void on_time(const struct warden *warden, struct run *run)
@@ -157,7 +156,7 @@ static void on_time(const struct warden *warden, struct run *run)
     uint64_t now = ck_now_ns();
     if (run->phase == RUNNING && now >= run->deadline_ns)
         enter_terminating(warden, run, CK_ENDING_TIMED_OUT, run->kill_ns);
-    if (run->phase == KILLING || (run->phase == TERMINATING && now >= run->kill_ns))
+    if (run->phase != RUNNING && now >= run->kill_ns)
         enter_killing(warden, run);
 }
 
@@ -181,7 +180,7 @@ static void watch(const struct warden *warden, struct run *run)
             hear(warden, run);
         if (ready & 4)
             run->orphaned = true;
-        if (run->orphaned)
+        if (run->orphaned && run->phase != KILLING)
             enter_killing(warden, run);
         on_time(warden, run);
     }
@@ -237,22 +236,25 @@ static bool serve_plan(struct warden *warden, unsigned char *base, const int *fd
     return !run.orphaned && ck_send(warden->socket_fd, &run.report, sizeof run.report, -1) >= 0;
 }
 
+/* A plan that could not be received whole. False when the caller is gone. */
+static bool refuse_plan(const struct warden *warden, const int *fds, unsigned fd_count, long error)
+{
+    struct ck_wire_report report = {
+        .kind = CK_WIRE_REPORT, .stage = CK_STAGE_CREATE, .error = (int32_t)-error, .ended_ns = ck_now_ns()};
+    for (unsigned i = 0; i < fd_count; i++)
+        ck_close(fds[i]);
+    return ck_send(warden->socket_fd, &report, sizeof report, -1) >= 0;
+}
+
 static bool serve_large(struct warden *warden, const int *fds)
 {
     const struct ck_wire_large *large = (const void *)inbox;
     size_t size = large->size_bytes;
     long memory = CK_RAW6(mmap, NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fds[CK_WIRE_FDS], 0);
-    bool alive;
-    if (memory < 0 && memory > -4096) {
-        struct ck_wire_report report = {
-            .kind = CK_WIRE_REPORT, .stage = CK_STAGE_CREATE, .error = (int32_t)-memory, .ended_ns = ck_now_ns()};
-        for (int i = 0; i < CK_WIRE_FDS; i++)
-            ck_close(fds[i]);
-        alive = ck_send(warden->socket_fd, &report, sizeof report, -1) >= 0;
-    } else {
-        alive = serve_plan(warden, (unsigned char *)memory, fds);
-        (void)CK_RAW2(munmap, memory, size);
-    }
+    if (memory < 0 && memory > -4096)
+        return refuse_plan(warden, fds, CK_WIRE_FDS + 1, memory);
+    bool alive = serve_plan(warden, (unsigned char *)memory, fds);
+    (void)CK_RAW2(munmap, memory, size);
     ck_close(fds[CK_WIRE_FDS]);
     return alive;
 }
@@ -269,12 +271,14 @@ static bool serve(struct warden *warden)
     if (got < (long)sizeof(struct ck_wire_simple))
         return false;
     const struct ck_wire_simple *message = (const void *)inbox;
-    if (message->kind == CK_WIRE_PLAN && fd_count == CK_WIRE_FDS)
-        return serve_plan(warden, inbox, fds);
-    if (message->kind == CK_WIRE_LARGE && fd_count == CK_WIRE_FDS + 1)
-        return serve_large(warden, fds);
     /* A cancel that crossed the report on its way is late, not wrong; anything else is a broken caller. */
-    return message->kind == CK_WIRE_CANCEL;
+    if (message->kind != CK_WIRE_PLAN && message->kind != CK_WIRE_LARGE)
+        return message->kind == CK_WIRE_CANCEL;
+    bool large = message->kind == CK_WIRE_LARGE;
+    /* The kernel drops descriptors for which our table (the caller's limit) has no room. */
+    if (fd_count != (large ? CK_WIRE_FDS + 1u : CK_WIRE_FDS))
+        return refuse_plan(warden, fds, fd_count, -EMFILE);
+    return large ? serve_large(warden, fds) : serve_plan(warden, inbox, fds);
 }
 
 void ck_warden_main(const struct ck_keep *keep, int socket_fd)

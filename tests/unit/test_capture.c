@@ -1,0 +1,107 @@
+/* test_capture.c - the ring that keeps the tail of a stream. */
+#include "run/capture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Feeds length bytes of a pattern in pieces of at most step, as reads would. */
+static void feed(struct ck_capture *capture, size_t length, size_t step)
+{
+    for (size_t done = 0; done < length;) {
+        size_t room;
+        char *data = ck_capture_room(capture, &room);
+        assert_non_null(data);
+        assert_true(room > 0);
+        size_t n = length - done < step ? length - done : step;
+        n = n < room ? n : room;
+        for (size_t i = 0; i < n; i++)
+            data[i] = (char)('a' + (done + i) % 23);
+        ck_capture_add(capture, n);
+        done += n;
+    }
+}
+
+static char expected(size_t index)
+{
+    return (char)('a' + index % 23);
+}
+
+static void check(size_t cap, size_t length, size_t step)
+{
+    struct ck_capture capture;
+    struct choke_capture result;
+    ck_capture_init(&capture, cap);
+    feed(&capture, length, step);
+    assert_int_equal(ck_capture_take(&capture, &result), 0);
+    assert_int_equal(result.total_bytes, length);
+    assert_int_equal(result.truncated, length > cap);
+    assert_int_equal(result.length, length > cap ? cap : length);
+    size_t skip = result.truncated ? sizeof CK_TRUNCATED_MARKER - 1 : 0;
+    if (result.truncated)
+        assert_memory_equal(result.data, CK_TRUNCATED_MARKER, skip);
+    for (size_t i = skip; i < result.length; i++)
+        assert_int_equal(result.data[i], expected(length - result.length + i));
+    assert_int_equal(result.data[result.length], '\0');
+    ck_capture_free(&result);
+}
+
+static void every_length_around_the_cap_is_exact(void **state)
+{
+    (void)state;
+    static const size_t caps[] = {18, 19, 64, 4095, 4096, 4097, 16384, 50000};
+    for (size_t c = 0; c < sizeof caps / sizeof caps[0]; c++) {
+        size_t cap = caps[c];
+        const size_t lengths[] = {0, 1, cap - 1, cap, cap + 1, cap + 17, 2 * cap - 1, 2 * cap, 2 * cap + 1, 7 * cap + 3};
+        for (size_t l = 0; l < sizeof lengths / sizeof lengths[0]; l++) {
+            check(cap, lengths[l], 1000);
+            check(cap, lengths[l], cap > 1000 ? 777 : 5);
+        }
+    }
+}
+
+static void every_turn_of_a_small_ring_is_put_in_order(void **state)
+{
+    (void)state;
+    for (size_t length = 41; length < 41 + 3 * 41; length++)
+        check(41, length, 7);
+}
+
+static void an_empty_stream_takes_no_memory_and_gives_empty_text(void **state)
+{
+    (void)state;
+    struct ck_capture capture;
+    struct choke_capture result;
+    ck_capture_init(&capture, 1 << 20);
+    assert_null(capture.data);
+    assert_int_equal(ck_capture_take(&capture, &result), 0);
+    assert_string_equal(result.data, "");
+    ck_capture_free(&result);
+}
+
+static void memory_never_exceeds_the_cap(void **state)
+{
+    (void)state;
+    struct ck_capture capture;
+    ck_capture_init(&capture, 100000);
+    feed(&capture, 5000000, 65536);
+    assert_int_equal(capture.size, 100000);
+    assert_int_equal(capture.total_bytes, 5000000);
+    ck_capture_done(&capture);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_length_around_the_cap_is_exact),
+        cmocka_unit_test(every_turn_of_a_small_ring_is_put_in_order),
+        cmocka_unit_test(an_empty_stream_takes_no_memory_and_gives_empty_text),
+        cmocka_unit_test(memory_never_exceeds_the_cap),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,98 @@
+/* test_wire.c - a packed plan says what was put in, wherever it lies. */
+#include "run/wire.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const char *const argv[] = {"git", "log", "", "--format=%H\n", NULL};
+static const char *const env[] = {"PATH=/usr/bin", "LANG=C.UTF-8", NULL};
+
+/* What the warden does: offsets into pointers. */
+static void check_table(const unsigned char *base, uint64_t at, uint32_t count, const char *const *expected)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t offset;
+        memcpy(&offset, base + at + i * sizeof offset, sizeof offset);
+        assert_string_equal((const char *)base + offset, expected[i]);
+    }
+    uint64_t end;
+    memcpy(&end, base + at + count * sizeof end, sizeof end);
+    assert_int_equal(end, 0);
+}
+
+static void strings_come_back_as_they_were(void **state)
+{
+    (void)state;
+    _Alignas(struct ck_wire_plan) unsigned char buffer[4096];
+    size_t size = ck_wire_pack(argv, env, "/usr/bin/npm", buffer, sizeof buffer);
+    const struct ck_wire_plan *plan = (const void *)buffer;
+    assert_int_equal(plan->kind, CK_WIRE_PLAN);
+    assert_int_equal(plan->size_bytes, size);
+    assert_int_equal(plan->argc, 4);
+    assert_int_equal(plan->envc, 2);
+    check_table(buffer, plan->argv_at, plan->argc, argv);
+    check_table(buffer, plan->env_at, plan->envc, env);
+    assert_string_equal((const char *)buffer + plan->path_at, "/usr/bin/npm");
+}
+
+static void without_a_path_the_descriptor_is_executed(void **state)
+{
+    (void)state;
+    _Alignas(struct ck_wire_plan) unsigned char buffer[4096];
+    (void)ck_wire_pack(argv, env, NULL, buffer, sizeof buffer);
+    assert_int_equal(((const struct ck_wire_plan *)(const void *)buffer)->path_at, 0);
+}
+
+static void measuring_and_packing_agree(void **state)
+{
+    (void)state;
+    size_t size = ck_wire_pack(argv, env, NULL, NULL, 0);
+    unsigned char *exact = malloc(size);
+    assert_non_null(exact);
+    assert_int_equal(ck_wire_pack(argv, env, NULL, exact, size), size);
+    check_table(exact, ((const struct ck_wire_plan *)(const void *)exact)->argv_at, 4, argv);
+    free(exact);
+}
+
+/* A short buffer is never written beyond its end (the sanitizer build watches), and the need is told all the same. */
+static void a_short_buffer_is_not_overrun(void **state)
+{
+    (void)state;
+    size_t size = ck_wire_pack(argv, env, NULL, NULL, 0);
+    for (size_t length = 0; length < size; length++) {
+        unsigned char *small = malloc(length + 1);
+        assert_non_null(small);
+        small[length] = 0xa5;
+        assert_int_equal(ck_wire_pack(argv, env, NULL, small, length), size);
+        assert_int_equal(small[length], 0xa5);
+        free(small);
+    }
+}
+
+static void every_stage_and_every_kill_has_words(void **state)
+{
+    (void)state;
+    for (unsigned stage = 0; stage < CK_STAGES; stage++)
+        assert_non_null(ck_stage_text((enum ck_stage)stage));
+    assert_string_equal(ck_kill_name(CK_KILL_CGROUP), "cgroup");
+    assert_string_equal(ck_kill_name(CK_KILL_SUBREAPER), "subreaper");
+    assert_string_equal(ck_kill_name(CK_KILL_PGROUP), "pgroup");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(strings_come_back_as_they_were),
+        cmocka_unit_test(without_a_path_the_descriptor_is_executed),
+        cmocka_unit_test(measuring_and_packing_agree),
+        cmocka_unit_test(a_short_buffer_is_not_overrun),
+        cmocka_unit_test(every_stage_and_every_kill_has_words),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
