@@ -104,6 +104,7 @@ int ck_capture_take(struct ck_capture *capture, struct choke_capture *ret)
 {
     *ret = (struct choke_capture){.total_bytes = capture->total_bytes};
     if (capture->data == NULL) {
+        ret->truncated = capture->total_bytes > 0;
         ret->data = calloc(1, 1);
         return ret->data == NULL ? -ENOMEM : 0;
     }
