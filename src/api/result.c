@@ -129,7 +129,12 @@ int ck_result_end(struct choke_result *result, struct ck_run *run)
     result->user_us = report->user_us;
     result->system_us = report->system_us;
     result->max_rss_kib = report->max_rss_kib;
-    result->kill = ck_kill_name(report->kill);
+    if (result->outcome == CHOKE_SPAWN_FAILED) { /* nothing ran, so nothing held it */
+        result->jail = NULL;
+        result->layers = no_layers;
+    } else {
+        result->kill = ck_kill_name(report->kill);
+    }
     struct result_box *box = (struct result_box *)result;
     if (ck_capture_take(&run->out.capture, &box->owned[0]) < 0 || ck_capture_take(&run->err.capture, &box->owned[1]) < 0)
         return -ENOMEM;

@@ -201,17 +201,19 @@ int ck_options_parse(const struct ck_option *options, char *const *words, void *
 {
     uint64_t seen = 0;
     char *const *at = words;
+    int first = 0;
 
+    /* After an error the rest is still read, so that a --json behind it shapes the answer; the first error counts. */
     for (; *at && (*at)[0] == '-' && (*at)[1] != '\0'; at++) {
         if (strcmp(*at, "--") == 0) {
             at++;
             break;
         }
-        int r = parse_one(options, &at, &seen, target, error);
-        if (r < 0)
-            return r;
+        int r = parse_one(options, &at, &seen, target, first < 0 ? NULL : error);
+        if (first == 0)
+            first = r;
     }
-    return (int)(at - words);
+    return first < 0 ? first : (int)(at - words);
 }
 
 void ck_options_done(const struct ck_option *options, void *target)

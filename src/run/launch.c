@@ -5,7 +5,7 @@
  * is made by a borrowed clone, so it costs the same whatever the size of the caller.
  *
  *   Must     leave the caller's signal mask as it was.
- *   Must not block on a keeper or warden: a hostile tool of the same user could have stopped it.
+ *   Must not wait for a keeper or warden without a bound: a hostile tool of the same user could have stopped it.
  */
 #include "run/launch.h"
 
@@ -31,7 +31,9 @@
 #define MFD_EXEC 0x0010U
 #endif
 
-#define KEEPER_END_MS 2000
+#define KEEPER_END_MS 1000
+#define KEEPER_BUSY_TRIES 20
+#define KEEPER_BUSY_MS 10
 #define IMAGE_SEALS (F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
 extern const unsigned char ck_keeper_image_text[];
@@ -184,6 +186,7 @@ static void end_keeper(struct ck_launcher *launcher)
     if (launcher->keeper_fd < 0)
         return;
     ck_fd_close(&launcher->control_fd);
+    (void)syscall(SYS_pidfd_send_signal, launcher->keeper_fd, SIGCONT, NULL, 0);
     struct pollfd polled = {.fd = launcher->keeper_fd, .events = POLLIN};
     int ready;
     do
@@ -198,16 +201,41 @@ static void end_keeper(struct ck_launcher *launcher)
     ck_fd_close(&launcher->keeper_fd);
 }
 
+/* Wakes a keeper that somebody stopped; replaces one that somebody killed. The new one begins by ending what the old one's cgroup holds. */
+void ck_launcher_nudge(struct ck_launcher *launcher)
+{
+    if (launcher->keeper_fd < 0)
+        return;
+    (void)syscall(SYS_pidfd_send_signal, launcher->keeper_fd, SIGCONT, NULL, 0);
+    struct pollfd polled = {.fd = launcher->keeper_fd, .events = POLLIN};
+    if (poll(&polled, 1, 0) <= 0)
+        return;
+    end_keeper(launcher);
+    (void)start_keeper(launcher);
+}
+
 /* ---- wardens ---- */
+
+/* A keeper needs some 60 us to make a warden; a burst of requests fills its socket. One that is stopped must not hold us. */
+static int send_request(int control_fd, int socket_fd)
+{
+    static const struct ck_wire_simple request = {.kind = CK_WIRE_WARDEN};
+    for (int tries = 0;; tries++) {
+        int result = send_message(control_fd, &request, sizeof request, &socket_fd, 1);
+        if ((result != -EAGAIN && result != -ETOOMANYREFS) || tries == KEEPER_BUSY_TRIES)
+            return result;
+        struct pollfd polled = {.fd = control_fd, .events = POLLOUT};
+        (void)poll(&polled, 1, KEEPER_BUSY_MS);
+    }
+}
 
 /* A keeper that was killed is replaced once; its wardens go on without it. */
 static int ask_for_warden(struct ck_launcher *launcher, int socket_fd)
 {
-    static const struct ck_wire_simple request = {.kind = CK_WIRE_WARDEN};
     for (int tries = 0;; tries++) {
         int result = launcher->control_fd < 0 ? start_keeper(launcher) : 0;
         if (result == 0)
-            result = send_message(launcher->control_fd, &request, sizeof request, &socket_fd, 1);
+            result = send_request(launcher->control_fd, socket_fd);
         if (result != -EPIPE && result != -ECONNRESET)
             return result;
         if (tries > 0)

@@ -9,7 +9,8 @@
  *      ck_launcher_discard       or, if it is lost, close it; with a kill where it may still live
  *   5. ck_launcher_done          closes all; the keeper ends its wardens and itself
  *
- * Nothing here waits for the keeper or a warden, except ck_launcher_done, which is bounded.
+ * Nothing here waits for a warden. ck_launcher_take waits up to 0.2 s for a keeper that is busy with earlier requests, ck_launcher_done up to a second
+ * for its end.
  */
 #ifndef CK_RUN_LAUNCH_H
 #define CK_RUN_LAUNCH_H
@@ -52,6 +53,9 @@ int ck_launcher_take(struct ck_launcher *launcher, struct ck_warden **ret_warden
                      struct choke_error *error);
 void ck_launcher_give_back(struct ck_launcher *launcher, struct ck_warden *warden);
 void ck_launcher_discard(struct ck_warden *warden, bool kill);
+
+/* After a warden was lost: sees to it that there is a keeper to end what the warden had. */
+void ck_launcher_nudge(struct ck_launcher *launcher);
 
 /* Takes an idle warden that has closed its socket out of the list. */
 void ck_launcher_drop_idle(struct ck_launcher *launcher, struct ck_warden *warden);

@@ -1,7 +1,7 @@
 /*
  * plan.c - see plan.h.
  *
- * The order is the order of refusals: what the policy says of the request, then the root and the policy's own place, then the directory, the tool, and the
+ * The order is the order of refusals: what the policy says of the request, then its stdin, the root and the policy's own place, then the directory, the tool, and the
  * jail. The first that fails ends the plan.
  */
 #include "run/plan.h"
@@ -122,6 +122,12 @@ static int step_strings(struct planner *planner)
     return plan->argv == NULL || plan->env == NULL ? -ENOMEM : 0;
 }
 
+static int refuse_stdin(struct planner *planner, enum choke_outcome outcome, int errnum)
+{
+    (void)ck_error_set(&planner->plan->verdict.error, outcome, errnum, "cannot hand over stdin: %s", strerror(errnum));
+    return refuse(planner, "request.stdin");
+}
+
 /* The bytes in a sealed memory file: the tool reads a plain file, and nobody has to feed a pipe. */
 static int stdin_from_bytes(struct planner *planner)
 {
@@ -133,12 +139,20 @@ static int stdin_from_bytes(struct planner *planner)
     if (result == 0 && (lseek(fd, 0, SEEK_SET) < 0 ||
                         fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0))
         result = -errno;
-    if (result < 0) {
-        (void)ck_error_set(&planner->plan->verdict.error, CHOKE_SPAWN_FAILED, -result, "cannot hand over stdin: %s",
-                           strerror(-result));
-        return refuse(planner, "request.stdin");
-    }
+    if (result < 0)
+        return refuse_stdin(planner, CHOKE_SPAWN_FAILED, -result);
     planner->plan->stdin_fd = ck_fd_take(&fd);
+    planner->plan->stdin_owned = true;
+    return 0;
+}
+
+/* A copy, taken before anything else is opened: a number that is closed could otherwise come to mean a descriptor of ours. */
+static int stdin_from_descriptor(struct planner *planner)
+{
+    int fd = fcntl(planner->request->stdin_fd, F_DUPFD_CLOEXEC, 3);
+    if (fd < 0)
+        return refuse_stdin(planner, errno == EBADF ? CHOKE_INVALID : CHOKE_SPAWN_FAILED, errno);
+    planner->plan->stdin_fd = fd;
     planner->plan->stdin_owned = true;
     return 0;
 }
@@ -149,8 +163,7 @@ static int step_stdin(struct planner *planner)
     case CHOKE_STDIN_BYTES:
         return stdin_from_bytes(planner);
     case CHOKE_STDIN_FD:
-        planner->plan->stdin_fd = planner->request->stdin_fd;
-        return 0;
+        return stdin_from_descriptor(planner);
     case CHOKE_STDIN_NULL:
         planner->plan->stdin_fd = planner->sources->null_fd;
         return 0;
@@ -160,8 +173,8 @@ static int step_stdin(struct planner *planner)
 
 int ck_plan_make(const struct ck_plan_sources *sources, const struct choke_request *request, struct ck_plan *ret)
 {
-    static const plan_step steps[] = {step_judge, step_root,    step_cwd,  step_tool,
-                                      step_jail,  step_strings, step_stdin};
+    static const plan_step steps[] = {step_judge, step_stdin, step_root,   step_cwd,
+                                      step_tool,  step_jail,  step_strings};
     *ret = (struct ck_plan){.root_fd = -1, .cwd_fd = -1, .execute_fd = -1, .stdin_fd = -1};
     struct planner planner = {.sources = sources, .request = request, .plan = ret};
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {

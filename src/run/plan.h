@@ -33,7 +33,7 @@ struct ck_plan {
     int cwd_fd;
     int execute_fd;
     int stdin_fd;
-    bool stdin_owned; /* else it is the caller's or the context's */
+    bool stdin_owned; /* else it is the context's /dev/null */
 };
 
 /* 0, also for a refusal; -ENOMEM. ret is done with ck_plan_done in any case. */

@@ -48,6 +48,7 @@ static void free_dead(struct ck_watch *watch)
         struct ck_warden *warden = watch->dead;
         watch->dead = warden->next;
         ck_launcher_discard(warden, true);
+        ck_launcher_nudge(&watch->launcher);
     }
 }
 

@@ -24,7 +24,9 @@
 static int fail(struct choke_error *error, const char *what, const char *path, int errnum)
 {
     const char *why = errnum == EXDEV || errnum == ELOOP ? "it leads out of the root" : strerror(errnum);
-    return ck_error_set(error, CHOKE_CWD, errnum, "%s '%s' cannot be used: %s", what, CK_QUOTE(path), why);
+    /* Having no descriptor or memory left says nothing about the directory. */
+    bool ours = errnum == EMFILE || errnum == ENFILE || errnum == ENOMEM;
+    return ck_error_set(error, ours ? CHOKE_SPAWN_FAILED : CHOKE_CWD, errnum, "%s '%s' cannot be used: %s", what, CK_QUOTE(path), why);
 }
 
 int ck_beneath_root(const char *path, int *ret_fd, struct choke_error *error)

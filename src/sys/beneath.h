@@ -9,7 +9,7 @@
 
 #include "chokepoint.h"
 
-/* Failures have outcome CHOKE_CWD. */
+/* Failures have outcome CHOKE_CWD; CHOKE_SPAWN_FAILED where the process has no descriptor or memory left. */
 int ck_beneath_root(const char *path, int *ret_fd, struct choke_error *error);
 
 /* A relative path is taken from the root. An absolute one may come by links, as long as it ends beneath the root. */

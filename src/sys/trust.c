@@ -65,10 +65,13 @@ static int enter(struct walk *walk, int *fd, const struct stat *status, const ch
         return distrust(walk, name, "belongs to another user");
     if (writable && !sticky)
         return distrust(walk, name, "may be written by group or others; take that away with chmod go-w");
-    if (walk->found->chain_length == CK_CHAIN_MAX)
+    struct ck_trusted *found = walk->found;
+    /* ".." leaves the last directory again; a link does not, since what it says was written there. */
+    if (strcmp(name, "..") == 0 && found->chain_length > 1)
+        found->chain_length -= 2;
+    if (found->chain_length == CK_CHAIN_MAX)
         return -ELOOP;
-    walk->found->chain[walk->found->chain_length++] =
-        (struct ck_identity){.device = status->st_dev, .inode = status->st_ino};
+    found->chain[found->chain_length++] = (struct ck_identity){.device = status->st_dev, .inode = status->st_ino};
     ck_fd_close(&walk->directory_fd);
     walk->directory_fd = ck_fd_take(fd);
     walk->sticky = writable;

@@ -21,7 +21,10 @@ struct ck_identity {
 
 #define CK_CHAIN_MAX 128
 
-/* Where a walk came through: the identity of every directory, the last one included if the path names a directory. */
+/*
+ * Where a walk came through: the identity of every directory, the last one included if the path names a directory. What ".." left again
+ * does not count; where a link was followed, the directory it lies in does.
+ */
 struct ck_trusted {
     int fd;        /* O_PATH of what was named; -1 when not reached */
     int parent_fd; /* O_PATH of the directory it lies in */

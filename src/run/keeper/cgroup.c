@@ -117,6 +117,13 @@ static void warden_name(char *name, int32_t warden)
     (void)ck_put_number(ck_put_text(name, "w"), warden);
 }
 
+void ck_cgroup_close(struct ck_cgroup *cgroup)
+{
+    ck_close(cgroup->directory_fd);
+    ck_close(cgroup->kill_fd);
+    *cgroup = (struct ck_cgroup){.directory_fd = -1, .kill_fd = -1};
+}
+
 void ck_cgroup_open(struct ck_cgroup *cgroup, int base_fd, int32_t warden)
 {
     char name[32];
@@ -129,10 +136,8 @@ void ck_cgroup_open(struct ck_cgroup *cgroup, int base_fd, int32_t warden)
     cgroup->directory_fd = open_directory(base_fd, name);
     if (cgroup->directory_fd >= 0)
         cgroup->kill_fd = (int)CK_RAW4(openat, cgroup->directory_fd, "cgroup.kill", O_WRONLY | O_CLOEXEC, 0);
-    if (cgroup->kill_fd < 0) {
-        ck_close(cgroup->directory_fd);
-        cgroup->directory_fd = -1;
-    }
+    if (cgroup->kill_fd < 0)
+        ck_cgroup_close(cgroup);
 }
 
 void ck_cgroup_remove(int base_fd, int32_t warden)
@@ -144,8 +149,24 @@ void ck_cgroup_remove(int base_fd, int32_t warden)
     remove_child(base_fd, name);
 }
 
-void ck_cgroup_kill(const struct ck_cgroup *cgroup)
+void ck_cgroup_kill(struct ck_cgroup *cgroup)
 {
-    if (cgroup->kill_fd >= 0)
-        (void)CK_RAW3(write, cgroup->kill_fd, "1", 1);
+    if (cgroup->kill_fd < 0)
+        return;
+    (void)CK_RAW3(write, cgroup->kill_fd, "1", 1);
+    cgroup->spent = true;
+}
+
+/*
+ * The kernel numbers the kills of a cgroup and compares that number across a fork, so that no fork escapes a kill. Kernels that take the number from the
+ * parent's cgroup and not from the one given to clone3 then kill everything that is born into a directory that was ever killed. A new
+ * directory starts from zero again.
+ */
+void ck_cgroup_renew(struct ck_cgroup *cgroup, int base_fd, int32_t warden)
+{
+    if (!cgroup->spent)
+        return;
+    ck_cgroup_close(cgroup);
+    ck_cgroup_remove(base_fd, warden);
+    ck_cgroup_open(cgroup, base_fd, warden);
 }

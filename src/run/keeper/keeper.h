@@ -75,6 +75,7 @@ long ck_tree_signal(int proc_fd, int sig, const int32_t *except, size_t except_c
 struct ck_cgroup {
     int directory_fd; /* -1: none */
     int kill_fd;
+    bool spent; /* it was killed, and must be made anew before something is born in it */
 };
 
 /* Makes the directory "<prefix><our pid>" and returns it, or -1; removes what dead keepers with the same prefix left. */
@@ -82,7 +83,9 @@ int ck_cgroup_base(int parent_fd, const char *prefix, int proc_fd);
 void ck_cgroup_base_remove(int parent_fd, int base_fd, const char *prefix);
 void ck_cgroup_open(struct ck_cgroup *cgroup, int base_fd, int32_t warden);
 void ck_cgroup_remove(int base_fd, int32_t warden);
-void ck_cgroup_kill(const struct ck_cgroup *cgroup);
+void ck_cgroup_close(struct ck_cgroup *cgroup);
+void ck_cgroup_kill(struct ck_cgroup *cgroup);
+void ck_cgroup_renew(struct ck_cgroup *cgroup, int base_fd, int32_t warden); /* where it is spent */
 
 /* ---- child.c ---- */
 

@@ -29,6 +29,7 @@ enum phase { RUNNING, TERMINATING, KILLING };
 
 struct warden {
     const struct ck_keep *keep;
+    int32_t self;
     int socket_fd;
     struct ck_cgroup cgroup;
 };
@@ -85,7 +86,7 @@ static void signal_group(const struct run *run, int sig)
         (void)CK_RAW2(kill, -run->pid, sig);
 }
 
-static void signal_tree(const struct warden *warden, struct run *run, int sig)
+static void signal_tree(struct warden *warden, struct run *run, int sig)
 {
     if (sig == SIGKILL)
         ck_cgroup_kill(&warden->cgroup);
@@ -109,7 +110,7 @@ static bool stream_held(const struct run *run)
     return (polled[0].revents & POLLHUP) == 0 || (polled[1].revents & POLLHUP) == 0;
 }
 
-static void enter_killing(const struct warden *warden, struct run *run)
+static void enter_killing(struct warden *warden, struct run *run)
 {
     if (run->phase != KILLING && stream_held(run))
         run->report.ending |= CK_ENDING_STREAM_HELD;
@@ -118,7 +119,7 @@ static void enter_killing(const struct warden *warden, struct run *run)
     run->kill_ns = ck_now_ns() + RETRY_NS;
 }
 
-static void enter_terminating(const struct warden *warden, struct run *run, uint32_t why, uint64_t kill_ns)
+static void enter_terminating(struct warden *warden, struct run *run, uint32_t why, uint64_t kill_ns)
 {
     if (run->phase != RUNNING)
         return;
@@ -129,7 +130,7 @@ static void enter_terminating(const struct warden *warden, struct run *run, uint
 }
 
 /* A message during a run can only be a cancel; an end of the socket means that the caller let go of the run. */
-static void hear(const struct warden *warden, struct run *run)
+static void hear(struct warden *warden, struct run *run)
 {
     struct ck_wire_simple message;
     unsigned fd_count;
@@ -151,7 +152,7 @@ static uint64_t next_deadline(const struct run *run)
     return run->phase == RUNNING ? run->deadline_ns : run->kill_ns;
 }
 
-static void on_time(const struct warden *warden, struct run *run)
+static void on_time(struct warden *warden, struct run *run)
 {
     uint64_t now = ck_now_ns();
     if (run->phase == RUNNING && now >= run->deadline_ns)
@@ -160,7 +161,7 @@ static void on_time(const struct warden *warden, struct run *run)
         enter_killing(warden, run);
 }
 
-static void watch(const struct warden *warden, struct run *run)
+static void watch(struct warden *warden, struct run *run)
 {
     for (;;) {
         /* Once orphaned there is nobody to listen to, and the closed socket would wake us for ever. */
@@ -209,9 +210,7 @@ static void create(struct warden *warden, struct run *run, unsigned char *base, 
     long pid = ck_create_borrowed(ck_child_main, &child, warden->cgroup.directory_fd, NULL);
     if (pid < 0 && pid != -EAGAIN && pid != -ENOMEM && warden->cgroup.directory_fd >= 0) {
         /* clone3 or the cgroup is not to be had: say so by the weaker word, and go on. */
-        ck_close(warden->cgroup.directory_fd);
-        ck_close(warden->cgroup.kill_fd);
-        warden->cgroup = (struct ck_cgroup){.directory_fd = -1, .kill_fd = -1};
+        ck_cgroup_close(&warden->cgroup);
         pid = ck_create_borrowed(ck_child_main, &child, -1, NULL);
     }
     run->pid = (int32_t)pid;
@@ -233,7 +232,9 @@ static bool serve_plan(struct warden *warden, unsigned char *base, const int *fd
         ck_close(fds[i]);
     run.report.kill = kill_strength(warden);
     run.report.ended_ns = ck_now_ns();
-    return !run.orphaned && ck_send(warden->socket_fd, &run.report, sizeof run.report, -1) >= 0;
+    bool alive = !run.orphaned && ck_send(warden->socket_fd, &run.report, sizeof run.report, -1) >= 0;
+    ck_cgroup_renew(&warden->cgroup, warden->keep->cgroup_fd, warden->self);
+    return alive;
 }
 
 /* A plan that could not be received whole. False when the caller is gone. */
@@ -283,13 +284,12 @@ static bool serve(struct warden *warden)
 
 void ck_warden_main(const struct ck_keep *keep, int socket_fd)
 {
-    struct warden warden = {.keep = keep, .socket_fd = socket_fd};
-    int32_t self = (int32_t)CK_RAW0(getpid);
+    struct warden warden = {.keep = keep, .self = (int32_t)CK_RAW0(getpid), .socket_fd = socket_fd};
     (void)CK_RAW5(prctl, PR_SET_NAME, "choke-warden", 0, 0, 0);
     (void)CK_RAW5(prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-    ck_cgroup_open(&warden.cgroup, keep->cgroup_fd, self);
+    ck_cgroup_open(&warden.cgroup, keep->cgroup_fd, warden.self);
     struct ck_wire_simple hello = {.kind = CK_WIRE_HELLO};
-    long pidfd = CK_RAW2(pidfd_open, self, 0);
+    long pidfd = CK_RAW2(pidfd_open, warden.self, 0);
     (void)ck_send(socket_fd, &hello, sizeof hello, (int)pidfd);
     ck_close((int)pidfd);
     while (serve(&warden))
