@@ -25,6 +25,14 @@ bool ck_env_name_valid(const char *name, size_t length);
 /* May any policy grant it? False for the loader's, interpreters' and credential names that would undo a protection (LD_*, ...). */
 bool ck_env_name_grantable(const char *name, size_t length);
 
+/*
+ * What the name would undo ("makes an interpreter load or run code"), or NULL where a policy may grant it to callers.
+ * set_env is part of the reviewed policy, so it may set such a name all the same, except where ck_env_name_settable
+ * says no: the four base names and those of the dynamic loader.
+ */
+const char *ck_env_name_danger(const char *name, size_t length);
+bool ck_env_name_settable(const char *name, size_t length);
+
 /* NULL-terminated NAME=VALUE vector in arena, or NULL when out of memory. extras were judged before. */
 const char **ck_env_build(struct ck_arena *arena, const struct ck_policy *policy, const struct ck_tool *tool,
                           const struct ck_host_environment *host, const char *const *extras);

@@ -11,8 +11,8 @@
 #include "policy/model.h"
 
 /* Kernel limits that execve enforces; refused early, with words. */
-#define CK_ARG_STRING_MAX ((size_t)131071)     /* one string, without its NUL */
-#define CK_ARG_TOTAL_MAX ((size_t)6 << 20)     /* all strings and pointers, at the kernel's largest */
+#define CK_ARG_STRING_MAX ((size_t)131071) /* one string, without its NUL */
+#define CK_ARG_TOTAL_MAX ((size_t)6 << 20) /* all strings and pointers, at the kernel's largest */
 #define CK_ARG_COUNT_MAX ((size_t)262144)
 #define CK_TIMEOUT_MAX_MS (UINT64_C(365) * 24 * 3600 * 1000)
 #define CK_DEFAULT_TIMEOUT_S 60

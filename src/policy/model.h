@@ -17,6 +17,13 @@ enum ck_route { CK_ROUTE_DIRECT = 1, CK_ROUTE_EXTERNAL, CK_ROUTE_JAIL };
 
 enum ck_platform { CK_PLATFORM_LINUX = 1, CK_PLATFORM_MACOS = 2 };
 
+/* The platform this was built for. */
+#ifdef __APPLE__
+#define CK_PLATFORM_HERE CK_PLATFORM_MACOS
+#else
+#define CK_PLATFORM_HERE CK_PLATFORM_LINUX
+#endif
+
 /* A list of strings as the YAML gives it; count 0 means absent or empty. */
 struct ck_list {
     const char **items;
@@ -60,13 +67,27 @@ struct ck_policy {
     struct ck_arena arena;
     const char *file; /* for messages: the path, or "default policy" */
     uint32_t version;
-    const char *adr_dir;
+    const char *adr_dir; /* relative to the file; NULL where it names none */
     struct ck_list search_path;
     struct ck_tool *tools;
     uint32_t tools_count;
+    const struct ck_tool **by_name; /* the same tools in the order of their names, for ck_policy_find */
 };
 
 const char *ck_route_name(enum ck_route route);
+const char *ck_platform_name(enum ck_platform platform);
+
+/* Is the entry meant for the platform this was built for? */
+bool ck_tool_is_here(const struct ck_tool *tool);
+
+/* May a caller name it: not a jail's helper, and meant for this platform. */
+bool ck_tool_is_callable(const struct ck_tool *tool);
+
+/*
+ * How to install it on this platform: "apt-get install ripgrep", "npm install -g ...", "see https://...".
+ * NULL where the entry does not say, or out of memory.
+ */
+char *ck_tool_install_command(struct ck_arena *arena, const struct ck_tool *tool);
 
 /* NULL where the policy has no such tool; names are compared exactly. */
 const struct ck_tool *ck_policy_find(const struct ck_policy *policy, const char *name);

@@ -1,7 +1,7 @@
 /*
  * secret.h - does a value look like a well-known credential?
  *
- * By shape only (prefix, alphabet, length, checksum where the format has one), anywhere inside the value, so that
+ * By shape only (prefix, alphabet, length), anywhere inside the value, so that
  * --header=..., URLs and assignments are seen too. Meant to have few false alarms: a commit hash, a UUID, a path or a
  * package name is no credential.
  */

@@ -1,0 +1,386 @@
+/*
+ * judge.c - see judge.h.
+ *
+ * A request passes a list of named steps; the first that refuses writes the verdict and ends it. What is malformed
+ * comes before what is forbidden, sizes before anything that reads the bytes, and nothing here allocates. A refusal
+ * names the rule and what would be right; a value that looks like a credential is never repeated, only where it stood
+ * and what it looked like.
+ */
+#include "policy/judge.h"
+
+#include "base/error.h"
+#include "base/quote.h"
+#include "policy/environment.h"
+#include "policy/secret.h"
+
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define PROBE_MAX_BYTES 64
+#define EGRESS_MAX_COUNT 256
+#define EGRESS_MAX_BYTES 261 /* "*." and a DNS name and ":65535" */
+#define LIST_BYTES 640       /* of a message, for the tools or variables that would be right */
+
+struct judge {
+    const struct ck_policy *policy;
+    const struct choke_request *request;
+    struct ck_verdict *verdict;
+};
+
+/* Returns false, which ends the list of steps. */
+__attribute__((format(printf, 4, 5))) static bool refuse(const struct judge *judge, enum choke_outcome outcome,
+                                                         const char *rule, const char *format, ...)
+{
+    struct ck_verdict *verdict = judge->verdict;
+    char words[CHOKE_MESSAGE_MAX];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(words, sizeof words, format, args);
+    va_end(args);
+    verdict->outcome = outcome;
+    (void)snprintf(verdict->rule, sizeof verdict->rule, "%s", rule);
+    (void)ck_error_set(&verdict->error, outcome, 0, "%s", words);
+    return false;
+}
+
+/* "tools.NAME" and a key; lives to the end of the enclosing block. */
+#define TOOL_RULE(judge, key) tool_rule((char[sizeof((struct ck_verdict *)0)->rule]){0}, (judge)->verdict->tool, (key))
+
+static const char *tool_rule(char *rule, const struct ck_tool *tool, const char *key)
+{
+    (void)snprintf(rule, sizeof((struct ck_verdict *)0)->rule, "tools.%s%s", tool->name, key);
+    return rule;
+}
+
+/* For a message: the bytes escaped, or what they look like where they could be a credential. */
+#define SHOW(text) show((char[CK_QUOTE_MAX]){0}, (text))
+
+static const char *show(char *buffer, const char *text)
+{
+    const char *kind = ck_secret_kind(text);
+    if (kind == NULL)
+        return ck_quote(buffer, CK_QUOTE_MAX, text, strlen(text));
+    (void)snprintf(buffer, CK_QUOTE_MAX, "(%s)", kind);
+    return buffer;
+}
+
+/* Appends word to the list in buffer. A list that would not fit ends in "..." and false. */
+static bool append(char *buffer, size_t size, const char *word)
+{
+    static const char cut[] = ", ...";
+    size_t at = strlen(buffer);
+    const char *comma = at == 0 ? "" : ", ";
+    bool fits = at + strlen(comma) + strlen(word) + sizeof cut <= size;
+    (void)snprintf(buffer + at, size - at, "%s%s", fits ? comma : cut, fits ? word : "");
+    return fits;
+}
+
+static const char *list_callable(const struct ck_policy *policy, char *buffer, size_t size)
+{
+    bool fits = true;
+    buffer[0] = '\0';
+    for (uint32_t i = 0; fits && i < policy->tools_count; i++)
+        if (ck_tool_is_callable(&policy->tools[i]))
+            fits = append(buffer, size, policy->tools[i].name);
+    return buffer[0] != '\0' ? buffer : "(none)";
+}
+
+static const char *list_granted(const struct ck_tool *tool, char *buffer, size_t size)
+{
+    bool fits = true;
+    buffer[0] = '\0';
+    for (uint32_t i = 0; fits && i < tool->env.count; i++)
+        fits = append(buffer, size, tool->env.items[i]);
+    return buffer[0] != '\0' ? buffer : "none";
+}
+
+/* ---- is everything there ----------------------------------------------------------------- */
+
+static bool check_argv(const struct judge *judge)
+{
+    const char *const *argv = judge->request->argv;
+    if (argv == NULL || argv[0] == NULL)
+        return refuse(judge, CHOKE_INVALID, "request.argv", "argv is empty; its first element must name a tool");
+    if (argv[0][0] == '\0')
+        return refuse(judge, CHOKE_INVALID, "request.argv", "the tool's name is empty; argv[0] must name a tool");
+    judge->verdict->tool = ck_policy_find(judge->policy, argv[0]);
+    return true;
+}
+
+static bool check_directory(const struct judge *judge, const char *path, const char *rule, const char *name)
+{
+    if (path == NULL || path[0] == '\0')
+        return refuse(judge, CHOKE_INVALID, rule, "%s is missing; it must name a directory", name);
+    if (strnlen(path, PATH_MAX) >= PATH_MAX)
+        return refuse(judge, CHOKE_INVALID, rule, "%s has more than %d bytes", name, PATH_MAX - 1);
+    return true;
+}
+
+static bool check_directories(const struct judge *judge)
+{
+    return check_directory(judge, judge->request->root, "request.root", "root") &&
+           check_directory(judge, judge->request->cwd, "request.cwd", "cwd");
+}
+
+static bool check_timeout(const struct judge *judge)
+{
+    uint64_t timeout_ms = judge->request->timeout_ms;
+    if (timeout_ms == CHOKE_TIMEOUT_FROM_POLICY || (timeout_ms >= 1 && timeout_ms <= CK_TIMEOUT_MAX_MS))
+        return true;
+    return refuse(judge, CHOKE_INVALID, "request.timeout_ms", "a timeout of %llu ms: it is mandatory, and 1 to %llu ms",
+                  (unsigned long long)timeout_ms, (unsigned long long)CK_TIMEOUT_MAX_MS);
+}
+
+/* ---- may the tool be called -------------------------------------------------------------- */
+
+static bool refuse_path(const struct judge *judge, const char *name)
+{
+    const char *base = strrchr(name, '/') + 1;
+    const struct ck_tool *meant = ck_policy_find(judge->policy, base);
+    if (meant != NULL && ck_tool_is_callable(meant))
+        return refuse(judge, CHOKE_DISALLOWED, "tools", "'%s' is a path; name the tool '%s', not a path", SHOW(name),
+                      meant->name);
+    char list[LIST_BYTES];
+    return refuse(judge, CHOKE_DISALLOWED, "tools",
+                  "'%s' is a path, and a tool is called by its name; allowed tools are: %s", SHOW(name),
+                  list_callable(judge->policy, list, sizeof list));
+}
+
+static bool check_tool(const struct judge *judge)
+{
+    const struct ck_tool *tool = judge->verdict->tool;
+    const char *name = judge->request->argv[0];
+    char list[LIST_BYTES];
+    if (strchr(name, '/') != NULL)
+        return refuse_path(judge, name);
+    if (tool == NULL)
+        return refuse(judge, CHOKE_DISALLOWED, "tools", "'%s' is not in the policy; allowed tools are: %s", SHOW(name),
+                      list_callable(judge->policy, list, sizeof list));
+    if (tool->route == CK_ROUTE_JAIL)
+        return refuse(judge, CHOKE_DISALLOWED, TOOL_RULE(judge, ".route"),
+                      "'%s' has route 'jail': only the jail made with it may call it; allowed tools are: %s",
+                      tool->name, list_callable(judge->policy, list, sizeof list));
+    if (!ck_tool_is_here(tool))
+        return refuse(judge, CHOKE_DISALLOWED, TOOL_RULE(judge, ".platforms"), "'%s' is allowed on %s only; this is %s",
+                      tool->name, ck_platform_name((enum ck_platform)tool->platforms),
+                      ck_platform_name(CK_PLATFORM_HERE));
+    return true;
+}
+
+/* The entry grants time; a request may ask for less. */
+static bool grant_time(const struct judge *judge)
+{
+    const struct ck_tool *tool = judge->verdict->tool;
+    uint64_t limit_ms = (uint64_t)tool->limits.timeout_s * 1000;
+    uint64_t timeout_ms = judge->request->timeout_ms;
+    if (timeout_ms == CHOKE_TIMEOUT_FROM_POLICY)
+        timeout_ms = limit_ms != 0 ? limit_ms : (uint64_t)CK_DEFAULT_TIMEOUT_S * 1000;
+    else if (limit_ms != 0 && timeout_ms > limit_ms)
+        return refuse(judge, CHOKE_DISALLOWED, TOOL_RULE(judge, ".limits.timeout_s"),
+                      "a timeout of %llu ms is more than the policy grants '%s'; at most %u s are allowed",
+                      (unsigned long long)timeout_ms, tool->name, tool->limits.timeout_s);
+    judge->verdict->timeout_ms = timeout_ms;
+    return true;
+}
+
+/* ---- the shape of the rest --------------------------------------------------------------- */
+
+static bool check_probe(const struct judge *judge)
+{
+    const char *probe = judge->request->probe;
+    const char *const *env = judge->request->env;
+    if (probe == NULL)
+        return true;
+    size_t length = strnlen(probe, PROBE_MAX_BYTES + 1);
+    bool good = length >= 1 && length <= PROBE_MAX_BYTES && probe[0] >= 'a' && probe[0] <= 'z' &&
+                strspn(probe, "abcdefghijklmnopqrstuvwxyz0123456789_") == length;
+    if (!good)
+        return refuse(judge, CHOKE_INVALID, "request.probe",
+                      "'%s' is no probe's name; it has 1 to %d of a-z, 0-9 and '_', and begins with a letter",
+                      SHOW(probe), PROBE_MAX_BYTES);
+    if (env != NULL && env[0] != NULL)
+        return refuse(judge, CHOKE_INVALID, "request.env",
+                      "a probe's run takes no extra environment; leave env or probe out");
+    return true;
+}
+
+static bool check_stdin(const struct judge *judge)
+{
+    const struct choke_request *request = judge->request;
+    static const char rule[] = "request.stdin";
+    switch (request->stdin_kind) {
+    case CHOKE_STDIN_NULL:
+        return true;
+    case CHOKE_STDIN_BYTES:
+        if (request->stdin_bytes == NULL && request->stdin_length > 0)
+            return refuse(judge, CHOKE_INVALID, rule, "stdin_bytes is missing, and stdin_length is %zu",
+                          request->stdin_length);
+        return true;
+    case CHOKE_STDIN_FD:
+        if (request->stdin_fd < 0)
+            return refuse(judge, CHOKE_INVALID, rule, "stdin_fd is %d, which is no descriptor", request->stdin_fd);
+        return true;
+    }
+    return refuse(judge, CHOKE_INVALID, rule, "stdin_kind %d is not known", (int)request->stdin_kind);
+}
+
+static bool check_output(const struct judge *judge)
+{
+    size_t max_bytes = judge->request->max_output_bytes;
+    if (max_bytes != 0 && max_bytes < CHOKE_MIN_OUTPUT_BYTES)
+        return refuse(judge, CHOKE_INVALID, "request.max_output_bytes",
+                      "an output cap of %zu bytes; at least %zu are needed", max_bytes, CHOKE_MIN_OUTPUT_BYTES);
+    judge->verdict->max_output_bytes = max_bytes != 0 ? max_bytes : CHOKE_DEFAULT_OUTPUT_BYTES;
+    return true;
+}
+
+/* Asking that there be a jail is asking for one. */
+static bool choose_jail(const struct judge *judge)
+{
+    const struct choke_request *request = judge->request;
+    bool wanted = judge->verdict->tool->route == CK_ROUTE_EXTERNAL || request->require_jail;
+    switch (request->jail) {
+    case CHOKE_JAIL_DEFAULT:
+        judge->verdict->jail = wanted ? CHOKE_JAIL_AUTO : CHOKE_JAIL_NONE;
+        return true;
+    case CHOKE_JAIL_NONE:
+        if (request->require_jail)
+            return refuse(judge, CHOKE_INVALID, "request.jail",
+                          "a jail is required, and jail is 'none'; ask for one of them");
+        judge->verdict->jail = CHOKE_JAIL_NONE;
+        return true;
+    case CHOKE_JAIL_AUTO:
+    case CHOKE_JAIL_NATIVE:
+    case CHOKE_JAIL_BWRAP:
+        judge->verdict->jail = request->jail;
+        return true;
+    }
+    return refuse(judge, CHOKE_INVALID, "request.jail", "jail %d is not known", (int)request->jail);
+}
+
+/* Whether a jail can hold the list is not known here; only that its entries can be host names at all. */
+static bool check_egress(const struct judge *judge)
+{
+    const char *const *egress = judge->request->egress;
+    for (size_t i = 0; egress != NULL && egress[i] != NULL; i++) {
+        if (i == EGRESS_MAX_COUNT)
+            return refuse(judge, CHOKE_INVALID, "request.egress", "more than %d egress entries", EGRESS_MAX_COUNT);
+        size_t length = strnlen(egress[i], EGRESS_MAX_BYTES + 1);
+        bool good = length >= 1 && length <= EGRESS_MAX_BYTES;
+        for (size_t k = 0; good && k < length; k++)
+            good = egress[i][k] > 0x20 && egress[i][k] < 0x7f;
+        if (!good)
+            return refuse(judge, CHOKE_INVALID, "request.egress", "egress entry '%s' is not a host or host:port",
+                          SHOW(egress[i]));
+    }
+    return true;
+}
+
+/* ---- sizes ------------------------------------------------------------------------------- */
+
+/* Adds the strings to *total as execve counts them. */
+static bool measure(const struct judge *judge, const char *const *strings, const char *rule, size_t *total)
+{
+    for (size_t i = 0; strings != NULL && strings[i] != NULL; i++) {
+        if (i == CK_ARG_COUNT_MAX)
+            return refuse(judge, CHOKE_INVALID, rule, "more than %zu strings", CK_ARG_COUNT_MAX);
+        size_t length = strnlen(strings[i], CK_ARG_STRING_MAX + 1);
+        if (length > CK_ARG_STRING_MAX)
+            return refuse(judge, CHOKE_INVALID, rule,
+                          "string %zu has more than %zu bytes, the most that the kernel takes", i, CK_ARG_STRING_MAX);
+        *total += length + 1 + sizeof(char *);
+        if (*total > CK_ARG_TOTAL_MAX)
+            return refuse(judge, CHOKE_INVALID, rule, "arguments and environment have more than %zu bytes together",
+                          CK_ARG_TOTAL_MAX);
+    }
+    return true;
+}
+
+static bool check_sizes(const struct judge *judge)
+{
+    size_t total = 0;
+    return measure(judge, judge->request->argv, "request.argv", &total) &&
+           measure(judge, judge->request->env, "request.env", &total);
+}
+
+/* ---- environment and credentials --------------------------------------------------------- */
+
+static bool refuse_variable(const struct judge *judge, const char *extra, size_t length)
+{
+    const struct ck_tool *tool = judge->verdict->tool;
+    char name[CK_QUOTE_MAX];
+    char list[LIST_BYTES];
+    (void)snprintf(name, sizeof name, "%.*s", (int)length, extra);
+    return refuse(judge, CHOKE_ENV_FORBIDDEN, TOOL_RULE(judge, ".env"),
+                  "variable '%s' is not granted to '%s'; the entry grants: %s", SHOW(name), tool->name,
+                  list_granted(tool, list, sizeof list));
+}
+
+/* *seen has a bit for each name of the entry's list. */
+static bool check_variable(const struct judge *judge, size_t position, uint64_t *seen)
+{
+    const char *extra = judge->request->env[position];
+    const struct ck_tool *tool = judge->verdict->tool;
+    size_t length = strcspn(extra, "=");
+    if (extra[length] != '=' || !ck_env_name_valid(extra, length))
+        return refuse(judge, CHOKE_INVALID, "request.env",
+                      "entry %zu of env is not NAME=VALUE with a name of letters, digits and '_'", position + 1);
+    uint32_t index = 0;
+    while (index < tool->env.count &&
+           (strncmp(tool->env.items[index], extra, length) != 0 || tool->env.items[index][length] != '\0'))
+        index++;
+    if (index == tool->env.count)
+        return refuse_variable(judge, extra, length);
+    if ((*seen >> index & 1) != 0)
+        return refuse(judge, CHOKE_INVALID, "request.env", "variable '%s' is given twice", tool->env.items[index]);
+    *seen |= UINT64_C(1) << index;
+    const char *kind = tool->allow_credentials ? NULL : ck_secret_kind(extra);
+    if (kind != NULL)
+        return refuse(
+            judge, CHOKE_ENV_FORBIDDEN, "credentials",
+            "variable '%s' looks like %s; '%s' may be handed one only where its entry says 'credentials: allow'",
+            tool->env.items[index], kind, tool->name);
+    return true;
+}
+
+static bool check_env(const struct judge *judge)
+{
+    const char *const *env = judge->request->env;
+    uint64_t seen = 0;
+    for (size_t i = 0; env != NULL && env[i] != NULL; i++)
+        if (!check_variable(judge, i, &seen))
+            return false;
+    return true;
+}
+
+static bool check_credentials(const struct judge *judge)
+{
+    const struct ck_tool *tool = judge->verdict->tool;
+    const char *const *argv = judge->request->argv;
+    for (size_t i = 1; !tool->allow_credentials && argv[i] != NULL; i++) {
+        const char *kind = ck_secret_kind(argv[i]);
+        if (kind != NULL)
+            return refuse(
+                judge, CHOKE_DISALLOWED, "credentials",
+                "argument %zu looks like %s; arguments are visible to every process: hand it over by standard input, "
+                "or have the entry of '%s' say 'credentials: allow'",
+                i, kind, tool->name);
+    }
+    return true;
+}
+
+void ck_judge(const struct ck_policy *policy, const struct choke_request *request, struct ck_verdict *ret_verdict)
+{
+    static bool (*const steps[])(const struct judge *) = {
+        check_argv,   check_directories, check_timeout, check_tool,  grant_time, check_probe,       check_stdin,
+        check_output, choose_jail,       check_egress,  check_sizes, check_env,  check_credentials,
+    };
+    *ret_verdict = (struct ck_verdict){0};
+    struct judge judge = {policy, request, ret_verdict};
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)
+        if (!steps[i](&judge))
+            return;
+    (void)tool_rule(ret_verdict->rule, ret_verdict->tool, "");
+}

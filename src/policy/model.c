@@ -1,0 +1,76 @@
+/*
+ * model.c - see model.h.
+ *
+ * Tools keep the order of the file, which is the order people see; a second array in the order of names serves
+ * look-ups, so that a registry of thousands costs a dozen comparisons a call.
+ */
+#include "policy/model.h"
+
+#include <string.h>
+
+const char *ck_route_name(enum ck_route route)
+{
+    switch (route) {
+    case CK_ROUTE_DIRECT:
+        return "direct";
+    case CK_ROUTE_EXTERNAL:
+        return "external";
+    case CK_ROUTE_JAIL:
+        return "jail";
+    }
+    return "?";
+}
+
+const char *ck_platform_name(enum ck_platform platform)
+{
+    switch (platform) {
+    case CK_PLATFORM_LINUX:
+        return "linux";
+    case CK_PLATFORM_MACOS:
+        return "macos";
+    }
+    return "?";
+}
+
+const struct ck_tool *ck_policy_find(const struct ck_policy *policy, const char *name)
+{
+    uint32_t low = 0;
+    uint32_t high = policy->tools_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        int order = strcmp(name, policy->by_name[middle]->name);
+        if (order == 0)
+            return policy->by_name[middle];
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return NULL;
+}
+
+bool ck_tool_is_here(const struct ck_tool *tool)
+{
+    return tool->platforms == 0 || (tool->platforms & CK_PLATFORM_HERE) != 0;
+}
+
+bool ck_tool_is_callable(const struct ck_tool *tool)
+{
+    return tool->route != CK_ROUTE_JAIL && ck_tool_is_here(tool);
+}
+
+char *ck_tool_install_command(struct ck_arena *arena, const struct ck_tool *tool)
+{
+    const struct ck_install *install = &tool->install;
+    if (CK_PLATFORM_HERE == CK_PLATFORM_LINUX && install->apt != NULL)
+        return ck_arena_printf(arena, "apt-get install %s", install->apt);
+    if (CK_PLATFORM_HERE == CK_PLATFORM_MACOS && install->brew != NULL)
+        return ck_arena_printf(arena, "brew install %s", install->brew);
+    if (install->npm != NULL)
+        return ck_arena_printf(arena, "npm install -g %s", install->npm);
+    if (install->url != NULL)
+        return ck_arena_printf(arena, "see %s", install->url);
+    if (install->brew != NULL)
+        return ck_arena_printf(arena, "brew install %s", install->brew);
+    return NULL;
+}
