@@ -1,0 +1,287 @@
+/*
+ * check.c - see check.h.
+ *
+ * Keys and types are right when this runs (schema.h); here it is about values. Each rule gets the tool and the node
+ * where it stands in the text, so that every refusal has its place. What is later printed as part of a command line
+ * or used as a path is held to a narrow alphabet here, once, and trusted afterwards.
+ */
+#include "policy/check.h"
+
+#include "base/quote.h"
+#include "policy/environment.h"
+#include "policy/schema.h"
+
+#include <string.h>
+
+#define NAME_MAX_BYTES 64
+#define TIMEOUT_MAX_S UINT32_C(31536000)
+#define LOWER "abcdefghijklmnopqrstuvwxyz"
+#define UPPER "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+#define DIGITS "0123456789"
+
+struct check {
+    const struct ck_policy *policy;
+    const struct ck_survey *survey;
+    struct choke_error *error;
+    const struct ck_tool *tool;
+    const struct ck_node *tool_node;
+    const char *label; /* "tool 'rg'" */
+};
+
+#define REFUSE(check, node, ...) ck_survey_error((check)->survey, (node), (check)->error, __VA_ARGS__)
+
+static const struct ck_node *value_of(const struct check *check, const char *key)
+{
+    return ck_node_value(check->tool_node, key);
+}
+
+static bool spelled(const char *text, const char *alphabet, size_t max_bytes)
+{
+    size_t length = strlen(text);
+    return length > 0 && length <= max_bytes && strspn(text, alphabet) == length;
+}
+
+/* ---- single values ----------------------------------------------------------------------- */
+
+static int check_name(const struct check *check)
+{
+    const char *name = check->tool->name;
+    if (spelled(name, LOWER DIGITS "._+-", NAME_MAX_BYTES) && strchr("._+-", name[0]) == NULL)
+        return 0;
+    return REFUSE(
+        check, value_of(check, "name"),
+        "'%s' is no tool's name; a name has 1 to %d of a-z, 0-9, '.', '_', '+' and '-', and begins with a letter "
+        "or digit",
+        CK_QUOTE(name), NAME_MAX_BYTES);
+}
+
+static int check_why(const struct check *check)
+{
+    const char *why = check->tool->why;
+    if (why[strspn(why, " \n")] != '\0')
+        return 0;
+    return REFUSE(check, value_of(check, "why"), "'why' in %s is blank; say what the tool is needed for", check->label);
+}
+
+static int check_adr(const struct check *check)
+{
+    const char *adr = check->tool->adr;
+    if (strlen(adr) == 4 && strspn(adr, DIGITS) == 4)
+        return 0;
+    return REFUSE(check, value_of(check, "adr"),
+                  "'adr' in %s is '%s'; it must be the four digits of a decision record, as in \"0004\"", check->label,
+                  CK_QUOTE(adr));
+}
+
+static int check_package(const struct check *check, const char *key, const char *value)
+{
+    static const char alphabet[] = LOWER UPPER DIGITS "@/._+-";
+    if (value == NULL || (spelled(value, alphabet, 214) && value[0] != '-'))
+        return 0;
+    return REFUSE(check, ck_node_value(value_of(check, "install"), key),
+                  "'%s' in 'install' in %s is no package name: '%s'", key, check->label, CK_QUOTE(value));
+}
+
+static int check_install(const struct check *check)
+{
+    const struct ck_install *install = &check->tool->install;
+    static const char alphabet[] = LOWER UPPER DIGITS "-._~:/?#@!$&()*+,;=%";
+    int r = check_package(check, "apt", install->apt);
+    if (r == 0)
+        r = check_package(check, "brew", install->brew);
+    if (r == 0)
+        r = check_package(check, "npm", install->npm);
+    if (r < 0 || install->url == NULL)
+        return r;
+    const char *url = install->url;
+    if (strncmp(url, "https://", 8) == 0 && url[8] != '\0' && spelled(url, alphabet, 1024))
+        return 0;
+    return REFUSE(check, ck_node_value(value_of(check, "install"), "url"),
+                  "'url' in 'install' in %s is '%s'; it must be an https:// address", check->label, CK_QUOTE(url));
+}
+
+static int check_limits(const struct check *check)
+{
+    const struct ck_node *limits = value_of(check, "limits");
+    const struct ck_node *timeout = limits != NULL ? ck_node_value(limits, "timeout_s") : NULL;
+    uint32_t seconds = check->tool->limits.timeout_s;
+    if (timeout == NULL || (seconds >= 1 && seconds <= TIMEOUT_MAX_S))
+        return 0;
+    return REFUSE(check, timeout, "'timeout_s' in 'limits' in %s is %u; it must be 1 to %u seconds", check->label,
+                  seconds, TIMEOUT_MAX_S);
+}
+
+/* ---- lists ------------------------------------------------------------------------------- */
+
+/* where is " in tool 'rg'", or "" at the top. */
+static int check_list(const struct check *check, const struct ck_node *list, const char *key, const char *where,
+                      bool repeats)
+{
+    const struct ck_node *entry = list != NULL ? list + 1 : NULL;
+    for (uint32_t i = 0; list != NULL && i < list->count; i++, entry += entry->span) {
+        if (strchr(entry->text, '\n') != NULL)
+            return REFUSE(check, entry, "an entry of '%s'%s%s has a line break", key, *where != '\0' ? " in " : "",
+                          where);
+        const struct ck_node *other = list + 1;
+        for (uint32_t j = 0; !repeats && j < i; j++, other += other->span)
+            if (strcmp(entry->text, other->text) == 0)
+                return REFUSE(check, entry, "'%s' stands twice in '%s'%s%s", CK_QUOTE(entry->text), key,
+                              *where != '\0' ? " in " : "", where);
+    }
+    return 0;
+}
+
+static int check_env(const struct check *check)
+{
+    const struct ck_list *env = &check->tool->env;
+    const struct ck_node *list = value_of(check, "env");
+    for (uint32_t i = 0; i < env->count; i++) {
+        const char *name = env->items[i];
+        size_t length = strlen(name);
+        if (!ck_env_name_valid(name, length))
+            return REFUSE(check, ck_node_entry(list, i), "'%s' in 'env' in %s is no variable's name", CK_QUOTE(name),
+                          check->label);
+        const char *danger = ck_env_name_danger(name, length);
+        if (danger != NULL)
+            return REFUSE(check, ck_node_entry(list, i), "'%s' in 'env' in %s may not be granted to callers: it %s",
+                          name, check->label, danger);
+    }
+    return 0;
+}
+
+static bool listed(const struct ck_list *list, const char *text)
+{
+    for (uint32_t i = 0; i < list->count; i++)
+        if (strcmp(list->items[i], text) == 0)
+            return true;
+    return false;
+}
+
+static int check_variable(const struct check *check, uint32_t index)
+{
+    const struct ck_variable *variables = check->tool->set_env;
+    const struct ck_node *node = ck_node_entry(value_of(check, "set_env"), index);
+    const char *name = variables[index].name;
+    const char *label = check->label;
+    if (!ck_env_name_valid(name, strlen(name)))
+        return REFUSE(check, ck_node_value(node, "name"), "'%s' in 'set_env' in %s is no variable's name",
+                      CK_QUOTE(name), label);
+    if (!ck_env_name_settable(name, strlen(name)))
+        return REFUSE(check, ck_node_value(node, "name"), "'%s' in 'set_env' in %s may not be set: it %s", name, label,
+                      ck_env_name_danger(name, strlen(name)));
+    if (strchr(variables[index].value, '\n') != NULL)
+        return REFUSE(check, ck_node_value(node, "value"), "the value of '%s' in 'set_env' in %s has a line break",
+                      name, label);
+    for (uint32_t i = 0; i < index; i++)
+        if (strcmp(variables[i].name, name) == 0)
+            return REFUSE(check, ck_node_value(node, "name"), "'%s' is set twice in 'set_env' in %s", name, label);
+    if (listed(&check->tool->env, name))
+        return REFUSE(check, ck_node_value(node, "name"),
+                      "'%s' is both set by 'set_env' and granted by 'env' in %s; it can only be one", name, label);
+    return 0;
+}
+
+/* ---- whole tools ------------------------------------------------------------------------- */
+
+static int check_lists(const struct check *check)
+{
+    int r = check_list(check, value_of(check, "platforms"), "platforms", check->label, false);
+    if (r == 0)
+        r = check_list(check, value_of(check, "version_args"), "version_args", check->label, true);
+    if (r == 0)
+        r = check_list(check, value_of(check, "env"), "env", check->label, false);
+    if (r == 0)
+        r = check_env(check);
+    for (uint32_t i = 0; r == 0 && i < check->tool->set_env_count; i++)
+        r = check_variable(check, i);
+    return r;
+}
+
+static int check_tool(struct check *check, uint32_t index, const struct ck_node *node)
+{
+    static int (*const rules[])(const struct check *) = {check_name,    check_why,    check_adr,
+                                                         check_install, check_limits, check_lists};
+    char label[128];
+    check->tool = &check->policy->tools[index];
+    check->tool_node = node;
+    check->label = ck_schema_tool_label(node, index, label, sizeof label);
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < sizeof rules / sizeof rules[0]; i++)
+        r = rules[i](check);
+    return r;
+}
+
+/* by_name keeps the order of the file among equals, so the later one is at fault. */
+static int check_unique(const struct check *check, const struct ck_node *tools)
+{
+    const struct ck_policy *policy = check->policy;
+    for (uint32_t i = 1; i < policy->tools_count; i++) {
+        const struct ck_tool *first = policy->by_name[i - 1];
+        const struct ck_tool *second = policy->by_name[i];
+        if (strcmp(first->name, second->name) != 0)
+            continue;
+        const struct ck_node *node = ck_node_entry(tools, (uint32_t)(second - policy->tools));
+        return REFUSE(check, ck_node_value(node, "name"), "tool '%s' is listed twice; the first entry is on line %u",
+                      CK_QUOTE(second->name), first->line);
+    }
+    return 0;
+}
+
+/* ---- the top ----------------------------------------------------------------------------- */
+
+/* Absolute, and spelled in the one way that has no '.', '..', empty component or slash at the end. */
+static bool is_plain_path(const char *path)
+{
+    if (path[0] != '/')
+        return false;
+    for (const char *at = path; *at == '/';) {
+        const char *component = at + 1;
+        size_t length = strcspn(component, "/");
+        bool dots = (length == 1 && component[0] == '.') || (length == 2 && memcmp(component, "..", 2) == 0);
+        if (length == 0 || dots)
+            return false;
+        at = component + length;
+    }
+    return true;
+}
+
+static int check_search_path(const struct check *check, const struct ck_node *list)
+{
+    int r = check_list(check, list, "search_path", "", false);
+    for (uint32_t i = 0; r == 0 && i < list->count; i++) {
+        const char *path = check->policy->search_path.items[i];
+        if (strchr(path, ':') != NULL)
+            r = REFUSE(check, ck_node_entry(list, i),
+                       "'%s' in 'search_path' holds ':', which would make it two entries of PATH", CK_QUOTE(path));
+        else if (!is_plain_path(path))
+            r = REFUSE(
+                check, ck_node_entry(list, i),
+                "'%s' in 'search_path' is not a plain absolute path, as in '/usr/bin': no '.', '..', '//' or '/' at "
+                "the end",
+                CK_QUOTE(path));
+    }
+    return r;
+}
+
+static int check_top(const struct check *check, const struct ck_node *root)
+{
+    const struct ck_policy *policy = check->policy;
+    if (policy->version != 1)
+        return REFUSE(check, ck_node_value(root, "version"), "version %u is not known; this release reads version 1",
+                      policy->version);
+    if (policy->adr_dir != NULL && strchr(policy->adr_dir, '\n') != NULL)
+        return REFUSE(check, ck_node_value(root, "adr_dir"), "'adr_dir' has a line break; it must be one path");
+    return check_search_path(check, ck_node_value(root, "search_path"));
+}
+
+int ck_policy_check(const struct ck_policy *policy, const struct ck_survey *survey, struct choke_error *error)
+{
+    struct check check = {.policy = policy, .survey = survey, .error = error};
+    const struct ck_node *root = &survey->nodes[0];
+    const struct ck_node *tools = ck_node_value(root, "tools");
+    int r = check_top(&check, root);
+    const struct ck_node *node = tools + 1;
+    for (uint32_t i = 0; r == 0 && i < policy->tools_count; i++, node += node->span)
+        r = check_tool(&check, i, node);
+    return r < 0 ? r : check_unique(&check, tools);
+}

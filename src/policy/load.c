@@ -1,0 +1,190 @@
+/*
+ * load.c - see load.h.
+ *
+ * Four steps, each of which may assume what the one before it made sure of:
+ *   survey  text into a tree with places; refuses what no policy may contain      (survey.h)
+ *   schema  the tree against the table of keys and types                         (schema.h)
+ *   fill    libcyaml fills structs by the same table; they are copied into one arena, with an index by name
+ *   check   the values: names, paths, variables, limits                          (check.h)
+ *
+ * libcyaml grows a list entry by entry, which an arena cannot take back; so it works on the heap and the copy is what
+ * stays.
+ */
+#include "policy/load.h"
+
+#include "base/error.h"
+#include "base/quote.h"
+#include "policy/check.h"
+#include "policy/schema.h"
+#include "policy/survey.h"
+
+#include <cyaml/cyaml.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ARENA_MAX_BYTES ((size_t)16 << 20)
+
+static const cyaml_config_t cyaml_config = {
+    .log_level = CYAML_LOG_ERROR,
+    .mem_fn = cyaml_mem,
+    .flags = CYAML_CFG_NO_ALIAS,
+};
+
+/* ---- the copy ---------------------------------------------------------------------------- */
+
+/* Copies *text, if there is one, and points it at the copy. */
+static bool copy_text(struct ck_arena *arena, const char **text)
+{
+    if (*text != NULL)
+        *text = ck_arena_strdup(arena, *text);
+    return *text != NULL;
+}
+
+static bool copy_optional(struct ck_arena *arena, const char **text)
+{
+    return *text == NULL || copy_text(arena, text);
+}
+
+static bool copy_list(struct ck_arena *arena, struct ck_list *list)
+{
+    const char *const *from = list->items;
+    list->items = ck_arena_array(arena, (size_t)list->count + 1, sizeof *list->items);
+    bool good = list->items != NULL;
+    for (uint32_t i = 0; good && i < list->count; i++) {
+        list->items[i] = from[i];
+        good = copy_text(arena, &list->items[i]);
+    }
+    return good;
+}
+
+static bool copy_variables(struct ck_arena *arena, struct ck_tool *tool)
+{
+    const struct ck_variable *from = tool->set_env;
+    tool->set_env = ck_arena_array(arena, tool->set_env_count, sizeof *from);
+    bool good = tool->set_env != NULL;
+    for (uint32_t i = 0; good && i < tool->set_env_count; i++) {
+        tool->set_env[i] = from[i];
+        good = copy_text(arena, &tool->set_env[i].name) && copy_text(arena, &tool->set_env[i].value);
+    }
+    return good;
+}
+
+/* *tool is a copy of what libcyaml filled; its pointers are replaced one after another. */
+static bool copy_tool(struct ck_arena *arena, struct ck_tool *tool)
+{
+    return copy_text(arena, &tool->name) && copy_text(arena, &tool->why) && copy_text(arena, &tool->adr) &&
+           copy_optional(arena, &tool->install.apt) && copy_optional(arena, &tool->install.brew) &&
+           copy_optional(arena, &tool->install.npm) && copy_optional(arena, &tool->install.url) &&
+           copy_list(arena, &tool->version_args) && copy_list(arena, &tool->env) && copy_variables(arena, tool);
+}
+
+static bool copy_tools(struct ck_policy *policy, const struct ck_policy *filled, const struct ck_survey *survey)
+{
+    const struct ck_node *node = ck_node_value(&survey->nodes[0], "tools") + 1;
+    policy->tools_count = filled->tools_count;
+    policy->tools = ck_arena_array(&policy->arena, filled->tools_count, sizeof *policy->tools);
+    bool good = policy->tools != NULL;
+    for (uint32_t i = 0; good && i < filled->tools_count; i++, node += node->span) {
+        policy->tools[i] = filled->tools[i];
+        policy->tools[i].line = node->line;
+        good = copy_tool(&policy->arena, &policy->tools[i]);
+    }
+    return good;
+}
+
+/* By name, and in the order of the file among equals. */
+static int compare_tools(const void *left, const void *right)
+{
+    const struct ck_tool *a = *(const struct ck_tool *const *)left;
+    const struct ck_tool *b = *(const struct ck_tool *const *)right;
+    int order = strcmp(a->name, b->name);
+    return order != 0 ? order : (a > b) - (a < b);
+}
+
+static bool index_tools(struct ck_policy *policy)
+{
+    policy->by_name = ck_arena_array(&policy->arena, policy->tools_count, sizeof *policy->by_name);
+    if (policy->by_name == NULL)
+        return false;
+    for (uint32_t i = 0; i < policy->tools_count; i++)
+        policy->by_name[i] = &policy->tools[i];
+    qsort(policy->by_name, policy->tools_count, sizeof *policy->by_name, compare_tools);
+    return true;
+}
+
+/* ---- loading ----------------------------------------------------------------------------- */
+
+static bool copy_policy(struct ck_policy *policy, const struct ck_policy *filled, const struct ck_survey *survey)
+{
+    policy->version = filled->version;
+    policy->file = survey->file;
+    policy->adr_dir = filled->adr_dir;
+    policy->search_path = filled->search_path;
+    return copy_text(&policy->arena, &policy->file) && copy_optional(&policy->arena, &policy->adr_dir) &&
+           copy_list(&policy->arena, &policy->search_path) && copy_tools(policy, filled, survey) && index_tools(policy);
+}
+
+static int fill(struct ck_policy *policy, const struct ck_survey *survey, const void *text, size_t length,
+                struct choke_error *error)
+{
+    struct ck_policy *filled = NULL;
+    cyaml_err_t code = cyaml_load_data(text, length, &cyaml_config, &ck_policy_schema, (cyaml_data_t **)&filled, NULL);
+    /* The survey read this very text, so here a parser's error can only be memory that ran out. */
+    if (code == CYAML_ERR_OOM || code == CYAML_ERR_LIBYAML_PARSER || code == CYAML_ERR_LIBYAML_PARSER_INIT)
+        return ck_error_oom(error);
+    if (code != CYAML_OK || filled == NULL)
+        return ck_error_at(error, 1, 1, "policy '%s': cannot be loaded: %s", CK_QUOTE(survey->file),
+                           cyaml_strerror(code));
+    bool copied = copy_policy(policy, filled, survey);
+    (void)cyaml_free(&cyaml_config, &ck_policy_schema, filled, 0);
+    return copied ? 0 : ck_error_oom(error);
+}
+
+static int load(struct ck_policy *policy, struct ck_survey *survey, const void *text, size_t length,
+                struct choke_error *error)
+{
+    int r = ck_schema_check(survey, error);
+    if (r == 0)
+        r = fill(policy, survey, text, length, error);
+    return r < 0 ? r : ck_policy_check(policy, survey, error);
+}
+
+/* Some editors begin every file with a byte order mark. libyaml would count it as indentation. */
+static const char *skip_mark(const char *text, size_t *length)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+    if (*length < sizeof mark - 1 || memcmp(text, mark, sizeof mark - 1) != 0)
+        return text;
+    *length -= sizeof mark - 1;
+    return text + sizeof mark - 1;
+}
+
+int ck_policy_parse(const char *file, const void *text, size_t length, struct ck_policy **ret_policy,
+                    struct choke_error *error)
+{
+    __attribute__((cleanup(ck_survey_done))) struct ck_survey survey = {0};
+    text = skip_mark(text, &length);
+    int r = ck_survey_take(&survey, file, text, length, error);
+    if (r < 0)
+        return r;
+    struct ck_policy *policy = calloc(1, sizeof *policy);
+    if (policy == NULL)
+        return ck_error_oom(error);
+    policy->arena.max_bytes = ARENA_MAX_BYTES;
+    r = load(policy, &survey, text, length, error);
+    if (r < 0) {
+        ck_policy_free(policy);
+        return r;
+    }
+    *ret_policy = policy;
+    return 0;
+}
+
+void ck_policy_free(struct ck_policy *policy)
+{
+    if (policy == NULL)
+        return;
+    ck_arena_done(&policy->arena);
+    free(policy);
+}

@@ -1,0 +1,304 @@
+/*
+ * schema.c - see schema.h.
+ *
+ * The table is libcyaml's, which fills the structs by it. libcyaml words a fault without its place, so the same table
+ * is held against the surveyed tree first: whatever libcyaml would refuse is refused there, with line, column and
+ * what would be right. Stricter than libcyaml in one thing: a number is written in plain decimal digits, for 010 is
+ * eight to some and ten to others.
+ */
+#include "policy/schema.h"
+
+#include "base/quote.h"
+#include "policy/model.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define LABEL_MAX 128
+#define TEXT_MAX 1024
+#define LIST_MAX 64
+
+/* ---- the table --------------------------------------------------------------------------- */
+
+static const cyaml_strval_t truths[] = {{"false", 0}, {"true", 1}};
+static const cyaml_strval_t routes[] = {
+    {"direct", CK_ROUTE_DIRECT}, {"external", CK_ROUTE_EXTERNAL}, {"jail", CK_ROUTE_JAIL}};
+static const cyaml_strval_t platforms[] = {{"linux", CK_PLATFORM_LINUX}, {"macos", CK_PLATFORM_MACOS}};
+static const cyaml_strval_t credentials[] = {{"refuse", 0}, {"allow", 1}};
+
+#define OPTIONAL CYAML_FLAG_OPTIONAL
+#define OPTIONAL_LIST (CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL)
+#define OPTIONAL_WORD (CYAML_FLAG_STRICT | CYAML_FLAG_OPTIONAL)
+
+static const cyaml_schema_value_t text_entry = {CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char *, 1, TEXT_MAX)};
+
+static const cyaml_schema_field_t install_fields[] = {
+    CYAML_FIELD_STRING_PTR("apt", OPTIONAL, struct ck_install, apt, 1, TEXT_MAX),
+    CYAML_FIELD_STRING_PTR("brew", OPTIONAL, struct ck_install, brew, 1, TEXT_MAX),
+    CYAML_FIELD_STRING_PTR("npm", OPTIONAL, struct ck_install, npm, 1, TEXT_MAX),
+    CYAML_FIELD_STRING_PTR("url", OPTIONAL, struct ck_install, url, 1, TEXT_MAX),
+    CYAML_FIELD_END,
+};
+
+static const cyaml_schema_field_t limits_fields[] = {
+    CYAML_FIELD_UINT("timeout_s", OPTIONAL, struct ck_limits, timeout_s),
+    CYAML_FIELD_END,
+};
+
+static const cyaml_schema_field_t variable_fields[] = {
+    CYAML_FIELD_STRING_PTR("name", CYAML_FLAG_DEFAULT, struct ck_variable, name, 1, TEXT_MAX),
+    CYAML_FIELD_STRING_PTR("value", CYAML_FLAG_DEFAULT, struct ck_variable, value, 0, TEXT_MAX),
+    CYAML_FIELD_END,
+};
+
+static const cyaml_schema_value_t variable_entry = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ck_variable, variable_fields)};
+
+static const cyaml_schema_field_t tool_fields[] = {
+    CYAML_FIELD_STRING_PTR("name", CYAML_FLAG_DEFAULT, struct ck_tool, name, 1, TEXT_MAX),
+    CYAML_FIELD_STRING_PTR("why", CYAML_FLAG_DEFAULT, struct ck_tool, why, 1, TEXT_MAX),
+    CYAML_FIELD_STRING_PTR("adr", CYAML_FLAG_DEFAULT, struct ck_tool, adr, 1, TEXT_MAX),
+    CYAML_FIELD_ENUM("route", CYAML_FLAG_STRICT, struct ck_tool, route, routes, CYAML_ARRAY_LEN(routes)),
+    CYAML_FIELD_ENUM("required", OPTIONAL_WORD, struct ck_tool, required, truths, CYAML_ARRAY_LEN(truths)),
+    CYAML_FIELD_FLAGS("platforms", OPTIONAL_WORD, struct ck_tool, platforms, platforms, CYAML_ARRAY_LEN(platforms)),
+    CYAML_FIELD_MAPPING("install", OPTIONAL, struct ck_tool, install, install_fields),
+    CYAML_FIELD_SEQUENCE_COUNT("version_args", OPTIONAL_LIST, struct ck_tool, version_args.items, version_args.count,
+                               &text_entry, 1, LIST_MAX),
+    CYAML_FIELD_SEQUENCE_COUNT("env", OPTIONAL_LIST, struct ck_tool, env.items, env.count, &text_entry, 0,
+                               CK_TOOL_MAX_ENV),
+    CYAML_FIELD_SEQUENCE_COUNT("set_env", OPTIONAL_LIST, struct ck_tool, set_env, set_env_count, &variable_entry, 0,
+                               CK_TOOL_MAX_ENV),
+    CYAML_FIELD_ENUM("credentials", OPTIONAL_WORD, struct ck_tool, allow_credentials, credentials,
+                     CYAML_ARRAY_LEN(credentials)),
+    CYAML_FIELD_MAPPING("limits", OPTIONAL, struct ck_tool, limits, limits_fields),
+    CYAML_FIELD_END,
+};
+
+static const cyaml_schema_value_t tool_entry = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ck_tool, tool_fields)};
+
+static const cyaml_schema_field_t policy_fields[] = {
+    CYAML_FIELD_UINT("version", CYAML_FLAG_DEFAULT, struct ck_policy, version),
+    CYAML_FIELD_STRING_PTR("adr_dir", OPTIONAL, struct ck_policy, adr_dir, 1, TEXT_MAX),
+    CYAML_FIELD_SEQUENCE_COUNT("search_path", CYAML_FLAG_POINTER, struct ck_policy, search_path.items,
+                               search_path.count, &text_entry, 1, LIST_MAX),
+    CYAML_FIELD_SEQUENCE_COUNT("tools", CYAML_FLAG_POINTER, struct ck_policy, tools, tools_count, &tool_entry, 0,
+                               CK_POLICY_MAX_TOOLS),
+    CYAML_FIELD_END,
+};
+
+const cyaml_schema_value_t ck_policy_schema = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct ck_policy, policy_fields)};
+
+/* ---- the tree against the table ---------------------------------------------------------- */
+
+/* What is being looked at: "'route' in tool 'rg'". */
+struct subject {
+    const struct ck_survey *survey;
+    struct choke_error *error;
+    const char *key;   /* NULL at the top */
+    const char *where; /* " in tool 'rg'", "" at the top */
+};
+
+static int check_value(const struct subject *subject, const cyaml_schema_value_t *schema, const struct ck_node *node);
+
+static const char *kind_name(enum ck_node_kind kind)
+{
+    return kind == CK_NODE_MAPPING ? "a mapping" : kind == CK_NODE_SEQUENCE ? "a list" : "a single value";
+}
+
+static int refuse_kind(const struct subject *subject, const struct ck_node *node, const char *wanted)
+{
+    if (subject->key == NULL)
+        return ck_survey_error(subject->survey, node, subject->error, "a policy must be %s, not %s", wanted,
+                               kind_name(node->kind));
+    return ck_survey_error(subject->survey, node, subject->error, "'%s'%s must be %s, not %s", subject->key,
+                           subject->where, wanted, kind_name(node->kind));
+}
+
+/* "a, b, c" of the words of a choice or the keys of a mapping. */
+static const char *join(char *buffer, size_t size, const char *const *first, size_t stride, size_t count)
+{
+    size_t at = 0;
+    buffer[0] = '\0';
+    for (size_t i = 0; i < count && at < size; i++) {
+        const char *word = *(const char *const *)((const char *)first + i * stride);
+        at += (size_t)snprintf(buffer + at, size - at, "%s%s", i == 0 ? "" : ", ", word);
+    }
+    return buffer;
+}
+
+static int check_word(const struct subject *subject, const cyaml_schema_value_t *schema, const struct ck_node *node)
+{
+    const cyaml_strval_t *words = schema->enumeration.strings;
+    if (node->kind != CK_NODE_SCALAR)
+        return refuse_kind(subject, node, "a word");
+    bool quoted_truth = words == truths && !node->plain;
+    for (uint32_t i = 0; i < schema->enumeration.count && !quoted_truth; i++)
+        if (strcmp(words[i].str, node->text) == 0)
+            return 0;
+    char list[LABEL_MAX];
+    return ck_survey_error(subject->survey, node, subject->error, "'%s'%s is '%s'; it must be one of: %s%s",
+                           subject->key, subject->where, CK_QUOTE(node->text),
+                           join(list, sizeof list, &words[0].str, sizeof words[0], schema->enumeration.count),
+                           quoted_truth ? " (without quotes)" : "");
+}
+
+static int check_number(const struct subject *subject, const cyaml_schema_value_t *schema, const struct ck_node *node)
+{
+    if (node->kind != CK_NODE_SCALAR)
+        return refuse_kind(subject, node, "a number");
+    const char *text = node->text;
+    size_t digits = strspn(text, "0123456789");
+    bool decimal = node->plain && digits > 0 && text[digits] == '\0' && (text[0] != '0' || digits == 1);
+    uint64_t most = UINT64_MAX >> (64 - 8 * schema->data_size);
+    uint64_t value = 0;
+    bool fits = true;
+    for (size_t i = 0; decimal && fits && i < digits; i++)
+        fits = !__builtin_mul_overflow(value, 10U, &value) &&
+               !__builtin_add_overflow(value, (uint64_t)(text[i] - '0'), &value);
+    if (decimal && fits && value <= most)
+        return 0;
+    return ck_survey_error(subject->survey, node, subject->error,
+                           "'%s'%s is '%s'; it must be a whole number in plain decimal digits, at most %llu",
+                           subject->key, subject->where, CK_QUOTE(text), (unsigned long long)most);
+}
+
+static int check_string(const struct subject *subject, const cyaml_schema_value_t *schema, const struct ck_node *node)
+{
+    if (node->kind != CK_NODE_SCALAR)
+        return refuse_kind(subject, node, "text");
+    size_t length = strlen(node->text);
+    if (length < schema->string.min)
+        return ck_survey_error(subject->survey, node, subject->error, "'%s'%s must not be empty", subject->key,
+                               subject->where);
+    if (length > schema->string.max)
+        return ck_survey_error(subject->survey, node, subject->error, "'%s'%s has %zu bytes; at most %u are allowed",
+                               subject->key, subject->where, length, schema->string.max);
+    return 0;
+}
+
+const char *ck_schema_tool_label(const struct ck_node *tool, uint32_t index, char *buffer, size_t size)
+{
+    const struct ck_node *name = tool->kind == CK_NODE_MAPPING ? ck_node_value(tool, "name") : NULL;
+    if (name != NULL && name->kind == CK_NODE_SCALAR)
+        (void)snprintf(buffer, size, "tool '%s'", ck_quote((char[80]){0}, 80, name->text, strlen(name->text)));
+    else
+        (void)snprintf(buffer, size, "tool number %u", index + 1);
+    return buffer;
+}
+
+/* Entries of tools are named in messages; entries of other lists go by their list. */
+static int check_entry(const struct subject *subject, const cyaml_schema_value_t *schema, const struct ck_node *node,
+                       uint32_t index)
+{
+    if (schema != &tool_entry)
+        return check_value(subject, schema, node);
+    char label[LABEL_MAX];
+    char where[LABEL_MAX + sizeof " in "];
+    (void)snprintf(where, sizeof where, " in %s", ck_schema_tool_label(node, index, label, sizeof label));
+    struct subject tool = {subject->survey, subject->error, "tools", where};
+    if (node->kind != CK_NODE_MAPPING)
+        return ck_survey_error(subject->survey, node, subject->error, "%s must be a mapping, not %s", label,
+                               kind_name(node->kind));
+    return check_value(&tool, schema, node);
+}
+
+static int check_sequence(const struct subject *subject, const cyaml_schema_value_t *schema, const struct ck_node *node)
+{
+    if (node->kind != CK_NODE_SEQUENCE)
+        return refuse_kind(subject, node, "a list");
+    bool flags = schema->type == CYAML_FLAGS;
+    uint32_t min = flags ? 1 : schema->sequence.min;
+    uint32_t max = flags ? schema->enumeration.count : schema->sequence.max;
+    if (node->count < min)
+        return ck_survey_error(subject->survey, node, subject->error, "'%s'%s must not be an empty list", subject->key,
+                               subject->where);
+    if (node->count > max)
+        return ck_survey_error(subject->survey, node, subject->error, "'%s'%s has %u entries; at most %u are allowed",
+                               subject->key, subject->where, node->count, max);
+    const struct ck_node *entry = node + 1;
+    for (uint32_t i = 0; i < node->count; i++, entry += entry->span) {
+        int r = flags ? check_word(subject, schema, entry) : check_entry(subject, schema->sequence.entry, entry, i);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+static const cyaml_schema_field_t *find_field(const cyaml_schema_field_t *fields, const char *key)
+{
+    for (; fields->key != NULL; fields++)
+        if (strcmp(fields->key, key) == 0)
+            return fields;
+    return NULL;
+}
+
+static int refuse_key(const struct subject *subject, const cyaml_schema_field_t *fields, const struct ck_node *key)
+{
+    size_t count = 0;
+    while (fields[count].key != NULL)
+        count++;
+    char list[LABEL_MAX * 2];
+    return ck_survey_error(subject->survey, key, subject->error, "unknown key '%s'%s; known keys are: %s",
+                           CK_QUOTE(key->text), subject->where,
+                           join(list, sizeof list, &fields[0].key, sizeof fields[0], count));
+}
+
+static int check_keys(const struct subject *subject, const cyaml_schema_field_t *fields, const struct ck_node *mapping)
+{
+    const struct ck_node *key = mapping + 1;
+    for (uint32_t i = 0; i < mapping->count; i++) {
+        const struct ck_node *value = key + key->span;
+        const cyaml_schema_field_t *field = find_field(fields, key->text);
+        if (field == NULL)
+            return refuse_key(subject, fields, key);
+        struct subject inner = {subject->survey, subject->error, field->key, subject->where};
+        int r = check_value(&inner, &field->value, value);
+        if (r < 0)
+            return r;
+        key = value + value->span;
+    }
+    return 0;
+}
+
+static int check_mapping(const struct subject *subject, const cyaml_schema_value_t *schema, const struct ck_node *node)
+{
+    if (node->kind != CK_NODE_MAPPING)
+        return refuse_kind(subject, node, "a mapping");
+    const cyaml_schema_field_t *fields = schema->mapping.fields;
+    char where[2 * LABEL_MAX];
+    struct subject inner = *subject;
+    if (fields != policy_fields && fields != tool_fields) {
+        (void)snprintf(where, sizeof where, " in '%s'%s", subject->key, subject->where);
+        inner.where = where;
+    }
+    int r = check_keys(&inner, fields, node);
+    for (; r == 0 && fields->key != NULL; fields++)
+        if ((fields->value.flags & CYAML_FLAG_OPTIONAL) == 0 && ck_node_value(node, fields->key) == NULL)
+            r = ck_survey_error(subject->survey, node, subject->error, "key '%s' is missing%s", fields->key,
+                                inner.where);
+    return r;
+}
+
+static int check_value(const struct subject *subject, const cyaml_schema_value_t *schema, const struct ck_node *node)
+{
+    switch (schema->type) {
+    case CYAML_MAPPING:
+        return check_mapping(subject, schema, node);
+    case CYAML_SEQUENCE:
+    case CYAML_FLAGS:
+        return check_sequence(subject, schema, node);
+    case CYAML_ENUM:
+        return check_word(subject, schema, node);
+    case CYAML_UINT:
+        return check_number(subject, schema, node);
+    default:
+        return check_string(subject, schema, node);
+    }
+}
+
+int ck_schema_check(const struct ck_survey *survey, struct choke_error *error)
+{
+    struct subject top = {.survey = survey, .error = error, .where = ""};
+    return check_value(&top, &ck_policy_schema, &survey->nodes[0]);
+}

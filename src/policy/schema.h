@@ -1,0 +1,25 @@
+/*
+ * schema.h - which keys a policy may have, and of which type: one table for the loader and for its error messages.
+ *
+ * To add a key: a member in model.h, a line in the table of schema.c, its rule in check.c, a copy in load.c.
+ */
+#ifndef CK_POLICY_SCHEMA_H
+#define CK_POLICY_SCHEMA_H
+
+#include "policy/survey.h"
+
+#include <cyaml/cyaml.h>
+
+#define CK_POLICY_MAX_TOOLS 4096
+#define CK_TOOL_MAX_ENV 64 /* names in env, entries in set_env */
+
+/* Loads into a struct ck_policy; its arena, file, index and lines are not touched. */
+extern const cyaml_schema_value_t ck_policy_schema;
+
+/* Holds the tree against the table: keys, types, words of a choice, sizes. 0, or -EINVAL and *error. */
+int ck_schema_check(const struct ck_survey *survey, struct choke_error *error);
+
+/* "tool 'rg'", or "tool number 3" where it has no name; in buffer. */
+const char *ck_schema_tool_label(const struct ck_node *tool, uint32_t index, char *buffer, size_t size);
+
+#endif
