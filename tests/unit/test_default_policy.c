@@ -1,0 +1,172 @@
+/* test_default_policy.c - the shipped registry: exactly the tools that were decided on, with reasons. */
+#include "policy/load.h"
+#include "policy/schema.h"
+#include "policy/survey.h"
+
+#include <dirent.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#ifndef CHOKE_SOURCE_DIR
+#error "CHOKE_SOURCE_DIR must name the source directory"
+#endif
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+struct shipped {
+    const char *name;
+    enum ck_route route;
+    unsigned platforms;
+};
+
+static const struct shipped shipped[] = {
+    {"git", CK_ROUTE_EXTERNAL, 0},
+    {"node", CK_ROUTE_DIRECT, 0},
+    {"docker", CK_ROUTE_DIRECT, 0},
+    {"strace", CK_ROUTE_DIRECT, CK_PLATFORM_LINUX},
+    {"semgrep", CK_ROUTE_EXTERNAL, 0},
+    {"syft", CK_ROUTE_EXTERNAL, 0},
+    {"grype", CK_ROUTE_EXTERNAL, 0},
+    {"gitleaks", CK_ROUTE_EXTERNAL, 0},
+    {"scip-typescript", CK_ROUTE_EXTERNAL, 0},
+    {"tree-sitter", CK_ROUTE_EXTERNAL, 0},
+    {"ast-grep", CK_ROUTE_EXTERNAL, 0},
+    {"rg", CK_ROUTE_EXTERNAL, 0},
+    {"npm", CK_ROUTE_EXTERNAL, 0},
+    {"jq", CK_ROUTE_EXTERNAL, 0},
+    {"bwrap", CK_ROUTE_JAIL, CK_PLATFORM_LINUX},
+    {"sandbox-exec", CK_ROUTE_JAIL, CK_PLATFORM_MACOS},
+};
+
+static struct ck_policy *default_policy(void)
+{
+    struct ck_policy *policy = NULL;
+    struct choke_error error = {0};
+    if (ck_policy_parse("default policy", ck_policy_default_text, ck_policy_default_length, &policy, &error) != 0)
+        fail_msg("refused: %s", error.message);
+    return policy;
+}
+
+static void default_policy_lists_exactly_the_sixteen(void **state)
+{
+    (void)state;
+    struct ck_policy *policy = default_policy();
+    assert_int_equal(policy->tools_count, COUNT(shipped));
+    for (uint32_t i = 0; i < policy->tools_count; i++) {
+        assert_string_equal(policy->tools[i].name, shipped[i].name);
+        assert_int_equal(policy->tools[i].route, shipped[i].route);
+        assert_int_equal(policy->tools[i].platforms, shipped[i].platforms);
+    }
+    assert_null(ck_policy_find(policy, "java"));
+    ck_policy_free(policy);
+}
+
+static void default_policy_survives_the_survey(void **state)
+{
+    (void)state;
+    struct ck_survey survey = {0};
+    struct choke_error error = {0};
+    assert_int_equal(ck_survey_take(&survey, "default", ck_policy_default_text, ck_policy_default_length, &error), 0);
+    assert_int_equal(ck_schema_check(&survey, &error), 0);
+    ck_survey_done(&survey);
+}
+
+static void default_policy_grants_nothing_by_default(void **state)
+{
+    (void)state;
+    struct ck_policy *policy = default_policy();
+    for (uint32_t i = 0; i < policy->tools_count; i++) {
+        const struct ck_tool *tool = &policy->tools[i];
+        assert_int_equal(tool->env.count, 0);
+        assert_false(tool->allow_credentials);
+        assert_int_equal(tool->required, strcmp(tool->name, "git") == 0);
+        if (tool->route != CK_ROUTE_JAIL)
+            assert_in_range(tool->limits.timeout_s, 1, 3600);
+    }
+    ck_policy_free(policy);
+}
+
+static void default_policy_says_how_to_install_and_ask_for_a_version(void **state)
+{
+    (void)state;
+    struct ck_policy *policy = default_policy();
+    for (uint32_t i = 0; i < policy->tools_count; i++) {
+        const struct ck_tool *tool = &policy->tools[i];
+        struct ck_arena arena = {0};
+        if (ck_tool_is_here(tool)) {
+            assert_non_null(ck_tool_install_command(&arena, tool));
+            assert_true(tool->version_args.count > 0);
+        }
+        ck_arena_done(&arena);
+    }
+    ck_policy_free(policy);
+}
+
+/* Is there a file NNNN-something.md? */
+static bool record_exists(const char *directory, const char *adr)
+{
+    DIR *stream = opendir(directory);
+    if (stream == NULL)
+        return false;
+    bool found = false;
+    for (const struct dirent *entry; !found && (entry = readdir(stream)) != NULL;) {
+        size_t length = strlen(entry->d_name);
+        found = length > strlen("0000-.md") && strncmp(entry->d_name, adr, 4) == 0 && entry->d_name[4] == '-' &&
+                strcmp(entry->d_name + length - 3, ".md") == 0;
+    }
+    (void)closedir(stream);
+    return found;
+}
+
+static void default_policy_cites_records_that_exist(void **state)
+{
+    (void)state;
+    struct ck_policy *policy = default_policy();
+    char directory[4096];
+    (void)snprintf(directory, sizeof directory, "%s/policy/%s", CHOKE_SOURCE_DIR, policy->adr_dir);
+    assert_false(record_exists(directory, "9999"));
+    for (uint32_t i = 0; i < policy->tools_count; i++)
+        if (!record_exists(directory, policy->tools[i].adr))
+            fail_msg("'%s' cites %s, which is not in %s", policy->tools[i].name, policy->tools[i].adr, directory);
+    ck_policy_free(policy);
+}
+
+static void every_cut_of_the_default_policy_ends_well(void **state)
+{
+    (void)state;
+    unsigned refused = 0;
+    for (size_t length = 0; length < ck_policy_default_length; length += 7) {
+        char *text = test_malloc(length + 1);
+        memcpy(text, ck_policy_default_text, length);
+        struct ck_policy *policy = NULL;
+        struct choke_error error = {0};
+        if (ck_policy_parse("p", text, length, &policy, &error) < 0) {
+            refused++;
+            assert_int_equal(error.outcome, CHOKE_POLICY);
+            assert_true(error.line >= 1 && error.column >= 1);
+        }
+        ck_policy_free(policy);
+        test_free(text);
+    }
+    assert_true(refused > 100);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(default_policy_lists_exactly_the_sixteen),
+        cmocka_unit_test(default_policy_survives_the_survey),
+        cmocka_unit_test(default_policy_grants_nothing_by_default),
+        cmocka_unit_test(default_policy_says_how_to_install_and_ask_for_a_version),
+        cmocka_unit_test(default_policy_cites_records_that_exist),
+        cmocka_unit_test(every_cut_of_the_default_policy_ends_well),
+    };
+    return cmocka_run_group_tests_name("default_policy", tests, NULL, NULL);
+}
