@@ -1,0 +1,232 @@
+/* test_arena.c - memory that is given back at once: zeroed, aligned, bounded. */
+#include "base/arena.h"
+
+#include <setjmp.h>
+#include <stdalign.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void zero_filled_arena_is_empty_and_may_be_done(void **state)
+{
+    (void)state;
+    struct ck_arena arena = {0};
+    ck_arena_done(&arena);
+    assert_null(arena.blocks);
+    assert_int_equal(arena.total_bytes, 0);
+}
+
+static void allocations_are_zeroed_aligned_and_apart(void **state)
+{
+    (void)state;
+    struct ck_arena arena = {0};
+    unsigned char *before = NULL;
+    size_t before_bytes = 0;
+    for (size_t bytes = 0; bytes < 3000; bytes += 7) {
+        unsigned char *block = ck_arena_alloc(&arena, bytes);
+        assert_non_null(block);
+        assert_int_equal((uintptr_t)block % alignof(max_align_t), 0);
+        for (size_t i = 0; i < bytes; i++)
+            assert_int_equal(block[i], 0);
+        memset(block, 0xff, bytes);
+        if (before != NULL && before_bytes > 0)
+            assert_int_equal(before[before_bytes - 1], 0xff);
+        before = block;
+        before_bytes = bytes;
+    }
+    ck_arena_done(&arena);
+}
+
+static void empty_allocations_have_addresses_of_their_own(void **state)
+{
+    (void)state;
+    struct ck_arena arena = {0};
+    void *first = ck_arena_alloc(&arena, 0);
+    void *second = ck_arena_alloc(&arena, 0);
+    assert_non_null(first);
+    assert_non_null(second);
+    assert_ptr_not_equal(first, second);
+    ck_arena_done(&arena);
+}
+
+static void large_allocations_get_their_own_block(void **state)
+{
+    (void)state;
+    struct ck_arena arena = {0};
+    char *small = ck_arena_strdup(&arena, "small");
+    char *large = ck_arena_alloc(&arena, (size_t)3 << 20);
+    assert_non_null(large);
+    memset(large, 'x', (size_t)3 << 20);
+    assert_string_equal(small, "small");
+    ck_arena_done(&arena);
+}
+
+static void the_maximum_holds(void **state)
+{
+    (void)state;
+    struct ck_arena arena = {.max_bytes = 10000};
+    unsigned got = 0;
+    while (ck_arena_alloc(&arena, 100) != NULL)
+        got++;
+    assert_in_range(got, 1, 100);
+    assert_true(arena.total_bytes <= 10000);
+    assert_null(ck_arena_alloc(&arena, 10001));
+    ck_arena_done(&arena);
+    assert_int_equal(arena.max_bytes, 10000);
+    assert_null(ck_arena_alloc(&arena, 20000));
+    assert_non_null(ck_arena_alloc(&arena, 100));
+    ck_arena_done(&arena);
+}
+
+static void absurd_sizes_are_refused(void **state)
+{
+    (void)state;
+    struct ck_arena arena = {.max_bytes = 1 << 20};
+    assert_null(ck_arena_alloc(&arena, SIZE_MAX));
+    assert_null(ck_arena_alloc(&arena, SIZE_MAX / 2));
+    assert_null(ck_arena_array(&arena, SIZE_MAX / 2, 4));
+    assert_null(ck_arena_array(&arena, 4, SIZE_MAX / 2));
+    assert_null(ck_arena_grow(&arena, NULL, 0, SIZE_MAX));
+    assert_non_null(ck_arena_array(&arena, 4, 8));
+    ck_arena_done(&arena);
+}
+
+static void growing_the_latest_stays_in_place(void **state)
+{
+    (void)state;
+    struct ck_arena arena = {0};
+    char *text = ck_arena_alloc(&arena, 4);
+    memcpy(text, "abc", 4);
+    char *grown = ck_arena_grow(&arena, text, 4, 400);
+    assert_ptr_equal(grown, text);
+    assert_string_equal(grown, "abc");
+    for (size_t i = 4; i < 400; i++)
+        assert_int_equal(grown[i], 0);
+    char *next = ck_arena_alloc(&arena, 1);
+    assert_true(next >= grown + 400 || next < grown);
+    ck_arena_done(&arena);
+}
+
+static void growing_an_older_one_moves_it(void **state)
+{
+    (void)state;
+    struct ck_arena arena = {0};
+    char *text = ck_arena_strdup(&arena, "abc");
+    char *other = ck_arena_strdup(&arena, "other");
+    char *grown = ck_arena_grow(&arena, text, 4, 64);
+    assert_non_null(grown);
+    assert_ptr_not_equal(grown, text);
+    assert_string_equal(grown, "abc");
+    assert_string_equal(other, "other");
+    ck_arena_done(&arena);
+}
+
+static void growing_beyond_a_block_keeps_the_bytes(void **state)
+{
+    (void)state;
+    struct ck_arena arena = {0};
+    char *text = NULL;
+    size_t size = 0;
+    for (size_t next = 1; next <= 1 << 20; next *= 2) {
+        text = ck_arena_grow(&arena, text, size, next);
+        assert_non_null(text);
+        memset(text + size, 'a' + (int)(next % 23), next - size);
+        size = next;
+    }
+    size_t from = 0;
+    for (size_t next = 1; next <= 1 << 20; next *= 2) {
+        for (size_t i = from; i < next; i++)
+            assert_int_equal(text[i], 'a' + (int)(next % 23));
+        from = next;
+    }
+    ck_arena_done(&arena);
+}
+
+static void growing_to_less_keeps_what_fits(void **state)
+{
+    (void)state;
+    struct ck_arena arena = {0};
+    char *text = ck_arena_strdup(&arena, "abcdef");
+    char *shrunk = ck_arena_grow(&arena, text, 7, 3);
+    assert_non_null(shrunk);
+    assert_memory_equal(shrunk, "abc", 3);
+    ck_arena_done(&arena);
+}
+
+static void strings_are_copied(void **state)
+{
+    (void)state;
+    struct ck_arena arena = {0};
+    char source[] = "hello";
+    char *copy = ck_arena_strdup(&arena, source);
+    char *part = ck_arena_memdup(&arena, source, 2);
+    char *empty = ck_arena_memdup(&arena, source, 0);
+    char *words = ck_arena_printf(&arena, "%s=%d", source, 42);
+    source[0] = 'J';
+    assert_string_equal(copy, "hello");
+    assert_string_equal(part, "he");
+    assert_string_equal(empty, "");
+    assert_string_equal(words, "hello=42");
+    ck_arena_done(&arena);
+}
+
+static void vectors_are_copied_with_their_strings(void **state)
+{
+    (void)state;
+    struct ck_arena arena = {0};
+    char source[] = "one";
+    const char *const strings[] = {source, "", "two", NULL};
+    const char **copy = ck_arena_strv(&arena, strings);
+    assert_non_null(copy);
+    source[0] = 'x';
+    assert_string_equal(copy[0], "one");
+    assert_string_equal(copy[1], "");
+    assert_string_equal(copy[2], "two");
+    assert_null(copy[3]);
+    const char **none = ck_arena_strv(&arena, NULL);
+    assert_non_null(none);
+    assert_null(none[0]);
+    ck_arena_done(&arena);
+}
+
+static void copies_fail_when_full(void **state)
+{
+    (void)state;
+    struct ck_arena arena = {.max_bytes = 64};
+    assert_null(ck_arena_strdup(&arena, "x"));
+    assert_null(ck_arena_printf(&arena, "%s", "x"));
+    assert_null(ck_arena_strv(&arena, NULL));
+    assert_null(ck_arena_grow(&arena, NULL, 0, 1));
+    ck_arena_done(&arena);
+
+    static char long_string[4000];
+    memset(long_string, 'x', sizeof long_string - 1);
+    const char *const strings[] = {long_string, NULL};
+    arena = (struct ck_arena){.max_bytes = 2048};
+    assert_null(ck_arena_strv(&arena, strings));
+    ck_arena_done(&arena);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(zero_filled_arena_is_empty_and_may_be_done),
+        cmocka_unit_test(allocations_are_zeroed_aligned_and_apart),
+        cmocka_unit_test(empty_allocations_have_addresses_of_their_own),
+        cmocka_unit_test(large_allocations_get_their_own_block),
+        cmocka_unit_test(the_maximum_holds),
+        cmocka_unit_test(absurd_sizes_are_refused),
+        cmocka_unit_test(growing_the_latest_stays_in_place),
+        cmocka_unit_test(growing_an_older_one_moves_it),
+        cmocka_unit_test(growing_beyond_a_block_keeps_the_bytes),
+        cmocka_unit_test(growing_to_less_keeps_what_fits),
+        cmocka_unit_test(strings_are_copied),
+        cmocka_unit_test(vectors_are_copied_with_their_strings),
+        cmocka_unit_test(copies_fail_when_full),
+    };
+    return cmocka_run_group_tests_name("arena", tests, NULL, NULL);
+}

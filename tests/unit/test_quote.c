@@ -1,0 +1,165 @@
+/* test_quote.c - untrusted bytes are shown so that a terminal, a log and a reader can trust them. */
+#include "base/quote.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const struct {
+    const char *source;
+    size_t length;
+    const char *shown;
+} rows[] = {
+    {"", 0, ""},
+    {"plain text-1.2", 14, "plain text-1.2"},
+    {"a\nb\tc\rd", 7, "a\\nb\\tc\\rd"},
+    {"\x1b[31m", 5, "\\x1b[31m"},
+    {"a\0b", 3, "a\\x00b"},
+    {"it's", 4, "it\\x27s"},
+    {"a\\b", 3, "a\\x5cb"},
+    {"\x7f", 1, "\\x7f"},
+    {"\"<>&", 4, "\"<>&"},
+    {"\xc3\xa9", 2, "\xc3\xa9"},
+    {"\xe6\x97\xa5\xe6\x9c\xac", 6, "\xe6\x97\xa5\xe6\x9c\xac"},
+    {"\xf0\x9f\x98\x80", 4, "\xf0\x9f\x98\x80"},
+    {"\xff\xfe", 2, "\\xff\\xfe"},
+    {"\xc3", 1, "\\xc3"},
+    {"\xc3(", 2, "\\xc3("},
+    {"\xe6\x97", 2, "\\xe6\\x97"},
+    {"\x80", 1, "\\x80"},
+    {"\xc0\xaf", 2, "\\xc0\\xaf"},
+    {"\xe0\x80\xaf", 3, "\\xe0\\x80\\xaf"},
+    {"\xed\xa0\x80", 3, "\\xed\\xa0\\x80"},
+    {"\xf4\x90\x80\x80", 4, "\\xf4\\x90\\x80\\x80"},
+    {"\xf8\x88\x80\x80\x80", 5, "\\xf8\\x88\\x80\\x80\\x80"},
+    {"\xc2\x9b"
+     "1m",
+     4, "\\xc2\\x9b1m"},
+    {"\xc2\xa0", 2, "\xc2\xa0"},
+};
+
+static void bytes_are_escaped(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char buffer[64];
+        memset(buffer, 'Z', sizeof buffer);
+        assert_ptr_equal(ck_quote(buffer, sizeof buffer, rows[i].source, rows[i].length), buffer);
+        assert_string_equal(buffer, rows[i].shown);
+    }
+}
+
+static void every_byte_alone_is_shown_in_printable_ascii(void **state)
+{
+    (void)state;
+    for (unsigned value = 0; value < 256; value++) {
+        char source = (char)value;
+        char buffer[16];
+        ck_quote(buffer, sizeof buffer, &source, 1);
+        assert_true(strlen(buffer) >= 1);
+        for (const char *at = buffer; *at != '\0'; at++)
+            assert_true(*at >= 0x20 && *at < 0x7f);
+    }
+}
+
+static void long_text_ends_in_dots(void **state)
+{
+    (void)state;
+    char buffer[10];
+    assert_string_equal(ck_quote(buffer, sizeof buffer, "123456789", 9), "123456789");
+    assert_string_equal(ck_quote(buffer, sizeof buffer, "1234567890", 10), "123456...");
+    assert_string_equal(ck_quote(buffer, sizeof buffer, "12345\n", 6), "12345\\n");
+    assert_string_equal(ck_quote(buffer, sizeof buffer, "12345\x01yz", 8), "12345...");
+    assert_string_equal(ck_quote(buffer, sizeof buffer, "12345\xc3\xa9xyz", 10), "12345...");
+    assert_string_equal(ck_quote(buffer, sizeof buffer, "\x01\x02\x03", 3), "\\x01...");
+}
+
+static void nothing_is_written_beyond_the_buffer(void **state)
+{
+    (void)state;
+    static const char source[] = "ab\x01\xc3\xa9\n\xf0\x9f\x98\x80'tail";
+    for (size_t size = 0; size < 40; size++) {
+        char buffer[48];
+        memset(buffer, 'Z', sizeof buffer);
+        ck_quote(buffer, size, source, sizeof source - 1);
+        for (size_t i = size; i < sizeof buffer; i++)
+            assert_int_equal(buffer[i], 'Z');
+        if (size > 0) {
+            assert_non_null(memchr(buffer, '\0', size));
+            assert_true(ck_utf8_valid(buffer, strlen(buffer)));
+        }
+    }
+}
+
+static void the_macro_is_bounded(void **state)
+{
+    (void)state;
+    char source[2 * CK_QUOTE_MAX];
+    memset(source, 'x', sizeof source);
+    source[sizeof source - 1] = '\0';
+    const char *shown = CK_QUOTE(source);
+    assert_int_equal(strlen(shown), CK_QUOTE_MAX - 1);
+    assert_string_equal(shown + strlen(shown) - 3, "...");
+}
+
+static void sequences_are_measured(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *source;
+        size_t length;
+        size_t bytes;
+    } sequences[] = {
+        {"", 0, 0},
+        {"a", 1, 1},
+        {"\0", 1, 1},
+        {"\x7f", 1, 1},
+        {"\xc2\x80", 2, 2},
+        {"\xdf\xbf", 2, 2},
+        {"\xe0\xa0\x80", 3, 3},
+        {"\xed\x9f\xbf", 3, 3},
+        {"\xee\x80\x80", 3, 3},
+        {"\xf0\x90\x80\x80", 4, 4},
+        {"\xf4\x8f\xbf\xbf", 4, 4},
+        {"\xc1\xbf", 2, 0},
+        {"\xe0\x9f\xbf", 3, 0},
+        {"\xf0\x8f\xbf\xbf", 4, 0},
+        {"\xf5\x80\x80\x80", 4, 0},
+        {"\xc2\x80", 1, 0},
+        {"\xe0\xa0\x80", 2, 0},
+        {"\xf0\x90\x80\x80", 3, 0},
+        {"\xc2 ", 2, 0},
+        {"\xbf", 1, 0},
+    };
+    for (size_t i = 0; i < COUNT(sequences); i++)
+        assert_int_equal(ck_utf8_sequence(sequences[i].source, sequences[i].length), sequences[i].bytes);
+}
+
+static void text_is_valid_as_a_whole_or_not(void **state)
+{
+    (void)state;
+    assert_true(ck_utf8_valid("", 0));
+    assert_true(ck_utf8_valid("a\xc3\xa9z", 4));
+    assert_false(ck_utf8_valid("a\xc3\xa9z\xff", 5));
+    assert_false(ck_utf8_valid("a\xc3", 2));
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bytes_are_escaped),
+        cmocka_unit_test(every_byte_alone_is_shown_in_printable_ascii),
+        cmocka_unit_test(long_text_ends_in_dots),
+        cmocka_unit_test(nothing_is_written_beyond_the_buffer),
+        cmocka_unit_test(the_macro_is_bounded),
+        cmocka_unit_test(sequences_are_measured),
+        cmocka_unit_test(text_is_valid_as_a_whole_or_not),
+    };
+    return cmocka_run_group_tests_name("quote", tests, NULL, NULL);
+}
