@@ -42,6 +42,13 @@
  *   A context is used by one thread at a time; several threads use several contexts. After
  *   fork() without exec the child must not use the parent's context (it gets -EOWNERDEAD).
  *
+ * WHAT A TOOL FINDS
+ *
+ *   Its arguments, the environment PATH HOME LANG LC_ALL with what the entry sets and grants, the
+ *   working directory, stdin as requested (else /dev/null), two pipes, and no other descriptor. A
+ *   session of its own without a terminal, default signal dispositions, an empty signal mask, umask
+ *   022, and no_new_privs. Resource limits, priority and user are the caller's.
+ *
  * WHEN A CALL ENDS
  *
  *   A call ends when the tool's own process has ended. What it left behind (daemons,

@@ -71,7 +71,7 @@ static int open_context(struct choke_context *context, const struct choke_option
     if (write_installs(context) < 0 ||
         ck_search_init(&context->search, context->policy->search_path.items, context->policy->search_path.count) < 0)
         return ck_error_oom(error);
-    context->null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    context->null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (context->null_fd < 0)
         return ck_error_set(error, CHOKE_SPAWN_FAILED, errno, "cannot open '/dev/null': %s", strerror(errno));
     result = ck_watch_init(&context->watch, ck_job_ended, context);

@@ -182,8 +182,10 @@ static void read_stream(const struct ck_watch *watch, struct ck_stream *stream)
             return;
         }
         round += (size_t)got;
-        if (got >= LARGE_READ_BYTES)
+        if (got >= LARGE_READ_BYTES && !stream->enlarged) {
             (void)fcntl(stream->fd, F_SETPIPE_SZ, LARGE_PIPE_BYTES);
+            stream->enlarged = true;
+        }
     }
 }
 

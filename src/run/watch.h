@@ -20,6 +20,7 @@ struct ck_stream {
     struct ck_run *run;
     int fd; /* -1 after its end */
     enum choke_stream which;
+    bool enlarged; /* a flood was seen, and the pipe made larger for it */
     struct ck_capture capture;
 };
 
