@@ -85,7 +85,8 @@ def run(command, timeout=300, env=None, cwd=ROOT):
 def check(*command, **keywords):
     """One check: it passes when the command does."""
     finished = run(list(command), **keywords)
-    log = f"$ {' '.join(command)}\n{finished.output}"
+    words = " ".join(command)
+    log = f"$ {words if len(words) < 500 else words[:500] + ' ...'}\n{finished.output}"
     if finished.status == 0:
         return Outcome(passed=1, log=log)
     return Outcome(failed=1, log=f"{log}status {finished.status}\n")
