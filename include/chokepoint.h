@@ -166,7 +166,10 @@ struct choke_options {
     void *event_data;
 };
 
-/* options may be NULL. On failure *ret_context is untouched; error->outcome is CHOKE_POLICY where the policy is at fault. */
+/*
+ * options may be NULL. On failure *ret_context is untouched; error->outcome is CHOKE_POLICY where the policy is at
+ * fault.
+ */
 CHOKE_API int choke_context_new(const struct choke_options *options, struct choke_context **ret_context,
                                 struct choke_error *error);
 
@@ -283,7 +286,9 @@ CHOKE_API int choke_start(struct choke_context *context, const struct choke_requ
 /* Readable when choke_dispatch has something to do. Belongs to the context: do not read or close it. */
 CHOKE_API int choke_fd(const struct choke_context *context);
 
-/* Does what is due, without blocking. Returns the number of finished jobs waiting in choke_next(), or a negative errno. */
+/*
+ * Does what is due, without blocking. Returns the number of finished jobs waiting in choke_next(), or a negative errno.
+ */
 CHOKE_API int choke_dispatch(struct choke_context *context, struct choke_error *error);
 
 /* Blocks until a job is finished or timeout_ms has passed (-1: no bound), then as choke_dispatch. */

@@ -25,7 +25,8 @@ int ck_context_check(const struct choke_context *context, struct choke_error *er
     if (context == NULL)
         return ck_error_set(error, CHOKE_INVALID, EINVAL, "no context was given");
     if (context->owner != getpid())
-        return ck_error_set(error, CHOKE_INVALID, EOWNERDEAD, "the context belongs to the process that made it, not to its fork");
+        return ck_error_set(error, CHOKE_INVALID, EOWNERDEAD,
+                            "the context belongs to the process that made it, not to its fork");
     return 0;
 }
 
@@ -42,7 +43,8 @@ struct ck_plan_sources ck_context_sources(struct choke_context *context)
 static int load_policy(struct choke_context *context, const char *path, struct choke_error *error)
 {
     if (path == NULL)
-        return ck_policy_parse("default policy", ck_policy_default_text, ck_policy_default_length, &context->policy, error);
+        return ck_policy_parse("default policy", ck_policy_default_text, ck_policy_default_length, &context->policy,
+                               error);
     char *text;
     size_t length;
     int result = ck_policyfile_read(path, CK_POLICY_MAX_BYTES, &text, &length, &context->policy_place, error);
@@ -76,7 +78,8 @@ static int open_context(struct choke_context *context, const struct choke_option
         return ck_error_set(error, CHOKE_SPAWN_FAILED, errno, "cannot open '/dev/null': %s", strerror(errno));
     result = ck_watch_init(&context->watch, ck_job_ended, context);
     if (result < 0)
-        return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot make an event descriptor: %s", strerror(-result));
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot make an event descriptor: %s",
+                            strerror(-result));
     return 0;
 }
 
@@ -91,7 +94,8 @@ static void close_context(struct choke_context *context)
     free(context);
 }
 
-int choke_context_new(const struct choke_options *options, struct choke_context **ret_context, struct choke_error *error)
+int choke_context_new(const struct choke_options *options, struct choke_context **ret_context,
+                      struct choke_error *error)
 {
     static const struct choke_options standard;
     if (ret_context == NULL)
@@ -115,7 +119,9 @@ int choke_context_new(const struct choke_options *options, struct choke_context 
     return 0;
 }
 
-/* Cancelled runs end within their grace; one that does not has lost its warden to something hostile, and is given up. */
+/*
+ * Cancelled runs end within their grace; one that does not has lost its warden to something hostile, and is given up.
+ */
 static void end_all(struct choke_context *context)
 {
     struct ck_watch *watch = &context->watch;

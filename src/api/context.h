@@ -1,8 +1,9 @@
 /*
  * context.h - what is behind the public names: the context, its jobs, their results.
  *
- * A job is born by choke_start or choke_run, sits in the context's list until it is freed, and ends once: job_ended fills the result and either puts the job into
- * the queue of choke_next or, for a blocking run, leaves it to the caller that waits.
+ * A job is born by choke_start or choke_run, sits in the context's list until it is freed, and ends once: job_ended
+ * fills the result and either puts the job into the queue of choke_next or, for a blocking run, leaves it to the
+ * caller that waits.
  */
 #ifndef CK_API_CONTEXT_H
 #define CK_API_CONTEXT_H
@@ -60,7 +61,8 @@ int ck_result_end(struct choke_result *result, struct ck_run *run);
 /* ---- event.c ---- */
 
 void ck_event_refused(const struct choke_job *job);
-void ck_event_started(const struct choke_job *job, const struct choke_request *request, const struct ck_jail_choice *jail);
+void ck_event_started(const struct choke_job *job, const struct choke_request *request,
+                      const struct ck_jail_choice *jail);
 void ck_event_ended(const struct choke_job *job);
 
 /* ---- job.c ---- */

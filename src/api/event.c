@@ -46,7 +46,8 @@ static void join_egress(const struct choke_request *request, char *text, size_t 
         at += (size_t)snprintf(text + at, size - at, "%s%s", i > 0 ? "," : "", CK_QUOTE(request->egress[i]));
 }
 
-void ck_event_started(const struct choke_job *job, const struct choke_request *request, const struct ck_jail_choice *jail)
+void ck_event_started(const struct choke_job *job, const struct choke_request *request,
+                      const struct ck_jail_choice *jail)
 {
     const struct choke_result *result = job->result;
     char name[64];
@@ -60,8 +61,8 @@ void ck_event_started(const struct choke_job *job, const struct choke_request *r
         (void)snprintf(name, sizeof name, "subproc.%s.wrapped", jail->jail->name);
         TELL(job->context, CHOKE_DEBUG, name, {"probe_name", job->probe}, {"egress", egress});
     }
-    TELL(job->context, CHOKE_INFO, "subproc.started", {"tool", result->tool_name}, {"path", CK_QUOTE(result->tool_path)},
-         {"jail", jail->jail->name}, {"probe_name", job->probe});
+    TELL(job->context, CHOKE_INFO, "subproc.started", {"tool", result->tool_name},
+         {"path", CK_QUOTE(result->tool_path)}, {"jail", jail->jail->name}, {"probe_name", job->probe});
 }
 
 static void tell_truncated(const struct choke_job *job, const struct choke_capture *capture, const char *stream)

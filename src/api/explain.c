@@ -54,8 +54,8 @@ static bool complete(const struct choke_decision *decision, const struct ck_plan
            (plan->env == NULL || decision->env != NULL);
 }
 
-int choke_explain(struct choke_context *context, const struct choke_request *request, struct choke_decision **ret_decision,
-                  struct choke_error *error)
+int choke_explain(struct choke_context *context, const struct choke_request *request,
+                  struct choke_decision **ret_decision, struct choke_error *error)
 {
     int result = ck_context_check(context, error);
     if (result < 0)

@@ -108,7 +108,8 @@ static void set_error(struct choke_result *result, const struct ck_run *run)
         break;
     case CHOKE_CANCELLED:
         (void)ck_error_set(error, CHOKE_CANCELLED, ECANCELED,
-                           run->cancelled ? "'%s' was cancelled" : "'%s' was ended because its warden was killed", tool);
+                           run->cancelled ? "'%s' was cancelled" : "'%s' was ended because its warden was killed",
+                           tool);
         break;
     case CHOKE_SIGNALED:
         (void)ck_error_set(error, CHOKE_SIGNALED, 0, "'%s' was ended by signal %d (%s)", tool, result->signal,
@@ -136,7 +137,8 @@ int ck_result_end(struct choke_result *result, struct ck_run *run)
         result->kill = ck_kill_name(report->kill);
     }
     struct result_box *box = (struct result_box *)result;
-    if (ck_capture_take(&run->out.capture, &box->owned[0]) < 0 || ck_capture_take(&run->err.capture, &box->owned[1]) < 0)
+    if (ck_capture_take(&run->out.capture, &box->owned[0]) < 0 ||
+        ck_capture_take(&run->err.capture, &box->owned[1]) < 0)
         return -ENOMEM;
     result->out = box->owned[0];
     result->err = box->owned[1];

@@ -1,7 +1,8 @@
 /*
  * arena.c - see arena.h.
  *
- * Blocks are chained, newest first, and double in size up to 256 KiB; a request larger than that gets a block of its own.
+ * Blocks are chained, newest first, and double in size up to 256 KiB; a request larger than that gets a block of its
+ * own.
  */
 #include "base/arena.h"
 
@@ -76,7 +77,8 @@ void *ck_arena_grow(struct ck_arena *arena, void *old, size_t old_bytes, size_t 
     struct ck_arena_block *block = arena->blocks;
     if (old != NULL && block != NULL && new_bytes <= SIZE_MAX / 4 && new_bytes >= old_bytes) {
         size_t start = (size_t)((unsigned char *)old - block->data);
-        bool latest = (unsigned char *)old >= block->data && start + aligned(old_bytes == 0 ? 1 : old_bytes) == block->used;
+        bool latest =
+            (unsigned char *)old >= block->data && start + aligned(old_bytes == 0 ? 1 : old_bytes) == block->used;
         if (latest && aligned(new_bytes) <= block->size - start) {
             block->used = start + aligned(new_bytes);
             return old;

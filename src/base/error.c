@@ -4,7 +4,8 @@
 #include <errno.h>
 #include <stdarg.h>
 
-static int fill(struct choke_error *error, enum choke_outcome outcome, int errnum, const char *format, va_list args)
+__attribute__((format(printf, 4, 0))) static int fill(struct choke_error *error, enum choke_outcome outcome, int errnum,
+                                                      const char *format, va_list args)
 {
     if (error != NULL) {
         *error = (struct choke_error){.outcome = outcome, .errnum = errnum};

@@ -33,6 +33,20 @@ bool ck_utf8_valid(const char *s, size_t length)
     return true;
 }
 
+/*
+ * Characters that change the direction of text: they make a line read otherwise than it is (U+061C, U+200E..F,
+ * U+202A..E, U+2066..9).
+ */
+static bool turns_text(const unsigned char *u, size_t length)
+{
+    if (length == 2)
+        return u[0] == 0xd8 && u[1] == 0x9c;
+    if (length != 3 || u[0] != 0xe2)
+        return false;
+    return (u[1] == 0x80 && (u[2] == 0x8e || u[2] == 0x8f || (u[2] >= 0xaa && u[2] <= 0xae))) ||
+           (u[1] == 0x81 && u[2] >= 0xa6 && u[2] <= 0xa9);
+}
+
 /* One source character into piece (at least 5 bytes); returns its length and advances *used. */
 static size_t quote_one(char *piece, const char *src, size_t left, size_t *used)
 {
@@ -47,7 +61,7 @@ static size_t quote_one(char *piece, const char *src, size_t left, size_t *used)
     size_t n = ck_utf8_sequence(src, left);
     /* C1 controls (U+0080..U+009F) are as dangerous to a terminal as C0. */
     bool c1 = n == 2 && c == 0xc2 && (unsigned char)src[1] < 0xa0;
-    if (n == 0 || c1 || c < 0x20 || c == 0x7f || c == '\\' || c == '\'') {
+    if (n == 0 || c1 || turns_text((const unsigned char *)src, n) || c < 0x20 || c == 0x7f || c == '\\' || c == '\'') {
         memcpy(piece, (char[]){'\\', 'x', hex[c >> 4], hex[c & 15]}, 4);
         return 4;
     }
@@ -60,20 +74,21 @@ const char *ck_quote(char *dst, size_t dst_size, const char *src, size_t src_len
 {
     static const char cut[] = "...";
     size_t at = 0;
+    size_t cut_at = 0; /* the last end of a piece behind which the dots still fit */
     for (size_t i = 0, used; i < src_length; i += used) {
         char piece[8];
         size_t n = quote_one(piece, src + i, src_length - i, &used);
-        bool last = i + used >= src_length;
-        if (at + n + (last ? 0 : sizeof cut - 1) >= dst_size) {
+        if (at + n >= dst_size) {
             if (dst_size >= sizeof cut) {
-                size_t end = at + sizeof cut <= dst_size ? at : dst_size - sizeof cut;
-                memcpy(dst + end, cut, sizeof cut);
+                memcpy(dst + cut_at, cut, sizeof cut);
                 return dst;
             }
             break;
         }
         memcpy(dst + at, piece, n);
         at += n;
+        if (at + sizeof cut <= dst_size)
+            cut_at = at;
     }
     if (dst_size > 0)
         dst[at] = '\0';

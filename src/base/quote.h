@@ -1,9 +1,9 @@
 /*
  * quote.h - show untrusted bytes safely.
  *
- * ck_quote writes src to dst with control bytes, backslash, the single quote, DEL and bytes that are not
- * valid UTF-8 as \xNN (\n, \t and \r by name), always NUL-terminated; what does not fit ends in "...".
- * Returns dst. CK_QUOTE(s) does it in a buffer that lives to the end of the enclosing block.
+ * ck_quote writes src to dst with control bytes, backslash, the single quote, DEL and bytes that are not valid UTF-8,
+ * or that change the direction of text, as \xNN (\n, \t and \r by name), always NUL-terminated; what does not fit
+ * ends in "...". Returns dst. CK_QUOTE(s) does it in a buffer that lives to the end of the enclosing block.
  */
 #ifndef CK_BASE_QUOTE_H
 #define CK_BASE_QUOTE_H

@@ -1,6 +1,6 @@
 /*
- * cmd_completion.c - prints a completion script. The scripts are written from the tables and from the embedded policy, whose
- * tools are offered behind "run".
+ * cmd_completion.c - prints a completion script. The scripts are written from the tables and from the embedded
+ * policy, whose tools are offered behind "run".
  */
 #include "cli/cli.h"
 #include "cli/text.h"

@@ -52,7 +52,10 @@ static const struct ck_choice jails[] = {{"auto", CHOKE_JAIL_AUTO},
                                          {"none", CHOKE_JAIL_NONE},
                                          {NULL, 0}};
 
-/* What is passed on is captured all the same and then not used; a small copy will do, but one that is still read in large pieces. */
+/*
+ * What is passed on is captured all the same and then not used; a small copy will do, but one that is still read in
+ * large pieces.
+ */
 #define STREAM_CAPTURE_BYTES ((size_t)1 << 20)
 
 #define TARGET(field) .offset = offsetof(struct run_options, field)

@@ -1,9 +1,9 @@
 /*
  * completion_bash.c - the script for bash.
  *
- * It walks the words before the cursor once: which command, whether an option still expects its value, whether the operand
- * stands already. Behind the operand it offers nothing of its own, and bash falls back to file names. bash splits a
- * word at "=", so "--cwd=x" arrives as three words.
+ * It walks the words before the cursor once: which command, whether an option still expects its value, whether the
+ * operand stands already. Behind the operand it offers nothing of its own, and bash falls back to file names. bash
+ * splits a word at "=", so "--cwd=x" arrives as three words.
  */
 #include "cli/cli.h"
 

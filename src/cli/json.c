@@ -139,7 +139,9 @@ void ck_json_write(struct ck_outlet *outlet, const json_t *value)
     }
     gatherer->outlet = outlet;
     gatherer->used = 0;
-    /* 15 digits print a time in microseconds as it was measured; jansson's 17 would print 0.1 as 0.10000000000000001. */
+    /*
+     * 15 digits print a time in microseconds as it was measured; jansson's 17 would print 0.1 as 0.10000000000000001.
+     */
     if (json_dump_callback(value, gather, gatherer, JSON_COMPACT | JSON_REAL_PRECISION(15)) < 0 && outlet->error == 0)
         outlet->error = ENOMEM;
     (void)gather("\n", 1, gatherer);

@@ -1,8 +1,8 @@
 /*
  * options.h - options as a table.
  *
- * One table per command says everything about its options. Parsing, help and the shell completions read the same table, so
- * none of them can know an option that the others do not.
+ * One table per command says everything about its options. Parsing, help and the shell completions read the same
+ * table, so none of them can know an option that the others do not.
  *
  * Spellings: "--name", "--name VALUE", "--name=VALUE"; no abbreviation. "--" ends the options, and so does the first
  * word that is not one. An option that is not repeatable may be given once.
@@ -46,8 +46,9 @@ struct ck_option {
 };
 
 /*
- * Fills the zero-filled or preset struct at target. Returns the number of words that were options ("--" included), or a negative errno and
- * *error (CHOKE_INVALID); what was given before the error is in target. ck_options_done in either case.
+ * Fills the zero-filled or preset struct at target. Returns the number of words that were options ("--" included), or
+ * a negative errno and *error (CHOKE_INVALID); what was given before the error is in target. ck_options_done in
+ * either case.
  */
 int ck_options_parse(const struct ck_option *options, char *const *words, void *target, struct choke_error *error);
 

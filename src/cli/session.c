@@ -1,8 +1,8 @@
 /*
  * session.c - one loop over two descriptors: the library's, and the one by which signals come.
  *
- * SIGPIPE stays blocked from the start to the end of the process, so that a reader that went away is an error of write()
- * and the job can be ended in good order.
+ * SIGPIPE stays blocked from the start to the end of the process, so that a reader that went away is an error of
+ * write() and the job can be ended in good order.
  */
 #include "cli/session.h"
 

@@ -49,10 +49,12 @@ int ck_jail_choose(enum choke_jail wanted, bool required, bool egress, struct ck
     if (ret_choice->jail != &ck_jail_none)
         return 0;
     if (required)
-        return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP,
-                            "a jail is required and none is to be had; without --require-jail the tool would run uncaged");
+        return ck_error_set(
+            error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP,
+            "a jail is required and none is to be had; without --require-jail the tool would run uncaged");
     if (egress)
-        return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP,
-                            "egress can be bounded in a jail only, and none is to be had; leave --egress out to run without a bound");
+        return ck_error_set(
+            error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP,
+            "egress can be bounded in a jail only, and none is to be had; leave --egress out to run without a bound");
     return 0;
 }

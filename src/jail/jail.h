@@ -1,8 +1,9 @@
 /*
  * jail.h - the port: what a jail is to the rest, and the registry of its adapters.
  *
- * An adapter is one file with one struct ck_jail. To add one: write it, name it in the table of jail.c. Which adapter a run gets is decided here, before
- * anything exists; a jail that was asked for by name and is not to be had is a refusal, never a weaker jail.
+ * An adapter is one file with one struct ck_jail. To add one: write it, name it in the table of jail.c. Which adapter
+ * a run gets is decided here, before anything exists; a jail that was asked for by name and is not to be had is a
+ * refusal, never a weaker jail.
  */
 #ifndef CK_JAIL_JAIL_H
 #define CK_JAIL_JAIL_H

@@ -22,7 +22,10 @@ struct ck_host_environment {
 /* May name be a variable at all: [A-Za-z_][A-Za-z0-9_]*, at most 255 bytes. */
 bool ck_env_name_valid(const char *name, size_t length);
 
-/* May any policy grant it? False for the loader's, interpreters' and credential names that would undo a protection (LD_*, ...). */
+/*
+ * May any policy grant it? False for the loader's, interpreters' and credential names that would undo a protection
+ * (LD_*, ...).
+ */
 bool ck_env_name_grantable(const char *name, size_t length);
 
 /*

@@ -1,8 +1,8 @@
 /*
  * judge.h - the decision, and nothing but the decision.
  *
- * Pure: reads the policy and the request, touches no file and makes no system call. What it lets through still has to be
- * found and opened (plan.h); what it refuses never gets so far as a scratch directory or a process.
+ * Pure: reads the policy and the request, touches no file and makes no system call. What it lets through still has to
+ * be found and opened (plan.h); what it refuses never gets so far as a scratch directory or a process.
  */
 #ifndef CK_POLICY_JUDGE_H
 #define CK_POLICY_JUDGE_H

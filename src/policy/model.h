@@ -1,8 +1,8 @@
 /*
  * model.h - the policy in memory: one arena, immutable after load.
  *
- * Only what is enforced is in the model: a key that is not here is an unknown key, and an unknown key is an
- * error, so nobody can believe in a rule that does nothing. Argument rules, digests, helpers, egress and workspace get their
+ * Only what is enforced is in the model: a key that is not here is an unknown key, and an unknown key is an error, so
+ * nobody can believe in a rule that does nothing. Argument rules, digests, helpers, egress and workspace get their
  * place in struct ck_tool, their line in the schema of load.c and their rule in judge.c together.
  */
 #ifndef CK_POLICY_MODEL_H

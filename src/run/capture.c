@@ -1,8 +1,8 @@
 /*
  * capture.c - see capture.h.
  *
- * Memory grows fourfold up to the cap, so that a small output costs little and a large one few moves. If there is no memory to grow, the ring
- * stays at the size it has: the result is then truncated earlier, and says so.
+ * Memory grows fourfold up to the cap, so that a small output costs little and a large one few moves. If there is no
+ * memory to grow, the ring stays at the size it has: the result is then truncated earlier, and says so.
  */
 #include "run/capture.h"
 
@@ -84,7 +84,10 @@ static void swap_blocks(char *a, char *b, size_t length)
     }
 }
 
-/* Brings data[first] to the front, in place: the shorter side is swapped to where it belongs, and what is left is a smaller case of the same. */
+/*
+ * Brings data[first] to the front, in place: the shorter side is swapped to where it belongs, and what is left is a
+ * smaller case of the same.
+ */
 static void rotate(char *data, size_t size, size_t first)
 {
     size_t left = first, right = size - first;

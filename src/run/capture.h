@@ -1,8 +1,9 @@
 /*
  * capture.h - one stream of a tool, in bounded memory (R20).
  *
- * Up to the cap every byte is kept. Beyond it the oldest are given up: the memory becomes a ring of exactly cap bytes, and the result is the marker
- * followed by the last cap - 17. Nothing is allocated before the first byte. Reading goes straight into the ring; there is no second copy.
+ * Up to the cap every byte is kept. Beyond it the oldest are given up: the memory becomes a ring of exactly cap
+ * bytes, and the result is the marker followed by the last cap - 17. Nothing is allocated before the first byte.
+ * Reading goes straight into the ring; there is no second copy.
  */
 #ifndef CK_RUN_CAPTURE_H
 #define CK_RUN_CAPTURE_H
@@ -32,7 +33,10 @@ void ck_capture_add(struct ck_capture *capture, size_t length);
 /* Bytes that were read elsewhere; without memory they are only counted. */
 void ck_capture_copy(struct ck_capture *capture, const char *data, size_t length);
 
-/* The bytes in order. The memory goes over to *ret; give it back with ck_capture_free. -ENOMEM only for an empty stream. */
+/*
+ * The bytes in order. The memory goes over to *ret; give it back with ck_capture_free. -ENOMEM only for an empty
+ * stream.
+ */
 int ck_capture_take(struct ck_capture *capture, struct choke_capture *ret);
 void ck_capture_free(struct choke_capture *taken);
 

@@ -1,8 +1,9 @@
 /*
  * create.c - see create.h.
  *
- * The legacy clone call is the usual way, because seccomp profiles of container engines answer clone3 with ENOSYS. clone3 is
- * used only to be born in a cgroup, which nothing else can do without a window in which the child stands outside.
+ * The legacy clone call is the usual way, because seccomp profiles of container engines answer clone3 with ENOSYS.
+ * clone3 is used only to be born in a cgroup, which nothing else can do without a window in which the child stands
+ * outside.
  */
 #include "run/create.h"
 
@@ -16,8 +17,8 @@
 #define BORROW (CLONE_VM | CLONE_VFORK)
 
 /*
- * The child comes back from the system call in this same frame and calls child() below it, so nothing above the stack pointer
- * changes while the parent waits. noinline keeps the frame to what is written here.
+ * The child comes back from the system call in this same frame and calls child() below it, so nothing above the stack
+ * pointer changes while the parent waits. noinline keeps the frame to what is written here.
  */
 __attribute__((noinline)) long ck_create_borrowed(ck_create_child child, void *argument, int cgroup_fd, int *ret_pidfd)
 {

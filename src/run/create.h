@@ -1,8 +1,8 @@
 /*
  * create.h - the one place where processes come from.
  *
- * Compiled twice: into the library, which makes the keeper with it, and into the keeper, which makes wardens and tools. No other file
- * may create or replace a process (docs/adr/0003).
+ * Compiled twice: into the library, which makes the keeper with it, and into the keeper, which makes wardens and
+ * tools. No other file may create or replace a process (docs/adr/0003).
  */
 #ifndef CK_RUN_CREATE_H
 #define CK_RUN_CREATE_H
@@ -13,8 +13,8 @@
 typedef __attribute__((noreturn)) void (*ck_create_child)(void *argument);
 
 /*
- * A child that borrows the caller's memory and stack until it executes or exits; only the calling thread waits for that.
- * The cost does not depend on how much memory the caller has.
+ * A child that borrows the caller's memory and stack until it executes or exits; only the calling thread waits for
+ * that. The cost does not depend on how much memory the caller has.
  *
  *   Must     block all signals first: a handler would run in the child, in the parent's memory.
  *   Must not return from child, change memory that the parent needs, or use libc there.

@@ -1,8 +1,9 @@
 /*
  * launch.c - see launch.h, and docs/adr/0004 for why there is a keeper.
  *
- * The keeper's image is written to a memory file, sealed, and executed from there: no helper has to be installed, and nobody can exchange it. The process
- * is made by a borrowed clone, so it costs the same whatever the size of the caller.
+ * The keeper's image is written to a memory file, sealed, and executed from there: no helper has to be installed, and
+ * nobody can exchange it. The process is made by a borrowed clone, so it costs the same whatever the size of the
+ * caller.
  *
  *   Must     leave the caller's signal mask as it was.
  *   Must not wait for a keeper or warden without a bound: a hostile tool of the same user could have stopped it.
@@ -94,8 +95,8 @@ struct keeper_child {
 };
 
 /*
- * Runs in the new process, in our memory: system calls only. The descriptors are first moved out of the way of their targets, for the caller may have had
- * 0 to 3 closed.
+ * Runs in the new process, in our memory: system calls only. The descriptors are first moved out of the way of their
+ * targets, for the caller may have had 0 to 3 closed.
  */
 static __attribute__((noreturn)) void keeper_child(void *argument)
 {
@@ -180,7 +181,10 @@ static int start_keeper(struct ck_launcher *launcher)
     return result;
 }
 
-/* Lets the keeper end; one that does not (somebody stopped it) is killed. Its exit status is nobody's business, so a host may have reaped it. */
+/*
+ * Lets the keeper end; one that does not (somebody stopped it) is killed. Its exit status is nobody's business, so a
+ * host may have reaped it.
+ */
 static void end_keeper(struct ck_launcher *launcher)
 {
     if (launcher->keeper_fd < 0)
@@ -201,7 +205,10 @@ static void end_keeper(struct ck_launcher *launcher)
     ck_fd_close(&launcher->keeper_fd);
 }
 
-/* Wakes a keeper that somebody stopped; replaces one that somebody killed. The new one begins by ending what the old one's cgroup holds. */
+/*
+ * Wakes a keeper that somebody stopped; replaces one that somebody killed. The new one begins by ending what the old
+ * one's cgroup holds.
+ */
 void ck_launcher_nudge(struct ck_launcher *launcher)
 {
     if (launcher->keeper_fd < 0)
@@ -216,7 +223,10 @@ void ck_launcher_nudge(struct ck_launcher *launcher)
 
 /* ---- wardens ---- */
 
-/* A keeper needs some 60 us to make a warden; a burst of requests fills its socket. One that is stopped must not hold us. */
+/*
+ * A keeper needs some 60 us to make a warden; a burst of requests fills its socket. One that is stopped must not hold
+ * us.
+ */
 static int send_request(int control_fd, int socket_fd)
 {
     static const struct ck_wire_simple request = {.kind = CK_WIRE_WARDEN};
@@ -266,7 +276,8 @@ static int make_warden(struct ck_launcher *launcher, struct ck_warden **ret_ward
     }
     if (result < 0) {
         free(warden);
-        return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot start a keeper for the run: %s", explain(result));
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot start a keeper for the run: %s",
+                            explain(result));
     }
     *warden = (struct ck_warden){.source = CK_SOURCE_WARDEN, .socket_fd = pair[0], .pidfd = -1};
     *ret_warden = warden;
@@ -351,7 +362,8 @@ static int send_large(int socket_fd, const struct ck_wire_plan *plan, const int 
 }
 
 /* Packs in place where it fits, on the heap where not. */
-static int pack_and_send(const struct ck_plan *plan, int socket_fd, const int *fds, uint64_t deadline_ns, uint64_t kill_ns)
+static int pack_and_send(const struct ck_plan *plan, int socket_fd, const int *fds, uint64_t deadline_ns,
+                         uint64_t kill_ns)
 {
     _Alignas(struct ck_wire_plan) unsigned char buffer[CK_WIRE_INLINE_MAX];
     size_t size = ck_wire_pack(plan->argv, plan->env, plan->exec_path, buffer, sizeof buffer);
@@ -373,8 +385,8 @@ int ck_launch(struct ck_warden *warden, const struct ck_plan *plan, const struct
               uint64_t kill_ns, struct choke_error *error)
 {
     const int fds[CK_WIRE_FDS] = {
-        [CK_WIRE_STDIN] = plan->stdin_fd,       [CK_WIRE_STDOUT] = pipes->out[1],
-        [CK_WIRE_STDERR] = pipes->err[1],       [CK_WIRE_CWD] = plan->cwd_fd,
+        [CK_WIRE_STDIN] = plan->stdin_fd,        [CK_WIRE_STDOUT] = pipes->out[1],
+        [CK_WIRE_STDERR] = pipes->err[1],        [CK_WIRE_CWD] = plan->cwd_fd,
         [CK_WIRE_EXECUTABLE] = plan->execute_fd, [CK_WIRE_STDOUT_READ] = pipes->out[0],
         [CK_WIRE_STDERR_READ] = pipes->err[0],
     };

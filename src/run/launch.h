@@ -9,8 +9,8 @@
  *      ck_launcher_discard       or, if it is lost, close it; with a kill where it may still live
  *   5. ck_launcher_done          closes all; the keeper ends its wardens and itself
  *
- * Nothing here waits for a warden. ck_launcher_take waits up to 0.2 s for a keeper that is busy with earlier requests, ck_launcher_done up to a second
- * for its end.
+ * Nothing here waits for a warden. ck_launcher_take waits up to 0.2 s for a keeper that is busy with earlier
+ * requests, ck_launcher_done up to a second for its end.
  */
 #ifndef CK_RUN_LAUNCH_H
 #define CK_RUN_LAUNCH_H

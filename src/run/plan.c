@@ -1,8 +1,8 @@
 /*
  * plan.c - see plan.h.
  *
- * The order is the order of refusals: what the policy says of the request, then its stdin, the root and the policy's own place, then the directory, the tool, and the
- * jail. The first that fails ends the plan.
+ * The order is the order of refusals: what the policy says of the request, then its stdin, the root and the policy's
+ * own place, then the directory, the tool, and the jail. The first that fails ends the plan.
  */
 #include "run/plan.h"
 
@@ -57,9 +57,10 @@ static int step_root(struct planner *planner)
     if (planner->sources->policy_place == NULL)
         return 0;
     if (ck_identity_of(plan->root_fd, &root) < 0 || ck_trust_passes(planner->sources->policy_place, root)) {
-        (void)ck_error_set(&plan->verdict.error, CHOKE_POLICY, EPERM,
-                           "policy '%s' lies inside the root '%s', where the repository could have written it; keep it elsewhere",
-                           CK_QUOTE(planner->sources->policy->file), CK_QUOTE(planner->request->root));
+        (void)ck_error_set(
+            &plan->verdict.error, CHOKE_POLICY, EPERM,
+            "policy '%s' lies inside the root '%s', where the repository could have written it; keep it elsewhere",
+            CK_QUOTE(planner->sources->policy->file), CK_QUOTE(planner->request->root));
         return refuse(planner, "policy.place");
     }
     return 0;
@@ -80,7 +81,8 @@ static void add_install_hint(struct planner *planner)
     const char *command = ck_tool_install_command(&planner->plan->arena, verdict->tool);
     size_t used = strlen(verdict->error.message);
     if (command != NULL)
-        (void)snprintf(verdict->error.message + used, sizeof verdict->error.message - used, "; install it: %s", command);
+        (void)snprintf(verdict->error.message + used, sizeof verdict->error.message - used, "; install it: %s",
+                       command);
 }
 
 static int step_tool(struct planner *planner)
@@ -146,7 +148,10 @@ static int stdin_from_bytes(struct planner *planner)
     return 0;
 }
 
-/* A copy, taken before anything else is opened: a number that is closed could otherwise come to mean a descriptor of ours. */
+/*
+ * A copy, taken before anything else is opened: a number that is closed could otherwise come to mean a descriptor of
+ * ours.
+ */
 static int stdin_from_descriptor(struct planner *planner)
 {
     int fd = fcntl(planner->request->stdin_fd, F_DUPFD_CLOEXEC, 3);
@@ -173,8 +178,7 @@ static int step_stdin(struct planner *planner)
 
 int ck_plan_make(const struct ck_plan_sources *sources, const struct choke_request *request, struct ck_plan *ret)
 {
-    static const plan_step steps[] = {step_judge, step_stdin, step_root,   step_cwd,
-                                      step_tool,  step_jail,  step_strings};
+    static const plan_step steps[] = {step_judge, step_stdin, step_root, step_cwd, step_tool, step_jail, step_strings};
     *ret = (struct ck_plan){.root_fd = -1, .cwd_fd = -1, .execute_fd = -1, .stdin_fd = -1};
     struct planner planner = {.sources = sources, .request = request, .plan = ret};
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {

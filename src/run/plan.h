@@ -1,8 +1,8 @@
 /*
  * plan.h - everything about a run, resolved and frozen before the process exists.
  *
- * Names become descriptors here, and nothing downstream looks at a name again. A plan that is refused says so in outcome, rule and error, and holds nothing
- * open; it never gets to the launcher.
+ * Names become descriptors here, and nothing downstream looks at a name again. A plan that is refused says so in
+ * outcome, rule and error, and holds nothing open; it never gets to the launcher.
  */
 #ifndef CK_RUN_PLAN_H
 #define CK_RUN_PLAN_H
@@ -40,7 +40,10 @@ struct ck_plan {
 int ck_plan_make(const struct ck_plan_sources *sources, const struct choke_request *request, struct ck_plan *ret);
 void ck_plan_done(struct ck_plan *plan);
 
-/* SIGKILL follows SIGTERM after this long: 100 ms, or as much of half the timeout as leaves time to return within 1.5 times the timeout. */
+/*
+ * SIGKILL follows SIGTERM after this long: 100 ms, or as much of half the timeout as leaves time to return within 1.5
+ * times the timeout.
+ */
 uint64_t ck_plan_grace_ns(uint64_t timeout_ms);
 
 #endif

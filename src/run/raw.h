@@ -1,8 +1,8 @@
 /*
  * raw.h - system calls without a C library.
  *
- * For code that runs where libc must not: in the keeper, which has none, and between a clone that shares memory and exec.
- * Nothing here touches errno or thread storage. A failure is the kernel's own negative errno.
+ * For code that runs where libc must not: in the keeper, which has none, and between a clone that shares memory and
+ * exec. Nothing here touches errno or thread storage. A failure is the kernel's own negative errno.
  */
 #ifndef CK_RUN_RAW_H
 #define CK_RUN_RAW_H

@@ -1,8 +1,9 @@
 /*
  * watch.c - see watch.h.
  *
- * A run has ended when its warden has reported: the tree is dead then, so what the streams still hold is all there will be. A stream that is not at its
- * end by then is held by a process outside the tree, to which a descriptor was passed; it is closed, and the result says so.
+ * A run has ended when its warden has reported: the tree is dead then, so what the streams still hold is all there
+ * will be. A stream that is not at its end by then is held by a process outside the tree, to which a descriptor was
+ * passed; it is closed, and the result says so.
  */
 #include "run/watch.h"
 
@@ -20,7 +21,7 @@
 #define EVENTS 64
 #define READ_ROUND_BYTES ((size_t)1 << 20) /* per stream and round, so that a flood does not starve the others */
 #define SMALL_READ_BYTES 4096
-#define LARGE_READ_BYTES ((ssize_t)65536)  /* a whole pipe at once: worth a larger one */
+#define LARGE_READ_BYTES ((ssize_t)65536) /* a whole pipe at once: worth a larger one */
 #define LARGE_PIPE_BYTES (1 << 20)
 #define CANCEL_LAST_RESORT_NS (250 * CK_NS_PER_MS)
 
@@ -73,8 +74,8 @@ static void arm(struct ck_watch *watch, uint64_t when_ns)
 {
     if (when_ns >= watch->armed_ns)
         return;
-    struct itimerspec timer = {.it_value = {.tv_sec = (time_t)(when_ns / CK_NS_PER_S),
-                                            .tv_nsec = (long)(when_ns % CK_NS_PER_S)}};
+    struct itimerspec timer = {
+        .it_value = {.tv_sec = (time_t)(when_ns / CK_NS_PER_S), .tv_nsec = (long)(when_ns % CK_NS_PER_S)}};
     (void)timerfd_settime(watch->timer_fd, TFD_TIMER_ABSTIME, &timer, NULL);
     watch->armed_ns = when_ns;
 }

@@ -1,11 +1,12 @@
 /*
  * watch.h - the runs of a context, from launch to their end.
  *
- * One epoll descriptor holds every warden's socket, every stream and one timer. It is what the public choke_fd is, so any event loop can wait
- * for it. Nothing here blocks but ck_watch_wait.
+ * One epoll descriptor holds every warden's socket, every stream and one timer. It is what the public choke_fd is, so
+ * any event loop can wait for it. Nothing here blocks but ck_watch_wait.
  *
- * Deadlines are the wardens' business. The watch has a second, later one per run, for the case that a hostile tool has stopped or killed its warden:
- * then the warden is killed, the keeper ends what is left, and the run ends with what was read so far.
+ * Deadlines are the wardens' business. The watch has a second, later one per run, for the case that a hostile tool
+ * has stopped or killed its warden: then the warden is killed, the keeper ends what is left, and the run ends with
+ * what was read so far.
  */
 #ifndef CK_RUN_WATCH_H
 #define CK_RUN_WATCH_H
@@ -59,11 +60,17 @@ struct ck_watch {
 
 int ck_watch_init(struct ck_watch *watch, ck_run_ended_fn on_ended, void *data);
 
-/* Kills what runs (without waiting for its end beyond the keeper's) and closes everything. Runs must have been taken off before. */
+/*
+ * Kills what runs (without waiting for its end beyond the keeper's) and closes everything. Runs must have been taken
+ * off before.
+ */
 void ck_watch_done(struct ck_watch *watch);
 void ck_watch_forget(struct ck_watch *watch);
 
-/* Makes pipes, takes a warden, hands it the plan. On failure the run is as if never started; *error has outcome CHOKE_SPAWN_FAILED. */
+/*
+ * Makes pipes, takes a warden, hands it the plan. On failure the run is as if never started; *error has outcome
+ * CHOKE_SPAWN_FAILED.
+ */
 int ck_watch_start(struct ck_watch *watch, struct ck_run *run, const struct ck_plan *plan, struct choke_error *error);
 
 /* One round of events; timeout as for poll. 0 or a negative errno. */

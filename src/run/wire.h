@@ -1,9 +1,9 @@
 /*
  * wire.h - what the caller, the keeper and its wardens say to each other.
  *
- * All sockets are SOCK_SEQPACKET, so a message arrives whole or not at all. Both ends come from the same build; what a field means
- * never has to survive a version. No pointer travels: a plan holds offsets from its own start, which the warden turns into
- * pointers in place.
+ * All sockets are SOCK_SEQPACKET, so a message arrives whole or not at all. Both ends come from the same build; what
+ * a field means never has to survive a version. No pointer travels: a plan holds offsets from its own start, which
+ * the warden turns into pointers in place.
  *
  *   caller -> keeper   CK_WIRE_SETUP   once; with the caller's pidfd, and the cgroup directory if there is one
  *                      CK_WIRE_WARDEN  with one end of a new socket pair: make a warden that serves it
@@ -118,8 +118,8 @@ const char *ck_stage_text(enum ck_stage stage);
 const char *ck_kill_name(enum ck_kill kill);
 
 /*
- * Strings into the form above, at buffer, in at most size bytes. Returns the bytes needed: more than size means that the buffer holds
- * no plan. A first call with size 0 measures.
+ * Strings into the form above, at buffer, in at most size bytes. Returns the bytes needed: more than size means that
+ * the buffer holds no plan. A first call with size 0 measures.
  */
 size_t ck_wire_pack(const char *const *argv, const char *const *env, const char *path, void *buffer, size_t size);
 

@@ -1,8 +1,9 @@
 /*
  * beneath.c - see beneath.h.
  *
- * An absolute path is opened as it is, the kernel is asked where that led, and the rest behind the root's own place is then opened again from the
- * root with RESOLVE_BENEATH and no links. The first look only finds the words; the second decides.
+ * An absolute path is opened as it is, the kernel is asked where that led, and the rest behind the root's own place
+ * is then opened again from the root with RESOLVE_BENEATH and no links. The first look only finds the words; the
+ * second decides.
  */
 #include "sys/beneath.h"
 
@@ -26,7 +27,8 @@ static int fail(struct choke_error *error, const char *what, const char *path, i
     const char *why = errnum == EXDEV || errnum == ELOOP ? "it leads out of the root" : strerror(errnum);
     /* Having no descriptor or memory left says nothing about the directory. */
     bool ours = errnum == EMFILE || errnum == ENFILE || errnum == ENOMEM;
-    return ck_error_set(error, ours ? CHOKE_SPAWN_FAILED : CHOKE_CWD, errnum, "%s '%s' cannot be used: %s", what, CK_QUOTE(path), why);
+    return ck_error_set(error, ours ? CHOKE_SPAWN_FAILED : CHOKE_CWD, errnum, "%s '%s' cannot be used: %s", what,
+                        CK_QUOTE(path), why);
 }
 
 int ck_beneath_root(const char *path, int *ret_fd, struct choke_error *error)

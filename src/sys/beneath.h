@@ -1,8 +1,9 @@
 /*
  * beneath.h - directories that cannot be left (R16).
  *
- * The root and the working directory are held as descriptors from the moment they are resolved. The kernel resolves the second beneath the first
- * (openat2, RESOLVE_BENEATH), so neither "..", nor a link, nor a rename during the look-up leads out.
+ * The root and the working directory are held as descriptors from the moment they are resolved. The kernel resolves
+ * the second beneath the first (openat2, RESOLVE_BENEATH), so neither "..", nor a link, nor a rename during the
+ * look-up leads out.
  */
 #ifndef CK_SYS_BENEATH_H
 #define CK_SYS_BENEATH_H

@@ -1,8 +1,9 @@
 /*
  * binary.c - see binary.h.
  *
- * A directory of the search path is walked with full distrust once. After that only root or the caller can have changed it, so a later look-up asks
- * just whether the path still leads to the same directory with the same owner and mode: one stat instead of a walk.
+ * A directory of the search path is walked with full distrust once. After that only root or the caller can have
+ * changed it, so a later look-up asks just whether the path still leads to the same directory with the same owner and
+ * mode: one stat instead of a walk.
  */
 #include "sys/binary.h"
 
@@ -72,7 +73,8 @@ static int open_directory(struct ck_search *search, uint32_t i, struct ck_identi
     if (directory->place.status.st_mode & (S_IWGRP | S_IWOTH))
         return refuse(error, search->paths[i], "may be written by group or others; take that away with chmod go-w");
     if (ck_trust_passes(&directory->place, root))
-        return refuse(error, search->paths[i], "lies inside the root, where a tool could be planted; use a narrower root");
+        return refuse(error, search->paths[i],
+                      "lies inside the root, where a tool could be planted; use a narrower root");
     return 0;
 }
 
@@ -88,7 +90,10 @@ static int check_file(const struct stat *status, const char *path, struct choke_
     return 0;
 }
 
-/* Opens what was checked for reading, so that its first bytes can be seen; a file that may only be executed stays O_PATH. */
+/*
+ * Opens what was checked for reading, so that its first bytes can be seen; a file that may only be executed stays
+ * O_PATH.
+ */
 static int open_file(int parent_fd, const char *name, int *path_fd, struct ck_binary *binary, struct choke_error *error)
 {
     if (faccessat(parent_fd, name, X_OK, AT_EACCESS) < 0)

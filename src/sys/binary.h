@@ -1,9 +1,9 @@
 /*
  * binary.h - find a tool in the policy's search path, and nowhere else (R5).
  *
- * The caller's PATH is never consulted. Refused: a directory that others may write, one inside the root, a file that others may write. The first
- * directory that holds the name decides; an untrusted directory is not skipped but refused, since what stands behind it would otherwise depend on
- * who can write there.
+ * The caller's PATH is never consulted. Refused: a directory that others may write, one inside the root, a file that
+ * others may write. The first directory that holds the name decides; an untrusted directory is not skipped but
+ * refused, since what stands behind it would otherwise depend on who can write there.
  */
 #ifndef CK_SYS_BINARY_H
 #define CK_SYS_BINARY_H
@@ -32,8 +32,8 @@ int ck_search_init(struct ck_search *search, const char *const *paths, uint32_t 
 void ck_search_done(struct ck_search *search);
 
 /*
- * Failures fill *error with the outcome: CHOKE_TOOL_MISSING (not found), CHOKE_DISALLOWED (not to be trusted; rule search_path),
- * CHOKE_SPAWN_FAILED with EACCES (found, not executable).
+ * Failures fill *error with the outcome: CHOKE_TOOL_MISSING (not found), CHOKE_DISALLOWED (not to be trusted; rule
+ * search_path), CHOKE_SPAWN_FAILED with EACCES (found, not executable).
  */
 int ck_search_find(struct ck_search *search, const char *name, struct ck_identity root, struct ck_binary *ret_binary,
                    struct choke_error *error);

@@ -1,8 +1,9 @@
 /*
  * cgroup.c - see cgroup.h.
  *
- * A hybrid system mounts version 2 beside the version 1 controllers, anywhere; so the mount is looked up, not assumed. The line "0::PATH" of
- * /proc/self/cgroup is relative to the cgroup namespace's root, which is what the mount shows.
+ * A hybrid system mounts version 2 beside the version 1 controllers, anywhere; so the mount is looked up, not
+ * assumed. The line "0::PATH" of /proc/self/cgroup is relative to the cgroup namespace's root, which is what the
+ * mount shows.
  */
 #include "sys/cgroup.h"
 

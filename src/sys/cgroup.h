@@ -1,7 +1,8 @@
 /*
  * cgroup.h - where this process may make cgroups.
  *
- * Only looks: finds the cgroup v2 directory that the process is in. Whether one may be made there is found out by making it, in the keeper.
+ * Only looks: finds the cgroup v2 directory that the process is in. Whether one may be made there is found out by
+ * making it, in the keeper.
  */
 #ifndef CK_SYS_CGROUP_H
 #define CK_SYS_CGROUP_H

@@ -55,15 +55,16 @@ static int read_file(const struct ck_trusted *place, const char *path, size_t ma
     long got = ck_fd_read_all(fd, text, max_bytes + 1);
     if (got < 0 || (size_t)got > max_bytes) {
         free(text);
-        return got < 0 ? fail(error, path, (int)-got, strerror((int)-got)) : fail(error, path, EFBIG, "larger than 1 MiB");
+        return got < 0 ? fail(error, path, (int)-got, strerror((int)-got))
+                       : fail(error, path, EFBIG, "larger than 1 MiB");
     }
     *ret_text = text;
     *ret_length = (size_t)got;
     return 0;
 }
 
-int ck_policyfile_read(const char *path, size_t max_bytes, char **ret_text, size_t *ret_length, struct ck_trusted *ret_place,
-                       struct choke_error *error)
+int ck_policyfile_read(const char *path, size_t max_bytes, char **ret_text, size_t *ret_length,
+                       struct ck_trusted *ret_place, struct choke_error *error)
 {
     char full[PATH_MAX];
     struct choke_error trust = {0};

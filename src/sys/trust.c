@@ -1,8 +1,9 @@
 /*
  * trust.c - see trust.h.
  *
- * The walk holds one directory at a time as an O_PATH descriptor and opens the next component in it without following links; a link's text is put in
- * front of what is left to walk. So what was checked is what is used, whatever is renamed meanwhile.
+ * The walk holds one directory at a time as an O_PATH descriptor and opens the next component in it without following
+ * links; a link's text is put in front of what is left to walk. So what was checked is what is used, whatever is
+ * renamed meanwhile.
  */
 #include "sys/trust.h"
 

@@ -1,9 +1,10 @@
 /*
  * trust.h - reach a file by a way that nobody else can redirect.
  *
- * The path is walked one component at a time, links included. Every directory on the way, and every link and file in it, must belong to root
- * or to the caller, and must not be writable by group or others; a sticky directory such as /tmp passes, since others cannot replace what is
- * ours in it. Whoever could change the answer afterwards is therefore root or the caller, so the answer stays good.
+ * The path is walked one component at a time, links included. Every directory on the way, and every link and file in
+ * it, must belong to root or to the caller, and must not be writable by group or others; a sticky directory such as
+ * /tmp passes, since others cannot replace what is ours in it. Whoever could change the answer afterwards is
+ * therefore root or the caller, so the answer stays good.
  */
 #ifndef CK_SYS_TRUST_H
 #define CK_SYS_TRUST_H
@@ -22,8 +23,8 @@ struct ck_identity {
 #define CK_CHAIN_MAX 128
 
 /*
- * Where a walk came through: the identity of every directory, the last one included if the path names a directory. What ".." left again
- * does not count; where a link was followed, the directory it lies in does.
+ * Where a walk came through: the identity of every directory, the last one included if the path names a directory.
+ * What ".." left again does not count; where a link was followed, the directory it lies in does.
  */
 struct ck_trusted {
     int fd;        /* O_PATH of what was named; -1 when not reached */
@@ -35,8 +36,9 @@ struct ck_trusted {
 };
 
 /*
- * path must be absolute. Returns 0; -ENOENT and the like as openat gives them; -EPERM where the way is not to be trusted, with the words in
- * *error (outcome left CHOKE_NONE for the caller to set). ret is done with ck_trust_done, also after a failure.
+ * path must be absolute. Returns 0; -ENOENT and the like as openat gives them; -EPERM where the way is not to be
+ * trusted, with the words in *error (outcome left CHOKE_NONE for the caller to set). ret is done with ck_trust_done,
+ * also after a failure.
  */
 int ck_trust_walk(const char *path, struct ck_trusted *ret, struct choke_error *error);
 void ck_trust_done(struct ck_trusted *trusted);

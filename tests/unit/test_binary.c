@@ -31,8 +31,8 @@ static struct ck_identity identity(const char *path)
 }
 
 /* Looks name up in the directories given (names in the sandbox, NULL-terminated), with repo as the root. */
-static int find(const struct sandbox *sandbox, const char *name, const char *const *directories, struct ck_binary *binary,
-                struct choke_error *error)
+static int find(const struct sandbox *sandbox, const char *name, const char *const *directories,
+                struct ck_binary *binary, struct choke_error *error)
 {
     const char *paths[MAX_PATHS];
     uint32_t count = 0;

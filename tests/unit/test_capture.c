@@ -57,7 +57,8 @@ static void every_length_around_the_cap_is_exact(void **state)
     static const size_t caps[] = {18, 19, 64, 4095, 4096, 4097, 16384, 50000};
     for (size_t c = 0; c < sizeof caps / sizeof caps[0]; c++) {
         size_t cap = caps[c];
-        const size_t lengths[] = {0, 1, cap - 1, cap, cap + 1, cap + 17, 2 * cap - 1, 2 * cap, 2 * cap + 1, 7 * cap + 3};
+        const size_t lengths[] = {0,        1,           cap - 1, cap,         cap + 1,
+                                  cap + 17, 2 * cap - 1, 2 * cap, 2 * cap + 1, 7 * cap + 3};
         for (size_t l = 0; l < sizeof lengths / sizeof lengths[0]; l++) {
             check(cap, lengths[l], 1000);
             check(cap, lengths[l], cap > 1000 ? 777 : 5);

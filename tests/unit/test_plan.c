@@ -20,10 +20,11 @@ struct fixture {
     struct ck_plan_sources sources;
 };
 
-static const char policy_format[] = "version: 1\nsearch_path: [%s/bin]\ntools:\n"
-                                    "  - {name: tool, why: a test, adr: \"0001\", route: direct, env: [EXTRA]}\n"
-                                    "  - {name: caged, why: a test, adr: \"0001\", route: external}\n"
-                                    "  - {name: absent, why: a test, adr: \"0001\", route: direct, install: {apt: absentee}}\n";
+static const char policy_format[] =
+    "version: 1\nsearch_path: [%s/bin]\ntools:\n"
+    "  - {name: tool, why: a test, adr: \"0001\", route: direct, env: [EXTRA]}\n"
+    "  - {name: caged, why: a test, adr: \"0001\", route: external}\n"
+    "  - {name: absent, why: a test, adr: \"0001\", route: direct, install: {apt: absentee}}\n";
 
 static void load_policy(struct fixture *fixture)
 {
@@ -33,8 +34,8 @@ static void load_policy(struct fixture *fixture)
     struct choke_error error = {0};
     (void)snprintf(text, sizeof text, policy_format, fixture->sandbox->path);
     make_file(fixture->sandbox, "conf/policy.yaml", 0600, text);
-    if (ck_policyfile_read(in(fixture->sandbox, "conf/policy.yaml"), CK_POLICY_MAX_BYTES, &read, &length, &fixture->place,
-                           &error) < 0 ||
+    if (ck_policyfile_read(in(fixture->sandbox, "conf/policy.yaml"), CK_POLICY_MAX_BYTES, &read, &length,
+                           &fixture->place, &error) < 0 ||
         ck_policy_parse("policy.yaml", read, length, &fixture->policy, &error) < 0)
         fail_msg("%s", error.message);
     free(read);

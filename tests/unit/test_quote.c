@@ -42,6 +42,11 @@ static const struct {
      "1m",
      4, "\\xc2\\x9b1m"},
     {"\xc2\xa0", 2, "\xc2\xa0"},
+    {"\xe2\x80\xae", 3, "\\xe2\\x80\\xae"},
+    {"\xe2\x81\xa6", 3, "\\xe2\\x81\\xa6"},
+    {"\xe2\x80\x8f", 3, "\\xe2\\x80\\x8f"},
+    {"\xd8\x9c", 2, "\\xd8\\x9c"},
+    {"\xe2\x80\xa6", 3, "\xe2\x80\xa6"},
 };
 
 static void bytes_are_escaped(void **state)

@@ -1,9 +1,9 @@
 /*
  * cgroup.c - one cgroup v2 directory per warden, for cgroup.kill.
  *
- * A tool is born in its warden's directory (clone3), so even a fork bomb dies by one write. No controller is used here. The
- * directory of a context is named after the keeper's pid namespace and pid; a keeper that was itself killed leaves it behind, and the
- * next keeper that starts kills what is in it and removes it.
+ * A tool is born in its warden's directory (clone3), so even a fork bomb dies by one write. No controller is used
+ * here. The directory of a context is named after the keeper's pid namespace and pid; a keeper that was itself killed
+ * leaves it behind, and the next keeper that starts kills what is in it and removes it.
  */
 #include "run/keeper/keeper.h"
 
@@ -158,9 +158,9 @@ void ck_cgroup_kill(struct ck_cgroup *cgroup)
 }
 
 /*
- * The kernel numbers the kills of a cgroup and compares that number across a fork, so that no fork escapes a kill. Kernels that take the number from the
- * parent's cgroup and not from the one given to clone3 then kill everything that is born into a directory that was ever killed. A new
- * directory starts from zero again.
+ * The kernel numbers the kills of a cgroup and compares that number across a fork, so that no fork escapes a kill.
+ * Kernels that take the number from the parent's cgroup and not from the one given to clone3 then kill everything
+ * that is born into a directory that was ever killed. A new directory starts from zero again.
  */
 void ck_cgroup_renew(struct ck_cgroup *cgroup, int base_fd, int32_t warden)
 {

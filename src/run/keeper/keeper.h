@@ -1,19 +1,19 @@
 /*
  * keeper.h - the parts of the keeper program.
  *
- * The keeper is a program of its own, embedded in the library and executed from memory. It has no C library: whatever is called here
- * is defined here, and the linker refuses the rest. It allocates nothing.
+ * The keeper is a program of its own, embedded in the library and executed from memory. It has no C library: whatever
+ * is called here is defined here, and the linker refuses the rest. It allocates nothing.
  *
- * keeper (main.c)   one per context. Makes wardens on request. Is the reaper of last resort: if a warden is killed, the keeper
- *                   adopts what the warden had adopted, and kills it.
- * warden (warden.c) one per run in flight, reused for the next. A child subreaper, so every orphan of its tool comes to it, whatever
- *                   session or group it moved to. Holds the run's deadline, kills, reaps, reports.
+ * keeper (main.c)   one per context. Makes wardens on request. Is the reaper of last resort: if a warden is killed,
+ *                   the keeper adopts what the warden had adopted, and kills it.
+ * warden (warden.c) one per run in flight, reused for the next. A child subreaper, so every orphan of its tool
+ *                   comes to it, whatever session or group it moved to. Holds the run's deadline, kills, reaps, reports.
  * child (child.c)   the tool's process until exec: a table of named steps.
  * tree (tree.c)     all descendants of the calling process, and signals to them.
  * cgroup (cgroup.c) where a cgroup v2 may be made: one directory per warden, for cgroup.kill.
  *
- * Keeper and wardens each watch a pidfd of the caller. When it dies, by SIGKILL or otherwise, each warden kills its own tree; none
- * depends on another to do it.
+ * Keeper and wardens each watch a pidfd of the caller. When it dies, by SIGKILL or otherwise, each warden kills its
+ * own tree; none depends on another to do it.
  */
 #ifndef CK_RUN_KEEPER_H
 #define CK_RUN_KEEPER_H
@@ -49,7 +49,10 @@ long ck_send(int socket_fd, const void *buffer, size_t size, int fd); /* fd: -1 
 /* Calls visit for each entry of an open directory. */
 void ck_each_entry(int directory_fd, void (*visit)(void *data, const char *name), void *data);
 
-/* Waits for readability of up to three descriptors (-1: absent) until deadline_ns; bit i of the result is set for fds[i]. */
+/*
+ * Waits for readability of up to three descriptors (-1: absent) until deadline_ns; bit i of the result is set for
+ * fds[i].
+ */
 unsigned ck_wait_readable(const int fds[3], uint64_t deadline_ns);
 #define CK_FOREVER UINT64_MAX
 
@@ -65,8 +68,8 @@ struct ck_keep {
 /* ---- tree.c ---- */
 
 /*
- * Sends sig to every descendant of the calling process except the given direct children (and theirs). Returns how many were found, or a
- * negative errno where the tree cannot be read.
+ * Sends sig to every descendant of the calling process except the given direct children (and theirs). Returns how
+ * many were found, or a negative errno where the tree cannot be read.
  */
 long ck_tree_signal(int proc_fd, int sig, const int32_t *except, size_t except_count);
 
@@ -78,7 +81,9 @@ struct ck_cgroup {
     bool spent; /* it was killed, and must be made anew before something is born in it */
 };
 
-/* Makes the directory "<prefix><our pid>" and returns it, or -1; removes what dead keepers with the same prefix left. */
+/*
+ * Makes the directory "<prefix><our pid>" and returns it, or -1; removes what dead keepers with the same prefix left.
+ */
 int ck_cgroup_base(int parent_fd, const char *prefix, int proc_fd);
 void ck_cgroup_base_remove(int parent_fd, int base_fd, const char *prefix);
 void ck_cgroup_open(struct ck_cgroup *cgroup, int base_fd, int32_t warden);

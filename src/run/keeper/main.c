@@ -1,7 +1,8 @@
 /*
  * main.c - the keeper: makes wardens, and is the reaper of last resort. See keeper.h for the whole.
  *
- * It ends when the caller dies or lets go of the control socket; before that every warden has ended, and with it every tool.
+ * It ends when the caller dies or lets go of the control socket; before that every warden has ended, and with it
+ * every tool.
  */
 #include "run/keeper/keeper.h"
 
@@ -57,7 +58,8 @@ static void reset_signals(void)
 
 /*
  * Not dumpable: no process of the same user may trace us or look into our descriptors. A session of our own: what a
- * terminal sends to the caller's group is for the caller to act on. Nothing of the caller's stays open, and no directory busy.
+ * terminal sends to the caller's group is for the caller to act on. Nothing of the caller's stays open, and no
+ * directory busy.
  */
 static void detach(void)
 {

@@ -1,13 +1,14 @@
 /*
  * tree.c - every descendant of the calling process, and signals to them.
  *
- * The kernel lists the children of each thread in /proc/PID/task/TID/children. A walk over those lists finds the tree as it is; what is
- * forked during the walk is found by the next one, because a dead parent's children come to the nearest subreaper: us.
- * Callers repeat until they have no child left.
+ * The kernel lists the children of each thread in /proc/PID/task/TID/children. A walk over those lists finds the tree
+ * as it is; what is forked during the walk is found by the next one, because a dead parent's children come to the
+ * nearest subreaper: us. Callers repeat until they have no child left.
  *
- * A signal goes through a pidfd. For our own children the number is safe as well: only we can reap them. A deeper descendant may have
- * been reaped by its own parent between the walk and pidfd_open, and its number given to a stranger; so after the pidfd is
- * open, the parent recorded in /proc must still be the one we came from (or us), and only then the signal is sent.
+ * A signal goes through a pidfd. For our own children the number is safe as well: only we can reap them. A deeper
+ * descendant may have been reaped by its own parent between the walk and pidfd_open, and its number given to a
+ * stranger; so after the pidfd is open, the parent recorded in /proc must still be the one we came from (or us), and
+ * only then the signal is sent.
  */
 #include "run/keeper/keeper.h"
 

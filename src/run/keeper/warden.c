@@ -7,8 +7,9 @@
  *   terminating  the tree has been sent SIGTERM; until it is gone or the grace is over
  *   killing      the tree is sent SIGKILL, again and again, until there is no child left
  *
- * The tool's own end moves a running run to killing if it left anything behind. The run is over when waitid says ECHILD: being a
- * subreaper, the warden then knows that no descendant is alive, and it is as clean as on the first day, ready for the next plan.
+ * The tool's own end moves a running run to killing if it left anything behind. The run is over when waitid says
+ * ECHILD: being a subreaper, the warden then knows that no descendant is alive, and it is as clean as on the first
+ * day, ready for the next plan.
  */
 #include "run/keeper/keeper.h"
 
@@ -36,7 +37,7 @@ struct warden {
 
 struct run {
     int32_t pid;
-    bool ended; /* the tool itself was reaped */
+    bool ended;    /* the tool itself was reaped */
     bool orphaned; /* the caller is gone */
     enum phase phase;
     uint64_t deadline_ns;
@@ -77,8 +78,8 @@ static bool reap(struct run *run)
 }
 
 /*
- * Where the tree cannot be walked, the tool's process group is what can be reached. Its number is the tool's pid, which nobody else can have
- * until the tool is reaped, so this is done before reaping.
+ * Where the tree cannot be walked, the tool's process group is what can be reached. Its number is the tool's pid,
+ * which nobody else can have until the tool is reaped, so this is done before reaping.
  */
 static void signal_group(const struct run *run, int sig)
 {
