@@ -56,7 +56,7 @@ struct ck_plan_sources ck_context_sources(struct choke_context *context);
 /* A result with the names of the plan; the rest follows when the run has ended. NULL: no memory. */
 struct choke_result *ck_result_new(const struct ck_plan *plan);
 void ck_result_fail(struct choke_result *result, const struct choke_error *error);
-int ck_result_end(struct choke_result *result, struct ck_run *run);
+void ck_result_end(struct choke_result *result, struct ck_run *run);
 
 /* ---- event.c ---- */
 

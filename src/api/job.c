@@ -81,9 +81,7 @@ void ck_job_ended(void *data, struct ck_run *run)
 {
     struct choke_job *job = run->owner;
     (void)data;
-    if (ck_result_end(job->result, run) < 0)
-        ck_result_fail(job->result, &(struct choke_error){
-                                        .outcome = CHOKE_SPAWN_FAILED, .errnum = ENOMEM, .message = "out of memory"});
+    ck_result_end(job->result, run);
     ck_event_ended(job);
     finish(job);
 }

@@ -14,7 +14,7 @@
 struct result_box {
     struct choke_result result;
     struct ck_arena text;
-    struct choke_capture owned[2]; /* the streams, once there are any */
+    struct ck_kept kept[2]; /* the streams, once there are any */
 };
 
 static const char *const no_layers[] = {NULL};
@@ -120,7 +120,7 @@ static void set_error(struct choke_result *result, const struct ck_run *run)
     }
 }
 
-int ck_result_end(struct choke_result *result, struct ck_run *run)
+void ck_result_end(struct choke_result *result, struct ck_run *run)
 {
     const struct ck_wire_report *report = &run->report;
     set_ending(result, run);
@@ -137,12 +137,10 @@ int ck_result_end(struct choke_result *result, struct ck_run *run)
         result->kill = ck_kill_name(report->kill);
     }
     struct result_box *box = (struct result_box *)result;
-    if (ck_capture_take(&run->out.capture, &box->owned[0]) < 0 ||
-        ck_capture_take(&run->err.capture, &box->owned[1]) < 0)
-        return -ENOMEM;
-    result->out = box->owned[0];
-    result->err = box->owned[1];
-    return 0;
+    ck_capture_take(&run->out.capture, &box->kept[0]);
+    ck_capture_take(&run->err.capture, &box->kept[1]);
+    result->out = box->kept[0].view;
+    result->err = box->kept[1].view;
 }
 
 void choke_result_free(struct choke_result *result)
@@ -150,8 +148,8 @@ void choke_result_free(struct choke_result *result)
     if (result == NULL)
         return;
     struct result_box *box = (struct result_box *)result;
-    ck_capture_free(&box->owned[0]);
-    ck_capture_free(&box->owned[1]);
+    ck_kept_done(&box->kept[0]);
+    ck_kept_done(&box->kept[1]);
     ck_arena_done(&box->text);
     free(box);
 }

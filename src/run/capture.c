@@ -1,17 +1,24 @@
 /*
  * capture.c - see capture.h.
  *
- * Memory grows fourfold up to the cap, so that a small output costs little and a large one few moves. If there is no
- * memory to grow, the ring stays at the size it has: the result is then truncated earlier, and says so.
+ * A small output lives in a block from malloc that grows fourfold. One that outgrows it gets the whole ring at once, as a
+ * mapping of which only touched pages count; beyond the first 2 MiB it asks for huge pages, or the page faults would cost
+ * as much as the reading. The ring is whole pages, so at the end it can be put in order by moving pages to their place
+ * instead of copying bytes: how a tool chooses the length of its output does not matter to the caller's time.
+ *
+ * If there is no memory to grow, the ring stays at the size it has: the result is then truncated earlier, and says so.
  */
 #include "run/capture.h"
 
-#include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #define FIRST_BYTES ((size_t)4096)
+#define BLOCK_BYTES ((size_t)65536) /* the largest ring from malloc */
+#define SMALL_PAGES_BYTES ((size_t)2 << 20)
 #define MARKER_BYTES (sizeof CK_TRUNCATED_MARKER - 1)
 
 void ck_capture_init(struct ck_capture *capture, size_t cap)
@@ -19,17 +26,67 @@ void ck_capture_init(struct ck_capture *capture, size_t cap)
     *capture = (struct ck_capture){.cap = cap};
 }
 
+static void release(void *memory, size_t mapped_bytes)
+{
+    if (mapped_bytes > 0)
+        (void)munmap(memory, mapped_bytes);
+    else
+        free(memory);
+}
+
 void ck_capture_done(struct ck_capture *capture)
 {
-    free(capture->data);
+    release(capture->data, capture->mapped_bytes);
     *capture = (struct ck_capture){0};
+}
+
+void ck_kept_done(struct ck_kept *kept)
+{
+    release(kept->memory, kept->mapped_bytes);
+    *kept = (struct ck_kept){0};
+}
+
+/* ---- growing ---- */
+
+static size_t page_bytes(void)
+{
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static char *map(size_t bytes)
+{
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+/* The ring in its final size, with one page more: for the NUL, and for the page that ordering has to split. */
+static void grow_to_mapping(struct ck_capture *capture)
+{
+    size_t page = page_bytes();
+    size_t bytes;
+    if (__builtin_add_overflow(capture->cap, 2 * page - 1, &bytes))
+        return;
+    bytes &= ~(page - 1);
+    char *data = map(bytes);
+    if (data == NULL)
+        return;
+    if (bytes > SMALL_PAGES_BYTES)
+        (void)madvise(data + SMALL_PAGES_BYTES, bytes - SMALL_PAGES_BYTES, MADV_HUGEPAGE);
+    memcpy(data, capture->data, capture->size);
+    free(capture->data);
+    capture->data = data;
+    capture->size = bytes - page;
+    capture->mapped_bytes = bytes;
 }
 
 static void grow(struct ck_capture *capture)
 {
     size_t size = capture->size == 0 ? FIRST_BYTES : capture->size * 4;
-    if (size > capture->cap || size < capture->size)
-        size = capture->cap;
+    if (size > BLOCK_BYTES && capture->cap > BLOCK_BYTES) {
+        grow_to_mapping(capture);
+        return;
+    }
+    size = size < capture->cap ? size : capture->cap;
     char *data = realloc(capture->data, size + 1);
     if (data == NULL)
         return;
@@ -39,7 +96,7 @@ static void grow(struct ck_capture *capture)
 
 char *ck_capture_room(struct ck_capture *capture, size_t *ret_room)
 {
-    if (capture->at == capture->size && capture->total_bytes == capture->size && capture->size < capture->cap)
+    if (capture->total_bytes == capture->size && capture->size < capture->cap)
         grow(capture);
     if (capture->at == capture->size)
         capture->at = 0;
@@ -70,64 +127,80 @@ void ck_capture_copy(struct ck_capture *capture, const char *data, size_t length
     }
 }
 
-static void swap_blocks(char *a, char *b, size_t length)
+/* ---- putting in order ---- */
+
+static void reverse(char *data, size_t length)
 {
-    char spare[16384];
-    while (length > 0) {
-        size_t n = length < sizeof spare ? length : sizeof spare;
-        memcpy(spare, a, n);
-        memcpy(a, b, n);
-        memcpy(b, spare, n);
-        a += n;
-        b += n;
-        length -= n;
+    for (size_t i = 0; i < length / 2; i++) {
+        char byte = data[i];
+        data[i] = data[length - 1 - i];
+        data[length - 1 - i] = byte;
     }
+}
+
+/* Brings data[first] to the front without memory. Byte by byte: for a small ring, or when there is no other way. */
+static void rotate(char *data, size_t size, size_t first)
+{
+    reverse(data, first);
+    reverse(data + first, size - first);
+    reverse(data, size);
+}
+
+static void move_pages(char *to, char *from, size_t bytes)
+{
+    if (bytes > 0 && mremap(from, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, to) == MAP_FAILED)
+        memcpy(to, from, bytes);
 }
 
 /*
- * Brings data[first] to the front, in place: the shorter side is swapped to where it belongs, and what is left is a
- * smaller case of the same.
+ * The pages from the one that holds first, then those before it. That one is needed at both ends: as the first page for
+ * what stands behind first, and as a copy behind the last for what stands before it. False: no memory, nothing was done.
  */
-static void rotate(char *data, size_t size, size_t first)
+static bool order_pages(struct ck_capture *capture, size_t first)
 {
-    size_t left = first, right = size - first;
-    while (left > 0 && right > 0) {
-        if (left <= right) {
-            swap_blocks(data, data + left, left);
-            data += left;
-            right -= left;
-        } else {
-            swap_blocks(data + left - right, data + left, right);
-            left -= right;
-        }
-    }
+    size_t page = page_bytes();
+    size_t split = first & ~(page - 1);
+    char *ordered = map(capture->mapped_bytes);
+    if (ordered == NULL)
+        return false;
+    size_t upper = capture->size - split;
+    move_pages(ordered, capture->data + split, upper);
+    move_pages(ordered + upper, capture->data, split);
+    memcpy(ordered + capture->size, ordered, first - split);
+    /* What mremap moved away is a hole; what was copied, and the last page, is still there. */
+    (void)munmap(capture->data, capture->mapped_bytes);
+    capture->data = ordered;
+    return true;
 }
 
-int ck_capture_take(struct ck_capture *capture, struct choke_capture *ret)
+/* The last cap bytes of a stream that is longer, contiguous. */
+static char *order(struct ck_capture *capture, size_t length)
 {
-    *ret = (struct choke_capture){.total_bytes = capture->total_bytes};
-    if (capture->data == NULL) {
-        ret->truncated = capture->total_bytes > 0;
-        ret->data = calloc(1, 1);
-        return ret->data == NULL ? -ENOMEM : 0;
+    uint64_t oldest = capture->total_bytes - length;
+    if (capture->total_bytes <= capture->size)
+        return capture->data + oldest;
+    size_t first = (size_t)(oldest % capture->size);
+    if (capture->mapped_bytes > 0 && order_pages(capture, first))
+        return capture->data + first % page_bytes();
+    rotate(capture->data, capture->size, first);
+    return capture->data;
+}
+
+void ck_capture_take(struct ck_capture *capture, struct ck_kept *ret)
+{
+    size_t kept = capture->mapped_bytes > 0 ? capture->cap : capture->size;
+    bool truncated = capture->total_bytes > kept;
+    size_t length = truncated ? kept : (size_t)capture->total_bytes;
+    char *data = length == 0 ? NULL : truncated ? order(capture, length) : capture->data;
+    *ret = (struct ck_kept){.view = {.data = "", .total_bytes = capture->total_bytes, .truncated = truncated},
+                            .memory = capture->data,
+                            .mapped_bytes = capture->mapped_bytes};
+    if (data != NULL) {
+        if (truncated)
+            memcpy(data, CK_TRUNCATED_MARKER, MARKER_BYTES);
+        data[length] = '\0';
+        ret->view.data = data;
+        ret->view.length = length;
     }
-    if (capture->total_bytes > capture->size) {
-        rotate(capture->data, capture->size, capture->at % capture->size);
-        memcpy(capture->data, CK_TRUNCATED_MARKER, MARKER_BYTES);
-        ret->truncated = true;
-        ret->length = capture->size;
-    } else {
-        ret->length = (size_t)capture->total_bytes;
-    }
-    capture->data[ret->length] = '\0';
-    ret->data = capture->data;
     *capture = (struct ck_capture){0};
-    return 0;
-}
-
-void ck_capture_free(struct choke_capture *taken)
-{
-    /* The public field is const for readers; the memory is ours. */
-    free((void *)(uintptr_t)taken->data);
-    *taken = (struct choke_capture){0};
 }

@@ -1,9 +1,9 @@
 /*
  * capture.h - one stream of a tool, in bounded memory (R20).
  *
- * Up to the cap every byte is kept. Beyond it the oldest are given up: the memory becomes a ring of exactly cap
- * bytes, and the result is the marker followed by the last cap - 17. Nothing is allocated before the first byte.
- * Reading goes straight into the ring; there is no second copy.
+ * Up to the cap every byte is kept. Beyond it the oldest are given up, and the result is the marker followed by the last
+ * cap - 17 bytes. Nothing is allocated before the first byte. Reading goes straight into the ring; there is no second
+ * copy.
  */
 #ifndef CK_RUN_CAPTURE_H
 #define CK_RUN_CAPTURE_H
@@ -14,10 +14,18 @@
 
 struct ck_capture {
     char *data;
-    size_t size; /* allocated, without the byte for a final NUL; at most cap */
-    size_t at;   /* where the next byte goes */
+    size_t size;         /* of the ring; at least cap once it is mapped */
+    size_t at;           /* where the next byte goes */
+    size_t mapped_bytes; /* 0: the memory is from malloc */
     size_t cap;
     uint64_t total_bytes;
+};
+
+/* The bytes of a stream that has ended, and the memory they lie in. Zero-filled is empty. */
+struct ck_kept {
+    struct choke_capture view;
+    void *memory;
+    size_t mapped_bytes;
 };
 
 /* cap was judged: at least CHOKE_MIN_OUTPUT_BYTES. */
@@ -33,11 +41,8 @@ void ck_capture_add(struct ck_capture *capture, size_t length);
 /* Bytes that were read elsewhere; without memory they are only counted. */
 void ck_capture_copy(struct ck_capture *capture, const char *data, size_t length);
 
-/*
- * The bytes in order. The memory goes over to *ret; give it back with ck_capture_free. -ENOMEM only for an empty
- * stream.
- */
-int ck_capture_take(struct ck_capture *capture, struct choke_capture *ret);
-void ck_capture_free(struct choke_capture *taken);
+/* The bytes in order. The memory goes over to *ret; the capture is empty then. */
+void ck_capture_take(struct ck_capture *capture, struct ck_kept *ret);
+void ck_kept_done(struct ck_kept *kept);
 
 #endif
