@@ -1,0 +1,16 @@
+"""Attacker: the tool. Means: a thousand processes, each the parent of the next, some in sessions of their own; all
+stay, or all but the first and last leave so that the chain has no links.
+
+Expected: all are dead when the call returns, by 1.5 times the timeout.
+"""
+import pytest
+
+from promises import none_left, timed_out
+
+
+@pytest.mark.parametrize("manner", ["stay", "leave"])
+def test_deep_chain_dies(box, marker, manner):
+    answer = box.run("chain", "1000", manner, marker, timeout=2)
+    none_left(marker)
+    timed_out(answer, 2)
+    assert answer.stream("stdout") == b"deep\n"

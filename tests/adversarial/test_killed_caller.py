@@ -1,0 +1,65 @@
+"""Attacker: circumstances (the out-of-memory killer, an operator, a crash). Means: SIGKILL to the command at any
+moment of its life, while the tool ignores SIGTERM and has a child in a session of its own.
+
+Expected: nothing is left: no tool, no warden, no keeper, no cgroup directory.
+"""
+import os
+import random
+import signal
+import time
+
+import pytest
+
+from feature import scaled
+from processes import children_of_self, command_line, describe, descendants, marked, reap, stale_cgroups, wait_until
+
+
+def everything_gone(process):
+    reap(pid for pid in children_of_self() if pid != process.pid)
+    return not [pid for pid in descendants(os.getpid()) if pid != process.pid]
+
+
+def kill_and_look(box, process, when):
+    process.kill()
+    assert process.wait(5) == -signal.SIGKILL
+    try:
+        wait_until(lambda: everything_gone(process), 2)
+    except AssertionError:
+        pytest.fail(f"killed {when}; left running: {describe(descendants(os.getpid()))}")
+    process.stdout.close()
+    process.stderr.close()
+
+
+def test_nothing_is_left_at_fifty_moments(box, marker):
+    seed = random.randrange(1 << 32)
+    chance = random.Random(seed)
+    for number in range(scaled(50, 20)):
+        process = box.popen(["escape", "setsid", marker], shape={"timeout": 20})
+        # The moment is the attack: from before exec to well after the tool has settled.
+        moment = chance.random() ** 2 * scaled(30, 150) / 1000
+        end = time.monotonic() + moment
+        while time.monotonic() < end:
+            pass
+        kill_and_look(box, process, f"after {moment:.4f} s, seed {seed}, number {number}")
+    wait_until(lambda: not stale_cgroups(), 2, "cgroup directories are gone")
+
+
+def test_nothing_is_left_of_a_settled_tree(box, marker):
+    for _ in range(5):
+        process = box.popen(["escape", "groups", marker], shape={"timeout": 20})
+        wait_until(lambda: len(marked(marker, "escape")) == 21, 5, "the tree has grown")
+        kill_and_look(box, process, "when settled")
+
+
+def test_nothing_is_left_of_a_deep_chain(box, marker):
+    process = box.popen(["chain", "300", "leave", marker], shape={"timeout": 20, "form": "--stream"})
+    assert process.stdout.readline() == b"deep\n"
+    kill_and_look(box, process, "when deep")
+
+
+def test_nothing_is_left_of_many_runs(box):
+    """The host program has a hundred tools in flight when it is killed."""
+    process = box.popen([box.stage / "tests/helpers/host_inflight", box.policy, box.root, "100", "hold"], raw=True)
+    assert process.stdout.readline() == b"holding\n"
+    wait_until(lambda: sum(b"sleep" in command_line(pid) for pid in descendants(os.getpid())) == 100, 5, "all run")
+    kill_and_look(box, process, "with many in flight")

@@ -1,0 +1,24 @@
+"""Attacker: circumstances, or a tool's host that leaks. Means: no descriptor is left, at each place in turn.
+
+Expected: spawn_failed or a negative errno, in time; nothing leaks, nothing hangs, and the next run in better times
+succeeds.
+"""
+import resource
+
+
+def test_every_open_may_fail(box):
+    assert box.host("host_nofd", deadline=60).out.startswith(b"ok ")
+
+
+def test_command_without_descriptors_says_so(box):
+    """From three descriptors up, until it runs: never a hang, a crash, or a status that looks like the tool's."""
+    statuses = []
+    for limit in range(3, 40):
+        answer = box.call(box.words(["sh", "-c", "exit 42"], timeout=5), deadline=10,
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit)))
+        statuses.append(answer.status)
+        if answer.status == 42:
+            break
+    assert statuses[-1] == 42
+    # 127 is the dynamic loader's, which cannot open the libraries either.
+    assert set(statuses[:-1]) <= {125, 127}, statuses

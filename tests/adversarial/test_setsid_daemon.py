@@ -1,0 +1,22 @@
+"""Attacker: the tool. Means: a child in a session of its own, with streams of its own, deaf to SIGTERM.
+
+Expected: it dies with the call: at the timeout, and also when the tool ends by itself.
+"""
+import pytest
+
+from promises import none_left, timed_out
+
+
+@pytest.mark.parametrize("timeout", [0.2, 1])
+def test_daemon_dies_at_the_timeout(box, marker, timeout):
+    answer = box.run("escape", "setsid", marker, timeout=timeout)
+    none_left(marker)
+    timed_out(answer, timeout)
+    assert answer.stream("stdout") == b"ready\n"
+
+
+def test_daemon_dies_when_the_tool_is_killed_by_itself(box, marker):
+    answer = box.run("sh", "-c", f"'{box.bin}/escape' setsid {marker} & read x; kill -9 $$", input=b"\n",
+                     options=["--stdin", "-"])
+    none_left(marker)
+    assert (answer.status, answer.outcome, answer["signal"]) == (137, "signaled", 9)

@@ -1,0 +1,157 @@
+"""Fixtures: a staged copy of the command and the victims, a caller (root, or an ordinary user), and a box per test.
+"""
+import contextlib
+import ctypes
+import os
+import pathlib
+import pwd
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import uuid
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent / "support"))
+
+from door import VICTIMS, Actor, Box  # noqa: E402
+from feature import skip  # noqa: E402
+from processes import children_of_self, describe, descendants, reap, wait_until  # noqa: E402
+
+PR_SET_CHILD_SUBREAPER = 36
+
+
+def pytest_configure(config):
+    if "CHOKE_BUILD" not in os.environ:
+        raise pytest.UsageError("CHOKE_BUILD must name the build directory")
+    if ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
+        raise pytest.UsageError("cannot become a child subreaper")
+
+
+@pytest.fixture(scope="session")
+def stage():
+    """The command, the libraries and the helpers, at the same relative places, where every user can read them."""
+    build = pathlib.Path(os.environ["CHOKE_BUILD"])
+    top = pathlib.Path(tempfile.mkdtemp(prefix="choke-test-"))
+    top.chmod(0o755)
+    try:
+        wanted = [build / "chokepoint", *(build / "src").glob("lib*.so*"), *(build / "tests/helpers").iterdir(),
+                  *(build / "examples").iterdir()]
+        for path in wanted:
+            if path.is_file() and (".so" in path.name or os.access(path, os.X_OK)):
+                target = top / path.relative_to(build)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(path, target)
+        (top / "bin").mkdir()
+        for name in VICTIMS:
+            shutil.copy(build / "tests/helpers" / name, top / "bin" / name)
+        for parent, _, files in os.walk(top):
+            for path in [parent, *(os.path.join(parent, name) for name in files)]:
+                os.chmod(path, 0o755)
+        yield top
+    finally:
+        shutil.rmtree(top)
+
+
+def user_comment():
+    return f"chokepoint test in {os.stat('/proc/self/ns/pid').st_ino} by"
+
+
+def sweep_users():
+    """A session that was itself killed could not remove its user."""
+    for entry in pwd.getpwall():
+        comment, _, pid = entry.pw_gecos.rpartition(" ")
+        if comment == user_comment() and not os.path.exists(f"/proc/{pid}"):
+            subprocess.run(["userdel", "--force", entry.pw_name], check=False, stderr=subprocess.DEVNULL)
+
+
+@pytest.fixture(scope="session")
+def ordinary():
+    """A user that exists for this session only."""
+    if os.geteuid() != 0:
+        yield Actor("user", os.geteuid(), os.getegid())
+        return
+    if not shutil.which("useradd"):
+        skip("user", "useradd is missing")
+    sweep_users()
+    name = "choke" + uuid.uuid4().hex[:8]
+    subprocess.run(["useradd", "--system", "--no-create-home", "--home-dir", "/nonexistent", "--shell",
+                    "/usr/sbin/nologin", "--comment", f"{user_comment()} {os.getpid()}", name], check=True)
+    try:
+        entry = pwd.getpwnam(name)
+        yield Actor("user", entry.pw_uid, entry.pw_gid)
+    finally:
+        subprocess.run(["userdel", "--force", name], check=True, stderr=subprocess.DEVNULL)
+
+
+@pytest.fixture
+def superuser():
+    if os.geteuid() != 0:
+        skip("root", "the tests do not run as root")
+    return Actor("root", 0, 0)
+
+
+def make_box(stage, actor):
+    place = pathlib.Path(tempfile.mkdtemp(prefix="box-", dir=stage))
+    place.chmod(0o755)
+    return Box(stage, actor, place)
+
+
+@pytest.fixture(params=["root", "user"])
+def box(request, stage):
+    """A box for each kind of caller."""
+    yield from box_of(stage, request.getfixturevalue({"root": "superuser", "user": "ordinary"}[request.param]))
+
+
+@pytest.fixture
+def user_box(stage, ordinary):
+    yield from box_of(stage, ordinary)
+
+
+@pytest.fixture
+def root_box(stage, superuser):
+    yield from box_of(stage, superuser)
+
+
+def box_of(stage, actor):
+    made = make_box(stage, actor)
+    try:
+        yield made
+    finally:
+        for process in made.started:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+            for pipe in (process.stdin, process.stdout, process.stderr):
+                if pipe:
+                    pipe.close()
+        shutil.rmtree(made.place)
+
+
+@pytest.fixture
+def marker():
+    """A word that no other process has among its arguments."""
+    return "marker-" + uuid.uuid4().hex
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left():
+    """R19, after every test: no tool, no warden, no keeper."""
+    before = set(descendants(os.getpid()))
+    yield
+
+    def gone():
+        reap(children_of_self())
+        return not set(descendants(os.getpid())) - before
+
+    try:
+        wait_until(gone, 2, "nothing is left running")
+    except AssertionError:
+        left = set(descendants(os.getpid())) - before
+        said = describe(left)
+        for pid in left:  # they are ours, and must not spoil the next test
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        pytest.fail("left running: " + said)

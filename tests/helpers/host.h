@@ -1,0 +1,135 @@
+/*
+ * host.h - what the host programs share. A host is a customer of the library: it sees the public header only.
+ *
+ * Every host is called as NAME POLICY ROOT [ARG]..., says what it found on stdout, and ends with 0; the first thing
+ * that does not hold ends it with 1 and a line on stderr that names it.
+ */
+#ifndef HOST_H
+#define HOST_H
+
+#include "chokepoint.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define CHECK(condition) host_check((condition), #condition, __FILE__, __LINE__, "")
+#define CHECK_SAYING(condition, text) host_check((condition), #condition, __FILE__, __LINE__, (text))
+
+static inline void host_check(bool holds, const char *condition, const char *file, int line, const char *text)
+{
+    if (!holds) {
+        (void)fprintf(stderr, "%s:%d: does not hold: %s %s\n", file, line, condition, text);
+        (void)fflush(NULL);
+        _exit(1);
+    }
+}
+
+static inline double host_now(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* Open descriptors of this process, the one that counts them left out. */
+static inline size_t host_descriptors(void)
+{
+    DIR *directory = opendir("/proc/self/fd");
+    CHECK(directory != NULL);
+    size_t count = 0;
+    for (struct dirent *entry = readdir(directory); entry != NULL; entry = readdir(directory)) {
+        count += entry->d_name[0] != '.';
+    }
+    (void)closedir(directory);
+    return count - 1;
+}
+
+/* Children of this process, zombies too; in *ret_zombies those alone. */
+static inline size_t host_children(size_t *ret_zombies)
+{
+    size_t count = 0;
+    *ret_zombies = 0;
+    DIR *directory = opendir("/proc");
+    CHECK(directory != NULL);
+    for (struct dirent *entry = readdir(directory); entry != NULL; entry = readdir(directory)) {
+        char path[300];
+        char state = 0;
+        int parent = 0;
+        (void)snprintf(path, sizeof path, "/proc/%s/stat", entry->d_name);
+        FILE *stream = entry->d_name[0] >= '1' && entry->d_name[0] <= '9' ? fopen(path, "re") : NULL;
+        if (stream == NULL) {
+            continue;
+        }
+        /* A process that ends between the two calls reads as nothing. */
+        if (fscanf(stream, "%*d (%*[^)]) %c %d", &state, &parent) == 2 && parent == getpid()) {
+            count++;
+            *ret_zombies += state == 'Z';
+        }
+        (void)fclose(stream);
+    }
+    (void)closedir(directory);
+    return count;
+}
+
+static inline struct choke_context *host_context(const char *policy)
+{
+    struct choke_context *context = NULL;
+    struct choke_error error = {0};
+    int status = choke_context_new(&(struct choke_options){.policy_path = policy}, &context, &error);
+    CHECK_SAYING(status == 0, error.message);
+    CHECK(context != NULL);
+    return context;
+}
+
+static inline struct choke_request host_request(const char *const *argv, const char *root)
+{
+    return (struct choke_request){.argv = argv, .root = root, .cwd = ".", .timeout_ms = 20000};
+}
+
+static inline struct choke_result *host_run(struct choke_context *context, const struct choke_request *request)
+{
+    struct choke_result *result = NULL;
+    struct choke_error error = {0};
+    int status = choke_run(context, request, &result, &error);
+    CHECK_SAYING(status == 0, error.message);
+    CHECK(result != NULL);
+    return result;
+}
+
+static inline struct choke_job *host_start(struct choke_context *context, const struct choke_request *request)
+{
+    struct choke_job *job = NULL;
+    struct choke_error error = {0};
+    int status = choke_start(context, request, &job, &error);
+    CHECK_SAYING(status == 0, error.message);
+    CHECK(job != NULL);
+    return job;
+}
+
+/* Lets the context work until nothing runs any more; false when that took longer than seconds. */
+static inline bool host_drain(struct choke_context *context, double seconds)
+{
+    double end = host_now() + seconds;
+    while (choke_running(context) > 0) {
+        if (host_now() > end) {
+            return false;
+        }
+        CHECK(choke_wait(context, 100, NULL) >= 0);
+    }
+    CHECK(choke_dispatch(context, NULL) >= 0);
+    return true;
+}
+
+static inline bool host_is(const struct choke_capture *capture, const char *text)
+{
+    return capture->length == strlen(text) && memcmp(capture->data, text, capture->length) == 0;
+}
+
+#endif

@@ -1,0 +1,273 @@
+"""The command's own manners: help, version, completions, options, stdin, stream, dry run, events (R12, R26, R27)."""
+import json
+import os
+import shutil
+import subprocess
+import time
+
+import pytest
+
+from door import SIXTEEN
+from feature import skip
+
+
+def test_version(user_box):
+    answer = user_box.call([user_box.command, "--version"])
+    assert (answer.status, answer.out, answer.err) == (0, b"chokepoint 0.1.0\n", b"")
+
+
+def test_help_names_every_command_and_option(user_box):
+    overview = user_box.call([user_box.command, "--help"])
+    assert overview.status == 0 and overview.err == b""
+    assert overview.out == user_box.call([user_box.command, "help"]).out
+    for name in ("run", "help", "completion", "--version"):
+        assert name.encode() in overview.out
+    page = user_box.call([user_box.command, "help", "run"])
+    assert page.status == 0
+    for option in ("--cwd", "--root", "--timeout", "--probe", "--egress", "--env", "--stdin", "--max-output", "--jail",
+                   "--require-jail", "--policy", "--json", "--stream", "--dry-run"):
+        assert option.encode() in page.out
+    assert user_box.call([user_box.command, "run", "--help"]).out == page.out
+    assert max(len(line) for line in (overview.out + page.out).splitlines()) <= 100
+
+
+@pytest.mark.parametrize("words", [
+    [], ["frobnicate"], ["--frobnicate"], ["help", "frobnicate"], ["completion"], ["completion", "fish"], ["run"],
+    ["run", "--"], ["run", "--frobnicate", "--", "true"], ["run", "--json", "--stream", "--", "true"],
+    ["run", "--time", "5", "--", "true"], ["run", "--cwd"], ["run", "--json=yes", "--", "true"], ["run", "--jail", "cage", "--", "true"],
+    ["run", "--cwd", "/", "--cwd", "/", "--", "true"]])
+def test_usage_errors_say_so(user_box, words):
+    answer = user_box.call([user_box.command, *words])
+    assert answer.status == 125
+    if answer.out:
+        assert "--json" in words and json.loads(answer.out)["outcome"] == "invalid"
+    else:
+        assert answer.err.startswith((b"chokepoint: ", b"Usage: "))
+
+
+def test_options_end_at_two_dashes(user_box):
+    answer = user_box.run("say_args", "--json", "--", "--timeout", "-x")
+    assert answer.stream("stdout") == b"--json\0--\0--timeout\0-x\0"
+
+
+def test_full_output_is_an_error(user_box):
+    if not os.path.exists("/dev/full"):
+        skip("devfull", "/dev/full is missing")
+    with open("/dev/full", "wb") as full:
+        for words in ([user_box.command, "--version"], [user_box.command, "--help"], user_box.words(["true"]),
+                      user_box.words(["say_args", "x"], form=None), user_box.words(["say_args", "x"], form="--stream"),
+                      [user_box.command, "completion", "bash"]):
+            answer = user_box.call(words, stdout=full)
+            assert answer.status == 125, words
+            assert b"No space left" in answer.err
+
+
+def test_reader_that_goes_away_ends_the_tool(user_box):
+    process = user_box.popen(["yes"], shape={"form": "--stream", "timeout": 20})
+    assert process.stdout.read(2) == b"y\n"
+    process.stdout.close()
+    assert process.wait(5) != 0
+
+
+def test_reader_that_does_not_read_cannot_hold_the_command(user_box):
+    """--stream into a pipe that is full: the call still ends by 1.5 times the timeout."""
+    began = time.monotonic()
+    process = user_box.popen(["yes"], shape={"form": "--stream", "timeout": 1})
+    assert process.wait(10) == 124
+    assert time.monotonic() - began <= 2
+
+
+# ---- stdin ------------------------------------------------------------------------------------
+
+def test_stdin_is_empty_by_default(user_box):
+    answer = user_box.run("cat", input=b"the caller's own input")
+    assert (answer.status, answer.stream("stdout")) == (0, b"")
+
+
+def test_stdin_from_a_file(user_box):
+    path = user_box.file("input", b"from a file\n")
+    assert user_box.run("cat", options=["--stdin", str(path)]).stream("stdout") == b"from a file\n"
+
+
+def test_stdin_from_the_callers(user_box):
+    data = bytes(range(256)) * 20000
+    assert user_box.run("cat", options=["--stdin", "-"], input=data).stream("stdout") == data
+
+
+def test_stdin_that_nobody_reads(user_box):
+    path = user_box.file("input", b"x" * 1000000)
+    assert user_box.run("true", options=["--stdin", str(path)]).status == 0
+    assert user_box.run("true", options=["--stdin", "-"], input=b"x" * 100).status == 0
+
+
+@pytest.mark.parametrize("name", ["/nonexistent/file", "/", ""])
+def test_stdin_that_is_no_file_is_refused(user_box, name):
+    answer = user_box.call(user_box.words(["true"], options=["--stdin", name]))
+    assert answer.status == 125
+
+
+# ---- stream -----------------------------------------------------------------------------------
+
+def test_stream_passes_output_on_as_it_arrives(user_box):
+    script = "echo first; read go; echo second; echo third >&2; exit 6"
+    process = user_box.popen(["sh", "-c", script], stdin=subprocess.PIPE,
+                             shape={"form": "--stream", "options": ["--stdin", "-"]})
+    assert process.stdout.readline() == b"first\n"
+    out, err = process.communicate(b"go\n", timeout=10)
+    assert (process.returncode, out, err) == (6, b"second\n", b"third\n")
+
+
+# ---- dry run ----------------------------------------------------------------------------------
+
+def test_dry_run_runs_nothing_and_says_all(box):
+    canary = box.canary()
+    answer = box.run("sh", "-c", f": > '{canary}'", options=["--dry-run"], timeout=7)
+    assert answer.status == 0
+    assert not canary.exists()
+    assert answer["decision"] == "allowed" and answer["outcome"] is None and answer["error"] is None
+    assert answer["tool"] == {"name": "sh", "path": "/usr/bin/sh"}
+    assert answer["argv"] == ["sh", "-c", f": > '{canary}'"]
+    assert answer["env"] == [f"PATH={':'.join(box.search_path)}", f"HOME={box.home}", "LANG=C.UTF-8", "LC_ALL=C.UTF-8"]
+    assert answer["root"] == answer["cwd"] == str(box.root)
+    assert (answer["timeout_ms"], answer["jail"]) == (7000, "none")
+    assert box.run("sh", "-c", f": > '{canary}'", options=["--dry-run"], form=None).status == 0
+    assert not canary.exists()
+
+
+def test_dry_run_environment_is_what_the_tool_gets(box):
+    policy = box.write_policy(say_env={"env": ["B"], "set_env": [{"name": "A", "value": "1"}]})
+    shape = {"policy": policy, "env": box.environment(HOME="/x", LD_PRELOAD="")}
+    real = box.run("say_env", options=["--env", "B=2"], **shape).stream("stdout")
+    dry = box.run("say_env", options=["--env", "B=2", "--dry-run"], **shape)
+    assert [variable.encode() for variable in dry["env"]] == real.split(b"\0")[:-1]
+
+
+@pytest.mark.parametrize("argv,options,status,outcome", [
+    (["bash"], [], 125, "disallowed"), (["true"], ["--cwd", "/"], 125, "cwd"),
+    (["true"], ["--env", "A=b"], 125, "env_forbidden"), (["gone"], [], 127, "tool_missing")])
+def test_dry_run_refuses_as_the_run_would(box, argv, options, status, outcome):
+    policy = box.write_policy([box.entry("true"), box.entry("gone")])
+    shape = {"policy": policy, "cwd": "default"} if "--cwd" in options else {"policy": policy}
+    dry = box.run(*argv, options=[*options, "--dry-run"], **shape)
+    real = box.run(*argv, options=options, **shape)
+    assert (dry.status, dry["decision"], dry["outcome"]) == (status, "refused", outcome)
+    assert (real.status, real.outcome, real["rule"], real["error"]) == (status, outcome, dry["rule"], dry["error"])
+
+
+def test_dry_run_makes_no_process(user_box):
+    if not shutil.which("strace"):
+        skip("strace", "strace is not installed")
+    words = user_box.words(["true"], options=["--dry-run"])
+    trace = user_box.canary()
+    env = user_box.environment(ASAN_OPTIONS="detect_leaks=0")  # leak detection traces too, and two cannot
+    answer = user_box.call(["strace", "-f", "-qq", "-o", str(trace), "-e", "trace=process", *words], env=env)
+    if answer.status != 0 and b"ptrace" in answer.err.lower():
+        skip("strace", "tracing is not permitted here")
+    assert answer.status == 0, answer.err
+    calls = trace.read_text()
+    assert calls.count("execve(") == 1
+    for call in ("clone(", "clone3(", "fork(", "vfork("):
+        assert call not in calls
+
+
+# ---- directories ------------------------------------------------------------------------------
+
+def test_cwd_defaults_to_here_and_root_to_cwd(user_box):
+    sub = user_box.directory("root/sub")
+    policy = user_box.policy
+    here = user_box.run("say_state", cwd="default", root="default", policy=policy, popen={"cwd": sub})
+    assert f"cwd={sub}\n".encode() in here.stream("stdout")
+    named = user_box.run("say_state", cwd="sub", root="default", policy=policy)
+    assert f"cwd={sub}\n".encode() in named.stream("stdout")
+    outside = user_box.run("say_state", cwd="..", root=".", policy=policy)
+    assert outside.outcome == "cwd"
+
+
+def test_root_may_be_reached_by_a_link(user_box):
+    link = user_box.place / "link"
+    link.symlink_to(user_box.root)
+    answer = user_box.run("say_state", root=link, cwd=link)
+    assert f"cwd={user_box.root}\n".encode() in answer.stream("stdout")
+
+
+# ---- events -----------------------------------------------------------------------------------
+
+def test_events_tell_the_life_of_a_run(user_box):
+    answer = user_box.run("say_args", "x", options=["--verbose", "--probe", "some_probe"])
+    events = user_box.events(answer)
+    assert [event["event"] for event in events] == ["subproc.started", "subproc.exited"]
+    started, exited = events
+    assert started["tool"] == "say_args" and started["path"] == answer["tool"]["path"] and started["jail"] == "none"
+    assert exited["outcome"] == "exited" and exited["code"] == "0"
+    assert {event["probe_name"] for event in events} == {"some_probe"}
+
+
+def test_timeout_and_refusal_are_events(user_box):
+    timeout = user_box.events(user_box.run("sleep", "20", timeout=0.1))
+    assert [(event["event"], event["level"]) for event in timeout] == [("subproc.timeout", "warning")]
+    assert timeout[0]["tool"] == "sleep" and timeout[0]["timeout_ms"] == "100"
+    refused = user_box.events(user_box.run("bash"))
+    assert [(event["event"], event["level"], event["outcome"]) for event in refused] == [
+        ("subproc.refused", "warning", "disallowed")]
+    assert "bash" in refused[0]["message"]
+
+
+def test_text_form_writes_events_as_text(user_box):
+    policy = user_box.write_policy(true={"route": "external"})
+    answer = user_box.run("true", policy=policy, form=None)
+    assert answer.status == 0
+    assert answer.err.startswith(b"chokepoint: warning: subproc.native.skipped") and b"not_installed" in answer.err
+    refusal = user_box.run("bash", form=None)
+    assert refusal.out == b""
+    assert refusal.err.startswith(b"chokepoint: ") and refusal.err.count(b"\n") == 1
+
+
+# ---- completions ------------------------------------------------------------------------------
+
+@pytest.fixture
+def completion(user_box):
+    """The script for bash, in a file."""
+    answer = user_box.call([user_box.command, "completion", "bash"])
+    assert answer.status == 0
+    return str(user_box.file("completion", answer.out))
+
+
+def complete(box, completion, *words):
+    """What bash offers for the last word."""
+    script = ('source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); compopt() { :; }; '
+              '_chokepoint; printf "%s\\n" "${COMPREPLY[@]}"')
+    answer = box.call(["bash", "--norc", "-c", script, "bash", completion, "chokepoint", *words])
+    assert answer.status == 0, answer.err
+    assert answer.err == b""
+    return answer.out.decode().split()
+
+
+def test_bash_completion_is_sound(user_box, completion):
+    assert user_box.call(["bash", "-n", completion]).err == b""
+    script = 'source "$1"; complete -p chokepoint'
+    assert user_box.call(["bash", "--norc", "-c", script, "bash", completion]).status == 0
+
+
+def test_bash_completes_commands_options_and_tools(user_box, completion):
+    assert {"run", "help", "completion"} <= set(complete(user_box, completion, ""))
+    assert complete(user_box, completion, "ru") == ["run"]
+    assert complete(user_box, completion, "run", "--tim") == ["--timeout"]
+    assert complete(user_box, completion, "run", "--jail", "") == ["auto", "native", "bwrap", "none"]
+    assert complete(user_box, completion, "run", "--json", "--jail", "n") == ["native", "none"]
+    offered = complete(user_box, completion, "run", "--json", "--", "")
+    assert offered == [name for name in SIXTEEN if name not in ("bwrap", "sandbox-exec")]
+    assert complete(user_box, completion, "run", "--timeout", "") == []
+    assert complete(user_box, completion, "help", "com") == ["completion"]
+    assert {"bash", "zsh"} <= set(complete(user_box, completion, "completion", ""))
+
+
+def test_zsh_completion_is_sound(user_box):
+    text = user_box.call([user_box.command, "completion", "zsh"])
+    assert text.status == 0
+    assert text.out.startswith(b"#compdef chokepoint")
+    for word in (b"--timeout", b"--dry-run", b"semgrep"):
+        assert word in text.out
+    if not shutil.which("zsh"):
+        skip("zsh", "zsh is not installed")
+    answer = user_box.call(["zsh", "-n"], input=text.out)
+    assert (answer.status, answer.err) == (0, b"")

@@ -1,0 +1,24 @@
+"""The one way to skip a test.
+
+A skip names the feature that is missing. CHOKE_TEST_REQUIRE is a comma-separated list of features that must be there;
+where it names this one, or says "all", the skip is a failure.
+"""
+import os
+
+import pytest
+
+
+def skip(feature: str, why: str) -> None:
+    required = os.environ.get("CHOKE_TEST_REQUIRE", "").split(",")
+    if feature in required or "all" in required:
+        pytest.fail(f"{feature} is required (CHOKE_TEST_REQUIRE) but missing: {why}", pytrace=False)
+    pytest.skip(f"{feature}: {why}")
+
+
+def sanitized() -> bool:
+    """A build with sanitizers is slower and larger; counts go down, promises do not."""
+    return os.environ.get("CHOKE_SANITIZED") == "1"
+
+
+def scaled(count: int, down_to: int) -> int:
+    return down_to if sanitized() else count

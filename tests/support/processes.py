@@ -1,0 +1,106 @@
+"""What runs on this machine because of a test.
+
+The test process makes itself a child subreaper (conftest.py), so whatever outlives the command becomes its own child
+and can be found by descent, whatever it calls itself and whoever its parent was.
+"""
+import os
+import time
+
+DEAD = "ZX"
+
+
+def stat_of(pid: int):
+    """(state, parent), or None for a process that is gone."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as stream:
+            fields = stream.read().rpartition(b")")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    return fields[0].decode(), int(fields[1])
+
+
+def everyone():
+    return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+
+
+def descendants(ancestor: int):
+    """Living processes below ancestor; zombies are followed, not listed."""
+    parents = {pid: stat for pid in everyone() if (stat := stat_of(pid))}
+    children = {}
+    for pid, (_, parent) in parents.items():
+        children.setdefault(parent, []).append(pid)
+    found, queue = [], [ancestor]
+    while queue:
+        for child in children.get(queue.pop(), []):
+            queue.append(child)
+            if parents[child][0] not in DEAD:
+                found.append(child)
+    return found
+
+
+def command_line(pid: int) -> bytes:
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as stream:
+            return stream.read()
+    except (FileNotFoundError, ProcessLookupError):
+        return b""
+
+
+def marked(marker: str, program: str = ""):
+    """Living processes with marker among their arguments; with program, only those whose argv[0] ends so."""
+    found = []
+    for pid in everyone():
+        words = command_line(pid).split(b"\0")
+        if marker.encode() in words[1:] and words[0].endswith(program.encode()):
+            stat = stat_of(pid)
+            if stat and stat[0] not in DEAD:
+                found.append(pid)
+    return found
+
+
+def describe(pids) -> str:
+    def one(pid):
+        try:
+            with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as stream:
+                name = stream.read().strip()
+        except OSError:
+            return f"{pid} (gone)"
+        return f"{pid} {name} {stat_of(pid)} {command_line(pid)[:80]!r}"
+    return "; ".join(one(pid) for pid in pids)
+
+
+def reap(pids) -> None:
+    """Takes the status of adopted children that have ended."""
+    for pid in pids:
+        stat = stat_of(pid)
+        if stat and stat[0] == "Z" and stat[1] == os.getpid():
+            try:
+                os.waitpid(pid, os.WNOHANG)
+            except ChildProcessError:
+                pass
+
+
+def children_of_self():
+    return [pid for pid in everyone() if (stat := stat_of(pid)) and stat[1] == os.getpid()]
+
+
+def wait_until(holds, seconds: float = 5.0, what: str = ""):
+    """Waits for a condition, not for a time; returns what it gave."""
+    end = time.monotonic() + seconds
+    while True:
+        value = holds()
+        if value:
+            return value
+        if time.monotonic() > end:
+            raise AssertionError(f"did not come true within {seconds} s: {what or holds}")
+        time.sleep(0.002)
+
+
+def stale_cgroups():
+    """Directories in the cgroup v2 tree whose keeper, by the number in their name, is no more."""
+    prefix = f"chokepoint-{os.stat('/proc/self/ns/pid').st_ino}-"
+    with open("/proc/self/mountinfo", encoding="utf-8") as stream:
+        mounts = [line.split() for line in stream]
+    tops = [words[4] for words in mounts if words[words.index("-") + 1] == "cgroup2"]
+    return [os.path.join(parent, name) for top in tops for parent, names, _ in os.walk(top) for name in names
+            if name.startswith(prefix) and not os.path.exists("/proc/" + name.removeprefix(prefix))]
