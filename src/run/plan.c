@@ -53,10 +53,10 @@ static int step_root(struct planner *planner)
     struct ck_plan *plan = planner->plan;
     if (ck_beneath_root(planner->request->root, &plan->root_fd, &plan->verdict.error) < 0)
         return refuse(planner, "request.root");
-    struct ck_identity root;
-    if (planner->sources->policy_place == NULL)
-        return 0;
-    if (ck_identity_of(plan->root_fd, &root) < 0 || ck_trust_passes(planner->sources->policy_place, root)) {
+    int result = ck_identity_of(plan->root_fd, &plan->root);
+    if (result < 0)
+        return result;
+    if (planner->sources->policy_place != NULL && ck_trust_passes(planner->sources->policy_place, plan->root)) {
         (void)ck_error_set(
             &plan->verdict.error, CHOKE_POLICY, EPERM,
             "policy '%s' lies inside the root '%s', where the repository could have written it; keep it elsewhere",
@@ -69,6 +69,10 @@ static int step_root(struct planner *planner)
 static int step_cwd(struct planner *planner)
 {
     struct ck_plan *plan = planner->plan;
+    if (strcmp(planner->request->cwd, ".") == 0) {
+        plan->cwd_fd = plan->root_fd;
+        return 0;
+    }
     if (ck_beneath_directory(plan->root_fd, planner->request->cwd, &plan->cwd_fd, &plan->verdict.error) < 0)
         return refuse(planner, "request.cwd");
     return 0;
@@ -89,10 +93,7 @@ static int step_tool(struct planner *planner)
 {
     struct ck_plan *plan = planner->plan;
     struct ck_binary binary;
-    struct ck_identity root;
-    if (ck_identity_of(plan->root_fd, &root) < 0)
-        return -errno;
-    int result = ck_search_find(planner->sources->search, plan->tool_name, root, &binary, &plan->verdict.error);
+    int result = ck_search_find(planner->sources->search, plan->tool_name, plan->root, &binary, &plan->verdict.error);
     if (result < 0) {
         if (plan->verdict.error.outcome == CHOKE_TOOL_MISSING)
             add_install_hint(planner);
@@ -193,8 +194,9 @@ int ck_plan_make(const struct ck_plan_sources *sources, const struct choke_reque
 
 void ck_plan_done(struct ck_plan *plan)
 {
+    if (plan->cwd_fd != plan->root_fd)
+        ck_fd_close(&plan->cwd_fd);
     ck_fd_close(&plan->root_fd);
-    ck_fd_close(&plan->cwd_fd);
     ck_fd_close(&plan->execute_fd);
     if (plan->stdin_owned)
         ck_fd_close(&plan->stdin_fd);

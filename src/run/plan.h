@@ -29,8 +29,9 @@ struct ck_plan {
     const char **env;
     const char *exec_path; /* for a script; NULL: execute_fd */
     struct ck_jail_choice jail;
+    struct ck_identity root;
     int root_fd;
-    int cwd_fd;
+    int cwd_fd; /* the same descriptor where the root itself is worked in */
     int execute_fd;
     int stdin_fd;
     bool stdin_owned; /* else it is the context's /dev/null */

@@ -91,30 +91,33 @@ static int check_file(const struct stat *status, const char *path, struct choke_
 }
 
 /*
- * Opens what was checked for reading, so that its first bytes can be seen; a file that may only be executed stays
- * O_PATH.
+ * Takes an open file if it may be executed from here. That the file has an x bit for somebody is all that is asked;
+ * whether for us, only exec can tell for certain.
  */
-static int open_file(int parent_fd, const char *name, int *path_fd, struct ck_binary *binary, struct choke_error *error)
+static int take_file(int *fd, bool readable, struct ck_binary *binary, struct choke_error *error)
 {
-    if (faccessat(parent_fd, name, X_OK, AT_EACCESS) < 0)
+    struct stat status;
+    if (fstat(*fd, &status) < 0)
+        return -errno;
+    int result = check_file(&status, binary->path, error);
+    if (result < 0)
+        return result;
+    if ((status.st_mode & (S_IXUSR | S_IXGRP | S_IXOTH)) == 0)
         return ck_error_set(error, CHOKE_SPAWN_FAILED, EACCES, "'%s' is not executable", CK_QUOTE(binary->path));
-    CK_FD fd = openat(parent_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    struct ck_identity checked, opened;
-    if (fd >= 0) {
-        if (ck_identity_of(*path_fd, &checked) < 0 || ck_identity_of(fd, &opened) < 0 ||
-            checked.inode != opened.inode || checked.device != opened.device)
-            return ck_error_set(error, CHOKE_DISALLOWED, EPERM, "'%s' was exchanged while it was looked at",
-                                CK_QUOTE(binary->path));
-        char magic[2] = {0};
-        binary->script = pread(fd, magic, sizeof magic, 0) == 2 && magic[0] == '#' && magic[1] == '!';
-        binary->fd = ck_fd_take(&fd);
-        return 0;
-    }
-    if (errno != EACCES)
-        return ck_error_set(error, CHOKE_SPAWN_FAILED, errno, "cannot open '%s': %s", CK_QUOTE(binary->path),
-                            strerror(errno));
-    binary->fd = ck_fd_take(path_fd);
+    char magic[2] = {0};
+    binary->script = readable && pread(*fd, magic, sizeof magic, 0) == 2 && magic[0] == '#' && magic[1] == '!';
+    binary->fd = ck_fd_take(fd);
     return 0;
+}
+
+/* Opens for reading, so that the first bytes can be seen; a file that may only be executed is opened as O_PATH. */
+static int open_file(int parent_fd, const char *name, struct ck_binary *binary, struct choke_error *error)
+{
+    CK_FD fd = openat(parent_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    bool readable = fd >= 0;
+    if (!readable && errno == EACCES)
+        fd = openat(parent_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    return fd < 0 ? -errno : take_file(&fd, readable, binary, error);
 }
 
 /* A link leads elsewhere: that way is walked with full distrust each time. */
@@ -124,13 +127,11 @@ static int find_through_link(struct ck_identity root, struct ck_binary *binary, 
     int result = ck_trust_walk(binary->path, &place, error);
     if (result == -EPERM && error != NULL && error->outcome == CHOKE_NONE)
         error->outcome = CHOKE_DISALLOWED;
-    if (result == 0)
-        result = check_file(&place.status, binary->path, error);
     if (result == 0 && ck_trust_passes(&place, root))
         result = ck_error_set(error, CHOKE_DISALLOWED, EPERM, "'%s' leads into the root, where a tool could be planted",
                               CK_QUOTE(binary->path));
     if (result == 0)
-        result = open_file(place.parent_fd, place.name, &place.fd, binary, error);
+        result = open_file(place.parent_fd, place.name, binary, error);
     ck_trust_done(&place);
     return result;
 }
@@ -138,14 +139,8 @@ static int find_through_link(struct ck_identity root, struct ck_binary *binary, 
 static int find_in(const struct ck_search_directory *directory, const char *name, struct ck_identity root,
                    struct ck_binary *binary, struct choke_error *error)
 {
-    CK_FD fd = openat(directory->place.fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-    struct stat status;
-    if (fd < 0 || fstat(fd, &status) < 0)
-        return -errno;
-    if (S_ISLNK(status.st_mode))
-        return find_through_link(root, binary, error);
-    int result = check_file(&status, binary->path, error);
-    return result < 0 ? result : open_file(directory->place.fd, name, &fd, binary, error);
+    int result = open_file(directory->place.fd, name, binary, error);
+    return result == -ELOOP ? find_through_link(root, binary, error) : result; /* O_NOFOLLOW met a link */
 }
 
 static bool absent(int result)
@@ -158,7 +153,8 @@ int ck_search_find(struct ck_search *search, const char *name, struct ck_identit
 {
     for (uint32_t i = 0; i < search->count; i++) {
         struct choke_error found = {0};
-        *ret_binary = (struct ck_binary){.fd = -1};
+        ret_binary->fd = -1;
+        ret_binary->script = false;
         int length = snprintf(ret_binary->path, sizeof ret_binary->path, "%s/%s", search->paths[i], name);
         int result = length >= (int)sizeof ret_binary->path ? -ENAMETOOLONG : open_directory(search, i, root, &found);
         if (result == 0)
