@@ -154,7 +154,7 @@ static void execute(struct worker *worker, char *line)
     for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
         if (count == commands[i].words && strcmp(words[0], commands[i].name) == 0) {
             commands[i].run(worker, words);
-            fflush(stdout);
+            (void)fflush(stdout);
             return;
         }
     }
@@ -171,7 +171,7 @@ int main(int argc, char **argv)
     grow(number(argv[3]));
     worker.context = context_new(&worker);
     printf("{\"ready\": true}\n");
-    fflush(stdout);
+    (void)fflush(stdout);
 
     char line[256];
     while (fgets(line, sizeof(line), stdin)) {

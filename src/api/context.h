@@ -67,7 +67,7 @@ void ck_event_ended(const struct choke_job *job);
 
 /* ---- job.c ---- */
 
-void ck_job_ended(void *context, struct ck_run *run);
+void ck_job_ended(void *data, struct ck_run *run);
 void ck_job_collect(struct choke_context *context);
 void ck_job_free_all(struct choke_context *context);
 

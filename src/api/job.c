@@ -165,7 +165,7 @@ int choke_start(struct choke_context *context, const struct choke_request *reque
 int choke_run(struct choke_context *context, const struct choke_request *request, struct choke_result **ret_result,
               struct choke_error *error)
 {
-    struct choke_job *job;
+    struct choke_job *job = NULL;
     if (ret_result == NULL)
         return ck_error_set(error, CHOKE_INVALID, EINVAL, "no place for the result was given");
     int result = start(context, request, true, &job, error);
@@ -245,6 +245,8 @@ void ck_job_collect(struct choke_context *context)
 
 void ck_job_free_all(struct choke_context *context)
 {
-    while (context->jobs != NULL)
-        destroy(context->jobs);
+    for (struct choke_job *job = context->jobs, *next; job != NULL; job = next) {
+        next = job->next;
+        destroy(job);
+    }
 }

@@ -77,7 +77,9 @@ static void set_ending(struct choke_result *result, const struct ck_run *run)
 {
     const struct ck_wire_report *report = &run->report;
     bool late = run->lost && run->ended_ns >= run->deadline_ns;
-    if (report->stage != CK_STAGE_NONE)
+    if (report->stage == CK_STAGE_CWD)
+        result->outcome = CHOKE_CWD;
+    else if (report->stage != CK_STAGE_NONE)
         result->outcome = CHOKE_SPAWN_FAILED;
     else if ((report->ending & CK_ENDING_CANCELLED) || (run->lost && (run->cancelled || !late)))
         result->outcome = CHOKE_CANCELLED;
@@ -98,8 +100,9 @@ static void set_error(struct choke_result *result, const struct ck_run *run)
     const char *tool = result->tool_name;
     uint64_t timeout_ms = (run->deadline_ns - run->started_ns) / CK_NS_PER_MS;
     switch (result->outcome) {
+    case CHOKE_CWD:
     case CHOKE_SPAWN_FAILED:
-        (void)ck_error_set(error, CHOKE_SPAWN_FAILED, report->error, "cannot %s '%s' ('%s'): %s",
+        (void)ck_error_set(error, result->outcome, report->error, "cannot %s '%s' ('%s'): %s",
                            ck_stage_text(report->stage), tool, CK_QUOTE(result->tool_path), strerror(report->error));
         break;
     case CHOKE_TIMEOUT:
@@ -130,7 +133,7 @@ void ck_result_end(struct choke_result *result, struct ck_run *run)
     result->user_us = report->user_us;
     result->system_us = report->system_us;
     result->max_rss_kib = report->max_rss_kib;
-    if (result->outcome == CHOKE_SPAWN_FAILED) { /* nothing ran, so nothing held it */
+    if (report->stage != CK_STAGE_NONE) { /* nothing ran, so nothing held it */
         result->jail = NULL;
         result->layers = no_layers;
     } else {

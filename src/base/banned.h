@@ -14,7 +14,10 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Some of them are macros in a hardened build. */
 #undef alloca
+#undef sprintf
+#undef vsprintf
 #pragma GCC poison strcpy strcat strncpy strncat stpcpy sprintf vsprintf gets strtok atoi atol atoll atof
 #pragma GCC poison system popen execvp execlp execvpe mktemp tmpnam tempnam alloca putenv setenv
 #endif
