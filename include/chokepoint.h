@@ -252,7 +252,7 @@ struct choke_result {
     int signal;    /* the signal that ended the tool's process, 0 if none */
     struct choke_capture out;
     struct choke_capture err;
-    bool output_incomplete; /* something still held a stream when the call ended */
+    bool output_incomplete; /* something still held a stream when the call ended, or there was no memory for it */
     uint64_t duration_us;
     uint64_t user_us;
     uint64_t system_us;

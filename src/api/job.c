@@ -169,7 +169,7 @@ int choke_run(struct choke_context *context, const struct choke_request *request
     if (ret_result == NULL)
         return ck_error_set(error, CHOKE_INVALID, EINVAL, "no place for the result was given");
     int result = start(context, request, true, &job, error);
-    if (result < 0)
+    if (job == NULL)
         return result;
     while (!job->finished) {
         result = ck_watch_wait(&context->watch, -1);

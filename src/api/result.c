@@ -128,7 +128,6 @@ void ck_result_end(struct choke_result *result, struct ck_run *run)
     const struct ck_wire_report *report = &run->report;
     set_ending(result, run);
     set_error(result, run);
-    result->output_incomplete = run->incomplete;
     result->duration_us = (run->ended_ns - run->started_ns) / 1000;
     result->user_us = report->user_us;
     result->system_us = report->system_us;
@@ -144,6 +143,7 @@ void ck_result_end(struct choke_result *result, struct ck_run *run)
     ck_capture_take(&run->err.capture, &box->kept[1]);
     result->out = box->kept[0].view;
     result->err = box->kept[1].view;
+    result->output_incomplete = run->incomplete || box->kept[0].lacking || box->kept[1].lacking;
 }
 
 void choke_result_free(struct choke_result *result)

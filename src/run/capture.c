@@ -194,7 +194,8 @@ void ck_capture_take(struct ck_capture *capture, struct ck_kept *ret)
     char *data = length == 0 ? NULL : truncated ? order(capture, length) : capture->data;
     *ret = (struct ck_kept){.view = {.data = "", .total_bytes = capture->total_bytes, .truncated = truncated},
                             .memory = capture->data,
-                            .mapped_bytes = capture->mapped_bytes};
+                            .mapped_bytes = capture->mapped_bytes,
+                            .lacking = truncated && kept < capture->cap};
     if (data != NULL) {
         if (truncated)
             memcpy(data, CK_TRUNCATED_MARKER, MARKER_BYTES);

@@ -26,6 +26,7 @@ struct ck_kept {
     struct choke_capture view;
     void *memory;
     size_t mapped_bytes;
+    bool lacking; /* there was no memory to keep what the cap allows */
 };
 
 /* cap was judged: at least CHOKE_MIN_OUTPUT_BYTES. */

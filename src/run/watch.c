@@ -23,6 +23,7 @@
 #define SMALL_READ_BYTES 4096
 #define LARGE_READ_BYTES ((ssize_t)65536) /* a whole pipe at once: worth a larger one */
 #define LARGE_PIPE_BYTES (1 << 20)
+#define MIN_PATIENCE_NS (25 * CK_NS_PER_MS) /* for timeouts so short that a warden is hardly there by then */
 #define CANCEL_LAST_RESORT_NS (250 * CK_NS_PER_MS)
 
 int ck_watch_init(struct ck_watch *watch, ck_run_ended_fn on_ended, void *data)
@@ -198,10 +199,11 @@ static void take_rest(const struct ck_watch *watch, struct ck_run *run)
     read_stream(watch, &run->err);
 }
 
-static void lose(struct ck_watch *watch, struct ck_run *run)
+/* Ends a run whose warden will not: it is gone, or does not answer. */
+static void lose(struct ck_watch *watch, struct ck_run *run, bool gone)
 {
-    /* One that never said hello was never made: the keeper could not create it. */
-    if (run->warden->pidfd < 0)
+    /* One that went without a hello was never made: the keeper could not create it. */
+    if (gone && run->warden->pidfd < 0)
         run->report = (struct ck_wire_report){.stage = CK_STAGE_CREATE, .error = EAGAIN};
     run->lost = true;
     run->ended_ns = ck_clock_now_ns();
@@ -224,7 +226,7 @@ static void hear_warden(struct ck_watch *watch, struct ck_warden *warden)
         ck_launcher_drop_idle(&watch->launcher, warden);
         bury(watch, warden);
     } else if (result < 0) {
-        lose(watch, run);
+        lose(watch, run, true);
     } else if (result > 0 && run != NULL) {
         run->report = report;
         run->ended_ns = report.ended_ns;
@@ -238,7 +240,7 @@ static void hear_warden(struct ck_watch *watch, struct ck_warden *warden)
 
 void ck_watch_abandon(struct ck_watch *watch, struct ck_run *run)
 {
-    lose(watch, run);
+    lose(watch, run, false);
 }
 
 static void last_resort(struct ck_watch *watch)
@@ -251,7 +253,7 @@ static void last_resort(struct ck_watch *watch)
     for (struct ck_run *run = watch->running, *following; run != NULL; run = following) {
         following = run->next;
         if (run->last_resort_ns <= now)
-            lose(watch, run);
+            lose(watch, run, false);
         else if (run->last_resort_ns < next)
             next = run->last_resort_ns;
     }
@@ -310,7 +312,8 @@ static void set_deadlines(struct ck_run *run, uint64_t timeout_ms)
     run->started_ns = ck_clock_now_ns();
     run->deadline_ns = run->started_ns + timeout_ms * CK_NS_PER_MS;
     /* 1.45 times the timeout: after the SIGKILL at 1.4 times at the latest, before the 1.5 times that are promised. */
-    run->last_resort_ns = run->deadline_ns + timeout_ms * CK_NS_PER_MS / 20 * 9;
+    uint64_t patience_ns = timeout_ms * CK_NS_PER_MS / 20 * 9;
+    run->last_resort_ns = run->deadline_ns + (patience_ns > MIN_PATIENCE_NS ? patience_ns : MIN_PATIENCE_NS);
 }
 
 /* Hands the plan to a warden; everything that can fail before it is done before it. */
