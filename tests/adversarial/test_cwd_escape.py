@@ -79,7 +79,10 @@ def test_root_that_is_a_file_is_refused(box):
 
 def test_directory_that_the_caller_may_not_enter_is_refused(user_box):
     closed = user_box.directory("root/closed", 0o000)
-    refused(user_box, closed)
+    try:
+        refused(user_box, closed)
+    finally:
+        closed.chmod(0o755)
 
 
 def test_looping_links_are_refused(box):
