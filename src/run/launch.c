@@ -22,6 +22,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -40,9 +41,10 @@
 extern const unsigned char ck_keeper_image_text[];
 extern const size_t ck_keeper_image_length;
 
-void ck_launcher_init(struct ck_launcher *launcher)
+void ck_launcher_init(struct ck_launcher *launcher, int epoll_fd)
 {
-    *launcher = (struct ck_launcher){.control_fd = -1, .keeper_fd = -1};
+    *launcher =
+        (struct ck_launcher){.source = CK_SOURCE_KEEPER, .epoll_fd = epoll_fd, .control_fd = -1, .keeper_fd = -1};
 }
 
 /* ---- messages ---- */
@@ -154,6 +156,8 @@ static int create_keeper(int socket_fd, int *ret_pidfd)
     return 0;
 }
 
+static bool end_keeper(struct ck_launcher *launcher);
+
 static int send_setup(int control_fd)
 {
     struct ck_wire_setup setup = {.kind = CK_WIRE_SETUP};
@@ -166,6 +170,13 @@ static int send_setup(int control_fd)
     return send_message(control_fd, &setup, sizeof setup, fds, setup.has_cgroup ? 2 : 1);
 }
 
+/* Its end must be seen even when nobody asks for a warden: it is the keeper that ends what a killed warden leaves. */
+static int watch_keeper(struct ck_launcher *launcher)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = &launcher->source};
+    return epoll_ctl(launcher->epoll_fd, EPOLL_CTL_ADD, launcher->keeper_fd, &event) < 0 ? -errno : 0;
+}
+
 static int start_keeper(struct ck_launcher *launcher)
 {
     int pair[2];
@@ -176,21 +187,26 @@ static int start_keeper(struct ck_launcher *launcher)
     int result = send_setup(ours);
     if (result == 0)
         result = create_keeper(theirs, &launcher->keeper_fd);
-    if (result == 0)
-        launcher->control_fd = ck_fd_take(&ours);
+    if (result < 0)
+        return result;
+    launcher->control_fd = ck_fd_take(&ours);
+    result = watch_keeper(launcher);
+    if (result < 0)
+        (void)end_keeper(launcher);
     return result;
 }
 
 /*
- * Lets the keeper end; one that does not (somebody stopped it) is killed. Its exit status is nobody's business, so a
- * host may have reaped it.
+ * Lets the keeper end; one that does not (somebody stopped it) is killed. True if it is known to have ended by itself,
+ * and so with nothing left behind. A host that reaps all children may have taken its status; then it is not known.
  */
-static void end_keeper(struct ck_launcher *launcher)
+static bool end_keeper(struct ck_launcher *launcher)
 {
     if (launcher->keeper_fd < 0)
-        return;
+        return true;
     ck_fd_close(&launcher->control_fd);
-    (void)syscall(SYS_pidfd_send_signal, launcher->keeper_fd, SIGCONT, NULL, 0);
+    (void)epoll_ctl(launcher->epoll_fd, EPOLL_CTL_DEL, launcher->keeper_fd, NULL);
+    ck_launcher_wake_keeper(launcher);
     struct pollfd polled = {.fd = launcher->keeper_fd, .events = POLLIN};
     int ready;
     do
@@ -198,26 +214,24 @@ static void end_keeper(struct ck_launcher *launcher)
     while (ready < 0 && errno == EINTR);
     if (ready <= 0)
         (void)syscall(SYS_pidfd_send_signal, launcher->keeper_fd, SIGKILL, NULL, 0);
+    siginfo_t info = {0};
     int result;
     do
-        result = waitid(P_PIDFD, (id_t)launcher->keeper_fd, &(siginfo_t){0}, WEXITED);
+        result = waitid(P_PIDFD, (id_t)launcher->keeper_fd, &info, WEXITED);
     while (result < 0 && errno == EINTR);
     ck_fd_close(&launcher->keeper_fd);
+    return result == 0 && info.si_code == CLD_EXITED && info.si_status == 0;
 }
 
-/*
- * Wakes a keeper that somebody stopped; replaces one that somebody killed. The new one begins by ending what the old
- * one's cgroup holds.
- */
-void ck_launcher_nudge(struct ck_launcher *launcher)
+void ck_launcher_wake_keeper(struct ck_launcher *launcher)
 {
-    if (launcher->keeper_fd < 0)
-        return;
-    (void)syscall(SYS_pidfd_send_signal, launcher->keeper_fd, SIGCONT, NULL, 0);
-    struct pollfd polled = {.fd = launcher->keeper_fd, .events = POLLIN};
-    if (poll(&polled, 1, 0) <= 0)
-        return;
-    end_keeper(launcher);
+    if (launcher->keeper_fd >= 0)
+        (void)syscall(SYS_pidfd_send_signal, launcher->keeper_fd, SIGCONT, NULL, 0);
+}
+
+void ck_launcher_replace_keeper(struct ck_launcher *launcher)
+{
+    (void)end_keeper(launcher);
     (void)start_keeper(launcher);
 }
 
@@ -250,7 +264,7 @@ static int ask_for_warden(struct ck_launcher *launcher, int socket_fd)
             return result;
         if (tries > 0)
             return result;
-        end_keeper(launcher);
+        (void)end_keeper(launcher);
     }
 }
 
@@ -334,7 +348,9 @@ static void discard_idle(struct ck_launcher *launcher)
 void ck_launcher_done(struct ck_launcher *launcher)
 {
     discard_idle(launcher);
-    end_keeper(launcher);
+    /* After a keeper that was killed, another one sweeps. */
+    if (!end_keeper(launcher) && start_keeper(launcher) == 0)
+        (void)end_keeper(launcher);
 }
 
 void ck_launcher_forget(struct ck_launcher *launcher)

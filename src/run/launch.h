@@ -19,7 +19,7 @@
 #include "run/wire.h"
 
 /* What a descriptor in the epoll set stands for; first member of whatever epoll hands back. */
-enum ck_source { CK_SOURCE_WARDEN, CK_SOURCE_STREAM, CK_SOURCE_TIMER };
+enum ck_source { CK_SOURCE_WARDEN, CK_SOURCE_STREAM, CK_SOURCE_TIMER, CK_SOURCE_KEEPER };
 
 struct ck_warden {
     enum ck_source source;
@@ -31,8 +31,10 @@ struct ck_warden {
 };
 
 struct ck_launcher {
-    int control_fd; /* -1: no keeper */
-    int keeper_fd;  /* pidfd */
+    enum ck_source source; /* the keeper's */
+    int epoll_fd;          /* where the keeper's end is to be seen */
+    int control_fd;        /* -1: no keeper */
+    int keeper_fd;         /* pidfd */
     struct ck_warden *idle;
 };
 
@@ -42,7 +44,7 @@ struct ck_pipes {
     int err[2];
 };
 
-void ck_launcher_init(struct ck_launcher *launcher);
+void ck_launcher_init(struct ck_launcher *launcher, int epoll_fd);
 void ck_launcher_done(struct ck_launcher *launcher);
 
 /* After fork(): let go of the parent's keeper without ending it. */
@@ -54,8 +56,11 @@ int ck_launcher_take(struct ck_launcher *launcher, struct ck_warden **ret_warden
 void ck_launcher_give_back(struct ck_launcher *launcher, struct ck_warden *warden);
 void ck_launcher_discard(struct ck_warden *warden, bool kill);
 
-/* After a warden was lost: sees to it that there is a keeper to end what the warden had. */
-void ck_launcher_nudge(struct ck_launcher *launcher);
+/* After a warden was lost: wakes the keeper, if somebody stopped it, to end what the warden had. */
+void ck_launcher_wake_keeper(struct ck_launcher *launcher);
+
+/* The keeper was killed: makes another, which begins by ending what the old one's cgroup holds. */
+void ck_launcher_replace_keeper(struct ck_launcher *launcher);
 
 /* Takes an idle warden that has closed its socket out of the list. */
 void ck_launcher_drop_idle(struct ck_launcher *launcher, struct ck_warden *warden);

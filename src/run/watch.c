@@ -30,10 +30,10 @@ int ck_watch_init(struct ck_watch *watch, ck_run_ended_fn on_ended, void *data)
 {
     *watch = (struct ck_watch){
         .source = CK_SOURCE_TIMER, .timer_fd = -1, .armed_ns = UINT64_MAX, .on_ended = on_ended, .data = data};
-    ck_launcher_init(&watch->launcher);
     watch->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     if (watch->epoll_fd < 0)
         return -errno;
+    ck_launcher_init(&watch->launcher, watch->epoll_fd);
     watch->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = &watch->source};
     if (watch->timer_fd < 0 || epoll_ctl(watch->epoll_fd, EPOLL_CTL_ADD, watch->timer_fd, &event) < 0) {
@@ -50,7 +50,7 @@ static void free_dead(struct ck_watch *watch)
         struct ck_warden *warden = watch->dead;
         watch->dead = warden->next;
         ck_launcher_discard(warden, true);
-        ck_launcher_nudge(&watch->launcher);
+        ck_launcher_wake_keeper(&watch->launcher);
     }
 }
 
@@ -384,6 +384,8 @@ int ck_watch_wait(struct ck_watch *watch, int timeout_ms)
             struct ck_stream *stream = events[i].data.ptr;
             if (stream->fd >= 0)
                 read_stream(watch, stream);
+        } else if (*source == CK_SOURCE_KEEPER) {
+            ck_launcher_replace_keeper(&watch->launcher);
         } else {
             last_resort(watch);
         }
