@@ -237,7 +237,8 @@ struct choke_request {
 
 /*
  * At or under the cap, data is what the tool wrote. Over it, data is "...[TRUNCATED]..." and then the last
- * cap - 17 bytes, exactly cap bytes. data is never NULL and has a NUL behind it.
+ * cap - 17 bytes, exactly cap bytes. Where memory ran out, less is kept, possibly nothing: truncated and the result's
+ * output_incomplete are true then. data is never NULL and has a NUL behind it.
  */
 struct choke_capture {
     const char *data;

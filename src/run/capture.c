@@ -110,8 +110,23 @@ void ck_capture_add(struct ck_capture *capture, size_t length)
     capture->total_bytes += length;
 }
 
+/* What a full ring would only overwrite again need not be copied. */
+static size_t skip_lost(struct ck_capture *capture, size_t length)
+{
+    bool full = capture->size > 0 && capture->size >= capture->cap && capture->total_bytes >= capture->size;
+    if (!full || length <= capture->size)
+        return 0;
+    size_t skipped = length - capture->size;
+    capture->at = (capture->at + skipped) % capture->size;
+    capture->total_bytes += skipped;
+    return skipped;
+}
+
 void ck_capture_copy(struct ck_capture *capture, const char *data, size_t length)
 {
+    size_t skipped = skip_lost(capture, length);
+    data += skipped;
+    length -= skipped;
     while (length > 0) {
         size_t room;
         char *to = ck_capture_room(capture, &room);

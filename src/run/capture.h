@@ -2,8 +2,7 @@
  * capture.h - one stream of a tool, in bounded memory (R20).
  *
  * Up to the cap every byte is kept. Beyond it the oldest are given up, and the result is the marker followed by the last
- * cap - 17 bytes. Nothing is allocated before the first byte. Reading goes straight into the ring; there is no second
- * copy.
+ * cap - 17 bytes. Nothing is allocated before the first byte.
  */
 #ifndef CK_RUN_CAPTURE_H
 #define CK_RUN_CAPTURE_H

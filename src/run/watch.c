@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
@@ -20,7 +21,9 @@
 
 #define EVENTS 64
 #define READ_ROUND_BYTES ((size_t)1 << 20) /* per stream and round, so that a flood does not starve the others */
-#define SMALL_READ_BYTES 4096
+#define SMALL_READ_BYTES ((size_t)4096)
+#define STAGE_BYTES ((size_t)128 << 10)
+#define CACHED_BYTES ((size_t)1 << 20)    /* a ring of this size stays in the cache by itself */
 #define LARGE_READ_BYTES ((ssize_t)65536) /* a whole pipe at once: worth a larger one */
 #define LARGE_PIPE_BYTES (1 << 20)
 #define MIN_PATIENCE_NS (25 * CK_NS_PER_MS) /* for timeouts so short that a warden is hardly there by then */
@@ -54,19 +57,25 @@ static void free_dead(struct ck_watch *watch)
     }
 }
 
+static void close_watch(struct ck_watch *watch)
+{
+    free(watch->stage);
+    watch->stage = NULL;
+    ck_fd_close(&watch->timer_fd);
+    ck_fd_close(&watch->epoll_fd);
+}
+
 void ck_watch_done(struct ck_watch *watch)
 {
     free_dead(watch);
     ck_launcher_done(&watch->launcher);
-    ck_fd_close(&watch->timer_fd);
-    ck_fd_close(&watch->epoll_fd);
+    close_watch(watch);
 }
 
 void ck_watch_forget(struct ck_watch *watch)
 {
     ck_launcher_forget(&watch->launcher);
-    ck_fd_close(&watch->timer_fd);
-    ck_fd_close(&watch->epoll_fd);
+    close_watch(watch);
 }
 
 /* ---- the last resort's timer ---- */
@@ -143,18 +152,30 @@ void ck_run_done(struct ck_run *run)
 
 /* ---- streams ---- */
 
+/*
+ * Where the next read goes. Usually straight into the ring. Through the stage where the ring has little room (a small
+ * cap, the last bytes before its turn, no memory), to read in fair pieces all the same; and in a flood, because the kernel
+ * holds the pipe's lock while it copies: a copy into memory that stays in the cache lets the tool go on sooner, and the
+ * way from there to the ring is done while the tool already writes.
+ */
+static char *choose_room(struct ck_watch *watch, struct ck_stream *stream, size_t *ret_room)
+{
+    char *data = ck_capture_room(&stream->capture, ret_room);
+    bool flood = stream->enlarged && stream->capture.cap > CACHED_BYTES;
+    if (*ret_room >= SMALL_READ_BYTES && !flood)
+        return data;
+    if (watch->stage == NULL)
+        watch->stage = malloc(STAGE_BYTES);
+    *ret_room = watch->stage != NULL ? STAGE_BYTES : sizeof watch->spare;
+    return watch->stage != NULL ? watch->stage : watch->spare;
+}
+
 /* One read. Bytes, 0 at the end of the stream (it is closed then), -EAGAIN when there is nothing now. */
-static ssize_t read_once(const struct ck_watch *watch, struct ck_stream *stream)
+static ssize_t read_once(struct ck_watch *watch, struct ck_stream *stream)
 {
     const struct ck_run *run = stream->run;
     size_t room;
-    char *data = ck_capture_room(&stream->capture, &room);
-    char spare[SMALL_READ_BYTES];
-    bool direct = room >= sizeof spare;
-    if (!direct) { /* a small cap, the last bytes before the ring's turn, or no memory: still read in fair pieces */
-        data = spare;
-        room = sizeof spare;
-    }
+    char *data = choose_room(watch, stream, &room);
     ssize_t got = read(stream->fd, data, room);
     if (got < 0)
         return errno == EINTR ? -EAGAIN : -errno;
@@ -162,17 +183,17 @@ static ssize_t read_once(const struct ck_watch *watch, struct ck_stream *stream)
         close_stream(watch, stream);
         return 0;
     }
-    if (direct)
-        ck_capture_add(&stream->capture, (size_t)got);
-    else
+    if (data == watch->stage || data == watch->spare)
         ck_capture_copy(&stream->capture, data, (size_t)got);
+    else
+        ck_capture_add(&stream->capture, (size_t)got);
     if (run->on_output != NULL)
         run->on_output(run->output_data, stream->which, data, (size_t)got);
     return got;
 }
 
-/* A failing pipe would wake us for ever; it counts as one that is still held. */
-static void read_stream(const struct ck_watch *watch, struct ck_stream *stream)
+/* A pipe that cannot be read would wake us for ever; it counts as one that is still held. */
+static void read_stream(struct ck_watch *watch, struct ck_stream *stream)
 {
     size_t round = 0;
     while (stream->fd >= 0 && round < READ_ROUND_BYTES) {
@@ -193,7 +214,7 @@ static void read_stream(const struct ck_watch *watch, struct ck_stream *stream)
 
 /* ---- wardens ---- */
 
-static void take_rest(const struct ck_watch *watch, struct ck_run *run)
+static void take_rest(struct ck_watch *watch, struct ck_run *run)
 {
     read_stream(watch, &run->out);
     read_stream(watch, &run->err);

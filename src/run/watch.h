@@ -53,6 +53,8 @@ struct ck_watch {
     struct ck_launcher launcher;
     struct ck_run *running;
     size_t running_count;
+    char *stage;            /* where a flood is read to first; NULL until there is one */
+    char spare[1024];       /* the same when there is no memory: a tool must not hang because we have none */
     struct ck_warden *dead; /* to be freed when no event of this round can name them any more */
     ck_run_ended_fn on_ended;
     void *data;

@@ -10,6 +10,11 @@
 
 #include <cmocka.h>
 
+static char expected(size_t index)
+{
+    return (char)('a' + index % 23);
+}
+
 /* Feeds length bytes of a pattern in pieces of at most step, as reads would. */
 static void feed(struct ck_capture *capture, size_t length, size_t step)
 {
@@ -21,23 +26,32 @@ static void feed(struct ck_capture *capture, size_t length, size_t step)
         size_t n = length - done < step ? length - done : step;
         n = n < room ? n : room;
         for (size_t i = 0; i < n; i++)
-            data[i] = (char)('a' + (done + i) % 23);
+            data[i] = expected(done + i);
         ck_capture_add(capture, n);
         done += n;
     }
 }
 
-static char expected(size_t index)
+/* The same by way of a buffer elsewhere. */
+static void feed_copy(struct ck_capture *capture, size_t length, size_t step)
 {
-    return (char)('a' + index % 23);
+    char *piece = malloc(step);
+    assert_non_null(piece);
+    for (size_t done = 0, n; done < length; done += n) {
+        n = length - done < step ? length - done : step;
+        for (size_t i = 0; i < n; i++)
+            piece[i] = expected(done + i);
+        ck_capture_copy(capture, piece, n);
+    }
+    free(piece);
 }
 
-static void check(size_t cap, size_t length, size_t step)
+static void check_fed(size_t cap, size_t length, size_t step, void (*feed_by)(struct ck_capture *, size_t, size_t))
 {
     struct ck_capture capture;
     struct ck_kept kept;
     ck_capture_init(&capture, cap);
-    feed(&capture, length, step);
+    feed_by(&capture, length, step);
     ck_capture_take(&capture, &kept);
     struct choke_capture result = kept.view;
     assert_int_equal(result.total_bytes, length);
@@ -50,6 +64,12 @@ static void check(size_t cap, size_t length, size_t step)
         assert_int_equal(result.data[i], expected(length - result.length + i));
     assert_int_equal(result.data[result.length], '\0');
     ck_kept_done(&kept);
+}
+
+static void check(size_t cap, size_t length, size_t step)
+{
+    check_fed(cap, length, step, feed);
+    check_fed(cap, length, step, feed_copy);
 }
 
 static void every_length_around_the_cap_is_exact(void **state)
