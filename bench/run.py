@@ -235,7 +235,7 @@ def capture(lab):
         lab.report("figure", "pipe that a tool writes into", [pipe_bytes / 1024], unit="KiB")
         # No multiple of the cap: an output that ends where the memory ends would be the cheapest to put in order.
         for cap, total in ((64 * MIB, length + 64 * MIB // 3), (MIB, length + MIB // 3), (64 * MIB, 64 * MIB)):
-            samples = take_turns(lab.rounds(12), {
+            samples = take_turns(lab.rounds(24), {
                 side: lambda side=side: worker.wall("flood", side, 1, total, cap, pipe_bytes)
                 for side in ("choke", "bare", "wide", "keep")})
             lab.keep(samples, f"capture.{cap}.{total}")
