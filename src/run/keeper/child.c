@@ -92,6 +92,5 @@ void ck_child_main(void *argument)
             break;
         }
     }
-    for (;;)
-        (void)CK_RAW1(exit_group, 127);
+    ck_leave(127);
 }

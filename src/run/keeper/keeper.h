@@ -41,6 +41,10 @@ long ck_take_number(const char **at, const char *end);
 
 uint64_t ck_now_ns(void);
 void ck_close(int fd);
+__attribute__((noreturn)) void ck_leave(int status);
+
+/* Takes what a non-blocking signalfd has queued; which children ended is asked of waitid. */
+void ck_drain_signals(int signal_fd);
 
 /* One message; descriptors beyond max are closed. Returns bytes (0: the other end is gone) or a negative errno. */
 long ck_receive(int socket_fd, void *buffer, size_t size, int *ret_fds, unsigned max_fds, unsigned *ret_fd_count);

@@ -32,12 +32,6 @@ static int32_t wardens[CK_WARDENS_MAX];
 static struct keeper keeper = {.keep = {.caller_fd = -1, .sigchld_fd = -1, .proc_fd = -1, .cgroup_fd = -1},
                                .cgroup_parent_fd = -1};
 
-static __attribute__((noreturn)) void leave(int status)
-{
-    for (;;)
-        (void)CK_RAW1(exit_group, status);
-}
-
 /* What rt_sigaction takes, as far as it matters for resetting. */
 struct disposition {
     void *handler;
@@ -170,23 +164,17 @@ static bool hear(void)
     return true;
 }
 
-static void drain_sigchld(void)
-{
-    unsigned char info[128];
-    (void)CK_RAW3(read, keeper.keep.sigchld_fd, info, sizeof info);
-}
-
 /* The wardens see the caller's end as we do; wait for them, then for what they may have left to us. */
 static __attribute__((noreturn)) void finish(void)
 {
     const int fds[3] = {keeper.keep.sigchld_fd, -1, -1};
     while (!tidy()) {
         (void)ck_wait_readable(fds, ck_now_ns() + RETRY_NS);
-        drain_sigchld();
+        ck_drain_signals(keeper.keep.sigchld_fd);
     }
     if (keeper.keep.cgroup_fd >= 0)
         ck_cgroup_base_remove(keeper.cgroup_parent_fd, keeper.keep.cgroup_fd, keeper.cgroup_prefix);
-    leave(0);
+    ck_leave(0);
 }
 
 void ck_keeper_main(void)
@@ -194,12 +182,12 @@ void ck_keeper_main(void)
     reset_signals();
     detach();
     if (!set_up())
-        leave(1);
+        ck_leave(1);
     const int fds[3] = {keeper.keep.sigchld_fd, CK_KEEPER_SOCKET_FD, keeper.keep.caller_fd};
     for (;;) {
         unsigned ready = ck_wait_readable(fds, CK_FOREVER);
         if (ready & 1) {
-            drain_sigchld();
+            ck_drain_signals(keeper.keep.sigchld_fd);
             (void)tidy();
         }
         if ((ready & 4) || ((ready & 2) && !hear()))

@@ -25,6 +25,7 @@
 
 #define RETRY_NS 2000000u
 #define CANCEL_GRACE_NS 50000000u
+#define GIVE_UP_NS 20000000u
 
 enum phase { RUNNING, TERMINATING, KILLING };
 
@@ -41,7 +42,8 @@ struct run {
     bool orphaned; /* the caller is gone */
     enum phase phase;
     uint64_t deadline_ns;
-    uint64_t kill_ns; /* of the first SIGKILL; then of the next */
+    uint64_t kill_ns;    /* of the first SIGKILL; then of the next */
+    uint64_t give_up_ns; /* when blind: how long to wait for what SIGKILL may not have reached */
     int read_fds[2];
     struct ck_wire_report report;
 };
@@ -77,14 +79,28 @@ static bool reap(struct run *run)
     }
 }
 
+/* Without /proc the tree cannot be walked, and without a cgroup it cannot be killed as a whole. */
+static bool blind(const struct warden *warden)
+{
+    return warden->keep->proc_fd < 0 && warden->cgroup.kill_fd < 0;
+}
+
 /*
- * Where the tree cannot be walked, the tool's process group is what can be reached. Its number is the tool's pid,
- * which nobody else can have until the tool is reaped, so this is done before reaping.
+ * What can be reached then is the tool's process group. Its number is the tool's pid, which nobody else can have until
+ * the tool is reaped; so the group is killed when the tool has ended and before it is reaped.
  */
 static void signal_group(const struct run *run, int sig)
 {
     if (!run->ended)
         (void)CK_RAW2(kill, -run->pid, sig);
+}
+
+static void kill_group_at_end(const struct run *run)
+{
+    siginfo_t info = {0};
+    long result = CK_RAW5(waitid, P_PID, run->pid, &info, WEXITED | WNOHANG | WNOWAIT, NULL);
+    if (result == 0 && info.si_pid == run->pid)
+        signal_group(run, SIGKILL);
 }
 
 static void signal_tree(struct warden *warden, struct run *run, int sig)
@@ -113,8 +129,11 @@ static bool stream_held(const struct run *run)
 
 static void enter_killing(struct warden *warden, struct run *run)
 {
-    if (run->phase != KILLING && stream_held(run))
-        run->report.ending |= CK_ENDING_STREAM_HELD;
+    if (run->phase != KILLING) {
+        run->give_up_ns = ck_now_ns() + GIVE_UP_NS;
+        if (stream_held(run))
+            run->report.ending |= CK_ENDING_STREAM_HELD;
+    }
     run->phase = KILLING;
     signal_tree(warden, run, SIGKILL);
     run->kill_ns = ck_now_ns() + RETRY_NS;
@@ -142,12 +161,6 @@ static void hear(struct warden *warden, struct run *run)
         enter_terminating(warden, run, CK_ENDING_CANCELLED, ck_now_ns() + CANCEL_GRACE_NS);
 }
 
-static void drain_sigchld(int fd)
-{
-    unsigned char info[128];
-    (void)CK_RAW3(read, fd, info, sizeof info);
-}
-
 static uint64_t next_deadline(const struct run *run)
 {
     return run->phase == RUNNING ? run->deadline_ns : run->kill_ns;
@@ -162,7 +175,8 @@ static void on_time(struct warden *warden, struct run *run)
         enter_killing(warden, run);
 }
 
-static void watch(struct warden *warden, struct run *run)
+/* False: something is left that cannot be found. */
+static bool watch(struct warden *warden, struct run *run)
 {
     for (;;) {
         /* Once orphaned there is nobody to listen to, and the closed socket would wake us for ever. */
@@ -170,11 +184,11 @@ static void watch(struct warden *warden, struct run *run)
                             run->orphaned ? -1 : warden->keep->caller_fd};
         unsigned ready = ck_wait_readable(fds, next_deadline(run));
         if (ready & 1) {
-            drain_sigchld(fds[0]);
-            if (warden->keep->proc_fd < 0 && run->phase != RUNNING)
-                signal_group(run, SIGKILL);
+            ck_drain_signals(fds[0]);
+            if (blind(warden))
+                kill_group_at_end(run);
             if (reap(run))
-                return;
+                return true;
             if (run->ended && run->phase == RUNNING)
                 enter_killing(warden, run);
         }
@@ -185,6 +199,8 @@ static void watch(struct warden *warden, struct run *run)
         if (run->orphaned && run->phase != KILLING)
             enter_killing(warden, run);
         on_time(warden, run);
+        if (blind(warden) && run->ended && run->phase == KILLING && ck_now_ns() >= run->give_up_ns)
+            return false;
     }
 }
 
@@ -231,15 +247,14 @@ static bool serve_plan(struct warden *warden, unsigned char *base, const int *fd
         create(warden, &run, base, fds);
     for (int i = 0; i < CK_WIRE_STDOUT_READ; i++)
         ck_close(fds[i]);
-    if (run.pid > 0)
-        watch(warden, &run);
+    bool clean = run.pid <= 0 || watch(warden, &run);
     for (int i = CK_WIRE_STDOUT_READ; i < CK_WIRE_FDS; i++)
         ck_close(fds[i]);
     run.report.kill = kill_strength(warden);
     run.report.ended_ns = ck_now_ns();
     bool alive = !run.orphaned && ck_send(warden->socket_fd, &run.report, sizeof run.report, -1) >= 0;
     ck_cgroup_renew(&warden->cgroup, warden->keep->cgroup_fd, warden->self);
-    return alive;
+    return alive && clean; /* a warden with a stranger among its children is of no use for the next run */
 }
 
 /* A plan that could not be received whole. False when the caller is gone. */
@@ -300,6 +315,5 @@ void ck_warden_main(const struct ck_keep *keep, int socket_fd)
     while (serve(&warden))
         ;
     /* An empty directory is removed by the keeper, which outlives us and does it for killed wardens too. */
-    for (;;)
-        (void)CK_RAW1(exit_group, 0);
+    ck_leave(0);
 }
