@@ -14,35 +14,28 @@
 #include <signal.h>
 #include <stddef.h>
 
-#define BORROW (CLONE_VM | CLONE_VFORK)
-
 /*
  * The child comes back from the system call in this same frame and calls child() below it, so nothing above the stack
  * pointer changes while the parent waits. noinline keeps the frame to what is written here.
  */
-__attribute__((noinline)) long ck_create_borrowed(ck_create_child child, void *argument, int cgroup_fd, int *ret_pidfd)
+__attribute__((noinline)) long ck_create_borrowed(ck_create_child child, void *argument, int *ret_pidfd)
 {
-    uint64_t flags = BORROW | (ret_pidfd != NULL ? (uint64_t)CLONE_PIDFD : 0);
-    long pid;
-    if (cgroup_fd >= 0) {
-        struct clone_args args = {
-            .flags = flags | CLONE_INTO_CGROUP,
-            .pidfd = (uintptr_t)ret_pidfd,
-            .exit_signal = SIGCHLD,
-            .cgroup = (unsigned)cgroup_fd,
-        };
-        pid = CK_RAW2(clone3, &args, sizeof args);
-    } else {
-        pid = CK_RAW5(clone, flags | SIGCHLD, 0, ret_pidfd, 0, 0);
-    }
+    uint64_t flags = CLONE_VM | CLONE_VFORK | (ret_pidfd != NULL ? (uint64_t)CLONE_PIDFD : 0);
+    long pid = CK_RAW5(clone, flags | SIGCHLD, 0, ret_pidfd, 0, 0);
     if (pid == 0)
         child(argument);
     return pid;
 }
 
-__attribute__((noinline)) long ck_create_copied(ck_create_child child, void *argument)
+long ck_create_copied(ck_create_child child, void *argument, int cgroup_fd)
 {
-    long pid = CK_RAW5(clone, SIGCHLD, 0, 0, 0, 0);
+    long pid;
+    if (cgroup_fd >= 0) {
+        struct clone_args args = {.flags = CLONE_INTO_CGROUP, .exit_signal = SIGCHLD, .cgroup = (unsigned)cgroup_fd};
+        pid = CK_RAW2(clone3, &args, sizeof args);
+    } else {
+        pid = CK_RAW5(clone, SIGCHLD, 0, 0, 0, 0);
+    }
     if (pid == 0)
         child(argument);
     return pid;

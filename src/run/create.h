@@ -19,12 +19,15 @@ typedef __attribute__((noreturn)) void (*ck_create_child)(void *argument);
  *   Must     block all signals first: a handler would run in the child, in the parent's memory.
  *   Must not return from child, change memory that the parent needs, or use libc there.
  *
- * cgroup_fd: a cgroup v2 directory to be born in, or -1. ret_pidfd may be NULL. Returns the pid or a negative errno.
+ * ret_pidfd may be NULL. Returns the pid or a negative errno.
  */
-long ck_create_borrowed(ck_create_child child, void *argument, int cgroup_fd, int *ret_pidfd);
+long ck_create_borrowed(ck_create_child child, void *argument, int *ret_pidfd);
 
-/* A child with a copy of the caller's memory. For the keeper only, whose memory is tiny. */
-long ck_create_copied(ck_create_child child, void *argument);
+/*
+ * A child with a copy of the caller's memory. For the keeper only, whose memory is tiny. cgroup_fd: a cgroup v2 directory
+ * to be born in, or -1.
+ */
+long ck_create_copied(ck_create_child child, void *argument, int cgroup_fd);
 
 /* Executes the open file, or path where it is not NULL. Returns only on failure, with a negative errno. */
 long ck_create_execute(int fd, const char *path, char *const *argv, char *const *envp);

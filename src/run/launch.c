@@ -128,7 +128,7 @@ static long create_blocked(struct keeper_child *child, int *ret_pidfd)
     static const uint64_t all = ~UINT64_C(0);
     uint64_t before = 0;
     (void)CK_RAW4(rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof all);
-    long pid = ck_create_borrowed(keeper_child, child, -1, ret_pidfd);
+    long pid = ck_create_borrowed(keeper_child, child, ret_pidfd);
     (void)CK_RAW4(rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof before);
     return pid;
 }

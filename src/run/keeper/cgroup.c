@@ -1,9 +1,11 @@
 /*
  * cgroup.c - one cgroup v2 directory per warden, for cgroup.kill.
  *
- * A tool is born in its warden's directory (clone3), so even a fork bomb dies by one write. No controller is used
- * here. The directory of a context is named after the keeper's pid namespace and pid; a keeper that was itself killed
- * leaves it behind, and the next keeper that starts kills what is in it and removes it.
+ * A warden is born in its directory (clone3) and its tools inherit it, which costs a run nothing. What the walk over the
+ * tree does not reach, a fork bomb, dies by one write. The warden itself steps into the context's directory before that
+ * write, and then ends: the kernel would also kill what is born later into a directory that was killed once. No
+ * controller is used here. The directory of a context is named after the keeper's pid namespace and pid; a keeper that
+ * was itself killed leaves it behind, and the next keeper that starts kills what is in it and removes it.
  */
 #include "run/keeper/keeper.h"
 
@@ -112,61 +114,49 @@ void ck_cgroup_base_remove(int parent_fd, int base_fd, const char *prefix)
     (void)CK_RAW3(unlinkat, parent_fd, name, AT_REMOVEDIR);
 }
 
-static void warden_name(char *name, int32_t warden)
+static void warden_name(char *name, long number)
 {
-    (void)ck_put_number(ck_put_text(name, "w"), warden);
+    (void)ck_put_number(ck_put_text(name, "w"), number);
 }
 
-void ck_cgroup_close(struct ck_cgroup *cgroup)
-{
-    ck_close(cgroup->directory_fd);
-    ck_close(cgroup->kill_fd);
-    *cgroup = (struct ck_cgroup){.directory_fd = -1, .kill_fd = -1};
-}
-
-void ck_cgroup_open(struct ck_cgroup *cgroup, int base_fd, int32_t warden)
+int ck_cgroup_make(int base_fd, long number)
 {
     char name[32];
-    *cgroup = (struct ck_cgroup){.directory_fd = -1, .kill_fd = -1};
     if (base_fd < 0)
-        return;
-    warden_name(name, warden);
+        return -1;
+    warden_name(name, number);
     if (CK_RAW3(mkdirat, base_fd, name, 0755) < 0)
-        return;
-    cgroup->directory_fd = open_directory(base_fd, name);
-    if (cgroup->directory_fd >= 0)
-        cgroup->kill_fd = (int)CK_RAW4(openat, cgroup->directory_fd, "cgroup.kill", O_WRONLY | O_CLOEXEC, 0);
-    if (cgroup->kill_fd < 0)
-        ck_cgroup_close(cgroup);
+        return -1;
+    return open_directory(base_fd, name);
 }
 
-void ck_cgroup_remove(int base_fd, int32_t warden)
+void ck_cgroup_remove(int base_fd, long number)
 {
     char name[32];
     if (base_fd < 0)
         return;
-    warden_name(name, warden);
+    warden_name(name, number);
     remove_child(base_fd, name);
 }
 
-void ck_cgroup_kill(struct ck_cgroup *cgroup)
+void ck_cgroup_open(struct ck_cgroup *cgroup, int base_fd, int directory_fd)
 {
-    if (cgroup->kill_fd < 0)
+    *cgroup = (struct ck_cgroup){.kill_fd = -1, .leave_fd = -1};
+    if (directory_fd < 0)
         return;
-    (void)CK_RAW3(write, cgroup->kill_fd, "1", 1);
-    cgroup->spent = true;
+    long kill_fd = CK_RAW4(openat, directory_fd, "cgroup.kill", O_WRONLY | O_CLOEXEC, 0);
+    long leave_fd = CK_RAW4(openat, base_fd, "cgroup.procs", O_WRONLY | O_CLOEXEC, 0);
+    if (kill_fd >= 0 && leave_fd >= 0) {
+        *cgroup = (struct ck_cgroup){.kill_fd = (int)kill_fd, .leave_fd = (int)leave_fd};
+    } else {
+        ck_close((int)kill_fd);
+        ck_close((int)leave_fd);
+    }
 }
 
-/*
- * The kernel numbers the kills of a cgroup and compares that number across a fork, so that no fork escapes a kill.
- * Kernels that take the number from the parent's cgroup and not from the one given to clone3 then kill everything
- * that is born into a directory that was ever killed. A new directory starts from zero again.
- */
-void ck_cgroup_renew(struct ck_cgroup *cgroup, int base_fd, int32_t warden)
+bool ck_cgroup_kill(const struct ck_cgroup *cgroup)
 {
-    if (!cgroup->spent)
-        return;
-    ck_cgroup_close(cgroup);
-    ck_cgroup_remove(base_fd, warden);
-    ck_cgroup_open(cgroup, base_fd, warden);
+    if (cgroup->kill_fd < 0 || CK_RAW3(write, cgroup->leave_fd, "0", 1) < 0)
+        return false;
+    return CK_RAW3(write, cgroup->kill_fd, "1", 1) == 1;
 }

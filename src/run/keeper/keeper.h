@@ -79,22 +79,25 @@ long ck_tree_signal(int proc_fd, int sig, const int32_t *except, size_t except_c
 
 /* ---- cgroup.c ---- */
 
+/* The directory that a warden and its tools are in. */
 struct ck_cgroup {
-    int directory_fd; /* -1: none */
-    int kill_fd;
-    bool spent; /* it was killed, and must be made anew before something is born in it */
+    int kill_fd;  /* its cgroup.kill; -1: there is none */
+    int leave_fd; /* cgroup.procs of the context's directory: where a warden steps aside to before it kills */
 };
 
-/*
- * Makes the directory "<prefix><our pid>" and returns it, or -1; removes what dead keepers with the same prefix left.
- */
+/* Makes the directory "<prefix><our pid>" and returns it, or -1; removes what dead keepers with the same prefix left. */
 int ck_cgroup_base(int parent_fd, const char *prefix, int proc_fd);
 void ck_cgroup_base_remove(int parent_fd, int base_fd, const char *prefix);
-void ck_cgroup_open(struct ck_cgroup *cgroup, int base_fd, int32_t warden);
-void ck_cgroup_remove(int base_fd, int32_t warden);
-void ck_cgroup_close(struct ck_cgroup *cgroup);
-void ck_cgroup_kill(struct ck_cgroup *cgroup);
-void ck_cgroup_renew(struct ck_cgroup *cgroup, int base_fd, int32_t warden); /* where it is spent */
+
+/* One for the warden with this number: a descriptor, or -1. */
+int ck_cgroup_make(int base_fd, long number);
+void ck_cgroup_remove(int base_fd, long number);
+
+/* In the warden, which was born in directory_fd (-1: in none). */
+void ck_cgroup_open(struct ck_cgroup *cgroup, int base_fd, int directory_fd);
+
+/* Kills everything in it but the caller, who is outside then. False: nothing was done. */
+bool ck_cgroup_kill(const struct ck_cgroup *cgroup);
 
 /* ---- child.c ---- */
 
@@ -112,7 +115,7 @@ __attribute__((noreturn)) void ck_child_main(void *argument);
 
 /* ---- warden.c ---- */
 
-/* Serves socket_fd until its other end or the caller is gone, then exits. */
-__attribute__((noreturn)) void ck_warden_main(const struct ck_keep *keep, int socket_fd);
+/* Serves socket_fd until its other end or the caller is gone, then exits. cgroup_fd: the directory it was born in. */
+__attribute__((noreturn)) void ck_warden_main(const struct ck_keep *keep, int socket_fd, int cgroup_fd);
 
 #endif

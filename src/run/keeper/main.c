@@ -24,10 +24,12 @@ struct keeper {
     int cgroup_parent_fd;
     char cgroup_prefix[64];
     size_t warden_count;
+    long last_number;
 };
 
-/* Apart from the rest, so that it is zero pages and not bytes of the image. */
+/* Apart from the rest, so that they are zero pages and not bytes of the image. */
 static int32_t wardens[CK_WARDENS_MAX];
+static long numbers[CK_WARDENS_MAX]; /* of their cgroups */
 
 static struct keeper keeper = {.keep = {.caller_fd = -1, .sigchld_fd = -1, .proc_fd = -1, .cgroup_fd = -1},
                                .cgroup_parent_fd = -1};
@@ -105,22 +107,40 @@ static bool set_up(void)
     return keeper.keep.sigchld_fd >= 0;
 }
 
+struct birth {
+    int socket_fd;
+    int cgroup_fd;
+};
+
 static __attribute__((noreturn)) void warden_child(void *argument)
 {
-    int socket_fd = *(int *)argument;
+    const struct birth *birth = argument;
     ck_close(CK_KEEPER_SOCKET_FD);
     ck_close(keeper.cgroup_parent_fd);
-    ck_warden_main(&keeper.keep, socket_fd);
+    ck_warden_main(&keeper.keep, birth->socket_fd, birth->cgroup_fd);
 }
 
 /* A socket that gets no warden is closed; the caller sees its end. */
 static void make_warden(int socket_fd)
 {
+    struct birth birth = {.socket_fd = socket_fd, .cgroup_fd = -1};
     if (keeper.warden_count < CK_WARDENS_MAX) {
-        long pid = ck_create_copied(warden_child, &socket_fd);
-        if (pid > 0)
-            wardens[keeper.warden_count++] = (int32_t)pid;
+        long number = ++keeper.last_number;
+        birth.cgroup_fd = ck_cgroup_make(keeper.keep.cgroup_fd, number);
+        long pid = ck_create_copied(warden_child, &birth, birth.cgroup_fd);
+        if (pid < 0 && birth.cgroup_fd >= 0) {
+            /* clone3 is not to be had: go on without, and say so by the weaker word. */
+            ck_close(birth.cgroup_fd);
+            ck_cgroup_remove(keeper.keep.cgroup_fd, number);
+            birth.cgroup_fd = -1;
+            pid = ck_create_copied(warden_child, &birth, -1);
+        }
+        if (pid > 0) {
+            wardens[keeper.warden_count] = (int32_t)pid;
+            numbers[keeper.warden_count++] = number;
+        }
     }
+    ck_close(birth.cgroup_fd);
     ck_close(socket_fd);
 }
 
@@ -129,8 +149,9 @@ static void forget_warden(int32_t pid)
     for (size_t i = 0; i < keeper.warden_count; i++) {
         if (wardens[i] != pid)
             continue;
+        ck_cgroup_remove(keeper.keep.cgroup_fd, numbers[i]);
         wardens[i] = wardens[--keeper.warden_count];
-        ck_cgroup_remove(keeper.keep.cgroup_fd, pid);
+        numbers[i] = numbers[keeper.warden_count];
         return;
     }
 }

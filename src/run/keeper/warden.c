@@ -31,7 +31,6 @@ enum phase { RUNNING, TERMINATING, KILLING };
 
 struct warden {
     const struct ck_keep *keep;
-    int32_t self;
     int socket_fd;
     struct ck_cgroup cgroup;
 };
@@ -40,6 +39,7 @@ struct run {
     int32_t pid;
     bool ended;    /* the tool itself was reaped */
     bool orphaned; /* the caller is gone */
+    bool cgroup_killed;
     enum phase phase;
     uint64_t deadline_ns;
     uint64_t kill_ns;    /* of the first SIGKILL; then of the next */
@@ -103,10 +103,8 @@ static void kill_group_at_end(const struct run *run)
         signal_group(run, SIGKILL);
 }
 
-static void signal_tree(struct warden *warden, struct run *run, int sig)
+static void signal_tree(const struct warden *warden, const struct run *run, int sig)
 {
-    if (sig == SIGKILL)
-        ck_cgroup_kill(&warden->cgroup);
     if (ck_tree_signal(warden->keep->proc_fd, sig, NULL, 0) < 0)
         signal_group(run, sig);
 }
@@ -134,6 +132,9 @@ static void enter_killing(struct warden *warden, struct run *run)
         if (stream_held(run))
             run->report.ending |= CK_ENDING_STREAM_HELD;
     }
+    /* What is still there after one walk forks faster than we walk. */
+    if (run->phase == KILLING && !run->cgroup_killed)
+        run->cgroup_killed = ck_cgroup_kill(&warden->cgroup);
     run->phase = KILLING;
     signal_tree(warden, run, SIGKILL);
     run->kill_ns = ck_now_ns() + RETRY_NS;
@@ -213,7 +214,7 @@ static char *const *relocate(unsigned char *base, uint64_t table_at, uint32_t co
     return (void *)table;
 }
 
-static void create(struct warden *warden, struct run *run, unsigned char *base, const int *fds)
+static void create(struct run *run, unsigned char *base, const int *fds)
 {
     const struct ck_wire_plan *plan = (const void *)base;
     struct ck_child child = {
@@ -224,12 +225,7 @@ static void create(struct warden *warden, struct run *run, unsigned char *base, 
     };
     run->deadline_ns = plan->deadline_ns;
     run->kill_ns = plan->kill_ns;
-    long pid = ck_create_borrowed(ck_child_main, &child, warden->cgroup.directory_fd, NULL);
-    if (pid < 0 && pid != -EAGAIN && pid != -ENOMEM && warden->cgroup.directory_fd >= 0) {
-        /* clone3 or the cgroup is not to be had: say so by the weaker word, and go on. */
-        ck_cgroup_close(&warden->cgroup);
-        pid = ck_create_borrowed(ck_child_main, &child, -1, NULL);
-    }
+    long pid = ck_create_borrowed(ck_child_main, &child, NULL);
     run->pid = (int32_t)pid;
     run->report.stage = pid < 0 ? CK_STAGE_CREATE : child.failed_stage;
     run->report.error = pid < 0 ? (int32_t)-pid : child.failed_errno;
@@ -244,7 +240,7 @@ static bool serve_plan(struct warden *warden, unsigned char *base, const int *fd
     if (ck_now_ns() >= ((const struct ck_wire_plan *)(const void *)base)->deadline_ns)
         run.report.ending = CK_ENDING_TIMED_OUT;
     else
-        create(warden, &run, base, fds);
+        create(&run, base, fds);
     for (int i = 0; i < CK_WIRE_STDOUT_READ; i++)
         ck_close(fds[i]);
     bool clean = run.pid <= 0 || watch(warden, &run);
@@ -253,8 +249,8 @@ static bool serve_plan(struct warden *warden, unsigned char *base, const int *fd
     run.report.kill = kill_strength(warden);
     run.report.ended_ns = ck_now_ns();
     bool alive = !run.orphaned && ck_send(warden->socket_fd, &run.report, sizeof run.report, -1) >= 0;
-    ck_cgroup_renew(&warden->cgroup, warden->keep->cgroup_fd, warden->self);
-    return alive && clean; /* a warden with a stranger among its children is of no use for the next run */
+    /* With a stranger among its children, or outside of its cgroup, a warden is of no use for the next run. */
+    return alive && clean && !run.cgroup_killed;
 }
 
 /* A plan that could not be received whole. False when the caller is gone. */
@@ -302,14 +298,15 @@ static bool serve(struct warden *warden)
     return large ? serve_large(warden, fds) : serve_plan(warden, inbox, fds);
 }
 
-void ck_warden_main(const struct ck_keep *keep, int socket_fd)
+void ck_warden_main(const struct ck_keep *keep, int socket_fd, int cgroup_fd)
 {
-    struct warden warden = {.keep = keep, .self = (int32_t)CK_RAW0(getpid), .socket_fd = socket_fd};
+    struct warden warden = {.keep = keep, .socket_fd = socket_fd};
     (void)CK_RAW5(prctl, PR_SET_NAME, "choke-warden", 0, 0, 0);
     (void)CK_RAW5(prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-    ck_cgroup_open(&warden.cgroup, keep->cgroup_fd, warden.self);
+    ck_cgroup_open(&warden.cgroup, keep->cgroup_fd, cgroup_fd);
+    ck_close(cgroup_fd);
     struct ck_wire_simple hello = {.kind = CK_WIRE_HELLO};
-    long pidfd = CK_RAW2(pidfd_open, warden.self, 0);
+    long pidfd = CK_RAW2(pidfd_open, CK_RAW0(getpid), 0);
     (void)ck_send(socket_fd, &hello, sizeof hello, (int)pidfd);
     ck_close((int)pidfd);
     while (serve(&warden))
