@@ -9,14 +9,29 @@ import subprocess
 
 import pytest
 
-from processes import marked
+from feature import skip
+from processes import command_line, marked
 from promises import none_left, returned_in_time
 
 
+# A shell that stays behind as the namespace's first process; the end of that one would kill everything.
+SHELL_FIRST = ("sh", "-c", '"$@"; read -r word', "sh")
+
+
 def foreign_words(box, argv, timeout=10, first=()):
-    """chokepoint run as the ordinary user in a new pid namespace under the old /proc, whose first process may be another."""
+    """chokepoint run by the box's actor in a new pid namespace under the old /proc, whose first process may be another."""
     return ["unshare", "--pid", "--fork", "--kill-child", *first, "setpriv", f"--reuid={box.actor.uid}",
             f"--regid={box.actor.gid}", "--clear-groups", "--", *box.words(argv, timeout=timeout)]
+
+
+def run_and_look(box, superuser, argv, look_for):
+    """The document, and what is left while the namespace is still there."""
+    process = box.popen(foreign_words(box, argv, first=SHELL_FIRST), raw=True, stdin=subprocess.PIPE, user=superuser.uid,
+                        group=superuser.gid)
+    document = json.loads(process.stdout.readline())
+    left = marked(look_for)
+    process.communicate(b"go on\n", timeout=10)
+    return document, left
 
 
 @pytest.fixture
@@ -40,17 +55,20 @@ def test_group_is_killed_at_the_timeout(foreign):
 
 
 def test_group_is_killed_when_the_tool_ends(user_box, superuser, marker):
-    """A shell stays behind as the namespace's first process, or the end of the namespace would kill everything."""
     duration = f"1000.{int(marker[-6:], 16)}"
-    first = ("sh", "-c", '"$@"; read -r word', "sh")
-    words = foreign_words(user_box, ["sh", "-c", f"sleep {duration} & echo hello"], first=first)
-    process = user_box.popen(words, raw=True, stdin=subprocess.PIPE, user=superuser.uid, group=superuser.gid)
-    document = json.loads(process.stdout.readline())
+    document, left = run_and_look(user_box, superuser, ["sh", "-c", f"sleep {duration} & echo hello"], duration)
     assert (document["outcome"], document["stdout"]["text"], document["output_incomplete"]) == ("exited", "hello\n", True)
-    left = marked(duration)
-    process.communicate(b"go on\n", timeout=10)
     assert not left
     none_left(duration)
+
+
+def test_root_reaches_all_by_its_cgroup(root_box, superuser, marker):
+    if root_box.run("true")["kill"] != "cgroup":
+        skip("cgroup", "no cgroup v2 may be made here")
+    document, left = run_and_look(root_box, superuser, ["escape", "double", marker], marker)
+    assert (document["outcome"], document["exit_code"], document["kill"]) == ("exited", 0, "cgroup")
+    assert not [pid for pid in left if command_line(pid).startswith(b"escape")]
+    none_left(marker)
 
 
 def test_call_does_not_hang_over_what_it_cannot_reach(foreign, marker):
