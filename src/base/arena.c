@@ -8,7 +8,6 @@
 
 #include <stdalign.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,24 +69,6 @@ void *ck_arena_array(struct ck_arena *arena, size_t count, size_t element_bytes)
     if (__builtin_mul_overflow(count, element_bytes, &bytes))
         return NULL;
     return ck_arena_alloc(arena, bytes);
-}
-
-void *ck_arena_grow(struct ck_arena *arena, void *old, size_t old_bytes, size_t new_bytes)
-{
-    struct ck_arena_block *block = arena->blocks;
-    if (old != NULL && block != NULL && new_bytes <= SIZE_MAX / 4 && new_bytes >= old_bytes) {
-        size_t start = (size_t)((unsigned char *)old - block->data);
-        bool latest =
-            (unsigned char *)old >= block->data && start + aligned(old_bytes == 0 ? 1 : old_bytes) == block->used;
-        if (latest && aligned(new_bytes) <= block->size - start) {
-            block->used = start + aligned(new_bytes);
-            return old;
-        }
-    }
-    void *fresh = ck_arena_alloc(arena, new_bytes);
-    if (fresh != NULL && old != NULL)
-        memcpy(fresh, old, old_bytes < new_bytes ? old_bytes : new_bytes);
-    return fresh;
 }
 
 char *ck_arena_memdup(struct ck_arena *arena, const char *text, size_t length)

@@ -21,9 +21,6 @@ struct ck_arena {
 void *ck_arena_alloc(struct ck_arena *arena, size_t bytes);
 void *ck_arena_array(struct ck_arena *arena, size_t count, size_t element_bytes);
 
-/* Moves a block; in place where it was the latest. old_bytes must be what it was allocated with. */
-void *ck_arena_grow(struct ck_arena *arena, void *old, size_t old_bytes, size_t new_bytes);
-
 char *ck_arena_strdup(struct ck_arena *arena, const char *text);
 char *ck_arena_memdup(struct ck_arena *arena, const char *text, size_t length); /* adds a NUL */
 char *ck_arena_printf(struct ck_arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));

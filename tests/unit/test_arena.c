@@ -90,70 +90,7 @@ static void absurd_sizes_are_refused(void **state)
     assert_null(ck_arena_alloc(&arena, SIZE_MAX / 2));
     assert_null(ck_arena_array(&arena, SIZE_MAX / 2, 4));
     assert_null(ck_arena_array(&arena, 4, SIZE_MAX / 2));
-    assert_null(ck_arena_grow(&arena, NULL, 0, SIZE_MAX));
     assert_non_null(ck_arena_array(&arena, 4, 8));
-    ck_arena_done(&arena);
-}
-
-static void growing_the_latest_stays_in_place(void **state)
-{
-    (void)state;
-    struct ck_arena arena = {0};
-    char *text = ck_arena_alloc(&arena, 4);
-    memcpy(text, "abc", 4);
-    char *grown = ck_arena_grow(&arena, text, 4, 400);
-    assert_ptr_equal(grown, text);
-    assert_string_equal(grown, "abc");
-    for (size_t i = 4; i < 400; i++)
-        assert_int_equal(grown[i], 0);
-    char *next = ck_arena_alloc(&arena, 1);
-    assert_true(next >= grown + 400 || next < grown);
-    ck_arena_done(&arena);
-}
-
-static void growing_an_older_one_moves_it(void **state)
-{
-    (void)state;
-    struct ck_arena arena = {0};
-    char *text = ck_arena_strdup(&arena, "abc");
-    char *other = ck_arena_strdup(&arena, "other");
-    char *grown = ck_arena_grow(&arena, text, 4, 64);
-    assert_non_null(grown);
-    assert_ptr_not_equal(grown, text);
-    assert_string_equal(grown, "abc");
-    assert_string_equal(other, "other");
-    ck_arena_done(&arena);
-}
-
-static void growing_beyond_a_block_keeps_the_bytes(void **state)
-{
-    (void)state;
-    struct ck_arena arena = {0};
-    char *text = NULL;
-    size_t size = 0;
-    for (size_t next = 1; next <= 1 << 20; next *= 2) {
-        text = ck_arena_grow(&arena, text, size, next);
-        assert_non_null(text);
-        memset(text + size, 'a' + (int)(next % 23), next - size);
-        size = next;
-    }
-    size_t from = 0;
-    for (size_t next = 1; next <= 1 << 20; next *= 2) {
-        for (size_t i = from; i < next; i++)
-            assert_int_equal(text[i], 'a' + (int)(next % 23));
-        from = next;
-    }
-    ck_arena_done(&arena);
-}
-
-static void growing_to_less_keeps_what_fits(void **state)
-{
-    (void)state;
-    struct ck_arena arena = {0};
-    char *text = ck_arena_strdup(&arena, "abcdef");
-    char *shrunk = ck_arena_grow(&arena, text, 7, 3);
-    assert_non_null(shrunk);
-    assert_memory_equal(shrunk, "abc", 3);
     ck_arena_done(&arena);
 }
 
@@ -200,7 +137,6 @@ static void copies_fail_when_full(void **state)
     assert_null(ck_arena_strdup(&arena, "x"));
     assert_null(ck_arena_printf(&arena, "%s", "x"));
     assert_null(ck_arena_strv(&arena, NULL));
-    assert_null(ck_arena_grow(&arena, NULL, 0, 1));
     ck_arena_done(&arena);
 
     static char long_string[4000];
@@ -220,10 +156,6 @@ int main(void)
         cmocka_unit_test(large_allocations_get_their_own_block),
         cmocka_unit_test(the_maximum_holds),
         cmocka_unit_test(absurd_sizes_are_refused),
-        cmocka_unit_test(growing_the_latest_stays_in_place),
-        cmocka_unit_test(growing_an_older_one_moves_it),
-        cmocka_unit_test(growing_beyond_a_block_keeps_the_bytes),
-        cmocka_unit_test(growing_to_less_keeps_what_fits),
         cmocka_unit_test(strings_are_copied),
         cmocka_unit_test(vectors_are_copied_with_their_strings),
         cmocka_unit_test(copies_fail_when_full),
