@@ -16,6 +16,7 @@ libc6-dev       header stdio.h
 libcyaml-dev    module libcyaml
 libyaml-dev     module yaml-0.1
 libjansson-dev  module jansson
+libsodium-dev   module libsodium
 python3         file /usr/bin/python3
 git             command git
 '

@@ -1,0 +1,291 @@
+/*
+ * elf.c - see elf.h.
+ *
+ * Both classes are read into the same small structs. Every offset and size of the file is a claim: sums are checked
+ * for overflow, counts and lengths against a maximum, and what pread does not give is an error.
+ */
+#include "sys/elf.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SEGMENTS_MAX 1170 /* the kernel takes 64 KiB of program headers, so 1170 of 56 bytes */
+#define DYNAMIC_MAX 16384 /* entries; real files have some thirty */
+#define STRINGS_MAX (UINT64_C(64) << 20)
+
+struct segment {
+    uint32_t type;
+    uint64_t offset;
+    uint64_t address;
+    uint64_t file_bytes;
+};
+
+struct entry {
+    int64_t tag;
+    uint64_t value;
+};
+
+struct reader {
+    int fd;
+    bool wide; /* ELFCLASS64 */
+    uint16_t machine;
+    uint64_t segments_at;
+    size_t segments_count;
+    uint64_t strings_at; /* of the dynamic strings, in the file */
+    uint64_t strings_bytes;
+};
+
+/* All of length, or an error: a file that ends early is a mangled one. */
+static int read_at(int fd, void *data, size_t length, uint64_t offset)
+{
+    if (offset > INT64_MAX)
+        return -EBADMSG;
+    ssize_t got = pread(fd, data, length, (off_t)offset);
+    if (got < 0)
+        return -errno;
+    return (size_t)got == length ? 0 : -EBADMSG;
+}
+
+static int take_header64(struct reader *reader)
+{
+    Elf64_Ehdr header;
+    int result = read_at(reader->fd, &header, sizeof header, 0);
+    if (result < 0)
+        return result;
+    reader->machine = header.e_machine;
+    reader->segments_at = header.e_phoff;
+    reader->segments_count = header.e_phnum;
+    return header.e_phnum == 0 || header.e_phentsize == sizeof(Elf64_Phdr) ? 0 : -EBADMSG;
+}
+
+static int take_header32(struct reader *reader)
+{
+    Elf32_Ehdr header;
+    int result = read_at(reader->fd, &header, sizeof header, 0);
+    if (result < 0)
+        return result;
+    reader->machine = header.e_machine;
+    reader->segments_at = header.e_phoff;
+    reader->segments_count = header.e_phnum;
+    return header.e_phnum == 0 || header.e_phentsize == sizeof(Elf32_Phdr) ? 0 : -EBADMSG;
+}
+
+static int take_header(struct reader *reader)
+{
+    unsigned char ident[EI_NIDENT];
+    int result = read_at(reader->fd, ident, sizeof ident, 0);
+    if (result < 0)
+        return result == -EBADMSG ? -ENOEXEC : result;
+    const unsigned char order = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
+    if (memcmp(ident, ELFMAG, SELFMAG) != 0)
+        return -ENOEXEC;
+    if (ident[EI_DATA] != order || (ident[EI_CLASS] != ELFCLASS64 && ident[EI_CLASS] != ELFCLASS32))
+        return -EBADMSG;
+    reader->wide = ident[EI_CLASS] == ELFCLASS64;
+    result = reader->wide ? take_header64(reader) : take_header32(reader);
+    return result == 0 && reader->segments_count > SEGMENTS_MAX ? -EBADMSG : result;
+}
+
+static int take_segment(const struct reader *reader, size_t i, struct segment *ret)
+{
+    uint64_t at;
+    if (reader->wide) {
+        Elf64_Phdr header;
+        if (__builtin_add_overflow(reader->segments_at, i * sizeof header, &at))
+            return -EBADMSG;
+        int result = read_at(reader->fd, &header, sizeof header, at);
+        if (result == 0)
+            *ret = (struct segment){header.p_type, header.p_offset, header.p_vaddr, header.p_filesz};
+        return result;
+    }
+    Elf32_Phdr header;
+    at = reader->segments_at + i * sizeof header;
+    int result = read_at(reader->fd, &header, sizeof header, at);
+    if (result == 0)
+        *ret = (struct segment){header.p_type, header.p_offset, header.p_vaddr, header.p_filesz};
+    return result;
+}
+
+/* The first segment of a type: 1, 0 where there is none, or a negative errno. */
+static int find_segment(const struct reader *reader, uint32_t type, struct segment *ret)
+{
+    for (size_t i = 0; i < reader->segments_count; i++) {
+        int result = take_segment(reader, i, ret);
+        if (result < 0)
+            return result;
+        if (ret->type == type)
+            return 1;
+    }
+    return 0;
+}
+
+/* As the kernel reads it: two bytes at least, the last one NUL. */
+static int take_interpreter(const struct reader *reader, char *buffer, size_t size)
+{
+    struct segment segment;
+    int result = find_segment(reader, PT_INTERP, &segment);
+    buffer[0] = '\0';
+    if (result <= 0)
+        return result;
+    if (segment.file_bytes < 2 || segment.file_bytes > PATH_MAX)
+        return -EBADMSG;
+    if (segment.file_bytes > size)
+        return -ENAMETOOLONG;
+    result = read_at(reader->fd, buffer, (size_t)segment.file_bytes, segment.offset);
+    if (result == 0 && buffer[segment.file_bytes - 1] != '\0')
+        result = -EBADMSG;
+    if (result < 0)
+        buffer[0] = '\0';
+    return result;
+}
+
+/* Where an address of the running program stands in the file. */
+static int offset_of(const struct reader *reader, uint64_t address, uint64_t *ret_offset)
+{
+    for (size_t i = 0; i < reader->segments_count; i++) {
+        struct segment segment;
+        int result = take_segment(reader, i, &segment);
+        if (result < 0)
+            return result;
+        if (segment.type != PT_LOAD || address < segment.address || address - segment.address >= segment.file_bytes)
+            continue;
+        return __builtin_add_overflow(segment.offset, address - segment.address, ret_offset) ? -EBADMSG : 0;
+    }
+    return -EBADMSG;
+}
+
+static int take_entry(const struct reader *reader, uint64_t at, struct entry *ret)
+{
+    if (reader->wide) {
+        Elf64_Dyn entry;
+        int result = read_at(reader->fd, &entry, sizeof entry, at);
+        if (result == 0)
+            *ret = (struct entry){entry.d_tag, entry.d_un.d_val};
+        return result;
+    }
+    Elf32_Dyn entry;
+    int result = read_at(reader->fd, &entry, sizeof entry, at);
+    if (result == 0)
+        *ret = (struct entry){entry.d_tag, entry.d_un.d_val};
+    return result;
+}
+
+/* The entry with this index: 1, 0 behind the last one, or a negative errno. */
+static int next_entry(const struct reader *reader, const struct segment *dynamic, size_t i, struct entry *ret)
+{
+    uint64_t bytes = reader->wide ? sizeof(Elf64_Dyn) : sizeof(Elf32_Dyn);
+    uint64_t at;
+    if (i >= dynamic->file_bytes / bytes)
+        return 0;
+    if (i >= DYNAMIC_MAX || __builtin_add_overflow(dynamic->offset, i * bytes, &at))
+        return -EBADMSG;
+    int result = take_entry(reader, at, ret);
+    return result < 0 ? result : ret->tag != DT_NULL;
+}
+
+/* First pass: where the strings are, and how many objects are needed. */
+static int find_strings(struct reader *reader, const struct segment *dynamic, size_t *ret_needed)
+{
+    uint64_t address = 0;
+    struct entry entry = {0};
+    int result;
+    *ret_needed = 0;
+    for (size_t i = 0; (result = next_entry(reader, dynamic, i, &entry)) > 0; i++) {
+        if (entry.tag == DT_STRTAB)
+            address = entry.value;
+        else if (entry.tag == DT_STRSZ)
+            reader->strings_bytes = entry.value;
+        else if (entry.tag == DT_NEEDED && ++*ret_needed > CK_ELF_NEEDED_MAX)
+            return -EBADMSG;
+    }
+    if (result == 0 && address == 0)
+        reader->strings_bytes = 0;
+    if (result < 0 || address == 0)
+        return result;
+    return reader->strings_bytes > STRINGS_MAX ? -EBADMSG : offset_of(reader, address, &reader->strings_at);
+}
+
+static int take_string(const struct reader *reader, uint64_t at, struct ck_arena *arena, const char **ret)
+{
+    char text[PATH_MAX];
+    uint64_t offset;
+    if (at >= reader->strings_bytes || __builtin_add_overflow(reader->strings_at, at, &offset) || offset > INT64_MAX)
+        return -EBADMSG;
+    uint64_t left = reader->strings_bytes - at;
+    ssize_t got = pread(reader->fd, text, left < sizeof text ? (size_t)left : sizeof text, (off_t)offset);
+    if (got < 0)
+        return -errno;
+    size_t length = strnlen(text, (size_t)got);
+    if (length == (size_t)got)
+        return -EBADMSG;
+    *ret = ck_arena_memdup(arena, text, length);
+    return *ret == NULL ? -ENOMEM : 0;
+}
+
+/* Second pass: the strings themselves. */
+static int take_names(const struct reader *reader, const struct segment *dynamic, size_t needed, struct ck_arena *arena,
+                      struct ck_elf *elf)
+{
+    struct entry entry = {0};
+    int result;
+    for (size_t i = 0; (result = next_entry(reader, dynamic, i, &entry)) > 0; i++) {
+        /* The file may be another one by now; the room was measured in the first pass. */
+        if (entry.tag == DT_NEEDED)
+            result = elf->needed_count < needed
+                         ? take_string(reader, entry.value, arena, &elf->needed[elf->needed_count++])
+                         : -EBADMSG;
+        else if (entry.tag == DT_RPATH)
+            result = take_string(reader, entry.value, arena, &elf->rpath);
+        else if (entry.tag == DT_RUNPATH)
+            result = take_string(reader, entry.value, arena, &elf->runpath);
+        if (result < 0)
+            return result;
+    }
+    return result;
+}
+
+static int take_dynamic(struct reader *reader, struct ck_arena *arena, struct ck_elf *elf)
+{
+    struct segment dynamic = {0};
+    size_t needed = 0;
+    int found = find_segment(reader, PT_DYNAMIC, &dynamic);
+    int result = found <= 0 ? found : find_strings(reader, &dynamic, &needed);
+    if (result < 0)
+        return result;
+    elf->needed = ck_arena_array(arena, needed + 1, sizeof *elf->needed);
+    if (elf->needed == NULL)
+        return -ENOMEM;
+    return found > 0 ? take_names(reader, &dynamic, needed, arena, elf) : 0;
+}
+
+int ck_elf_interpreter(int fd, char *buffer, size_t size)
+{
+    struct reader reader = {.fd = fd};
+    int result = take_header(&reader);
+    return result < 0 ? result : take_interpreter(&reader, buffer, size);
+}
+
+int ck_elf_read(int fd, struct ck_arena *arena, struct ck_elf *ret_elf)
+{
+    struct reader reader = {.fd = fd};
+    struct ck_elf elf = {0};
+    char interpreter[PATH_MAX];
+    int result = take_header(&reader);
+    if (result == 0)
+        result = take_interpreter(&reader, interpreter, sizeof interpreter);
+    if (result < 0)
+        return result;
+    elf.bits = reader.wide ? 64 : 32;
+    elf.machine = reader.machine;
+    elf.interpreter = interpreter[0] != '\0' ? ck_arena_strdup(arena, interpreter) : NULL;
+    if (interpreter[0] != '\0' && elf.interpreter == NULL)
+        return -ENOMEM;
+    result = take_dynamic(&reader, arena, &elf);
+    if (result == 0)
+        *ret_elf = elf;
+    return result;
+}

@@ -1,0 +1,35 @@
+/*
+ * elf.h - what an ELF file says about the files that it needs.
+ *
+ * Reads only, from a descriptor, within fixed bounds: a file that was made to mislead gets an error, never a crash or
+ * a long wait. Files of the other byte order are refused; this machine cannot run them.
+ */
+#ifndef CK_SYS_ELF_H
+#define CK_SYS_ELF_H
+
+#include "base/arena.h"
+
+#include <stdint.h>
+
+#define CK_ELF_NEEDED_MAX 1024
+
+struct ck_elf {
+    unsigned bits;           /* 32 or 64 */
+    uint16_t machine;        /* EM_X86_64, ... */
+    const char *interpreter; /* the loader, or NULL */
+    const char **needed;     /* names of shared objects, NULL-terminated; never NULL */
+    size_t needed_count;
+    const char *rpath;   /* DT_RPATH, or NULL */
+    const char *runpath; /* DT_RUNPATH, or NULL */
+};
+
+/*
+ * The loader that the kernel would start. 0, with "" for a file that has none; -ENOEXEC: no ELF file; -EBADMSG: one
+ * that makes no sense; -ENAMETOOLONG: more than size; else a negative errno.
+ */
+int ck_elf_interpreter(int fd, char *buffer, size_t size);
+
+/* All of it; memory is the arena's. Errors as above, and -ENOMEM. */
+int ck_elf_read(int fd, struct ck_arena *arena, struct ck_elf *ret_elf);
+
+#endif
