@@ -20,11 +20,11 @@ enum ck_exit {
     CK_EXIT_SIGNAL = 128 /* plus the number of the signal */
 };
 
-/* What a shell offers as the first operand. */
-enum ck_operand { CK_OPERAND_NONE = 0, CK_OPERAND_TOOL, CK_OPERAND_COMMAND, CK_OPERAND_SHELL };
+/* What a shell offers as the first operand; files are offered for all that follow too. */
+enum ck_operand { CK_OPERAND_NONE = 0, CK_OPERAND_TOOL, CK_OPERAND_COMMAND, CK_OPERAND_SHELL, CK_OPERAND_FILE };
 
 struct ck_command {
-    const char *name;
+    const char *name;     /* "run"; or two words, the first of which makes a group: "policy check" */
     const char *operands; /* as shown in the usage line; "" for none */
     const char *summary;  /* one line, lower case */
     const char *details;  /* shown below the options, or NULL */
@@ -37,14 +37,26 @@ extern const struct ck_command ck_command_run;
 extern const struct ck_command ck_command_help;
 extern const struct ck_command ck_command_completion;
 
-/* In main.c. Both end where a name would be NULL. */
+/* In main.c. Both end where a name would be NULL; the commands of a group stand together. */
 extern const struct ck_command *const ck_commands[];
 extern const struct ck_option ck_main_options[];
 
-const struct ck_command *ck_command_find(const char *name); /* NULL where there is none */
+/* The command that the first words name, and how many they are; NULL where there is none. */
+const struct ck_command *ck_command_find(char *const *words, int *ret_count);
+
+/* Is word the first of two in the name of a command? */
+bool ck_command_is_group(const char *word);
+
+/* How long the first word of the command's name is, and the second word, or NULL where there is none. */
+int ck_command_first(const struct ck_command *command);
+const char *ck_command_second(const struct ck_command *command);
+
+/* Is it the first in the table with its first word? */
+bool ck_command_leads(const struct ck_command *const *command);
 
 /* In cmd_help.c. */
 void ck_help_overview(FILE *out);
+void ck_help_group(FILE *out, const char *group);
 void ck_help_command(FILE *out, const struct ck_command *command);
 
 /* In completion_bash.c and completion_zsh.c; tools are the names that a caller may run. */
@@ -59,5 +71,8 @@ int ck_finish_stdout(void);
 
 /* One line on stderr that also says where the help is; command may be NULL. Returns CK_EXIT_REFUSED. */
 int ck_usage_error(const struct ck_command *command, const struct choke_error *error);
+
+/* The same for words that name no command. */
+int ck_no_such_command(char *const *words);
 
 #endif

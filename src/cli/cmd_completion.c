@@ -30,7 +30,8 @@ void ck_completion_operands(FILE *out, const struct ck_command *command, const s
             (void)fprintf(out, " %s", tools->items[i]);
     if (command->operand == CK_OPERAND_COMMAND)
         for (const struct ck_command *const *other = ck_commands; *other; other++)
-            (void)fprintf(out, " %s", (*other)->name);
+            if (ck_command_leads(other))
+                (void)fprintf(out, " %.*s", ck_command_first(*other), (*other)->name);
     if (command->operand == CK_OPERAND_SHELL)
         for (const struct shell *shell = shells; shell->name; shell++)
             (void)fprintf(out, " %s", shell->name);

@@ -72,6 +72,15 @@ void ck_help_command(FILE *out, const struct ck_command *command)
         (void)fprintf(out, "\n%s", command->details);
 }
 
+void ck_help_group(FILE *out, const char *group)
+{
+    (void)fprintf(out, "Usage: chokepoint %s COMMAND ...\n\nCommands:\n", group);
+    for (const struct ck_command *const *command = ck_commands; *command; command++)
+        if ((size_t)ck_command_first(*command) == strlen(group) && strncmp((*command)->name, group, strlen(group)) == 0)
+            (void)fprintf(out, "  %-22s%s\n", (*command)->name, (*command)->summary);
+    (void)fprintf(out, "\n'chokepoint help %s COMMAND' tells more about one of them.\n", group);
+}
+
 void ck_help_overview(FILE *out)
 {
     (void)fputs("Usage: chokepoint [--help] [--version] COMMAND ...\n\n"
@@ -92,18 +101,18 @@ static int run_help(char *const *words)
     if (count < 0)
         return ck_usage_error(&ck_command_help, &error);
 
+    char *const *named = words + count;
     const struct ck_command *command = given.help ? &ck_command_help : NULL;
-    if (!command && words[count]) {
-        command = ck_command_find(words[count]);
-        if (!command) {
-            (void)ck_text_error(&error, CHOKE_INVALID, EINVAL, "there is no command '%s'", CK_TEXT_SAFE(words[count]));
-            return ck_usage_error(NULL, &error);
-        }
-    }
+    if (!command && named[0])
+        command = ck_command_find(named, &count);
     if (command)
         ck_help_command(stdout, command);
-    else
+    else if (!named[0])
         ck_help_overview(stdout);
+    else if (ck_command_is_group(named[0]) && !named[1])
+        ck_help_group(stdout, named[0]);
+    else
+        return ck_no_such_command(named);
     return ck_finish_stdout();
 }
 

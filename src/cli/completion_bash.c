@@ -3,9 +3,12 @@
  *
  * It walks the words before the cursor once: which command, whether an option still expects its value, whether the
  * operand stands already. Behind the operand it offers nothing of its own, and bash falls back to file names. bash
- * splits a word at "=", so "--cwd=x" arrives as three words.
+ * splits a word at "=", so "--cwd=x" arrives as three words. Behind the first word of a group the command is that word,
+ * until the second one stands.
  */
 #include "cli/cli.h"
+
+#include <string.h>
 
 static const char head[] = "# bash completion for chokepoint, printed by 'chokepoint completion bash'\n"
                            "_chokepoint()\n"
@@ -35,7 +38,7 @@ static const char tail[] = "    esac\n"
 
 static void print_value_offer(FILE *out, const struct ck_command *command, const struct ck_option *option)
 {
-    (void)fprintf(out, "    %s::%s) ", command->name, option->name);
+    (void)fprintf(out, "    '%s'::%s) ", command->name, option->name);
     if (option->kind == CK_OPTION_CHOICE) {
         (void)fputs("offer='", out);
         for (const struct ck_choice *choice = option->choices; choice->word; choice++)
@@ -52,12 +55,38 @@ static void print_value_offer(FILE *out, const struct ck_command *command, const
 
 static void print_words_offer(FILE *out, const struct ck_command *command, const struct ck_words *tools)
 {
-    (void)fprintf(out, "    %s::) offer='", command->name);
+    bool files = command->operand == CK_OPERAND_FILE;
+
+    (void)fprintf(out, "    '%s'::) %soffer='", command->name, files ? "[ \"${cur:0:1}\" = - ] || return; " : "");
     for (const struct ck_option *option = command->options; option->name; option++)
         (void)fprintf(out, "%s ", option->name);
     ck_completion_operands(out, command, tools);
-    (void)fprintf(out, "' ;;\n    %s:yes:) offer='", command->name);
+    (void)fprintf(out, "' ;;\n    '%s':yes:) %soffer='", command->name, files ? "return; " : "");
     ck_completion_operands(out, command, tools);
+    (void)fputs("' ;;\n", out);
+}
+
+/* Which words make which command. */
+static void print_names(FILE *out, const struct ck_command *const *command)
+{
+    const char *second = ck_command_second(*command);
+
+    if (ck_command_leads(command))
+        (void)fprintf(out, "        ::%.*s) command=$word ;;\n", ck_command_first(*command), (*command)->name);
+    if (second)
+        (void)fprintf(out, "        %.*s::%s) command='%s' ;;\n", ck_command_first(*command), (*command)->name, second,
+                      (*command)->name);
+}
+
+/* What stands behind the first word of a group; the commands of a group follow each other. */
+static void print_group_offer(FILE *out, const struct ck_command *const *command)
+{
+    const char *name = (*command)->name;
+    int length = ck_command_first(*command);
+
+    (void)fprintf(out, "    %.*s::) offer='--help", length, name);
+    for (; *command && strncmp((*command)->name, name, (size_t)length + 1) == 0; command++)
+        (void)fprintf(out, " %s", ck_command_second(*command));
     (void)fputs("' ;;\n", out);
 }
 
@@ -65,10 +94,10 @@ void ck_completion_bash(FILE *out, const struct ck_words *tools)
 {
     (void)fputs(head, out);
     for (const struct ck_command *const *command = ck_commands; *command; command++) {
-        (void)fprintf(out, "        ::%s) command=$word ;;\n", (*command)->name);
+        print_names(out, command);
         for (const struct ck_option *option = (*command)->options; option->name; option++)
             if (option->metavar)
-                (void)fprintf(out, "        %s::%s) expects=$word ;;\n", (*command)->name, option->name);
+                (void)fprintf(out, "        '%s'::%s) expects=$word ;;\n", (*command)->name, option->name);
     }
     (void)fputs(middle, out);
     for (const struct ck_command *const *command = ck_commands; *command; command++) {
@@ -76,12 +105,15 @@ void ck_completion_bash(FILE *out, const struct ck_words *tools)
             if (option->metavar)
                 print_value_offer(out, *command, option);
         print_words_offer(out, *command, tools);
+        if (ck_command_second(*command) && ck_command_leads(command))
+            print_group_offer(out, command);
     }
     (void)fputs("    ::) offer='", out);
     for (const struct ck_option *option = ck_main_options; option->name; option++)
         (void)fprintf(out, "%s ", option->name);
     for (const struct ck_command *const *command = ck_commands; *command; command++)
-        (void)fprintf(out, " %s", (*command)->name);
+        if (ck_command_leads(command))
+            (void)fprintf(out, " %.*s", ck_command_first(*command), (*command)->name);
     (void)fputs("' ;;\n", out);
     (void)fputs(tail, out);
 }

@@ -45,14 +45,54 @@ static void print_option(FILE *out, const struct ck_option *option)
 
 static void print_command(FILE *out, const struct ck_command *command, const struct ck_words *tools)
 {
-    (void)fprintf(out, "    %s)\n        _arguments -S -A '-*' \\\n", command->name);
+    const char *second = ck_command_second(command);
+
+    (void)fprintf(out, "    %s)\n        _arguments -S -A '-*' \\\n", second ? second : command->name);
     for (const struct ck_option *option = command->options; option->name; option++)
         print_option(out, option);
+    if (command->operand == CK_OPERAND_FILE) {
+        (void)fputs("            '*:file:_files' ;;\n", out);
+        return;
+    }
     (void)fputs("            '1:", out);
     print_escaped(out, command->operands);
     (void)fputs(":(", out);
     ck_completion_operands(out, command, tools);
     (void)fprintf(out, ")'%s ;;\n", command->operand == CK_OPERAND_TOOL ? " '*:argument:_files'" : "");
+}
+
+static void print_choice(FILE *out, const char *name, int length, const char *summary)
+{
+    (void)fprintf(out, " %.*s\\:\"", length, name);
+    print_escaped(out, summary);
+    (void)fputc('"', out);
+}
+
+/* The commands of a group, from the one that leads it: a second round with the first word taken off. */
+static void print_group(FILE *out, const struct ck_command *const *command, const struct ck_words *tools)
+{
+    const char *name = (*command)->name;
+    size_t length = (size_t)ck_command_first(*command) + 1;
+
+    (void)fprintf(out, "    %.*s)\n        _arguments -C -A '-*' '1:command:((", (int)length - 1, name);
+    for (const struct ck_command *const *at = command; *at && strncmp((*at)->name, name, length) == 0; at++)
+        print_choice(out, ck_command_second(*at), (int)strlen(ck_command_second(*at)), (*at)->summary);
+    (void)fputs("))' '*::argument:->argument' && return\n    [ \"$state\" = argument ] || return\n"
+                "    case $words[1] in\n",
+                out);
+    for (const struct ck_command *const *at = command; *at && strncmp((*at)->name, name, length) == 0; at++)
+        print_command(out, *at, tools);
+    (void)fputs("    esac ;;\n", out);
+}
+
+static void print_commands(FILE *out, const struct ck_words *tools)
+{
+    for (const struct ck_command *const *command = ck_commands; *command; command++) {
+        if (!ck_command_second(*command))
+            print_command(out, *command, tools);
+        else if (ck_command_leads(command))
+            print_group(out, command, tools);
+    }
 }
 
 void ck_completion_zsh(FILE *out, const struct ck_words *tools)
@@ -67,16 +107,13 @@ void ck_completion_zsh(FILE *out, const struct ck_words *tools)
     for (const struct ck_option *option = ck_main_options; option->name; option++)
         print_option(out, option);
     (void)fputs("            '1:command:((", out);
-    for (const struct ck_command *const *command = ck_commands; *command; command++) {
-        (void)fprintf(out, " %s\\:\"", (*command)->name);
-        print_escaped(out, (*command)->summary);
-        (void)fputc('"', out);
-    }
+    for (const struct ck_command *const *command = ck_commands; *command; command++)
+        if (ck_command_leads(command))
+            print_choice(out, (*command)->name, ck_command_first(*command), (*command)->summary);
     (void)fputs("))' '*::argument:->argument' && return\n    [ \"$state\" = argument ] || return\n"
                 "    case $words[1] in\n",
                 out);
-    for (const struct ck_command *const *command = ck_commands; *command; command++)
-        print_command(out, *command, tools);
+    print_commands(out, tools);
     /* Found by autoload the file is the function's body; sourced, it has to say what it is for. */
     (void)fputs(
         "    esac\n}\n"

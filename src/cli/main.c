@@ -22,11 +22,46 @@ const struct ck_option ck_main_options[] = {
 
 const struct ck_command *const ck_commands[] = {&ck_command_run, &ck_command_help, &ck_command_completion, NULL};
 
-const struct ck_command *ck_command_find(const char *name)
+int ck_command_first(const struct ck_command *command)
+{
+    return (int)strcspn(command->name, " ");
+}
+
+const char *ck_command_second(const struct ck_command *command)
+{
+    const char *blank = strchr(command->name, ' ');
+    return blank ? blank + 1 : NULL;
+}
+
+static bool has_first(const struct ck_command *command, const char *word, size_t length)
+{
+    return (size_t)ck_command_first(command) == length && memcmp(command->name, word, length) == 0;
+}
+
+bool ck_command_leads(const struct ck_command *const *command)
+{
+    return command == ck_commands || !has_first(command[-1], (*command)->name, (size_t)ck_command_first(*command));
+}
+
+bool ck_command_is_group(const char *word)
 {
     for (const struct ck_command *const *command = ck_commands; *command; command++)
-        if (strcmp((*command)->name, name) == 0)
-            return *command;
+        if (ck_command_second(*command) && has_first(*command, word, strlen(word)))
+            return true;
+    return false;
+}
+
+const struct ck_command *ck_command_find(char *const *words, int *ret_count)
+{
+    for (const struct ck_command *const *command = ck_commands; *command; command++) {
+        const char *second = ck_command_second(*command);
+        if (!has_first(*command, words[0], strlen(words[0])))
+            continue;
+        if (second && (!words[1] || strcmp(second, words[1]) != 0))
+            continue;
+        *ret_count = second ? 2 : 1;
+        return *command;
+    }
     return NULL;
 }
 
@@ -45,6 +80,16 @@ int ck_usage_error(const struct ck_command *command, const struct choke_error *e
     return CK_EXIT_REFUSED;
 }
 
+int ck_no_such_command(char *const *words)
+{
+    struct choke_error error;
+    bool group = ck_command_is_group(words[0]) && words[1];
+
+    (void)ck_text_error(&error, CHOKE_INVALID, EINVAL, "there is no command '%s%s%s'", CK_TEXT_SAFE(words[0]),
+                        group ? " " : "", group ? CK_TEXT_SAFE(words[1]) : "");
+    return ck_usage_error(NULL, &error);
+}
+
 /*
  * A closed 0, 1 or 2 would be given to the next file that is opened, and output would be written into it. The
  * stand-in is opened the wrong way round, so that using it is an error and not silence.
@@ -59,13 +104,15 @@ static int occupy_standard_descriptors(void)
 
 static int run_command(char *const *words)
 {
-    struct choke_error error;
-    const struct ck_command *command = ck_command_find(words[0]);
+    int count;
+    const struct ck_command *command = ck_command_find(words, &count);
 
     if (command)
-        return command->run(words + 1);
-    (void)ck_text_error(&error, CHOKE_INVALID, EINVAL, "there is no command '%s'", CK_TEXT_SAFE(words[0]));
-    return ck_usage_error(NULL, &error);
+        return command->run(words + count);
+    if (!ck_command_is_group(words[0]) || (words[1] && strcmp(words[1], "--help") != 0))
+        return ck_no_such_command(words);
+    ck_help_group(words[1] ? stdout : stderr, words[0]);
+    return words[1] ? ck_finish_stdout() : CK_EXIT_REFUSED;
 }
 
 int main(int argc, char **argv)

@@ -1,0 +1,121 @@
+/*
+ * request.c - options into a request. What the library would read in another way than the command line means it is
+ * settled here: relative directories, and a cap of 0.
+ */
+#include "cli/request.h"
+
+#include "cli/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+const struct ck_choice ck_request_jails[] = {{"auto", CHOKE_JAIL_AUTO},
+                                             {"native", CHOKE_JAIL_NATIVE},
+                                             {"bwrap", CHOKE_JAIL_BWRAP},
+                                             {"none", CHOKE_JAIL_NONE},
+                                             {NULL, 0}};
+
+int ck_request_check(const struct ck_request_options *given, char *const *argv, struct choke_error *error)
+{
+    if (given->max_output_bytes < CHOKE_MIN_OUTPUT_BYTES) /* the library would read 0 as its default */
+        return ck_text_error(error, CHOKE_INVALID, EINVAL, "--max-output is too small; give %zu bytes or more",
+                             CHOKE_MIN_OUTPUT_BYTES);
+    if (!argv[0])
+        return ck_text_error(error, CHOKE_INVALID, EINVAL,
+                             "no tool is named; write '-- TOOL ARG...' behind the options");
+    return 0;
+}
+
+/* The library takes a relative cwd from the root; on the command line it is meant from here. Links stay as they are. */
+static int absolute_path(const char *path, char **ret_path, struct choke_error *error)
+{
+    if (path[0] == '/') {
+        *ret_path = strdup(path);
+        return *ret_path ? 0 : ck_text_error(error, CHOKE_NONE, ENOMEM, "out of memory");
+    }
+    char *here = getcwd(NULL, 0);
+    if (!here)
+        return ck_text_error(error, CHOKE_CWD, errno, "cannot tell the current directory: %s", strerror(errno));
+    if (strcmp(path, ".") == 0) {
+        *ret_path = here;
+        return 0;
+    }
+    int length = asprintf(ret_path, "%s/%s", here, path);
+    free(here);
+    if (length >= 0)
+        return 0;
+    *ret_path = NULL;
+    return ck_text_error(error, CHOKE_NONE, ENOMEM, "out of memory");
+}
+
+/* Without --root the root is the directory itself, and "." then names it whatever links lead there. */
+static int set_directories(struct ck_request *request, const struct ck_request_options *given,
+                           struct choke_error *error)
+{
+    const char *cwd = given->cwd ? given->cwd : ".";
+
+    int r = absolute_path(given->root ? given->root : cwd, &request->root, error);
+    if (r < 0)
+        return r;
+    request->request.root = request->root;
+    request->request.cwd = ".";
+    if (!given->root)
+        return 0;
+    r = absolute_path(cwd, &request->cwd, error);
+    request->request.cwd = request->cwd;
+    return r;
+}
+
+static int set_stdin(struct ck_request *request, const char *name, struct choke_error *error)
+{
+    struct stat status;
+
+    if (!name)
+        return 0;
+    request->request.stdin_kind = CHOKE_STDIN_FD;
+    if (strcmp(name, "-") == 0) {
+        request->request.stdin_fd = STDIN_FILENO;
+        return 0;
+    }
+    request->stdin_fd = open(name, O_RDONLY | O_CLOEXEC);
+    if (request->stdin_fd < 0)
+        return ck_text_error(error, CHOKE_INVALID, errno, "cannot open '%s' for --stdin: %s", CK_TEXT_SAFE(name),
+                             strerror(errno));
+    if (fstat(request->stdin_fd, &status) == 0 && S_ISDIR(status.st_mode))
+        return ck_text_error(error, CHOKE_INVALID, EISDIR, "'%s' for --stdin is a directory; name a file",
+                             CK_TEXT_SAFE(name));
+    request->request.stdin_fd = request->stdin_fd;
+    return 0;
+}
+
+int ck_request_build(struct ck_request *ret_request, const struct ck_request_options *given, char *const *argv,
+                     struct choke_error *error)
+{
+    *ret_request = (struct ck_request){.stdin_fd = -1};
+    ret_request->request = (struct choke_request){
+        .argv = (const char *const *)argv,
+        .timeout_ms = given->timeout_ms,
+        .probe = given->probe,
+        .egress = given->egress.items,
+        .env = given->env.items,
+        .stdin_fd = -1,
+        .max_output_bytes = given->max_output_bytes,
+        .jail = (enum choke_jail)given->jail,
+        .require_jail = given->require_jail,
+    };
+    int r = set_directories(ret_request, given, error);
+    return r < 0 ? r : set_stdin(ret_request, given->stdin_name, error);
+}
+
+void ck_request_done(struct ck_request *request)
+{
+    if (request->stdin_fd >= 0)
+        (void)close(request->stdin_fd);
+    free(request->root);
+    free(request->cwd);
+    *request = (struct ck_request){.stdin_fd = -1};
+}
