@@ -241,11 +241,10 @@ void ck_launcher_replace_keeper(struct ck_launcher *launcher)
  * A keeper needs some 60 us to make a warden; a burst of requests fills its socket. One that is stopped must not hold
  * us.
  */
-static int send_request(int control_fd, int socket_fd)
+static int send_request(int control_fd, const void *request, size_t length, int socket_fd)
 {
-    static const struct ck_wire_simple request = {.kind = CK_WIRE_WARDEN};
     for (int tries = 0;; tries++) {
-        int result = send_message(control_fd, &request, sizeof request, &socket_fd, 1);
+        int result = send_message(control_fd, request, length, &socket_fd, 1);
         if ((result != -EAGAIN && result != -ETOOMANYREFS) || tries == KEEPER_BUSY_TRIES)
             return result;
         struct pollfd polled = {.fd = control_fd, .events = POLLOUT};
@@ -254,12 +253,12 @@ static int send_request(int control_fd, int socket_fd)
 }
 
 /* A keeper that was killed is replaced once; its wardens go on without it. */
-static int ask_for_warden(struct ck_launcher *launcher, int socket_fd)
+int ck_launcher_ask(struct ck_launcher *launcher, const void *request, size_t length, int socket_fd)
 {
     for (int tries = 0;; tries++) {
         int result = launcher->control_fd < 0 ? start_keeper(launcher) : 0;
         if (result == 0)
-            result = send_request(launcher->control_fd, socket_fd);
+            result = send_request(launcher->control_fd, request, length, socket_fd);
         if (result != -EPIPE && result != -ECONNRESET)
             return result;
         if (tries > 0)
@@ -277,13 +276,14 @@ static const char *explain(int result)
 
 static int make_warden(struct ck_launcher *launcher, struct ck_warden **ret_warden, struct choke_error *error)
 {
+    static const struct ck_wire_simple request = {.kind = CK_WIRE_WARDEN};
     struct ck_warden *warden = malloc(sizeof *warden);
     if (warden == NULL)
         return ck_error_oom(error);
     int pair[2];
     int result = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0 ? -errno : 0;
     if (result == 0) {
-        result = ask_for_warden(launcher, pair[1]);
+        result = ck_launcher_ask(launcher, &request, sizeof request, pair[1]);
         ck_fd_close(&pair[1]);
         if (result < 0)
             ck_fd_close(&pair[0]);

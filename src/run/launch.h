@@ -50,6 +50,9 @@ void ck_launcher_done(struct ck_launcher *launcher);
 /* After fork(): let go of the parent's keeper without ending it. */
 void ck_launcher_forget(struct ck_launcher *launcher);
 
+/* Sends the keeper a request with the socket that its answer comes on; makes the keeper if there is none. */
+int ck_launcher_ask(struct ck_launcher *launcher, const void *request, size_t length, int socket_fd);
+
 /* *ret_fresh is true for a warden that was just made: its socket is not being watched yet. */
 int ck_launcher_take(struct ck_launcher *launcher, struct ck_warden **ret_warden, bool *ret_fresh,
                      struct choke_error *error);

@@ -7,11 +7,13 @@
  *
  *   caller -> keeper   CK_WIRE_SETUP   once; with the caller's pidfd, and the cgroup directory if there is one
  *                      CK_WIRE_WARDEN  with one end of a new socket pair: make a warden that serves it
+ *                      CK_WIRE_TRY     with one end of a new socket pair: make a child that tries one layer
  *   caller -> warden   CK_WIRE_PLAN    with CK_WIRE_FDS descriptors: run this
  *                      CK_WIRE_LARGE   the same with one descriptor more, a memfd that holds the plan
  *                      CK_WIRE_CANCEL  end the run
  *   warden -> caller   CK_WIRE_HELLO   with a pidfd of itself
  *                      CK_WIRE_REPORT  the run is over and its tree is dead
+ *   trial  -> caller   CK_WIRE_TRIED   whether the layer held
  */
 #ifndef CK_RUN_WIRE_H
 #define CK_RUN_WIRE_H
@@ -27,6 +29,27 @@ enum ck_wire_kind {
     CK_WIRE_CANCEL,
     CK_WIRE_HELLO,
     CK_WIRE_REPORT,
+    CK_WIRE_TRY,
+    CK_WIRE_TRIED,
+};
+
+/* Layers that can be tried on this machine (keeper/trial.c). */
+enum ck_trial {
+    CK_TRIAL_NO_NEW_PRIVS = 1,
+    CK_TRIAL_LANDLOCK, /* value: the ABI */
+    CK_TRIAL_SECCOMP,
+    CK_TRIAL_USER_NS,
+    CK_TRIAL_MOUNT_NS, /* of this and the other namespaces, value: 1 where a user namespace was around it */
+    CK_TRIAL_PID_NS,
+    CK_TRIAL_NET_NS,
+    CK_TRIAL_IPC_NS,
+    CK_TRIAL_UTS_NS,
+    CK_TRIAL_CGROUP_NS,
+    CK_TRIAL_CGROUP_KILL,
+    CK_TRIAL_SUBREAPER,
+    CK_TRIAL_PIDFD,
+    CK_TRIAL_OPENAT2,
+    CK_TRIALS,
 };
 
 /* The keeper finds its socket here; 0, 1 and 2 are /dev/null. */
@@ -55,6 +78,18 @@ struct ck_wire_setup {
 
 struct ck_wire_simple {
     uint32_t kind;
+};
+
+struct ck_wire_try {
+    uint32_t kind;
+    uint32_t trial;
+};
+
+struct ck_wire_tried {
+    uint32_t kind;
+    uint32_t trial;
+    int32_t error; /* 0: it holds; EPROTO: the kernel accepted it, and what it forbids was still possible */
+    int32_t value;
 };
 
 /* Followed by the offset tables (argc + 1 and envc + 1 of uint64_t, the last one 0) and the strings. */

@@ -9,6 +9,7 @@
  * warden (warden.c) one per run in flight, reused for the next. A child subreaper, so every orphan of its tool
  *                   comes to it, whatever session or group it moved to. Holds the run's deadline, kills, reaps, reports.
  * child (child.c)   the tool's process until exec: a table of named steps.
+ * trial (trial.c)   tries one layer of this machine, and ends.
  * tree (tree.c)     all descendants of the calling process, and signals to them.
  * cgroup (cgroup.c) where a cgroup v2 may be made: one directory per warden, for cgroup.kill.
  *
@@ -112,6 +113,18 @@ struct ck_child {
 
 /* argument is a struct ck_child; on failure it is filled for the parent, whose memory this is. */
 __attribute__((noreturn)) void ck_child_main(void *argument);
+
+/* ---- trial.c ---- */
+
+struct ck_trial_birth {
+    int socket_fd; /* to answer on */
+    int cgroup_fd; /* directory of the context, or -1 */
+    long number;
+    uint32_t trial; /* enum ck_trial */
+};
+
+/* argument is a struct ck_trial_birth. */
+__attribute__((noreturn)) void ck_trial_main(void *argument);
 
 /* ---- warden.c ---- */
 

@@ -144,6 +144,21 @@ static void make_warden(int socket_fd)
     ck_close(socket_fd);
 }
 
+/* Stands among the wardens, so that it and its children are left alone until it ends. */
+static void make_trial(int socket_fd, uint32_t trial)
+{
+    struct ck_trial_birth birth = {.socket_fd = socket_fd, .cgroup_fd = keeper.keep.cgroup_fd, .trial = trial};
+    if (keeper.warden_count < CK_WARDENS_MAX) {
+        birth.number = ++keeper.last_number;
+        long pid = ck_create_copied(ck_trial_main, &birth, -1);
+        if (pid > 0) {
+            wardens[keeper.warden_count] = (int32_t)pid;
+            numbers[keeper.warden_count++] = birth.number;
+        }
+    }
+    ck_close(socket_fd);
+}
+
 static void forget_warden(int32_t pid)
 {
     for (size_t i = 0; i < keeper.warden_count; i++) {
@@ -174,7 +189,7 @@ static bool tidy(void)
 
 static bool hear(void)
 {
-    struct ck_wire_simple message;
+    struct ck_wire_try message = {0}; /* the longest; the others begin like it */
     int fd;
     unsigned count;
     long got = ck_receive(CK_KEEPER_SOCKET_FD, &message, sizeof message, &fd, 1, &count);
@@ -182,6 +197,8 @@ static bool hear(void)
         return false;
     if (message.kind == CK_WIRE_WARDEN && count == 1)
         make_warden(fd);
+    else if (message.kind == CK_WIRE_TRY && count == 1)
+        make_trial(fd, message.trial);
     return true;
 }
 

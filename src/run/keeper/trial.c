@@ -1,0 +1,374 @@
+/*
+ * trial.c - does a layer hold on this machine? Found out by doing (docs/adr/0018).
+ *
+ * A trial is a child of the keeper that puts one layer on and then tries what the layer forbids, or does what only
+ * the layer allows. What it changed ends with it. That the kernel accepts a call is not enough: some of them are
+ * accepted and then do nothing (a user namespace in which a security module denies every capability).
+ *
+ *   Must     let go of the keeper's descriptors first: it becomes dumpable, so that it may write its own uid map.
+ *   Must not outlive its time: an alarm ends it, or the keeper's death.
+ */
+#include "run/keeper/keeper.h"
+
+#include "run/create.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/landlock.h>
+#include <linux/openat2.h>
+#include <linux/prctl.h>
+#include <linux/sched.h>
+#include <linux/seccomp.h>
+#include <net/if.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+
+#define SOCKET_FD 3
+#define CGROUP_FD 4
+#define TRIAL_SECONDS 2
+#define NOT_HELD (-EPROTO) /* accepted, and yet it does not hold */
+
+struct trial {
+    int cgroup_fd; /* directory of the context, or -1 */
+    long number;   /* of the trial's own directory in it */
+    int32_t value;
+};
+
+/* ---- small things ---- */
+
+static long write_file(const char *path, const char *text, const char *end)
+{
+    long fd = CK_RAW4(openat, AT_FDCWD, path, O_WRONLY | O_CLOEXEC, 0);
+    if (fd < 0)
+        return fd;
+    long result = CK_RAW3(write, fd, text, end - text);
+    ck_close((int)fd);
+    return result < 0 ? result : 0;
+}
+
+/* Waits for one child; its status as a number of ours, -ECHILD where there is none. */
+static long wait_child(siginfo_t *info)
+{
+    long result;
+    do
+        result = CK_RAW5(waitid, P_ALL, 0, info, WEXITED, NULL);
+    while (result == -EINTR);
+    return result;
+}
+
+static long no_new_privs(void)
+{
+    return CK_RAW5(prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+}
+
+/* ---- what every run has, or a jail adds without a namespace ---- */
+
+static long try_no_new_privs(struct trial *trial)
+{
+    (void)trial;
+    long result = no_new_privs();
+    if (result < 0)
+        return result;
+    return CK_RAW5(prctl, PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 ? 0 : NOT_HELD;
+}
+
+/* Harmless if it is run after all: then this process is replaced, and its silence tells. */
+static long execute_something(void)
+{
+    static const char *const programs[] = {"/bin/true", "/usr/bin/true", "/lib64/ld-linux-x86-64.so.2",
+                                           "/lib/ld-linux-aarch64.so.1"};
+    static char name[] = "true";
+    static char *const argv[] = {name, NULL};
+    static char *const envp[] = {NULL};
+    long result = -ENOENT;
+    for (size_t i = 0; i < sizeof programs / sizeof programs[0] && result == -ENOENT; i++)
+        result = ck_create_execute(-1, programs[i], argv, envp);
+    return result;
+}
+
+static long list_root(void)
+{
+    long fd = CK_RAW4(openat, AT_FDCWD, "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    if (fd >= 0)
+        ck_close((int)fd);
+    return fd < 0 ? fd : 0;
+}
+
+static long try_landlock(struct trial *trial)
+{
+    const struct landlock_ruleset_attr rules = {.handled_access_fs =
+                                                    LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_DIR};
+    long abi = CK_RAW3(landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+    if (abi < 0)
+        return abi;
+    trial->value = (int32_t)abi;
+    long fd = CK_RAW3(landlock_create_ruleset, &rules, sizeof rules.handled_access_fs, 0);
+    long result = fd < 0 ? fd : list_root();
+    if (result == 0)
+        result = no_new_privs();
+    if (result == 0)
+        result = CK_RAW2(landlock_restrict_self, fd, 0);
+    if (result < 0)
+        return result;
+    if (list_root() != -EACCES)
+        return NOT_HELD;
+    result = execute_something();
+    return result == -EACCES || result == -ENOENT ? 0 : NOT_HELD;
+}
+
+static long try_seccomp(struct trial *trial)
+{
+    (void)trial;
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_getppid, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EXDEV),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const struct sock_fprog program = {.len = sizeof code / sizeof code[0], .filter = code};
+    long result = no_new_privs();
+    if (result == 0)
+        result = CK_RAW5(prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
+    if (result < 0)
+        return result;
+    return CK_RAW0(getppid) == -EXDEV ? 0 : NOT_HELD;
+}
+
+/* ---- namespaces ---- */
+
+static long map_id(const char *path, long id)
+{
+    char text[64];
+    char *end = ck_put_text(ck_put_number(ck_put_text(text, "0 "), id), " 1");
+    return write_file(path, text, end);
+}
+
+static long enter_user(void)
+{
+    static const char deny[] = "deny";
+    long uid = CK_RAW0(geteuid);
+    long gid = CK_RAW0(getegid);
+    long result = CK_RAW1(unshare, CLONE_NEWUSER);
+    if (result < 0)
+        return result;
+    (void)write_file("/proc/self/setgroups", deny, deny + sizeof deny - 1);
+    result = map_id("/proc/self/uid_map", uid);
+    return result < 0 ? result : map_id("/proc/self/gid_map", gid);
+}
+
+/* Inside it we are root, over what belongs to it: a host name of our own may be set. */
+static long try_user(struct trial *trial)
+{
+    (void)trial;
+    long result = enter_user();
+    if (result < 0)
+        return result;
+    result = CK_RAW1(unshare, CLONE_NEWUTS);
+    if (result == 0)
+        result = CK_RAW2(sethostname, "trial", 5);
+    return result;
+}
+
+static size_t read_link(const char *path, char *buffer, size_t size)
+{
+    long length = CK_RAW4(readlinkat, AT_FDCWD, path, buffer, size);
+    return length < 0 ? 0 : (size_t)length;
+}
+
+/* In a user namespace of its own where there is one (value 1), else with the privileges of the caller. */
+static long enter(struct trial *trial, unsigned long flag, const char *link)
+{
+    char before[64], after[64];
+    size_t length = read_link(link, before, sizeof before);
+    trial->value = enter_user() == 0;
+    long result = CK_RAW1(unshare, flag);
+    if (result < 0)
+        return result;
+    bool same = length > 0 && read_link(link, after, sizeof after) == length;
+    for (size_t i = 0; same && i < length; i++)
+        same = before[i] == after[i];
+    return same ? NOT_HELD : 0;
+}
+
+static long try_mount(struct trial *trial)
+{
+    long result = enter(trial, CLONE_NEWNS, "/proc/self/ns/mnt");
+    if (result == 0)
+        result = CK_RAW5(mount, NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL);
+    return result < 0 ? result : CK_RAW5(mount, "trial", "/", "tmpfs", MS_NOSUID | MS_NODEV, NULL);
+}
+
+static __attribute__((noreturn)) void tell_pid(void *argument)
+{
+    (void)argument;
+    ck_leave(CK_RAW0(getpid) == 1 ? 0 : 1);
+}
+
+static long try_pid(struct trial *trial)
+{
+    siginfo_t info = {0};
+    trial->value = enter_user() == 0;
+    long result = CK_RAW1(unshare, CLONE_NEWPID);
+    if (result == 0)
+        result = ck_create_copied(tell_pid, NULL, -1);
+    if (result >= 0)
+        result = wait_child(&info);
+    if (result < 0)
+        return result;
+    return info.si_code == CLD_EXITED && info.si_status == 0 ? 0 : NOT_HELD;
+}
+
+static long try_net(struct trial *trial)
+{
+    struct ifreq loopback = {.ifr_name = "lo", .ifr_flags = IFF_UP};
+    long result = enter(trial, CLONE_NEWNET, "/proc/self/ns/net");
+    long fd = result < 0 ? result : CK_RAW3(socket, AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    return fd < 0 ? fd : CK_RAW3(ioctl, fd, SIOCSIFFLAGS, &loopback);
+}
+
+static long try_ipc(struct trial *trial)
+{
+    return enter(trial, CLONE_NEWIPC, "/proc/self/ns/ipc");
+}
+
+static long try_uts(struct trial *trial)
+{
+    long result = enter(trial, CLONE_NEWUTS, "/proc/self/ns/uts");
+    return result < 0 ? result : CK_RAW2(sethostname, "trial", 5);
+}
+
+static long try_cgroup(struct trial *trial)
+{
+    return enter(trial, CLONE_NEWCGROUP, "/proc/self/ns/cgroup");
+}
+
+/* ---- how trees are ended and paths held ---- */
+
+static __attribute__((noreturn)) void sleep_on(void *argument)
+{
+    static const int none[3] = {-1, -1, -1};
+    (void)argument;
+    (void)CK_RAW5(prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    for (;;)
+        (void)ck_wait_readable(none, CK_FOREVER);
+}
+
+static long try_cgroup_kill(struct trial *trial)
+{
+    struct ck_cgroup cgroup;
+    siginfo_t info = {0};
+    int directory_fd = ck_cgroup_make(trial->cgroup_fd, trial->number);
+    if (directory_fd < 0)
+        return -ENOTSUP;
+    long pid = ck_create_copied(sleep_on, NULL, directory_fd);
+    if (pid < 0)
+        return pid;
+    ck_cgroup_open(&cgroup, trial->cgroup_fd, directory_fd);
+    if (!ck_cgroup_kill(&cgroup)) {
+        (void)CK_RAW2(kill, pid, SIGKILL);
+        (void)wait_child(&info);
+        return NOT_HELD;
+    }
+    long result = wait_child(&info);
+    return result < 0 ? result : info.si_code == CLD_KILLED ? 0 : NOT_HELD;
+}
+
+static __attribute__((noreturn)) void leave_at_once(void *argument)
+{
+    (void)argument;
+    ck_leave(0);
+}
+
+static __attribute__((noreturn)) void leave_an_orphan(void *argument)
+{
+    (void)argument;
+    ck_leave(ck_create_copied(leave_at_once, NULL, -1) > 0 ? 0 : 1);
+}
+
+/* The orphan comes to us, and not to init: two children are waited for where one was made. */
+static long try_subreaper(struct trial *trial)
+{
+    siginfo_t info = {0};
+    (void)trial;
+    long result = CK_RAW5(prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    if (result == 0)
+        result = ck_create_copied(leave_an_orphan, NULL, -1);
+    if (result >= 0)
+        result = wait_child(&info);
+    if (result < 0)
+        return result;
+    return wait_child(&info) == 0 ? 0 : NOT_HELD;
+}
+
+static long try_pidfd(struct trial *trial)
+{
+    (void)trial;
+    long fd = CK_RAW2(pidfd_open, CK_RAW0(getpid), 0);
+    return fd < 0 ? fd : CK_RAW4(pidfd_send_signal, fd, 0, NULL, 0);
+}
+
+static long try_openat2(struct trial *trial)
+{
+    const struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_BENEATH};
+    (void)trial;
+    long fd = CK_RAW4(openat, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
+    long result = fd < 0 ? fd : CK_RAW4(openat2, fd, "..", &how, sizeof how);
+    return result == -EXDEV ? 0 : result < 0 ? result : NOT_HELD;
+}
+
+static long (*const trials[CK_TRIALS])(struct trial *trial) = {
+    [CK_TRIAL_NO_NEW_PRIVS] = try_no_new_privs,
+    [CK_TRIAL_LANDLOCK] = try_landlock,
+    [CK_TRIAL_SECCOMP] = try_seccomp,
+    [CK_TRIAL_USER_NS] = try_user,
+    [CK_TRIAL_MOUNT_NS] = try_mount,
+    [CK_TRIAL_PID_NS] = try_pid,
+    [CK_TRIAL_NET_NS] = try_net,
+    [CK_TRIAL_IPC_NS] = try_ipc,
+    [CK_TRIAL_UTS_NS] = try_uts,
+    [CK_TRIAL_CGROUP_NS] = try_cgroup,
+    [CK_TRIAL_CGROUP_KILL] = try_cgroup_kill,
+    [CK_TRIAL_SUBREAPER] = try_subreaper,
+    [CK_TRIAL_PIDFD] = try_pidfd,
+    [CK_TRIAL_OPENAT2] = try_openat2,
+};
+
+/* Nothing of the keeper's stays open but the socket to answer on and the cgroup to try in. */
+static long let_go(struct ck_trial_birth *birth, struct trial *trial)
+{
+    static const struct itimerval time = {.it_value = {.tv_sec = TRIAL_SECONDS}};
+    static const uint64_t none = 0;
+    long socket_fd = CK_RAW3(fcntl, birth->socket_fd, F_DUPFD_CLOEXEC, 10);
+    long cgroup_fd = birth->cgroup_fd < 0 ? -1 : CK_RAW3(fcntl, birth->cgroup_fd, F_DUPFD_CLOEXEC, 10);
+    long result = CK_RAW3(dup3, socket_fd, SOCKET_FD, O_CLOEXEC);
+    if (result >= 0 && cgroup_fd >= 0)
+        result = CK_RAW3(dup3, cgroup_fd, CGROUP_FD, O_CLOEXEC);
+    if (result >= 0)
+        result = CK_RAW3(close_range, cgroup_fd >= 0 ? CGROUP_FD + 1 : SOCKET_FD + 1, ~0u, 0);
+    *trial = (struct trial){.cgroup_fd = cgroup_fd >= 0 ? CGROUP_FD : -1, .number = birth->number};
+    (void)CK_RAW5(prctl, PR_SET_DUMPABLE, 1, 0, 0, 0);
+    (void)CK_RAW5(prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    (void)CK_RAW3(setitimer, ITIMER_REAL, &time, NULL);
+    (void)CK_RAW4(rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof none);
+    return result < 0 ? result : 0;
+}
+
+void ck_trial_main(void *argument)
+{
+    struct ck_trial_birth *birth = argument;
+    struct ck_wire_tried tried = {.kind = CK_WIRE_TRIED, .trial = birth->trial, .error = EINVAL};
+    struct trial trial;
+    if (let_go(birth, &trial) < 0)
+        ck_leave(1);
+    if (birth->trial < CK_TRIALS && trials[birth->trial] != NULL) {
+        tried.error = (int32_t)-trials[birth->trial](&trial);
+        tried.value = trial.value;
+    }
+    (void)ck_send(SOCKET_FD, &tried, sizeof tried, -1);
+    ck_leave(0);
+}

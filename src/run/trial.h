@@ -1,0 +1,17 @@
+/*
+ * trial.h - does a layer hold on this machine? The keeper makes a child that finds out by doing.
+ *
+ * The host itself is never restricted: not for a moment, not in a thread.
+ */
+#ifndef CK_RUN_TRIAL_H
+#define CK_RUN_TRIAL_H
+
+#include "run/launch.h"
+
+/*
+ * All trials side by side, bounded in time. error of each: 0 where it holds; ETIMEDOUT or ECONNRESET where the trial
+ * did not answer; else why not. Returns 0, or a negative errno where there is no keeper to ask.
+ */
+int ck_trial_all(struct ck_launcher *launcher, struct ck_wire_tried ret_tried[CK_TRIALS]);
+
+#endif
