@@ -41,6 +41,22 @@ static bool spelled(const char *text, const char *alphabet, size_t max_bytes)
     return length > 0 && length <= max_bytes && strspn(text, alphabet) == length;
 }
 
+/* Absolute, and spelled in the one way that has no '.', '..', empty component or slash at the end. */
+static bool is_plain_path(const char *path)
+{
+    if (path[0] != '/')
+        return false;
+    for (const char *at = path; *at == '/';) {
+        const char *component = at + 1;
+        size_t length = strcspn(component, "/");
+        bool dots = (length == 1 && component[0] == '.') || (length == 2 && memcmp(component, "..", 2) == 0);
+        if (length == 0 || dots)
+            return false;
+        at = component + length;
+    }
+    return true;
+}
+
 /* ---- single values ----------------------------------------------------------------------- */
 
 static int check_name(const struct check *check)
@@ -109,6 +125,24 @@ static int check_limits(const struct check *check)
         return 0;
     return REFUSE(check, timeout, "'timeout_s' in 'limits' in %s is %u; it must be 1 to %u seconds", check->label,
                   seconds, TIMEOUT_MAX_S);
+}
+
+static int check_path(const struct check *check)
+{
+    const char *path = check->tool->path;
+    if (path == NULL || is_plain_path(path))
+        return 0;
+    return REFUSE(check, value_of(check, "path"),
+                  "'path' in %s is '%s'; it must be a plain absolute path, as in '/usr/bin/git'", check->label,
+                  CK_QUOTE(path));
+}
+
+static int check_sha256(const struct check *check)
+{
+    const char *digest = check->tool->sha256;
+    if (digest == NULL || (strlen(digest) == 64 && strspn(digest, DIGITS "abcdef") == 64))
+        return 0;
+    return REFUSE(check, value_of(check, "sha256"), "'sha256' in %s must be 64 of 0-9 and a-f", check->label);
 }
 
 /* ---- lists ------------------------------------------------------------------------------- */
@@ -181,6 +215,60 @@ static int check_variable(const struct check *check, uint32_t index)
     return 0;
 }
 
+/* A helper is a name that is looked up in the search path, or an absolute path. */
+static int check_execs(const struct check *check)
+{
+    const struct ck_list *execs = &check->tool->execs;
+    for (uint32_t i = 0; i < execs->count; i++) {
+        const char *helper = execs->items[i];
+        bool name = spelled(helper, LOWER UPPER DIGITS "._+-", NAME_MAX_BYTES) && strchr("._+-", helper[0]) == NULL;
+        if (!name && !is_plain_path(helper))
+            return REFUSE(check, ck_node_entry(value_of(check, "execs"), i),
+                          "'%s' in 'execs' in %s is neither a program's name nor a plain absolute path",
+                          CK_QUOTE(helper), check->label);
+    }
+    return 0;
+}
+
+static bool is_port(const char *text)
+{
+    size_t length = strspn(text, DIGITS);
+    return length >= 1 && length <= 5 && text[length] == '\0' && text[0] != '0' &&
+           (length < 5 || strcmp(text, "65535") <= 0);
+}
+
+/* "host", "*.suffix", each with or without ":port", in lower case; "*" and "*.com" would be everybody. */
+static bool is_destination(const char *text)
+{
+    size_t length = strcspn(text, ":");
+    bool wild = strncmp(text, "*.", 2) == 0;
+    const char *host = wild ? text + 2 : text;
+    size_t host_length = length - (size_t)(host - text);
+    const char *dot = memchr(host, '.', host_length);
+    bool good = length >= 1 && length <= 253 && host_length >= 1 && (!wild || dot != NULL) &&
+                strspn(host, LOWER DIGITS ".-") >= host_length && (text[length] == '\0' || is_port(text + length + 1));
+    for (size_t at = 0, start = 0; good && at <= host_length; at++) {
+        if (at < host_length && host[at] != '.')
+            continue;
+        good = at > start && at - start <= 63 && host[start] != '-' && host[at - 1] != '-';
+        start = at + 1;
+    }
+    return good;
+}
+
+static int check_egress(const struct check *check)
+{
+    const struct ck_list *egress = &check->tool->egress;
+    for (uint32_t i = 0; i < egress->count; i++)
+        if (!is_destination(egress->items[i]))
+            return REFUSE(
+                check, ck_node_entry(value_of(check, "egress"), i),
+                "'%s' in 'egress' in %s is no destination; it must be 'host', '*.domain.tld', or one of these "
+                "with ':port', in lower case",
+                CK_QUOTE(egress->items[i]), check->label);
+    return 0;
+}
+
 /* ---- whole tools ------------------------------------------------------------------------- */
 
 static int check_lists(const struct check *check)
@@ -191,6 +279,10 @@ static int check_lists(const struct check *check)
     if (r == 0)
         r = check_list(check, value_of(check, "env"), "env", check->label, false);
     if (r == 0)
+        r = check_list(check, value_of(check, "execs"), "execs", check->label, false);
+    if (r == 0)
+        r = check_list(check, value_of(check, "egress"), "egress", check->label, false);
+    if (r == 0)
         r = check_env(check);
     for (uint32_t i = 0; r == 0 && i < check->tool->set_env_count; i++)
         r = check_variable(check, i);
@@ -199,8 +291,10 @@ static int check_lists(const struct check *check)
 
 static int check_tool(struct check *check, uint32_t index, const struct ck_node *node)
 {
-    static int (*const rules[])(const struct check *) = {check_name,    check_why,    check_adr,
-                                                         check_install, check_limits, check_lists};
+    static int (*const rules[])(const struct check *) = {
+        check_name, check_why,    check_adr,   check_install, check_limits,
+        check_path, check_sha256, check_lists, check_execs,   check_egress,
+    };
     char label[128];
     check->tool = &check->policy->tools[index];
     check->tool_node = node;
@@ -228,22 +322,6 @@ static int check_unique(const struct check *check, const struct ck_node *tools)
 }
 
 /* ---- the top ----------------------------------------------------------------------------- */
-
-/* Absolute, and spelled in the one way that has no '.', '..', empty component or slash at the end. */
-static bool is_plain_path(const char *path)
-{
-    if (path[0] != '/')
-        return false;
-    for (const char *at = path; *at == '/';) {
-        const char *component = at + 1;
-        size_t length = strcspn(component, "/");
-        bool dots = (length == 1 && component[0] == '.') || (length == 2 && memcmp(component, "..", 2) == 0);
-        if (length == 0 || dots)
-            return false;
-        at = component + length;
-    }
-    return true;
-}
 
 static int check_search_path(const struct check *check, const struct ck_node *list)
 {

@@ -217,12 +217,29 @@ static size_t count_strings(const char *const *strings)
     return count;
 }
 
-const char **ck_env_build(struct ck_arena *arena, const struct ck_policy *policy, const struct ck_tool *tool,
+/* Does one of the tools, up to the NULL, set the variable? */
+static bool is_set(const struct ck_tool *const *tools, const char *name, size_t length)
+{
+    for (; *tools != NULL; tools++)
+        for (uint32_t i = 0; i < (*tools)->set_env_count; i++)
+            if (strncmp((*tools)->set_env[i].name, name, length) == 0 && (*tools)->set_env[i].name[length] == '\0')
+                return true;
+    return false;
+}
+
+static size_t count_set(const struct ck_tool *const *tools)
+{
+    size_t count = 0;
+    for (; *tools != NULL; tools++)
+        count += (*tools)->set_env_count;
+    return count;
+}
+
+const char **ck_env_build(struct ck_arena *arena, const struct ck_policy *policy, const struct ck_tool *const *tools,
                           const struct ck_host_environment *host, const char *const *extras)
 {
     size_t extra_count = count_strings(extras);
-    size_t count = 4 + tool->set_env_count + extra_count;
-    const char **env = ck_arena_array(arena, count + 1, sizeof *env);
+    const char **env = ck_arena_array(arena, 4 + count_set(tools) + extra_count + 1, sizeof *env);
     if (env == NULL)
         return NULL;
     size_t at = 0;
@@ -230,11 +247,16 @@ const char **ck_env_build(struct ck_arena *arena, const struct ck_policy *policy
     env[at++] = ck_arena_printf(arena, "HOME=%s", usable_home(host->home));
     env[at++] = ck_arena_printf(arena, "LANG=%s", usable(host->lang, LOCALE_MAX_BYTES, CK_ENV_DEFAULT_LANG));
     env[at++] = ck_arena_printf(arena, "LC_ALL=%s", usable(host->lc_all, LOCALE_MAX_BYTES, CK_ENV_DEFAULT_LANG));
-    for (uint32_t i = 0; i < tool->set_env_count; i++)
-        env[at++] = ck_arena_printf(arena, "%s=%s", tool->set_env[i].name, tool->set_env[i].value);
+    for (const struct ck_tool *const *tool = tools; *tool != NULL; tool++)
+        for (uint32_t i = 0; i < (*tool)->set_env_count; i++) {
+            const struct ck_variable *variable = &(*tool)->set_env[i];
+            if (!is_set(tool + 1, variable->name, strlen(variable->name)))
+                env[at++] = ck_arena_printf(arena, "%s=%s", variable->name, variable->value);
+        }
     for (size_t i = 0; i < extra_count; i++)
-        env[at++] = ck_arena_strdup(arena, extras[i]);
-    for (size_t i = 0; i < count; i++)
+        if (!is_set(tools, extras[i], strcspn(extras[i], "=")))
+            env[at++] = ck_arena_strdup(arena, extras[i]);
+    for (size_t i = 0; i < at; i++)
         if (env[i] == NULL)
             return NULL;
     return env;

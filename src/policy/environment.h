@@ -36,8 +36,12 @@ bool ck_env_name_grantable(const char *name, size_t length);
 const char *ck_env_name_danger(const char *name, size_t length);
 bool ck_env_name_settable(const char *name, size_t length);
 
-/* NULL-terminated NAME=VALUE vector in arena, or NULL when out of memory. extras were judged before. */
-const char **ck_env_build(struct ck_arena *arena, const struct ck_policy *policy, const struct ck_tool *tool,
+/*
+ * NULL-terminated NAME=VALUE vector in arena, or NULL when out of memory. extras were judged before. tools is
+ * NULL-terminated: the tool, then the one that it runs for the caller, and so on. Where two of them set the same name
+ * the inner one's value holds, also against an extra: it is what hardens the program that is run in the end.
+ */
+const char **ck_env_build(struct ck_arena *arena, const struct ck_policy *policy, const struct ck_tool *const *tools,
                           const struct ck_host_environment *host, const char *const *extras);
 
 #endif

@@ -2,7 +2,7 @@
  * judge.c - see judge.h.
  *
  * A request passes a list of named steps; the first that refuses writes the verdict and ends it. What is malformed
- * comes before what is forbidden, sizes before anything that reads the bytes, and nothing here allocates. A refusal
+ * comes before what is forbidden, and sizes before anything that reads the bytes. A refusal
  * names the rule and what would be right; a value that looks like a credential is never repeated, only where it stood
  * and what it looked like.
  */
@@ -13,6 +13,7 @@
 #include "policy/environment.h"
 #include "policy/secret.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -26,6 +27,7 @@
 struct judge {
     const struct ck_policy *policy;
     const struct choke_request *request;
+    struct ck_arena *arena;
     struct ck_verdict *verdict;
 };
 
@@ -52,18 +54,6 @@ static const char *tool_rule(char *rule, const struct ck_tool *tool, const char 
 {
     (void)snprintf(rule, sizeof((struct ck_verdict *)0)->rule, "tools.%s%s", tool->name, key);
     return rule;
-}
-
-/* For a message: the bytes escaped, or what they look like where they could be a credential. */
-#define SHOW(text) show((char[CK_QUOTE_MAX]){0}, (text))
-
-static const char *show(char *buffer, const char *text)
-{
-    const char *kind = ck_secret_kind(text);
-    if (kind == NULL)
-        return ck_quote(buffer, CK_QUOTE_MAX, text, strlen(text));
-    (void)snprintf(buffer, CK_QUOTE_MAX, "(%s)", kind);
-    return buffer;
 }
 
 /* Appends word to the list in buffer. A list that would not fit ends in "..." and false. */
@@ -140,11 +130,11 @@ static bool refuse_path(const struct judge *judge, const char *name)
     const char *base = strrchr(name, '/') + 1;
     const struct ck_tool *meant = ck_policy_find(judge->policy, base);
     if (meant != NULL && ck_tool_is_callable(meant))
-        return refuse(judge, CHOKE_DISALLOWED, "tools", "'%s' is a path; name the tool '%s', not a path", SHOW(name),
-                      meant->name);
+        return refuse(judge, CHOKE_DISALLOWED, "tools", "'%s' is a path; name the tool '%s', not a path",
+                      CK_SECRET_QUOTE(name), meant->name);
     char list[LIST_BYTES];
     return refuse(judge, CHOKE_DISALLOWED, "tools",
-                  "'%s' is a path, and a tool is called by its name; allowed tools are: %s", SHOW(name),
+                  "'%s' is a path, and a tool is called by its name; allowed tools are: %s", CK_SECRET_QUOTE(name),
                   list_callable(judge->policy, list, sizeof list));
 }
 
@@ -156,8 +146,8 @@ static bool check_tool(const struct judge *judge)
     if (strchr(name, '/') != NULL)
         return refuse_path(judge, name);
     if (tool == NULL)
-        return refuse(judge, CHOKE_DISALLOWED, "tools", "'%s' is not in the policy; allowed tools are: %s", SHOW(name),
-                      list_callable(judge->policy, list, sizeof list));
+        return refuse(judge, CHOKE_DISALLOWED, "tools", "'%s' is not in the policy; allowed tools are: %s",
+                      CK_SECRET_QUOTE(name), list_callable(judge->policy, list, sizeof list));
     if (tool->route == CK_ROUTE_JAIL)
         return refuse(judge, CHOKE_DISALLOWED, TOOL_RULE(judge, ".route"),
                       "'%s' has route 'jail': only the jail made with it may call it; allowed tools are: %s",
@@ -166,22 +156,6 @@ static bool check_tool(const struct judge *judge)
         return refuse(judge, CHOKE_DISALLOWED, TOOL_RULE(judge, ".platforms"), "'%s' is allowed on %s only; this is %s",
                       tool->name, ck_platform_name((enum ck_platform)tool->platforms),
                       ck_platform_name(CK_PLATFORM_HERE));
-    return true;
-}
-
-/* The entry grants time; a request may ask for less. */
-static bool grant_time(const struct judge *judge)
-{
-    const struct ck_tool *tool = judge->verdict->tool;
-    uint64_t limit_ms = (uint64_t)tool->limits.timeout_s * 1000;
-    uint64_t timeout_ms = judge->request->timeout_ms;
-    if (timeout_ms == CHOKE_TIMEOUT_FROM_POLICY)
-        timeout_ms = limit_ms != 0 ? limit_ms : (uint64_t)CK_DEFAULT_TIMEOUT_S * 1000;
-    else if (limit_ms != 0 && timeout_ms > limit_ms)
-        return refuse(judge, CHOKE_DISALLOWED, TOOL_RULE(judge, ".limits.timeout_s"),
-                      "a timeout of %llu ms is more than the policy grants '%s'; at most %u s are allowed",
-                      (unsigned long long)timeout_ms, tool->name, tool->limits.timeout_s);
-    judge->verdict->timeout_ms = timeout_ms;
     return true;
 }
 
@@ -199,7 +173,7 @@ static bool check_probe(const struct judge *judge)
     if (!good)
         return refuse(judge, CHOKE_INVALID, "request.probe",
                       "'%s' is no probe's name; it has 1 to %d of a-z, 0-9 and '_', and begins with a letter",
-                      SHOW(probe), PROBE_MAX_BYTES);
+                      CK_SECRET_QUOTE(probe), PROBE_MAX_BYTES);
     if (env != NULL && env[0] != NULL)
         return refuse(judge, CHOKE_INVALID, "request.env",
                       "a probe's run takes no extra environment; leave env or probe out");
@@ -236,11 +210,61 @@ static bool check_output(const struct judge *judge)
     return true;
 }
 
+/* ---- arguments, and what depends on the tools they name ---------------------------------- */
+
+static bool check_args(const struct judge *judge)
+{
+    struct ck_verdict *verdict = judge->verdict;
+    struct ck_reading *reading = &verdict->reading;
+    if (ck_args_read(judge->policy, verdict->tool, judge->request->argv, judge->arena, reading) < 0) {
+        verdict->no_memory = true;
+        return false;
+    }
+    if (!reading->refused)
+        return true;
+    (void)refuse(judge, CHOKE_DISALLOWED, reading->rule, "%s", reading->words);
+    verdict->error.line = reading->line;
+    return false;
+}
+
+/* The least of the limits of the tool and of those that it runs for the caller; a request may ask for less. */
+static bool grant_time(const struct judge *judge)
+{
+    const struct ck_tool *tool = judge->verdict->tool;
+    const struct ck_reading *reading = &judge->verdict->reading;
+    for (size_t i = 0; i < reading->nested_count; i++) {
+        uint32_t limit_s = reading->nested[i].tool->limits.timeout_s;
+        if (limit_s != 0 && (tool->limits.timeout_s == 0 || limit_s < tool->limits.timeout_s))
+            tool = reading->nested[i].tool;
+    }
+    uint64_t limit_ms = (uint64_t)tool->limits.timeout_s * 1000;
+    uint64_t timeout_ms = judge->request->timeout_ms;
+    char rule[96];
+    (void)snprintf(rule, sizeof rule, "tools.%s.limits.timeout_s", tool->name);
+    if (timeout_ms == CHOKE_TIMEOUT_FROM_POLICY)
+        timeout_ms = limit_ms != 0 ? limit_ms : (uint64_t)CK_DEFAULT_TIMEOUT_S * 1000;
+    else if (limit_ms != 0 && timeout_ms > limit_ms)
+        return refuse(judge, CHOKE_DISALLOWED, rule,
+                      "a timeout of %llu ms is more than the policy grants '%s'; at most %u s are allowed",
+                      (unsigned long long)timeout_ms, tool->name, tool->limits.timeout_s);
+    judge->verdict->timeout_ms = timeout_ms;
+    return true;
+}
+
+/* The stricter route decides: what may only run in a jail does not leave it by being named behind another tool. */
+static bool is_external(const struct ck_verdict *verdict)
+{
+    bool external = verdict->tool->route == CK_ROUTE_EXTERNAL;
+    for (size_t i = 0; i < verdict->reading.nested_count; i++)
+        external = external || verdict->reading.nested[i].tool->route == CK_ROUTE_EXTERNAL;
+    return external;
+}
+
 /* Asking that there be a jail is asking for one. */
 static bool choose_jail(const struct judge *judge)
 {
     const struct choke_request *request = judge->request;
-    bool wanted = judge->verdict->tool->route == CK_ROUTE_EXTERNAL || request->require_jail;
+    bool wanted = is_external(judge->verdict) || request->require_jail;
     switch (request->jail) {
     case CHOKE_JAIL_DEFAULT:
         judge->verdict->jail = wanted ? CHOKE_JAIL_AUTO : CHOKE_JAIL_NONE;
@@ -260,7 +284,28 @@ static bool choose_jail(const struct judge *judge)
     return refuse(judge, CHOKE_INVALID, "request.jail", "jail %d is not known", (int)request->jail);
 }
 
-/* Whether a jail can hold the list is not known here; only that its entries can be host names at all. */
+/* "host:port" or "host" beneath an entry of the policy: the same, or by its suffix, or with any port. */
+static bool covers(const char *entry, const char *wanted)
+{
+    size_t entry_host = strcspn(entry, ":");
+    size_t wanted_host = strcspn(wanted, ":");
+    if (entry[entry_host] != '\0' && strcmp(entry + entry_host, wanted + wanted_host) != 0)
+        return false;
+    if (entry_host == wanted_host && strncmp(entry, wanted, entry_host) == 0)
+        return true;
+    size_t suffix = entry_host - 1; /* ".example.org" of "*.example.org" */
+    return entry[0] == '*' && wanted_host > suffix && strncmp(entry + 1, wanted + wanted_host - suffix, suffix) == 0;
+}
+
+static bool grants_egress(const struct ck_tool *tool, const char *wanted)
+{
+    for (uint32_t i = 0; i < tool->egress.count; i++)
+        if (covers(tool->egress.items[i], wanted))
+            return true;
+    return false;
+}
+
+/* Whether a jail can hold the list is not known here; only that its entries can be host names, and are granted. */
 static bool check_egress(const struct judge *judge)
 {
     const char *const *egress = judge->request->egress;
@@ -273,7 +318,11 @@ static bool check_egress(const struct judge *judge)
             good = egress[i][k] > 0x20 && egress[i][k] < 0x7f;
         if (!good)
             return refuse(judge, CHOKE_INVALID, "request.egress", "egress entry '%s' is not a host or host:port",
-                          SHOW(egress[i]));
+                          CK_SECRET_QUOTE(egress[i]));
+        if (!grants_egress(judge->verdict->tool, egress[i]))
+            return refuse(judge, CHOKE_DISALLOWED, TOOL_RULE(judge, ".egress"),
+                          "'%s' is not a destination that the policy grants '%s'", CK_SECRET_QUOTE(egress[i]),
+                          judge->verdict->tool->name);
     }
     return true;
 }
@@ -314,7 +363,7 @@ static bool refuse_variable(const struct judge *judge, const char *extra, size_t
     char list[LIST_BYTES];
     (void)snprintf(name, sizeof name, "%.*s", (int)length, extra);
     return refuse(judge, CHOKE_ENV_FORBIDDEN, TOOL_RULE(judge, ".env"),
-                  "variable '%s' is not granted to '%s'; the entry grants: %s", SHOW(name), tool->name,
+                  "variable '%s' is not granted to '%s'; the entry grants: %s", CK_SECRET_QUOTE(name), tool->name,
                   list_granted(tool, list, sizeof list));
 }
 
@@ -371,16 +420,18 @@ static bool check_credentials(const struct judge *judge)
     return true;
 }
 
-void ck_judge(const struct ck_policy *policy, const struct choke_request *request, struct ck_verdict *ret_verdict)
+int ck_judge(const struct ck_policy *policy, const struct choke_request *request, struct ck_arena *arena,
+             struct ck_verdict *ret_verdict)
 {
     static bool (*const steps[])(const struct judge *) = {
-        check_argv,   check_directories, check_timeout, check_tool,  grant_time, check_probe,       check_stdin,
-        check_output, choose_jail,       check_egress,  check_sizes, check_env,  check_credentials,
+        check_argv,  check_directories, check_timeout,     check_tool, check_probe, check_stdin, check_output,
+        check_sizes, check_env,         check_credentials, check_args, grant_time,  choose_jail, check_egress,
     };
     *ret_verdict = (struct ck_verdict){0};
-    struct judge judge = {policy, request, ret_verdict};
+    struct judge judge = {policy, request, arena, ret_verdict};
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)
         if (!steps[i](&judge))
-            return;
+            return ret_verdict->no_memory ? -ENOMEM : 0;
     (void)tool_rule(ret_verdict->rule, ret_verdict->tool, "");
+    return 0;
 }

@@ -8,6 +8,7 @@
 #define CK_POLICY_JUDGE_H
 
 #include "chokepoint.h"
+#include "policy/args.h"
 #include "policy/model.h"
 
 /* Kernel limits that execve enforces; refused early, with words. */
@@ -23,10 +24,14 @@ struct ck_verdict {
     uint64_t timeout_ms;
     size_t max_output_bytes;
     enum choke_jail jail; /* never DEFAULT */
-    char rule[96];        /* "tools.git", "tools", "request.argv", "tools.git.env", "credentials", ... */
+    char rule[128];       /* "tools.git", "tools", "request.argv", "tools.git.env", "credentials", ... */
     struct choke_error error;
+    struct ck_reading reading; /* the tool's arguments as they will be, and the paths among them */
+    bool no_memory;
 };
 
-void ck_judge(const struct ck_policy *policy, const struct choke_request *request, struct ck_verdict *ret_verdict);
+/* 0, also for a refusal; -ENOMEM. What the verdict points to is in arena, in the policy and in the request. */
+int ck_judge(const struct ck_policy *policy, const struct choke_request *request, struct ck_arena *arena,
+             struct ck_verdict *ret_verdict);
 
 #endif

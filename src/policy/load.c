@@ -1,11 +1,12 @@
 /*
  * load.c - see load.h.
  *
- * Four steps, each of which may assume what the one before it made sure of:
+ * Five steps, each of which may assume what the one before it made sure of:
  *   survey  text into a tree with places; refuses what no policy may contain      (survey.h)
  *   schema  the tree against the table of keys and types                         (schema.h)
  *   fill    libcyaml fills structs by the same table; they are copied into one arena, with an index by name
  *   check   the values: names, paths, variables, limits                          (check.h)
+ *   compile the argument rules into tables                                       (rules.h)
  *
  * libcyaml grows a list entry by entry, which an arena cannot take back; so it works on the heap and the copy is what
  * stays.
@@ -15,6 +16,7 @@
 #include "base/error.h"
 #include "base/quote.h"
 #include "policy/check.h"
+#include "policy/rules.h"
 #include "policy/schema.h"
 #include "policy/survey.h"
 
@@ -70,13 +72,95 @@ static bool copy_variables(struct ck_arena *arena, struct ck_tool *tool)
     return good;
 }
 
-/* *tool is a copy of what libcyaml filled; its pointers are replaced one after another. */
-static bool copy_tool(struct ck_arena *arena, struct ck_tool *tool)
+static bool copy_rules(struct ck_arena *arena, struct ck_rules *rules, const struct ck_node *node)
 {
+    rules->has_first = ck_node_value(node, "first") != NULL;
+    return copy_list(arena, &rules->options) && copy_list(arena, &rules->inject) && copy_list(arena, &rules->require) &&
+           copy_list(arena, &rules->deny) && copy_list(arena, &rules->first_unless);
+}
+
+static bool copy_sets(struct ck_arena *arena, struct ck_args *args)
+{
+    const struct ck_option_set *from = args->sets;
+    args->sets = ck_arena_array(arena, args->sets_count, sizeof *from);
+    bool good = args->sets != NULL;
+    for (uint32_t i = 0; good && i < args->sets_count; i++) {
+        args->sets[i] = from[i];
+        good = copy_text(arena, &args->sets[i].name) && copy_list(arena, &args->sets[i].options);
+    }
+    return good;
+}
+
+static bool copy_subcommands(struct ck_arena *arena, struct ck_args *args, const struct ck_node *list)
+{
+    const struct ck_subcommand *from = args->subcommands;
+    if (list == NULL)
+        return true;
+    args->subcommands = ck_arena_array(arena, args->subcommands_count, sizeof *from);
+    bool good = args->subcommands != NULL;
+    const struct ck_node *node = list + 1;
+    for (uint32_t i = 0; good && i < args->subcommands_count; i++, node += node->span) {
+        args->subcommands[i] = from[i];
+        args->subcommands[i].line = node->line;
+        good = copy_text(arena, &args->subcommands[i].name) && copy_rules(arena, &args->subcommands[i].rules, node);
+    }
+    return good;
+}
+
+/* From the tree: libcyaml cannot fill a list of lists. */
+static bool copy_vector(struct ck_arena *arena, struct ck_list *vector, const struct ck_node *list)
+{
+    vector->items = ck_arena_array(arena, (size_t)list->count + 1, sizeof *vector->items);
+    bool good = vector->items != NULL;
+    const struct ck_node *word = list + 1;
+    for (uint32_t i = 0; good && i < list->count; i++, word += word->span) {
+        vector->items[i] = word->text;
+        good = copy_text(arena, &vector->items[i]);
+        vector->count++;
+    }
+    return good;
+}
+
+static bool copy_exact(struct ck_arena *arena, struct ck_args *args, const struct ck_node *list)
+{
+    if (list == NULL)
+        return true;
+    args->exact = ck_arena_array(arena, list->count, sizeof *args->exact);
+    bool good = args->exact != NULL;
+    const struct ck_node *entry = list + 1;
+    for (uint32_t i = 0; good && i < list->count; i++, entry += entry->span) {
+        good = copy_vector(arena, &args->exact[i], entry);
+        args->exact_count++;
+    }
+    return good;
+}
+
+static bool copy_args(struct ck_arena *arena, struct ck_tool *tool, const struct ck_node *tool_node)
+{
+    if (tool->args == NULL)
+        return true;
+    const struct ck_node *node = ck_node_value(tool_node, "args");
+    struct ck_args *args = ck_arena_array(arena, 1, sizeof *args);
+    if (args == NULL)
+        return false;
+    *args = *tool->args;
+    args->line = node->line;
+    tool->args = args;
+    return copy_rules(arena, &args->rules, node) && copy_sets(arena, args) &&
+           copy_subcommands(arena, args, ck_node_value(node, "subcommands")) &&
+           copy_exact(arena, args, ck_node_value(node, "exact"));
+}
+
+/* *tool is a copy of what libcyaml filled; its pointers are replaced one after another. */
+static bool copy_tool(struct ck_arena *arena, struct ck_tool *tool, const struct ck_node *node)
+{
+    tool->has_execs = ck_node_value(node, "execs") != NULL;
     return copy_text(arena, &tool->name) && copy_text(arena, &tool->why) && copy_text(arena, &tool->adr) &&
            copy_optional(arena, &tool->install.apt) && copy_optional(arena, &tool->install.brew) &&
            copy_optional(arena, &tool->install.npm) && copy_optional(arena, &tool->install.url) &&
-           copy_list(arena, &tool->version_args) && copy_list(arena, &tool->env) && copy_variables(arena, tool);
+           copy_list(arena, &tool->version_args) && copy_list(arena, &tool->env) && copy_variables(arena, tool) &&
+           copy_optional(arena, &tool->path) && copy_optional(arena, &tool->sha256) && copy_list(arena, &tool->execs) &&
+           copy_list(arena, &tool->egress) && copy_args(arena, tool, node);
 }
 
 static bool copy_tools(struct ck_policy *policy, const struct ck_policy *filled, const struct ck_survey *survey)
@@ -88,7 +172,7 @@ static bool copy_tools(struct ck_policy *policy, const struct ck_policy *filled,
     for (uint32_t i = 0; good && i < filled->tools_count; i++, node += node->span) {
         policy->tools[i] = filled->tools[i];
         policy->tools[i].line = node->line;
-        good = copy_tool(&policy->arena, &policy->tools[i]);
+        good = copy_tool(&policy->arena, &policy->tools[i], node);
     }
     return good;
 }
@@ -147,7 +231,9 @@ static int load(struct ck_policy *policy, struct ck_survey *survey, const void *
     int r = ck_schema_check(survey, error);
     if (r == 0)
         r = fill(policy, survey, text, length, error);
-    return r < 0 ? r : ck_policy_check(policy, survey, error);
+    if (r == 0)
+        r = ck_policy_check(policy, survey, error);
+    return r < 0 ? r : ck_rules_compile(policy, survey, error);
 }
 
 /* Some editors begin every file with a byte order mark. libyaml would count it as indentation. */

@@ -2,8 +2,8 @@
  * model.h - the policy in memory: one arena, immutable after load.
  *
  * Only what is enforced is in the model: a key that is not here is an unknown key, and an unknown key is an error, so
- * nobody can believe in a rule that does nothing. Argument rules, digests, helpers, egress and workspace get their
- * place in struct ck_tool, their line in the schema of load.c and their rule in judge.c together.
+ * nobody can believe in a rule that does nothing. Workspace and the limits of R24 get their place in struct ck_tool,
+ * their line in the schema and their rule in judge.c together.
  */
 #ifndef CK_POLICY_MODEL_H
 #define CK_POLICY_MODEL_H
@@ -46,6 +46,89 @@ struct ck_variable {
     const char *value;
 };
 
+/* ---- arguments (R4); chokepoint-policy(5) explains the notation ---------------------------- */
+
+/* What a value or an operand may be. */
+enum ck_type {
+    CK_TYPE_NONE = 0, /* of operands: there may be none; of a pattern: nothing behind its text */
+    CK_TYPE_ANY,      /* any text */
+    CK_TYPE_INSIDE,   /* as a path it stays beneath the root, whether it exists or not */
+    CK_TYPE_EXISTING, /* it exists, beneath the root */
+    CK_TYPE_MOUNT,    /* SOURCE:TARGET[:OPTIONS] with a source that exists beneath the root, or is it */
+    CK_TYPE_NUMBER,   /* decimal digits */
+    CK_TYPE_NAME,     /* letters, digits and "_./:@+,%-"; begins with a letter, a digit or "_"; no ".." */
+};
+
+/* A value that begins with text and goes on with something of the type. */
+struct ck_pattern {
+    const char *text;
+    enum ck_type type;
+};
+
+/* Zero is no form. */
+enum ck_form {
+    CK_FORM_FLAG = 1, /* "--x": takes no value */
+    CK_FORM_VALUE,    /* "--x=": --x=v, --x v, -xv, -x v; the patterns are alternatives */
+    CK_FORM_OPTIONAL, /* "--x[=]": as a flag, or with its value attached */
+    CK_FORM_WORDS,    /* "--x <any> <any>": as many separate words as there are patterns */
+    CK_FORM_NUMBER,   /* "-<number>": -1, -25 */
+};
+
+struct ck_arg_option {
+    const char *text; /* as the policy spells it */
+    const char *name; /* "--max-count", "-e"; "-" for CK_FORM_NUMBER */
+    uint32_t name_length;
+    enum ck_form form;
+    struct ck_pattern *patterns;
+    uint32_t patterns_count;
+};
+
+/* Options that several subcommands have in common: "@name" in a list of options stands for them. */
+struct ck_option_set {
+    const char *name;
+    struct ck_list options;
+};
+
+#define CK_INJECT_MAX 128
+
+/* The arguments of a tool, or of one of its subcommands. Zero-filled it allows no argument. */
+struct ck_rules {
+    struct ck_list options;
+    struct ck_list inject;  /* put right behind the tool's or the subcommand's name */
+    struct ck_list require; /* options that the caller must give, with these values */
+    struct ck_list deny;    /* options that nobody can list: a rule in its own right, and a note to reviewers */
+    enum ck_type operands;
+    enum ck_type first;          /* type of the first operand, where it differs (a pattern, a program) */
+    bool has_first;              /* first was given */
+    struct ck_list first_unless; /* one of these options makes the first operand like the others */
+    bool options_first;          /* order: options_first; the first operand ends the options */
+
+    /* made by ck_rules_compile: options with their sets put in, in the order of their names */
+    struct ck_arg_option *table;
+    uint32_t table_count;
+};
+
+struct ck_subcommand {
+    const char *name; /* one or more words: "log", "image inspect" */
+    struct ck_rules rules;
+    unsigned line;
+};
+
+/* NULL in struct ck_tool: anything goes. */
+struct ck_args {
+    struct ck_rules rules; /* of the tool itself: what stands before a subcommand */
+    struct ck_option_set *sets;
+    uint32_t sets_count;
+    struct ck_subcommand *subcommands; /* where there are any, one must be given */
+    uint32_t subcommands_count;
+    struct ck_list *exact; /* whole argument vectors that are allowed as they stand */
+    uint32_t exact_count;
+    bool no_bundles; /* bundles: false; -abc is not -a -b -c */
+    bool command;    /* command: after_options; the operands are a command that must be allowed in its own right */
+    bool only_exact; /* made: there is nothing but exact */
+    unsigned line;
+};
+
 struct ck_tool {
     const char *name;
     const char *why;
@@ -60,7 +143,13 @@ struct ck_tool {
     uint32_t set_env_count;
     bool allow_credentials; /* credentials: allow */
     struct ck_limits limits;
-    unsigned line; /* of the entry in the file, from 1 */
+    struct ck_args *args;
+    const char *path;      /* the only place of the tool; NULL: the search path */
+    const char *sha256;    /* 64 lower-case hexadecimal digits, or NULL */
+    struct ck_list execs;  /* names or absolute paths of helpers; enforced where has_execs */
+    bool has_execs;        /* execs was given, be it as an empty list: the tool may execute nothing else */
+    struct ck_list egress; /* the most that a caller may ask for: host, host:port, *.suffix; no entry, no egress */
+    unsigned line;         /* of the entry in the file, from 1 */
 };
 
 struct ck_policy {

@@ -17,6 +17,8 @@
 #define LABEL_MAX 128
 #define TEXT_MAX 1024
 #define LIST_MAX 64
+#define OPTIONS_MAX 1024
+#define SUBCOMMANDS_MAX 256
 
 /* ---- the table --------------------------------------------------------------------------- */
 
@@ -25,6 +27,13 @@ static const cyaml_strval_t routes[] = {
     {"direct", CK_ROUTE_DIRECT}, {"external", CK_ROUTE_EXTERNAL}, {"jail", CK_ROUTE_JAIL}};
 static const cyaml_strval_t platforms[] = {{"linux", CK_PLATFORM_LINUX}, {"macos", CK_PLATFORM_MACOS}};
 static const cyaml_strval_t credentials[] = {{"refuse", 0}, {"allow", 1}};
+static const cyaml_strval_t types[] = {
+    {"none", CK_TYPE_NONE},   {"any", CK_TYPE_ANY},       {"inside", CK_TYPE_INSIDE}, {"existing", CK_TYPE_EXISTING},
+    {"mount", CK_TYPE_MOUNT}, {"number", CK_TYPE_NUMBER}, {"name", CK_TYPE_NAME},
+};
+static const cyaml_strval_t orders[] = {{"mixed", 0}, {"options_first", 1}};
+static const cyaml_strval_t bundles[] = {{"true", 0}, {"false", 1}}; /* into no_bundles */
+static const cyaml_strval_t commands[] = {{"after_options", 1}};
 
 #define OPTIONAL CYAML_FLAG_OPTIONAL
 #define OPTIONAL_LIST (CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL)
@@ -54,6 +63,55 @@ static const cyaml_schema_field_t variable_fields[] = {
 static const cyaml_schema_value_t variable_entry = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ck_variable, variable_fields)};
 
+#define LIST_FIELD(key, type, member, min, max) \
+    CYAML_FIELD_SEQUENCE_COUNT(key, OPTIONAL_LIST, type, member.items, member.count, &text_entry, min, max)
+#define WORD_FIELD(key, type, member, words) \
+    CYAML_FIELD_ENUM(key, OPTIONAL_WORD, type, member, words, CYAML_ARRAY_LEN(words))
+
+/* What a tool's own arguments and those of a subcommand have in common: the member rules of both structs. */
+/* clang-format off */
+#define RULES_FIELDS(type)                                                                                             \
+    LIST_FIELD("options", type, rules.options, 0, OPTIONS_MAX),                                                        \
+    LIST_FIELD("inject", type, rules.inject, 0, CK_INJECT_MAX),                                                            \
+    LIST_FIELD("require", type, rules.require, 0, LIST_MAX),                                                           \
+    LIST_FIELD("deny", type, rules.deny, 0, OPTIONS_MAX),                                                              \
+    WORD_FIELD("operands", type, rules.operands, types),                                                               \
+    WORD_FIELD("first", type, rules.first, types),                                                                     \
+    LIST_FIELD("first_unless", type, rules.first_unless, 1, LIST_MAX),                                                 \
+    WORD_FIELD("order", type, rules.options_first, orders)
+/* clang-format on */
+
+static const cyaml_schema_field_t subcommand_fields[] = {
+    CYAML_FIELD_STRING_PTR("name", CYAML_FLAG_DEFAULT, struct ck_subcommand, name, 1, TEXT_MAX),
+    RULES_FIELDS(struct ck_subcommand),
+    CYAML_FIELD_END,
+};
+
+static const cyaml_schema_value_t subcommand_entry = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ck_subcommand, subcommand_fields)};
+
+static const cyaml_schema_field_t set_fields[] = {
+    CYAML_FIELD_STRING_PTR("name", CYAML_FLAG_DEFAULT, struct ck_option_set, name, 1, TEXT_MAX),
+    CYAML_FIELD_SEQUENCE_COUNT("options", CYAML_FLAG_POINTER, struct ck_option_set, options.items, options.count,
+                               &text_entry, 1, OPTIONS_MAX),
+    CYAML_FIELD_END,
+};
+
+static const cyaml_schema_value_t set_entry = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ck_option_set, set_fields)};
+
+/* libcyaml knows no list of lists; exact is checked here and filled by load.c. */
+static const cyaml_schema_field_t args_fields[] = {
+    CYAML_FIELD_SEQUENCE_COUNT("sets", OPTIONAL_LIST, struct ck_args, sets, sets_count, &set_entry, 1, LIST_MAX),
+    RULES_FIELDS(struct ck_args),
+    CYAML_FIELD_IGNORE("exact", OPTIONAL),
+    WORD_FIELD("bundles", struct ck_args, no_bundles, bundles),
+    WORD_FIELD("command", struct ck_args, command, commands),
+    CYAML_FIELD_SEQUENCE_COUNT("subcommands", OPTIONAL_LIST, struct ck_args, subcommands, subcommands_count,
+                               &subcommand_entry, 1, SUBCOMMANDS_MAX),
+    CYAML_FIELD_END,
+};
+
 static const cyaml_schema_field_t tool_fields[] = {
     CYAML_FIELD_STRING_PTR("name", CYAML_FLAG_DEFAULT, struct ck_tool, name, 1, TEXT_MAX),
     CYAML_FIELD_STRING_PTR("why", CYAML_FLAG_DEFAULT, struct ck_tool, why, 1, TEXT_MAX),
@@ -62,15 +120,18 @@ static const cyaml_schema_field_t tool_fields[] = {
     CYAML_FIELD_ENUM("required", OPTIONAL_WORD, struct ck_tool, required, truths, CYAML_ARRAY_LEN(truths)),
     CYAML_FIELD_FLAGS("platforms", OPTIONAL_WORD, struct ck_tool, platforms, platforms, CYAML_ARRAY_LEN(platforms)),
     CYAML_FIELD_MAPPING("install", OPTIONAL, struct ck_tool, install, install_fields),
-    CYAML_FIELD_SEQUENCE_COUNT("version_args", OPTIONAL_LIST, struct ck_tool, version_args.items, version_args.count,
-                               &text_entry, 1, LIST_MAX),
-    CYAML_FIELD_SEQUENCE_COUNT("env", OPTIONAL_LIST, struct ck_tool, env.items, env.count, &text_entry, 0,
-                               CK_TOOL_MAX_ENV),
+    LIST_FIELD("version_args", struct ck_tool, version_args, 1, LIST_MAX),
+    LIST_FIELD("env", struct ck_tool, env, 0, CK_TOOL_MAX_ENV),
     CYAML_FIELD_SEQUENCE_COUNT("set_env", OPTIONAL_LIST, struct ck_tool, set_env, set_env_count, &variable_entry, 0,
                                CK_TOOL_MAX_ENV),
     CYAML_FIELD_ENUM("credentials", OPTIONAL_WORD, struct ck_tool, allow_credentials, credentials,
                      CYAML_ARRAY_LEN(credentials)),
     CYAML_FIELD_MAPPING("limits", OPTIONAL, struct ck_tool, limits, limits_fields),
+    CYAML_FIELD_MAPPING_PTR("args", OPTIONAL, struct ck_tool, args, args_fields),
+    CYAML_FIELD_STRING_PTR("path", OPTIONAL, struct ck_tool, path, 1, TEXT_MAX),
+    CYAML_FIELD_STRING_PTR("sha256", OPTIONAL, struct ck_tool, sha256, 1, TEXT_MAX),
+    LIST_FIELD("execs", struct ck_tool, execs, 0, LIST_MAX),
+    LIST_FIELD("egress", struct ck_tool, egress, 0, LIST_MAX),
     CYAML_FIELD_END,
 };
 
@@ -132,7 +193,7 @@ static int check_word(const struct subject *subject, const cyaml_schema_value_t 
     const cyaml_strval_t *words = schema->enumeration.strings;
     if (node->kind != CK_NODE_SCALAR)
         return refuse_kind(subject, node, "a word");
-    bool quoted_truth = words == truths && !node->plain;
+    bool quoted_truth = (words == truths || words == bundles) && !node->plain;
     for (uint32_t i = 0; i < schema->enumeration.count && !quoted_truth; i++)
         if (strcmp(words[i].str, node->text) == 0)
             return 0;
@@ -187,20 +248,36 @@ const char *ck_schema_tool_label(const struct ck_node *tool, uint32_t index, cha
     return buffer;
 }
 
-/* Entries of tools are named in messages; entries of other lists go by their list. */
+/* "subcommand 'log'", or its number where it has no name. */
+static const char *subcommand_label(const struct ck_node *node, uint32_t index, char *buffer, size_t size)
+{
+    const struct ck_node *name = node->kind == CK_NODE_MAPPING ? ck_node_value(node, "name") : NULL;
+    if (name != NULL && name->kind == CK_NODE_SCALAR)
+        (void)snprintf(buffer, size, "subcommand '%s'", ck_quote((char[80]){0}, 80, name->text, strlen(name->text)));
+    else
+        (void)snprintf(buffer, size, "subcommand number %u", index + 1);
+    return buffer;
+}
+
+/* Tools and subcommands are named in messages; entries of other lists go by their list. */
 static int check_entry(const struct subject *subject, const cyaml_schema_value_t *schema, const struct ck_node *node,
                        uint32_t index)
 {
-    if (schema != &tool_entry)
+    if (schema != &tool_entry && schema != &subcommand_entry)
         return check_value(subject, schema, node);
+    bool tool = schema == &tool_entry;
     char label[LABEL_MAX];
-    char where[LABEL_MAX + sizeof " in "];
-    (void)snprintf(where, sizeof where, " in %s", ck_schema_tool_label(node, index, label, sizeof label));
-    struct subject tool = {subject->survey, subject->error, "tools", where};
+    char where[3 * LABEL_MAX];
+    if (tool)
+        (void)ck_schema_tool_label(node, index, label, sizeof label);
+    else
+        (void)subcommand_label(node, index, label, sizeof label);
+    (void)snprintf(where, sizeof where, " in %s%s", label, subject->where);
+    struct subject entry = {subject->survey, subject->error, subject->key, where};
     if (node->kind != CK_NODE_MAPPING)
-        return ck_survey_error(subject->survey, node, subject->error, "%s must be a mapping, not %s", label,
-                               kind_name(node->kind));
-    return check_value(&tool, schema, node);
+        return ck_survey_error(subject->survey, node, subject->error, "%s%s must be a mapping, not %s", label,
+                               subject->where, kind_name(node->kind));
+    return check_value(&entry, schema, node);
 }
 
 static int check_sequence(const struct subject *subject, const cyaml_schema_value_t *schema, const struct ck_node *node)
@@ -238,7 +315,7 @@ static int refuse_key(const struct subject *subject, const cyaml_schema_field_t 
     size_t count = 0;
     while (fields[count].key != NULL)
         count++;
-    char list[LABEL_MAX * 2];
+    char list[LABEL_MAX * 3];
     return ck_survey_error(subject->survey, key, subject->error, "unknown key '%s'%s; known keys are: %s",
                            CK_QUOTE(key->text), subject->where,
                            join(list, sizeof list, &fields[0].key, sizeof fields[0], count));
@@ -266,9 +343,9 @@ static int check_mapping(const struct subject *subject, const cyaml_schema_value
     if (node->kind != CK_NODE_MAPPING)
         return refuse_kind(subject, node, "a mapping");
     const cyaml_schema_field_t *fields = schema->mapping.fields;
-    char where[2 * LABEL_MAX];
+    char where[4 * LABEL_MAX];
     struct subject inner = *subject;
-    if (fields != policy_fields && fields != tool_fields) {
+    if (fields != policy_fields && fields != tool_fields && fields != subcommand_fields) {
         (void)snprintf(where, sizeof where, " in '%s'%s", subject->key, subject->where);
         inner.where = where;
     }
@@ -277,6 +354,24 @@ static int check_mapping(const struct subject *subject, const cyaml_schema_value
         if ((fields->value.flags & CYAML_FLAG_OPTIONAL) == 0 && ck_node_value(node, fields->key) == NULL)
             r = ck_survey_error(subject->survey, node, subject->error, "key '%s' is missing%s", fields->key,
                                 inner.where);
+    return r;
+}
+
+/* A list of whole argument vectors. An empty one is fine: the tool without any argument. */
+static int check_vectors(const struct subject *subject, const struct ck_node *node)
+{
+    static const cyaml_schema_value_t vector = {
+        CYAML_VALUE_SEQUENCE(CYAML_FLAG_POINTER, char *, &text_entry, 0, LIST_MAX)};
+    if (node->kind != CK_NODE_SEQUENCE || node->count == 0)
+        return refuse_kind(subject, node, "a list of lists, as in [[--version]]");
+    if (node->count > LIST_MAX)
+        return ck_survey_error(subject->survey, node, subject->error, "'%s'%s has %u entries; at most %u are allowed",
+                               subject->key, subject->where, node->count, LIST_MAX);
+    const struct ck_node *entry = node + 1;
+    int r = 0;
+    for (uint32_t i = 0; r == 0 && i < node->count; i++, entry += entry->span)
+        r = entry->kind == CK_NODE_SEQUENCE ? check_sequence(subject, &vector, entry)
+                                            : refuse_kind(subject, entry, "a list of lists, as in [[--version]]");
     return r;
 }
 
@@ -292,6 +387,8 @@ static int check_value(const struct subject *subject, const cyaml_schema_value_t
         return check_word(subject, schema, node);
     case CYAML_UINT:
         return check_number(subject, schema, node);
+    case CYAML_IGNORE:
+        return check_vectors(subject, node);
     default:
         return check_string(subject, schema, node);
     }

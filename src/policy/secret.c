@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -321,4 +322,13 @@ const char *ck_secret_kind(const char *value)
             kind = find_private_key(at);
     }
     return kind;
+}
+
+const char *ck_secret_quote(char *buffer, const char *text)
+{
+    const char *kind = ck_secret_kind(text);
+    if (kind == NULL)
+        return ck_quote(buffer, CK_QUOTE_MAX, text, strlen(text));
+    (void)snprintf(buffer, CK_QUOTE_MAX, "(%s)", kind);
+    return buffer;
 }

@@ -8,7 +8,16 @@
 #ifndef CK_POLICY_SECRET_H
 #define CK_POLICY_SECRET_H
 
+#include "base/quote.h"
+
 /* What it looks like ("a GitHub token"), or NULL. */
 const char *ck_secret_kind(const char *value);
+
+/*
+ * For a message: the bytes escaped, or what they look like where they could be a credential. In a buffer of
+ * CK_QUOTE_MAX; CK_SECRET_QUOTE's lives to the end of the enclosing block.
+ */
+const char *ck_secret_quote(char *buffer, const char *text);
+#define CK_SECRET_QUOTE(text) ck_secret_quote((char[CK_QUOTE_MAX]){0}, (text))
 
 #endif

@@ -43,7 +43,8 @@ static int refuse(struct planner *planner, const char *rule)
 static int step_judge(struct planner *planner)
 {
     struct ck_plan *plan = planner->plan;
-    ck_judge(planner->sources->policy, planner->request, &plan->verdict);
+    if (ck_judge(planner->sources->policy, planner->request, &plan->arena, &plan->verdict) < 0)
+        return -ENOMEM;
     plan->tool_name = plan->verdict.tool != NULL ? plan->verdict.tool->name : NULL;
     return plan->verdict.outcome == CHOKE_NONE ? 0 : -ECANCELED;
 }
@@ -115,13 +116,57 @@ static int step_jail(struct planner *planner)
     return 0;
 }
 
+/* The tool, the one it runs for the caller, and so on, up to a NULL. */
+static void chain_tools(const struct ck_verdict *verdict, const struct ck_tool *ret_tools[CK_COMMAND_DEPTH_MAX + 2])
+{
+    size_t count = 0;
+    ret_tools[count++] = verdict->tool;
+    for (size_t i = 0; i < verdict->reading.nested_count; i++)
+        ret_tools[count++] = verdict->reading.nested[i].tool;
+    ret_tools[count] = NULL;
+}
+
+static int refuse_path(struct planner *planner, const struct ck_path_use *use, int errnum)
+{
+    struct ck_verdict *verdict = &planner->plan->verdict;
+    char shown[CK_QUOTE_MAX], rule[sizeof verdict->rule];
+    bool out = errnum == EXDEV || errnum == ELOOP;
+    (void)ck_quote(shown, sizeof shown, use->path, use->length);
+    (void)ck_error_set(
+        &verdict->error, CHOKE_DISALLOWED, errnum, "argument %zu: '%s' %s%s (line %u of %s)", use->argument, shown,
+        out ? "leads out of the root, and " : "must lie beneath the root, and cannot be looked at: ",
+        out ? "must stay beneath it" : strerror(errnum), use->tool->line, CK_QUOTE(planner->sources->policy->file));
+    verdict->error.line = use->tool->line;
+    (void)snprintf(rule, sizeof rule, "tools.%s.args.%s", use->tool->name, use->operand ? "operands" : "options");
+    return refuse(planner, rule);
+}
+
+/* Paths among the arguments; what they are to the tool, the judge has found out. */
+static int step_paths(struct planner *planner)
+{
+    const struct ck_plan *plan = planner->plan;
+    const struct ck_reading *reading = &plan->verdict.reading;
+    for (size_t i = 0; i < reading->paths_count; i++) {
+        const struct ck_path_use *use = &reading->paths[i];
+        bool must_exist = use->type != CK_TYPE_INSIDE;
+        int result = ck_beneath_stays(plan->root_fd, plan->cwd_fd, use->path, use->length, must_exist);
+        if (result == -EMFILE || result == -ENFILE || result == -ENOMEM)
+            return -ENOMEM;
+        if (result < 0)
+            return refuse_path(planner, use, -result);
+    }
+    return 0;
+}
+
 static int step_strings(struct planner *planner)
 {
     struct ck_plan *plan = planner->plan;
+    const struct ck_tool *tools[CK_COMMAND_DEPTH_MAX + 2];
+    chain_tools(&plan->verdict, tools);
     const struct ck_host_environment host = {
         .home = getenv("HOME"), .lang = getenv("LANG"), .lc_all = getenv("LC_ALL")};
-    plan->argv = ck_arena_strv(&plan->arena, planner->request->argv);
-    plan->env = ck_env_build(&plan->arena, planner->sources->policy, plan->verdict.tool, &host, planner->request->env);
+    plan->argv = ck_arena_strv(&plan->arena, plan->verdict.reading.argv);
+    plan->env = ck_env_build(&plan->arena, planner->sources->policy, tools, &host, planner->request->env);
     return plan->argv == NULL || plan->env == NULL ? -ENOMEM : 0;
 }
 
@@ -179,7 +224,8 @@ static int step_stdin(struct planner *planner)
 
 int ck_plan_make(const struct ck_plan_sources *sources, const struct choke_request *request, struct ck_plan *ret)
 {
-    static const plan_step steps[] = {step_judge, step_stdin, step_root, step_cwd, step_tool, step_jail, step_strings};
+    static const plan_step steps[] = {step_judge, step_stdin, step_root, step_cwd,
+                                      step_paths, step_tool,  step_jail, step_strings};
     *ret = (struct ck_plan){.root_fd = -1, .cwd_fd = -1, .execute_fd = -1, .stdin_fd = -1};
     struct planner planner = {.sources = sources, .request = request, .plan = ret};
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {

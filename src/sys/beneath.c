@@ -53,9 +53,9 @@ int ck_beneath_path(int fd, char *buffer, size_t size)
     return 0;
 }
 
-static int open_beneath(int root_fd, const char *path, uint64_t resolve)
+static int open_beneath(int root_fd, const char *path, uint64_t flags, uint64_t resolve)
 {
-    struct open_how how = {.flags = DIRECTORY, .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | resolve};
+    struct open_how how = {.flags = flags, .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | resolve};
     /* EAGAIN: something was renamed during the look-up and the kernel could not be sure. */
     for (int tries = 0; tries < 128; tries++) {
         long fd = syscall(SYS_openat2, root_fd, path, &how, sizeof how);
@@ -78,10 +78,10 @@ static const char *behind(const char *root, const char *path)
     return *path != '\0' ? path : ".";
 }
 
-static int open_absolute(int root_fd, const char *path)
+static int open_absolute(int root_fd, const char *path, int flags)
 {
     char root[PATH_MAX], place[PATH_MAX];
-    CK_FD fd = open(path, DIRECTORY);
+    CK_FD fd = open(path, flags);
     if (fd < 0)
         return -errno;
     int result = ck_beneath_path(root_fd, root, sizeof root);
@@ -90,14 +90,70 @@ static int open_absolute(int root_fd, const char *path)
     if (result < 0)
         return result;
     const char *rest = behind(root, place);
-    return rest == NULL ? -EXDEV : open_beneath(root_fd, rest, RESOLVE_NO_SYMLINKS);
+    return rest == NULL ? -EXDEV : open_beneath(root_fd, rest, (uint64_t)flags, RESOLVE_NO_SYMLINKS);
 }
 
 int ck_beneath_directory(int root_fd, const char *path, int *ret_fd, struct choke_error *error)
 {
-    int fd = path[0] == '/' ? open_absolute(root_fd, path) : open_beneath(root_fd, path, 0);
+    int fd = path[0] == '/' ? open_absolute(root_fd, path, DIRECTORY) : open_beneath(root_fd, path, DIRECTORY, 0);
     if (fd < 0)
         return fail(error, "working directory", path, -fd);
     *ret_fd = fd;
     return 0;
+}
+
+/* ---- paths among arguments --------------------------------------------------------------- */
+
+#define ANYTHING (O_PATH | O_CLOEXEC)
+
+/* Does the text, taken from the root, go above it at some point? */
+static bool climbs_out(const char *path)
+{
+    long depth = 0;
+    for (const char *at = path; *at != '\0' && depth >= 0;) {
+        size_t length = strcspn(at, "/");
+        if (length == 2 && at[0] == '.' && at[1] == '.')
+            depth--;
+        else if (length > 1 || (length == 1 && at[0] != '.'))
+            depth++;
+        at += length;
+        at += strspn(at, "/");
+    }
+    return depth < 0;
+}
+
+/* The path as seen from the root, in buffer; -EXDEV for an absolute one that is elsewhere by its text. */
+static int from_root(int root_fd, int cwd_fd, const char *path, char *buffer, size_t size)
+{
+    char root[PATH_MAX], cwd[PATH_MAX];
+    int result = ck_beneath_path(root_fd, root, sizeof root);
+    if (result == 0)
+        result = ck_beneath_path(cwd_fd, cwd, sizeof cwd);
+    if (result < 0)
+        return result;
+    const char *rest = path[0] == '/' ? behind(root, path) : behind(root, cwd);
+    if (rest == NULL)
+        return -EXDEV;
+    int length = snprintf(buffer, size, "%s%s%s", rest, path[0] == '/' ? "" : "/", path[0] == '/' ? "" : path);
+    return length < 0 || (size_t)length >= size ? -ENAMETOOLONG : 0;
+}
+
+int ck_beneath_stays(int root_fd, int cwd_fd, const char *path, size_t length, bool must_exist)
+{
+    char text[PATH_MAX], place[2 * PATH_MAX];
+    if (length >= sizeof text)
+        return must_exist ? -ENAMETOOLONG : -EXDEV;
+    memcpy(text, path, length);
+    text[length] = '\0';
+    int result = from_root(root_fd, cwd_fd, text, place, sizeof place);
+    if (result == 0 && climbs_out(place))
+        return -EXDEV;
+    if (result < 0 && result != -EXDEV)
+        return result;
+    /* An absolute path may come by links and still end inside; its text says nothing, so it has to exist then. */
+    CK_FD fd = result == -EXDEV ? open_absolute(root_fd, text, ANYTHING) : open_beneath(root_fd, place, ANYTHING, 0);
+    bool absent = fd == -ENOENT || fd == -ENOTDIR || fd == -ENAMETOOLONG;
+    if (fd >= 0 || (absent && !must_exist && result == 0))
+        return 0;
+    return absent && result == -EXDEV ? -EXDEV : fd;
 }

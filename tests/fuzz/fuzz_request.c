@@ -127,7 +127,8 @@ static void check_environment(const struct ck_policy *policy, const struct input
                               const struct ck_verdict *verdict)
 {
     struct ck_arena arena = {0};
-    const char **env = ck_env_build(&arena, policy, verdict->tool, &input->host, input->request.env);
+    const char **env = ck_env_build(&arena, policy, (const struct ck_tool *const[]){verdict->tool, NULL}, &input->host,
+                                    input->request.env);
     require(env != NULL);
     size_t count = 0;
     for (; env[count] != NULL; count++) {
@@ -181,8 +182,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         take_line(&input, line);
     }
     struct ck_verdict verdict;
-    ck_judge(policy, &input.request, &verdict);
+    struct ck_arena arena = {0};
+    require(ck_judge(policy, &input.request, &arena, &verdict) == 0);
     check_verdict(policy, &input, &verdict);
+    ck_arena_done(&arena);
     free(text);
     return 0;
 }

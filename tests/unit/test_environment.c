@@ -135,7 +135,7 @@ static void assert_environment(const struct ck_tool *tool, const struct ck_host_
                                const char *const *extras, const char *const *wanted)
 {
     struct ck_arena arena = {0};
-    const char **env = ck_env_build(&arena, &policy, tool, host, extras);
+    const char **env = ck_env_build(&arena, &policy, (const struct ck_tool *const[]){tool, NULL}, host, extras);
     assert_non_null(env);
     size_t i = 0;
     for (; wanted[i] != NULL; i++) {
@@ -215,7 +215,8 @@ static void running_out_of_memory_is_told(void **state)
     unsigned failures = 0;
     for (size_t max_bytes = 1; max_bytes < 64 << 10; max_bytes += 512) {
         struct ck_arena arena = {.max_bytes = max_bytes};
-        const char **env = ck_env_build(&arena, &policy, &setting_tool, &host, extras);
+        const char **env =
+            ck_env_build(&arena, &policy, (const struct ck_tool *const[]){&setting_tool, NULL}, &host, extras);
         if (env == NULL)
             failures++;
         else

@@ -28,7 +28,8 @@ static int load_policy(void **state)
     (void)snprintf(
         text, sizeof text,
         "version: 1\nsearch_path: [/usr/bin]\ntools:\n"
-        "  - {name: git, why: w, adr: '0001', route: external, env: [FOO, BAR, GITHUB_TOKEN], limits: {timeout_s: 100}}\n"
+        "  - {name: git, why: w, adr: '0001', route: external, env: [FOO, BAR, GITHUB_TOKEN], limits: {timeout_s: 100},\n"
+        "     egress: [a.example, '*.b.example', 'c.example:443']}\n"
         "  - {name: node, why: w, adr: '0001', route: direct}\n"
         "  - {name: curl, why: w, adr: '0001', route: direct, env: [TOKEN], credentials: allow}\n"
         "  - {name: bwrap, why: w, adr: '0001', route: jail}\n"
@@ -152,6 +153,16 @@ static const struct refused refusals[] = {
             .require_jail = true),
     REFUSED("empty_egress_entry_is_invalid", CHOKE_INVALID, "request.egress", "egress entry '' is not a host", "git",
             .argv = LIST("git"), GOOD, .egress = LIST("a.example", "")),
+    REFUSED("egress_that_is_not_granted_is_disallowed", CHOKE_DISALLOWED, "tools.git.egress", "'b.example'", "git",
+            .argv = LIST("git"), GOOD, .egress = LIST("a.example", "b.example")),
+    REFUSED("egress_to_another_port_is_disallowed", CHOKE_DISALLOWED, "tools.git.egress", "'c.example:80'", "git",
+            .argv = LIST("git"), GOOD, .egress = LIST("c.example:80")),
+    REFUSED("egress_to_every_port_is_disallowed_where_one_is_granted", CHOKE_DISALLOWED, "tools.git.egress",
+            "'c.example'", "git", .argv = LIST("git"), GOOD, .egress = LIST("c.example")),
+    REFUSED("egress_that_ends_like_a_granted_name_is_disallowed", CHOKE_DISALLOWED, "tools.git.egress",
+            "'evilb.example'", "git", .argv = LIST("git"), GOOD, .egress = LIST("evilb.example")),
+    REFUSED("egress_of_an_entry_without_any_is_disallowed", CHOKE_DISALLOWED, "tools.node.egress", "'a.example'",
+            "node", .argv = LIST("node"), GOOD, .egress = LIST("a.example")),
     REFUSED("egress_with_control_bytes_is_invalid", CHOKE_INVALID, "request.egress",
             "egress entry 'a\\nb' is not a host", "git", .argv = LIST("git"), GOOD, .egress = LIST("a\nb")),
     REFUSED("variable_without_equals_is_invalid", CHOKE_INVALID, "request.env", "entry 1 of env is not NAME=VALUE",
@@ -198,12 +209,21 @@ static const struct refused refusals[] = {
             .argv = LIST("git"), GOOD, .probe = TOKEN),
 };
 
+/* The verdict without its reading, whose memory ends here. */
+static void judge_into(const struct ck_policy *by, const struct choke_request *request, struct ck_verdict *ret_verdict)
+{
+    struct ck_arena arena = {0};
+    assert_int_equal(ck_judge(by, request, &arena, ret_verdict), 0);
+    ret_verdict->reading = (struct ck_reading){0};
+    ck_arena_done(&arena);
+}
+
 static void check_refusal(void **state)
 {
     const struct refused *row = *state;
     struct ck_verdict verdict;
     memset(&verdict, 0xa5, sizeof verdict);
-    ck_judge(policy, &row->request, &verdict);
+    judge_into(policy, &row->request, &verdict);
     if (verdict.outcome != row->outcome)
         fail_msg("wanted outcome %d, got %d: %s", (int)row->outcome, (int)verdict.outcome, verdict.error.message);
     assert_string_equal(verdict.rule, row->rule);
@@ -268,8 +288,8 @@ static const struct allowed allowances[] = {
             .probe = "a123456789012345678901234567890123456789012345678901234567890123"),
     ALLOWED("granted_variables_are_allowed", "tools.git", 5000, MIB64, CHOKE_JAIL_AUTO, .argv = LIST("git"), GOOD,
             .env = LIST("BAR=", "FOO=a=b\n")),
-    ALLOWED("egress_is_only_looked_at", "tools.git", 5000, MIB64, CHOKE_JAIL_AUTO, .argv = LIST("git"), GOOD,
-            .egress = LIST("a.example:443", "*.b.example")),
+    ALLOWED("granted_egress_is_allowed", "tools.git", 5000, MIB64, CHOKE_JAIL_AUTO, .argv = LIST("git"), GOOD,
+            .egress = LIST("a.example", "a.example:443", "*.b.example", "x.y.b.example:8080", "c.example:443")),
     ALLOWED("no_bytes_on_stdin_are_allowed", "tools.git", 5000, MIB64, CHOKE_JAIL_AUTO, .argv = LIST("git"), GOOD,
             .stdin_kind = CHOKE_STDIN_BYTES),
     ALLOWED("descriptor_zero_is_one", "tools.git", 5000, MIB64, CHOKE_JAIL_AUTO, .argv = LIST("git"), GOOD,
@@ -285,7 +305,7 @@ static void check_allowance(void **state)
     const struct allowed *row = *state;
     struct ck_verdict verdict;
     memset(&verdict, 0xa5, sizeof verdict);
-    ck_judge(policy, &row->request, &verdict);
+    judge_into(policy, &row->request, &verdict);
     if (verdict.outcome != CHOKE_NONE)
         fail_msg("refused: %s", verdict.error.message);
     assert_string_equal(verdict.rule, row->rule);
@@ -303,7 +323,7 @@ static void assert_verdict(const struct choke_request *request, enum choke_outco
                            const char *words)
 {
     struct ck_verdict verdict;
-    ck_judge(policy, request, &verdict);
+    judge_into(policy, request, &verdict);
     if (verdict.outcome != outcome || strstr(verdict.error.message, words) == NULL)
         fail_msg("wanted %d '%s', got %d '%s'", (int)outcome, words, (int)verdict.outcome, verdict.error.message);
     assert_string_equal(verdict.rule, rule);
@@ -402,7 +422,7 @@ static void a_long_list_of_tools_is_cut(void **state)
     assert_int_equal(ck_policy_parse("p", text, at, &large, NULL), 0);
     test_free(text);
     struct ck_verdict verdict;
-    ck_judge(large, &(struct choke_request){.argv = LIST("bash"), GOOD}, &verdict);
+    judge_into(large, &(struct choke_request){.argv = LIST("bash"), GOOD}, &verdict);
     assert_int_equal(verdict.outcome, CHOKE_DISALLOWED);
     size_t length = strlen(verdict.error.message);
     assert_true(length < CHOKE_MESSAGE_MAX - 1);
@@ -417,7 +437,7 @@ static void a_policy_without_tools_says_so(void **state)
     struct ck_policy *empty = NULL;
     assert_int_equal(ck_policy_parse("p", text, strlen(text), &empty, NULL), 0);
     struct ck_verdict verdict;
-    ck_judge(empty, &(struct choke_request){.argv = LIST("git"), GOOD}, &verdict);
+    judge_into(empty, &(struct choke_request){.argv = LIST("git"), GOOD}, &verdict);
     assert_int_equal(verdict.outcome, CHOKE_DISALLOWED);
     assert_non_null(strstr(verdict.error.message, "allowed tools are: (none)"));
     ck_policy_free(empty);

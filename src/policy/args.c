@@ -1,0 +1,596 @@
+/*
+ * args.c - see args.h.
+ *
+ * One reader goes over the caller's vector once and writes the tool's vector as it goes. Its rules change when a
+ * subcommand is met, its tool when a command in the command is met. The first operand of rules with `first` is held
+ * back to the end: an option that comes later may change what it is.
+ */
+#include "policy/args.h"
+
+#include "base/quote.h"
+#include "policy/rules.h"
+#include "policy/secret.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define DIGITS "0123456789"
+#define ALNUM "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" DIGITS
+#define INJECTED_MAX ((size_t)2 * CK_INJECT_MAX) /* of one tool: its own and its subcommand's */
+#define LIST_BYTES 320
+
+struct reader {
+    const struct ck_policy *policy;
+    const char *const *argv; /* the caller's */
+    size_t at;               /* the next one of them */
+    struct ck_arena *arena;
+    struct ck_reading *reading;
+    size_t paths_capacity;
+
+    const struct ck_tool *tool;
+    const struct ck_subcommand *subcommand; /* NULL before one was met */
+    const struct ck_rules *rules;           /* the tool's, or the subcommand's */
+    size_t operands;
+    size_t held;          /* position of a first operand that is not judged yet, 0 for none */
+    bool first_is_common; /* an option of first_unless was given */
+    uint64_t satisfied;   /* a bit for each entry of rules->require */
+    uint64_t tool_satisfied;
+};
+
+/* What every step returns. */
+enum { ON = 0, REFUSED = 1 };
+
+/* ---- refusals ---------------------------------------------------------------------------- */
+
+/* key is the rule's own name: "options", "operands". */
+__attribute__((format(printf, 3, 4))) static int refuse(struct reader *reader, const char *key, const char *format, ...)
+{
+    struct ck_reading *reading = reader->reading;
+    char words[CHOKE_MESSAGE_MAX - 128];
+    va_list list;
+    va_start(list, format);
+    (void)vsnprintf(words, sizeof words, format, list);
+    va_end(list);
+    reading->refused = true;
+    reading->tool = reader->tool;
+    reading->line = reader->subcommand != NULL ? reader->subcommand->line : reader->tool->line;
+    (void)snprintf(reading->rule, sizeof reading->rule, "tools.%s.args%s%s.%s", reader->tool->name,
+                   reader->subcommand != NULL ? ".subcommands." : "",
+                   reader->subcommand != NULL ? reader->subcommand->name : "", key);
+    (void)snprintf(reading->words, sizeof reading->words, "%s (line %u of %s)", words, reading->line,
+                   ck_quote((char[96]){0}, 96, reader->policy->file, strlen(reader->policy->file)));
+    return REFUSED;
+}
+
+/* "git log" or "rg": whose arguments are read. */
+#define WHOSE(reader) whose((char[192]){0}, (reader))
+
+static const char *whose(char *buffer, const struct reader *reader)
+{
+    bool sub = reader->subcommand != NULL;
+    (void)snprintf(buffer, 192, "%s%s%s", reader->tool->name, sub ? " " : "", sub ? reader->subcommand->name : "");
+    return buffer;
+}
+
+static bool append(char *buffer, size_t size, const char *word)
+{
+    size_t at = strlen(buffer);
+    bool fits = at + strlen(word) + sizeof ", ..." < size;
+    (void)snprintf(buffer + at, size - at, "%s%s", at == 0 ? "" : ", ", fits ? word : "...");
+    return fits;
+}
+
+/* ---- writing ----------------------------------------------------------------------------- */
+
+/* There is room: ck_args_read made it for all arguments and all that can be injected. */
+static void put(struct reader *reader, const char *argument)
+{
+    reader->reading->argv[reader->reading->argc++] = argument;
+}
+
+static void put_list(struct reader *reader, const struct ck_list *list)
+{
+    for (uint32_t i = 0; i < list->count; i++)
+        put(reader, list->items[i]);
+}
+
+static int add_path(struct reader *reader, const struct ck_path_use *use)
+{
+    struct ck_reading *reading = reader->reading;
+    if (reading->paths_count == reader->paths_capacity) {
+        size_t capacity = reader->paths_capacity == 0 ? 8 : 2 * reader->paths_capacity;
+        struct ck_path_use *larger = ck_arena_array(reader->arena, capacity, sizeof *larger);
+        if (larger == NULL)
+            return -ENOMEM;
+        if (reading->paths_count > 0)
+            memcpy(larger, reading->paths, reading->paths_count * sizeof *larger);
+        reading->paths = larger;
+        reader->paths_capacity = capacity;
+    }
+    reading->paths[reading->paths_count++] = *use;
+    return ON;
+}
+
+/* ---- types ------------------------------------------------------------------------------- */
+
+static bool is_name(const char *text)
+{
+    return text[0] != '\0' && strchr(ALNUM "_", text[0]) != NULL && strspn(text, ALNUM "_./:@+,%-") == strlen(text) &&
+           strstr(text, "..") == NULL;
+}
+
+/* "SOURCE:TARGET[:OPTIONS]"; the length of SOURCE, 0 where it is none. */
+static size_t mount_source(const char *text)
+{
+    size_t source = strcspn(text, ":");
+    if ((text[0] != '/' && text[0] != '.') || text[source] != ':' || text[source + 1] != '/')
+        return 0;
+    const char *target = text + source + 1;
+    size_t length = strcspn(target, ":");
+    const char *options = target[length] == ':' ? target + length + 1 : "ro";
+    return options[0] != '\0' && strspn(options, "abcdefghijklmnopqrstuvwxyzZ,") == strlen(options) ? source : 0;
+}
+
+/* Can the text be of the type? For a path, whether it really stays inside is for the plan to see. */
+static bool is_of_type(const char *text, enum ck_type type)
+{
+    switch (type) {
+    case CK_TYPE_NONE:
+        return text[0] == '\0';
+    case CK_TYPE_ANY:
+        return true;
+    case CK_TYPE_INSIDE:
+    case CK_TYPE_EXISTING:
+        return text[0] != '\0' && strstr(text, "://") == NULL;
+    case CK_TYPE_MOUNT:
+        return mount_source(text) > 0;
+    case CK_TYPE_NUMBER:
+        return text[0] != '\0' && strspn(text, DIGITS) == strlen(text);
+    case CK_TYPE_NAME:
+        return is_name(text);
+    }
+    return false;
+}
+
+static int note_path(struct reader *reader, const char *text, enum ck_type type, size_t position, bool operand)
+{
+    bool mount = type == CK_TYPE_MOUNT;
+    if (!mount && type != CK_TYPE_INSIDE && type != CK_TYPE_EXISTING)
+        return ON;
+    struct ck_path_use use = {
+        .path = text,
+        .length = mount ? mount_source(text) : strlen(text),
+        .argument = position,
+        .type = type,
+        .tool = reader->tool,
+        .operand = operand,
+    };
+    return add_path(reader, &use);
+}
+
+/* ---- values of options ------------------------------------------------------------------- */
+
+static const struct ck_pattern *find_pattern(const struct ck_pattern *patterns, uint32_t count, const char *value)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        size_t length = strlen(patterns[i].text);
+        if (strncmp(value, patterns[i].text, length) == 0 && is_of_type(value + length, patterns[i].type))
+            return &patterns[i];
+    }
+    return NULL;
+}
+
+static int refuse_value(struct reader *reader, const struct ck_arg_option *option, const char *value, size_t position)
+{
+    return refuse(reader, "options", "argument %zu: '%s' is no value that '%s' allows for '%s'; it is listed as '%s'",
+                  position, CK_SECRET_QUOTE(value), WHOSE(reader), option->name, option->text);
+}
+
+/* One value against alternatives; position is where it stands. */
+static int check_value(struct reader *reader, const struct ck_arg_option *option, const struct ck_pattern *patterns,
+                       uint32_t count, const char *value, size_t position)
+{
+    const struct ck_pattern *pattern = find_pattern(patterns, count, value);
+    if (pattern == NULL)
+        return refuse_value(reader, option, value, position);
+    return note_path(reader, value + strlen(pattern->text), pattern->type, position, false);
+}
+
+static void note_required(const struct ck_list *require, const char *name, size_t length, const char *value,
+                          uint64_t *satisfied)
+{
+    for (uint32_t i = 0; i < require->count; i++) {
+        const char *wanted = require->items[i];
+        bool named = strncmp(wanted, name, length) == 0 && (wanted[length] == '\0' || wanted[length] == '=');
+        if (named && (wanted[length] == '\0' || (value != NULL && strcmp(wanted + length + 1, value) == 0)))
+            *satisfied |= UINT64_C(1) << i;
+    }
+}
+
+/* The option was given and is allowed. value is NULL for a flag. */
+static void note_option(struct reader *reader, const struct ck_arg_option *option, const char *value)
+{
+    const struct ck_rules *rules = reader->rules;
+    bool sub = reader->subcommand != NULL;
+    note_required(&rules->require, option->name, option->name_length, value,
+                  sub ? &reader->satisfied : &reader->tool_satisfied);
+    for (uint32_t i = 0; i < rules->first_unless.count; i++)
+        if (strcmp(rules->first_unless.items[i], option->name) == 0)
+            reader->first_is_common = true;
+}
+
+/* A value in the same argument. Behind a short option, getopt takes "=v" as it stands and others take the '=' away. */
+static int take_attached(struct reader *reader, const struct ck_arg_option *option, const char *value, bool short_form)
+{
+    int r = check_value(reader, option, option->patterns, option->patterns_count, value, reader->at);
+    if (r == ON && short_form && value[0] == '=')
+        r = check_value(reader, option, option->patterns, option->patterns_count, value + 1, reader->at);
+    if (r == ON)
+        note_option(reader, option, value);
+    return r;
+}
+
+/* A value in the next argument. */
+static int take_separate(struct reader *reader, const struct ck_arg_option *option)
+{
+    const char *value = reader->argv[reader->at + 1];
+    if (value == NULL)
+        return refuse(reader, "options", "argument %zu: '%s' of '%s' needs a value", reader->at, option->name,
+                      WHOSE(reader));
+    if (value[0] == '-' && value[1] != '\0')
+        return refuse(
+            reader, "options",
+            "argument %zu: '%s' begins with '-', and some tools would read an option where '%s' wants a value; "
+            "write both as one argument",
+            reader->at + 1, CK_SECRET_QUOTE(value), option->name);
+    reader->at++;
+    put(reader, value);
+    int r = check_value(reader, option, option->patterns, option->patterns_count, value, reader->at);
+    if (r == ON)
+        note_option(reader, option, value);
+    return r;
+}
+
+/* As many arguments as the option has patterns, whatever they look like: the tool takes them so. */
+static int take_words(struct reader *reader, const struct ck_arg_option *option)
+{
+    for (uint32_t i = 0; i < option->patterns_count; i++) {
+        const char *word = reader->argv[reader->at + 1];
+        if (word == NULL)
+            return refuse(reader, "options", "argument %zu: '%s' of '%s' needs %u words behind it", reader->at,
+                          option->name, WHOSE(reader), option->patterns_count);
+        reader->at++;
+        put(reader, word);
+        int r = check_value(reader, option, &option->patterns[i], 1, word, reader->at);
+        if (r != ON)
+            return r;
+    }
+    note_option(reader, option, NULL);
+    return ON;
+}
+
+/* ---- options ----------------------------------------------------------------------------- */
+
+static bool is_denied(const struct ck_list *deny, const char *name, size_t length)
+{
+    for (uint32_t i = 0; i < deny->count; i++)
+        if (strncmp(deny->items[i], name, length) == 0 && deny->items[i][length] == '\0')
+            return true;
+    return false;
+}
+
+/* The listed option of this name. A denied one has a rule of its own; any other is not in the list. */
+static int find_option(struct reader *reader, const char *name, size_t length, const struct ck_arg_option **ret_option)
+{
+    char shown[CK_QUOTE_MAX];
+    *ret_option = ck_rules_find(reader->rules, name, length);
+    if (*ret_option != NULL)
+        return ON;
+    (void)snprintf(shown, sizeof shown, "%.*s", (int)(length < 128 ? length : 128), name);
+    if (is_denied(&reader->rules->deny, name, length) || is_denied(&reader->tool->args->rules.deny, name, length))
+        return refuse(reader, "deny", "argument %zu: '%s' is denied to '%s'", reader->at, CK_SECRET_QUOTE(shown),
+                      WHOSE(reader));
+    return refuse(reader, "options",
+                  "argument %zu: '%s' is not an option that '%s' may be given; options are a closed "
+                  "list, by their full names",
+                  reader->at, CK_SECRET_QUOTE(shown), WHOSE(reader));
+}
+
+/* "--name", "--name=value"; also "-name" where there are no bundles. */
+static int read_long(struct reader *reader, const char *argument)
+{
+    const struct ck_arg_option *option;
+    size_t length = strcspn(argument, "=");
+    bool attached = argument[length] == '=';
+    int r = find_option(reader, argument, length, &option);
+    if (r != ON)
+        return r;
+    if (attached && (option->form == CK_FORM_FLAG || option->form == CK_FORM_WORDS))
+        return refuse(reader, "options", "argument %zu: '%s' of '%s' takes no value behind '='", reader->at,
+                      option->name, WHOSE(reader));
+    if (attached)
+        return take_attached(reader, option, argument + length + 1, false);
+    if (option->form == CK_FORM_VALUE)
+        return take_separate(reader, option);
+    if (option->form == CK_FORM_WORDS)
+        return take_words(reader, option);
+    note_option(reader, option, NULL);
+    return ON;
+}
+
+/* "-abc": letter by letter, until one takes the rest as its value. */
+static int read_short(struct reader *reader, const char *argument)
+{
+    for (const char *letter = argument + 1; *letter != '\0'; letter++) {
+        const char name[] = {'-', *letter, '\0'};
+        const struct ck_arg_option *option;
+        int r = find_option(reader, name, 2, &option);
+        if (r != ON)
+            return r;
+        bool last = letter[1] == '\0';
+        if (option->form == CK_FORM_WORDS && !last)
+            return refuse(reader, "options", "argument %zu: '%s' of '%s' must stand last in its argument", reader->at,
+                          option->name, WHOSE(reader));
+        if (option->form == CK_FORM_WORDS)
+            return take_words(reader, option);
+        if (option->form == CK_FORM_VALUE)
+            return last ? take_separate(reader, option) : take_attached(reader, option, letter + 1, true);
+        if (option->form == CK_FORM_OPTIONAL && !last)
+            return take_attached(reader, option, letter + 1, true);
+        note_option(reader, option, NULL);
+    }
+    return ON;
+}
+
+static bool is_number_option(const struct reader *reader, const char *argument)
+{
+    return strspn(argument + 1, DIGITS) == strlen(argument + 1) && ck_rules_find(reader->rules, "-", 1) != NULL;
+}
+
+static int read_option(struct reader *reader, const char *argument)
+{
+    put(reader, argument);
+    if (is_number_option(reader, argument))
+        return ON;
+    if (argument[1] == '-' || reader->tool->args->no_bundles)
+        return read_long(reader, argument);
+    return read_short(reader, argument);
+}
+
+/* ---- operands ---------------------------------------------------------------------------- */
+
+static int check_operand(struct reader *reader, size_t position, enum ck_type type)
+{
+    const char *operand = reader->argv[position];
+    if (type == CK_TYPE_NONE)
+        return refuse(reader, "operands", "argument %zu: '%s' takes no operand here, and '%s' is one", position,
+                      WHOSE(reader), CK_SECRET_QUOTE(operand));
+    if (!is_of_type(operand, type))
+        return refuse(reader, "operands", "argument %zu: '%s' is not what '%s' takes as an operand: %s", position,
+                      CK_SECRET_QUOTE(operand), WHOSE(reader), ck_type_name(type));
+    return note_path(reader, operand, type, position, true);
+}
+
+static int read_operand(struct reader *reader)
+{
+    put(reader, reader->argv[reader->at]);
+    if (reader->operands++ == 0 && reader->rules->has_first) {
+        reader->held = reader->at;
+        return ON;
+    }
+    return check_operand(reader, reader->at, reader->rules->operands);
+}
+
+static bool wants_subcommand(const struct reader *reader)
+{
+    return reader->subcommand == NULL && reader->tool->args->subcommands_count > 0;
+}
+
+static int refuse_subcommand(struct reader *reader)
+{
+    const struct ck_args *args = reader->tool->args;
+    char list[LIST_BYTES] = "";
+    for (uint32_t i = 0; i < args->subcommands_count; i++)
+        if (!append(list, sizeof list, args->subcommands[i].name))
+            break;
+    if (reader->argv[reader->at] == NULL)
+        return refuse(reader, "subcommands", "'%s' needs a subcommand, one of: %s", reader->tool->name, list);
+    return refuse(reader, "subcommands",
+                  "argument %zu: '%s' is not a subcommand that '%s' may be given; allowed are: %s", reader->at,
+                  CK_SECRET_QUOTE(reader->argv[reader->at]), reader->tool->name, list);
+}
+
+/* Everything up to the end, or up to what is not an option of this level: *ret_operand says that one stands there. */
+static int read_level(struct reader *reader, bool *ret_operand)
+{
+    bool options = true;
+    *ret_operand = false;
+    for (; reader->argv[reader->at] != NULL; reader->at++) {
+        const char *argument = reader->argv[reader->at];
+        int r = ON;
+        if (options && strcmp(argument, "--") == 0) {
+            if (wants_subcommand(reader))
+                return refuse_subcommand(reader);
+            put(reader, argument);
+            options = false;
+        } else if (options && argument[0] == '-' && argument[1] != '\0') {
+            r = read_option(reader, argument);
+        } else if (reader->tool->args->command || wants_subcommand(reader)) {
+            *ret_operand = true;
+            return ON;
+        } else {
+            r = read_operand(reader);
+            options = options && !reader->rules->options_first;
+        }
+        if (r != ON)
+            return r;
+    }
+    if (reader->held == 0)
+        return ON;
+    return check_operand(reader, reader->held,
+                         reader->first_is_common ? reader->rules->operands : reader->rules->first);
+}
+
+/* ---- subcommands ------------------------------------------------------------------------- */
+
+/* How many arguments the name takes up at this place: one for each of its words, 0 where it does not stand here. */
+static size_t match_subcommand(const struct reader *reader, const char *name)
+{
+    size_t words = 0;
+    for (const char *at = name;; words++) {
+        const char *argument = reader->argv[reader->at + words];
+        size_t length = strcspn(at, " ");
+        if (argument == NULL || strncmp(argument, at, length) != 0 || argument[length] != '\0')
+            return 0;
+        if (at[length] == '\0')
+            return words + 1;
+        at += length + 1;
+    }
+}
+
+/* The longest name that stands here: "image inspect" before "image". */
+static int enter_subcommand(struct reader *reader)
+{
+    const struct ck_args *args = reader->tool->args;
+    const struct ck_subcommand *found = NULL;
+    size_t most = 0;
+    for (uint32_t i = 0; i < args->subcommands_count; i++) {
+        size_t words = match_subcommand(reader, args->subcommands[i].name);
+        if (words > most) {
+            most = words;
+            found = &args->subcommands[i];
+        }
+    }
+    if (found == NULL)
+        return refuse_subcommand(reader);
+    for (; most > 0; most--)
+        put(reader, reader->argv[reader->at++]);
+    put_list(reader, &found->rules.inject);
+    reader->subcommand = found;
+    reader->rules = &found->rules;
+    return ON;
+}
+
+/* ---- tools ------------------------------------------------------------------------------- */
+
+static int check_required(struct reader *reader, const struct ck_list *require, uint64_t satisfied)
+{
+    for (uint32_t i = 0; i < require->count; i++)
+        if ((satisfied >> i & 1) == 0)
+            return refuse(reader, "require", "'%s' may run only with '%s', which is not among the arguments",
+                          WHOSE(reader), require->items[i]);
+    return ON;
+}
+
+static bool is_vector(const char *const *argv, const struct ck_list *vector)
+{
+    uint32_t i = 0;
+    while (i < vector->count && argv[i] != NULL && strcmp(argv[i], vector->items[i]) == 0)
+        i++;
+    return i == vector->count && argv[i] == NULL;
+}
+
+/* What is left is one of the vectors that are allowed as they stand. */
+static bool is_exact(const struct reader *reader)
+{
+    const struct ck_args *args = reader->tool->args;
+    const char *const *left = reader->argv + reader->at;
+    bool found = reader->tool->version_args.count > 0 && is_vector(left, &reader->tool->version_args);
+    for (uint32_t i = 0; !found && i < args->exact_count; i++)
+        found = is_vector(left, &args->exact[i]);
+    return found;
+}
+
+static int refuse_exact(struct reader *reader)
+{
+    const struct ck_args *args = reader->tool->args;
+    char list[LIST_BYTES] = "";
+    for (uint32_t i = 0; i < args->exact_count; i++) {
+        char words[LIST_BYTES / 2] = "";
+        for (uint32_t k = 0; k < args->exact[i].count; k++)
+            (void)append(words, sizeof words, args->exact[i].items[k]);
+        (void)append(list, sizeof list, words[0] != '\0' ? words : "(nothing)");
+    }
+    return refuse(reader, "exact", "'%s' may be given only exactly these arguments: %s", reader->tool->name, list);
+}
+
+static int read_tool(struct reader *reader);
+
+/* The operand is a command of its own, judged by its own entry. */
+static int read_command(struct reader *reader)
+{
+    struct ck_reading *reading = reader->reading;
+    const char *name = reader->argv[reader->at];
+    const struct ck_tool *tool = ck_policy_find(reader->policy, name);
+    if (tool == NULL || !ck_tool_is_callable(tool))
+        return refuse(reader, "command", "argument %zu: '%s' is not a tool that may be called, so '%s' may not run it",
+                      reader->at, CK_SECRET_QUOTE(name), reader->tool->name);
+    if (reading->nested_count == CK_COMMAND_DEPTH_MAX)
+        return refuse(reader, "command", "argument %zu: commands are nested more than %d deep", reader->at,
+                      CK_COMMAND_DEPTH_MAX);
+    reading->nested[reading->nested_count++] = (struct ck_nested){.tool = tool, .position = reading->argc};
+    reader->tool = tool;
+    reader->subcommand = NULL;
+    reader->operands = 0;
+    reader->held = 0;
+    reader->first_is_common = false;
+    reader->satisfied = 0;
+    reader->tool_satisfied = 0;
+    return read_tool(reader);
+}
+
+/* A tool that runs commands must be given one; one with subcommands, a subcommand. */
+static int read_rest(struct reader *reader)
+{
+    const struct ck_args *args = reader->tool->args;
+    bool operand;
+    int r = read_level(reader, &operand);
+    if (r == ON && args->subcommands_count > 0) {
+        r = operand ? enter_subcommand(reader) : refuse_subcommand(reader);
+        if (r == ON)
+            r = read_level(reader, &operand);
+        if (r == ON)
+            r = check_required(reader, &reader->rules->require, reader->satisfied);
+    }
+    if (r == ON)
+        r = check_required(reader, &args->rules.require, reader->tool_satisfied);
+    if (r != ON || !args->command)
+        return r;
+    if (!operand)
+        return refuse(reader, "command", "'%s' needs a command to run, one of the tools of the policy",
+                      reader->tool->name);
+    return read_command(reader);
+}
+
+static int read_tool(struct reader *reader)
+{
+    const struct ck_args *args = reader->tool->args;
+    put(reader, reader->argv[reader->at++]);
+    if (args == NULL || is_exact(reader)) {
+        while (reader->argv[reader->at] != NULL)
+            put(reader, reader->argv[reader->at++]);
+        return ON;
+    }
+    if (args->only_exact)
+        return refuse_exact(reader);
+    put_list(reader, &args->rules.inject);
+    reader->rules = &args->rules;
+    return read_rest(reader);
+}
+
+int ck_args_read(const struct ck_policy *policy, const struct ck_tool *tool, const char *const *argv,
+                 struct ck_arena *arena, struct ck_reading *ret_reading)
+{
+    *ret_reading = (struct ck_reading){0};
+    size_t argc = 0;
+    while (argv[argc] != NULL)
+        argc++;
+    ret_reading->argv = ck_arena_array(arena, argc + (CK_COMMAND_DEPTH_MAX + 1) * INJECTED_MAX + 1, sizeof *argv);
+    if (ret_reading->argv == NULL)
+        return -ENOMEM;
+    struct reader reader = {.policy = policy, .argv = argv, .arena = arena, .reading = ret_reading, .tool = tool};
+    int r = read_tool(&reader);
+    return r < 0 ? r : 0;
+}

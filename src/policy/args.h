@@ -1,0 +1,55 @@
+/*
+ * args.h - arguments are a closed list (R4): read them as the tool would, and refuse what the entry does not list.
+ *
+ * Pure. What is read one way here and another way by the tool is a hole, so where tools differ the reading is strict:
+ *   - a name is compared exactly; no abbreviation, no "--no-" that is not listed;
+ *   - a value that stands apart and begins with '-' is refused: some tools would read an option ("--x=-v" is plain);
+ *   - "-x=v" must be allowed with and without the '=': getopt keeps it, others take it away;
+ *   - an argument that begins with '-' is an option, until "--" or (order: options_first) the first operand;
+ *   - "-" alone is an operand.
+ * Paths are not resolved here: the reading lists them for the plan, which has the root open (ck_paths_check).
+ */
+#ifndef CK_POLICY_ARGS_H
+#define CK_POLICY_ARGS_H
+
+#include "chokepoint.h"
+#include "policy/model.h"
+
+#define CK_COMMAND_DEPTH_MAX 4 /* commands in commands: strace git */
+
+/* A part of an argument that must stay beneath the root. */
+struct ck_path_use {
+    const char *path;
+    size_t length;
+    size_t argument; /* its position as the caller gave it, from 1 */
+    enum ck_type type;
+    const struct ck_tool *tool;
+    bool operand; /* else an option's value */
+};
+
+/* A tool that a command runs for the caller, such as git in "strace git log". */
+struct ck_nested {
+    const struct ck_tool *tool;
+    size_t position; /* of its name in argv */
+};
+
+struct ck_reading {
+    const char **argv; /* with what the entry injects, NULL-terminated */
+    size_t argc;
+    struct ck_path_use *paths;
+    size_t paths_count;
+    struct ck_nested nested[CK_COMMAND_DEPTH_MAX];
+    size_t nested_count;
+    /* of a refusal: */
+    bool refused;
+    const struct ck_tool *tool; /* whose rule it was */
+    unsigned line;              /* of the tool's or subcommand's entry in the policy */
+    char rule[128];             /* "tools.git.args.subcommands.log.options" */
+    char words[CHOKE_MESSAGE_MAX];
+};
+
+/* argv[0] is the tool's name. 0, also for a refusal; -ENOMEM. All memory is the arena's. */
+int ck_args_read(const struct ck_policy *policy, const struct ck_tool *tool, const char *const *argv,
+                 struct ck_arena *arena, struct ck_reading *ret_reading);
+
+#endif

@@ -1,0 +1,364 @@
+/*
+ * rules.c - see rules.h.
+ *
+ * Options become a table in the order of their names, sets put in, so that an argument costs a few comparisons. What
+ * contradicts itself is refused here, where the line is known, and not when a request comes: a denied option that is
+ * listed, a required value that another allowed value could undo, an option that stands twice.
+ */
+#include "policy/rules.h"
+
+#include "base/error.h"
+#include "base/quote.h"
+#include "policy/schema.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ALNUM "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+#define TABLE_MAX 4096
+
+struct compiler {
+    struct ck_policy *policy;
+    const struct ck_survey *survey;
+    struct choke_error *error;
+    struct ck_args *args;
+    const struct ck_node *args_node;
+    char where[224]; /* "subcommand 'log' in tool 'git'" */
+};
+
+#define REFUSE(compiler, node, ...) ck_survey_error((compiler)->survey, (node), (compiler)->error, __VA_ARGS__)
+
+/* ---- names ------------------------------------------------------------------------------- */
+
+static int compare_names(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+    int order = memcmp(a, b, a_length < b_length ? a_length : b_length);
+    return order != 0 ? order : (a_length > b_length) - (a_length < b_length);
+}
+
+static int compare_options(const void *left, const void *right)
+{
+    const struct ck_arg_option *a = left;
+    const struct ck_arg_option *b = right;
+    return compare_names(a->name, a->name_length, b->name, b->name_length);
+}
+
+const struct ck_arg_option *ck_rules_find(const struct ck_rules *rules, const char *name, size_t length)
+{
+    uint32_t low = 0;
+    uint32_t high = rules->table_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        const struct ck_arg_option *option = &rules->table[middle];
+        int order = compare_names(name, length, option->name, option->name_length);
+        if (order == 0)
+            return option;
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return NULL;
+}
+
+static bool lists(const struct ck_list *list, const char *text)
+{
+    for (uint32_t i = 0; i < list->count; i++)
+        if (strcmp(list->items[i], text) == 0)
+            return true;
+    return false;
+}
+
+/* ---- the table --------------------------------------------------------------------------- */
+
+/* Is it a short option with a longer name, "-json"? Only a tool that has no bundles can mean that. */
+static bool is_long_short(const struct ck_arg_option *option)
+{
+    return option->name[0] == '-' && option->name[1] != '-' && option->name_length > 2;
+}
+
+static int add_option(struct compiler *compiler, struct ck_rules *rules, const char *text, const struct ck_node *node)
+{
+    const char *why = NULL;
+    struct ck_arg_option option;
+    int r = ck_notation_parse(&compiler->policy->arena, text, &option, &why);
+    if (r == -ENOMEM)
+        return ck_error_oom(compiler->error);
+    if (r < 0)
+        return REFUSE(compiler, node, "option '%s' in %s: %s", CK_QUOTE(text), compiler->where, why);
+    if (is_long_short(&option) && !compiler->args->no_bundles)
+        return REFUSE(
+            compiler, node,
+            "option '%s' in %s: one '-' and several letters are a bundle; write '--', or say 'bundles: false'",
+            CK_QUOTE(text), compiler->where);
+    if (lists(&rules->deny, option.name) || lists(&compiler->args->rules.deny, option.name))
+        return REFUSE(compiler, node, "option '%s' in %s is denied, so it cannot be listed", CK_QUOTE(option.name),
+                      compiler->where);
+    rules->table[rules->table_count++] = option;
+    return 0;
+}
+
+static const struct ck_option_set *find_set(const struct ck_args *args, const char *name)
+{
+    for (uint32_t i = 0; i < args->sets_count; i++)
+        if (strcmp(args->sets[i].name, name) == 0)
+            return &args->sets[i];
+    return NULL;
+}
+
+static int add_set(struct compiler *compiler, struct ck_rules *rules, const char *name, const struct ck_node *node)
+{
+    const struct ck_option_set *set = find_set(compiler->args, name);
+    if (set == NULL)
+        return REFUSE(compiler, node, "'@%s' in %s names no set; 'sets' in 'args' defines them", CK_QUOTE(name),
+                      compiler->where);
+    const struct ck_node *sets = ck_node_value(compiler->args_node, "sets");
+    const struct ck_node *options =
+        ck_node_value(ck_node_entry(sets, (uint32_t)(set - compiler->args->sets)), "options");
+    int r = 0;
+    for (uint32_t i = 0; r == 0 && i < set->options.count; i++)
+        r = add_option(compiler, rules, set->options.items[i], ck_node_entry(options, i));
+    return r;
+}
+
+/* How many rows, or -1 for too many. A set that does not exist counts as none: it is refused a moment later. */
+static long count_rows(const struct ck_args *args, const struct ck_list *options)
+{
+    size_t count = 0;
+    for (uint32_t i = 0; i < options->count; i++) {
+        const struct ck_option_set *set = options->items[i][0] == '@' ? find_set(args, options->items[i] + 1) : NULL;
+        count += set != NULL ? set->options.count : 1;
+    }
+    return count <= TABLE_MAX ? (long)count : -1;
+}
+
+static int refuse_twice(struct compiler *compiler, const struct ck_rules *rules, const struct ck_node *list)
+{
+    for (uint32_t i = 1; i < rules->table_count; i++)
+        if (compare_options(&rules->table[i - 1], &rules->table[i]) == 0)
+            return REFUSE(compiler, list, "option '%s' stands twice in %s", CK_QUOTE(rules->table[i].name),
+                          compiler->where);
+    return 0;
+}
+
+static int build_table(struct compiler *compiler, struct ck_rules *rules, const struct ck_node *node)
+{
+    const struct ck_node *list = ck_node_value(node, "options");
+    long rows = count_rows(compiler->args, &rules->options);
+    if (rows < 0)
+        return REFUSE(compiler, list, "more than %d options in %s", TABLE_MAX, compiler->where);
+    rules->table = ck_arena_array(&compiler->policy->arena, (size_t)rows, sizeof *rules->table);
+    if (rules->table == NULL)
+        return ck_error_oom(compiler->error);
+    int r = 0;
+    for (uint32_t i = 0; r == 0 && i < rules->options.count; i++) {
+        const char *text = rules->options.items[i];
+        const struct ck_node *entry = ck_node_entry(list, i);
+        r = text[0] == '@' ? add_set(compiler, rules, text + 1, entry) : add_option(compiler, rules, text, entry);
+    }
+    if (r < 0 || rules->table_count == 0)
+        return r;
+    qsort(rules->table, rules->table_count, sizeof *rules->table, compare_options);
+    return refuse_twice(compiler, rules, list);
+}
+
+/* ---- what goes with the table ------------------------------------------------------------ */
+
+static int check_deny(struct compiler *compiler, const struct ck_rules *rules, const struct ck_node *node)
+{
+    const struct ck_node *list = ck_node_value(node, "deny");
+    for (uint32_t i = 0; i < rules->deny.count; i++) {
+        const char *text = rules->deny.items[i];
+        size_t dashes = strspn(text, "-");
+        if (dashes < 1 || dashes > 2 || text[dashes] == '\0' || strcspn(text, "=[< ") != strlen(text))
+            return REFUSE(compiler, ck_node_entry(list, i), "'%s' in 'deny' in %s is not the bare name of an option",
+                          CK_QUOTE(text), compiler->where);
+    }
+    return 0;
+}
+
+/* Every value that the option may have is written out, and the required one is among them. */
+static bool is_fixed(const struct ck_arg_option *option, const char *value)
+{
+    bool found = false;
+    for (uint32_t i = 0; i < option->patterns_count; i++) {
+        if (option->patterns[i].type != CK_TYPE_NONE)
+            return false;
+        found = found || strcmp(option->patterns[i].text, value) == 0;
+    }
+    return found;
+}
+
+static int check_require(struct compiler *compiler, const struct ck_rules *rules, const struct ck_node *node)
+{
+    const struct ck_node *list = ck_node_value(node, "require");
+    for (uint32_t i = 0; i < rules->require.count; i++) {
+        const char *text = rules->require.items[i];
+        size_t length = strcspn(text, "=");
+        const struct ck_arg_option *option = ck_rules_find(rules, text, length);
+        const struct ck_node *entry = ck_node_entry(list, i);
+        if (option == NULL)
+            return REFUSE(compiler, entry, "'%s' is required in %s but not listed in its 'options'", CK_QUOTE(text),
+                          compiler->where);
+        bool value = text[length] == '=';
+        if (value && (option->form != CK_FORM_VALUE || !is_fixed(option, text + length + 1)))
+            return REFUSE(
+                compiler, entry,
+                "'%s' is required in %s, so 'options' must spell out the values of '%s', this one among them: "
+                "else another value could undo it",
+                CK_QUOTE(text), compiler->where, option->name);
+        if (!value && option->form != CK_FORM_FLAG)
+            return REFUSE(compiler, entry, "'%s' is required in %s without its value", CK_QUOTE(text), compiler->where);
+    }
+    return 0;
+}
+
+static int check_words(struct compiler *compiler, const struct ck_list *words, const struct ck_node *list,
+                       const char *key)
+{
+    for (uint32_t i = 0; i < words->count; i++)
+        if (strchr(words->items[i], '\n') != NULL)
+            return REFUSE(compiler, ck_node_entry(list, i), "an entry of '%s' in %s has a line break", key,
+                          compiler->where);
+    return 0;
+}
+
+static int check_first(struct compiler *compiler, const struct ck_rules *rules, const struct ck_node *node)
+{
+    const struct ck_node *list = ck_node_value(node, "first_unless");
+    if (rules->has_first && rules->first == CK_TYPE_NONE)
+        return REFUSE(compiler, ck_node_value(node, "first"), "'first' in %s cannot be 'none'", compiler->where);
+    if (list != NULL && !rules->has_first)
+        return REFUSE(compiler, list, "'first_unless' in %s needs 'first'", compiler->where);
+    for (uint32_t i = 0; i < rules->first_unless.count; i++)
+        if (ck_rules_find(rules, rules->first_unless.items[i], strlen(rules->first_unless.items[i])) == NULL)
+            return REFUSE(compiler, ck_node_entry(list, i), "'%s' in 'first_unless' in %s is not one of its options",
+                          CK_QUOTE(rules->first_unless.items[i]), compiler->where);
+    return 0;
+}
+
+static int compile_rules(struct compiler *compiler, struct ck_rules *rules, const struct ck_node *node)
+{
+    int r = check_deny(compiler, rules, node);
+    if (r == 0)
+        r = build_table(compiler, rules, node);
+    if (r == 0)
+        r = check_require(compiler, rules, node);
+    if (r == 0)
+        r = check_words(compiler, &rules->inject, ck_node_value(node, "inject"), "inject");
+    return r < 0 ? r : check_first(compiler, rules, node);
+}
+
+/* ---- subcommands and sets ---------------------------------------------------------------- */
+
+/* Words of letters, digits and "._:-", one blank between them. */
+static bool is_subcommand(const char *name)
+{
+    const char *at = name;
+    for (int words = 0; words < 4; words++) {
+        size_t length = strspn(at, ALNUM "._:-");
+        if (length == 0 || strchr(ALNUM, at[0]) == NULL)
+            return false;
+        at += length;
+        if (*at == '\0')
+            return true;
+        if (*at++ != ' ')
+            return false;
+    }
+    return false;
+}
+
+static int check_subcommand_name(struct compiler *compiler, uint32_t index, const struct ck_node *node)
+{
+    const struct ck_subcommand *all = compiler->args->subcommands;
+    const struct ck_node *name = ck_node_value(node, "name");
+    if (!is_subcommand(all[index].name))
+        return REFUSE(compiler, name, "'%s' is no subcommand's name: up to four words of letters, digits and '._:-'",
+                      CK_QUOTE(all[index].name));
+    for (uint32_t i = 0; i < index; i++)
+        if (strcmp(all[i].name, all[index].name) == 0)
+            return REFUSE(compiler, name, "%s is listed twice; the first is on line %u", compiler->where, all[i].line);
+    return 0;
+}
+
+static int compile_subcommands(struct compiler *compiler, const char *tool_label)
+{
+    const struct ck_node *list = ck_node_value(compiler->args_node, "subcommands");
+    const struct ck_node *node = list != NULL ? list + 1 : NULL;
+    int r = 0;
+    for (uint32_t i = 0; r == 0 && i < compiler->args->subcommands_count; i++, node += node->span) {
+        struct ck_subcommand *subcommand = &compiler->args->subcommands[i];
+        (void)snprintf(compiler->where, sizeof compiler->where, "subcommand '%s' in %s",
+                       ck_quote((char[80]){0}, 80, subcommand->name, strlen(subcommand->name)), tool_label);
+        r = check_subcommand_name(compiler, i, node);
+        if (r == 0)
+            r = compile_rules(compiler, &subcommand->rules, node);
+    }
+    return r;
+}
+
+static int check_sets(struct compiler *compiler)
+{
+    const struct ck_args *args = compiler->args;
+    const struct ck_node *list = ck_node_value(compiler->args_node, "sets");
+    for (uint32_t i = 0; i < args->sets_count; i++) {
+        const char *name = args->sets[i].name;
+        const struct ck_node *node = ck_node_value(ck_node_entry(list, i), "name");
+        if (strspn(name, ALNUM "_-") != strlen(name))
+            return REFUSE(compiler, node, "'%s' is no set's name: letters, digits, '_' and '-'", CK_QUOTE(name));
+        if (find_set(args, name) != &args->sets[i])
+            return REFUSE(compiler, node, "set '%s' is defined twice", name);
+    }
+    return 0;
+}
+
+/* ---- whole tools ------------------------------------------------------------------------- */
+
+/* Which keys of args cannot stand together. */
+static int check_shape(struct compiler *compiler)
+{
+    const struct ck_args *args = compiler->args;
+    const struct ck_node *node = compiler->args_node;
+    bool operands = ck_node_value(node, "operands") != NULL || args->rules.has_first;
+    if (args->command && args->subcommands_count > 0)
+        return REFUSE(compiler, ck_node_value(node, "command"),
+                      "'command' and 'subcommands' cannot stand together in %s", compiler->where);
+    if (operands && (args->command || args->subcommands_count > 0))
+        return REFUSE(compiler, node, "'operands' and 'first' have no meaning beside '%s' in %s",
+                      args->command ? "command" : "subcommands", compiler->where);
+    return 0;
+}
+
+static int compile_tool(struct compiler *compiler, struct ck_tool *tool, const struct ck_node *node, uint32_t index)
+{
+    char label[128];
+    (void)ck_schema_tool_label(node, index, label, sizeof label);
+    compiler->args = tool->args;
+    compiler->args_node = ck_node_value(node, "args");
+    (void)snprintf(compiler->where, sizeof compiler->where, "%s", label);
+    struct ck_args *args = tool->args;
+    int r = check_shape(compiler);
+    if (r == 0)
+        r = check_sets(compiler);
+    if (r == 0)
+        r = compile_rules(compiler, &args->rules, compiler->args_node);
+    if (r == 0)
+        r = compile_subcommands(compiler, label);
+    args->rules.options_first = args->rules.options_first || args->command || args->subcommands_count > 0;
+    args->only_exact = args->exact_count > 0 && args->rules.table_count == 0 && args->subcommands_count == 0 &&
+                       args->rules.operands == CK_TYPE_NONE && !args->rules.has_first && !args->command;
+    return r;
+}
+
+int ck_rules_compile(struct ck_policy *policy, const struct ck_survey *survey, struct choke_error *error)
+{
+    struct compiler compiler = {.policy = policy, .survey = survey, .error = error};
+    const struct ck_node *node = ck_node_value(&survey->nodes[0], "tools") + 1;
+    int r = 0;
+    for (uint32_t i = 0; r == 0 && i < policy->tools_count; i++, node += node->span)
+        if (policy->tools[i].args != NULL)
+            r = compile_tool(&compiler, &policy->tools[i], node, i);
+    return r;
+}

@@ -1,0 +1,29 @@
+/*
+ * rules.h - the argument rules of a policy, from the notation into tables that args.c reads.
+ *
+ * Refused here, each with its place in the file: an option that cannot be parsed, one that stands twice or is denied,
+ * a set that does not exist, a required option that is not listed or whose value could be undone by another one, an
+ * order or a first operand that makes no sense.
+ */
+#ifndef CK_POLICY_RULES_H
+#define CK_POLICY_RULES_H
+
+#include "policy/model.h"
+#include "policy/survey.h"
+
+/*
+ * One option of the notation: "--x", "-x", "--x=", "--x=<type>", "--x=word|other|prefix<type>", "--x[=...]",
+ * "--x <type> <type>", "-<number>". 0; -EINVAL with *ret_why, a word on what is wrong with it; -ENOMEM.
+ */
+int ck_notation_parse(struct ck_arena *arena, const char *text, struct ck_arg_option *ret_option, const char **ret_why);
+
+/* "any", "inside", ...; NULL for a number that is no type. */
+const char *ck_type_name(enum ck_type type);
+
+/* Compiles the rules of every tool into the policy's arena. 0, or a negative errno and *error. */
+int ck_rules_compile(struct ck_policy *policy, const struct ck_survey *survey, struct choke_error *error);
+
+/* The option with this name in a compiled table, or NULL. */
+const struct ck_arg_option *ck_rules_find(const struct ck_rules *rules, const char *name, size_t length);
+
+#endif
