@@ -44,6 +44,18 @@ enum { ON = 0, REFUSED = 1 };
 
 /* ---- refusals ---------------------------------------------------------------------------- */
 
+void ck_args_rule(char rule[CK_RULE_MAX], const struct ck_tool *tool, const struct ck_subcommand *subcommand,
+                  const char *key)
+{
+    (void)snprintf(rule, CK_RULE_MAX, "tools.%s.args%s%s.%s", tool->name, subcommand != NULL ? ".subcommands." : "",
+                   subcommand != NULL ? subcommand->name : "", key);
+}
+
+unsigned ck_args_line(const struct ck_tool *tool, const struct ck_subcommand *subcommand)
+{
+    return subcommand != NULL ? subcommand->line : tool->line;
+}
+
 /* key is the rule's own name: "options", "operands". */
 __attribute__((format(printf, 3, 4))) static int refuse(struct reader *reader, const char *key, const char *format, ...)
 {
@@ -55,10 +67,8 @@ __attribute__((format(printf, 3, 4))) static int refuse(struct reader *reader, c
     va_end(list);
     reading->refused = true;
     reading->tool = reader->tool;
-    reading->line = reader->subcommand != NULL ? reader->subcommand->line : reader->tool->line;
-    (void)snprintf(reading->rule, sizeof reading->rule, "tools.%s.args%s%s.%s", reader->tool->name,
-                   reader->subcommand != NULL ? ".subcommands." : "",
-                   reader->subcommand != NULL ? reader->subcommand->name : "", key);
+    reading->line = ck_args_line(reader->tool, reader->subcommand);
+    ck_args_rule(reading->rule, reader->tool, reader->subcommand, key);
     (void)snprintf(reading->words, sizeof reading->words, "%s (line %u of %s)", words, reading->line,
                    ck_quote((char[96]){0}, 96, reader->policy->file, strlen(reader->policy->file)));
     return REFUSED;
@@ -165,6 +175,7 @@ static int note_path(struct reader *reader, const char *text, enum ck_type type,
         .argument = position,
         .type = type,
         .tool = reader->tool,
+        .subcommand = reader->subcommand,
         .operand = operand,
     };
     return add_path(reader, &use);
@@ -184,8 +195,10 @@ static const struct ck_pattern *find_pattern(const struct ck_pattern *patterns, 
 
 static int refuse_value(struct reader *reader, const struct ck_arg_option *option, const char *value, size_t position)
 {
-    return refuse(reader, "options", "argument %zu: '%s' is no value that '%s' allows for '%s'; it is listed as '%s'",
-                  position, CK_SECRET_QUOTE(value), WHOSE(reader), option->name, option->text);
+    return refuse(reader, "options",
+                  "argument %zu '%s': '%s' is no value that '%s' allows for '%s'; it is listed as '%s'", position,
+                  CK_SECRET_QUOTE(reader->argv[position]), CK_SECRET_QUOTE(value), WHOSE(reader), option->name,
+                  option->text);
 }
 
 /* One value against alternatives; position is where it stands. */
@@ -290,12 +303,13 @@ static int find_option(struct reader *reader, const char *name, size_t length, c
         return ON;
     (void)snprintf(shown, sizeof shown, "%.*s", (int)(length < 128 ? length : 128), name);
     if (is_denied(&reader->rules->deny, name, length) || is_denied(&reader->tool->args->rules.deny, name, length))
-        return refuse(reader, "deny", "argument %zu: '%s' is denied to '%s'", reader->at, CK_SECRET_QUOTE(shown),
-                      WHOSE(reader));
-    return refuse(reader, "options",
-                  "argument %zu: '%s' is not an option that '%s' may be given; options are a closed "
-                  "list, by their full names",
-                  reader->at, CK_SECRET_QUOTE(shown), WHOSE(reader));
+        return refuse(reader, "deny", "argument %zu '%s': '%s' is denied to '%s'", reader->at,
+                      CK_SECRET_QUOTE(reader->argv[reader->at]), CK_SECRET_QUOTE(shown), WHOSE(reader));
+    return refuse(
+        reader, "options",
+        "argument %zu '%s': '%s' is not an option that '%s' may be given; options are a closed list, by their "
+        "full names",
+        reader->at, CK_SECRET_QUOTE(reader->argv[reader->at]), CK_SECRET_QUOTE(shown), WHOSE(reader));
 }
 
 /* "--name", "--name=value"; also "-name" where there are no bundles. */

@@ -15,6 +15,7 @@
 #include "chokepoint.h"
 #include "policy/model.h"
 
+#define CK_RULE_MAX 160
 #define CK_COMMAND_DEPTH_MAX 4 /* commands in commands: strace git */
 
 /* A part of an argument that must stay beneath the root. */
@@ -24,7 +25,8 @@ struct ck_path_use {
     size_t argument; /* its position as the caller gave it, from 1 */
     enum ck_type type;
     const struct ck_tool *tool;
-    bool operand; /* else an option's value */
+    const struct ck_subcommand *subcommand; /* or NULL */
+    bool operand;                           /* else an option's value */
 };
 
 /* A tool that a command runs for the caller, such as git in "strace git log". */
@@ -44,9 +46,16 @@ struct ck_reading {
     bool refused;
     const struct ck_tool *tool; /* whose rule it was */
     unsigned line;              /* of the tool's or subcommand's entry in the policy */
-    char rule[128];             /* "tools.git.args.subcommands.log.options" */
+    char rule[CK_RULE_MAX];     /* "tools.git.args.subcommands.log.options" */
     char words[CHOKE_MESSAGE_MAX];
 };
+
+/* The name of a rule, such as "tools.git.args.subcommands.log.operands"; subcommand may be NULL. */
+void ck_args_rule(char rule[CK_RULE_MAX], const struct ck_tool *tool, const struct ck_subcommand *subcommand,
+                  const char *key);
+
+/* The line of the entry that the rule is in. */
+unsigned ck_args_line(const struct ck_tool *tool, const struct ck_subcommand *subcommand);
 
 /* argv[0] is the tool's name. 0, also for a refusal; -ENOMEM. All memory is the arena's. */
 int ck_args_read(const struct ck_policy *policy, const struct ck_tool *tool, const char *const *argv,

@@ -239,7 +239,7 @@ static bool grant_time(const struct judge *judge)
     }
     uint64_t limit_ms = (uint64_t)tool->limits.timeout_s * 1000;
     uint64_t timeout_ms = judge->request->timeout_ms;
-    char rule[96];
+    char rule[CK_RULE_MAX];
     (void)snprintf(rule, sizeof rule, "tools.%s.limits.timeout_s", tool->name);
     if (timeout_ms == CHOKE_TIMEOUT_FROM_POLICY)
         timeout_ms = limit_ms != 0 ? limit_ms : (uint64_t)CK_DEFAULT_TIMEOUT_S * 1000;

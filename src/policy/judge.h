@@ -23,8 +23,8 @@ struct ck_verdict {
     const struct ck_tool *tool; /* set as soon as argv[0] named one */
     uint64_t timeout_ms;
     size_t max_output_bytes;
-    enum choke_jail jail; /* never DEFAULT */
-    char rule[128];       /* "tools.git", "tools", "request.argv", "tools.git.env", "credentials", ... */
+    enum choke_jail jail;   /* never DEFAULT */
+    char rule[CK_RULE_MAX]; /* "tools.git", "tools", "request.argv", "tools.git.env", "credentials", ... */
     struct choke_error error;
     struct ck_reading reading; /* the tool's arguments as they will be, and the paths among them */
     bool no_memory;

@@ -146,7 +146,7 @@ def test_tool_that_only_root_may_execute(user_box):
     ("external", ["--egress", "example.org"], "jail_unavailable"),
     ("direct", ["--jail", "none", "--require-jail"], "invalid")])
 def test_jail_that_is_not_to_be_had(box, route, options, outcome):
-    policy = box.write_policy(true={"route": route})
+    policy = box.write_policy(true={"route": route, "egress": ["example.org"]})
     answer = box.run("true", policy=policy, options=options)
     assert (answer.status, answer.outcome) == (125, outcome)
 

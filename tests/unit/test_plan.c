@@ -22,7 +22,7 @@ struct fixture {
 
 static const char policy_format[] =
     "version: 1\nsearch_path: [%s/bin]\ntools:\n"
-    "  - {name: tool, why: a test, adr: \"0001\", route: direct, env: [EXTRA]}\n"
+    "  - {name: tool, why: a test, adr: \"0001\", route: direct, env: [EXTRA], egress: [example.org]}\n"
     "  - {name: caged, why: a test, adr: \"0001\", route: external}\n"
     "  - {name: absent, why: a test, adr: \"0001\", route: direct, install: {apt: absentee}}\n";
 
