@@ -94,6 +94,17 @@ static int parse_patterns(struct ck_arena *arena, const char *text, size_t lengt
     return r;
 }
 
+/* Types only: "a|b" would be one word with a bar in it, and "any" the word "any". */
+static int parse_words(struct ck_arena *arena, const char *text, size_t length, struct ck_arg_option *option,
+                       const char **ret_why)
+{
+    int r = parse_patterns(arena, text, length, ' ', option, ret_why);
+    for (uint32_t i = 0; r == 0 && i < option->patterns_count; i++)
+        if (option->patterns[i].type == CK_TYPE_NONE || option->patterns[i].text[0] != '\0')
+            r = fail(ret_why, "separate words are written as types, as in '--x <any> <any>'");
+    return r;
+}
+
 /* What stands behind the name. */
 static int parse_value(struct ck_arena *arena, const char *rest, struct ck_arg_option *option, const char **ret_why)
 {
@@ -105,7 +116,7 @@ static int parse_value(struct ck_arena *arena, const char *rest, struct ck_arg_o
     }
     if (rest[0] == ' ') {
         option->form = CK_FORM_WORDS;
-        return parse_patterns(arena, rest + 1, length - 1, ' ', option, ret_why);
+        return parse_words(arena, rest + 1, length - 1, option, ret_why);
     }
     bool optional = rest[0] == '[';
     if (optional && (length < 3 || rest[1] != '=' || rest[length - 1] != ']'))

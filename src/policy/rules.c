@@ -179,14 +179,27 @@ static int check_deny(struct compiler *compiler, const struct ck_rules *rules, c
     return 0;
 }
 
-/* Every value that the option may have is written out, and the required one is among them. */
-static bool is_fixed(const struct ck_arg_option *option, const char *value)
+/* Is "NAME=VALUE" in the list? */
+static bool requires(const struct ck_list *require, const struct ck_arg_option *option, const char *value)
+{
+    for (uint32_t i = 0; i < require->count; i++) {
+        const char *text = require->items[i];
+        if (strncmp(text, option->name, option->name_length) == 0 && text[option->name_length] == '=' &&
+            strcmp(text + option->name_length + 1, value) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The option has no value but those that are required, this one among them: given twice, the last one often counts. */
+static bool is_fixed(const struct ck_list *require, const struct ck_arg_option *option, const char *value)
 {
     bool found = false;
     for (uint32_t i = 0; i < option->patterns_count; i++) {
-        if (option->patterns[i].type != CK_TYPE_NONE)
+        const struct ck_pattern *pattern = &option->patterns[i];
+        if (pattern->type != CK_TYPE_NONE || !requires(require, option, pattern->text))
             return false;
-        found = found || strcmp(option->patterns[i].text, value) == 0;
+        found = found || strcmp(pattern->text, value) == 0;
     }
     return found;
 }
@@ -203,11 +216,11 @@ static int check_require(struct compiler *compiler, const struct ck_rules *rules
             return REFUSE(compiler, entry, "'%s' is required in %s but not listed in its 'options'", CK_QUOTE(text),
                           compiler->where);
         bool value = text[length] == '=';
-        if (value && (option->form != CK_FORM_VALUE || !is_fixed(option, text + length + 1)))
+        if (value && (option->form != CK_FORM_VALUE || !is_fixed(&rules->require, option, text + length + 1)))
             return REFUSE(
                 compiler, entry,
-                "'%s' is required in %s, so 'options' must spell out the values of '%s', this one among them: "
-                "else another value could undo it",
+                "'%s' is required in %s, so 'options' must list '%s' with that value and no other: another one "
+                "could undo it",
                 CK_QUOTE(text), compiler->where, option->name);
         if (!value && option->form != CK_FORM_FLAG)
             return REFUSE(compiler, entry, "'%s' is required in %s without its value", CK_QUOTE(text), compiler->where);
@@ -299,6 +312,23 @@ static int compile_subcommands(struct compiler *compiler, const char *tool_label
     return r;
 }
 
+static bool uses(const struct ck_list *options, const char *set)
+{
+    for (uint32_t i = 0; i < options->count; i++)
+        if (options->items[i][0] == '@' && strcmp(options->items[i] + 1, set) == 0)
+            return true;
+    return false;
+}
+
+static bool is_used(const struct ck_args *args, const char *set)
+{
+    bool used = uses(&args->rules.options, set);
+    for (uint32_t i = 0; !used && i < args->subcommands_count; i++)
+        used = uses(&args->subcommands[i].rules.options, set);
+    return used;
+}
+
+/* What nobody uses nobody has looked at either: its options are parsed where they are put in. */
 static int check_sets(struct compiler *compiler)
 {
     const struct ck_args *args = compiler->args;
@@ -310,6 +340,9 @@ static int check_sets(struct compiler *compiler)
             return REFUSE(compiler, node, "'%s' is no set's name: letters, digits, '_' and '-'", CK_QUOTE(name));
         if (find_set(args, name) != &args->sets[i])
             return REFUSE(compiler, node, "set '%s' is defined twice", name);
+        if (!is_used(args, name))
+            return REFUSE(compiler, node, "set '%s' is used nowhere; '@%s' in a list of options would use it", name,
+                          name);
     }
     return 0;
 }

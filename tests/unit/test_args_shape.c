@@ -1,0 +1,327 @@
+/* test_args_shape.c - paths for the plan, commands in commands, sizes and words of the argument reader. */
+#include "args_policy.h"
+
+#define FLAT "tools.flat.args."
+
+/* ---- what the plan must look at ---------------------------------------------------------- */
+
+static void paths_are_listed_for_the_plan(void **state)
+{
+    (void)state;
+    struct ck_arena arena = {0};
+    struct ck_reading reading;
+    read_args(A("flat", "--in=a", "x", "--in", "b", "-Ic", "-I=d", "--have=e", "--mount=./f:/work:ro", "-fIg"), &arena,
+              &reading);
+    assert_false(reading.refused);
+    /* A short option's "=d" is both what getopt makes of it and what others do. */
+    static const struct {
+        const char *path;
+        size_t argument;
+        enum ck_type type;
+    } wanted[] = {
+        {"a", 1, CK_TYPE_INSIDE}, {"b", 4, CK_TYPE_INSIDE},   {"c", 5, CK_TYPE_INSIDE},  {"=d", 6, CK_TYPE_INSIDE},
+        {"d", 6, CK_TYPE_INSIDE}, {"e", 7, CK_TYPE_EXISTING}, {"./f", 8, CK_TYPE_MOUNT}, {"g", 9, CK_TYPE_INSIDE},
+    };
+    assert_int_equal(reading.paths_count, COUNT(wanted));
+    for (size_t i = 0; i < COUNT(wanted); i++) {
+        const struct ck_path_use *use = &reading.paths[i];
+        assert_int_equal(use->length, strlen(wanted[i].path));
+        assert_memory_equal(use->path, wanted[i].path, use->length);
+        assert_int_equal(use->argument, wanted[i].argument);
+        assert_int_equal(use->type, wanted[i].type);
+        assert_false(use->operand);
+        assert_string_equal(use->tool->name, "flat");
+    }
+    ck_arena_done(&arena);
+}
+
+static void assert_operand_paths(const char *const *argv, const char *const *paths)
+{
+    struct ck_arena arena = {0};
+    struct ck_reading reading;
+    read_args(argv, &arena, &reading);
+    if (reading.refused)
+        fail_msg("refused: %s", reading.words);
+    size_t count = 0;
+    for (; paths[count] != NULL; count++) {
+        assert_true(count < reading.paths_count);
+        assert_string_equal(reading.paths[count].path, paths[count]);
+        assert_true(reading.paths[count].operand);
+    }
+    assert_int_equal(reading.paths_count, count);
+    ck_arena_done(&arena);
+}
+
+static void the_first_operand_is_a_path_only_where_an_option_says_so(void **state)
+{
+    (void)state;
+    assert_operand_paths(A("search", "p", "a", "b"), A("a", "b"));
+    assert_operand_paths(A("search", "-e", "p", "a", "b"), A("b", "a")); /* the first is judged last */
+    assert_operand_paths(A("search", "a", "b", "-e", "p"), A("b", "a"));
+    assert_operand_paths(A("search", "a", "--", "b", "-e"), A("b", "-e"));
+    assert_operand_paths(A("search", "--", "p", "-e"), A("-e"));
+    assert_operand_paths(A("search", "p"), ((const char *const[]){NULL}));
+}
+
+static void many_paths_are_all_listed(void **state)
+{
+    (void)state;
+    enum { MANY = 1000 };
+    const char *argv[MANY + 2] = {"paths"};
+    for (size_t i = 1; i <= MANY; i++)
+        argv[i] = "src";
+    struct ck_arena arena = {0};
+    struct ck_reading reading;
+    read_args(argv, &arena, &reading);
+    assert_int_equal(reading.paths_count, MANY);
+    for (size_t i = 0; i < MANY; i++)
+        assert_int_equal(reading.paths[i].argument, i + 1);
+    ck_arena_done(&arena);
+}
+
+/* ---- commands in commands ---------------------------------------------------------------- */
+
+static void a_nested_command_is_read_by_its_own_entry(void **state)
+{
+    (void)state;
+    struct ck_arena arena = {0};
+    struct ck_reading reading;
+    read_args(A("trace", "-f", "-e", "open", "tree", "--no-pager", "log", "-p", "src"), &arena, &reading);
+    if (reading.refused)
+        fail_msg("refused: %s", reading.words);
+    const char *const *out = A("trace", "-o", "log", "-f", "-e", "open", "tree", "-c", "core.x=y", "--no-pager", "log",
+                               "--no-ext-diff", "--no-textconv", "-p", "src");
+    for (size_t i = 0; i <= reading.argc; i++)
+        if (reading.argv[i] == NULL || out[i] == NULL)
+            assert_ptr_equal(reading.argv[i], out[i]);
+        else
+            assert_string_equal(reading.argv[i], out[i]);
+    assert_int_equal(reading.nested_count, 1);
+    assert_string_equal(reading.nested[0].tool->name, "tree");
+    assert_int_equal(reading.nested[0].position, 6);
+    assert_int_equal(reading.paths_count, 1);
+    assert_int_equal(reading.paths[0].argument, 8);
+    assert_string_equal(reading.paths[0].tool->name, "tree");
+    ck_arena_done(&arena);
+}
+
+static void what_the_outer_command_saw_does_not_count_for_the_inner(void **state)
+{
+    (void)state;
+    struct ck_arena arena = {0};
+    struct ck_reading reading;
+    /* "p" is the pattern of the inner tool, although the outer one has had arguments. */
+    read_args(A("wrap", "-w", "--", "search", "p://x", "a"), &arena, &reading);
+    if (reading.refused)
+        fail_msg("refused: %s", reading.words);
+    assert_int_equal(reading.paths_count, 1);
+    read_args(A("wrap", "must", "--network=none"), &arena, &reading);
+    assert_true(reading.refused);
+    assert_string_equal(reading.rule, "tools.must.args.require");
+    assert_int_equal(reading.line, line_of("name: must\n"));
+    ck_arena_done(&arena);
+}
+
+static void an_inner_vector_may_be_exact(void **state)
+{
+    (void)state;
+    struct ck_arena arena = {0};
+    struct ck_reading reading;
+    read_args(A("wrap", "fixed", "--version"), &arena, &reading);
+    assert_false(reading.refused);
+    assert_int_equal(reading.argc, 3);
+    read_args(A("wrap", "open", "--anything", "-x"), &arena, &reading);
+    assert_false(reading.refused);
+    ck_arena_done(&arena);
+}
+
+static void commands_nest_four_deep_and_no_deeper(void **state)
+{
+    (void)state;
+    struct ck_arena arena = {0};
+    struct ck_reading reading;
+    read_args(A("wrap", "wrap", "-w", "trace", "-f", "wrap", "open", "x"), &arena, &reading);
+    if (reading.refused)
+        fail_msg("refused: %s", reading.words);
+    static const struct {
+        const char *tool;
+        size_t position;
+    } wanted[] = {{"wrap", 1}, {"trace", 3}, {"wrap", 7}, {"open", 8}};
+    assert_int_equal(reading.nested_count, COUNT(wanted));
+    for (size_t i = 0; i < COUNT(wanted); i++) {
+        assert_string_equal(reading.nested[i].tool->name, wanted[i].tool);
+        assert_int_equal(reading.nested[i].position, wanted[i].position);
+        assert_string_equal(reading.argv[wanted[i].position], wanted[i].tool);
+    }
+    read_args(A("wrap", "wrap", "wrap", "wrap", "wrap", "open"), &arena, &reading);
+    assert_true(reading.refused);
+    assert_string_equal(reading.rule, "tools.wrap.args.command");
+    assert_non_null(strstr(reading.words, "4 deep"));
+    ck_arena_done(&arena);
+}
+
+/* ---- sizes ------------------------------------------------------------------------------- */
+
+static void a_hundred_thousand_arguments_are_read(void **state)
+{
+    (void)state;
+    enum { MANY = 100000 };
+    static const char *argv[MANY + 2] = {"flat"};
+    static const char *const turns[] = {"-fg", "x", "--value=y", "--flag", "-n5"};
+    for (size_t i = 1; i <= MANY; i++)
+        argv[i] = turns[i % COUNT(turns)];
+    struct ck_arena arena = {0};
+    struct ck_reading reading;
+    read_args(argv, &arena, &reading);
+    assert_false(reading.refused);
+    assert_int_equal(reading.argc, MANY + 1);
+    for (size_t i = 0; i <= MANY; i++)
+        assert_ptr_equal(reading.argv[i], argv[i]);
+    assert_null(reading.argv[MANY + 1]);
+    argv[MANY] = "--pre";
+    read_args(argv, &arena, &reading);
+    assert_true(reading.refused);
+    assert_string_equal(reading.rule, FLAT "deny");
+    assert_non_null(strstr(reading.words, "argument 100000"));
+    ck_arena_done(&arena);
+}
+
+/* The longest string that execve takes, as each kind of argument. */
+static void the_longest_strings_are_read(void **state)
+{
+    (void)state;
+    enum { LONG = 131071 };
+    static const char *const heads[] = {"", "--value=", "-v", "--", "-", "--flag=", "-f", "--name="};
+    static const bool good[] = {true, true, true, false, false, false, false, true};
+    char *text = test_malloc(LONG + 1);
+    for (size_t i = 0; i < COUNT(heads); i++) {
+        memset(text, 'a', LONG);
+        text[LONG] = '\0';
+        memcpy(text, heads[i], strlen(heads[i]));
+        struct ck_arena arena = {0};
+        struct ck_reading reading;
+        read_args(A("flat", text), &arena, &reading);
+        if (reading.refused == good[i])
+            fail_msg("'%s...': %s", heads[i], reading.words);
+        if (reading.refused)
+            assert_true(strlen(reading.words) < CHOKE_MESSAGE_MAX - 1 && strlen(reading.words) < 600);
+        ck_arena_done(&arena);
+    }
+    test_free(text);
+}
+
+static void a_long_bundle_is_read_to_its_end(void **state)
+{
+    (void)state;
+    enum { LONG = 131071 };
+    char *text = test_malloc(LONG + 1);
+    memset(text, 'f', LONG);
+    text[0] = '-';
+    text[LONG] = '\0';
+    struct ck_arena arena = {0};
+    struct ck_reading reading;
+    read_args(A("flat", text), &arena, &reading);
+    assert_false(reading.refused);
+    text[LONG - 1] = 'z';
+    read_args(A("flat", text), &arena, &reading);
+    assert_true(reading.refused);
+    assert_string_equal(reading.rule, FLAT "deny");
+    ck_arena_done(&arena);
+    test_free(text);
+}
+
+static void too_little_memory_is_no_refusal(void **state)
+{
+    (void)state;
+    struct ck_reading reading;
+    size_t failures = 0;
+    for (size_t max = 1; max < 16384; max += 64) {
+        struct ck_arena arena = {.max_bytes = max};
+        const struct ck_tool *tool = ck_policy_find(policy, "paths");
+        int r =
+            ck_args_read(policy, tool, A("paths", "a", "b", "c", "d", "e", "f", "g", "h", "i", "j"), &arena, &reading);
+        assert_true(r == 0 || r == -ENOMEM);
+        failures += r != 0;
+        assert_false(reading.refused);
+        ck_arena_done(&arena);
+    }
+    assert_true(failures > 0);
+}
+
+/* ---- words ------------------------------------------------------------------------------- */
+
+static void a_refusal_names_argument_rule_and_line(void **state)
+{
+    (void)state;
+    struct ck_arena arena = {0};
+    struct ck_reading reading;
+    read_args(A("tree", "--no-pager", "log", "-p", "--ext-diff"), &arena, &reading);
+    assert_true(reading.refused);
+    char words[64];
+    (void)snprintf(words, sizeof words, "line %u of p.yaml", line_of("name: log"));
+    if (strstr(reading.words, "argument 4 '--ext-diff'") == NULL)
+        fail_msg("%s", reading.words);
+    assert_non_null(strstr(reading.words, "'tree log'"));
+    assert_non_null(strstr(reading.words, words));
+    ck_arena_done(&arena);
+}
+
+static void untrusted_bytes_are_escaped(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"--x\x1b[2J'\n", "-\xff", "-f\x1b", "--num=\x1b", "--value"};
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        struct ck_arena arena = {0};
+        struct ck_reading reading;
+        read_args(A("flat", bad[i], "-\x07"), &arena, &reading);
+        assert_true(reading.refused);
+        for (const char *at = reading.words; *at != '\0'; at++)
+            assert_in_range(*at, 0x20, 0x7e);
+        ck_arena_done(&arena);
+    }
+}
+
+/* Put together here so that no text in this file looks like a credential. */
+#define TOKEN_BODY "a1B2c3D4e5F6g7H8i9J0kLmNoPqRsTuVwXyZ"
+#define TOKEN \
+    "gh" \
+    "p_" TOKEN_BODY
+
+static void a_credential_is_not_repeated(void **state)
+{
+    (void)state;
+    static const char *const arguments[][2] = {
+        {"closed", TOKEN}, {"closed", "--x=" TOKEN}, {"flat", "--num=" TOKEN},
+        {"tree", TOKEN},   {"trace", TOKEN},         {"flat", "--" TOKEN},
+    };
+    for (size_t i = 0; i < COUNT(arguments); i++) {
+        struct ck_arena arena = {0};
+        struct ck_reading reading;
+        read_args(A(arguments[i][0], arguments[i][1]), &arena, &reading);
+        assert_true(reading.refused);
+        if (strstr(reading.words, TOKEN_BODY) != NULL)
+            fail_msg("%s", reading.words);
+        ck_arena_done(&arena);
+    }
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(paths_are_listed_for_the_plan),
+        cmocka_unit_test(the_first_operand_is_a_path_only_where_an_option_says_so),
+        cmocka_unit_test(many_paths_are_all_listed),
+        cmocka_unit_test(a_nested_command_is_read_by_its_own_entry),
+        cmocka_unit_test(what_the_outer_command_saw_does_not_count_for_the_inner),
+        cmocka_unit_test(an_inner_vector_may_be_exact),
+        cmocka_unit_test(commands_nest_four_deep_and_no_deeper),
+        cmocka_unit_test(a_hundred_thousand_arguments_are_read),
+        cmocka_unit_test(the_longest_strings_are_read),
+        cmocka_unit_test(a_long_bundle_is_read_to_its_end),
+        cmocka_unit_test(too_little_memory_is_no_refusal),
+        cmocka_unit_test(a_refusal_names_argument_rule_and_line),
+        cmocka_unit_test(untrusted_bytes_are_escaped),
+        cmocka_unit_test(a_credential_is_not_repeated),
+    };
+    return cmocka_run_group_tests_name("args_shape", tests, load_policy, free_policy);
+}
