@@ -19,6 +19,7 @@ struct choke_context {
     bool from_file;
     struct ck_trusted policy_place;
     struct ck_search search;
+    struct ck_execs execs;
     struct ck_watch watch;
     int null_fd;
     choke_event_fn on_event;
@@ -55,6 +56,8 @@ struct ck_plan_sources ck_context_sources(struct choke_context *context);
 
 /* A result with the names of the plan; the rest follows when the run has ended. NULL: no memory. */
 struct choke_result *ck_result_new(const struct ck_plan *plan);
+/* What holds from now on. */
+void ck_result_started(struct choke_result *result, const struct ck_plan *plan);
 void ck_result_fail(struct choke_result *result, const struct choke_error *error);
 void ck_result_end(struct choke_result *result, struct ck_run *run);
 

@@ -7,10 +7,12 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct decision_box {
     struct choke_decision decision;
     struct ck_arena text;
+    const char *layers[CK_LAYERS_MAX + 1];
 };
 
 static const char *copy(struct decision_box *box, const char *text)
@@ -26,9 +28,9 @@ static const char *place(struct decision_box *box, int fd)
 
 static void describe(struct decision_box *box, const struct ck_plan *plan)
 {
-    static const char *const no_layers[] = {NULL};
     struct choke_decision *decision = &box->decision;
     bool allowed = plan->verdict.outcome == CHOKE_NONE;
+    memcpy(box->layers, plan->layers, sizeof box->layers);
     *decision = (struct choke_decision){
         .outcome = plan->verdict.outcome,
         .rule = copy(box, plan->verdict.rule),
@@ -40,7 +42,7 @@ static void describe(struct decision_box *box, const struct ck_plan *plan)
         .cwd = place(box, plan->cwd_fd),
         .timeout_ms = plan->verdict.timeout_ms,
         .jail = plan->jail.jail != NULL ? plan->jail.jail->name : NULL,
-        .layers = plan->jail.jail != NULL ? plan->jail.jail->layers : no_layers,
+        .layers = box->layers,
     };
     if (!allowed)
         decision->error = plan->verdict.error;

@@ -130,8 +130,7 @@ static void launch(struct choke_job *job, const struct choke_request *request, c
         refuse(job, &error);
         return;
     }
-    job->result->jail = plan->jail.jail->name;
-    job->result->layers = plan->jail.jail->layers;
+    ck_result_started(job->result, plan);
     ck_event_started(job, request, &plan->jail);
 }
 

@@ -15,6 +15,7 @@ struct result_box {
     struct choke_result result;
     struct ck_arena text;
     struct ck_kept kept[2]; /* the streams, once there are any */
+    const char *layers[CK_LAYERS_MAX + 1];
 };
 
 static const char *const no_layers[] = {NULL};
@@ -67,6 +68,14 @@ struct choke_result *ck_result_new(const struct ck_plan *plan)
     return NULL;
 }
 
+void ck_result_started(struct choke_result *result, const struct ck_plan *plan)
+{
+    struct result_box *box = (struct result_box *)result;
+    memcpy(box->layers, plan->layers, sizeof box->layers);
+    result->layers = box->layers;
+    result->jail = plan->jail.jail->name;
+}
+
 void ck_result_fail(struct choke_result *result, const struct choke_error *error)
 {
     result->outcome = error->outcome;
@@ -79,6 +88,8 @@ static void set_ending(struct choke_result *result, const struct ck_run *run)
     bool late = run->lost && run->ended_ns >= run->deadline_ns;
     if (report->stage == CK_STAGE_CWD)
         result->outcome = CHOKE_CWD;
+    else if (report->stage == CK_STAGE_EXECS)
+        result->outcome = CHOKE_JAIL_UNAVAILABLE;
     else if (report->stage != CK_STAGE_NONE)
         result->outcome = CHOKE_SPAWN_FAILED;
     else if ((report->ending & CK_ENDING_CANCELLED) || (run->lost && (run->cancelled || !late)))
@@ -101,6 +112,7 @@ static void set_error(struct choke_result *result, const struct ck_run *run)
     uint64_t timeout_ms = (run->deadline_ns - run->started_ns) / CK_NS_PER_MS;
     switch (result->outcome) {
     case CHOKE_CWD:
+    case CHOKE_JAIL_UNAVAILABLE:
     case CHOKE_SPAWN_FAILED:
         (void)ck_error_set(error, result->outcome, report->error, "cannot %s '%s' ('%s'): %s",
                            ck_stage_text(report->stage), tool, CK_QUOTE(result->tool_path), strerror(report->error));

@@ -53,7 +53,7 @@ static int send_message(int socket_fd, const void *data, size_t length, const in
 {
     union {
         struct cmsghdr header;
-        char space[CMSG_SPACE((CK_WIRE_FDS + 1) * sizeof(int))];
+        char space[CMSG_SPACE(CK_WIRE_FDS_MAX * sizeof(int))];
     } control = {0};
     struct iovec iov = {.iov_base = (void *)(uintptr_t)data, .iov_len = length};
     struct msghdr message = {.msg_iov = &iov, .msg_iovlen = 1};
@@ -362,7 +362,13 @@ void ck_launcher_forget(struct ck_launcher *launcher)
 
 /* ---- plans ---- */
 
-static int send_large(int socket_fd, const struct ck_wire_plan *plan, const int *fds)
+/* The descriptors of a plan; there is room for the memory file of a large one. */
+struct parcel {
+    int fds[CK_WIRE_FDS_MAX];
+    unsigned count;
+};
+
+static int send_large(int socket_fd, const struct ck_wire_plan *plan, struct parcel *parcel)
 {
     CK_FD memory_fd = memfd_create("plan", MFD_CLOEXEC);
     if (memory_fd < 0)
@@ -370,15 +376,13 @@ static int send_large(int socket_fd, const struct ck_wire_plan *plan, const int 
     int result = ck_fd_write_all(memory_fd, plan, plan->size_bytes);
     if (result < 0)
         return result;
-    const struct ck_wire_large large = {.kind = CK_WIRE_LARGE, .size_bytes = plan->size_bytes};
-    int all[CK_WIRE_FDS + 1];
-    memcpy(all, fds, CK_WIRE_FDS * sizeof *fds);
-    all[CK_WIRE_FDS] = memory_fd;
-    return send_message(socket_fd, &large, sizeof large, all, CK_WIRE_FDS + 1);
+    const struct ck_wire_large large = {.kind = CK_WIRE_LARGE, .flags = plan->flags, .size_bytes = plan->size_bytes};
+    parcel->fds[parcel->count++] = memory_fd;
+    return send_message(socket_fd, &large, sizeof large, parcel->fds, parcel->count);
 }
 
 /* Packs in place where it fits, on the heap where not. */
-static int pack_and_send(const struct ck_plan *plan, int socket_fd, const int *fds, uint64_t deadline_ns,
+static int pack_and_send(const struct ck_plan *plan, int socket_fd, struct parcel *parcel, uint64_t deadline_ns,
                          uint64_t kill_ns)
 {
     _Alignas(struct ck_wire_plan) unsigned char buffer[CK_WIRE_INLINE_MAX];
@@ -389,9 +393,12 @@ static int pack_and_send(const struct ck_plan *plan, int socket_fd, const int *f
         return -ENOMEM;
     if (large)
         (void)ck_wire_pack(plan->argv, plan->env, plan->exec_path, packed, size);
+    packed->flags = (plan->ruleset_fd >= 0 ? (uint32_t)CK_WIRE_HAS_RULESET : 0) |
+                    (plan->keep_executable ? (uint32_t)CK_WIRE_KEEP_EXECUTABLE : 0);
     packed->deadline_ns = deadline_ns;
     packed->kill_ns = kill_ns;
-    int result = large ? send_large(socket_fd, packed, fds) : send_message(socket_fd, packed, size, fds, CK_WIRE_FDS);
+    int result = large ? send_large(socket_fd, packed, parcel)
+                       : send_message(socket_fd, packed, size, parcel->fds, parcel->count);
     if (large)
         free(packed);
     return result;
@@ -400,13 +407,21 @@ static int pack_and_send(const struct ck_plan *plan, int socket_fd, const int *f
 int ck_launch(struct ck_warden *warden, const struct ck_plan *plan, const struct ck_pipes *pipes, uint64_t deadline_ns,
               uint64_t kill_ns, struct choke_error *error)
 {
-    const int fds[CK_WIRE_FDS] = {
-        [CK_WIRE_STDIN] = plan->stdin_fd,        [CK_WIRE_STDOUT] = pipes->out[1],
-        [CK_WIRE_STDERR] = pipes->err[1],        [CK_WIRE_CWD] = plan->cwd_fd,
-        [CK_WIRE_EXECUTABLE] = plan->execute_fd, [CK_WIRE_STDOUT_READ] = pipes->out[0],
-        [CK_WIRE_STDERR_READ] = pipes->err[0],
+    struct parcel parcel = {
+        .fds =
+            {
+                [CK_WIRE_STDIN] = plan->stdin_fd,
+                [CK_WIRE_STDOUT] = pipes->out[1],
+                [CK_WIRE_STDERR] = pipes->err[1],
+                [CK_WIRE_CWD] = plan->cwd_fd,
+                [CK_WIRE_EXECUTABLE] = plan->execute_fd,
+                [CK_WIRE_STDOUT_READ] = pipes->out[0],
+                [CK_WIRE_STDERR_READ] = pipes->err[0],
+                [CK_WIRE_RULESET] = plan->ruleset_fd,
+            },
+        .count = CK_WIRE_FDS + (plan->ruleset_fd >= 0 ? 1u : 0u),
     };
-    int result = pack_and_send(plan, warden->socket_fd, fds, deadline_ns, kill_ns);
+    int result = pack_and_send(plan, warden->socket_fd, &parcel, deadline_ns, kill_ns);
     if (result < 0)
         return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot hand '%s' to its warden: %s", plan->tool_name,
                             strerror(-result));

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/quote.h"
+#include "run/chain.h"
 #include "sys/beneath.h"
 
 #include <errno.h>
@@ -79,31 +80,9 @@ static int step_cwd(struct planner *planner)
     return 0;
 }
 
-/* A tool that is allowed but absent: say how to get it. */
-static void add_install_hint(struct planner *planner)
-{
-    struct ck_verdict *verdict = &planner->plan->verdict;
-    const char *command = ck_tool_install_command(&planner->plan->arena, verdict->tool);
-    size_t used = strlen(verdict->error.message);
-    if (command != NULL)
-        (void)snprintf(verdict->error.message + used, sizeof verdict->error.message - used, "; install it: %s",
-                       command);
-}
-
 static int step_tool(struct planner *planner)
 {
-    struct ck_plan *plan = planner->plan;
-    struct ck_binary binary;
-    int result = ck_search_find(planner->sources->search, plan->tool_name, plan->root, &binary, &plan->verdict.error);
-    if (result < 0) {
-        if (plan->verdict.error.outcome == CHOKE_TOOL_MISSING)
-            add_install_hint(planner);
-        return refuse(planner, "search_path");
-    }
-    plan->execute_fd = binary.fd;
-    plan->tool_path = ck_arena_strdup(&plan->arena, binary.path);
-    plan->exec_path = binary.script ? plan->tool_path : NULL;
-    return plan->tool_path == NULL ? -ENOMEM : 0;
+    return ck_chain_open(planner->sources, planner->plan);
 }
 
 static int step_jail(struct planner *planner)
@@ -129,15 +108,16 @@ static void chain_tools(const struct ck_verdict *verdict, const struct ck_tool *
 static int refuse_path(struct planner *planner, const struct ck_path_use *use, int errnum)
 {
     struct ck_verdict *verdict = &planner->plan->verdict;
-    char shown[CK_QUOTE_MAX], rule[sizeof verdict->rule];
+    char shown[CK_QUOTE_MAX], rule[CK_RULE_MAX];
+    unsigned line = ck_args_line(use->tool, use->subcommand);
     bool out = errnum == EXDEV || errnum == ELOOP;
     (void)ck_quote(shown, sizeof shown, use->path, use->length);
-    (void)ck_error_set(
-        &verdict->error, CHOKE_DISALLOWED, errnum, "argument %zu: '%s' %s%s (line %u of %s)", use->argument, shown,
-        out ? "leads out of the root, and " : "must lie beneath the root, and cannot be looked at: ",
-        out ? "must stay beneath it" : strerror(errnum), use->tool->line, CK_QUOTE(planner->sources->policy->file));
-    verdict->error.line = use->tool->line;
-    (void)snprintf(rule, sizeof rule, "tools.%s.args.%s", use->tool->name, use->operand ? "operands" : "options");
+    (void)ck_error_set(&verdict->error, CHOKE_DISALLOWED, errnum, "argument %zu: '%s' %s%s (line %u of %s)",
+                       use->argument, shown,
+                       out ? "leads out of the root, and " : "must lie beneath the root, and cannot be looked at: ",
+                       out ? "must stay beneath it" : strerror(errnum), line, CK_QUOTE(planner->sources->policy->file));
+    verdict->error.line = line;
+    ck_args_rule(rule, use->tool, use->subcommand, use->operand ? "operands" : "options");
     return refuse(planner, rule);
 }
 
@@ -168,6 +148,11 @@ static int step_strings(struct planner *planner)
     plan->argv = ck_arena_strv(&plan->arena, plan->verdict.reading.argv);
     plan->env = ck_env_build(&plan->arena, planner->sources->policy, tools, &host, planner->request->env);
     return plan->argv == NULL || plan->env == NULL ? -ENOMEM : 0;
+}
+
+static int step_execs(struct planner *planner)
+{
+    return ck_chain_close(planner->sources, planner->plan);
 }
 
 static int refuse_stdin(struct planner *planner, enum choke_outcome outcome, int errnum)
@@ -224,9 +209,9 @@ static int step_stdin(struct planner *planner)
 
 int ck_plan_make(const struct ck_plan_sources *sources, const struct choke_request *request, struct ck_plan *ret)
 {
-    static const plan_step steps[] = {step_judge, step_stdin, step_root, step_cwd,
-                                      step_paths, step_tool,  step_jail, step_strings};
-    *ret = (struct ck_plan){.root_fd = -1, .cwd_fd = -1, .execute_fd = -1, .stdin_fd = -1};
+    static const plan_step steps[] = {step_judge, step_stdin, step_root,    step_cwd,  step_paths,
+                                      step_tool,  step_jail,  step_strings, step_execs};
+    *ret = (struct ck_plan){.root_fd = -1, .cwd_fd = -1, .execute_fd = -1, .ruleset_fd = -1, .stdin_fd = -1};
     struct planner planner = {.sources = sources, .request = request, .plan = ret};
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
         int result = steps[i](&planner);
@@ -244,6 +229,7 @@ void ck_plan_done(struct ck_plan *plan)
         ck_fd_close(&plan->cwd_fd);
     ck_fd_close(&plan->root_fd);
     ck_fd_close(&plan->execute_fd);
+    ck_fd_close(&plan->ruleset_fd);
     if (plan->stdin_owned)
         ck_fd_close(&plan->stdin_fd);
     ck_arena_done(&plan->arena);

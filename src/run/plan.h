@@ -10,13 +10,17 @@
 #include "jail/jail.h"
 #include "policy/environment.h"
 #include "policy/judge.h"
+#include "run/execs.h"
 #include "sys/binary.h"
+
+#define CK_LAYERS_MAX 16
 
 /* What plans are made from; lives as long as the context. */
 struct ck_plan_sources {
     const struct ck_policy *policy;
     const struct ck_trusted *policy_place; /* NULL for the embedded policy */
     struct ck_search *search;
+    struct ck_execs *execs;
     int null_fd;
 };
 
@@ -28,11 +32,14 @@ struct ck_plan {
     const char **argv;
     const char **env;
     const char *exec_path; /* for a script; NULL: execute_fd */
+    bool keep_executable;  /* execute_fd stays open in the tool, for the interpreter to read */
     struct ck_jail_choice jail;
+    const char *layers[CK_LAYERS_MAX + 1]; /* what will hold; the words are constants */
     struct ck_identity root;
     int root_fd;
     int cwd_fd; /* the same descriptor where the root itself is worked in */
     int execute_fd;
+    int ruleset_fd; /* what the run may execute; -1: not restricted */
     int stdin_fd;
     bool stdin_owned; /* else it is the context's /dev/null */
 };

@@ -8,7 +8,7 @@
  *   caller -> keeper   CK_WIRE_SETUP   once; with the caller's pidfd, and the cgroup directory if there is one
  *                      CK_WIRE_WARDEN  with one end of a new socket pair: make a warden that serves it
  *                      CK_WIRE_TRY     with one end of a new socket pair: make a child that tries one layer
- *   caller -> warden   CK_WIRE_PLAN    with CK_WIRE_FDS descriptors: run this
+ *   caller -> warden   CK_WIRE_PLAN    with CK_WIRE_FDS descriptors, and a ruleset if it has one: run this
  *                      CK_WIRE_LARGE   the same with one descriptor more, a memfd that holds the plan
  *                      CK_WIRE_CANCEL  end the run
  *   warden -> caller   CK_WIRE_HELLO   with a pidfd of itself
@@ -68,7 +68,17 @@ enum ck_wire_fd {
     CK_WIRE_STDOUT_READ, /* only to see whether anybody still holds the other end */
     CK_WIRE_STDERR_READ,
     CK_WIRE_FDS,
+    CK_WIRE_RULESET = CK_WIRE_FDS, /* with CK_WIRE_HAS_RULESET; a memfd comes behind it */
+    CK_WIRE_FDS_MAX = CK_WIRE_FDS + 2,
 };
+
+enum ck_wire_flag {
+    CK_WIRE_HAS_RULESET = 1,     /* what may be executed is bounded */
+    CK_WIRE_KEEP_EXECUTABLE = 2, /* a script: its interpreter opens CK_SCRIPT_FD */
+};
+
+/* Where a pinned script is put; the kernel tells its interpreter to open /dev/fd/3. */
+#define CK_SCRIPT_FD 3
 
 struct ck_wire_setup {
     uint32_t kind;
@@ -92,9 +102,16 @@ struct ck_wire_tried {
     int32_t value;
 };
 
+/* How a plan begins, be it here or in a memfd. */
+struct ck_wire_order {
+    uint32_t kind;
+    uint32_t flags;
+};
+
 /* Followed by the offset tables (argc + 1 and envc + 1 of uint64_t, the last one 0) and the strings. */
 struct ck_wire_plan {
     uint32_t kind;
+    uint32_t flags;
     uint32_t size_bytes;
     uint32_t argc;
     uint32_t envc;
@@ -107,6 +124,7 @@ struct ck_wire_plan {
 
 struct ck_wire_large {
     uint32_t kind;
+    uint32_t flags;
     uint32_t size_bytes;
 };
 
@@ -120,6 +138,8 @@ enum ck_stage {
     CK_STAGE_CWD,
     CK_STAGE_PRIVILEGES,
     CK_STAGE_DESCRIPTORS,
+    CK_STAGE_EXECS,
+    CK_STAGE_SCRIPT,
     CK_STAGE_SIGNALS,
     CK_STAGE_EXECUTE,
     CK_STAGES,

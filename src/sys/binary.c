@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,6 +36,7 @@ void ck_search_done(struct ck_search *search)
         if (search->directories[i].known)
             ck_trust_done(&search->directories[i].place);
     free(search->directories);
+    ck_pins_done(&search->pins);
     *search = (struct ck_search){0};
 }
 
@@ -106,7 +108,9 @@ static int take_file(int *fd, bool readable, struct ck_binary *binary, struct ch
         return ck_error_set(error, CHOKE_SPAWN_FAILED, EACCES, "'%s' is not executable", CK_QUOTE(binary->path));
     char magic[2] = {0};
     binary->script = readable && pread(*fd, magic, sizeof magic, 0) == 2 && magic[0] == '#' && magic[1] == '!';
+    binary->version = ck_version_of(&status);
     binary->fd = ck_fd_take(fd);
+    binary->readable = readable;
     return 0;
 }
 
@@ -120,8 +124,8 @@ static int open_file(int parent_fd, const char *name, struct ck_binary *binary, 
     return fd < 0 ? -errno : take_file(&fd, readable, binary, error);
 }
 
-/* A link leads elsewhere: that way is walked with full distrust each time. */
-static int find_through_link(struct ck_identity root, struct ck_binary *binary, struct choke_error *error)
+/* A link, or a path that the entry gives, leads elsewhere: that way is walked with full distrust each time. */
+static int find_by_walk(struct ck_identity root, struct ck_binary *binary, struct choke_error *error)
 {
     struct ck_trusted place;
     int result = ck_trust_walk(binary->path, &place, error);
@@ -140,7 +144,7 @@ static int find_in(const struct ck_search_directory *directory, const char *name
                    struct ck_binary *binary, struct choke_error *error)
 {
     int result = open_file(directory->place.fd, name, binary, error);
-    return result == -ELOOP ? find_through_link(root, binary, error) : result; /* O_NOFOLLOW met a link */
+    return result == -ELOOP ? find_by_walk(root, binary, error) : result; /* O_NOFOLLOW met a link */
 }
 
 static bool absent(int result)
@@ -148,17 +152,15 @@ static bool absent(int result)
     return result == -ENOENT || result == -ENOTDIR;
 }
 
-int ck_search_find(struct ck_search *search, const char *name, struct ck_identity root, struct ck_binary *ret_binary,
-                   struct choke_error *error)
+static int find_in_search_path(struct ck_search *search, const char *name, struct ck_identity root,
+                               struct ck_binary *binary, struct choke_error *error)
 {
     for (uint32_t i = 0; i < search->count; i++) {
         struct choke_error found = {0};
-        ret_binary->fd = -1;
-        ret_binary->script = false;
-        int length = snprintf(ret_binary->path, sizeof ret_binary->path, "%s/%s", search->paths[i], name);
-        int result = length >= (int)sizeof ret_binary->path ? -ENAMETOOLONG : open_directory(search, i, root, &found);
+        int length = snprintf(binary->path, sizeof binary->path, "%s/%s", search->paths[i], name);
+        int result = length >= (int)sizeof binary->path ? -ENAMETOOLONG : open_directory(search, i, root, &found);
         if (result == 0)
-            result = find_in(&search->directories[i], name, root, ret_binary, &found);
+            result = find_in(&search->directories[i], name, root, binary, &found);
         if (result == 0)
             return 0;
         if (absent(result) && found.outcome == CHOKE_NONE)
@@ -171,4 +173,52 @@ int ck_search_find(struct ck_search *search, const char *name, struct ck_identit
         return result;
     }
     return ck_error_set(error, CHOKE_TOOL_MISSING, ENOENT, "'%s' is allowed but not installed", CK_QUOTE(name));
+}
+
+static int find_at_path(const struct ck_wanted *wanted, struct ck_identity root, struct ck_binary *binary,
+                        struct choke_error *error)
+{
+    struct choke_error found = {0};
+    int length = snprintf(binary->path, sizeof binary->path, "%s", wanted->path);
+    int result = length >= (int)sizeof binary->path ? -ENAMETOOLONG : find_by_walk(root, binary, &found);
+    if (absent(result) && found.outcome == CHOKE_NONE)
+        (void)ck_error_set(&found, CHOKE_TOOL_MISSING, -result, "'%s' is allowed but not installed at '%s'",
+                           CK_QUOTE(wanted->name), CK_QUOTE(wanted->path));
+    else if (result < 0 && found.outcome == CHOKE_NONE)
+        (void)ck_error_set(&found, CHOKE_SPAWN_FAILED, -result, "cannot open '%s': %s", CK_QUOTE(wanted->path),
+                           strerror(-result));
+    if (result < 0 && error != NULL)
+        *error = found;
+    return result;
+}
+
+static int check_digest(struct ck_search *search, const char *sha256, struct ck_binary *binary,
+                        struct choke_error *error)
+{
+    if (!binary->readable)
+        return ck_error_set(error, CHOKE_DISALLOWED, EACCES,
+                            "'%s' may be executed but not read, so its sha256 cannot be checked; make it readable",
+                            CK_QUOTE(binary->path));
+    int result = ck_pin_check(&search->pins, binary->path, sha256, binary->script, &binary->fd, error);
+    binary->copied = result == 0 && binary->script;
+    return result;
+}
+
+int ck_search_find(struct ck_search *search, const struct ck_wanted *wanted, struct ck_identity root,
+                   struct ck_binary *ret_binary, enum ck_search_rule *ret_rule, struct choke_error *error)
+{
+    enum ck_search_rule rule = wanted->path != NULL ? CK_SEARCH_RULE_PATH : CK_SEARCH_RULE_SEARCH_PATH;
+    ret_binary->fd = -1;
+    ret_binary->script = ret_binary->copied = ret_binary->readable = false;
+    int result = wanted->path != NULL ? find_at_path(wanted, root, ret_binary, error)
+                                      : find_in_search_path(search, wanted->name, root, ret_binary, error);
+    if (result == 0 && wanted->sha256 != NULL) {
+        rule = CK_SEARCH_RULE_SHA256;
+        result = check_digest(search, wanted->sha256, ret_binary, error);
+    }
+    if (result < 0)
+        ck_fd_close(&ret_binary->fd);
+    if (result < 0 && ret_rule != NULL)
+        *ret_rule = rule;
+    return result;
 }

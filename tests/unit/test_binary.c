@@ -40,11 +40,12 @@ static int find(const struct sandbox *sandbox, const char *name, const char *con
         paths[count] = in(sandbox, directories[count]);
     struct ck_search search;
     assert_int_equal(ck_search_init(&search, paths, count), 0);
-    int result = ck_search_find(&search, name, identity(in(sandbox, "repo")), binary, error);
+    const struct ck_wanted wanted = {.name = name};
+    int result = ck_search_find(&search, &wanted, identity(in(sandbox, "repo")), binary, NULL, error);
     /* A second look goes through the remembered directories and must agree. */
     struct ck_binary again;
     struct choke_error again_error = {0};
-    int second = ck_search_find(&search, name, identity(in(sandbox, "repo")), &again, &again_error);
+    int second = ck_search_find(&search, &wanted, identity(in(sandbox, "repo")), &again, NULL, &again_error);
     assert_int_equal(second, result);
     if (second == 0)
         close(again.fd);
@@ -178,10 +179,10 @@ static void a_remembered_directory_that_becomes_writable_is_refused(void **state
     struct ck_binary binary;
     struct choke_error error = {0};
     assert_int_equal(ck_search_init(&search, paths, 1), 0);
-    assert_int_equal(ck_search_find(&search, "tool", root, &binary, &error), 0);
+    assert_int_equal(ck_search_find(&search, &(struct ck_wanted){.name = "tool"}, root, &binary, NULL, &error), 0);
     close(binary.fd);
     make_directory(sandbox, "bin", 0777);
-    assert_true(ck_search_find(&search, "tool", root, &binary, &error) < 0);
+    assert_true(ck_search_find(&search, &(struct ck_wanted){.name = "tool"}, root, &binary, NULL, &error) < 0);
     assert_int_equal(error.outcome, CHOKE_DISALLOWED);
     ck_search_done(&search);
 }

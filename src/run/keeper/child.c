@@ -10,6 +10,7 @@
 
 #include "run/create.h"
 
+#include <fcntl.h>
 #include <linux/close_range.h>
 #include <linux/prctl.h>
 #include <signal.h>
@@ -58,6 +59,21 @@ static long step_descriptors(const struct ck_child *child)
     return CK_RAW3(close_range, 3, ~0u, CLOSE_RANGE_CLOEXEC);
 }
 
+/* From here on the kernel refuses to execute anything but what the plan lists; no_new_privs, which it asks for, is set. */
+static long step_execs(const struct ck_child *child)
+{
+    return child->ruleset_fd < 0 ? 0 : CK_RAW2(landlock_restrict_self, child->ruleset_fd, 0);
+}
+
+/* The interpreter opens the script by this number, so it is the one descriptor that stays. Nothing else is needed now. */
+static long step_script(const struct ck_child *child)
+{
+    int fd = child->fds[CK_WIRE_EXECUTABLE];
+    if (!child->keep_executable)
+        return 0;
+    return fd == CK_SCRIPT_FD ? CK_RAW3(fcntl, fd, F_SETFD, 0) : CK_RAW3(dup3, fd, CK_SCRIPT_FD, 0);
+}
+
 /* The keeper reset every disposition to its default; the mask is the last thing, so nothing is delivered half-way. */
 static long step_signals(const struct ck_child *child)
 {
@@ -68,7 +84,8 @@ static long step_signals(const struct ck_child *child)
 
 static long step_execute(const struct ck_child *child)
 {
-    return ck_create_execute(child->fds[CK_WIRE_EXECUTABLE], child->path, child->argv, child->envp);
+    int fd = child->keep_executable ? CK_SCRIPT_FD : child->fds[CK_WIRE_EXECUTABLE];
+    return ck_create_execute(fd, child->path, child->argv, child->envp);
 }
 
 static const struct {
@@ -78,6 +95,7 @@ static const struct {
     {CK_STAGE_SESSION, step_session},       {CK_STAGE_DEATH_SIGNAL, step_death_signal},
     {CK_STAGE_STDIO, step_stdio},           {CK_STAGE_CWD, step_cwd},
     {CK_STAGE_PRIVILEGES, step_privileges}, {CK_STAGE_DESCRIPTORS, step_descriptors},
+    {CK_STAGE_EXECS, step_execs},           {CK_STAGE_SCRIPT, step_script},
     {CK_STAGE_SIGNALS, step_signals},       {CK_STAGE_EXECUTE, step_execute},
 };
 

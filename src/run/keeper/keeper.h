@@ -106,7 +106,9 @@ struct ck_child {
     const int *fds; /* CK_WIRE_FDS of them */
     char *const *argv;
     char *const *envp;
-    const char *path; /* NULL: execute fds[CK_WIRE_EXECUTABLE] */
+    const char *path;     /* NULL: execute fds[CK_WIRE_EXECUTABLE] */
+    int ruleset_fd;       /* -1: none */
+    bool keep_executable; /* the executable is a script, to be put at CK_SCRIPT_FD */
     uint32_t failed_stage;
     int32_t failed_errno;
 };

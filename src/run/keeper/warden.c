@@ -222,6 +222,8 @@ static void create(struct run *run, unsigned char *base, const int *fds)
         .argv = relocate(base, plan->argv_at, plan->argc),
         .envp = relocate(base, plan->env_at, plan->envc),
         .path = plan->path_at != 0 ? (const char *)base + plan->path_at : NULL,
+        .ruleset_fd = plan->flags & CK_WIRE_HAS_RULESET ? fds[CK_WIRE_RULESET] : -1,
+        .keep_executable = (plan->flags & CK_WIRE_KEEP_EXECUTABLE) != 0,
     };
     run->deadline_ns = plan->deadline_ns;
     run->kill_ns = plan->kill_ns;
@@ -234,15 +236,18 @@ static void create(struct run *run, unsigned char *base, const int *fds)
 /* Returns false when the caller is gone. */
 static bool serve_plan(struct warden *warden, unsigned char *base, const int *fds)
 {
+    const struct ck_wire_plan *plan = (const void *)base;
     struct run run = {.read_fds = {fds[CK_WIRE_STDOUT_READ], fds[CK_WIRE_STDERR_READ]},
                       .report = {.kind = CK_WIRE_REPORT}};
     /* A plan whose time is over is not begun: the caller may have given it up. */
-    if (ck_now_ns() >= ((const struct ck_wire_plan *)(const void *)base)->deadline_ns)
+    if (ck_now_ns() >= plan->deadline_ns)
         run.report.ending = CK_ENDING_TIMED_OUT;
     else
         create(&run, base, fds);
     for (int i = 0; i < CK_WIRE_STDOUT_READ; i++)
         ck_close(fds[i]);
+    if (plan->flags & CK_WIRE_HAS_RULESET)
+        ck_close(fds[CK_WIRE_RULESET]);
     bool clean = run.pid <= 0 || watch(warden, &run);
     for (int i = CK_WIRE_STDOUT_READ; i < CK_WIRE_FDS; i++)
         ck_close(fds[i]);
@@ -263,39 +268,41 @@ static bool refuse_plan(const struct warden *warden, const int *fds, unsigned fd
     return ck_send(warden->socket_fd, &report, sizeof report, -1) >= 0;
 }
 
-static bool serve_large(struct warden *warden, const int *fds)
+static bool serve_large(struct warden *warden, const int *fds, unsigned fd_count)
 {
     const struct ck_wire_large *large = (const void *)inbox;
     size_t size = large->size_bytes;
-    long memory = CK_RAW6(mmap, NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fds[CK_WIRE_FDS], 0);
+    long memory = CK_RAW6(mmap, NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fds[fd_count - 1], 0);
     if (memory < 0 && memory > -4096)
-        return refuse_plan(warden, fds, CK_WIRE_FDS + 1, memory);
+        return refuse_plan(warden, fds, fd_count, memory);
     bool alive = serve_plan(warden, (unsigned char *)memory, fds);
     (void)CK_RAW2(munmap, memory, size);
-    ck_close(fds[CK_WIRE_FDS]);
+    ck_close(fds[fd_count - 1]);
     return alive;
 }
 
 /* Waits for one message of the caller's; false when there will be none. */
 static bool serve(struct warden *warden)
 {
-    int fds[CK_WIRE_FDS + 1];
+    int fds[CK_WIRE_FDS_MAX];
     unsigned fd_count;
     const int waited[3] = {warden->socket_fd, warden->keep->caller_fd, -1};
     if (ck_wait_readable(waited, CK_FOREVER) & 2)
         return false;
-    long got = ck_receive(warden->socket_fd, inbox, sizeof inbox, fds, CK_WIRE_FDS + 1, &fd_count);
+    long got = ck_receive(warden->socket_fd, inbox, sizeof inbox, fds, CK_WIRE_FDS_MAX, &fd_count);
     if (got < (long)sizeof(struct ck_wire_simple))
         return false;
     const struct ck_wire_simple *message = (const void *)inbox;
     /* A cancel that crossed the report on its way is late, not wrong; anything else is a broken caller. */
     if (message->kind != CK_WIRE_PLAN && message->kind != CK_WIRE_LARGE)
         return message->kind == CK_WIRE_CANCEL;
-    bool large = message->kind == CK_WIRE_LARGE;
+    const struct ck_wire_order *order = (const void *)inbox;
+    bool large = order->kind == CK_WIRE_LARGE;
+    bool ruleset = (order->flags & CK_WIRE_HAS_RULESET) != 0;
     /* The kernel drops descriptors for which our table (the caller's limit) has no room. */
-    if (fd_count != (large ? CK_WIRE_FDS + 1u : CK_WIRE_FDS))
+    if (fd_count != CK_WIRE_FDS + (large ? 1u : 0u) + (ruleset ? 1u : 0u))
         return refuse_plan(warden, fds, fd_count, -EMFILE);
-    return large ? serve_large(warden, fds) : serve_plan(warden, inbox, fds);
+    return large ? serve_large(warden, fds, fd_count) : serve_plan(warden, inbox, fds);
 }
 
 void ck_warden_main(const struct ck_keep *keep, int socket_fd, int cgroup_fd)

@@ -1,0 +1,325 @@
+/*
+ * execs.c - see execs.h.
+ *
+ * To make a ruleset costs some twenty system calls for the walk to the loader, more than the whole rest of a plan, so
+ * rulesets are kept. One is used again where every file that it was made from is in the same version: tools and
+ * helpers are looked up in any case, and the others were reached by a way that only root or the caller can change, so a
+ * stat of their path is enough. A ruleset with something that was looked up by name in the search path, other than
+ * a helper, is not kept, because the name could come to mean another file.
+ */
+#include "run/execs.h"
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/quote.h"
+#include "sys/elf.h"
+#include "sys/landlock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SETS_MAX 32
+#define FILES_MAX 64
+#define DEPTH_MAX 5        /* interpreters of interpreters; the kernel follows as many */
+#define FIRST_LINE_MAX 256 /* what the kernel reads of a script to find its interpreter */
+#define SPACE " \t"
+
+/* A file that a ruleset was made from: one that was given, or one that was found at path. */
+struct file {
+    struct ck_version version;
+    char *path; /* NULL: given */
+};
+
+struct ck_execs_set {
+    int ruleset_fd; /* -1 with files: not in use */
+    struct ck_identity root;
+    struct file *files;
+    size_t count;
+};
+
+struct maker {
+    struct ck_search *search;
+    struct ck_identity root;
+    struct choke_error *error;
+    int ruleset_fd;
+    bool by_name; /* something was looked up that the next run would not look up */
+    struct file files[FILES_MAX];
+    size_t count;
+    int helper_fds[FILES_MAX];
+    const char *helper_names[FILES_MAX];
+    size_t helpers_count;
+};
+
+static void drop_files(struct file *files, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(files[i].path);
+}
+
+static void drop_set(struct ck_execs_set *set)
+{
+    if (set->files == NULL)
+        return;
+    drop_files(set->files, set->count);
+    free(set->files);
+    ck_fd_close(&set->ruleset_fd);
+    *set = (struct ck_execs_set){.ruleset_fd = -1};
+}
+
+void ck_execs_init(struct ck_execs *execs, struct ck_search *search)
+{
+    *execs = (struct ck_execs){.search = search};
+}
+
+void ck_execs_done(struct ck_execs *execs)
+{
+    for (size_t i = 0; execs->sets != NULL && i < SETS_MAX; i++)
+        drop_set(&execs->sets[i]);
+    free(execs->sets);
+    *execs = (struct ck_execs){0};
+}
+
+/* ---- what is given ---- */
+
+static int add_file(struct maker *maker, int fd, const char *path)
+{
+    struct stat status;
+    if (maker->count == FILES_MAX)
+        return ck_error_set(maker->error, CHOKE_DISALLOWED, E2BIG, "more than %d files would have to be executable",
+                            FILES_MAX);
+    if (fstat(fd, &status) < 0)
+        return -errno;
+    struct file *file = &maker->files[maker->count];
+    *file = (struct file){.version = ck_version_of(&status)};
+    if (path != NULL && (file->path = strdup(path)) == NULL)
+        return -ENOMEM;
+    maker->count++;
+    return 0;
+}
+
+/* A helper is a name in the search path or an absolute path. */
+static int find_helper(struct maker *maker, const char *helper)
+{
+    const struct ck_wanted wanted = {.name = helper, .path = helper[0] == '/' ? helper : NULL};
+    struct ck_binary binary;
+    int result = ck_search_find(maker->search, &wanted, maker->root, &binary, NULL, maker->error);
+    if (result < 0 && maker->error->outcome == CHOKE_TOOL_MISSING) {
+        *maker->error = (struct choke_error){0};
+        return 0;
+    }
+    if (result < 0)
+        return result;
+    result = add_file(maker, binary.fd, NULL);
+    if (result < 0) {
+        ck_fd_close(&binary.fd);
+        return result;
+    }
+    maker->helper_names[maker->helpers_count] = helper;
+    maker->helper_fds[maker->helpers_count++] = binary.fd;
+    return 0;
+}
+
+static int take_given(struct maker *maker, const struct ck_execs_tool *tools, size_t count)
+{
+    int result = 0;
+    for (size_t i = 0; i < count && result == 0; i++)
+        result = add_file(maker, tools[i].fd, NULL);
+    for (size_t i = 0; i < count; i++)
+        for (uint32_t j = 0; j < tools[i].tool->execs.count && result == 0; j++)
+            result = find_helper(maker, tools[i].tool->execs.items[j]);
+    return result;
+}
+
+/* ---- rulesets that were made before ---- */
+
+static bool still_there(const struct file *file)
+{
+    struct stat status;
+    if (stat(file->path, &status) < 0)
+        return false;
+    struct ck_version now = ck_version_of(&status);
+    return ck_version_equal(&now, &file->version);
+}
+
+/* The given files come first, in the same order each time. */
+static bool fits(const struct ck_execs_set *set, const struct maker *maker)
+{
+    if (set->files == NULL || set->root.device != maker->root.device || set->root.inode != maker->root.inode ||
+        set->count < maker->count || (set->count > maker->count && set->files[maker->count].path == NULL))
+        return false;
+    for (size_t i = 0; i < maker->count; i++)
+        if (set->files[i].path != NULL || !ck_version_equal(&set->files[i].version, &maker->files[i].version))
+            return false;
+    for (size_t i = maker->count; i < set->count; i++)
+        if (!still_there(&set->files[i]))
+            return false;
+    return true;
+}
+
+static int find_set(const struct ck_execs *execs, const struct maker *maker)
+{
+    for (size_t i = 0; execs->sets != NULL && i < SETS_MAX; i++)
+        if (fits(&execs->sets[i], maker))
+            return fcntl(execs->sets[i].ruleset_fd, F_DUPFD_CLOEXEC, 3);
+    return -1;
+}
+
+/* Takes the files over. Without memory or a descriptor nothing is kept, and the next run makes it again. */
+static void keep(struct ck_execs *execs, struct maker *maker)
+{
+    if (execs->sets == NULL)
+        execs->sets = calloc(SETS_MAX, sizeof *execs->sets);
+    struct file *files = execs->sets == NULL ? NULL : malloc(maker->count * sizeof *files);
+    int ruleset_fd = files == NULL ? -1 : fcntl(maker->ruleset_fd, F_DUPFD_CLOEXEC, 3);
+    if (ruleset_fd < 0) {
+        free(files);
+        return;
+    }
+    struct ck_execs_set *set = &execs->sets[execs->next++ % SETS_MAX];
+    drop_set(set);
+    memcpy(files, maker->files, maker->count * sizeof *files);
+    *set = (struct ck_execs_set){.ruleset_fd = ruleset_fd, .root = maker->root, .files = files, .count = maker->count};
+    maker->count = 0;
+}
+
+/* ---- a new ruleset ---- */
+
+static int allow(const struct maker *maker, int fd, const char *path)
+{
+    int result = ck_landlock_allow(maker->ruleset_fd, fd);
+    return result == 0 ? 0
+                       : ck_error_set(maker->error, CHOKE_SPAWN_FAILED, -result, "cannot make '%s' executable: %s",
+                                      CK_QUOTE(path), strerror(-result));
+}
+
+static int follow(struct maker *maker, int fd, const char *path, unsigned depth);
+
+/* One that does not exist is left to exec to complain of. */
+static int allow_found(struct maker *maker, const struct ck_wanted *wanted, unsigned depth)
+{
+    struct ck_binary binary;
+    int result = ck_search_find(maker->search, wanted, maker->root, &binary, NULL, maker->error);
+    if (result < 0 && maker->error->outcome == CHOKE_TOOL_MISSING) {
+        *maker->error = (struct choke_error){0};
+        return 0;
+    }
+    if (result < 0)
+        return result;
+    CK_FD fd = binary.fd;
+    result = add_file(maker, fd, binary.path);
+    if (result == 0)
+        result = allow(maker, fd, binary.path);
+    return result < 0 ? result : follow(maker, fd, binary.path, depth + 1);
+}
+
+/* The NAME of "#!/usr/bin/env NAME" and "#!/usr/bin/env -S NAME ..."; NULL where there is none. */
+static char *env_name(char *arguments)
+{
+    char *rest = NULL;
+    for (char *word = strtok_r(arguments, SPACE, &rest); word != NULL; word = strtok_r(NULL, SPACE, &rest)) {
+        if (strncmp(word, "-S", 2) == 0)
+            word += 2;
+        if (word[0] != '\0' && word[0] != '-' && strchr(word, '=') == NULL)
+            return strchr(word, '/') == NULL ? word : NULL;
+    }
+    return NULL;
+}
+
+/* line is what stands behind "#!". An interpreter that is not named from "/" on depends on the directory: not allowed. */
+static int follow_script(struct maker *maker, char *line, unsigned depth)
+{
+    line[strcspn(line, "\n")] = '\0';
+    char *interpreter = line + strspn(line, SPACE);
+    char *end = interpreter + strcspn(interpreter, SPACE);
+    char *arguments = end + strspn(end, SPACE);
+    *end = '\0';
+    if (interpreter[0] != '/' || depth == DEPTH_MAX)
+        return 0;
+    const struct ck_wanted wanted = {.name = interpreter, .path = interpreter};
+    int result = allow_found(maker, &wanted, depth);
+    const char *base = strrchr(interpreter, '/') + 1;
+    char *name = result == 0 && strcmp(base, "env") == 0 ? env_name(arguments) : NULL;
+    if (name == NULL)
+        return result;
+    maker->by_name = true;
+    return allow_found(maker, &(struct ck_wanted){.name = name}, depth);
+}
+
+/* What the kernel will open to start this file. */
+static int follow(struct maker *maker, int fd, const char *path, unsigned depth)
+{
+    char line[FIRST_LINE_MAX + 1] = {0};
+    char loader[PATH_MAX];
+    if (pread(fd, line, FIRST_LINE_MAX, 0) < 0)
+        return ck_error_set(maker->error, CHOKE_DISALLOWED, errno,
+                            "'%s' cannot be read, so what it needs to be executed is not known; make it readable",
+                            CK_QUOTE(path));
+    if (line[0] == '#' && line[1] == '!')
+        return follow_script(maker, line + 2, depth);
+    /* A file that makes no sense is not executed by the kernel either. */
+    if (ck_elf_interpreter(fd, loader, sizeof loader) < 0 || loader[0] != '/' || depth == DEPTH_MAX)
+        return 0;
+    return allow_found(maker, &(struct ck_wanted){.name = loader, .path = loader}, depth);
+}
+
+static int add_given(struct maker *maker, const struct ck_execs_tool *tools, size_t count)
+{
+    int result = 0;
+    for (size_t i = 0; i < count && result == 0; i++) {
+        result = allow(maker, tools[i].fd, tools[i].path);
+        if (result == 0)
+            result = follow(maker, tools[i].fd, tools[i].path, 0);
+    }
+    for (size_t i = 0; i < maker->helpers_count && result == 0; i++) {
+        result = allow(maker, maker->helper_fds[i], maker->helper_names[i]);
+        if (result == 0)
+            result = follow(maker, maker->helper_fds[i], maker->helper_names[i], 0);
+    }
+    return result;
+}
+
+static int fail_without_landlock(int result, struct choke_error *error)
+{
+    const char *why = result == -ENOSYS       ? "this kernel has no Landlock (it came with Linux 5.13)"
+                      : result == -EOPNOTSUPP ? "Landlock was switched off when this kernel was started (lsm=)"
+                                              : strerror(-result);
+    return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, -result, "the entry's execs cannot be enforced: %s", why);
+}
+
+static int make(struct ck_execs *execs, struct maker *maker, const struct ck_execs_tool *tools, size_t count)
+{
+    int result = take_given(maker, tools, count);
+    if (result < 0)
+        return result;
+    maker->ruleset_fd = find_set(execs, maker);
+    if (maker->ruleset_fd >= 0)
+        return 0;
+    maker->ruleset_fd = ck_landlock_new();
+    if (maker->ruleset_fd < 0)
+        return fail_without_landlock(maker->ruleset_fd, maker->error);
+    result = add_given(maker, tools, count);
+    if (result == 0 && !maker->by_name)
+        keep(execs, maker);
+    return result;
+}
+
+int ck_execs_make(struct ck_execs *execs, struct ck_identity root, const struct ck_execs_tool *tools, size_t count,
+                  int *ret_fd, struct choke_error *error)
+{
+    struct maker maker = {.search = execs->search, .root = root, .error = error, .ruleset_fd = -1};
+    int result = make(execs, &maker, tools, count);
+    CK_FD ruleset_fd = maker.ruleset_fd;
+    drop_files(maker.files, maker.count);
+    for (size_t i = 0; i < maker.helpers_count; i++)
+        ck_fd_close(&maker.helper_fds[i]);
+    if (result == 0)
+        *ret_fd = ck_fd_take(&ruleset_fd);
+    else if (error->outcome == CHOKE_NONE)
+        (void)ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot enforce the entry's execs: %s",
+                           strerror(-result));
+    return result;
+}

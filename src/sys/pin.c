@@ -1,0 +1,203 @@
+/*
+ * pin.c - see pin.h.
+ *
+ * The lease: a read lease makes whoever opens the file for writing, or truncates it, wait until the lease is gone. It
+ * belongs to the open file, not to a process, so it travels with the descriptor to the one who executes it; once the
+ * file is executed the kernel itself refuses writers. It can be had on files of one's own; on another's, only root could
+ * write, who is trusted. Where a file system knows no leases, the time between check and exec is open to those who
+ * may write the file: root and the caller.
+ *
+ * When a lease is broken the kernel sends a signal to its holder. It must not be SIGIO, which would end the host
+ * program: SIGURG is ignored by default, and the owner is taken away at once.
+ */
+#include "sys/pin.h"
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/quote.h"
+#include "sys/digest.h"
+#include "sys/version.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <unistd.h>
+
+#ifndef MFD_EXEC
+#define MFD_EXEC 0x0010U
+#endif
+
+#define PINS_MAX 256
+#define TRIES 3
+#define SEALS (F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+
+struct ck_pin {
+    struct ck_version version;
+    char digest[CK_DIGEST_SIZE];
+    int copy_fd; /* of a script; else -1. Never handed out: a tool could change the mode of what it is given. */
+};
+
+/* A file as it was found: its digest, and for a script the copy. */
+struct finding {
+    char digest[CK_DIGEST_SIZE];
+    int copy_fd;
+};
+
+void ck_pins_done(struct ck_pins *pins)
+{
+    for (size_t i = 0; i < pins->count; i++)
+        ck_fd_close(&pins->items[i].copy_fd);
+    free(pins->items);
+    *pins = (struct ck_pins){0};
+}
+
+static struct ck_pin *find(const struct ck_pins *pins, const struct ck_version *version)
+{
+    for (size_t i = 0; i < pins->count; i++)
+        if (ck_version_equal(&pins->items[i].version, version))
+            return &pins->items[i];
+    return NULL;
+}
+
+/* The place of an older version of the same file, or a new one, or the one whose turn it is; NULL without memory. */
+static struct ck_pin *make_room(struct ck_pins *pins, const struct ck_version *version)
+{
+    if (pins->items == NULL)
+        pins->items = calloc(PINS_MAX, sizeof *pins->items);
+    if (pins->items == NULL)
+        return NULL;
+    for (size_t i = 0; i < pins->count; i++)
+        if (pins->items[i].version.device == version->device && pins->items[i].version.inode == version->inode)
+            return &pins->items[i];
+    if (pins->count < PINS_MAX) {
+        pins->items[pins->count].copy_fd = -1;
+        return &pins->items[pins->count++];
+    }
+    return &pins->items[pins->next++ % PINS_MAX];
+}
+
+static int new_copy(void)
+{
+    int fd = memfd_create("chokepoint-script", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_EXEC);
+    if (fd < 0 && errno == EINVAL)
+        fd = memfd_create("chokepoint-script", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    return fd < 0 ? -errno : fd;
+}
+
+/* Another copy of a sealed one; a descriptor or a negative errno. */
+static int copy_again(int copy_fd)
+{
+    CK_FD fd = new_copy();
+    struct stat status;
+    if (fd < 0 || fstat(copy_fd, &status) < 0)
+        return fd < 0 ? fd : -errno;
+    for (off_t at = 0; at < status.st_size;) {
+        ssize_t sent = sendfile(fd, copy_fd, &at, (size_t)(status.st_size - at));
+        if (sent <= 0)
+            return sent < 0 ? -errno : -EIO;
+    }
+    if (fcntl(fd, F_ADD_SEALS, SEALS) < 0)
+        return -errno;
+    return ck_fd_take(&fd);
+}
+
+/* Without memory or a descriptor nothing is remembered, and the next run hashes again. */
+static void remember(struct ck_pins *pins, const struct ck_version *version, const struct finding *finding)
+{
+    bool script = finding->copy_fd >= 0;
+    CK_FD copy_fd = script ? copy_again(finding->copy_fd) : -1;
+    struct ck_pin *pin = script && copy_fd < 0 ? NULL : make_room(pins, version);
+    if (pin == NULL)
+        return;
+    ck_fd_close(&pin->copy_fd);
+    pin->version = *version;
+    pin->copy_fd = ck_fd_take(&copy_fd);
+    memcpy(pin->digest, finding->digest, sizeof pin->digest);
+}
+
+/* -ETXTBSY: somebody has it open for writing now, and the kernel would not execute it either. */
+static int hold(int fd)
+{
+    (void)fcntl(fd, F_SETSIG, SIGURG);
+    if (fcntl(fd, F_SETLEASE, F_RDLCK) < 0)
+        return errno == EAGAIN ? -ETXTBSY : 0;
+    (void)fcntl(fd, F_SETOWN, 0);
+    return 0;
+}
+
+static int copy_script(int fd, struct finding *finding)
+{
+    CK_FD copy_fd = new_copy();
+    if (copy_fd < 0)
+        return copy_fd;
+    int result = ck_digest_copy(fd, copy_fd, CK_PIN_SCRIPT_MAX, finding->digest);
+    if (result < 0)
+        return result;
+    if (fcntl(copy_fd, F_ADD_SEALS, SEALS) < 0)
+        return -errno;
+    finding->copy_fd = ck_fd_take(&copy_fd);
+    return 0;
+}
+
+/* The file is stable between both looks at its version, or it is tried again. */
+static int examine(struct ck_pins *pins, int fd, bool script, struct finding *finding)
+{
+    struct stat status;
+    int result = -ESTALE;
+    for (int i = 0; i < TRIES && result == -ESTALE; i++) {
+        if (fstat(fd, &status) < 0)
+            return -errno;
+        struct ck_version version = ck_version_of(&status);
+        const struct ck_pin *known = find(pins, &version);
+        if (known != NULL && (known->copy_fd >= 0) == script) {
+            memcpy(finding->digest, known->digest, sizeof finding->digest);
+            finding->copy_fd = script ? copy_again(known->copy_fd) : -1;
+            return script && finding->copy_fd < 0 ? finding->copy_fd : 0;
+        }
+        bool settled = ck_version_settled(&version);
+        result = script ? copy_script(fd, finding) : ck_digest_file(fd, finding->digest);
+        if (result == 0 && settled)
+            remember(pins, &version, finding);
+    }
+    return result;
+}
+
+static int fail(struct choke_error *error, const char *path, int result)
+{
+    const char *why = strerror(-result);
+    enum choke_outcome outcome = CHOKE_DISALLOWED;
+    if (result == -ESTALE)
+        why = "it changes while it is read";
+    else if (result == -ETXTBSY)
+        why = "it is open for writing";
+    else if (result == -EFBIG)
+        why = "a script of more than 64 MiB is not copied";
+    else if (result != -EIO && result != -EACCES && result != -EPERM)
+        outcome = CHOKE_SPAWN_FAILED;
+    return ck_error_set(error, outcome, -result, "the sha256 of '%s' cannot be checked: %s", CK_QUOTE(path), why);
+}
+
+int ck_pin_check(struct ck_pins *pins, const char *path, const char *sha256, bool script, int *fd,
+                 struct choke_error *error)
+{
+    struct finding finding = {.copy_fd = -1};
+    int result = script ? 0 : hold(*fd);
+    if (result == 0)
+        result = examine(pins, *fd, script, &finding);
+    CK_FD copy_fd = finding.copy_fd;
+    if (result < 0)
+        return fail(error, path, result);
+    if (strcmp(finding.digest, sha256) != 0)
+        return ck_error_set(error, CHOKE_DISALLOWED, EPERM,
+                            "'%s' is not the file that the policy means: its sha256 is %s, expected is %s",
+                            CK_QUOTE(path), finding.digest, sha256);
+    if (script) {
+        ck_fd_close(fd);
+        *fd = ck_fd_take(&copy_fd);
+    }
+    return 0;
+}

@@ -1,0 +1,37 @@
+/*
+ * pin.h - a tool whose SHA-256 the policy gives (R5).
+ *
+ * What is checked is what is executed. A binary is hashed from the descriptor that is executed later, and is held by a
+ * lease from before the check until that descriptor is closed, so that nobody writes to it in between. A script is read
+ * by its interpreter, so it is copied into a sealed memory file while it is hashed, and the copy is executed.
+ *
+ * Digests are remembered by device, inode, size, mtime and ctime.
+ */
+#ifndef CK_SYS_PIN_H
+#define CK_SYS_PIN_H
+
+#include "chokepoint.h"
+
+#include <stddef.h>
+
+#define CK_PIN_SCRIPT_MAX ((uint64_t)64 << 20)
+
+struct ck_pin;
+
+/* Zero-filled is empty. */
+struct ck_pins {
+    struct ck_pin *items;
+    size_t count;
+    size_t next; /* the one to be replaced when there is no room */
+};
+
+void ck_pins_done(struct ck_pins *pins);
+
+/*
+ * Holds *fd, an open and readable file, against the digest. For a script *fd is closed and becomes the copy. Failures
+ * have outcome CHOKE_DISALLOWED, and CHOKE_SPAWN_FAILED where there is no memory or descriptor to do it with.
+ */
+int ck_pin_check(struct ck_pins *pins, const char *path, const char *sha256, bool script, int *fd,
+                 struct choke_error *error);
+
+#endif

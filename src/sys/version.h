@@ -1,0 +1,53 @@
+/*
+ * version.h - which file it is and in which state, as far as the kernel tells without reading it.
+ *
+ * ctime cannot be set by a program, so a file whose content was exchanged in place has another version even where its
+ * size and mtime were restored. Timestamps move in ticks: a change within the tick of the last one is not to be seen,
+ * so a version that is younger than CK_VERSION_SETTLED_NS is not to be relied on later.
+ */
+#ifndef CK_SYS_VERSION_H
+#define CK_SYS_VERSION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#define CK_VERSION_SETTLED_NS INT64_C(2000000000)
+
+struct ck_version {
+    dev_t device;
+    ino_t inode;
+    off_t size;
+    int64_t mtime_ns;
+    int64_t ctime_ns;
+};
+
+static inline int64_t ck_version_ns(struct timespec time)
+{
+    return (int64_t)time.tv_sec * INT64_C(1000000000) + (int64_t)time.tv_nsec;
+}
+
+static inline struct ck_version ck_version_of(const struct stat *status)
+{
+    return (struct ck_version){.device = status->st_dev,
+                               .inode = status->st_ino,
+                               .size = status->st_size,
+                               .mtime_ns = ck_version_ns(status->st_mtim),
+                               .ctime_ns = ck_version_ns(status->st_ctim)};
+}
+
+static inline bool ck_version_equal(const struct ck_version *a, const struct ck_version *b)
+{
+    return a->device == b->device && a->inode == b->inode && a->size == b->size && a->mtime_ns == b->mtime_ns &&
+           a->ctime_ns == b->ctime_ns;
+}
+
+/* Would a change from now on be seen? A clock that was set back makes it false, never true. */
+static inline bool ck_version_settled(const struct ck_version *version)
+{
+    struct timespec now;
+    return clock_gettime(CLOCK_REALTIME, &now) == 0 && ck_version_ns(now) - version->ctime_ns >= CK_VERSION_SETTLED_NS;
+}
+
+#endif
