@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 #define SETS_MAX 32
-#define FILES_MAX 64
+#define FILES_MAX 128
 #define DEPTH_MAX 5        /* interpreters of interpreters; the kernel follows as many */
 #define FIRST_LINE_MAX 256 /* what the kernel reads of a script to find its interpreter */
 #define SPACE " \t"
@@ -198,6 +198,15 @@ static int allow(const struct maker *maker, int fd, const char *path)
 
 static int follow(struct maker *maker, int fd, const char *path, unsigned depth);
 
+/* Many files have the same loader. */
+static bool is_allowed(const struct maker *maker, const struct ck_version *version)
+{
+    for (size_t i = 0; i < maker->count; i++)
+        if (maker->files[i].path != NULL && ck_version_equal(&maker->files[i].version, version))
+            return true;
+    return false;
+}
+
 /* One that does not exist is left to exec to complain of. */
 static int allow_found(struct maker *maker, const struct ck_wanted *wanted, unsigned depth)
 {
@@ -210,6 +219,8 @@ static int allow_found(struct maker *maker, const struct ck_wanted *wanted, unsi
     if (result < 0)
         return result;
     CK_FD fd = binary.fd;
+    if (is_allowed(maker, &binary.version))
+        return 0;
     result = add_file(maker, fd, binary.path);
     if (result == 0)
         result = allow(maker, fd, binary.path);
