@@ -41,6 +41,11 @@ from measure import Failure, Worker, batch_size, quartiles, ratios, take_turns
 
 MIB = 1 << 20
 HERE = pathlib.Path(__file__).resolve().parent
+SEARCH_OPTIONS = """--after-context=<number> --before-context=<number> --context=<number> --count --fixed-strings --files
+    --glob= --hidden --ignore-case --iglob= --invert-match --json --line-number --max-columns=<number>
+    --max-count=<number> --max-depth=<number> --no-ignore --null --only-matching --regexp= --smart-case --sort=path|none
+    --stats --type= --vimgrep --word-regexp --with-filename -A=<number> -B=<number> -C=<number> -c -F -g= -i -v -n
+    -m=<number> -o -e= -w"""
 
 
 class Lab:
@@ -75,6 +80,19 @@ class Lab:
     def worker(self, ballast_mib=0):
         program = str(self.build / "bench" / "bench-worker")
         return Worker([program, str(self.policy), str(self.root), str(ballast_mib)], self.env)
+
+    def judge(self):
+        return Worker([str(self.build / "bench" / "bench-judge")], self.env)
+
+    def thousand_tools(self):
+        """A policy of 1,000 tools, each with 40 options as rg has them."""
+        path = self.policy.with_name("thousand.yaml")
+        if not path.exists():
+            options = ", ".join(SEARCH_OPTIONS.split())
+            entries = (f"  - name: tool-{i}\n    why: It searches.\n    adr: '0001'\n    route: external\n    args:\n"
+                       f"      options: [{options}]\n      operands: inside\n      first: any\n" for i in range(1000))
+            path.write_text("version: 1\nsearch_path: [/usr/bin]\ntools:\n" + "".join(entries), encoding="ascii")
+        return path
 
     def python(self):
         return Worker([sys.executable, str(HERE / "peer.py"), find_true(), json.dumps(self.env)], self.env)
@@ -113,6 +131,10 @@ def find_true():
 
 def microseconds(values):
     return [value / 1e3 for value in values]
+
+
+def milliseconds(values):
+    return [value / 1e6 for value in values]
 
 
 # ---- one run after the other ---------------------------------------------------------------------------------------
@@ -161,13 +183,20 @@ def steps(lab):
 
 
 def judging(lab):
-    """What it costs to decide and not to run, and to load the embedded policy (R8)."""
-    with lab.worker() as worker:
-        samples = take_turns(lab.rounds(30), {
-            "explain": lambda: worker.wall("explain", 500), "embedded": lambda: worker.wall("embedded", 20)})
+    """What it costs to decide and not to run, and to load a policy (R4, R8)."""
+    requests = {"git": "git log with 10 arguments", "rg": "rg with 20", "docker": "docker run with 7"}
+    with lab.worker() as worker, lab.judge() as judge:
+        sides = {"explain": lambda: worker.wall("explain", 500), "embedded": lambda: worker.wall("embedded", 20),
+                 "thousand": lambda: judge.wall("load", lab.thousand_tools(), 1)}
+        for name in requests:
+            sides[name] = lambda name=name: judge.wall("judge", name, 1000)
+        samples = take_turns(lab.rounds(30), sides)
     lab.keep(samples, "judge")
     lab.report("figure", "choke_explain, one call", microseconds(samples["explain"]), unit="us")
-    lab.report("R8", "choke_context_new, embedded policy", [v / 1e6 for v in samples["embedded"]], unit="ms", most=1.0)
+    for name, what in requests.items():
+        lab.report("R4", f"judging {what}, default policy", microseconds(samples[name]), unit="us", most=20.0)
+    lab.report("R8", "choke_context_new, embedded policy", milliseconds(samples["embedded"]), unit="ms", most=1.0)
+    lab.report("R8", "loading a policy of 1,000 tools", milliseconds(samples["thousand"]), unit="ms", most=50.0)
 
 
 # ---- a large caller ------------------------------------------------------------------------------------------------
