@@ -354,6 +354,112 @@ struct choke_tool_info {
 /* Tools in the order of the policy; false past the end. Strings live as long as the context. */
 CHOKE_API bool choke_tool(const struct choke_context *context, size_t index, struct choke_tool_info *ret_info);
 
+/* ---- reviewing a policy ------------------------------------------------------------------ */
+
+/*
+ * A policy that is looked at and not obeyed: no context is needed, and nothing can be run by it.
+ *
+ *   1. choke_policy_open()     reads a file, or takes the embedded policy.
+ *   2. choke_policy_check()    what is wrong with it; choke_policy_json(), all that it says;
+ *      choke_policy_diff()     what changed from one to another.
+ *   3. choke_policy_free()     frees it, with its findings and its JSON.
+ *
+ * Use it in one thread at a time.
+ */
+struct choke_policy;
+
+/*
+ * path NULL: the policy embedded in the library. Any regular file of at most 1 MiB will do, wherever it lies and
+ * whoever may write it: what choke_context_new would refuse for that is a finding here. Text that is no policy is a
+ * finding as well, so this returns 0 for it. A negative errno where the file cannot be read.
+ */
+CHOKE_API int choke_policy_open(const char *path, struct choke_policy **ret_policy, struct choke_error *error);
+CHOKE_API void choke_policy_free(struct choke_policy *policy); /* NULL is fine */
+
+/* The words (choke_severity_name) are "note", "warning" and "error". */
+enum choke_severity {
+    CHOKE_SEVERITY_NOTE = 1, /* something that could not be looked at */
+    CHOKE_SEVERITY_WARNING,  /* allowed, but look twice */
+    CHOKE_SEVERITY_ERROR     /* a policy that must not pass review, or that no run would take */
+};
+
+struct choke_finding {
+    enum choke_severity severity;
+    const char *tool;    /* NULL where it is not about one */
+    unsigned line;       /* from 1; 0 where it is not about a place in the file */
+    unsigned column;     /* from 1; 0 where only the line is known */
+    const char *rule;    /* "policy", "file", "adr_dir", "tools.git.adr", "tools.git.args" */
+    const char *message; /* one line; untrusted bytes are escaped */
+};
+
+CHOKE_API const char *choke_severity_name(enum choke_severity severity);
+
+/*
+ * What is wrong, in the order of the file. Errors: what the loader refuses (the first such fault, with its place); a
+ * decision record that is not in adr_dir as a regular file NNNN-*.md, or no adr_dir at all. Warnings: a direct tool
+ * without argument rules; two records with one number; a file that a run would refuse because others may write it.
+ * The embedded policy has no file that adr_dir could be relative to, so its records are not looked for: a note.
+ *
+ * Returns 0 and the findings, which live as long as the policy; a negative errno when out of memory.
+ */
+CHOKE_API int choke_policy_check(struct choke_policy *policy, const struct choke_finding **ret_findings,
+                                 size_t *ret_count, struct choke_error *error);
+
+/*
+ * All that the policy says, as one line of JSON text that lives as long as the policy. -EINVAL where it is no policy.
+ *
+ *   {"format": 1, "file", "version", "adr_dir", "search_path": [...], "tools": [{...}]}
+ *
+ * A tool has every key of chokepoint-policy(5) under its own name: null where it is absent and absence has a meaning
+ * (args, path, sha256, execs, limits.timeout_s ...), its default where it has one; and "line". In args and
+ * its subcommands "options" are the list with the sets put in, and "sets" are given as they stand. format is
+ * raised when a member changes its meaning or goes away, not when one is added.
+ */
+CHOKE_API int choke_policy_json(struct choke_policy *policy, const char **ret_text, struct choke_error *error);
+
+/* The words (choke_change_kind_name) are "neutral", "narrows" and "widens". */
+enum choke_change_kind {
+    CHOKE_CHANGE_NEUTRAL = 1, /* has no effect on what may be run */
+    CHOKE_CHANGE_NARROWS,     /* allows less, and nothing new */
+    CHOKE_CHANGE_WIDENS       /* allows something new, or cannot be proven not to */
+};
+
+CHOKE_API const char *choke_change_kind_name(enum choke_change_kind kind);
+
+struct choke_change {
+    enum choke_change_kind kind;
+    const char *tool;   /* NULL: the policy as a whole */
+    const char *field;  /* "args.subcommands.log.options", "egress"; "tools" where the entry itself came or went */
+    const char *before; /* NULL: it was not there */
+    const char *after;  /* NULL: it is gone */
+    const char *adr;    /* the record that the tool's entry cites, in the new policy where it is there; NULL */
+    bool covered;       /* widens: a new or amended record stands behind it; else true */
+    const char *reason; /* why it is not covered; NULL where it is */
+};
+
+struct choke_diff {
+    const struct choke_change *changes;
+    size_t count;
+    size_t widens;
+    size_t narrows;
+    size_t neutral;
+    size_t uncovered; /* of those that widen */
+};
+
+/*
+ * What changed. A widening of a tool is covered when its entry in the new policy cites a decision record that the old
+ * policy's adr_dir does not have, or has with other bytes. One of the policy as a whole (search_path) is covered when
+ * any record is new or amended. Records are files NNNN-*.md, not empty, in adr_dir relative to each policy's file.
+ * Where the old policy names an adr_dir that cannot be read, nothing is covered: a comparison with nothing would
+ * make every record a new one.
+ *
+ * -EINVAL where one of the two is no policy: the message has its first fault. The diff is freed by choke_diff_free
+ * and must not outlive the policies.
+ */
+CHOKE_API int choke_policy_diff(struct choke_policy *old_policy, struct choke_policy *new_policy,
+                                struct choke_diff **ret_diff, struct choke_error *error);
+CHOKE_API void choke_diff_free(struct choke_diff *diff); /* NULL is fine */
+
 #ifdef __cplusplus
 }
 #endif

@@ -26,29 +26,27 @@ static int absolute(const char *path, char *buffer, size_t size)
     return length < 0 || (size_t)length >= size ? -ENAMETOOLONG : 0;
 }
 
-static int check(const struct stat *status, const char *path, size_t max_bytes, struct choke_error *error)
+static int check_owner(const struct stat *status, const char *path, struct choke_error *error)
 {
-    if (!S_ISREG(status->st_mode))
-        return fail(error, path, EINVAL, "not a regular file");
     if (status->st_uid != 0 && status->st_uid != geteuid())
         return fail(error, path, EPERM, "belongs to another user; a policy must belong to root or to you");
     if (status->st_mode & (S_IWGRP | S_IWOTH))
         return fail(error, path, EPERM, "may be written by group or others; take that away with chmod go-w");
+    return 0;
+}
+
+static int check_kind(const struct stat *status, const char *path, size_t max_bytes, struct choke_error *error)
+{
+    if (!S_ISREG(status->st_mode))
+        return fail(error, path, EINVAL, "not a regular file");
     if ((uint64_t)status->st_size > max_bytes)
         return fail(error, path, EFBIG, "larger than 1 MiB");
     return 0;
 }
 
-static int read_file(const struct ck_trusted *place, const char *path, size_t max_bytes, char **ret_text,
-                     size_t *ret_length, struct choke_error *error)
+static int read_all(int fd, const char *path, size_t max_bytes, char **ret_text, size_t *ret_length,
+                    struct choke_error *error)
 {
-    CK_FD fd = openat(place->parent_fd, place->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    struct stat status;
-    if (fd < 0 || fstat(fd, &status) < 0)
-        return fail(error, path, errno, strerror(errno));
-    int result = check(&status, path, max_bytes, error);
-    if (result < 0)
-        return result;
     char *text = malloc(max_bytes + 1);
     if (text == NULL)
         return ck_error_oom(error);
@@ -61,6 +59,19 @@ static int read_file(const struct ck_trusted *place, const char *path, size_t ma
     *ret_text = text;
     *ret_length = (size_t)got;
     return 0;
+}
+
+static int read_file(const struct ck_trusted *place, const char *path, size_t max_bytes, char **ret_text,
+                     size_t *ret_length, struct choke_error *error)
+{
+    CK_FD fd = openat(place->parent_fd, place->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    struct stat status;
+    if (fd < 0 || fstat(fd, &status) < 0)
+        return fail(error, path, errno, strerror(errno));
+    int result = check_kind(&status, path, max_bytes, error);
+    if (result == 0)
+        result = check_owner(&status, path, error);
+    return result < 0 ? result : read_all(fd, path, max_bytes, ret_text, ret_length, error);
 }
 
 int ck_policyfile_read(const char *path, size_t max_bytes, char **ret_text, size_t *ret_length,
@@ -82,4 +93,22 @@ int ck_policyfile_read(const char *path, size_t max_bytes, char **ret_text, size
     else
         *ret_place = place;
     return result;
+}
+
+int ck_policyfile_review(const char *path, size_t max_bytes, char **ret_text, size_t *ret_length,
+                         struct choke_error *ret_refusal, struct choke_error *error)
+{
+    struct ck_trusted place;
+    *ret_refusal = (struct choke_error){0};
+    int result = ck_policyfile_read(path, max_bytes, ret_text, ret_length, &place, ret_refusal);
+    if (result == 0) {
+        ck_trust_done(&place);
+        return 0;
+    }
+    CK_FD fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    struct stat status;
+    if (fd < 0 || fstat(fd, &status) < 0)
+        return fail(error, path, errno, strerror(errno));
+    result = check_kind(&status, path, max_bytes, error);
+    return result < 0 ? result : read_all(fd, path, max_bytes, ret_text, ret_length, error);
 }

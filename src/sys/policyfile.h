@@ -16,4 +16,11 @@
 int ck_policyfile_read(const char *path, size_t max_bytes, char **ret_text, size_t *ret_length,
                        struct ck_trusted *ret_place, struct choke_error *error);
 
+/*
+ * The same for a policy that is to be looked at and not obeyed: any regular file will do. What ck_policyfile_read
+ * would refuse about it is in *ret_refusal, whose outcome is CHOKE_NONE where it would not.
+ */
+int ck_policyfile_review(const char *path, size_t max_bytes, char **ret_text, size_t *ret_length,
+                         struct choke_error *ret_refusal, struct choke_error *error);
+
 #endif

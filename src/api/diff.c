@@ -1,0 +1,123 @@
+/*
+ * diff.c - two policies compared, and each widening held against the decision records.
+ *
+ * It guards pull requests, so it fails closed: where the old records cannot be read, none can be called new.
+ */
+#include "api/review.h"
+
+#include "base/error.h"
+#include "policy/diff.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct diff_box {
+    struct choke_diff diff;
+    struct ck_arena arena;
+};
+
+const char *choke_change_kind_name(enum choke_change_kind kind)
+{
+    switch (kind) {
+    case CHOKE_CHANGE_NEUTRAL:
+        return "neutral";
+    case CHOKE_CHANGE_NARROWS:
+        return "narrows";
+    case CHOKE_CHANGE_WIDENS:
+        return "widens";
+    }
+    return "?";
+}
+
+/* Is any record new or amended? */
+static bool any_amended(const struct ck_records *before, const struct ck_records *after)
+{
+    for (size_t i = 0; i < after->count; i++)
+        if (ck_records_amended(before, after, after->items[i].number))
+            return true;
+    return false;
+}
+
+/* Why nothing at all can be covered; NULL where it can. */
+static const char *blindness(const struct choke_policy *before, const struct choke_policy *after)
+{
+    if (before->file == NULL || after->file == NULL)
+        return "the records of an embedded policy cannot be looked up";
+    if (before->records.errnum != 0)
+        return "the old policy's records cannot be read";
+    if (after->policy->adr_dir == NULL)
+        return "the new policy names no adr_dir";
+    return after->records.errnum != 0 ? "the new policy's records cannot be read" : NULL;
+}
+
+static const char *why_uncovered(const struct choke_policy *before, const struct choke_policy *after,
+                                 const struct choke_change *change, struct ck_arena *arena)
+{
+    const char *blind = blindness(before, after);
+    if (blind != NULL)
+        return blind;
+    if (change->adr == NULL)
+        return any_amended(&before->records, &after->records) ? NULL : "no new or amended ADR";
+    if (ck_records_amended(&before->records, &after->records, change->adr))
+        return NULL;
+    const char *why = ck_arena_printf(arena, "no new or amended ADR: %s", change->adr);
+    return why != NULL ? why : "no new or amended ADR";
+}
+
+static void count(struct choke_diff *diff, const struct choke_change *change)
+{
+    diff->widens += change->kind == CHOKE_CHANGE_WIDENS;
+    diff->narrows += change->kind == CHOKE_CHANGE_NARROWS;
+    diff->neutral += change->kind == CHOKE_CHANGE_NEUTRAL;
+    diff->uncovered += !change->covered;
+}
+
+static int compare(struct diff_box *box, struct choke_policy *before, struct choke_policy *after,
+                   struct choke_error *error)
+{
+    struct choke_change *changes;
+    if (ck_review_records(before, error) < 0 || ck_review_records(after, error) < 0)
+        return -ENOMEM;
+    if (ck_policy_diff(before->policy, after->policy, &box->arena, &changes, &box->diff.count) < 0)
+        return ck_error_oom(error);
+    box->diff.changes = changes;
+    for (size_t i = 0; i < box->diff.count; i++) {
+        if (changes[i].kind == CHOKE_CHANGE_WIDENS)
+            changes[i].reason = why_uncovered(before, after, &changes[i], &box->arena);
+        changes[i].covered = changes[i].reason == NULL;
+        count(&box->diff, &changes[i]);
+    }
+    return 0;
+}
+
+int choke_policy_diff(struct choke_policy *old_policy, struct choke_policy *new_policy, struct choke_diff **ret_diff,
+                      struct choke_error *error)
+{
+    if (old_policy == NULL || new_policy == NULL || ret_diff == NULL)
+        return ck_error_set(error, CHOKE_INVALID, EINVAL, "two policies and a place for the difference must be given");
+    const struct choke_policy *bad = old_policy->policy == NULL ? old_policy : new_policy;
+    if (bad->policy == NULL) {
+        if (error != NULL)
+            *error = bad->fault;
+        return -EINVAL;
+    }
+    struct diff_box *box = calloc(1, sizeof *box);
+    if (box == NULL)
+        return ck_error_oom(error);
+    int r = compare(box, old_policy, new_policy, error);
+    if (r < 0)
+        choke_diff_free(&box->diff);
+    else
+        *ret_diff = &box->diff;
+    return r;
+}
+
+void choke_diff_free(struct choke_diff *diff)
+{
+    if (diff == NULL)
+        return;
+    struct diff_box *box = (struct diff_box *)diff;
+    ck_arena_done(&box->arena);
+    free(box);
+}

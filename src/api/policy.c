@@ -1,0 +1,275 @@
+/*
+ * policy.c - a policy under review: open, describe, check.
+ *
+ * A reviewer wants to see what is wrong with a file, so what would end a run is a finding here. Only a file that
+ * cannot be read at all is a failure.
+ */
+#include "api/review.h"
+
+#include "base/error.h"
+#include "base/quote.h"
+#include "policy/describe.h"
+#include "sys/policyfile.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Two for each tool, one for each record, and those about the file. */
+#define FINDINGS_OF_FILE 4
+
+const char *choke_severity_name(enum choke_severity severity)
+{
+    switch (severity) {
+    case CHOKE_SEVERITY_NOTE:
+        return "note";
+    case CHOKE_SEVERITY_WARNING:
+        return "warning";
+    case CHOKE_SEVERITY_ERROR:
+        return "error";
+    }
+    return "?";
+}
+
+/* ---- open -------------------------------------------------------------------------------- */
+
+/* A fault of the text is kept; running out of memory is a failure. */
+static int parse(struct choke_policy *policy, const void *text, size_t length, struct choke_error *error)
+{
+    const char *file = policy->file != NULL ? policy->file : "default policy";
+    struct choke_error ignored;
+    int r = ck_policy_parse(file, text, length, &policy->policy, &policy->fault);
+    if (r < 0 && policy->fault.outcome != CHOKE_POLICY) {
+        if (error != NULL)
+            *error = policy->fault;
+        return r;
+    }
+    if (r == 0 && ck_survey_take(&policy->survey, file, text, length, &ignored) < 0) {
+        ck_survey_done(&policy->survey);
+        policy->survey = (struct ck_survey){0};
+    }
+    return 0;
+}
+
+static int open_policy(struct choke_policy *policy, const char *path, struct choke_error *error)
+{
+    if (path == NULL)
+        return parse(policy, ck_policy_default_text, ck_policy_default_length, error);
+    char *text;
+    size_t length;
+    policy->file = ck_arena_strdup(&policy->arena, path);
+    if (policy->file == NULL)
+        return ck_error_oom(error);
+    int r = ck_policyfile_review(path, CK_POLICY_MAX_BYTES, &text, &length, &policy->refusal, error);
+    if (r < 0)
+        return r;
+    r = parse(policy, text, length, error);
+    free(text);
+    return r;
+}
+
+int choke_policy_open(const char *path, struct choke_policy **ret_policy, struct choke_error *error)
+{
+    if (ret_policy == NULL)
+        return ck_error_set(error, CHOKE_INVALID, EINVAL, "no place for the policy was given");
+    struct choke_policy *policy = calloc(1, sizeof *policy);
+    if (policy == NULL)
+        return ck_error_oom(error);
+    int r = open_policy(policy, path, error);
+    if (r < 0)
+        choke_policy_free(policy);
+    else
+        *ret_policy = policy;
+    return r;
+}
+
+void choke_policy_free(struct choke_policy *policy)
+{
+    if (policy == NULL)
+        return;
+    ck_policy_free(policy->policy);
+    ck_survey_done(&policy->survey);
+    ck_arena_done(&policy->arena);
+    free(policy);
+}
+
+int choke_policy_json(struct choke_policy *policy, const char **ret_text, struct choke_error *error)
+{
+    if (policy == NULL || ret_text == NULL)
+        return ck_error_set(error, CHOKE_INVALID, EINVAL, "no policy, or no place for its text, was given");
+    if (policy->policy == NULL) {
+        if (error != NULL)
+            *error = policy->fault;
+        return -EINVAL;
+    }
+    if (policy->json == NULL)
+        policy->json = ck_policy_json(policy->policy, &policy->arena);
+    if (policy->json == NULL)
+        return ck_error_oom(error);
+    *ret_text = policy->json;
+    return 0;
+}
+
+int ck_review_records(struct choke_policy *policy, struct choke_error *error)
+{
+    if (policy->records_read || policy->file == NULL || policy->policy->adr_dir == NULL)
+        return 0;
+    if (ck_records_read(&policy->arena, policy->file, policy->policy->adr_dir, &policy->records) < 0)
+        return ck_error_oom(error);
+    policy->records_read = true;
+    return 0;
+}
+
+/* ---- check ------------------------------------------------------------------------------- */
+
+/* What findings have in common; a message that does not fit into memory sets failed. */
+struct check {
+    struct choke_policy *policy;
+    const struct ck_tool *tool;
+    const char *key; /* of the tool's entry; NULL: the finding is about the file */
+    bool failed;
+};
+
+/* Where the key's value stands, or the entry where that is not known. */
+static void set_place(const struct check *check, struct choke_finding *finding)
+{
+    const struct ck_policy *policy = check->policy->policy;
+    const struct ck_survey *survey = &check->policy->survey;
+    finding->line = check->tool->line;
+    if (survey->nodes == NULL)
+        return;
+    const struct ck_node *tools = ck_node_value(&survey->nodes[0], "tools");
+    const struct ck_node *entry = ck_node_entry(tools, (uint32_t)(check->tool - policy->tools));
+    const struct ck_node *value = ck_node_value(entry, check->key);
+    finding->line = value != NULL ? value->line : entry->line;
+    finding->column = value != NULL ? value->column : entry->column;
+}
+
+__attribute__((format(printf, 3, 4))) static struct choke_finding *find(struct check *check,
+                                                                        enum choke_severity severity,
+                                                                        const char *format, ...)
+{
+    char words[CHOKE_MESSAGE_MAX];
+    struct choke_policy *policy = check->policy;
+    struct choke_finding *finding = &policy->findings[policy->findings_count++];
+    va_list list;
+    va_start(list, format);
+    (void)vsnprintf(words, sizeof words, format, list);
+    va_end(list);
+    *finding = (struct choke_finding){.severity = severity, .rule = check->key};
+    finding->message = ck_arena_strdup(&policy->arena, words);
+    if (check->tool != NULL) {
+        finding->tool = check->tool->name;
+        finding->rule = ck_arena_printf(&policy->arena, "tools.%s.%s", check->tool->name, check->key);
+        set_place(check, finding);
+    }
+    check->failed = check->failed || finding->message == NULL || finding->rule == NULL;
+    return finding;
+}
+
+/* "policy 'FILE': line 3, column 5: " stands in front of a fault; the finding says all that in its fields. */
+static const char *without_place(const struct choke_error *fault)
+{
+    char place[64];
+    (void)snprintf(place, sizeof place, ": line %u, column %u: ", fault->line, fault->column);
+    const char *at = fault->line != 0 ? strstr(fault->message, place) : NULL;
+    return at != NULL ? at + strlen(place) : fault->message;
+}
+
+static void check_file(struct check *check)
+{
+    struct choke_policy *policy = check->policy;
+    check->key = "file";
+    if (policy->refusal.outcome != CHOKE_NONE)
+        (void)find(check, CHOKE_SEVERITY_WARNING, "a run would refuse this file: %s", policy->refusal.message);
+    check->key = "policy";
+    if (policy->policy != NULL)
+        return;
+    struct choke_finding *finding = find(check, CHOKE_SEVERITY_ERROR, "%s", without_place(&policy->fault));
+    finding->line = policy->fault.line;
+    finding->column = policy->fault.column;
+}
+
+static void check_directory(struct check *check)
+{
+    const struct choke_policy *policy = check->policy;
+    const struct ck_records *records = &policy->records;
+    check->key = "adr_dir";
+    if (policy->file == NULL)
+        (void)find(check, CHOKE_SEVERITY_NOTE,
+                   "the policy is embedded: whether its decision records exist cannot be looked up");
+    else if (policy->policy->adr_dir == NULL)
+        (void)find(check, CHOKE_SEVERITY_ERROR,
+                   "'adr_dir' is missing: say where the decision records are, relative to this file");
+    else if (records->errnum != 0)
+        (void)find(check, CHOKE_SEVERITY_ERROR, "cannot read the decision records in '%s': %s",
+                   CK_QUOTE(records->directory), strerror(records->errnum));
+}
+
+static void check_twins(struct check *check)
+{
+    const struct ck_records *records = &check->policy->records;
+    for (size_t i = 1; i < records->count; i++)
+        if (strcmp(records->items[i - 1].number, records->items[i].number) == 0)
+            (void)find(check, CHOKE_SEVERITY_WARNING, "two decision records have the number %s: '%s' and '%s'",
+                       records->items[i].number, CK_QUOTE(records->items[i - 1].name),
+                       CK_QUOTE(records->items[i].name));
+}
+
+static void check_tool(struct check *check)
+{
+    const struct choke_policy *policy = check->policy;
+    const struct ck_tool *tool = check->tool;
+    bool readable = policy->records_read && policy->records.errnum == 0;
+    check->key = "adr";
+    if (readable && !ck_records_have(&policy->records, tool->adr))
+        (void)find(check, CHOKE_SEVERITY_ERROR,
+                   "there is no decision record %s-*.md in '%s' (a regular file, not empty)", tool->adr,
+                   CK_QUOTE(policy->records.directory));
+    check->key = "args";
+    if (tool->route == CK_ROUTE_DIRECT && tool->args == NULL)
+        (void)find(check, CHOKE_SEVERITY_WARNING,
+                   "'%s' runs without a jail and has no 'args': any argument goes; list what it may be given",
+                   tool->name);
+}
+
+static int look(struct choke_policy *policy, struct choke_error *error)
+{
+    struct check check = {.policy = policy};
+    size_t tools = policy->policy != NULL ? policy->policy->tools_count : 0;
+    if (policy->policy != NULL && ck_review_records(policy, error) < 0)
+        return -ENOMEM;
+    policy->findings =
+        ck_arena_array(&policy->arena, 2 * tools + policy->records.count + FINDINGS_OF_FILE, sizeof *policy->findings);
+    if (policy->findings == NULL)
+        return ck_error_oom(error);
+    check_file(&check);
+    if (policy->policy != NULL) {
+        check_directory(&check);
+        check_twins(&check);
+    }
+    for (size_t i = 0; i < tools; i++) {
+        check.tool = &policy->policy->tools[i];
+        check_tool(&check);
+    }
+    if (!check.failed)
+        return 0;
+    policy->findings = NULL;
+    policy->findings_count = 0;
+    return ck_error_oom(error);
+}
+
+int choke_policy_check(struct choke_policy *policy, const struct choke_finding **ret_findings, size_t *ret_count,
+                       struct choke_error *error)
+{
+    if (policy == NULL || ret_findings == NULL || ret_count == NULL)
+        return ck_error_set(error, CHOKE_INVALID, EINVAL, "no policy, or no place for its findings, was given");
+    int r = policy->findings == NULL ? look(policy, error) : 0;
+    if (r < 0)
+        return r;
+    *ret_findings = policy->findings;
+    *ret_count = policy->findings_count;
+    return 0;
+}

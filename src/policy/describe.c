@@ -1,0 +1,224 @@
+/*
+ * describe.c - see describe.h.
+ *
+ * A member is never left out: a reader of the JSON can tell "null" from a key that this release does not know. All
+ * text of a loaded policy is UTF-8 (survey.h), which jansson insists on.
+ */
+#include "policy/describe.h"
+
+#include "base/quote.h"
+#include "policy/rules.h"
+
+#include <jansson.h>
+
+#define FORMAT 1
+
+/* Setting NULL, which is what constructors return when out of memory, is an error that is collected in bad. */
+struct object {
+    json_t *json;
+    int bad;
+};
+
+static struct object object_new(void)
+{
+    return (struct object){.json = json_object()};
+}
+
+static void set(struct object *object, const char *key, json_t *value)
+{
+    object->bad |= json_object_set_new(object->json, key, value);
+}
+
+static json_t *take(struct object *object)
+{
+    if (!object->bad)
+        return object->json;
+    json_decref(object->json);
+    return NULL;
+}
+
+static json_t *text(const char *value)
+{
+    return value != NULL ? json_string(value) : json_null();
+}
+
+static json_t *number_or_null(uint32_t value)
+{
+    return value != 0 ? json_integer(value) : json_null();
+}
+
+/* Appends what make gives for each; the array, or NULL when out of memory. */
+static json_t *array(uint32_t count, const void *from, json_t *(*make)(const void *from, uint32_t index))
+{
+    json_t *array = json_array();
+    for (uint32_t i = 0; array != NULL && i < count; i++)
+        if (json_array_append_new(array, make(from, i)) < 0) {
+            json_decref(array);
+            return NULL;
+        }
+    return array;
+}
+
+static json_t *list_entry(const void *from, uint32_t index)
+{
+    return json_string(((const struct ck_list *)from)->items[index]);
+}
+
+static json_t *list(const struct ck_list *list)
+{
+    return array(list->count, list, list_entry);
+}
+
+/* ---- arguments --------------------------------------------------------------------------- */
+
+static json_t *option_entry(const void *from, uint32_t index)
+{
+    return json_string(((const struct ck_rules *)from)->table[index].text);
+}
+
+static void set_rules(struct object *object, const struct ck_rules *rules)
+{
+    set(object, "options", array(rules->table_count, rules, option_entry));
+    set(object, "inject", list(&rules->inject));
+    set(object, "require", list(&rules->require));
+    set(object, "deny", list(&rules->deny));
+    set(object, "operands", text(ck_type_name(rules->operands)));
+    set(object, "first", rules->has_first ? text(ck_type_name(rules->first)) : json_null());
+    set(object, "first_unless", list(&rules->first_unless));
+    set(object, "order", text(rules->options_first ? "options_first" : "mixed"));
+}
+
+static json_t *set_entry(const void *from, uint32_t index)
+{
+    const struct ck_option_set *option_set = &((const struct ck_args *)from)->sets[index];
+    struct object object = object_new();
+    set(&object, "name", text(option_set->name));
+    set(&object, "options", list(&option_set->options));
+    return take(&object);
+}
+
+static json_t *subcommand_entry(const void *from, uint32_t index)
+{
+    const struct ck_subcommand *subcommand = &((const struct ck_args *)from)->subcommands[index];
+    struct object object = object_new();
+    set(&object, "name", text(subcommand->name));
+    set_rules(&object, &subcommand->rules);
+    set(&object, "line", json_integer(subcommand->line));
+    return take(&object);
+}
+
+static json_t *vector_entry(const void *from, uint32_t index)
+{
+    return list(&((const struct ck_args *)from)->exact[index]);
+}
+
+static json_t *arguments(const struct ck_args *args)
+{
+    if (args == NULL)
+        return json_null();
+    struct object object = object_new();
+    set(&object, "sets", array(args->sets_count, args, set_entry));
+    set_rules(&object, &args->rules);
+    set(&object, "exact", array(args->exact_count, args, vector_entry));
+    set(&object, "bundles", json_boolean(!args->no_bundles));
+    set(&object, "command", args->command ? text("after_options") : json_null());
+    set(&object, "subcommands", array(args->subcommands_count, args, subcommand_entry));
+    return take(&object);
+}
+
+/* ---- tools ------------------------------------------------------------------------------- */
+
+static json_t *platforms(unsigned bits)
+{
+    static const enum ck_platform all[] = {CK_PLATFORM_LINUX, CK_PLATFORM_MACOS};
+    json_t *names = json_array();
+    int bad = 0;
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        if (bits == 0 || (bits & all[i]) != 0)
+            bad |= json_array_append_new(names, text(ck_platform_name(all[i])));
+    if (!bad)
+        return names;
+    json_decref(names);
+    return NULL;
+}
+
+static json_t *install(const struct ck_install *install)
+{
+    struct object object = object_new();
+    set(&object, "apt", text(install->apt));
+    set(&object, "brew", text(install->brew));
+    set(&object, "npm", text(install->npm));
+    set(&object, "url", text(install->url));
+    return take(&object);
+}
+
+static json_t *variable_entry(const void *from, uint32_t index)
+{
+    const struct ck_variable *variable = &((const struct ck_tool *)from)->set_env[index];
+    struct object object = object_new();
+    set(&object, "name", text(variable->name));
+    set(&object, "value", text(variable->value));
+    return take(&object);
+}
+
+static json_t *limits(const struct ck_limits *limits)
+{
+    struct object object = object_new();
+    set(&object, "timeout_s", number_or_null(limits->timeout_s));
+    return take(&object);
+}
+
+static json_t *tool_entry(const void *from, uint32_t index)
+{
+    const struct ck_tool *tool = &((const struct ck_policy *)from)->tools[index];
+    struct object object = object_new();
+    set(&object, "name", text(tool->name));
+    set(&object, "why", text(tool->why));
+    set(&object, "adr", text(tool->adr));
+    set(&object, "route", text(ck_route_name(tool->route)));
+    set(&object, "required", json_boolean(tool->required));
+    set(&object, "platforms", platforms(tool->platforms));
+    set(&object, "install", install(&tool->install));
+    set(&object, "version_args", list(&tool->version_args));
+    set(&object, "args", arguments(tool->args));
+    set(&object, "path", text(tool->path));
+    set(&object, "sha256", text(tool->sha256));
+    set(&object, "execs", tool->has_execs ? list(&tool->execs) : json_null());
+    set(&object, "env", list(&tool->env));
+    set(&object, "set_env", array(tool->set_env_count, tool, variable_entry));
+    set(&object, "credentials", text(tool->allow_credentials ? "allow" : "refuse"));
+    set(&object, "egress", list(&tool->egress));
+    set(&object, "limits", limits(&tool->limits));
+    set(&object, "line", json_integer(tool->line));
+    return take(&object);
+}
+
+/* A path need not be UTF-8. */
+static json_t *file(const char *path)
+{
+    json_t *string = json_string(path);
+    return string != NULL ? string : json_string(CK_QUOTE(path));
+}
+
+/* Measured and then written, so that the memory is ours whatever allocator the host gave to jansson. */
+static const char *write_line(const json_t *json, struct ck_arena *arena)
+{
+    size_t length = json_dumpb(json, NULL, 0, JSON_COMPACT);
+    char *line = length > 0 ? ck_arena_alloc(arena, length + 1) : NULL;
+    return line != NULL && json_dumpb(json, line, length, JSON_COMPACT) == length ? line : NULL;
+}
+
+const char *ck_policy_json(const struct ck_policy *policy, struct ck_arena *arena)
+{
+    struct object object = object_new();
+    set(&object, "format", json_integer(FORMAT));
+    set(&object, "file", file(policy->file));
+    set(&object, "version", json_integer(policy->version));
+    set(&object, "adr_dir", text(policy->adr_dir));
+    set(&object, "search_path", list(&policy->search_path));
+    set(&object, "tools", array(policy->tools_count, policy, tool_entry));
+    json_t *json = take(&object);
+    const char *line = json != NULL ? write_line(json, arena) : NULL;
+    json_decref(json);
+    return line;
+}

@@ -1,0 +1,136 @@
+/*
+ * width.c - see width.h.
+ *
+ * A type is a set of texts, so containment is a small table. Two things are less simple than they look:
+ *   - inside, existing and mount are decided by the file system too. A name or a number may be a link that leads out
+ *     of the root, so neither is contained in inside.
+ *   - of several patterns the first that fits the text decides, and if it is a path the others are not asked. With a
+ *     path among them the alternatives are therefore compared place by place, not as a union.
+ */
+#include "policy/width.h"
+
+#include <string.h>
+
+#define DIGITS "0123456789"
+#define ALNUM "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" DIGITS
+
+static enum ck_width width_of(bool after_in_before, bool before_in_after)
+{
+    if (after_in_before)
+        return before_in_after ? CK_WIDTH_SAME : CK_WIDTH_NARROWER;
+    return before_in_after ? CK_WIDTH_WIDER : CK_WIDTH_OTHER;
+}
+
+/* ---- types ------------------------------------------------------------------------------- */
+
+static bool type_within(enum ck_type inner, enum ck_type outer)
+{
+    return inner == outer || inner == CK_TYPE_NONE || outer == CK_TYPE_ANY ||
+           (inner == CK_TYPE_EXISTING && outer == CK_TYPE_INSIDE) || (inner == CK_TYPE_NUMBER && outer == CK_TYPE_NAME);
+}
+
+enum ck_width ck_width_of_types(enum ck_type before, enum ck_type after)
+{
+    return width_of(type_within(after, before), type_within(before, after));
+}
+
+/* ---- patterns ---------------------------------------------------------------------------- */
+
+static bool is_path(enum ck_type type)
+{
+    return type == CK_TYPE_INSIDE || type == CK_TYPE_EXISTING || type == CK_TYPE_MOUNT;
+}
+
+/* Does a text that begins with these bytes, and goes on with something of the type inner, belong to outer? */
+static bool text_within(const char *text, enum ck_type inner, enum ck_type outer)
+{
+    size_t length = strlen(text);
+    if (outer == CK_TYPE_ANY)
+        return true;
+    if (inner != CK_TYPE_NONE && !(inner == CK_TYPE_NUMBER || inner == CK_TYPE_NAME))
+        return false;
+    if (outer == CK_TYPE_NUMBER)
+        return inner != CK_TYPE_NAME && strspn(text, DIGITS) == length;
+    return outer == CK_TYPE_NAME && strchr(ALNUM "_", text[0]) != NULL && strspn(text, ALNUM "_./:@+,%-") == length &&
+           strstr(text, "..") == NULL;
+}
+
+/* As a pattern NONE is the empty text, which is contained in ANY only. */
+static bool pattern_within(const struct ck_pattern *inner, const struct ck_pattern *outer)
+{
+    size_t length = strlen(outer->text);
+    if (strncmp(inner->text, outer->text, length) != 0)
+        return false;
+    const char *rest = inner->text + length;
+    if (rest[0] != '\0')
+        return text_within(rest, inner->type, outer->type);
+    if (inner->type == CK_TYPE_NONE)
+        return outer->type == CK_TYPE_NONE || outer->type == CK_TYPE_ANY;
+    return type_within(inner->type, outer->type);
+}
+
+static bool has_path(const struct ck_arg_option *option)
+{
+    for (uint32_t i = 0; i < option->patterns_count; i++)
+        if (is_path(option->patterns[i].type))
+            return true;
+    return false;
+}
+
+static bool within_by_place(const struct ck_arg_option *inner, const struct ck_arg_option *outer)
+{
+    if (inner->patterns_count != outer->patterns_count)
+        return false;
+    for (uint32_t i = 0; i < inner->patterns_count; i++) {
+        const struct ck_pattern *a = &inner->patterns[i];
+        const struct ck_pattern *b = &outer->patterns[i];
+        if (!pattern_within(a, b) || (is_path(b->type) && strcmp(a->text, b->text) != 0))
+            return false;
+    }
+    return true;
+}
+
+static bool within_by_union(const struct ck_arg_option *inner, const struct ck_arg_option *outer)
+{
+    for (uint32_t i = 0; i < inner->patterns_count; i++) {
+        uint32_t k = 0;
+        while (k < outer->patterns_count && !pattern_within(&inner->patterns[i], &outer->patterns[k]))
+            k++;
+        if (k == outer->patterns_count)
+            return false;
+    }
+    return true;
+}
+
+/* ---- options ----------------------------------------------------------------------------- */
+
+static bool option_within(const struct ck_arg_option *inner, const struct ck_arg_option *outer)
+{
+    /* "-x" may be bundled, and then what follows it is read in another way. */
+    if (inner->form == CK_FORM_FLAG && outer->form == CK_FORM_OPTIONAL)
+        return strncmp(inner->name, "--", 2) == 0;
+    if (inner->form != outer->form)
+        return false;
+    if (inner->form == CK_FORM_WORDS || has_path(inner) || has_path(outer))
+        return within_by_place(inner, outer);
+    return within_by_union(inner, outer);
+}
+
+enum ck_width ck_width_of_options(const struct ck_arg_option *before, const struct ck_arg_option *after)
+{
+    return width_of(option_within(after, before), option_within(before, after));
+}
+
+/* ---- destinations ------------------------------------------------------------------------ */
+
+bool ck_destination_within(const char *inner, const char *outer)
+{
+    size_t inner_length = strcspn(inner, ":");
+    size_t outer_length = strcspn(outer, ":");
+    if (outer[outer_length] == ':' && strcmp(inner + inner_length, outer + outer_length) != 0)
+        return false;
+    if (inner_length == outer_length && memcmp(inner, outer, inner_length) == 0)
+        return true;
+    size_t suffix = outer_length - 1; /* ".example.com" of "*.example.com" */
+    return outer[0] == '*' && inner_length > suffix && memcmp(inner + inner_length - suffix, outer + 1, suffix) == 0;
+}
