@@ -143,6 +143,15 @@ static size_t mount_source(const char *text)
     return options[0] != '\0' && strspn(options, "abcdefghijklmnopqrstuvwxyzZ,") == strlen(options) ? source : 0;
 }
 
+/*
+ * "dir:/etc" is a directory's name to the kernel and /etc to a tool that knows schemes, and a repository may well hold a
+ * directory called "dir:". Written as "./dir:/etc" it is a name to both.
+ */
+static bool has_scheme(const char *text)
+{
+    return text[strspn(text, ALNUM "+._-")] == ':';
+}
+
 /* Can the text be of the type? For a path, whether it really stays inside is for the plan to see. */
 static bool is_of_type(const char *text, enum ck_type type)
 {
@@ -152,8 +161,9 @@ static bool is_of_type(const char *text, enum ck_type type)
     case CK_TYPE_ANY:
         return true;
     case CK_TYPE_INSIDE:
-    case CK_TYPE_EXISTING:
         return text[0] != '\0' && strstr(text, "://") == NULL;
+    case CK_TYPE_EXISTING:
+        return text[0] != '\0' && strstr(text, "://") == NULL && !has_scheme(text);
     case CK_TYPE_MOUNT:
         return mount_source(text) > 0;
     case CK_TYPE_NUMBER:

@@ -138,6 +138,64 @@ static int from_root(int root_fd, int cwd_fd, const char *path, char *buffer, si
     return length < 0 || (size_t)length >= size ? -ENAMETOOLONG : 0;
 }
 
+static bool is_absent(int result)
+{
+    return result == -ENOENT || result == -ENOTDIR || result == -ENAMETOOLONG;
+}
+
+static bool has_dotdot(const char *path)
+{
+    for (const char *at = path; *at != '\0'; at += strspn(at, "/")) {
+        size_t length = strcspn(at, "/");
+        if (length == 2 && at[0] == '.' && at[1] == '.')
+            return true;
+        at += length;
+    }
+    return false;
+}
+
+/* Takes "name/.." pairs and "." away, in place, as tools do that never ask the kernel. The path does not climb out. */
+static void flatten(char *path)
+{
+    char *end = path;
+    for (const char *at = path; *at != '\0'; at += strspn(at, "/")) {
+        size_t length = strcspn(at, "/");
+        if (length == 2 && at[0] == '.' && at[1] == '.') {
+            while (end > path && *--end != '/') {
+            }
+        } else if (length > 1 || (length == 1 && at[0] != '.')) {
+            if (end > path)
+                *end++ = '/';
+            memmove(end, at, length);
+            end += length;
+        }
+        at += length;
+    }
+    *end = '\0';
+}
+
+/*
+ * "a/../b" is b to a tool that works on the text, whatever a is; to the kernel a may be a link, or missing. So both are
+ * looked at, and neither may lead out. It is no fault if one of them is absent.
+ */
+static int look_again(int root_fd, char *place)
+{
+    flatten(place);
+    CK_FD fd = open_beneath(root_fd, place[0] != '\0' ? place : ".", ANYTHING, 0);
+    return fd >= 0 || is_absent(fd) ? 0 : fd;
+}
+
+/* An absolute path may come by links and still end inside. Its text says nothing, so it has to exist, without "..". */
+static int look_from_afar(int root_fd, const char *path)
+{
+    if (path[0] != '/' || has_dotdot(path))
+        return -EXDEV;
+    CK_FD fd = open_absolute(root_fd, path, ANYTHING);
+    if (fd >= 0)
+        return 0;
+    return is_absent(fd) ? -EXDEV : fd;
+}
+
 int ck_beneath_stays(int root_fd, int cwd_fd, const char *path, size_t length, bool must_exist)
 {
     char text[PATH_MAX], place[2 * PATH_MAX];
@@ -146,14 +204,14 @@ int ck_beneath_stays(int root_fd, int cwd_fd, const char *path, size_t length, b
     memcpy(text, path, length);
     text[length] = '\0';
     int result = from_root(root_fd, cwd_fd, text, place, sizeof place);
-    if (result == 0 && climbs_out(place))
-        return -EXDEV;
-    if (result < 0 && result != -EXDEV)
+    if (result == -EXDEV)
+        return look_from_afar(root_fd, text);
+    if (result < 0)
         return result;
-    /* An absolute path may come by links and still end inside; its text says nothing, so it has to exist then. */
-    CK_FD fd = result == -EXDEV ? open_absolute(root_fd, text, ANYTHING) : open_beneath(root_fd, place, ANYTHING, 0);
-    bool absent = fd == -ENOENT || fd == -ENOTDIR || fd == -ENAMETOOLONG;
-    if (fd >= 0 || (absent && !must_exist && result == 0))
-        return 0;
-    return absent && result == -EXDEV ? -EXDEV : fd;
+    if (climbs_out(place))
+        return -EXDEV;
+    CK_FD fd = open_beneath(root_fd, place, ANYTHING, 0);
+    if (fd < 0 && (must_exist || !is_absent(fd)))
+        return fd;
+    return has_dotdot(text) ? look_again(root_fd, place) : 0;
 }
