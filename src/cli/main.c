@@ -20,7 +20,16 @@ const struct ck_option ck_main_options[] = {
     {.name = NULL},
 };
 
-const struct ck_command *const ck_commands[] = {&ck_command_run, &ck_command_help, &ck_command_completion, NULL};
+const struct ck_command *const ck_commands[] = {
+    &ck_command_run,
+    &ck_command_policy_check,
+    &ck_command_policy_show,
+    &ck_command_policy_diff,
+    &ck_command_policy_explain,
+    &ck_command_help,
+    &ck_command_completion,
+    NULL,
+};
 
 int ck_command_first(const struct ck_command *command)
 {

@@ -1,0 +1,83 @@
+/*
+ * cmd_policy_explain.c - "chokepoint policy explain": what would become of a request. It is run --dry-run under the
+ * name that a reviewer looks for, with the same options and the same answer.
+ */
+#include "cli/cli.h"
+#include "cli/event.h"
+#include "cli/explain.h"
+#include "cli/report.h"
+#include "cli/request.h"
+
+struct explain_options {
+    struct ck_request_options request;
+    bool json;
+    bool verbose;
+    bool help;
+};
+
+#define TARGET(field) .offset = offsetof(struct explain_options, field)
+
+static const struct ck_option explain_options[] = {
+    CK_REQUEST_OPTIONS(struct explain_options, request),
+    {"--json", NULL, "print one JSON object", CK_OPTION_FLAG, TARGET(json)},
+    {"--verbose", NULL, "show all events, not only warnings", CK_OPTION_FLAG, TARGET(verbose)},
+    {"--help", NULL, "show this help", CK_OPTION_FLAG, TARGET(help)},
+    {.name = NULL},
+};
+
+static int explain(const struct explain_options *given, struct ck_session *session, char *const *argv)
+{
+    enum ck_report_form form = given->json ? CK_REPORT_JSON : CK_REPORT_TEXT;
+    struct ck_event_printer events = {&session->notes, form, given->verbose};
+    struct choke_options options = {
+        .policy_path = given->request.policy, .on_event = ck_event_print, .event_data = &events};
+    struct ck_request request;
+    struct choke_context *context = NULL;
+    struct choke_error error = {0};
+    int status;
+
+    if (ck_request_build(&request, &given->request, argv, &error) < 0 ||
+        choke_context_new(&options, &context, &error) < 0)
+        status = ck_report_failure(session, form, &error);
+    else
+        status = ck_explain_request(session, form, context, &request.request);
+    choke_context_free(context);
+    ck_request_done(&request);
+    return status;
+}
+
+static int parse_and_explain(struct explain_options *given, struct ck_session *session, char *const *words)
+{
+    struct choke_error error = {0};
+
+    int count = ck_options_parse(explain_options, words, given, &error);
+    if (count >= 0 && given->help) {
+        ck_help_command(stdout, &ck_command_policy_explain);
+        return ck_finish_stdout();
+    }
+    if (count < 0 || ck_request_check(&given->request, words + count, &error) < 0)
+        return given->json ? ck_report_failure(session, CK_REPORT_JSON, &error)
+                           : ck_usage_error(&ck_command_policy_explain, &error);
+    return explain(given, session, words + count);
+}
+
+static int run_explain(char *const *words)
+{
+    struct explain_options given = {.request = CK_REQUEST_PRESET};
+    struct ck_session session;
+
+    ck_session_init(&session);
+    int status = parse_and_explain(&given, &session, words);
+    ck_options_done(explain_options, &given);
+    return status;
+}
+
+const struct ck_command ck_command_policy_explain = {
+    .name = "policy explain",
+    .operands = "-- TOOL [ARG...]",
+    .summary = "show what would become of a call, and run nothing",
+    .details = "Exit status: 0 where the call would be run, else that of the refusal: 125, 126 or 127.\n",
+    .operand = CK_OPERAND_TOOL,
+    .options = explain_options,
+    .run = run_explain,
+};

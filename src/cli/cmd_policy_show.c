@@ -1,0 +1,230 @@
+/*
+ * cmd_policy_show.c - "chokepoint policy show": the library's JSON as it is, or a table for people made from it.
+ *
+ * The table has a line for each tool and, indented, what it is granted in brief. Who needs each option looks at the
+ * JSON or the file.
+ */
+#include "cli/review.h"
+#include "cli/text.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COLUMNS 100
+#define INDENT 46 /* where the last column begins */
+
+/* ---- the last column --------------------------------------------------------------------- */
+
+/* A longer list is only counted: the table is to be taken in at one glance. */
+#define NAMES_MAX 3
+
+static void print_count(FILE *out, const json_t *list, const char *what)
+{
+    size_t count = json_array_size(list);
+
+    if (count > 0)
+        (void)fprintf(out, "; %zu %s%s", count, what, count == 1 ? "" : "s");
+}
+
+/* Words go to a buffer in memory first, and are broken into lines at the end. */
+static void print_names(FILE *out, const char *label, const json_t *list)
+{
+    size_t index;
+    const json_t *entry;
+
+    if (json_array_size(list) == 0)
+        return;
+    (void)fprintf(out, "; %s", label);
+    json_array_foreach(list, index, entry)
+    {
+        const json_t *name = json_is_object(entry) ? json_object_get(entry, "name") : entry;
+        (void)fprintf(out, "%s %s", index > 0 ? "," : "", json_string_value(name));
+    }
+}
+
+static void print_vectors(FILE *out, const json_t *vectors)
+{
+    size_t index;
+    const json_t *vector;
+
+    if (json_array_size(vectors) > NAMES_MAX) {
+        print_count(out, vectors, "whole argument vector");
+        return;
+    }
+    json_array_foreach(vectors, index, vector)
+    {
+        size_t at;
+        const json_t *word;
+        (void)fprintf(out, "; exactly");
+        json_array_foreach(vector, at, word)(void) fprintf(out, " %s", json_string_value(word));
+        if (json_array_size(vector) == 0)
+            (void)fputs(" nothing", out);
+    }
+}
+
+static void print_operands(FILE *out, const json_t *args)
+{
+    const char *operands = json_string_value(json_object_get(args, "operands"));
+    const char *first = json_string_value(json_object_get(args, "first"));
+
+    if (first)
+        (void)fprintf(out, "; first operand %s", first);
+    if (strcmp(operands, "none") != 0)
+        (void)fprintf(out, "; operands %s", operands);
+}
+
+static void print_args(FILE *out, const json_t *args)
+{
+    if (json_is_null(args)) {
+        (void)fputs("; any argument", out);
+        return;
+    }
+    print_vectors(out, json_object_get(args, "exact"));
+    print_names(out, "subcommands", json_object_get(args, "subcommands"));
+    print_count(out, json_object_get(args, "options"), "option");
+    print_operands(out, args);
+    if (!json_is_null(json_object_get(args, "command")))
+        (void)fputs("; a command of the policy", out);
+    print_count(out, json_object_get(args, "inject"), "injected argument");
+    print_names(out, "only with", json_object_get(args, "require"));
+}
+
+static void print_grants(FILE *out, const json_t *tool)
+{
+    const json_t *execs = json_object_get(tool, "execs");
+    const json_t *variables = json_object_get(tool, "set_env");
+
+    if (json_is_array(execs) && json_array_size(execs) == 0)
+        (void)fputs("; executes nothing else", out);
+    print_names(out, "executes", execs);
+    print_names(out, "env", json_object_get(tool, "env"));
+    if (json_array_size(variables) > NAMES_MAX)
+        print_count(out, variables, "variable");
+    else
+        print_names(out, "sets", variables);
+    print_names(out, "egress", json_object_get(tool, "egress"));
+    if (strcmp(json_string_value(json_object_get(tool, "credentials")), "allow") == 0)
+        (void)fputs("; credentials", out);
+    if (json_is_string(json_object_get(tool, "path")))
+        (void)fprintf(out, "; at %s", json_string_value(json_object_get(tool, "path")));
+    if (json_is_string(json_object_get(tool, "sha256")))
+        (void)fputs("; pinned by sha256", out);
+}
+
+/* Broken at blanks; a word that is too long for a line stands on one of its own. */
+static void print_broken(FILE *out, const char *text)
+{
+    int column = INDENT;
+
+    for (const char *word = text; *word != '\0';) {
+        int length = (int)strcspn(word, " ");
+        if (column > INDENT && column + 1 + length > COLUMNS) {
+            (void)fprintf(out, "\n%*s", INDENT, "");
+            column = INDENT;
+        }
+        column += fprintf(out, "%s%.*s", column > INDENT ? " " : "", length, word);
+        word += length;
+        word += strspn(word, " ");
+    }
+    (void)fputc('\n', out);
+}
+
+/* ---- the table --------------------------------------------------------------------------- */
+
+static int print_tool(FILE *out, const json_t *tool)
+{
+    char *text = NULL;
+    size_t length = 0;
+    char limit[24] = "-";
+    const json_t *seconds = json_object_get(json_object_get(tool, "limits"), "timeout_s");
+
+    FILE *words = open_memstream(&text, &length);
+    if (!words)
+        return -ENOMEM;
+    print_args(words, json_object_get(tool, "args"));
+    print_grants(words, tool);
+    if (fclose(words) != 0) {
+        free(text);
+        return -ENOMEM;
+    }
+    if (json_is_integer(seconds))
+        (void)snprintf(limit, sizeof(limit), "%lld s", (long long)json_integer_value(seconds));
+    (void)fprintf(out, "%-16s %-8s %-4s %-4s %9s ", json_string_value(json_object_get(tool, "name")),
+                  json_string_value(json_object_get(tool, "route")),
+                  json_is_true(json_object_get(tool, "required")) ? "yes" : "no",
+                  json_string_value(json_object_get(tool, "adr")), limit);
+    print_broken(out, length > 2 ? text + 2 : "no argument"); /* without the first "; " */
+    free(text);
+    return 0;
+}
+
+static void print_head(FILE *out, const json_t *policy)
+{
+    size_t index;
+    const json_t *entry;
+
+    size_t count = json_array_size(json_object_get(policy, "tools"));
+    (void)fprintf(out, "%s: %zu tool%s, searched for in",
+                  CK_TEXT_SAFE(json_string_value(json_object_get(policy, "file"))), count, count == 1 ? "" : "s");
+    json_array_foreach(json_object_get(policy, "search_path"), index, entry)(void)
+        fprintf(out, "%s %s", index > 0 ? "," : "", json_string_value(entry));
+    (void)fprintf(out, "\n\n%-16s %-8s %-4s %-4s %9s %s\n", "TOOL", "ROUTE", "MUST", "ADR", "LIMIT", "MAY BE GIVEN");
+}
+
+static int print_table(const json_t *policy, struct choke_error *error)
+{
+    size_t index;
+    const json_t *tool;
+
+    print_head(stdout, policy);
+    json_array_foreach(json_object_get(policy, "tools"), index,
+                       tool) if (print_tool(stdout, tool) < 0) return ck_text_error(error, CHOKE_NONE, ENOMEM,
+                                                                                    "out of memory");
+    return 0;
+}
+
+static int show(const struct ck_review_options *given, const char *text, struct choke_error *error)
+{
+    if (given->json) {
+        (void)puts(text);
+        return 0;
+    }
+    json_t *policy = json_loads(text, 0, NULL);
+    if (!policy)
+        return ck_text_error(error, CHOKE_NONE, ENOMEM, "out of memory");
+    int r = print_table(policy, error);
+    json_decref(policy);
+    return r;
+}
+
+static int run_show(char *const *words)
+{
+    struct ck_review_options given = {0};
+    const char *operands[CK_REVIEW_OPERANDS_MAX];
+    struct choke_policy *policy = NULL;
+    const char *text;
+    struct choke_error error = {0};
+
+    int status = ck_review_parse(&ck_command_policy_show, words, 0, 1, &given, operands);
+    if (status >= 0)
+        return status;
+    if (choke_policy_open(operands[0], &policy, &error) < 0 || choke_policy_json(policy, &text, &error) < 0 ||
+        show(&given, text, &error) < 0)
+        status = ck_review_failure(&given, &error);
+    else
+        status = ck_finish_stdout();
+    choke_policy_free(policy);
+    return status;
+}
+
+const struct ck_command ck_command_policy_show = {
+    .name = "policy show",
+    .operands = "[FILE]",
+    .summary = "show the tools of a policy and what each is granted",
+    .details = "Without FILE the embedded policy is shown. --json has every field; chokepoint.h describes it.\n",
+    .operand = CK_OPERAND_FILE,
+    .options = ck_review_options,
+    .run = run_show,
+};
