@@ -42,7 +42,7 @@ struct reader {
 /* All of length, or an error: a file that ends early is a mangled one. */
 static int read_at(int fd, void *data, size_t length, uint64_t offset)
 {
-    if (offset > INT64_MAX)
+    if (offset > (uint64_t)INT64_MAX - length)
         return -EBADMSG;
     ssize_t got = pread(fd, data, length, (off_t)offset);
     if (got < 0)
@@ -213,7 +213,8 @@ static int take_string(const struct reader *reader, uint64_t at, struct ck_arena
 {
     char text[PATH_MAX];
     uint64_t offset;
-    if (at >= reader->strings_bytes || __builtin_add_overflow(reader->strings_at, at, &offset) || offset > INT64_MAX)
+    if (at >= reader->strings_bytes || __builtin_add_overflow(reader->strings_at, at, &offset) ||
+        offset > (uint64_t)INT64_MAX - sizeof text)
         return -EBADMSG;
     uint64_t left = reader->strings_bytes - at;
     ssize_t got = pread(reader->fd, text, left < sizeof text ? (size_t)left : sizeof text, (off_t)offset);
