@@ -43,16 +43,19 @@ struct ck_plan_sources ck_context_sources(struct choke_context *context)
 
 static int load_policy(struct choke_context *context, const char *path, struct choke_error *error)
 {
-    if (path == NULL)
-        return ck_policy_parse("default policy", ck_policy_default_text, ck_policy_default_length, &context->policy,
-                               error);
+    if (path == NULL) {
+        context->policy = &ck_policy_default;
+        return 0;
+    }
     char *text;
     size_t length;
     int result = ck_policyfile_read(path, CK_POLICY_MAX_BYTES, &text, &length, &context->policy_place, error);
     if (result < 0)
         return result;
     context->from_file = true;
-    result = ck_policy_parse(path, text, length, &context->policy, error);
+    ck_digest_bytes(text, length, context->policy_sha256);
+    result = ck_policy_parse(path, text, length, &context->loaded, error);
+    context->policy = context->loaded;
     free(text);
     return result;
 }
@@ -92,7 +95,7 @@ static void close_context(struct choke_context *context)
     ck_execs_done(&context->execs);
     ck_search_done(&context->search);
     ck_fd_close(&context->null_fd);
-    ck_policy_free(context->policy);
+    ck_policy_free(context->loaded);
     ck_arena_done(&context->text);
     free(context);
 }

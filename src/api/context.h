@@ -10,12 +10,14 @@
 
 #include "policy/load.h"
 #include "run/watch.h"
+#include "sys/digest.h"
 
 #include <sys/types.h>
 
 struct choke_context {
     pid_t owner;
-    struct ck_policy *policy;
+    const struct ck_policy *policy;
+    struct ck_policy *loaded; /* NULL: the policy is the one that is built in */
     bool from_file;
     struct ck_trusted policy_place;
     struct ck_search search;
@@ -30,6 +32,7 @@ struct choke_context {
     struct choke_job *garbage; /* finished, and freed by their owner while they ran */
     struct ck_arena text;
     const char **installs; /* how to install each tool of the policy */
+    char policy_sha256[CK_DIGEST_SIZE]; /* of its text, where it came from a file */
 };
 
 struct choke_job {
@@ -70,6 +73,12 @@ void ck_event_ended(const struct choke_job *job);
 
 /* ---- job.c ---- */
 
+/*
+ * A job for a plan that is made already, which stays the caller's. A blocking one does not come out of choke_next: its
+ * owner waits until it is finished. NULL: no memory.
+ */
+struct choke_job *ck_job_from_plan(struct choke_context *context, const struct choke_request *request,
+                                   const struct ck_plan *plan, bool blocking);
 void ck_job_ended(void *data, struct ck_run *run);
 void ck_job_collect(struct choke_context *context);
 void ck_job_free_all(struct choke_context *context);

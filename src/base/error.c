@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdio.h>
 
 __attribute__((format(printf, 4, 0))) static int fill(struct choke_error *error, enum choke_outcome outcome, int errnum,
                                                       const char *format, va_list args)

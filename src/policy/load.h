@@ -13,7 +13,12 @@
 
 #define CK_POLICY_MAX_BYTES ((size_t)1 << 20)
 
-/* The registry that is built in (policy/default.yaml). */
+/*
+ * The registry that is built in (policy/default.yaml): as the loader made it when the library was built, so that it
+ * costs nothing to load, and as text.
+ */
+#define CK_POLICY_DEFAULT_NAME "default policy"
+extern const struct ck_policy ck_policy_default;
 extern const unsigned char ck_policy_default_text[];
 extern const size_t ck_policy_default_length;
 

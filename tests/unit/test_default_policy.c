@@ -1,4 +1,5 @@
 /* test_default_policy.c - the shipped registry: exactly the tools that were decided on, with reasons. */
+#include "policy/describe.h"
 #include "policy/load.h"
 #include "policy/schema.h"
 #include "policy/survey.h"
@@ -49,7 +50,7 @@ static struct ck_policy *default_policy(void)
 {
     struct ck_policy *policy = NULL;
     struct choke_error error = {0};
-    if (ck_policy_parse("default policy", ck_policy_default_text, ck_policy_default_length, &policy, &error) != 0)
+    if (ck_policy_parse(CK_POLICY_DEFAULT_NAME, ck_policy_default_text, ck_policy_default_length, &policy, &error) != 0)
         fail_msg("refused: %s", error.message);
     return policy;
 }
@@ -66,6 +67,58 @@ static void default_policy_lists_exactly_the_sixteen(void **state)
     }
     assert_null(ck_policy_find(policy, "java"));
     ck_policy_free(policy);
+}
+
+static void assert_same_table(const struct ck_rules *built_in, const struct ck_rules *parsed)
+{
+    assert_int_equal(built_in->table_count, parsed->table_count);
+    for (uint32_t i = 0; i < parsed->table_count; i++) {
+        const struct ck_arg_option *a = &built_in->table[i];
+        const struct ck_arg_option *b = &parsed->table[i];
+        assert_string_equal(a->text, b->text);
+        assert_string_equal(a->name, b->name);
+        assert_int_equal(a->name_length, b->name_length);
+        assert_int_equal(a->form, b->form);
+        assert_int_equal(a->patterns_count, b->patterns_count);
+        for (uint32_t k = 0; k < b->patterns_count; k++) {
+            assert_string_equal(a->patterns[k].text, b->patterns[k].text);
+            assert_int_equal(a->patterns[k].type, b->patterns[k].type);
+        }
+    }
+    assert_int_equal(built_in->has_first, parsed->has_first);
+    assert_int_equal(built_in->options_first, parsed->options_first);
+}
+
+static void assert_same_made(const struct ck_tool *built_in, const struct ck_tool *parsed)
+{
+    assert_int_equal(built_in->line, parsed->line);
+    assert_int_equal(built_in->has_execs, parsed->has_execs);
+    assert_int_equal(built_in->args != NULL, parsed->args != NULL);
+    if (parsed->args == NULL)
+        return;
+    assert_int_equal(built_in->args->line, parsed->args->line);
+    assert_int_equal(built_in->args->only_exact, parsed->args->only_exact);
+    assert_same_table(&built_in->args->rules, &parsed->args->rules);
+    for (uint32_t i = 0; i < parsed->args->subcommands_count; i++) {
+        assert_int_equal(built_in->args->subcommands[i].line, parsed->args->subcommands[i].line);
+        assert_same_table(&built_in->args->subcommands[i].rules, &parsed->args->subcommands[i].rules);
+    }
+}
+
+/* Every key of the file by their JSON, which has them all; then what the loader makes of them. */
+static void tables_that_are_built_in_are_what_the_loader_makes_of_the_text(void **state)
+{
+    (void)state;
+    struct ck_arena arena = {0};
+    struct ck_policy *policy = default_policy();
+    assert_string_equal(ck_policy_json(&ck_policy_default, &arena), ck_policy_json(policy, &arena));
+    assert_string_equal(ck_policy_default.file, policy->file);
+    for (uint32_t i = 0; i < policy->tools_count; i++) {
+        assert_same_made(&ck_policy_default.tools[i], &policy->tools[i]);
+        assert_string_equal(ck_policy_default.by_name[i]->name, policy->by_name[i]->name);
+    }
+    ck_policy_free(policy);
+    ck_arena_done(&arena);
 }
 
 static void default_policy_survives_the_survey(void **state)
@@ -162,6 +215,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(default_policy_lists_exactly_the_sixteen),
+        cmocka_unit_test(tables_that_are_built_in_are_what_the_loader_makes_of_the_text),
         cmocka_unit_test(default_policy_survives_the_survey),
         cmocka_unit_test(default_policy_grants_nothing_by_default),
         cmocka_unit_test(default_policy_says_how_to_install_and_ask_for_a_version),
