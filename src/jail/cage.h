@@ -1,0 +1,57 @@
+/*
+ * cage.h - the native jail as a list of operations: built before any process exists, carried out by it.
+ *
+ * A program is one block of bytes without pointers; what it names stands at an offset from its start, 0 for nothing.
+ * The library builds it (native.c), the keeper's warden carries out its steps once, when it is made, and keeps what
+ * they made: namespaces and a root that every run of the same tool begins from (keeper/cage.c). What differs from run
+ * to run, the repository, the scratch directory, /proc, is in the plan.
+ *
+ * Inside:
+ *   /usr /lib /etc ...  of the host, read-only, and nothing in them can be executed or mapped as code
+ *   the tool, its helpers, their loaders and libraries, each file by itself, as code
+ *   /work               the root of the request
+ *   /tmp                empty, gone with the run; /tmp/probe is HOME, /dev/shm leads to /tmp/shm
+ *   /proc               of the run's own processes, read-only
+ *   /dev                null zero full random urandom
+ */
+#ifndef CK_JAIL_CAGE_H
+#define CK_JAIL_CAGE_H
+
+#include <stdint.h>
+
+#define CK_CAGE_WORK "/work"
+#define CK_CAGE_TMP "/tmp"
+#define CK_CAGE_SCRATCH "/tmp/probe"
+#define CK_CAGE_SHM "/tmp/shm"
+#define CK_CAGE_OLD ".old" /* where the host's tree is kept until a run has what it needs */
+
+/* Paths of the inside are relative to the new root, those of the host begin with '/'. */
+enum ck_cage_op {
+    CK_CAGE_DIRECTORY = 1, /* inside */
+    CK_CAGE_FILE,          /* inside; holds the text at outside, or nothing */
+    CK_CAGE_LINK,          /* inside; leads to the text at outside */
+    CK_CAGE_BIND,          /* inside, outside: the host's file or tree, read-only, nothing in it executable */
+    CK_CAGE_BIND_CODE,     /* the same, as code */
+    CK_CAGE_BIND_DEVICE,   /* a device node that may be used */
+};
+
+struct ck_cage_step {
+    uint32_t op;
+    uint32_t inside;
+    uint32_t outside;
+};
+
+struct ck_cage_program {
+    uint32_t size_bytes;
+    uint32_t uid, gid;
+    uint32_t steps_at, steps_count;   /* struct ck_cage_step */
+    uint32_t execs_at, execs_count;   /* uint32_t each, of paths inside that may be executed */
+    uint32_t filter_at, filter_count; /* struct sock_filter */
+    uint32_t tmp_options_at;          /* of the mount of /tmp: "mode=0755,size=..." */
+    uint64_t landlock_fs, landlock_net, landlock_scoped; /* what is handled; 0 everywhere: no Landlock */
+};
+
+/* How the repository is seen; in the flags of a plan. */
+enum ck_workspace { CK_WORKSPACE_RO = 0, CK_WORKSPACE_RW, CK_WORKSPACE_OVERLAY };
+
+#endif

@@ -1,0 +1,436 @@
+/*
+ * cage.c - the native jail in the keeper's family (jail/cage.h has the list, docs/adr/0021 the reasons).
+ *
+ * A warden of a jail is in namespaces of its own, with a root that is built once. A run is a process in pid, mount and
+ * ipc namespaces of its own, the init: it adds what differs from run to run, lets go of the host's tree and of every
+ * privilege, creates the tool, reaps what comes to it, and ends when the tool has ended. With it the kernel ends
+ * everything in the pid namespace, whatever session or group it moved to.
+ *
+ *   Must     hold no descriptor of the host's tree when the tool starts, but those of the plan.
+ *   Must not go on after a step that failed: every step is a wall.
+ */
+#include "run/keeper/keeper.h"
+
+#include "jail/cage.h"
+#include "run/create.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/landlock.h>
+#include <linux/mount.h>
+#include <linux/openat2.h>
+#include <linux/prctl.h>
+#include <linux/sched.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#define NAMESPACES (CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP)
+
+/* Of mount(2), whose header and the kernel's cannot be included together. */
+#define MS_RDONLY 1
+#define MS_NOSUID 2
+#define MS_NODEV 4
+#define MS_NOEXEC 8
+#define MS_REC 16384
+#define MS_SLAVE (1 << 19)
+#define MNT_DETACH 2
+#define PLAIN (MS_NOSUID | MS_NODEV | MS_NOEXEC)
+#define ATTR_PLAIN (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC)
+
+static const char *text_at(const struct ck_cage_program *program, uint32_t at)
+{
+    return at != 0 ? (const char *)program + at : NULL;
+}
+
+/* ---- namespaces -------------------------------------------------------------------------- */
+
+static long write_text(const char *path, const char *text, const char *end)
+{
+    long fd = CK_RAW4(openat, AT_FDCWD, path, O_WRONLY | O_CLOEXEC, 0);
+    if (fd < 0)
+        return fd;
+    long result = CK_RAW3(write, fd, text, end - text);
+    ck_close((int)fd);
+    return result < 0 ? result : 0;
+}
+
+/* One id, the same inside and outside. */
+static long map_id(const char *path, uint32_t id)
+{
+    char text[64];
+    char *end = ck_put_text(ck_put_number(ck_put_text(ck_put_number(text, id), " "), id), " 1");
+    return write_text(path, text, end);
+}
+
+/*
+ * The warden was not dumpable, so its own maps belong to root; it has to be for a moment. Its descriptors are sockets
+ * to the caller, and the caller is no better protected than this.
+ */
+static long enter_user(const struct ck_cage_program *program)
+{
+    static const char deny[] = "deny";
+    (void)CK_RAW5(prctl, PR_SET_DUMPABLE, 1, 0, 0, 0);
+    long result = CK_RAW1(unshare, CLONE_NEWUSER);
+    if (result == 0) {
+        (void)write_text("/proc/self/setgroups", deny, deny + sizeof deny - 1);
+        result = map_id("/proc/self/uid_map", program->uid);
+    }
+    if (result == 0)
+        result = map_id("/proc/self/gid_map", program->gid);
+    (void)CK_RAW5(prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);
+    return result;
+}
+
+/* A mount that comes later on the host is seen here, and none of ours there. */
+static long enter_namespaces(const struct ck_cage_program *program)
+{
+    long result = enter_user(program);
+    if (result == 0)
+        result = CK_RAW1(unshare, NAMESPACES);
+    if (result == 0)
+        result = CK_RAW2(sethostname, "jail", 4);
+    return result < 0 ? result : CK_RAW5(mount, NULL, "/", NULL, MS_REC | MS_SLAVE, NULL);
+}
+
+/* ---- the root ---------------------------------------------------------------------------- */
+
+static long set_attributes(int tree_fd, uint64_t attributes)
+{
+    const struct mount_attr attr = {.attr_set = attributes};
+    return CK_RAW5(mount_setattr, tree_fd, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr, sizeof attr);
+}
+
+/* A tree of the host's, with attributes, at a place that exists beneath to_fd. */
+static long graft(int from_fd, const char *from, unsigned flags, uint64_t attributes, int to_fd, const char *to)
+{
+    long tree = CK_RAW3(open_tree, from_fd, from, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | flags);
+    if (tree < 0)
+        return tree;
+    long result = set_attributes((int)tree, attributes);
+    if (result == 0)
+        result = CK_RAW5(move_mount, tree, "", to_fd, to, MOVE_MOUNT_F_EMPTY_PATH);
+    ck_close((int)tree);
+    return result;
+}
+
+static long make_file(int root_fd, const char *path, const char *text)
+{
+    long fd = CK_RAW4(openat, root_fd, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+    if (fd < 0)
+        return fd == -EEXIST ? 0 : fd;
+    size_t length = 0;
+    while (text != NULL && text[length] != '\0')
+        length++;
+    long result = length > 0 ? CK_RAW3(write, fd, text, length) : 0;
+    ck_close((int)fd);
+    return result < 0 ? result : 0;
+}
+
+static long make_directory(int root_fd, const char *path)
+{
+    long result = CK_RAW3(mkdirat, root_fd, path, 0755);
+    return result == -EEXIST ? 0 : result;
+}
+
+static long carry_out(const struct ck_cage_program *program, const struct ck_cage_step *step, int root_fd)
+{
+    const char *inside = text_at(program, step->inside);
+    const char *outside = text_at(program, step->outside);
+    switch ((enum ck_cage_op)step->op) {
+    case CK_CAGE_DIRECTORY:
+        return make_directory(root_fd, inside);
+    case CK_CAGE_FILE:
+        return make_file(root_fd, inside, outside);
+    case CK_CAGE_LINK:
+        return CK_RAW3(symlinkat, outside, root_fd, inside);
+    case CK_CAGE_BIND:
+        return graft(AT_FDCWD, outside, 0, MOUNT_ATTR_RDONLY | ATTR_PLAIN, root_fd, inside);
+    case CK_CAGE_BIND_CODE:
+        return graft(AT_FDCWD, outside, 0, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, root_fd, inside);
+    case CK_CAGE_BIND_DEVICE:
+        return graft(AT_FDCWD, outside, 0, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, root_fd, inside);
+    }
+    return -EINVAL;
+}
+
+static long make_tmpfs(void)
+{
+    long fs = CK_RAW2(fsopen, "tmpfs", FSOPEN_CLOEXEC);
+    if (fs < 0)
+        return fs;
+    long result = CK_RAW5(fsconfig, fs, FSCONFIG_SET_STRING, "mode", "0755", 0);
+    if (result == 0)
+        result = CK_RAW5(fsconfig, fs, FSCONFIG_SET_STRING, "size", "1m", 0);
+    if (result == 0)
+        result = CK_RAW5(fsconfig, fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0);
+    if (result == 0)
+        result = CK_RAW3(fsmount, fs, FSMOUNT_CLOEXEC, ATTR_PLAIN);
+    ck_close((int)fs);
+    return result;
+}
+
+/* The new root is put over the old one, filled, and then they change places. */
+static long build_root(struct ck_cage *cage)
+{
+    const struct ck_cage_program *program = cage->program;
+    const struct ck_cage_step *steps = (const void *)((const char *)program + program->steps_at);
+    long root = make_tmpfs();
+    if (root < 0)
+        return root;
+    long result = CK_RAW5(move_mount, root, "", AT_FDCWD, "/", MOVE_MOUNT_F_EMPTY_PATH);
+    if (result == 0)
+        result = make_directory((int)root, CK_CAGE_OLD);
+    for (uint32_t i = 0; i < program->steps_count && result == 0; i++) {
+        cage->failed_step = i + 1;
+        result = carry_out(program, &steps[i], (int)root);
+    }
+    if (result == 0) {
+        cage->failed_step = 0;
+        result = CK_RAW1(fchdir, root);
+    }
+    if (result == 0)
+        result = CK_RAW2(pivot_root, ".", CK_CAGE_OLD);
+    if (result == 0)
+        result = CK_RAW1(chdir, "/");
+    if (result == 0) {
+        const struct mount_attr attr = {.attr_set = MOUNT_ATTR_RDONLY};
+        result = CK_RAW5(mount_setattr, root, "", AT_EMPTY_PATH, &attr, sizeof attr);
+    }
+    ck_close((int)root);
+    return result;
+}
+
+static long open_execs(struct ck_cage *cage)
+{
+    const struct ck_cage_program *program = cage->program;
+    const uint32_t *paths = (const void *)((const char *)program + program->execs_at);
+    if (program->execs_count > CK_CAGE_EXECS_MAX)
+        return -E2BIG;
+    for (uint32_t i = 0; i < program->execs_count; i++) {
+        long fd = CK_RAW4(openat, AT_FDCWD, text_at(program, paths[i]), O_PATH | O_CLOEXEC, 0);
+        if (fd < 0)
+            return fd;
+        cage->exec_fds[i] = (int)fd;
+    }
+    return 0;
+}
+
+long ck_cage_enter(struct ck_cage *cage, int program_fd)
+{
+    struct stat status;
+    long result = CK_RAW2(fstat, program_fd, &status);
+    if (result < 0)
+        return result;
+    long memory = CK_RAW6(mmap, NULL, status.st_size, PROT_READ, MAP_PRIVATE, program_fd, 0);
+    if (memory < 0 && memory > -4096)
+        return memory;
+    cage->program = (const void *)memory;
+    long shared = CK_RAW6(mmap, NULL, sizeof *cage->told, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared < 0 && shared > -4096)
+        return shared;
+    cage->told = (void *)shared;
+    result = enter_namespaces(cage->program);
+    if (result == 0)
+        result = build_root(cage);
+    return result < 0 ? result : open_execs(cage);
+}
+
+/* ---- a run: what differs ----------------------------------------------------------------- */
+
+/*
+ * The repository by its path in the host's tree as it is seen here; a mount of another namespace cannot be grafted.
+ * What is found must be what the plan holds open.
+ */
+static long mount_work(const struct ck_cage_run *run)
+{
+    const struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
+                                 .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
+    struct stat held, found;
+    long old = CK_RAW4(openat, AT_FDCWD, "/" CK_CAGE_OLD, O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
+    if (old < 0)
+        return old;
+    const char *path = run->root_path[1] == '\0' ? "." : run->root_path + 1;
+    long fd = CK_RAW4(openat2, old, path, &how, sizeof how);
+    ck_close((int)old);
+    if (fd < 0)
+        return fd;
+    long result = CK_RAW2(fstat, fd, &found);
+    if (result == 0)
+        result = CK_RAW2(fstat, run->root_fd, &held);
+    if (result == 0 && (held.st_dev != found.st_dev || held.st_ino != found.st_ino))
+        result = -ESTALE;
+    uint64_t attributes = ATTR_PLAIN | (run->workspace == CK_WORKSPACE_RO ? MOUNT_ATTR_RDONLY : 0);
+    if (result == 0)
+        result = graft((int)fd, "", AT_EMPTY_PATH, attributes, AT_FDCWD, CK_CAGE_WORK);
+    ck_close((int)fd);
+    return result;
+}
+
+static long mount_rest(const struct ck_cage_run *run)
+{
+    const struct ck_cage_program *program = run->cage->program;
+    long result =
+        CK_RAW5(mount, "tmp", CK_CAGE_TMP, "tmpfs", PLAIN, text_at(program, program->tmp_options_at));
+    if (result == 0)
+        result = CK_RAW3(mkdirat, AT_FDCWD, CK_CAGE_SCRATCH, 0700);
+    if (result == 0)
+        result = CK_RAW3(mkdirat, AT_FDCWD, CK_CAGE_SHM, 0700);
+    if (result == 0)
+        result = CK_RAW5(mount, "proc", "/proc", "proc", PLAIN | MS_RDONLY, NULL);
+    return result < 0 ? result : CK_RAW2(umount2, "/" CK_CAGE_OLD, MNT_DETACH);
+}
+
+/* ---- a run: the walls -------------------------------------------------------------------- */
+
+static long allow(int ruleset_fd, int fd, uint64_t access)
+{
+    const struct landlock_path_beneath_attr rule = {.allowed_access = access, .parent_fd = fd};
+    return CK_RAW4(landlock_add_rule, ruleset_fd, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
+}
+
+static long allow_path(int ruleset_fd, const char *path, uint64_t access)
+{
+    long fd = CK_RAW4(openat, AT_FDCWD, path, O_PATH | O_CLOEXEC, 0);
+    if (fd < 0)
+        return fd;
+    long result = allow(ruleset_fd, (int)fd, access);
+    ck_close((int)fd);
+    return result;
+}
+
+/* Reading everywhere; writing where it may; executing the listed files and nothing else. */
+static long restrict_files(const struct ck_cage_run *run)
+{
+    const struct ck_cage_program *program = run->cage->program;
+    const uint64_t attr[3] = {program->landlock_fs, program->landlock_net, program->landlock_scoped};
+    const uint64_t reads = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
+    const uint64_t writes = program->landlock_fs & ~CK_CAGE_NEVER;
+    if (program->landlock_fs == 0)
+        return 0;
+    long fd = CK_RAW3(landlock_create_ruleset, attr, sizeof attr, 0);
+    if (fd < 0)
+        return fd;
+    long result = allow_path((int)fd, "/", reads);
+    if (result == 0)
+        result = allow_path((int)fd, CK_CAGE_TMP, writes);
+    if (result == 0)
+        result = allow_path((int)fd, "/dev", reads | LANDLOCK_ACCESS_FS_WRITE_FILE);
+    if (result == 0 && run->workspace != CK_WORKSPACE_RO)
+        result = allow_path((int)fd, CK_CAGE_WORK, writes);
+    for (uint32_t i = 0; i < program->execs_count && result == 0; i++)
+        result = allow((int)fd, run->cage->exec_fds[i], LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE);
+    if (result == 0)
+        result = CK_RAW2(landlock_restrict_self, fd, 0);
+    ck_close((int)fd);
+    return result;
+}
+
+static long drop_capabilities(void)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    const struct __user_cap_data_struct none[2] = {{0}, {0}};
+    for (unsigned cap = 0; cap < 64; cap++)
+        if (CK_RAW5(prctl, PR_CAPBSET_DROP, cap, 0, 0, 0) < 0)
+            break;
+    long result = CK_RAW5(prctl, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+    return result < 0 ? result : CK_RAW2(capset, &header, none);
+}
+
+static long restrict_calls(const struct ck_cage_program *program)
+{
+    const struct sock_fprog filter = {
+        .len = (unsigned short)program->filter_count,
+        .filter = (void *)(uintptr_t)((const char *)program + program->filter_at),
+    };
+    if (program->filter_count == 0)
+        return 0;
+    return CK_RAW5(prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0);
+}
+
+static long give_up_privileges(const struct ck_cage_run *run)
+{
+    long result = CK_RAW5(prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    if (result == 0)
+        result = restrict_files(run);
+    if (result == 0)
+        result = drop_capabilities();
+    return result < 0 ? result : restrict_calls(run->cage->program);
+}
+
+/* ---- a run: the init --------------------------------------------------------------------- */
+
+static const struct {
+    enum ck_stage stage;
+    long (*run)(const struct ck_cage_run *run);
+} steps[] = {
+    {CK_STAGE_CWD, mount_work},
+    {CK_STAGE_CAGE, mount_rest},
+    {CK_STAGE_PRIVILEGES, give_up_privileges},
+};
+
+static bool stream_held(const struct ck_cage_run *run)
+{
+    struct pollfd polled[2] = {{.fd = run->child->fds[CK_WIRE_STDOUT_READ]}, {.fd = run->child->fds[CK_WIRE_STDERR_READ]}};
+    struct timespec now = {0};
+    (void)CK_RAW5(ppoll, polled, 2, &now, NULL, 0);
+    return (polled[0].revents & POLLHUP) == 0 || (polled[1].revents & POLLHUP) == 0;
+}
+
+/* Until the tool itself has ended. Nobody else is waited for: the kernel ends them with us. */
+static void reap_until(const struct ck_cage_run *run, long pid)
+{
+    struct ck_cage_told *told = run->cage->told;
+    for (;;) {
+        siginfo_t info = {0};
+        long result = CK_RAW5(waitid, P_ALL, 0, &info, WEXITED, NULL);
+        if (result == -EINTR)
+            continue;
+        if (result < 0)
+            return;
+        if (info.si_pid != pid)
+            continue;
+        told->code = info.si_code;
+        told->status = info.si_status;
+        told->stream_held = stream_held(run);
+        told->ended = 1;
+        return;
+    }
+}
+
+static __attribute__((noreturn)) void init_main(void *argument)
+{
+    const struct ck_cage_run *run = argument;
+    struct ck_cage_told *told = run->cage->told;
+    (void)CK_RAW5(prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    (void)CK_RAW5(prctl, PR_SET_NAME, "choke-init", 0, 0, 0);
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        long result = steps[i].run(run);
+        if (result < 0) {
+            told->stage = steps[i].stage;
+            told->error = (int32_t)-result;
+            ck_leave(127);
+        }
+    }
+    long pid = ck_create_borrowed(ck_child_main, run->child, NULL);
+    told->stage = pid < 0 ? CK_STAGE_CREATE : run->child->failed_stage;
+    told->error = pid < 0 ? (int32_t)-pid : run->child->failed_errno;
+    for (int i = 0; i < CK_WIRE_STDOUT_READ; i++)
+        ck_close(run->child->fds[i]);
+    /* From here on init is ready: the warden may be told that the tool runs. */
+    if (told->stage == CK_STAGE_NONE)
+        reap_until(run, pid);
+    ck_leave(0);
+}
+
+long ck_cage_create(struct ck_cage_run *run)
+{
+    *run->cage->told = (struct ck_cage_told){0};
+    return ck_create_caged(init_main, run);
+}
