@@ -31,7 +31,7 @@ struct choke_context {
     size_t done_count;
     struct choke_job *garbage; /* finished, and freed by their owner while they ran */
     struct ck_arena text;
-    const char **installs; /* how to install each tool of the policy */
+    const char **installs;              /* how to install each tool of the policy */
     char policy_sha256[CK_DIGEST_SIZE]; /* of its text, where it came from a file */
 };
 

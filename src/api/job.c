@@ -134,6 +134,15 @@ static void launch(struct choke_job *job, const struct choke_request *request, c
     ck_event_started(job, request, &plan->jail);
 }
 
+struct choke_job *ck_job_from_plan(struct choke_context *context, const struct choke_request *request,
+                                   const struct ck_plan *plan, bool blocking)
+{
+    struct choke_job *job = new_job(context, request, plan, blocking);
+    if (job != NULL)
+        launch(job, request, plan);
+    return job;
+}
+
 static int start(struct choke_context *context, const struct choke_request *request, bool blocking,
                  struct choke_job **ret_job, struct choke_error *error)
 {
@@ -145,9 +154,7 @@ static int start(struct choke_context *context, const struct choke_request *requ
     struct ck_plan_sources sources = ck_context_sources(context);
     struct ck_plan plan;
     result = ck_plan_make(&sources, request, &plan);
-    struct choke_job *job = result < 0 ? NULL : new_job(context, request, &plan, blocking);
-    if (job != NULL)
-        launch(job, request, &plan);
+    struct choke_job *job = result < 0 ? NULL : ck_job_from_plan(context, request, &plan, blocking);
     ck_plan_done(&plan);
     if (job == NULL)
         return ck_error_oom(error);

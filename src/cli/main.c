@@ -26,6 +26,8 @@ const struct ck_command *const ck_commands[] = {
     &ck_command_policy_show,
     &ck_command_policy_diff,
     &ck_command_policy_explain,
+    &ck_command_doctor,
+    &ck_command_lock,
     &ck_command_help,
     &ck_command_completion,
     NULL,

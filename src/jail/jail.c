@@ -11,7 +11,7 @@ static const struct ck_jail *const adapters[] = {&ck_jail_none};
 /* What auto tries, in this order, before it settles for none. */
 static const char *const preferred[] = {"native", "bwrap"};
 
-static const struct ck_jail *find(const char *name)
+const struct ck_jail *ck_jail_find(const char *name)
 {
     for (size_t i = 0; i < sizeof adapters / sizeof adapters[0]; i++)
         if (strcmp(adapters[i]->name, name) == 0)
@@ -22,7 +22,7 @@ static const struct ck_jail *find(const char *name)
 static const struct ck_jail *choose_auto(struct ck_jail_choice *choice)
 {
     for (size_t i = 0; i < sizeof preferred / sizeof preferred[0]; i++) {
-        const struct ck_jail *jail = find(preferred[i]);
+        const struct ck_jail *jail = ck_jail_find(preferred[i]);
         if (jail != NULL)
             return jail;
         if (choice->skipped == NULL) {
@@ -42,7 +42,7 @@ int ck_jail_choose(enum choke_jail wanted, bool required, bool egress, struct ck
                    struct choke_error *error)
 {
     *ret_choice = (struct ck_jail_choice){0};
-    ret_choice->jail = wanted == CHOKE_JAIL_AUTO ? choose_auto(ret_choice) : find(wanted_name(wanted));
+    ret_choice->jail = wanted == CHOKE_JAIL_AUTO ? choose_auto(ret_choice) : ck_jail_find(wanted_name(wanted));
     if (ret_choice->jail == NULL)
         return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP,
                             "jail '%s' is not in this build; the jails it has are: none", wanted_name(wanted));

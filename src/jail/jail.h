@@ -23,6 +23,9 @@ struct ck_jail_choice {
 
 extern const struct ck_jail ck_jail_none;
 
+/* The adapter of this name; NULL where this build has none. */
+const struct ck_jail *ck_jail_find(const char *name);
+
 /* wanted is never CHOKE_JAIL_DEFAULT. Failures have outcome CHOKE_JAIL_UNAVAILABLE. */
 int ck_jail_choose(enum choke_jail wanted, bool required, bool egress, struct ck_jail_choice *ret_choice,
                    struct choke_error *error);

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -30,13 +31,36 @@ static int read_text(const char *path, char *text, size_t size)
     return 0;
 }
 
-/* Mount point of the first cgroup2 line of mountinfo; field 5, and the type behind " - ". */
-static int find_mount(char *text, char *ret_path, size_t size)
+/* Is word one of those that commas separate, up to end? */
+static bool listed(const char *list, const char *end, const char *word)
+{
+    size_t length = strlen(word);
+    while (list < end) {
+        const char *comma = memchr(list, ',', (size_t)(end - list));
+        const char *stop = comma != NULL ? comma : end;
+        if ((size_t)(stop - list) == length && memcmp(list, word, length) == 0)
+            return true;
+        list = stop + 1;
+    }
+    return false;
+}
+
+/* Version 2 for controller NULL; else the one of version 1 whose options, the last field, have the controller. */
+static bool is_wanted(const char *line, const char *controller)
+{
+    const char *type = strstr(line, " - ");
+    if (type == NULL || strncmp(type, controller == NULL ? " - cgroup2 " : " - cgroup ", 10) != 0)
+        return false;
+    const char *options = strrchr(line, ' ') + 1;
+    return controller == NULL || listed(options, options + strlen(options), controller);
+}
+
+/* Mount point of the first line of mountinfo that is wanted; field 5, and the type behind " - ". */
+static int find_mount(char *text, const char *controller, char *ret_path, size_t size)
 {
     char *save = NULL;
     for (char *line = strtok_r(text, "\n", &save); line != NULL; line = strtok_r(NULL, "\n", &save)) {
-        const char *type = strstr(line, " - ");
-        if (type == NULL || strncmp(type, " - cgroup2 ", 11) != 0)
+        if (!is_wanted(line, controller))
             continue;
         const char *field = line;
         for (int i = 0; i < 4 && field != NULL; i++)
@@ -51,36 +75,53 @@ static int find_mount(char *text, char *ret_path, size_t size)
     return -ENOENT;
 }
 
-static int find_own(const char *text, char *ret_path, size_t size)
+/* Lines are "NUMBER:CONTROLLERS:PATH"; that of version 2 is "0::PATH". */
+static int find_own(const char *text, const char *controller, char *ret_path, size_t size)
 {
-    const char *line = strncmp(text, "0::", 3) == 0 ? text : strstr(text, "\n0::");
-    if (line == NULL)
-        return -ENOENT;
-    line = strstr(line, "0::") + 3;
-    size_t length = strcspn(line, "\n");
-    if (length >= size)
-        return -ENAMETOOLONG;
-    memcpy(ret_path, line, length);
-    ret_path[length] = '\0';
-    return 0;
+    for (const char *line = text; line[0] != '\0'; line += line[0] == '\n') {
+        const char *end = line + strcspn(line, "\n");
+        const char *list = memchr(line, ':', (size_t)(end - line));
+        const char *path = list != NULL ? memchr(list + 1, ':', (size_t)(end - list - 1)) : NULL;
+        bool wanted = path != NULL && (controller == NULL ? path == list + 1 : listed(list + 1, path, controller));
+        line = end;
+        if (!wanted)
+            continue;
+        size_t length = (size_t)(end - path - 1);
+        if (length >= size)
+            return -ENAMETOOLONG;
+        memcpy(ret_path, path + 1, length);
+        ret_path[length] = '\0';
+        return 0;
+    }
+    return -ENOENT;
 }
 
-int ck_cgroup_own(void)
+static int open_own(const char *controller)
 {
     char mount[PATH_MAX], own[PATH_MAX], path[2 * PATH_MAX];
     char text[65536];
     int result = read_text("/proc/self/mountinfo", text, sizeof text);
     if (result == 0)
-        result = find_mount(text, mount, sizeof mount);
+        result = find_mount(text, controller, mount, sizeof mount);
     if (result == 0)
         result = read_text("/proc/self/cgroup", text, sizeof text);
     if (result == 0)
-        result = find_own(text, own, sizeof own);
+        result = find_own(text, controller, own, sizeof own);
     if (result < 0)
         return result;
     (void)snprintf(path, sizeof path, "%s%s", mount, own);
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     return fd < 0 ? -errno : fd;
+}
+
+int ck_cgroup_own(void)
+{
+    return open_own(NULL);
+}
+
+int ck_cgroup_own_v1(const char *controller)
+{
+    return open_own(controller);
 }
 
 int ck_cgroup_prefix(char *buffer, size_t size)

@@ -12,6 +12,9 @@
 /* A descriptor of the directory, or a negative errno where there is no cgroup v2. */
 int ck_cgroup_own(void);
 
+/* The same for a controller of version 1, "memory"; -ENOENT where none is mounted with it. */
+int ck_cgroup_own_v1(const char *controller);
+
 /* "chokepoint-<pid namespace>-", so that keepers of different namespaces do not take each other for dead. */
 int ck_cgroup_prefix(char *buffer, size_t size);
 

@@ -72,6 +72,13 @@ int ck_digest_copy(int fd, int copy_fd, uint64_t max_bytes, char ret_hex[CK_DIGE
     return 0;
 }
 
+void ck_digest_bytes(const void *bytes, size_t length, char ret_hex[CK_DIGEST_SIZE])
+{
+    unsigned char digest[crypto_hash_sha256_BYTES];
+    (void)crypto_hash_sha256(digest, bytes, length);
+    put_hex(digest, ret_hex);
+}
+
 int ck_digest_file(int fd, char ret_hex[CK_DIGEST_SIZE])
 {
     return ck_digest_copy(fd, -1, INT64_MAX, ret_hex);

@@ -21,4 +21,7 @@ int ck_digest_file(int fd, char ret_hex[CK_DIGEST_SIZE]);
 /* The same, and what was hashed is written to copy_fd. -EFBIG where it is more than max_bytes. */
 int ck_digest_copy(int fd, int copy_fd, uint64_t max_bytes, char ret_hex[CK_DIGEST_SIZE]);
 
+/* Of bytes in memory. */
+void ck_digest_bytes(const void *bytes, size_t length, char ret_hex[CK_DIGEST_SIZE]);
+
 #endif

@@ -17,7 +17,8 @@ RAN = ("exited", "signaled", "timeout", "cancelled")
 FIELDS = {"outcome", "exit_code", "signal", "stdout", "stderr", "output_incomplete", "duration_ms", "user_ms",
           "system_ms", "max_rss_kib", "jail", "layers", "kill", "tool", "rule", "error"}
 
-VICTIMS = ("say_args", "say_env", "say_state", "flood", "stubborn", "escape", "chain", "comet", "bomb", "halt", "slay")
+VICTIMS = ("say_args", "say_env", "say_state", "flood", "stubborn", "escape", "chain", "comet", "bomb", "halt", "slay",
+           "attempt")
 SIXTEEN = ("git node docker strace semgrep syft grype gitleaks scip-typescript tree-sitter ast-grep rg npm jq bwrap "
            "sandbox-exec").split()  # R2
 SYSTEM_TOOLS = ("sh", "sleep", "yes", "true", "cat")

@@ -1,0 +1,308 @@
+/*
+ * doctor.c - is this machine ready (R45): the tools, the layers, and the cache that saves asking again.
+ *
+ * The cache is the caller's own file in the caller's own directory. Whatever is wrong with it costs time, never an
+ * answer: it is ignored with one note.
+ */
+#include "api/ready.h"
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/quote.h"
+#include "ready/layer.h"
+#include "run/trial.h"
+#include "sys/statefile.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CACHE_NAME "tools.json"
+
+struct doctor_box {
+    struct choke_doctor_report report;
+    struct ck_arena text;
+};
+
+struct cache_place {
+    char path[PATH_MAX]; /* of the directory; "" for none */
+    int fd;              /* -1: not to be used */
+    struct ck_cache cache;
+    struct choke_error error; /* what to note */
+};
+
+/* ---- the cache ---- */
+
+static bool cache_path(char path[PATH_MAX])
+{
+    const char *base = secure_getenv("XDG_CACHE_HOME");
+    const char *home = secure_getenv("HOME");
+    int length = 0;
+    if (base != NULL && base[0] == '/')
+        length = snprintf(path, PATH_MAX, "%s/chokepoint", base);
+    else if (home != NULL && home[0] == '/')
+        length = snprintf(path, PATH_MAX, "%s/.cache/chokepoint", home);
+    if (length > 0 && length < PATH_MAX - (int)sizeof CACHE_NAME)
+        return true;
+    path[0] = '\0';
+    return false;
+}
+
+static void open_cache(struct cache_place *place)
+{
+    char *text = NULL;
+    size_t length;
+    if (!cache_path(place->path)) {
+        (void)ck_error_set(&place->error, CHOKE_NONE, ENOENT, "neither XDG_CACHE_HOME nor HOME names a directory");
+        return;
+    }
+    if (ck_statefile_directory(place->path, &place->fd, &place->error) < 0)
+        return;
+    int result = ck_statefile_read(place->fd, CACHE_NAME, CK_CACHE_MAX_BYTES, &text, &length, &place->error);
+    if (result == 0 && ck_cache_parse(text, length, &place->cache) < 0)
+        (void)ck_error_set(&place->error, CHOKE_NONE, EINVAL, "'%s' was not written by this version, or is damaged",
+                           CACHE_NAME);
+    free(text);
+}
+
+/* A file that changed within the last moments could change again without its times telling; the next doctor asks again.
+ */
+static bool may_be_remembered(const struct ck_ready_tool *tool)
+{
+    bool good = strcmp(tool->state, CK_READY_STATE_READY) == 0 && tool->files_count > 0 && tool->sha256 != NULL;
+    for (size_t i = 0; good && i < tool->files_count; i++)
+        good = ck_version_settled(&tool->files[i]);
+    return good;
+}
+
+static char *format_cache(struct ck_readiness *readiness, const struct ck_cache *old)
+{
+    struct ck_cache_policy fresh = {.sha256 = readiness->policy_sha256};
+    fresh.tools = ck_arena_array(&readiness->arena, readiness->count + 1, sizeof *fresh.tools);
+    if (fresh.tools == NULL)
+        return NULL;
+    for (size_t i = 0; i < readiness->count; i++) {
+        const struct ck_ready_tool *tool = &readiness->tools[i];
+        if (!may_be_remembered(tool))
+            continue;
+        struct ck_cache_tool *kept = &fresh.tools[fresh.count++];
+        *kept = (struct ck_cache_tool){.name = tool->tool->name,
+                                       .path = tool->path,
+                                       .version = tool->version,
+                                       .sha256 = tool->sha256,
+                                       .files_count = tool->files_count};
+        memcpy(kept->files, tool->files, sizeof kept->files);
+    }
+    return ck_cache_format(old, &fresh);
+}
+
+/* Nothing is written where everything was remembered already. */
+static bool has_news(const struct ck_readiness *readiness)
+{
+    for (size_t i = 0; i < readiness->count; i++)
+        if (!readiness->tools[i].cached && may_be_remembered(&readiness->tools[i]))
+            return true;
+    return false;
+}
+
+static void save_cache(struct cache_place *place, struct ck_readiness *readiness)
+{
+    if (place->fd < 0 || !has_news(readiness))
+        return;
+    char *text = format_cache(readiness, &place->cache);
+    int result = text == NULL ? -ENOMEM : ck_statefile_replace(place->fd, CACHE_NAME, 0600, text, strlen(text));
+    free(text);
+    if (result < 0 && place->error.message[0] == '\0')
+        (void)ck_error_set(&place->error, CHOKE_NONE, -result, "'%s' cannot be written: %s", CACHE_NAME,
+                           strerror(-result));
+}
+
+/* ---- the layers ---- */
+
+static const struct {
+    enum ck_layer layer;
+    enum ck_trial trial;
+} tried_layers[] = {
+    {CK_LAYER_NO_NEW_PRIVS, CK_TRIAL_NO_NEW_PRIVS},
+    {CK_LAYER_EXECS, CK_TRIAL_LANDLOCK},
+    {CK_LAYER_SECCOMP, CK_TRIAL_SECCOMP},
+    {CK_LAYER_SUBREAPER, CK_TRIAL_SUBREAPER},
+    {CK_LAYER_PIDFD, CK_TRIAL_PIDFD},
+    {CK_LAYER_OPENAT2, CK_TRIAL_OPENAT2},
+    {CK_LAYER_USER, CK_TRIAL_USER_NS},
+    {CK_LAYER_MOUNT, CK_TRIAL_MOUNT_NS},
+    {CK_LAYER_PID, CK_TRIAL_PID_NS},
+    {CK_LAYER_NET, CK_TRIAL_NET_NS},
+    {CK_LAYER_IPC, CK_TRIAL_IPC_NS},
+    {CK_LAYER_UTS, CK_TRIAL_UTS_NS},
+    {CK_LAYER_CGROUP, CK_TRIAL_CGROUP_NS},
+    {CK_LAYER_CGROUP_KILL, CK_TRIAL_CGROUP_KILL},
+};
+
+static void try_controllers(struct ck_layer_finding *findings)
+{
+    static const struct {
+        enum ck_layer layer;
+        const char *name;
+    } controllers[] = {{CK_LAYER_MEMORY, "memory"}, {CK_LAYER_PIDS, "pids"}, {CK_LAYER_CPU, "cpu"}};
+    for (size_t i = 0; i < sizeof controllers / sizeof controllers[0]; i++) {
+        struct ck_controller controller;
+        ck_host_try_controller(controllers[i].name, &controller);
+        findings[controllers[i].layer] = (struct ck_layer_finding){.error = controller.error, .way = controller.way};
+    }
+}
+
+static void find_jails(struct ck_layer_finding *findings)
+{
+    static const struct {
+        enum ck_layer layer;
+        const char *name;
+    } jails[] = {{CK_LAYER_NATIVE, "native"}, {CK_LAYER_BWRAP, "bwrap"}, {CK_LAYER_SEATBELT, "seatbelt"}};
+    for (size_t i = 0; i < sizeof jails / sizeof jails[0]; i++)
+        findings[jails[i].layer].error = ck_jail_find(jails[i].name) != NULL ? 0 : ENOTSUP;
+}
+
+static void try_layers(struct choke_context *context, struct ck_layer_finding findings[CK_LAYERS])
+{
+    struct ck_wire_tried tried[CK_TRIALS];
+    int result = ck_trial_all(&context->watch.launcher, tried);
+    for (size_t i = 0; i < sizeof tried_layers / sizeof tried_layers[0]; i++) {
+        const struct ck_wire_tried *answer = &tried[tried_layers[i].trial];
+        findings[tried_layers[i].layer] =
+            (struct ck_layer_finding){.error = result < 0 ? -result : answer->error, .value = answer->value};
+    }
+    /* The keeper only knows that it has no group of its own; why, can be asked from here. */
+    int refused = findings[CK_LAYER_CGROUP_KILL].error == ENOTSUP ? ck_host_try_cgroup() : 0;
+    if (refused != 0)
+        findings[CK_LAYER_CGROUP_KILL].error = refused;
+    try_controllers(findings);
+    find_jails(findings);
+}
+
+/* ---- the report ---- */
+
+/* A copy, or NULL for NULL and for "". */
+static const char *copy(struct doctor_box *box, const char *text, bool *good)
+{
+    if (text == NULL || text[0] == '\0')
+        return NULL;
+    const char *copied = ck_arena_strdup(&box->text, text);
+    *good = *good && copied != NULL;
+    return copied;
+}
+
+static bool report_tools(struct doctor_box *box, const struct ck_readiness *readiness)
+{
+    struct choke_tool_report *tools = ck_arena_array(&box->text, readiness->count + 1, sizeof *tools);
+    bool good = tools != NULL;
+    box->report.ready = true;
+    for (size_t i = 0; good && i < readiness->count; i++) {
+        const struct ck_ready_tool *tool = &readiness->tools[i];
+        tools[i] = (struct choke_tool_report){
+            .name = copy(box, tool->tool->name, &good),
+            .route = ck_route_name(tool->tool->route),
+            .required = tool->tool->required,
+            .state = tool->state,
+            .path = copy(box, tool->path, &good),
+            .version = copy(box, tool->version, &good),
+            .sha256 = copy(box, tool->sha256, &good),
+            .install = copy(box, tool->install, &good),
+            .problem = copy(box, tool->problem, &good),
+            .cached = tool->cached,
+        };
+        if (tool->tool->required && strcmp(tool->state, CK_READY_STATE_READY) != 0)
+            box->report.ready = false;
+    }
+    box->report.tools = tools;
+    box->report.tool_count = readiness->count;
+    return good;
+}
+
+static bool report_layers(struct doctor_box *box, const struct ck_layer_finding *findings, const struct ck_host *host)
+{
+    struct choke_layer_report *layers = ck_arena_array(&box->text, CK_LAYERS, sizeof *layers);
+    bool good = layers != NULL;
+    for (size_t i = 0; good && i < CK_LAYERS; i++) {
+        struct ck_layer_words words;
+        ck_layer_explain((enum ck_layer)i, findings, host, &words);
+        layers[i] = (struct choke_layer_report){
+            .name = words.name,
+            .group = words.group,
+            .holds = findings[i].error == 0,
+            .detail = copy(box, words.detail, &good),
+            .cause = copy(box, words.cause, &good),
+            .remedy = copy(box, words.remedy, &good),
+        };
+    }
+    box->report.layers = layers;
+    box->report.layer_count = CK_LAYERS;
+    return good;
+}
+
+static bool report_rest(struct doctor_box *box, const struct ck_readiness *readiness, const struct cache_place *place)
+{
+    bool good = true;
+    box->report.policy = copy(box, readiness->context->policy->file, &good);
+    box->report.policy_sha256 = copy(box, readiness->policy_sha256, &good);
+    if (place->fd >= 0) {
+        box->report.cache_path = ck_arena_printf(&box->text, "%s/%s", place->path, CACHE_NAME);
+        good = good && box->report.cache_path != NULL;
+    }
+    box->report.cache_note = copy(box, place->error.message, &good);
+    return good;
+}
+
+static int examine(struct ck_readiness *readiness, struct cache_place *place, struct doctor_box *box,
+                   struct choke_error *error)
+{
+    struct ck_layer_finding findings[CK_LAYERS] = {0};
+    struct ck_host host;
+    int result = ck_readiness_take(readiness, error);
+    if (result < 0)
+        return result;
+    save_cache(place, readiness);
+    ck_host_look(&host);
+    try_layers(readiness->context, findings);
+    bool good =
+        report_tools(box, readiness) && report_layers(box, findings, &host) && report_rest(box, readiness, place);
+    return good ? 0 : ck_error_oom(error);
+}
+
+int choke_doctor(struct choke_context *context, const struct choke_doctor_options *options,
+                 struct choke_doctor_report **ret_report, struct choke_error *error)
+{
+    int result = ck_context_check(context, error);
+    if (result < 0)
+        return result;
+    if (ret_report == NULL)
+        return ck_error_set(error, CHOKE_INVALID, EINVAL, "no place for the report was given");
+    struct doctor_box *box = calloc(1, sizeof *box);
+    if (box == NULL)
+        return ck_error_oom(error);
+    struct cache_place place = {.fd = -1};
+    struct ck_readiness readiness = {.context = context};
+    if (options == NULL || !options->no_cache) {
+        open_cache(&place);
+        readiness.cache = &place.cache;
+    }
+    result = examine(&readiness, &place, box, error);
+    ck_readiness_done(&readiness);
+    ck_cache_done(&place.cache);
+    ck_fd_close(&place.fd);
+    if (result < 0)
+        choke_doctor_report_free(&box->report);
+    else
+        *ret_report = &box->report;
+    return result;
+}
+
+void choke_doctor_report_free(struct choke_doctor_report *report)
+{
+    if (report == NULL)
+        return;
+    struct doctor_box *box = (struct doctor_box *)report;
+    ck_arena_done(&box->text);
+    free(box);
+}

@@ -1,0 +1,246 @@
+/*
+ * cmd_doctor.c - "chokepoint doctor": the report of choke_doctor for people, or as JSON for programs.
+ */
+#include "cli/review.h"
+#include "cli/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define STATUS_NOT_READY 1
+#define REPORT_VERSION 1
+#define DIGEST_SHOWN 12
+
+struct doctor_options {
+    const char *policy;
+    bool no_cache;
+    struct ck_review_options review;
+};
+
+#define TARGET(field) .offset = offsetof(struct doctor_options, field)
+
+static const struct ck_option doctor_options[] = {
+    {"--policy", "FILE", "this policy, not the embedded one", CK_OPTION_WORD, CK_OFFER_FILES, TARGET(policy)},
+    {"--json", NULL, "print one JSON object", CK_OPTION_FLAG, TARGET(review.json)},
+    {"--no-cache", NULL, "ask every tool again, and remember nothing", CK_OPTION_FLAG, TARGET(no_cache)},
+    {"--help", NULL, "show this help", CK_OPTION_FLAG, TARGET(review.help)},
+    {.name = NULL},
+};
+
+/* ---- for people ---- */
+
+/* Written around a word; empty strings where there is no terminal, or NO_COLOR is set. */
+struct paint {
+    const char *good;
+    const char *bad;
+    const char *worse;
+    const char *end;
+};
+
+static struct paint choose_paint(void)
+{
+    const char *no_color = getenv("NO_COLOR");
+
+    if (!isatty(STDOUT_FILENO) || (no_color && no_color[0] != '\0'))
+        return (struct paint){"", "", "", ""};
+    return (struct paint){"\033[32m", "\033[33m", "\033[31m", "\033[0m"};
+}
+
+static void print_ready(const struct choke_tool_report *tool)
+{
+    char digest[DIGEST_SHOWN + 1] = "-";
+
+    if (tool->sha256)
+        (void)snprintf(digest, sizeof(digest), "%.*s", DIGEST_SHOWN, tool->sha256);
+    (void)printf("  %-16s %-15s %-12s  %s\n", tool->name, tool->version ? CK_TEXT_SAFE(tool->version) : "-", digest,
+                 CK_TEXT_SAFE(tool->path));
+}
+
+/* One line for a tool that is optional, whatever is wrong with it. */
+static void print_tool(const struct paint *paint, const struct choke_tool_report *tool)
+{
+    const char *colour = tool->required ? paint->worse : paint->bad;
+
+    if (strcmp(tool->state, "ready") == 0) {
+        print_ready(tool);
+        return;
+    }
+    (void)printf("  %-16s %s%-15s%s ", tool->name, colour, tool->state, paint->end);
+    if (strcmp(tool->state, "missing") != 0)
+        (void)printf("%s\n", tool->problem);
+    else if (tool->install)
+        (void)printf("%s; install it: %s\n", tool->required ? "required" : "optional", CK_TEXT_SAFE(tool->install));
+    else
+        (void)printf("%s; its entry does not say how to install it\n", tool->required ? "required" : "optional");
+}
+
+static void print_layer(const struct paint *paint, const struct choke_layer_report *layer)
+{
+    const char *more = layer->holds ? layer->detail : layer->cause;
+
+    (void)printf("  %-16s %s%-3s%s", layer->name, layer->holds ? paint->good : paint->bad, layer->holds ? "yes" : "no",
+                 paint->end);
+    (void)printf("%s%s\n", more ? "  " : "", more ? more : "");
+    if (!layer->holds && layer->remedy)
+        (void)printf("%24s%s\n", "", layer->remedy);
+}
+
+/* What stands in the way, once more and last, where it is seen. */
+static void print_required(const struct paint *paint, const struct choke_doctor_report *report)
+{
+    for (size_t i = 0; i < report->tool_count; i++) {
+        const struct choke_tool_report *tool = &report->tools[i];
+        if (!tool->required || strcmp(tool->state, "ready") == 0)
+            continue;
+        (void)printf("\n%snot ready:%s %s is required and %s", paint->worse, paint->end, tool->name, tool->state);
+        if (strcmp(tool->state, "missing") == 0 && tool->install)
+            (void)printf("; install it: %s", CK_TEXT_SAFE(tool->install));
+        (void)putchar('\n');
+    }
+}
+
+static void print_report(const struct choke_doctor_report *report)
+{
+    struct paint paint = choose_paint();
+    const char *group = "";
+
+    (void)printf("tools (%s)\n", CK_TEXT_SAFE(report->policy));
+    for (size_t i = 0; i < report->tool_count; i++)
+        print_tool(&paint, &report->tools[i]);
+    for (size_t i = 0; i < report->layer_count; i++) {
+        if (strcmp(group, report->layers[i].group) != 0)
+            (void)printf("\n%s\n", report->layers[i].group);
+        group = report->layers[i].group;
+        print_layer(&paint, &report->layers[i]);
+    }
+    print_required(&paint, report);
+    if (report->cache_note)
+        (void)fprintf(stderr, "chokepoint: the cache is not used: %s\n", report->cache_note);
+}
+
+/* ---- for programs ---- */
+
+static json_t *tool_object(const struct choke_tool_report *tool)
+{
+    json_t *object = json_object();
+    int bad = 0;
+
+    bad |= json_object_set_new(object, "name", ck_json_text(tool->name));
+    bad |= json_object_set_new(object, "route", ck_json_text(tool->route));
+    bad |= json_object_set_new(object, "required", json_boolean(tool->required));
+    bad |= json_object_set_new(object, "state", ck_json_text(tool->state));
+    bad |= json_object_set_new(object, "path", ck_json_bytes(tool->path));
+    bad |= json_object_set_new(object, "version", ck_json_text(tool->version));
+    bad |= json_object_set_new(object, "sha256", ck_json_text(tool->sha256));
+    bad |= json_object_set_new(object, "cached", json_boolean(tool->cached));
+    bad |= json_object_set_new(object, "install", ck_json_text(tool->install));
+    bad |= json_object_set_new(object, "problem", ck_json_text(tool->problem));
+    if (!bad)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+static json_t *layer_object(const struct choke_layer_report *layer)
+{
+    json_t *object = json_object();
+    int bad = 0;
+
+    bad |= json_object_set_new(object, "name", ck_json_text(layer->name));
+    bad |= json_object_set_new(object, "group", ck_json_text(layer->group));
+    bad |= json_object_set_new(object, "holds", json_boolean(layer->holds));
+    bad |= json_object_set_new(object, "detail", ck_json_text(layer->detail));
+    bad |= json_object_set_new(object, "cause", ck_json_text(layer->cause));
+    bad |= json_object_set_new(object, "remedy", ck_json_text(layer->remedy));
+    if (!bad)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+static json_t *report_object(const struct choke_doctor_report *report)
+{
+    json_t *object = json_object();
+    json_t *tools = json_array();
+    json_t *layers = json_array();
+    int bad = 0;
+
+    for (size_t i = 0; i < report->tool_count; i++)
+        bad |= json_array_append_new(tools, tool_object(&report->tools[i]));
+    for (size_t i = 0; i < report->layer_count; i++)
+        bad |= json_array_append_new(layers, layer_object(&report->layers[i]));
+    bad |= json_object_set_new(object, "version", json_integer(REPORT_VERSION));
+    bad |= json_object_set_new(object, "ready", json_boolean(report->ready));
+    bad |= json_object_set_new(object, "policy", ck_json_bytes(report->policy));
+    bad |= json_object_set_new(object, "policy_sha256", ck_json_text(report->policy_sha256));
+    bad |= json_object_set_new(object, "tools", tools);
+    bad |= json_object_set_new(object, "layers", layers);
+    bad |= json_object_set_new(object, "cache", ck_json_bytes(report->cache_path));
+    bad |= json_object_set_new(object, "cache_note", ck_json_text(report->cache_note));
+    if (!bad)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+static int write_report(const struct doctor_options *given, const struct choke_doctor_report *report)
+{
+    int status = report->ready ? 0 : STATUS_NOT_READY;
+
+    if (given->review.json)
+        return ck_review_write(report_object(report), status);
+    print_report(report);
+    int written = ck_finish_stdout();
+    return written != 0 ? written : status;
+}
+
+static int examine(const struct doctor_options *given)
+{
+    const struct choke_options options = {.policy_path = given->policy};
+    const struct choke_doctor_options how = {.no_cache = given->no_cache};
+    struct choke_doctor_report *report = NULL;
+    struct choke_context *context = NULL;
+    struct choke_error error = {0};
+    int status;
+
+    if (choke_context_new(&options, &context, &error) < 0 || choke_doctor(context, &how, &report, &error) < 0)
+        status = ck_review_failure(&given->review, &error);
+    else
+        status = write_report(given, report);
+    choke_doctor_report_free(report);
+    choke_context_free(context);
+    return status;
+}
+
+static int run_doctor(char *const *words)
+{
+    struct doctor_options given = {0};
+    struct choke_error error = {0};
+
+    int count = ck_options_parse(doctor_options, words, &given, &error);
+    if (count >= 0 && !given.review.help && words[count])
+        count = ck_text_error(&error, CHOKE_INVALID, EINVAL, "'%s' is one word too many", CK_TEXT_SAFE(words[count]));
+    int status;
+    if (count < 0) {
+        status =
+            given.review.json ? ck_review_failure(&given.review, &error) : ck_usage_error(&ck_command_doctor, &error);
+    } else if (given.review.help) {
+        ck_help_command(stdout, &ck_command_doctor);
+        status = ck_finish_stdout();
+    } else {
+        status = examine(&given);
+    }
+    ck_options_done(doctor_options, &given);
+    return status;
+}
+
+const struct ck_command ck_command_doctor = {
+    .name = "doctor",
+    .operands = "",
+    .summary = "show which tools are there and which protections hold here",
+    .details = "Exit status: 0 every required tool is ready; 1 one is not; 125 the policy cannot be used.\n",
+    .options = doctor_options,
+    .run = run_doctor,
+};

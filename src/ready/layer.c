@@ -1,0 +1,211 @@
+/*
+ * layer.c - see layer.h.
+ *
+ * Each kind of layer has a list of possible causes, asked in the order of how certain they are: a switch that is off
+ * comes before a container that may forbid something, and that before the bare error.
+ */
+#include "ready/layer.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum kind { KERNEL, LANDLOCK, SECCOMP, USER, NAMESPACE, CGROUP, CONTROLLER, JAIL };
+
+static const struct {
+    const char *name;
+    const char *group;
+    enum kind kind;
+    const char *since; /* of the kernel */
+} layers[CK_LAYERS] = {
+    [CK_LAYER_NO_NEW_PRIVS] = {"no_new_privs", "kernel", KERNEL, "3.5"},
+    [CK_LAYER_EXECS] = {"execs", "kernel", LANDLOCK, "5.13"},
+    [CK_LAYER_SECCOMP] = {"seccomp", "kernel", SECCOMP, "3.5"},
+    [CK_LAYER_SUBREAPER] = {"subreaper", "kernel", KERNEL, "3.4"},
+    [CK_LAYER_PIDFD] = {"pidfd", "kernel", KERNEL, "5.3"},
+    [CK_LAYER_OPENAT2] = {"openat2", "kernel", KERNEL, "5.6"},
+    [CK_LAYER_USER] = {"user", "namespace", USER, "3.8"},
+    [CK_LAYER_MOUNT] = {"mount", "namespace", NAMESPACE, "3.8"},
+    [CK_LAYER_PID] = {"pid", "namespace", NAMESPACE, "3.8"},
+    [CK_LAYER_NET] = {"net", "namespace", NAMESPACE, "3.8"},
+    [CK_LAYER_IPC] = {"ipc", "namespace", NAMESPACE, "3.8"},
+    [CK_LAYER_UTS] = {"uts", "namespace", NAMESPACE, "3.8"},
+    [CK_LAYER_CGROUP] = {"cgroup", "namespace", NAMESPACE, "4.6"},
+    [CK_LAYER_CGROUP_KILL] = {"cgroup.kill", "cgroup", CGROUP, "5.14"},
+    [CK_LAYER_MEMORY] = {"memory", "cgroup", CONTROLLER, "4.5"},
+    [CK_LAYER_PIDS] = {"pids", "cgroup", CONTROLLER, "4.5"},
+    [CK_LAYER_CPU] = {"cpu", "cgroup", CONTROLLER, "4.15"},
+    [CK_LAYER_NATIVE] = {"native", "jail", JAIL, ""},
+    [CK_LAYER_BWRAP] = {"bwrap", "jail", JAIL, ""},
+    [CK_LAYER_SEATBELT] = {"seatbelt", "jail", JAIL, ""},
+};
+
+struct question {
+    enum ck_layer layer;
+    int error;
+    bool no_user; /* there is no user namespace, and we are not root */
+    const struct ck_host *host;
+    struct ck_layer_words *words;
+};
+
+static const char delegate[] =
+    "run it in a delegated cgroup: systemd-run --user --scope -p Delegate=yes chokepoint ...";
+
+__attribute__((format(printf, 3, 4))) static bool answer(const struct question *question, const char *remedy,
+                                                         const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(question->words->cause, sizeof question->words->cause, format, args);
+    va_end(args);
+    (void)snprintf(question->words->remedy, sizeof question->words->remedy, "%s", remedy);
+    return true;
+}
+
+/* ---- causes; each is true when it has answered ---- */
+
+static bool not_held(const struct question *question)
+{
+    if (question->error == EPROTO)
+        return answer(question, "a security module or the container's runtime is in the way",
+                      "the kernel accepts it, and yet it does not hold");
+    if (question->error == ETIMEDOUT || question->error == ECONNRESET)
+        return answer(question, "", "the trial was ended before it could answer");
+    return false;
+}
+
+static bool container(const struct question *question)
+{
+    const struct ck_host *host = question->host;
+    if (question->error != EPERM && question->error != EACCES && question->error != ENOSYS)
+        return false;
+    if (host->container_sign != NULL)
+        return answer(question, "allow it in the container's settings (security profile, capabilities)",
+                      "a container forbids it (%s is there)", host->container_sign);
+    if (host->seccomp_mode == 2)
+        return answer(question, "allow it in that filter, or start without it",
+                      "a seccomp filter is on this process, as container engines put it");
+    return false;
+}
+
+static bool old_kernel(const struct question *question)
+{
+    char remedy[64];
+    if (question->error != ENOSYS && question->error != EINVAL)
+        return false;
+    (void)snprintf(remedy, sizeof remedy, "it came with Linux %s", layers[question->layer].since);
+    return answer(question, remedy, "this kernel is too old, or was built without it");
+}
+
+static bool landlock(const struct question *question)
+{
+    const struct ck_host *host = question->host;
+    if (question->error != EOPNOTSUPP && (question->error != ENOSYS || !host->lsm_known || host->lsm_landlock))
+        return false;
+    return answer(question, "boot with lsm=landlock,... (/sys/kernel/security/lsm has the list)",
+                  "Landlock is not among the kernel's security modules");
+}
+
+static bool user_switch(const struct question *question)
+{
+    const struct ck_host *host = question->host;
+    if (host->max_user_namespaces == 0)
+        return answer(question, "sysctl -w user.max_user_namespaces=15000", "sysctl user.max_user_namespaces is 0");
+    if (question->error == ENOSPC)
+        return answer(question, "raise sysctl user.max_user_namespaces, or nest less deep",
+                      "there are as many user namespaces as may be");
+    if (!host->root && host->unprivileged_userns == 0)
+        return answer(question, "sysctl -w kernel.unprivileged_userns_clone=1",
+                      "sysctl kernel.unprivileged_userns_clone is 0");
+    if (!host->root && host->apparmor_restricts > 0)
+        return answer(question,
+                      "an AppArmor profile with 'userns,', or sysctl -w "
+                      "kernel.apparmor_restrict_unprivileged_userns=0",
+                      "AppArmor forbids it (sysctl kernel.apparmor_restrict_unprivileged_userns)");
+    return false;
+}
+
+static bool needs_user(const struct question *question)
+{
+    if (question->no_user && (question->error == EPERM || question->error == EACCES))
+        return answer(question, "see 'user'", "it needs a user namespace, or root");
+    if (question->error == ENOSPC)
+        return answer(question, "raise sysctl user.max_*_namespaces", "there are as many as may be");
+    return false;
+}
+
+static bool no_cgroup2(const struct question *question)
+{
+    if (question->host->cgroup2)
+        return false;
+    return answer(question, "mount -t cgroup2 none /sys/fs/cgroup/unified, or boot with systemd's unified hierarchy",
+                  "no cgroup v2 hierarchy is mounted");
+}
+
+static bool not_delegated(const struct question *question)
+{
+    int error = question->error;
+    if (error == EACCES || error == EPERM || error == EROFS)
+        return answer(question, delegate, "no group may be made in the cgroup of this process");
+    if (error == EBUSY)
+        return answer(question, delegate, "the cgroup of this process has processes in it, so it can give nothing on");
+    if (error == ENODEV)
+        return answer(question, delegate, "the controller is not handed down to the cgroup of this process");
+    if (error == ENOENT)
+        return answer(question, "mount a cgroup hierarchy that has it", "no cgroup hierarchy with it is mounted");
+    return false;
+}
+
+static bool not_built(const struct question *question)
+{
+    return answer(question, "", "not in this version");
+}
+
+typedef bool (*cause_fn)(const struct question *question);
+
+static const cause_fn causes[][6] = {
+    [KERNEL] = {not_held, container, old_kernel},
+    [LANDLOCK] = {not_held, landlock, container, old_kernel},
+    [SECCOMP] = {not_held, container, old_kernel},
+    [USER] = {not_held, user_switch, container, old_kernel},
+    [NAMESPACE] = {not_held, needs_user, container, old_kernel},
+    [CGROUP] = {no_cgroup2, not_delegated, not_held, container, old_kernel},
+    [CONTROLLER] = {not_delegated, not_held},
+    [JAIL] = {not_built},
+};
+
+static void add_detail(enum ck_layer layer, const struct ck_layer_finding *finding, struct ck_layer_words *words)
+{
+    const char *detail = "";
+    if (layers[layer].kind == LANDLOCK)
+        (void)snprintf(words->detail, sizeof words->detail, "Landlock ABI %d", finding->value);
+    else if (layers[layer].kind == NAMESPACE)
+        detail = finding->value != 0 ? "in a user namespace" : "with the caller's privileges";
+    else if (layers[layer].kind == CONTROLLER)
+        detail = finding->way == CK_CONTROLLER_V1 ? "cgroup v1" : "cgroup v2";
+    if (detail[0] != '\0')
+        (void)snprintf(words->detail, sizeof words->detail, "%s", detail);
+}
+
+void ck_layer_explain(enum ck_layer layer, const struct ck_layer_finding *findings, const struct ck_host *host,
+                      struct ck_layer_words *ret_words)
+{
+    const struct ck_layer_finding *finding = &findings[layer];
+    *ret_words = (struct ck_layer_words){.name = layers[layer].name, .group = layers[layer].group};
+    if (finding->error == 0) {
+        add_detail(layer, finding, ret_words);
+        return;
+    }
+    const struct question question = {
+        .layer = layer,
+        .error = finding->error,
+        .no_user = !host->root && findings[CK_LAYER_USER].error != 0,
+        .host = host,
+        .words = ret_words,
+    };
+    for (const cause_fn *cause = causes[layers[layer].kind]; *cause != NULL; cause++)
+        if ((*cause)(&question))
+            return;
+    (void)answer(&question, "", "%s", strerror(finding->error));
+}

@@ -1,0 +1,53 @@
+/*
+ * layer.h - pure: from what a trial found and what the machine says about itself to words: does the layer hold, why
+ * not, and what to do about it.
+ */
+#ifndef CK_READY_LAYER_H
+#define CK_READY_LAYER_H
+
+#include "sys/host.h"
+
+enum ck_layer {
+    CK_LAYER_NO_NEW_PRIVS,
+    CK_LAYER_EXECS,
+    CK_LAYER_SECCOMP,
+    CK_LAYER_SUBREAPER,
+    CK_LAYER_PIDFD,
+    CK_LAYER_OPENAT2,
+    CK_LAYER_USER,
+    CK_LAYER_MOUNT,
+    CK_LAYER_PID,
+    CK_LAYER_NET,
+    CK_LAYER_IPC,
+    CK_LAYER_UTS,
+    CK_LAYER_CGROUP,
+    CK_LAYER_CGROUP_KILL,
+    CK_LAYER_MEMORY,
+    CK_LAYER_PIDS,
+    CK_LAYER_CPU,
+    CK_LAYER_NATIVE,
+    CK_LAYER_BWRAP,
+    CK_LAYER_SEATBELT,
+    CK_LAYERS,
+};
+
+struct ck_layer_finding {
+    int error; /* 0: it holds; a positive errno; EPROTO: accepted by the kernel, and yet it does not hold */
+    int value; /* Landlock's ABI; 1 for a namespace that stands in a user namespace */
+    enum ck_controller_way way;
+};
+
+/* All text is static or in the buffers. */
+struct ck_layer_words {
+    const char *name;  /* "execs", "net" */
+    const char *group; /* "kernel", "namespace", "cgroup", "jail" */
+    char detail[96];   /* "" for nothing to add */
+    char cause[160];   /* "" where it holds */
+    char remedy[160];  /* "" where there is none to give */
+};
+
+/* findings has CK_LAYERS entries: a namespace can fail because another one does. */
+void ck_layer_explain(enum ck_layer layer, const struct ck_layer_finding *findings, const struct ck_host *host,
+                      struct ck_layer_words *ret_words);
+
+#endif

@@ -1,0 +1,176 @@
+/* lockfile.c - see lockfile.h; reading and writing. The comparison is in drift.c. */
+#include "ready/lockfile.h"
+
+#include "base/error.h"
+#include "ready/text.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FORMAT_VERSION 1
+#define TOOLS_MAX 100000
+#define FILES_MAX 4096
+#define TEXT_MAX 4096
+
+void ck_lock_done(struct ck_lock *lock)
+{
+    ck_arena_done(&lock->arena);
+    *lock = (struct ck_lock){0};
+}
+
+/* ---- order ---- */
+
+static int compare_files(const void *left, const void *right)
+{
+    const struct ck_lock_file *a = left;
+    const struct ck_lock_file *b = right;
+    int order = strcmp(a->name, b->name);
+    return order != 0 ? order : strcmp(a->path != NULL ? a->path : "", b->path != NULL ? b->path : "");
+}
+
+static int compare_tools(const void *left, const void *right)
+{
+    const struct ck_lock_tool *a = left;
+    const struct ck_lock_tool *b = right;
+    return strcmp(a->name, b->name);
+}
+
+static void sort(void *items, size_t count, size_t size, int (*compare)(const void *, const void *))
+{
+    if (count > 1)
+        qsort(items, count, size, compare);
+}
+
+void ck_lock_sort(struct ck_lock *lock)
+{
+    for (size_t i = 0; i < lock->count; i++) {
+        struct ck_lock_tool *tool = &lock->tools[i];
+        sort(tool->interpreters.items, tool->interpreters.count, sizeof *tool->interpreters.items, compare_files);
+        sort(tool->libraries.items, tool->libraries.count, sizeof *tool->libraries.items, compare_files);
+    }
+    sort(lock->tools, lock->count, sizeof *lock->tools, compare_tools);
+}
+
+/* ---- reading ---- */
+
+static bool is_digest(const char *text)
+{
+    return text == NULL || ck_text_is_sha256(text);
+}
+
+static bool take_files(struct ck_arena *arena, const json_t *array, struct ck_lock_files *files)
+{
+    if (!json_is_array(array) || json_array_size(array) > FILES_MAX)
+        return false;
+    files->count = json_array_size(array);
+    files->items = ck_arena_array(arena, files->count + 1, sizeof *files->items);
+    bool good = files->items != NULL;
+    for (size_t i = 0; good && i < files->count; i++) {
+        const json_t *object = json_array_get(array, i);
+        struct ck_lock_file *file = &files->items[i];
+        good = ck_text_member(arena, object, "name", TEXT_MAX, &file->name) &&
+               ck_text_optional(arena, object, "path", TEXT_MAX, &file->path) &&
+               ck_text_optional(arena, object, "sha256", TEXT_MAX, &file->sha256) && is_digest(file->sha256);
+    }
+    return good;
+}
+
+static bool take_tool(struct ck_arena *arena, const json_t *object, struct ck_lock_tool *tool)
+{
+    return ck_text_member(arena, object, "name", TEXT_MAX, &tool->name) &&
+           ck_text_member(arena, object, "path", TEXT_MAX, &tool->path) &&
+           ck_text_optional(arena, object, "version", TEXT_MAX, &tool->version) &&
+           ck_text_optional(arena, object, "sha256", TEXT_MAX, &tool->sha256) && is_digest(tool->sha256) &&
+           take_files(arena, json_object_get(object, "interpreters"), &tool->interpreters) &&
+           take_files(arena, json_object_get(object, "libraries"), &tool->libraries);
+}
+
+static int take_all(const json_t *root, struct ck_lock *lock, struct choke_error *error)
+{
+    const json_t *version = json_object_get(root, "version");
+    const json_t *tools = json_object_get(root, "tools");
+    if (!json_is_integer(version) || !json_is_array(tools))
+        return ck_error_set(error, CHOKE_INVALID, EINVAL, "it is no lock file: 'version' or 'tools' is missing");
+    if (json_integer_value(version) != FORMAT_VERSION)
+        return ck_error_set(error, CHOKE_INVALID, EINVAL,
+                            "its version is %lld, and %d is known; write it anew with 'chokepoint lock'",
+                            (long long)json_integer_value(version), FORMAT_VERSION);
+    lock->count = json_array_size(tools);
+    lock->tools = lock->count <= TOOLS_MAX ? ck_arena_array(&lock->arena, lock->count + 1, sizeof *lock->tools) : NULL;
+    if (lock->tools == NULL)
+        return ck_error_set(error, CHOKE_INVALID, EINVAL, "it has more tools than can be");
+    for (size_t i = 0; i < lock->count; i++)
+        if (!take_tool(&lock->arena, json_array_get(tools, i), &lock->tools[i]))
+            return ck_error_set(error, CHOKE_INVALID, EINVAL,
+                                "tool %zu is malformed; write the file anew with 'chokepoint lock'", i + 1);
+    ck_lock_sort(lock);
+    for (size_t i = 1; i < lock->count; i++)
+        if (strcmp(lock->tools[i - 1].name, lock->tools[i].name) == 0)
+            return ck_error_set(error, CHOKE_INVALID, EINVAL, "a tool stands in it twice");
+    return 0;
+}
+
+int ck_lock_parse(const char *text, size_t length, struct ck_lock *ret, struct choke_error *error)
+{
+    json_error_t parse = {0};
+    *ret = (struct ck_lock){0};
+    json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &parse);
+    if (root == NULL)
+        return ck_error_set(error, CHOKE_INVALID, EINVAL, "it is not JSON (line %d, column %d)", parse.line,
+                            parse.column);
+    int result = take_all(root, ret, error);
+    json_decref(root);
+    if (result < 0)
+        ret->count = 0;
+    return result;
+}
+
+/* ---- writing ---- */
+
+static json_t *files_json(const struct ck_lock_files *files)
+{
+    json_t *array = json_array();
+    int bad = array == NULL;
+    for (size_t i = 0; !bad && i < files->count; i++) {
+        json_t *object = json_object();
+        bad |= json_object_set_new(object, "name", ck_text_json(files->items[i].name));
+        bad |= json_object_set_new(object, "path", ck_text_json(files->items[i].path));
+        bad |= json_object_set_new(object, "sha256", ck_text_json(files->items[i].sha256));
+        bad |= json_array_append_new(array, object);
+    }
+    if (!bad)
+        return array;
+    json_decref(array);
+    return NULL;
+}
+
+static json_t *tool_json(const struct ck_lock_tool *tool)
+{
+    json_t *object = json_object();
+    int bad = 0;
+    bad |= json_object_set_new(object, "name", ck_text_json(tool->name));
+    bad |= json_object_set_new(object, "path", ck_text_json(tool->path));
+    bad |= json_object_set_new(object, "version", ck_text_json(tool->version));
+    bad |= json_object_set_new(object, "sha256", ck_text_json(tool->sha256));
+    bad |= json_object_set_new(object, "interpreters", files_json(&tool->interpreters));
+    bad |= json_object_set_new(object, "libraries", files_json(&tool->libraries));
+    if (!bad)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+char *ck_lock_format(const struct ck_lock *lock)
+{
+    json_t *root = json_object();
+    json_t *tools = json_array();
+    int bad = json_object_set_new(root, "version", json_integer(FORMAT_VERSION));
+    for (size_t i = 0; i < lock->count; i++)
+        bad |= json_array_append_new(tools, tool_json(&lock->tools[i]));
+    bad |= json_object_set_new(root, "tools", tools);
+    char *text = bad ? NULL : json_dumps(root, JSON_INDENT(2));
+    json_decref(root);
+    return text;
+}

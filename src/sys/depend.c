@@ -1,0 +1,301 @@
+/*
+ * depend.c - see depend.h: interpreters, digests, and the walk over what each ELF file needs. How one name is looked up
+ * stands in loader.c.
+ */
+#include "sys/depend.h"
+
+#include "base/fd.h"
+#include "sys/loader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LINE_BYTES 256  /* what the kernel reads of a script's first line */
+#define SCRIPTS_MAX 5   /* and how many may interpret each other */
+#define OBJECTS_MAX 512 /* of one ELF file */
+
+struct ck_depend_memo {
+    struct ck_depend_memo *next;
+    struct ck_version version;
+    char sha256[CK_DIGEST_SIZE];
+};
+
+void ck_depend_done(struct ck_depend *depend)
+{
+    ck_arena_done(&depend->arena);
+    *depend = (struct ck_depend){0};
+}
+
+int ck_depend_digest(struct ck_depend *depend, int fd, struct ck_version *ret_version, char ret_hex[CK_DIGEST_SIZE])
+{
+    struct stat status;
+    if (fstat(fd, &status) < 0)
+        return -errno;
+    *ret_version = ck_version_of(&status);
+    for (const struct ck_depend_memo *memo = depend->memo; memo != NULL; memo = memo->next) {
+        if (!ck_version_equal(&memo->version, ret_version))
+            continue;
+        memcpy(ret_hex, memo->sha256, CK_DIGEST_SIZE);
+        return 0;
+    }
+    int result = ck_digest_file(fd, ret_hex);
+    if (result < 0)
+        return result;
+    struct ck_depend_memo *memo = ck_arena_alloc(&depend->arena, sizeof *memo);
+    if (memo == NULL)
+        return -ENOMEM;
+    *memo = (struct ck_depend_memo){.next = depend->memo, .version = *ret_version};
+    memcpy(memo->sha256, ret_hex, CK_DIGEST_SIZE);
+    depend->memo = memo;
+    return 0;
+}
+
+int ck_depend_open(const char *path)
+{
+    CK_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    struct stat status;
+    if (fd < 0 || fstat(fd, &status) < 0)
+        return -errno;
+    return S_ISREG(status.st_mode) ? ck_fd_take(&fd) : -ENOEXEC;
+}
+
+static bool known(const struct ck_depend *depend, const char *path)
+{
+    for (size_t i = 0; i < depend->count; i++)
+        if (depend->parts[i].path != NULL && strcmp(depend->parts[i].path, path) == 0)
+            return true;
+    return false;
+}
+
+/* fd may be -1: a part that is not there, or may not be read. */
+static int add(struct ck_depend *depend, enum ck_part_role role, const char *name, const char *path, int fd)
+{
+    if (path != NULL && known(depend, path))
+        return 0;
+    if (depend->count == CK_PARTS_MAX)
+        return -E2BIG;
+    struct ck_part *part = &depend->parts[depend->count];
+    *part = (struct ck_part){.role = role, .name = ck_arena_strdup(&depend->arena, name)};
+    part->path = path != NULL ? ck_arena_strdup(&depend->arena, path) : NULL;
+    if (part->name == NULL || (path != NULL && part->path == NULL))
+        return -ENOMEM;
+    depend->count++;
+    int result = fd >= 0 ? ck_depend_digest(depend, fd, &part->version, part->sha256) : 0;
+    if (result < 0)
+        part->sha256[0] = '\0';
+    return result == -ENOMEM ? result : 0;
+}
+
+/* ---- scripts ---- */
+
+bool ck_shebang_split(char *line, const char **ret_interpreter, const char **ret_argument)
+{
+    if (line[0] != '#' || line[1] != '!')
+        return false;
+    line[strcspn(line, "\n")] = '\0';
+    char *word = line + 2 + strspn(line + 2, " \t");
+    size_t length = strcspn(word, " \t");
+    char *rest = word + length + strspn(word + length, " \t");
+    word[length] = '\0';
+    for (size_t end = strlen(rest); end > 0 && (rest[end - 1] == ' ' || rest[end - 1] == '\t'); end--)
+        rest[end - 1] = '\0';
+    *ret_interpreter = word;
+    *ret_argument = rest;
+    return length > 0;
+}
+
+const char *ck_shebang_env_program(char *argument)
+{
+    char *save = NULL;
+    for (char *word = strtok_r(argument, " \t", &save); word != NULL; word = strtok_r(NULL, " \t", &save))
+        if (word[0] != '-' && strchr(word, '=') == NULL)
+            return word;
+    return NULL;
+}
+
+/* The first of the search path that has it; whether it may be trusted is not asked, only which file it is. */
+static int find_program(const struct ck_depend *depend, const char *name, char path[PATH_MAX])
+{
+    for (size_t i = 0; i < depend->search_count; i++) {
+        int length = snprintf(path, PATH_MAX, "%s/%s", depend->search[i], name);
+        if (length > 0 && length < PATH_MAX && access(path, X_OK) == 0)
+            return ck_depend_open(path);
+    }
+    return -ENOENT;
+}
+
+static bool is_env(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return strcmp(slash != NULL ? slash + 1 : path, "env") == 0;
+}
+
+static int add_script(struct ck_depend *depend, int fd, unsigned depth)
+{
+    char line[LINE_BYTES + 1] = {0};
+    char found[PATH_MAX];
+    const char *interpreter, *argument;
+    if (pread(fd, line, LINE_BYTES, 0) < 0 || !ck_shebang_split(line, &interpreter, &argument))
+        return 0; /* what cannot be read is no script that could be run */
+    if (depth == SCRIPTS_MAX)
+        return -ELOOP;
+    CK_FD interpreter_fd = ck_depend_open(interpreter);
+    int result =
+        add(depend, CK_PART_INTERPRETER, interpreter, interpreter_fd >= 0 ? interpreter : NULL, interpreter_fd);
+    if (result == 0 && interpreter_fd >= 0)
+        result = add_script(depend, interpreter_fd, depth + 1);
+    if (result < 0 || !is_env(interpreter))
+        return result;
+    size_t before = (size_t)(argument - line);
+    const char *program = ck_shebang_env_program(line + before);
+    if (program == NULL)
+        return 0;
+    bool plain = strchr(program, '/') != NULL;
+    CK_FD program_fd = plain ? ck_depend_open(program) : find_program(depend, program, found);
+    const char *path = program_fd < 0 ? NULL : plain ? program : found;
+    result = add(depend, CK_PART_INTERPRETER, program, path, program_fd);
+    return result == 0 && program_fd >= 0 ? add_script(depend, program_fd, depth + 1) : result;
+}
+
+static int begin(struct ck_depend *depend)
+{
+    depend->count = 0;
+    depend->parts = ck_arena_array(&depend->arena, CK_PARTS_MAX, sizeof *depend->parts);
+    return depend->parts == NULL ? -ENOMEM : 0;
+}
+
+int ck_depend_interpreters(struct ck_depend *depend, int fd)
+{
+    int result = begin(depend);
+    return result < 0 ? result : add_script(depend, fd, 0);
+}
+
+/* ---- shared objects ---- */
+
+struct walk {
+    struct ck_depend *depend;
+    struct ck_object *objects; /* those that may ask for more */
+    size_t count;
+    const char **names; /* asked for already: the loader maps a name once */
+    size_t names_count;
+};
+
+static bool asked(struct walk *walk, const char *name)
+{
+    for (size_t i = 0; i < walk->names_count; i++)
+        if (strcmp(walk->names[i], name) == 0)
+            return true;
+    if (walk->names_count < CK_PARTS_MAX)
+        walk->names[walk->names_count++] = name;
+    return false;
+}
+
+static int add_object(struct walk *walk, int fd, const char *path, const struct ck_object *parent)
+{
+    if (walk->count == OBJECTS_MAX)
+        return -E2BIG;
+    struct ck_object *object = &walk->objects[walk->count];
+    const char *slash = strrchr(path, '/');
+    *object = (struct ck_object){.parent = parent};
+    object->origin = ck_arena_memdup(&walk->depend->arena, path, slash != NULL ? (size_t)(slash - path) : 0);
+    int result = object->origin == NULL ? -ENOMEM : ck_elf_read(fd, &walk->depend->arena, &object->elf);
+    if (result == 0)
+        walk->count++;
+    return result;
+}
+
+/* One place where a name may be; taken if it is an ELF file of the same kind, as the loader does. */
+int ck_depend_candidate(void *data, const char *name, const char *path, const struct ck_object *asker)
+{
+    struct walk *walk = data;
+    CK_FD fd = ck_depend_open(path);
+    if (fd < 0)
+        return 0;
+    int result = add_object(walk, fd, path, asker);
+    if (result == -ENOMEM || result == -E2BIG)
+        return result;
+    if (result < 0)
+        return 0;
+    const struct ck_elf *elf = &walk->objects[walk->count - 1].elf;
+    if (elf->bits != asker->elf.bits || elf->machine != asker->elf.machine) {
+        walk->count--;
+        return 0;
+    }
+    result = add(walk->depend, CK_PART_LIBRARY, name, path, fd);
+    return result < 0 ? result : 1;
+}
+
+static int take_needed(struct walk *walk, const struct ck_object *object)
+{
+    for (size_t i = 0; i < object->elf.needed_count; i++) {
+        const char *name = object->elf.needed[i];
+        if (asked(walk, name))
+            continue;
+        int found = ck_loader_find(walk->depend, object, name, walk);
+        if (found == 0)
+            found = add(walk->depend, CK_PART_LIBRARY, name, NULL, -1);
+        if (found < 0)
+            return found;
+    }
+    return 0;
+}
+
+/* The loader is mapped first, under the name that it has in the file system; libraries ask for it by that. */
+static int take_loader(struct walk *walk, const char *interpreter)
+{
+    if (interpreter == NULL || interpreter[0] == '\0')
+        return 0;
+    const char *slash = strrchr(interpreter, '/');
+    (void)asked(walk, slash != NULL ? slash + 1 : interpreter);
+    CK_FD fd = ck_depend_open(interpreter);
+    return add(walk->depend, CK_PART_INTERPRETER, interpreter, fd >= 0 ? interpreter : NULL, fd);
+}
+
+static int real_path(int fd, char path[PATH_MAX])
+{
+    char link[64];
+    (void)snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t length = readlink(link, path, PATH_MAX - 1);
+    if (length < 0)
+        return -errno;
+    path[length] = '\0';
+    return 0;
+}
+
+static int take_elf(struct ck_depend *depend, int fd)
+{
+    struct walk walk = {.depend = depend};
+    char path[PATH_MAX] = "/";
+    walk.objects = ck_arena_array(&depend->arena, OBJECTS_MAX, sizeof *walk.objects);
+    walk.names = ck_arena_array(&depend->arena, CK_PARTS_MAX, sizeof *walk.names);
+    if (walk.objects == NULL || walk.names == NULL)
+        return -ENOMEM;
+    (void)real_path(fd, path); /* without /proc only $ORIGIN is lost */
+    int result = add_object(&walk, fd, path, NULL);
+    if (result < 0)
+        return result == -ENOMEM ? result : 0; /* a script, or nothing that has parts */
+    result = take_loader(&walk, walk.objects[0].elf.interpreter);
+    for (size_t i = 0; result == 0 && i < walk.count; i++)
+        result = take_needed(&walk, &walk.objects[i]);
+    return result;
+}
+
+int ck_depend_all(struct ck_depend *depend, int fd)
+{
+    int result = ck_depend_interpreters(depend, fd);
+    if (result == 0)
+        result = take_elf(depend, fd);
+    size_t scripts = depend->count;
+    for (size_t i = 0; result == 0 && i < scripts; i++) {
+        if (depend->parts[i].role != CK_PART_INTERPRETER || depend->parts[i].path == NULL)
+            continue;
+        CK_FD interpreter_fd = ck_depend_open(depend->parts[i].path);
+        if (interpreter_fd >= 0)
+            result = take_elf(depend, interpreter_fd);
+    }
+    return result;
+}

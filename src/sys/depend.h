@@ -1,0 +1,69 @@
+/*
+ * depend.h - the files that run when a tool runs: its interpreters, its loader, its shared objects.
+ *
+ * Only looks and hashes. Shared objects are found as the loader of glibc finds them for a process without LD_ variables:
+ * DT_RPATH up the chain of those who asked, DT_RUNPATH, the loader's cache, its standard directories. Where the choice
+ * depends on the processor (glibc-hwcaps) every file that could be chosen is listed. What a program opens by itself
+ * while it runs (plugins, modules of a script) is not seen.
+ */
+#ifndef CK_SYS_DEPEND_H
+#define CK_SYS_DEPEND_H
+
+#include "base/arena.h"
+#include "sys/digest.h"
+#include "sys/version.h"
+
+#include <stdbool.h>
+
+#define CK_PARTS_MAX 1024
+
+enum ck_part_role { CK_PART_INTERPRETER = 1, CK_PART_LIBRARY };
+
+struct ck_part {
+    enum ck_part_role role;
+    const char *name; /* as it was asked for: a path, or the name of a shared object */
+    const char *path; /* where it is; NULL: nowhere, and the tool will not start */
+    struct ck_version version;
+    char sha256[CK_DIGEST_SIZE]; /* "" where it cannot be read */
+};
+
+struct ck_depend_memo;
+
+/* Made zero-filled, with search set; parts of several tools can be taken one after another. */
+struct ck_depend {
+    const char *const *search; /* where "#!/usr/bin/env NAME" finds NAME */
+    size_t search_count;
+    struct ck_arena arena;
+    struct ck_depend_memo *memo; /* digests that were taken already */
+    const char *cache;           /* the loader's, once it was read */
+    size_t cache_length;
+    bool cache_tried;
+    /* of the last tool: */
+    struct ck_part *parts;
+    size_t count;
+};
+
+/*
+ * The interpreters of a script, in the order they are started; none for anything else. 0; -ENOMEM; -ELOOP for scripts
+ * that interpret each other without end.
+ */
+int ck_depend_interpreters(struct ck_depend *depend, int fd);
+
+/* All parts: those of above, and for each ELF file among them and the tool itself its loader and shared objects. */
+int ck_depend_all(struct ck_depend *depend, int fd);
+
+/* The digest of an open file, from the memo if it was taken before. 0 or a negative errno. */
+int ck_depend_digest(struct ck_depend *depend, int fd, struct ck_version *ret_version, char ret_hex[CK_DIGEST_SIZE]);
+
+void ck_depend_done(struct ck_depend *depend);
+
+/*
+ * Pure: the interpreter that the first line of a file names, and its one argument ("" for none). False where the file
+ * is no script. The words end up in line, which is changed.
+ */
+bool ck_shebang_split(char *line, const char **ret_interpreter, const char **ret_argument);
+
+/* Pure: the program that "env ARGUMENT" looks for in PATH, within argument, which is changed; NULL for none. */
+const char *ck_shebang_env_program(char *argument);
+
+#endif

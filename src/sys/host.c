@@ -1,0 +1,174 @@
+/*
+ * host.c - see host.h.
+ *
+ * A controller of cgroup v2 is in force in a child only if the parent's cgroup.subtree_control has it. Where it is
+ * absent it is switched on for a moment, and off again: the one act of a doctor that others could notice.
+ */
+#include "sys/host.h"
+
+#include "base/fd.h"
+#include "sys/cgroup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int read_text(int directory_fd, const char *path, char *text, size_t size)
+{
+    CK_FD fd = openat(directory_fd, path, O_RDONLY | O_CLOEXEC);
+    long got = fd < 0 ? -errno : ck_fd_read_all(fd, text, size - 1);
+    if (got < 0)
+        return (int)got;
+    text[got] = '\0';
+    return 0;
+}
+
+static long read_number(const char *path)
+{
+    char text[64];
+    return read_text(AT_FDCWD, path, text, sizeof text) == 0 ? strtol(text, NULL, 10) : CK_FACT_UNKNOWN;
+}
+
+static long read_seccomp_mode(void)
+{
+    char text[8192];
+    if (read_text(AT_FDCWD, "/proc/self/status", text, sizeof text) < 0)
+        return CK_FACT_UNKNOWN;
+    const char *line = strstr(text, "\nSeccomp:");
+    return line != NULL ? strtol(line + strlen("\nSeccomp:"), NULL, 10) : CK_FACT_UNKNOWN;
+}
+
+/* Is word one of those in text, between the given separators? */
+static bool has_word(const char *text, const char *word, const char *separators)
+{
+    size_t length = strlen(word);
+    while (text[0] != '\0') {
+        size_t here = strcspn(text, separators);
+        if (here == length && strncmp(text, word, length) == 0)
+            return true;
+        text += here;
+        text += strspn(text, separators);
+    }
+    return false;
+}
+
+void ck_host_look(struct ck_host *ret_host)
+{
+    static const char *const signs[] = {"/.dockerenv", "/run/.containerenv"};
+    char text[1024];
+    *ret_host = (struct ck_host){
+        .root = geteuid() == 0,
+        .max_user_namespaces = read_number("/proc/sys/user/max_user_namespaces"),
+        .unprivileged_userns = read_number("/proc/sys/kernel/unprivileged_userns_clone"),
+        .apparmor_restricts = read_number("/proc/sys/kernel/apparmor_restrict_unprivileged_userns"),
+        .seccomp_mode = read_seccomp_mode(),
+    };
+    for (size_t i = 0; i < sizeof signs / sizeof signs[0] && !ret_host->container; i++)
+        if (access(signs[i], F_OK) == 0) {
+            ret_host->container = true;
+            ret_host->container_sign = signs[i];
+        }
+    ret_host->lsm_known = read_text(AT_FDCWD, "/sys/kernel/security/lsm", text, sizeof text) == 0;
+    ret_host->lsm_landlock = ret_host->lsm_known && has_word(text, "landlock", ",\n");
+    CK_FD own_fd = ck_cgroup_own();
+    ret_host->cgroup2 = own_fd >= 0;
+}
+
+/* ---- cgroups ---- */
+
+static int make_name(char *name, size_t size)
+{
+    int length = snprintf(name, size, "chokepoint-doctor-%ld", (long)getpid());
+    return length < 0 || (size_t)length >= size ? -ENAMETOOLONG : 0;
+}
+
+static int write_word(int directory_fd, const char *file, const char *word)
+{
+    CK_FD fd = openat(directory_fd, file, O_WRONLY | O_CLOEXEC);
+    return fd < 0 ? -errno : ck_fd_write_all(fd, word, strlen(word));
+}
+
+int ck_host_try_cgroup(void)
+{
+    char name[64];
+    CK_FD own_fd = ck_cgroup_own();
+    if (own_fd < 0)
+        return -own_fd;
+    if (make_name(name, sizeof name) < 0 || mkdirat(own_fd, name, 0755) < 0)
+        return errno;
+    (void)unlinkat(own_fd, name, AT_REMOVEDIR);
+    return 0;
+}
+
+/* The file that a group has only while the controller is in force in it. */
+static const char *limit_file(const char *controller, bool v2)
+{
+    if (strcmp(controller, "memory") == 0)
+        return v2 ? "memory.max" : "memory.limit_in_bytes";
+    if (strcmp(controller, "pids") == 0)
+        return "pids.max";
+    return v2 ? "cpu.max" : "cpu.cfs_quota_us";
+}
+
+/* Makes a group in parent_fd, sets a limit in it to what it is, and removes it. 0 or a positive errno. */
+static int try_group(int parent_fd, const char *controller, bool v2)
+{
+    char name[64], text[64];
+    if (make_name(name, sizeof name) < 0 || mkdirat(parent_fd, name, 0755) < 0)
+        return errno;
+    CK_FD fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const char *file = limit_file(controller, v2);
+    int result = fd < 0 ? -errno : read_text(fd, file, text, sizeof text);
+    if (result == 0)
+        result = write_word(fd, file, text);
+    (void)unlinkat(parent_fd, name, AT_REMOVEDIR);
+    return -result;
+}
+
+static void try_v2(const char *controller, struct ck_controller *ret)
+{
+    char text[1024], word[32];
+    CK_FD own_fd = ck_cgroup_own();
+    ret->way = CK_CONTROLLER_V2;
+    ret->error = own_fd < 0 ? -own_fd : -read_text(own_fd, "cgroup.controllers", text, sizeof text);
+    if (ret->error != 0)
+        return;
+    if (!has_word(text, controller, " \n")) {
+        ret->error = ENODEV;
+        return;
+    }
+    ret->error = try_group(own_fd, controller, true);
+    if (ret->error != ENOENT)
+        return;
+    (void)snprintf(word, sizeof word, "+%s", controller);
+    ret->error = -write_word(own_fd, "cgroup.subtree_control", word);
+    if (ret->error != 0)
+        return;
+    ret->error = try_group(own_fd, controller, true);
+    word[0] = '-';
+    (void)write_word(own_fd, "cgroup.subtree_control", word);
+}
+
+static void try_v1(const char *controller, struct ck_controller *ret)
+{
+    CK_FD own_fd = ck_cgroup_own_v1(controller);
+    ret->way = CK_CONTROLLER_V1;
+    ret->error = own_fd < 0 ? -own_fd : try_group(own_fd, controller, false);
+}
+
+void ck_host_try_controller(const char *name, struct ck_controller *ret_controller)
+{
+    struct ck_controller v1 = {0};
+    *ret_controller = (struct ck_controller){0};
+    try_v2(name, ret_controller);
+    if (ret_controller->error == 0)
+        return;
+    try_v1(name, &v1);
+    if (v1.error != ENOENT) /* it is mounted there, so that is where it could be had */
+        *ret_controller = v1;
+}

@@ -1,0 +1,156 @@
+/* statefile.c - see statefile.h. */
+#include "sys/statefile.h"
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/quote.h"
+#include "sys/trust.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int refuse(struct choke_error *error, const char *path, int errnum, const char *why)
+{
+    return ck_error_set(error, CHOKE_NONE, errnum, "'%s' %s", CK_QUOTE(path), why);
+}
+
+static int check_owner(const struct stat *status, const char *path, struct choke_error *error)
+{
+    if (status->st_uid != geteuid())
+        return refuse(error, path, EPERM, "belongs to another user");
+    if (status->st_mode & (S_IWGRP | S_IWOTH))
+        return refuse(error, path, EPERM, "may be written by group or others");
+    return 0;
+}
+
+/* ---- the directory ---- */
+
+static void make_parent(const char *path)
+{
+    char parent[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    int length = slash != NULL ? snprintf(parent, sizeof parent, "%.*s", (int)(slash - path), path) : 0;
+    if (length > 0 && length < (int)sizeof parent)
+        (void)mkdir(parent, 0700);
+}
+
+/* The parent is walked to with distrust; the last component may not be a link, for nobody needs one there. */
+static int open_beneath(const struct ck_trusted *parent, const char *path, int *ret_fd, struct choke_error *error)
+{
+    const char *name = strrchr(path, '/') + 1;
+    if (mkdirat(parent->fd, name, 0700) < 0 && errno != EEXIST)
+        return refuse(error, path, errno, strerror(errno));
+    CK_FD fd = openat(parent->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    struct stat status;
+    if (fd < 0 || fstat(fd, &status) < 0)
+        return refuse(error, path, errno, errno == ENOTDIR || errno == ELOOP ? "is no directory" : strerror(errno));
+    int result = check_owner(&status, path, error);
+    if (result == 0)
+        *ret_fd = ck_fd_take(&fd);
+    return result;
+}
+
+int ck_statefile_directory(const char *path, int *ret_fd, struct choke_error *error)
+{
+    char parent[PATH_MAX];
+    struct ck_trusted place;
+    const char *slash = path[0] == '/' ? strrchr(path, '/') : NULL;
+    int length = slash != NULL ? snprintf(parent, sizeof parent, "%.*s", (int)(slash - path), path) : 0;
+    if (length <= 0 || length >= (int)sizeof parent)
+        return refuse(error, path, EINVAL, "is no absolute path");
+    make_parent(parent);
+    (void)mkdir(parent, 0700);
+    if (error != NULL)
+        *error = (struct choke_error){0};
+    int result = ck_trust_walk(parent, &place, error);
+    if (result < 0 && (error == NULL || error->message[0] == '\0'))
+        (void)refuse(error, parent, -result, strerror(-result));
+    else if (result == 0)
+        result = open_beneath(&place, path, ret_fd, error);
+    ck_trust_done(&place);
+    return result;
+}
+
+/* ---- reading ---- */
+
+static int read_open(int fd, const char *path, size_t max_bytes, char **ret_text, size_t *ret_length,
+                     struct choke_error *error)
+{
+    char *text = malloc(max_bytes + 1);
+    if (text == NULL)
+        return ck_error_oom(error);
+    long got = ck_fd_read_all(fd, text, max_bytes + 1);
+    if (got < 0 || (size_t)got > max_bytes) {
+        free(text);
+        return got < 0 ? refuse(error, path, (int)-got, strerror((int)-got))
+                       : refuse(error, path, EFBIG, "is larger than such a file can be");
+    }
+    text[got] = '\0';
+    *ret_text = text;
+    *ret_length = (size_t)got;
+    return 0;
+}
+
+int ck_statefile_read(int directory_fd, const char *name, size_t max_bytes, char **ret_text, size_t *ret_length,
+                      struct choke_error *error)
+{
+    CK_FD fd = openat(directory_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    struct stat status;
+    if (fd < 0 && errno == ENOENT)
+        return -ENOENT;
+    if (fd < 0 || fstat(fd, &status) < 0)
+        return refuse(error, name, errno, errno == ELOOP ? "is a link" : strerror(errno));
+    if (!S_ISREG(status.st_mode))
+        return refuse(error, name, EINVAL, "is no regular file");
+    int result = check_owner(&status, name, error);
+    return result < 0 ? result : read_open(fd, name, max_bytes, ret_text, ret_length, error);
+}
+
+int ck_statefile_read_named(const char *path, size_t max_bytes, char **ret_text, size_t *ret_length,
+                            struct choke_error *error)
+{
+    CK_FD fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    struct stat status;
+    if (fd < 0 || fstat(fd, &status) < 0)
+        return refuse(error, path, errno, errno == ENOENT ? "does not exist" : strerror(errno));
+    if (!S_ISREG(status.st_mode))
+        return refuse(error, path, EINVAL, "is no regular file");
+    return read_open(fd, path, max_bytes, ret_text, ret_length, error);
+}
+
+/* ---- writing ---- */
+
+static int write_whole(int fd, const char *text, size_t length)
+{
+    int result = ck_fd_write_all(fd, text, length);
+    if (result == 0 && fsync(fd) < 0 && errno != EINVAL) /* some file systems cannot; what they have is written */
+        result = -errno;
+    return result;
+}
+
+int ck_statefile_replace(int directory_fd, const char *path, mode_t mode, const char *text, size_t length)
+{
+    char beside[PATH_MAX];
+    uint64_t chance;
+    if (getrandom(&chance, sizeof chance, 0) != (ssize_t)sizeof chance)
+        return -EIO;
+    int needed = snprintf(beside, sizeof beside, "%s.%016llx", path, (unsigned long long)chance);
+    if (needed < 0 || needed >= (int)sizeof beside)
+        return -ENAMETOOLONG;
+    CK_FD fd = openat(directory_fd, beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+    if (fd < 0)
+        return -errno;
+    int result = write_whole(fd, text, length);
+    if (result == 0 && renameat(directory_fd, beside, directory_fd, path) < 0)
+        result = -errno;
+    if (result < 0)
+        (void)unlinkat(directory_fd, beside, 0);
+    return result;
+}

@@ -1,0 +1,414 @@
+/* test_diff.c - every key of the policy has its rule, and every rule its kind. */
+#include "policy/describe.h"
+#include "policy/diff.h"
+#include "policy/load.h"
+#include "policy/schema.h"
+
+#include <jansson.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define W CHOKE_CHANGE_WIDENS
+#define N CHOKE_CHANGE_NARROWS
+#define O CHOKE_CHANGE_NEUTRAL
+
+/* Every key stands here, with a value that can be changed. */
+static const char base[] = "version: 1\n"
+                           "adr_dir: docs/adr\n"
+                           "search_path: [/usr/bin, /bin]\n"
+                           "tools:\n"
+                           "  - name: git\n"
+                           "    why: History is read.\n"
+                           "    adr: \"0001\"\n"
+                           "    route: external\n"
+                           "    required: false\n"
+                           "    platforms: [linux]\n"
+                           "    install: {apt: git, brew: git-brew, npm: git-npm, url: \"https://git.example.org\"}\n"
+                           "    version_args: [--version]\n"
+                           "    env: [LANGUAGE]\n"
+                           "    set_env: [{name: GIT_PAGER, value: cat}]\n"
+                           "    credentials: refuse\n"
+                           "    limits: {timeout_s: 60}\n"
+                           "    path: /usr/bin/git\n"
+                           "    sha256: \"0123456789012345678901234567890123456789012345678901234567890123\"\n"
+                           "    execs: [less]\n"
+                           "    egress: [git.example.org]\n"
+                           "    args:\n"
+                           "      options: [-C=<inside>]\n"
+                           "      inject: [--no-pager]\n"
+                           "      deny: [--exec-path]\n"
+                           "      exact: [[--help]]\n"
+                           "      sets: [{name: common, options: [--stat]}]\n"
+                           "      subcommands:\n"
+                           "        - name: log\n"
+                           "          options: [\"@common\", -n=<number>, --mode=a, -e=]\n"
+                           "          inject: [--no-ext-diff]\n"
+                           "          require: [--mode=a]\n"
+                           "          deny: [--output]\n"
+                           "          operands: inside\n"
+                           "          first: any\n"
+                           "          first_unless: [-e]\n"
+                           "          order: mixed\n"
+                           "        - name: show\n"
+                           "  - name: rg\n"
+                           "    why: Text is searched.\n"
+                           "    adr: \"0002\"\n"
+                           "    route: direct\n"
+                           "    args:\n"
+                           "      options: [-q, --kind=x, -f=]\n"
+                           "      require: [--kind=x]\n"
+                           "      operands: name\n"
+                           "      first: number\n"
+                           "      first_unless: [-f]\n"
+                           "      order: options_first\n"
+                           "      bundles: false\n"
+                           "  - name: strace\n"
+                           "    why: Calls are traced.\n"
+                           "    adr: \"0003\"\n"
+                           "    route: direct\n"
+                           "    args: {command: after_options}\n"
+                           "  - name: jq\n"
+                           "    why: JSON is filtered.\n"
+                           "    adr: \"0004\"\n"
+                           "    route: direct\n";
+
+static char *replaced(const char *text, const char *from, const char *to)
+{
+    const char *at = strstr(text, from);
+    if (at == NULL || strstr(at + 1, from) != NULL)
+        fail_msg("the base must hold '%s' once", from);
+    size_t size = strlen(text) + strlen(to) + 1;
+    char *result = malloc(size);
+    assert_non_null(result);
+    (void)snprintf(result, size, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
+    return result;
+}
+
+static struct ck_policy *must_parse(const char *text)
+{
+    struct ck_policy *policy = NULL;
+    struct choke_error error = {0};
+    if (ck_policy_parse("p.yaml", text, strlen(text), &policy, &error) != 0)
+        fail_msg("refused: %s", error.message);
+    return policy;
+}
+
+/* ---- what each key's change is called ---------------------------------------------------- */
+
+struct row {
+    const char *key; /* in the schema */
+    const char *from;
+    const char *to;
+    enum choke_change_kind there; /* from the base */
+    enum choke_change_kind back;  /* to it */
+    const char *field;            /* of the change, as it is told */
+};
+
+#define SHA "\"0123456789012345678901234567890123456789012345678901234567890123\""
+#define OTHER_SHA "\"9123456789012345678901234567890123456789012345678901234567890123\""
+#define LINE(text) "    " text "\n"
+#define SET(name) \
+    "sets: [{name: " name \
+    ", options: [--stat]}]\n      subcommands:\n        - name: log\n          options: [\"@" name "\""
+#define SUB(text) "          " text "\n"
+
+static const struct row rows[] = {
+    {"adr_dir", "adr_dir: docs/adr", "adr_dir: adr", O, O, "adr_dir"},
+    {"search_path", "[/usr/bin, /bin]", "[/usr/bin]", N, W, "search_path"},
+    {"search_path", "[/usr/bin, /bin]", "[/bin, /usr/bin]", W, W, "search_path"},
+    {"search_path", "[/usr/bin, /bin]", "[/opt/bin, /usr/bin, /bin]", W, N, "search_path"},
+
+    {"tools.name", "name: jq", "name: yq", W, W, "tools"},
+    {"tools.why", "why: JSON is filtered.", "why: Text is filtered.", O, O, "why"},
+    {"tools.adr", "adr: \"0004\"", "adr: \"0005\"", O, O, "adr"},
+    {"tools.route", "route: external", "route: direct", W, N, "route"},
+    {"tools.route", "route: external", "route: jail", N, W, "route"},
+    {"tools.required", "required: false", "required: true", O, O, "required"},
+    {"tools.platforms", "platforms: [linux]", "platforms: [linux, macos]", W, N, "platforms"},
+    {"tools.platforms", "platforms: [linux]", "platforms: [macos]", W, W, "platforms"},
+    {"tools.platforms", LINE("platforms: [linux]"), "", W, N, "platforms"},
+    {"tools.install.apt", "apt: git", "apt: git-core", O, O, "install.apt"},
+    {"tools.install.brew", "brew: git-brew", "brew: git", O, O, "install.brew"},
+    {"tools.install.npm", "npm: git-npm", "npm: git", O, O, "install.npm"},
+    {"tools.install.url", ", url: \"https://git.example.org\"", "", O, O, "install.url"},
+    {"tools.version_args", "version_args: [--version]", "version_args: [-v]", W, W, "version_args"},
+    {"tools.version_args", LINE("version_args: [--version]"), "", N, W, "version_args"},
+    {"tools.env", "env: [LANGUAGE]", "env: [LANGUAGE, TZ]", W, N, "env"},
+    {"tools.set_env.name", "name: GIT_PAGER", "name: GIT_EDITOR", W, W, "set_env"},
+    {"tools.set_env.value", "value: cat", "value: less", W, W, "set_env"},
+    {"tools.credentials", "credentials: refuse", "credentials: allow", W, N, "credentials"},
+    {"tools.limits.timeout_s", "timeout_s: 60", "timeout_s: 61", W, N, "limits.timeout_s"},
+    {"tools.limits.timeout_s", LINE("limits: {timeout_s: 60}"), "", W, N, "limits.timeout_s"},
+    {"tools.path", "path: /usr/bin/git", "path: /opt/git", W, W, "path"},
+    {"tools.path", LINE("path: /usr/bin/git"), "", W, N, "path"},
+    {"tools.sha256", SHA, OTHER_SHA, W, W, "sha256"},
+    {"tools.sha256", LINE("sha256: " SHA), "", W, N, "sha256"},
+    {"tools.execs", "execs: [less]", "execs: [less, more]", W, N, "execs"},
+    {"tools.execs", "execs: [less]", "execs: []", N, W, "execs"},
+    {"tools.execs", LINE("execs: [less]"), "", W, N, "execs"},
+    {"tools.egress", "egress: [git.example.org]", "egress: [git.example.org, b.example.org]", W, N, "egress"},
+    {"tools.egress", "egress: [git.example.org]", "egress: [\"*.example.org\"]", W, N, "egress"},
+    {"tools.egress", "egress: [git.example.org]", "egress: [\"git.example.org:443\"]", N, W, "egress"},
+
+    {"tools.args.sets.name", SET("common"), SET("usual"), O, O, "args.sets"},
+    {"tools.args.sets.options", "options: [--stat]}", "options: [--stat, --numstat]}", W, N,
+     "args.subcommands.log.options"},
+    {"tools.args.options", "options: [-C=<inside>]", "options: [-C=<inside>, --bare]", W, N, "args.options"},
+    {"tools.args.options", "options: [-C=<inside>]", "options: [-C=<existing>]", N, W, "args.options"},
+    {"tools.args.inject", "inject: [--no-pager]", "inject: [--paginate]", W, W, "args.inject"},
+    {"tools.args.inject", "      inject: [--no-pager]\n", "", W, W, "args.inject"},
+    {"tools.args.require", "      require: [--kind=x]\n", "", W, N, "args.require"},
+    {"tools.args.deny", "deny: [--exec-path]", "deny: []", W, N, "args.deny"},
+    {"tools.args.operands", "operands: name", "operands: any", W, N, "args.operands"},
+    {"tools.args.operands", "operands: name", "operands: mount", W, W, "args.operands"},
+    {"tools.args.first", "first: number", "first: inside", W, W, "args.first"},
+    {"tools.args.first_unless", "first_unless: [-f]", "first_unless: [-f, -q]", W, N, "args.first_unless"},
+    {"tools.args.order", "order: options_first", "order: mixed", W, W, "args.order"},
+    {"tools.args.exact", "exact: [[--help]]", "exact: [[--help], [--help, log]]", W, N, "args.exact"},
+    {"tools.args.bundles", "bundles: false", "bundles: true", W, W, "args.bundles"},
+    {"tools.args.command", "args: {command: after_options}", "args: {operands: none}", W, W, "args.command"},
+    {"tools.args.subcommands.name", "- name: show", "- name: diff", W, W, "args.subcommands"},
+    {"tools.args.subcommands.name", "        - name: show\n", "", N, W, "args.subcommands"},
+    {"tools.args.subcommands.options", "-n=<number>", "-n=", W, N, "args.subcommands.log.options"},
+    {"tools.args.subcommands.options", ", -n=<number>", "", N, W, "args.subcommands.log.options"},
+    {"tools.args.subcommands.inject", "inject: [--no-ext-diff]", "inject: []", W, W, "args.subcommands.log.inject"},
+    {"tools.args.subcommands.require", SUB("require: [--mode=a]"), "", W, N, "args.subcommands.log.require"},
+    {"tools.args.subcommands.deny", "deny: [--output]", "deny: [--output, --out]", N, W, "args.subcommands.log.deny"},
+    {"tools.args.subcommands.operands", "operands: inside", "operands: existing", N, W,
+     "args.subcommands.log.operands"},
+    {"tools.args.subcommands.first", "first: any", "first: name", N, W, "args.subcommands.log.first"},
+    {"tools.args.subcommands.first_unless", "first_unless: [-e]", "first_unless: [-e, -n]", N, W,
+     "args.subcommands.log.first_unless"},
+    {"tools.args.subcommands.order", "order: mixed", "order: options_first", W, W, "args.subcommands.log.order"},
+};
+
+/* The worst kind among the changes of the field; 0 where there is none. */
+static enum choke_change_kind worst(const struct ck_policy *before, const struct ck_policy *after, const char *field)
+{
+    struct ck_arena arena = {0};
+    struct choke_change *changes;
+    size_t count;
+    enum choke_change_kind kind = 0;
+    assert_int_equal(ck_policy_diff(before, after, &arena, &changes, &count), 0);
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(changes[i].field, field) == 0 && changes[i].kind > kind)
+            kind = changes[i].kind;
+    ck_arena_done(&arena);
+    return kind;
+}
+
+static void each_change_has_its_kind(void **state)
+{
+    (void)state;
+    struct ck_policy *before = must_parse(base);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char *text = replaced(base, rows[i].from, rows[i].to);
+        struct ck_policy *after = must_parse(text);
+        enum choke_change_kind there = worst(before, after, rows[i].field);
+        enum choke_change_kind back = worst(after, before, rows[i].field);
+        if (there != rows[i].there || back != rows[i].back)
+            fail_msg("%s: '%s' to '%s' is %d there and %d back", rows[i].key, rows[i].from, rows[i].to, there, back);
+        ck_policy_free(after);
+        free(text);
+    }
+    ck_policy_free(before);
+}
+
+/* ---- no key is forgotten ----------------------------------------------------------------- */
+
+typedef void (*visit_fn)(void *data, const char *path);
+
+/* Calls visit for each key that has a value of its own: no mapping, no list of mappings. */
+static void walk(const cyaml_schema_value_t *schema, const char *path, visit_fn visit, void *data)
+{
+    while (schema->type == CYAML_SEQUENCE && schema->sequence.entry->type == CYAML_MAPPING)
+        schema = schema->sequence.entry;
+    if (schema->type != CYAML_MAPPING) {
+        visit(data, path);
+        return;
+    }
+    for (const cyaml_schema_field_t *field = schema->mapping.fields; field->key != NULL; field++) {
+        char inner[256];
+        (void)snprintf(inner, sizeof inner, "%s%s%s", path, path[0] != '\0' ? "." : "", field->key);
+        walk(&field->value, inner, visit, data);
+    }
+}
+
+static void require_row(void *data, const char *path)
+{
+    size_t *seen = data;
+    ++*seen;
+    if (strcmp(path, "version") == 0) /* no other one can be loaded: version_has_a_rule_too */
+        return;
+    for (size_t i = 0; i < COUNT(rows); i++)
+        if (strcmp(rows[i].key, path) == 0)
+            return;
+    fail_msg("the key '%s' has no row here: give it a rule in diff.c or diff_args.c, and a row", path);
+}
+
+static void every_key_of_the_schema_has_a_rule(void **state)
+{
+    size_t seen = 0;
+    (void)state;
+    walk(&ck_policy_schema, "", require_row, &seen);
+    assert_true(seen > 40);
+}
+
+static void version_has_a_rule_too(void **state)
+{
+    (void)state;
+    struct ck_policy *before = must_parse(base);
+    struct ck_policy *after = must_parse(base);
+    after->version = 2;
+    assert_int_equal(worst(before, after, "version"), W);
+    ck_policy_free(before);
+    ck_policy_free(after);
+}
+
+static void require_member(void *data, const char *path)
+{
+    char key[64];
+    const json_t *at = data;
+    for (const char *rest = path; *rest != '\0';) {
+        size_t length = strcspn(rest, ".");
+        (void)snprintf(key, sizeof key, "%.*s", (int)length, rest);
+        if (json_is_array(at))
+            at = json_array_get(at, 0);
+        at = json_object_get(at, key);
+        if (at == NULL)
+            fail_msg("'%s' of '%s' is not in the JSON of a policy: describe.c must tell it", key, path);
+        rest += length + (rest[length] == '.');
+    }
+}
+
+static void every_key_of_the_schema_is_in_the_json(void **state)
+{
+    (void)state;
+    struct ck_arena arena = {0};
+    struct ck_policy *policy = must_parse(base);
+    const char *text = ck_policy_json(policy, &arena);
+    assert_non_null(text);
+    json_t *json = json_loads(text, 0, NULL);
+    assert_non_null(json);
+    walk(&ck_policy_schema, "", require_member, json);
+    assert_int_equal(json_integer_value(json_object_get(json, "format")), 1);
+    json_decref(json);
+    ck_arena_done(&arena);
+    ck_policy_free(policy);
+}
+
+/* ---- what is no change ------------------------------------------------------------------- */
+
+static size_t count_changes(const char *before_text, const char *after_text, enum choke_change_kind least)
+{
+    struct ck_policy *before = must_parse(before_text);
+    struct ck_policy *after = must_parse(after_text);
+    struct ck_arena arena = {0};
+    struct choke_change *changes;
+    size_t count, found = 0;
+    assert_int_equal(ck_policy_diff(before, after, &arena, &changes, &count), 0);
+    for (size_t i = 0; i < count; i++)
+        found += changes[i].kind >= least;
+    ck_arena_done(&arena);
+    ck_policy_free(before);
+    ck_policy_free(after);
+    return found;
+}
+
+static void a_policy_does_not_differ_from_itself(void **state)
+{
+    (void)state;
+    assert_int_equal(count_changes(base, base, O), 0);
+}
+
+static void a_set_is_no_change_of_what_is_allowed(void **state)
+{
+    (void)state;
+    char *text = replaced(base, SET("common"), "subcommands:\n        - name: log\n          options: [--stat");
+    assert_int_equal(count_changes(base, text, N), 0);
+    assert_int_equal(count_changes(text, base, N), 0);
+    assert_true(count_changes(base, text, O) > 0);
+    free(text);
+}
+
+static void order_of_a_list_is_no_change(void **state)
+{
+    (void)state;
+    char *text = replaced(base, "[-q, --kind=x, -f=]", "[-f=, -q, --kind=x]");
+    assert_int_equal(count_changes(base, text, O), 0);
+    free(text);
+}
+
+/* ---- what hides in a combination --------------------------------------------------------- */
+
+#define HEAD "version: 1\nsearch_path: [/usr/bin]\ntools:\n"
+#define TOOL HEAD "  - name: x\n    why: w\n    adr: \"0001\"\n    route: direct\n"
+
+static void combinations_that_widen(void **state)
+{
+    static const struct {
+        const char *before;
+        const char *after;
+    } cases[] = {
+        /* no argument at all was refused, and is allowed now */
+        {TOOL "    args: {exact: [[--version]]}\n", TOOL "    args: {}\n"},
+        /* the last subcommand goes: what it takes its place is the bare tool */
+        {TOOL "    args: {subcommands: [{name: a}]}\n", TOOL "    args: {}\n"},
+        /* "image" takes over, without the rules of "image inspect" */
+        {TOOL "    args: {subcommands: [{name: image, operands: any}, {name: image inspect, options: [--x], require: "
+              "[--x]}]}\n",
+         TOOL "    args: {subcommands: [{name: image, operands: any}]}\n"},
+        /* a place that was not in the search path */
+        {TOOL, TOOL "    path: /opt/x\n"},
+        {TOOL, TOOL "    path: /usr/bin/y\n"},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++)
+        if (count_changes(cases[i].before, cases[i].after, W) == 0)
+            fail_msg("nothing widens in case %zu", i);
+}
+
+static void combinations_that_do_not_widen(void **state)
+{
+    static const struct {
+        const char *before;
+        const char *after;
+    } cases[] = {
+        {TOOL "    egress: [\"*.example.com\"]\n", TOOL "    egress: [a.example.com]\n"},
+        {TOOL "    egress: [a.example.com]\n", TOOL},
+        {TOOL, TOOL "    path: /usr/bin/x\n"},
+        {TOOL, TOOL "    args: {options: [--x]}\n"},
+        {TOOL, HEAD "  []\n"},
+        {TOOL "    args: {operands: any}\n", TOOL "    args: {operands: any, first: inside}\n"},
+        {TOOL, TOOL "    limits: {timeout_s: 600}\n"},
+        {TOOL, TOOL "    execs: []\n"},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++)
+        if (count_changes(cases[i].before, cases[i].after, W) != 0)
+            fail_msg("something widens in case %zu", i);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_change_has_its_kind),
+        cmocka_unit_test(every_key_of_the_schema_has_a_rule),
+        cmocka_unit_test(version_has_a_rule_too),
+        cmocka_unit_test(every_key_of_the_schema_is_in_the_json),
+        cmocka_unit_test(a_policy_does_not_differ_from_itself),
+        cmocka_unit_test(a_set_is_no_change_of_what_is_allowed),
+        cmocka_unit_test(order_of_a_list_is_no_change),
+        cmocka_unit_test(combinations_that_widen),
+        cmocka_unit_test(combinations_that_do_not_widen),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
