@@ -37,6 +37,7 @@ struct ck_plan_sources ck_context_sources(struct choke_context *context)
         .policy_place = context->from_file ? &context->policy_place : NULL,
         .search = &context->search,
         .execs = &context->execs,
+        .cages = &context->cages,
         .null_fd = context->null_fd,
     };
 }
@@ -78,6 +79,7 @@ static int open_context(struct choke_context *context, const struct choke_option
         ck_search_init(&context->search, context->policy->search_path.items, context->policy->search_path.count) < 0)
         return ck_error_oom(error);
     ck_execs_init(&context->execs, &context->search);
+    ck_cages_init(&context->cages, &context->search);
     context->null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (context->null_fd < 0)
         return ck_error_set(error, CHOKE_SPAWN_FAILED, errno, "cannot open '/dev/null': %s", strerror(errno));
@@ -93,6 +95,7 @@ static void close_context(struct choke_context *context)
     if (context->from_file)
         ck_trust_done(&context->policy_place);
     ck_execs_done(&context->execs);
+    ck_cages_done(&context->cages);
     ck_search_done(&context->search);
     ck_fd_close(&context->null_fd);
     ck_policy_free(context->loaded);

@@ -9,6 +9,7 @@
 #define CK_API_CONTEXT_H
 
 #include "policy/load.h"
+#include "run/cage.h"
 #include "run/watch.h"
 #include "sys/digest.h"
 
@@ -22,6 +23,7 @@ struct choke_context {
     struct ck_trusted policy_place;
     struct ck_search search;
     struct ck_execs execs;
+    struct ck_cages cages;
     struct ck_watch watch;
     int null_fd;
     choke_event_fn on_event;

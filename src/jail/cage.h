@@ -44,10 +44,10 @@ struct ck_cage_step {
 struct ck_cage_program {
     uint32_t size_bytes;
     uint32_t uid, gid;
-    uint32_t steps_at, steps_count;   /* struct ck_cage_step */
-    uint32_t execs_at, execs_count;   /* uint32_t each, of paths inside that may be executed */
-    uint32_t filter_at, filter_count; /* struct sock_filter */
-    uint32_t tmp_options_at;          /* of the mount of /tmp: "mode=0755,size=..." */
+    uint32_t steps_at, steps_count;                      /* struct ck_cage_step */
+    uint32_t execs_at, execs_count;                      /* uint32_t each, of paths inside that may be executed */
+    uint32_t filter_at, filter_count;                    /* struct sock_filter */
+    uint32_t tmp_options_at;                             /* of the mount of /tmp: "mode=0755,size=..." */
     uint64_t landlock_fs, landlock_net, landlock_scoped; /* what is handled; 0 everywhere: no Landlock */
 };
 

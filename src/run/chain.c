@@ -3,8 +3,11 @@
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "run/cage.h"
+#include "sys/beneath.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -110,13 +113,54 @@ static void list_layers(struct ck_plan *plan)
     plan->layers[count] = NULL;
 }
 
+/* Where the root and the working directory are: on the host, and inside. */
+static int place_work(struct ck_plan *plan)
+{
+    char root[PATH_MAX], cwd[PATH_MAX];
+    int result = ck_beneath_path(plan->root_fd, root, sizeof root);
+    if (result == 0)
+        result = ck_beneath_path(plan->cwd_fd, cwd, sizeof cwd);
+    size_t length = strcmp(root, "/") == 0 ? 0 : strlen(root);
+    if (result < 0 || strncmp(root, cwd, length) != 0) {
+        (void)ck_error_set(&plan->verdict.error, CHOKE_CWD, result < 0 ? -result : EXDEV,
+                           "the working directory cannot be found beneath the root");
+        return refuse(plan, NULL, "request.cwd");
+    }
+    plan->cage_root = ck_arena_strdup(&plan->arena, root);
+    plan->cage_cwd = ck_arena_printf(&plan->arena, CK_CAGE_WORK "%s", cwd + length);
+    return plan->cage_root == NULL || plan->cage_cwd == NULL ? -ENOMEM : 0;
+}
+
+/* The native jail: the tools by their names inside it, and nothing else that could be executed. */
+static int enter_cage(const struct ck_plan_sources *sources, struct ck_plan *plan, const struct ck_execs_tool *tools,
+                      size_t count)
+{
+    const char *inside[CHAIN_MAX];
+    const struct ck_reading *reading = &plan->verdict.reading;
+    if (ck_cages_find(sources->cages, plan->root, tools, count, &plan->arena, &plan->cage, inside,
+                      &plan->verdict.error) < 0)
+        return refuse(plan, NULL, "request.jail");
+    const char *executed = ck_arena_strdup(&plan->arena, inside[0]);
+    if (plan->exec_path != NULL)
+        plan->exec_path = executed;
+    for (size_t i = 0; executed != NULL && i < reading->nested_count; i++) {
+        plan->argv[reading->nested[i].position] = ck_arena_strdup(&plan->arena, inside[i + 1]);
+        if (plan->argv[reading->nested[i].position] == NULL)
+            return -ENOMEM;
+    }
+    return executed == NULL ? -ENOMEM : place_work(plan);
+}
+
 int ck_chain_close(const struct ck_plan_sources *sources, struct ck_plan *plan)
 {
     struct ck_execs_tool tools[CHAIN_MAX] = {
         {.fd = plan->execute_fd, .path = plan->tool_path, .tool = plan->verdict.tool}};
     size_t count = 1;
     int result = open_nested(sources, plan, tools, &count);
-    const struct ck_tool *bound = result == 0 ? bound_by(tools, count) : NULL;
+    bool caged = plan->jail.jail == &ck_jail_native;
+    if (result == 0 && caged)
+        result = enter_cage(sources, plan, tools, count);
+    const struct ck_tool *bound = result == 0 && !caged ? bound_by(tools, count) : NULL;
     if (bound != NULL &&
         ck_execs_make(sources->execs, plan->root, tools, count, &plan->ruleset_fd, &plan->verdict.error) < 0)
         result = refuse(plan, bound->name, "execs");

@@ -41,6 +41,14 @@ long ck_create_copied(ck_create_child child, void *argument, int cgroup_fd)
     return pid;
 }
 
+long ck_create_caged(ck_create_child child, void *argument)
+{
+    long pid = CK_RAW5(clone, CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC | SIGCHLD, 0, 0, 0, 0);
+    if (pid == 0)
+        child(argument);
+    return pid;
+}
+
 long ck_create_execute(int fd, const char *path, char *const *argv, char *const *envp)
 {
     if (path != NULL)

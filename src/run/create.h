@@ -29,6 +29,12 @@ long ck_create_borrowed(ck_create_child child, void *argument, int *ret_pidfd);
  */
 long ck_create_copied(ck_create_child child, void *argument, int cgroup_fd);
 
+/*
+ * The same in pid, mount and ipc namespaces of its own: the child is the first process of its pid namespace, and when
+ * it ends the kernel ends all others in it.
+ */
+long ck_create_caged(ck_create_child child, void *argument);
+
 /* Executes the open file, or path where it is not NULL. Returns only on failure, with a negative errno. */
 long ck_create_execute(int fd, const char *path, char *const *argv, char *const *envp);
 

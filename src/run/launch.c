@@ -241,10 +241,10 @@ void ck_launcher_replace_keeper(struct ck_launcher *launcher)
  * A keeper needs some 60 us to make a warden; a burst of requests fills its socket. One that is stopped must not hold
  * us.
  */
-static int send_request(int control_fd, const void *request, size_t length, int socket_fd)
+static int send_request(int control_fd, const void *request, size_t length, const int *fds, unsigned fd_count)
 {
     for (int tries = 0;; tries++) {
-        int result = send_message(control_fd, request, length, &socket_fd, 1);
+        int result = send_message(control_fd, request, length, fds, fd_count);
         if ((result != -EAGAIN && result != -ETOOMANYREFS) || tries == KEEPER_BUSY_TRIES)
             return result;
         struct pollfd polled = {.fd = control_fd, .events = POLLOUT};
@@ -253,12 +253,12 @@ static int send_request(int control_fd, const void *request, size_t length, int 
 }
 
 /* A keeper that was killed is replaced once; its wardens go on without it. */
-int ck_launcher_ask(struct ck_launcher *launcher, const void *request, size_t length, int socket_fd)
+int ck_launcher_ask(struct ck_launcher *launcher, const void *request, size_t length, const int *fds, unsigned fd_count)
 {
     for (int tries = 0;; tries++) {
         int result = launcher->control_fd < 0 ? start_keeper(launcher) : 0;
         if (result == 0)
-            result = send_request(launcher->control_fd, request, length, socket_fd);
+            result = send_request(launcher->control_fd, request, length, fds, fd_count);
         if (result != -EPIPE && result != -ECONNRESET)
             return result;
         if (tries > 0)
@@ -274,7 +274,8 @@ static const char *explain(int result)
     return strerror(-result);
 }
 
-static int make_warden(struct ck_launcher *launcher, struct ck_warden **ret_warden, struct choke_error *error)
+static int make_warden(struct ck_launcher *launcher, const struct ck_cage_image *cage, struct ck_warden **ret_warden,
+                       struct choke_error *error)
 {
     static const struct ck_wire_simple request = {.kind = CK_WIRE_WARDEN};
     struct ck_warden *warden = malloc(sizeof *warden);
@@ -283,7 +284,8 @@ static int make_warden(struct ck_launcher *launcher, struct ck_warden **ret_ward
     int pair[2];
     int result = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0 ? -errno : 0;
     if (result == 0) {
-        result = ck_launcher_ask(launcher, &request, sizeof request, pair[1]);
+        const int fds[2] = {pair[1], cage != NULL ? cage->fd : -1};
+        result = ck_launcher_ask(launcher, &request, sizeof request, fds, cage != NULL ? 2 : 1);
         ck_fd_close(&pair[1]);
         if (result < 0)
             ck_fd_close(&pair[0]);
@@ -293,19 +295,24 @@ static int make_warden(struct ck_launcher *launcher, struct ck_warden **ret_ward
         return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot start a keeper for the run: %s",
                             explain(result));
     }
-    *warden = (struct ck_warden){.source = CK_SOURCE_WARDEN, .socket_fd = pair[0], .pidfd = -1};
+    *warden = (struct ck_warden){
+        .source = CK_SOURCE_WARDEN, .socket_fd = pair[0], .pidfd = -1, .cage = cage != NULL ? cage->number : 0};
     *ret_warden = warden;
     return 0;
 }
 
-int ck_launcher_take(struct ck_launcher *launcher, struct ck_warden **ret_warden, bool *ret_fresh,
-                     struct choke_error *error)
+int ck_launcher_take(struct ck_launcher *launcher, const struct ck_cage_image *cage, struct ck_warden **ret_warden,
+                     bool *ret_fresh, struct choke_error *error)
 {
-    *ret_fresh = launcher->idle == NULL;
+    uint64_t number = cage != NULL ? cage->number : 0;
+    struct ck_warden **at = &launcher->idle;
+    while (*at != NULL && (*at)->cage != number)
+        at = &(*at)->next;
+    *ret_fresh = *at == NULL;
     if (*ret_fresh)
-        return make_warden(launcher, ret_warden, error);
-    *ret_warden = launcher->idle;
-    launcher->idle = launcher->idle->next;
+        return make_warden(launcher, cage, ret_warden, error);
+    *ret_warden = *at;
+    *at = (*at)->next;
     (*ret_warden)->next = NULL;
     return 0;
 }
@@ -386,15 +393,21 @@ static int pack_and_send(const struct ck_plan *plan, int socket_fd, struct parce
                          uint64_t kill_ns)
 {
     _Alignas(struct ck_wire_plan) unsigned char buffer[CK_WIRE_INLINE_MAX];
-    size_t size = ck_wire_pack(plan->argv, plan->env, plan->exec_path, buffer, sizeof buffer);
+    const struct ck_wire_strings strings = {.argv = plan->argv,
+                                            .env = plan->env,
+                                            .path = plan->exec_path,
+                                            .root = plan->cage.fd >= 0 ? plan->cage_root : NULL,
+                                            .cwd = plan->cage.fd >= 0 ? plan->cage_cwd : NULL};
+    size_t size = ck_wire_pack(&strings, buffer, sizeof buffer);
     bool large = size > sizeof buffer;
     struct ck_wire_plan *packed = large ? malloc(size) : (void *)buffer;
     if (packed == NULL)
         return -ENOMEM;
     if (large)
-        (void)ck_wire_pack(plan->argv, plan->env, plan->exec_path, packed, size);
+        (void)ck_wire_pack(&strings, packed, size);
     packed->flags = (plan->ruleset_fd >= 0 ? (uint32_t)CK_WIRE_HAS_RULESET : 0) |
                     (plan->keep_executable ? (uint32_t)CK_WIRE_KEEP_EXECUTABLE : 0);
+    packed->workspace = (uint32_t)plan->workspace;
     packed->deadline_ns = deadline_ns;
     packed->kill_ns = kill_ns;
     int result = large ? send_large(socket_fd, packed, parcel)
@@ -413,7 +426,7 @@ int ck_launch(struct ck_warden *warden, const struct ck_plan *plan, const struct
                 [CK_WIRE_STDIN] = plan->stdin_fd,
                 [CK_WIRE_STDOUT] = pipes->out[1],
                 [CK_WIRE_STDERR] = pipes->err[1],
-                [CK_WIRE_CWD] = plan->cwd_fd,
+                [CK_WIRE_CWD] = plan->cage.fd >= 0 ? plan->root_fd : plan->cwd_fd,
                 [CK_WIRE_EXECUTABLE] = plan->execute_fd,
                 [CK_WIRE_STDOUT_READ] = pipes->out[0],
                 [CK_WIRE_STDERR_READ] = pipes->err[0],

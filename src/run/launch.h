@@ -25,9 +25,10 @@ struct ck_warden {
     enum ck_source source;
     struct ck_warden *next;
     int socket_fd;
-    int pidfd;   /* -1 until it said hello */
-    void *owner; /* the run it serves, or NULL */
-    bool buried; /* the watch has given it up; events that still name it are stale */
+    int pidfd;     /* -1 until it said hello */
+    void *owner;   /* the run it serves, or NULL */
+    uint64_t cage; /* the jail that its runs are in, 0 for none */
+    bool buried;   /* the watch has given it up; events that still name it are stale */
 };
 
 struct ck_launcher {
@@ -50,12 +51,16 @@ void ck_launcher_done(struct ck_launcher *launcher);
 /* After fork(): let go of the parent's keeper without ending it. */
 void ck_launcher_forget(struct ck_launcher *launcher);
 
-/* Sends the keeper a request with the socket that its answer comes on; makes the keeper if there is none. */
-int ck_launcher_ask(struct ck_launcher *launcher, const void *request, size_t length, int socket_fd);
+/* Sends the keeper a request; the first descriptor is the socket that its answer comes on; makes the keeper if there is none. */
+int ck_launcher_ask(struct ck_launcher *launcher, const void *request, size_t length, const int *fds,
+                    unsigned fd_count);
 
-/* *ret_fresh is true for a warden that was just made: its socket is not being watched yet. */
-int ck_launcher_take(struct ck_launcher *launcher, struct ck_warden **ret_warden, bool *ret_fresh,
-                     struct choke_error *error);
+/*
+ * cage is the jail of the run, NULL for none: a warden serves the jail that it was made for, and no other.
+ * *ret_fresh is true for a warden that was just made: its socket is not being watched yet.
+ */
+int ck_launcher_take(struct ck_launcher *launcher, const struct ck_cage_image *cage, struct ck_warden **ret_warden,
+                     bool *ret_fresh, struct choke_error *error);
 void ck_launcher_give_back(struct ck_launcher *launcher, struct ck_warden *warden);
 void ck_launcher_discard(struct ck_warden *warden, bool kill);
 

@@ -143,8 +143,10 @@ static int step_strings(struct planner *planner)
     struct ck_plan *plan = planner->plan;
     const struct ck_tool *tools[CK_COMMAND_DEPTH_MAX + 2];
     chain_tools(&plan->verdict, tools);
-    const struct ck_host_environment host = {
-        .home = getenv("HOME"), .lang = getenv("LANG"), .lc_all = getenv("LC_ALL")};
+    const struct ck_host_environment host = {.home =
+                                                 plan->jail.jail == &ck_jail_native ? CK_CAGE_SCRATCH : getenv("HOME"),
+                                             .lang = getenv("LANG"),
+                                             .lc_all = getenv("LC_ALL")};
     plan->argv = ck_arena_strv(&plan->arena, plan->verdict.reading.argv);
     plan->env = ck_env_build(&plan->arena, planner->sources->policy, tools, &host, planner->request->env);
     return plan->argv == NULL || plan->env == NULL ? -ENOMEM : 0;
@@ -211,7 +213,8 @@ int ck_plan_make(const struct ck_plan_sources *sources, const struct choke_reque
 {
     static const plan_step steps[] = {step_judge, step_stdin, step_root,    step_cwd,  step_paths,
                                       step_tool,  step_jail,  step_strings, step_execs};
-    *ret = (struct ck_plan){.root_fd = -1, .cwd_fd = -1, .execute_fd = -1, .ruleset_fd = -1, .stdin_fd = -1};
+    *ret = (struct ck_plan){
+        .cage = {.fd = -1}, .root_fd = -1, .cwd_fd = -1, .execute_fd = -1, .ruleset_fd = -1, .stdin_fd = -1};
     struct planner planner = {.sources = sources, .request = request, .plan = ret};
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
         int result = steps[i](&planner);

@@ -7,6 +7,7 @@
 #ifndef CK_RUN_PLAN_H
 #define CK_RUN_PLAN_H
 
+#include "jail/cage.h"
 #include "jail/jail.h"
 #include "policy/environment.h"
 #include "policy/judge.h"
@@ -15,13 +16,22 @@
 
 #define CK_LAYERS_MAX 16
 
+struct ck_cages;
+
 /* What plans are made from; lives as long as the context. */
 struct ck_plan_sources {
     const struct ck_policy *policy;
     const struct ck_trusted *policy_place; /* NULL for the embedded policy */
     struct ck_search *search;
     struct ck_execs *execs;
+    struct ck_cages *cages;
     int null_fd;
+};
+
+/* A jail's program as a sealed memory file; the number stands for it as long as the process lives. */
+struct ck_cage_image {
+    int fd; /* -1: none */
+    uint64_t number;
 };
 
 struct ck_plan {
@@ -35,6 +45,10 @@ struct ck_plan {
     bool keep_executable;  /* execute_fd stays open in the tool, for the interpreter to read */
     struct ck_jail_choice jail;
     const char *layers[CK_LAYERS_MAX + 1]; /* what will hold; the words are constants */
+    struct ck_cage_image cage;             /* the native jail; its descriptor belongs to the context */
+    const char *cage_root;                 /* where the root is on the host */
+    const char *cage_cwd;                  /* the working directory inside */
+    enum ck_workspace workspace;
     struct ck_identity root;
     int root_fd;
     int cwd_fd; /* the same descriptor where the root itself is worked in */

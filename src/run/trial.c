@@ -19,7 +19,7 @@ static int ask(struct ck_launcher *launcher, uint32_t trial, int *ret_fd)
         return -errno;
     CK_FD ours = pair[0];
     CK_FD theirs = pair[1];
-    int result = ck_launcher_ask(launcher, &request, sizeof request, theirs);
+    int result = ck_launcher_ask(launcher, &request, sizeof request, &theirs, 1);
     if (result == 0)
         *ret_fd = ck_fd_take(&ours);
     return result;

@@ -13,6 +13,7 @@ const char *ck_stage_text(enum ck_stage stage)
         [CK_STAGE_DEATH_SIGNAL] = "bind to its keeper",
         [CK_STAGE_STDIO] = "connect the streams of",
         [CK_STAGE_CWD] = "enter the working directory of",
+        [CK_STAGE_CAGE] = "build the jail of",
         [CK_STAGE_PRIVILEGES] = "drop the privileges of",
         [CK_STAGE_DESCRIPTORS] = "close the descriptors of",
         [CK_STAGE_EXECS] = "restrict what may be executed by",
@@ -26,6 +27,8 @@ const char *ck_stage_text(enum ck_stage stage)
 const char *ck_kill_name(enum ck_kill kill)
 {
     switch (kill) {
+    case CK_KILL_PIDNS:
+        return "pidns";
     case CK_KILL_CGROUP:
         return "cgroup";
     case CK_KILL_SUBREAPER:
@@ -78,16 +81,23 @@ static size_t put_table(struct packer *packer, uint32_t entries)
     return here;
 }
 
-size_t ck_wire_pack(const char *const *argv, const char *const *env, const char *path, void *buffer, size_t size)
+static uint64_t put_text(struct packer *packer, const char *text)
+{
+    return text != NULL ? put(packer, text, strlen(text) + 1) : 0;
+}
+
+size_t ck_wire_pack(const struct ck_wire_strings *strings, void *buffer, size_t size)
 {
     struct packer packer = {.buffer = buffer, .size = size};
-    struct ck_wire_plan plan = {.kind = CK_WIRE_PLAN, .argc = count(argv), .envc = count(env)};
+    struct ck_wire_plan plan = {.kind = CK_WIRE_PLAN, .argc = count(strings->argv), .envc = count(strings->env)};
     (void)put(&packer, &plan, sizeof plan);
     plan.argv_at = put_table(&packer, plan.argc);
     plan.env_at = put_table(&packer, plan.envc);
-    put_strings(&packer, plan.argv_at, argv);
-    put_strings(&packer, plan.env_at, env);
-    plan.path_at = path != NULL ? put(&packer, path, strlen(path) + 1) : 0;
+    put_strings(&packer, plan.argv_at, strings->argv);
+    put_strings(&packer, plan.env_at, strings->env);
+    plan.path_at = put_text(&packer, strings->path);
+    plan.root_at = put_text(&packer, strings->root);
+    plan.cwd_at = put_text(&packer, strings->cwd);
     plan.size_bytes = (uint32_t)packer.at;
     if (packer.at <= size)
         memcpy(buffer, &plan, sizeof plan);

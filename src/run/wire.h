@@ -6,7 +6,8 @@
  * the warden turns into pointers in place.
  *
  *   caller -> keeper   CK_WIRE_SETUP   once; with the caller's pidfd, and the cgroup directory if there is one
- *                      CK_WIRE_WARDEN  with one end of a new socket pair: make a warden that serves it
+ *                      CK_WIRE_WARDEN  with one end of a new socket pair: make a warden that serves it; and with the
+ *                                      program of a jail, if its runs are to be in one
  *                      CK_WIRE_TRY     with one end of a new socket pair: make a child that tries one layer
  *   caller -> warden   CK_WIRE_PLAN    with CK_WIRE_FDS descriptors, and a ruleset if it has one: run this
  *                      CK_WIRE_LARGE   the same with one descriptor more, a memfd that holds the plan
@@ -118,6 +119,9 @@ struct ck_wire_plan {
     uint64_t argv_at;
     uint64_t env_at;
     uint64_t path_at; /* 0: execute the descriptor */
+    uint64_t root_at; /* in a jail: where the root of CK_WIRE_CWD is on the host */
+    uint64_t cwd_at;  /* in a jail: the working directory inside */
+    uint32_t workspace;
     uint64_t deadline_ns;
     uint64_t kill_ns; /* when SIGKILL follows the SIGTERM of the deadline */
 };
@@ -136,6 +140,7 @@ enum ck_stage {
     CK_STAGE_DEATH_SIGNAL,
     CK_STAGE_STDIO,
     CK_STAGE_CWD,
+    CK_STAGE_CAGE,
     CK_STAGE_PRIVILEGES,
     CK_STAGE_DESCRIPTORS,
     CK_STAGE_EXECS,
@@ -152,7 +157,7 @@ enum ck_wire_ending {
 };
 
 /* How the tree is reached; the strongest that held for the run. */
-enum ck_kill { CK_KILL_PGROUP = 1, CK_KILL_SUBREAPER, CK_KILL_CGROUP };
+enum ck_kill { CK_KILL_PGROUP = 1, CK_KILL_SUBREAPER, CK_KILL_CGROUP, CK_KILL_PIDNS };
 
 struct ck_wire_report {
     uint32_t kind;
@@ -172,10 +177,18 @@ struct ck_wire_report {
 const char *ck_stage_text(enum ck_stage stage);
 const char *ck_kill_name(enum ck_kill kill);
 
+struct ck_wire_strings {
+    const char *const *argv;
+    const char *const *env;
+    const char *path; /* or NULL, like the next two */
+    const char *root;
+    const char *cwd;
+};
+
 /*
  * Strings into the form above, at buffer, in at most size bytes. Returns the bytes needed: more than size means that
  * the buffer holds no plan. A first call with size 0 measures.
  */
-size_t ck_wire_pack(const char *const *argv, const char *const *env, const char *path, void *buffer, size_t size);
+size_t ck_wire_pack(const struct ck_wire_strings *strings, void *buffer, size_t size);
 
 #endif

@@ -84,7 +84,7 @@ static int add(struct ck_depend *depend, enum ck_part_role role, const char *nam
     if (part->name == NULL || (path != NULL && part->path == NULL))
         return -ENOMEM;
     depend->count++;
-    int result = fd >= 0 ? ck_depend_digest(depend, fd, &part->version, part->sha256) : 0;
+    int result = fd >= 0 && !depend->unhashed ? ck_depend_digest(depend, fd, &part->version, part->sha256) : 0;
     if (result < 0)
         part->sha256[0] = '\0';
     return result == -ENOMEM ? result : 0;

@@ -10,6 +10,9 @@
 
 #include <cmocka.h>
 
+#define PACK(argv_, env_, path_, buffer, size) \
+    ck_wire_pack(&(struct ck_wire_strings){.argv = (argv_), .env = (env_), .path = (path_)}, (buffer), (size))
+
 static const char *const argv[] = {"git", "log", "", "--format=%H\n", NULL};
 static const char *const env[] = {"PATH=/usr/bin", "LANG=C.UTF-8", NULL};
 
@@ -30,7 +33,7 @@ static void strings_come_back_as_they_were(void **state)
 {
     (void)state;
     _Alignas(struct ck_wire_plan) unsigned char buffer[4096];
-    size_t size = ck_wire_pack(argv, env, "/usr/bin/npm", buffer, sizeof buffer);
+    size_t size = PACK(argv, env, "/usr/bin/npm", buffer, sizeof buffer);
     const struct ck_wire_plan *plan = (const void *)buffer;
     assert_int_equal(plan->kind, CK_WIRE_PLAN);
     assert_int_equal(plan->size_bytes, size);
@@ -45,17 +48,17 @@ static void without_a_path_the_descriptor_is_executed(void **state)
 {
     (void)state;
     _Alignas(struct ck_wire_plan) unsigned char buffer[4096];
-    (void)ck_wire_pack(argv, env, NULL, buffer, sizeof buffer);
+    (void)PACK(argv, env, NULL, buffer, sizeof buffer);
     assert_int_equal(((const struct ck_wire_plan *)(const void *)buffer)->path_at, 0);
 }
 
 static void measuring_and_packing_agree(void **state)
 {
     (void)state;
-    size_t size = ck_wire_pack(argv, env, NULL, NULL, 0);
+    size_t size = PACK(argv, env, NULL, NULL, 0);
     unsigned char *exact = malloc(size);
     assert_non_null(exact);
-    assert_int_equal(ck_wire_pack(argv, env, NULL, exact, size), size);
+    assert_int_equal(PACK(argv, env, NULL, exact, size), size);
     check_table(exact, ((const struct ck_wire_plan *)(const void *)exact)->argv_at, 4, argv);
     free(exact);
 }
@@ -64,12 +67,12 @@ static void measuring_and_packing_agree(void **state)
 static void a_short_buffer_is_not_overrun(void **state)
 {
     (void)state;
-    size_t size = ck_wire_pack(argv, env, NULL, NULL, 0);
+    size_t size = PACK(argv, env, NULL, NULL, 0);
     for (size_t length = 0; length < size; length++) {
         unsigned char *small = malloc(length + 1);
         assert_non_null(small);
         small[length] = 0xa5;
-        assert_int_equal(ck_wire_pack(argv, env, NULL, small, length), size);
+        assert_int_equal(PACK(argv, env, NULL, small, length), size);
         assert_int_equal(small[length], 0xa5);
         free(small);
     }

@@ -6,7 +6,7 @@
  * privilege, creates the tool, reaps what comes to it, and ends when the tool has ended. With it the kernel ends
  * everything in the pid namespace, whatever session or group it moved to.
  *
- *   Must     hold no descriptor of the host's tree when the tool starts, but those of the plan.
+ *   Must     leave no descriptor of the host's tree open in the tool, but those of the plan.
  *   Must not go on after a step that failed: every step is a wall.
  */
 #include "run/keeper/keeper.h"
@@ -39,7 +39,9 @@
 #define MS_NODEV 4
 #define MS_NOEXEC 8
 #define MS_REC 16384
+#ifndef MS_SLAVE
 #define MS_SLAVE (1 << 19)
+#endif
 #define MNT_DETACH 2
 #define PLAIN (MS_NOSUID | MS_NODEV | MS_NOEXEC)
 #define ATTR_PLAIN (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC)
@@ -88,15 +90,30 @@ static long enter_user(const struct ck_cage_program *program)
     return result;
 }
 
-/* A mount that comes later on the host is seen here, and none of ours there. */
-static long enter_namespaces(const struct ck_cage_program *program)
+static long open_path(const char *path, int flags)
 {
-    long result = enter_user(program);
+    return CK_RAW4(openat, AT_FDCWD, path, flags | O_CLOEXEC, 0);
+}
+
+/*
+ * Two mount namespaces: one with the host's tree, in which a mount that comes later on the host is seen, and none of
+ * ours there; and one for the new root alone, which is what every run copies. The fewer mounts, the less a run costs.
+ */
+static long enter_namespaces(struct ck_cage *cage)
+{
+    long result = enter_user(cage->program);
     if (result == 0)
         result = CK_RAW1(unshare, NAMESPACES);
     if (result == 0)
         result = CK_RAW2(sethostname, "jail", 4);
-    return result < 0 ? result : CK_RAW5(mount, NULL, "/", NULL, MS_REC | MS_SLAVE, NULL);
+    if (result == 0)
+        result = CK_RAW5(mount, NULL, "/", NULL, MS_REC | MS_SLAVE, NULL);
+    if (result == 0)
+        result = open_path("/proc/self/ns/mnt", O_RDONLY);
+    if (result < 0)
+        return result;
+    cage->host_ns_fd = (int)result;
+    return CK_RAW1(unshare, CLONE_NEWNS);
 }
 
 /* ---- the root ---------------------------------------------------------------------------- */
@@ -199,12 +216,22 @@ static long build_root(struct ck_cage *cage)
         result = CK_RAW2(pivot_root, ".", CK_CAGE_OLD);
     if (result == 0)
         result = CK_RAW1(chdir, "/");
+    if (result == 0)
+        result = CK_RAW2(umount2, "/" CK_CAGE_OLD, MNT_DETACH);
     if (result == 0) {
         const struct mount_attr attr = {.attr_set = MOUNT_ATTR_RDONLY};
         result = CK_RAW5(mount_setattr, root, "", AT_EMPTY_PATH, &attr, sizeof attr);
     }
     ck_close((int)root);
     return result;
+}
+
+/* The warden keeps what it has; nothing that it creates can gain any of it by executing a file. */
+static void drop_bounding_set(void)
+{
+    for (unsigned cap = 0; cap < 64; cap++)
+        if (CK_RAW5(prctl, PR_CAPBSET_DROP, cap, 0, 0, 0) < 0)
+            break;
 }
 
 static long open_execs(struct ck_cage *cage)
@@ -214,7 +241,7 @@ static long open_execs(struct ck_cage *cage)
     if (program->execs_count > CK_CAGE_EXECS_MAX)
         return -E2BIG;
     for (uint32_t i = 0; i < program->execs_count; i++) {
-        long fd = CK_RAW4(openat, AT_FDCWD, text_at(program, paths[i]), O_PATH | O_CLOEXEC, 0);
+        long fd = open_path(text_at(program, paths[i]), O_PATH);
         if (fd < 0)
             return fd;
         cage->exec_fds[i] = (int)fd;
@@ -236,55 +263,86 @@ long ck_cage_enter(struct ck_cage *cage, int program_fd)
     if (shared < 0 && shared > -4096)
         return shared;
     cage->told = (void *)shared;
-    result = enter_namespaces(cage->program);
+    result = enter_namespaces(cage);
     if (result == 0)
         result = build_root(cage);
-    return result < 0 ? result : open_execs(cage);
+    if (result == 0)
+        result = open_path("/proc/self/ns/mnt", O_RDONLY);
+    if (result < 0)
+        return result;
+    cage->root_ns_fd = (int)result;
+    drop_bounding_set();
+    return open_execs(cage);
 }
 
-/* ---- a run: what differs ----------------------------------------------------------------- */
+/* ---- the repository ---------------------------------------------------------------------- */
 
-/*
- * The repository by its path in the host's tree as it is seen here; a mount of another namespace cannot be grafted.
- * What is found must be what the plan holds open.
- */
-static long mount_work(const struct ck_cage_run *run)
+/* In the namespace of the host's tree: a copy of the tree at root_path, if it is what root_fd holds open. */
+static long copy_tree(const struct ck_cage_run *run, const struct stat *held)
 {
     const struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
                                  .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
-    struct stat held, found;
-    long old = CK_RAW4(openat, AT_FDCWD, "/" CK_CAGE_OLD, O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
-    if (old < 0)
-        return old;
-    const char *path = run->root_path[1] == '\0' ? "." : run->root_path + 1;
-    long fd = CK_RAW4(openat2, old, path, &how, sizeof how);
-    ck_close((int)old);
+    struct stat found;
+    long fd = CK_RAW4(openat2, AT_FDCWD, run->root_path, &how, sizeof how);
     if (fd < 0)
         return fd;
     long result = CK_RAW2(fstat, fd, &found);
-    if (result == 0)
-        result = CK_RAW2(fstat, run->root_fd, &held);
-    if (result == 0 && (held.st_dev != found.st_dev || held.st_ino != found.st_ino))
+    if (result == 0 && (held->st_dev != found.st_dev || held->st_ino != found.st_ino))
         result = -ESTALE;
-    uint64_t attributes = ATTR_PLAIN | (run->workspace == CK_WORKSPACE_RO ? MOUNT_ATTR_RDONLY : 0);
     if (result == 0)
-        result = graft((int)fd, "", AT_EMPTY_PATH, attributes, AT_FDCWD, CK_CAGE_WORK);
+        result = CK_RAW3(open_tree, fd, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | AT_EMPTY_PATH);
     ck_close((int)fd);
     return result;
 }
 
+/*
+ * The repository is at its place in the warden's own root, and stays there for the next run if that has the same.
+ * A tree of another namespace cannot be copied, so it is fetched from there.
+ */
+static long place_work(const struct ck_cage_run *run)
+{
+    struct ck_cage *cage = run->cage;
+    struct stat held;
+    long result = CK_RAW2(fstat, run->root_fd, &held);
+    if (result < 0)
+        return result;
+    if (cage->work_placed && cage->work_device == held.st_dev && cage->work_inode == held.st_ino &&
+        cage->work_space == run->workspace)
+        return 0;
+    if (cage->work_placed)
+        (void)CK_RAW2(umount2, CK_CAGE_WORK, MNT_DETACH);
+    cage->work_placed = false;
+    result = CK_RAW2(setns, cage->host_ns_fd, CLONE_NEWNS);
+    if (result < 0)
+        return result;
+    long tree = copy_tree(run, &held);
+    result = CK_RAW2(setns, cage->root_ns_fd, CLONE_NEWNS);
+    if (result < 0 || tree < 0)
+        return result < 0 ? result : tree;
+    result = set_attributes((int)tree, ATTR_PLAIN | (run->workspace == CK_WORKSPACE_RO ? MOUNT_ATTR_RDONLY : 0));
+    if (result == 0)
+        result = CK_RAW5(move_mount, tree, "", AT_FDCWD, CK_CAGE_WORK, MOVE_MOUNT_F_EMPTY_PATH);
+    ck_close((int)tree);
+    cage->work_placed = result == 0;
+    cage->work_device = held.st_dev;
+    cage->work_inode = held.st_ino;
+    cage->work_space = run->workspace;
+    return result;
+}
+
+/* ---- a run: what differs ----------------------------------------------------------------- */
+
 static long mount_rest(const struct ck_cage_run *run)
 {
     const struct ck_cage_program *program = run->cage->program;
-    long result =
-        CK_RAW5(mount, "tmp", CK_CAGE_TMP, "tmpfs", PLAIN, text_at(program, program->tmp_options_at));
+    long result = CK_RAW5(mount, "tmp", CK_CAGE_TMP, "tmpfs", PLAIN, text_at(program, program->tmp_options_at));
     if (result == 0)
         result = CK_RAW3(mkdirat, AT_FDCWD, CK_CAGE_SCRATCH, 0700);
     if (result == 0)
         result = CK_RAW3(mkdirat, AT_FDCWD, CK_CAGE_SHM, 0700);
     if (result == 0)
         result = CK_RAW5(mount, "proc", "/proc", "proc", PLAIN | MS_RDONLY, NULL);
-    return result < 0 ? result : CK_RAW2(umount2, "/" CK_CAGE_OLD, MNT_DETACH);
+    return result;
 }
 
 /* ---- a run: the walls -------------------------------------------------------------------- */
@@ -297,7 +355,7 @@ static long allow(int ruleset_fd, int fd, uint64_t access)
 
 static long allow_path(int ruleset_fd, const char *path, uint64_t access)
 {
-    long fd = CK_RAW4(openat, AT_FDCWD, path, O_PATH | O_CLOEXEC, 0);
+    long fd = open_path(path, O_PATH);
     if (fd < 0)
         return fd;
     long result = allow(ruleset_fd, (int)fd, access);
@@ -336,9 +394,6 @@ static long drop_capabilities(void)
 {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
     const struct __user_cap_data_struct none[2] = {{0}, {0}};
-    for (unsigned cap = 0; cap < 64; cap++)
-        if (CK_RAW5(prctl, PR_CAPBSET_DROP, cap, 0, 0, 0) < 0)
-            break;
     long result = CK_RAW5(prctl, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
     return result < 0 ? result : CK_RAW2(capset, &header, none);
 }
@@ -370,14 +425,14 @@ static const struct {
     enum ck_stage stage;
     long (*run)(const struct ck_cage_run *run);
 } steps[] = {
-    {CK_STAGE_CWD, mount_work},
     {CK_STAGE_CAGE, mount_rest},
     {CK_STAGE_PRIVILEGES, give_up_privileges},
 };
 
 static bool stream_held(const struct ck_cage_run *run)
 {
-    struct pollfd polled[2] = {{.fd = run->child->fds[CK_WIRE_STDOUT_READ]}, {.fd = run->child->fds[CK_WIRE_STDERR_READ]}};
+    struct pollfd polled[2] = {{.fd = run->child->fds[CK_WIRE_STDOUT_READ]},
+                               {.fd = run->child->fds[CK_WIRE_STDERR_READ]}};
     struct timespec now = {0};
     (void)CK_RAW5(ppoll, polled, 2, &now, NULL, 0);
     return (polled[0].revents & POLLHUP) == 0 || (polled[1].revents & POLLHUP) == 0;
@@ -432,5 +487,6 @@ static __attribute__((noreturn)) void init_main(void *argument)
 long ck_cage_create(struct ck_cage_run *run)
 {
     *run->cage->told = (struct ck_cage_told){0};
-    return ck_create_caged(init_main, run);
+    long result = place_work(run);
+    return result < 0 ? result : ck_create_caged(init_main, run);
 }

@@ -42,7 +42,7 @@ static long step_stdio(const struct ck_child *child)
 
 static long step_cwd(const struct ck_child *child)
 {
-    return CK_RAW1(fchdir, child->fds[CK_WIRE_CWD]);
+    return child->cwd != NULL ? CK_RAW1(chdir, child->cwd) : CK_RAW1(fchdir, child->fds[CK_WIRE_CWD]);
 }
 
 /* Without it a setuid program would leave our uid, and with it our power to end it. */

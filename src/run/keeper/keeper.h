@@ -100,10 +100,55 @@ void ck_cgroup_open(struct ck_cgroup *cgroup, int base_fd, int directory_fd);
 /* Kills everything in it but the caller, who is outside then. False: nothing was done. */
 bool ck_cgroup_kill(const struct ck_cgroup *cgroup);
 
+/* ---- cage.c ---- */
+
+#define CK_CAGE_EXECS_MAX 64
+
+/* What no rule allows on a tree that may be written: executing, device nodes, and what devices can be told. */
+#define CK_CAGE_NEVER (UINT64_C(1) | UINT64_C(1) << 6 | UINT64_C(1) << 11 | UINT64_C(1) << 15)
+
+/* What init tells the warden, in memory that they share. */
+struct ck_cage_told {
+    uint32_t stage; /* enum ck_stage of what failed */
+    int32_t error;
+    int32_t code, status; /* of the tool, once ended is set */
+    uint32_t stream_held;
+    uint32_t ended;
+};
+
+/* The namespaces and the root that a warden of a jail is in. */
+struct ck_cage {
+    const struct ck_cage_program *program;
+    struct ck_cage_told *told;
+    uint32_t failed_step; /* of the program's, from 1; 0: something else failed */
+    int exec_fds[CK_CAGE_EXECS_MAX];
+    int host_ns_fd, root_ns_fd; /* mount namespaces: with the host's tree, with the root of the jail */
+    bool work_placed;           /* which repository is at its place */
+    uint64_t work_device, work_inode;
+    uint32_t work_space;
+};
+
+struct ck_child;
+
+struct ck_cage_run {
+    struct ck_cage *cage;
+    struct ck_child *child;
+    int root_fd;
+    const char *root_path; /* of root_fd on the host */
+    uint32_t workspace;    /* enum ck_workspace */
+};
+
+/* Puts the calling warden into namespaces of its own and builds the root. 0 or a negative errno; then it is of no use. */
+long ck_cage_enter(struct ck_cage *cage, int program_fd);
+
+/* Creates the init of a run, and with it the tool. The pid of init, or a negative errno. */
+long ck_cage_create(struct ck_cage_run *run);
+
 /* ---- child.c ---- */
 
 struct ck_child {
-    const int *fds; /* CK_WIRE_FDS of them */
+    const char *cwd; /* in a jail: a path inside it; NULL: fds[CK_WIRE_CWD] */
+    const int *fds;  /* CK_WIRE_FDS of them */
     char *const *argv;
     char *const *envp;
     const char *path;     /* NULL: execute fds[CK_WIRE_EXECUTABLE] */
@@ -130,7 +175,10 @@ __attribute__((noreturn)) void ck_trial_main(void *argument);
 
 /* ---- warden.c ---- */
 
-/* Serves socket_fd until its other end or the caller is gone, then exits. cgroup_fd: the directory it was born in. */
-__attribute__((noreturn)) void ck_warden_main(const struct ck_keep *keep, int socket_fd, int cgroup_fd);
+/*
+ * Serves socket_fd until its other end or the caller is gone, then exits. cgroup_fd: the directory it was born in.
+ * cage_fd: the program of the jail that its runs are in, or -1.
+ */
+__attribute__((noreturn)) void ck_warden_main(const struct ck_keep *keep, int socket_fd, int cgroup_fd, int cage_fd);
 
 #endif

@@ -110,6 +110,7 @@ static bool set_up(void)
 struct birth {
     int socket_fd;
     int cgroup_fd;
+    int cage_fd;
 };
 
 static __attribute__((noreturn)) void warden_child(void *argument)
@@ -117,13 +118,13 @@ static __attribute__((noreturn)) void warden_child(void *argument)
     const struct birth *birth = argument;
     ck_close(CK_KEEPER_SOCKET_FD);
     ck_close(keeper.cgroup_parent_fd);
-    ck_warden_main(&keeper.keep, birth->socket_fd, birth->cgroup_fd);
+    ck_warden_main(&keeper.keep, birth->socket_fd, birth->cgroup_fd, birth->cage_fd);
 }
 
 /* A socket that gets no warden is closed; the caller sees its end. */
-static void make_warden(int socket_fd)
+static void make_warden(int socket_fd, int cage_fd)
 {
-    struct birth birth = {.socket_fd = socket_fd, .cgroup_fd = -1};
+    struct birth birth = {.socket_fd = socket_fd, .cgroup_fd = -1, .cage_fd = cage_fd};
     if (keeper.warden_count < CK_WARDENS_MAX) {
         long number = ++keeper.last_number;
         birth.cgroup_fd = ck_cgroup_make(keeper.keep.cgroup_fd, number);
@@ -141,6 +142,7 @@ static void make_warden(int socket_fd)
         }
     }
     ck_close(birth.cgroup_fd);
+    ck_close(cage_fd);
     ck_close(socket_fd);
 }
 
@@ -190,15 +192,15 @@ static bool tidy(void)
 static bool hear(void)
 {
     struct ck_wire_try message = {0}; /* the longest; the others begin like it */
-    int fd;
+    int fds[2];
     unsigned count;
-    long got = ck_receive(CK_KEEPER_SOCKET_FD, &message, sizeof message, &fd, 1, &count);
+    long got = ck_receive(CK_KEEPER_SOCKET_FD, &message, sizeof message, fds, 2, &count);
     if (got <= 0)
         return false;
-    if (message.kind == CK_WIRE_WARDEN && count == 1)
-        make_warden(fd);
+    if (message.kind == CK_WIRE_WARDEN && count > 0)
+        make_warden(fds[0], count == 2 ? fds[1] : -1);
     else if (message.kind == CK_WIRE_TRY && count == 1)
-        make_trial(fd, message.trial);
+        make_trial(fds[0], message.trial);
     return true;
 }
 

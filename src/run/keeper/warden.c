@@ -33,6 +33,9 @@ struct warden {
     const struct ck_keep *keep;
     int socket_fd;
     struct ck_cgroup cgroup;
+    bool caged;      /* its runs are in a jail */
+    long cage_error; /* the jail could not be built */
+    struct ck_cage cage;
 };
 
 struct run {
@@ -45,6 +48,7 @@ struct run {
     uint64_t kill_ns;    /* of the first SIGKILL; then of the next */
     uint64_t give_up_ns; /* when blind: how long to wait for what SIGKILL may not have reached */
     int read_fds[2];
+    const struct ck_cage_told *told; /* NULL: not in a jail */
     struct ck_wire_report report;
 };
 
@@ -59,6 +63,25 @@ static void add_usage(struct ck_wire_report *report, const struct rusage *usage)
         report->max_rss_kib = (uint32_t)usage->ru_maxrss;
 }
 
+/* The child is the tool, or the init of a jail, which has told what became of the tool, unless it was killed itself. */
+static void note_end(struct run *run, const siginfo_t *info)
+{
+    const struct ck_cage_told *told = run->told;
+    run->ended = true;
+    run->report.code = info->si_code;
+    run->report.status = info->si_status;
+    if (told == NULL)
+        return;
+    run->report.stage = told->stage;
+    run->report.error = told->error;
+    if (told->ended == 0)
+        return;
+    run->report.code = told->code;
+    run->report.status = told->status;
+    if (told->stream_held != 0)
+        run->report.ending |= CK_ENDING_STREAM_HELD;
+}
+
 /* Reaps what is dead. True when no child is left. */
 static bool reap(struct run *run)
 {
@@ -71,11 +94,8 @@ static bool reap(struct run *run)
         if (result < 0 || info.si_pid == 0)
             return false;
         add_usage(&run->report, &usage);
-        if (info.si_pid == run->pid) {
-            run->ended = true;
-            run->report.code = info.si_code;
-            run->report.status = info.si_status;
-        }
+        if (info.si_pid == run->pid)
+            note_end(run, &info);
     }
 }
 
@@ -111,6 +131,8 @@ static void signal_tree(const struct warden *warden, const struct run *run, int 
 
 static enum ck_kill kill_strength(const struct warden *warden)
 {
+    if (warden->caged)
+        return CK_KILL_PIDNS;
     if (warden->cgroup.kill_fd >= 0)
         return CK_KILL_CGROUP;
     return warden->keep->proc_fd >= 0 ? CK_KILL_SUBREAPER : CK_KILL_PGROUP;
@@ -214,7 +236,32 @@ static char *const *relocate(unsigned char *base, uint64_t table_at, uint32_t co
     return (void *)table;
 }
 
-static void create(struct run *run, unsigned char *base, const int *fds)
+/* The tool itself, or the init of its jail. What became of a tool in a jail is known when init has ended. */
+static long create_process(struct warden *warden, struct run *run, const struct ck_wire_plan *plan,
+                           struct ck_child *child)
+{
+    if (!warden->caged) {
+        long pid = ck_create_borrowed(ck_child_main, child, NULL);
+        run->report.stage = pid < 0 ? CK_STAGE_CREATE : child->failed_stage;
+        run->report.error = pid < 0 ? (int32_t)-pid : child->failed_errno;
+        return pid;
+    }
+    struct ck_cage_run caged = {
+        .cage = &warden->cage,
+        .child = child,
+        .root_fd = child->fds[CK_WIRE_CWD],
+        .root_path = (const char *)plan + plan->root_at,
+        .workspace = plan->workspace,
+    };
+    child->cwd = (const char *)plan + plan->cwd_at;
+    run->told = warden->cage.told;
+    long pid = warden->cage_error < 0 ? warden->cage_error : ck_cage_create(&caged);
+    run->report.stage = pid < 0 ? CK_STAGE_CAGE : CK_STAGE_NONE;
+    run->report.error = pid < 0 ? (int32_t)-pid : 0;
+    return pid;
+}
+
+static void create(struct warden *warden, struct run *run, unsigned char *base, const int *fds)
 {
     const struct ck_wire_plan *plan = (const void *)base;
     struct ck_child child = {
@@ -227,10 +274,7 @@ static void create(struct run *run, unsigned char *base, const int *fds)
     };
     run->deadline_ns = plan->deadline_ns;
     run->kill_ns = plan->kill_ns;
-    long pid = ck_create_borrowed(ck_child_main, &child, NULL);
-    run->pid = (int32_t)pid;
-    run->report.stage = pid < 0 ? CK_STAGE_CREATE : child.failed_stage;
-    run->report.error = pid < 0 ? (int32_t)-pid : child.failed_errno;
+    run->pid = (int32_t)create_process(warden, run, plan, &child);
 }
 
 /* Returns false when the caller is gone. */
@@ -243,7 +287,7 @@ static bool serve_plan(struct warden *warden, unsigned char *base, const int *fd
     if (ck_now_ns() >= plan->deadline_ns)
         run.report.ending = CK_ENDING_TIMED_OUT;
     else
-        create(&run, base, fds);
+        create(warden, &run, base, fds);
     for (int i = 0; i < CK_WIRE_STDOUT_READ; i++)
         ck_close(fds[i]);
     if (plan->flags & CK_WIRE_HAS_RULESET)
@@ -305,13 +349,18 @@ static bool serve(struct warden *warden)
     return large ? serve_large(warden, fds, fd_count) : serve_plan(warden, inbox, fds);
 }
 
-void ck_warden_main(const struct ck_keep *keep, int socket_fd, int cgroup_fd)
+void ck_warden_main(const struct ck_keep *keep, int socket_fd, int cgroup_fd, int cage_fd)
 {
     struct warden warden = {.keep = keep, .socket_fd = socket_fd};
     (void)CK_RAW5(prctl, PR_SET_NAME, "choke-warden", 0, 0, 0);
     (void)CK_RAW5(prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     ck_cgroup_open(&warden.cgroup, keep->cgroup_fd, cgroup_fd);
     ck_close(cgroup_fd);
+    if (cage_fd >= 0) {
+        warden.caged = true;
+        warden.cage_error = ck_cage_enter(&warden.cage, cage_fd);
+        ck_close(cage_fd);
+    }
     struct ck_wire_simple hello = {.kind = CK_WIRE_HELLO};
     long pidfd = CK_RAW2(pidfd_open, CK_RAW0(getpid), 0);
     (void)ck_send(socket_fd, &hello, sizeof hello, (int)pidfd);

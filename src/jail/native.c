@@ -1,0 +1,237 @@
+/*
+ * native.c - see native.h.
+ *
+ * The system's own trees are there to be read, with nothing in them executable or mappable as code: "noexec" on a mount
+ * also keeps the dynamic loader from being made to run another program. What may run is bound by itself, file by file:
+ * the tool and its helpers, and the interpreters, loaders and libraries that they need to start.
+ */
+#include "jail/native.h"
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/quote.h"
+#include "jail/jail.h"
+#include "jail/program.h"
+#include "sys/depend.h"
+#include "sys/seccomp.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define TMP_OPTIONS "mode=0755,size=1g,nr_inodes=200k"
+#define SMALL_BYTES 16384
+#define SEALS (F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+#define TOOLS ".tool" /* for files whose own place is not to be had inside */
+
+static const char *const layers[] = {"user_ns", "mount_ns",        "pid_ns",       "net_ns",   "ipc_ns",
+                                     "uts_ns",  "cgroup_ns",       "fresh_root",   "landlock", "execs",
+                                     "seccomp", "no_capabilities", "no_new_privs", NULL};
+
+const struct ck_jail ck_jail_native = {.name = "native", .layers = layers};
+
+/* ---- what every root has ----------------------------------------------------------------- */
+
+static const char *const trees[] = {"usr", "lib", "lib32", "lib64", "libx32", "bin", "sbin"};
+static const char *const settings_files[] = {
+    "etc/ld.so.cache",
+    "etc/ld.so.conf",
+    "etc/ld.so.conf.d",
+    "etc/nsswitch.conf",
+    "etc/passwd",
+    "etc/group",
+    "etc/localtime",
+    "etc/timezone",
+    "etc/ssl",
+    "etc/pki",
+    "etc/alternatives",
+    "etc/ca-certificates",
+    "etc/ca-certificates.conf",
+    "etc/os-release",
+    "etc/protocols",
+    "etc/services",
+    "etc/mime.types",
+};
+static const char *const devices[] = {"dev/null", "dev/zero", "dev/full", "dev/random", "dev/urandom"};
+
+/* A small text is copied: a mount would cost every run. NULL where it is not small or not text. */
+static char *read_small(struct ck_program *program, const char *path)
+{
+    CK_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    char *text = ck_arena_alloc(&program->arena, SMALL_BYTES + 1);
+    ssize_t length = fd < 0 || text == NULL ? -1 : read(fd, text, SMALL_BYTES + 1);
+    return length >= 0 && length <= SMALL_BYTES && memchr(text, '\0', (size_t)length) == NULL ? text : NULL;
+}
+
+/* The host's file or tree at the same place, if it is there. A link stays a link. */
+static void add_same(struct ck_program *program, const char *path, enum ck_cage_op op)
+{
+    char outside[PATH_MAX], target[PATH_MAX] = {0};
+    struct stat status;
+    (void)snprintf(outside, sizeof outside, "/%s", path);
+    if (lstat(outside, &status) < 0)
+        return;
+    ck_program_lead_to(program, path);
+    if (S_ISLNK(status.st_mode)) {
+        if (readlink(outside, target, sizeof target - 1) > 0)
+            ck_program_add(program, CK_CAGE_LINK, path, target);
+        return;
+    }
+    char *text = op == CK_CAGE_BIND && S_ISREG(status.st_mode) ? read_small(program, outside) : NULL;
+    ck_program_add(program, S_ISDIR(status.st_mode) ? CK_CAGE_DIRECTORY : CK_CAGE_FILE, path, text);
+    if (text == NULL)
+        ck_program_add(program, op, path, outside);
+}
+
+static void add_system(struct ck_program *program)
+{
+    static const char *const directories[] = {"work", "tmp", "proc", "dev", "etc", TOOLS};
+    static const char *const links[][2] = {{"dev/fd", "/proc/self/fd"},
+                                           {"dev/stdin", "/proc/self/fd/0"},
+                                           {"dev/stdout", "/proc/self/fd/1"},
+                                           {"dev/stderr", "/proc/self/fd/2"},
+                                           {"dev/shm", CK_CAGE_SHM}};
+    for (size_t i = 0; i < sizeof directories / sizeof directories[0]; i++)
+        ck_program_add(program, CK_CAGE_DIRECTORY, directories[i], NULL);
+    for (size_t i = 0; i < sizeof trees / sizeof trees[0]; i++)
+        add_same(program, trees[i], CK_CAGE_BIND);
+    /* A run can mount a /proc of its own only where a whole one is to be seen; it is covered by it then. */
+    ck_program_add(program, CK_CAGE_BIND, "proc", "/proc");
+    for (size_t i = 0; i < sizeof settings_files / sizeof settings_files[0]; i++)
+        add_same(program, settings_files[i], CK_CAGE_BIND);
+    for (size_t i = 0; i < sizeof devices / sizeof devices[0]; i++)
+        add_same(program, devices[i], CK_CAGE_BIND_DEVICE);
+    for (size_t i = 0; i < sizeof links / sizeof links[0]; i++)
+        ck_program_add(program, CK_CAGE_LINK, links[i][0], links[i][1]);
+}
+
+/* ---- code -------------------------------------------------------------------------------- */
+
+static bool beneath(const char *path, const char *tree)
+{
+    size_t length = strlen(tree);
+    return path[0] == '/' && strncmp(path + 1, tree, length) == 0 && path[1 + length] == '/';
+}
+
+static bool is_system(const char *path)
+{
+    for (size_t i = 0; i < sizeof trees / sizeof trees[0]; i++)
+        if (beneath(path, trees[i]))
+            return true;
+    return false;
+}
+
+/* Would the place be covered by what a run mounts? */
+static bool is_covered(const char *path)
+{
+    static const char *const covered[] = {"tmp", "work", "proc", "dev", CK_CAGE_OLD, TOOLS};
+    for (size_t i = 0; i < sizeof covered / sizeof covered[0]; i++)
+        if (beneath(path, covered[i]))
+            return true;
+    return false;
+}
+
+/* Binds one file as code; *ret_inside is where, from '/' on. real has no link in it. */
+static int add_code(struct ck_program *program, const char *real, char ret_inside[PATH_MAX])
+{
+    int length = is_covered(real)
+                     ? snprintf(ret_inside, PATH_MAX, "/" TOOLS "/%zu/%s", program->steps_count, strrchr(real, '/') + 1)
+                     : snprintf(ret_inside, PATH_MAX, "%s", real);
+    if (length < 0 || length >= PATH_MAX)
+        return -ENAMETOOLONG;
+    for (size_t i = 0; i < program->steps_count; i++)
+        if (program->steps[i].op == CK_CAGE_BIND_CODE && strcmp(program->steps[i].outside, real) == 0) {
+            (void)snprintf(ret_inside, PATH_MAX, "/%s", program->steps[i].inside);
+            return 0;
+        }
+    if (!is_system(real)) {
+        ck_program_lead_to(program, ret_inside + 1);
+        ck_program_add(program, CK_CAGE_FILE, ret_inside + 1, NULL);
+    }
+    ck_program_add(program, CK_CAGE_BIND_CODE, ret_inside + 1, real);
+    return 0;
+}
+
+static int add_part(struct ck_program *program, const struct ck_part *part)
+{
+    char real[PATH_MAX], inside[PATH_MAX];
+    if (part->path == NULL || realpath(part->path, real) == NULL)
+        return 0; /* the tool will say what it misses */
+    int r = add_code(program, real, inside);
+    if (r == 0 && part->role == CK_PART_INTERPRETER)
+        ck_program_allow(program, inside);
+    return r;
+}
+
+static int add_file(struct ck_program *program, struct ck_depend *depend, struct ck_native_file *file,
+                    struct ck_arena *arena)
+{
+    char real[PATH_MAX], inside[PATH_MAX];
+    if (realpath(file->path, real) == NULL)
+        return -errno;
+    int r = add_code(program, real, inside);
+    if (r < 0)
+        return r;
+    ck_program_allow(program, inside);
+    file->inside = ck_arena_strdup(arena, inside);
+    if (file->inside == NULL)
+        return -ENOMEM;
+    r = ck_depend_all(depend, file->fd);
+    for (size_t i = 0; r == 0 && i < depend->count; i++)
+        r = add_part(program, &depend->parts[i]);
+    return r;
+}
+
+/* ---- the whole --------------------------------------------------------------------------- */
+
+static int landlock_abi(void)
+{
+    long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, 1);
+    return abi < 0 ? 0 : (int)abi;
+}
+
+static int write_program(struct ck_program *program, int *ret_fd)
+{
+    struct sock_filter *filter = NULL;
+    struct ck_program_settings settings = {
+        .uid = geteuid(), .gid = getegid(), .tmp_options = TMP_OPTIONS, .landlock_abi = landlock_abi()};
+    int r = ck_seccomp_build(&filter, &settings.filter_count);
+    if (r < 0)
+        return r;
+    settings.filter = filter;
+    const struct ck_cage_program *packed = ck_program_pack(program, &settings);
+    free(filter);
+    CK_FD fd = packed == NULL ? -1 : memfd_create("cage", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd < 0)
+        return packed == NULL ? -ENOMEM : -errno;
+    r = ck_fd_write_all(fd, packed, packed->size_bytes);
+    if (r == 0 && fcntl(fd, F_ADD_SEALS, SEALS) < 0)
+        r = -errno;
+    if (r == 0)
+        *ret_fd = ck_fd_take(&fd);
+    return r;
+}
+
+int ck_native_make(const struct ck_native_wanted *wanted, int *ret_fd, struct choke_error *error)
+{
+    struct ck_program program = {0};
+    struct ck_depend depend = {.search = wanted->search, .search_count = wanted->search_count, .unhashed = true};
+    add_system(&program);
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < wanted->count; i++)
+        r = add_file(&program, &depend, &wanted->files[i], wanted->arena);
+    if (r == 0)
+        r = write_program(&program, ret_fd);
+    ck_depend_done(&depend);
+    ck_program_done(&program);
+    if (r < 0)
+        return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, -r, "the native jail cannot be laid out: %s", strerror(-r));
+    return 0;
+}

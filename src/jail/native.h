@@ -1,0 +1,29 @@
+/*
+ * native.h - the jail without a helper binary (R32, R33): what is in it, for a given set of files.
+ */
+#ifndef CK_JAIL_NATIVE_H
+#define CK_JAIL_NATIVE_H
+
+#include "chokepoint.h"
+
+#include <stddef.h>
+
+/* A file that may be executed inside: the tool, a tool that it runs for the caller, a helper. */
+struct ck_native_file {
+    int fd;
+    const char *path;   /* where it was found on the host */
+    const char *inside; /* made: where it is inside; lives in the caller's memory */
+};
+
+struct ck_native_wanted {
+    struct ck_native_file *files;
+    size_t count;
+    const char *const *search; /* for "#!/usr/bin/env NAME" */
+    size_t search_count;
+    struct ck_arena *arena; /* for the made paths */
+};
+
+/* The program as a sealed memory file. 0, or a negative errno and *error (CHOKE_JAIL_UNAVAILABLE). */
+int ck_native_make(const struct ck_native_wanted *wanted, int *ret_fd, struct choke_error *error);
+
+#endif

@@ -1,0 +1,174 @@
+/* program.c - see program.h. */
+#include "jail/program.h"
+
+#include <string.h>
+
+/* Rights by the ABI that brought them; the headers of the build may be older than the kernel. */
+#define FS_ABI_1 ((UINT64_C(1) << 13) - 1)
+#define FS_REFER (UINT64_C(1) << 13)
+#define FS_TRUNCATE (UINT64_C(1) << 14)
+#define FS_IOCTL_DEV (UINT64_C(1) << 15)
+#define NET_TCP UINT64_C(3)
+#define SCOPED_ALL UINT64_C(3)
+
+/* ---- collecting -------------------------------------------------------------------------- */
+
+/* Room for one more element in an array of the arena; NULL when out of memory. */
+static void *grow(struct ck_program *program, void *array, size_t count, size_t *capacity, size_t element_bytes)
+{
+    if (count < *capacity)
+        return array;
+    size_t wanted = *capacity == 0 ? 64 : 2 * *capacity;
+    void *larger = ck_arena_array(&program->arena, wanted, element_bytes);
+    if (larger == NULL) {
+        program->no_memory = true;
+        return NULL;
+    }
+    if (count > 0)
+        memcpy(larger, array, count * element_bytes);
+    *capacity = wanted;
+    return larger;
+}
+
+static const char *copy(struct ck_program *program, const char *text)
+{
+    const char *copied = text != NULL ? ck_arena_strdup(&program->arena, text) : NULL;
+    program->no_memory = program->no_memory || (text != NULL && copied == NULL);
+    return copied;
+}
+
+void ck_program_add(struct ck_program *program, enum ck_cage_op op, const char *inside, const char *outside)
+{
+    for (size_t i = 0; i < program->steps_count; i++)
+        if (program->steps[i].op == op && strcmp(program->steps[i].inside, inside) == 0)
+            return;
+    void *steps = grow(program, program->steps, program->steps_count, &program->steps_capacity, sizeof *program->steps);
+    if (steps == NULL)
+        return;
+    program->steps = steps;
+    program->steps[program->steps_count++] =
+        (struct ck_program_step){.op = op, .inside = copy(program, inside), .outside = copy(program, outside)};
+}
+
+void ck_program_lead_to(struct ck_program *program, const char *path)
+{
+    for (const char *slash = strchr(path, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        char *directory = ck_arena_memdup(&program->arena, path, (size_t)(slash - path));
+        if (directory == NULL)
+            program->no_memory = true;
+        else
+            ck_program_add(program, CK_CAGE_DIRECTORY, directory, NULL);
+    }
+}
+
+void ck_program_allow(struct ck_program *program, const char *path)
+{
+    for (size_t i = 0; i < program->execs_count; i++)
+        if (strcmp(program->execs[i], path) == 0)
+            return;
+    void *execs = grow(program, program->execs, program->execs_count, &program->execs_capacity, sizeof *program->execs);
+    if (execs == NULL)
+        return;
+    program->execs = execs;
+    program->execs[program->execs_count++] = copy(program, path);
+}
+
+/* ---- packing ----------------------------------------------------------------------------- */
+
+struct packer {
+    unsigned char *bytes; /* NULL while measuring */
+    size_t at;
+};
+
+static uint32_t put(struct packer *packer, const void *data, size_t length, size_t alignment)
+{
+    packer->at = (packer->at + alignment - 1) / alignment * alignment;
+    size_t here = packer->at;
+    if (packer->bytes != NULL && length > 0)
+        memcpy(packer->bytes + here, data, length);
+    packer->at = here + length;
+    return (uint32_t)here;
+}
+
+static uint32_t put_text(struct packer *packer, const char *text)
+{
+    return text != NULL ? put(packer, text, strlen(text) + 1, 1) : 0;
+}
+
+static uint32_t put_steps(struct packer *packer, const struct ck_program *program)
+{
+    size_t bytes = program->steps_count * sizeof(struct ck_cage_step);
+    packer->at = (packer->at + 7) / 8 * 8;
+    size_t table = packer->at;
+    packer->at += bytes;
+    for (size_t i = 0; i < program->steps_count; i++) {
+        const struct ck_program_step *from = &program->steps[i];
+        const struct ck_cage_step step = {.op = (uint32_t)from->op,
+                                          .inside = put_text(packer, from->inside),
+                                          .outside = put_text(packer, from->outside)};
+        if (packer->bytes != NULL)
+            memcpy(packer->bytes + table + i * sizeof step, &step, sizeof step);
+    }
+    return (uint32_t)table;
+}
+
+static uint32_t put_execs(struct packer *packer, const struct ck_program *program)
+{
+    packer->at = (packer->at + 7) / 8 * 8;
+    size_t table = packer->at;
+    packer->at += program->execs_count * sizeof(uint32_t);
+    for (size_t i = 0; i < program->execs_count; i++) {
+        uint32_t at = put_text(packer, program->execs[i]);
+        if (packer->bytes != NULL)
+            memcpy(packer->bytes + table + i * sizeof at, &at, sizeof at);
+    }
+    return (uint32_t)table;
+}
+
+static void set_landlock(struct ck_cage_program *head, int abi)
+{
+    if (abi < 1)
+        return;
+    head->landlock_fs =
+        FS_ABI_1 | (abi >= 2 ? FS_REFER : 0) | (abi >= 3 ? FS_TRUNCATE : 0) | (abi >= 5 ? FS_IOCTL_DEV : 0);
+    head->landlock_net = abi >= 4 ? NET_TCP : 0;
+    head->landlock_scoped = abi >= 6 ? SCOPED_ALL : 0;
+}
+
+static size_t pack(struct packer *packer, const struct ck_program *program, const struct ck_program_settings *settings)
+{
+    struct ck_cage_program head = {
+        .uid = settings->uid,
+        .gid = settings->gid,
+        .steps_count = (uint32_t)program->steps_count,
+        .execs_count = (uint32_t)program->execs_count,
+        .filter_count = (uint32_t)settings->filter_count,
+    };
+    set_landlock(&head, settings->landlock_abi);
+    (void)put(packer, &head, sizeof head, 8);
+    head.steps_at = put_steps(packer, program);
+    head.execs_at = put_execs(packer, program);
+    head.filter_at = put(packer, settings->filter, settings->filter_count * sizeof *settings->filter, 8);
+    head.tmp_options_at = put_text(packer, settings->tmp_options);
+    head.size_bytes = (uint32_t)packer->at;
+    if (packer->bytes != NULL)
+        memcpy(packer->bytes, &head, sizeof head);
+    return packer->at;
+}
+
+const struct ck_cage_program *ck_program_pack(struct ck_program *program, const struct ck_program_settings *settings)
+{
+    struct packer packer = {0};
+    size_t bytes = pack(&packer, program, settings);
+    packer = (struct packer){.bytes = program->no_memory ? NULL : ck_arena_alloc(&program->arena, bytes)};
+    if (packer.bytes == NULL)
+        return NULL;
+    (void)pack(&packer, program, settings);
+    return (const void *)packer.bytes;
+}
+
+void ck_program_done(struct ck_program *program)
+{
+    ck_arena_done(&program->arena);
+    *program = (struct ck_program){0};
+}
