@@ -24,6 +24,7 @@ needs_test='
 libcmocka-dev       module cmocka
 python3-pytest      python pytest
 python3-hypothesis  python hypothesis
+python3-yaml        python yaml
 clang               command clang
 clang-format        command clang-format
 clang-tidy          command clang-tidy
