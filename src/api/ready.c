@@ -271,6 +271,7 @@ int ck_readiness_take(struct ck_readiness *readiness, struct choke_error *error)
     readiness->tools = ck_arena_array(&readiness->arena, policy->tools_count + 1u, sizeof *readiness->tools);
     readiness->depend.search = policy->search_path.items;
     readiness->depend.search_count = policy->search_path.count;
+    readiness->depend.versions_only = !readiness->want_parts;
     ck_ready_policy_digest(readiness->context, readiness->policy_sha256);
     if (result == 0)
         result = readiness->tools == NULL ? -ENOMEM : take_tools(readiness);
