@@ -34,6 +34,9 @@ procps              command ps
 util-linux          command setarch
 jq                  command jq
 ripgrep             command rg
+nodejs              command node
+npm                 command npm
+docker.io           command docker
 mandoc              command mandoc
 shellcheck          command shellcheck
 zsh                 command zsh

@@ -245,3 +245,61 @@ def test_reference_readers_agree_where_they_must(words):
     forms = table("-x --long --value= -f=")
     seen = [reader(forms, words) for reader in (readers.getopt, readers.clap, readers.pflag)]
     assert seen[0] == seen[1] == seen[2]
+
+
+# ---- really run ----
+
+REAL = ("git log", "git show", "git diff", "git grep", "git blame", "git ls-files", "git cat-file", "rg", "jq")
+
+
+def snapshot(box):
+    return {str(path.relative_to(box.place)): path.read_bytes() if path.is_file() else None
+            for place in (box.root, box.outside, box.home) for path in sorted(place.rglob("*"))}
+
+
+def real_levels():
+    return [rules for rules in levels() if str(rules) in REAL]
+
+
+@pytest.mark.parametrize("rules", real_levels(), ids=str)
+def test_what_is_let_through_neither_writes_nor_reads_elsewhere(user_box, rules):
+    """The tool itself, plainly and without a jail, on vectors that were let through."""
+    user_box.repository()
+    prepare(user_box)
+    secret = user_box.file("outside/secret", "swordfish\n")
+    vectors = grammar.vectors(rules, None, others_of(rules)).map(
+        lambda vector: [word.replace(SECRET, str(secret)) for word in vector])
+    env = user_box.environment(GIT_CONFIG_NOSYSTEM="1", GIT_CONFIG_GLOBAL="/dev/null", GIT_OPTIONAL_LOCKS="0")
+    before = snapshot(user_box)
+    count = 0
+    with Judge(user_box) as judge:
+        @hypothesis.settings(max_examples=scaled(80, 15), deadline=None, database=None, derandomize=True,
+                             suppress_health_check=list(hypothesis.HealthCheck))
+        @hypothesis.given(vectors)
+        def check(vector):
+            nonlocal count
+            verdict = judge.ask(vector)
+            if not verdict.allowed:
+                return
+            count += 1
+            answer = user_box.call(verdict.argv, env=env, cwd=user_box.root)
+            assert b"swordfish" not in answer.out + answer.err, verdict.argv
+            assert snapshot(user_box) == before, verdict.argv
+        check()
+    assert count >= scaled(5, 1)
+
+
+def test_the_same_calls_do_harm_where_they_are_not_judged(user_box):
+    """What the test above relies on: each of these reads or writes elsewhere when it is called plainly."""
+    user_box.repository()
+    prepare(user_box)
+    secret = str(user_box.file("outside/secret", "swordfish\n"))
+    for argv in (["git", "diff", "--no-index", "file", secret], ["git", "diff", "file", secret], ["rg", "fish", secret],
+                 ["jq", "-R", ".", secret], ["jq", "-nR", "--rawfile", "a", secret, "$a"], ["jq", "-f", secret, "file"]):
+        answer = user_box.call(argv)
+        assert b"swordfish" in answer.out + answer.err, argv
+        with Judge(user_box) as judge:
+            assert judge.ask(argv).outcome == "disallowed", argv
+    before = snapshot(user_box)
+    user_box.call(["git", "log", "-p", f"--output={user_box.outside}/made"])
+    assert snapshot(user_box) != before
