@@ -30,6 +30,9 @@ clang-format        command clang-format
 clang-tidy          command clang-tidy
 libclang-rt-dev     fuzzer clang
 strace              command strace
+nodejs              command node
+npm                 command npm
+docker.io           file /usr/sbin/dockerd
 procps              command ps
 util-linux          command setarch
 jq                  command jq
