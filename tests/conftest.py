@@ -16,6 +16,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent / "support"))
 
+import registry  # noqa: E402
 from door import VICTIMS, Actor, Box  # noqa: E402
 from feature import skip  # noqa: E402
 from processes import children_of_self, describe, descendants, reap, wait_until  # noqa: E402
@@ -53,6 +54,12 @@ def stage():
         yield top
     finally:
         shutil.rmtree(top)
+
+
+@pytest.fixture(scope="session")
+def registry_tools(stage):
+    """A directory with tools from the npm registry."""
+    return registry.install(stage)
 
 
 def user_comment():

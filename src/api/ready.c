@@ -37,13 +37,13 @@ static int narrow_policy(struct ck_readiness *readiness)
     policy->arena = (struct ck_arena){0};
     policy->tools = ck_arena_array(&readiness->arena, from->tools_count + 1u, sizeof *policy->tools);
     policy->by_name = ck_arena_array(&readiness->arena, from->tools_count + 1u, sizeof *policy->by_name);
-    struct ck_args *nothing = ck_arena_alloc(&readiness->arena, sizeof *nothing);
-    if (policy->tools == NULL || policy->by_name == NULL || nothing == NULL)
+    struct ck_args *args = ck_arena_array(&readiness->arena, 2, sizeof *args);
+    if (policy->tools == NULL || policy->by_name == NULL || args == NULL)
         return -ENOMEM;
-    nothing->only_exact = true; /* and no vector but version_args, which every entry allows */
+    args[1].only_exact = true; /* no vector but version_args, which every entry allows; args[0]: no argument at all */
     for (uint32_t i = 0; i < from->tools_count; i++) {
         policy->tools[i] = from->tools[i];
-        policy->tools[i].args = nothing;
+        policy->tools[i].args = &args[from->tools[i].version_args.count > 0];
         if (policy->tools[i].route == CK_ROUTE_JAIL)
             policy->tools[i].route = CK_ROUTE_DIRECT;
         policy->by_name[i] = policy->tools + (from->by_name[i] - from->tools);
@@ -271,6 +271,7 @@ int ck_readiness_take(struct ck_readiness *readiness, struct choke_error *error)
     readiness->tools = ck_arena_array(&readiness->arena, policy->tools_count + 1u, sizeof *readiness->tools);
     readiness->depend.search = policy->search_path.items;
     readiness->depend.search_count = policy->search_path.count;
+    readiness->depend.versions_only = !readiness->want_parts;
     ck_ready_policy_digest(readiness->context, readiness->policy_sha256);
     if (result == 0)
         result = readiness->tools == NULL ? -ENOMEM : take_tools(readiness);

@@ -222,7 +222,7 @@ static int write_program(struct ck_program *program, int *ret_fd)
 int ck_native_make(const struct ck_native_wanted *wanted, int *ret_fd, struct choke_error *error)
 {
     struct ck_program program = {0};
-    struct ck_depend depend = {.search = wanted->search, .search_count = wanted->search_count, .unhashed = true};
+    struct ck_depend depend = {.search = wanted->search, .search_count = wanted->search_count, .versions_only = true};
     add_system(&program);
     int r = 0;
     for (size_t i = 0; r == 0 && i < wanted->count; i++)

@@ -84,7 +84,10 @@ static int add(struct ck_depend *depend, enum ck_part_role role, const char *nam
     if (part->name == NULL || (path != NULL && part->path == NULL))
         return -ENOMEM;
     depend->count++;
-    int result = fd >= 0 && !depend->unhashed ? ck_depend_digest(depend, fd, &part->version, part->sha256) : 0;
+    struct stat status;
+    if (fd >= 0 && fstat(fd, &status) == 0)
+        part->version = ck_version_of(&status);
+    int result = fd >= 0 && !depend->versions_only ? ck_depend_digest(depend, fd, &part->version, part->sha256) : 0;
     if (result < 0)
         part->sha256[0] = '\0';
     return result == -ENOMEM ? result : 0;

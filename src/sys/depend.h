@@ -33,7 +33,7 @@ struct ck_depend_memo;
 struct ck_depend {
     const char *const *search; /* where "#!/usr/bin/env NAME" finds NAME */
     size_t search_count;
-    bool unhashed; /* leave the digests out */
+    bool versions_only; /* parts get no digest: a large interpreter takes its time */
     struct ck_arena arena;
     struct ck_depend_memo *memo; /* digests that were taken already */
     const char *cache;           /* the loader's, once it was read */

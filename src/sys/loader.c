@@ -105,11 +105,22 @@ static int read_cache(struct ck_depend *depend)
 
 /* ---- places ---- */
 
-/* A directory, and those in it that are for certain processors. */
+/* A directory, and those in it that are for certain processors; before glibc 2.37 there were more kinds of them. */
 static int look_in(const struct ck_object *asker, const char *directory, const char *name, void *data)
 {
-    static const char *const kinds[] = {"glibc-hwcaps/x86-64-v4/", "glibc-hwcaps/x86-64-v3/", "glibc-hwcaps/x86-64-v2/",
-                                        ""};
+    static const char *const kinds[] = {
+        "",
+        "glibc-hwcaps/x86-64-v4/",
+        "glibc-hwcaps/x86-64-v3/",
+        "glibc-hwcaps/x86-64-v2/",
+        "tls/",
+        "x86_64/",
+        "haswell/",
+        "tls/x86_64/",
+        "tls/haswell/",
+        "haswell/x86_64/",
+        "tls/haswell/x86_64/",
+    };
     int found = 0;
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         char path[PATH_MAX];

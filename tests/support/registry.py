@@ -1,0 +1,49 @@
+"""Tools that come from the npm registry, at fixed versions, without running anything of theirs on installation.
+
+They are kept in the build directory, so that they are fetched once, and copied to where every user can read them.
+"""
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+
+from feature import skip
+
+PACKAGES = {"@ast-grep/cli": "0.51.0", "@sourcegraph/scip-typescript": "0.4.0", "typescript": "5.6.3"}
+PROGRAMS = {"ast-grep": "@ast-grep/cli-*/ast-grep", "scip-typescript": "@sourcegraph/scip-typescript/dist/src/main.js"}
+
+
+def fetched() -> pathlib.Path:
+    """The directory with node_modules, made where it is not there yet."""
+    name = "-".join(version for _, version in sorted(PACKAGES.items()))
+    kept = pathlib.Path(os.environ["CHOKE_BUILD"]) / "test-tools" / name
+    if kept.is_dir():
+        return kept
+    kept.parent.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=kept.parent) as place:
+        words = ["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix", place,
+                 *(f"{package}@{version}" for package, version in PACKAGES.items())]
+        done = subprocess.run(words, cwd=place, capture_output=True, check=False, timeout=300, stdin=subprocess.DEVNULL)
+        if done.returncode != 0:
+            skip("npm-registry", f"npm cannot fetch {', '.join(PACKAGES)}: {done.stderr.decode()[-500:]}")
+        ready = pathlib.Path(place) / "ready"
+        ready.mkdir()
+        os.rename(pathlib.Path(place) / "node_modules", ready / "node_modules")
+        os.rename(ready, kept)
+    return kept
+
+
+def install(stage: pathlib.Path) -> pathlib.Path:
+    """A directory of programs for a search path, in the stage."""
+    modules = stage / "registry" / "node_modules"
+    shutil.copytree(fetched() / "node_modules", modules, symlinks=True)
+    programs = stage / "registry" / "bin"
+    programs.mkdir()
+    for name, pattern in PROGRAMS.items():
+        found = next(iter(sorted(modules.glob(pattern))), None)
+        if found is None:
+            skip("npm-registry", f"there is no {name} for this machine")
+        found.chmod(0o755)
+        (programs / name).symlink_to(os.path.relpath(found, programs))
+    return programs

@@ -1,0 +1,135 @@
+/* test_layer.c - each error on each kind of machine has its cause, and the cause that can be switched comes first. */
+#include "ready/layer.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* A machine that says nothing against anything. */
+static const struct ck_host plain = {
+    .max_user_namespaces = 15000, .unprivileged_userns = 1, .apparmor_restricts = 0, .cgroup2 = true};
+
+static const struct ck_host as_root = {
+    .root = true, .max_user_namespaces = 15000, .unprivileged_userns = 0, .apparmor_restricts = 1, .cgroup2 = true};
+static const struct ck_host no_userns = {.max_user_namespaces = 0, .unprivileged_userns = 1, .container_sign = "/x"};
+static const struct ck_host debian = {.max_user_namespaces = 15000, .unprivileged_userns = 0};
+static const struct ck_host ubuntu = {
+    .max_user_namespaces = 15000, .unprivileged_userns = CK_FACT_UNKNOWN, .apparmor_restricts = 1};
+static const struct ck_host docker = {
+    .max_user_namespaces = 15000, .unprivileged_userns = CK_FACT_UNKNOWN, .container_sign = "/.dockerenv"};
+static const struct ck_host filtered = {.max_user_namespaces = 15000, .unprivileged_userns = 1, .seccomp_mode = 2};
+static const struct ck_host without_landlock = {.lsm_known = true, .cgroup2 = true};
+static const struct ck_host only_v1 = {.max_user_namespaces = 15000};
+
+static const struct {
+    enum ck_layer layer;
+    int error;
+    const struct ck_host *host;
+    const char *cause; /* a part of it */
+    const char *remedy;
+} cases[] = {
+    {CK_LAYER_USER, EPERM, &no_userns, "user.max_user_namespaces is 0", "sysctl -w user.max_user_namespaces"},
+    {CK_LAYER_USER, ENOSPC, &plain, "as many user namespaces as may be", "raise sysctl"},
+    {CK_LAYER_USER, EPERM, &debian, "kernel.unprivileged_userns_clone is 0", "unprivileged_userns_clone=1"},
+    {CK_LAYER_USER, EPERM, &ubuntu, "AppArmor", "apparmor_restrict_unprivileged_userns=0"},
+    {CK_LAYER_USER, EPERM, &docker, "/.dockerenv", "container's settings"},
+    {CK_LAYER_USER, EPERM, &filtered, "seccomp filter", "that filter"},
+    {CK_LAYER_USER, EPERM, &as_root, "Operation not permitted", ""},
+    {CK_LAYER_USER, EINVAL, &plain, "too old, or was built without it", "Linux 3.8"},
+    {CK_LAYER_USER, EPROTO, &ubuntu, "does not hold", "security module"},
+    {CK_LAYER_NET, EINVAL, &plain, "too old", "Linux 3.8"},
+    {CK_LAYER_EXECS, ENOSYS, &plain, "too old", "Linux 5.13"},
+    {CK_LAYER_EXECS, EOPNOTSUPP, &plain, "not among the kernel's security modules", "lsm=landlock"},
+    {CK_LAYER_EXECS, ENOSYS, &without_landlock, "not among the kernel's security modules", "lsm=landlock"},
+    {CK_LAYER_EXECS, ENOSYS, &docker, "/.dockerenv", "container's settings"},
+    {CK_LAYER_OPENAT2, ENOSYS, &plain, "too old", "Linux 5.6"},
+    {CK_LAYER_PIDFD, ETIMEDOUT, &plain, "before it could answer", ""},
+    {CK_LAYER_CGROUP_KILL, ENOENT, &only_v1, "no cgroup v2", "mount -t cgroup2"},
+    {CK_LAYER_CGROUP_KILL, EACCES, &plain, "no group may be made", "Delegate=yes"},
+    {CK_LAYER_CGROUP_KILL, EROFS, &plain, "no group may be made", "Delegate=yes"},
+    {CK_LAYER_CGROUP_KILL, ENOSYS, &plain, "too old", "Linux 5.14"},
+    {CK_LAYER_MEMORY, ENODEV, &plain, "not handed down", "Delegate=yes"},
+    {CK_LAYER_PIDS, EBUSY, &plain, "has processes in it", "Delegate=yes"},
+    {CK_LAYER_CPU, ENOENT, &plain, "no cgroup hierarchy with it", "mount"},
+    {CK_LAYER_CPU, EIO, &plain, "Input/output error", ""},
+    {CK_LAYER_NATIVE, ENOTSUP, &plain, "not in this version", ""},
+};
+
+static void every_error_has_its_cause(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct ck_layer_finding findings[CK_LAYERS] = {0};
+        struct ck_layer_words words;
+        findings[cases[i].layer].error = cases[i].error;
+        ck_layer_explain(cases[i].layer, findings, cases[i].host, &words);
+        if (strstr(words.cause, cases[i].cause) == NULL || strstr(words.remedy, cases[i].remedy) == NULL ||
+            (cases[i].remedy[0] == '\0' && words.remedy[0] != '\0'))
+            fail_msg("case %zu: '%s', '%s'", i, words.cause, words.remedy);
+        assert_string_equal(words.detail, "");
+    }
+}
+
+static void a_namespace_without_a_user_namespace_points_there(void **state)
+{
+    struct ck_layer_finding findings[CK_LAYERS] = {0};
+    struct ck_layer_words words;
+    (void)state;
+    findings[CK_LAYER_USER].error = EPERM;
+    findings[CK_LAYER_MOUNT].error = EPERM;
+    ck_layer_explain(CK_LAYER_MOUNT, findings, &docker, &words);
+    assert_non_null(strstr(words.cause, "needs a user namespace"));
+    ck_layer_explain(CK_LAYER_MOUNT, findings, &as_root, &words);
+    assert_string_equal(words.cause, "Operation not permitted");
+}
+
+static void what_holds_says_how(void **state)
+{
+    struct ck_layer_finding findings[CK_LAYERS] = {0};
+    struct ck_layer_words words;
+    (void)state;
+    findings[CK_LAYER_EXECS].value = 6;
+    findings[CK_LAYER_NET].value = 1;
+    findings[CK_LAYER_MEMORY].way = CK_CONTROLLER_V1;
+    ck_layer_explain(CK_LAYER_EXECS, findings, &plain, &words);
+    assert_string_equal(words.name, "execs");
+    assert_string_equal(words.detail, "Landlock ABI 6");
+    assert_string_equal(words.cause, "");
+    ck_layer_explain(CK_LAYER_NET, findings, &plain, &words);
+    assert_string_equal(words.detail, "in a user namespace");
+    ck_layer_explain(CK_LAYER_IPC, findings, &plain, &words);
+    assert_string_equal(words.detail, "with the caller's privileges");
+    ck_layer_explain(CK_LAYER_MEMORY, findings, &plain, &words);
+    assert_string_equal(words.detail, "cgroup v1");
+}
+
+static void every_layer_has_a_name_and_a_cause_for_any_error(void **state)
+{
+    (void)state;
+    for (int layer = 0; layer < CK_LAYERS; layer++)
+        for (int error = 1; error < 134; error++) {
+            struct ck_layer_finding findings[CK_LAYERS] = {0};
+            struct ck_layer_words words;
+            findings[layer].error = error;
+            ck_layer_explain((enum ck_layer)layer, findings, &plain, &words);
+            assert_non_null(words.name);
+            assert_non_null(words.group);
+            assert_true(words.cause[0] != '\0');
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_error_has_its_cause),
+        cmocka_unit_test(a_namespace_without_a_user_namespace_points_there),
+        cmocka_unit_test(what_holds_says_how),
+        cmocka_unit_test(every_layer_has_a_name_and_a_cause_for_any_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
