@@ -230,9 +230,9 @@ static void put_tool(const struct ck_tool *tool, const struct tool_arrays *array
     (void)printf(".set_env = a%u, .set_env_count = %u, ", arrays->set_env, tool->set_env_count);
     (void)printf(arrays->args != 0 ? ".args = a%u, " : "", arrays->args);
     (void)printf(".route = %d, .required = %d, .platforms = %u, .allow_credentials = %d, .limits.timeout_s = %u, "
-                 ".has_execs = %d, .line = %u},\n",
+                 ".has_execs = %d, .workspace = %d, .line = %u},\n",
                  (int)tool->route, tool->required, tool->platforms, tool->allow_credentials, tool->limits.timeout_s,
-                 tool->has_execs, tool->line);
+                 tool->has_execs, (int)tool->workspace, tool->line);
 }
 
 static void write_tools(const struct ck_policy *policy)

@@ -17,6 +17,8 @@
 #ifndef CK_JAIL_CAGE_H
 #define CK_JAIL_CAGE_H
 
+#include "base/workspace.h"
+
 #include <stdint.h>
 
 #define CK_CAGE_WORK "/work"
@@ -50,8 +52,5 @@ struct ck_cage_program {
     uint32_t tmp_options_at;                             /* of the mount of /tmp: "mode=0755,size=..." */
     uint64_t landlock_fs, landlock_net, landlock_scoped; /* what is handled; 0 everywhere: no Landlock */
 };
-
-/* How the repository is seen; in the flags of a plan. */
-enum ck_workspace { CK_WORKSPACE_RO = 0, CK_WORKSPACE_RW, CK_WORKSPACE_OVERLAY };
 
 #endif

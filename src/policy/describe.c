@@ -188,6 +188,7 @@ static json_t *tool_entry(const void *from, uint32_t index)
     set(&object, "set_env", array(tool->set_env_count, tool, variable_entry));
     set(&object, "credentials", text(tool->allow_credentials ? "allow" : "refuse"));
     set(&object, "egress", list(&tool->egress));
+    set(&object, "workspace", text(ck_workspace_name(tool->workspace)));
     set(&object, "limits", limits(&tool->limits));
     set(&object, "line", json_integer(tool->line));
     return take(&object);

@@ -207,6 +207,16 @@ static void diff_egress(const struct pair *pair)
             ck_change_add(pair->changes, reached(was, is->items[i]) ? NEUTRAL : WIDENS, "egress", NULL, is->items[i]);
 }
 
+/* Read-only is least; what is kept apart is less than what is written. */
+static void diff_workspace(const struct pair *pair)
+{
+    static const int widths[] = {[CK_WORKSPACE_RO] = 0, [CK_WORKSPACE_OVERLAY] = 1, [CK_WORKSPACE_RW] = 2};
+    enum ck_workspace was = pair->before->workspace;
+    enum ck_workspace is = pair->after->workspace;
+    ck_change_text(pair->changes, "workspace", ck_workspace_name(was), ck_workspace_name(is),
+                   widths[is] > widths[was] ? WIDENS : NARROWS);
+}
+
 /* ---- whole policies ---------------------------------------------------------------------- */
 
 static void diff_tool(const struct pair *pair)
@@ -214,6 +224,7 @@ static void diff_tool(const struct pair *pair)
     static void (*const rules[])(const struct pair *) = {
         diff_words,        diff_route,     diff_platforms, diff_limits,  diff_path,        diff_sha256, diff_execs,
         diff_version_args, diff_arguments, diff_env,       diff_set_env, diff_credentials, diff_egress,
+        diff_workspace,
     };
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
         rules[i](pair);

@@ -32,6 +32,19 @@ const char *ck_platform_name(enum ck_platform platform)
     return "?";
 }
 
+const char *ck_workspace_name(enum ck_workspace workspace)
+{
+    switch (workspace) {
+    case CK_WORKSPACE_RO:
+        return "ro";
+    case CK_WORKSPACE_RW:
+        return "rw";
+    case CK_WORKSPACE_OVERLAY:
+        return "overlay";
+    }
+    return "?";
+}
+
 const struct ck_tool *ck_policy_find(const struct ck_policy *policy, const char *name)
 {
     uint32_t low = 0;

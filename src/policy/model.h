@@ -2,13 +2,14 @@
  * model.h - the policy in memory: one arena, immutable after load.
  *
  * Only what is enforced is in the model: a key that is not here is an unknown key, and an unknown key is an error, so
- * nobody can believe in a rule that does nothing. Workspace and the limits of R24 get their place in struct ck_tool,
- * their line in the schema and their rule in judge.c together.
+ * nobody can believe in a rule that does nothing. A new one gets its place in struct ck_tool, its line in the schema and
+ * its rule in judge.c or the plan together.
  */
 #ifndef CK_POLICY_MODEL_H
 #define CK_POLICY_MODEL_H
 
 #include "base/arena.h"
+#include "base/workspace.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -148,6 +149,7 @@ struct ck_tool {
     const char *sha256;    /* 64 lower-case hexadecimal digits, or NULL */
     struct ck_list execs;  /* names or absolute paths of helpers; enforced where has_execs */
     bool has_execs;        /* execs was given, be it as an empty list: the tool may execute nothing else */
+    enum ck_workspace workspace; /* how the repository is seen in a jail */
     struct ck_list egress; /* the most that a caller may ask for: host, host:port, *.suffix; no entry, no egress */
     unsigned line;         /* of the entry in the file, from 1 */
 };
@@ -165,6 +167,7 @@ struct ck_policy {
 
 const char *ck_route_name(enum ck_route route);
 const char *ck_platform_name(enum ck_platform platform);
+const char *ck_workspace_name(enum ck_workspace workspace);
 
 /* Is the entry meant for the platform this was built for? */
 bool ck_tool_is_here(const struct ck_tool *tool);

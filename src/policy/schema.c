@@ -27,6 +27,8 @@ static const cyaml_strval_t routes[] = {
     {"direct", CK_ROUTE_DIRECT}, {"external", CK_ROUTE_EXTERNAL}, {"jail", CK_ROUTE_JAIL}};
 static const cyaml_strval_t platforms[] = {{"linux", CK_PLATFORM_LINUX}, {"macos", CK_PLATFORM_MACOS}};
 static const cyaml_strval_t credentials[] = {{"refuse", 0}, {"allow", 1}};
+static const cyaml_strval_t workspaces[] = {
+    {"ro", CK_WORKSPACE_RO}, {"rw", CK_WORKSPACE_RW}, {"overlay", CK_WORKSPACE_OVERLAY}};
 static const cyaml_strval_t types[] = {
     {"none", CK_TYPE_NONE},   {"any", CK_TYPE_ANY},       {"inside", CK_TYPE_INSIDE}, {"existing", CK_TYPE_EXISTING},
     {"mount", CK_TYPE_MOUNT}, {"number", CK_TYPE_NUMBER}, {"name", CK_TYPE_NAME},
@@ -132,6 +134,7 @@ static const cyaml_schema_field_t tool_fields[] = {
     CYAML_FIELD_STRING_PTR("sha256", OPTIONAL, struct ck_tool, sha256, 1, TEXT_MAX),
     LIST_FIELD("execs", struct ck_tool, execs, 0, LIST_MAX),
     LIST_FIELD("egress", struct ck_tool, egress, 0, LIST_MAX),
+    WORD_FIELD("workspace", struct ck_tool, workspace, workspaces),
     CYAML_FIELD_END,
 };
 

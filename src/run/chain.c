@@ -131,6 +131,17 @@ static int place_work(struct ck_plan *plan)
     return plan->cage_root == NULL || plan->cage_cwd == NULL ? -ENOMEM : 0;
 }
 
+/* The outermost tool's entry speaks for those that it runs; an inner one can only narrow. */
+static enum ck_workspace narrowest(const struct ck_execs_tool *tools, size_t count)
+{
+    static const int widths[] = {[CK_WORKSPACE_RO] = 0, [CK_WORKSPACE_OVERLAY] = 1, [CK_WORKSPACE_RW] = 2};
+    enum ck_workspace least = tools[0].tool->workspace;
+    for (size_t i = 1; i < count; i++)
+        if (widths[tools[i].tool->workspace] < widths[least])
+            least = tools[i].tool->workspace;
+    return least;
+}
+
 /* The native jail: the tools by their names inside it, and nothing else that could be executed. */
 static int enter_cage(const struct ck_plan_sources *sources, struct ck_plan *plan, const struct ck_execs_tool *tools,
                       size_t count)
@@ -140,6 +151,7 @@ static int enter_cage(const struct ck_plan_sources *sources, struct ck_plan *pla
     if (ck_cages_find(sources->cages, plan->root, tools, count, &plan->arena, &plan->cage, inside,
                       &plan->verdict.error) < 0)
         return refuse(plan, NULL, "request.jail");
+    plan->workspace = narrowest(tools, count);
     const char *executed = ck_arena_strdup(&plan->arena, inside[0]);
     if (plan->exec_path != NULL)
         plan->exec_path = executed;

@@ -41,6 +41,7 @@ static const char base[] = "version: 1\n"
                            "    sha256: \"0123456789012345678901234567890123456789012345678901234567890123\"\n"
                            "    execs: [less]\n"
                            "    egress: [git.example.org]\n"
+                           "    workspace: ro\n"
                            "    args:\n"
                            "      options: [-C=<inside>]\n"
                            "      inject: [--no-pager]\n"
@@ -155,6 +156,8 @@ static const struct row rows[] = {
     {"tools.execs", "execs: [less]", "execs: []", N, W, "execs"},
     {"tools.execs", LINE("execs: [less]"), "", W, N, "execs"},
     {"tools.egress", "egress: [git.example.org]", "egress: [git.example.org, b.example.org]", W, N, "egress"},
+    {"tools.workspace", "workspace: ro", "workspace: rw", W, N, "workspace"},
+    {"tools.workspace", "workspace: ro", "workspace: overlay", W, N, "workspace"},
     {"tools.egress", "egress: [git.example.org]", "egress: [\"*.example.org\"]", W, N, "egress"},
     {"tools.egress", "egress: [git.example.org]", "egress: [\"git.example.org:443\"]", N, W, "egress"},
 

@@ -103,7 +103,7 @@ static const struct refused refusals[] = {
     {"include_is_an_unknown_key", "include: other.yaml\nversion: 1\n", 1, 1, "unknown key 'include'"},
     {"unknown_key_in_a_tool_is_refused", HEAD TOOL "    foo: 2\n", 8, 5,
      "unknown key 'foo' in tool 'rg'; known keys are: name, why, adr, route, required, platforms, install, version_args, env, "
-     "set_env, credentials, limits, args, path, sha256, execs, egress"},
+     "set_env, credentials, limits, args, path, sha256, execs, egress, workspace"},
     {"unknown_key_before_the_name_has_its_place", HEAD "  - foo: 1\n    name: rg\n", 4, 5,
      "unknown key 'foo' in tool 'rg'"},
     {"unknown_key_in_a_nameless_tool_is_refused", HEAD TOOL "  - foo: 1\n", 8, 5, "unknown key 'foo' in tool number 2"},
@@ -116,7 +116,7 @@ static const struct refused refusals[] = {
      "unknown key 'memory_mib' in 'limits' in tool 'rg'; known keys are: timeout_s"},
     {"unknown_key_in_set_env_is_refused", HEAD TOOL "    set_env:\n      - name: A\n        valeu: b\n", 10, 9,
      "unknown key 'valeu' in 'set_env' in tool 'rg'; known keys are: name, value"},
-    {"rule_that_is_not_enforced_is_unknown", HEAD TOOL "    workspace: rw\n", 8, 5, "unknown key 'workspace'"},
+    {"rule_that_is_not_enforced_is_unknown", HEAD TOOL "    writes: rw\n", 8, 5, "unknown key 'writes'"},
     {"short_digest_is_refused", HEAD TOOL "    sha256: abc\n", 8, 13, "'sha256' in tool 'rg' must be 64 of 0-9 and a-f"},
     {"digest_in_upper_case_is_refused",
      HEAD TOOL "    sha256: AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\n", 8, 13,
