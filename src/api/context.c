@@ -38,6 +38,7 @@ struct ck_plan_sources ck_context_sources(struct choke_context *context)
         .search = &context->search,
         .execs = &context->execs,
         .cages = &context->cages,
+        .jails = &context->jails,
         .null_fd = context->null_fd,
     };
 }
@@ -80,6 +81,7 @@ static int open_context(struct choke_context *context, const struct choke_option
         return ck_error_oom(error);
     ck_execs_init(&context->execs, &context->search);
     ck_cages_init(&context->cages, &context->search);
+    context->jails = (struct ck_jails){.prove = ck_prove_jail, .data = context};
     context->null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (context->null_fd < 0)
         return ck_error_set(error, CHOKE_SPAWN_FAILED, errno, "cannot open '/dev/null': %s", strerror(errno));

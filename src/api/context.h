@@ -24,6 +24,7 @@ struct choke_context {
     struct ck_search search;
     struct ck_execs execs;
     struct ck_cages cages;
+    struct ck_jails jails;
     struct ck_watch watch;
     int null_fd;
     choke_event_fn on_event;
@@ -56,6 +57,11 @@ struct choke_job {
 int ck_context_check(const struct choke_context *context, struct choke_error *error);
 
 struct ck_plan_sources ck_context_sources(struct choke_context *context);
+
+/* ---- prove.c ---- */
+
+/* For struct ck_jails; data is the context. */
+void ck_prove_jail(void *data, const struct ck_jail *jail, struct ck_jail_state *ret_state);
 
 /* ---- result.c ---- */
 

@@ -53,4 +53,23 @@ struct ck_cage_program {
     uint64_t landlock_fs, landlock_net, landlock_scoped; /* what is handled; 0 everywhere: no Landlock */
 };
 
+/* What the jail consists of; each is proven by trying to get through it (keeper/prove.c). */
+enum ck_cage_wall {
+    CK_WALL_USER_NS,
+    CK_WALL_MOUNT_NS,
+    CK_WALL_PID_NS,
+    CK_WALL_NET_NS,
+    CK_WALL_IPC_NS,
+    CK_WALL_UTS_NS,
+    CK_WALL_CGROUP_NS,
+    CK_WALL_NAMESPACES,
+    CK_WALL_FRESH_ROOT = CK_WALL_NAMESPACES,
+    CK_WALL_LANDLOCK,
+    CK_WALL_EXECS,
+    CK_WALL_SECCOMP,
+    CK_WALL_NO_CAPABILITIES,
+    CK_WALL_NO_NEW_PRIVS,
+    CK_WALLS,
+};
+
 #endif

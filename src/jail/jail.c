@@ -19,15 +19,34 @@ const struct ck_jail *ck_jail_find(const char *name)
     return NULL;
 }
 
-static const struct ck_jail *choose_auto(struct ck_jail_choice *choice)
+/* NULL for an adapter that this build does not have. */
+static const struct ck_jail_state *look_at(struct ck_jails *jails, const struct ck_jail *jail)
+{
+    size_t i = 0;
+    while (adapters[i] != jail)
+        i++;
+    struct ck_jail_state *state = &jails->states[i];
+    if (!state->known) {
+        *state = (struct ck_jail_state){.reason = "not_installed"};
+        if (jail == &ck_jail_none)
+            state->holds = true;
+        else if (jails->prove != NULL)
+            jails->prove(jails->data, jail, state);
+        state->known = true;
+    }
+    return state;
+}
+
+static const struct ck_jail *choose_auto(struct ck_jails *jails, struct ck_jail_choice *choice)
 {
     for (size_t i = 0; i < sizeof preferred / sizeof preferred[0]; i++) {
         const struct ck_jail *jail = ck_jail_find(preferred[i]);
-        if (jail != NULL)
+        const struct ck_jail_state *state = jail != NULL ? look_at(jails, jail) : NULL;
+        if (state != NULL && state->holds)
             return jail;
         if (choice->skipped == NULL) {
             choice->skipped = preferred[i];
-            choice->reason = "not_installed";
+            choice->reason = state != NULL ? state->reason : "not_installed";
         }
     }
     return &ck_jail_none;
@@ -38,23 +57,24 @@ static const char *wanted_name(enum choke_jail wanted)
     return wanted == CHOKE_JAIL_NATIVE ? "native" : wanted == CHOKE_JAIL_BWRAP ? "bwrap" : "none";
 }
 
-int ck_jail_choose(enum choke_jail wanted, bool required, bool egress, struct ck_jail_choice *ret_choice,
+int ck_jail_choose(struct ck_jails *jails, enum choke_jail wanted, bool required, bool egress, struct ck_jail_choice *ret_choice,
                    struct choke_error *error)
 {
     *ret_choice = (struct ck_jail_choice){0};
-    ret_choice->jail = wanted == CHOKE_JAIL_AUTO ? choose_auto(ret_choice) : ck_jail_find(wanted_name(wanted));
+    ret_choice->jail = wanted == CHOKE_JAIL_AUTO ? choose_auto(jails, ret_choice) : ck_jail_find(wanted_name(wanted));
     if (ret_choice->jail == NULL)
         return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP,
-                            "jail '%s' is not in this build; the jails it has are: none", wanted_name(wanted));
-    if (ret_choice->jail != &ck_jail_none)
-        return 0;
-    if (required)
+                            "jail '%s' is not in this build", wanted_name(wanted));
+    const struct ck_jail_state *state = look_at(jails, ret_choice->jail);
+    if (!state->holds)
+        return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP, "jail '%s' is not to be had here (%s): %s",
+                            ret_choice->jail->name, state->reason, state->words);
+    if (egress)
+        return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP,
+                            "egress cannot be bounded in this version; leave --egress out: a tool in a jail has no network");
+    if (ret_choice->jail == &ck_jail_none && required)
         return ck_error_set(
             error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP,
             "a jail is required and none is to be had; without --require-jail the tool would run uncaged");
-    if (egress)
-        return ck_error_set(
-            error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP,
-            "egress can be bounded in a jail only, and none is to be had; leave --egress out to run without a bound");
     return 0;
 }

@@ -10,9 +10,31 @@
 
 #include "chokepoint.h"
 
+#include <stdbool.h>
+
+#define CK_JAILS_MAX 4
+
 struct ck_jail {
     const char *name;
     const char *const *layers; /* NULL-terminated: what holds in it */
+};
+
+/* What is known of an adapter on this machine. */
+struct ck_jail_state {
+    bool known;
+    bool holds;
+    const char *reason; /* where it does not: not_linux, not_installed, not_permitted */
+    char words[256];    /* the same for people: what was tried and what came of it */
+};
+
+/*
+ * The adapters as a context sees them. prove finds out by doing, and is called once for an adapter, when it is first
+ * wanted. Without prove only `none` is to be had.
+ */
+struct ck_jails {
+    struct ck_jail_state states[CK_JAILS_MAX]; /* in the order of the registry */
+    void (*prove)(void *data, const struct ck_jail *jail, struct ck_jail_state *ret_state);
+    void *data;
 };
 
 struct ck_jail_choice {
@@ -28,7 +50,7 @@ extern const struct ck_jail ck_jail_native;
 const struct ck_jail *ck_jail_find(const char *name);
 
 /* wanted is never CHOKE_JAIL_DEFAULT. Failures have outcome CHOKE_JAIL_UNAVAILABLE. */
-int ck_jail_choose(enum choke_jail wanted, bool required, bool egress, struct ck_jail_choice *ret_choice,
+int ck_jail_choose(struct ck_jails *jails, enum choke_jail wanted, bool required, bool egress, struct ck_jail_choice *ret_choice,
                    struct choke_error *error);
 
 #endif

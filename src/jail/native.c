@@ -159,6 +159,16 @@ static int add_code(struct ck_program *program, const char *real, char ret_insid
     return 0;
 }
 
+/* A directory of the system's trees, at its own place. */
+static int add_code_tree(struct ck_program *program, const char *real, char ret_inside[PATH_MAX])
+{
+    if (!is_system(real))
+        return -EXDEV;
+    (void)snprintf(ret_inside, PATH_MAX, "%s", real);
+    ck_program_add(program, CK_CAGE_BIND_CODE, real + 1, real);
+    return 0;
+}
+
 static int add_part(struct ck_program *program, const struct ck_part *part)
 {
     char real[PATH_MAX], inside[PATH_MAX];
@@ -176,13 +186,16 @@ static int add_file(struct ck_program *program, struct ck_depend *depend, struct
     char real[PATH_MAX], inside[PATH_MAX];
     if (realpath(file->path, real) == NULL)
         return -errno;
-    int r = add_code(program, real, inside);
+    int r = file->directory ? add_code_tree(program, real, inside) : add_code(program, real, inside);
     if (r < 0)
         return r;
-    ck_program_allow(program, inside);
+    if (!file->directory)
+        ck_program_allow(program, inside);
     file->inside = ck_arena_strdup(arena, inside);
     if (file->inside == NULL)
         return -ENOMEM;
+    if (file->directory)
+        return 0;
     r = ck_depend_all(depend, file->fd);
     for (size_t i = 0; r == 0 && i < depend->count; i++)
         r = add_part(program, &depend->parts[i]);
@@ -197,12 +210,12 @@ static int landlock_abi(void)
     return abi < 0 ? 0 : (int)abi;
 }
 
-static int write_program(struct ck_program *program, int *ret_fd)
+static int write_program(struct ck_program *program, bool tracing, int *ret_fd)
 {
     struct sock_filter *filter = NULL;
     struct ck_program_settings settings = {
         .uid = geteuid(), .gid = getegid(), .tmp_options = TMP_OPTIONS, .landlock_abi = landlock_abi()};
-    int r = ck_seccomp_build(&filter, &settings.filter_count);
+    int r = ck_seccomp_build(tracing, &filter, &settings.filter_count);
     if (r < 0)
         return r;
     settings.filter = filter;
@@ -228,7 +241,7 @@ int ck_native_make(const struct ck_native_wanted *wanted, int *ret_fd, struct ch
     for (size_t i = 0; r == 0 && i < wanted->count; i++)
         r = add_file(&program, &depend, &wanted->files[i], wanted->arena);
     if (r == 0)
-        r = write_program(&program, ret_fd);
+        r = write_program(&program, wanted->tracing, ret_fd);
     ck_depend_done(&depend);
     ck_program_done(&program);
     if (r < 0)

@@ -6,12 +6,14 @@
 
 #include "chokepoint.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* A file that may be executed inside: the tool, a tool that it runs for the caller, a helper. */
 struct ck_native_file {
     int fd;
     const char *path;   /* where it was found on the host */
+    bool directory;     /* what is in it may be mapped as code, and not executed: plugins */
     const char *inside; /* made: where it is inside; lives in the caller's memory */
 };
 
@@ -20,6 +22,7 @@ struct ck_native_wanted {
     size_t count;
     const char *const *search; /* for "#!/usr/bin/env NAME" */
     size_t search_count;
+    bool tracing;           /* the files trace each other: strace */
     struct ck_arena *arena; /* for the made paths */
 };
 

@@ -19,6 +19,7 @@
 
 struct ck_cages_entry {
     struct ck_cage_image image;
+    bool tracing;
     struct ck_version files[FILES_MAX];
     char *inside[FILES_MAX]; /* of the tools, which come first */
     size_t count;
@@ -52,6 +53,7 @@ struct gathering {
     struct ck_native_file files[FILES_MAX];
     struct ck_version versions[FILES_MAX];
     int owned[FILES_MAX]; /* descriptors of helpers, to be closed */
+    bool tracing;
     size_t count, owned_count;
 };
 
@@ -61,7 +63,7 @@ static void close_helpers(struct gathering *gathering)
         ck_fd_close(&gathering->owned[i]);
 }
 
-static int add_file(struct gathering *gathering, int fd, const char *path)
+static int add_file(struct gathering *gathering, int fd, const char *path, bool directory)
 {
     struct stat status;
     if (gathering->count == FILES_MAX)
@@ -69,7 +71,7 @@ static int add_file(struct gathering *gathering, int fd, const char *path)
     if (fstat(fd, &status) < 0)
         return -errno;
     gathering->versions[gathering->count] = ck_version_of(&status);
-    gathering->files[gathering->count++] = (struct ck_native_file){.fd = fd, .path = path};
+    gathering->files[gathering->count++] = (struct ck_native_file){.fd = fd, .path = path, .directory = directory};
     return 0;
 }
 
@@ -79,7 +81,10 @@ static int add_helper(struct gathering *gathering, struct ck_search *search, str
 {
     const struct ck_wanted wanted = {.name = helper, .path = helper[0] == '/' ? helper : NULL};
     struct ck_binary binary;
-    int r = ck_search_find(search, &wanted, root, &binary, NULL, error);
+    int r = ck_search_directory(helper, root, &binary.fd, error);
+    bool directory = r == 0;
+    if (r == -ENOTDIR)
+        r = ck_search_find(search, &wanted, root, &binary, NULL, error);
     if (r < 0 && error->outcome == CHOKE_TOOL_MISSING) {
         *error = (struct choke_error){0};
         return 0;
@@ -91,8 +96,8 @@ static int add_helper(struct gathering *gathering, struct ck_search *search, str
         return -E2BIG;
     }
     gathering->owned[gathering->owned_count++] = binary.fd;
-    const char *path = ck_arena_strdup(arena, binary.path);
-    return path == NULL ? -ENOMEM : add_file(gathering, binary.fd, path);
+    const char *path = ck_arena_strdup(arena, directory ? helper : binary.path);
+    return path == NULL ? -ENOMEM : add_file(gathering, binary.fd, path, directory);
 }
 
 static int gather(struct gathering *gathering, struct ck_search *search, struct ck_identity root,
@@ -100,7 +105,7 @@ static int gather(struct gathering *gathering, struct ck_search *search, struct 
 {
     int r = 0;
     for (size_t i = 0; r == 0 && i < count; i++)
-        r = add_file(gathering, tools[i].fd, tools[i].path);
+        r = add_file(gathering, tools[i].fd, tools[i].path, false);
     for (size_t i = 0; r == 0 && i < count; i++)
         for (uint32_t k = 0; r == 0 && k < tools[i].tool->execs.count; k++)
             r = add_helper(gathering, search, root, tools[i].tool->execs.items[k], arena, error);
@@ -113,7 +118,7 @@ static struct ck_cages_entry *find_entry(const struct ck_cages *cages, const str
 {
     for (size_t i = 0; cages->entries != NULL && i < ENTRIES_MAX; i++) {
         struct ck_cages_entry *entry = &cages->entries[i];
-        bool same = entry->count == gathering->count;
+        bool same = entry->count == gathering->count && entry->tracing == gathering->tracing;
         for (size_t k = 0; same && k < gathering->count; k++)
             same = ck_version_equal(&entry->files[k], &gathering->versions[k]);
         if (same)
@@ -131,6 +136,7 @@ static struct ck_cages_entry *new_entry(struct ck_cages *cages, const struct gat
         return NULL;
     struct ck_cages_entry *entry = &cages->entries[cages->next++ % ENTRIES_MAX];
     drop_entry(entry);
+    entry->tracing = gathering->tracing;
     entry->image = (struct ck_cage_image){.fd = fd, .number = ++cages->last_number};
     for (; entry->count < gathering->count; entry->count++) {
         entry->files[entry->count] = gathering->versions[entry->count];
@@ -152,6 +158,7 @@ static int make_entry(struct ck_cages *cages, struct gathering *gathering, struc
         .count = gathering->count,
         .search = cages->search->paths,
         .search_count = cages->search->count,
+        .tracing = gathering->tracing,
         .arena = arena,
     };
     CK_FD fd = -1;
@@ -169,7 +176,7 @@ int ck_cages_find(struct ck_cages *cages, struct ck_identity root, const struct 
                   struct ck_arena *arena, struct ck_cage_image *ret_image, const char **ret_inside,
                   struct choke_error *error)
 {
-    struct gathering gathering = {0};
+    struct gathering gathering = {.tracing = count > 1};
     struct ck_cages_entry *entry = NULL;
     int r = gather(&gathering, cages->search, root, tools, count, arena, error);
     if (r == 0)

@@ -106,7 +106,11 @@ static int find_helper(struct maker *maker, const char *helper)
 {
     const struct ck_wanted wanted = {.name = helper, .path = helper[0] == '/' ? helper : NULL};
     struct ck_binary binary;
-    int result = ck_search_find(maker->search, &wanted, maker->root, &binary, NULL, maker->error);
+    CK_FD directory_fd = -1;
+    int result = ck_search_directory(helper, maker->root, &directory_fd, maker->error);
+    if (result != -ENOTDIR)
+        return result; /* code to be mapped is a jail's affair; to execute it nobody is allowed */
+    result = ck_search_find(maker->search, &wanted, maker->root, &binary, NULL, maker->error);
     if (result < 0 && maker->error->outcome == CHOKE_TOOL_MISSING) {
         *maker->error = (struct choke_error){0};
         return 0;

@@ -90,7 +90,7 @@ static int step_jail(struct planner *planner)
     const struct choke_request *request = planner->request;
     struct ck_plan *plan = planner->plan;
     bool egress = request->egress != NULL && request->egress[0] != NULL;
-    if (ck_jail_choose(plan->verdict.jail, request->require_jail, egress, &plan->jail, &plan->verdict.error) < 0)
+    if (ck_jail_choose(planner->sources->jails, plan->verdict.jail, request->require_jail, egress, &plan->jail, &plan->verdict.error) < 0)
         return refuse(planner, "request.jail");
     return 0;
 }

@@ -25,6 +25,7 @@ struct ck_plan_sources {
     struct ck_search *search;
     struct ck_execs *execs;
     struct ck_cages *cages;
+    struct ck_jails *jails;
     int null_fd;
 };
 

@@ -11,38 +11,45 @@
 
 #define PATIENCE_NS (3 * CK_NS_PER_S) /* a trial ends itself after two seconds */
 
-static int ask(struct ck_launcher *launcher, uint32_t trial, int *ret_fd)
+/* program_fd: of a jail, or -1. */
+static int ask(struct ck_launcher *launcher, const struct ck_wire_try *request, int program_fd, int *ret_fd)
 {
-    const struct ck_wire_try request = {.kind = CK_WIRE_TRY, .trial = trial};
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
         return -errno;
     CK_FD ours = pair[0];
     CK_FD theirs = pair[1];
-    int result = ck_launcher_ask(launcher, &request, sizeof request, &theirs, 1);
+    int result = ck_launcher_ask(launcher, request, sizeof *request, (const int[]){theirs, program_fd}, program_fd >= 0 ? 2 : 1);
     if (result == 0)
         *ret_fd = ck_fd_take(&ours);
     return result;
 }
 
-/* An end of file without an answer: the trial was ended, or replaced by what it should not have been able to run. */
-static void hear(int fd, uint64_t deadline_ns, struct ck_wire_tried *ret_tried)
+/*
+ * Waits for one answer of this size. 0, or a negative errno; an end of file without an answer (-ECONNRESET) means that
+ * the child was ended, or replaced by what it should not have been able to run.
+ */
+static int hear(int fd, uint64_t deadline_ns, void *ret_answer, size_t size)
 {
     struct pollfd polled = {.fd = fd, .events = POLLIN};
-    for (;;) {
+    int ready;
+    do {
         uint64_t now = ck_clock_now_ns();
-        int left_ms = now < deadline_ns ? (int)((deadline_ns - now) / CK_NS_PER_MS) + 1 : 0;
-        int ready = poll(&polled, 1, left_ms);
-        if (ready < 0 && errno == EINTR)
-            continue;
-        struct ck_wire_tried tried;
-        ssize_t got = ready > 0 ? recv(fd, &tried, sizeof tried, MSG_DONTWAIT) : 0;
-        if (ready > 0 && got == (ssize_t)sizeof tried && tried.kind == CK_WIRE_TRIED && tried.trial == ret_tried->trial)
-            *ret_tried = tried;
-        else
-            ret_tried->error = ready > 0 ? ECONNRESET : ETIMEDOUT;
-        return;
-    }
+        ready = poll(&polled, 1, now < deadline_ns ? (int)((deadline_ns - now) / CK_NS_PER_MS) + 1 : 0);
+    } while (ready < 0 && errno == EINTR);
+    if (ready <= 0)
+        return -ETIMEDOUT;
+    return recv(fd, ret_answer, size, MSG_DONTWAIT) == (ssize_t)size ? 0 : -ECONNRESET;
+}
+
+static void hear_trial(int fd, uint64_t deadline_ns, struct ck_wire_tried *ret_tried)
+{
+    struct ck_wire_tried tried;
+    int result = hear(fd, deadline_ns, &tried, sizeof tried);
+    if (result == 0 && tried.kind == CK_WIRE_TRIED && tried.trial == ret_tried->trial)
+        *ret_tried = tried;
+    else
+        ret_tried->error = result < 0 ? -result : ECONNRESET;
 }
 
 int ck_trial_all(struct ck_launcher *launcher, struct ck_wire_tried ret_tried[CK_TRIALS])
@@ -53,13 +60,26 @@ int ck_trial_all(struct ck_launcher *launcher, struct ck_wire_tried ret_tried[CK
         fds[i] = -1;
         ret_tried[i] = (struct ck_wire_tried){.trial = i};
         if (i > 0 && result == 0)
-            result = ask(launcher, i, &fds[i]);
+            result = ask(launcher, &(struct ck_wire_try){.kind = CK_WIRE_TRY, .trial = i}, -1, &fds[i]);
     }
     uint64_t deadline_ns = ck_clock_now_ns() + PATIENCE_NS;
     for (uint32_t i = 1; i < CK_TRIALS; i++) {
         if (result == 0)
-            hear(fds[i], deadline_ns, &ret_tried[i]);
+            hear_trial(fds[i], deadline_ns, &ret_tried[i]);
         ck_fd_close(&fds[i]);
     }
     return result;
+}
+
+int ck_trial_jail(struct ck_launcher *launcher, int program_fd, struct ck_wire_proved *ret_proved)
+{
+    static const struct ck_wire_try request = {.kind = CK_WIRE_PROVE};
+    CK_FD fd = -1;
+    int result = ask(launcher, &request, program_fd, &fd);
+    if (result < 0)
+        return result;
+    result = hear(fd, ck_clock_now_ns() + PATIENCE_NS, ret_proved, sizeof *ret_proved);
+    if (result < 0 || ret_proved->kind != CK_WIRE_PROVED)
+        *ret_proved = (struct ck_wire_proved){.error = result < 0 ? -result : ECONNRESET};
+    return 0;
 }

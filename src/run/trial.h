@@ -14,4 +14,10 @@
  */
 int ck_trial_all(struct ck_launcher *launcher, struct ck_wire_tried ret_tried[CK_TRIALS]);
 
+/*
+ * Builds the jail of the program and tries to get out of it. ret_proved->held has a bit for each layer that held, error
+ * is why the jail could not be built. Returns 0, or a negative errno where there is no keeper to ask.
+ */
+int ck_trial_jail(struct ck_launcher *launcher, int program_fd, struct ck_wire_proved *ret_proved);
+
 #endif

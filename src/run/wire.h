@@ -15,6 +15,8 @@
  *   warden -> caller   CK_WIRE_HELLO   with a pidfd of itself
  *                      CK_WIRE_REPORT  the run is over and its tree is dead
  *   trial  -> caller   CK_WIRE_TRIED   whether the layer held
+ *   caller -> keeper   CK_WIRE_PROVE   with a socket and the program of a jail: try to get out of it
+ *   prover -> caller   CK_WIRE_PROVED  what held
  */
 #ifndef CK_RUN_WIRE_H
 #define CK_RUN_WIRE_H
@@ -32,6 +34,8 @@ enum ck_wire_kind {
     CK_WIRE_REPORT,
     CK_WIRE_TRY,
     CK_WIRE_TRIED,
+    CK_WIRE_PROVE,
+    CK_WIRE_PROVED,
 };
 
 /* Layers that can be tried on this machine (keeper/trial.c). */
@@ -101,6 +105,13 @@ struct ck_wire_tried {
     uint32_t trial;
     int32_t error; /* 0: it holds; EPROTO: the kernel accepted it, and what it forbids was still possible */
     int32_t value;
+};
+
+struct ck_wire_proved {
+    uint32_t kind;
+    uint32_t held;        /* a bit for each enum ck_cage_wall */
+    uint32_t failed_step; /* of the program, from 1; 0: none, or it was not a step that failed */
+    int32_t error;        /* 0: the jail could be built */
 };
 
 /* How a plan begins, be it here or in a memfd. */

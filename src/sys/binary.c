@@ -222,3 +222,22 @@ int ck_search_find(struct ck_search *search, const struct ck_wanted *wanted, str
         *ret_rule = rule;
     return result;
 }
+
+int ck_search_directory(const char *path, struct ck_identity root, int *ret_fd, struct choke_error *error)
+{
+    struct stat status;
+    struct ck_trusted place;
+    if (path[0] != '/' || stat(path, &status) < 0 || !S_ISDIR(status.st_mode))
+        return -ENOTDIR;
+    int result = ck_trust_walk(path, &place, error);
+    if (result == 0 && (ck_trust_passes(&place, root) || (place.status.st_mode & (S_IWGRP | S_IWOTH)) != 0))
+        result = ck_error_set(error, CHOKE_DISALLOWED, EPERM,
+                              "'%s' lies inside the root or may be written by others, so its code is not to be trusted",
+                              CK_QUOTE(path));
+    if (result == 0)
+        *ret_fd = ck_fd_take(&place.fd);
+    ck_trust_done(&place);
+    if (result == -EPERM && error->outcome == CHOKE_NONE)
+        error->outcome = CHOKE_DISALLOWED;
+    return result;
+}

@@ -51,6 +51,12 @@ int ck_search_init(struct ck_search *search, const char *const *paths, uint32_t 
 void ck_search_done(struct ck_search *search);
 
 /*
+ * A helper that is a directory holds plugins: code to be mapped, not to be executed. 0 and an O_PATH descriptor;
+ * -ENOTDIR where the path is something else or nothing; -EPERM where it is not to be trusted, with *error.
+ */
+int ck_search_directory(const char *path, struct ck_identity root, int *ret_fd, struct choke_error *error);
+
+/*
  * Failures fill *error with the outcome: CHOKE_TOOL_MISSING (not found), CHOKE_DISALLOWED (not to be trusted, or not the
  * wanted content), CHOKE_SPAWN_FAILED with EACCES (found, not executable); and *ret_rule, which may be NULL.
  */

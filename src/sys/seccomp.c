@@ -51,9 +51,6 @@ static const char *const forbidden[] = {
     "setns",
     "unshare",
     /* other processes */
-    "ptrace",
-    "process_vm_readv",
-    "process_vm_writev",
     "process_madvise",
     "pidfd_getfd",
     "kcmp",
@@ -117,6 +114,16 @@ static int forbid_calls(scmp_filter_ctx filter)
     int r = 0;
     for (size_t i = 0; r == 0 && i < sizeof forbidden / sizeof forbidden[0]; i++)
         r = add(filter, SCMP_ACT_ERRNO(strcmp(forbidden[i], "socket") == 0 ? EAFNOSUPPORT : EPERM), forbidden[i], NULL);
+    return r;
+}
+
+/* What a tracer does to its own processes. */
+static int forbid_tracing(scmp_filter_ctx filter)
+{
+    static const char *const calls[] = {"ptrace", "process_vm_readv", "process_vm_writev"};
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < sizeof calls / sizeof calls[0]; i++)
+        r = add(filter, SCMP_ACT_ERRNO(EPERM), calls[i], NULL);
     return r;
 }
 
@@ -186,7 +193,7 @@ static int export_filter(scmp_filter_ctx filter, struct sock_filter **ret_filter
     return 0;
 }
 
-int ck_seccomp_build(struct sock_filter **ret_filter, size_t *ret_count)
+int ck_seccomp_build(bool tracing, struct sock_filter **ret_filter, size_t *ret_count)
 {
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
     if (filter == NULL)
@@ -198,6 +205,8 @@ int ck_seccomp_build(struct sock_filter **ret_filter, size_t *ret_count)
         r = seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2); /* a binary tree: a call costs six comparisons */
     for (size_t i = 0; r == 0 && i < sizeof parts / sizeof parts[0]; i++)
         r = parts[i](filter);
+    if (r == 0 && !tracing)
+        r = forbid_tracing(filter);
     if (r == 0)
         r = export_filter(filter, ret_filter, ret_count);
     seccomp_release(filter);

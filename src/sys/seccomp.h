@@ -8,9 +8,13 @@
 #define CK_SYS_SECCOMP_H
 
 #include <linux/filter.h>
+#include <stdbool.h>
 #include <stddef.h>
 
-/* The filter as the kernel takes it, to be freed. 0 or a negative errno. */
-int ck_seccomp_build(struct sock_filter **ret_filter, size_t *ret_count);
+/*
+ * The filter as the kernel takes it, to be freed. 0 or a negative errno. tracing: processes of the jail may trace each
+ * other, for a tool such as strace.
+ */
+int ck_seccomp_build(bool tracing, struct sock_filter **ret_filter, size_t *ret_count);
 
 #endif

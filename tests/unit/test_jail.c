@@ -13,7 +13,7 @@ static void auto_falls_back_to_none_and_says_what_it_skipped(void **state)
     (void)state;
     struct ck_jail_choice choice;
     struct choke_error error = {0};
-    assert_int_equal(ck_jail_choose(CHOKE_JAIL_AUTO, false, false, &choice, &error), 0);
+    assert_int_equal(ck_jail_choose(&(struct ck_jails){0}, CHOKE_JAIL_AUTO, false, false, &choice, &error), 0);
     assert_string_equal(choice.jail->name, "none");
     assert_string_equal(choice.skipped, "native");
     assert_string_equal(choice.reason, "not_installed");
@@ -24,7 +24,7 @@ static void none_skips_nothing(void **state)
     (void)state;
     struct ck_jail_choice choice;
     struct choke_error error = {0};
-    assert_int_equal(ck_jail_choose(CHOKE_JAIL_NONE, false, false, &choice, &error), 0);
+    assert_int_equal(ck_jail_choose(&(struct ck_jails){0}, CHOKE_JAIL_NONE, false, false, &choice, &error), 0);
     assert_null(choice.skipped);
     assert_string_equal(choice.jail->layers[0], "no_new_privs");
 }
@@ -42,7 +42,7 @@ static void a_jail_that_is_not_to_be_had_is_refused(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct ck_jail_choice choice;
         struct choke_error error = {0};
-        assert_true(ck_jail_choose(cases[i].wanted, cases[i].required, cases[i].egress, &choice, &error) < 0);
+        assert_true(ck_jail_choose(&(struct ck_jails){0}, cases[i].wanted, cases[i].required, cases[i].egress, &choice, &error) < 0);
         assert_int_equal(error.outcome, CHOKE_JAIL_UNAVAILABLE);
     }
 }

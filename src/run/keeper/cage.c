@@ -473,7 +473,7 @@ static __attribute__((noreturn)) void init_main(void *argument)
             ck_leave(127);
         }
     }
-    long pid = ck_create_borrowed(ck_child_main, run->child, NULL);
+    long pid = ck_create_borrowed(run->main, run->argument, NULL);
     told->stage = pid < 0 ? CK_STAGE_CREATE : run->child->failed_stage;
     told->error = pid < 0 ? (int32_t)-pid : run->child->failed_errno;
     for (int i = 0; i < CK_WIRE_STDOUT_READ; i++)

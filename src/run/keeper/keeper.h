@@ -19,6 +19,7 @@
 #ifndef CK_RUN_KEEPER_H
 #define CK_RUN_KEEPER_H
 
+#include "run/create.h"
 #include "run/raw.h"
 #include "run/wire.h"
 
@@ -114,6 +115,7 @@ struct ck_cage_told {
     int32_t code, status; /* of the tool, once ended is set */
     uint32_t stream_held;
     uint32_t ended;
+    uint32_t held; /* prove.c */
 };
 
 /* The namespaces and the root that a warden of a jail is in. */
@@ -133,6 +135,8 @@ struct ck_child;
 struct ck_cage_run {
     struct ck_cage *cage;
     struct ck_child *child;
+    ck_create_child main; /* what runs inside, and with what; usually ck_child_main and child */
+    void *argument;
     int root_fd;
     const char *root_path; /* of root_fd on the host */
     uint32_t workspace;    /* enum ck_workspace */
@@ -160,6 +164,16 @@ struct ck_child {
 
 /* argument is a struct ck_child; on failure it is filled for the parent, whose memory this is. */
 __attribute__((noreturn)) void ck_child_main(void *argument);
+
+/* ---- prove.c ---- */
+
+struct ck_prove_birth {
+    int socket_fd;
+    int program_fd;
+};
+
+/* argument is a struct ck_prove_birth. */
+__attribute__((noreturn)) void ck_prove_main(void *argument);
 
 /* ---- trial.c ---- */
 

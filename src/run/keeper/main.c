@@ -161,6 +161,21 @@ static void make_trial(int socket_fd, uint32_t trial)
     ck_close(socket_fd);
 }
 
+/* Stands among the wardens like a trial. */
+static void make_prover(int socket_fd, int program_fd)
+{
+    struct ck_prove_birth birth = {.socket_fd = socket_fd, .program_fd = program_fd};
+    if (keeper.warden_count < CK_WARDENS_MAX) {
+        long pid = ck_create_copied(ck_prove_main, &birth, -1);
+        if (pid > 0) {
+            wardens[keeper.warden_count] = (int32_t)pid;
+            numbers[keeper.warden_count++] = ++keeper.last_number;
+        }
+    }
+    ck_close(program_fd);
+    ck_close(socket_fd);
+}
+
 static void forget_warden(int32_t pid)
 {
     for (size_t i = 0; i < keeper.warden_count; i++) {
@@ -201,6 +216,8 @@ static bool hear(void)
         make_warden(fds[0], count == 2 ? fds[1] : -1);
     else if (message.kind == CK_WIRE_TRY && count == 1)
         make_trial(fds[0], message.trial);
+    else if (message.kind == CK_WIRE_PROVE && count == 2)
+        make_prover(fds[0], fds[1]);
     return true;
 }
 

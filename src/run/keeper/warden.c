@@ -249,6 +249,8 @@ static long create_process(struct warden *warden, struct run *run, const struct 
     struct ck_cage_run caged = {
         .cage = &warden->cage,
         .child = child,
+        .main = ck_child_main,
+        .argument = child,
         .root_fd = child->fds[CK_WIRE_CWD],
         .root_path = (const char *)plan + plan->root_at,
         .workspace = plan->workspace,

@@ -1,0 +1,185 @@
+/*
+ * prove.c - does the native jail hold on this machine? The forbidden act is tried inside, once per context.
+ *
+ * A child of the keeper builds a jail with the same program and the same steps as for a tool, and in the place of the
+ * tool one function after another tries to get through a wall. A protection that the kernel accepts and does not keep
+ * is found here, before anything is trusted to it.
+ */
+#include "run/keeper/keeper.h"
+
+#include "jail/cage.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/prctl.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+
+#define PROVE_SECONDS 2
+#define SOCKET_FD 3
+#define PROGRAM_FD 4
+#define TIOCSTI_WITH_HIGH_BITS ((INT64_C(1) << 32) | 0x5412)
+
+/* Namespaces of the keeper, to be compared with those inside. */
+static const char *const links[CK_WALL_NAMESPACES] = {
+    [CK_WALL_USER_NS] = "/proc/self/ns/user", [CK_WALL_MOUNT_NS] = "/proc/self/ns/mnt",
+    [CK_WALL_PID_NS] = "/proc/self/ns/pid",   [CK_WALL_NET_NS] = "/proc/self/ns/net",
+    [CK_WALL_IPC_NS] = "/proc/self/ns/ipc",   [CK_WALL_UTS_NS] = "/proc/self/ns/uts",
+    [CK_WALL_CGROUP_NS] = "/proc/self/ns/cgroup",
+};
+
+static uint64_t outside[CK_WALL_NAMESPACES];
+
+static uint64_t namespace_of(const char *link)
+{
+    struct stat status;
+    return CK_RAW4(newfstatat, AT_FDCWD, link, &status, 0) < 0 ? 0 : (uint64_t)status.st_ino;
+}
+
+static long open_to(const char *path, int flags)
+{
+    long fd = CK_RAW4(openat, AT_FDCWD, path, flags | O_CLOEXEC, 0600);
+    if (fd >= 0)
+        ck_close((int)fd);
+    return fd;
+}
+
+/* ---- one wall each ---- */
+
+static bool fresh_root(void)
+{
+    return open_to("/" CK_CAGE_OLD "/etc", O_PATH) == -ENOENT && open_to("/root", O_PATH) == -ENOENT &&
+           open_to("/sys", O_PATH) == -ENOENT && open_to("/planted", O_WRONLY | O_CREAT) < 0 &&
+           open_to("/proc/sys/kernel/core_pattern", O_WRONLY) < 0 && open_to("/proc/1/mem", O_RDWR) < 0 &&
+           open_to(CK_CAGE_SCRATCH "/mine", O_WRONLY | O_CREAT) >= 0;
+}
+
+static bool landlock(void)
+{
+    return open_to(CK_CAGE_WORK "/planted", O_WRONLY | O_CREAT) < 0 && open_to("/usr/planted", O_WRONLY | O_CREAT) < 0;
+}
+
+/* Whichever of them is there; harmless if it is run after all: then this process is replaced, and its silence tells. */
+static bool execs(void)
+{
+    static const char *const programs[] = {"/usr/bin/true", "/bin/sh", "/usr/bin/env"};
+    static char name[] = "true";
+    static char *const argv[] = {name, NULL};
+    static char *const envp[] = {NULL};
+    for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++) {
+        long result = ck_create_execute(-1, programs[i], argv, envp);
+        if (result != -EACCES && result != -ENOENT)
+            return false;
+    }
+    return true;
+}
+
+static bool seccomp(void)
+{
+    return CK_RAW2(io_uring_setup, 1, NULL) == -EPERM && CK_RAW3(socket, AF_INET, SOCK_STREAM, 0) == -EAFNOSUPPORT &&
+           CK_RAW3(socket, AF_UNIX, SOCK_STREAM, 0) == -EAFNOSUPPORT && CK_RAW5(keyctl, 0, -3, 0, 0, 0) == -EPERM &&
+           CK_RAW3(ioctl, 0, TIOCSTI_WITH_HIGH_BITS, "") == -EPERM && CK_RAW1(unshare, 0x10000000) == -EPERM &&
+           CK_RAW2(memfd_create, "code", 0) == -EPERM && CK_RAW3(bpf, 0, NULL, 0) == -EPERM;
+}
+
+static bool no_capabilities(void)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct data[2] = {{~0u, ~0u, ~0u}, {~0u, ~0u, ~0u}};
+    long result = CK_RAW2(capget, &header, data);
+    return result == 0 && (data[0].effective | data[1].effective | data[0].permitted | data[1].permitted) == 0 &&
+           CK_RAW5(prctl, PR_CAPBSET_READ, CAP_SYS_ADMIN, 0, 0, 0) == 0;
+}
+
+static bool no_new_privs(void)
+{
+    return CK_RAW5(prctl, PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1;
+}
+
+static bool (*const walls[CK_WALLS])(void) = {
+    [CK_WALL_FRESH_ROOT] = fresh_root, [CK_WALL_LANDLOCK] = landlock,
+    [CK_WALL_EXECS] = execs,           [CK_WALL_SECCOMP] = seccomp,
+    [CK_WALL_NO_CAPABILITIES] = no_capabilities, [CK_WALL_NO_NEW_PRIVS] = no_new_privs,
+};
+
+/* ---- the trial ---- */
+
+/* In the place of the tool. The last to be tried is execs: should it not hold, what was found so far is told. */
+static __attribute__((noreturn)) void prover(void *argument)
+{
+    struct ck_cage_told *told = argument;
+    for (uint32_t layer = 0; layer < CK_WALL_NAMESPACES; layer++) {
+        uint64_t inside = namespace_of(links[layer]);
+        if (inside != 0 && inside != outside[layer])
+            told->held |= UINT32_C(1) << layer;
+    }
+    for (uint32_t layer = CK_WALL_NAMESPACES; layer < CK_WALLS; layer++)
+        if (layer != CK_WALL_EXECS && walls[layer]())
+            told->held |= UINT32_C(1) << layer;
+    if (execs())
+        told->held |= UINT32_C(1) << CK_WALL_EXECS;
+    ck_leave(0);
+}
+
+/* Nothing of the keeper's stays open but the socket and the program. */
+static long let_go(const struct ck_prove_birth *birth)
+{
+    static const struct itimerval time = {.it_value = {.tv_sec = PROVE_SECONDS}};
+    static const uint64_t none = 0;
+    long socket_fd = CK_RAW3(fcntl, birth->socket_fd, F_DUPFD_CLOEXEC, 10);
+    long program_fd = CK_RAW3(fcntl, birth->program_fd, F_DUPFD_CLOEXEC, 10);
+    long result = CK_RAW3(dup3, socket_fd, SOCKET_FD, O_CLOEXEC);
+    if (result >= 0)
+        result = CK_RAW3(dup3, program_fd, PROGRAM_FD, O_CLOEXEC);
+    if (result >= 0)
+        result = CK_RAW3(close_range, PROGRAM_FD + 1, ~0u, 0);
+    (void)CK_RAW5(prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    (void)CK_RAW3(setitimer, ITIMER_REAL, &time, NULL);
+    (void)CK_RAW4(rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof none);
+    return result;
+}
+
+static long prove(struct ck_cage *cage, struct ck_wire_proved *proved)
+{
+    static const int no_fds[CK_WIRE_FDS_MAX] = {-1, -1, -1, -1, -1, -1, -1, -1, -1};
+    struct ck_child child = {.fds = no_fds};
+    siginfo_t info = {0};
+    long root = CK_RAW4(openat, AT_FDCWD, "/usr", O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
+    long result = root < 0 ? root : ck_cage_enter(cage, PROGRAM_FD);
+    proved->failed_step = cage->failed_step;
+    if (result < 0)
+        return result;
+    struct ck_cage_run run = {.cage = cage, .child = &child, .main = prover, .argument = cage->told,
+                              .root_fd = (int)root, .root_path = "/usr"};
+    result = ck_cage_create(&run);
+    while (result >= 0) {
+        result = CK_RAW5(waitid, P_ALL, 0, &info, WEXITED, NULL);
+        if (result == 0)
+            break;
+        if (result == -EINTR)
+            result = 0;
+    }
+    if (result < 0)
+        return result;
+    proved->held = cage->told->held;
+    return cage->told->stage != CK_STAGE_NONE ? -cage->told->error : 0;
+}
+
+void ck_prove_main(void *argument)
+{
+    static struct ck_cage cage;
+    struct ck_wire_proved proved = {.kind = CK_WIRE_PROVED};
+    for (uint32_t layer = 0; layer < CK_WALL_NAMESPACES; layer++)
+        outside[layer] = namespace_of(links[layer]);
+    if (let_go(argument) < 0)
+        ck_leave(1);
+    proved.error = (int32_t)-prove(&cage, &proved);
+    (void)ck_send(SOCKET_FD, &proved, sizeof proved, -1);
+    ck_leave(0);
+}
