@@ -131,6 +131,34 @@ static int place_work(struct ck_plan *plan)
     return plan->cage_root == NULL || plan->cage_cwd == NULL ? -ENOMEM : 0;
 }
 
+/* The argument that the path is a part of: the reading's strings are the caller's, the plan's are copies. */
+static size_t argument_of(const struct ck_reading *reading, const char *path)
+{
+    size_t i = 0;
+    while (i < reading->argc && (path < reading->argv[i] || path > reading->argv[i] + strlen(reading->argv[i])))
+        i++;
+    return i;
+}
+
+/* An absolute path beneath the root is elsewhere inside: the root is at /work. */
+static int move_paths(struct ck_plan *plan)
+{
+    const struct ck_reading *reading = &plan->verdict.reading;
+    size_t root = strcmp(plan->cage_root, "/") == 0 ? 0 : strlen(plan->cage_root);
+    for (size_t i = 0; i < reading->paths_count; i++) {
+        const char *path = reading->paths[i].path;
+        size_t at = argument_of(reading, path);
+        if (path[0] != '/' || at == reading->argc || strncmp(path, plan->cage_root, root) != 0 ||
+            (path[root] != '/' && path[root] != '\0'))
+            continue;
+        plan->argv[at] = ck_arena_printf(&plan->arena, "%.*s" CK_CAGE_WORK "%s", (int)(path - reading->argv[at]),
+                                         reading->argv[at], path + root);
+        if (plan->argv[at] == NULL)
+            return -ENOMEM;
+    }
+    return 0;
+}
+
 /* The outermost tool's entry speaks for those that it runs; an inner one can only narrow. */
 static enum ck_workspace narrowest(const struct ck_execs_tool *tools, size_t count)
 {
@@ -160,7 +188,8 @@ static int enter_cage(const struct ck_plan_sources *sources, struct ck_plan *pla
         if (plan->argv[reading->nested[i].position] == NULL)
             return -ENOMEM;
     }
-    return executed == NULL ? -ENOMEM : place_work(plan);
+    int result = executed == NULL ? -ENOMEM : place_work(plan);
+    return result < 0 ? result : move_paths(plan);
 }
 
 int ck_chain_close(const struct ck_plan_sources *sources, struct ck_plan *plan)

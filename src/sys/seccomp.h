@@ -3,6 +3,11 @@
  *
  * A closed list of what is refused, not of what is allowed: tools are many, and what they need is their affair; what
  * reaches around namespaces and Landlock is ours. Calls of another architecture (int 0x80, x32) end the process.
+ *
+ * The filter is put on once, by the warden of a jail, because putting it on costs as much as a tenth of a run. What the
+ * warden still needs then for every run (mount, umount2, open_tree, move_mount, mount_setattr, setns, and clone with new
+ * pid, mount and ipc namespaces) is therefore not in it. All of these want a capability in the jail's user namespace;
+ * a tool has none, cannot get one back, and cannot make a user namespace to have some in: that is in the filter.
  */
 #ifndef CK_SYS_SECCOMP_H
 #define CK_SYS_SECCOMP_H

@@ -249,6 +249,18 @@ static long open_execs(struct ck_cage *cage)
     return 0;
 }
 
+/* For the warden and all that it creates; sys/seccomp.h says what is in it. */
+static long restrict_calls(const struct ck_cage_program *program)
+{
+    const struct sock_fprog filter = {
+        .len = (unsigned short)program->filter_count,
+        .filter = (void *)(uintptr_t)((const char *)program + program->filter_at),
+    };
+    if (program->filter_count == 0)
+        return 0;
+    return CK_RAW5(prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0);
+}
+
 long ck_cage_enter(struct ck_cage *cage, int program_fd)
 {
     struct stat status;
@@ -272,7 +284,10 @@ long ck_cage_enter(struct ck_cage *cage, int program_fd)
         return result;
     cage->root_ns_fd = (int)result;
     drop_bounding_set();
-    return open_execs(cage);
+    result = open_execs(cage);
+    if (result == 0)
+        result = CK_RAW5(prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    return result < 0 ? result : restrict_calls(cage->program);
 }
 
 /* ---- the repository ---------------------------------------------------------------------- */
@@ -398,25 +413,10 @@ static long drop_capabilities(void)
     return result < 0 ? result : CK_RAW2(capset, &header, none);
 }
 
-static long restrict_calls(const struct ck_cage_program *program)
-{
-    const struct sock_fprog filter = {
-        .len = (unsigned short)program->filter_count,
-        .filter = (void *)(uintptr_t)((const char *)program + program->filter_at),
-    };
-    if (program->filter_count == 0)
-        return 0;
-    return CK_RAW5(prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0);
-}
-
 static long give_up_privileges(const struct ck_cage_run *run)
 {
-    long result = CK_RAW5(prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    if (result == 0)
-        result = restrict_files(run);
-    if (result == 0)
-        result = drop_capabilities();
-    return result < 0 ? result : restrict_calls(run->cage->program);
+    long result = restrict_files(run);
+    return result < 0 ? result : drop_capabilities();
 }
 
 /* ---- a run: the init --------------------------------------------------------------------- */
