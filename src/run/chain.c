@@ -118,8 +118,10 @@ static int place_work(struct ck_plan *plan)
 {
     char root[PATH_MAX], cwd[PATH_MAX];
     int result = ck_beneath_path(plan->root_fd, root, sizeof root);
-    if (result == 0)
+    if (result == 0 && plan->cwd_fd != plan->root_fd)
         result = ck_beneath_path(plan->cwd_fd, cwd, sizeof cwd);
+    else
+        memcpy(cwd, root, sizeof cwd);
     size_t length = strcmp(root, "/") == 0 ? 0 : strlen(root);
     if (result < 0 || strncmp(root, cwd, length) != 0) {
         (void)ck_error_set(&plan->verdict.error, CHOKE_CWD, result < 0 ? -result : EXDEV,
@@ -135,7 +137,7 @@ static int place_work(struct ck_plan *plan)
 static size_t argument_of(const struct ck_reading *reading, const char *path)
 {
     size_t i = 0;
-    while (i < reading->argc && (path < reading->argv[i] || path > reading->argv[i] + strlen(reading->argv[i])))
+    while (i < reading->argc && (uintptr_t)path - (uintptr_t)reading->argv[i] > strlen(reading->argv[i]))
         i++;
     return i;
 }
