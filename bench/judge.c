@@ -89,7 +89,7 @@ static char *read_file(const char *path, size_t *ret_length)
     if (text == NULL || file == NULL)
         fail(path, strerror(errno));
     *ret_length = fread(text, 1, CK_POLICY_MAX_BYTES, file);
-    fclose(file);
+    (void)fclose(file);
     return text;
 }
 

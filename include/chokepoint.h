@@ -45,7 +45,8 @@
  * WHAT A TOOL FINDS
  *
  *   Its arguments, the environment PATH HOME LANG LC_ALL with what the entry sets and grants, the
- *   working directory, stdin as requested (else /dev/null), two pipes, and no other descriptor. A
+ *   working directory, stdin as requested (else /dev/null), two pipes, and no other descriptor (a script
+ *   whose entry has a sha256 also finds itself, as descriptor 3). A
  *   session of its own without a terminal, default signal dispositions, an empty signal mask, umask
  *   022, and no_new_privs. Resource limits, priority and user are the caller's.
  *
@@ -259,7 +260,7 @@ struct choke_result {
     uint64_t system_us;
     uint64_t max_rss_kib;
     const char *jail;          /* "none", ...; NULL where nothing ran */
-    const char *const *layers; /* NULL-terminated: what held, "no_new_privs", ... */
+    const char *const *layers; /* NULL-terminated: what held: "no_new_privs", "execs", ... */
     const char *kill;          /* how the tree would have been killed: pidns cgroup subreaper pgroup; NULL */
     const char *tool_name;     /* NULL where argv[0] names no tool */
     const char *tool_path;     /* NULL where it was not resolved */

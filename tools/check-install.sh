@@ -23,7 +23,8 @@ for file in "$prefix/bin/chokepoint" "$libraries/libchokepoint.so"; do
         exit 1
     fi
 done
-for file in share/man/man1/chokepoint.1 share/bash-completion/completions/chokepoint share/zsh/site-functions/_chokepoint; do
+for file in share/man/man1/chokepoint.1 share/bash-completion/completions/chokepoint share/zsh/site-functions/_chokepoint \
+    share/chokepoint/policy.schema.json; do
     [ -s "$prefix/$file" ] || { echo "'$file' was not installed"; exit 1; }
 done
 [ "$("$prefix/bin/chokepoint" --version)" = "chokepoint $(flags --modversion)" ]

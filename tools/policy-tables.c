@@ -228,7 +228,8 @@ static void put_tool(const struct ck_tool *tool, const struct tool_arrays *array
     put_list("execs", arrays->execs, &tool->execs);
     put_list("egress", arrays->egress, &tool->egress);
     (void)printf(".set_env = a%u, .set_env_count = %u, ", arrays->set_env, tool->set_env_count);
-    (void)printf(arrays->args != 0 ? ".args = a%u, " : "", arrays->args);
+    if (arrays->args != 0)
+        (void)printf(".args = a%u, ", arrays->args);
     (void)printf(".route = %d, .required = %d, .platforms = %u, .allow_credentials = %d, .limits.timeout_s = %u, "
                  ".has_execs = %d, .workspace = %d, .line = %u},\n",
                  (int)tool->route, tool->required, tool->platforms, tool->allow_credentials, tool->limits.timeout_s,

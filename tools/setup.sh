@@ -24,6 +24,8 @@ needs_test='
 libcmocka-dev       module cmocka
 python3-pytest      python pytest
 python3-hypothesis  python hypothesis
+python3-jsonschema  python jsonschema
+python3-yaml        python yaml
 python3-yaml        python yaml
 clang               command clang
 clang-format        command clang-format

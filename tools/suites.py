@@ -192,6 +192,14 @@ def symbols(_):
     return check(PYTHON, "tools/check-symbols.py", "build")
 
 
+@suite("policy", "build-gcc")
+def policy(_):
+    """the default policy passes its own review, and does not differ from itself"""
+    default = "policy/default.yaml"
+    outcome = check("build/chokepoint", "policy", "check", default)
+    return as_one(outcome.add(check("build/chokepoint", "policy", "diff", default, default)))
+
+
 # ---- what runs the library ----
 
 def units(directory, prefix=(), env=None):

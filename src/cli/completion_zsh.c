@@ -74,7 +74,7 @@ static void print_group(FILE *out, const struct ck_command *const *command, cons
     const char *name = (*command)->name;
     size_t length = (size_t)ck_command_first(*command) + 1;
 
-    (void)fprintf(out, "    %.*s)\n        _arguments -C -A '-*' '1:command:((", (int)length - 1, name);
+    (void)fprintf(out, "    %.*s)\n        state=\n        _arguments -C -A '-*' '1:command:((", (int)length - 1, name);
     for (const struct ck_command *const *at = command; *at && strncmp((*at)->name, name, length) == 0; at++)
         print_choice(out, ck_command_second(*at), (int)strlen(ck_command_second(*at)), (*at)->summary);
     (void)fputs("))' '*::argument:->argument' && return\n    [ \"$state\" = argument ] || return\n"

@@ -299,7 +299,9 @@ static int check_subcommand_name(struct compiler *compiler, uint32_t index, cons
 static int compile_subcommands(struct compiler *compiler, const char *tool_label)
 {
     const struct ck_node *list = ck_node_value(compiler->args_node, "subcommands");
-    const struct ck_node *node = list != NULL ? list + 1 : NULL;
+    if (list == NULL)
+        return 0;
+    const struct ck_node *node = list + 1;
     int r = 0;
     for (uint32_t i = 0; r == 0 && i < compiler->args->subcommands_count; i++, node += node->span) {
         struct ck_subcommand *subcommand = &compiler->args->subcommands[i];

@@ -63,6 +63,14 @@ static int compare_file(struct drifts *drifts, const char *kind, const struct ck
     return result;
 }
 
+/* Which of two that stand in order comes first, by name; what is not there comes last. */
+static int order_of(const char *old, const char *new)
+{
+    if (old == NULL || new == NULL)
+        return old != NULL ? -1 : 1;
+    return strcmp(old, new);
+}
+
 static const char *shown(const struct ck_lock_file *file)
 {
     return file->path != NULL ? file->path : "not found";
@@ -73,9 +81,8 @@ static int compare_files(struct drifts *drifts, const char *kind, const struct c
 {
     int result = 0;
     for (size_t i = 0, k = 0; result == 0 && (i < before->count || k < after->count);) {
-        const struct ck_lock_file *old = i < before->count ? &before->items[i] : NULL;
-        const struct ck_lock_file *new = k < after->count ? &after->items[k] : NULL;
-        int order = old == NULL ? 1 : new == NULL ? -1 : strcmp(old->name, new->name);
+        const struct ck_lock_file *old = &before->items[i], *new = &after->items[k];
+        int order = order_of(i < before->count ? old->name : NULL, k < after->count ? new->name : NULL);
         if (order == 0)
             result = compare_file(drifts, kind, old, new);
         else if (order < 0)
@@ -106,9 +113,8 @@ int ck_lock_compare(const struct ck_lock *before, const struct ck_lock *after, s
     struct drifts drifts = {.arena = arena};
     int result = 0;
     for (size_t i = 0, k = 0; result == 0 && (i < before->count || k < after->count);) {
-        const struct ck_lock_tool *old = i < before->count ? &before->tools[i] : NULL;
-        const struct ck_lock_tool *new = k < after->count ? &after->tools[k] : NULL;
-        int order = old == NULL ? 1 : new == NULL ? -1 : strcmp(old->name, new->name);
+        const struct ck_lock_tool *old = &before->tools[i], *new = &after->tools[k];
+        int order = order_of(i < before->count ? old->name : NULL, k < after->count ? new->name : NULL);
         drifts.tool = order <= 0 ? old->name : new->name;
         if (order == 0)
             result = compare_tool(&drifts, old, new);

@@ -253,7 +253,10 @@ static void hear_warden(struct ck_watch *watch, struct ck_warden *warden)
         run->ended_ns = report.ended_ns;
         run->incomplete = (report.ending & CK_ENDING_STREAM_HELD) != 0;
         run->warden = NULL;
-        ck_launcher_give_back(&watch->launcher, warden);
+        if (report.ending & CK_ENDING_LAST)
+            bury(watch, warden);
+        else
+            ck_launcher_give_back(&watch->launcher, warden);
         take_rest(watch, run);
         end_run(watch, run);
     }

@@ -258,14 +258,14 @@ static int take_loader(struct walk *walk, const char *interpreter)
     return add(walk->depend, CK_PART_INTERPRETER, interpreter, fd >= 0 ? interpreter : NULL, fd);
 }
 
-static int real_path(int fd, char path[PATH_MAX])
+static int real_path(int fd, char ret_target[PATH_MAX])
 {
-    char link[64];
-    (void)snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-    ssize_t length = readlink(link, path, PATH_MAX - 1);
+    char place[64];
+    (void)snprintf(place, sizeof place, "/proc/self/fd/%d", fd);
+    ssize_t length = readlink(place, ret_target, PATH_MAX - 1);
     if (length < 0)
         return -errno;
-    path[length] = '\0';
+    ret_target[length] = '\0';
     return 0;
 }
 

@@ -20,7 +20,7 @@ def test_help_names_every_command_and_option(user_box):
     overview = user_box.call([user_box.command, "--help"])
     assert overview.status == 0 and overview.err == b""
     assert overview.out == user_box.call([user_box.command, "help"]).out
-    for name in ("run", "help", "completion", "--version"):
+    for name in ("run", "policy check", "policy show", "policy diff", "policy explain", "help", "completion", "--version"):
         assert name.encode() in overview.out
     page = user_box.call([user_box.command, "help", "run"])
     assert page.status == 0
@@ -32,7 +32,7 @@ def test_help_names_every_command_and_option(user_box):
 
 
 @pytest.mark.parametrize("words", [
-    [], ["frobnicate"], ["--frobnicate"], ["help", "frobnicate"], ["completion"], ["completion", "fish"], ["run"],
+    [], ["frobnicate"], ["--frobnicate"], ["help", "frobnicate"], ["help", "policy", "frobnicate"], ["completion"], ["completion", "fish"], ["run"],
     ["run", "--"], ["run", "--frobnicate", "--", "true"], ["run", "--json", "--stream", "--", "true"],
     ["run", "--time", "5", "--", "true"], ["run", "--cwd"], ["run", "--json=yes", "--", "true"], ["run", "--jail", "cage", "--", "true"],
     ["run", "--cwd", "/", "--cwd", "/", "--", "true"]])
@@ -261,11 +261,36 @@ def test_bash_completes_commands_options_and_tools(user_box, completion):
     assert {"bash", "zsh"} <= set(complete(user_box, completion, "completion", ""))
 
 
+def test_bash_completes_commands_of_two_words(user_box, completion):
+    assert complete(user_box, completion, "pol") == ["policy"]
+    assert complete(user_box, completion, "policy", "") == ["--help", "check", "show", "diff", "explain"]
+    assert complete(user_box, completion, "policy", "di") == ["diff"]
+    assert complete(user_box, completion, "policy", "diff", "--j") == ["--json"]
+    assert complete(user_box, completion, "policy", "diff", "") == []  # bash offers files
+    assert complete(user_box, completion, "policy", "explain", "--jail", "n") == ["native", "none"]
+    assert complete(user_box, completion, "policy", "explain", "--", "gi") == ["git", "gitleaks"]
+    assert complete(user_box, completion, "help", "pol") == ["policy"]
+
+
+def test_help_of_a_group_names_its_commands(user_box):
+    group = user_box.call([user_box.command, "help", "policy"])
+    assert group.status == 0 and group.err == b""
+    assert group.out == user_box.call([user_box.command, "policy", "--help"]).out
+    for name in (b"policy check", b"policy show", b"policy diff", b"policy explain"):
+        assert name in group.out
+        page = user_box.call([user_box.command, "help", *name.decode().split()])
+        assert page.status == 0 and page.out.startswith(b"Usage: chokepoint " + name)
+        assert page.out == user_box.call([user_box.command, *name.decode().split(), "--help"]).out
+        assert max(len(line) for line in page.out.splitlines()) <= 100
+    bare = user_box.call([user_box.command, "policy"])
+    assert (bare.status, bare.out, bare.err) == (125, b"", group.out)
+
+
 def test_zsh_completion_is_sound(user_box):
     text = user_box.call([user_box.command, "completion", "zsh"])
     assert text.status == 0
     assert text.out.startswith(b"#compdef chokepoint")
-    for word in (b"--timeout", b"--dry-run", b"semgrep"):
+    for word in (b"--timeout", b"--dry-run", b"semgrep", b"explain"):
         assert word in text.out
     if not shutil.which("zsh"):
         skip("zsh", "zsh is not installed")

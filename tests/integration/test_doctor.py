@@ -256,8 +256,9 @@ def test_layers_are_what_the_machine_really_does(bench):
 def test_doctor_leaves_no_cgroup_behind(root_bench):
     root_bench.tool("teller")
     root_bench.doctor()
-    left = [name for top, names, _ in os.walk("/sys/fs/cgroup") for name in names if "chokepoint-doctor" in name]
-    assert not left
+    left = [name for _, names, _ in os.walk("/sys/fs/cgroup") for name in names if name.startswith("chokepoint-doctor-")]
+    # Another doctor may be at work; one whose process is gone has forgotten something.
+    assert [name for name in left if os.path.exists("/proc/" + name.rpartition("-")[2])] == left
 
 
 def test_a_switch_that_is_off_is_named(root_bench):
@@ -280,7 +281,7 @@ def test_a_cgroup_that_is_not_ours_is_named(user_bench):
     user_bench.tool("teller")
     layers = layers_of(user_bench.doctor().document)
     if layers["memory"]["holds"]:
-        pytest.fail("an ordinary user of this session has a cgroup of its own; the test's user should have none")
+        skip("undelegated", "this user has a cgroup of its own")
     assert "cgroup" in layers["memory"]["cause"] and layers["memory"]["remedy"]
 
 
@@ -366,3 +367,12 @@ def test_a_tool_that_failed_is_asked_again(bench):
     bench.remember("teller")
     asked = bench.asked("odd")
     assert bench.found("odd")["state"] == "failed" and bench.asked("odd") == asked + 1
+
+
+# ---- the library ----
+
+def test_a_program_with_jobs_of_its_own_is_not_disturbed(bench):
+    bench.tool("teller", required=True)
+    bench.entries += [bench.box.entry("sleep"), bench.box.entry("true")]
+    bench.box.write_policy(bench.entries, search_path=[str(bench.tools), "/usr/bin", "/bin"])
+    assert bench.box.host("host_ready", bench.box.root / "tools.lock").out == b"ok\n"

@@ -31,6 +31,17 @@ class Bench:
             self.list(name, **entry)
         return path
 
+    def settled(self, name="teller", **entry) -> pathlib.Path:
+        """A tool that is made once for all tests, and so is old enough to be remembered; it counts in its home."""
+        self.tools = self.box.stage / "settled"
+        self.tools.mkdir(exist_ok=True)
+        path = self.tools / name
+        if not path.exists():
+            path.write_text(f'#!/bin/sh\necho x >> "$HOME/../asked/{name}"\necho {name} version 1.2.3\n', encoding="ascii")
+            path.chmod(0o755)
+        self.list(name, **entry)
+        return path
+
     def list(self, name, **entry):
         self.entries.append(self.box.entry(name, **{"version_args": ["--version"], **entry}))
         self.write()

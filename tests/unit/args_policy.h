@@ -32,7 +32,7 @@ static const char policy_text[] =
     "      options: [--flag, -f, -g, -q, --value=, -v=, --num=<number>, -n=<number>, --name=<name>,\n"
     "        '--pick=a|b|trace=<name>', '-p=a|b', '--opt[=]', '-o[=]', '--optnum[=<number>]', '-M[=<number>]',\n"
     "        '--when[=never|always]', '--pair <any> <any>', '--mix <number> <name>', '-<number>',\n"
-    "        --in=<inside>, -I=<inside>, --have=<existing>, --mount=<mount>]\n"
+    "        --in=<inside>, -I=<inside>, --have=<existing>, --mount=<mount>, '-y <any>']\n"
     "      deny: [--pre, -z, --pre-glob]\n"
     "      operands: any\n"
     ENTRY("bare")
@@ -63,6 +63,8 @@ static const char policy_text[] =
     "    args:\n"
     "      options: [--network=none, '--cap=ALL|SYS', -s=off, --yes, --yes-not, -q]\n"
     "      require: [--network=none, --cap=ALL, --cap=SYS, -s=off, --yes]\n"
+    ENTRY("prefix")
+    "    args: {options: [--net=, --network=none], require: [--network=none]}\n"
     ENTRY("inject")
     "    args: {inject: [-c, a=b], options: [-q], operands: any}\n"
     ENTRY("fixed")
@@ -95,8 +97,12 @@ static const char policy_text[] =
     "          order: options_first\n"
     "          operands: any\n"
     "          first: name\n"
+    "        - name: run fast\n"
+    "          options: [--loud]\n"
     ENTRY("trace")
     "    args: {options: [-f, -e=<name>], command: after_options, inject: [-o, log]}\n"
+    ENTRY("strict")
+    "    args: {options: [-w], require: [-w], command: after_options}\n"
     ENTRY("wrap")
     "    args: {options: [-w], command: after_options}\n"
     "  - {name: helper, why: w, adr: '0001', route: jail}\n";

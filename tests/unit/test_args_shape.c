@@ -119,6 +119,10 @@ static void what_the_outer_command_saw_does_not_count_for_the_inner(void **state
     assert_true(reading.refused);
     assert_string_equal(reading.rule, "tools.must.args.require");
     assert_int_equal(reading.line, line_of("name: must\n"));
+    /* What the outer command required was given; that is not what the inner one requires. */
+    read_args(A("strict", "-w", "prefix"), &arena, &reading);
+    assert_true(reading.refused);
+    assert_string_equal(reading.rule, "tools.prefix.args.require");
     ck_arena_done(&arena);
 }
 

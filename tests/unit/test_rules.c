@@ -155,6 +155,9 @@ static const char *const malformed[] = {
     "--x\"",
     "--x=<any> <any>",
     "--x <any> a",
+    "--x=a[",
+    "--x=a]",
+    "--x=<any)",
 };
 
 static void what_is_malformed_is_refused_with_a_reason(void **state)
@@ -260,6 +263,8 @@ static const struct refused refusals[] = {
     {"required_value_that_another_literal_could_undo", "    args: {options: [--x=c|d], require: [^--x=c]}\n",
      "'--x=c'"},
     {"required_value_that_a_longer_one_could_undo", "    args: {options: [--x=c|cc], require: [^--x=c]}\n", "'--x=c'"},
+    {"required_value_that_a_longer_typed_one_could_undo", "    args: {options: ['--x=c<any>'], require: [^--x=c]}\n",
+     "'--x=c'"},
     {"required_value_of_a_flag", "    args: {options: [--x], require: [^--x=c]}\n", "'--x=c'"},
     {"required_value_of_an_optional", "    args: {options: ['--x[=c]'], require: [^--x=c]}\n", "'--x=c'"},
     {"required_option_without_its_value", "    args: {options: [--x=c], require: [^--x]}\n", "'--x'"},

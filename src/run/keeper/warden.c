@@ -299,9 +299,11 @@ static bool serve_plan(struct warden *warden, unsigned char *base, const int *fd
         ck_close(fds[i]);
     run.report.kill = kill_strength(warden);
     run.report.ended_ns = ck_now_ns();
-    bool alive = !run.orphaned && ck_send(warden->socket_fd, &run.report, sizeof run.report, -1) >= 0;
     /* With a stranger among its children, or outside of its cgroup, a warden is of no use for the next run. */
-    return alive && clean && !run.cgroup_killed;
+    bool fit = clean && !run.cgroup_killed;
+    if (!fit)
+        run.report.ending |= CK_ENDING_LAST;
+    return !run.orphaned && ck_send(warden->socket_fd, &run.report, sizeof run.report, -1) >= 0 && fit;
 }
 
 /* A plan that could not be received whole. False when the caller is gone. */

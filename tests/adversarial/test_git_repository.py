@@ -1,0 +1,131 @@
+"""Attacker: the author of a repository, its .git directory included. Means: everything in it that makes git start a
+program (tests/support/hostile.py): configuration, attributes, hooks, submodules, objects that must be fetched.
+
+Expected: every allowed subcommand is run, and nothing of the repository's is. Each canary is first shown to sing
+under plain git. Two protections stand behind each other, the overrides of the entry and its execs; each is taken out
+in turn, to see what the other one holds.
+"""
+import copy
+import shlex
+
+import pytest
+
+from feature import skip
+from hostile import COMMANDS, MEANS, Means, Repository, default_entry, everything, planted
+
+
+def run(repo, words, policy="default"):
+    repo.stir()
+    answer = repo.box.run("git", *words, policy=policy, root=repo.path, cwd=repo.path, timeout=20)
+    if answer.outcome == "jail_unavailable":
+        skip("landlock", answer.message)
+    # git 2.39 crashes by itself over an object that cannot be fetched, or a merge driver that merges nothing.
+    assert answer.outcome in ("exited", "signaled"), (words, answer.document)
+    return answer
+
+
+def entry_without(box, *parts):
+    """The shipped entry less some of its protection; what may be asked for stays the same."""
+    entry = copy.deepcopy(default_entry())
+    if "execs" in parts:
+        del entry["execs"]
+    if "overrides" in parts:
+        del entry["set_env"]
+        for rules in (entry["args"], *entry["args"]["subcommands"]):
+            if rules.get("inject") != ["--list"]:  # that one makes branch and tag list, it overrides nothing
+                rules.pop("inject", None)
+    return box.write_policy([entry], search_path=["/usr/local/bin", "/usr/bin", "/bin"],
+                            name="policy/without-" + "-".join(parts) + ".yaml")
+
+
+def setting_off(repo, commands, policy, enough=None):
+    """Those of the commands that set the canary off, but no more than are enough."""
+    heard = []
+    for words in commands:
+        run(repo, words, policy)
+        if repo.fired():
+            heard.append(words)
+        if len(heard) == enough:
+            break
+    return heard
+
+
+def test_every_allowed_subcommand_is_tried():
+    args = default_entry()["args"]
+    allowed = {sub["name"] for sub in args["subcommands"]} | {vector[0] for vector in args["exact"]}
+    tried = {words[0] for words in COMMANDS} | {" ".join(words[:2]) for words in COMMANDS}
+    assert allowed <= tried, allowed - tried
+
+
+@pytest.mark.parametrize("kind", MEANS, ids=str)
+def test_nothing_of_the_repository_runs(box, kind: Means):
+    repo = Repository(box)
+    with planted(repo, kind):
+        assert not setting_off(repo, COMMANDS, "default")
+
+
+@pytest.mark.parametrize("kind", MEANS, ids=str)
+def test_each_protection_holds_without_the_other(user_box, kind: Means):
+    repo = Repository(user_box)
+    with planted(repo, kind):
+        enough = None if kind.only_execs else 4
+        bare = setting_off(repo, COMMANDS, entry_without(user_box, "execs", "overrides"), enough)
+        assert bool(bare) == kind.reachable, "without any protection"
+        by_overrides = setting_off(repo, bare, entry_without(user_box, "execs"))
+        assert bool(by_overrides) == kind.only_execs, "by the overrides alone"
+        if not kind.only_overrides:
+            assert not setting_off(repo, bare, entry_without(user_box, "overrides")), "by execs alone"
+
+
+def sample(option):
+    """An argument that the option's notation allows."""
+    name, _, value = option.partition("=")
+    name = name.removesuffix("[")
+    value = value.removesuffix("]").split("|")[0]
+    if option == "-<number>":
+        return ["-3"]
+    if "=" not in option:
+        return [name]
+    text = {"": SAMPLES.get(name, "1"), "<number>": "1"}.get(value, value)
+    return [f"{name}={text}" if name.startswith("--") else name + text]
+
+
+SAMPLES = {"--format": "%G?", "--pretty": "%GG", "-L": "1,2:a.txt", "--with-tree": "HEAD", "--ignore-rev": "HEAD",
+           "--contains": "HEAD", "--no-contains": "HEAD", "--merged": "HEAD", "--no-merged": "HEAD",
+           "--points-at": "HEAD", "--sort": "refname", "--find-object": "HEAD:gone.txt", "--diff-filter": "M",
+           "--date": "iso", "--color": "never", "--glob": "heads/*", "--filter": "blob:none", "--since": "2001-01-01"}
+OPERANDS = {"blame": ["a.txt"], "grep": ["first"], "cat-file": ["HEAD:gone.txt"], "check-ignore": ["a.txt"],
+            "check-attr": ["a.txt"], "diff-tree": ["HEAD~4", "HEAD"], "diff-index": ["HEAD"], "rev-list": ["HEAD"],
+            "merge-base": ["HEAD", "HEAD~2"], "ls-tree": ["HEAD"], "name-rev": ["HEAD"], "remote get-url": ["origin"],
+            "shortlog": ["HEAD"], "show": ["HEAD~3"]}
+
+
+def every_option():
+    args = default_entry()["args"]
+    sets = {one["name"]: one["options"] for one in args["sets"]}
+    for sub in args["subcommands"]:
+        for option in sub.get("options", []):
+            for one in sets[option[1:]] if option.startswith("@") else [option]:
+                patch = ["-p"] if sub["name"] in ("log", "show", "diff-tree", "diff-index", "diff-files") else []
+                if one in ("-s", "--no-patch") or one == "-p":
+                    patch = []
+                yield [*sub["name"].split(), *patch, *sample(one), *OPERANDS.get(sub["name"], [])]
+
+
+def test_no_option_sets_anything_off(box):
+    """Every option of every subcommand, in a repository with all means at once."""
+    repo = Repository(box)
+    inner = repo.submodule()
+    everything(inner)
+    inner.write(".gitattributes", "*.txt diff=evil filter=evil merge=evil\n")
+    repo.write(".gitattributes", "*.txt diff=evil filter=evil merge=evil\n")
+    repo.lose("gone.txt")
+    repo.config("remote.origin.url", f"ext::{repo.script}")
+    everything(repo)
+    repo.git("status", check=False)
+    assert repo.fired()
+    commands = list(every_option())
+    assert len(commands) > 500
+    for words in commands:
+        run(repo, words)
+        assert not repo.fired(), shlex.join(words)

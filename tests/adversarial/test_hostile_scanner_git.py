@@ -1,0 +1,52 @@
+"""Attacker: the repository. Means: scanners call git by themselves, without chokepoint's arguments, and git runs what
+.git/config and .gitattributes name: textconv programs on "git log -p" (gitleaks), a file system monitor on "git status"
+and "git ls-files" (semgrep), hooks.
+
+Expected: nothing runs. gitleaks' git can execute nothing but itself; semgrep's git is told by its environment. Stand-ins
+call git as the scanners do. Plainly called they run the attacker's program.
+"""
+import subprocess
+
+import pytest
+
+from escapes import fires
+
+STAND_IN = """
+#include <unistd.h>
+int main(void) { return execlp("git", "git", %s, (char *)0); }
+"""
+CALLS = {"gitleaks": ("detect", '"log", "-p", "-U0", "--full-history", "--all"'), "semgrep": ("scan", '"status", "--porcelain"')}
+
+
+@pytest.fixture
+def hostile(user_box):
+    """A repository whose drivers and monitor leave a trace."""
+    user_box.repository()
+    evil = user_box.script("root/evil", user_box.canary())
+    user_box.file("root/.gitattributes", "* diff=evil\n")
+    user_box.file("root/text", "text\n")
+    for words in (["add", "."], ["-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-qm", "second"],
+                  ["config", "diff.evil.textconv", str(evil)], ["config", "core.fsmonitor", str(evil)]):
+        assert user_box.call(["git", *words]).status == 0
+    return user_box
+
+
+def stand_in(box, tool):
+    place = box.directory("scanners")
+    source = box.file("stand-in.c", STAND_IN % CALLS[tool][1])
+    subprocess.run(["cc", "-o", place / tool, source], check=True)
+    box.own(place / tool, 0o755)
+    return place
+
+
+@pytest.mark.parametrize("tool", CALLS)
+def test_nothing_of_the_repository_runs(hostile, tool):
+    place = stand_in(hostile, tool)
+    answer = hostile.run(tool, CALLS[tool][0], policy=hostile.default_policy(search_path=[place]))
+    assert answer.outcome == "exited", answer.document
+    assert not hostile.canary().exists()
+
+
+@pytest.mark.parametrize("tool", CALLS)
+def test_plainly_called_it_runs(hostile, tool):
+    fires(hostile, hostile.canary(), [str(stand_in(hostile, tool) / tool)])

@@ -1,0 +1,33 @@
+"""docs/tools.md tells what the default policy allows: every option and subcommand, and nothing that is not there."""
+import pathlib
+import shutil
+import subprocess
+
+TOP = pathlib.Path(__file__).parents[2]
+
+
+def check(top, stage):
+    return subprocess.run(["/usr/bin/python3", top / "tools/tools-table.py", stage / "chokepoint", "--check"], check=False,
+                          capture_output=True, stdin=subprocess.DEVNULL)
+
+
+def copied(place, change):
+    (place / "docs").mkdir()
+    (place / "tools").mkdir()
+    shutil.copy(TOP / "tools/tools-table.py", place / "tools")
+    (place / "docs/tools.md").write_text(change((TOP / "docs/tools.md").read_text()))
+    return place
+
+
+def test_page_is_in_step_with_the_policy(stage):
+    answer = check(TOP, stage)
+    assert answer.returncode == 0, answer.stderr.decode()
+
+
+def test_difference_is_found(stage, tmp_path):
+    changes = [lambda text: text.replace(" `--ignore-case`", "", 1), lambda text: text.replace("`npm test` operands", "`npm run` operands"),
+               lambda text: text.replace("<!-- table: jq -->", ""), lambda text: text.replace("<!-- table: jq -->", "<!-- table: java -->")]
+    for number, change in enumerate(changes):
+        place = tmp_path / str(number)
+        place.mkdir()
+        assert check(copied(place, change), stage).returncode == 1
