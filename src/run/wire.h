@@ -73,13 +73,39 @@ enum ck_wire_fd {
     CK_WIRE_STDOUT_READ, /* only to see whether anybody still holds the other end */
     CK_WIRE_STDERR_READ,
     CK_WIRE_FDS,
-    CK_WIRE_RULESET = CK_WIRE_FDS, /* with CK_WIRE_HAS_RULESET; a memfd comes behind it */
-    CK_WIRE_FDS_MAX = CK_WIRE_FDS + 2,
+    CK_WIRE_RULESET = CK_WIRE_FDS, /* with CK_WIRE_HAS_RULESET or CK_WIRE_HAS_LAND; a memfd comes behind them */
+    CK_WIRE_LAND = CK_WIRE_FDS,
+    CK_WIRE_FDS_MAX = CK_WIRE_FDS + 5,
+};
+
+/* With CK_WIRE_HAS_LAND these come behind the others: the executable is bwrap, and these are for what it starts. */
+enum ck_wire_land_fd {
+    CK_WIRE_LAND_PROGRAM, /* of the jail: jail/cage.h */
+    CK_WIRE_LAND_IMAGE,   /* the program `land` */
+    CK_WIRE_LAND_TOOL,
+    CK_WIRE_LAND_ROOT, /* to be found at /work */
+    CK_WIRE_LAND_FDS,
+};
+
+/* Where `land` finds its descriptors. */
+enum ck_land_fd {
+    CK_LAND_PROGRAM = 3,
+    CK_LAND_IMAGE, /* bwrap executes it as /proc/self/fd/4 */
+    CK_LAND_TOOL,
+    CK_LAND_ROOT,
+    CK_LAND_TOLD,
+    CK_LAND_STDIN,
+    CK_LAND_STDOUT,
+    CK_LAND_STDERR,
+    CK_LAND_STDOUT_READ,
+    CK_LAND_STDERR_READ,
+    CK_LAND_END,
 };
 
 enum ck_wire_flag {
     CK_WIRE_HAS_RULESET = 1,     /* what may be executed is bounded */
     CK_WIRE_KEEP_EXECUTABLE = 2, /* a script: its interpreter opens CK_SCRIPT_FD */
+    CK_WIRE_HAS_LAND = 4,        /* the run is in a jail that bwrap makes */
 };
 
 /* Where a pinned script is put; the kernel tells its interpreter to open /dev/fd/3. */
@@ -171,6 +197,8 @@ enum ck_wire_ending {
 /* How the tree is reached; the strongest that held for the run. */
 enum ck_kill { CK_KILL_PGROUP = 1, CK_KILL_SUBREAPER, CK_KILL_CGROUP, CK_KILL_PIDNS };
 
+#define CK_WIRE_WORDS_MAX 240
+
 struct ck_wire_report {
     uint32_t kind;
     uint32_t stage; /* enum ck_stage; not CK_STAGE_NONE: nothing was executed */
@@ -183,6 +211,8 @@ struct ck_wire_report {
     uint64_t user_us;
     uint64_t system_us;
     uint64_t ended_ns;
+    uint32_t held; /* of a proof: a bit for each enum ck_cage_wall */
+    char words[CK_WIRE_WORDS_MAX]; /* what bwrap said, where it did not come to run the tool; NUL-terminated */
 };
 
 /* What a stage does, for messages: "enter the working directory". */

@@ -16,20 +16,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/capability.h>
-#include <linux/filter.h>
-#include <linux/landlock.h>
 #include <linux/mount.h>
 #include <linux/openat2.h>
 #include <linux/prctl.h>
 #include <linux/sched.h>
-#include <linux/seccomp.h>
-#include <poll.h>
 #include <signal.h>
 #include <stddef.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
 #define NAMESPACES (CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP)
 
@@ -234,33 +228,6 @@ static void drop_bounding_set(void)
             break;
 }
 
-static long open_execs(struct ck_cage *cage)
-{
-    const struct ck_cage_program *program = cage->program;
-    const uint32_t *paths = (const void *)((const char *)program + program->execs_at);
-    if (program->execs_count > CK_CAGE_EXECS_MAX)
-        return -E2BIG;
-    for (uint32_t i = 0; i < program->execs_count; i++) {
-        long fd = open_path(text_at(program, paths[i]), O_PATH);
-        if (fd < 0)
-            return fd;
-        cage->exec_fds[i] = (int)fd;
-    }
-    return 0;
-}
-
-/* For the warden and all that it creates; sys/seccomp.h says what is in it. */
-static long restrict_calls(const struct ck_cage_program *program)
-{
-    const struct sock_fprog filter = {
-        .len = (unsigned short)program->filter_count,
-        .filter = (void *)(uintptr_t)((const char *)program + program->filter_at),
-    };
-    if (program->filter_count == 0)
-        return 0;
-    return CK_RAW5(prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0);
-}
-
 long ck_cage_enter(struct ck_cage *cage, int program_fd)
 {
     struct stat status;
@@ -284,10 +251,10 @@ long ck_cage_enter(struct ck_cage *cage, int program_fd)
         return result;
     cage->root_ns_fd = (int)result;
     drop_bounding_set();
-    result = open_execs(cage);
+    result = ck_init_open_execs(cage);
     if (result == 0)
         result = CK_RAW5(prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    return result < 0 ? result : restrict_calls(cage->program);
+    return result < 0 ? result : ck_init_restrict_calls(cage->program);
 }
 
 /* ---- the repository ---------------------------------------------------------------------- */
@@ -360,128 +327,19 @@ static long mount_rest(const struct ck_cage_run *run)
     return result;
 }
 
-/* ---- a run: the walls -------------------------------------------------------------------- */
-
-static long allow(int ruleset_fd, int fd, uint64_t access)
-{
-    const struct landlock_path_beneath_attr rule = {.allowed_access = access, .parent_fd = fd};
-    return CK_RAW4(landlock_add_rule, ruleset_fd, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
-}
-
-static long allow_path(int ruleset_fd, const char *path, uint64_t access)
-{
-    long fd = open_path(path, O_PATH);
-    if (fd < 0)
-        return fd;
-    long result = allow(ruleset_fd, (int)fd, access);
-    ck_close((int)fd);
-    return result;
-}
-
-/* Reading everywhere; writing where it may; executing the listed files and nothing else. */
-static long restrict_files(const struct ck_cage_run *run)
-{
-    const struct ck_cage_program *program = run->cage->program;
-    const uint64_t attr[3] = {program->landlock_fs, program->landlock_net, program->landlock_scoped};
-    const uint64_t reads = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
-    const uint64_t writes = program->landlock_fs & ~CK_CAGE_NEVER;
-    if (program->landlock_fs == 0)
-        return 0;
-    long fd = CK_RAW3(landlock_create_ruleset, attr, sizeof attr, 0);
-    if (fd < 0)
-        return fd;
-    long result = allow_path((int)fd, "/", reads);
-    if (result == 0)
-        result = allow_path((int)fd, CK_CAGE_TMP, writes);
-    if (result == 0)
-        result = allow_path((int)fd, "/dev", reads | LANDLOCK_ACCESS_FS_WRITE_FILE);
-    if (result == 0 && run->workspace != CK_WORKSPACE_RO)
-        result = allow_path((int)fd, CK_CAGE_WORK, writes);
-    for (uint32_t i = 0; i < program->execs_count && result == 0; i++)
-        result = allow((int)fd, run->cage->exec_fds[i], LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE);
-    if (result == 0)
-        result = CK_RAW2(landlock_restrict_self, fd, 0);
-    ck_close((int)fd);
-    return result;
-}
-
-static long drop_capabilities(void)
-{
-    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-    const struct __user_cap_data_struct none[2] = {{0}, {0}};
-    long result = CK_RAW5(prctl, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-    return result < 0 ? result : CK_RAW2(capset, &header, none);
-}
-
-static long give_up_privileges(const struct ck_cage_run *run)
-{
-    long result = restrict_files(run);
-    return result < 0 ? result : drop_capabilities();
-}
-
 /* ---- a run: the init --------------------------------------------------------------------- */
-
-static const struct {
-    enum ck_stage stage;
-    long (*run)(const struct ck_cage_run *run);
-} steps[] = {
-    {CK_STAGE_CAGE, mount_rest},
-    {CK_STAGE_PRIVILEGES, give_up_privileges},
-};
-
-static bool stream_held(const struct ck_cage_run *run)
-{
-    struct pollfd polled[2] = {{.fd = run->child->fds[CK_WIRE_STDOUT_READ]},
-                               {.fd = run->child->fds[CK_WIRE_STDERR_READ]}};
-    struct timespec now = {0};
-    (void)CK_RAW5(ppoll, polled, 2, &now, NULL, 0);
-    return (polled[0].revents & POLLHUP) == 0 || (polled[1].revents & POLLHUP) == 0;
-}
-
-/* Until the tool itself has ended. Nobody else is waited for: the kernel ends them with us. */
-static void reap_until(const struct ck_cage_run *run, long pid)
-{
-    struct ck_cage_told *told = run->cage->told;
-    for (;;) {
-        siginfo_t info = {0};
-        long result = CK_RAW5(waitid, P_ALL, 0, &info, WEXITED, NULL);
-        if (result == -EINTR)
-            continue;
-        if (result < 0)
-            return;
-        if (info.si_pid != pid)
-            continue;
-        told->code = info.si_code;
-        told->status = info.si_status;
-        told->stream_held = stream_held(run);
-        told->ended = 1;
-        return;
-    }
-}
 
 static __attribute__((noreturn)) void init_main(void *argument)
 {
-    const struct ck_cage_run *run = argument;
-    struct ck_cage_told *told = run->cage->told;
+    struct ck_cage_run *run = argument;
     (void)CK_RAW5(prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     (void)CK_RAW5(prctl, PR_SET_NAME, "choke-init", 0, 0, 0);
-    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
-        long result = steps[i].run(run);
-        if (result < 0) {
-            told->stage = steps[i].stage;
-            told->error = (int32_t)-result;
-            ck_leave(127);
-        }
-    }
-    long pid = ck_create_borrowed(run->main, run->argument, NULL);
-    told->stage = pid < 0 ? CK_STAGE_CREATE : run->child->failed_stage;
-    told->error = pid < 0 ? (int32_t)-pid : run->child->failed_errno;
-    for (int i = 0; i < CK_WIRE_STDOUT_READ; i++)
-        ck_close(run->child->fds[i]);
-    /* From here on init is ready: the warden may be told that the tool runs. */
-    if (told->stage == CK_STAGE_NONE)
-        reap_until(run, pid);
-    ck_leave(0);
+    long result = mount_rest(run);
+    if (result == 0)
+        ck_init_serve(run);
+    run->cage->told->stage = CK_STAGE_CAGE;
+    run->cage->told->error = (int32_t)-result;
+    ck_leave(127);
 }
 
 long ck_cage_create(struct ck_cage_run *run)

@@ -5,13 +5,11 @@
 #include <sys/socket.h>
 #include <time.h>
 
-__attribute__((noreturn, used)) void ck_keeper_main(void);
-
 /* The kernel starts a program with an aligned stack and no return address; the call below expects just that. */
 #if defined(__x86_64__)
-__asm__(".globl _start\n_start:\n\txor %ebp, %ebp\n\tand $-16, %rsp\n\tcall ck_keeper_main\n\thlt\n");
+__asm__(".globl _start\n_start:\n\txor %ebp, %ebp\n\tmov %rsp, %rdi\n\tand $-16, %rsp\n\tcall ck_main\n\thlt\n");
 #elif defined(__aarch64__)
-__asm__(".globl _start\n_start:\n\tmov x29, #0\n\tmov x30, #0\n\tbl ck_keeper_main\n\tbrk #0\n");
+__asm__(".globl _start\n_start:\n\tmov x29, #0\n\tmov x30, #0\n\tmov x0, sp\n\tbl ck_main\n\tbrk #0\n");
 #endif
 
 /* Keeps the compiler from seeing that these loops are memcpy and memset, and calling them from within themselves. */
@@ -114,7 +112,7 @@ void ck_each_entry(int directory_fd, void (*visit)(void *data, const char *name)
     }
 }
 
-#define CONTROL_FDS 10
+#define CONTROL_FDS 12
 _Static_assert(CONTROL_FDS >= CK_WIRE_FDS_MAX, "a plan's descriptors must fit");
 
 long ck_receive(int socket_fd, void *buffer, size_t size, int *ret_fds, unsigned max_fds, unsigned *ret_fd_count)

@@ -9,6 +9,8 @@
  * warden (warden.c) one per run in flight, reused for the next. A child subreaper, so every orphan of its tool
  *                   comes to it, whatever session or group it moved to. Holds the run's deadline, kills, reaps, reports.
  * child (child.c)   the tool's process until exec: a table of named steps.
+ * init (init.c)     the first process of a run in a jail: walls, tool, reaping. cage.c makes the native jail for it.
+ * wrap (wrap.c)     the other jail: bwrap's process until exec. What bwrap executes is a program of its own, land.c.
  * trial (trial.c)   tries one layer of this machine, and ends.
  * tree (tree.c)     all descendants of the calling process, and signals to them.
  * cgroup (cgroup.c) where a cgroup v2 may be made: one directory per warden, for cgroup.kill.
@@ -28,6 +30,12 @@
 #include <stdint.h>
 
 #define CK_WARDENS_MAX 16384
+
+/*
+ * Where a program begins: main.c and land.c have one each. The stack is as the kernel made it: the number of
+ * arguments, the arguments, NULL, the environment, NULL.
+ */
+__attribute__((noreturn, used)) void ck_main(const long *stack);
 
 /* ---- small things (freestanding.c) ---- */
 
@@ -108,6 +116,10 @@ bool ck_cgroup_kill(const struct ck_cgroup *cgroup);
 /* What no rule allows on a tree that may be written: executing, device nodes, and what devices can be told. */
 #define CK_CAGE_NEVER (UINT64_C(1) | UINT64_C(1) << 6 | UINT64_C(1) << 11 | UINT64_C(1) << 15)
 
+/* bwrap writes its complaints into the file of struct ck_cage_told, from here on. */
+#define CK_TOLD_WORDS_AT 1024
+#define CK_TOLD_BYTES 4096
+
 /* What init tells the warden, in memory that they share. */
 struct ck_cage_told {
     uint32_t stage; /* enum ck_stage of what failed */
@@ -140,6 +152,7 @@ struct ck_cage_run {
     int root_fd;
     const char *root_path; /* of root_fd on the host */
     uint32_t workspace;    /* enum ck_workspace */
+    bool landed;           /* in a jail that bwrap made */
 };
 
 /* Puts the calling warden into namespaces of its own and builds the root. 0 or a negative errno; then it is of no use. */
@@ -147,6 +160,17 @@ long ck_cage_enter(struct ck_cage *cage, int program_fd);
 
 /* Creates the init of a run, and with it the tool. The pid of init, or a negative errno. */
 long ck_cage_create(struct ck_cage_run *run);
+
+/* ---- init.c ---- */
+
+/* Opens the files of the program that may be executed, by their paths inside. 0 or a negative errno. */
+long ck_init_open_execs(struct ck_cage *cage);
+
+/* Puts the program's filter on the calling process; no_new_privs must be set. */
+long ck_init_restrict_calls(const struct ck_cage_program *program);
+
+/* In the first process of a run: raises the walls, creates the tool, and ends with it. */
+__attribute__((noreturn)) void ck_init_serve(struct ck_cage_run *run);
 
 /* ---- child.c ---- */
 
@@ -167,6 +191,13 @@ __attribute__((noreturn)) void ck_child_main(void *argument);
 
 /* ---- prove.c ---- */
 
+/*
+ * In the place of a tool: tries every wall, and says in a struct ck_cage_told (the argument) which hold. Namespaces hold
+ * if they are not those of outside, by the numbers that ck_prove_outside was given.
+ */
+__attribute__((noreturn)) void ck_prover(void *argument);
+void ck_prove_outside(uint32_t wall, uint64_t number);
+
 struct ck_prove_birth {
     int socket_fd;
     int program_fd;
@@ -174,6 +205,20 @@ struct ck_prove_birth {
 
 /* argument is a struct ck_prove_birth. */
 __attribute__((noreturn)) void ck_prove_main(void *argument);
+
+/* ---- wrap.c ---- */
+
+struct ck_wrap {
+    struct ck_child *child; /* argv and environment are bwrap's, and so is the executable */
+    const int *land_fds;    /* CK_WIRE_LAND_FDS of them */
+    int told_fd;            /* a struct ck_cage_told, and behind it room for what bwrap says */
+};
+
+/* argument is a struct ck_wrap; as ck_child_main. */
+__attribute__((noreturn)) void ck_wrap_main(void *argument);
+
+/* A file for what init tells, from another program: a descriptor, or a negative errno. */
+long ck_wrap_told(struct ck_cage_told **ret_told);
 
 /* ---- trial.c ---- */
 

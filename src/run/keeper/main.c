@@ -15,8 +15,6 @@
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 
-__attribute__((noreturn, used)) void ck_keeper_main(void);
-
 #define RETRY_NS 5000000u
 
 struct keeper {
@@ -234,8 +232,9 @@ static __attribute__((noreturn)) void finish(void)
     ck_leave(0);
 }
 
-void ck_keeper_main(void)
+void ck_main(const long *stack)
 {
+    (void)stack;
     reset_signals();
     detach();
     if (!set_up())

@@ -48,7 +48,8 @@ struct run {
     uint64_t kill_ns;    /* of the first SIGKILL; then of the next */
     uint64_t give_up_ns; /* when blind: how long to wait for what SIGKILL may not have reached */
     int read_fds[2];
-    const struct ck_cage_told *told; /* NULL: not in a jail */
+    struct ck_cage_told *told; /* NULL: not in a jail */
+    bool wrapped;              /* in one that bwrap makes */
     struct ck_wire_report report;
 };
 
@@ -236,10 +237,59 @@ static char *const *relocate(unsigned char *base, uint64_t table_at, uint32_t co
     return (void *)table;
 }
 
+/* Until init says otherwise, bwrap has not come as far as starting it. */
+static long create_wrapped(struct run *run, struct ck_child *child, const int *land_fds)
+{
+    struct ck_wrap wrap = {.child = child, .land_fds = land_fds};
+    long told_fd = ck_wrap_told(&run->told);
+    if (told_fd < 0)
+        return told_fd;
+    wrap.told_fd = (int)told_fd;
+    *run->told = (struct ck_cage_told){.stage = CK_STAGE_CAGE, .error = EPROTO};
+    run->wrapped = true;
+    long pid = ck_create_borrowed(ck_wrap_main, &wrap, NULL);
+    if (pid > 0 && child->failed_stage != CK_STAGE_NONE) {
+        run->told->stage = child->failed_stage;
+        run->told->error = child->failed_errno;
+    }
+    ck_close(wrap.told_fd);
+    return pid;
+}
+
+/*
+ * Where the tool did not come to run, what bwrap said; one line. One that was ended on its way there was ended, and did
+ * not fail. If init was killed from outside, bwrap's own status is only a number made from it.
+ */
+static void take_told(struct run *run)
+{
+    if (run->report.stage != CK_STAGE_NONE && run->phase != RUNNING)
+        run->report.stage = CK_STAGE_NONE;
+    if (run->report.stage == CK_STAGE_NONE && run->told->ended == 0 && run->report.code == CLD_EXITED) {
+        run->report.code = CLD_KILLED;
+        run->report.status = SIGKILL;
+    }
+    run->report.held = run->told->held;
+    const char *words = (const char *)run->told + CK_TOLD_WORDS_AT;
+    uint32_t length = 0;
+    while (run->report.stage != CK_STAGE_NONE && length < CK_WIRE_WORDS_MAX - 1 && words[length] != '\0' &&
+           words[length] != '\n') {
+        run->report.words[length] = words[length];
+        length++;
+    }
+    run->report.words[length] = '\0';
+    (void)CK_RAW2(munmap, run->told, CK_TOLD_BYTES);
+}
+
 /* The tool itself, or the init of its jail. What became of a tool in a jail is known when init has ended. */
 static long create_process(struct warden *warden, struct run *run, const struct ck_wire_plan *plan,
                            struct ck_child *child)
 {
+    if (plan->flags & CK_WIRE_HAS_LAND) {
+        long pid = create_wrapped(run, child, child->fds + CK_WIRE_LAND);
+        run->report.stage = pid < 0 ? CK_STAGE_CREATE : CK_STAGE_NONE;
+        run->report.error = pid < 0 ? (int32_t)-pid : 0;
+        return pid;
+    }
     if (!warden->caged) {
         long pid = ck_create_borrowed(ck_child_main, child, NULL);
         run->report.stage = pid < 0 ? CK_STAGE_CREATE : child->failed_stage;
@@ -279,6 +329,12 @@ static void create(struct warden *warden, struct run *run, unsigned char *base, 
     run->pid = (int32_t)create_process(warden, run, plan, &child);
 }
 
+/* What comes behind the CK_WIRE_FDS of every plan; a run has a ruleset or is in bwrap's jail. */
+static unsigned extra_fds(uint32_t flags)
+{
+    return flags & CK_WIRE_HAS_RULESET ? 1 : flags & CK_WIRE_HAS_LAND ? CK_WIRE_LAND_FDS : 0;
+}
+
 /* Returns false when the caller is gone. */
 static bool serve_plan(struct warden *warden, unsigned char *base, const int *fds)
 {
@@ -292,12 +348,14 @@ static bool serve_plan(struct warden *warden, unsigned char *base, const int *fd
         create(warden, &run, base, fds);
     for (int i = 0; i < CK_WIRE_STDOUT_READ; i++)
         ck_close(fds[i]);
-    if (plan->flags & CK_WIRE_HAS_RULESET)
-        ck_close(fds[CK_WIRE_RULESET]);
+    for (unsigned i = CK_WIRE_FDS; i < CK_WIRE_FDS + extra_fds(plan->flags); i++)
+        ck_close(fds[i]);
     bool clean = run.pid <= 0 || watch(warden, &run);
+    if (run.wrapped)
+        take_told(&run);
     for (int i = CK_WIRE_STDOUT_READ; i < CK_WIRE_FDS; i++)
         ck_close(fds[i]);
-    run.report.kill = kill_strength(warden);
+    run.report.kill = run.wrapped ? CK_KILL_PIDNS : kill_strength(warden);
     run.report.ended_ns = ck_now_ns();
     /* With a stranger among its children, or outside of its cgroup, a warden is of no use for the next run. */
     bool fit = clean && !run.cgroup_killed;
@@ -346,9 +404,8 @@ static bool serve(struct warden *warden)
         return message->kind == CK_WIRE_CANCEL;
     const struct ck_wire_order *order = (const void *)inbox;
     bool large = order->kind == CK_WIRE_LARGE;
-    bool ruleset = (order->flags & CK_WIRE_HAS_RULESET) != 0;
     /* The kernel drops descriptors for which our table (the caller's limit) has no room. */
-    if (fd_count != CK_WIRE_FDS + (large ? 1u : 0u) + (ruleset ? 1u : 0u))
+    if (fd_count != CK_WIRE_FDS + (large ? 1u : 0u) + extra_fds(order->flags))
         return refuse_plan(warden, fds, fd_count, -EMFILE);
     return large ? serve_large(warden, fds, fd_count) : serve_plan(warden, inbox, fds);
 }

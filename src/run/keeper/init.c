@@ -1,0 +1,173 @@
+/*
+ * init.c - the first process of a run in a jail: the walls, the tool, and what comes to it.
+ *
+ * It lets go of every privilege, creates the tool, reaps, and ends when the tool has ended; being the init of a pid
+ * namespace, everything in it ends with it. In the native jail it is a child of the warden (cage.c), in bwrap's it is
+ * what bwrap executes (land.c).
+ *
+ *   Must     leave no descriptor of the host's tree open in the tool, but those of the plan.
+ *   Must not go on after a step that failed: every step is a wall.
+ */
+#include "run/keeper/keeper.h"
+
+#include "jail/cage.h"
+#include "run/create.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/landlock.h>
+#include <linux/prctl.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <sys/wait.h>
+
+static const char *text_at(const struct ck_cage_program *program, uint32_t at)
+{
+    return at != 0 ? (const char *)program + at : NULL;
+}
+
+static long open_path(const char *path)
+{
+    return CK_RAW4(openat, AT_FDCWD, path, O_PATH | O_CLOEXEC, 0);
+}
+
+long ck_init_open_execs(struct ck_cage *cage)
+{
+    const struct ck_cage_program *program = cage->program;
+    const uint32_t *paths = (const void *)((const char *)program + program->execs_at);
+    if (program->execs_count > CK_CAGE_EXECS_MAX)
+        return -E2BIG;
+    for (uint32_t i = 0; i < program->execs_count; i++) {
+        long fd = open_path(text_at(program, paths[i]));
+        if (fd < 0)
+            return fd;
+        cage->exec_fds[i] = (int)fd;
+    }
+    return 0;
+}
+
+/* For the calling process and all that it creates; sys/seccomp.h says what is in it. */
+long ck_init_restrict_calls(const struct ck_cage_program *program)
+{
+    const struct sock_fprog filter = {
+        .len = (unsigned short)program->filter_count,
+        .filter = (void *)(uintptr_t)((const char *)program + program->filter_at),
+    };
+    if (program->filter_count == 0)
+        return 0;
+    return CK_RAW5(prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0);
+}
+
+/* ---- the walls --------------------------------------------------------------------------- */
+
+static long allow(int ruleset_fd, int fd, uint64_t access)
+{
+    const struct landlock_path_beneath_attr rule = {.allowed_access = access, .parent_fd = fd};
+    return CK_RAW4(landlock_add_rule, ruleset_fd, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
+}
+
+static long allow_path(int ruleset_fd, const char *path, uint64_t access)
+{
+    long fd = open_path(path);
+    if (fd < 0)
+        return fd;
+    long result = allow(ruleset_fd, (int)fd, access);
+    ck_close((int)fd);
+    return result;
+}
+
+/* Reading everywhere; writing where it may; executing the listed files and nothing else. */
+static long restrict_files(const struct ck_cage_run *run)
+{
+    const struct ck_cage_program *program = run->cage->program;
+    const uint64_t attr[3] = {program->landlock_fs, program->landlock_net, program->landlock_scoped};
+    const uint64_t reads = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
+    const uint64_t writes = program->landlock_fs & ~CK_CAGE_NEVER;
+    if (program->landlock_fs == 0)
+        return 0;
+    long fd = CK_RAW3(landlock_create_ruleset, attr, sizeof attr, 0);
+    if (fd < 0)
+        return fd;
+    long result = allow_path((int)fd, "/", reads);
+    if (result == 0)
+        result = allow_path((int)fd, CK_CAGE_TMP, writes);
+    if (result == 0)
+        result = allow_path((int)fd, "/dev", reads | LANDLOCK_ACCESS_FS_WRITE_FILE);
+    if (result == 0 && run->landed)
+        result = allow_path((int)fd, "/dev/shm", writes);
+    if (result == 0 && run->workspace != CK_WORKSPACE_RO)
+        result = allow_path((int)fd, CK_CAGE_WORK, writes);
+    for (uint32_t i = 0; i < program->execs_count && result == 0; i++)
+        result = allow((int)fd, run->cage->exec_fds[i], LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE);
+    if (result == 0)
+        result = CK_RAW2(landlock_restrict_self, fd, 0);
+    ck_close((int)fd);
+    return result;
+}
+
+static long drop_capabilities(void)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    const struct __user_cap_data_struct none[2] = {{0}, {0}};
+    long result = CK_RAW5(prctl, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+    return result < 0 ? result : CK_RAW2(capset, &header, none);
+}
+
+static long give_up_privileges(const struct ck_cage_run *run)
+{
+    long result = restrict_files(run);
+    return result < 0 ? result : drop_capabilities();
+}
+
+/* ---- the tool ---------------------------------------------------------------------------- */
+
+static bool stream_held(const struct ck_cage_run *run)
+{
+    struct pollfd polled[2] = {{.fd = run->child->fds[CK_WIRE_STDOUT_READ]},
+                               {.fd = run->child->fds[CK_WIRE_STDERR_READ]}};
+    struct timespec now = {0};
+    (void)CK_RAW5(ppoll, polled, 2, &now, NULL, 0);
+    return (polled[0].revents & POLLHUP) == 0 || (polled[1].revents & POLLHUP) == 0;
+}
+
+/* Until the tool itself has ended. Nobody else is waited for: the kernel ends them with us. */
+static void reap_until(const struct ck_cage_run *run, long pid)
+{
+    struct ck_cage_told *told = run->cage->told;
+    for (;;) {
+        siginfo_t info = {0};
+        long result = CK_RAW5(waitid, P_ALL, 0, &info, WEXITED, NULL);
+        if (result == -EINTR)
+            continue;
+        if (result < 0)
+            return;
+        if (info.si_pid != pid)
+            continue;
+        told->code = info.si_code;
+        told->status = info.si_status;
+        told->stream_held = stream_held(run);
+        told->ended = 1;
+        return;
+    }
+}
+
+void ck_init_serve(struct ck_cage_run *run)
+{
+    struct ck_cage_told *told = run->cage->told;
+    long result = give_up_privileges(run);
+    if (result < 0) {
+        told->stage = CK_STAGE_PRIVILEGES;
+        told->error = (int32_t)-result;
+        ck_leave(127);
+    }
+    long pid = ck_create_borrowed(run->main, run->argument, NULL);
+    told->stage = pid < 0 ? CK_STAGE_CREATE : run->child->failed_stage;
+    told->error = pid < 0 ? (int32_t)-pid : run->child->failed_errno;
+    for (int i = 0; i < CK_WIRE_STDOUT_READ; i++)
+        ck_close(run->child->fds[i]);
+    if (told->stage == CK_STAGE_NONE)
+        reap_until(run, pid);
+    ck_leave(0);
+}
