@@ -39,6 +39,7 @@ struct ck_plan_sources ck_context_sources(struct choke_context *context)
         .execs = &context->execs,
         .cages = &context->cages,
         .jails = &context->jails,
+        .wraps = &context->wraps,
         .null_fd = context->null_fd,
     };
 }
@@ -98,6 +99,7 @@ static void close_context(struct choke_context *context)
         ck_trust_done(&context->policy_place);
     ck_execs_done(&context->execs);
     ck_cages_done(&context->cages);
+    ck_wraps_done(&context->wraps);
     ck_search_done(&context->search);
     ck_fd_close(&context->null_fd);
     ck_policy_free(context->loaded);
@@ -118,6 +120,7 @@ int choke_context_new(const struct choke_options *options, struct choke_context 
         return ck_error_oom(error);
     context->owner = getpid();
     context->null_fd = -1;
+    ck_wraps_init(&context->wraps);
     context->watch = (struct ck_watch){.epoll_fd = -1, .timer_fd = -1};
     context->on_event = options->on_event;
     context->event_data = options->event_data;

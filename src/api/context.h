@@ -11,6 +11,7 @@
 #include "policy/load.h"
 #include "run/cage.h"
 #include "run/watch.h"
+#include "run/wrap.h"
 #include "sys/digest.h"
 
 #include <sys/types.h>
@@ -25,6 +26,7 @@ struct choke_context {
     struct ck_execs execs;
     struct ck_cages cages;
     struct ck_jails jails;
+    struct ck_wraps wraps;
     struct ck_watch watch;
     int null_fd;
     choke_event_fn on_event;

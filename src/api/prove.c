@@ -5,13 +5,23 @@
  */
 #include "api/context.h"
 
+#include "base/clock.h"
+#include "base/error.h"
 #include "base/fd.h"
+#include "base/quote.h"
 #include "jail/cage.h"
 #include "run/trial.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/wait.h>
+
+#define PROOF_NS (2 * CK_NS_PER_S)
 
 static const char *reason_of(int errnum)
 {
@@ -63,9 +73,96 @@ static void prove_native(struct choke_context *context, const struct ck_jail *ja
         judge_layers(&proved, jail, state);
 }
 
+/* ---- bwrap ------------------------------------------------------------------------------- */
+
+/* A run of its own, of which nothing but the report matters: the trial takes the place of the tool. */
+static int run_proof(struct choke_context *context, const struct ck_plan *plan, struct ck_wire_report *ret_report,
+                     struct choke_error *error)
+{
+    CK_FD out = open("/dev/null", O_RDWR | O_CLOEXEC);
+    const struct ck_pipes pipes = {.out = {out, out}, .err = {out, out}};
+    uint64_t deadline_ns = ck_clock_now_ns() + PROOF_NS;
+    struct ck_warden *warden = NULL;
+    bool fresh;
+    int result = ck_launcher_take(&context->watch.launcher, NULL, &warden, &fresh, error);
+    if (result < 0)
+        return result;
+    if (!fresh)
+        (void)epoll_ctl(context->watch.epoll_fd, EPOLL_CTL_DEL, warden->socket_fd, NULL);
+    result = ck_launch(warden, plan, &pipes, deadline_ns, deadline_ns, error);
+    struct pollfd polled = {.fd = warden->socket_fd, .events = POLLIN};
+    int heard = 0;
+    while (result == 0 && heard == 0 && ck_clock_now_ns() < deadline_ns + PROOF_NS) {
+        (void)poll(&polled, 1, (int)(PROOF_NS / CK_NS_PER_MS));
+        heard = ck_launch_hear(warden, ret_report);
+    }
+    ck_launcher_discard(warden, heard <= 0);
+    if (result == 0 && heard <= 0)
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, ETIMEDOUT, "the trial did not end");
+    return result;
+}
+
+static int plan_proof(struct choke_context *context, struct ck_plan *plan, int program_fd, struct choke_error *error)
+{
+    static const char *no_env[] = {NULL};
+    struct ck_plan_sources sources = ck_context_sources(context);
+    *plan = (struct ck_plan){.cage = {.fd = program_fd},
+                             .wrap = {.image_fd = -1, .program_fd = -1, .bwrap_fd = -1},
+                             .env = no_env,
+                             .tool_name = "bwrap",
+                             .cage_root = "/usr",
+                             .root_fd = open("/usr", O_PATH | O_DIRECTORY | O_CLOEXEC),
+                             .cwd_fd = -1,
+                             .execute_fd = -1,
+                             .ruleset_fd = -1,
+                             .stdin_fd = context->null_fd};
+    if (plan->root_fd < 0)
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, errno, "'/usr' cannot be opened: %s", strerror(errno));
+    plan->cwd_fd = plan->root_fd;
+    plan->execute_fd = fcntl(plan->root_fd, F_DUPFD_CLOEXEC, 3);
+    return ck_wrap_proof(&sources, plan, error);
+}
+
+/* Landlock may be lacking: then what it does is not among the layers of a run. */
+static uint32_t lacking(const struct ck_plan *plan)
+{
+    return plan->wrap.bounded ? 0 : UINT32_C(1) << CK_WALL_LANDLOCK | UINT32_C(1) << CK_WALL_EXECS;
+}
+
+static void say(struct ck_jail_state *state, const char *reason, const char *words)
+{
+    state->reason = reason;
+    (void)snprintf(state->words, sizeof state->words, "%.*s", (int)sizeof state->words - 1, words);
+}
+
+static void prove_bwrap(struct choke_context *context, const struct ck_jail *jail, struct ck_jail_state *state)
+{
+    const struct ck_native_wanted bare = {
+        .search = context->search.paths, .search_count = context->search.count, .arena = &context->text};
+    struct ck_wire_report report = {0};
+    struct choke_error error = {0};
+    struct ck_plan plan;
+    CK_FD program_fd = -1;
+    if (ck_native_make(&bare, &program_fd, &error) < 0) {
+        say(state, "not_permitted", error.message);
+        return;
+    }
+    if (plan_proof(context, &plan, program_fd, &error) < 0)
+        say(state, error.errnum == ENOENT ? "not_installed" : "not_permitted", error.message);
+    else if (run_proof(context, &plan, &report, &error) < 0)
+        say(state, "not_permitted", error.message);
+    else if (report.stage != CK_STAGE_NONE || report.code != CLD_EXITED)
+        say(state, "not_permitted", report.words[0] != '\0' ? CK_QUOTE(report.words) : strerror(report.error));
+    else
+        judge_layers(&(struct ck_wire_proved){.held = report.held | lacking(&plan)}, jail, state);
+    ck_plan_done(&plan);
+}
+
 void ck_prove_jail(void *data, const struct ck_jail *jail, struct ck_jail_state *ret_state)
 {
     struct choke_context *context = data;
     if (jail == &ck_jail_native)
         prove_native(context, jail, ret_state);
+    else if (jail == &ck_jail_bwrap)
+        prove_bwrap(context, jail, ret_state);
 }

@@ -115,7 +115,8 @@ static void set_error(struct choke_result *result, const struct ck_run *run)
     case CHOKE_JAIL_UNAVAILABLE:
     case CHOKE_SPAWN_FAILED:
         (void)ck_error_set(error, result->outcome, report->error, "cannot %s '%s' ('%s'): %s",
-                           ck_stage_text(report->stage), tool, CK_QUOTE(result->tool_path), strerror(report->error));
+                           ck_stage_text(report->stage), tool, CK_QUOTE(result->tool_path),
+                           report->words[0] != '\0' ? CK_QUOTE(report->words) : strerror(report->error));
         break;
     case CHOKE_TIMEOUT:
         (void)ck_error_set(error, CHOKE_TIMEOUT, ETIMEDOUT, "'%s' was ended at its timeout of %llu.%03llu s", tool,

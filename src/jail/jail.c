@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-static const struct ck_jail *const adapters[] = {&ck_jail_native, &ck_jail_none};
+static const struct ck_jail *const adapters[] = {&ck_jail_native, &ck_jail_bwrap, &ck_jail_none};
 
 /* What auto tries, in this order, before it settles for none. */
 static const char *const preferred[] = {"native", "bwrap"};

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "run/cage.h"
+#include "run/wrap.h"
 #include "sys/beneath.h"
 
 #include <errno.h>
@@ -103,6 +104,17 @@ static const struct ck_tool *bound_by(const struct ck_execs_tool *tools, size_t 
     return NULL;
 }
 
+/* In bwrap's jail without Landlock, two layers fewer. */
+static size_t drop_unbounded(struct ck_plan *plan, size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (plan->wrap.argv == NULL || plan->wrap.bounded ||
+            (strcmp(plan->layers[i], "landlock") != 0 && strcmp(plan->layers[i], "execs") != 0))
+            plan->layers[kept++] = plan->layers[i];
+    return kept;
+}
+
 static void list_layers(struct ck_plan *plan)
 {
     size_t count = 0;
@@ -110,6 +122,7 @@ static void list_layers(struct ck_plan *plan)
         plan->layers[count++] = *layer;
     if (plan->ruleset_fd >= 0)
         plan->layers[count++] = "execs";
+    count = drop_unbounded(plan, count);
     plan->layers[count] = NULL;
 }
 
@@ -172,9 +185,9 @@ static enum ck_workspace narrowest(const struct ck_execs_tool *tools, size_t cou
     return least;
 }
 
-/* The native jail: the tools by their names inside it, and nothing else that could be executed. */
+/* A jail: the tools by their names inside it, and nothing else that could be executed. */
 static int enter_cage(const struct ck_plan_sources *sources, struct ck_plan *plan, const struct ck_execs_tool *tools,
-                      size_t count)
+                      size_t count, const char **ret_tool)
 {
     const char *inside[CHAIN_MAX];
     const struct ck_reading *reading = &plan->verdict.reading;
@@ -190,21 +203,39 @@ static int enter_cage(const struct ck_plan_sources *sources, struct ck_plan *pla
         if (plan->argv[reading->nested[i].position] == NULL)
             return -ENOMEM;
     }
+    *ret_tool = executed;
     int result = executed == NULL ? -ENOMEM : place_work(plan);
     return result < 0 ? result : move_paths(plan);
 }
 
-int ck_chain_close(const struct ck_plan_sources *sources, struct ck_plan *plan)
+/* The jail that bwrap makes has the same in it. */
+static int enter_wrap(const struct ck_plan_sources *sources, struct ck_plan *plan, const struct ck_tool *bound,
+                      const char *tool, const char *label)
+{
+    bool overlay = plan->workspace == CK_WORKSPACE_OVERLAY;
+    if (ck_wrap_plan(sources, plan, tool, label, &plan->verdict.error) < 0)
+        return refuse(plan, overlay ? plan->tool_name : NULL, overlay ? "workspace" : "request.jail");
+    if (bound == NULL || plan->wrap.bounded)
+        return 0;
+    (void)ck_error_set(&plan->verdict.error, CHOKE_JAIL_UNAVAILABLE, ENOSYS,
+                       "the entry's execs cannot be enforced: this kernel has no Landlock");
+    return refuse(plan, bound->name, "execs");
+}
+
+int ck_chain_close(const struct ck_plan_sources *sources, struct ck_plan *plan, const char *label)
 {
     struct ck_execs_tool tools[CHAIN_MAX] = {
         {.fd = plan->execute_fd, .path = plan->tool_path, .tool = plan->verdict.tool}};
     size_t count = 1;
     int result = open_nested(sources, plan, tools, &count);
-    bool caged = plan->jail.jail == &ck_jail_native;
+    bool caged = plan->jail.jail != &ck_jail_none;
+    const char *inside = NULL;
+    const struct ck_tool *bound = bound_by(tools, count);
     if (result == 0 && caged)
-        result = enter_cage(sources, plan, tools, count);
-    const struct ck_tool *bound = result == 0 && !caged ? bound_by(tools, count) : NULL;
-    if (bound != NULL &&
+        result = enter_cage(sources, plan, tools, count, &inside);
+    if (result == 0 && plan->jail.jail == &ck_jail_bwrap)
+        result = enter_wrap(sources, plan, bound, inside, label);
+    if (result == 0 && !caged && bound != NULL &&
         ck_execs_make(sources->execs, plan->root, tools, count, &plan->ruleset_fd, &plan->verdict.error) < 0)
         result = refuse(plan, bound->name, "execs");
     for (size_t i = 1; i < count; i++)

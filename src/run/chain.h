@@ -12,9 +12,9 @@
 /*
  * Both return 0; -ECANCELED for a refusal, with the plan's verdict filled; -ENOMEM. The first opens the tool. The second
  * comes when the jail is chosen and the plan's argv is made: it finds the nested tools, makes the ruleset, and lists
- * the layers.
+ * the layers; label is what the run is called in names of files.
  */
 int ck_chain_open(const struct ck_plan_sources *sources, struct ck_plan *plan);
-int ck_chain_close(const struct ck_plan_sources *sources, struct ck_plan *plan);
+int ck_chain_close(const struct ck_plan_sources *sources, struct ck_plan *plan, const char *label);
 
 #endif

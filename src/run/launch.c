@@ -393,9 +393,9 @@ static int pack_and_send(const struct ck_plan *plan, int socket_fd, struct parce
                          uint64_t kill_ns)
 {
     _Alignas(struct ck_wire_plan) unsigned char buffer[CK_WIRE_INLINE_MAX];
-    const struct ck_wire_strings strings = {.argv = plan->argv,
+    const struct ck_wire_strings strings = {.argv = plan->wrap.argv != NULL ? plan->wrap.argv : plan->argv,
                                             .env = plan->env,
-                                            .path = plan->exec_path,
+                                            .path = plan->wrap.argv != NULL ? NULL : plan->exec_path,
                                             .root = plan->cage.fd >= 0 ? plan->cage_root : NULL,
                                             .cwd = plan->cage.fd >= 0 ? plan->cage_cwd : NULL};
     size_t size = ck_wire_pack(&strings, buffer, sizeof buffer);
@@ -406,7 +406,8 @@ static int pack_and_send(const struct ck_plan *plan, int socket_fd, struct parce
     if (large)
         (void)ck_wire_pack(&strings, packed, size);
     packed->flags = (plan->ruleset_fd >= 0 ? (uint32_t)CK_WIRE_HAS_RULESET : 0) |
-                    (plan->keep_executable ? (uint32_t)CK_WIRE_KEEP_EXECUTABLE : 0);
+                    (plan->wrap.argv != NULL ? (uint32_t)CK_WIRE_HAS_LAND : 0) |
+                    (plan->keep_executable && plan->wrap.argv == NULL ? (uint32_t)CK_WIRE_KEEP_EXECUTABLE : 0);
     packed->workspace = (uint32_t)plan->workspace;
     packed->deadline_ns = deadline_ns;
     packed->kill_ns = kill_ns;
@@ -415,6 +416,18 @@ static int pack_and_send(const struct ck_plan *plan, int socket_fd, struct parce
     if (large)
         free(packed);
     return result;
+}
+
+/* bwrap is what is executed, and the tool one of the things that it hands on. */
+static void add_landing(struct parcel *parcel, const struct ck_plan *plan)
+{
+    int *fds = parcel->fds + CK_WIRE_LAND;
+    fds[CK_WIRE_LAND_PROGRAM] = plan->wrap.program_fd;
+    fds[CK_WIRE_LAND_IMAGE] = plan->wrap.image_fd;
+    fds[CK_WIRE_LAND_TOOL] = plan->execute_fd;
+    fds[CK_WIRE_LAND_ROOT] = plan->root_fd;
+    parcel->fds[CK_WIRE_EXECUTABLE] = plan->wrap.bwrap_fd;
+    parcel->count = CK_WIRE_LAND + CK_WIRE_LAND_FDS;
 }
 
 int ck_launch(struct ck_warden *warden, const struct ck_plan *plan, const struct ck_pipes *pipes, uint64_t deadline_ns,
@@ -434,6 +447,8 @@ int ck_launch(struct ck_warden *warden, const struct ck_plan *plan, const struct
             },
         .count = CK_WIRE_FDS + (plan->ruleset_fd >= 0 ? 1u : 0u),
     };
+    if (plan->wrap.argv != NULL)
+        add_landing(&parcel, plan);
     int result = pack_and_send(plan, warden->socket_fd, &parcel, deadline_ns, kill_ns);
     if (result < 0)
         return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot hand '%s' to its warden: %s", plan->tool_name,

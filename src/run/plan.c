@@ -144,7 +144,7 @@ static int step_strings(struct planner *planner)
     const struct ck_tool *tools[CK_COMMAND_DEPTH_MAX + 2];
     chain_tools(&plan->verdict, tools);
     const struct ck_host_environment host = {.home =
-                                                 plan->jail.jail == &ck_jail_native ? CK_CAGE_SCRATCH : getenv("HOME"),
+                                                 plan->jail.jail != &ck_jail_none ? CK_CAGE_SCRATCH : getenv("HOME"),
                                              .lang = getenv("LANG"),
                                              .lc_all = getenv("LC_ALL")};
     plan->argv = ck_arena_strv(&plan->arena, plan->verdict.reading.argv);
@@ -154,7 +154,8 @@ static int step_strings(struct planner *planner)
 
 static int step_execs(struct planner *planner)
 {
-    return ck_chain_close(planner->sources, planner->plan);
+    const char *probe = planner->request->probe;
+    return ck_chain_close(planner->sources, planner->plan, probe != NULL ? probe : planner->plan->tool_name);
 }
 
 static int refuse_stdin(struct planner *planner, enum choke_outcome outcome, int errnum)
@@ -214,7 +215,7 @@ int ck_plan_make(const struct ck_plan_sources *sources, const struct choke_reque
     static const plan_step steps[] = {step_judge, step_stdin, step_root,    step_cwd,  step_paths,
                                       step_tool,  step_jail,  step_strings, step_execs};
     *ret = (struct ck_plan){
-        .cage = {.fd = -1}, .root_fd = -1, .cwd_fd = -1, .execute_fd = -1, .ruleset_fd = -1, .stdin_fd = -1};
+        .cage = {.fd = -1}, .wrap = {.image_fd = -1, .program_fd = -1, .bwrap_fd = -1}, .root_fd = -1, .cwd_fd = -1, .execute_fd = -1, .ruleset_fd = -1, .stdin_fd = -1};
     struct planner planner = {.sources = sources, .request = request, .plan = ret};
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
         int result = steps[i](&planner);
@@ -232,6 +233,7 @@ void ck_plan_done(struct ck_plan *plan)
         ck_fd_close(&plan->cwd_fd);
     ck_fd_close(&plan->root_fd);
     ck_fd_close(&plan->execute_fd);
+    ck_fd_close(&plan->wrap.bwrap_fd);
     ck_fd_close(&plan->ruleset_fd);
     if (plan->stdin_owned)
         ck_fd_close(&plan->stdin_fd);

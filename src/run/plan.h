@@ -17,6 +17,8 @@
 #define CK_LAYERS_MAX 16
 
 struct ck_cages;
+struct ck_scratches;
+struct ck_wraps;
 
 /* What plans are made from; lives as long as the context. */
 struct ck_plan_sources {
@@ -26,6 +28,7 @@ struct ck_plan_sources {
     struct ck_execs *execs;
     struct ck_cages *cages;
     struct ck_jails *jails;
+    struct ck_wraps *wraps;
     int null_fd;
 };
 
@@ -33,6 +36,16 @@ struct ck_plan_sources {
 struct ck_cage_image {
     int fd; /* -1: none */
     uint64_t number;
+};
+
+/* For the jail that bwrap makes (run/wrap.h); without argv the run is not in it. */
+struct ck_plan_wrap {
+    const char **argv;              /* of bwrap; the plan's own are the tool's */
+    const char *scratch;            /* a directory that is made when the run starts, and NULL for a proof */
+    struct ck_scratches *scratches; /* the context's, as the next two */
+    int image_fd, program_fd;
+    int bwrap_fd;
+    bool bounded; /* the kernel has Landlock: what may be executed is bounded */
 };
 
 struct ck_plan {
@@ -47,6 +60,7 @@ struct ck_plan {
     struct ck_jail_choice jail;
     const char *layers[CK_LAYERS_MAX + 1]; /* what will hold; the words are constants */
     struct ck_cage_image cage;             /* the native jail; its descriptor belongs to the context */
+    struct ck_plan_wrap wrap;
     const char *cage_root;                 /* where the root is on the host */
     const char *cage_cwd;                  /* the working directory inside */
     enum ck_workspace workspace;

@@ -130,6 +130,7 @@ static void end_run(struct ck_watch *watch, struct ck_run *run)
     cut_stream(watch, &run->out);
     cut_stream(watch, &run->err);
     unlink_run(watch, run);
+    ck_scratch_remove(&run->scratch);
     watch->on_ended(watch->data, run);
 }
 
@@ -144,6 +145,7 @@ static void bury(struct ck_watch *watch, struct ck_warden *warden)
 
 void ck_run_done(struct ck_run *run)
 {
+    ck_scratch_remove(&run->scratch);
     ck_fd_close(&run->out.fd);
     ck_fd_close(&run->err.fd);
     ck_capture_done(&run->out.capture);
@@ -378,7 +380,10 @@ int ck_watch_start(struct ck_watch *watch, struct ck_run *run, const struct ck_p
     open_stream(run, &run->out, CHOKE_STDOUT, pipes.out[0], plan->verdict.max_output_bytes);
     open_stream(run, &run->err, CHOKE_STDERR, pipes.err[0], plan->verdict.max_output_bytes);
     set_deadlines(run, plan->verdict.timeout_ms);
-    result = engage(watch, run, plan, &pipes, error);
+    if (plan->wrap.scratch != NULL)
+        result = ck_scratch_make(plan->wrap.scratches, plan->wrap.scratch, &run->scratch, error);
+    if (result == 0)
+        result = engage(watch, run, plan, &pipes, error);
     ck_fd_close(&pipes.out[1]);
     ck_fd_close(&pipes.err[1]);
     if (result < 0) {

@@ -13,6 +13,7 @@
 
 #include "run/capture.h"
 #include "run/launch.h"
+#include "sys/scratch.h"
 
 struct ck_run;
 
@@ -39,6 +40,7 @@ struct ck_run {
     bool lost; /* the warden is gone without a report */
     bool incomplete;
     struct ck_wire_report report;
+    struct ck_scratch scratch; /* of a run that has one */
     void *owner;
 };
 
