@@ -248,6 +248,17 @@ struct choke_capture {
     bool truncated;
 };
 
+/* A limit, and what held it. */
+struct choke_limit {
+    const char *name; /* its key in the policy: "memory_mib", "processes", "cpu_s", "file_size_mib", "open_files" */
+    uint64_t value;
+    /*
+     * "cgroup2" or "cgroup1": for all processes of the run together. "rlimit": for each by itself, and processes
+     * together with all others of the user. "none": it is not known, because what held it was lost.
+     */
+    const char *mechanism;
+};
+
 struct choke_result {
     enum choke_outcome outcome;
     int exit_code; /* CHOKE_EXITED: the tool's status; else -1 */
@@ -266,6 +277,14 @@ struct choke_result {
     const char *tool_path;     /* NULL where it was not resolved */
     const char *rule;          /* what decided, "tools.git", "search_path", "request.cwd" */
     struct choke_error error;  /* outcome CHOKE_NONE where the tool ran and ended by itself */
+
+    const struct choke_limit *limits; /* those that the policy sets, but for the time; none where nothing ran */
+    size_t limit_count;
+    /*
+     * The limit that the run came up against: "oom", "pids", "cpu", "fsize"; NULL for none, or none that can be seen.
+     * The first two are seen in a cgroup only, the last only where it ended the tool itself.
+     */
+    const char *limit_hit;
 };
 
 CHOKE_API void choke_result_free(struct choke_result *result); /* NULL is fine */

@@ -230,10 +230,12 @@ static void put_tool(const struct ck_tool *tool, const struct tool_arrays *array
     (void)printf(".set_env = a%u, .set_env_count = %u, ", arrays->set_env, tool->set_env_count);
     if (arrays->args != 0)
         (void)printf(".args = a%u, ", arrays->args);
-    (void)printf(".route = %d, .required = %d, .platforms = %u, .allow_credentials = %d, .limits.timeout_s = %u, "
+    for (size_t i = 0; i < CK_LIMIT_KEYS; i++)
+        (void)printf(".limits.%s = %u, ", ck_limit_keys[i].key, ck_limit_of(&tool->limits, &ck_limit_keys[i]));
+    (void)printf(".route = %d, .required = %d, .platforms = %u, .allow_credentials = %d, "
                  ".has_execs = %d, .workspace = %d, .line = %u},\n",
-                 (int)tool->route, tool->required, tool->platforms, tool->allow_credentials, tool->limits.timeout_s,
-                 tool->has_execs, (int)tool->workspace, tool->line);
+                 (int)tool->route, tool->required, tool->platforms, tool->allow_credentials, tool->has_execs,
+                 (int)tool->workspace, tool->line);
 }
 
 static void write_tools(const struct ck_policy *policy)

@@ -84,7 +84,7 @@ static int run_proof(struct choke_context *context, const struct ck_plan *plan, 
     uint64_t deadline_ns = ck_clock_now_ns() + PROOF_NS;
     struct ck_warden *warden = NULL;
     bool fresh;
-    int result = ck_launcher_take(&context->watch.launcher, NULL, &warden, &fresh, error);
+    int result = ck_launcher_take(&context->watch.launcher, NULL, false, &warden, &fresh, error);
     if (result < 0)
         return result;
     if (!fresh)

@@ -16,6 +16,7 @@ struct result_box {
     struct ck_arena text;
     struct ck_kept kept[2]; /* the streams, once there are any */
     const char *layers[CK_LAYERS_MAX + 1];
+    struct choke_limit limits[CK_LIMITS];
 };
 
 static const char *const no_layers[] = {NULL};
@@ -68,12 +69,59 @@ struct choke_result *ck_result_new(const struct ck_plan *plan)
     return NULL;
 }
 
+/* The keys of enum ck_limit. */
+static const char *const limit_names[CK_LIMITS] = {
+    [CK_LIMIT_MEMORY] = "memory_mib",       [CK_LIMIT_PROCESSES] = "processes",   [CK_LIMIT_CPU] = "cpu_s",
+    [CK_LIMIT_FILE_SIZE] = "file_size_mib", [CK_LIMIT_OPEN_FILES] = "open_files",
+};
+
+/* As the policy has them; what held them is known at the end. */
+static void list_limits(struct result_box *box, const struct ck_plan *plan)
+{
+    struct choke_result *result = &box->result;
+    for (size_t i = 0; i < CK_LIMITS; i++) {
+        bool bytes = i == CK_LIMIT_MEMORY || i == CK_LIMIT_FILE_SIZE;
+        if (plan->limits[i] != 0)
+            box->limits[result->limit_count++] = (struct choke_limit){
+                .name = limit_names[i], .value = plan->limits[i] >> (bytes ? 20 : 0), .mechanism = "none"};
+    }
+    result->limits = box->limits;
+}
+
 void ck_result_started(struct choke_result *result, const struct ck_plan *plan)
 {
     struct result_box *box = (struct result_box *)result;
     memcpy(box->layers, plan->layers, sizeof box->layers);
     result->layers = box->layers;
     result->jail = plan->jail.jail->name;
+    list_limits(box, plan);
+}
+
+static void set_mechanisms(struct choke_result *result, const struct ck_wire_report *report)
+{
+    struct result_box *box = (struct result_box *)result;
+    for (size_t i = 0, at = 0; i < CK_LIMITS && at < result->limit_count; i++)
+        if (strcmp(box->limits[at].name, limit_names[i]) == 0)
+            box->limits[at++].mechanism = ck_held_name(report->limit_held[i]);
+    result->limit_hit = ck_hit_name(report->limit_hit);
+}
+
+/* Which one it was that nothing holds: the first without a mechanism. */
+static void refuse_limit(struct choke_result *result, const struct ck_wire_report *report)
+{
+    struct result_box *box = (struct result_box *)result;
+    size_t at = 0;
+    while (at < result->limit_count && strcmp(box->limits[at].mechanism, "none") != 0)
+        at++;
+    const char *name = at < result->limit_count ? box->limits[at].name : "limits";
+    const char *rule = ck_arena_printf(&box->text, "tools.%s.limits.%s", result->tool_name, name);
+    if (rule != NULL)
+        result->rule = rule;
+    (void)ck_error_set(&result->error, CHOKE_JAIL_UNAVAILABLE, report->error,
+                       "the limit '%s' of '%s' cannot be held here: %s", name, result->tool_name,
+                       report->error == EPERM
+                           ? "no cgroup may be made, and the kernel does not count the processes of root"
+                           : strerror(report->error));
 }
 
 void ck_result_fail(struct choke_result *result, const struct choke_error *error)
@@ -88,7 +136,7 @@ static void set_ending(struct choke_result *result, const struct ck_run *run)
     bool late = run->lost && run->ended_ns >= run->deadline_ns;
     if (report->stage == CK_STAGE_CWD)
         result->outcome = CHOKE_CWD;
-    else if (report->stage == CK_STAGE_EXECS)
+    else if (report->stage == CK_STAGE_EXECS || report->stage == CK_STAGE_LIMITS)
         result->outcome = CHOKE_JAIL_UNAVAILABLE;
     else if (report->stage != CK_STAGE_NONE)
         result->outcome = CHOKE_SPAWN_FAILED;
@@ -114,6 +162,10 @@ static void set_error(struct choke_result *result, const struct ck_run *run)
     case CHOKE_CWD:
     case CHOKE_JAIL_UNAVAILABLE:
     case CHOKE_SPAWN_FAILED:
+        if (report->stage == CK_STAGE_LIMITS) {
+            refuse_limit(result, report);
+            break;
+        }
         (void)ck_error_set(error, result->outcome, report->error, "cannot %s '%s' ('%s'): %s",
                            ck_stage_text(report->stage), tool, CK_QUOTE(result->tool_path),
                            report->words[0] != '\0' ? CK_QUOTE(report->words) : strerror(report->error));
@@ -128,8 +180,9 @@ static void set_error(struct choke_result *result, const struct ck_run *run)
                            tool);
         break;
     case CHOKE_SIGNALED:
-        (void)ck_error_set(error, CHOKE_SIGNALED, 0, "'%s' was ended by signal %d (%s)", tool, result->signal,
-                           strsignal(result->signal));
+        (void)ck_error_set(error, CHOKE_SIGNALED, 0, "'%s' was ended by signal %d (%s)%s%s", tool, result->signal,
+                           strsignal(result->signal), result->limit_hit != NULL ? "; it came up against a limit: " : "",
+                           result->limit_hit != NULL ? result->limit_hit : "");
         break;
     default:
         break;
@@ -139,6 +192,7 @@ static void set_error(struct choke_result *result, const struct ck_run *run)
 void ck_result_end(struct choke_result *result, struct ck_run *run)
 {
     const struct ck_wire_report *report = &run->report;
+    set_mechanisms(result, report);
     set_ending(result, run);
     set_error(result, run);
     result->duration_us = (run->ended_ns - run->started_ns) / 1000;
@@ -148,6 +202,7 @@ void ck_result_end(struct choke_result *result, struct ck_run *run)
     if (report->stage != CK_STAGE_NONE) { /* nothing ran, so nothing held it */
         result->jail = NULL;
         result->layers = no_layers;
+        result->limit_count = 0;
     } else {
         result->kill = ck_kill_name(report->kill);
     }

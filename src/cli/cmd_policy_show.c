@@ -91,6 +91,29 @@ static void print_args(FILE *out, const json_t *args)
     print_names(out, "only with", json_object_get(args, "require"));
 }
 
+/* The time has a column of its own. */
+static void print_limits(FILE *out, const json_t *limits)
+{
+    static const struct {
+        const char *key;
+        const char *before;
+        const char *after;
+    } rows[] = {{"memory_mib", "", " MiB of memory"},
+                {"processes", "", " processes"},
+                {"cpu_s", "", " s of CPU time"},
+                {"file_size_mib", "files of ", " MiB"},
+                {"open_files", "", " open files"}};
+    const char *lead = "; at most ";
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const json_t *value = json_object_get(limits, rows[i].key);
+        if (!json_is_integer(value))
+            continue;
+        (void)fprintf(out, "%s%s%lld%s", lead, rows[i].before, (long long)json_integer_value(value), rows[i].after);
+        lead = ", ";
+    }
+}
+
 static void print_grants(FILE *out, const json_t *tool)
 {
     const json_t *execs = json_object_get(tool, "execs");
@@ -111,6 +134,7 @@ static void print_grants(FILE *out, const json_t *tool)
         (void)fprintf(out, "; at %s", json_string_value(json_object_get(tool, "path")));
     if (json_is_string(json_object_get(tool, "sha256")))
         (void)fputs("; pinned by sha256", out);
+    print_limits(out, json_object_get(tool, "limits"));
 }
 
 /* Broken at blanks; a word that is too long for a line stands on one of its own. */

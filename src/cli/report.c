@@ -93,6 +93,34 @@ static int set_cost(json_t *object, const struct choke_result *result)
     return bad;
 }
 
+static json_t *limits_array(const struct choke_result *result)
+{
+    json_t *array = json_array();
+    int bad = 0;
+
+    for (size_t i = 0; i < result->limit_count; i++) {
+        const struct choke_limit *limit = &result->limits[i];
+        json_t *object = json_object();
+        bad |= json_object_set_new(object, "name", ck_json_text(limit->name));
+        bad |= json_object_set_new(object, "value", json_integer((json_int_t)limit->value));
+        bad |= json_object_set_new(object, "mechanism", ck_json_text(limit->mechanism));
+        bad |= json_array_append_new(array, object);
+    }
+    if (!bad)
+        return array;
+    json_decref(array);
+    return NULL;
+}
+
+static int set_limits(json_t *object, const struct choke_result *result)
+{
+    int bad = 0;
+
+    bad |= json_object_set_new(object, "limits", limits_array(result));
+    bad |= json_object_set_new(object, "limit_hit", ck_json_text(result->limit_hit));
+    return bad;
+}
+
 static int set_decision(json_t *object, const struct choke_result *result)
 {
     int bad = 0;
@@ -110,7 +138,8 @@ static void write_json(struct ck_session *session, const struct choke_result *re
 {
     json_t *object = json_object();
 
-    if (set_ending(object, result) || set_cost(object, result) || set_decision(object, result))
+    if (set_ending(object, result) || set_cost(object, result) || set_decision(object, result) ||
+        set_limits(object, result))
         session->out.error = ENOMEM;
     else
         ck_json_write(&session->out, object);

@@ -14,7 +14,6 @@
 #include <string.h>
 
 #define NAME_MAX_BYTES 64
-#define TIMEOUT_MAX_S UINT32_C(31536000)
 #define LOWER "abcdefghijklmnopqrstuvwxyz"
 #define UPPER "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 #define DIGITS "0123456789"
@@ -119,12 +118,15 @@ static int check_install(const struct check *check)
 static int check_limits(const struct check *check)
 {
     const struct ck_node *limits = value_of(check, "limits");
-    const struct ck_node *timeout = limits != NULL ? ck_node_value(limits, "timeout_s") : NULL;
-    uint32_t seconds = check->tool->limits.timeout_s;
-    if (timeout == NULL || (seconds >= 1 && seconds <= TIMEOUT_MAX_S))
-        return 0;
-    return REFUSE(check, timeout, "'timeout_s' in 'limits' in %s is %u; it must be 1 to %u seconds", check->label,
-                  seconds, TIMEOUT_MAX_S);
+    for (size_t i = 0; i < CK_LIMIT_KEYS; i++) {
+        const struct ck_limit_key *key = &ck_limit_keys[i];
+        const struct ck_node *node = limits != NULL ? ck_node_value(limits, key->key) : NULL;
+        uint32_t value = ck_limit_of(&check->tool->limits, key);
+        if (node != NULL && (value < key->min || value > key->max))
+            return REFUSE(check, node, "'%s' in 'limits' in %s is %u; it must be %u to %u%s", key->key, check->label,
+                          value, key->min, key->max, key->unit);
+    }
+    return 0;
 }
 
 static int check_path(const struct check *check)

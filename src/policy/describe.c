@@ -164,7 +164,8 @@ static json_t *variable_entry(const void *from, uint32_t index)
 static json_t *limits(const struct ck_limits *limits)
 {
     struct object object = object_new();
-    set(&object, "timeout_s", number_or_null(limits->timeout_s));
+    for (size_t i = 0; i < CK_LIMIT_KEYS; i++)
+        set(&object, ck_limit_keys[i].key, number_or_null(ck_limit_of(limits, &ck_limit_keys[i])));
     return take(&object);
 }
 

@@ -80,14 +80,19 @@ static void diff_platforms(const struct pair *pair)
                                     : NEUTRAL);
 }
 
-/* Without a limit a caller may ask for any time. */
+/* Without a limit a caller may ask for any time, and a tool take all that there is. */
 static void diff_limits(const struct pair *pair)
 {
-    uint32_t was = pair->before->limits.timeout_s;
-    uint32_t is = pair->after->limits.timeout_s;
-    ck_change_text(pair->changes, "limits.timeout_s", was != 0 ? number_text(pair->changes, was) : NULL,
-                   is != 0 ? number_text(pair->changes, is) : NULL,
-                   is == 0 || (was != 0 && is > was) ? WIDENS : NARROWS);
+    for (size_t i = 0; i < CK_LIMIT_KEYS; i++) {
+        uint32_t was = ck_limit_of(&pair->before->limits, &ck_limit_keys[i]);
+        uint32_t is = ck_limit_of(&pair->after->limits, &ck_limit_keys[i]);
+        const char *name = ck_arena_printf(pair->changes->arena, "limits.%s", ck_limit_keys[i].key);
+        pair->changes->failed = pair->changes->failed || name == NULL;
+        if (name != NULL)
+            ck_change_text(pair->changes, name, was != 0 ? number_text(pair->changes, was) : NULL,
+                           is != 0 ? number_text(pair->changes, is) : NULL,
+                           is == 0 || (was != 0 && is > was) ? WIDENS : NARROWS);
+    }
 }
 
 /* ---- what is run ------------------------------------------------------------------------- */
@@ -223,8 +228,7 @@ static void diff_tool(const struct pair *pair)
 {
     static void (*const rules[])(const struct pair *) = {
         diff_words,        diff_route,     diff_platforms, diff_limits,  diff_path,        diff_sha256, diff_execs,
-        diff_version_args, diff_arguments, diff_env,       diff_set_env, diff_credentials, diff_egress,
-        diff_workspace,
+        diff_version_args, diff_arguments, diff_env,       diff_set_env, diff_credentials, diff_egress, diff_workspace,
     };
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
         rules[i](pair);

@@ -251,6 +251,17 @@ static bool grant_time(const struct judge *judge)
     return true;
 }
 
+/* A limit of a tool that another one runs holds for both: they are one tree. */
+static bool grant_limits(const struct judge *judge)
+{
+    const struct ck_reading *reading = &judge->verdict->reading;
+    struct ck_limits *least = &judge->verdict->limits;
+    *least = judge->verdict->tool->limits;
+    for (size_t i = 0; i < reading->nested_count; i++)
+        ck_limits_least(least, &reading->nested[i].tool->limits);
+    return true;
+}
+
 /* The stricter route decides: what may only run in a jail does not leave it by being named behind another tool. */
 static bool is_external(const struct ck_verdict *verdict)
 {
@@ -424,8 +435,8 @@ int ck_judge(const struct ck_policy *policy, const struct choke_request *request
              struct ck_verdict *ret_verdict)
 {
     static bool (*const steps[])(const struct judge *) = {
-        check_argv,  check_directories, check_timeout,     check_tool, check_probe, check_stdin, check_output,
-        check_sizes, check_env,         check_credentials, check_args, grant_time,  choose_jail, check_egress,
+        check_argv, check_directories, check_timeout, check_tool, check_probe,  check_stdin, check_output, check_sizes,
+        check_env,  check_credentials, check_args,    grant_time, grant_limits, choose_jail, check_egress,
     };
     *ret_verdict = (struct ck_verdict){0};
     struct judge judge = {policy, request, arena, ret_verdict};

@@ -22,6 +22,7 @@ struct ck_verdict {
     enum choke_outcome outcome; /* CHOKE_NONE: allowed */
     const struct ck_tool *tool; /* set as soon as argv[0] named one */
     uint64_t timeout_ms;
+    struct ck_limits limits; /* the least of the tool's and of those that it runs for the caller */
     size_t max_output_bytes;
     enum choke_jail jail;   /* never DEFAULT */
     char rule[CK_RULE_MAX]; /* "tools.git", "tools", "request.argv", "tools.git.env", "credentials", ... */

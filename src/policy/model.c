@@ -6,7 +6,43 @@
  */
 #include "policy/model.h"
 
+#include <stddef.h>
 #include <string.h>
+
+#define LIMIT(name, unit, min, max) \
+    { \
+#name, unit, min, max, offsetof(struct ck_limits, name) \
+    }
+
+/*
+ * The least values are those with which a program that is linked to a C library can still be executed; the largest are
+ * beyond any machine, and far from where a number of bytes would overflow.
+ */
+const struct ck_limit_key ck_limit_keys[CK_LIMIT_KEYS] = {
+    LIMIT(timeout_s, " seconds", 1, 365 * 24 * 3600),
+    LIMIT(memory_mib, " MiB", 8, 16777216),
+    LIMIT(processes, "", 1, 4194304),
+    LIMIT(cpu_s, " seconds", 1, 365 * 24 * 3600),
+    LIMIT(file_size_mib, " MiB", 1, 16777216),
+    LIMIT(open_files, "", 8, 1048576),
+};
+
+uint32_t ck_limit_of(const struct ck_limits *limits, const struct ck_limit_key *key)
+{
+    uint32_t value;
+    memcpy(&value, (const char *)limits + key->offset, sizeof value);
+    return value;
+}
+
+void ck_limits_least(struct ck_limits *least, const struct ck_limits *other)
+{
+    for (size_t i = 0; i < CK_LIMIT_KEYS; i++) {
+        uint32_t was = ck_limit_of(least, &ck_limit_keys[i]);
+        uint32_t is = ck_limit_of(other, &ck_limit_keys[i]);
+        if (is != 0 && (was == 0 || is < was))
+            memcpy((char *)least + ck_limit_keys[i].offset, &is, sizeof is);
+    }
+}
 
 const char *ck_route_name(enum ck_route route)
 {

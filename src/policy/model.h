@@ -38,9 +38,32 @@ struct ck_install {
     const char *url; /* where neither has it: a page that says how */
 };
 
+/* Of each, 0: the policy sets none. */
 struct ck_limits {
     uint32_t timeout_s; /* 0: 60 s */
+    uint32_t memory_mib;
+    uint32_t processes; /* and threads */
+    uint32_t cpu_s;
+    uint32_t file_size_mib;
+    uint32_t open_files;
 };
+
+/* One key of limits: where it is in the struct, and what it may be. */
+struct ck_limit_key {
+    const char *key;
+    const char *unit; /* of its value, for messages */
+    uint32_t min, max;
+    uint32_t offset;
+};
+
+#define CK_LIMIT_KEYS 6
+extern const struct ck_limit_key ck_limit_keys[CK_LIMIT_KEYS];
+
+/* The value of one of them in an entry. */
+uint32_t ck_limit_of(const struct ck_limits *limits, const struct ck_limit_key *key);
+
+/* Each limit of *least becomes the stricter of the two. */
+void ck_limits_least(struct ck_limits *least, const struct ck_limits *other);
 
 struct ck_variable {
     const char *name;
@@ -145,10 +168,10 @@ struct ck_tool {
     bool allow_credentials; /* credentials: allow */
     struct ck_limits limits;
     struct ck_args *args;
-    const char *path;      /* the only place of the tool; NULL: the search path */
-    const char *sha256;    /* 64 lower-case hexadecimal digits, or NULL */
-    struct ck_list execs;  /* names or absolute paths of helpers; enforced where has_execs */
-    bool has_execs;        /* execs was given, be it as an empty list: the tool may execute nothing else */
+    const char *path;            /* the only place of the tool; NULL: the search path */
+    const char *sha256;          /* 64 lower-case hexadecimal digits, or NULL */
+    struct ck_list execs;        /* names or absolute paths of helpers; enforced where has_execs */
+    bool has_execs;              /* execs was given, be it as an empty list: the tool may execute nothing else */
     enum ck_workspace workspace; /* how the repository is seen in a jail */
     struct ck_list egress; /* the most that a caller may ask for: host, host:port, *.suffix; no entry, no egress */
     unsigned line;         /* of the entry in the file, from 1 */

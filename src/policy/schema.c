@@ -53,6 +53,11 @@ static const cyaml_schema_field_t install_fields[] = {
 
 static const cyaml_schema_field_t limits_fields[] = {
     CYAML_FIELD_UINT("timeout_s", OPTIONAL, struct ck_limits, timeout_s),
+    CYAML_FIELD_UINT("memory_mib", OPTIONAL, struct ck_limits, memory_mib),
+    CYAML_FIELD_UINT("processes", OPTIONAL, struct ck_limits, processes),
+    CYAML_FIELD_UINT("cpu_s", OPTIONAL, struct ck_limits, cpu_s),
+    CYAML_FIELD_UINT("file_size_mib", OPTIONAL, struct ck_limits, file_size_mib),
+    CYAML_FIELD_UINT("open_files", OPTIONAL, struct ck_limits, open_files),
     CYAML_FIELD_END,
 };
 

@@ -27,6 +27,16 @@ __attribute__((noinline)) long ck_create_borrowed(ck_create_child child, void *a
     return pid;
 }
 
+__attribute__((noinline)) long ck_create_borrowed_in(ck_create_child child, void *argument, int cgroup_fd)
+{
+    struct clone_args args = {
+        .flags = CLONE_VM | CLONE_VFORK | CLONE_INTO_CGROUP, .exit_signal = SIGCHLD, .cgroup = (unsigned)cgroup_fd};
+    long pid = CK_RAW2(clone3, &args, sizeof args);
+    if (pid == 0)
+        child(argument);
+    return pid;
+}
+
 long ck_create_copied(ck_create_child child, void *argument, int cgroup_fd)
 {
     long pid;

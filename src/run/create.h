@@ -23,6 +23,9 @@ typedef __attribute__((noreturn)) void (*ck_create_child)(void *argument);
  */
 long ck_create_borrowed(ck_create_child child, void *argument, int *ret_pidfd);
 
+/* The same, born in a cgroup v2 directory. */
+long ck_create_borrowed_in(ck_create_child child, void *argument, int cgroup_fd);
+
 /*
  * A child with a copy of the caller's memory. For the keeper only, whose memory is tiny. cgroup_fd: a cgroup v2 directory
  * to be born in, or -1.

@@ -43,8 +43,8 @@ extern const size_t ck_keeper_image_length;
 
 void ck_launcher_init(struct ck_launcher *launcher, int epoll_fd)
 {
-    *launcher =
-        (struct ck_launcher){.source = CK_SOURCE_KEEPER, .epoll_fd = epoll_fd, .control_fd = -1, .keeper_fd = -1};
+    *launcher = (struct ck_launcher){
+        .source = CK_SOURCE_KEEPER, .epoll_fd = epoll_fd, .control_fd = -1, .keeper_fd = -1, .group_fds = {-1, -1, -1}};
 }
 
 /* ---- messages ---- */
@@ -165,9 +165,25 @@ static int send_setup(int control_fd)
     if (self_fd < 0)
         return -errno;
     CK_FD cgroup_fd = ck_cgroup_own();
-    setup.has_cgroup = cgroup_fd >= 0 && ck_cgroup_prefix(setup.cgroup_prefix, sizeof setup.cgroup_prefix) == 0;
+    bool named = ck_cgroup_prefix(setup.cgroup_prefix, sizeof setup.cgroup_prefix) == 0;
+    setup.has_cgroup = cgroup_fd >= 0 && named;
     const int fds[2] = {self_fd, cgroup_fd};
     return send_message(control_fd, &setup, sizeof setup, fds, setup.has_cgroup ? 2 : 1);
+}
+
+/* With its own sweep in mind too: a keeper that follows one that was killed is told of all that the first one knew. */
+static int send_groups(int control_fd, const struct ck_launcher *launcher)
+{
+    struct ck_wire_try message = {.kind = CK_WIRE_GROUPS};
+    int fds[CK_CONTROLS];
+    unsigned count = 0;
+    for (unsigned i = 0; i < CK_CONTROLS; i++) {
+        if (launcher->group_fds[i] < 0)
+            continue;
+        message.trial |= 1u << i;
+        fds[count++] = launcher->group_fds[i];
+    }
+    return count == 0 ? 0 : send_message(control_fd, &message, sizeof message, fds, count);
 }
 
 /* Its end must be seen even when nobody asks for a warden: it is the keeper that ends what a killed warden leaves. */
@@ -185,6 +201,8 @@ static int start_keeper(struct ck_launcher *launcher)
     CK_FD ours = pair[0];
     CK_FD theirs = pair[1];
     int result = send_setup(ours);
+    if (result == 0)
+        result = send_groups(ours, launcher);
     if (result == 0)
         result = create_keeper(theirs, &launcher->keeper_fd);
     if (result < 0)
@@ -274,15 +292,29 @@ static const char *explain(int result)
     return strerror(-result);
 }
 
-static int make_warden(struct ck_launcher *launcher, const struct ck_cage_image *cage, struct ck_warden **ret_warden,
-                       struct choke_error *error)
+/* The first run with limits: a keeper that is there already is told now, another one when it is made. */
+static int know_groups(struct ck_launcher *launcher)
 {
-    static const struct ck_wire_simple request = {.kind = CK_WIRE_WARDEN};
+    static const char *const names[CK_CONTROLS] = {"memory", "pids", "cpuacct"};
+    if (launcher->groups_known)
+        return 0;
+    for (unsigned i = 0; i < CK_CONTROLS; i++)
+        launcher->group_fds[i] = ck_cgroup_own_v1(names[i]);
+    launcher->groups_known = true;
+    return launcher->control_fd < 0 ? 0 : send_groups(launcher->control_fd, launcher);
+}
+
+static int make_warden(struct ck_launcher *launcher, const struct ck_cage_image *cage, bool limited,
+                       struct ck_warden **ret_warden, struct choke_error *error)
+{
+    const struct ck_wire_simple request = {.kind = limited ? CK_WIRE_LIMITED : CK_WIRE_WARDEN};
     struct ck_warden *warden = malloc(sizeof *warden);
     if (warden == NULL)
         return ck_error_oom(error);
     int pair[2];
-    int result = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0 ? -errno : 0;
+    int result = limited ? know_groups(launcher) : 0;
+    if (result == 0 && socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+        result = -errno;
     if (result == 0) {
         const int fds[2] = {pair[1], cage != NULL ? cage->fd : -1};
         result = ck_launcher_ask(launcher, &request, sizeof request, fds, cage != NULL ? 2 : 1);
@@ -295,22 +327,25 @@ static int make_warden(struct ck_launcher *launcher, const struct ck_cage_image 
         return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot start a keeper for the run: %s",
                             explain(result));
     }
-    *warden = (struct ck_warden){
-        .source = CK_SOURCE_WARDEN, .socket_fd = pair[0], .pidfd = -1, .cage = cage != NULL ? cage->number : 0};
+    *warden = (struct ck_warden){.source = CK_SOURCE_WARDEN,
+                                 .socket_fd = pair[0],
+                                 .pidfd = -1,
+                                 .cage = cage != NULL ? cage->number : 0,
+                                 .limited = limited};
     *ret_warden = warden;
     return 0;
 }
 
-int ck_launcher_take(struct ck_launcher *launcher, const struct ck_cage_image *cage, struct ck_warden **ret_warden,
-                     bool *ret_fresh, struct choke_error *error)
+int ck_launcher_take(struct ck_launcher *launcher, const struct ck_cage_image *cage, bool limited,
+                     struct ck_warden **ret_warden, bool *ret_fresh, struct choke_error *error)
 {
     uint64_t number = cage != NULL ? cage->number : 0;
     struct ck_warden **at = &launcher->idle;
-    while (*at != NULL && (*at)->cage != number)
+    while (*at != NULL && ((*at)->cage != number || (*at)->limited != limited))
         at = &(*at)->next;
     *ret_fresh = *at == NULL;
     if (*ret_fresh)
-        return make_warden(launcher, cage, ret_warden, error);
+        return make_warden(launcher, cage, limited, ret_warden, error);
     *ret_warden = *at;
     *at = (*at)->next;
     (*ret_warden)->next = NULL;
@@ -352,12 +387,19 @@ static void discard_idle(struct ck_launcher *launcher)
     }
 }
 
+static void close_groups(struct ck_launcher *launcher)
+{
+    for (unsigned i = 0; i < CK_CONTROLS; i++)
+        ck_fd_close(&launcher->group_fds[i]);
+}
+
 void ck_launcher_done(struct ck_launcher *launcher)
 {
     discard_idle(launcher);
     /* After a keeper that was killed, another one sweeps. */
     if (!end_keeper(launcher) && start_keeper(launcher) == 0)
         (void)end_keeper(launcher);
+    close_groups(launcher);
 }
 
 void ck_launcher_forget(struct ck_launcher *launcher)
@@ -365,6 +407,7 @@ void ck_launcher_forget(struct ck_launcher *launcher)
     discard_idle(launcher);
     ck_fd_close(&launcher->control_fd);
     ck_fd_close(&launcher->keeper_fd);
+    close_groups(launcher);
 }
 
 /* ---- plans ---- */
@@ -411,6 +454,7 @@ static int pack_and_send(const struct ck_plan *plan, int socket_fd, struct parce
     packed->workspace = (uint32_t)plan->workspace;
     packed->deadline_ns = deadline_ns;
     packed->kill_ns = kill_ns;
+    memcpy(packed->limits, plan->limits, sizeof packed->limits);
     int result = large ? send_large(socket_fd, packed, parcel)
                        : send_message(socket_fd, packed, size, parcel->fds, parcel->count);
     if (large)

@@ -28,14 +28,17 @@ struct ck_warden {
     int pidfd;     /* -1 until it said hello */
     void *owner;   /* the run it serves, or NULL */
     uint64_t cage; /* the jail that its runs are in, 0 for none */
+    bool limited;  /* its runs have limits */
     bool buried;   /* the watch has given it up; events that still name it are stale */
 };
 
 struct ck_launcher {
-    enum ck_source source; /* the keeper's */
-    int epoll_fd;          /* where the keeper's end is to be seen */
-    int control_fd;        /* -1: no keeper */
-    int keeper_fd;         /* pidfd */
+    enum ck_source source;      /* the keeper's */
+    int epoll_fd;               /* where the keeper's end is to be seen */
+    int control_fd;             /* -1: no keeper */
+    int keeper_fd;              /* pidfd */
+    bool groups_known;          /* a run had limits, so the next have been looked for */
+    int group_fds[CK_CONTROLS]; /* our own cgroups of version 1; each may be -1 */
     struct ck_warden *idle;
 };
 
@@ -56,11 +59,12 @@ int ck_launcher_ask(struct ck_launcher *launcher, const void *request, size_t le
                     unsigned fd_count);
 
 /*
- * cage is the jail of the run, NULL for none: a warden serves the jail that it was made for, and no other.
+ * cage is the jail of the run, NULL for none: a warden serves the jail that it was made for, and no other. limited: the
+ * run has limits; a warden that was made without them has no cgroup to hold them in.
  * *ret_fresh is true for a warden that was just made: its socket is not being watched yet.
  */
-int ck_launcher_take(struct ck_launcher *launcher, const struct ck_cage_image *cage, struct ck_warden **ret_warden,
-                     bool *ret_fresh, struct choke_error *error);
+int ck_launcher_take(struct ck_launcher *launcher, const struct ck_cage_image *cage, bool limited,
+                     struct ck_warden **ret_warden, bool *ret_fresh, struct choke_error *error);
 void ck_launcher_give_back(struct ck_launcher *launcher, struct ck_warden *warden);
 void ck_launcher_discard(struct ck_warden *warden, bool kill);
 

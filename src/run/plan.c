@@ -50,6 +50,20 @@ static int step_judge(struct planner *planner)
     return plan->verdict.outcome == CHOKE_NONE ? 0 : -ECANCELED;
 }
 
+static int step_limits(struct planner *planner)
+{
+    struct ck_plan *plan = planner->plan;
+    const struct ck_limits *limits = &plan->verdict.limits;
+    plan->limits[CK_LIMIT_MEMORY] = (uint64_t)limits->memory_mib << 20;
+    plan->limits[CK_LIMIT_PROCESSES] = limits->processes;
+    plan->limits[CK_LIMIT_CPU] = limits->cpu_s;
+    plan->limits[CK_LIMIT_FILE_SIZE] = (uint64_t)limits->file_size_mib << 20;
+    plan->limits[CK_LIMIT_OPEN_FILES] = limits->open_files;
+    for (size_t i = 0; i < CK_LIMITS; i++)
+        plan->limited = plan->limited || plan->limits[i] != 0;
+    return 0;
+}
+
 static int step_root(struct planner *planner)
 {
     struct ck_plan *plan = planner->plan;
@@ -90,7 +104,8 @@ static int step_jail(struct planner *planner)
     const struct choke_request *request = planner->request;
     struct ck_plan *plan = planner->plan;
     bool egress = request->egress != NULL && request->egress[0] != NULL;
-    if (ck_jail_choose(planner->sources->jails, plan->verdict.jail, request->require_jail, egress, &plan->jail, &plan->verdict.error) < 0)
+    if (ck_jail_choose(planner->sources->jails, plan->verdict.jail, request->require_jail, egress, &plan->jail,
+                       &plan->verdict.error) < 0)
         return refuse(planner, "request.jail");
     return 0;
 }
@@ -212,8 +227,8 @@ static int step_stdin(struct planner *planner)
 
 int ck_plan_make(const struct ck_plan_sources *sources, const struct choke_request *request, struct ck_plan *ret)
 {
-    static const plan_step steps[] = {step_judge, step_stdin, step_root,    step_cwd,  step_paths,
-                                      step_tool,  step_jail,  step_strings, step_execs};
+    static const plan_step steps[] = {step_judge, step_limits, step_stdin, step_root,    step_cwd,
+                                      step_paths, step_tool,   step_jail,  step_strings, step_execs};
     *ret = (struct ck_plan){
         .cage = {.fd = -1}, .wrap = {.image_fd = -1, .program_fd = -1, .bwrap_fd = -1}, .root_fd = -1, .cwd_fd = -1, .execute_fd = -1, .ruleset_fd = -1, .stdin_fd = -1};
     struct planner planner = {.sources = sources, .request = request, .plan = ret};

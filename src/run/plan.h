@@ -12,6 +12,7 @@
 #include "policy/environment.h"
 #include "policy/judge.h"
 #include "run/execs.h"
+#include "run/wire.h"
 #include "sys/binary.h"
 
 #define CK_LAYERS_MAX 16
@@ -64,6 +65,8 @@ struct ck_plan {
     const char *cage_root;                 /* where the root is on the host */
     const char *cage_cwd;                  /* the working directory inside */
     enum ck_workspace workspace;
+    uint64_t limits[CK_LIMITS]; /* as they travel; 0: none */
+    bool limited;               /* there is one */
     struct ck_identity root;
     int root_fd;
     int cwd_fd; /* the same descriptor where the root itself is worked in */

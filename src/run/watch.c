@@ -348,7 +348,8 @@ static int engage(struct ck_watch *watch, struct ck_run *run, const struct ck_pl
 {
     struct ck_warden *warden;
     bool fresh;
-    int result = ck_launcher_take(&watch->launcher, plan->cage.fd >= 0 ? &plan->cage : NULL, &warden, &fresh, error);
+    int result = ck_launcher_take(&watch->launcher, plan->cage.fd >= 0 ? &plan->cage : NULL, plan->limited, &warden,
+                                  &fresh, error);
     if (result < 0)
         return result;
     result = add_source(watch, pipes->out[0], &run->out);

@@ -9,6 +9,7 @@ const char *ck_stage_text(enum ck_stage stage)
     static const char *const text[CK_STAGES] = {
         [CK_STAGE_NONE] = "run",
         [CK_STAGE_CREATE] = "create a process for",
+        [CK_STAGE_LIMITS] = "hold the limits of",
         [CK_STAGE_SESSION] = "make a session for",
         [CK_STAGE_DEATH_SIGNAL] = "bind to its keeper",
         [CK_STAGE_STDIO] = "connect the streams of",
@@ -36,6 +37,33 @@ const char *ck_kill_name(enum ck_kill kill)
     case CK_KILL_PGROUP:
         return "pgroup";
     }
+    return NULL;
+}
+
+const char *ck_held_name(enum ck_held held)
+{
+    switch (held) {
+    case CK_HELD_NONE:
+        break;
+    case CK_HELD_RLIMIT:
+        return "rlimit";
+    case CK_HELD_CGROUP1:
+        return "cgroup1";
+    case CK_HELD_CGROUP2:
+        return "cgroup2";
+    }
+    return "none";
+}
+
+const char *ck_hit_name(uint32_t hit)
+{
+    static const char *const names[CK_LIMITS] = {[CK_LIMIT_MEMORY] = "oom",
+                                                 [CK_LIMIT_PROCESSES] = "pids",
+                                                 [CK_LIMIT_CPU] = "cpu",
+                                                 [CK_LIMIT_FILE_SIZE] = "fsize"};
+    for (size_t i = 0; i < CK_LIMITS; i++)
+        if ((hit >> i & 1) != 0 && names[i] != NULL)
+            return names[i];
     return NULL;
 }
 

@@ -9,6 +9,8 @@
  *                      CK_WIRE_WARDEN  with one end of a new socket pair: make a warden that serves it; and with the
  *                                      program of a jail, if its runs are to be in one
  *                      CK_WIRE_TRY     with one end of a new socket pair: make a child that tries one layer
+ *                      CK_WIRE_LIMITED the same for a warden whose runs have limits
+ *                      CK_WIRE_GROUPS  before the first of those: the cgroup directories of version 1 that there are
  *   caller -> warden   CK_WIRE_PLAN    with CK_WIRE_FDS descriptors, and a ruleset if it has one: run this
  *                      CK_WIRE_LARGE   the same with one descriptor more, a memfd that holds the plan
  *                      CK_WIRE_CANCEL  end the run
@@ -36,6 +38,8 @@ enum ck_wire_kind {
     CK_WIRE_TRIED,
     CK_WIRE_PROVE,
     CK_WIRE_PROVED,
+    CK_WIRE_LIMITED,
+    CK_WIRE_GROUPS,
 };
 
 /* Layers that can be tried on this machine (keeper/trial.c). */
@@ -117,13 +121,16 @@ struct ck_wire_setup {
     char cgroup_prefix[64]; /* of the directory to be made in the one that came along */
 };
 
+/* What a limit can be held with where a cgroup may be made. */
+enum ck_control { CK_CONTROL_MEMORY, CK_CONTROL_PIDS, CK_CONTROL_CPU, CK_CONTROLS };
+
 struct ck_wire_simple {
     uint32_t kind;
 };
 
 struct ck_wire_try {
     uint32_t kind;
-    uint32_t trial;
+    uint32_t trial; /* enum ck_trial; of CK_WIRE_GROUPS, a bit for each enum ck_control that a descriptor comes for */
 };
 
 struct ck_wire_tried {
@@ -139,6 +146,19 @@ struct ck_wire_proved {
     uint32_t failed_step; /* of the program, from 1; 0: none, or it was not a step that failed */
     int32_t error;        /* 0: the jail could be built */
 };
+
+/* Limits of a plan; those that a cgroup can hold come first, in the order of enum ck_control. */
+enum ck_limit {
+    CK_LIMIT_MEMORY,     /* in bytes */
+    CK_LIMIT_PROCESSES,  /* and threads */
+    CK_LIMIT_CPU,        /* in seconds */
+    CK_LIMIT_FILE_SIZE,  /* in bytes */
+    CK_LIMIT_OPEN_FILES, /* the first number that no descriptor can have */
+    CK_LIMITS,
+};
+
+/* What held a limit. */
+enum ck_held { CK_HELD_NONE, CK_HELD_RLIMIT, CK_HELD_CGROUP1, CK_HELD_CGROUP2 };
 
 /* How a plan begins, be it here or in a memfd. */
 struct ck_wire_order {
@@ -160,7 +180,8 @@ struct ck_wire_plan {
     uint64_t cwd_at;  /* in a jail: the working directory inside */
     uint32_t workspace;
     uint64_t deadline_ns;
-    uint64_t kill_ns; /* when SIGKILL follows the SIGTERM of the deadline */
+    uint64_t kill_ns;           /* when SIGKILL follows the SIGTERM of the deadline */
+    uint64_t limits[CK_LIMITS]; /* 0: none */
 };
 
 struct ck_wire_large {
@@ -173,6 +194,7 @@ struct ck_wire_large {
 enum ck_stage {
     CK_STAGE_NONE = 0,
     CK_STAGE_CREATE,
+    CK_STAGE_LIMITS,
     CK_STAGE_SESSION,
     CK_STAGE_DEATH_SIGNAL,
     CK_STAGE_STDIO,
@@ -211,13 +233,19 @@ struct ck_wire_report {
     uint64_t user_us;
     uint64_t system_us;
     uint64_t ended_ns;
-    uint32_t held; /* of a proof: a bit for each enum ck_cage_wall */
-    char words[CK_WIRE_WORDS_MAX]; /* what bwrap said, where it did not come to run the tool; NUL-terminated */
+    uint32_t held;                  /* of a proof: a bit for each enum ck_cage_wall */
+    char words[CK_WIRE_WORDS_MAX];  /* what bwrap said, where it did not come to run the tool; NUL-terminated */
+    uint32_t limit_held[CK_LIMITS]; /* enum ck_held */
+    uint32_t limit_hit; /* a bit for each enum ck_limit that the run came up against, as far as it can be seen */
 };
 
 /* What a stage does, for messages: "enter the working directory". */
 const char *ck_stage_text(enum ck_stage stage);
 const char *ck_kill_name(enum ck_kill kill);
+const char *ck_held_name(enum ck_held held);
+
+/* The word for what a run came up against, "oom"; NULL for nothing. hit has a bit for each enum ck_limit. */
+const char *ck_hit_name(uint32_t hit);
 
 struct ck_wire_strings {
     const char *const *argv;

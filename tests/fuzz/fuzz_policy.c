@@ -41,7 +41,8 @@ static void check_tool(const struct ck_policy *policy, const struct ck_tool *too
     require(strlen(tool->name) >= 1 && strlen(tool->name) <= 64 && strchr(tool->name, '/') == NULL);
     require(strlen(tool->adr) == 4 && tool->why[0] != '\0' && tool->line >= 1);
     require(tool->route >= CK_ROUTE_DIRECT && tool->route <= CK_ROUTE_JAIL);
-    require(tool->limits.timeout_s <= 31536000);
+    for (size_t i = 0; i < CK_LIMIT_KEYS; i++)
+        require(ck_limit_of(&tool->limits, &ck_limit_keys[i]) <= ck_limit_keys[i].max);
     for (uint32_t i = 0; i < tool->env.count; i++)
         require(ck_env_name_grantable(tool->env.items[i], strlen(tool->env.items[i])));
     for (uint32_t i = 0; i < tool->set_env_count; i++)

@@ -17,6 +17,7 @@ GIT = {"name": "git", "why": "History is read.", "adr": "0001", "route": "extern
                 "subcommands": [{"name": "log", "options": ["-p", "-n=<number>"], "operands": "inside"}]}}
 RG = {"name": "rg", "why": "Text is searched.", "adr": "0002", "route": "external",
       "args": {"options": ["-n", "--json"], "operands": "inside"}}
+LIMITS = ("timeout_s", "memory_mib", "processes", "cpu_s", "file_size_mib", "open_files")
 ADRS = {"0001-git.md": "git is read only\n", "0002-rg.md": "rg searches\n"}
 
 
@@ -202,7 +203,7 @@ def test_show_json_is_complete(desk):
             assert git[key] == value
     assert git["args"]["subcommands"][0]["options"] == ["-n=<number>", "-p"]
     assert rg["args"]["operands"] == "inside"
-    assert (git["path"], git["sha256"], git["execs"], git["limits"]) == (None, None, None, {"timeout_s": None})
+    assert (git["path"], git["sha256"], git["execs"], git["limits"]) == (None, None, None, dict.fromkeys(LIMITS))
 
 
 def test_show_refuses_what_is_no_policy(desk):

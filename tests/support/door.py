@@ -15,7 +15,11 @@ KILLS = ("pidns", "cgroup", "subreaper", "pgroup")
 RAN = ("exited", "signaled", "timeout", "cancelled")
 
 FIELDS = {"outcome", "exit_code", "signal", "stdout", "stderr", "output_incomplete", "duration_ms", "user_ms",
-          "system_ms", "max_rss_kib", "jail", "layers", "kill", "tool", "rule", "error"}
+          "system_ms", "max_rss_kib", "jail", "layers", "kill", "tool", "rule", "error", "limits",
+          "limit_hit"}
+LIMITS = ("memory_mib", "processes", "cpu_s", "file_size_mib", "open_files")
+MECHANISMS = ("cgroup2", "cgroup1", "rlimit")
+HITS = ("oom", "pids", "cpu", "fsize")
 
 VICTIMS = ("say_args", "say_env", "say_state", "flood", "stubborn", "escape", "chain", "comet", "bomb", "halt", "slay",
            "attempt")
@@ -86,6 +90,16 @@ def check_stream(stream) -> None:
         assert stream["bytes"] == len(data)
 
 
+def check_limits(document) -> None:
+    assert document["limit_hit"] is None or document["limit_hit"] in HITS
+    assert document["outcome"] in RAN or document["limits"] == [] and document["limit_hit"] is None
+    for limit in document["limits"]:
+        assert set(limit) == {"name", "value", "mechanism"}
+        assert limit["name"] in LIMITS and is_count(limit["value"])
+        # None where those who would have known were lost, or did not answer in time.
+        assert limit["mechanism"] in MECHANISMS or document["kill"] is None
+
+
 def check_shape(document) -> None:
     """R26: these fields, no others, of these types, in every outcome."""
     assert set(document) == FIELDS, set(document) ^ FIELDS
@@ -110,6 +124,7 @@ def check_shape(document) -> None:
         assert set(document["error"]) == {"code", "message"}
         assert document["error"]["code"] == outcome
         assert document["error"]["message"]
+    check_limits(document)
     if outcome == "signaled":
         assert isinstance(document["signal"], int) and 0 < document["signal"] <= 64
     elif outcome not in RAN or outcome == "exited":

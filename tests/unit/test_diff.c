@@ -36,7 +36,8 @@ static const char base[] = "version: 1\n"
                            "    env: [LANGUAGE]\n"
                            "    set_env: [{name: GIT_PAGER, value: cat}]\n"
                            "    credentials: refuse\n"
-                           "    limits: {timeout_s: 60}\n"
+                           "    limits: {timeout_s: 60, memory_mib: 512, processes: 32, cpu_s: 30, "
+                           "file_size_mib: 64, open_files: 128}\n"
                            "    path: /usr/bin/git\n"
                            "    sha256: \"0123456789012345678901234567890123456789012345678901234567890123\"\n"
                            "    execs: [less]\n"
@@ -147,7 +148,14 @@ static const struct row rows[] = {
     {"tools.set_env.value", "value: cat", "value: less", W, W, "set_env"},
     {"tools.credentials", "credentials: refuse", "credentials: allow", W, N, "credentials"},
     {"tools.limits.timeout_s", "timeout_s: 60", "timeout_s: 61", W, N, "limits.timeout_s"},
-    {"tools.limits.timeout_s", LINE("limits: {timeout_s: 60}"), "", W, N, "limits.timeout_s"},
+    {"tools.limits.timeout_s", "timeout_s: 60, ", "", W, N, "limits.timeout_s"},
+    {"tools.limits.memory_mib", "memory_mib: 512", "memory_mib: 1024", W, N, "limits.memory_mib"},
+    {"tools.limits.memory_mib", "memory_mib: 512, ", "", W, N, "limits.memory_mib"},
+    {"tools.limits.processes", "processes: 32", "processes: 33", W, N, "limits.processes"},
+    {"tools.limits.cpu_s", "cpu_s: 30", "cpu_s: 31", W, N, "limits.cpu_s"},
+    {"tools.limits.file_size_mib", "file_size_mib: 64", "file_size_mib: 65", W, N, "limits.file_size_mib"},
+    {"tools.limits.open_files", "open_files: 128", "open_files: 1024", W, N, "limits.open_files"},
+    {"tools.limits.open_files", ", open_files: 128", "", W, N, "limits.open_files"},
     {"tools.path", "path: /usr/bin/git", "path: /opt/git", W, W, "path"},
     {"tools.path", LINE("path: /usr/bin/git"), "", W, N, "path"},
     {"tools.sha256", SHA, OTHER_SHA, W, W, "sha256"},

@@ -334,10 +334,11 @@ static __attribute__((noreturn)) void init_main(void *argument)
     struct ck_cage_run *run = argument;
     (void)CK_RAW5(prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     (void)CK_RAW5(prctl, PR_SET_NAME, "choke-init", 0, 0, 0);
-    long result = mount_rest(run);
+    long entered = run->enter_fd < 0 ? 0 : CK_RAW3(write, run->enter_fd, "0", 1);
+    long result = entered < 0 ? entered : mount_rest(run);
     if (result == 0)
         ck_init_serve(run);
-    run->cage->told->stage = CK_STAGE_CAGE;
+    run->cage->told->stage = entered < 0 ? CK_STAGE_LIMITS : CK_STAGE_CAGE;
     run->cage->told->error = (int32_t)-result;
     ck_leave(127);
 }

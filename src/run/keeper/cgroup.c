@@ -3,44 +3,99 @@
  *
  * A warden is born in its directory (clone3) and its tools inherit it, which costs a run nothing. What the walk over the
  * tree does not reach, a fork bomb, dies by one write. The warden itself steps into the context's directory before that
- * write, and then ends: the kernel would also kill what is born later into a directory that was killed once. No
- * controller is used here. The directory of a context is named after the keeper's pid namespace and pid; a keeper that
+ * write, and then ends: the kernel would also kill what is born later into a directory that was killed once. A warden
+ * whose runs have limits has a second directory, a leaf that its tools are born in and it is not; what is done with
+ * the controllers there, and with those of version 1, is in limits.c. The directory of a context is named after the keeper's pid namespace and pid; a keeper that
  * was itself killed leaves it behind, and the next keeper that starts kills what is in it and removes it.
  */
 #include "run/keeper/keeper.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <time.h>
+
+/* How long a directory may take to become empty when what is in it was killed. */
+#define EMPTY_TRIES 20
+#define EMPTY_NS 1000000
+
+/* Where a warden steps aside to: not the context's own directory, which can hold no process once controllers are on. */
+#define ASIDE "w0"
 
 static int open_directory(int parent_fd, const char *name)
 {
     return (int)CK_RAW4(openat, parent_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW, 0);
 }
 
-static void write_kill(int directory_fd)
+/* The first part of the list; a second call finds the rest, for the first are dead by then. */
+static long read_members(int directory_fd, char *text, size_t size)
+{
+    long fd = CK_RAW4(openat, directory_fd, "cgroup.procs", O_RDONLY | O_CLOEXEC, 0);
+    long got = fd < 0 ? fd : CK_RAW3(read, fd, text, size);
+    ck_close((int)fd);
+    return got;
+}
+
+static bool is_member(int directory_fd, long pid)
+{
+    char text[4096];
+    long got = read_members(directory_fd, text, sizeof text);
+    for (const char *at = text; at < text + got; at++)
+        if (ck_take_number(&at, text + got) == pid)
+            return true;
+    return false;
+}
+
+/* Version 1 has no cgroup.kill. Who is still listed when his pidfd is open is no stranger with an old number. */
+static void kill_members(int directory_fd)
+{
+    char text[4096];
+    long got = read_members(directory_fd, text, sizeof text);
+    for (const char *at = text; at < text + got; at++) {
+        long pid = ck_take_number(&at, text + got);
+        long pidfd = pid > 0 ? CK_RAW2(pidfd_open, pid, 0) : -1;
+        if (pidfd >= 0 && is_member(directory_fd, pid))
+            (void)CK_RAW4(pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
+        ck_close((int)pidfd);
+    }
+}
+
+static void kill_all(int directory_fd)
 {
     long fd = CK_RAW4(openat, directory_fd, "cgroup.kill", O_WRONLY | O_CLOEXEC, 0);
-    if (fd < 0)
+    if (fd < 0) {
+        kill_members(directory_fd);
         return;
+    }
     (void)CK_RAW3(write, fd, "1", 1);
     ck_close((int)fd);
 }
 
-static void remove_child(int base_fd, const char *name)
+/* Removes what a warden had; tries: what is killed needs a moment to be gone. */
+static void remove_child(int base_fd, const char *name, int tries)
 {
     int fd = open_directory(base_fd, name);
     if (fd < 0)
         return;
-    write_kill(fd);
+    const struct timespec moment = {.tv_nsec = EMPTY_NS};
+    kill_all(fd);
+    while (CK_RAW3(unlinkat, base_fd, name, AT_REMOVEDIR) == -EBUSY && --tries > 0) {
+        (void)CK_RAW5(ppoll, NULL, 0, &moment, NULL, 0);
+        kill_all(fd);
+    }
     ck_close(fd);
-    (void)CK_RAW3(unlinkat, base_fd, name, AT_REMOVEDIR);
+}
+
+static bool is_wardens(const char *name)
+{
+    return (name[0] == 'w' || name[0] == 'l') && name[1] >= '0' && name[1] <= '9';
 }
 
 static void visit_warden(void *data, const char *name)
 {
     const int *base_fd = data;
-    if (name[0] == 'w')
-        remove_child(*base_fd, name);
+    if (is_wardens(name))
+        remove_child(*base_fd, name, EMPTY_TRIES);
 }
 
 struct sweep {
@@ -90,7 +145,7 @@ static void context_name(char *name, const char *prefix)
     (void)ck_put_number(ck_put_text(name, prefix), CK_RAW0(getpid));
 }
 
-int ck_cgroup_base(int parent_fd, const char *prefix, int proc_fd)
+int ck_cgroup_base(int parent_fd, const char *prefix, int proc_fd, const char *needed)
 {
     char name[128];
     sweep_stale(parent_fd, prefix, proc_fd);
@@ -98,8 +153,11 @@ int ck_cgroup_base(int parent_fd, const char *prefix, int proc_fd)
     if (CK_RAW3(mkdirat, parent_fd, name, 0755) < 0)
         return -1;
     int base_fd = open_directory(parent_fd, name);
-    if (base_fd >= 0 && CK_RAW3(faccessat, base_fd, "cgroup.kill", 0) == 0)
+    if (base_fd >= 0 && CK_RAW3(faccessat, base_fd, needed, 0) == 0) {
+        if (CK_RAW3(faccessat, base_fd, "cgroup.kill", 0) == 0)
+            (void)CK_RAW3(mkdirat, base_fd, ASIDE, 0755);
         return base_fd;
+    }
     ck_close(base_fd);
     (void)CK_RAW3(unlinkat, parent_fd, name, AT_REMOVEDIR);
     return -1;
@@ -114,29 +172,29 @@ void ck_cgroup_base_remove(int parent_fd, int base_fd, const char *prefix)
     (void)CK_RAW3(unlinkat, parent_fd, name, AT_REMOVEDIR);
 }
 
-static void warden_name(char *name, long number)
+static void warden_name(char *name, enum ck_cgroup_kind kind, long number)
 {
-    (void)ck_put_number(ck_put_text(name, "w"), number);
+    (void)ck_put_number(ck_put_text(name, kind == CK_CGROUP_LEAF ? "l" : "w"), number);
 }
 
-int ck_cgroup_make(int base_fd, long number)
+int ck_cgroup_make(int base_fd, enum ck_cgroup_kind kind, long number)
 {
     char name[32];
     if (base_fd < 0)
         return -1;
-    warden_name(name, number);
+    warden_name(name, kind, number);
     if (CK_RAW3(mkdirat, base_fd, name, 0755) < 0)
         return -1;
     return open_directory(base_fd, name);
 }
 
-void ck_cgroup_remove(int base_fd, long number)
+void ck_cgroup_remove(int base_fd, enum ck_cgroup_kind kind, long number)
 {
     char name[32];
     if (base_fd < 0)
         return;
-    warden_name(name, number);
-    remove_child(base_fd, name);
+    warden_name(name, kind, number);
+    remove_child(base_fd, name, 1);
 }
 
 void ck_cgroup_open(struct ck_cgroup *cgroup, int base_fd, int directory_fd)
@@ -145,7 +203,7 @@ void ck_cgroup_open(struct ck_cgroup *cgroup, int base_fd, int directory_fd)
     if (directory_fd < 0)
         return;
     long kill_fd = CK_RAW4(openat, directory_fd, "cgroup.kill", O_WRONLY | O_CLOEXEC, 0);
-    long leave_fd = CK_RAW4(openat, base_fd, "cgroup.procs", O_WRONLY | O_CLOEXEC, 0);
+    long leave_fd = CK_RAW4(openat, base_fd, ASIDE "/cgroup.procs", O_WRONLY | O_CLOEXEC, 0);
     if (kill_fd >= 0 && leave_fd >= 0) {
         *cgroup = (struct ck_cgroup){.kill_fd = (int)kill_fd, .leave_fd = (int)leave_fd};
     } else {
@@ -154,9 +212,19 @@ void ck_cgroup_open(struct ck_cgroup *cgroup, int base_fd, int directory_fd)
     }
 }
 
+void ck_cgroup_open_leaf(struct ck_cgroup *cgroup, int leaf_fd)
+{
+    long kill_fd = CK_RAW4(openat, leaf_fd, "cgroup.kill", O_WRONLY | O_CLOEXEC, 0);
+    if (kill_fd < 0)
+        return;
+    ck_close(cgroup->kill_fd);
+    ck_close(cgroup->leave_fd);
+    *cgroup = (struct ck_cgroup){.kill_fd = (int)kill_fd, .leave_fd = -1};
+}
+
 bool ck_cgroup_kill(const struct ck_cgroup *cgroup)
 {
-    if (cgroup->kill_fd < 0 || CK_RAW3(write, cgroup->leave_fd, "0", 1) < 0)
+    if (cgroup->kill_fd < 0 || (cgroup->leave_fd >= 0 && CK_RAW3(write, cgroup->leave_fd, "0", 1) < 0))
         return false;
     return CK_RAW3(write, cgroup->kill_fd, "1", 1) == 1;
 }

@@ -14,6 +14,7 @@
 #include <linux/close_range.h>
 #include <linux/prctl.h>
 #include <signal.h>
+#include <sys/resource.h>
 
 /* A session of its own: no controlling terminal to push input into, and a process group that can be named. */
 static long step_session(const struct ck_child *child)
@@ -82,6 +83,26 @@ static long step_signals(const struct ck_child *child)
     return CK_RAW4(rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof none);
 }
 
+/* Only ever lower: what the caller itself may not have, a tool does not get. */
+static long step_limits(const struct ck_child *child)
+{
+    for (unsigned i = 0; i < child->rlimit_count; i++) {
+        const struct ck_rlimit *wanted = &child->rlimits[i];
+        struct rlimit64 limit;
+        long result = CK_RAW4(prlimit64, 0, wanted->resource, NULL, &limit);
+        if (result < 0)
+            return result;
+        if (limit.rlim_max > wanted->hard)
+            limit.rlim_max = wanted->hard;
+        if (limit.rlim_cur > wanted->soft)
+            limit.rlim_cur = wanted->soft;
+        result = CK_RAW4(prlimit64, 0, wanted->resource, &limit, NULL);
+        if (result < 0)
+            return result;
+    }
+    return 0;
+}
+
 static long step_execute(const struct ck_child *child)
 {
     int fd = child->keep_executable ? CK_SCRIPT_FD : child->fds[CK_WIRE_EXECUTABLE];
@@ -96,7 +117,8 @@ static const struct {
     {CK_STAGE_STDIO, step_stdio},           {CK_STAGE_CWD, step_cwd},
     {CK_STAGE_PRIVILEGES, step_privileges}, {CK_STAGE_DESCRIPTORS, step_descriptors},
     {CK_STAGE_EXECS, step_execs},           {CK_STAGE_SCRIPT, step_script},
-    {CK_STAGE_SIGNALS, step_signals},       {CK_STAGE_EXECUTE, step_execute},
+    {CK_STAGE_LIMITS, step_limits},         {CK_STAGE_SIGNALS, step_signals},
+    {CK_STAGE_EXECUTE, step_execute},
 };
 
 void ck_child_main(void *argument)

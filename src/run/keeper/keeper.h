@@ -14,6 +14,7 @@
  * trial (trial.c)   tries one layer of this machine, and ends.
  * tree (tree.c)     all descendants of the calling process, and signals to them.
  * cgroup (cgroup.c) where a cgroup v2 may be made: one directory per warden, for cgroup.kill.
+ * limits (limits.c) memory, processes and CPU time, by cgroups of either version or by resource limits.
  *
  * Keeper and wardens each watch a pidfd of the caller. When it dies, by SIGKILL or otherwise, each warden kills its
  * own tree; none depends on another to do it.
@@ -73,10 +74,11 @@ unsigned ck_wait_readable(const int fds[3], uint64_t deadline_ns);
 /* ---- shared state of one process of the keeper's family ---- */
 
 struct ck_keep {
-    int caller_fd;  /* pidfd of the caller: readable when it is dead */
-    int sigchld_fd; /* signalfd; stays valid across fork */
-    int proc_fd;    /* /proc, or -1 where it is not there or belongs to another pid namespace */
-    int cgroup_fd;  /* directory of this context, or -1 */
+    int caller_fd;              /* pidfd of the caller: readable when it is dead */
+    int sigchld_fd;             /* signalfd; stays valid across fork */
+    int proc_fd;                /* /proc, or -1 where it is not there or belongs to another pid namespace */
+    int cgroup_fd;              /* directory of this context, or -1 */
+    int group_fds[CK_CONTROLS]; /* the same in the hierarchies of version 1, where there are limits */
 };
 
 /* ---- tree.c ---- */
@@ -92,22 +94,88 @@ long ck_tree_signal(int proc_fd, int sig, const int32_t *except, size_t except_c
 /* The directory that a warden and its tools are in. */
 struct ck_cgroup {
     int kill_fd;  /* its cgroup.kill; -1: there is none */
-    int leave_fd; /* cgroup.procs of the context's directory: where a warden steps aside to before it kills */
+    int leave_fd; /* where the warden steps aside to before it kills; -1: it is not in it */
 };
 
-/* Makes the directory "<prefix><our pid>" and returns it, or -1; removes what dead keepers with the same prefix left. */
-int ck_cgroup_base(int parent_fd, const char *prefix, int proc_fd);
+/* What a warden is in, and what its tools are born in if they have limits. */
+enum ck_cgroup_kind { CK_CGROUP_WARDEN, CK_CGROUP_LEAF };
+
+/*
+ * Makes the directory "<prefix><our pid>" and returns it, or -1 (also where it lacks the file that is needed); removes
+ * what dead keepers with the same prefix left.
+ */
+int ck_cgroup_base(int parent_fd, const char *prefix, int proc_fd, const char *needed);
 void ck_cgroup_base_remove(int parent_fd, int base_fd, const char *prefix);
 
 /* One for the warden with this number: a descriptor, or -1. */
-int ck_cgroup_make(int base_fd, long number);
-void ck_cgroup_remove(int base_fd, long number);
+int ck_cgroup_make(int base_fd, enum ck_cgroup_kind kind, long number);
+void ck_cgroup_remove(int base_fd, enum ck_cgroup_kind kind, long number);
 
 /* In the warden, which was born in directory_fd (-1: in none). */
 void ck_cgroup_open(struct ck_cgroup *cgroup, int base_fd, int directory_fd);
 
+/* The tools are born in a leaf instead. */
+void ck_cgroup_open_leaf(struct ck_cgroup *cgroup, int leaf_fd);
+
 /* Kills everything in it but the caller, who is outside then. False: nothing was done. */
 bool ck_cgroup_kill(const struct ck_cgroup *cgroup);
+
+/* ---- limits.c ---- */
+
+/* For each process by itself; only ever lowered. */
+struct ck_rlimit {
+    int resource;
+    uint64_t soft, hard;
+};
+
+/* The cgroups of a warden whose runs have limits. */
+struct ck_groups {
+    bool limited;         /* false: its runs have none, and nothing below is looked at */
+    int leaf_fd;          /* version 2: its tools are born there; or -1 */
+    int fds[CK_CONTROLS]; /* version 1: it goes there itself; each may be -1 */
+};
+
+struct ck_limiter {
+    bool limited;
+    bool own_users; /* processes are counted for this warden alone, not for all that the user has */
+    int proc_fd;
+    int leaf_fd;                    /* to be born in, or -1 */
+    int enter_fd;                   /* for the init of a jail: cgroup.procs of the leaf, or -1 */
+    int set_fds[CK_CONTROLS];       /* where a limit is written */
+    int swap_fd;                    /* version 1: memory and swap together, or -1 */
+    int seen_fds[CK_CONTROLS];      /* where it is seen that it was hit; of CPU time, how much was used */
+    int oom_fd;                     /* the warden's own oom_score_adj, or -1 */
+    char oom_text[16];              /* what it is usually */
+    enum ck_held held[CK_CONTROLS]; /* by what kind of cgroup each can be held */
+    uint64_t set[CK_CONTROLS];      /* what is written there now; 0: no limit */
+    uint64_t before[CK_CONTROLS];   /* what was seen when the run began */
+};
+
+/* In the keeper: has the controllers of version 2 given to the directories in base_fd, as far as they are to be had. */
+void ck_limits_enable(int parent_fd, int base_fd);
+
+/*
+ * In the warden: enters what is to be entered and opens the rest; before it is in the jail, if it is to be in one (caged).
+ * cgroup_fd: the directory it was born in, or -1.
+ */
+void ck_limiter_open(struct ck_limiter *limiter, const struct ck_groups *groups, int cgroup_fd, bool caged);
+
+/*
+ * Sets the limits of a run in its cgroups, and lists in ret_rlimits those that its process has to set itself. 0, or a
+ * negative errno where one of them cannot be held; then it is the first that ret_held has nothing for. helpers: how
+ * many processes of ours are beside the tool's.
+ */
+long ck_limiter_begin(struct ck_limiter *limiter, const uint64_t *limits, unsigned helpers,
+                      struct ck_rlimit ret_rlimits[CK_LIMITS], unsigned *ret_count, uint32_t *ret_held);
+
+/* Around the creation of a process: where the warden is in the same cgroup, its tools go first when memory is short. */
+void ck_limiter_offer(const struct ck_limiter *limiter, bool offered);
+
+/* CPU time of the run so far, of all its processes; 0 where that cannot be seen. */
+uint64_t ck_limiter_cpu_ns(const struct ck_limiter *limiter);
+
+/* A bit for each limit that was hit, as the cgroups tell it. */
+uint32_t ck_limiter_hits(const struct ck_limiter *limiter);
 
 /* ---- cage.c ---- */
 
@@ -127,7 +195,9 @@ struct ck_cage_told {
     int32_t code, status; /* of the tool, once ended is set */
     uint32_t stream_held;
     uint32_t ended;
-    uint32_t held; /* prove.c */
+    uint32_t held;                       /* prove.c */
+    struct ck_rlimit rlimits[CK_LIMITS]; /* what the warden tells the init of bwrap's jail */
+    uint32_t rlimit_count;
 };
 
 /* The namespaces and the root that a warden of a jail is in. */
@@ -153,6 +223,7 @@ struct ck_cage_run {
     const char *root_path; /* of root_fd on the host */
     uint32_t workspace;    /* enum ck_workspace */
     bool landed;           /* in a jail that bwrap made */
+    int enter_fd;          /* cgroup.procs of where its limits are held; or -1 */
 };
 
 /* Puts the calling warden into namespaces of its own and builds the root. 0 or a negative errno; then it is of no use. */
@@ -182,6 +253,8 @@ struct ck_child {
     const char *path;     /* NULL: execute fds[CK_WIRE_EXECUTABLE] */
     int ruleset_fd;       /* -1: none */
     bool keep_executable; /* the executable is a script, to be put at CK_SCRIPT_FD */
+    struct ck_rlimit rlimits[CK_LIMITS];
+    unsigned rlimit_count;
     uint32_t failed_stage;
     int32_t failed_errno;
 };
@@ -238,6 +311,13 @@ __attribute__((noreturn)) void ck_trial_main(void *argument);
  * Serves socket_fd until its other end or the caller is gone, then exits. cgroup_fd: the directory it was born in.
  * cage_fd: the program of the jail that its runs are in, or -1.
  */
-__attribute__((noreturn)) void ck_warden_main(const struct ck_keep *keep, int socket_fd, int cgroup_fd, int cage_fd);
+struct ck_warden_birth {
+    int socket_fd;
+    int cgroup_fd;
+    int cage_fd;
+    struct ck_groups groups;
+};
+
+__attribute__((noreturn)) void ck_warden_main(const struct ck_keep *keep, const struct ck_warden_birth *birth);
 
 #endif

@@ -134,8 +134,7 @@ static long land(struct ck_cage_run *run, char **arguments)
     if (failed(program))
         return program;
     run->cage->program = (const void *)program;
-    long result = take_word(&mode, "prove") ? read_proof(arguments + 2, run)
-                                            : read_mode(mode, arguments[2], run, &pwd);
+    long result = take_word(&mode, "prove") ? read_proof(arguments + 2, run) : read_mode(mode, arguments[2], run, &pwd);
     if (result == 0 && !pwd)
         drop_pwd((char **)(uintptr_t)run->child->envp);
     if (result == 0)
@@ -159,11 +158,14 @@ void ck_main(const long *stack)
     static char here[] = ".";
     char **arguments = (char **)(uintptr_t)(stack + 1);
     struct ck_child child = {.cwd = here, .fds = streams, .ruleset_fd = -1};
-    struct ck_cage_run run = {.cage = &cage, .child = &child, .main = ck_child_main, .argument = &child, .landed = true};
+    struct ck_cage_run run = {
+        .cage = &cage, .child = &child, .main = ck_child_main, .argument = &child, .landed = true};
     long told = map_file(CK_LAND_TOLD, PROT_READ | PROT_WRITE, MAP_SHARED);
     if (failed(told) || stack[0] < ARGUMENTS)
         ck_leave(127);
     cage.told = (void *)told;
+    memcpy(child.rlimits, cage.told->rlimits, sizeof child.rlimits);
+    child.rlimit_count = cage.told->rlimit_count;
     child.argv = arguments + ARGUMENTS - 1;
     child.envp = arguments + stack[0] + 1;
     (void)CK_RAW5(prctl, PR_SET_NAME, "choke-init", 0, 0, 0);

@@ -20,6 +20,8 @@
 struct keeper {
     struct ck_keep keep;
     int cgroup_parent_fd;
+    int group_parent_fds[CK_CONTROLS]; /* of version 1 */
+    bool controllers_on;
     char cgroup_prefix[64];
     size_t warden_count;
     long last_number;
@@ -29,8 +31,10 @@ struct keeper {
 static int32_t wardens[CK_WARDENS_MAX];
 static long numbers[CK_WARDENS_MAX]; /* of their cgroups */
 
-static struct keeper keeper = {.keep = {.caller_fd = -1, .sigchld_fd = -1, .proc_fd = -1, .cgroup_fd = -1},
-                               .cgroup_parent_fd = -1};
+static struct keeper keeper = {
+    .keep = {.caller_fd = -1, .sigchld_fd = -1, .proc_fd = -1, .cgroup_fd = -1, .group_fds = {-1, -1, -1}},
+    .cgroup_parent_fd = -1,
+    .group_parent_fds = {-1, -1, -1}};
 
 /* What rt_sigaction takes, as far as it matters for resetting. */
 struct disposition {
@@ -97,41 +101,86 @@ static bool set_up(void)
     keeper.keep.caller_fd = fds[0];
     keeper.keep.sigchld_fd = (int)CK_RAW4(signalfd4, -1, &sigchld, sizeof sigchld, SFD_CLOEXEC | SFD_NONBLOCK);
     keeper.keep.proc_fd = open_proc();
+    memcpy(keeper.cgroup_prefix, setup.cgroup_prefix, sizeof keeper.cgroup_prefix);
     if (setup.has_cgroup) {
         keeper.cgroup_parent_fd = fds[1];
-        memcpy(keeper.cgroup_prefix, setup.cgroup_prefix, sizeof keeper.cgroup_prefix);
-        keeper.keep.cgroup_fd = ck_cgroup_base(fds[1], keeper.cgroup_prefix, keeper.keep.proc_fd);
+        keeper.keep.cgroup_fd = ck_cgroup_base(fds[1], keeper.cgroup_prefix, keeper.keep.proc_fd, "cgroup.kill");
     }
     return keeper.keep.sigchld_fd >= 0;
 }
 
-struct birth {
-    int socket_fd;
-    int cgroup_fd;
-    int cage_fd;
-};
+/* Once: the hierarchies of version 1 that the caller has found. */
+static void take_groups(uint32_t controls, const int *fds, unsigned count)
+{
+    unsigned next = 0;
+    for (unsigned i = 0; i < CK_CONTROLS; i++) {
+        if ((controls >> i & 1) == 0 || next == count)
+            continue;
+        keeper.group_parent_fds[i] = fds[next++];
+        keeper.keep.group_fds[i] =
+            ck_cgroup_base(keeper.group_parent_fds[i], keeper.cgroup_prefix, keeper.keep.proc_fd, "tasks");
+    }
+}
+
+/* The leaf is for a warden that is in a directory beside it. */
+static struct ck_groups make_groups(long number, bool beside)
+{
+    struct ck_groups groups = {.limited = true, .leaf_fd = -1};
+    if (beside && !keeper.controllers_on)
+        ck_limits_enable(keeper.cgroup_parent_fd, keeper.keep.cgroup_fd);
+    keeper.controllers_on = keeper.controllers_on || beside;
+    if (beside)
+        groups.leaf_fd = ck_cgroup_make(keeper.keep.cgroup_fd, CK_CGROUP_LEAF, number);
+    for (unsigned i = 0; i < CK_CONTROLS; i++)
+        groups.fds[i] = ck_cgroup_make(keeper.keep.group_fds[i], CK_CGROUP_WARDEN, number);
+    return groups;
+}
+
+static void close_groups(const struct ck_groups *groups)
+{
+    if (!groups->limited)
+        return;
+    ck_close(groups->leaf_fd);
+    for (unsigned i = 0; i < CK_CONTROLS; i++)
+        ck_close(groups->fds[i]);
+}
+
+static void remove_groups(long number)
+{
+    ck_cgroup_remove(keeper.keep.cgroup_fd, CK_CGROUP_WARDEN, number);
+    if (keeper.controllers_on)
+        ck_cgroup_remove(keeper.keep.cgroup_fd, CK_CGROUP_LEAF, number);
+    for (unsigned i = 0; i < CK_CONTROLS; i++)
+        ck_cgroup_remove(keeper.keep.group_fds[i], CK_CGROUP_WARDEN, number);
+}
 
 static __attribute__((noreturn)) void warden_child(void *argument)
 {
-    const struct birth *birth = argument;
     ck_close(CK_KEEPER_SOCKET_FD);
     ck_close(keeper.cgroup_parent_fd);
-    ck_warden_main(&keeper.keep, birth->socket_fd, birth->cgroup_fd, birth->cage_fd);
+    for (unsigned i = 0; i < CK_CONTROLS; i++)
+        ck_close(keeper.group_parent_fds[i]);
+    ck_warden_main(&keeper.keep, argument);
 }
 
 /* A socket that gets no warden is closed; the caller sees its end. */
-static void make_warden(int socket_fd, int cage_fd)
+static void make_warden(int socket_fd, int cage_fd, bool limited)
 {
-    struct birth birth = {.socket_fd = socket_fd, .cgroup_fd = -1, .cage_fd = cage_fd};
+    struct ck_warden_birth birth = {
+        .socket_fd = socket_fd, .cgroup_fd = -1, .cage_fd = cage_fd, .groups = {.leaf_fd = -1}};
     if (keeper.warden_count < CK_WARDENS_MAX) {
         long number = ++keeper.last_number;
-        birth.cgroup_fd = ck_cgroup_make(keeper.keep.cgroup_fd, number);
+        birth.cgroup_fd = ck_cgroup_make(keeper.keep.cgroup_fd, CK_CGROUP_WARDEN, number);
+        if (limited)
+            birth.groups = make_groups(number, birth.cgroup_fd >= 0);
         long pid = ck_create_copied(warden_child, &birth, birth.cgroup_fd);
         if (pid < 0 && birth.cgroup_fd >= 0) {
             /* clone3 is not to be had: go on without, and say so by the weaker word. */
             ck_close(birth.cgroup_fd);
-            ck_cgroup_remove(keeper.keep.cgroup_fd, number);
+            ck_close(birth.groups.leaf_fd);
+            ck_cgroup_remove(keeper.keep.cgroup_fd, CK_CGROUP_WARDEN, number);
             birth.cgroup_fd = -1;
+            birth.groups.leaf_fd = -1;
             pid = ck_create_copied(warden_child, &birth, -1);
         }
         if (pid > 0) {
@@ -140,6 +189,7 @@ static void make_warden(int socket_fd, int cage_fd)
         }
     }
     ck_close(birth.cgroup_fd);
+    close_groups(&birth.groups);
     ck_close(cage_fd);
     ck_close(socket_fd);
 }
@@ -179,7 +229,7 @@ static void forget_warden(int32_t pid)
     for (size_t i = 0; i < keeper.warden_count; i++) {
         if (wardens[i] != pid)
             continue;
-        ck_cgroup_remove(keeper.keep.cgroup_fd, numbers[i]);
+        remove_groups(numbers[i]);
         wardens[i] = wardens[--keeper.warden_count];
         numbers[i] = numbers[keeper.warden_count];
         return;
@@ -205,13 +255,15 @@ static bool tidy(void)
 static bool hear(void)
 {
     struct ck_wire_try message = {0}; /* the longest; the others begin like it */
-    int fds[2];
+    int fds[CK_CONTROLS];
     unsigned count;
-    long got = ck_receive(CK_KEEPER_SOCKET_FD, &message, sizeof message, fds, 2, &count);
+    long got = ck_receive(CK_KEEPER_SOCKET_FD, &message, sizeof message, fds, CK_CONTROLS, &count);
     if (got <= 0)
         return false;
-    if (message.kind == CK_WIRE_WARDEN && count > 0)
-        make_warden(fds[0], count == 2 ? fds[1] : -1);
+    if ((message.kind == CK_WIRE_WARDEN || message.kind == CK_WIRE_LIMITED) && count > 0)
+        make_warden(fds[0], count == 2 ? fds[1] : -1, message.kind == CK_WIRE_LIMITED);
+    else if (message.kind == CK_WIRE_GROUPS)
+        take_groups(message.trial, fds, count);
     else if (message.kind == CK_WIRE_TRY && count == 1)
         make_trial(fds[0], message.trial);
     else if (message.kind == CK_WIRE_PROVE && count == 2)
@@ -229,6 +281,9 @@ static __attribute__((noreturn)) void finish(void)
     }
     if (keeper.keep.cgroup_fd >= 0)
         ck_cgroup_base_remove(keeper.cgroup_parent_fd, keeper.keep.cgroup_fd, keeper.cgroup_prefix);
+    for (unsigned i = 0; i < CK_CONTROLS; i++)
+        if (keeper.keep.group_fds[i] >= 0)
+            ck_cgroup_base_remove(keeper.group_parent_fds[i], keeper.keep.group_fds[i], keeper.cgroup_prefix);
     ck_leave(0);
 }
 

@@ -161,7 +161,7 @@ static long prove(struct ck_cage *cage, struct ck_wire_proved *proved)
     if (result < 0)
         return result;
     struct ck_cage_run run = {.cage = cage, .child = &child, .main = ck_prover, .argument = cage->told,
-                              .root_fd = (int)root, .root_path = "/usr"};
+                              .root_fd = (int)root, .root_path = "/usr", .enter_fd = -1};
     result = ck_cage_create(&run);
     while (result >= 0) {
         result = CK_RAW5(waitid, P_ALL, 0, &info, WEXITED, NULL);

@@ -262,7 +262,7 @@ static long try_cgroup_kill(struct trial *trial)
 {
     struct ck_cgroup cgroup;
     siginfo_t info = {0};
-    int directory_fd = ck_cgroup_make(trial->cgroup_fd, trial->number);
+    int directory_fd = ck_cgroup_make(trial->cgroup_fd, CK_CGROUP_WARDEN, trial->number);
     if (directory_fd < 0)
         return -ENOTSUP;
     long pid = ck_create_copied(sleep_on, NULL, directory_fd);

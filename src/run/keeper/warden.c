@@ -21,11 +21,19 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #define RETRY_NS 2000000u
 #define CANCEL_GRACE_NS 50000000u
 #define GIVE_UP_NS 20000000u
+#define NS_PER_S UINT64_C(1000000000)
+#define NEVER UINT64_MAX
+
+/* How often CPU time is looked at: the closer to its limit the more often, but not all the time. */
+#define CPU_LOOK_MIN_NS 10000000u
+#define CPU_LOOK_MAX_NS 500000000u
+#define CPU_LOOK_PART 64
 
 enum phase { RUNNING, TERMINATING, KILLING };
 
@@ -33,6 +41,8 @@ struct warden {
     const struct ck_keep *keep;
     int socket_fd;
     struct ck_cgroup cgroup;
+    struct ck_limiter limiter;
+    bool own_users;  /* in a user namespace of its own */
     bool caged;      /* its runs are in a jail */
     long cage_error; /* the jail could not be built */
     struct ck_cage cage;
@@ -47,6 +57,8 @@ struct run {
     uint64_t deadline_ns;
     uint64_t kill_ns;    /* of the first SIGKILL; then of the next */
     uint64_t give_up_ns; /* when blind: how long to wait for what SIGKILL may not have reached */
+    uint64_t cpu_limit_ns;
+    uint64_t cpu_look_ns; /* when to look at CPU time; NEVER: it has no limit, or nobody counts it */
     int read_fds[2];
     struct ck_cage_told *told; /* NULL: not in a jail */
     bool wrapped;              /* in one that bwrap makes */
@@ -163,14 +175,27 @@ static void enter_killing(struct warden *warden, struct run *run)
     run->kill_ns = ck_now_ns() + RETRY_NS;
 }
 
-static void enter_terminating(struct warden *warden, struct run *run, uint32_t why, uint64_t kill_ns)
+static void enter_terminating(struct warden *warden, struct run *run, int sig, uint32_t why, uint64_t kill_ns)
 {
     if (run->phase != RUNNING)
         return;
     run->phase = TERMINATING;
     run->report.ending |= why;
     run->kill_ns = kill_ns;
-    signal_tree(warden, run, SIGTERM);
+    signal_tree(warden, run, sig);
+}
+
+/* What all processes of the run have used. The kernel would see only to each by itself. */
+static void look_at_cpu(struct warden *warden, struct run *run, uint64_t now)
+{
+    uint64_t used = ck_limiter_cpu_ns(&warden->limiter);
+    uint64_t span = used < run->cpu_limit_ns ? (run->cpu_limit_ns - used) / CPU_LOOK_PART : 0;
+    if (used >= run->cpu_limit_ns) {
+        run->report.limit_hit |= 1u << CK_LIMIT_CPU;
+        enter_terminating(warden, run, SIGXCPU, 0, now + CANCEL_GRACE_NS);
+    }
+    span = span < CPU_LOOK_MIN_NS ? CPU_LOOK_MIN_NS : span > CPU_LOOK_MAX_NS ? CPU_LOOK_MAX_NS : span;
+    run->cpu_look_ns = now + span;
 }
 
 /* A message during a run can only be a cancel; an end of the socket means that the caller let go of the run. */
@@ -182,19 +207,23 @@ static void hear(struct warden *warden, struct run *run)
     if (got <= 0)
         run->orphaned = true;
     else if (message.kind == CK_WIRE_CANCEL)
-        enter_terminating(warden, run, CK_ENDING_CANCELLED, ck_now_ns() + CANCEL_GRACE_NS);
+        enter_terminating(warden, run, SIGTERM, CK_ENDING_CANCELLED, ck_now_ns() + CANCEL_GRACE_NS);
 }
 
 static uint64_t next_deadline(const struct run *run)
 {
-    return run->phase == RUNNING ? run->deadline_ns : run->kill_ns;
+    if (run->phase != RUNNING)
+        return run->kill_ns;
+    return run->cpu_look_ns < run->deadline_ns ? run->cpu_look_ns : run->deadline_ns;
 }
 
 static void on_time(struct warden *warden, struct run *run)
 {
     uint64_t now = ck_now_ns();
     if (run->phase == RUNNING && now >= run->deadline_ns)
-        enter_terminating(warden, run, CK_ENDING_TIMED_OUT, run->kill_ns);
+        enter_terminating(warden, run, SIGTERM, CK_ENDING_TIMED_OUT, run->kill_ns);
+    if (run->phase == RUNNING && now >= run->cpu_look_ns)
+        look_at_cpu(warden, run, now);
     if (run->phase != RUNNING && now >= run->kill_ns)
         enter_killing(warden, run);
 }
@@ -237,17 +266,25 @@ static char *const *relocate(unsigned char *base, uint64_t table_at, uint32_t co
     return (void *)table;
 }
 
+/* Where the run has limits, in the leaf that holds them. */
+static long borrow(const struct warden *warden, ck_create_child child, void *argument)
+{
+    int leaf_fd = warden->limiter.leaf_fd;
+    return leaf_fd < 0 ? ck_create_borrowed(child, argument, NULL) : ck_create_borrowed_in(child, argument, leaf_fd);
+}
+
 /* Until init says otherwise, bwrap has not come as far as starting it. */
-static long create_wrapped(struct run *run, struct ck_child *child, const int *land_fds)
+static long create_wrapped(const struct warden *warden, struct run *run, struct ck_child *child, const int *land_fds)
 {
     struct ck_wrap wrap = {.child = child, .land_fds = land_fds};
     long told_fd = ck_wrap_told(&run->told);
     if (told_fd < 0)
         return told_fd;
     wrap.told_fd = (int)told_fd;
-    *run->told = (struct ck_cage_told){.stage = CK_STAGE_CAGE, .error = EPROTO};
+    *run->told = (struct ck_cage_told){.stage = CK_STAGE_CAGE, .error = EPROTO, .rlimit_count = child->rlimit_count};
+    memcpy(run->told->rlimits, child->rlimits, sizeof child->rlimits);
     run->wrapped = true;
-    long pid = ck_create_borrowed(ck_wrap_main, &wrap, NULL);
+    long pid = borrow(warden, ck_wrap_main, &wrap);
     if (pid > 0 && child->failed_stage != CK_STAGE_NONE) {
         run->told->stage = child->failed_stage;
         run->told->error = child->failed_errno;
@@ -285,13 +322,13 @@ static long create_process(struct warden *warden, struct run *run, const struct 
                            struct ck_child *child)
 {
     if (plan->flags & CK_WIRE_HAS_LAND) {
-        long pid = create_wrapped(run, child, child->fds + CK_WIRE_LAND);
+        long pid = create_wrapped(warden, run, child, child->fds + CK_WIRE_LAND);
         run->report.stage = pid < 0 ? CK_STAGE_CREATE : CK_STAGE_NONE;
         run->report.error = pid < 0 ? (int32_t)-pid : 0;
         return pid;
     }
     if (!warden->caged) {
-        long pid = ck_create_borrowed(ck_child_main, child, NULL);
+        long pid = borrow(warden, ck_child_main, child);
         run->report.stage = pid < 0 ? CK_STAGE_CREATE : child->failed_stage;
         run->report.error = pid < 0 ? (int32_t)-pid : child->failed_errno;
         return pid;
@@ -304,6 +341,7 @@ static long create_process(struct warden *warden, struct run *run, const struct 
         .root_fd = child->fds[CK_WIRE_CWD],
         .root_path = (const char *)plan + plan->root_at,
         .workspace = plan->workspace,
+        .enter_fd = warden->limiter.enter_fd,
     };
     child->cwd = (const char *)plan + plan->cwd_at;
     run->told = warden->cage.told;
@@ -311,6 +349,24 @@ static long create_process(struct warden *warden, struct run *run, const struct 
     run->report.stage = pid < 0 ? CK_STAGE_CAGE : CK_STAGE_NONE;
     run->report.error = pid < 0 ? (int32_t)-pid : 0;
     return pid;
+}
+
+/* False: a limit cannot be held. */
+static bool limit(struct warden *warden, struct run *run, const struct ck_wire_plan *plan, struct ck_child *child)
+{
+    struct ck_limiter *limiter = &warden->limiter;
+    bool wrapped = (plan->flags & CK_WIRE_HAS_LAND) != 0;
+    /* An init; and bwrap, which stays outside. */
+    unsigned helpers = wrapped ? 2 : warden->caged ? 1 : 0;
+    limiter->own_users = warden->own_users || wrapped;
+    long result =
+        ck_limiter_begin(limiter, plan->limits, helpers, child->rlimits, &child->rlimit_count, run->report.limit_held);
+    run->report.stage = result < 0 ? CK_STAGE_LIMITS : CK_STAGE_NONE;
+    run->report.error = (int32_t)-result;
+    run->cpu_limit_ns = plan->limits[CK_LIMIT_CPU] * NS_PER_S;
+    if (run->cpu_limit_ns != 0 && run->report.limit_held[CK_LIMIT_CPU] != CK_HELD_RLIMIT)
+        run->cpu_look_ns = ck_now_ns() + CPU_LOOK_MIN_NS;
+    return result == 0;
 }
 
 static void create(struct warden *warden, struct run *run, unsigned char *base, const int *fds)
@@ -326,7 +382,31 @@ static void create(struct warden *warden, struct run *run, unsigned char *base, 
     };
     run->deadline_ns = plan->deadline_ns;
     run->kill_ns = plan->kill_ns;
+    if (!limit(warden, run, plan, &child))
+        return;
+    ck_limiter_offer(&warden->limiter, true);
     run->pid = (int32_t)create_process(warden, run, plan, &child);
+    ck_limiter_offer(&warden->limiter, false);
+}
+
+/*
+ * What no cgroup tells is seen by how the tool itself ended, if it was not we who ended it. SIGKILL is how the kernel
+ * ends a process that goes on after SIGXCPU.
+ */
+static void note_hits(const struct warden *warden, struct run *run, const uint64_t *limits)
+{
+    struct ck_wire_report *report = &run->report;
+    bool killed =
+        run->ended && report->code != CLD_EXITED && (report->ending & (CK_ENDING_TIMED_OUT | CK_ENDING_CANCELLED)) == 0;
+    uint64_t used_us = report->user_us + report->system_us;
+    if (!warden->limiter.limited || report->stage != CK_STAGE_NONE)
+        return;
+    report->limit_hit |= ck_limiter_hits(&warden->limiter);
+    if (killed && limits[CK_LIMIT_FILE_SIZE] != 0 && report->status == SIGXFSZ)
+        report->limit_hit |= 1u << CK_LIMIT_FILE_SIZE;
+    if (killed && limits[CK_LIMIT_CPU] != 0 &&
+        (report->status == SIGXCPU || (report->status == SIGKILL && used_us / 1000000u >= limits[CK_LIMIT_CPU])))
+        report->limit_hit |= 1u << CK_LIMIT_CPU;
 }
 
 /* What comes behind the CK_WIRE_FDS of every plan; a run has a ruleset or is in bwrap's jail. */
@@ -340,6 +420,7 @@ static bool serve_plan(struct warden *warden, unsigned char *base, const int *fd
 {
     const struct ck_wire_plan *plan = (const void *)base;
     struct run run = {.read_fds = {fds[CK_WIRE_STDOUT_READ], fds[CK_WIRE_STDERR_READ]},
+                      .cpu_look_ns = NEVER,
                       .report = {.kind = CK_WIRE_REPORT}};
     /* A plan whose time is over is not begun: the caller may have given it up. */
     if (ck_now_ns() >= plan->deadline_ns)
@@ -356,6 +437,8 @@ static bool serve_plan(struct warden *warden, unsigned char *base, const int *fd
     for (int i = CK_WIRE_STDOUT_READ; i < CK_WIRE_FDS; i++)
         ck_close(fds[i]);
     run.report.kill = run.wrapped ? CK_KILL_PIDNS : kill_strength(warden);
+    note_hits(warden, &run, plan->limits);
+    clean = clean && run.report.stage != CK_STAGE_LIMITS;
     run.report.ended_ns = ck_now_ns();
     /* With a stranger among its children, or outside of its cgroup, a warden is of no use for the next run. */
     bool fit = clean && !run.cgroup_killed;
@@ -410,21 +493,39 @@ static bool serve(struct warden *warden)
     return large ? serve_large(warden, fds, fd_count) : serve_plan(warden, inbox, fds);
 }
 
-void ck_warden_main(const struct ck_keep *keep, int socket_fd, int cgroup_fd, int cage_fd)
+/* A user namespace, as a number. */
+static uint64_t users_of(const struct ck_keep *keep)
 {
-    struct warden warden = {.keep = keep, .socket_fd = socket_fd};
+    struct stat status = {0};
+    (void)CK_RAW4(newfstatat, keep->proc_fd, "self/ns/user", &status, 0);
+    return status.st_ino;
+}
+
+static void enter_cage(struct warden *warden, int cage_fd)
+{
+    uint64_t users = users_of(warden->keep);
+    warden->caged = true;
+    warden->cage_error = ck_cage_enter(&warden->cage, cage_fd);
+    warden->own_users = users_of(warden->keep) != users;
+}
+
+void ck_warden_main(const struct ck_keep *keep, const struct ck_warden_birth *birth)
+{
+    struct warden warden = {.keep = keep, .socket_fd = birth->socket_fd};
     (void)CK_RAW5(prctl, PR_SET_NAME, "choke-warden", 0, 0, 0);
     (void)CK_RAW5(prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-    ck_cgroup_open(&warden.cgroup, keep->cgroup_fd, cgroup_fd);
-    ck_close(cgroup_fd);
-    if (cage_fd >= 0) {
-        warden.caged = true;
-        warden.cage_error = ck_cage_enter(&warden.cage, cage_fd);
-        ck_close(cage_fd);
-    }
+    ck_cgroup_open(&warden.cgroup, keep->cgroup_fd, birth->cgroup_fd);
+    warden.limiter.proc_fd = keep->proc_fd;
+    ck_limiter_open(&warden.limiter, &birth->groups, birth->cgroup_fd, birth->cage_fd >= 0);
+    ck_close(birth->cgroup_fd);
+    if (warden.limiter.leaf_fd >= 0)
+        ck_cgroup_open_leaf(&warden.cgroup, warden.limiter.leaf_fd);
+    if (birth->cage_fd >= 0)
+        enter_cage(&warden, birth->cage_fd);
+    ck_close(birth->cage_fd);
     struct ck_wire_simple hello = {.kind = CK_WIRE_HELLO};
     long pidfd = CK_RAW2(pidfd_open, CK_RAW0(getpid), 0);
-    (void)ck_send(socket_fd, &hello, sizeof hello, (int)pidfd);
+    (void)ck_send(birth->socket_fd, &hello, sizeof hello, (int)pidfd);
     ck_close((int)pidfd);
     while (serve(&warden))
         ;
