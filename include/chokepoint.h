@@ -353,6 +353,8 @@ struct choke_decision {
     uint64_t timeout_ms;
     const char *jail;
     const char *const *layers;
+    const char *const *mounts;    /* native: what is in the jail, a line each; else NULL */
+    const char *const *jail_argv; /* bwrap: its whole command line; else NULL */
     struct choke_error error;
 };
 

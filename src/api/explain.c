@@ -2,12 +2,15 @@
 #include "api/context.h"
 
 #include "base/error.h"
+#include "jail/mounts.h"
 #include "sys/beneath.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 
 struct decision_box {
     struct choke_decision decision;
@@ -24,6 +27,21 @@ static const char *place(struct decision_box *box, int fd)
 {
     char path[PATH_MAX];
     return fd >= 0 && ck_beneath_path(fd, path, sizeof path) == 0 ? copy(box, path) : NULL;
+}
+
+/* What is in the native jail: the program of the plan, in words. */
+static const char *const *list_mounts(struct decision_box *box, const struct ck_plan *plan)
+{
+    struct stat status;
+    if (plan->cage.fd < 0 || plan->verdict.outcome != CHOKE_NONE || fstat(plan->cage.fd, &status) < 0)
+        return NULL;
+    size_t size = (size_t)status.st_size;
+    void *program = mmap(NULL, size, PROT_READ, MAP_PRIVATE, plan->cage.fd, 0);
+    if (program == MAP_FAILED)
+        return NULL;
+    const char **lines = ck_mounts_list(program, plan->cage_root, plan->workspace, &box->text);
+    (void)munmap(program, size);
+    return lines;
 }
 
 static void describe(struct decision_box *box, const struct ck_plan *plan)
@@ -43,6 +61,8 @@ static void describe(struct decision_box *box, const struct ck_plan *plan)
         .timeout_ms = plan->verdict.timeout_ms,
         .jail = plan->jail.jail != NULL ? plan->jail.jail->name : NULL,
         .layers = box->layers,
+        .mounts = list_mounts(box, plan),
+        .jail_argv = plan->wrap.argv != NULL ? ck_arena_strv(&box->text, plan->wrap.argv) : NULL,
     };
     if (!allowed)
         decision->error = plan->verdict.error;
@@ -53,7 +73,9 @@ static bool complete(const struct choke_decision *decision, const struct ck_plan
 {
     return decision->rule != NULL && (plan->tool_name == NULL || decision->tool_name != NULL) &&
            (plan->tool_path == NULL || decision->tool_path != NULL) && (plan->argv == NULL || decision->argv != NULL) &&
-           (plan->env == NULL || decision->env != NULL);
+           (plan->env == NULL || decision->env != NULL) &&
+           (plan->wrap.argv == NULL || decision->jail_argv != NULL) &&
+           (plan->cage.fd < 0 || decision->outcome != CHOKE_NONE || decision->mounts != NULL);
 }
 
 int choke_explain(struct choke_context *context, const struct choke_request *request,

@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#define LINE_MAX_BYTES 16384 /* two paths */
+
 static json_t *timeout_or_null(const struct choke_decision *decision)
 {
     return decision->timeout_ms != 0 ? json_integer((json_int_t)decision->timeout_ms) : json_null();
@@ -31,6 +33,8 @@ static int set_decision(json_t *object, const struct choke_decision *decision)
     bad |= json_object_set_new(object, "timeout_ms", timeout_or_null(decision));
     bad |= json_object_set_new(object, "jail", ck_json_text(decision->jail));
     bad |= json_object_set_new(object, "layers", ck_json_list(decision->layers));
+    bad |= json_object_set_new(object, "mounts", ck_json_list(decision->mounts));
+    bad |= json_object_set_new(object, "jail_argv", ck_json_list(decision->jail_argv));
     bad |= json_object_set_new(object, "error", ck_json_error(&decision->error));
     return bad;
 }
@@ -64,6 +68,14 @@ static void print_word(FILE *out, const char *label, const char *word)
     print_words(out, label, (const char *const[]){word, NULL});
 }
 
+/* Of several words, which are ours but for the names in them. */
+static void print_line(FILE *out, const char *label, const char *line)
+{
+    char safe[LINE_MAX_BYTES];
+
+    (void)fprintf(out, "%-9s%s\n", label, ck_text_safe(safe, sizeof safe, line));
+}
+
 static void print_decision(FILE *out, const struct choke_decision *decision)
 {
     if (decision->outcome == CHOKE_NONE)
@@ -80,6 +92,9 @@ static void print_decision(FILE *out, const struct choke_decision *decision)
         (void)fprintf(out, "timeout  %llu ms\n", (unsigned long long)decision->timeout_ms);
     print_word(out, "jail", decision->jail);
     print_words(out, "layers", decision->layers);
+    for (const char *const *mount = decision->mounts; mount && *mount; mount++)
+        print_line(out, "mount", *mount);
+    print_words(out, "command", decision->jail_argv);
     for (const char *const *variable = decision->env; variable && *variable; variable++)
         print_word(out, "env", *variable);
 }

@@ -46,6 +46,7 @@ struct ck_jail_choice {
 extern const struct ck_jail ck_jail_none;
 extern const struct ck_jail ck_jail_native;
 extern const struct ck_jail ck_jail_bwrap;
+extern const struct ck_jail ck_jail_seatbelt; /* not for Linux: not in the registry of a build for it */
 
 /* The adapter of this name; NULL where this build has none. */
 const struct ck_jail *ck_jail_find(const char *name);

@@ -1,0 +1,171 @@
+/* test_bwrap.c - the command line of bwrap and the words for the native jail, to the letter. */
+#include "jail/bwrap.h"
+#include "jail/mounts.h"
+#include "jail/program.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* A system with a link, a small file, a tree; a tool in the tree, one in a place of its own, one that had to move. */
+static void fill(struct ck_program *program)
+{
+    ck_program_add(program, CK_CAGE_DIRECTORY, "work", NULL);
+    ck_program_add(program, CK_CAGE_DIRECTORY, "usr", NULL);
+    ck_program_add(program, CK_CAGE_BIND, "usr", "/usr");
+    ck_program_add(program, CK_CAGE_LINK, "bin", "usr/bin");
+    ck_program_add(program, CK_CAGE_BIND, "proc", "/proc");
+    ck_program_add(program, CK_CAGE_FILE, "etc/passwd", "root:x:0:0::/:/bin/sh\n");
+    ck_program_add(program, CK_CAGE_DIRECTORY, "etc/ssl", NULL);
+    ck_program_add(program, CK_CAGE_BIND, "etc/ssl", "/etc/ssl");
+    ck_program_add(program, CK_CAGE_FILE, "dev/null", NULL);
+    ck_program_add(program, CK_CAGE_BIND_DEVICE, "dev/null", "/dev/null");
+    ck_program_add(program, CK_CAGE_LINK, "dev/shm", "/tmp/shm");
+    ck_program_add(program, CK_CAGE_BIND_CODE, "usr/bin/rg", "/usr/bin/rg");
+    ck_program_add(program, CK_CAGE_FILE, "opt/x/tool", NULL);
+    ck_program_add(program, CK_CAGE_BIND_CODE, "opt/x/tool", "/opt/x/tool");
+    ck_program_add(program, CK_CAGE_BIND_CODE, ".tool/9/moved", "/tmp/b/moved");
+    ck_program_add(program, CK_CAGE_BIND_CODE, "usrlocal/x", "/usrlocal/x");
+    ck_program_allow(program, "/usr/bin/rg");
+}
+
+struct fixture {
+    struct ck_program program;
+    struct ck_arena arena;
+    const struct ck_cage_program *packed;
+};
+
+static int setup(void **state)
+{
+    static struct fixture fixture;
+    static const struct ck_program_settings settings = {.tmp_options = "size=1g", .landlock_abi = 3};
+    fixture = (struct fixture){0};
+    fill(&fixture.program);
+    fixture.packed = ck_program_pack(&fixture.program, &settings);
+    *state = &fixture;
+    return fixture.packed == NULL ? -1 : 0;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *fixture = *state;
+    ck_program_done(&fixture->program);
+    ck_arena_done(&fixture->arena);
+    return 0;
+}
+
+static void assert_words(const char *const *got, const char *const *wanted)
+{
+    assert_non_null(got);
+    size_t i = 0;
+    for (; wanted[i] != NULL; i++) {
+        assert_non_null(got[i]);
+        assert_string_equal(got[i], wanted[i]);
+    }
+    assert_null(got[i]);
+}
+
+#define JAIL \
+    "bwrap", "--unshare-all", "--new-session", "--die-with-parent", "--as-pid-1", "--hostname", "jail", "--cap-drop", \
+        "ALL", "--ro-bind", "/usr", "/usr", "--symlink", "usr/bin", "/bin", "--ro-bind", "/etc/passwd", "/etc/passwd", \
+        "--ro-bind", "/etc/ssl", "/etc/ssl", "--ro-bind", "/opt/x/tool", "/opt/x/tool", "--ro-bind", "/tmp/b/moved", \
+        "/.tool/9/moved", "--ro-bind", "/usrlocal/x", "/usrlocal/x", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"
+
+static void the_command_line_is_this_to_the_letter(void **state)
+{
+    struct fixture *fixture = *state;
+    static const char *const argv[] = {"rg", "-n", "--", "--unshare-net", NULL};
+    const struct ck_bwrap_wanted wanted = {.program = fixture->packed,
+                                           .root = "/home/u/repo",
+                                           .scratch = "/run/user/1/chokepoint/chokepoint-p-1",
+                                           .cwd = "/work/src",
+                                           .tool = "/usr/bin/rg",
+                                           .argv = argv};
+    assert_words(ck_bwrap_argv(&wanted, &fixture->arena),
+                 (const char *const[]){JAIL,           "--bind",       "/run/user/1/chokepoint/chokepoint-p-1",
+                                       "/tmp/probe",   "--ro-bind",    "/home/u/repo",
+                                       "/work",        "--remount-ro", "/",
+                                       "--chdir",      "/work/src",    "--",
+                                       "/proc/self/fd/4", "ro:file",   "/usr/bin/rg",
+                                       "rg",           "-n",           "--",
+                                       "--unshare-net", NULL});
+}
+
+static void a_root_that_may_be_written_is_bound_so_and_only_then(void **state)
+{
+    struct fixture *fixture = *state;
+    static const char *const argv[] = {"npm", NULL};
+    const struct ck_bwrap_wanted wanted = {.program = fixture->packed,
+                                           .root = "/",
+                                           .scratch = "/s",
+                                           .cwd = "/work/",
+                                           .workspace = CK_WORKSPACE_RW,
+                                           .form = CK_BWRAP_PATH,
+                                           .tool = "/usr/bin/npm",
+                                           .argv = argv,
+                                           .pwd = true};
+    assert_words(ck_bwrap_argv(&wanted, &fixture->arena),
+                 (const char *const[]){JAIL,    "--bind",          "/s",          "/tmp/probe",  "--bind",  "/",
+                                       "/work", "--remount-ro",    "/",           "--chdir",     "/work/",  "--",
+                                       "/proc/self/fd/4", "rw:path:pwd", "/usr/bin/npm", "npm", NULL});
+}
+
+static void a_pinned_script_is_run_from_its_copy(void **state)
+{
+    struct fixture *fixture = *state;
+    static const char *const argv[] = {"t", NULL};
+    const struct ck_bwrap_wanted wanted = {.program = fixture->packed,
+                                           .root = "/r",
+                                           .scratch = "/s",
+                                           .cwd = "/work",
+                                           .form = CK_BWRAP_COPY,
+                                           .tool = "/opt/x/tool",
+                                           .argv = argv};
+    const char **words = ck_bwrap_argv(&wanted, &fixture->arena);
+    size_t count = 0;
+    while (words[count] != NULL)
+        count++;
+    assert_string_equal(words[count - 3], "ro:copy");
+}
+
+static void a_proof_has_the_same_jail_and_no_scratch(void **state)
+{
+    struct fixture *fixture = *state;
+    static const uint64_t outside[CK_WALL_NAMESPACES] = {1, 2, 3, 4, 5, 6, 7};
+    const struct ck_bwrap_wanted wanted = {.program = fixture->packed, .root = "/usr", .cwd = "/work"};
+    assert_words(ck_bwrap_proof(&wanted, outside, &fixture->arena),
+                 (const char *const[]){JAIL,    "--dir",        "/tmp/probe", "--ro-bind", "/usr",
+                                       "/work", "--remount-ro", "/",          "--chdir",   "/work",
+                                       "--",    "/proc/self/fd/4", "prove",   "1",         "2",
+                                       "3",     "4",            "5",          "6",         "7",
+                                       NULL});
+}
+
+static void the_native_jail_is_told_to_the_letter(void **state)
+{
+    struct fixture *fixture = *state;
+    assert_words(ck_mounts_list(fixture->packed, "/home/u/repo", CK_WORKSPACE_RO, &fixture->arena),
+                 (const char *const[]){"ro /usr", "link /bin -> usr/bin", "copy /etc/passwd", "ro /etc/ssl",
+                                       "device /dev/null", "link /dev/shm -> /tmp/shm", "code /usr/bin/rg",
+                                       "code /opt/x/tool", "code /.tool/9/moved <- /tmp/b/moved", "code /usrlocal/x",
+                                       "tmpfs /tmp", "proc /proc", "ro /work <- /home/u/repo", NULL});
+    const char **lines = ck_mounts_list(fixture->packed, "/r", CK_WORKSPACE_OVERLAY, &fixture->arena);
+    assert_string_equal(lines[12], "overlay /work <- /r");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(the_command_line_is_this_to_the_letter, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_root_that_may_be_written_is_bound_so_and_only_then, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_pinned_script_is_run_from_its_copy, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_proof_has_the_same_jail_and_no_scratch, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_native_jail_is_told_to_the_letter, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
