@@ -117,8 +117,9 @@ int ck_chain_close(const struct ck_plan_sources *sources, struct ck_plan *plan)
     size_t count = 1;
     int result = open_nested(sources, plan, tools, &count);
     const struct ck_tool *bound = result == 0 ? bound_by(tools, count) : NULL;
-    if (bound != NULL &&
-        ck_execs_make(sources->execs, plan->root, tools, count, &plan->ruleset_fd, &plan->verdict.error) < 0)
+    if (bound != NULL)
+        result = ck_execs_make(sources->execs, plan->root, tools, count, &plan->ruleset_fd, &plan->verdict.error);
+    if (bound != NULL && result < 0 && result != -ENOMEM)
         result = refuse(plan, bound->name, "execs");
     for (size_t i = 1; i < count; i++)
         ck_fd_close(&tools[i].fd);

@@ -171,6 +171,8 @@ static int find_set(const struct ck_execs *execs, const struct maker *maker)
 /* Takes the files over. Without memory or a descriptor nothing is kept, and the next run makes it again. */
 static void keep(struct ck_execs *execs, struct maker *maker)
 {
+    if (maker->count == 0)
+        return;
     if (execs->sets == NULL)
         execs->sets = calloc(SETS_MAX, sizeof *execs->sets);
     struct file *files = execs->sets == NULL ? NULL : malloc(maker->count * sizeof *files);
