@@ -208,18 +208,18 @@ static enum choke_change_kind worst(const struct ck_policy *before, const struct
 static void each_change_has_its_kind(void **state)
 {
     (void)state;
-    struct ck_policy *before = must_parse(base);
+    struct ck_policy *whole = must_parse(base);
     for (size_t i = 0; i < COUNT(rows); i++) {
         char *text = replaced(base, rows[i].from, rows[i].to);
-        struct ck_policy *after = must_parse(text);
-        enum choke_change_kind there = worst(before, after, rows[i].field);
-        enum choke_change_kind back = worst(after, before, rows[i].field);
+        struct ck_policy *changed = must_parse(text);
+        enum choke_change_kind there = worst(whole, changed, rows[i].field);
+        enum choke_change_kind back = worst(changed, whole, rows[i].field);
         if (there != rows[i].there || back != rows[i].back)
             fail_msg("%s: '%s' to '%s' is %d there and %d back", rows[i].key, rows[i].from, rows[i].to, there, back);
-        ck_policy_free(after);
+        ck_policy_free(changed);
         free(text);
     }
-    ck_policy_free(before);
+    ck_policy_free(whole);
 }
 
 /* ---- no key is forgotten ----------------------------------------------------------------- */
