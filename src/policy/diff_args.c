@@ -137,14 +137,19 @@ static bool has_vector(const struct ck_args *args, const struct ck_list *vector)
     return false;
 }
 
+static const char *vector_text(struct ck_changes *changes, const struct ck_list *vector)
+{
+    return vector->count > 0 ? ck_change_join(changes, vector) : "(no argument)";
+}
+
 static void diff_exact(struct ck_changes *changes, const struct ck_args *before, const struct ck_args *after)
 {
     for (uint32_t i = 0; i < before->exact_count; i++)
         if (!has_vector(after, &before->exact[i]))
-            ck_change_add(changes, CHOKE_CHANGE_NARROWS, "exact", ck_change_join(changes, &before->exact[i]), NULL);
+            ck_change_add(changes, CHOKE_CHANGE_NARROWS, "exact", vector_text(changes, &before->exact[i]), NULL);
     for (uint32_t i = 0; i < after->exact_count; i++)
         if (!has_vector(before, &after->exact[i]))
-            ck_change_add(changes, CHOKE_CHANGE_WIDENS, "exact", NULL, ck_change_join(changes, &after->exact[i]));
+            ck_change_add(changes, CHOKE_CHANGE_WIDENS, "exact", NULL, vector_text(changes, &after->exact[i]));
     static const char *const only[] = {"other arguments by the rules", "nothing else"};
     ck_change_text(changes, "exact", only[before->only_exact], only[after->only_exact],
                    after->only_exact ? CHOKE_CHANGE_NARROWS : CHOKE_CHANGE_WIDENS);
