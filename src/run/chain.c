@@ -123,6 +123,9 @@ int ck_chain_close(const struct ck_plan_sources *sources, struct ck_plan *plan)
         result = refuse(plan, bound->name, "execs");
     for (size_t i = 1; i < count; i++)
         ck_fd_close(&tools[i].fd);
+    /* The interpreter of a script may be env, which executes another one. */
+    bool script = plan->exec_path != NULL || plan->keep_executable;
+    plan->sealed = count == 1 && bound != NULL && bound->execs.count == 0 && !script;
     if (result == 0)
         list_layers(plan);
     return result;

@@ -394,7 +394,8 @@ static int pack_and_send(const struct ck_plan *plan, int socket_fd, struct parce
     if (large)
         (void)ck_wire_pack(plan->argv, plan->env, plan->exec_path, packed, size);
     packed->flags = (plan->ruleset_fd >= 0 ? (uint32_t)CK_WIRE_HAS_RULESET : 0) |
-                    (plan->keep_executable ? (uint32_t)CK_WIRE_KEEP_EXECUTABLE : 0);
+                    (plan->keep_executable ? (uint32_t)CK_WIRE_KEEP_EXECUTABLE : 0) |
+                    (plan->sealed ? (uint32_t)CK_WIRE_SEALED : 0);
     packed->deadline_ns = deadline_ns;
     packed->kill_ns = kill_ns;
     int result = large ? send_large(socket_fd, packed, parcel)

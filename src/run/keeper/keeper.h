@@ -109,6 +109,7 @@ struct ck_child {
     const char *path;     /* NULL: execute fds[CK_WIRE_EXECUTABLE] */
     int ruleset_fd;       /* -1: none */
     bool keep_executable; /* the executable is a script, to be put at CK_SCRIPT_FD */
+    bool sealed;          /* nothing is executed but fds[CK_WIRE_EXECUTABLE], once */
     uint32_t failed_stage;
     int32_t failed_errno;
 };
