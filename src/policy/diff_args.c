@@ -93,6 +93,17 @@ static bool has_stem(const struct ck_args *args, const char *name)
     return false;
 }
 
+/* They stand in the place of the tool's own, which may be more or less: to come or to go widens. */
+static void diff_subcommand_execs(struct ck_changes *changes, const struct ck_subcommand *before,
+                                  const struct ck_subcommand *after)
+{
+    static const char *const words[] = {"as the tool's", "a list of its own"};
+    if (before->has_execs && after->has_execs)
+        ck_change_lists(changes, "execs", &before->execs, &after->execs, CHOKE_CHANGE_WIDENS, CHOKE_CHANGE_NARROWS);
+    else
+        ck_change_text(changes, "execs", words[before->has_execs], words[after->has_execs], CHOKE_CHANGE_WIDENS);
+}
+
 static void diff_subcommand(struct ck_changes *changes, const struct ck_subcommand *before,
                             const struct ck_subcommand *after)
 {
@@ -104,6 +115,7 @@ static void diff_subcommand(struct ck_changes *changes, const struct ck_subcomma
     }
     changes->prefix = prefix;
     diff_rules(changes, &before->rules, &after->rules);
+    diff_subcommand_execs(changes, before, after);
     changes->prefix = outer;
 }
 

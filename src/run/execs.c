@@ -129,8 +129,8 @@ static int take_given(struct maker *maker, const struct ck_execs_tool *tools, si
     for (size_t i = 0; i < count && result == 0; i++)
         result = add_file(maker, tools[i].fd, NULL);
     for (size_t i = 0; i < count; i++)
-        for (uint32_t j = 0; j < tools[i].tool->execs.count && result == 0; j++)
-            result = find_helper(maker, tools[i].tool->execs.items[j]);
+        for (uint32_t j = 0; j < tools[i].execs->count && result == 0; j++)
+            result = find_helper(maker, tools[i].execs->items[j]);
     return result;
 }
 

@@ -2,8 +2,8 @@
 .git/config and .gitattributes name: textconv programs on "git log -p" (gitleaks), a file system monitor on "git
 status" and "git ls-files" (semgrep), hooks.
 
-Expected: nothing runs. gitleaks' git can execute nothing but itself; semgrep's git is told by its environment. Stand-
-ins call git as the scanners do. Plainly called they run the attacker's program.
+Expected: nothing runs. gitleaks cannot execute git at all; semgrep's git is told by its environment. Stand-ins call git
+as the scanners do. Plainly called they run the attacker's program.
 """
 import subprocess
 

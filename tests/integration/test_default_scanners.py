@@ -12,16 +12,17 @@ from escapes import refused, some
 SEMGREP = ["--metrics=off", "--disable-version-check"]
 SYFT = ["--from=dir", "--from=file"]
 LEAKS = ["--no-banner", "--redact"]
+TREE = LEAKS + ["--no-git"]
 
 ALLOWED = [
-    ("semgrep scan", SEMGREP, ["--config=rules.yml", "--json", "."]),
-    ("semgrep scan", SEMGREP, ["-c", "rules.yml", "--error", "--quiet", "src"]),
+    ("semgrep scan", SEMGREP, ["--config=./rules.yml", "--json", "."]),
+    ("semgrep scan", SEMGREP, ["-c", "./rules.yml", "--error", "--quiet", "src"]),
     ("semgrep scan", SEMGREP, ["--config", "-", "--sarif"]),
-    ("semgrep scan", SEMGREP, ["--metrics=off", "--config=rules.yml", "--exclude=*.min.js", "--include", "*.py", "-j",
+    ("semgrep scan", SEMGREP, ["--metrics=off", "--config=./rules.yml", "--exclude=*.min.js", "--include", "*.py", "-j",
                                "2"]),
     ("semgrep scan", SEMGREP, ["-e", "foo(...)", "-l", "python", "--timeout=5", "--max-memory", "1000", "src",
                                "rules.yml"]),
-    ("semgrep scan", SEMGREP, ["--config=rules.yml", "--severity=ERROR", "--severity", "WARNING", "--no-git-ignore",
+    ("semgrep scan", SEMGREP, ["--config=./rules.yml", "--severity=ERROR", "--severity", "WARNING", "--no-git-ignore",
                                "--", "src"]),
     ("syft scan", SYFT, ["."]),
     ("syft scan", SYFT, ["-o", "syft-json", "-q", "src"]),
@@ -29,11 +30,10 @@ ALLOWED = [
     ("grype", [], ["sbom.json", "-o", "json"]),
     ("grype", [], ["--only-fixed", "--fail-on=high", "--output", "sarif", "./sbom.json"]),
     ("grype", [], ["-q", "--by-cve"]),
-    ("gitleaks detect", LEAKS, ["--source=.", "--report-format", "json", "--report-path=-", "--exit-code", "0"]),
-    ("gitleaks detect", LEAKS, ["-s", ".", "--no-git", "-v", "--no-banner", "-f", "sarif", "-r", "/dev/stdout"]),
-    ("gitleaks git", LEAKS, [".", "--redact", "-l", "warn", "--max-target-megabytes=1", "--report-path", "-"]),
+    ("gitleaks detect", TREE, ["--source=.", "--report-format", "json", "--report-path=-", "--exit-code", "0"]),
+    ("gitleaks detect", TREE, ["-s", ".", "--no-git", "-v", "--no-banner", "-f", "sarif", "-r", "/dev/stdout"]),
+    ("gitleaks dir", LEAKS, [".", "--redact", "-l", "warn", "--max-target-megabytes=1", "--report-path", "-"]),
     ("gitleaks dir", LEAKS, ["src", "-c", "rules.yml", "-b", "sbom.json", "--ignore-gitleaks-allow"]),
-    ("gitleaks protect", LEAKS, ["--staged", "--source", "."]),
     ("gitleaks stdin", LEAKS, []),
     ("tree-sitter parse", [], ["src/a.py", "--quiet", "--stat"]),
     ("tree-sitter parse", [], ["-x", "--scope=source.python", "--timeout=1000", "--", "src/a.py"]),
@@ -64,7 +64,7 @@ REFUSED = [
     ["grype", "-o", "json=x", "sbom.json"], ["grype", "-c", "x", "sbom.json"],
     ["grype", "-o", "template", "-t", "x", "sbom.json"], ["grype", "--vex=x", "sbom.json"],
     ["grype", "../outside/sbom.json"], ["gitleaks", "detect", "--log-opts=--output=x"],
-    ["gitleaks", "git", "--log-opts", "--all"], ["gitleaks", "git", "/"], ["gitleaks", "detect", "--source=/etc"],
+    ["gitleaks", "git", "."], ["gitleaks", "protect", "--staged"], ["gitleaks", "detect", "--source=/etc"],
     ["gitleaks", "detect", "-s../outside"], ["gitleaks", "dir", "--follow-symlinks", "."], ["gitleaks", "dir", "/etc"],
     ["gitleaks", "detect", "-r", "report.json"], ["gitleaks", "detect", "--report-path=/etc/x"],
     ["gitleaks", "detect", "--redact=0"], ["gitleaks", "detect", "--redact", "0"],

@@ -57,6 +57,7 @@ static const char base[] = "version: 1\n"
                            "          first: any\n"
                            "          first_unless: [-e]\n"
                            "          order: mixed\n"
+                           "          execs: [more]\n"
                            "        - name: show\n"
                            "  - name: rg\n"
                            "    why: Text is searched.\n"
@@ -188,6 +189,9 @@ static const struct row rows[] = {
     {"tools.args.subcommands.first_unless", "first_unless: [-e]", "first_unless: [-e, -n]", N, W,
      "args.subcommands.log.first_unless"},
     {"tools.args.subcommands.order", "order: mixed", "order: options_first", W, W, "args.subcommands.log.order"},
+    {"tools.args.subcommands.execs", "          execs: [more]", "          execs: [more, sh]", W, N,
+     "args.subcommands.log.execs"},
+    {"tools.args.subcommands.execs", "          execs: [more]\n", "", W, W, "args.subcommands.log.execs"},
 };
 
 /* The worst kind among the changes of the field; 0 where there is none. */

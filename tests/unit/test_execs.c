@@ -62,7 +62,8 @@ static int make(struct fixture *fixture, const char *root, int *ret_fd, struct c
     CK_FD root_fd = open(in(fixture->sandbox, root), O_PATH | O_CLOEXEC);
     CK_FD tool_fd = open(in(fixture->sandbox, "bin/tool"), O_RDONLY | O_CLOEXEC);
     assert_int_equal(ck_identity_of(root_fd, &identity), 0);
-    const struct ck_execs_tool tool = {.fd = tool_fd, .path = "tool", .tool = &fixture->tool};
+    const struct ck_execs_tool tool = {
+        .fd = tool_fd, .path = "tool", .tool = &fixture->tool, .execs = &fixture->tool.execs, .bound = true};
     return ck_execs_make(&fixture->execs, identity, &tool, 1, ret_fd, error);
 }
 
