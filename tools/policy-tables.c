@@ -83,11 +83,12 @@ static unsigned write_table(const struct ck_rules *rules)
 
 struct rules_arrays {
     unsigned options, inject, require, deny, first_unless, table;
+    unsigned execs; /* of a subcommand */
 };
 
 static struct rules_arrays write_rules(const struct ck_rules *rules)
 {
-    struct rules_arrays arrays;
+    struct rules_arrays arrays = {0};
     arrays.options = write_list(&rules->options);
     arrays.inject = write_list(&rules->inject);
     arrays.require = write_list(&rules->require);
@@ -136,13 +137,16 @@ static unsigned write_subcommands(const struct ck_args *args)
     struct rules_arrays *arrays = calloc(args->subcommands_count + 1u, sizeof *arrays);
     if (arrays == NULL)
         exit(1);
-    for (uint32_t i = 0; i < args->subcommands_count; i++)
+    for (uint32_t i = 0; i < args->subcommands_count; i++) {
         arrays[i] = write_rules(&args->subcommands[i].rules);
+        arrays[i].execs = write_list(&args->subcommands[i].execs);
+    }
     (void)printf("static struct ck_subcommand a%u[] = {\n", ++numbered);
     for (uint32_t i = 0; i < args->subcommands_count; i++) {
         (void)printf("{.name = ");
         put_text(args->subcommands[i].name);
-        (void)printf(", .line = %u, ", args->subcommands[i].line);
+        (void)printf(", .line = %u, .has_execs = %d, ", args->subcommands[i].line, args->subcommands[i].has_execs);
+        put_list("execs", arrays[i].execs, &args->subcommands[i].execs);
         put_rules(&args->subcommands[i].rules, &arrays[i]);
         (void)printf("},\n");
     }

@@ -235,25 +235,30 @@ static void check_tool(struct check *check)
                    tool->name);
 }
 
+static void check_tools(struct check *check, const struct ck_policy *model)
+{
+    check_directory(check);
+    check_twins(check);
+    for (uint32_t i = 0; i < model->tools_count; i++) {
+        check->tool = &model->tools[i];
+        check_tool(check);
+    }
+}
+
 static int look(struct choke_policy *policy, struct choke_error *error)
 {
     struct check check = {.policy = policy};
-    size_t tools = policy->policy != NULL ? policy->policy->tools_count : 0;
-    if (policy->policy != NULL && ck_review_records(policy, error) < 0)
+    const struct ck_policy *model = policy->policy;
+    size_t tools = model != NULL ? model->tools_count : 0;
+    if (model != NULL && ck_review_records(policy, error) < 0)
         return -ENOMEM;
     policy->findings =
         ck_arena_array(&policy->arena, 2 * tools + policy->records.count + FINDINGS_OF_FILE, sizeof *policy->findings);
     if (policy->findings == NULL)
         return ck_error_oom(error);
     check_file(&check);
-    if (policy->policy != NULL) {
-        check_directory(&check);
-        check_twins(&check);
-    }
-    for (size_t i = 0; i < tools; i++) {
-        check.tool = &policy->policy->tools[i];
-        check_tool(&check);
-    }
+    if (model != NULL)
+        check_tools(&check, model);
     if (!check.failed)
         return 0;
     policy->findings = NULL;

@@ -9,7 +9,7 @@
 #include "cli/request.h"
 
 struct explain_options {
-    struct ck_request_options request;
+    struct ck_request_options request; /* first: CK_REQUEST_OPTIONS */
     bool json;
     bool verbose;
     bool help;
@@ -18,7 +18,7 @@ struct explain_options {
 #define TARGET(field) .offset = offsetof(struct explain_options, field)
 
 static const struct ck_option explain_options[] = {
-    CK_REQUEST_OPTIONS(struct explain_options, request),
+    CK_REQUEST_OPTIONS,
     {"--json", NULL, "print one JSON object", CK_OPTION_FLAG, TARGET(json)},
     {"--verbose", NULL, "show all events, not only warnings", CK_OPTION_FLAG, TARGET(verbose)},
     {"--help", NULL, "show this help", CK_OPTION_FLAG, TARGET(help)},

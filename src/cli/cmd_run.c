@@ -12,7 +12,7 @@
 #include <errno.h>
 
 struct run_options {
-    struct ck_request_options request;
+    struct ck_request_options request; /* first: CK_REQUEST_OPTIONS */
     bool json;
     bool stream;
     bool dry_run;
@@ -38,7 +38,7 @@ struct run {
 #define TARGET(field) .offset = offsetof(struct run_options, field)
 
 static const struct ck_option run_options[] = {
-    CK_REQUEST_OPTIONS(struct run_options, request),
+    CK_REQUEST_OPTIONS,
     {"--json", NULL, "print one JSON object", CK_OPTION_FLAG, TARGET(json)},
     {"--stream", NULL, "pass output on as it arrives", CK_OPTION_FLAG, TARGET(stream)},
     {"--dry-run", NULL, "show the decision and run nothing", CK_OPTION_FLAG, TARGET(dry_run)},

@@ -35,65 +35,29 @@ struct ck_request_options {
 
 extern const struct ck_choice ck_request_jails[];
 
-/* The rows; type is the command's struct, and field the struct ck_request_options in it. */
-#define CK_REQUEST_OPTIONS(type, field) \
-    {.name = "--cwd", \
-     .metavar = "DIR", \
-     .help = "run the tool there (default: .)", \
-     .kind = CK_OPTION_WORD, \
-     .offer = CK_OFFER_DIRECTORIES, \
-     .offset = offsetof(type, field.cwd)}, \
-        {.name = "--root", \
-         .metavar = "DIR", \
-         .help = "what the call may not leave (default: --cwd)", \
-         .kind = CK_OPTION_WORD, \
-         .offer = CK_OFFER_DIRECTORIES, \
-         .offset = offsetof(type, field.root)}, \
-        {.name = "--timeout", \
-         .metavar = "SECONDS", \
-         .help = "default: the policy's limit for the tool", \
-         .kind = CK_OPTION_SECONDS, \
-         .offset = offsetof(type, field.timeout_ms)}, \
-        {.name = "--probe", \
-         .metavar = "NAME", \
-         .help = "a probe's call: no --env", \
-         .kind = CK_OPTION_WORD, \
-         .offset = offsetof(type, field.probe)}, \
-        {.name = "--egress", \
-         .metavar = "HOST[:PORT]", \
-         .help = "a host the tool may reach; needs a jail", \
-         .kind = CK_OPTION_WORDS, \
-         .offset = offsetof(type, field.egress)}, \
-        {.name = "--env", \
-         .metavar = "NAME=VALUE", \
-         .help = "a variable that the policy grants", \
-         .kind = CK_OPTION_WORDS, \
-         .offset = offsetof(type, field.env)}, \
-        {.name = "--stdin", \
-         .metavar = "FILE|-", \
-         .help = "input; - passes this command's own (default: none)", \
-         .kind = CK_OPTION_WORD, \
-         .offer = CK_OFFER_FILES, \
-         .offset = offsetof(type, field.stdin_name)}, \
-        {.name = "--max-output", \
-         .metavar = "BYTES", \
-         .help = "keep the last of each stream (default: 67108864)", \
-         .kind = CK_OPTION_BYTES, \
-         .offset = offsetof(type, field.max_output_bytes)}, \
-        {.name = "--jail", \
-         .metavar = "auto|native|bwrap|none", \
-         .help = "the cage (default: by the tool's route)", \
-         .kind = CK_OPTION_CHOICE, \
-         .offset = offsetof(type, field.jail), \
-         .choices = ck_request_jails}, \
-        {.name = "--require-jail", \
-         .help = "refuse rather than run without a jail", \
-         .kind = CK_OPTION_FLAG, \
-         .offset = offsetof(type, field.require_jail)}, \
-    { \
-        .name = "--policy", .metavar = "FILE", .help = "this policy, not the embedded one", .kind = CK_OPTION_WORD, \
-        .offer = CK_OFFER_FILES, .offset = offsetof(type, field.policy) \
-    }
+/* The rows. The command's struct begins with a struct ck_request_options. */
+/* clang-format off */
+#define CK_REQUEST_TARGET(field) .offset = offsetof(struct ck_request_options, field)
+#define CK_REQUEST_OPTIONS \
+    {"--cwd", "DIR", "run the tool there (default: .)", CK_OPTION_WORD, CK_OFFER_DIRECTORIES, CK_REQUEST_TARGET(cwd)}, \
+    {"--root", "DIR", "what the call may not leave (default: --cwd)", CK_OPTION_WORD, CK_OFFER_DIRECTORIES, \
+     CK_REQUEST_TARGET(root)}, \
+    {"--timeout", "SECONDS", "default: the policy's limit for the tool", CK_OPTION_SECONDS, \
+     CK_REQUEST_TARGET(timeout_ms)}, \
+    {"--probe", "NAME", "a probe's call: no --env", CK_OPTION_WORD, CK_REQUEST_TARGET(probe)}, \
+    {"--egress", "HOST[:PORT]", "a host the tool may reach; needs a jail", CK_OPTION_WORDS, \
+     CK_REQUEST_TARGET(egress)}, \
+    {"--env", "NAME=VALUE", "a variable that the policy grants", CK_OPTION_WORDS, CK_REQUEST_TARGET(env)}, \
+    {"--stdin", "FILE|-", "input; - passes this command's own (default: none)", CK_OPTION_WORD, CK_OFFER_FILES, \
+     CK_REQUEST_TARGET(stdin_name)}, \
+    {"--max-output", "BYTES", "keep the last of each stream (default: 67108864)", CK_OPTION_BYTES, \
+     CK_REQUEST_TARGET(max_output_bytes)}, \
+    {"--jail", "auto|native|bwrap|none", "the cage (default: by the tool's route)", CK_OPTION_CHOICE, \
+     CK_REQUEST_TARGET(jail), .choices = ck_request_jails}, \
+    {"--require-jail", NULL, "refuse rather than run without a jail", CK_OPTION_FLAG, \
+     CK_REQUEST_TARGET(require_jail)}, \
+    {"--policy", "FILE", "this policy, not the embedded one", CK_OPTION_WORD, CK_OFFER_FILES, CK_REQUEST_TARGET(policy)}
+/* clang-format on */
 
 struct ck_request {
     struct choke_request request;
@@ -105,7 +69,7 @@ struct ck_request {
 /* Is something wrong with the command line itself? 0, or a negative errno and *error. */
 int ck_request_check(const struct ck_request_options *given, char *const *argv, struct choke_error *error);
 
-/* argv and what given points at must live as long. 0, or a negative errno and *error; ck_request_done in either case. */
+/* argv and what given points at must live as long. 0, or a negative errno and *error; then ck_request_done, too. */
 int ck_request_build(struct ck_request *ret_request, const struct ck_request_options *given, char *const *argv,
                      struct choke_error *error);
 void ck_request_done(struct ck_request *request);

@@ -74,6 +74,12 @@ __attribute__((format(printf, 3, 4))) static int refuse(struct reader *reader, c
     return REFUSED;
 }
 
+/* The rule is one of the tool's, which hold for its subcommands too. */
+static void blame_tool(struct reader *reader)
+{
+    reader->subcommand = NULL;
+}
+
 /* "git log" or "rg": whose arguments are read. */
 #define WHOSE(reader) whose((char[192]){0}, (reader))
 
@@ -312,7 +318,10 @@ static int find_option(struct reader *reader, const char *name, size_t length, c
     if (*ret_option != NULL)
         return ON;
     (void)snprintf(shown, sizeof shown, "%.*s", (int)(length < 128 ? length : 128), name);
-    if (is_denied(&reader->rules->deny, name, length) || is_denied(&reader->tool->args->rules.deny, name, length))
+    bool everywhere = is_denied(&reader->tool->args->rules.deny, name, length);
+    if (everywhere)
+        blame_tool(reader);
+    if (everywhere || is_denied(&reader->rules->deny, name, length))
         return refuse(reader, "deny", "argument %zu '%s': '%s' is denied to '%s'", reader->at,
                       CK_SECRET_QUOTE(reader->argv[reader->at]), CK_SECRET_QUOTE(shown), WHOSE(reader));
     return refuse(
@@ -492,6 +501,10 @@ static int enter_subcommand(struct reader *reader)
     for (; most > 0; most--)
         put(reader, reader->argv[reader->at++]);
     put_list(reader, &found->rules.inject);
+    if (reader->reading->nested_count == 0)
+        reader->reading->subcommand = found;
+    else
+        reader->reading->nested[reader->reading->nested_count - 1].subcommand = found;
     reader->subcommand = found;
     reader->rules = &found->rules;
     return ON;
@@ -537,7 +550,11 @@ static int refuse_exact(struct reader *reader)
             (void)append(words, sizeof words, args->exact[i].items[k]);
         (void)append(list, sizeof list, words[0] != '\0' ? words : "(nothing)");
     }
-    return refuse(reader, "exact", "'%s' may be given only exactly these arguments: %s", reader->tool->name, list);
+    if (reader->argv[reader->at] == NULL)
+        return refuse(reader, "exact", "'%s' may not be run without arguments, and only with exactly these: %s",
+                      reader->tool->name, list);
+    return refuse(reader, "exact", "argument %zu '%s': '%s' may be given only exactly these arguments: %s", reader->at,
+                  CK_SECRET_QUOTE(reader->argv[reader->at]), reader->tool->name, list);
 }
 
 static int read_tool(struct reader *reader);
@@ -578,8 +595,10 @@ static int read_rest(struct reader *reader)
         if (r == ON)
             r = check_required(reader, &reader->rules->require, reader->satisfied);
     }
-    if (r == ON)
+    if (r == ON) {
+        blame_tool(reader);
         r = check_required(reader, &args->rules.require, reader->tool_satisfied);
+    }
     if (r != ON || !args->command)
         return r;
     if (!operand)

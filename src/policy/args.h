@@ -32,12 +32,14 @@ struct ck_path_use {
 /* A tool that a command runs for the caller, such as git in "strace git log". */
 struct ck_nested {
     const struct ck_tool *tool;
-    size_t position; /* of its name in argv */
+    const struct ck_subcommand *subcommand; /* or NULL */
+    size_t position;                        /* of its name in argv */
 };
 
 struct ck_reading {
     const char **argv; /* with what the entry injects, NULL-terminated */
     size_t argc;
+    const struct ck_subcommand *subcommand; /* that the tool was given, or NULL */
     struct ck_path_use *paths;
     size_t paths_count;
     struct ck_nested nested[CK_COMMAND_DEPTH_MAX];

@@ -11,6 +11,7 @@
 #include "policy/environment.h"
 #include "policy/schema.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define NAME_MAX_BYTES 64
@@ -217,19 +218,35 @@ static int check_variable(const struct check *check, uint32_t index)
     return 0;
 }
 
-/* A helper is a name that is looked up in the search path, or an absolute path. */
-static int check_execs(const struct check *check)
+/* A helper is a name that is looked up in the search path, or an absolute path. where is for messages. */
+static int check_helpers(const struct check *check, const struct ck_list *execs, const struct ck_node *list,
+                         const char *where)
 {
-    const struct ck_list *execs = &check->tool->execs;
-    for (uint32_t i = 0; i < execs->count; i++) {
+    int r = check_list(check, list, "execs", where, false);
+    for (uint32_t i = 0; r == 0 && i < execs->count; i++) {
         const char *helper = execs->items[i];
         bool name = spelled(helper, LOWER UPPER DIGITS "._+-", NAME_MAX_BYTES) && strchr("._+-", helper[0]) == NULL;
         if (!name && !is_plain_path(helper))
-            return REFUSE(check, ck_node_entry(value_of(check, "execs"), i),
-                          "'%s' in 'execs' in %s is neither a program's name nor a plain absolute path",
-                          CK_QUOTE(helper), check->label);
+            r = REFUSE(check, ck_node_entry(list, i),
+                       "'%s' in 'execs' in %s is neither a program's name nor a plain absolute path", CK_QUOTE(helper),
+                       where);
     }
-    return 0;
+    return r;
+}
+
+static int check_execs(const struct check *check)
+{
+    const struct ck_args *args = check->tool->args;
+    int r = check_helpers(check, &check->tool->execs, value_of(check, "execs"), check->label);
+    for (uint32_t i = 0; r == 0 && args != NULL && i < args->subcommands_count; i++) {
+        const struct ck_node *node = ck_node_entry(ck_node_value(value_of(check, "args"), "subcommands"), i);
+        char where[256];
+        (void)snprintf(where, sizeof where, "subcommand '%s' in %s",
+                       ck_quote((char[80]){0}, 80, args->subcommands[i].name, strlen(args->subcommands[i].name)),
+                       check->label);
+        r = check_helpers(check, &args->subcommands[i].execs, ck_node_value(node, "execs"), where);
+    }
+    return r;
 }
 
 static bool is_port(const char *text)
@@ -280,8 +297,6 @@ static int check_lists(const struct check *check)
         r = check_list(check, value_of(check, "version_args"), "version_args", check->label, true);
     if (r == 0)
         r = check_list(check, value_of(check, "env"), "env", check->label, false);
-    if (r == 0)
-        r = check_list(check, value_of(check, "execs"), "execs", check->label, false);
     if (r == 0)
         r = check_list(check, value_of(check, "egress"), "egress", check->label, false);
     if (r == 0)

@@ -103,6 +103,7 @@ static json_t *subcommand_entry(const void *from, uint32_t index)
     struct object object = object_new();
     set(&object, "name", text(subcommand->name));
     set_rules(&object, &subcommand->rules);
+    set(&object, "execs", subcommand->has_execs ? list(&subcommand->execs) : json_null());
     set(&object, "line", json_integer(subcommand->line));
     return take(&object);
 }

@@ -93,6 +93,17 @@ static bool has_stem(const struct ck_args *args, const char *name)
     return false;
 }
 
+/* They stand in the place of the tool's own, which may be more or less: to come or to go widens. */
+static void diff_subcommand_execs(struct ck_changes *changes, const struct ck_subcommand *before,
+                                  const struct ck_subcommand *after)
+{
+    static const char *const words[] = {"as the tool's", "a list of its own"};
+    if (before->has_execs && after->has_execs)
+        ck_change_lists(changes, "execs", &before->execs, &after->execs, CHOKE_CHANGE_WIDENS, CHOKE_CHANGE_NARROWS);
+    else
+        ck_change_text(changes, "execs", words[before->has_execs], words[after->has_execs], CHOKE_CHANGE_WIDENS);
+}
+
 static void diff_subcommand(struct ck_changes *changes, const struct ck_subcommand *before,
                             const struct ck_subcommand *after)
 {
@@ -104,6 +115,7 @@ static void diff_subcommand(struct ck_changes *changes, const struct ck_subcomma
     }
     changes->prefix = prefix;
     diff_rules(changes, &before->rules, &after->rules);
+    diff_subcommand_execs(changes, before, after);
     changes->prefix = outer;
 }
 
@@ -137,14 +149,19 @@ static bool has_vector(const struct ck_args *args, const struct ck_list *vector)
     return false;
 }
 
+static const char *vector_text(struct ck_changes *changes, const struct ck_list *vector)
+{
+    return vector->count > 0 ? ck_change_join(changes, vector) : "(no argument)";
+}
+
 static void diff_exact(struct ck_changes *changes, const struct ck_args *before, const struct ck_args *after)
 {
     for (uint32_t i = 0; i < before->exact_count; i++)
         if (!has_vector(after, &before->exact[i]))
-            ck_change_add(changes, CHOKE_CHANGE_NARROWS, "exact", ck_change_join(changes, &before->exact[i]), NULL);
+            ck_change_add(changes, CHOKE_CHANGE_NARROWS, "exact", vector_text(changes, &before->exact[i]), NULL);
     for (uint32_t i = 0; i < after->exact_count; i++)
         if (!has_vector(before, &after->exact[i]))
-            ck_change_add(changes, CHOKE_CHANGE_WIDENS, "exact", NULL, ck_change_join(changes, &after->exact[i]));
+            ck_change_add(changes, CHOKE_CHANGE_WIDENS, "exact", NULL, vector_text(changes, &after->exact[i]));
     static const char *const only[] = {"other arguments by the rules", "nothing else"};
     ck_change_text(changes, "exact", only[before->only_exact], only[after->only_exact],
                    after->only_exact ? CHOKE_CHANGE_NARROWS : CHOKE_CHANGE_WIDENS);

@@ -12,6 +12,7 @@
 #include "base/quote.h"
 #include "policy/environment.h"
 #include "policy/secret.h"
+#include "policy/width.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -295,23 +296,10 @@ static bool choose_jail(const struct judge *judge)
     return refuse(judge, CHOKE_INVALID, "request.jail", "jail %d is not known", (int)request->jail);
 }
 
-/* "host:port" or "host" beneath an entry of the policy: the same, or by its suffix, or with any port. */
-static bool covers(const char *entry, const char *wanted)
-{
-    size_t entry_host = strcspn(entry, ":");
-    size_t wanted_host = strcspn(wanted, ":");
-    if (entry[entry_host] != '\0' && strcmp(entry + entry_host, wanted + wanted_host) != 0)
-        return false;
-    if (entry_host == wanted_host && strncmp(entry, wanted, entry_host) == 0)
-        return true;
-    size_t suffix = entry_host - 1; /* ".example.org" of "*.example.org" */
-    return entry[0] == '*' && wanted_host > suffix && strncmp(entry + 1, wanted + wanted_host - suffix, suffix) == 0;
-}
-
 static bool grants_egress(const struct ck_tool *tool, const char *wanted)
 {
     for (uint32_t i = 0; i < tool->egress.count; i++)
-        if (covers(tool->egress.items[i], wanted))
+        if (ck_destination_within(wanted, tool->egress.items[i]))
             return true;
     return false;
 }

@@ -102,7 +102,9 @@ static bool copy_subcommands(struct ck_arena *arena, struct ck_args *args, const
     for (uint32_t i = 0; good && i < args->subcommands_count; i++, node += node->span) {
         args->subcommands[i] = from[i];
         args->subcommands[i].line = node->line;
-        good = copy_text(arena, &args->subcommands[i].name) && copy_rules(arena, &args->subcommands[i].rules, node);
+        args->subcommands[i].has_execs = ck_node_value(node, "execs") != NULL;
+        good = copy_text(arena, &args->subcommands[i].name) && copy_rules(arena, &args->subcommands[i].rules, node) &&
+               copy_list(arena, &args->subcommands[i].execs);
     }
     return good;
 }

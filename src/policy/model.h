@@ -135,6 +135,8 @@ struct ck_rules {
 struct ck_subcommand {
     const char *name; /* one or more words: "log", "image inspect" */
     struct ck_rules rules;
+    struct ck_list execs; /* in the place of the tool's own, where has_execs */
+    bool has_execs;
     unsigned line;
 };
 

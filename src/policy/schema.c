@@ -91,6 +91,7 @@ static const cyaml_schema_value_t variable_entry = {
 static const cyaml_schema_field_t subcommand_fields[] = {
     CYAML_FIELD_STRING_PTR("name", CYAML_FLAG_DEFAULT, struct ck_subcommand, name, 1, TEXT_MAX),
     RULES_FIELDS(struct ck_subcommand),
+    LIST_FIELD("execs", struct ck_subcommand, execs, 0, LIST_MAX),
     CYAML_FIELD_END,
 };
 

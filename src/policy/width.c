@@ -23,10 +23,10 @@ static enum ck_width width_of(bool after_in_before, bool before_in_after)
 
 /* ---- types ------------------------------------------------------------------------------- */
 
-static bool type_within(enum ck_type inner, enum ck_type outer)
+static bool type_within(enum ck_type part, enum ck_type whole)
 {
-    return inner == outer || inner == CK_TYPE_NONE || outer == CK_TYPE_ANY ||
-           (inner == CK_TYPE_EXISTING && outer == CK_TYPE_INSIDE) || (inner == CK_TYPE_NUMBER && outer == CK_TYPE_NAME);
+    return part == whole || part == CK_TYPE_NONE || whole == CK_TYPE_ANY ||
+           (part == CK_TYPE_EXISTING && whole == CK_TYPE_INSIDE) || (part == CK_TYPE_NUMBER && whole == CK_TYPE_NAME);
 }
 
 enum ck_width ck_width_of_types(enum ck_type before, enum ck_type after)
@@ -41,32 +41,32 @@ static bool is_path(enum ck_type type)
     return type == CK_TYPE_INSIDE || type == CK_TYPE_EXISTING || type == CK_TYPE_MOUNT;
 }
 
-/* Does a text that begins with these bytes, and goes on with something of the type inner, belong to outer? */
-static bool text_within(const char *text, enum ck_type inner, enum ck_type outer)
+/* Does a text that begins with these bytes, and goes on with something of the type part, belong to whole? */
+static bool text_within(const char *text, enum ck_type part, enum ck_type whole)
 {
     size_t length = strlen(text);
-    if (outer == CK_TYPE_ANY)
+    if (whole == CK_TYPE_ANY)
         return true;
-    if (inner != CK_TYPE_NONE && !(inner == CK_TYPE_NUMBER || inner == CK_TYPE_NAME))
+    if (part != CK_TYPE_NONE && !(part == CK_TYPE_NUMBER || part == CK_TYPE_NAME))
         return false;
-    if (outer == CK_TYPE_NUMBER)
-        return inner != CK_TYPE_NAME && strspn(text, DIGITS) == length;
-    return outer == CK_TYPE_NAME && strchr(ALNUM "_", text[0]) != NULL && strspn(text, ALNUM "_./:@+,%-") == length &&
+    if (whole == CK_TYPE_NUMBER)
+        return part != CK_TYPE_NAME && strspn(text, DIGITS) == length;
+    return whole == CK_TYPE_NAME && strchr(ALNUM "_", text[0]) != NULL && strspn(text, ALNUM "_./:@+,%-") == length &&
            strstr(text, "..") == NULL;
 }
 
 /* As a pattern NONE is the empty text, which is contained in ANY only. */
-static bool pattern_within(const struct ck_pattern *inner, const struct ck_pattern *outer)
+static bool pattern_within(const struct ck_pattern *part, const struct ck_pattern *whole)
 {
-    size_t length = strlen(outer->text);
-    if (strncmp(inner->text, outer->text, length) != 0)
+    size_t length = strlen(whole->text);
+    if (strncmp(part->text, whole->text, length) != 0)
         return false;
-    const char *rest = inner->text + length;
+    const char *rest = part->text + length;
     if (rest[0] != '\0')
-        return text_within(rest, inner->type, outer->type);
-    if (inner->type == CK_TYPE_NONE)
-        return outer->type == CK_TYPE_NONE || outer->type == CK_TYPE_ANY;
-    return type_within(inner->type, outer->type);
+        return text_within(rest, part->type, whole->type);
+    if (part->type == CK_TYPE_NONE)
+        return whole->type == CK_TYPE_NONE || whole->type == CK_TYPE_ANY;
+    return type_within(part->type, whole->type);
 }
 
 static bool has_path(const struct ck_arg_option *option)
@@ -77,26 +77,26 @@ static bool has_path(const struct ck_arg_option *option)
     return false;
 }
 
-static bool within_by_place(const struct ck_arg_option *inner, const struct ck_arg_option *outer)
+static bool within_by_place(const struct ck_arg_option *part, const struct ck_arg_option *whole)
 {
-    if (inner->patterns_count != outer->patterns_count)
+    if (part->patterns_count != whole->patterns_count)
         return false;
-    for (uint32_t i = 0; i < inner->patterns_count; i++) {
-        const struct ck_pattern *a = &inner->patterns[i];
-        const struct ck_pattern *b = &outer->patterns[i];
+    for (uint32_t i = 0; i < part->patterns_count; i++) {
+        const struct ck_pattern *a = &part->patterns[i];
+        const struct ck_pattern *b = &whole->patterns[i];
         if (!pattern_within(a, b) || (is_path(b->type) && strcmp(a->text, b->text) != 0))
             return false;
     }
     return true;
 }
 
-static bool within_by_union(const struct ck_arg_option *inner, const struct ck_arg_option *outer)
+static bool within_by_union(const struct ck_arg_option *part, const struct ck_arg_option *whole)
 {
-    for (uint32_t i = 0; i < inner->patterns_count; i++) {
+    for (uint32_t i = 0; i < part->patterns_count; i++) {
         uint32_t k = 0;
-        while (k < outer->patterns_count && !pattern_within(&inner->patterns[i], &outer->patterns[k]))
+        while (k < whole->patterns_count && !pattern_within(&part->patterns[i], &whole->patterns[k]))
             k++;
-        if (k == outer->patterns_count)
+        if (k == whole->patterns_count)
             return false;
     }
     return true;
@@ -104,16 +104,16 @@ static bool within_by_union(const struct ck_arg_option *inner, const struct ck_a
 
 /* ---- options ----------------------------------------------------------------------------- */
 
-static bool option_within(const struct ck_arg_option *inner, const struct ck_arg_option *outer)
+static bool option_within(const struct ck_arg_option *part, const struct ck_arg_option *whole)
 {
     /* "-x" may be bundled, and then what follows it is read in another way. */
-    if (inner->form == CK_FORM_FLAG && outer->form == CK_FORM_OPTIONAL)
-        return strncmp(inner->name, "--", 2) == 0;
-    if (inner->form != outer->form)
+    if (part->form == CK_FORM_FLAG && whole->form == CK_FORM_OPTIONAL)
+        return strncmp(part->name, "--", 2) == 0;
+    if (part->form != whole->form)
         return false;
-    if (inner->form == CK_FORM_WORDS || has_path(inner) || has_path(outer))
-        return within_by_place(inner, outer);
-    return within_by_union(inner, outer);
+    if (part->form == CK_FORM_WORDS || has_path(part) || has_path(whole))
+        return within_by_place(part, whole);
+    return within_by_union(part, whole);
 }
 
 enum ck_width ck_width_of_options(const struct ck_arg_option *before, const struct ck_arg_option *after)

@@ -107,8 +107,8 @@ static int gather(struct gathering *gathering, struct ck_search *search, struct 
     for (size_t i = 0; r == 0 && i < count; i++)
         r = add_file(gathering, tools[i].fd, tools[i].path, false);
     for (size_t i = 0; r == 0 && i < count; i++)
-        for (uint32_t k = 0; r == 0 && k < tools[i].tool->execs.count; k++)
-            r = add_helper(gathering, search, root, tools[i].tool->execs.items[k], arena, error);
+        for (uint32_t k = 0; r == 0 && k < tools[i].execs->count; k++)
+            r = add_helper(gathering, search, root, tools[i].execs->items[k], arena, error);
     return r;
 }
 

@@ -72,6 +72,20 @@ static int refuse_pinned(struct ck_plan *plan, const struct ck_tool *tool)
     return refuse(plan, tool->name, "sha256");
 }
 
+/* The helpers of a subcommand stand in the place of the tool's. */
+static struct ck_execs_tool member(int fd, const char *path, const struct ck_tool *tool,
+                                   const struct ck_subcommand *subcommand)
+{
+    bool own = subcommand != NULL && subcommand->has_execs;
+    return (struct ck_execs_tool){
+        .fd = fd,
+        .path = path,
+        .tool = tool,
+        .execs = own ? &subcommand->execs : &tool->execs,
+        .bound = own || tool->has_execs,
+    };
+}
+
 /* Finds the nested tools; their descriptors are needed for the ruleset only. */
 static int open_nested(const struct ck_plan_sources *sources, struct ck_plan *plan, struct ck_execs_tool *tools,
                        size_t *count)
@@ -86,7 +100,7 @@ static int open_nested(const struct ck_plan_sources *sources, struct ck_plan *pl
         if (result < 0)
             return result;
         const char *path = ck_arena_strdup(&plan->arena, binary.path);
-        tools[*count] = (struct ck_execs_tool){.fd = binary.fd, .path = path, .tool = nested->tool};
+        tools[*count] = member(binary.fd, path, nested->tool, nested->subcommand);
         ++*count;
         if (path == NULL)
             return -ENOMEM;
@@ -96,11 +110,11 @@ static int open_nested(const struct ck_plan_sources *sources, struct ck_plan *pl
 }
 
 /* The first of the tools that has execs, or NULL. */
-static const struct ck_tool *bound_by(const struct ck_execs_tool *tools, size_t count)
+static const struct ck_execs_tool *bound_by(const struct ck_execs_tool *tools, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (tools[i].tool->has_execs)
-            return tools[i].tool;
+        if (tools[i].bound)
+            return &tools[i];
     return NULL;
 }
 
@@ -225,21 +239,27 @@ static int enter_wrap(const struct ck_plan_sources *sources, struct ck_plan *pla
 int ck_chain_close(const struct ck_plan_sources *sources, struct ck_plan *plan, const char *label)
 {
     struct ck_execs_tool tools[CHAIN_MAX] = {
-        {.fd = plan->execute_fd, .path = plan->tool_path, .tool = plan->verdict.tool}};
+        member(plan->execute_fd, plan->tool_path, plan->verdict.tool, plan->verdict.reading.subcommand)};
     size_t count = 1;
     int result = open_nested(sources, plan, tools, &count);
     bool caged = plan->jail.jail != &ck_jail_none;
     const char *inside = NULL;
-    const struct ck_tool *bound = bound_by(tools, count);
+    const struct ck_execs_tool *bound = result == 0 ? bound_by(tools, count) : NULL;
     if (result == 0 && caged)
         result = enter_cage(sources, plan, tools, count, &inside);
     if (result == 0 && plan->jail.jail == &ck_jail_bwrap)
-        result = enter_wrap(sources, plan, bound, inside, label);
-    if (result == 0 && !caged && bound != NULL &&
-        ck_execs_make(sources->execs, plan->root, tools, count, &plan->ruleset_fd, &plan->verdict.error) < 0)
-        result = refuse(plan, bound->name, "execs");
+        result = enter_wrap(sources, plan, bound != NULL ? bound->tool : NULL, inside, label);
+    bool restricted = result == 0 && !caged && bound != NULL;
+    if (restricted)
+        result = ck_execs_make(sources->execs, plan->root, tools, count, &plan->ruleset_fd, &plan->verdict.error);
+    if (restricted && result < 0 && result != -ENOMEM)
+        result = refuse(plan, bound->tool->name, "execs");
     for (size_t i = 1; i < count; i++)
         ck_fd_close(&tools[i].fd);
+    /* The interpreter of a script may be env, which executes another one. */
+    bool script = plan->exec_path != NULL || plan->keep_executable;
+    bool wrapped = plan->jail.jail == &ck_jail_bwrap; /* it has to execute the tool itself */
+    plan->sealed = count == 1 && bound != NULL && bound->execs->count == 0 && !script && !wrapped;
     if (result == 0)
         list_layers(plan);
     return result;

@@ -133,8 +133,8 @@ static int take_given(struct maker *maker, const struct ck_execs_tool *tools, si
     for (size_t i = 0; i < count && result == 0; i++)
         result = add_file(maker, tools[i].fd, NULL);
     for (size_t i = 0; i < count; i++)
-        for (uint32_t j = 0; j < tools[i].tool->execs.count && result == 0; j++)
-            result = find_helper(maker, tools[i].tool->execs.items[j]);
+        for (uint32_t j = 0; j < tools[i].execs->count && result == 0; j++)
+            result = find_helper(maker, tools[i].execs->items[j]);
     return result;
 }
 
@@ -175,6 +175,8 @@ static int find_set(const struct ck_execs *execs, const struct maker *maker)
 /* Takes the files over. Without memory or a descriptor nothing is kept, and the next run makes it again. */
 static void keep(struct ck_execs *execs, struct maker *maker)
 {
+    if (maker->count == 0)
+        return;
     if (execs->sets == NULL)
         execs->sets = calloc(SETS_MAX, sizeof *execs->sets);
     struct file *files = execs->sets == NULL ? NULL : malloc(maker->count * sizeof *files);

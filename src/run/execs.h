@@ -28,6 +28,8 @@ struct ck_execs_tool {
     int fd;
     const char *path;
     const struct ck_tool *tool;
+    const struct ck_list *execs; /* its helpers: the entry's, or those of the subcommand */
+    bool bound;                  /* the list was given */
 };
 
 /*

@@ -450,7 +450,8 @@ static int pack_and_send(const struct ck_plan *plan, int socket_fd, struct parce
         (void)ck_wire_pack(&strings, packed, size);
     packed->flags = (plan->ruleset_fd >= 0 ? (uint32_t)CK_WIRE_HAS_RULESET : 0) |
                     (plan->wrap.argv != NULL ? (uint32_t)CK_WIRE_HAS_LAND : 0) |
-                    (plan->keep_executable && plan->wrap.argv == NULL ? (uint32_t)CK_WIRE_KEEP_EXECUTABLE : 0);
+                    (plan->keep_executable && plan->wrap.argv == NULL ? (uint32_t)CK_WIRE_KEEP_EXECUTABLE : 0) |
+                    (plan->sealed ? (uint32_t)CK_WIRE_SEALED : 0);
     packed->workspace = (uint32_t)plan->workspace;
     packed->deadline_ns = deadline_ns;
     packed->kill_ns = kill_ns;

@@ -72,6 +72,7 @@ struct ck_plan {
     int cwd_fd; /* the same descriptor where the root itself is worked in */
     int execute_fd;
     int ruleset_fd; /* what the run may execute; -1: not restricted */
+    bool sealed;    /* the tool executes nothing, not even itself */
     int stdin_fd;
     bool stdin_owned; /* else it is the context's /dev/null */
 };

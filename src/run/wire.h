@@ -110,6 +110,7 @@ enum ck_wire_flag {
     CK_WIRE_HAS_RULESET = 1,     /* what may be executed is bounded */
     CK_WIRE_KEEP_EXECUTABLE = 2, /* a script: its interpreter opens CK_SCRIPT_FD */
     CK_WIRE_HAS_LAND = 4,        /* the run is in a jail that bwrap makes */
+    CK_WIRE_SEALED = 8,          /* the tool executes nothing, not even itself */
 };
 
 /* Where a pinned script is put; the kernel tells its interpreter to open /dev/fd/3. */

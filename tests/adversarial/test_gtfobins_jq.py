@@ -7,24 +7,25 @@ import os
 
 import pytest
 
-from escapes import refused
+from escapes import refused, some
 
 SECRET = "s3cret-of-the-host"
 
 VECTORS = [
     ["-Rr", ".", "{secret}"], ["-Rr", ".", "../outside/secret"], ["-R", ".", "link"], ["-R", ".", "dir/secret"],
-    [".", "good.json", "{secret}"], [".", "--", "{secret}"], ["-n", "input", "{secret}"], ["-nR", "[inputs]", "{secret}"],
-    ["-n", "--rawfile", "x", "{secret}", "$x"], ["-n", "--rawfile", "x", "../outside/secret", "$x"],
-    ["-n", "--rawfile", "x", "link", "$x"], ["-n", "--slurpfile", "x", "{secret}", "$x"], ["--slurpfile", "x", "link", "."],
+    [".", "good.json", "{secret}"], [".", "--", "{secret}"], ["-n", "input", "{secret}"],
+    ["-nR", "[inputs]", "{secret}"], ["-n", "--rawfile", "x", "{secret}", "$x"],
+    ["-n", "--rawfile", "x", "../outside/secret", "$x"], ["-n", "--rawfile", "x", "link", "$x"],
+    ["-n", "--slurpfile", "x", "{secret}", "$x"], ["--slurpfile", "x", "link", "."],
     ["-n", "--argfile", "x", "{secret}", "$x"], ["-n", "--rawfil", "x", "{secret}", "$x"],
-    ["-n", "--rawfile=x", "{secret}", "$x"], ["-f", "{secret}"], ["--from-file", "{secret}"], ["-f", "link", "good.json"],
-    ["-nf", "../outside/secret"], ["-rf", "{secret}"], ["good.json", "-f", "{secret}"], ["{secret}", "-f"],
-    ["{secret}", "--from-file", "good.json"], ["-f", "good.json", "{secret}"], ["--from-file={secret}"], ["-f{secret}"],
-    ["--from-fil", "{secret}"],
-    ["-L", "{outside}", "import \"x\" as x; ."], ["-L{outside}", "."], ["-L", ".", "."], ["-nL", "{outside}", "."],
-    ["--library-path", "{outside}", "."], ["--library-path={outside}", "."], ["-L"],
-    ["--run-tests", "{secret}"], ["--run-tests"], ["--debug-dump-disasm", "."], ["--debug-trace", "."], ["-h"], ["--help"],
-    ["-V"], ["--indent"], ["--indent", "x", "."], ["--arg", "x"], ["--arg"], ["-o", "x", "."], ["-i", ".", "good.json"],
+    ["-n", "--rawfile=x", "{secret}", "$x"], ["-f", "{secret}"], ["--from-file", "{secret}"],
+    ["-f", "link", "good.json"], ["-nf", "../outside/secret"], ["-rf", "{secret}"], ["good.json", "-f", "{secret}"],
+    ["{secret}", "-f"], ["{secret}", "--from-file", "good.json"], ["-f", "good.json", "{secret}"],
+    ["--from-file={secret}"], ["-f{secret}"], ["--from-fil", "{secret}"], ["-L", "{outside}", "import \"x\" as x; ."],
+    ["-L{outside}", "."], ["-L", ".", "."], ["-nL", "{outside}", "."], ["--library-path", "{outside}", "."],
+    ["--library-path={outside}", "."], ["-L"], ["--run-tests", "{secret}"], ["--run-tests"],
+    ["--debug-dump-disasm", "."], ["--debug-trace", "."], ["-h"], ["--help"], ["-V"], ["--indent"],
+    ["--indent", "x", "."], ["--arg", "x"], ["--arg"], ["-o", "x", "."], ["-i", ".", "good.json"],
     [".", "dir/../../outside/secret"], [".", "http://localhost/x"], [".", ""], ["-z"], ["--ARG", "a", "b", "."],
 ]
 
@@ -38,13 +39,14 @@ def tree(user_box):
     return {"secret": str(secret), "outside": str(user_box.outside)}
 
 
-@pytest.mark.parametrize("words", VECTORS, ids=lambda words: " ".join(words)[:60])
+@pytest.mark.parametrize("words", some(VECTORS), ids=lambda words: " ".join(words)[:60])
 def test_no_file_outside_is_read(user_box, tree, words):
     answer = refused(user_box, "jq", *(word.format(**tree) if "{" in word else word for word in words))
     assert SECRET not in answer.message
 
 
-@pytest.mark.parametrize("words", [["-Rr", ".", "{secret}"], ["-R", ".", "link"], ["-n", "--rawfile", "x", "{secret}", "$x"],
+@pytest.mark.parametrize("words", [["-Rr", ".", "{secret}"], ["-R", ".", "link"],
+                                   ["-n", "--rawfile", "x", "{secret}", "$x"],
                                    ["-nRr", "input", "dir/secret"]], ids=" ".join)
 def test_plain_jq_prints_the_file(user_box, tree, words):
     argv = [word.format(**tree) if "{" in word else word for word in words]

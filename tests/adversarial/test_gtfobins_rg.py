@@ -1,5 +1,5 @@
-"""Attacker: whoever writes the request. Means: rg's options that start a program (--pre, --hostname-bin, decompressors),
-read a configuration that does, follow a link out of the root, or read a file outside as patterns.
+"""Attacker: whoever writes the request. Means: rg's options that start a program (--pre, --hostname-bin,
+decompressors), read a configuration that does, follow a link out of the root, or read a file outside as patterns.
 
 Expected: refused, in every spelling, with the argument and the rule; a spelling that rg takes for a pattern starts
 nothing. Plainly called, --pre and -z start the attacker's program.
@@ -36,7 +36,8 @@ def test_plain_pre_starts_a_program(user_box, evil):
 
 
 DECOMPRESSION = [["-z"], ["--search-zip"], ["-zn"], ["-nz"], ["-inz"], ["-nzi"], ["-z", "-z"], ["-zz"], ["--search-zi"],
-                 ["--no-search-zip"], ["--search-zip=true"], ["-z="], ["-Nz"], ["-uuz"], ["-z", "--no-search-zip", "-z"]]
+                 ["--no-search-zip"], ["--search-zip=true"], ["-z="], ["-Nz"], ["-uuz"],
+                 ["-z", "--no-search-zip", "-z"]]
 
 
 @pytest.mark.parametrize("words", DECOMPRESSION, ids=" ".join)
@@ -52,7 +53,8 @@ def test_plain_z_starts_what_is_called_gzip(user_box, evil):
     fires(user_box, user_box.canary(), ["rg", "-z", "needle", "text.gz"], env=env)
 
 
-@pytest.mark.parametrize("words", [["-L"], ["--follow"], ["-nL"], ["-Ln"], ["--foll"], ["--no-follow", "-L"]], ids=" ".join)
+@pytest.mark.parametrize("words", [["-L"], ["--follow"], ["-nL"], ["-Ln"], ["--foll"], ["--no-follow", "-L"]],
+                         ids=" ".join)
 def test_links_are_not_followed(user_box, words):
     user_box.file("outside/secret", "needle\n")
     os.symlink(user_box.outside, user_box.root / "link")
@@ -77,8 +79,9 @@ def test_nothing_outside_is_read(user_box, evil, words):
     refused(user_box, "rg", *(word.format(outside=user_box.outside) for word in words))
 
 
-@pytest.mark.parametrize("words", [["--", "--pre", "{evil}"], ["-e", "needle", "--", "--pre={evil}"], ["--", "-z", "text"],
-                                   ["-e--pre={evil}", "text"], ["--regexp=--pre", "text"], ["-e", "x", "--", "-L"],
+@pytest.mark.parametrize("words", [["--", "--pre", "{evil}"], ["-e", "needle", "--", "--pre={evil}"],
+                                   ["--", "-z", "text"], ["-e--pre={evil}", "text"], ["--regexp=--pre", "text"],
+                                   ["-e", "x", "--", "-L"],
                                    ["-pre", "{evil}", "text"], ["-pre={evil}", "needle", "text"]], ids=" ".join)
 def test_what_rg_takes_for_a_pattern_or_a_name_starts_nothing(user_box, evil, words):
     answer = user_box.run("rg", *(word.format(evil=evil) for word in words), policy="default")

@@ -1,9 +1,9 @@
 """Attacker: the repository. Means: scanners call git by themselves, without chokepoint's arguments, and git runs what
-.git/config and .gitattributes name: textconv programs on "git log -p" (gitleaks), a file system monitor on "git status"
-and "git ls-files" (semgrep), hooks.
+.git/config and .gitattributes name: textconv programs on "git log -p" (gitleaks), a file system monitor on "git
+status" and "git ls-files" (semgrep), hooks.
 
-Expected: nothing runs. gitleaks' git can execute nothing but itself; semgrep's git is told by its environment. Stand-ins
-call git as the scanners do. Plainly called they run the attacker's program.
+Expected: nothing runs. gitleaks cannot execute git at all; semgrep's git is told by its environment. Stand-ins call git
+as the scanners do. Plainly called they run the attacker's program.
 """
 import subprocess
 
@@ -15,7 +15,8 @@ STAND_IN = """
 #include <unistd.h>
 int main(void) { return execlp("git", "git", %s, (char *)0); }
 """
-CALLS = {"gitleaks": ("detect", '"log", "-p", "-U0", "--full-history", "--all"'), "semgrep": ("scan", '"status", "--porcelain"')}
+CALLS = {"gitleaks": ("detect", '"log", "-p", "-U0", "--full-history", "--all"'),
+         "semgrep": ("scan", '"status", "--porcelain"')}
 
 
 @pytest.fixture

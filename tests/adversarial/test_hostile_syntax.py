@@ -1,8 +1,8 @@
-"""Attacker: the repository. Means: a shared library that sgconfig.yml names as a language, an index.scip that is a link to
-another file, a yarn of the repository's own choice.
+"""Attacker: the repository. Means: a shared library that sgconfig.yml names as a language, an index.scip that is a
+link to another file, a yarn of the repository's own choice.
 
-Expected: the library is not loaded, the other file is untouched, nothing is started. Plainly called the library is loaded
-(by an ast-grep that was told to, and by every one before 0.50) and the other file is overwritten.
+Expected: the library is not loaded, the other file is untouched, nothing is started. Plainly called the library is
+loaded (by an ast-grep that was told to, and by every one before 0.50) and the other file is overwritten.
 """
 import os
 import subprocess
@@ -32,8 +32,10 @@ def tool(user_box, registry_tools):
 @pytest.fixture
 def library(user_box):
     source = user_box.file("evil.c", LIBRARY)
-    subprocess.run(["cc", "-shared", "-fPIC", f'-DCANARY="{user_box.canary()}"', "-o", user_box.root / "evil.so", source], check=True)
-    user_box.file("root/sgconfig.yml", "ruleDirs: [rules]\ncustomLanguages:\n  evil:\n    libraryPath: evil.so\n    extensions: [evil]\n")
+    subprocess.run(["cc", "-shared", "-fPIC", f'-DCANARY="{user_box.canary()}"', "-o", user_box.root / "evil.so",
+                    source], check=True)
+    user_box.file("root/sgconfig.yml",
+                  "ruleDirs: [rules]\ncustomLanguages:\n  evil:\n    libraryPath: evil.so\n    extensions: [evil]\n")
     user_box.file("root/a.js", "foo(1)\n")
     (user_box.root / "rules").mkdir()
     user_box.file("root/rules/a.yml", "id: a\nlanguage: js\nrule: {pattern: foo($A)}\n")
@@ -51,8 +53,9 @@ def test_plain_ast_grep_loads_the_library(user_box, tool, library):
     fires(user_box, user_box.canary(), [str(tool.place / "ast-grep"), "run", "--custom-languages=allow", *SEARCH])
 
 
-@pytest.mark.parametrize("words", [["--custom-languages=allow"], ["--custom-languages", "trust"], ["--custom-lang=allow"], ["-U"],
-                                   ["--update-all"], ["-i"], ["--interactive"], ["--follow"], ["-c", "../outside/sgconfig.yml"],
+@pytest.mark.parametrize("words", [["--custom-languages=allow"], ["--custom-languages", "trust"],
+                                   ["--custom-lang=allow"], ["-U"], ["--update-all"], ["-i"], ["--interactive"],
+                                   ["--follow"], ["-c", "../outside/sgconfig.yml"],
                                    ["--config=/etc/passwd"], ["../outside"], ["--", "/etc"]], ids=" ".join)
 def test_option_is_refused(user_box, words):
     user_box.file("outside/sgconfig.yml")
@@ -60,7 +63,8 @@ def test_option_is_refused(user_box, words):
     refused(user_box, "ast-grep", "scan", *words)
 
 
-@pytest.mark.parametrize("words", [["lsp"], ["new"], ["test"], ["completions"], ["-p", "x"], ["--config=x", "run"], ["outline"], []],
+@pytest.mark.parametrize("words", [["lsp"], ["new"], ["test"], ["completions"], ["-p", "x"], ["--config=x", "run"],
+                                   ["outline"], []],
                          ids=lambda words: " ".join(words) or "nothing")
 def test_subcommand_is_refused(user_box, words):
     refused(user_box, "ast-grep", *words)
@@ -76,7 +80,8 @@ def project(user_box):
 def test_planted_link_is_not_written_through(user_box, tool, project):
     os.symlink(project, user_box.root / "index.scip")
     assert tool("scip-typescript", "index")["exit_code"] != 0
-    for words in (["--output=index.scip"], ["--output", "index.scip"], ["--output=../outside/precious"], [f"--output={project}"]):
+    for words in (["--output=index.scip"], ["--output", "index.scip"], ["--output=../outside/precious"],
+                  [f"--output={project}"]):
         answer = tool("scip-typescript", "index", *words)
         assert (answer.status, answer.outcome) == (125, "disallowed"), answer.document
     assert project.read_text() == "precious\n"
@@ -84,20 +89,24 @@ def test_planted_link_is_not_written_through(user_box, tool, project):
     assert project.read_bytes() != b"precious\n"
 
 
-@pytest.mark.parametrize("words", [["--yarn-workspaces"], ["--yarn-berry-workspaces"], ["--pnpm-workspaces"], ["--cwd=."], ["--cwd", "/"],
+@pytest.mark.parametrize("words", [["--yarn-workspaces"], ["--yarn-berry-workspaces"], ["--pnpm-workspaces"],
+                                   ["--cwd=."], ["--cwd", "/"],
                                    ["--yarn"], ["-h"], ["/"], ["../outside"], ["missing"]], ids=" ".join)
 def test_index_option_is_refused(user_box, project, words):
     refused(user_box, "scip-typescript", "index", "--output=x", *words)
     refused(user_box, "scip-typescript", *words, "index", "--output=x")
 
 
-@pytest.mark.parametrize("words", [["generate"], ["build"], ["test"], ["playground"], ["init-config"], ["fuzz"], ["highlight", "a.ts"],
-                                   ["query", "a.ts"], ["tags", "a.ts"], ["dump-languages"], ["parse", "--lib-path=./evil.so", "a.ts"],
-                                   ["parse", "-l", "./evil.so", "a.ts"], ["parse", "-p", ".", "a.ts"], ["parse", "--grammar-path=.", "a.ts"],
-                                   ["parse", "--config-path=x", "a.ts"], ["parse", "--rebuild", "a.ts"], ["parse", "-r", "a.ts"],
-                                   ["parse", "--wasm", "a.ts"], ["parse", "-D", "a.ts"], ["parse", "--debug-graph", "--open-log", "a.ts"],
-                                   ["parse", "-0", "a.ts"], ["parse", "--paths", "a.ts"], ["parse", "--edits", "1", "a.ts"],
-                                   ["parse", "*.ts"], ["parse", "/etc/passwd"], ["parse", "../outside/precious"], ["p", "a.ts"], []],
+@pytest.mark.parametrize("words", [["generate"], ["build"], ["test"], ["playground"], ["init-config"], ["fuzz"],
+                                   ["highlight", "a.ts"], ["query", "a.ts"], ["tags", "a.ts"], ["dump-languages"],
+                                   ["parse", "--lib-path=./evil.so", "a.ts"], ["parse", "-l", "./evil.so", "a.ts"],
+                                   ["parse", "-p", ".", "a.ts"], ["parse", "--grammar-path=.", "a.ts"],
+                                   ["parse", "--config-path=x", "a.ts"], ["parse", "--rebuild", "a.ts"],
+                                   ["parse", "-r", "a.ts"], ["parse", "--wasm", "a.ts"], ["parse", "-D", "a.ts"],
+                                   ["parse", "--debug-graph", "--open-log", "a.ts"], ["parse", "-0", "a.ts"],
+                                   ["parse", "--paths", "a.ts"], ["parse", "--edits", "1", "a.ts"], ["parse", "*.ts"],
+                                   ["parse", "/etc/passwd"], ["parse", "../outside/precious"],
+                                   ["p", "a.ts"], []],
                          ids=lambda words: " ".join(words) or "nothing")
 def test_tree_sitter_call_is_refused(user_box, project, words):
     refused(user_box, "tree-sitter", *words)

@@ -112,18 +112,18 @@ static bool widens(const struct changes *changes)
     return false;
 }
 
-static void check_pair(const struct ck_policy *before, const struct ck_policy *after, const char *const *argv)
+static void check_pair(const struct ck_policy *one, const struct ck_policy *other, const char *const *argv)
 {
     struct ck_arena arena = {0};
-    require(compare(&arena, before, before).count == 0);
-    require(compare(&arena, after, after).count == 0);
-    struct changes there = compare(&arena, before, after);
-    struct changes back = compare(&arena, after, before);
+    require(compare(&arena, one, one).count == 0);
+    require(compare(&arena, other, other).count == 0);
+    struct changes there = compare(&arena, one, other);
+    struct changes back = compare(&arena, other, one);
     check_directions(&there, &back);
     if (argv[0] != NULL && !widens(&there))
-        check_reading(before, after, argv, &arena);
+        check_reading(one, other, argv, &arena);
     if (argv[0] != NULL && !widens(&back))
-        check_reading(after, before, argv, &arena);
+        check_reading(other, one, argv, &arena);
     ck_arena_done(&arena);
 }
 

@@ -77,7 +77,7 @@ static void plain(const char *path, char **argv)
 
 static void child(const char *path, char **argv)
 {
-    int status;
+    int status = 0;
     pid_t pid = fork();
     if (pid == 0) {
         (void)setsid();

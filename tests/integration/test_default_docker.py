@@ -25,9 +25,11 @@ def socket():
 def docker(root_box, socket):
     """Runs docker by the default policy, which the test turns to its own daemon."""
     here = "      - {name: DOCKER_CONFIG, value: /nonexistent}"
-    policy = root_box.default_policy(replace=[(here, f'      - {{name: DOCKER_HOST, value: "unix://{socket}"}}\n{here}')])
+    policy = root_box.default_policy(replace=[(here,
+                                               f'      - {{name: DOCKER_HOST, value: "unix://{socket}"}}\n{here}')])
     shutil.copy(root_box.stage / "tests/helpers/guest", root_box.root / "guest")
-    root_box.file("root/Dockerfile", "FROM scratch\nARG WHO\nLABEL who=$WHO\nCOPY guest /guest\nENTRYPOINT [\"/guest\"]\n")
+    root_box.file("root/Dockerfile",
+                  "FROM scratch\nARG WHO\nLABEL who=$WHO\nCOPY guest /guest\nENTRYPOINT [\"/guest\"]\n")
     root_box.file("root/text", "mounted\n")
     root_box.file("outside/secret", "secret of the host\n")
 
@@ -50,7 +52,8 @@ def test_version_is_told(docker):
 
 
 @pytest.mark.parametrize("words", [[".", "--network=none"], ["--network", "none", "-t", IMAGE, "--no-cache", "."],
-                                   ["--network=none", "--file=Dockerfile", "--build-arg", "WHO=me", "--label=a=b", "--rm", "."],
+                                   ["--network=none", "--file=Dockerfile", "--build-arg", "WHO=me", "--label=a=b",
+                                    "--rm", "."],
                                    ["--network=none", "-fDockerfile", "--force-rm", "--", "."]], ids=" ".join)
 def test_build(docker, words):
     assert "Successfully built" in docker("build", *words)
@@ -67,7 +70,8 @@ def test_run_has_no_rights_and_no_network(docker, image):
     [*SAFE, "--rm", "--read-only", "--user=1000:1000", "--name=choke-guest", "--hostname=guest", "--workdir=/"],
     [*SAFE, "--rm", "--memory=64m", "--memory-swap=64m", "--pids-limit=20", "--cpus=0.5", "--shm-size=1m"],
     [*SAFE, "--rm", "-i", "--init", "-e", "A=b", "--env=C=d", "--label=a=b", "--tmpfs=/tmp", "--log-driver=none"],
-    [*SAFE, "--rm", "--pull=never", "--no-healthcheck", "--stop-timeout=1", "--stop-signal=KILL", "--entrypoint=/guest"]], ids=" ".join)
+    [*SAFE, "--rm", "--pull=never", "--no-healthcheck", "--stop-timeout=1", "--stop-signal=KILL",
+     "--entrypoint=/guest"]], ids=" ".join)
 def test_run_with_options(docker, image, words):
     assert "user " in docker("run", *words, image)
 
@@ -89,7 +93,8 @@ def test_image_that_is_not_there_is_not_fetched(docker):
 def test_objects_are_looked_at(docker, image):
     assert docker("inspect", "--format={{.Os}}", "--type=image", image) == "linux\n"
     assert docker("image", "inspect", "-f", "{{.Os}}", image) == "linux\n"
-    assert IMAGE in docker("images", "--format", "{{.Repository}}") and IMAGE in docker("image", "ls", "--no-trunc", IMAGE)
+    assert IMAGE in docker("images", "--format", "{{.Repository}}") and IMAGE in docker("image", "ls", "--no-trunc",
+                                                                                        IMAGE)
     assert "CONTAINER ID" in docker("ps", "-a") and docker("container", "ls", "--all", "--quiet") == ""
 
 
@@ -111,6 +116,7 @@ def test_configuration_of_the_user_is_not_read(docker, root_box):
     config.mkdir()
     (config / "config.json").write_text('{"currentContext": "no-such-context"}')
     assert docker("version", "--format", "{{.Server.Os}}") == "linux\n"
-    plain = subprocess.run(["docker", "version"], env=root_box.environment(PATH="/usr/local/bin:/usr/bin:/bin"), check=False,
+    plain = subprocess.run(["docker", "version"], env=root_box.environment(PATH="/usr/local/bin:/usr/bin:/bin"),
+                           check=False,
                            capture_output=True)
     assert b"no-such-context" in plain.stderr

@@ -18,7 +18,8 @@ def npm(user_box):
     user_box.file("root/check.js", "console.log('tested', process.argv.slice(2).join('|'))\n")
     user_box.file("root/package.json", json.dumps({
         "name": "top", "version": "1.0.0", "dependencies": {"dep": "file:./dep"},
-        "scripts": {**trace, "test": "node check.js", "pretest": trace["preinstall"], "posttest": trace["preinstall"]}}))
+        "scripts": {**trace, "test": "node check.js", "pretest": trace["preinstall"],
+                    "posttest": trace["preinstall"]}}))
 
     def run(*argv, expected=0):
         answer = user_box.run("npm", *argv, policy="default", timeout=60, deadline=90)
@@ -28,7 +29,8 @@ def npm(user_box):
     return run
 
 
-INSTALL = [[], ["--ignore-scripts"], ["--ignore-scripts=true"], ["--omit=dev", "--no-audit", "--no-fund"], ["--omit", "dev", "--offline"],
+INSTALL = [[], ["--ignore-scripts"], ["--ignore-scripts=true"], ["--omit=dev", "--no-audit", "--no-fund"],
+           ["--omit", "dev", "--offline"],
            ["--loglevel=error", "--prefer-offline", "--no-progress"], ["--silent", "--legacy-peer-deps"]]
 
 

@@ -3,7 +3,8 @@ import json
 
 import pytest
 
-RULE = json.dumps({"id": "no-foo", "language": "js", "severity": "warning", "message": "no foo", "rule": {"pattern": "foo($A)"}})
+RULE = json.dumps({"id": "no-foo", "language": "js", "severity": "warning", "message": "no foo",
+                   "rule": {"pattern": "foo($A)"}})
 
 
 @pytest.fixture
@@ -59,12 +60,15 @@ def test_ast_grep_scan(tool, words):
 
 
 def test_ast_grep_reads_stdin(tool):
-    answer = tool("ast-grep", "run", "-p", "foo($A)", "-l", "js", "--stdin", input=b"foo(3)\n", options=["--stdin", "-"])
+    answer = tool("ast-grep", "run", "-p", "foo($A)", "-l", "js", "--stdin", input=b"foo(3)\n",
+                  options=["--stdin", "-"])
     assert b"foo(3)" in answer.stream("stdout")
 
 
-@pytest.mark.parametrize("words", [["--output=index.scip"], ["--output", "index.scip", "."], ["--no-global-caches", "--output=index.scip"],
-                                   ["--max-file-byte-size=1mb", "--no-progress-bar", "--output=index.scip", "--", "."]], ids=" ".join)
+@pytest.mark.parametrize("words", [["--output=index.scip"], ["--output", "index.scip", "."],
+                                   ["--no-global-caches", "--output=index.scip"],
+                                   ["--max-file-byte-size=1mb", "--no-progress-bar", "--output=index.scip", "--",
+                                    "."]], ids=" ".join)
 def test_scip_typescript_indexes(tool, user_box, words):
     answer = tool("scip-typescript", "index", *words)
     assert answer["exit_code"] == 0, answer.document

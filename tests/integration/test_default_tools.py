@@ -127,7 +127,8 @@ JQ = [
 ]
 
 
-@pytest.mark.parametrize("words, expected", JQ, ids=lambda value: " ".join(value)[:50] if isinstance(value, list) else "")
+@pytest.mark.parametrize("words, expected", JQ, ids=lambda value: " ".join(value)[:50] if isinstance(value,
+                                                                                                     list) else "")
 def test_jq(tree, words, expected):
     assert ran(tree, "jq", *words) == expected
 
@@ -143,11 +144,13 @@ def test_node_tells_its_version(user_box):
     assert ran(user_box, "node", "-v") == ran(user_box, "node", "--version")
 
 
-STRACE = [["-f"], ["-ff"], ["-f", "-tt", "-T", "-y"], ["-fttTyy"], ["-f", "-e", "trace=openat,execve"], ["-fe", "trace=%file"],
-          ["-e", "openat"], ["-e", "trace=!read"], ["-e", "trace=/open.*"], ["--trace=execve,openat"], ["-s", "4096", "-v", "-xx"],
-          ["-s4096"], ["-e", "signal=none", "-qq"], ["-e", "status=failed"], ["-Z"], ["-z", "-n"], ["-c"], ["-C", "-w"],
-          ["-c", "-S", "calls"], ["-f", "--decode-fds=path", "--string-limit=10"], ["--absolute-timestamps=us"], ["-r", "-i"],
-          ["-P", "a.txt"], ["--seccomp-bpf", "-f"], ["-f", "--"], ["-e", "trace=execve", "--follow-forks"], ["-X", "raw", "-a", "10"]]
+STRACE = [["-f"], ["-ff"], ["-f", "-tt", "-T", "-y"], ["-fttTyy"], ["-f", "-e", "trace=openat,execve"],
+          ["-fe", "trace=%file"], ["-e", "openat"], ["-e", "trace=!read"], ["-e", "trace=/open.*"],
+          ["--trace=execve,openat"], ["-s", "4096", "-v", "-xx"], ["-s4096"], ["-e", "signal=none", "-qq"],
+          ["-e", "status=failed"], ["-Z"], ["-z", "-n"], ["-c"], ["-C", "-w"], ["-c", "-S", "calls"],
+          ["-f", "--decode-fds=path", "--string-limit=10"], ["--absolute-timestamps=us"], ["-r", "-i"],
+          ["-P", "a.txt"], ["--seccomp-bpf", "-f"], ["-f", "--"], ["-e", "trace=execve", "--follow-forks"],
+          ["-X", "raw", "-a", "10"]]
 
 
 @pytest.mark.parametrize("words", STRACE, ids=" ".join)

@@ -113,16 +113,12 @@ def check_paths(rules, vector, options, operands):
 
 
 def check_vector(rules, vector, verdict):
-    """What is let through, as the tool reads it."""
+    """What is let through, as the tool reads it; it would take it, too."""
     check_injection(verdict, vector)
-    try:
-        options, operands = read_as_the_tool(rules, split_level(rules, vector))
-    except readers.Refused:
-        return False
+    options, operands = read_as_the_tool(rules, split_level(rules, vector))
     for name, _ in options:
         assert name in rules.options, f"{vector}: {rules.tool} reads {name}"
     check_paths(rules, vector, options, operands)
-    return True
 
 
 def levels():
@@ -144,25 +140,26 @@ def prepare(box):
 @pytest.mark.parametrize("rules", levels(), ids=str)
 def test_what_is_let_through_is_listed_as_the_tool_reads_it(user_box, rules):
     prepare(user_box)
-    vectors = grammar.vectors(rules, None, others_of(rules))
-    counts = {"let through": 0, "read": 0}
+    vectors = grammar.vectors(rules, others_of(rules))
+    count = 0
     with Judge(user_box) as judge:
         @hypothesis.settings(max_examples=scaled(120, 30), deadline=None, database=None, derandomize=True,
                              suppress_health_check=list(hypothesis.HealthCheck))
         @hypothesis.given(vectors)
         def check(vector):
+            nonlocal count
             if rules.tool == "strace":  # it wants a command, which is judged by its own entry
                 vector = [*vector, "jq", "-n", "1"]
             verdict = judge.ask(vector)
             assert verdict.outcome in ("allowed", "disallowed", "invalid"), verdict
             if verdict.allowed:
-                counts["let through"] += 1
-                counts["read"] += check_vector(rules, vector, verdict)
+                count += 1
+                check_vector(rules, vector, verdict)
             else:
                 assert verdict.message and (verdict.line > 0 or verdict.outcome == "invalid"), verdict
         check()
     # A property of nothing would hold too.
-    assert counts["read"] >= scaled(5, 1), counts
+    assert count >= scaled(3, 1)
 
 
 # ---- one by one: every spelling of every option that is not granted ----
@@ -267,7 +264,7 @@ def test_what_is_let_through_neither_writes_nor_reads_elsewhere(user_box, rules)
     user_box.repository()
     prepare(user_box)
     secret = user_box.file("outside/secret", "swordfish\n")
-    vectors = grammar.vectors(rules, None, others_of(rules)).map(
+    vectors = grammar.vectors(rules, others_of(rules)).map(
         lambda vector: [word.replace(SECRET, str(secret)) for word in vector])
     env = user_box.environment(GIT_CONFIG_NOSYSTEM="1", GIT_CONFIG_GLOBAL="/dev/null", GIT_OPTIONAL_LOCKS="0")
     before = snapshot(user_box)
@@ -286,7 +283,7 @@ def test_what_is_let_through_neither_writes_nor_reads_elsewhere(user_box, rules)
             assert b"swordfish" not in answer.out + answer.err, verdict.argv
             assert snapshot(user_box) == before, verdict.argv
         check()
-    assert count >= scaled(5, 1)
+    assert count >= scaled(3, 1)
 
 
 def test_the_same_calls_do_harm_where_they_are_not_judged(user_box):

@@ -26,8 +26,9 @@ def test_smallest_policy_works(user_box):
 FAULTS = [
     ("unknown key at the top", "version: 1\nfrobnicate: 2\nsearch_path: [/usr/bin]\ntools: []\n", 2, 1, "frobnicate"),
     ("unknown key of a tool", HEAD + ENTRY + "    colour: red\n", 8, 5, "colour"),
-    ("key of the next issue", HEAD + ENTRY + "    sha256: 00\n", 8, 5, "sha256"),
-    ("argument rules, not enforced yet", HEAD + ENTRY + "    args: {options: [-x]}\n", 8, 5, "args"),
+    ("short digest", HEAD + ENTRY + "    sha256: '00'\n", 8, 13, "64 of 0-9 and a-f"),
+    ("unknown key of args", HEAD + ENTRY + "    args: {opitons: [-x]}\n", 8, 12, "opitons"),
+    ("option that cannot be read", HEAD + ENTRY + "    args: {options: [x]}\n", 8, 22, "begins with '-'"),
     ("unknown key of limits", HEAD + ENTRY + "    limits: {timeout_s: 1, colour: red}\n", 8, 28, "colour"),
     ("missing why", HEAD + "  - name: x\n    adr: '0001'\n    route: direct\n", 4, 5, "why"),
     ("missing name", HEAD + "  - why: x\n    adr: '0001'\n    route: direct\n", 4, 5, "name"),

@@ -7,7 +7,8 @@ TOP = pathlib.Path(__file__).parents[2]
 
 
 def check(top, stage):
-    return subprocess.run(["/usr/bin/python3", top / "tools/tools-table.py", stage / "chokepoint", "--check"], check=False,
+    return subprocess.run(["/usr/bin/python3", top / "tools/tools-table.py", stage / "chokepoint", "--check"],
+                          check=False,
                           capture_output=True, stdin=subprocess.DEVNULL)
 
 
@@ -25,8 +26,10 @@ def test_page_is_in_step_with_the_policy(stage):
 
 
 def test_difference_is_found(stage, tmp_path):
-    changes = [lambda text: text.replace(" `--ignore-case`", "", 1), lambda text: text.replace("`npm test` operands", "`npm run` operands"),
-               lambda text: text.replace("<!-- table: jq -->", ""), lambda text: text.replace("<!-- table: jq -->", "<!-- table: java -->")]
+    changes = [lambda text: text.replace(" `--ignore-case`", "", 1), lambda text: text.replace("`npm test` operands",
+                                                                                               "`npm run` operands"),
+               lambda text: text.replace("<!-- table: jq -->", ""), lambda text: text.replace("<!-- table: jq -->",
+                                                                                              "<!-- table: java -->")]
     for number, change in enumerate(changes):
         place = tmp_path / str(number)
         place.mkdir()

@@ -29,7 +29,8 @@ def running():
     socket = place / "docker.sock"
     words = [program, "--iptables=false", "--ip6tables=false", "--bridge=none", f"--host=unix://{socket}",
              f"--data-root={place}/data", f"--exec-root={place}/exec", f"--pidfile={place}/pid", "--storage-driver=vfs"]
-    with open(place / "log", "w+b") as log, subprocess.Popen(words, stdout=log, stderr=log, stdin=subprocess.DEVNULL) as daemon:
+    with open(place / "log", "w+b") as log, subprocess.Popen(words, stdout=log, stderr=log,
+                                                             stdin=subprocess.DEVNULL) as daemon:
         try:
             deadline = time.monotonic() + STARTUP_S
             while not ready(socket):

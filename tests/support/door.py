@@ -287,7 +287,8 @@ class Box:
         text = (pathlib.Path(__file__).parents[2] / "policy/default.yaml").read_text(encoding="utf-8")
         usual = "search_path: [/usr/local/bin, /usr/bin, /bin]"
         assert text.count(usual) == 1
-        text = text.replace(usual, f"search_path: {json.dumps([*map(str, search_path), '/usr/local/bin', '/usr/bin', '/bin'])}")
+        places = json.dumps([*map(str, search_path), "/usr/local/bin", "/usr/bin", "/bin"])
+        text = text.replace(usual, f"search_path: {places}")
         for old, new in replace:
             assert text.count(old) == 1, old
             text = text.replace(old, new)

@@ -1,8 +1,16 @@
-"""Escapes: ways to turn an allowed tool into something else. The default policy refuses them; plainly called, they work.
+"""Escapes: ways to turn an allowed tool into something else. The default policy refuses them; plainly called, they
+work.
 
 A spelling that the tool would read as no option at all (behind "--") need not be refused: it must be without effect.
 """
 import os
+
+from feature import sanitized
+
+
+def some(vectors):
+    """All of them; with sanitizers, which find nothing more in the hundredth refusal, every fifth."""
+    return vectors[::5] if sanitized() else vectors
 
 
 def refused(box, *argv, named=None, options=(), cwd=None):

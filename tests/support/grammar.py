@@ -190,20 +190,19 @@ def bundles(rules, others):
                      ).map(lambda pair: ["-" + "".join(pair[0]) + pair[1]])
 
 
-def vectors(rules, above, others):
+def vectors(rules, others):
     """Arguments of a level: listed options, others that the tool knows, words, in any order; mostly what is allowed."""
-    good = [option for option in rules.options.values()]
+    good = list(rules.options.values())
     pieces = [st.sampled_from(WORDS).map(lambda word: [word]), bundles(rules, [name for name, _ in others])]
     if good:
-        pieces += [st.sampled_from(good).flatmap(listed)] * 4
+        pieces += [st.sampled_from(good).flatmap(listed)] * 6
     if others:
         bad = [way for name, form in others for way in spellings(name, ["x", SECRET], form)]
         pieces.append(st.sampled_from(bad))
     level = st.lists(st.one_of(pieces), max_size=4).map(lambda lists: [word for words in lists for word in words])
-    required = [text for text in rules.require]
     before = st.just([])
     if rules.words:
-        before = st.one_of([st.just([])] * 5 + [st.sampled_from(
+        before = st.one_of([st.just([])] * 8 + [st.sampled_from(
             [way for name, form in others for way in spellings(name, ["x"], form)] or [[]])])
-    return st.tuples(before, level, st.booleans()).map(
-        lambda parts: [rules.tool, *parts[0], *rules.words, *(required if parts[2] else []), *parts[1]])
+    return st.tuples(before, level, st.sampled_from([True] * 7 + [False])).map(
+        lambda parts: [rules.tool, *parts[0], *rules.words, *(rules.require if parts[2] else []), *parts[1]])

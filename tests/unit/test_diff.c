@@ -59,6 +59,7 @@ static const char base[] = "version: 1\n"
                            "          first: any\n"
                            "          first_unless: [-e]\n"
                            "          order: mixed\n"
+                           "          execs: [more]\n"
                            "        - name: show\n"
                            "  - name: rg\n"
                            "    why: Text is searched.\n"
@@ -199,6 +200,9 @@ static const struct row rows[] = {
     {"tools.args.subcommands.first_unless", "first_unless: [-e]", "first_unless: [-e, -n]", N, W,
      "args.subcommands.log.first_unless"},
     {"tools.args.subcommands.order", "order: mixed", "order: options_first", W, W, "args.subcommands.log.order"},
+    {"tools.args.subcommands.execs", "          execs: [more]", "          execs: [more, sh]", W, N,
+     "args.subcommands.log.execs"},
+    {"tools.args.subcommands.execs", "          execs: [more]\n", "", W, W, "args.subcommands.log.execs"},
 };
 
 /* The worst kind among the changes of the field; 0 where there is none. */
@@ -219,18 +223,18 @@ static enum choke_change_kind worst(const struct ck_policy *before, const struct
 static void each_change_has_its_kind(void **state)
 {
     (void)state;
-    struct ck_policy *before = must_parse(base);
+    struct ck_policy *whole = must_parse(base);
     for (size_t i = 0; i < COUNT(rows); i++) {
         char *text = replaced(base, rows[i].from, rows[i].to);
-        struct ck_policy *after = must_parse(text);
-        enum choke_change_kind there = worst(before, after, rows[i].field);
-        enum choke_change_kind back = worst(after, before, rows[i].field);
+        struct ck_policy *changed = must_parse(text);
+        enum choke_change_kind there = worst(whole, changed, rows[i].field);
+        enum choke_change_kind back = worst(changed, whole, rows[i].field);
         if (there != rows[i].there || back != rows[i].back)
             fail_msg("%s: '%s' to '%s' is %d there and %d back", rows[i].key, rows[i].from, rows[i].to, there, back);
-        ck_policy_free(after);
+        ck_policy_free(changed);
         free(text);
     }
-    ck_policy_free(before);
+    ck_policy_free(whole);
 }
 
 /* ---- no key is forgotten ----------------------------------------------------------------- */

@@ -63,7 +63,8 @@ static long step_descriptors(const struct ck_child *child)
 /* From here on the kernel refuses to execute anything but what the plan lists; no_new_privs, which it asks for, is set. */
 static long step_execs(const struct ck_child *child)
 {
-    return child->ruleset_fd < 0 ? 0 : CK_RAW2(landlock_restrict_self, child->ruleset_fd, 0);
+    long result = child->ruleset_fd < 0 ? 0 : CK_RAW2(landlock_restrict_self, child->ruleset_fd, 0);
+    return result < 0 || !child->sealed ? result : ck_create_seal(child->fds[CK_WIRE_EXECUTABLE]);
 }
 
 /* The interpreter opens the script by this number, so it is the one descriptor that stays. Nothing else is needed now. */

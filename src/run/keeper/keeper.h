@@ -255,6 +255,7 @@ struct ck_child {
     bool keep_executable; /* the executable is a script, to be put at CK_SCRIPT_FD */
     struct ck_rlimit rlimits[CK_LIMITS];
     unsigned rlimit_count;
+    bool sealed;          /* nothing is executed but fds[CK_WIRE_EXECUTABLE], once */
     uint32_t failed_stage;
     int32_t failed_errno;
 };

@@ -379,6 +379,7 @@ static void create(struct warden *warden, struct run *run, unsigned char *base, 
         .path = plan->path_at != 0 ? (const char *)base + plan->path_at : NULL,
         .ruleset_fd = plan->flags & CK_WIRE_HAS_RULESET ? fds[CK_WIRE_RULESET] : -1,
         .keep_executable = (plan->flags & CK_WIRE_KEEP_EXECUTABLE) != 0,
+        .sealed = (plan->flags & CK_WIRE_SEALED) != 0,
     };
     run->deadline_ns = plan->deadline_ns;
     run->kill_ns = plan->kill_ns;

@@ -1,0 +1,48 @@
+/*
+ * fuzz_elf.c - any bytes as an ELF file: read with its promises kept, or one of the errors that the header names.
+ */
+#include "sys/elf.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require(bool promise)
+{
+    if (!promise)
+        abort();
+}
+
+static void check(const struct ck_elf *elf, const char *loader)
+{
+    require(elf->bits == 32 || elf->bits == 64);
+    require(elf->needed_count <= CK_ELF_NEEDED_MAX && elf->needed[elf->needed_count] == NULL);
+    for (size_t i = 0; i < elf->needed_count; i++)
+        require(strlen(elf->needed[i]) < PATH_MAX);
+    require(strcmp(loader, elf->interpreter != NULL ? elf->interpreter : "") == 0);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct ck_arena arena = {0};
+    struct ck_elf elf;
+    char loader[PATH_MAX];
+    int fd = memfd_create("elf", MFD_CLOEXEC);
+    require(fd >= 0 && write(fd, data, size) == (ssize_t)size);
+    int alone = ck_elf_interpreter(fd, loader, sizeof loader);
+    int result = ck_elf_read(fd, &arena, &elf);
+    require(result == 0 || result == -ENOEXEC || result == -EBADMSG);
+    require(alone == 0 || alone == result);
+    if (result == 0)
+        check(&elf, loader);
+    ck_arena_done(&arena);
+    (void)close(fd);
+    return 0;
+}

@@ -1,0 +1,250 @@
+/* test_execs.c - a ruleset holds what the files are now, however many were made before. */
+#include "base/fd.h"
+#include "run/execs.h"
+#include "sandbox.h"
+
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include <cmocka.h>
+
+#include "feature.h"
+
+#define TRUE "#!/bin/true\n"
+
+struct fixture {
+    struct sandbox *sandbox;
+    const char *directory;
+    struct ck_search search;
+    struct ck_execs execs;
+    struct ck_tool tool;
+    const char *helpers[4];
+};
+
+static int setup(void **state)
+{
+    struct fixture *fixture = calloc(1, sizeof *fixture);
+    if (fixture == NULL || sandbox_new((void **)&fixture->sandbox) < 0)
+        return -1;
+    make_directory(fixture->sandbox, "bin", 0755);
+    make_directory(fixture->sandbox, "repo", 0755);
+    make_directory(fixture->sandbox, "other", 0755);
+    make_file(fixture->sandbox, "bin/tool", 0755, TRUE);
+    make_file(fixture->sandbox, "bin/helper", 0755, TRUE);
+    fixture->directory = strdup(in(fixture->sandbox, "bin"));
+    assert_int_equal(ck_search_init(&fixture->search, &fixture->directory, 1), 0);
+    ck_execs_init(&fixture->execs, &fixture->search);
+    fixture->helpers[0] = "helper";
+    fixture->tool = (struct ck_tool){.name = "tool", .execs = {.items = fixture->helpers, .count = 1}};
+    *state = fixture;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *fixture = *state;
+    ck_execs_done(&fixture->execs);
+    ck_search_done(&fixture->search);
+    free((void *)(uintptr_t)fixture->directory);
+    void *sandbox = fixture->sandbox;
+    free(fixture);
+    return sandbox_free(&sandbox);
+}
+
+static int make(struct fixture *fixture, const char *root, int *ret_fd, struct choke_error *error)
+{
+    struct ck_identity identity;
+    CK_FD root_fd = open(in(fixture->sandbox, root), O_PATH | O_CLOEXEC);
+    CK_FD tool_fd = open(in(fixture->sandbox, "bin/tool"), O_RDONLY | O_CLOEXEC);
+    assert_int_equal(ck_identity_of(root_fd, &identity), 0);
+    const struct ck_execs_tool tool = {
+        .fd = tool_fd, .path = "tool", .tool = &fixture->tool, .execs = &fixture->tool.execs, .bound = true};
+    return ck_execs_make(&fixture->execs, identity, &tool, 1, ret_fd, error);
+}
+
+static int make_ruleset(struct fixture *fixture)
+{
+    struct choke_error error = {0};
+    int fd = -1;
+    int result = make(fixture, "repo", &fd, &error);
+    if (error.outcome == CHOKE_JAIL_UNAVAILABLE)
+        skip_without("landlock", error.message);
+    if (result < 0)
+        fail_msg("%s", error.message);
+    return fd;
+}
+
+/* What becomes of executing a file of the sandbox with this ruleset: 0, or errno. */
+static int execute(struct fixture *fixture, int ruleset_fd, const char *name)
+{
+    int status;
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        char word[] = "tool", *argv[] = {word, NULL}, *envp[] = {NULL};
+        if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || syscall(SYS_landlock_restrict_self, ruleset_fd, 0) < 0)
+            _exit(100);
+        (void)execve(in(fixture->sandbox, name), argv, envp);
+        _exit(errno);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static void must(struct fixture *fixture, const char *name, int expected)
+{
+    int ruleset_fd = make_ruleset(fixture);
+    assert_int_equal(execute(fixture, ruleset_fd, name), expected);
+    close(ruleset_fd);
+}
+
+static void tool_and_helper_are_allowed_with_their_interpreter(void **state)
+{
+    struct fixture *fixture = *state;
+    make_file(fixture->sandbox, "bin/stranger", 0755, TRUE);
+    must(fixture, "bin/tool", 0);
+    must(fixture, "bin/helper", 0);
+    must(fixture, "bin/stranger", EACCES);
+}
+
+static void a_ruleset_is_used_again(void **state)
+{
+    struct fixture *fixture = *state;
+    must(fixture, "bin/tool", 0);
+    assert_int_equal(fixture->execs.next, 1);
+    must(fixture, "bin/helper", 0);
+    assert_int_equal(fixture->execs.next, 1);
+}
+
+static void a_helper_that_was_replaced_is_the_new_one(void **state)
+{
+    struct fixture *fixture = *state;
+    must(fixture, "bin/helper", 0);
+    assert_int_equal(rename(in(fixture->sandbox, "bin/helper"), in(fixture->sandbox, "bin/old")), 0);
+    make_file(fixture->sandbox, "bin/helper", 0755, TRUE);
+    must(fixture, "bin/helper", 0);
+    must(fixture, "bin/old", EACCES);
+}
+
+static void a_helper_that_is_installed_later_is_allowed(void **state)
+{
+    struct fixture *fixture = *state;
+    fixture->helpers[fixture->tool.execs.count++] = "later";
+    must(fixture, "bin/helper", 0);
+    make_file(fixture->sandbox, "bin/later", 0755, TRUE);
+    must(fixture, "bin/later", 0);
+    assert_int_equal(unlink(in(fixture->sandbox, "bin/later")), 0);
+    must(fixture, "bin/helper", 0);
+}
+
+/* The helper's interpreter is itself a script. */
+static void an_interpreter_that_was_replaced_is_the_new_one(void **state)
+{
+    struct fixture *fixture = *state;
+    char text[128];
+    (void)snprintf(text, sizeof text, "#!%s\n", in(fixture->sandbox, "other/reader"));
+    make_file(fixture->sandbox, "other/reader", 0755, TRUE);
+    make_file(fixture->sandbox, "bin/helper", 0755, text);
+    must(fixture, "bin/helper", 0);
+    assert_int_equal(rename(in(fixture->sandbox, "other/reader"), in(fixture->sandbox, "other/old")), 0);
+    make_file(fixture->sandbox, "other/reader", 0755, TRUE);
+    must(fixture, "bin/helper", 0);
+    must(fixture, "other/old", EACCES);
+}
+
+static void an_interpreter_that_others_may_write_is_refused(void **state)
+{
+    struct fixture *fixture = *state;
+    char text[128];
+    struct choke_error error = {0};
+    int fd = -1;
+    (void)snprintf(text, sizeof text, "#!%s\n", in(fixture->sandbox, "other/reader"));
+    make_file(fixture->sandbox, "other/reader", 0777, TRUE);
+    make_file(fixture->sandbox, "bin/helper", 0755, text);
+    assert_true(make(fixture, "repo", &fd, &error) < 0);
+    assert_int_equal(error.outcome, CHOKE_DISALLOWED);
+    assert_int_equal(fd, -1);
+}
+
+static void an_interpreter_inside_the_root_is_refused_for_that_root(void **state)
+{
+    struct fixture *fixture = *state;
+    char text[128];
+    struct choke_error error = {0};
+    int fd = -1;
+    (void)snprintf(text, sizeof text, "#!%s\n", in(fixture->sandbox, "other/reader"));
+    make_file(fixture->sandbox, "other/reader", 0755, TRUE);
+    make_file(fixture->sandbox, "bin/helper", 0755, text);
+    must(fixture, "bin/helper", 0);
+    assert_true(make(fixture, "other", &fd, &error) < 0);
+    assert_int_equal(error.outcome, CHOKE_DISALLOWED);
+}
+
+/* One that comes by way of its directory is whatever lies there. */
+static void a_relative_interpreter_is_not_allowed(void **state)
+{
+    struct fixture *fixture = *state;
+    make_file(fixture->sandbox, "bin/helper", 0755, "#!tool\n");
+    assert_int_equal(chdir(in(fixture->sandbox, "repo")), 0);
+    make_file(fixture->sandbox, "repo/tool", 0755, TRUE);
+    must(fixture, "bin/helper", EACCES);
+    assert_int_equal(chdir("/"), 0);
+}
+
+static void interpreters_in_a_circle_end(void **state)
+{
+    struct fixture *fixture = *state;
+    char text[128];
+    (void)snprintf(text, sizeof text, "#!%s\n", in(fixture->sandbox, "bin/helper"));
+    make_file(fixture->sandbox, "bin/helper", 0755, text);
+    must(fixture, "bin/tool", 0);
+}
+
+/* "env NAME" is looked up by name, so what it means may change without any file changing. */
+static void what_env_would_find_is_allowed_and_not_remembered(void **state)
+{
+    struct fixture *fixture = *state;
+    make_file(fixture->sandbox, "bin/reader", 0755, TRUE);
+    make_file(fixture->sandbox, "bin/helper", 0755, "#!/usr/bin/env reader\n");
+    must(fixture, "bin/reader", 0);
+    assert_int_equal(fixture->execs.next, 0);
+}
+
+static void many_files_are_refused_and_not_cut_off(void **state)
+{
+    struct fixture *fixture = *state;
+    static const char *many[200];
+    struct choke_error error = {0};
+    int fd = -1;
+    for (size_t i = 0; i < 200; i++)
+        many[i] = "helper";
+    fixture->tool.execs = (struct ck_list){.items = many, .count = 200};
+    assert_true(make(fixture, "repo", &fd, &error) < 0);
+    assert_int_equal(error.outcome, CHOKE_DISALLOWED);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(tool_and_helper_are_allowed_with_their_interpreter),
+        TEST(a_ruleset_is_used_again),
+        TEST(a_helper_that_was_replaced_is_the_new_one),
+        TEST(a_helper_that_is_installed_later_is_allowed),
+        TEST(an_interpreter_that_was_replaced_is_the_new_one),
+        TEST(an_interpreter_that_others_may_write_is_refused),
+        TEST(an_interpreter_inside_the_root_is_refused_for_that_root),
+        TEST(a_relative_interpreter_is_not_allowed),
+        TEST(interpreters_in_a_circle_end),
+        TEST(what_env_would_find_is_allowed_and_not_remembered),
+        TEST(many_files_are_refused_and_not_cut_off),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
