@@ -19,6 +19,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent / "support"))
 import registry  # noqa: E402
 from door import VICTIMS, Actor, Box  # noqa: E402
 from feature import skip  # noqa: E402
+from jails import JAILS, Cell  # noqa: E402
 from processes import children_of_self, describe, descendants, reap, wait_until  # noqa: E402
 
 PR_SET_CHILD_SUBREAPER = 36
@@ -120,6 +121,18 @@ def user_box(stage, ordinary):
 @pytest.fixture
 def root_box(stage, superuser):
     yield from box_of(stage, superuser)
+
+
+@pytest.fixture(params=JAILS)
+def cell(request, box):
+    """Every jail, for each kind of caller."""
+    return Cell(box, request.param)
+
+
+@pytest.fixture(params=JAILS)
+def root_cell(request, root_box):
+    """Every jail, for attacks that only root can make outside of it."""
+    return Cell(root_box, request.param)
 
 
 def box_of(stage, actor):

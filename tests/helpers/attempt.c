@@ -9,6 +9,11 @@
  *   hardlink  linked into the working directory, then execve of that name
  *   symlink   the same with a symbolic link
  *   memory    copied to a memory file, then execveat of that
+ *   sealed    the same with a memory file that asks to be not executable
+ *   opath     opened without any right to its content, then execveat of the descriptor
+ *   home      copied to $HOME, then execve of the copy
+ *   mapped    mapped as code, which is what a loader does
+ *   protected mapped to be read, then made code
  *   rename    copied to the working directory, which is then renamed over PATH; execve of PATH
  * Where it is refused, it says "refused: " and the errno's name, and ends with status 113.
  */
@@ -26,6 +31,9 @@
 #include <unistd.h>
 
 #define REFUSED 113
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 0x0008U
+#endif
 
 static char *nothing[] = {NULL};
 
@@ -144,14 +152,64 @@ static void symbolic(const char *path, char **argv)
     (void)execve("./linked", argv, nothing);
 }
 
-static void memory(const char *path, char **argv)
+static void in_memory(const char *path, char **argv, unsigned flags)
 {
-    int fd = memfd_create("copied", 0);
+    int fd = memfd_create("copied", flags);
     if (fd < 0) {
         give_up("memfd_create");
     }
     copy_to(fd, path);
     (void)syscall(SYS_execveat, fd, "", argv, nothing, AT_EMPTY_PATH);
+}
+
+static void memory(const char *path, char **argv)
+{
+    in_memory(path, argv, 0);
+}
+
+static void sealed(const char *path, char **argv)
+{
+    in_memory(path, argv, MFD_NOEXEC_SEAL);
+}
+
+static void by_name_only(const char *path, char **argv)
+{
+    int fd = open(path, O_PATH);
+    if (fd < 0) {
+        give_up("open");
+    }
+    (void)syscall(SYS_execveat, fd, "", argv, nothing, AT_EMPTY_PATH);
+}
+
+static void home(const char *path, char **argv)
+{
+    const char *directory = getenv("HOME");
+    if (directory == NULL || chdir(directory) < 0) {
+        give_up("chdir");
+    }
+    copy(path, argv);
+}
+
+static void map(const char *path, int first, int then)
+{
+    void *memory_at = mmap(NULL, 4096, first, MAP_PRIVATE, open_source(path), 0);
+    if (memory_at == MAP_FAILED || (then != first && mprotect(memory_at, 4096, then) < 0)) {
+        give_up("map");
+    }
+    (void)puts("mapped");
+    exit(0);
+}
+
+static void mapped(const char *path, char **argv)
+{
+    (void)argv;
+    map(path, PROT_READ | PROT_EXEC, PROT_READ | PROT_EXEC);
+}
+
+static void protected(const char *path, char **argv)
+{
+    (void)argv;
+    map(path, PROT_READ, PROT_READ | PROT_EXEC);
 }
 
 static void renamed(const char *path, char **argv)
@@ -167,8 +225,9 @@ static const struct {
     const char *name;
     void (*act)(const char *path, char **argv);
 } ways[] = {
-    {"plain", plain}, {"child", child},       {"thread", thread},    {"procfd", procfd}, {"execveat", by_descriptor},
-    {"copy", copy},   {"hardlink", hardlink}, {"symlink", symbolic}, {"memory", memory}, {"rename", renamed},
+    {"plain", plain},   {"child", child},        {"thread", thread},    {"procfd", procfd}, {"execveat", by_descriptor},
+    {"copy", copy},     {"hardlink", hardlink},  {"symlink", symbolic}, {"memory", memory}, {"rename", renamed},
+    {"sealed", sealed}, {"opath", by_name_only}, {"home", home},        {"mapped", mapped}, {"protected", protected},
 };
 
 int main(int argc, char **argv)

@@ -1,0 +1,69 @@
+"""What the attacks on jails share: each is made without a jail, where it must succeed, and in every jail there is.
+
+A victim (tests/helpers/breach_*.c, attempt.c) says "done" or "refused: ERRNO (what)". Where it is refused inside, that is
+what the test wants; a run that did not take place proves nothing, nor does one without the jail's layers.
+"""
+import re
+
+from feature import skip
+
+JAILS = ("native", "bwrap")
+LAYERS = set("user_ns mount_ns pid_ns net_ns ipc_ns uts_ns cgroup_ns fresh_root landlock execs seccomp no_capabilities "
+             "no_new_privs".split())
+REFUSED = 113  # BREACH_REFUSED
+BREACHES = ("breach_calls", "breach_processes", "breach_mounts", "breach_files")
+VICTIMS = (*BREACHES, "attempt", "say_args", "say_state", "say_env", "flood", "bomb", "escape", "daemons")
+
+
+class Cell:
+    """A box and a jail: the same tools are run in it and, by outside, without it."""
+
+    def __init__(self, box, jail):
+        self.box, self.jail = box, jail
+        self.policy = self.write_policy()
+
+    def write_policy(self, more=(), search_path=None, **entries):
+        """entries: extra keys for a victim, attempt={"execs": ["sh"]}; more: entries of other tools."""
+        tools = [self.box.entry(name, route="external", **entries.get(name, {})) for name in VICTIMS]
+        return self.box.write_policy(tools + list(more), search_path=search_path, name="policy/jail.yaml")
+
+    def run(self, *argv, jail=None, options=(), policy=None, **shape):
+        options = ["--jail", jail or self.jail, *options]
+        return self.box.run(*map(str, argv), options=options, policy=policy or self.policy, **shape)
+
+    def inside(self, *argv, **shape):
+        """The run takes place, in the jail, whatever comes of it."""
+        answer = self.run(*argv, **shape)
+        if answer.outcome == "jail_unavailable":
+            skip(self.jail, answer.message)
+        assert answer["jail"] == self.jail and LAYERS <= set(answer["layers"]), answer.document
+        return answer
+
+    def succeeds_outside(self, *argv, **shape):
+        answer = self.run(*argv, jail="none", **shape)
+        assert (answer.outcome, answer.status) == ("exited", 0), answer.document
+        return answer
+
+    def succeeds_inside(self, *argv, **shape):
+        answer = self.inside(*argv, **shape)
+        assert (answer.outcome, answer.status) == ("exited", 0), answer.document
+        return answer
+
+    def refused_inside(self, *argv, errnos=None, **shape):
+        """Refused by the system, with one of these errnos."""
+        answer = self.inside(*argv, **shape)
+        said = re.search(rb"^refused: (\w+) \((.*)\)$", answer.stream("stdout"), re.MULTILINE)
+        assert answer.outcome == "exited" and answer.status == REFUSED and said, answer.document
+        if errnos is not None:
+            assert said[1].decode() in errnos.split(), answer.document
+        return answer
+
+    def killed_inside(self, *argv, signal, **shape):
+        answer = self.inside(*argv, **shape)
+        assert (answer.outcome, answer["signal"]) == ("signaled", signal), answer.document
+        return answer
+
+    def breaks_out_only_outside(self, *argv, errnos=None, **shape):
+        """The attack as it is meant: real outside, refused inside."""
+        self.succeeds_outside(*argv, **shape)
+        return self.refused_inside(*argv, errnos=errnos, **shape)
