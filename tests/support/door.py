@@ -22,7 +22,7 @@ MECHANISMS = ("cgroup2", "cgroup1", "rlimit")
 HITS = ("oom", "pids", "cpu", "fsize")
 
 VICTIMS = ("say_args", "say_env", "say_state", "flood", "stubborn", "escape", "chain", "comet", "bomb", "halt", "slay",
-           "attempt", "breach_calls", "breach_processes", "breach_mounts", "breach_files", "daemons")
+           "attempt", "hog", "breach_calls", "breach_processes", "breach_mounts", "breach_files", "daemons")
 SIXTEEN = ("git node docker strace semgrep syft grype gitleaks scip-typescript tree-sitter ast-grep rg npm jq bwrap "
            "sandbox-exec").split()  # R2
 SYSTEM_TOOLS = ("sh", "sleep", "yes", "true", "cat")

@@ -61,13 +61,13 @@ static long place_descriptors(const struct ck_wrap *wrap)
 }
 
 /*
- * SIGTERM stays blocked in bwrap, or the first one would end it, and with it at once the tool, which is to have its
- * time to end by itself. The tool's own mask is set anew when it is made.
+ * SIGTERM and SIGXCPU stay blocked in bwrap, or the first one would end it, and with it at once the tool, which is to
+ * have its time to end by itself. The tool's own mask is set anew when it is made.
  */
 static long hold_signals(void)
 {
-    static const uint64_t terminate = UINT64_C(1) << (SIGTERM - 1);
-    return CK_RAW4(rt_sigprocmask, SIG_SETMASK, &terminate, NULL, sizeof terminate);
+    static const uint64_t held = UINT64_C(1) << (SIGTERM - 1) | UINT64_C(1) << (SIGXCPU - 1);
+    return CK_RAW4(rt_sigprocmask, SIG_SETMASK, &held, NULL, sizeof held);
 }
 
 void ck_wrap_main(void *argument)

@@ -1,0 +1,95 @@
+"""Limits on memory, processes, CPU time, file size and open files (R24): what holds them is in the result."""
+import os
+import signal
+
+import pytest
+
+from feature import scaled
+from limits import JAILS, entries, limited, mechanisms, need_cgroup, without_cgroups
+from processes import children_of_self, command_line, descendants, reap, stale_cgroups, wait_until
+
+ALL = {"memory_mib": 64, "processes": 20, "cpu_s": 5, "file_size_mib": 8, "open_files": 64}
+
+
+@pytest.mark.parametrize("jail", JAILS)
+def test_every_limit_is_in_the_result(box, jail):
+    answer = limited(box, "hog", "memory", "1", jail=jail, limits=ALL)
+    assert answer.outcome == "exited"
+    assert [(limit["name"], limit["value"]) for limit in answer["limits"]] == list(ALL.items())
+    assert mechanisms(answer)["file_size_mib"] == mechanisms(answer)["open_files"] == "rlimit"
+    assert answer["limit_hit"] is None
+
+
+def test_ordinary_user_without_a_cgroup_has_resource_limits(user_box):
+    answer = limited(user_box, "hog", "memory", "1", limits=ALL)
+    assert set(mechanisms(answer).values()) <= {"rlimit", "cgroup1", "cgroup2"}
+
+
+def test_root_is_held_by_cgroups(root_box):
+    for name in ("memory_mib", "processes", "cpu_s"):
+        need_cgroup(root_box, name)
+
+
+def test_without_a_cgroup_memory_is_a_resource_limit(root_box):
+    limits = {"memory_mib": 64, "cpu_s": 1}
+    policy = root_box.write_policy(entries(root_box, **limits))
+    answer = root_box.call(without_cgroups(root_box.words(["hog", "memory", "256"], policy=policy)))
+    assert answer.status == 0
+    assert answer.out.count(b'"mechanism":"rlimit"') == 2
+    assert b'"text":"full' not in answer.out
+
+
+def test_limit_of_a_nested_tool_holds_where_it_is_less(box):
+    outer = box.entry("nice", args={"options": ["-n=<number>"], "command": "after_options"},
+                      limits={"open_files": 64, "cpu_s": 5})
+    inner = box.entry("hog", limits={"open_files": 32, "cpu_s": 9})
+    policy = box.write_policy([outer, inner])
+    answer = box.run("nice", "-n", "1", "hog", "files", "100", policy=policy)
+    assert {limit["name"]: limit["value"] for limit in answer["limits"]} == {"open_files": 32, "cpu_s": 5}
+    assert answer.stream("stdout") == b"29\n"
+
+
+def test_limits_of_a_run_are_not_those_of_the_next(root_box):
+    """One warden serves all three tools, one after another."""
+    need_cgroup(root_box)
+    hog = str(root_box.bin / "hog")
+    tools = [root_box.entry("small", path=hog, limits={"memory_mib": 32}),
+             root_box.entry("large", path=hog, limits={"memory_mib": 256}),
+             root_box.entry("other", path=hog, limits={"open_files": 64})]
+    policy = root_box.write_policy(tools)
+    root_box.host("host_hog", "5", "small:64:oom", "large:64:-", "other:300:-", "small:16:-", "small:64:oom",
+                  policy=policy)
+    assert not stale_cgroups()
+
+
+def test_no_cgroup_is_left_after_many_runs(root_box):
+    need_cgroup(root_box)
+    policy = root_box.write_policy(entries(root_box, **ALL))
+    root_box.host("host_hog", str(scaled(1000, 100)), "hog:1:-", policy=policy, deadline=240)
+    assert not stale_cgroups()
+
+
+@pytest.mark.parametrize("jail", ["none", "native"])
+def test_what_a_massacre_leaves_is_swept_by_the_next_run(root_box, jail):
+    """The command, its keeper and its wardens are stopped and then killed, so none can clean up after another."""
+    need_cgroup(root_box)
+    policy = root_box.write_policy([root_box.entry("hog", limits=ALL), root_box.entry("true", limits=ALL)])
+    process = root_box.popen(["hog", "cpu"], shape={"policy": policy, "timeout": 20, "options": ["--jail", jail]})
+    family = wait_until(lambda: any(command_line(pid).endswith(b"hog\0cpu\0") for pid in descendants(process.pid))
+                        and descendants(process.pid), 5, "it runs")
+    for pid in [process.pid, *family]:
+        signal_if_there(pid, signal.SIGSTOP)
+    for pid in [process.pid, *descendants(process.pid)]:
+        signal_if_there(pid, signal.SIGKILL)
+    process.wait(5)
+    wait_until(lambda: reap(children_of_self()) or not descendants(os.getpid()), 5, "all are dead")
+    assert stale_cgroups(), "the massacre left nothing to sweep"
+    assert root_box.run("true", policy=policy).outcome == "exited"
+    assert not stale_cgroups()
+
+
+def signal_if_there(pid, number):
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        pass
