@@ -32,6 +32,7 @@ clang-format        command clang-format
 clang-tidy          command clang-tidy
 libclang-rt-dev     fuzzer clang
 strace              command strace
+bubblewrap          command bwrap
 nodejs              command node
 npm                 command npm
 docker.io           file /usr/sbin/dockerd

@@ -73,8 +73,7 @@ static bool complete(const struct choke_decision *decision, const struct ck_plan
 {
     return decision->rule != NULL && (plan->tool_name == NULL || decision->tool_name != NULL) &&
            (plan->tool_path == NULL || decision->tool_path != NULL) && (plan->argv == NULL || decision->argv != NULL) &&
-           (plan->env == NULL || decision->env != NULL) &&
-           (plan->wrap.argv == NULL || decision->jail_argv != NULL) &&
+           (plan->env == NULL || decision->env != NULL) && (plan->wrap.argv == NULL || decision->jail_argv != NULL) &&
            (plan->cage.fd < 0 || decision->outcome != CHOKE_NONE || decision->mounts != NULL);
 }
 

@@ -104,8 +104,9 @@ static void put_step(struct line *line, const struct ck_cage_program *program, c
 
 static void put_jail(struct line *line, const struct ck_bwrap_wanted *wanted)
 {
-    static const char *const first[] = {"bwrap",      "--unshare-all", "--new-session", "--die-with-parent", "--as-pid-1",
-                                        "--hostname", "jail",          "--cap-drop",    "ALL"};
+    static const char *const first[] = {"bwrap",      "--unshare-all", "--new-session", "--die-with-parent",
+                                        "--as-pid-1", "--hostname",    "jail",          "--cap-drop",
+                                        "ALL"};
     static const char *const own[] = {"--proc", "/proc", "--dev", "/dev", "--tmpfs", CK_CAGE_TMP};
     for (size_t i = 0; i < sizeof first / sizeof first[0]; i++)
         put(line, first[i]);
@@ -133,10 +134,10 @@ static void put_jail(struct line *line, const struct ck_bwrap_wanted *wanted)
 static void put_tool(struct line *line, const struct ck_bwrap_wanted *wanted)
 {
     static const char *const forms[] = {[CK_BWRAP_FILE] = "file", [CK_BWRAP_PATH] = "path", [CK_BWRAP_COPY] = "copy"};
-    put(line, line->words == NULL ? NULL
-                                  : ck_arena_printf(line->arena, "%s:%s%s",
-                                                    wanted->workspace == CK_WORKSPACE_RO ? "ro" : "rw",
-                                                    forms[wanted->form], wanted->pwd ? ":pwd" : ""));
+    put(line, line->words == NULL
+                  ? NULL
+                  : ck_arena_printf(line->arena, "%s:%s%s", wanted->workspace == CK_WORKSPACE_RO ? "ro" : "rw",
+                                    forms[wanted->form], wanted->pwd ? ":pwd" : ""));
     put(line, wanted->tool);
     for (size_t i = 0; wanted->argv[i] != NULL; i++)
         put(line, wanted->argv[i]);
@@ -146,8 +147,7 @@ static void put_proof(struct line *line, const uint64_t *outside)
 {
     put(line, "prove");
     for (uint32_t i = 0; i < CK_WALL_NAMESPACES; i++)
-        put(line, line->words == NULL ? NULL
-                                      : ck_arena_printf(line->arena, "%llu", (unsigned long long)outside[i]));
+        put(line, line->words == NULL ? NULL : ck_arena_printf(line->arena, "%llu", (unsigned long long)outside[i]));
 }
 
 static const char **make(const struct ck_bwrap_wanted *wanted, const uint64_t *outside, struct ck_arena *arena)

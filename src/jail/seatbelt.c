@@ -86,8 +86,8 @@ static const char *quote(const char *path, struct ck_arena *arena)
 
 static bool check_paths(const struct ck_seatbelt_wanted *wanted)
 {
-    bool good = writable_in_profile(wanted->root) && writable_in_profile(wanted->scratch) &&
-                writable_in_profile(wanted->tool);
+    bool good =
+        writable_in_profile(wanted->root) && writable_in_profile(wanted->scratch) && writable_in_profile(wanted->tool);
     for (size_t i = 0; good && wanted->execs[i] != NULL; i++)
         good = writable_in_profile(wanted->execs[i]);
     return good;

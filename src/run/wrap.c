@@ -132,8 +132,7 @@ static int make_argv(struct ck_plan *plan, struct ck_bwrap_wanted *wanted, const
         return -errno;
     wanted->program = program;
     plan->wrap.bounded = program->landlock_fs != 0;
-    const char **words =
-        outside != NULL ? ck_bwrap_proof(wanted, outside, &arena) : ck_bwrap_argv(wanted, &arena);
+    const char **words = outside != NULL ? ck_bwrap_proof(wanted, outside, &arena) : ck_bwrap_argv(wanted, &arena);
     plan->wrap.argv = words == NULL ? NULL : ck_arena_strv(&plan->arena, words);
     ck_arena_done(&arena);
     (void)munmap((void *)(uintptr_t)program, size);
@@ -200,8 +199,8 @@ int ck_wrap_plan(const struct ck_plan_sources *sources, struct ck_plan *plan, co
 static void look_outside(uint64_t ret_numbers[CK_WALL_NAMESPACES])
 {
     static const char *const links[CK_WALL_NAMESPACES] = {
-        [CK_WALL_USER_NS] = "user", [CK_WALL_MOUNT_NS] = "mnt", [CK_WALL_PID_NS] = "pid",
-        [CK_WALL_NET_NS] = "net",   [CK_WALL_IPC_NS] = "ipc",   [CK_WALL_UTS_NS] = "uts",
+        [CK_WALL_USER_NS] = "user",     [CK_WALL_MOUNT_NS] = "mnt", [CK_WALL_PID_NS] = "pid",
+        [CK_WALL_NET_NS] = "net",       [CK_WALL_IPC_NS] = "ipc",   [CK_WALL_UTS_NS] = "uts",
         [CK_WALL_CGROUP_NS] = "cgroup",
     };
     char path[64];

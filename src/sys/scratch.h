@@ -43,7 +43,8 @@ void ck_scratches_done(struct ck_scratches *scratches);
 const char *ck_scratch_name(struct ck_scratches *scratches, const char *label, struct ck_arena *arena);
 
 /* 0, or a negative errno and *error (CHOKE_SPAWN_FAILED). The path is from ck_scratch_name. */
-int ck_scratch_make(struct ck_scratches *scratches, const char *path, struct ck_scratch *ret, struct choke_error *error);
+int ck_scratch_make(struct ck_scratches *scratches, const char *path, struct ck_scratch *ret,
+                    struct choke_error *error);
 
 /*
  * No link is followed, and no directory is too deep or too closed. What could not be removed in the time that a caller

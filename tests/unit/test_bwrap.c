@@ -74,7 +74,8 @@ static void assert_words(const char *const *got, const char *const *wanted)
     "bwrap", "--unshare-all", "--new-session", "--die-with-parent", "--as-pid-1", "--hostname", "jail", "--cap-drop", \
         "ALL", "--ro-bind", "/usr", "/usr", "--symlink", "usr/bin", "/bin", "--ro-bind", "/etc/passwd", "/etc/passwd", \
         "--ro-bind", "/etc/ssl", "/etc/ssl", "--ro-bind", "/opt/x/tool", "/opt/x/tool", "--ro-bind", "/tmp/b/moved", \
-        "/.tool/9/moved", "--ro-bind", "/usrlocal/x", "/usrlocal/x", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"
+        "/.tool/9/moved", "--ro-bind", "/usrlocal/x", "/usrlocal/x", "--proc", "/proc", "--dev", "/dev", "--tmpfs", \
+        "/tmp"
 
 static void the_command_line_is_this_to_the_letter(void **state)
 {
@@ -86,14 +87,26 @@ static void the_command_line_is_this_to_the_letter(void **state)
                                            .cwd = "/work/src",
                                            .tool = "/usr/bin/rg",
                                            .argv = argv};
-    assert_words(ck_bwrap_argv(&wanted, &fixture->arena),
-                 (const char *const[]){JAIL,           "--bind",       "/run/user/1/chokepoint/chokepoint-p-1",
-                                       "/tmp/probe",   "--ro-bind",    "/home/u/repo",
-                                       "/work",        "--remount-ro", "/",
-                                       "--chdir",      "/work/src",    "--",
-                                       "/proc/self/fd/4", "ro:file",   "/usr/bin/rg",
-                                       "rg",           "-n",           "--",
-                                       "--unshare-net", NULL});
+    assert_words(ck_bwrap_argv(&wanted, &fixture->arena), (const char *const[]){JAIL,
+                                                                                "--bind",
+                                                                                "/run/user/1/chokepoint/chokepoint-p-1",
+                                                                                "/tmp/probe",
+                                                                                "--ro-bind",
+                                                                                "/home/u/repo",
+                                                                                "/work",
+                                                                                "--remount-ro",
+                                                                                "/",
+                                                                                "--chdir",
+                                                                                "/work/src",
+                                                                                "--",
+                                                                                "/proc/self/fd/4",
+                                                                                "ro:file",
+                                                                                "/usr/bin/rg",
+                                                                                "rg",
+                                                                                "-n",
+                                                                                "--",
+                                                                                "--unshare-net",
+                                                                                NULL});
 }
 
 static void a_root_that_may_be_written_is_bound_so_and_only_then(void **state)
@@ -110,9 +123,9 @@ static void a_root_that_may_be_written_is_bound_so_and_only_then(void **state)
                                            .argv = argv,
                                            .pwd = true};
     assert_words(ck_bwrap_argv(&wanted, &fixture->arena),
-                 (const char *const[]){JAIL,    "--bind",          "/s",          "/tmp/probe",  "--bind",  "/",
-                                       "/work", "--remount-ro",    "/",           "--chdir",     "/work/",  "--",
-                                       "/proc/self/fd/4", "rw:path:pwd", "/usr/bin/npm", "npm", NULL});
+                 (const char *const[]){JAIL, "--bind", "/s", "/tmp/probe", "--bind", "/", "/work", "--remount-ro", "/",
+                                       "--chdir", "/work/", "--", "/proc/self/fd/4", "rw:path:pwd", "/usr/bin/npm",
+                                       "npm", NULL});
 }
 
 static void a_pinned_script_is_run_from_its_copy(void **state)
@@ -138,12 +151,27 @@ static void a_proof_has_the_same_jail_and_no_scratch(void **state)
     struct fixture *fixture = *state;
     static const uint64_t outside[CK_WALL_NAMESPACES] = {1, 2, 3, 4, 5, 6, 7};
     const struct ck_bwrap_wanted wanted = {.program = fixture->packed, .root = "/usr", .cwd = "/work"};
-    assert_words(ck_bwrap_proof(&wanted, outside, &fixture->arena),
-                 (const char *const[]){JAIL,    "--dir",        "/tmp/probe", "--ro-bind", "/usr",
-                                       "/work", "--remount-ro", "/",          "--chdir",   "/work",
-                                       "--",    "/proc/self/fd/4", "prove",   "1",         "2",
-                                       "3",     "4",            "5",          "6",         "7",
-                                       NULL});
+    assert_words(ck_bwrap_proof(&wanted, outside, &fixture->arena), (const char *const[]){JAIL,
+                                                                                          "--dir",
+                                                                                          "/tmp/probe",
+                                                                                          "--ro-bind",
+                                                                                          "/usr",
+                                                                                          "/work",
+                                                                                          "--remount-ro",
+                                                                                          "/",
+                                                                                          "--chdir",
+                                                                                          "/work",
+                                                                                          "--",
+                                                                                          "/proc/self/fd/4",
+                                                                                          "prove",
+                                                                                          "1",
+                                                                                          "2",
+                                                                                          "3",
+                                                                                          "4",
+                                                                                          "5",
+                                                                                          "6",
+                                                                                          "7",
+                                                                                          NULL});
 }
 
 static void the_native_jail_is_told_to_the_letter(void **state)

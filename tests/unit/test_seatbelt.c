@@ -52,9 +52,11 @@ static const char *const argv[] = {"rg", "-n", "--", "-p", NULL};
 static void a_root_that_is_read_is_this_profile(void **state)
 {
     struct ck_arena arena = {0};
-    const struct ck_seatbelt_wanted wanted = {
-        .root = "/Users/u/repo", .scratch = "/private/tmp/s", .tool = "/opt/homebrew/bin/rg", .execs = no_execs,
-        .argv = argv};
+    const struct ck_seatbelt_wanted wanted = {.root = "/Users/u/repo",
+                                              .scratch = "/private/tmp/s",
+                                              .tool = "/opt/homebrew/bin/rg",
+                                              .execs = no_execs,
+                                              .argv = argv};
     (void)state;
     assert_string_equal(ck_seatbelt_profile(&wanted, &arena),
                         HEAD "(allow file-read-metadata\n"
@@ -71,12 +73,8 @@ static void a_root_that_is_written_and_helpers_are_this_profile(void **state)
 {
     static const char *const execs[] = {"/bin/sh", "/usr/bin/git", NULL};
     struct ck_arena arena = {0};
-    const struct ck_seatbelt_wanted wanted = {.root = "/r \"x\" \\y",
-                                              .writable = true,
-                                              .scratch = "/s",
-                                              .tool = "/t",
-                                              .execs = execs,
-                                              .argv = argv};
+    const struct ck_seatbelt_wanted wanted = {
+        .root = "/r \"x\" \\y", .writable = true, .scratch = "/s", .tool = "/t", .execs = execs, .argv = argv};
     (void)state;
     assert_string_equal(ck_seatbelt_profile(&wanted, &arena),
                         HEAD "(allow file-read-metadata\n"
