@@ -24,6 +24,7 @@
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 0x0008U
 #endif
+#define SOCKET_KIND_MASK 0xf
 #define NAMESPACES \
     { \
         CLONE_NEWUSER, CLONE_NEWNET, CLONE_NEWUTS, CLONE_NEWCGROUP, CLONE_NEWTIME \
@@ -150,11 +151,20 @@ static int forbid_code(scmp_filter_ctx filter)
     return add(filter, SCMP_ACT_ERRNO(EPERM), "memfd_create", &executable);
 }
 
-/* A socket pair is between processes of the jail. */
+/*
+ * A socket pair is between processes of the jail, if it stays one: a datagram socket can be given another address, and one
+ * of the host's may stand in the repository. SOCK_RAW is another word for it; the kernel looks at the lowest four bits.
+ */
 static int forbid_families(scmp_filter_ctx filter)
 {
+    static const uint64_t kinds[] = {SOCK_DGRAM, SOCK_RAW};
     const struct scmp_arg_cmp other = SCMP_A0(SCMP_CMP_NE, AF_UNIX);
-    return add(filter, SCMP_ACT_ERRNO(EAFNOSUPPORT), "socketpair", &other);
+    int r = add(filter, SCMP_ACT_ERRNO(EAFNOSUPPORT), "socketpair", &other);
+    for (size_t i = 0; r == 0 && i < sizeof kinds / sizeof kinds[0]; i++) {
+        const struct scmp_arg_cmp kind = SCMP_A1(SCMP_CMP_MASKED_EQ, SOCKET_KIND_MASK, kinds[i]);
+        r = add(filter, SCMP_ACT_ERRNO(EAFNOSUPPORT), "socketpair", &kind);
+    }
+    return r;
 }
 
 /* Switching address space randomisation off makes the next hole easier to use. */
