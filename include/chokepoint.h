@@ -230,6 +230,13 @@ struct choke_request {
 
     enum choke_jail jail;
     bool require_jail; /* with auto: no jail is an error, not a warning */
+
+    /*
+     * Where a copy of what the tool wrote goes, if the entry's workspace is overlay (else "invalid"): a directory that is
+     * empty, the caller's own and closed to the writing of others, or one that is to be made. It must lie outside of the
+     * root. NULL: what it wrote is thrown away. What was deleted is in the list of changes only.
+     */
+    const char *keep_path;
 };
 
 #define CHOKE_TIMEOUT_FROM_POLICY UINT64_MAX
@@ -259,6 +266,17 @@ struct choke_limit {
     const char *mechanism;
 };
 
+/*
+ * A difference between the repository and what a tool with `workspace: overlay` made of its view of it. A file that
+ * has the same bytes and mode as before is none, whatever was done to it in between.
+ */
+struct choke_file_change {
+    const char *path;       /* from the root, any bytes; "." is the root itself */
+    const char *kind;       /* "added", "modified" (or it is of another type now), "deleted" with all in it, "mode" */
+    const char *type;       /* "file", "dir", "link", "other" (a fifo, a socket); of a deleted one, what it was */
+    const char *runs_later; /* why this may come to run if it is taken over, in a word or two: "git hook"; NULL */
+};
+
 struct choke_result {
     enum choke_outcome outcome;
     int exit_code; /* CHOKE_EXITED: the tool's status; else -1 */
@@ -285,6 +303,16 @@ struct choke_result {
      * The first two are seen in a cgroup only, the last only where it ended the tool itself.
      */
     const char *limit_hit;
+
+    /*
+     * With `workspace: overlay`: what the tool changed, in the order of the paths; NULL with any other workspace, or
+     * where nothing ran. Incomplete where there was too much of it to be looked at (100000 entries, a second), or the
+     * warden was lost; kept_incomplete where something that was to be kept is not.
+     */
+    const struct choke_file_change *changes;
+    size_t change_count;
+    bool changes_incomplete;
+    bool kept_incomplete;
 };
 
 CHOKE_API void choke_result_free(struct choke_result *result); /* NULL is fine */

@@ -100,7 +100,7 @@ static struct choke_job *new_job(struct choke_context *context, const struct cho
     job->context = context;
     job->blocking = blocking;
     job->timeout_ms = plan->verdict.timeout_ms;
-    job->run = (struct ck_run){.out.fd = -1, .err.fd = -1, .owner = job};
+    job->run = (struct ck_run){.out.fd = -1, .err.fd = -1, .layer = CK_OVERLAY_NONE, .owner = job};
     job->run.on_output = request->on_output;
     job->run.output_data = request->output_data;
     /* A name that the judge refused is not repeated in events. */

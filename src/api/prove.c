@@ -107,6 +107,7 @@ static int plan_proof(struct choke_context *context, struct ck_plan *plan, int p
     static const char *no_env[] = {NULL};
     struct ck_plan_sources sources = ck_context_sources(context);
     *plan = (struct ck_plan){.cage = {.fd = program_fd},
+                             .keep = {.fd = -1},
                              .wrap = {.image_fd = -1, .program_fd = -1, .bwrap_fd = -1},
                              .env = no_env,
                              .tool_name = "bwrap",

@@ -4,11 +4,16 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/quote.h"
+#include "sys/changes.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* How long the caller waits for a list of changes; copying them is work that was asked for. */
+#define LIST_NS CK_NS_PER_S
+#define KEEP_NS (30 * CK_NS_PER_S)
 
 /* The public part first; the strings it points to live and die with it, also when the context is gone. */
 struct result_box {
@@ -16,6 +21,7 @@ struct result_box {
     struct ck_arena text;
     struct ck_kept kept[2]; /* the streams, once there are any */
     const char *layers[CK_LAYERS_MAX + 1];
+    struct ck_changes changes;
     struct choke_limit limits[CK_LIMITS];
 };
 
@@ -136,7 +142,7 @@ static void set_ending(struct choke_result *result, const struct ck_run *run)
     bool late = run->lost && run->ended_ns >= run->deadline_ns;
     if (report->stage == CK_STAGE_CWD)
         result->outcome = CHOKE_CWD;
-    else if (report->stage == CK_STAGE_EXECS || report->stage == CK_STAGE_LIMITS)
+    else if (report->stage == CK_STAGE_EXECS || report->stage == CK_STAGE_WORKSPACE || report->stage == CK_STAGE_LIMITS)
         result->outcome = CHOKE_JAIL_UNAVAILABLE;
     else if (report->stage != CK_STAGE_NONE)
         result->outcome = CHOKE_SPAWN_FAILED;
@@ -189,6 +195,30 @@ static void set_error(struct choke_result *result, const struct ck_run *run)
     }
 }
 
+/* The tool is dead, so its layer lies still. Where the layer got lost with the warden, so did the list. */
+static void set_changes(struct choke_result *result, const struct ck_run *run)
+{
+    static const struct choke_file_change none[1];
+    struct ck_changes *changes = &((struct result_box *)result)->changes;
+    const struct ck_overlay *layer = &run->layer;
+    if (!layer->wanted)
+        return;
+    const struct ck_changes_where where = {
+        .upper_fd = layer->upper_fd,
+        .lower_fd = layer->lower_fd,
+        .keep_fd = layer->keep_fd,
+        .deadline_ns = ck_clock_now_ns() + (layer->keep_fd >= 0 ? KEEP_NS : LIST_NS),
+    };
+    if (layer->upper_fd >= 0)
+        ck_changes_list(changes, &where);
+    else
+        changes->incomplete = true;
+    result->changes = changes->items != NULL ? changes->items : none;
+    result->change_count = changes->count;
+    result->changes_incomplete = changes->incomplete;
+    result->kept_incomplete = layer->keep_fd >= 0 && (changes->incomplete || changes->keep_error != 0);
+}
+
 void ck_result_end(struct choke_result *result, struct ck_run *run)
 {
     const struct ck_wire_report *report = &run->report;
@@ -204,6 +234,7 @@ void ck_result_end(struct choke_result *result, struct ck_run *run)
         result->layers = no_layers;
         result->limit_count = 0;
     } else {
+        set_changes(result, run);
         result->kill = ck_kill_name(report->kill);
     }
     struct result_box *box = (struct result_box *)result;
@@ -219,6 +250,7 @@ void choke_result_free(struct choke_result *result)
     if (result == NULL)
         return;
     struct result_box *box = (struct result_box *)result;
+    ck_changes_done(&box->changes);
     ck_kept_done(&box->kept[0]);
     ck_kept_done(&box->kept[1]);
     ck_arena_done(&box->text);

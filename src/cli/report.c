@@ -121,6 +121,38 @@ static int set_limits(json_t *object, const struct choke_result *result)
     return bad;
 }
 
+static json_t *changes_array(const struct choke_result *result)
+{
+    if (!result->changes)
+        return json_null();
+    json_t *array = json_array();
+    int bad = 0;
+
+    for (size_t i = 0; i < result->change_count; i++) {
+        const struct choke_file_change *change = &result->changes[i];
+        json_t *object = json_object();
+        bad |= json_object_set_new(object, "path", ck_json_bytes(change->path));
+        bad |= json_object_set_new(object, "kind", ck_json_text(change->kind));
+        bad |= json_object_set_new(object, "type", ck_json_text(change->type));
+        bad |= json_object_set_new(object, "runs_later", ck_json_text(change->runs_later));
+        bad |= json_array_append_new(array, object);
+    }
+    if (!bad)
+        return array;
+    json_decref(array);
+    return NULL;
+}
+
+static int set_changes(json_t *object, const struct choke_result *result)
+{
+    int bad = 0;
+
+    bad |= json_object_set_new(object, "changes", changes_array(result));
+    bad |= json_object_set_new(object, "changes_incomplete", json_boolean(result->changes_incomplete));
+    bad |= json_object_set_new(object, "kept_incomplete", json_boolean(result->kept_incomplete));
+    return bad;
+}
+
 static int set_decision(json_t *object, const struct choke_result *result)
 {
     int bad = 0;
@@ -139,7 +171,7 @@ static void write_json(struct ck_session *session, const struct choke_result *re
     json_t *object = json_object();
 
     if (set_ending(object, result) || set_cost(object, result) || set_decision(object, result) ||
-        set_limits(object, result))
+        set_limits(object, result) || set_changes(object, result))
         session->out.error = ENOMEM;
     else
         ck_json_write(&session->out, object);
@@ -164,6 +196,8 @@ int ck_report_result(struct ck_session *session, enum ck_report_form form, const
         write_text(session, result);
     if (session->out.cut || session->err.cut)
         ck_outlet_print(&session->notes, "chokepoint: output was cut: its reader did not keep up\n");
+    if (result->kept_incomplete)
+        ck_outlet_print(&session->notes, "chokepoint: not all that was changed could be kept\n");
     if (result->error.outcome != CHOKE_NONE)
         ck_report_message(session, &result->error);
     return ck_report_written(session, status);

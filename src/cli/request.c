@@ -106,6 +106,7 @@ int ck_request_build(struct ck_request *ret_request, const struct ck_request_opt
         .max_output_bytes = given->max_output_bytes,
         .jail = (enum choke_jail)given->jail,
         .require_jail = given->require_jail,
+        .keep_path = given->keep,
     };
     int r = set_directories(ret_request, given, error);
     return r < 0 ? r : set_stdin(ret_request, given->stdin_name, error);

@@ -25,6 +25,7 @@ struct ck_request_options {
     size_t max_output_bytes;
     int jail;
     bool require_jail;
+    const char *keep;
     const char *policy;
 };
 
@@ -56,6 +57,8 @@ extern const struct ck_choice ck_request_jails[];
      CK_REQUEST_TARGET(jail), .choices = ck_request_jails}, \
     {"--require-jail", NULL, "refuse rather than run without a jail", CK_OPTION_FLAG, \
      CK_REQUEST_TARGET(require_jail)}, \
+    {"--keep", "DIR", "copy there what the tool wrote (workspace: overlay)", CK_OPTION_WORD, CK_OFFER_DIRECTORIES, \
+     CK_REQUEST_TARGET(keep)}, \
     {"--policy", "FILE", "this policy, not the embedded one", CK_OPTION_WORD, CK_OFFER_FILES, CK_REQUEST_TARGET(policy)}
 /* clang-format on */
 

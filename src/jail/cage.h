@@ -25,7 +25,7 @@
 #define CK_CAGE_TMP "/tmp"
 #define CK_CAGE_SCRATCH "/tmp/probe"
 #define CK_CAGE_SHM "/tmp/shm"
-#define CK_CAGE_OLD ".old" /* where the host's tree is kept until a run has what it needs */
+#define CK_CAGE_OLD ".old" /* for what stands there until it is in its place; empty when the tool starts */
 
 /* Paths of the inside are relative to the new root, those of the host begin with '/'. */
 enum ck_cage_op {

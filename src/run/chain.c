@@ -137,6 +137,8 @@ static void list_layers(struct ck_plan *plan)
     if (plan->ruleset_fd >= 0)
         plan->layers[count++] = "execs";
     count = drop_unbounded(plan, count);
+    if (plan->workspace == CK_WORKSPACE_OVERLAY && count < CK_LAYERS_MAX)
+        plan->layers[count++] = "overlay";
     plan->layers[count] = NULL;
 }
 
@@ -236,6 +238,16 @@ static int enter_wrap(const struct ck_plan_sources *sources, struct ck_plan *pla
     return refuse(plan, bound->name, "execs");
 }
 
+/* Without a jail the tool would write into the repository itself. */
+static int refuse_overlay(struct ck_plan *plan)
+{
+    (void)ck_error_set(&plan->verdict.error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP,
+                       "'workspace: overlay' of '%s' needs the native jail, and the run would be in none; ask for "
+                       "--jail native",
+                       plan->tool_name);
+    return refuse(plan, plan->tool_name, "workspace");
+}
+
 int ck_chain_close(const struct ck_plan_sources *sources, struct ck_plan *plan, const char *label)
 {
     struct ck_execs_tool tools[CHAIN_MAX] = {
@@ -249,6 +261,8 @@ int ck_chain_close(const struct ck_plan_sources *sources, struct ck_plan *plan, 
         result = enter_cage(sources, plan, tools, count, &inside);
     if (result == 0 && plan->jail.jail == &ck_jail_bwrap)
         result = enter_wrap(sources, plan, bound != NULL ? bound->tool : NULL, inside, label);
+    if (result == 0 && !caged && narrowest(tools, count) == CK_WORKSPACE_OVERLAY)
+        result = refuse_overlay(plan);
     bool restricted = result == 0 && !caged && bound != NULL;
     if (restricted)
         result = ck_execs_make(sources->execs, plan->root, tools, count, &plan->ruleset_fd, &plan->verdict.error);

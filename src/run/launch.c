@@ -330,6 +330,7 @@ static int make_warden(struct ck_launcher *launcher, const struct ck_cage_image 
     *warden = (struct ck_warden){.source = CK_SOURCE_WARDEN,
                                  .socket_fd = pair[0],
                                  .pidfd = -1,
+                                 .layer_fd = -1,
                                  .cage = cage != NULL ? cage->number : 0,
                                  .limited = limited};
     *ret_warden = warden;
@@ -374,6 +375,7 @@ void ck_launcher_discard(struct ck_warden *warden, bool kill)
     if (kill && warden->pidfd >= 0)
         (void)syscall(SYS_pidfd_send_signal, warden->pidfd, SIGKILL, NULL, 0);
     ck_fd_close(&warden->pidfd);
+    ck_fd_close(&warden->layer_fd);
     ck_fd_close(&warden->socket_fd);
     free(warden);
 }
@@ -522,8 +524,9 @@ int ck_launch_hear(struct ck_warden *warden, struct ck_wire_report *ret_report)
     if (got < (ssize_t)sizeof(struct ck_wire_simple))
         return -EPIPE;
     if (message.msg_controllen >= CMSG_LEN(sizeof(int)) && control.header.cmsg_type == SCM_RIGHTS) {
-        ck_fd_close(&warden->pidfd);
-        memcpy(&warden->pidfd, CMSG_DATA(&control.header), sizeof warden->pidfd);
+        int *kept = ret_report->kind == CK_WIRE_REPORT ? &warden->layer_fd : &warden->pidfd;
+        ck_fd_close(kept);
+        memcpy(kept, CMSG_DATA(&control.header), sizeof *kept);
     }
     return ret_report->kind == CK_WIRE_REPORT && got == (ssize_t)sizeof *ret_report ? 1 : 0;
 }

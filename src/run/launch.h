@@ -26,6 +26,7 @@ struct ck_warden {
     struct ck_warden *next;
     int socket_fd;
     int pidfd;     /* -1 until it said hello */
+    int layer_fd;  /* came with a report: what the run wrote into an overlay; -1: none */
     void *owner;   /* the run it serves, or NULL */
     uint64_t cage; /* the jail that its runs are in, 0 for none */
     bool limited;  /* its runs have limits */

@@ -173,6 +173,21 @@ static int step_execs(struct planner *planner)
     return ck_chain_close(planner->sources, planner->plan, probe != NULL ? probe : planner->plan->tool_name);
 }
 
+/* What is written into an overlay can be kept; of any other workspace there is nothing apart to keep. */
+static int step_keep(struct planner *planner)
+{
+    struct ck_plan *plan = planner->plan;
+    const char *path = planner->request->keep_path;
+    if (path == NULL)
+        return 0;
+    if (plan->workspace != CK_WORKSPACE_OVERLAY)
+        (void)ck_error_set(&plan->verdict.error, CHOKE_INVALID, EINVAL,
+                           "there is nothing to keep: the workspace of '%s' is not overlay", plan->tool_name);
+    else if (ck_keep_look(path, plan->root, &plan->arena, &plan->keep, &plan->verdict.error) == 0)
+        return 0;
+    return refuse(planner, "request.keep");
+}
+
 static int refuse_stdin(struct planner *planner, enum choke_outcome outcome, int errnum)
 {
     (void)ck_error_set(&planner->plan->verdict.error, outcome, errnum, "cannot hand over stdin: %s", strerror(errnum));
@@ -228,9 +243,9 @@ static int step_stdin(struct planner *planner)
 int ck_plan_make(const struct ck_plan_sources *sources, const struct choke_request *request, struct ck_plan *ret)
 {
     static const plan_step steps[] = {step_judge, step_limits, step_stdin, step_root,    step_cwd,
-                                      step_paths, step_tool,   step_jail,  step_strings, step_execs};
+                                      step_paths, step_tool,   step_jail,  step_strings, step_execs, step_keep};
     *ret = (struct ck_plan){
-        .cage = {.fd = -1}, .wrap = {.image_fd = -1, .program_fd = -1, .bwrap_fd = -1}, .root_fd = -1, .cwd_fd = -1, .execute_fd = -1, .ruleset_fd = -1, .stdin_fd = -1};
+        .cage = {.fd = -1}, .keep = {.fd = -1}, .wrap = {.image_fd = -1, .program_fd = -1, .bwrap_fd = -1}, .root_fd = -1, .cwd_fd = -1, .execute_fd = -1, .ruleset_fd = -1, .stdin_fd = -1};
     struct planner planner = {.sources = sources, .request = request, .plan = ret};
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
         int result = steps[i](&planner);
@@ -250,6 +265,7 @@ void ck_plan_done(struct ck_plan *plan)
     ck_fd_close(&plan->execute_fd);
     ck_fd_close(&plan->wrap.bwrap_fd);
     ck_fd_close(&plan->ruleset_fd);
+    ck_fd_close(&plan->keep.fd);
     if (plan->stdin_owned)
         ck_fd_close(&plan->stdin_fd);
     ck_arena_done(&plan->arena);

@@ -14,6 +14,7 @@
 #include "run/execs.h"
 #include "run/wire.h"
 #include "sys/binary.h"
+#include "sys/keep.h"
 
 #define CK_LAYERS_MAX 16
 
@@ -65,6 +66,7 @@ struct ck_plan {
     const char *cage_root;                 /* where the root is on the host */
     const char *cage_cwd;                  /* the working directory inside */
     enum ck_workspace workspace;
+    struct ck_keep_place keep; /* where what is written into an overlay goes */
     uint64_t limits[CK_LIMITS]; /* as they travel; 0: none */
     bool limited;               /* there is one */
     struct ck_identity root;

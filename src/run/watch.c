@@ -125,6 +125,14 @@ static void cut_stream(const struct ck_watch *watch, struct ck_stream *stream)
     close_stream(watch, stream);
 }
 
+/* With the last descriptor of it, what was written is gone. */
+static void close_layer(struct ck_overlay *layer)
+{
+    ck_fd_close(&layer->upper_fd);
+    ck_fd_close(&layer->lower_fd);
+    ck_fd_close(&layer->keep_fd);
+}
+
 static void end_run(struct ck_watch *watch, struct ck_run *run)
 {
     cut_stream(watch, &run->out);
@@ -132,6 +140,7 @@ static void end_run(struct ck_watch *watch, struct ck_run *run)
     unlink_run(watch, run);
     ck_scratch_remove(&run->scratch);
     watch->on_ended(watch->data, run);
+    close_layer(&run->layer);
 }
 
 static void bury(struct ck_watch *watch, struct ck_warden *warden)
@@ -146,6 +155,7 @@ static void bury(struct ck_watch *watch, struct ck_warden *warden)
 void ck_run_done(struct ck_run *run)
 {
     ck_scratch_remove(&run->scratch);
+    close_layer(&run->layer);
     ck_fd_close(&run->out.fd);
     ck_fd_close(&run->err.fd);
     ck_capture_done(&run->out.capture);
@@ -255,6 +265,7 @@ static void hear_warden(struct ck_watch *watch, struct ck_warden *warden)
         run->ended_ns = report.ended_ns;
         run->incomplete = (report.ending & CK_ENDING_STREAM_HELD) != 0;
         run->warden = NULL;
+        run->layer.upper_fd = ck_fd_take(&warden->layer_fd);
         if (report.ending & CK_ENDING_LAST)
             bury(watch, warden);
         else
@@ -372,6 +383,22 @@ static int engage(struct ck_watch *watch, struct ck_run *run, const struct ck_pl
     return 0;
 }
 
+/* What outlives the plan: the repository to compare with, and the place for what is kept. */
+static int prepare_layer(struct ck_run *run, const struct ck_plan *plan, struct choke_error *error)
+{
+    if (plan->cage.fd < 0 || plan->workspace != CK_WORKSPACE_OVERLAY)
+        return 0;
+    run->layer.wanted = true;
+    run->layer.lower_fd = fcntl(plan->root_fd, F_DUPFD_CLOEXEC, 3);
+    int result = run->layer.lower_fd < 0 ? -errno : 0;
+    if (result == 0 && plan->keep.fd >= 0)
+        result = ck_keep_make(&plan->keep, &run->layer.keep_fd);
+    if (result < 0)
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot prepare for what is kept: %s",
+                            strerror(-result));
+    return 0;
+}
+
 int ck_watch_start(struct ck_watch *watch, struct ck_run *run, const struct ck_plan *plan, struct choke_error *error)
 {
     struct ck_pipes pipes;
@@ -384,10 +411,14 @@ int ck_watch_start(struct ck_watch *watch, struct ck_run *run, const struct ck_p
     if (plan->wrap.scratch != NULL)
         result = ck_scratch_make(plan->wrap.scratches, plan->wrap.scratch, &run->scratch, error);
     if (result == 0)
+        result = prepare_layer(run, plan, error);
+    if (result == 0)
         result = engage(watch, run, plan, &pipes, error);
     ck_fd_close(&pipes.out[1]);
     ck_fd_close(&pipes.err[1]);
     if (result < 0) {
+        if (run->layer.keep_fd >= 0)
+            ck_keep_unmake(&plan->keep);
         ck_run_done(run);
         return result;
     }

@@ -26,6 +26,19 @@ struct ck_stream {
     struct ck_capture capture;
 };
 
+/* A repository that is written to by way of an overlay. */
+struct ck_overlay {
+    bool wanted;
+    int upper_fd; /* what was written; -1 until the warden's report, or where that got lost */
+    int lower_fd; /* the repository */
+    int keep_fd;  /* where a copy of what was written goes; -1: nowhere */
+};
+
+#define CK_OVERLAY_NONE \
+    { \
+        .upper_fd = -1, .lower_fd = -1, .keep_fd = -1 \
+    }
+
 struct ck_run {
     struct ck_run *next, *previous; /* among the running */
     struct ck_warden *warden;
@@ -41,6 +54,7 @@ struct ck_run {
     bool incomplete;
     struct ck_wire_report report;
     struct ck_scratch scratch; /* of a run that has one */
+    struct ck_overlay layer;
     void *owner;
 };
 

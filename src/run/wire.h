@@ -15,7 +15,7 @@
  *                      CK_WIRE_LARGE   the same with one descriptor more, a memfd that holds the plan
  *                      CK_WIRE_CANCEL  end the run
  *   warden -> caller   CK_WIRE_HELLO   with a pidfd of itself
- *                      CK_WIRE_REPORT  the run is over and its tree is dead
+ *                      CK_WIRE_REPORT  the run is over and its tree is dead; with the layer of an overlay, if it had one
  *   trial  -> caller   CK_WIRE_TRIED   whether the layer held
  *   caller -> keeper   CK_WIRE_PROVE   with a socket and the program of a jail: try to get out of it
  *   prover -> caller   CK_WIRE_PROVED  what held
@@ -201,6 +201,7 @@ enum ck_stage {
     CK_STAGE_STDIO,
     CK_STAGE_CWD,
     CK_STAGE_CAGE,
+    CK_STAGE_WORKSPACE,
     CK_STAGE_PRIVILEGES,
     CK_STAGE_DESCRIPTORS,
     CK_STAGE_EXECS,

@@ -16,6 +16,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <linux/mount.h>
 #include <linux/openat2.h>
 #include <linux/prctl.h>
@@ -24,6 +25,7 @@
 #include <stddef.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 
 #define NAMESPACES (CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP)
 
@@ -38,6 +40,11 @@
 #endif
 #define MNT_DETACH 2
 #define PLAIN (MS_NOSUID | MS_NODEV | MS_NOEXEC)
+/* Where a layer stands for a moment; the tool never sees it. */
+#define LAYER "/" CK_CAGE_OLD
+#define LAYER_UPPER LAYER "/upper"
+#define LAYER_WORK LAYER "/work"
+#define LAYER_OPTIONS "mode=0700,size=1g,nr_inodes=200k"
 #define ATTR_PLAIN (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC)
 
 static const char *text_at(const struct ck_cage_program *program, uint32_t at)
@@ -301,7 +308,7 @@ static long place_work(const struct ck_cage_run *run)
     result = CK_RAW2(setns, cage->root_ns_fd, CLONE_NEWNS);
     if (result < 0 || tree < 0)
         return result < 0 ? result : tree;
-    result = set_attributes((int)tree, ATTR_PLAIN | (run->workspace == CK_WORKSPACE_RO ? MOUNT_ATTR_RDONLY : 0));
+    result = set_attributes((int)tree, ATTR_PLAIN | (run->workspace != CK_WORKSPACE_RW ? MOUNT_ATTR_RDONLY : 0));
     if (result == 0)
         result = CK_RAW5(move_mount, tree, "", AT_FDCWD, CK_CAGE_WORK, MOVE_MOUNT_F_EMPTY_PATH);
     ck_close((int)tree);
@@ -310,6 +317,55 @@ static long place_work(const struct ck_cage_run *run)
     cage->work_inode = held.st_ino;
     cage->work_space = run->workspace;
     return result;
+}
+
+/* ---- a layer over the repository --------------------------------------------------------- */
+
+/*
+ * The upper directory begins with the mode of the repository's, or the tool would see another one on it. It is opened
+ * before that, for the mode may keep even its owner out.
+ */
+static long fill_layer(struct ck_cage_run *run)
+{
+    struct stat held;
+    long result = CK_RAW2(fstat, run->root_fd, &held);
+    if (result == 0)
+        result = CK_RAW3(mkdirat, AT_FDCWD, LAYER_UPPER, 0700);
+    if (result == 0)
+        result = CK_RAW3(mkdirat, AT_FDCWD, LAYER_WORK, 0700);
+    if (result == 0)
+        result = open_path(LAYER_UPPER, O_RDONLY | O_DIRECTORY);
+    if (result < 0)
+        return result;
+    run->layer_fd = (int)result;
+    return CK_RAW2(fchmod, run->layer_fd, held.st_mode & 0777);
+}
+
+/*
+ * An empty filesystem of bounded size for what the run writes. It stands where init, which gets a copy of our mounts,
+ * finds it; we keep nothing but a descriptor, and when that is closed the kernel throws all of it away.
+ */
+static long make_layer(struct ck_cage_run *run)
+{
+    long result = CK_RAW5(mount, "layer", LAYER, "tmpfs", PLAIN, LAYER_OPTIONS);
+    return result < 0 ? result : fill_layer(run);
+}
+
+/*
+ * In init: the repository below, the layer above, and only the two together to be seen. The kernel's notes are in
+ * user.* attributes ("userxattr"), the only kind that a user namespace may write.
+ */
+static long lay_over(struct ck_cage_run *run)
+{
+    struct statfs found;
+    ck_close(run->layer_fd);
+    long result = CK_RAW5(mount, "work", CK_CAGE_WORK, "overlay", PLAIN,
+                          "lowerdir=" CK_CAGE_WORK ",upperdir=" LAYER_UPPER ",workdir=" LAYER_WORK ",userxattr");
+    if (result == 0)
+        result = CK_RAW2(umount2, LAYER, MNT_DETACH);
+    if (result == 0)
+        result = CK_RAW2(statfs, CK_CAGE_WORK, &found);
+    return result == 0 && found.f_type != OVERLAYFS_SUPER_MAGIC ? -EPROTO : result;
 }
 
 /* ---- a run: what differs ----------------------------------------------------------------- */
@@ -334,11 +390,19 @@ static __attribute__((noreturn)) void init_main(void *argument)
     struct ck_cage_run *run = argument;
     (void)CK_RAW5(prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     (void)CK_RAW5(prctl, PR_SET_NAME, "choke-init", 0, 0, 0);
-    long entered = run->enter_fd < 0 ? 0 : CK_RAW3(write, run->enter_fd, "0", 1);
-    long result = entered < 0 ? entered : mount_rest(run);
+    uint32_t stage = CK_STAGE_LIMITS;
+    long result = run->enter_fd < 0 ? 0 : CK_RAW3(write, run->enter_fd, "0", 1);
+    if (result >= 0) {
+        stage = CK_STAGE_WORKSPACE;
+        result = run->workspace == CK_WORKSPACE_OVERLAY ? lay_over(run) : 0;
+    }
+    if (result == 0) {
+        stage = CK_STAGE_CAGE;
+        result = mount_rest(run);
+    }
     if (result == 0)
         ck_init_serve(run);
-    run->cage->told->stage = entered < 0 ? CK_STAGE_LIMITS : CK_STAGE_CAGE;
+    run->cage->told->stage = stage;
     run->cage->told->error = (int32_t)-result;
     ck_leave(127);
 }
@@ -346,6 +410,14 @@ static __attribute__((noreturn)) void init_main(void *argument)
 long ck_cage_create(struct ck_cage_run *run)
 {
     *run->cage->told = (struct ck_cage_told){0};
+    bool layered = run->workspace == CK_WORKSPACE_OVERLAY;
+    run->layer_fd = -1;
     long result = place_work(run);
-    return result < 0 ? result : ck_create_caged(init_main, run);
+    if (result == 0 && layered)
+        result = make_layer(run);
+    if (result == 0)
+        result = ck_create_caged(init_main, run);
+    if (layered)
+        (void)CK_RAW2(umount2, LAYER, MNT_DETACH);
+    return result;
 }

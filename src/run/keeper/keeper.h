@@ -222,6 +222,7 @@ struct ck_cage_run {
     int root_fd;
     const char *root_path; /* of root_fd on the host */
     uint32_t workspace;    /* enum ck_workspace */
+    int layer_fd;          /* made: what the run writes into an overlay; -1: none */
     bool landed;           /* in a jail that bwrap made */
     int enter_fd;          /* cgroup.procs of where its limits are held; or -1 */
 };

@@ -60,6 +60,7 @@ struct run {
     uint64_t cpu_limit_ns;
     uint64_t cpu_look_ns; /* when to look at CPU time; NEVER: it has no limit, or nobody counts it */
     int read_fds[2];
+    int layer_fd;              /* what it writes into an overlay; -1: none */
     struct ck_cage_told *told; /* NULL: not in a jail */
     bool wrapped;              /* in one that bwrap makes */
     struct ck_wire_report report;
@@ -341,11 +342,13 @@ static long create_process(struct warden *warden, struct run *run, const struct 
         .root_fd = child->fds[CK_WIRE_CWD],
         .root_path = (const char *)plan + plan->root_at,
         .workspace = plan->workspace,
+        .layer_fd = -1,
         .enter_fd = warden->limiter.enter_fd,
     };
     child->cwd = (const char *)plan + plan->cwd_at;
     run->told = warden->cage.told;
     long pid = warden->cage_error < 0 ? warden->cage_error : ck_cage_create(&caged);
+    run->layer_fd = caged.layer_fd;
     run->report.stage = pid < 0 ? CK_STAGE_CAGE : CK_STAGE_NONE;
     run->report.error = pid < 0 ? (int32_t)-pid : 0;
     return pid;
@@ -421,6 +424,7 @@ static bool serve_plan(struct warden *warden, unsigned char *base, const int *fd
 {
     const struct ck_wire_plan *plan = (const void *)base;
     struct run run = {.read_fds = {fds[CK_WIRE_STDOUT_READ], fds[CK_WIRE_STDERR_READ]},
+                      .layer_fd = -1,
                       .cpu_look_ns = NEVER,
                       .report = {.kind = CK_WIRE_REPORT}};
     /* A plan whose time is over is not begun: the caller may have given it up. */
@@ -445,7 +449,9 @@ static bool serve_plan(struct warden *warden, unsigned char *base, const int *fd
     bool fit = clean && !run.cgroup_killed;
     if (!fit)
         run.report.ending |= CK_ENDING_LAST;
-    return !run.orphaned && ck_send(warden->socket_fd, &run.report, sizeof run.report, -1) >= 0 && fit;
+    bool sent = !run.orphaned && ck_send(warden->socket_fd, &run.report, sizeof run.report, run.layer_fd) >= 0;
+    ck_close(run.layer_fd);
+    return sent && fit;
 }
 
 /* A plan that could not be received whole. False when the caller is gone. */

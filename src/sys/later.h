@@ -1,0 +1,31 @@
+/*
+ * later.h - which changes of a repository will come to run by themselves (R37). Pure: looks at text only.
+ *
+ * A hook, a script of a package, a build file or an editor's task is run by a tool that was asked for something else, so
+ * whoever takes such a change over has as good as run it. The answers are reasons in a word or two, constants, or NULL.
+ */
+#ifndef CK_SYS_LATER_H
+#define CK_SYS_LATER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* By its place: path is from the root, without '/' at its start. */
+const char *ck_later_place(const char *path);
+
+/* By how a regular file begins, and whether somebody may execute it. */
+const char *ck_later_content(const char *head, size_t length, bool executable);
+
+/* A link at path: does its target lead out of the root, or can that not be told? */
+const char *ck_later_link(const char *path, const char *target);
+
+/* Is it a package.json, whose text decides? */
+bool ck_later_is_package(const char *path);
+
+/*
+ * What changed in a package.json; before is NULL for a new one. NULL where only members changed that describe it, and
+ * nothing that is run or fetched.
+ */
+const char *ck_later_package(const char *before, size_t before_length, const char *after, size_t after_length);
+
+#endif
