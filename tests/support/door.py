@@ -16,9 +16,11 @@ RAN = ("exited", "signaled", "timeout", "cancelled")
 
 FIELDS = {"outcome", "exit_code", "signal", "stdout", "stderr", "output_incomplete", "duration_ms", "user_ms",
           "system_ms", "max_rss_kib", "jail", "layers", "kill", "tool", "rule", "error", "limits",
-          "limit_hit"}
+          "limit_hit", "changes", "changes_incomplete", "kept_incomplete"}
 LIMITS = ("memory_mib", "processes", "cpu_s", "file_size_mib", "open_files")
 MECHANISMS = ("cgroup2", "cgroup1", "rlimit")
+CHANGE_KINDS = ("added", "modified", "deleted", "mode")
+CHANGE_TYPES = ("file", "dir", "link", "other")
 HITS = ("oom", "pids", "cpu", "fsize")
 
 VICTIMS = ("say_args", "say_env", "say_state", "flood", "stubborn", "escape", "chain", "comet", "bomb", "halt", "slay",
@@ -100,6 +102,15 @@ def check_limits(document) -> None:
         assert limit["mechanism"] in MECHANISMS or document["kill"] is None
 
 
+def check_changes(document) -> None:
+    assert isinstance(document["changes_incomplete"], bool) and isinstance(document["kept_incomplete"], bool)
+    assert (document["changes"] is not None) == ("overlay" in document["layers"])
+    for change in document["changes"] or []:
+        assert set(change) == {"path", "kind", "type", "runs_later"}
+        assert change["kind"] in CHANGE_KINDS and change["type"] in CHANGE_TYPES
+        assert change["runs_later"] is None or change["runs_later"]
+
+
 def check_shape(document) -> None:
     """R26: these fields, no others, of these types, in every outcome."""
     assert set(document) == FIELDS, set(document) ^ FIELDS
@@ -125,6 +136,7 @@ def check_shape(document) -> None:
         assert document["error"]["code"] == outcome
         assert document["error"]["message"]
     check_limits(document)
+    check_changes(document)
     if outcome == "signaled":
         assert isinstance(document["signal"], int) and 0 < document["signal"] <= 64
     elif outcome not in RAN or outcome == "exited":
