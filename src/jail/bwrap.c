@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#define TMP_BYTES "1073741824" /* as in the native jail */
 #define LAND "/proc/self/fd/4" /* CK_LAND_IMAGE of run/wire.h */
 
 static const char *const layers[] = {"user_ns", "mount_ns",        "pid_ns",       "net_ns",   "ipc_ns",
@@ -107,7 +108,8 @@ static void put_jail(struct line *line, const struct ck_bwrap_wanted *wanted)
     static const char *const first[] = {"bwrap",      "--unshare-all", "--new-session", "--die-with-parent",
                                         "--as-pid-1", "--hostname",    "jail",          "--cap-drop",
                                         "ALL"};
-    static const char *const own[] = {"--proc", "/proc", "--dev", "/dev", "--tmpfs", CK_CAGE_TMP};
+    static const char *const own[] = {"--proc",  "/proc",     "--dev",  "/dev",    "--size",  TMP_BYTES,
+                                      "--tmpfs", CK_CAGE_TMP, "--size", TMP_BYTES, "--tmpfs", "/dev/shm"};
     for (size_t i = 0; i < sizeof first / sizeof first[0]; i++)
         put(line, first[i]);
     for (uint32_t i = 0; i < wanted->program->steps_count; i++)
