@@ -154,14 +154,18 @@ static void try_controllers(struct ck_layer_finding *findings)
     }
 }
 
-static void find_jails(struct ck_layer_finding *findings)
+static void find_jails(struct choke_context *context, struct ck_layer_finding *findings)
 {
     static const struct {
         enum ck_layer layer;
         const char *name;
     } jails[] = {{CK_LAYER_NATIVE, "native"}, {CK_LAYER_BWRAP, "bwrap"}, {CK_LAYER_SEATBELT, "seatbelt"}};
-    for (size_t i = 0; i < sizeof jails / sizeof jails[0]; i++)
-        findings[jails[i].layer].error = ck_jail_find(jails[i].name) != NULL ? 0 : ENOTSUP;
+    for (size_t i = 0; i < sizeof jails / sizeof jails[0]; i++) {
+        const struct ck_jail *jail = ck_jail_find(jails[i].name);
+        const struct ck_jail_state *state = jail != NULL ? ck_jail_look(&context->jails, jail) : NULL;
+        findings[jails[i].layer] = (struct ck_layer_finding){.error = state != NULL && state->holds ? 0 : ENOTSUP,
+                                                             .words = state != NULL ? state->words : NULL};
+    }
 }
 
 static void try_layers(struct choke_context *context, struct ck_layer_finding findings[CK_LAYERS])
@@ -178,7 +182,7 @@ static void try_layers(struct choke_context *context, struct ck_layer_finding fi
     if (refused != 0)
         findings[CK_LAYER_CGROUP_KILL].error = refused;
     try_controllers(findings);
-    find_jails(findings);
+    find_jails(context, findings);
 }
 
 /* ---- the report ---- */

@@ -19,8 +19,7 @@ const struct ck_jail *ck_jail_find(const char *name)
     return NULL;
 }
 
-/* NULL for an adapter that this build does not have. */
-static const struct ck_jail_state *look_at(struct ck_jails *jails, const struct ck_jail *jail)
+const struct ck_jail_state *ck_jail_look(struct ck_jails *jails, const struct ck_jail *jail)
 {
     size_t i = 0;
     while (adapters[i] != jail)
@@ -41,7 +40,7 @@ static const struct ck_jail *choose_auto(struct ck_jails *jails, struct ck_jail_
 {
     for (size_t i = 0; i < sizeof preferred / sizeof preferred[0]; i++) {
         const struct ck_jail *jail = ck_jail_find(preferred[i]);
-        const struct ck_jail_state *state = jail != NULL ? look_at(jails, jail) : NULL;
+        const struct ck_jail_state *state = jail != NULL ? ck_jail_look(jails, jail) : NULL;
         if (state != NULL && state->holds)
             return jail;
         if (choice->skipped == NULL) {
@@ -65,7 +64,7 @@ int ck_jail_choose(struct ck_jails *jails, enum choke_jail wanted, bool required
     if (ret_choice->jail == NULL)
         return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP,
                             "jail '%s' is not in this build", wanted_name(wanted));
-    const struct ck_jail_state *state = look_at(jails, ret_choice->jail);
+    const struct ck_jail_state *state = ck_jail_look(jails, ret_choice->jail);
     if (!state->holds)
         return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP, "jail '%s' is not to be had here (%s): %s",
                             ret_choice->jail->name, state->reason, state->words);

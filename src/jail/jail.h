@@ -51,6 +51,9 @@ extern const struct ck_jail ck_jail_seatbelt; /* not for Linux: not in the regis
 /* The adapter of this name; NULL where this build has none. */
 const struct ck_jail *ck_jail_find(const char *name);
 
+/* What is known of an adapter of this build; it is proven now if it was not before. */
+const struct ck_jail_state *ck_jail_look(struct ck_jails *jails, const struct ck_jail *jail);
+
 /* wanted is never CHOKE_JAIL_DEFAULT. Failures have outcome CHOKE_JAIL_UNAVAILABLE. */
 int ck_jail_choose(struct ck_jails *jails, enum choke_jail wanted, bool required, bool egress, struct ck_jail_choice *ret_choice,
                    struct choke_error *error);

@@ -46,6 +46,7 @@ struct question {
     int error;
     bool no_user; /* there is no user namespace, and we are not root */
     const struct ck_host *host;
+    const char *said;
     struct ck_layer_words *words;
 };
 
@@ -159,7 +160,7 @@ static bool not_delegated(const struct question *question)
 
 static bool not_built(const struct question *question)
 {
-    return answer(question, "", "not in this version");
+    return answer(question, "", "%s", question->said != NULL ? question->said : "not in this version");
 }
 
 typedef bool (*cause_fn)(const struct question *question);
@@ -182,6 +183,8 @@ static void add_detail(enum ck_layer layer, const struct ck_layer_finding *findi
         (void)snprintf(words->detail, sizeof words->detail, "Landlock ABI %d", finding->value);
     else if (layers[layer].kind == NAMESPACE)
         detail = finding->value != 0 ? "in a user namespace" : "with the caller's privileges";
+    else if (layers[layer].kind == JAIL)
+        detail = "its walls were tried from inside";
     else if (layers[layer].kind == CONTROLLER)
         detail = finding->way == CK_CONTROLLER_V1 ? "cgroup v1" : "cgroup v2";
     if (detail[0] != '\0')
@@ -202,6 +205,7 @@ void ck_layer_explain(enum ck_layer layer, const struct ck_layer_finding *findin
         .error = finding->error,
         .no_user = !host->root && findings[CK_LAYER_USER].error != 0,
         .host = host,
+        .said = finding->words,
         .words = ret_words,
     };
     for (const cause_fn *cause = causes[layers[layer].kind]; *cause != NULL; cause++)

@@ -35,6 +35,7 @@ struct ck_layer_finding {
     int error; /* 0: it holds; a positive errno; EPROTO: accepted by the kernel, and yet it does not hold */
     int value; /* Landlock's ABI; 1 for a namespace that stands in a user namespace */
     enum ck_controller_way way;
+    const char *words; /* of a jail that does not hold: why; NULL: it is not in this build */
 };
 
 /* All text is static or in the buffers. */
@@ -42,7 +43,7 @@ struct ck_layer_words {
     const char *name;  /* "execs", "net" */
     const char *group; /* "kernel", "namespace", "cgroup", "jail" */
     char detail[96];   /* "" for nothing to add */
-    char cause[160];   /* "" where it holds */
+    char cause[256];   /* "" where it holds */
     char remedy[160];  /* "" where there is none to give */
 };
 
