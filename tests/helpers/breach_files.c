@@ -39,7 +39,7 @@ static const char *list(char **arguments)
     while (directory != NULL && readdir(directory) != NULL) {
         count++;
     }
-    return count > 2 ? NULL : "opendir";
+    return count > 0 ? NULL : "opendir";
 }
 
 static const char *put(const char *path, int flags, const char *text, size_t length)

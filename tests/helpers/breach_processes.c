@@ -9,6 +9,7 @@
  *   rewrite PATH           writes to the file what stands in it
  *   replace PROGRAM        has PROGRAM (dd) overwrite the first byte of this tool's own file, by /proc/self/exe
  *   descriptors            reads from a descriptor beyond 2
+ *   init_descriptors       opens a file that the first process has open
  *   enter PATH             joins the namespace
  */
 #include "breach.h"
@@ -115,7 +116,8 @@ static const char *rewrite(char **arguments)
     if (length <= 0) {
         return "read";
     }
-    return pwrite(fd, text, (size_t)length, 0) == length ? NULL : "write";
+    fd = open(arguments[0], O_WRONLY);
+    return write(fd, text, (size_t)length) == length ? NULL : "write";
 }
 
 /* While a program runs its file cannot be written: so let another run, which still has it open. */
@@ -147,6 +149,20 @@ static const char *descriptors(char **arguments)
     return "descriptors";
 }
 
+/* Each leads to what it is of, if it can be followed. */
+static const char *init_descriptors(char **arguments)
+{
+    char name[64];
+    (void)arguments;
+    for (int fd = 0; fd < 1024; fd++) {
+        (void)snprintf(name, sizeof name, "/proc/1/fd/%d", fd);
+        if (open(name, O_PATH) >= 0) {
+            return NULL;
+        }
+    }
+    return "open";
+}
+
 static const char *enter(char **arguments)
 {
     int fd = open(arguments[0], O_RDONLY);
@@ -157,10 +173,17 @@ static const char *enter(char **arguments)
 }
 
 static const struct breach ways[] = {
-    {"kill", 2, kill_it},    {"parent", 1, parent},      {"everyone", 0, everyone},
-    {"trace", 1, trace},     {"write", 1, write_memory}, {"descriptor", 1, take_descriptor},
-    {"rewrite", 1, rewrite}, {"replace", 1, replace},    {"descriptors", 0, descriptors},
+    {"kill", 2, kill_it},
+    {"parent", 1, parent},
+    {"everyone", 0, everyone},
+    {"trace", 1, trace},
+    {"write", 1, write_memory},
+    {"descriptor", 1, take_descriptor},
+    {"rewrite", 1, rewrite},
+    {"replace", 1, replace},
+    {"descriptors", 0, descriptors},
     {"enter", 1, enter},
+    {"init_descriptors", 0, init_descriptors},
 };
 
 int main(int argc, char **argv)

@@ -25,6 +25,7 @@ class Cell:
     def write_policy(self, more=(), search_path=None, **entries):
         """entries: extra keys for a victim, attempt={"execs": ["sh"]}; more: entries of other tools."""
         tools = [self.box.entry(name, route="external", **entries.get(name, {})) for name in VICTIMS]
+        tools.append(self.box.entry("bwrap", route="jail"))
         return self.box.write_policy(tools + list(more), search_path=search_path, name="policy/jail.yaml")
 
     def run(self, *argv, jail=None, options=(), policy=None, **shape):

@@ -1,0 +1,23 @@
+"""Attacker: the tool. Means: other entries to the kernel, whose calls have other numbers: int 0x80 (i386) and x32. A filter that
+compares numbers only would let them all through.
+
+Expected: the process is killed by SIGSYS at the first such call. Outside, i386 works and x32 does not kill.
+"""
+import os
+import signal
+
+import pytest
+
+pytestmark = pytest.mark.skipif(os.uname().machine != "x86_64", reason="only x86_64 has these entries")
+
+
+def test_i386_call_kills(cell):
+    cell.succeeds_outside("breach_calls", "i386")
+    cell.killed_inside("breach_calls", "i386", signal=signal.SIGSYS)
+
+
+def test_x32_call_kills(cell):
+    """Where the kernel was built without x32 it says so outside; inside it is not asked."""
+    outside = cell.run("breach_calls", "x32", jail="none")
+    assert outside.status == 0 or b"ENOSYS" in outside.stream("stdout"), outside.document
+    cell.killed_inside("breach_calls", "x32", signal=signal.SIGSYS)

@@ -1,0 +1,33 @@
+"""Attacker: the tool. Means: sockets of families that a network namespace does not bound, or bounds only in part: AF_VSOCK (the
+hypervisor), AF_NETLINK, AF_PACKET, AF_ALG (the kernel's ciphers, with a history), AF_XDP, and plain AF_INET.
+
+Expected: there is no socket of any family. A family that this kernel does not have is told from one that is refused by a
+kind of socket that does not exist: the kernel says EINVAL, the filter never gets so far.
+"""
+import pytest
+
+STREAM, DATAGRAM, RAW, NO_KIND = 1, 2, 3, 77
+FAMILIES = {"inet": (2, DATAGRAM), "inet6": (10, DATAGRAM), "netlink": (16, RAW), "packet": (17, RAW), "vsock": (40, STREAM),
+            "xdp": (44, RAW), "unix": (1, STREAM), "bluetooth": (31, RAW), "alg": (38, 5), "tipc": (30, RAW),
+            "key": (15, RAW), "can": (29, RAW), "qipcrtr": (42, DATAGRAM)}
+ORDINARY = ("inet", "inet6", "netlink", "unix")  # what anybody has everywhere
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_family_is_refused(cell, name):
+    family, kind = FAMILIES[name]
+    if name in ORDINARY:
+        cell.succeeds_outside("breach_calls", "socket", family, kind)
+    cell.refused_inside("breach_calls", "socket", family, kind, errnos="EAFNOSUPPORT")
+
+
+@pytest.mark.parametrize("name", ["packet", "vsock"])
+def test_family_of_root_is_refused(root_cell, name):
+    root_cell.breaks_out_only_outside("breach_calls", "socket", *FAMILIES[name], errnos="EAFNOSUPPORT")
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_filter_is_what_refuses(cell, name):
+    attack = ["breach_calls", "socket", FAMILIES[name][0], NO_KIND]
+    assert b"EINVAL" in cell.run(*attack, jail="none").stream("stdout")
+    cell.refused_inside(*attack, errnos="EAFNOSUPPORT")
