@@ -25,7 +25,7 @@
 
 /* ---- the place --------------------------------------------------------------------------- */
 
-/* 1, 0 or a negative errno. */
+/* -EXDEV if it does. */
 static int lies_in(int directory_fd, struct ck_identity root)
 {
     CK_FD at = fcntl(directory_fd, F_DUPFD_CLOEXEC, 3);
@@ -33,7 +33,7 @@ static int lies_in(int directory_fd, struct ck_identity root)
     int result = at < 0 ? -errno : ck_identity_of(at, &here);
     for (int i = 0; result == 0 && i < UP_MAX; i++) {
         if (here.device == root.device && here.inode == root.inode)
-            return 1;
+            return -EXDEV;
         int up = openat(at, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
         if (up < 0)
             return -errno;
@@ -105,17 +105,13 @@ int ck_keep_look(const char *path, struct ck_identity root, struct ck_arena *are
                  struct choke_error *error)
 {
     struct ck_keep_place place = {.fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC)};
-    int result = 0;
-    if (place.fd >= 0) {
+    int result = place.fd >= 0 ? 0 : errno == ENOENT ? look_above(path, arena, &place) : -errno;
+    if (result == 0)
+        result = lies_in(place.fd, root);
+    if (result == 0 && place.name == NULL)
         result = is_ours(place.fd);
-        if (result == 0)
-            result = is_empty(place.fd);
-    } else {
-        result = errno == ENOENT ? look_above(path, arena, &place) : -errno;
-    }
-    int inside = result < 0 ? 0 : lies_in(place.fd, root);
-    if (inside != 0)
-        result = inside < 0 ? inside : -EXDEV;
+    if (result == 0 && place.name == NULL)
+        result = is_empty(place.fd);
     if (result < 0) {
         ck_fd_close(&place.fd);
         return refuse(path, -result, error);

@@ -34,7 +34,7 @@ static const struct place places[] = {
     {NULL, "lefthook.yml", NULL, HOOK},
     {NULL, ".pre-commit-config.yaml", NULL, HOOK},
     {NULL, ".git", NULL, GIT},
-    {"/.git/", "config", NULL, GIT},
+    {NULL, "config", NULL, GIT}, /* also of a repository without a working tree, which has any name */
     {"/.git/", "config.worktree", NULL, GIT},
     {"/.git/", "attributes", NULL, GIT},
     {"/.git/", "alternates", NULL, GIT},
