@@ -51,7 +51,8 @@ struct question {
 };
 
 static const char delegate[] =
-    "run it in a delegated cgroup: systemd-run --user --scope -p Delegate=yes chokepoint ...";
+    "run it in a leaf of a delegated cgroup: systemd-run --user -P -p Delegate=yes -p DelegateSubgroup=main "
+    "chokepoint ...";
 
 __attribute__((format(printf, 3, 4))) static bool answer(const struct question *question, const char *remedy,
                                                          const char *format, ...)

@@ -130,28 +130,61 @@ static int try_group(int parent_fd, const char *controller, bool v2)
     return -result;
 }
 
-static void try_v2(const char *controller, struct ck_controller *ret)
+/* The kernel would let processes be handed on where there are some already, and make all groups beneath unusable. */
+static bool may_hand_on(int group_fd)
+{
+    char text[16];
+    return faccessat(group_fd, "cgroup.type", F_OK, 0) < 0 ||
+           (read_text(group_fd, "cgroup.procs", text, sizeof text) == 0 && text[0] == '\0');
+}
+
+/* In a group of this directory; what is switched on for that is switched off again. */
+static int try_in(int parent_fd, const char *controller)
 {
     char text[1024], word[32];
+    int error = -read_text(parent_fd, "cgroup.controllers", text, sizeof text);
+    if (error != 0)
+        return error;
+    if (!has_word(text, controller, " \n"))
+        return ENODEV;
+    error = try_group(parent_fd, controller, true);
+    if (error != ENOENT)
+        return error;
+    if (!may_hand_on(parent_fd))
+        return EBUSY;
+    (void)snprintf(word, sizeof word, "+%s", controller);
+    error = -write_word(parent_fd, "cgroup.subtree_control", word);
+    if (error != 0)
+        return error;
+    error = try_group(parent_fd, controller, true);
+    word[0] = '-';
+    (void)write_word(parent_fd, "cgroup.subtree_control", word);
+    return error;
+}
+
+/* Limits of our own that a group beside us would not have: then it would be no place for a tool. */
+static bool is_bounded(int own_fd)
+{
+    static const char *const files[] = {"memory.max", "memory.high", "memory.swap.max", "pids.max", "cpu.max"};
+    char text[64];
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
+        if (read_text(own_fd, files[i], text, sizeof text) == 0 && strncmp(text, "max", 3) != 0)
+            return true;
+    return false;
+}
+
+/* As a run does it (run/keeper/limits.c): in our own group, or beside it. */
+static void try_v2(const char *controller, struct ck_controller *ret)
+{
     CK_FD own_fd = ck_cgroup_own();
     ret->way = CK_CONTROLLER_V2;
-    ret->error = own_fd < 0 ? -own_fd : -read_text(own_fd, "cgroup.controllers", text, sizeof text);
-    if (ret->error != 0)
+    ret->error = own_fd < 0 ? -own_fd : try_in(own_fd, controller);
+    if (own_fd < 0 || ret->error == 0 || is_bounded(own_fd))
         return;
-    if (!has_word(text, controller, " \n")) {
-        ret->error = ENODEV;
-        return;
-    }
-    ret->error = try_group(own_fd, controller, true);
-    if (ret->error != ENOENT)
-        return;
-    (void)snprintf(word, sizeof word, "+%s", controller);
-    ret->error = -write_word(own_fd, "cgroup.subtree_control", word);
-    if (ret->error != 0)
-        return;
-    ret->error = try_group(own_fd, controller, true);
-    word[0] = '-';
-    (void)write_word(own_fd, "cgroup.subtree_control", word);
+    CK_FD beside_fd = openat(own_fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (beside_fd >= 0 && faccessat(beside_fd, "cgroup.subtree_control", F_OK, 0) == 0 &&
+        try_in(beside_fd, controller) == 0)
+        ret->error = 0;
 }
 
 static void try_v1(const char *controller, struct ck_controller *ret)

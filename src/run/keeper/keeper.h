@@ -151,8 +151,11 @@ struct ck_limiter {
     uint64_t before[CK_CONTROLS];   /* what was seen when the run began */
 };
 
-/* In the keeper: has the controllers of version 2 given to the directories in base_fd, as far as they are to be had. */
-void ck_limits_enable(int parent_fd, int base_fd);
+/* In the keeper: has the controllers of version 2 given to the directories in base_fd. False: none is to be had. */
+bool ck_limits_enable(int parent_fd, int base_fd);
+
+/* The directory that own_fd is in, where it would be no way around a limit that own_fd has; or -1. */
+int ck_limits_beside(int own_fd);
 
 /*
  * In the warden: enters what is to be entered and opens the rest; before it is in the jail, if it is to be in one (caged).

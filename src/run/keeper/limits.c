@@ -86,18 +86,57 @@ static uint64_t number_in(int fd, const char *line)
 /* ---- in the keeper ----------------------------------------------------------------------- */
 
 /*
- * A directory can hand controllers on only while no process is in it; the caller's own has at least the caller, unless it
- * is the root, so what is not on there already will hardly come. Each by itself: one may be had where the other is not.
+ * Only the root, and a directory that no process is in, may hand controllers on. The kernel refuses memory elsewhere, but
+ * not processes: there it would turn all that is beneath into something that no process can be born in.
  */
-void ck_limits_enable(int parent_fd, int base_fd)
+static bool may_hand_on(int directory_fd)
+{
+    char byte;
+    int fd = open_in(directory_fd, "cgroup.procs", O_RDONLY);
+    bool empty = fd >= 0 && CK_RAW4(pread64, fd, &byte, 1, 0) == 0;
+    ck_close(fd);
+    return empty || CK_RAW3(faccessat, directory_fd, "cgroup.type", 0) == -ENOENT;
+}
+
+/* Each by itself: one may be had where the other is not. */
+bool ck_limits_enable(int parent_fd, int base_fd)
 {
     static const char *const names[] = {"+memory", "+pids"};
+    bool asked = may_hand_on(parent_fd);
+    bool any = false;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (write_in(base_fd, "cgroup.subtree_control", names[i]) == 0)
-            continue;
-        if (write_in(parent_fd, "cgroup.subtree_control", names[i]) == 0)
-            (void)write_in(base_fd, "cgroup.subtree_control", names[i]);
+        long result = write_in(base_fd, "cgroup.subtree_control", names[i]);
+        if (result < 0 && asked && write_in(parent_fd, "cgroup.subtree_control", names[i]) == 0)
+            result = write_in(base_fd, "cgroup.subtree_control", names[i]);
+        any = any || result == 0;
     }
+    return any;
+}
+
+/* A limit that is not there, or does not limit. */
+static bool is_open(int directory_fd, const char *name)
+{
+    char text[4] = "";
+    int fd = open_in(directory_fd, name, O_RDONLY);
+    if (fd < 0)
+        return fd == -ENOENT;
+    long got = CK_RAW4(pread64, fd, text, sizeof text, 0);
+    ck_close(fd);
+    return got >= 3 && text[0] == 'm' && text[1] == 'a' && text[2] == 'x';
+}
+
+/* Whoever has set a limit for the caller has set it for the tools too: those must not leave its directory. */
+int ck_limits_beside(int own_fd)
+{
+    static const char *const limits[] = {"memory.max", "memory.high", "memory.swap.max", "pids.max", "cpu.max"};
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++)
+        if (!is_open(own_fd, limits[i]))
+            return -1;
+    int fd = open_in(own_fd, "..", O_RDONLY | O_DIRECTORY);
+    if (fd >= 0 && CK_RAW3(faccessat, fd, "cgroup.subtree_control", 0) == 0)
+        return fd;
+    ck_close(fd);
+    return -1;
 }
 
 /* ---- in the warden, once ----------------------------------------------------------------- */

@@ -21,7 +21,8 @@ struct keeper {
     struct ck_keep keep;
     int cgroup_parent_fd;
     int group_parent_fds[CK_CONTROLS]; /* of version 1 */
-    bool controllers_on;
+    int leaf_parent_fd, leaf_base_fd;  /* of version 2, where directories with controllers are made; or -1 */
+    bool leaves_known;
     char cgroup_prefix[64];
     size_t warden_count;
     long last_number;
@@ -34,7 +35,9 @@ static long numbers[CK_WARDENS_MAX]; /* of their cgroups */
 static struct keeper keeper = {
     .keep = {.caller_fd = -1, .sigchld_fd = -1, .proc_fd = -1, .cgroup_fd = -1, .group_fds = {-1, -1, -1}},
     .cgroup_parent_fd = -1,
-    .group_parent_fds = {-1, -1, -1}};
+    .group_parent_fds = {-1, -1, -1},
+    .leaf_parent_fd = -1,
+    .leaf_base_fd = -1};
 
 /* What rt_sigaction takes, as far as it matters for resetting. */
 struct disposition {
@@ -122,15 +125,38 @@ static void take_groups(uint32_t controls, const int *fds, unsigned count)
     }
 }
 
-/* The leaf is for a warden that is in a directory beside it. */
-static struct ck_groups make_groups(long number, bool beside)
+/*
+ * In our own directory where that can hand on controllers; else beside it, as the rules of version 2 have it. Where
+ * neither has any, a leaf still counts CPU time.
+ */
+static void know_leaves(void)
+{
+    keeper.leaves_known = true;
+    keeper.leaf_base_fd = keeper.keep.cgroup_fd;
+    if (ck_limits_enable(keeper.cgroup_parent_fd, keeper.keep.cgroup_fd))
+        return;
+    int beside_fd = ck_limits_beside(keeper.cgroup_parent_fd);
+    int base_fd =
+        beside_fd < 0 ? -1 : ck_cgroup_base(beside_fd, keeper.cgroup_prefix, keeper.keep.proc_fd, "cgroup.kill");
+    if (base_fd >= 0 && ck_limits_enable(beside_fd, base_fd)) {
+        keeper.leaf_parent_fd = beside_fd;
+        keeper.leaf_base_fd = base_fd;
+        return;
+    }
+    if (base_fd >= 0)
+        ck_cgroup_base_remove(beside_fd, base_fd, keeper.cgroup_prefix);
+    ck_close(base_fd);
+    ck_close(beside_fd);
+}
+
+/* The leaf is for a warden that was born in a directory. */
+static struct ck_groups make_groups(long number, bool born)
 {
     struct ck_groups groups = {.limited = true, .leaf_fd = -1};
-    if (beside && !keeper.controllers_on)
-        ck_limits_enable(keeper.cgroup_parent_fd, keeper.keep.cgroup_fd);
-    keeper.controllers_on = keeper.controllers_on || beside;
-    if (beside)
-        groups.leaf_fd = ck_cgroup_make(keeper.keep.cgroup_fd, CK_CGROUP_LEAF, number);
+    if (born && !keeper.leaves_known)
+        know_leaves();
+    if (born)
+        groups.leaf_fd = ck_cgroup_make(keeper.leaf_base_fd, CK_CGROUP_LEAF, number);
     for (unsigned i = 0; i < CK_CONTROLS; i++)
         groups.fds[i] = ck_cgroup_make(keeper.keep.group_fds[i], CK_CGROUP_WARDEN, number);
     return groups;
@@ -148,8 +174,7 @@ static void close_groups(const struct ck_groups *groups)
 static void remove_groups(long number)
 {
     ck_cgroup_remove(keeper.keep.cgroup_fd, CK_CGROUP_WARDEN, number);
-    if (keeper.controllers_on)
-        ck_cgroup_remove(keeper.keep.cgroup_fd, CK_CGROUP_LEAF, number);
+    ck_cgroup_remove(keeper.leaf_base_fd, CK_CGROUP_LEAF, number);
     for (unsigned i = 0; i < CK_CONTROLS; i++)
         ck_cgroup_remove(keeper.keep.group_fds[i], CK_CGROUP_WARDEN, number);
 }
@@ -158,6 +183,7 @@ static __attribute__((noreturn)) void warden_child(void *argument)
 {
     ck_close(CK_KEEPER_SOCKET_FD);
     ck_close(keeper.cgroup_parent_fd);
+    ck_close(keeper.leaf_parent_fd);
     for (unsigned i = 0; i < CK_CONTROLS; i++)
         ck_close(keeper.group_parent_fds[i]);
     ck_warden_main(&keeper.keep, argument);
@@ -279,6 +305,8 @@ static __attribute__((noreturn)) void finish(void)
         (void)ck_wait_readable(fds, ck_now_ns() + RETRY_NS);
         ck_drain_signals(keeper.keep.sigchld_fd);
     }
+    if (keeper.leaf_parent_fd >= 0)
+        ck_cgroup_base_remove(keeper.leaf_parent_fd, keeper.leaf_base_fd, keeper.cgroup_prefix);
     if (keeper.keep.cgroup_fd >= 0)
         ck_cgroup_base_remove(keeper.cgroup_parent_fd, keeper.keep.cgroup_fd, keeper.cgroup_prefix);
     for (unsigned i = 0; i < CK_CONTROLS; i++)
