@@ -1,0 +1,172 @@
+"""R37: a tool that may write, and the list of what it wrote."""
+import os
+import stat
+
+import pytest
+
+from layers import Layered, listed
+
+
+@pytest.fixture
+def layered(box):
+    return Layered(box)
+
+
+def test_tool_that_writes_nothing_has_an_empty_list(layered):
+    answer = layered.sh("ls > /dev/null; cat package.json > /dev/null")
+    assert answer["changes"] == [] and not answer["changes_incomplete"] and not answer["kept_incomplete"]
+
+
+def test_changes_are_listed_and_thrown_away(layered):
+    answer = layered.sh("echo x > new; echo y >> d/old; rm e/old; mkdir f; ln -s d link; chmod 600 tool; cat new d/old")
+    assert answer.stream("stdout") == b"x\nd\ny\n"
+    assert listed(answer) == {
+        "new": ("added", "file", None),
+        "d/old": ("modified", "file", None),
+        "e/old": ("deleted", "file", None),
+        "f": ("added", "dir", None),
+        "link": ("added", "link", None),
+        "tool": ("mode", "file", "script"),
+    }
+
+
+def test_next_run_begins_from_the_repository_again(layered):
+    layered.sh("echo x > new")
+    answer = layered.sh("! cat new 2> /dev/null; ls /.old")
+    assert answer["changes"] == [] and answer.stream("stdout") == b""
+
+
+def test_what_was_written_back_is_no_change(layered):
+    answer = layered.sh("cp d/old /tmp/kept; rm d/old; cp /tmp/kept d/old; touch package.json")
+    assert answer["changes"] == []
+
+
+def test_directory_made_anew_hides_what_was_in_it(layered):
+    answer = layered.sh("rm -r d; mkdir d; echo x > d/new")
+    assert listed(answer) == {"d/old": ("deleted", "file", None), "d/new": ("added", "file", None)}
+
+
+def test_renamed_directory_is_a_deletion_and_an_addition(layered):
+    assert listed(layered.sh("mv d moved")) == {"d": ("deleted", "dir", None), "moved": ("added", "dir", None),
+                                                "moved/old": ("added", "file", None)}
+
+
+def test_what_will_run_later_is_named(layered):
+    answer = layered.sh("""
+        echo x > .git/hooks/pre-commit
+        git config core.pager x
+        echo '{"name": "x", "scripts": {"test": "b"}}' > package.json
+        echo x > Makefile
+        mkdir -p .github/workflows && echo x > .github/workflows/ci.yml
+        printf '#!/bin/sh\\n' > run
+        cp /usr/bin/true elf
+        echo x > plain && chmod +x plain
+        ln -s /etc/passwd link
+        echo x > README""")
+    reasons = {path: why for path, (_, _, why) in listed(answer).items() if why}
+    assert reasons == {
+        ".git/hooks/pre-commit": "git hook", ".git/config": "git settings", "package.json": "package script",
+        "Makefile": "build file", ".github/workflows/ci.yml": "pipeline", "run": "script", "elf": "program",
+        "plain": "executable", "link": "leads out of the root"}
+
+
+def test_git_commits_over_the_repository(layered):
+    settings = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+    layered.ends_well(layered.run("git", *settings, "commit", "-q", "--allow-empty", "-m", "second"))
+    answer = layered.sh("git add -A; git -c user.name=a -c user.email=a@example.org commit -q -m x; git log --oneline")
+    assert len(answer.stream("stdout").splitlines()) == 2
+    changes = listed(answer)
+    assert changes[".git/index"][0] == "modified" and not any(path.startswith("d") for path in changes)
+
+
+def test_what_is_written_cannot_be_executed(layered):
+    answer = layered.run("sh", "-c", "cp /usr/bin/true mine; chmod +x mine; ./mine")
+    assert answer.outcome == "exited" and answer.status == 126, answer.document
+    answer = layered.run("sh", "-c", "./tool")
+    assert answer.status == 126, answer.document
+
+
+def test_timeout_and_cancellation_still_list(layered):
+    answer = layered.run("sh", "-c", "echo x > new; while :; do :; done", timeout=1)
+    assert answer.outcome == "timeout" and "new" in listed(answer)
+    layered.nothing_changed()
+
+
+def test_list_is_null_with_any_other_workspace(layered):
+    assert layered.run("ls")["changes"] is None
+    answer = layered.run("cp", "package.json", "copy")
+    assert answer.status == 0 and answer["changes"] is None
+    assert (layered.box.root / "copy").exists()
+
+
+# ---- kept ----
+
+def test_changes_are_kept_where_they_were_asked_to_be(layered):
+    place = layered.box.home / "kept"
+    layered.sh("umask 0; mkdir -p f/g; echo x > f/g/new; chmod 4755 f/g/new; echo y >> d/old; rm e/old; ln -s /etc z; "
+               "mkfifo fifo; mkdir shut; chmod 0 shut", options=["--keep", str(place)])
+    found = {str(path.relative_to(place)): stat.S_IMODE(path.lstat().st_mode) for path in place.rglob("*")}
+    assert found == {"f": 0o777, "f/g": 0o777, "f/g/new": 0o755, "d": 0o755, "d/old": 0o644, "z": 0o777, "shut": 0o700}
+    assert (place / "f/g/new").read_text() == "x\n" and (place / "d/old").read_text() == "d\ny\n"
+    assert os.readlink(place / "z") == "/etc"
+    assert stat.S_IMODE(place.stat().st_mode) == 0o700
+    assert all(path.lstat().st_uid == layered.box.actor.uid for path in [place, *place.rglob("*")])
+
+
+def test_empty_directory_can_be_kept_in(layered):
+    place = layered.box.directory("home/kept", 0o700)
+    layered.sh("echo x > new", options=["--keep", str(place)])
+    assert [path.name for path in place.iterdir()] == ["new"]
+
+
+@pytest.mark.parametrize("name", ["root", "root/new", "root/d/new", "full", "open", "none/new"])
+def test_unfit_place_is_refused(layered, name):
+    box = layered.box
+    box.directory("full")
+    box.file("full/x")
+    box.directory("open", 0o777)
+    answer = layered.run("sh", "-c", "echo x > new", options=["--keep", str(box.place / name)])
+    assert (answer.outcome, answer["rule"]) == ("invalid", "request.keep"), answer.document
+    layered.nothing_changed()
+
+
+def test_nothing_is_kept_of_another_workspace(layered):
+    for words in (["ls"], ["cp", "package.json", "copy"]):
+        answer = layered.run(*words, options=["--keep", str(layered.box.home / "kept")])
+        assert (answer.outcome, answer["rule"]) == ("invalid", "request.keep"), answer.document
+    assert not (layered.box.home / "kept").exists()
+    layered.nothing_changed()
+
+
+def test_refused_or_dry_run_makes_no_directory(layered):
+    place = layered.box.home / "kept"
+    layered.run("sh", "-c", ":", options=["--keep", str(place), "--dry-run"])
+    assert not place.exists()
+    layered.run("nothing", options=["--keep", str(place)])
+    assert not place.exists()
+
+
+# ---- without the native jail ----
+
+@pytest.mark.parametrize("jail", ["none", "bwrap"])
+def test_overlay_is_refused_without_the_native_jail(layered, jail):
+    answer = layered.run("sh", "-c", "echo x > new", jail=jail)
+    assert (answer.outcome, answer["rule"]) == ("jail_unavailable", "tools.sh.workspace"), answer.document
+    layered.nothing_changed()
+
+
+def test_direct_tool_with_an_overlay_is_refused_unless_it_gets_a_jail(layered):
+    answer = layered.box.run("touch", "new", policy=layered.policy)
+    assert (answer.outcome, answer["rule"]) == ("jail_unavailable", "tools.touch.workspace")
+    assert "native" in answer.message
+    layered.ends_well(layered.run("touch", "new"))
+
+
+def test_repository_of_somebody_else_is_not_written_by_root(root_box, ordinary):
+    """Only one user is known in the jail: what belongs to another cannot be copied up, and is refused by the kernel."""
+    layered = Layered(root_box)
+    for parent, directories, files in os.walk(root_box.root):
+        for name in directories + files + ["."]:
+            os.chown(os.path.join(parent, name), ordinary.uid, ordinary.gid)
+    answer = layered.run("sh", "-c", "echo x >> d/old")
+    assert answer.outcome == "exited" and answer.status != 0 and answer["changes"] == []
