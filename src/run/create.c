@@ -67,7 +67,7 @@ long ck_create_copied(ck_create_child child, void *argument, int cgroup_fd)
 
 long ck_create_caged(ck_create_child child, void *argument)
 {
-    long pid = CK_RAW5(clone, CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC | SIGCHLD, 0, 0, 0, 0);
+    long pid = CK_RAW5(clone, CLONE_NEWPID | CLONE_NEWIPC | SIGCHLD, 0, 0, 0, 0);
     if (pid == 0)
         child(argument);
     return pid;

@@ -33,7 +33,7 @@ long ck_create_borrowed_in(ck_create_child child, void *argument, int cgroup_fd)
 long ck_create_copied(ck_create_child child, void *argument, int cgroup_fd);
 
 /*
- * The same in pid, mount and ipc namespaces of its own: the child is the first process of its pid namespace, and when
+ * The same in pid and ipc namespaces of its own: the child is the first process of its pid namespace, and when
  * it ends the kernel ends all others in it.
  */
 long ck_create_caged(ck_create_child child, void *argument);

@@ -1,10 +1,13 @@
 /*
  * cage.c - the native jail in the keeper's family (jail/cage.h has the list, docs/adr/0021 the reasons).
  *
- * A warden of a jail is in namespaces of its own, with a root that is built once. A run is a process in pid, mount and
- * ipc namespaces of its own, the init: it adds what differs from run to run, lets go of the host's tree and of every
- * privilege, creates the tool, reaps what comes to it, and ends when the tool has ended. With it the kernel ends
- * everything in the pid namespace, whatever session or group it moved to.
+ * A warden of a jail is in namespaces of its own, with a root that is built once. A run is a process in pid and ipc
+ * namespaces of its own, the init: it lets go of every privilege, creates the tool, reaps what comes to it, and ends
+ * when the tool has ended. With it the kernel ends everything in the pid namespace, whatever session or group it moved to.
+ *
+ * The mounts that differ from run to run are made in the warden's own root: it has one run at a time, and takes them
+ * away when everything in the run is dead and the caller knows. A copy of the whole tree of mounts for each run would
+ * be safer against nothing, and the kernel is long in making and unmaking it.
  *
  *   Must     leave no descriptor of the host's tree open in the tool, but those of the plan.
  *   Must not go on after a step that failed: every step is a wall.
@@ -342,45 +345,77 @@ static long fill_layer(struct ck_cage_run *run)
 }
 
 /*
- * An empty filesystem of bounded size for what the run writes. It stands where init, which gets a copy of our mounts,
- * finds it; we keep nothing but a descriptor, and when that is closed the kernel throws all of it away.
+ * The repository below, the layer above, and only the two together to be seen. The kernel's notes are in user.*
+ * attributes ("userxattr"), the only kind that a user namespace may write.
  */
-static long make_layer(struct ck_cage_run *run)
-{
-    long result = CK_RAW5(mount, "layer", LAYER, "tmpfs", PLAIN, LAYER_OPTIONS);
-    return result < 0 ? result : fill_layer(run);
-}
-
-/*
- * In init: the repository below, the layer above, and only the two together to be seen. The kernel's notes are in
- * user.* attributes ("userxattr"), the only kind that a user namespace may write.
- */
-static long lay_over(struct ck_cage_run *run)
+static long lay_over(struct ck_cage *cage)
 {
     struct statfs found;
-    ck_close(run->layer_fd);
     long result = CK_RAW5(mount, "work", CK_CAGE_WORK, "overlay", PLAIN,
                           "lowerdir=" CK_CAGE_WORK ",upperdir=" LAYER_UPPER ",workdir=" LAYER_WORK ",userxattr");
-    if (result == 0)
-        result = CK_RAW2(umount2, LAYER, MNT_DETACH);
-    if (result == 0)
-        result = CK_RAW2(statfs, CK_CAGE_WORK, &found);
+    if (result < 0)
+        return result;
+    cage->layer_placed = true;
+    result = CK_RAW2(statfs, CK_CAGE_WORK, &found);
     return result == 0 && found.f_type != OVERLAYFS_SUPER_MAGIC ? -EPROTO : result;
 }
 
-/* ---- a run: what differs ----------------------------------------------------------------- */
-
-static long mount_rest(const struct ck_cage_run *run)
+/*
+ * An empty filesystem of bounded size for what the run writes. We keep nothing but a descriptor, and when that is closed
+ * the kernel throws all of it away.
+ */
+static long place_layer(struct ck_cage_run *run)
 {
-    const struct ck_cage_program *program = run->cage->program;
+    long result = CK_RAW5(mount, "layer", LAYER, "tmpfs", PLAIN, LAYER_OPTIONS);
+    if (result < 0)
+        return result;
+    result = fill_layer(run);
+    if (result == 0)
+        result = lay_over(run->cage);
+    long gone = CK_RAW2(umount2, LAYER, MNT_DETACH);
+    return result < 0 ? result : gone;
+}
+
+/* ---- what each run has anew -------------------------------------------------------------- */
+
+static long place_tmp(struct ck_cage *cage)
+{
+    const struct ck_cage_program *program = cage->program;
+    if (cage->tmp_placed)
+        return 0;
     long result = CK_RAW5(mount, "tmp", CK_CAGE_TMP, "tmpfs", PLAIN, text_at(program, program->tmp_options_at));
-    if (result == 0)
-        result = CK_RAW3(mkdirat, AT_FDCWD, CK_CAGE_SCRATCH, 0700);
-    if (result == 0)
-        result = CK_RAW3(mkdirat, AT_FDCWD, CK_CAGE_SHM, 0700);
-    if (result == 0)
-        result = CK_RAW5(mount, "proc", "/proc", "proc", PLAIN | MS_RDONLY, NULL);
+    if (result < 0)
+        return result;
+    cage->tmp_placed = true;
+    result = CK_RAW3(mkdirat, AT_FDCWD, CK_CAGE_SCRATCH, 0700);
+    return result < 0 ? result : CK_RAW3(mkdirat, AT_FDCWD, CK_CAGE_SHM, 0700);
+}
+
+/* Only from inside: a /proc is of the pid namespace that mounts it. */
+static long place_proc(struct ck_cage_told *told)
+{
+    long result = CK_RAW5(mount, "proc", "/proc", "proc", PLAIN | MS_RDONLY, NULL);
+    told->proc_placed = result == 0;
     return result;
+}
+
+static long take_away(const char *place, bool placed)
+{
+    return placed ? CK_RAW2(umount2, place, MNT_DETACH) : 0;
+}
+
+long ck_cage_clear(struct ck_cage *cage)
+{
+    long result = take_away("/proc", cage->told->proc_placed != 0);
+    if (result == 0)
+        result = take_away(CK_CAGE_TMP, cage->tmp_placed);
+    if (result == 0)
+        result = take_away(CK_CAGE_WORK, cage->layer_placed);
+    if (result < 0)
+        return result;
+    cage->told->proc_placed = 0;
+    cage->tmp_placed = cage->layer_placed = false;
+    return place_tmp(cage);
 }
 
 /* ---- a run: the init --------------------------------------------------------------------- */
@@ -390,15 +425,12 @@ static __attribute__((noreturn)) void init_main(void *argument)
     struct ck_cage_run *run = argument;
     (void)CK_RAW5(prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     (void)CK_RAW5(prctl, PR_SET_NAME, "choke-init", 0, 0, 0);
+    ck_close(run->layer_fd);
     uint32_t stage = CK_STAGE_LIMITS;
     long result = run->enter_fd < 0 ? 0 : CK_RAW3(write, run->enter_fd, "0", 1);
     if (result >= 0) {
-        stage = CK_STAGE_WORKSPACE;
-        result = run->workspace == CK_WORKSPACE_OVERLAY ? lay_over(run) : 0;
-    }
-    if (result == 0) {
         stage = CK_STAGE_CAGE;
-        result = mount_rest(run);
+        result = place_proc(run->cage->told);
     }
     if (result == 0)
         ck_init_serve(run);
@@ -410,14 +442,14 @@ static __attribute__((noreturn)) void init_main(void *argument)
 long ck_cage_create(struct ck_cage_run *run)
 {
     *run->cage->told = (struct ck_cage_told){0};
-    bool layered = run->workspace == CK_WORKSPACE_OVERLAY;
     run->layer_fd = -1;
+    run->failed_stage = CK_STAGE_CAGE;
     long result = place_work(run);
-    if (result == 0 && layered)
-        result = make_layer(run);
     if (result == 0)
-        result = ck_create_caged(init_main, run);
-    if (layered)
-        (void)CK_RAW2(umount2, LAYER, MNT_DETACH);
-    return result;
+        result = place_tmp(run->cage);
+    if (result == 0 && run->workspace == CK_WORKSPACE_OVERLAY) {
+        run->failed_stage = CK_STAGE_WORKSPACE;
+        result = place_layer(run);
+    }
+    return result < 0 ? result : ck_create_caged(init_main, run);
 }

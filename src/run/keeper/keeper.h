@@ -198,6 +198,7 @@ struct ck_cage_told {
     int32_t code, status; /* of the tool, once ended is set */
     uint32_t stream_held;
     uint32_t ended;
+    uint32_t proc_placed;
     uint32_t held;                       /* prove.c */
     struct ck_rlimit rlimits[CK_LIMITS]; /* what the warden tells the init of bwrap's jail */
     uint32_t rlimit_count;
@@ -213,6 +214,7 @@ struct ck_cage {
     bool work_placed;           /* which repository is at its place */
     uint64_t work_device, work_inode;
     uint32_t work_space;
+    bool tmp_placed, layer_placed; /* mounts of one run */
 };
 
 struct ck_child;
@@ -226,6 +228,7 @@ struct ck_cage_run {
     const char *root_path; /* of root_fd on the host */
     uint32_t workspace;    /* enum ck_workspace */
     int layer_fd;          /* made: what the run writes into an overlay; -1: none */
+    uint32_t failed_stage; /* made: what failed, where ck_cage_create did */
     bool landed;           /* in a jail that bwrap made */
     int enter_fd;          /* cgroup.procs of where its limits are held; or -1 */
 };
@@ -235,6 +238,12 @@ long ck_cage_enter(struct ck_cage *cage, int program_fd);
 
 /* Creates the init of a run, and with it the tool. The pid of init, or a negative errno. */
 long ck_cage_create(struct ck_cage_run *run);
+
+/*
+ * When everything in the run is dead: takes away what it had, and makes what the next one will have. A negative errno:
+ * there must be no next one.
+ */
+long ck_cage_clear(struct ck_cage *cage);
 
 /* ---- init.c ---- */
 

@@ -344,12 +344,13 @@ static long create_process(struct warden *warden, struct run *run, const struct 
         .workspace = plan->workspace,
         .layer_fd = -1,
         .enter_fd = warden->limiter.enter_fd,
+        .failed_stage = CK_STAGE_CAGE,
     };
     child->cwd = (const char *)plan + plan->cwd_at;
     run->told = warden->cage.told;
     long pid = warden->cage_error < 0 ? warden->cage_error : ck_cage_create(&caged);
     run->layer_fd = caged.layer_fd;
-    run->report.stage = pid < 0 ? CK_STAGE_CAGE : CK_STAGE_NONE;
+    run->report.stage = pid < 0 ? caged.failed_stage : CK_STAGE_NONE;
     run->report.error = pid < 0 ? (int32_t)-pid : 0;
     return pid;
 }
@@ -451,7 +452,10 @@ static bool serve_plan(struct warden *warden, unsigned char *base, const int *fd
         run.report.ending |= CK_ENDING_LAST;
     bool sent = !run.orphaned && ck_send(warden->socket_fd, &run.report, sizeof run.report, run.layer_fd) >= 0;
     ck_close(run.layer_fd);
-    return sent && fit;
+    if (!sent || !fit)
+        return false;
+    /* Behind the report, so that nobody waits for it. */
+    return !warden->caged || warden->cage_error < 0 || ck_cage_clear(&warden->cage) == 0;
 }
 
 /* A plan that could not be received whole. False when the caller is gone. */
