@@ -29,7 +29,7 @@ struct ck_warden {
     int layer_fd;  /* came with a report: what the run wrote into an overlay; -1: none */
     void *owner;   /* the run it serves, or NULL */
     uint64_t cage; /* the jail that its runs are in, 0 for none */
-    bool limited;  /* its runs have limits */
+    bool limited;  /* its runs have limits that a cgroup may hold */
     bool buried;   /* the watch has given it up; events that still name it are stale */
 };
 
@@ -61,7 +61,7 @@ int ck_launcher_ask(struct ck_launcher *launcher, const void *request, size_t le
 
 /*
  * cage is the jail of the run, NULL for none: a warden serves the jail that it was made for, and no other. limited: the
- * run has limits; a warden that was made without them has no cgroup to hold them in.
+ * run has limits that a cgroup may hold; a warden that was made without them has no cgroup to hold them in.
  * *ret_fresh is true for a warden that was just made: its socket is not being watched yet.
  */
 int ck_launcher_take(struct ck_launcher *launcher, const struct ck_cage_image *cage, bool limited,

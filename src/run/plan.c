@@ -59,7 +59,7 @@ static int step_limits(struct planner *planner)
     plan->limits[CK_LIMIT_CPU] = limits->cpu_s;
     plan->limits[CK_LIMIT_FILE_SIZE] = (uint64_t)limits->file_size_mib << 20;
     plan->limits[CK_LIMIT_OPEN_FILES] = limits->open_files;
-    for (size_t i = 0; i < CK_LIMITS; i++)
+    for (size_t i = 0; i < CK_CONTROLS; i++)
         plan->limited = plan->limited || plan->limits[i] != 0;
     return 0;
 }

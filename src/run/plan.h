@@ -68,7 +68,7 @@ struct ck_plan {
     enum ck_workspace workspace;
     struct ck_keep_place keep; /* where what is written into an overlay goes */
     uint64_t limits[CK_LIMITS]; /* as they travel; 0: none */
-    bool limited;               /* there is one */
+    bool limited;               /* there is one that a cgroup may hold */
     struct ck_identity root;
     int root_fd;
     int cwd_fd; /* the same descriptor where the root itself is worked in */

@@ -489,6 +489,30 @@ static void every_key_reaches_the_model(void **state)
     ck_policy_free(policy);
 }
 
+static void every_limit_reaches_the_model(void **state)
+{
+    (void)state;
+    struct ck_policy *policy = must_parse(
+        HEAD TOOL
+        "    limits: {timeout_s: 1, memory_mib: 8, processes: 3, cpu_s: 4, file_size_mib: 5, open_files: 9}\n");
+    const struct ck_limits *limits = &policy->tools[0].limits;
+    const struct ck_limits expected = {
+        .timeout_s = 1, .memory_mib = 8, .processes = 3, .cpu_s = 4, .file_size_mib = 5, .open_files = 9};
+    assert_memory_equal(limits, &expected, sizeof expected);
+    /* The table has a row for each field, so that none can be forgotten where it is used. */
+    assert_int_equal(CK_LIMIT_KEYS * sizeof(uint32_t), sizeof expected);
+    ck_policy_free(policy);
+}
+
+static void least_limits_are_the_stricter_of_each(void **state)
+{
+    (void)state;
+    struct ck_limits least = {.timeout_s = 60, .memory_mib = 512, .cpu_s = 30};
+    ck_limits_least(&least, &(struct ck_limits){.timeout_s = 90, .memory_mib = 256, .processes = 7});
+    const struct ck_limits expected = {.timeout_s = 60, .memory_mib = 256, .processes = 7, .cpu_s = 30};
+    assert_memory_equal(&least, &expected, sizeof expected);
+}
+
 static void what_is_left_out_is_closed(void **state)
 {
     (void)state;
@@ -635,6 +659,8 @@ int main(void)
         cmocka_unit_test(nothing_is_found_without_tools),
         cmocka_unit_test(install_command_fits_the_platform),
         cmocka_unit_test(names_of_routes_and_platforms_are_stable),
+        cmocka_unit_test(every_limit_reaches_the_model),
+        cmocka_unit_test(least_limits_are_the_stricter_of_each),
     };
     static struct CMUnitTest tests[COUNT(refusals) + COUNT(acceptances) + COUNT(others)];
     size_t at = 0;

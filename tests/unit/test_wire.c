@@ -88,6 +88,21 @@ static void every_stage_and_every_kill_has_words(void **state)
     assert_string_equal(ck_kill_name(CK_KILL_PGROUP), "pgroup");
 }
 
+static void what_held_and_what_was_hit_have_words(void **state)
+{
+    (void)state;
+    assert_string_equal(ck_held_name(CK_HELD_NONE), "none");
+    assert_string_equal(ck_held_name(CK_HELD_RLIMIT), "rlimit");
+    assert_string_equal(ck_held_name(CK_HELD_CGROUP1), "cgroup1");
+    assert_string_equal(ck_held_name(CK_HELD_CGROUP2), "cgroup2");
+    assert_null(ck_hit_name(0));
+    assert_string_equal(ck_hit_name(1u << CK_LIMIT_MEMORY), "oom");
+    assert_string_equal(ck_hit_name(1u << CK_LIMIT_PROCESSES), "pids");
+    assert_string_equal(ck_hit_name(1u << CK_LIMIT_CPU), "cpu");
+    assert_string_equal(ck_hit_name(1u << CK_LIMIT_FILE_SIZE), "fsize");
+    assert_string_equal(ck_hit_name(1u << CK_LIMIT_FILE_SIZE | 1u << CK_LIMIT_MEMORY), "oom");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -96,6 +111,7 @@ int main(void)
         cmocka_unit_test(measuring_and_packing_agree),
         cmocka_unit_test(a_short_buffer_is_not_overrun),
         cmocka_unit_test(every_stage_and_every_kill_has_words),
+        cmocka_unit_test(what_held_and_what_was_hit_have_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

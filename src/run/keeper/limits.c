@@ -322,7 +322,7 @@ long ck_limiter_begin(struct ck_limiter *limiter, const uint64_t *limits, unsign
                       struct ck_rlimit ret_rlimits[CK_LIMITS], unsigned *ret_count, uint32_t *ret_held)
 {
     *ret_count = 0;
-    for (unsigned i = 0; i < CK_LIMITS && limiter->limited; i++) {
+    for (unsigned i = 0; i < CK_LIMITS; i++) {
         bool grouped = i < CK_CONTROLS && limiter->held[i] != CK_HELD_NONE;
         long result = grouped ? set_group(limiter, i, limits[i], helpers) : 0;
         if (result < 0)

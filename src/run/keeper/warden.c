@@ -404,7 +404,7 @@ static void note_hits(const struct warden *warden, struct run *run, const uint64
     bool killed =
         run->ended && report->code != CLD_EXITED && (report->ending & (CK_ENDING_TIMED_OUT | CK_ENDING_CANCELLED)) == 0;
     uint64_t used_us = report->user_us + report->system_us;
-    if (!warden->limiter.limited || report->stage != CK_STAGE_NONE)
+    if (report->stage != CK_STAGE_NONE)
         return;
     report->limit_hit |= ck_limiter_hits(&warden->limiter);
     if (killed && limits[CK_LIMIT_FILE_SIZE] != 0 && report->status == SIGXFSZ)
