@@ -180,7 +180,7 @@ CHOKE_API void choke_context_free(struct choke_context *context);
 /* ---- request ----------------------------------------------------------------------------- */
 
 enum choke_jail {
-    CHOKE_JAIL_DEFAULT = 0, /* none for a direct tool, auto for an external one */
+    CHOKE_JAIL_DEFAULT = 0, /* none for a direct tool, auto for an external one, native for a workspace of overlay */
     CHOKE_JAIL_AUTO,        /* native, then bwrap, then none with one warning */
     CHOKE_JAIL_NATIVE,
     CHOKE_JAIL_BWRAP,

@@ -44,6 +44,7 @@ static int narrow_policy(struct ck_readiness *readiness)
     for (uint32_t i = 0; i < from->tools_count; i++) {
         policy->tools[i] = from->tools[i];
         policy->tools[i].args = &args[from->tools[i].version_args.count > 0];
+        policy->tools[i].workspace = CK_WORKSPACE_RO;
         if (policy->tools[i].route == CK_ROUTE_JAIL)
             policy->tools[i].route = CK_ROUTE_DIRECT;
         policy->by_name[i] = policy->tools + (from->by_name[i] - from->tools);

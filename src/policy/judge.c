@@ -277,9 +277,10 @@ static bool choose_jail(const struct judge *judge)
 {
     const struct choke_request *request = judge->request;
     bool wanted = is_external(judge->verdict) || request->require_jail;
+    bool overlay = judge->verdict->tool->workspace == CK_WORKSPACE_OVERLAY; /* no other jail has it */
     switch (request->jail) {
     case CHOKE_JAIL_DEFAULT:
-        judge->verdict->jail = wanted ? CHOKE_JAIL_AUTO : CHOKE_JAIL_NONE;
+        judge->verdict->jail = overlay ? CHOKE_JAIL_NATIVE : wanted ? CHOKE_JAIL_AUTO : CHOKE_JAIL_NONE;
         return true;
     case CHOKE_JAIL_NONE:
         if (request->require_jail)

@@ -1,6 +1,8 @@
 """R37: a tool that may write, and the list of what it wrote."""
+import json
 import os
 import stat
+import subprocess
 
 import pytest
 
@@ -155,11 +157,29 @@ def test_overlay_is_refused_without_the_native_jail(layered, jail):
     layered.nothing_changed()
 
 
-def test_direct_tool_with_an_overlay_is_refused_unless_it_gets_a_jail(layered):
-    answer = layered.box.run("touch", "new", policy=layered.policy)
-    assert (answer.outcome, answer["rule"]) == ("jail_unavailable", "tools.touch.workspace")
-    assert "native" in answer.message
-    layered.ends_well(layered.run("touch", "new"))
+def test_direct_tool_with_an_overlay_is_in_the_native_jail(layered):
+    answer = layered.ends_well(layered.box.run("touch", "new", policy=layered.policy))
+    assert answer["jail"] == "native" and listed(answer) == {"new": ("added", "file", None)}
+
+
+def test_doctor_asks_for_a_version_without_an_overlay(layered):
+    """Nothing is to be written then, and the root that it is asked in has other filesystems in it."""
+    tools = [layered.box.entry("git", workspace="overlay", version_args=["--version"])]
+    policy = layered.box.write_policy(tools, search_path=["/usr/bin"], name="policy/doctor.yaml")
+    answer = layered.box.call([layered.box.command, "doctor", "--no-cache", "--json", "--policy", str(policy)])
+    assert [tool["state"] for tool in json.loads(answer.out)["tools"]] == ["ready"], answer.out
+
+
+def test_root_with_another_filesystem_in_it_is_refused(root_box):
+    """The kernel does not lay one over another for a user who could then look beneath what is mounted."""
+    layered = Layered(root_box)
+    subprocess.run(["mount", "-t", "tmpfs", "none", root_box.root / "d"], check=True)
+    try:
+        answer = layered.run("sh", "-c", "echo x > new")
+    finally:
+        subprocess.run(["umount", root_box.root / "d"], check=True)
+    assert answer.outcome == "jail_unavailable" and "overlay" in answer.message, answer.document
+    layered.nothing_changed()
 
 
 def test_repository_of_somebody_else_is_not_written_by_root(root_box, ordinary):
