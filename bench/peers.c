@@ -50,6 +50,16 @@ pid_t peer_posix_spawn(const struct choke_decision *decision, int in_fd, int out
     return pid;
 }
 
+pid_t peer_command(const char *path, const char *const *argv, const char *const *env)
+{
+    pid_t pid = -1;
+    int r = posix_spawn(&pid, path, NULL, NULL, unconst(argv), unconst(env));
+    if (r != 0) {
+        fail_errno(path, r);
+    }
+    return pid;
+}
+
 pid_t peer_fork_exec(const struct choke_decision *decision)
 {
     pid_t pid = fork();

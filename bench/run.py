@@ -24,6 +24,11 @@ Capture (R73). The bare loop reads into one warm buffer and keeps nothing. The w
 on both sides. An output that fits under the cap is a figure without a bound: to keep it means
 to touch fresh memory for all of it, and a loop that keeps nothing is no measure for that. Memory is the growth of the
 peak resident set (VmHWM) of the calling process.
+
+Jails (R71). The same tool bare, in the native jail, in bwrap's through the library, in bwrap called directly with the
+command line that the library would give it, and in firejail; those that are not installed are left out, with a note. "What
+the jail adds" is a run less the bare one, for the second tool, a script for node, takes much longer by itself. Where
+the time of a jailed run goes is read from the kernel's trace of system calls (trace.py), which only root may do.
 """
 
 import argparse
@@ -37,6 +42,7 @@ import signal
 import sys
 import tempfile
 
+import trace_steps
 from measure import Failure, Worker, batch_size, quartiles, ratios, take_turns
 
 MIB = 1 << 20
@@ -60,6 +66,8 @@ class Lab:
         self.root.mkdir()
         self.search_path = [os.path.dirname(find_true()), str(directory / "tools")]
         self.env = {"PATH": ":".join(self.search_path), "HOME": str(directory), "LANG": "C", "LC_ALL": "C"}
+        self.programs = {name: shutil.which(name, path="/usr/local/bin:/usr/bin:/bin")
+                         for name in ("bwrap", "firejail", "node")}
         self._install_tools(directory / "tools")
         self._write_policy(directory / "adr")
 
@@ -67,19 +75,28 @@ class Lab:
         tools.mkdir()
         for name in ("flood", "hold"):
             shutil.copy(self.build / "bench" / f"bench-{name}", tools / name)
+        shutil.copy(find_true(), tools / "sealed")
+        if self.programs["node"]:
+            script = tools / "bench-script"
+            script.write_text(f"#!{os.path.realpath(self.programs['node'])}\nprocess.exit(0)\n", encoding="utf-8")
+            script.chmod(0o755)
 
     def _write_policy(self, adr_dir):
         adr_dir.mkdir()
         (adr_dir / "0001-bench.md").write_text("# 0001 Tools of the bench\n", encoding="ascii")
-        policy = {"version": 1, "adr_dir": "adr", "search_path": self.search_path, "tools": [
-            {"name": name, "why": "It is measured.", "adr": "0001", "route": "direct"}
-            for name in ("true", "flood", "hold")]}
+        common = {"why": "It is measured.", "adr": "0001"}
+        tools = [{"name": name, "route": "direct", **common} for name in ("true", "flood", "hold", "bench-script")]
+        tools.append({"name": "sealed", "route": "direct", "execs": [], **common})
+        if self.programs["bwrap"]:
+            tools.append({"name": "bwrap", "route": "jail", "path": self.programs["bwrap"], **common})
+        policy = {"version": 1, "adr_dir": "adr", "search_path": self.search_path, "tools": tools}
         self.policy.write_text(json.dumps(policy, indent=1) + "\n", encoding="ascii")
         self.policy.chmod(0o600)
 
     def worker(self, ballast_mib=0):
         program = str(self.build / "bench" / "bench-worker")
-        return Worker([program, str(self.policy), str(self.root), str(ballast_mib)], self.env)
+        env = {**self.env, "BENCH_BWRAP": self.programs["bwrap"] or "", "BENCH_FIREJAIL": self.programs["firejail"] or ""}
+        return Worker([program, str(self.policy), str(self.root), str(ballast_mib)], env)
 
     def judge(self):
         return Worker([str(self.build / "bench" / "bench-judge")], self.env)
@@ -197,6 +214,95 @@ def judging(lab):
         lab.report("R4", f"judging {what}, default policy", microseconds(samples[name]), unit="us", most=20.0)
     lab.report("R8", "choke_context_new, embedded policy", milliseconds(samples["embedded"]), unit="ms", most=1.0)
     lab.report("R8", "loading a policy of 1,000 tools", milliseconds(samples["thousand"]), unit="ms", most=50.0)
+
+
+# ---- jails ---------------------------------------------------------------------------------------------------------
+
+
+def jail_sides(lab):
+    sides = ["posix_spawn", "native", "bwrap", "plain_bwrap", "firejail"]
+    if not lab.programs["bwrap"]:
+        lab.note("bwrap is not installed: the native jail is not compared with it")
+        sides = [side for side in sides if "bwrap" not in side]
+    if not lab.programs["firejail"]:
+        lab.note("firejail is not installed: the native jail is not compared with it")
+        sides.remove("firejail")
+    return sides
+
+
+def jails(lab):
+    """R71, R70 for a tool that may execute nothing, and what the first run in a jail costs."""
+    tools = {"true": "true(1)"}
+    if lab.programs["node"]:
+        tools["bench-script"] = "node script"
+    else:
+        lab.note("node is not installed: no script is run in the jails")
+    for tool, name in tools.items():
+        with lab.worker() as worker:
+            compare_jails(lab, worker, tool, name)
+    with lab.worker() as worker:
+        sealed_runs(lab, worker)
+        first_jailed(lab, worker)
+
+
+def compare_jails(lab, worker, tool, name):
+    turns = {}
+    for side in jail_sides(lab):
+        batch = batch_size(lambda n, s=side: worker.wall("jailed", s, tool, n), target_ms=30, most=40)
+        turns[side] = lambda s=side, b=batch: worker.wall("jailed", s, tool, b)
+    samples = take_turns(lab.rounds(60 if tool == "true" else 20), turns)
+    lab.keep(samples, f"jails.{tool}")
+    bare, native = samples["posix_spawn"], samples["native"]
+    trivial = tool == "true"
+    lab.report("R71", f"{name}: native / bare posix_spawn", ratios(native, bare), most=2.0)
+    for side, what in (("bwrap", "bwrap through the library"), ("plain_bwrap", "bwrap called directly"),
+                       ("firejail", "firejail called directly")):
+        if side not in samples:
+            continue
+        bound = 0.25 if trivial and side == "bwrap" else None
+        lab.report("R71" if bound else "peer", f"{name}: native / {what}", ratios(native, samples[side]), most=bound)
+        if not trivial:
+            lab.report("peer", f"{name}: what the jail adds, native / {what}",
+                       ratios(less(native, bare), less(samples[side], bare)))
+        lab.report("peer", f"{name}: {what} / bare posix_spawn", ratios(samples[side], bare))
+    for side, values in samples.items():
+        lab.report("figure", f"{name}: {side}, one run", microseconds(values), unit="us")
+
+
+def less(values, bare):
+    return [max(value - base, 1.0) for value, base in zip(values, bare)]
+
+
+def sealed_runs(lab, worker):
+    samples = take_turns(lab.rounds(60), {
+        "bare": lambda: worker.wall("jailed", "posix_spawn", "sealed", 40),
+        "open": lambda: worker.wall("jailed", "none", "true", 40),
+        "sealed": lambda: worker.wall("jailed", "none", "sealed", 40)})
+    lab.keep(samples, "sealed")
+    lab.report("R70", "no jail, execs not bounded / bare posix_spawn", ratios(samples["open"], samples["bare"]), most=1.15)
+    lab.report("R70", "no jail, execs: [] / bare posix_spawn", ratios(samples["sealed"], samples["bare"]), most=1.15)
+
+
+def first_jailed(lab, worker):
+    sides = [side for side in ("none", "native", "bwrap") if side != "bwrap" or lab.programs["bwrap"]]
+    samples = take_turns(lab.rounds(20), {
+        side: lambda s=side: worker.ask("first-jailed", s, "true")["first_ns"] for side in sides})
+    lab.keep(samples, "first-jailed")
+    for side, values in samples.items():
+        lab.report("figure", f"first run of a context, jail {side}", microseconds(values), unit="us")
+
+
+def jail_steps(lab):
+    """Where the time of a run in the native jail goes."""
+    if not trace_steps.available():
+        lab.note("where the time of a jailed run goes is left out: it needs root and the kernel's trace (tracefs)")
+        return
+    with lab.worker() as worker:
+        worker.ask("jailed", "native", "true", 20)
+        found = trace_steps.steps(worker, "native", "true", 60 if lab.quick else 300)
+    lab.keep(found, "jail-steps")
+    for name, values in found.items():
+        lab.report("step", f"native: {name}", values, unit="us")
 
 
 # ---- a large caller ------------------------------------------------------------------------------------------------
@@ -392,7 +498,8 @@ def write_json(path, lab, options):
     print(f"json: {path}")
 
 
-PARTS = {"single": single_runs, "processor": processor_time, "steps": steps, "judging": judging, "large": large_caller,
+PARTS = {"single": single_runs, "processor": processor_time, "steps": steps, "jails": jails,
+         "jail-steps": jail_steps, "judging": judging, "large": large_caller,
          "capture": capture, "memory": capture_memory, "many": many_at_once}
 
 

@@ -54,6 +54,7 @@ void reply_tally(const struct tally *tally);
 /* The descriptors become the child's 0, 1, 2; -1 leaves the worker's own. All else must be close-on-exec. */
 pid_t peer_posix_spawn(const struct choke_decision *decision, int in_fd, int out_fd, int err_fd);
 pid_t peer_fork_exec(const struct choke_decision *decision);
+pid_t peer_command(const char *path, const char *const *argv, const char *const *env);
 pid_t peer_reap(pid_t pid, struct tally *tally); /* -1: any child; returns whose end it was */
 
 /* ---- commands: words[0] is the command itself, and all words that it needs are there ----------------------------- */
@@ -67,5 +68,8 @@ void command_pipe_size(struct worker *worker, const char *const *words); /* pipe
 void command_flood(struct worker *worker, const char *const *words);     /* flood SIDE STREAMS BYTES CAP PIPE_BYTES */
 void command_hold(struct worker *worker, const char *const *words);      /* hold SIDE WIDTH CYCLES */
 void command_window(struct worker *worker, const char *const *words);    /* window SIDE WIDTH RUNS */
+void command_jailed(struct worker *worker, const char *const *words);    /* jailed SIDE TOOL RUNS */
+void command_traced(struct worker *worker, const char *const *words);    /* traced SIDE TOOL RUNS */
+void command_first_jailed(struct worker *worker, const char *const *words); /* first-jailed SIDE TOOL */
 
 #endif

@@ -1,5 +1,5 @@
 #!/bin/sh
-# setup.sh build|test - install what is missing of what building or testing needs.
+# setup.sh build|test|bench - install what is missing of what building, testing or measuring needs.
 #
 # Silent and quick when nothing is missing. On Debian and its kin it installs with apt, as root or through sudo without a
 # password; elsewhere it prints the list. It exits 1 only where something is really missing.
@@ -47,6 +47,12 @@ mandoc              command mandoc
 shellcheck          command shellcheck
 zsh                 command zsh
 '
+# What the bench compares the library with; it leaves out what is missing.
+needs_bench='
+bubblewrap  command bwrap
+firejail    command firejail
+nodejs      command node
+'
 
 list_needs()
 {
@@ -54,8 +60,9 @@ list_needs()
         case $set in
         build) echo "$needs_build" ;;
         test) echo "$needs_build$needs_test" ;;
+        bench) echo "$needs_build$needs_bench" ;;
         *)
-            echo "setup.sh: unknown set '$set' (build and test are known)" >&2
+            echo "setup.sh: unknown set '$set' (build, test and bench are known)" >&2
             return 2
             ;;
         esac

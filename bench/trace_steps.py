@@ -1,0 +1,138 @@
+"""Where the time of a jailed run goes, as the kernel's own trace of system calls tells it (tracefs; for root).
+
+Nothing in the library is changed for this. The worker makes a system call that does nothing before and after each run;
+between the two, each step ends with an event of one of the processes: caller, warden, init, tool. The tracing itself
+costs about a microsecond a call and is in the figures: they say where the time goes, not how much it is.
+"""
+
+import contextlib
+import os
+import pathlib
+import re
+
+from measure import Failure, children_by_parent
+
+TRACEFS = pathlib.Path("/sys/kernel/tracing")
+EVENTS = ("syscalls", "sched/sched_process_fork", "sched/sched_process_exec")
+LINE = re.compile(r"\s*.{1,16}-(\d+)\s+\[\d+\] \S+\s+([\d.]+): (.*)")
+BEGIN = "sys_getppid("
+
+# What a step is, whose event ends it, and how that event begins.
+STEPS = (
+    ("caller: judge, plan, pipes, send", "caller", "sys_sendmsg ->"),
+    ("warden: woken, plan received", "warden", "sys_recvmsg ->"),
+    ("warden: repository in its place", "warden", "sys_clone("),
+    ("init created: pid and ipc namespaces", "init", "sys_clone ->"),
+    ("init: /proc", "init", "sys_mount ->"),
+    ("init: Landlock", "init", "sys_landlock_restrict_self ->"),
+    ("init: no capabilities", "init", "sys_capset ->"),
+    ("tool's process created", "tool", "sys_clone ->"),
+    ("tool's process: steps up to exec", "tool", "sys_execve"),
+    ("exec", "tool", "sched_process_exec"),
+    ("the tool itself", "tool", "sys_exit_group("),
+    ("tool's end, init woken", "init", "sys_waitid ->"),
+    ("init's end, warden woken", "warden", "sys_ppoll ->"),
+    ("warden: reaped, reported", "warden", "sys_sendmsg ->"),
+    ("caller: woken, result", "caller", BEGIN),
+)
+BEHIND = ("behind the report: /proc and /tmp away, new /tmp", "warden", "sys_ppoll(")
+
+
+def available():
+    return os.access(TRACEFS / "instances", os.W_OK) and (TRACEFS / "events" / "syscalls").is_dir()
+
+
+@contextlib.contextmanager
+def tracing(pid):
+    """Traces a process, its descendants and what they will create; the block gets a function that ends it."""
+    place = TRACEFS / "instances" / f"chokepoint-bench-{os.getpid()}"
+    place.mkdir()
+    try:
+        def tell(name, text):
+            (place / name).write_text(text, encoding="ascii")
+
+        tell("trace_clock", "mono")
+        tell("buffer_size_kb", "16384")
+        tell("options/event-fork", "1")
+        tell("set_event_pid", " ".join(str(one) for one in family(pid)))
+        for event in EVENTS:
+            tell(f"events/{event}/enable", "1")
+
+        def finish():
+            tell("tracing_on", "0")
+            return (place / "trace").read_text(encoding="utf-8", errors="replace")
+
+        yield finish
+    finally:
+        place.rmdir()
+
+
+def family(root):
+    children = children_by_parent()
+    found, todo = [], [root]
+    while todo:
+        pid = todo.pop()
+        found.append(pid)
+        todo += children.get(pid, [])
+    return found
+
+
+def parse(text):
+    """(pid, microseconds, event) of each line."""
+    for line in text.splitlines():
+        match = LINE.match(line)
+        if match:
+            yield int(match[1]), float(match[2]) * 1e6, match[3]
+
+
+def split_runs(events, caller):
+    """One list of events for each run, from the caller's first mark to its next first mark."""
+    runs, inside = [], False
+    for event in events:
+        if event[0] == caller and event[2].startswith(BEGIN):
+            inside = not inside
+            if inside:
+                runs.append([])
+        if runs:
+            runs[-1].append(event)
+    return runs
+
+
+def roles(run, caller):
+    """The warden is the first that creates a process, init what it creates, and the tool what init creates."""
+    found = {"caller": caller}
+    for _, _, event in run:
+        match = re.match(r"sched_process_fork: .*?\bpid=(\d+) .*child_pid=(\d+)", event)
+        if match and "warden" not in found:
+            found["warden"], found["init"] = int(match[1]), int(match[2])
+        elif match and int(match[1]) == found.get("init") and "tool" not in found:
+            found["tool"] = int(match[2])
+    return found
+
+
+def durations(run, caller):
+    """Microseconds of each step and of what comes behind; None where the run does not have them all, in order."""
+    who = roles(run, caller)
+    at, last, found = 1, run[0][1], []
+    for _, role, beginning in (*STEPS, BEHIND):
+        while at < len(run) and not (run[at][0] == who.get(role) and run[at][2].startswith(beginning)):
+            at += 1
+        if at == len(run):
+            return None
+        found.append(run[at][1] - last)
+        last = run[at][1]
+    return found
+
+
+def steps(worker, side, tool, runs):
+    """The median of each step in microseconds, by its name, in order; the last is not waited for by the caller."""
+    pid = worker.process.pid
+    with tracing(pid) as finish:
+        worker.ask("traced", side, tool, runs)
+        text = finish()
+    rows = [row for row in (durations(run, pid) for run in split_runs(parse(text), pid)) if row]
+    if len(rows) < runs / 2:
+        raise Failure(f"only {len(rows)} of {runs} traced runs have all steps")
+    return {name: list(column) for (name, _, _), column in zip((*STEPS, BEHIND), zip(*rows))}
+
+
