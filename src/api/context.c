@@ -40,6 +40,7 @@ struct ck_plan_sources ck_context_sources(struct choke_context *context)
         .cages = &context->cages,
         .jails = &context->jails,
         .wraps = &context->wraps,
+        .confines = &context->confines,
         .null_fd = context->null_fd,
     };
 }
@@ -100,6 +101,7 @@ static void close_context(struct choke_context *context)
     ck_execs_done(&context->execs);
     ck_cages_done(&context->cages);
     ck_wraps_done(&context->wraps);
+    ck_confines_done(&context->confines);
     ck_search_done(&context->search);
     ck_fd_close(&context->null_fd);
     ck_policy_free(context->loaded);
@@ -121,6 +123,7 @@ int choke_context_new(const struct choke_options *options, struct choke_context 
     context->owner = getpid();
     context->null_fd = -1;
     ck_wraps_init(&context->wraps);
+    ck_confines_init(&context->confines);
     context->watch = (struct ck_watch){.epoll_fd = -1, .timer_fd = -1};
     context->on_event = options->on_event;
     context->event_data = options->event_data;

@@ -10,6 +10,7 @@
 
 #include "policy/load.h"
 #include "run/cage.h"
+#include "run/confine.h"
 #include "run/watch.h"
 #include "run/wrap.h"
 #include "sys/digest.h"
@@ -27,6 +28,7 @@ struct choke_context {
     struct ck_cages cages;
     struct ck_jails jails;
     struct ck_wraps wraps;
+    struct ck_confines confines;
     struct ck_watch watch;
     int null_fd;
     choke_event_fn on_event;

@@ -156,12 +156,17 @@ static void try_controllers(struct ck_layer_finding *findings)
 
 static void find_jails(struct choke_context *context, struct ck_layer_finding *findings)
 {
-    static const struct {
+    const struct {
         enum ck_layer layer;
-        const char *name;
-    } jails[] = {{CK_LAYER_NATIVE, "native"}, {CK_LAYER_BWRAP, "bwrap"}, {CK_LAYER_SEATBELT, "seatbelt"}};
+        const struct ck_jail *jail; /* NULL: not in this build */
+    } jails[] = {
+        {CK_LAYER_NATIVE, ck_jail_find("native")},
+        {CK_LAYER_NATIVE_DEGRADED, &ck_jail_confined},
+        {CK_LAYER_BWRAP, ck_jail_find("bwrap")},
+        {CK_LAYER_SEATBELT, ck_jail_find("seatbelt")},
+    };
     for (size_t i = 0; i < sizeof jails / sizeof jails[0]; i++) {
-        const struct ck_jail *jail = ck_jail_find(jails[i].name);
+        const struct ck_jail *jail = jails[i].jail;
         const struct ck_jail_state *state = jail != NULL ? ck_jail_look(&context->jails, jail) : NULL;
         findings[jails[i].layer] = (struct ck_layer_finding){.error = state != NULL && state->holds ? 0 : ENOTSUP,
                                                              .words = state != NULL ? state->words : NULL};

@@ -38,12 +38,12 @@ void ck_event_refused(const struct choke_job *job)
          {"message", result->error.message}, {"probe_name", job->probe});
 }
 
-static void join_egress(const struct choke_request *request, char *text, size_t size)
+static void join(const char *const *words, char *text, size_t size)
 {
     size_t at = 0;
     text[0] = '\0';
-    for (size_t i = 0; request->egress != NULL && request->egress[i] != NULL && at < size; i++)
-        at += (size_t)snprintf(text + at, size - at, "%s%s", i > 0 ? "," : "", CK_QUOTE(request->egress[i]));
+    for (size_t i = 0; words != NULL && words[i] != NULL && at < size; i++)
+        at += (size_t)snprintf(text + at, size - at, "%s%s", i > 0 ? "," : "", CK_QUOTE(words[i]));
 }
 
 void ck_event_started(const struct choke_job *job, const struct choke_request *request,
@@ -53,11 +53,14 @@ void ck_event_started(const struct choke_job *job, const struct choke_request *r
     char name[64];
     if (jail->skipped != NULL && !atomic_flag_test_and_set(&skipped_told)) {
         (void)snprintf(name, sizeof name, "subproc.%s.skipped", jail->skipped);
-        TELL(job->context, CHOKE_WARNING, name, {"reason", jail->reason}, {"probe_name", job->probe});
+        char layers[256];
+        join(result->layers, layers, sizeof layers);
+        TELL(job->context, CHOKE_WARNING, name, {"reason", jail->reason}, {"jail", jail->jail->name},
+             {"layers", layers}, {"probe_name", job->probe});
     }
     if (jail->jail != &ck_jail_none) {
         char egress[1024];
-        join_egress(request, egress, sizeof egress);
+        join(request->egress, egress, sizeof egress);
         (void)snprintf(name, sizeof name, "subproc.%s.wrapped", jail->jail->name);
         TELL(job->context, CHOKE_DEBUG, name, {"probe_name", job->probe}, {"egress", egress});
     }

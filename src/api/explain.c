@@ -29,10 +29,12 @@ static const char *place(struct decision_box *box, int fd)
     return fd >= 0 && ck_beneath_path(fd, path, sizeof path) == 0 ? copy(box, path) : NULL;
 }
 
-/* What is in the native jail: the program of the plan, in words. */
+/* What is in the native jail: the program of the plan, in words; without namespaces, what may be done with what. */
 static const char *const *list_mounts(struct decision_box *box, const struct ck_plan *plan)
 {
     struct stat status;
+    if (plan->confine.grants != NULL && plan->verdict.outcome == CHOKE_NONE)
+        return ck_arena_strv(&box->text, plan->confine.grants);
     if (plan->cage.fd < 0 || plan->verdict.outcome != CHOKE_NONE || fstat(plan->cage.fd, &status) < 0)
         return NULL;
     size_t size = (size_t)status.st_size;
@@ -74,7 +76,7 @@ static bool complete(const struct choke_decision *decision, const struct ck_plan
     return decision->rule != NULL && (plan->tool_name == NULL || decision->tool_name != NULL) &&
            (plan->tool_path == NULL || decision->tool_path != NULL) && (plan->argv == NULL || decision->argv != NULL) &&
            (plan->env == NULL || decision->env != NULL) && (plan->wrap.argv == NULL || decision->jail_argv != NULL) &&
-           (plan->cage.fd < 0 || decision->outcome != CHOKE_NONE || decision->mounts != NULL);
+           ((plan->cage.fd < 0 && plan->confine.grants == NULL) || decision->outcome != CHOKE_NONE || decision->mounts != NULL);
 }
 
 int choke_explain(struct choke_context *context, const struct choke_request *request,

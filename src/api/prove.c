@@ -11,6 +11,7 @@
 #include "base/quote.h"
 #include "jail/cage.h"
 #include "run/trial.h"
+#include "sys/landlock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,6 +23,10 @@
 #include <sys/wait.h>
 
 #define PROOF_NS (2 * CK_NS_PER_S)
+#define ALL_WALLS ((UINT32_C(1) << CK_WALLS) - 1)
+#define CONFINED_WALLS \
+    (UINT32_C(1) << CK_WALL_LANDLOCK | UINT32_C(1) << CK_WALL_EXECS | UINT32_C(1) << CK_WALL_SECCOMP | \
+     UINT32_C(1) << CK_WALL_NO_CAPABILITIES | UINT32_C(1) << CK_WALL_NO_NEW_PRIVS)
 
 static const char *reason_of(int errnum)
 {
@@ -38,21 +43,21 @@ static void explain_failure(const struct ck_wire_proved *proved, struct ck_jail_
     (void)snprintf(state->words, sizeof state->words, "building it failed: %s%s", strerror(proved->error), hint);
 }
 
-/* The first layer that did not hold; all of them must. */
-static void judge_layers(const struct ck_wire_proved *proved, const struct ck_jail *jail, struct ck_jail_state *state)
+/* The first layer that did not hold; all that were wanted (a bit for each wall) must. */
+static void judge_layers(uint32_t held, uint32_t wanted, struct ck_jail_state *state)
 {
-    for (uint32_t layer = 0; layer < CK_WALLS; layer++) {
-        if ((proved->held >> layer & 1) != 0)
+    for (uint32_t wall = 0; wall < CK_WALLS; wall++) {
+        if ((wanted >> wall & 1) == 0 || (held >> wall & 1) != 0)
             continue;
         state->reason = "not_permitted";
         (void)snprintf(state->words, sizeof state->words, "its layer '%s' does not hold on this machine",
-                       jail->layers[layer]);
+                       ck_jail_native.layers[wall]);
         return;
     }
     state->holds = true;
 }
 
-static void prove_native(struct choke_context *context, const struct ck_jail *jail, struct ck_jail_state *state)
+static void prove_native(struct choke_context *context, struct ck_jail_state *state)
 {
     const struct ck_native_wanted bare = {.search = context->search.paths, .search_count = context->search.count,
                                           .arena = &context->text};
@@ -70,7 +75,7 @@ static void prove_native(struct choke_context *context, const struct ck_jail *ja
     if (proved.error != 0)
         explain_failure(&proved, state);
     else
-        judge_layers(&proved, jail, state);
+        judge_layers(proved.held, ALL_WALLS, state);
 }
 
 /* ---- bwrap ------------------------------------------------------------------------------- */
@@ -109,6 +114,7 @@ static int plan_proof(struct choke_context *context, struct ck_plan *plan, int p
     *plan = (struct ck_plan){.cage = {.fd = program_fd},
                              .keep = {.fd = -1},
                              .wrap = {.image_fd = -1, .program_fd = -1, .bwrap_fd = -1},
+                             .confine = {.filter_fd = -1},
                              .env = no_env,
                              .tool_name = "bwrap",
                              .cage_root = "/usr",
@@ -136,7 +142,7 @@ static void say(struct ck_jail_state *state, const char *reason, const char *wor
     (void)snprintf(state->words, sizeof state->words, "%.*s", (int)sizeof state->words - 1, words);
 }
 
-static void prove_bwrap(struct choke_context *context, const struct ck_jail *jail, struct ck_jail_state *state)
+static void prove_bwrap(struct choke_context *context, struct ck_jail_state *state)
 {
     const struct ck_native_wanted bare = {
         .search = context->search.paths, .search_count = context->search.count, .arena = &context->text};
@@ -155,15 +161,73 @@ static void prove_bwrap(struct choke_context *context, const struct ck_jail *jai
     else if (report.stage != CK_STAGE_NONE || report.code != CLD_EXITED)
         say(state, "not_permitted", report.words[0] != '\0' ? CK_QUOTE(report.words) : strerror(report.error));
     else
-        judge_layers(&(struct ck_wire_proved){.held = report.held | lacking(&plan)}, jail, state);
+        judge_layers(report.held | lacking(&plan), ALL_WALLS, state);
     ck_plan_done(&plan);
+}
+
+/* ---- native without namespaces ------------------------------------------------------------ */
+
+/* A directory of the caller's own, for as long as the proof lasts. */
+static int make_place(struct choke_context *context, struct ck_scratch *ret_scratch, struct choke_error *error)
+{
+    const char *path = ck_scratch_name(&context->wraps.scratches, "proof", &context->text);
+    return path == NULL ? ck_error_oom(error) : ck_scratch_make(&context->wraps.scratches, path, ret_scratch, error);
+}
+
+static int try_confined(struct choke_context *context, int program_fd, const struct ck_scratch *inside,
+                        const struct ck_scratch *outside, struct ck_wire_proved *ret_proved, struct choke_error *error)
+{
+    int filter_fd;
+    CK_FD ruleset_fd = -1;
+    int result = ck_confine_bare(&context->confines, program_fd, &ruleset_fd, &filter_fd, error);
+    if (result < 0)
+        return result;
+    result = ck_landlock_grant(ruleset_fd, inside->fd, CK_GRANT_WRITE);
+    const int fds[CK_WIRE_PROOF_FDS] = {
+        [CK_WIRE_PROOF_RULESET] = ruleset_fd,
+        [CK_WIRE_PROOF_FILTER] = filter_fd,
+        [CK_WIRE_PROOF_INSIDE] = inside->fd,
+        [CK_WIRE_PROOF_OUTSIDE] = outside->fd,
+    };
+    if (result == 0)
+        result = ck_trial_confined(&context->watch.launcher, fds, ret_proved);
+    if (result == 0 && ret_proved->error != 0)
+        result = -ret_proved->error;
+    if (result == 0)
+        return 0;
+    return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, -result, "taking it on failed: %s", strerror(-result));
+}
+
+static void prove_confined(struct choke_context *context, struct ck_jail_state *state)
+{
+    const struct ck_native_wanted bare = {
+        .search = context->search.paths, .search_count = context->search.count, .arena = &context->text};
+    struct ck_scratch inside = {.fd = -1}, outside = {.fd = -1};
+    struct ck_wire_proved proved = {0};
+    struct choke_error error = {0};
+    CK_FD program_fd = -1;
+    int result = ck_native_make(&bare, &program_fd, &error);
+    if (result == 0)
+        result = make_place(context, &inside, &error);
+    if (result == 0)
+        result = make_place(context, &outside, &error);
+    if (result == 0)
+        result = try_confined(context, program_fd, &inside, &outside, &proved, &error);
+    if (result < 0)
+        say(state, reason_of(-result), error.message);
+    else
+        judge_layers(proved.held, CONFINED_WALLS, state);
+    ck_scratch_remove(&inside);
+    ck_scratch_remove(&outside);
 }
 
 void ck_prove_jail(void *data, const struct ck_jail *jail, struct ck_jail_state *ret_state)
 {
     struct choke_context *context = data;
     if (jail == &ck_jail_native)
-        prove_native(context, jail, ret_state);
+        prove_native(context, ret_state);
     else if (jail == &ck_jail_bwrap)
-        prove_bwrap(context, jail, ret_state);
+        prove_bwrap(context, ret_state);
+    else if (jail == &ck_jail_confined)
+        prove_confined(context, ret_state);
 }

@@ -6,10 +6,12 @@
 #include <errno.h>
 #include <string.h>
 
-static const struct ck_jail *const adapters[] = {&ck_jail_native, &ck_jail_bwrap, &ck_jail_none};
+static const struct ck_jail *const adapters[] = {&ck_jail_native, &ck_jail_bwrap, &ck_jail_none, &ck_jail_confined};
 
-/* What auto tries, in this order, before it settles for none. */
-static const char *const preferred[] = {"native", "bwrap"};
+_Static_assert(sizeof adapters / sizeof adapters[0] <= CK_JAILS_MAX, "each adapter has a state");
+
+/* What auto tries, in this order, before it settles for none: bwrap has more layers than native without namespaces. */
+static const struct ck_jail *const preferred[] = {&ck_jail_native, &ck_jail_bwrap, &ck_jail_confined};
 
 const struct ck_jail *ck_jail_find(const char *name)
 {
@@ -36,19 +38,20 @@ const struct ck_jail_state *ck_jail_look(struct ck_jails *jails, const struct ck
     return state;
 }
 
-static const struct ck_jail *choose_auto(struct ck_jails *jails, struct ck_jail_choice *choice)
+/* The first of them that holds; NULL: none does. */
+static const struct ck_jail *first_of(struct ck_jails *jails, const struct ck_jail *const *wanted, size_t count,
+                                      struct ck_jail_choice *choice)
 {
-    for (size_t i = 0; i < sizeof preferred / sizeof preferred[0]; i++) {
-        const struct ck_jail *jail = ck_jail_find(preferred[i]);
-        const struct ck_jail_state *state = jail != NULL ? ck_jail_look(jails, jail) : NULL;
-        if (state != NULL && state->holds)
-            return jail;
+    for (size_t i = 0; i < count; i++) {
+        const struct ck_jail_state *state = ck_jail_look(jails, wanted[i]);
+        if (state->holds)
+            return wanted[i];
         if (choice->skipped == NULL) {
-            choice->skipped = preferred[i];
-            choice->reason = state != NULL ? state->reason : "not_installed";
+            choice->skipped = wanted[i]->name;
+            choice->reason = state->reason;
         }
     }
-    return &ck_jail_none;
+    return NULL;
 }
 
 static const char *wanted_name(enum choke_jail wanted)
@@ -56,24 +59,50 @@ static const char *wanted_name(enum choke_jail wanted)
     return wanted == CHOKE_JAIL_NATIVE ? "native" : wanted == CHOKE_JAIL_BWRAP ? "bwrap" : "none";
 }
 
-int ck_jail_choose(struct ck_jails *jails, enum choke_jail wanted, bool required, bool egress, struct ck_jail_choice *ret_choice,
-                   struct choke_error *error)
+/* By name: that one or a refusal. */
+static int choose_named(struct ck_jails *jails, enum choke_jail wanted, struct ck_jail_choice *choice,
+                        struct choke_error *error)
 {
-    *ret_choice = (struct ck_jail_choice){0};
-    ret_choice->jail = wanted == CHOKE_JAIL_AUTO ? choose_auto(jails, ret_choice) : ck_jail_find(wanted_name(wanted));
-    if (ret_choice->jail == NULL)
-        return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP,
-                            "jail '%s' is not in this build", wanted_name(wanted));
-    const struct ck_jail_state *state = ck_jail_look(jails, ret_choice->jail);
-    if (!state->holds)
-        return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP, "jail '%s' is not to be had here (%s): %s",
-                            ret_choice->jail->name, state->reason, state->words);
-    if (egress)
-        return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP,
-                            "egress cannot be bounded in this version; leave --egress out: a tool in a jail has no network");
-    if (ret_choice->jail == &ck_jail_none && required)
+    static const struct ck_jail *const forms[] = {&ck_jail_native, &ck_jail_confined};
+    const struct ck_jail *jail = ck_jail_find(wanted_name(wanted));
+    choice->jail = wanted == CHOKE_JAIL_NATIVE ? first_of(jails, forms, sizeof forms / sizeof forms[0], choice)
+                                               : first_of(jails, &jail, 1, choice);
+    if (choice->jail != NULL)
+        return 0;
+    const struct ck_jail_state *state = ck_jail_look(jails, jail);
+    return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP, "jail '%s' is not to be had here (%s): %s", jail->name,
+                        state->reason, state->words);
+}
+
+/* A jail was required, and there is less than that. */
+static int refuse_less(struct ck_jails *jails, const struct ck_jail *jail, struct choke_error *error)
+{
+    if (jail == &ck_jail_none)
         return ck_error_set(
             error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP,
             "a jail is required and none is to be had; without --require-jail the tool would run uncaged");
-    return 0;
+    return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP,
+                        "a jail is required, and of the native one there is only the part without namespaces: %s; "
+                        "without --require-jail the tool would run in that",
+                        ck_jail_look(jails, &ck_jail_native)->words);
+}
+
+int ck_jail_choose(struct ck_jails *jails, enum choke_jail wanted, bool required, bool egress, struct ck_jail_choice *ret_choice,
+                   struct choke_error *error)
+{
+    int result = 0;
+    *ret_choice = (struct ck_jail_choice){0};
+    if (wanted != CHOKE_JAIL_AUTO)
+        result = choose_named(jails, wanted, ret_choice, error);
+    else
+        ret_choice->jail = first_of(jails, preferred, sizeof preferred / sizeof preferred[0], ret_choice);
+    if (result < 0)
+        return result;
+    if (ret_choice->jail == NULL)
+        ret_choice->jail = &ck_jail_none;
+    if (egress)
+        return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP,
+                            "egress cannot be bounded in this version; leave --egress out: a tool in a jail has no network");
+    bool less = ret_choice->jail == &ck_jail_none || ret_choice->jail == &ck_jail_confined;
+    return required && less ? refuse_less(jails, ret_choice->jail, error) : 0;
 }

@@ -3,7 +3,8 @@
  *
  * An adapter is one file with one struct ck_jail. To add one: write it, name it in the table of jail.c. Which adapter
  * a run gets is decided here, before anything exists; a jail that was asked for by name and is not to be had is a
- * refusal, never a weaker jail.
+ * refusal, never a weaker jail. The native jail alone has two forms: where it cannot have namespaces there is the one
+ * without them, and what is then skipped is told.
  */
 #ifndef CK_JAIL_JAIL_H
 #define CK_JAIL_JAIL_H
@@ -39,12 +40,13 @@ struct ck_jails {
 
 struct ck_jail_choice {
     const struct ck_jail *jail;
-    const char *skipped; /* the first adapter that was wanted and is not to be had, or NULL */
+    const char *skipped; /* the first adapter that was wanted and is not to be had, or not whole; or NULL */
     const char *reason;  /* not_linux, not_installed, not_permitted */
 };
 
 extern const struct ck_jail ck_jail_none;
 extern const struct ck_jail ck_jail_native;
+extern const struct ck_jail ck_jail_confined; /* the native jail where it cannot have namespaces; of the same name */
 extern const struct ck_jail ck_jail_bwrap;
 extern const struct ck_jail ck_jail_seatbelt; /* not for Linux: not in the registry of a build for it */
 
@@ -54,7 +56,10 @@ const struct ck_jail *ck_jail_find(const char *name);
 /* What is known of an adapter of this build; it is proven now if it was not before. */
 const struct ck_jail_state *ck_jail_look(struct ck_jails *jails, const struct ck_jail *jail);
 
-/* wanted is never CHOKE_JAIL_DEFAULT. Failures have outcome CHOKE_JAIL_UNAVAILABLE. */
+/*
+ * wanted is never CHOKE_JAIL_DEFAULT. required: the whole of a jail, not one that holds in part. Failures have outcome
+ * CHOKE_JAIL_UNAVAILABLE.
+ */
 int ck_jail_choose(struct ck_jails *jails, enum choke_jail wanted, bool required, bool egress, struct ck_jail_choice *ret_choice,
                    struct choke_error *error);
 

@@ -35,7 +35,11 @@ static const char *const layers[] = {"user_ns", "mount_ns",        "pid_ns",    
                                      "uts_ns",  "cgroup_ns",       "fresh_root",   "landlock", "execs",
                                      "seccomp", "no_capabilities", "no_new_privs", NULL};
 
+/* Without namespaces: what run/confine.c builds. */
+static const char *const confined_layers[] = {"landlock", "execs", "seccomp", "no_capabilities", "no_new_privs", NULL};
+
 const struct ck_jail ck_jail_native = {.name = "native", .layers = layers};
+const struct ck_jail ck_jail_confined = {.name = "native", .layers = confined_layers};
 
 /* ---- what every root has ----------------------------------------------------------------- */
 
@@ -215,7 +219,7 @@ static int write_program(struct ck_program *program, bool tracing, int *ret_fd)
     struct sock_filter *filter = NULL;
     struct ck_program_settings settings = {
         .uid = geteuid(), .gid = getegid(), .tmp_options = TMP_OPTIONS, .landlock_abi = landlock_abi()};
-    int r = ck_seccomp_build(tracing, &filter, &settings.filter_count);
+    int r = ck_seccomp_build(tracing ? CK_SECCOMP_TRACING : 0, &filter, &settings.filter_count);
     if (r < 0)
         return r;
     settings.filter = filter;

@@ -37,6 +37,7 @@ static const struct {
     [CK_LAYER_PIDS] = {"pids", "cgroup", CONTROLLER, "4.5"},
     [CK_LAYER_CPU] = {"cpu", "cgroup", CONTROLLER, "4.15"},
     [CK_LAYER_NATIVE] = {"native", "jail", JAIL, ""},
+    [CK_LAYER_NATIVE_DEGRADED] = {"native-degraded", "jail", JAIL, ""},
     [CK_LAYER_BWRAP] = {"bwrap", "jail", JAIL, ""},
     [CK_LAYER_SEATBELT] = {"seatbelt", "jail", JAIL, ""},
 };
@@ -44,6 +45,7 @@ static const struct {
 struct question {
     enum ck_layer layer;
     int error;
+    int user_error; /* of the user namespace */
     bool no_user; /* there is no user namespace, and we are not root */
     const struct ck_host *host;
     const char *said;
@@ -159,6 +161,24 @@ static bool not_delegated(const struct question *question)
     return false;
 }
 
+/* With namespaces, and there are none: then why that is so, and what to do about it, is what is to be known. */
+static bool no_users(const struct question *question)
+{
+    char cause[sizeof question->words->cause];
+    bool whole = question->layer == CK_LAYER_NATIVE || question->layer == CK_LAYER_BWRAP;
+    if (!whole || question->user_error == 0 || question->said == NULL)
+        return false;
+    struct question user = *question;
+    user.layer = CK_LAYER_USER;
+    user.error = question->user_error;
+    (void)answer(&user, "", "%s", strerror(user.error));
+    (void)(user_switch(&user) || container(&user) || old_kernel(&user));
+    (void)snprintf(cause, sizeof cause, "%s", question->words->cause);
+    (void)snprintf(question->words->cause, sizeof question->words->cause, "it needs a user namespace: %.*s",
+                   (int)sizeof cause - 32, cause);
+    return true;
+}
+
 static bool not_built(const struct question *question)
 {
     return answer(question, "", "%s", question->said != NULL ? question->said : "not in this version");
@@ -174,7 +194,7 @@ static const cause_fn causes[][6] = {
     [NAMESPACE] = {not_held, needs_user, container, old_kernel},
     [CGROUP] = {no_cgroup2, not_delegated, not_held, container, old_kernel},
     [CONTROLLER] = {not_delegated, not_held},
-    [JAIL] = {not_built},
+    [JAIL] = {no_users, not_built},
 };
 
 static void add_detail(enum ck_layer layer, const struct ck_layer_finding *finding, struct ck_layer_words *words)
@@ -184,6 +204,8 @@ static void add_detail(enum ck_layer layer, const struct ck_layer_finding *findi
         (void)snprintf(words->detail, sizeof words->detail, "Landlock ABI %d", finding->value);
     else if (layers[layer].kind == NAMESPACE)
         detail = finding->value != 0 ? "in a user namespace" : "with the caller's privileges";
+    else if (layer == CK_LAYER_NATIVE_DEGRADED)
+        detail = "without namespaces: landlock, execs, seccomp, no_capabilities, no_new_privs";
     else if (layers[layer].kind == JAIL)
         detail = "its walls were tried from inside";
     else if (layers[layer].kind == CONTROLLER)
@@ -205,6 +227,7 @@ void ck_layer_explain(enum ck_layer layer, const struct ck_layer_finding *findin
         .layer = layer,
         .error = finding->error,
         .no_user = !host->root && findings[CK_LAYER_USER].error != 0,
+        .user_error = findings[CK_LAYER_USER].error,
         .host = host,
         .said = finding->words,
         .words = ret_words,

@@ -26,6 +26,7 @@ enum ck_layer {
     CK_LAYER_PIDS,
     CK_LAYER_CPU,
     CK_LAYER_NATIVE,
+    CK_LAYER_NATIVE_DEGRADED, /* the native jail without namespaces */
     CK_LAYER_BWRAP,
     CK_LAYER_SEATBELT,
     CK_LAYERS,

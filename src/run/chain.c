@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "run/cage.h"
+#include "run/confine.h"
 #include "run/wrap.h"
 #include "sys/beneath.h"
 
@@ -134,7 +135,7 @@ static void list_layers(struct ck_plan *plan)
     size_t count = 0;
     for (const char *const *layer = plan->jail.jail->layers; *layer != NULL && count < CK_LAYERS_MAX - 1; layer++)
         plan->layers[count++] = *layer;
-    if (plan->ruleset_fd >= 0)
+    if (plan->ruleset_fd >= 0 && plan->confine.filter_fd < 0)
         plan->layers[count++] = "execs";
     count = drop_unbounded(plan, count);
     if (plan->workspace == CK_WORKSPACE_OVERLAY && count < CK_LAYERS_MAX)
@@ -238,14 +239,32 @@ static int enter_wrap(const struct ck_plan_sources *sources, struct ck_plan *pla
     return refuse(plan, bound->name, "execs");
 }
 
-/* Without a jail the tool would write into the repository itself. */
+/* Without a mount namespace the tool would write into the repository itself. */
 static int refuse_overlay(struct ck_plan *plan)
 {
+    bool confined = plan->jail.jail == &ck_jail_confined;
     (void)ck_error_set(&plan->verdict.error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP,
-                       "'workspace: overlay' of '%s' needs the native jail, and the run would be in none; ask for "
-                       "--jail native",
-                       plan->tool_name);
+                       "'workspace: overlay' of '%s' needs the native jail, and the run would be %s", plan->tool_name,
+                       confined ? "in the part of it that needs no namespaces; 'chokepoint doctor' says why"
+                                : "in none; ask for --jail native");
     return refuse(plan, plan->tool_name, "workspace");
+}
+
+/* Where there are no namespaces: the files of the same jail, at their own places. */
+static int confine(const struct ck_plan_sources *sources, struct ck_plan *plan, const struct ck_execs_tool *tools,
+                   size_t count)
+{
+    const char *inside[CHAIN_MAX];
+    plan->workspace = narrowest(tools, count);
+    if (plan->workspace == CK_WORKSPACE_OVERLAY)
+        return refuse_overlay(plan);
+    if (ck_cages_find(sources->cages, plan->root, tools, count, &plan->arena, &plan->cage, inside,
+                      &plan->verdict.error) < 0)
+        return refuse(plan, NULL, "request.jail");
+    int result = place_work(plan);
+    if (result < 0)
+        return result;
+    return ck_confine_plan(sources, plan, count > 1, &plan->verdict.error) < 0 ? refuse(plan, NULL, "request.jail") : 0;
 }
 
 int ck_chain_close(const struct ck_plan_sources *sources, struct ck_plan *plan, const char *label)
@@ -254,16 +273,19 @@ int ck_chain_close(const struct ck_plan_sources *sources, struct ck_plan *plan, 
         member(plan->execute_fd, plan->tool_path, plan->verdict.tool, plan->verdict.reading.subcommand)};
     size_t count = 1;
     int result = open_nested(sources, plan, tools, &count);
-    bool caged = plan->jail.jail != &ck_jail_none;
+    bool confined = plan->jail.jail == &ck_jail_confined;
+    bool caged = plan->jail.jail != &ck_jail_none && !confined;
     const char *inside = NULL;
     const struct ck_execs_tool *bound = result == 0 ? bound_by(tools, count) : NULL;
     if (result == 0 && caged)
         result = enter_cage(sources, plan, tools, count, &inside);
+    if (result == 0 && confined)
+        result = confine(sources, plan, tools, count);
     if (result == 0 && plan->jail.jail == &ck_jail_bwrap)
         result = enter_wrap(sources, plan, bound != NULL ? bound->tool : NULL, inside, label);
-    if (result == 0 && !caged && narrowest(tools, count) == CK_WORKSPACE_OVERLAY)
+    if (result == 0 && !caged && !confined && narrowest(tools, count) == CK_WORKSPACE_OVERLAY)
         result = refuse_overlay(plan);
-    bool restricted = result == 0 && !caged && bound != NULL;
+    bool restricted = result == 0 && !caged && !confined && bound != NULL;
     if (restricted)
         result = ck_execs_make(sources->execs, plan->root, tools, count, &plan->ruleset_fd, &plan->verdict.error);
     if (restricted && result < 0 && result != -ENOMEM)

@@ -453,6 +453,7 @@ static int pack_and_send(const struct ck_plan *plan, int socket_fd, struct parce
     packed->flags = (plan->ruleset_fd >= 0 ? (uint32_t)CK_WIRE_HAS_RULESET : 0) |
                     (plan->wrap.argv != NULL ? (uint32_t)CK_WIRE_HAS_LAND : 0) |
                     (plan->keep_executable && plan->wrap.argv == NULL ? (uint32_t)CK_WIRE_KEEP_EXECUTABLE : 0) |
+                    (plan->confine.filter_fd >= 0 ? (uint32_t)CK_WIRE_HAS_FILTER : 0) |
                     (plan->sealed ? (uint32_t)CK_WIRE_SEALED : 0);
     packed->workspace = (uint32_t)plan->workspace;
     packed->deadline_ns = deadline_ns;
@@ -491,8 +492,9 @@ int ck_launch(struct ck_warden *warden, const struct ck_plan *plan, const struct
                 [CK_WIRE_STDOUT_READ] = pipes->out[0],
                 [CK_WIRE_STDERR_READ] = pipes->err[0],
                 [CK_WIRE_RULESET] = plan->ruleset_fd,
+                [CK_WIRE_FILTER] = plan->confine.filter_fd,
             },
-        .count = CK_WIRE_FDS + (plan->ruleset_fd >= 0 ? 1u : 0u),
+        .count = CK_WIRE_FDS + (plan->ruleset_fd >= 0 ? 1u : 0u) + (plan->confine.filter_fd >= 0 ? 1u : 0u),
     };
     if (plan->wrap.argv != NULL)
         add_landing(&parcel, plan);

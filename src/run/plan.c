@@ -11,6 +11,7 @@
 #include "base/fd.h"
 #include "base/quote.h"
 #include "run/chain.h"
+#include "run/wrap.h"
 #include "sys/beneath.h"
 
 #include <errno.h>
@@ -153,13 +154,34 @@ static int step_paths(struct planner *planner)
     return 0;
 }
 
+static const char *label_of(const struct planner *planner)
+{
+    const char *probe = planner->request->probe;
+    return probe != NULL ? probe : planner->plan->tool_name;
+}
+
+/* Without a mount namespace the scratch directory has its path on the host. */
+static const char *find_home(struct planner *planner)
+{
+    struct ck_plan *plan = planner->plan;
+    if (plan->jail.jail == &ck_jail_none)
+        return getenv("HOME");
+    if (plan->jail.jail != &ck_jail_confined)
+        return CK_CAGE_SCRATCH;
+    plan->wrap.scratches = &planner->sources->wraps->scratches;
+    plan->wrap.scratch = ck_scratch_name(plan->wrap.scratches, label_of(planner), &plan->arena);
+    return plan->wrap.scratch;
+}
+
 static int step_strings(struct planner *planner)
 {
     struct ck_plan *plan = planner->plan;
     const struct ck_tool *tools[CK_COMMAND_DEPTH_MAX + 2];
     chain_tools(&plan->verdict, tools);
-    const struct ck_host_environment host = {.home =
-                                                 plan->jail.jail != &ck_jail_none ? CK_CAGE_SCRATCH : getenv("HOME"),
+    const char *home = find_home(planner);
+    if (home == NULL && plan->jail.jail == &ck_jail_confined)
+        return -ENOMEM;
+    const struct ck_host_environment host = {.home = home,
                                              .lang = getenv("LANG"),
                                              .lc_all = getenv("LC_ALL")};
     plan->argv = ck_arena_strv(&plan->arena, plan->verdict.reading.argv);
@@ -169,8 +191,7 @@ static int step_strings(struct planner *planner)
 
 static int step_execs(struct planner *planner)
 {
-    const char *probe = planner->request->probe;
-    return ck_chain_close(planner->sources, planner->plan, probe != NULL ? probe : planner->plan->tool_name);
+    return ck_chain_close(planner->sources, planner->plan, label_of(planner));
 }
 
 /* What is written into an overlay can be kept; of any other workspace there is nothing apart to keep. */
@@ -245,7 +266,7 @@ int ck_plan_make(const struct ck_plan_sources *sources, const struct choke_reque
     static const plan_step steps[] = {step_judge, step_limits, step_stdin, step_root,    step_cwd,
                                       step_paths, step_tool,   step_jail,  step_strings, step_execs, step_keep};
     *ret = (struct ck_plan){
-        .cage = {.fd = -1}, .keep = {.fd = -1}, .wrap = {.image_fd = -1, .program_fd = -1, .bwrap_fd = -1}, .root_fd = -1, .cwd_fd = -1, .execute_fd = -1, .ruleset_fd = -1, .stdin_fd = -1};
+        .cage = {.fd = -1}, .keep = {.fd = -1}, .wrap = {.image_fd = -1, .program_fd = -1, .bwrap_fd = -1}, .confine = {.filter_fd = -1}, .root_fd = -1, .cwd_fd = -1, .execute_fd = -1, .ruleset_fd = -1, .stdin_fd = -1};
     struct planner planner = {.sources = sources, .request = request, .plan = ret};
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
         int result = steps[i](&planner);

@@ -19,6 +19,7 @@
 #define CK_LAYERS_MAX 16
 
 struct ck_cages;
+struct ck_confines;
 struct ck_scratches;
 struct ck_wraps;
 
@@ -29,6 +30,7 @@ struct ck_plan_sources {
     struct ck_search *search;
     struct ck_execs *execs;
     struct ck_cages *cages;
+    struct ck_confines *confines;
     struct ck_jails *jails;
     struct ck_wraps *wraps;
     int null_fd;
@@ -50,6 +52,12 @@ struct ck_plan_wrap {
     bool bounded; /* the kernel has Landlock: what may be executed is bounded */
 };
 
+/* For the native jail without namespaces (run/confine.h); the ruleset is the plan's own, the scratch directory wrap's. */
+struct ck_plan_confine {
+    int filter_fd;       /* the context's; -1: the run is not in it */
+    const char **grants; /* what may be done with which files, in words: "read /usr/lib" */
+};
+
 struct ck_plan {
     struct ck_arena arena;
     struct ck_verdict verdict; /* outcome CHOKE_NONE: go */
@@ -63,6 +71,7 @@ struct ck_plan {
     const char *layers[CK_LAYERS_MAX + 1]; /* what will hold; the words are constants */
     struct ck_cage_image cage;             /* the native jail; its descriptor belongs to the context */
     struct ck_plan_wrap wrap;
+    struct ck_plan_confine confine;
     const char *cage_root;                 /* where the root is on the host */
     const char *cage_cwd;                  /* the working directory inside */
     enum ck_workspace workspace;
@@ -73,7 +82,7 @@ struct ck_plan {
     int root_fd;
     int cwd_fd; /* the same descriptor where the root itself is worked in */
     int execute_fd;
-    int ruleset_fd; /* what the run may execute; -1: not restricted */
+    int ruleset_fd; /* what the run may execute, or all that it may do with files; -1: not restricted */
     bool sealed;    /* the tool executes nothing, not even itself */
     int stdin_fd;
     bool stdin_owned; /* else it is the context's /dev/null */

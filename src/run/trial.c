@@ -11,15 +11,20 @@
 
 #define PATIENCE_NS (3 * CK_NS_PER_S) /* a trial ends itself after two seconds */
 
-/* program_fd: of a jail, or -1. */
-static int ask(struct ck_launcher *launcher, const struct ck_wire_try *request, int program_fd, int *ret_fd)
+/* fds go along, behind the socket for the answer. */
+static int ask(struct ck_launcher *launcher, const struct ck_wire_try *request, const int *fds, unsigned count,
+               int *ret_fd)
 {
     int pair[2];
+    int sent[1 + CK_WIRE_PROOF_FDS];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
         return -errno;
     CK_FD ours = pair[0];
     CK_FD theirs = pair[1];
-    int result = ck_launcher_ask(launcher, request, sizeof *request, (const int[]){theirs, program_fd}, program_fd >= 0 ? 2 : 1);
+    sent[0] = theirs;
+    for (unsigned i = 0; i < count; i++)
+        sent[1 + i] = fds[i];
+    int result = ck_launcher_ask(launcher, request, sizeof *request, sent, 1 + count);
     if (result == 0)
         *ret_fd = ck_fd_take(&ours);
     return result;
@@ -60,7 +65,7 @@ int ck_trial_all(struct ck_launcher *launcher, struct ck_wire_tried ret_tried[CK
         fds[i] = -1;
         ret_tried[i] = (struct ck_wire_tried){.trial = i};
         if (i > 0 && result == 0)
-            result = ask(launcher, &(struct ck_wire_try){.kind = CK_WIRE_TRY, .trial = i}, -1, &fds[i]);
+            result = ask(launcher, &(struct ck_wire_try){.kind = CK_WIRE_TRY, .trial = i}, NULL, 0, &fds[i]);
     }
     uint64_t deadline_ns = ck_clock_now_ns() + PATIENCE_NS;
     for (uint32_t i = 1; i < CK_TRIALS; i++) {
@@ -71,15 +76,26 @@ int ck_trial_all(struct ck_launcher *launcher, struct ck_wire_tried ret_tried[CK
     return result;
 }
 
-int ck_trial_jail(struct ck_launcher *launcher, int program_fd, struct ck_wire_proved *ret_proved)
+static int prove(struct ck_launcher *launcher, enum ck_wire_kind kind, const int *fds, unsigned count,
+                 struct ck_wire_proved *ret_proved)
 {
-    static const struct ck_wire_try request = {.kind = CK_WIRE_PROVE};
+    const struct ck_wire_try request = {.kind = (uint32_t)kind};
     CK_FD fd = -1;
-    int result = ask(launcher, &request, program_fd, &fd);
+    int result = ask(launcher, &request, fds, count, &fd);
     if (result < 0)
         return result;
     result = hear(fd, ck_clock_now_ns() + PATIENCE_NS, ret_proved, sizeof *ret_proved);
     if (result < 0 || ret_proved->kind != CK_WIRE_PROVED)
         *ret_proved = (struct ck_wire_proved){.error = result < 0 ? -result : ECONNRESET};
     return 0;
+}
+
+int ck_trial_jail(struct ck_launcher *launcher, int program_fd, struct ck_wire_proved *ret_proved)
+{
+    return prove(launcher, CK_WIRE_PROVE, &program_fd, 1, ret_proved);
+}
+
+int ck_trial_confined(struct ck_launcher *launcher, const int *fds, struct ck_wire_proved *ret_proved)
+{
+    return prove(launcher, CK_WIRE_PROVE_CONFINED, fds, CK_WIRE_PROOF_FDS, ret_proved);
 }

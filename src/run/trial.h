@@ -20,4 +20,7 @@ int ck_trial_all(struct ck_launcher *launcher, struct ck_wire_tried ret_tried[CK
  */
 int ck_trial_jail(struct ck_launcher *launcher, int program_fd, struct ck_wire_proved *ret_proved);
 
+/* The same for the native jail without namespaces; CK_WIRE_PROOF_FDS descriptors. */
+int ck_trial_confined(struct ck_launcher *launcher, const int *fds, struct ck_wire_proved *ret_proved);
+
 #endif

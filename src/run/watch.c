@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/fd.h"
+#include "run/confine.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -399,6 +400,17 @@ static int prepare_layer(struct ck_run *run, const struct ck_plan *plan, struct 
     return 0;
 }
 
+static int prepare_scratch(struct ck_run *run, const struct ck_plan *plan, struct choke_error *error)
+{
+    int result = ck_scratch_make(plan->wrap.scratches, plan->wrap.scratch, &run->scratch, error);
+    if (result < 0 || plan->confine.filter_fd < 0)
+        return result;
+    result = ck_confine_scratch(plan, run->scratch.fd);
+    return result == 0 ? 0
+                       : ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot make '%s' writable: %s",
+                                      plan->wrap.scratch, strerror(-result));
+}
+
 int ck_watch_start(struct ck_watch *watch, struct ck_run *run, const struct ck_plan *plan, struct choke_error *error)
 {
     struct ck_pipes pipes;
@@ -409,7 +421,7 @@ int ck_watch_start(struct ck_watch *watch, struct ck_run *run, const struct ck_p
     open_stream(run, &run->err, CHOKE_STDERR, pipes.err[0], plan->verdict.max_output_bytes);
     set_deadlines(run, plan->verdict.timeout_ms);
     if (plan->wrap.scratch != NULL)
-        result = ck_scratch_make(plan->wrap.scratches, plan->wrap.scratch, &run->scratch, error);
+        result = prepare_scratch(run, plan, error);
     if (result == 0)
         result = prepare_layer(run, plan, error);
     if (result == 0)

@@ -18,6 +18,7 @@ const char *ck_stage_text(enum ck_stage stage)
         [CK_STAGE_WORKSPACE] = "lay an overlay over the root for",
         [CK_STAGE_PRIVILEGES] = "drop the privileges of",
         [CK_STAGE_DESCRIPTORS] = "close the descriptors of",
+        [CK_STAGE_CALLS] = "restrict the system calls of",
         [CK_STAGE_EXECS] = "restrict what may be executed by",
         [CK_STAGE_SCRIPT] = "hand over the script of",
         [CK_STAGE_SIGNALS] = "reset the signals of",

@@ -18,6 +18,7 @@
  *                      CK_WIRE_REPORT  the run is over and its tree is dead; with the layer of an overlay, if it had one
  *   trial  -> caller   CK_WIRE_TRIED   whether the layer held
  *   caller -> keeper   CK_WIRE_PROVE   with a socket and the program of a jail: try to get out of it
+ *                      CK_WIRE_PROVE_CONFINED  with a socket and CK_WIRE_PROOF_FDS descriptors: the same without namespaces
  *   prover -> caller   CK_WIRE_PROVED  what held
  */
 #ifndef CK_RUN_WIRE_H
@@ -40,6 +41,16 @@ enum ck_wire_kind {
     CK_WIRE_PROVED,
     CK_WIRE_LIMITED,
     CK_WIRE_GROUPS,
+    CK_WIRE_PROVE_CONFINED,
+};
+
+/* Descriptors of a proof without namespaces, behind the socket. */
+enum ck_wire_proof_fd {
+    CK_WIRE_PROOF_RULESET,
+    CK_WIRE_PROOF_FILTER,
+    CK_WIRE_PROOF_INSIDE,  /* a directory that the ruleset lets be written */
+    CK_WIRE_PROOF_OUTSIDE, /* one of the caller's that it does not */
+    CK_WIRE_PROOF_FDS,
 };
 
 /* Layers that can be tried on this machine (keeper/trial.c). */
@@ -78,6 +89,7 @@ enum ck_wire_fd {
     CK_WIRE_STDERR_READ,
     CK_WIRE_FDS,
     CK_WIRE_RULESET = CK_WIRE_FDS, /* with CK_WIRE_HAS_RULESET or CK_WIRE_HAS_LAND; a memfd comes behind them */
+    CK_WIRE_FILTER,                /* with CK_WIRE_HAS_FILTER, which goes with a ruleset */
     CK_WIRE_LAND = CK_WIRE_FDS,
     CK_WIRE_FDS_MAX = CK_WIRE_FDS + 5,
 };
@@ -110,6 +122,7 @@ enum ck_wire_flag {
     CK_WIRE_HAS_RULESET = 1,     /* what may be executed is bounded */
     CK_WIRE_KEEP_EXECUTABLE = 2, /* a script: its interpreter opens CK_SCRIPT_FD */
     CK_WIRE_HAS_LAND = 4,        /* the run is in a jail that bwrap makes */
+    CK_WIRE_HAS_FILTER = 16,     /* the tool's process puts on a filter of system calls, and drops its capabilities */
     CK_WIRE_SEALED = 8,          /* the tool executes nothing, not even itself */
 };
 
@@ -204,6 +217,7 @@ enum ck_stage {
     CK_STAGE_WORKSPACE,
     CK_STAGE_PRIVILEGES,
     CK_STAGE_DESCRIPTORS,
+    CK_STAGE_CALLS,
     CK_STAGE_EXECS,
     CK_STAGE_SCRIPT,
     CK_STAGE_SIGNALS,

@@ -18,10 +18,28 @@
 #include <linux/landlock.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #define ABI_WITH_REFER 2
+#define ABI_WITH_TCP 4
+#define ABI_WITH_IOCTL 5
+
+/* Rights by the ABI that brought them; the headers of the build may be older than the kernel. */
+#define FS_ABI_1 ((UINT64_C(1) << 13) - 1)
+#define FS_REFER (UINT64_C(1) << 13)
+#define FS_TRUNCATE (UINT64_C(1) << 14)
+#define FS_IOCTL_DEV (UINT64_C(1) << 15)
+#define READS (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
+#define NEVER (LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_BLOCK)
+#define OF_FILES \
+    (LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE | FS_TRUNCATE | \
+     FS_IOCTL_DEV)
+
+struct attributes {
+    uint64_t fs, net, scoped;
+};
 
 static int add_rule(int ruleset_fd, int fd, uint64_t access)
 {
@@ -36,11 +54,17 @@ static int allow_renames(int ruleset_fd)
     return top_fd < 0 ? -errno : add_rule(ruleset_fd, top_fd, LANDLOCK_ACCESS_FS_REFER);
 }
 
-int ck_landlock_new(void)
+int ck_landlock_abi(void)
 {
     long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+    return abi < 0 ? -errno : (int)abi;
+}
+
+int ck_landlock_new(void)
+{
+    int abi = ck_landlock_abi();
     if (abi < 0)
-        return -errno;
+        return abi;
     uint64_t handled = LANDLOCK_ACCESS_FS_EXECUTE | (abi >= ABI_WITH_REFER ? LANDLOCK_ACCESS_FS_REFER : 0);
     const struct landlock_ruleset_attr attributes = {.handled_access_fs = handled};
     CK_FD ruleset_fd = (int)syscall(SYS_landlock_create_ruleset, &attributes, sizeof attributes, 0);
@@ -53,5 +77,41 @@ int ck_landlock_new(void)
 int ck_landlock_allow(int ruleset_fd, int file_fd)
 {
     int result = add_rule(ruleset_fd, file_fd, LANDLOCK_ACCESS_FS_EXECUTE);
+    return result == -EBADFD ? 0 : result;
+}
+
+/* ---- everything ---- */
+
+int ck_landlock_new_whole(void)
+{
+    int abi = ck_landlock_abi();
+    if (abi < 0)
+        return abi;
+    if (abi < CK_LANDLOCK_WHOLE_ABI)
+        return -EOPNOTSUPP;
+    const struct attributes attributes = {
+        .fs = FS_ABI_1 | FS_REFER | FS_TRUNCATE | (abi >= ABI_WITH_IOCTL ? FS_IOCTL_DEV : 0),
+        .net = abi >= ABI_WITH_TCP ? UINT64_C(3) : 0,
+        .scoped = abi >= CK_LANDLOCK_SCOPE_ABI ? UINT64_C(3) : 0,
+    };
+    /* A kernel that does not know the last fields takes them as long as they are zero. */
+    long fd = syscall(SYS_landlock_create_ruleset, &attributes, sizeof attributes, 0);
+    return fd < 0 ? -errno : (int)fd;
+}
+
+int ck_landlock_grant(int ruleset_fd, int fd, enum ck_landlock_grant grant)
+{
+    static const uint64_t rights[] = {
+        [CK_GRANT_LIST] = LANDLOCK_ACCESS_FS_READ_DIR,
+        [CK_GRANT_READ] = READS,
+        [CK_GRANT_WRITE] = (FS_ABI_1 | FS_REFER | FS_TRUNCATE) & ~(uint64_t)NEVER,
+        [CK_GRANT_DEVICE] = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE | FS_TRUNCATE,
+        [CK_GRANT_EXECUTE] = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_EXECUTE,
+    };
+    struct stat status;
+    if (fstat(fd, &status) < 0)
+        return -errno;
+    uint64_t access = rights[grant] & (S_ISDIR(status.st_mode) ? UINT64_MAX : (uint64_t)OF_FILES);
+    int result = access == 0 ? 0 : add_rule(ruleset_fd, fd, access);
     return result == -EBADFD ? 0 : result;
 }

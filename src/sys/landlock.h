@@ -1,5 +1,5 @@
 /*
- * landlock.h - the files that a process and its descendants may execute.
+ * landlock.h - the files that a process and its descendants may execute; or all that they may do with files.
  *
  * A ruleset is built here, before the process exists; the process takes it on just before it executes the tool, and
  * nothing it starts can get rid of it. What is allowed is a file, not a name: a link to it or another name of it is the
@@ -16,5 +16,29 @@ int ck_landlock_new(void);
 
 /* Lets an open file be executed; O_PATH is enough. 0 or a negative errno. */
 int ck_landlock_allow(int ruleset_fd, int file_fd);
+
+/* From this ABI (Linux 6.2) on there is a right for cutting a file short, so nothing can be written without one. */
+#define CK_LANDLOCK_WHOLE_ABI 3
+#define CK_LANDLOCK_SCOPE_ABI 6 /* from here on signals and abstract sockets are bounded */
+
+/* Of the running kernel; or a negative errno, as above. */
+int ck_landlock_abi(void);
+
+/*
+ * A ruleset that bounds everything this kernel's Landlock can bound: an empty one lets nothing be read, written or
+ * executed, no TCP port be used, and no process outside be signalled.
+ */
+int ck_landlock_new_whole(void);
+
+enum ck_landlock_grant {
+    CK_GRANT_LIST,    /* directories beneath it can be listed */
+    CK_GRANT_READ,    /* and files be read */
+    CK_GRANT_WRITE,   /* and everything else, but executing and making device nodes */
+    CK_GRANT_DEVICE,  /* this file: reading and writing */
+    CK_GRANT_EXECUTE, /* this file: reading and executing */
+};
+
+/* Of an open file or directory, and all that is beneath it; O_PATH is enough. 0 or a negative errno. */
+int ck_landlock_grant(int ruleset_fd, int fd, enum ck_landlock_grant grant);
 
 #endif

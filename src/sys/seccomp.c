@@ -174,6 +174,69 @@ static int forbid_personality(scmp_filter_ctx filter)
     return add(filter, SCMP_ACT_ERRNO(EPERM), "personality", &fixed);
 }
 
+/* ---- where there are no namespaces ---- */
+
+static int forbid_each(scmp_filter_ctx filter, const char *const *names)
+{
+    int r = 0;
+    for (; r == 0 && *names != NULL; names++)
+        r = add(filter, SCMP_ACT_ERRNO(EPERM), *names, NULL);
+    return r;
+}
+
+/* Landlock bounds what is read, written and executed, and lets all of this be done to any file of the user's. */
+static int forbid_attributes(scmp_filter_ctx filter)
+{
+    static const char *const by_path[] = {
+        "chmod",        "fchmodat",     "fchmodat2",   "chown",        "lchown",        "fchownat",
+        "setxattr",     "lsetxattr",    "setxattrat",  "removexattr",  "lremovexattr",  "removexattrat",
+        "utime",        "utimes",       "futimesat",   "file_setattr", NULL,
+    };
+    /* Without a path it is the time of an open file. */
+    const struct scmp_arg_cmp named = SCMP_A1(SCMP_CMP_NE, 0);
+    int r = forbid_each(filter, by_path);
+    return r < 0 ? r : add(filter, SCMP_ACT_ERRNO(EPERM), "utimensat", &named);
+}
+
+/* To open a file for reading is enough for these, and the files of the system may be read. */
+static int forbid_open_attributes(scmp_filter_ctx filter)
+{
+    static const char *const by_descriptor[] = {"fchmod", "fchown", "fsetxattr", "fremovexattr", NULL};
+    return forbid_each(filter, by_descriptor);
+}
+
+static int forbid_surroundings(scmp_filter_ctx filter)
+{
+    static const char *const calls[] = {
+        /* the mount tree */
+        "mount", "umount", "umount2", "open_tree", "move_mount", "mount_setattr", "setns",
+        /* memory and messages that any process of the user's may come to */
+        "shmget", "shmat", "shmctl", "semget", "semop", "semtimedop", "semctl", "msgget", "msgsnd", "msgrcv", "msgctl",
+        "ipc", "mq_open", "mq_unlink", "migrate_pages", "move_pages", NULL,
+    };
+    static const uint64_t flags[] = {CLONE_NEWPID, CLONE_NEWNS, CLONE_NEWIPC};
+    /* Limits of another process; of the calling one they can only be lowered. */
+    const struct scmp_arg_cmp foreign = SCMP_A0(SCMP_CMP_NE, 0);
+    int r = forbid_each(filter, calls);
+    for (size_t i = 0; r == 0 && i < sizeof flags / sizeof flags[0]; i++) {
+        const struct scmp_arg_cmp given = SCMP_A0(SCMP_CMP_MASKED_EQ, flags[i], flags[i]);
+        r = add(filter, SCMP_ACT_ERRNO(EPERM), "clone", &given);
+    }
+    return r < 0 ? r : add(filter, SCMP_ACT_ERRNO(EPERM), "prlimit64", &foreign);
+}
+
+static int forbid_rest(scmp_filter_ctx filter, unsigned options)
+{
+    int r = options & CK_SECCOMP_TRACING ? 0 : forbid_tracing(filter);
+    if (r == 0 && (options & CK_SECCOMP_ALONE) != 0)
+        r = forbid_attributes(filter);
+    if (r == 0 && (options & CK_SECCOMP_ALONE) != 0)
+        r = forbid_surroundings(filter);
+    if (r == 0 && (options & CK_SECCOMP_OWNER) != 0)
+        r = forbid_open_attributes(filter);
+    return r;
+}
+
 static int export_filter(scmp_filter_ctx filter, struct sock_filter **ret_filter, size_t *ret_count)
 {
     CK_FD fd = memfd_create("filter", MFD_CLOEXEC);
@@ -196,7 +259,7 @@ static int export_filter(scmp_filter_ctx filter, struct sock_filter **ret_filter
     return 0;
 }
 
-int ck_seccomp_build(bool tracing, struct sock_filter **ret_filter, size_t *ret_count)
+int ck_seccomp_build(unsigned options, struct sock_filter **ret_filter, size_t *ret_count)
 {
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
     if (filter == NULL)
@@ -208,8 +271,8 @@ int ck_seccomp_build(bool tracing, struct sock_filter **ret_filter, size_t *ret_
         r = seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2); /* a binary tree: a call costs six comparisons */
     for (size_t i = 0; r == 0 && i < sizeof parts / sizeof parts[0]; i++)
         r = parts[i](filter);
-    if (r == 0 && !tracing)
-        r = forbid_tracing(filter);
+    if (r == 0)
+        r = forbid_rest(filter, options);
     if (r == 0)
         r = export_filter(filter, ret_filter, ret_count);
     seccomp_release(filter);

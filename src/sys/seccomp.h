@@ -7,19 +7,27 @@
  * The filter is put on once, by the warden of a jail, because putting it on costs as much as a tenth of a run. What the
  * warden still needs then for every run (mount, umount2, open_tree, move_mount, mount_setattr, setns, and clone with new
  * pid, mount and ipc namespaces) is therefore not in it. All of these want a capability in the jail's user namespace;
- * a tool has none, cannot get one back, and cannot make a user namespace to have some in: that is in the filter.
+ * a tool has none, cannot get one back, and cannot make a user namespace to have some in: that is in the filter. Where
+ * there are no namespaces (CK_SECCOMP_ALONE) it is the tool's own process that puts the filter on, and they are in it.
  */
 #ifndef CK_SYS_SECCOMP_H
 #define CK_SYS_SECCOMP_H
 
 #include <linux/filter.h>
-#include <stdbool.h>
 #include <stddef.h>
 
-/*
- * The filter as the kernel takes it, to be freed. 0 or a negative errno. tracing: processes of the jail may trace each
- * other, for a tool such as strace.
- */
-int ck_seccomp_build(bool tracing, struct sock_filter **ret_filter, size_t *ret_count);
+enum ck_seccomp_option {
+    CK_SECCOMP_TRACING = 1, /* processes of the jail may trace each other, for a tool such as strace */
+    /*
+     * There are no namespaces around the tool, and no warden that needs a mount: refused too are mounts, what Landlock
+     * does not look at (modes, owners, times and attributes of files, by their path), and what other processes of the
+     * same user could be reached by (IPC, their limits).
+     */
+    CK_SECCOMP_ALONE = 2,
+    CK_SECCOMP_OWNER = 4, /* with it: the tool's user owns the system, so modes are refused by descriptor too */
+};
+
+/* The filter as the kernel takes it, to be freed. options: of the above. 0 or a negative errno. */
+int ck_seccomp_build(unsigned options, struct sock_filter **ret_filter, size_t *ret_count);
 
 #endif

@@ -264,7 +264,7 @@ long ck_cage_enter(struct ck_cage *cage, int program_fd)
     result = ck_init_open_execs(cage);
     if (result == 0)
         result = CK_RAW5(prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    return result < 0 ? result : ck_init_restrict_calls(cage->program);
+    return result < 0 ? result : ck_init_restrict_program(cage->program);
 }
 
 /* ---- the repository ---------------------------------------------------------------------- */

@@ -12,9 +12,12 @@
 
 #include <fcntl.h>
 #include <linux/close_range.h>
+#include <linux/filter.h>
 #include <linux/prctl.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 /* A session of its own: no controlling terminal to push input into, and a process group that can be named. */
 static long step_session(const struct ck_child *child)
@@ -58,6 +61,13 @@ static long step_descriptors(const struct ck_child *child)
 {
     (void)child;
     return CK_RAW3(close_range, 3, ~0u, CLOSE_RANGE_CLOEXEC);
+}
+
+/* Where no init of a jail has done it. A user that is root keeps that name, and nothing that comes with it. */
+static long step_calls(const struct ck_child *child)
+{
+    long result = child->filter == NULL ? 0 : ck_init_drop_capabilities();
+    return result < 0 || child->filter == NULL ? result : ck_init_restrict_calls(child->filter, child->filter_count);
 }
 
 /* From here on the kernel refuses to execute anything but what the plan lists; no_new_privs, which it asks for, is set. */
@@ -113,25 +123,64 @@ static long step_execute(const struct ck_child *child)
 static const struct {
     enum ck_stage stage;
     long (*run)(const struct ck_child *child);
+    bool confines;
 } steps[] = {
-    {CK_STAGE_SESSION, step_session},       {CK_STAGE_DEATH_SIGNAL, step_death_signal},
-    {CK_STAGE_STDIO, step_stdio},           {CK_STAGE_CWD, step_cwd},
-    {CK_STAGE_PRIVILEGES, step_privileges}, {CK_STAGE_DESCRIPTORS, step_descriptors},
-    {CK_STAGE_EXECS, step_execs},           {CK_STAGE_SCRIPT, step_script},
-    {CK_STAGE_LIMITS, step_limits},         {CK_STAGE_SIGNALS, step_signals},
-    {CK_STAGE_EXECUTE, step_execute},
+    {CK_STAGE_SESSION, step_session, false},
+    {CK_STAGE_DEATH_SIGNAL, step_death_signal, false},
+    {CK_STAGE_STDIO, step_stdio, false},
+    {CK_STAGE_CWD, step_cwd, false},
+    {CK_STAGE_PRIVILEGES, step_privileges, true},
+    {CK_STAGE_DESCRIPTORS, step_descriptors, false},
+    {CK_STAGE_CALLS, step_calls, true},
+    {CK_STAGE_EXECS, step_execs, true},
+    {CK_STAGE_SCRIPT, step_script, false},
+    {CK_STAGE_LIMITS, step_limits, false},
+    {CK_STAGE_SIGNALS, step_signals, false},
+    {CK_STAGE_EXECUTE, step_execute, false},
 };
 
-void ck_child_main(void *argument)
+/* all: and not only those that confine. */
+static long take_steps(struct ck_child *child, bool all)
 {
-    struct ck_child *child = argument;
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
-        long result = steps[i].run(child);
+        long result = all || steps[i].confines ? steps[i].run(child) : 0;
         if (result < 0) {
             child->failed_stage = steps[i].stage;
             child->failed_errno = (int32_t)-result;
-            break;
+            return result;
         }
     }
+    return 0;
+}
+
+long ck_child_map_filter(struct ck_child *child, int fd)
+{
+    struct stat status;
+    long result = CK_RAW2(fstat, fd, &status);
+    if (result < 0)
+        return result;
+    result = CK_RAW6(mmap, NULL, status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (result < 0 && result > -4096)
+        return result;
+    child->filter = (const void *)result;
+    child->filter_count = (uint32_t)((size_t)status.st_size / sizeof(struct sock_filter));
+    return 0;
+}
+
+void ck_child_unmap_filter(struct ck_child *child)
+{
+    if (child->filter != NULL)
+        (void)CK_RAW2(munmap, child->filter, child->filter_count * sizeof(struct sock_filter));
+    child->filter = NULL;
+}
+
+long ck_child_confine(struct ck_child *child)
+{
+    return take_steps(child, false);
+}
+
+void ck_child_main(void *argument)
+{
+    (void)take_steps(argument, true);
     ck_leave(127);
 }

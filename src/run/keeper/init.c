@@ -49,15 +49,15 @@ long ck_init_open_execs(struct ck_cage *cage)
 }
 
 /* For the calling process and all that it creates; sys/seccomp.h says what is in it. */
-long ck_init_restrict_calls(const struct ck_cage_program *program)
+long ck_init_restrict_calls(const void *code, uint32_t count)
 {
-    const struct sock_fprog filter = {
-        .len = (unsigned short)program->filter_count,
-        .filter = (void *)(uintptr_t)((const char *)program + program->filter_at),
-    };
-    if (program->filter_count == 0)
-        return 0;
-    return CK_RAW5(prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0);
+    const struct sock_fprog filter = {.len = (unsigned short)count, .filter = (void *)(uintptr_t)code};
+    return count == 0 ? 0 : CK_RAW5(prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0);
+}
+
+long ck_init_restrict_program(const struct ck_cage_program *program)
+{
+    return ck_init_restrict_calls((const char *)program + program->filter_at, program->filter_count);
 }
 
 /* ---- the walls --------------------------------------------------------------------------- */
@@ -107,7 +107,7 @@ static long restrict_files(const struct ck_cage_run *run)
     return result;
 }
 
-static long drop_capabilities(void)
+long ck_init_drop_capabilities(void)
 {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
     const struct __user_cap_data_struct none[2] = {{0}, {0}};
@@ -118,7 +118,7 @@ static long drop_capabilities(void)
 static long give_up_privileges(const struct ck_cage_run *run)
 {
     long result = restrict_files(run);
-    return result < 0 ? result : drop_capabilities();
+    return result < 0 ? result : ck_init_drop_capabilities();
 }
 
 /* ---- the tool ---------------------------------------------------------------------------- */

@@ -11,6 +11,7 @@
  * child (child.c)   the tool's process until exec: a table of named steps.
  * init (init.c)     the first process of a run in a jail: walls, tool, reaping. cage.c makes the native jail for it.
  * wrap (wrap.c)     the other jail: bwrap's process until exec. What bwrap executes is a program of its own, land.c.
+ * prove (prove.c)   tries to get out of a jail, before anything is trusted to it; confined.c where it has no namespaces.
  * trial (trial.c)   tries one layer of this machine, and ends.
  * tree (tree.c)     all descendants of the calling process, and signals to them.
  * cgroup (cgroup.c) where a cgroup v2 may be made: one directory per warden, for cgroup.kill.
@@ -250,8 +251,11 @@ long ck_cage_clear(struct ck_cage *cage);
 /* Opens the files of the program that may be executed, by their paths inside. 0 or a negative errno. */
 long ck_init_open_execs(struct ck_cage *cage);
 
-/* Puts the program's filter on the calling process; no_new_privs must be set. */
-long ck_init_restrict_calls(const struct ck_cage_program *program);
+/* Puts a filter (struct sock_filter, so many) on the calling process; no_new_privs must be set. */
+long ck_init_restrict_calls(const void *code, uint32_t count);
+long ck_init_restrict_program(const struct ck_cage_program *program);
+
+long ck_init_drop_capabilities(void);
 
 /* In the first process of a run: raises the walls, creates the tool, and ends with it. */
 __attribute__((noreturn)) void ck_init_serve(struct ck_cage_run *run);
@@ -265,6 +269,8 @@ struct ck_child {
     char *const *envp;
     const char *path;     /* NULL: execute fds[CK_WIRE_EXECUTABLE] */
     int ruleset_fd;       /* -1: none */
+    const void *filter;   /* NULL: none, and its capabilities stay */
+    uint32_t filter_count;
     bool keep_executable; /* the executable is a script, to be put at CK_SCRIPT_FD */
     struct ck_rlimit rlimits[CK_LIMITS];
     unsigned rlimit_count;
@@ -272,6 +278,16 @@ struct ck_child {
     uint32_t failed_stage;
     int32_t failed_errno;
 };
+
+/*
+ * A filter from a memory file, as child->filter; to be unmapped when the process that takes it on exists. 0 or a negative
+ * errno.
+ */
+long ck_child_map_filter(struct ck_child *child, int fd);
+void ck_child_unmap_filter(struct ck_child *child);
+
+/* The steps that confine it, and no others: for a proof. 0, or a negative errno and the report filled. */
+long ck_child_confine(struct ck_child *child);
 
 /* argument is a struct ck_child; on failure it is filled for the parent, whose memory this is. */
 __attribute__((noreturn)) void ck_child_main(void *argument);
@@ -292,6 +308,21 @@ struct ck_prove_birth {
 
 /* argument is a struct ck_prove_birth. */
 __attribute__((noreturn)) void ck_prove_main(void *argument);
+
+/* ---- confined.c ---- */
+
+struct ck_confined_birth {
+    int socket_fd;
+    int fds[CK_WIRE_PROOF_FDS];
+};
+
+/* Tries the walls of the native jail without namespaces; argument is a struct ck_confined_birth. */
+__attribute__((noreturn)) void ck_confined_main(void *argument);
+
+/* Of prove.c, for it: each tries one wall. */
+bool ck_prove_execs(void);
+bool ck_prove_seccomp(void);
+bool ck_prove_no_new_privs(void);
 
 /* ---- wrap.c ---- */
 

@@ -144,7 +144,7 @@ static long land(struct ck_cage_run *run, char **arguments)
     if (result == 0)
         result = CK_RAW5(prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     if (result == 0)
-        result = ck_init_restrict_calls(run->cage->program);
+        result = ck_init_restrict_program(run->cage->program);
     ck_close(CK_LAND_PROGRAM);
     ck_close(CK_LAND_IMAGE);
     ck_close(CK_LAND_ROOT);

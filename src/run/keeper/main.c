@@ -250,6 +250,22 @@ static void make_prover(int socket_fd, int program_fd)
     ck_close(socket_fd);
 }
 
+/* The same for the jail without namespaces. */
+static void make_confined_prover(const int *fds)
+{
+    struct ck_confined_birth birth = {.socket_fd = fds[0]};
+    memcpy(birth.fds, fds + 1, sizeof birth.fds);
+    if (keeper.warden_count < CK_WARDENS_MAX) {
+        long pid = ck_create_copied(ck_confined_main, &birth, -1);
+        if (pid > 0) {
+            wardens[keeper.warden_count] = (int32_t)pid;
+            numbers[keeper.warden_count++] = ++keeper.last_number;
+        }
+    }
+    for (unsigned i = 0; i < 1 + CK_WIRE_PROOF_FDS; i++)
+        ck_close(fds[i]);
+}
+
 static void forget_warden(int32_t pid)
 {
     for (size_t i = 0; i < keeper.warden_count; i++) {
@@ -281,9 +297,9 @@ static bool tidy(void)
 static bool hear(void)
 {
     struct ck_wire_try message = {0}; /* the longest; the others begin like it */
-    int fds[CK_CONTROLS];
+    int fds[1 + CK_WIRE_PROOF_FDS];
     unsigned count;
-    long got = ck_receive(CK_KEEPER_SOCKET_FD, &message, sizeof message, fds, CK_CONTROLS, &count);
+    long got = ck_receive(CK_KEEPER_SOCKET_FD, &message, sizeof message, fds, 1 + CK_WIRE_PROOF_FDS, &count);
     if (got <= 0)
         return false;
     if ((message.kind == CK_WIRE_WARDEN || message.kind == CK_WIRE_LIMITED) && count > 0)
@@ -294,6 +310,8 @@ static bool hear(void)
         make_trial(fds[0], message.trial);
     else if (message.kind == CK_WIRE_PROVE && count == 2)
         make_prover(fds[0], fds[1]);
+    else if (message.kind == CK_WIRE_PROVE_CONFINED && count == 1 + CK_WIRE_PROOF_FDS)
+        make_confined_prover(fds);
     return true;
 }
 

@@ -60,13 +60,19 @@ static bool fresh_root(void)
            open_to(CK_CAGE_SCRATCH "/mine", O_WRONLY | O_CREAT) >= 0;
 }
 
+/*
+ * Most of what it forbids, a mount that is read-only forbids too. A device node of number 0 is the exception: it can be
+ * made without any capability where a directory can be written, and no rule allows it.
+ */
 static bool landlock(void)
 {
-    return open_to(CK_CAGE_WORK "/planted", O_WRONLY | O_CREAT) < 0 && open_to("/usr/planted", O_WRONLY | O_CREAT) < 0;
+    return open_to(CK_CAGE_WORK "/planted", O_WRONLY | O_CREAT) < 0 &&
+           open_to("/usr/planted", O_WRONLY | O_CREAT) < 0 &&
+           CK_RAW4(mknodat, AT_FDCWD, CK_CAGE_SCRATCH "/node", S_IFCHR | 0600, 0) == -EACCES;
 }
 
 /* Whichever of them is there; harmless if it is run after all: then this process is replaced, and its silence tells. */
-static bool execs(void)
+bool ck_prove_execs(void)
 {
     static const char *const programs[] = {"/usr/bin/true", "/bin/sh", "/usr/bin/env"};
     static char name[] = "true";
@@ -80,7 +86,7 @@ static bool execs(void)
     return true;
 }
 
-static bool seccomp(void)
+bool ck_prove_seccomp(void)
 {
     return CK_RAW2(io_uring_setup, 1, NULL) == -EPERM && CK_RAW3(socket, AF_INET, SOCK_STREAM, 0) == -EAFNOSUPPORT &&
            CK_RAW3(socket, AF_UNIX, SOCK_STREAM, 0) == -EAFNOSUPPORT && CK_RAW5(keyctl, 0, -3, 0, 0, 0) == -EPERM &&
@@ -97,15 +103,15 @@ static bool no_capabilities(void)
            CK_RAW5(prctl, PR_CAPBSET_READ, CAP_SYS_ADMIN, 0, 0, 0) == 0;
 }
 
-static bool no_new_privs(void)
+bool ck_prove_no_new_privs(void)
 {
     return CK_RAW5(prctl, PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1;
 }
 
 static bool (*const walls[CK_WALLS])(void) = {
     [CK_WALL_FRESH_ROOT] = fresh_root, [CK_WALL_LANDLOCK] = landlock,
-    [CK_WALL_EXECS] = execs,           [CK_WALL_SECCOMP] = seccomp,
-    [CK_WALL_NO_CAPABILITIES] = no_capabilities, [CK_WALL_NO_NEW_PRIVS] = no_new_privs,
+    [CK_WALL_EXECS] = ck_prove_execs,           [CK_WALL_SECCOMP] = ck_prove_seccomp,
+    [CK_WALL_NO_CAPABILITIES] = no_capabilities, [CK_WALL_NO_NEW_PRIVS] = ck_prove_no_new_privs,
 };
 
 /* ---- the trial ---- */
@@ -127,7 +133,7 @@ void ck_prover(void *argument)
     for (uint32_t layer = CK_WALL_NAMESPACES; layer < CK_WALLS; layer++)
         if (layer != CK_WALL_EXECS && walls[layer]())
             told->held |= UINT32_C(1) << layer;
-    if (execs())
+    if (ck_prove_execs())
         told->held |= UINT32_C(1) << CK_WALL_EXECS;
     ck_leave(0);
 }

@@ -389,9 +389,16 @@ static void create(struct warden *warden, struct run *run, unsigned char *base, 
     run->kill_ns = plan->kill_ns;
     if (!limit(warden, run, plan, &child))
         return;
+    long result = plan->flags & CK_WIRE_HAS_FILTER ? ck_child_map_filter(&child, fds[CK_WIRE_FILTER]) : 0;
+    if (result < 0) {
+        run->report.stage = CK_STAGE_CALLS;
+        run->report.error = (int32_t)-result;
+        return;
+    }
     ck_limiter_offer(&warden->limiter, true);
     run->pid = (int32_t)create_process(warden, run, plan, &child);
     ck_limiter_offer(&warden->limiter, false);
+    ck_child_unmap_filter(&child);
 }
 
 /*
@@ -414,9 +421,11 @@ static void note_hits(const struct warden *warden, struct run *run, const uint64
         report->limit_hit |= 1u << CK_LIMIT_CPU;
 }
 
-/* What comes behind the CK_WIRE_FDS of every plan; a run has a ruleset or is in bwrap's jail. */
+/* What comes behind the CK_WIRE_FDS of every plan; a run has a ruleset, perhaps a filter too, or is in bwrap's jail. */
 static unsigned extra_fds(uint32_t flags)
 {
+    if (flags & CK_WIRE_HAS_FILTER)
+        return 2;
     return flags & CK_WIRE_HAS_RULESET ? 1 : flags & CK_WIRE_HAS_LAND ? CK_WIRE_LAND_FDS : 0;
 }
 

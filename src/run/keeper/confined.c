@@ -1,0 +1,164 @@
+/*
+ * confined.c - does the native jail hold where it has no namespaces? Tried from inside, once per context, like the whole
+ * one (prove.c).
+ *
+ * A process takes on the same walls by the same steps as a tool's process does, and then tries what they forbid. There are
+ * two directories of the caller's own: one that the ruleset lets be written, and one that it does not, with a file in it
+ * which nothing but the ruleset and the filter keep this process from.
+ */
+#include "run/keeper/keeper.h"
+
+#include "jail/cage.h"
+#include "run/create.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/landlock.h>
+#include <linux/prctl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+
+#define PROVE_SECONDS 2
+#define FIRST_FD 3
+#define ABI_WITH_SCOPES 6
+
+struct proof {
+    struct ck_child child;
+    const int *fds;
+    uint32_t held;
+};
+
+static long open_to(const char *path, int flags)
+{
+    long fd = CK_RAW4(openat, AT_FDCWD, path, flags | O_CLOEXEC, 0600);
+    if (fd >= 0)
+        ck_close((int)fd);
+    return fd;
+}
+
+/* ---- one wall each, in the directory outside ---- */
+
+static bool outside_is_closed(void)
+{
+    return open_to(".", O_RDONLY | O_DIRECTORY) == -EACCES && open_to("secret", O_RDONLY) == -EACCES &&
+           open_to("secret", O_WRONLY) == -EACCES && CK_RAW2(truncate, "secret", 0) == -EACCES &&
+           open_to("planted", O_WRONLY | O_CREAT) == -EACCES && CK_RAW3(mkdirat, AT_FDCWD, "made", 0700) == -EACCES &&
+           CK_RAW3(unlinkat, AT_FDCWD, "secret", 0) == -EACCES && open_to("/", O_RDONLY | O_DIRECTORY) == -EACCES;
+}
+
+/* Where the kernel can tell who is outside. */
+static bool parent_is_out_of_reach(void)
+{
+    long abi = CK_RAW3(landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+    return abi < ABI_WITH_SCOPES || CK_RAW2(kill, CK_RAW0(getppid), 0) == -EPERM;
+}
+
+static bool inside_is_open(const struct proof *proof)
+{
+    return CK_RAW1(fchdir, proof->fds[CK_WIRE_PROOF_INSIDE]) == 0 && open_to(".", O_RDONLY | O_DIRECTORY) >= 0 &&
+           open_to("mine", O_WRONLY | O_CREAT) >= 0;
+}
+
+/* What Landlock lets be done to any file, and to other processes, is the filter's. */
+static bool seccomp(void)
+{
+    return ck_prove_seccomp() && CK_RAW3(fchmodat, AT_FDCWD, "secret", 0644) == -EPERM &&
+           CK_RAW3(shmget, 1, 0, 0) == -EPERM && CK_RAW5(mount, "none", "/", "tmpfs", 0, NULL) == -EPERM &&
+           CK_RAW4(prlimit64, CK_RAW0(getppid), RLIMIT_NOFILE, NULL, NULL) == -EPERM;
+}
+
+static bool no_capabilities(void)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct data[2] = {{~0u, ~0u, ~0u}, {~0u, ~0u, ~0u}};
+    return CK_RAW2(capget, &header, data) == 0 &&
+           (data[0].effective | data[1].effective | data[0].permitted | data[1].permitted) == 0;
+}
+
+static void note(struct proof *proof, enum ck_cage_wall wall, bool holds)
+{
+    if (holds)
+        proof->held |= UINT32_C(1) << wall;
+}
+
+/* In the place of a tool's process. What execs does not hold is told by what is missing: this process is replaced then. */
+static __attribute__((noreturn)) void prover(void *argument)
+{
+    struct proof *proof = argument;
+    (void)CK_RAW5(prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    if (ck_child_confine(&proof->child) < 0 || CK_RAW1(fchdir, proof->fds[CK_WIRE_PROOF_OUTSIDE]) < 0)
+        ck_leave(127);
+    note(proof, CK_WALL_SECCOMP, seccomp());
+    note(proof, CK_WALL_NO_CAPABILITIES, no_capabilities());
+    note(proof, CK_WALL_NO_NEW_PRIVS, ck_prove_no_new_privs());
+    note(proof, CK_WALL_LANDLOCK, outside_is_closed() && parent_is_out_of_reach() && inside_is_open(proof));
+    note(proof, CK_WALL_EXECS, ck_prove_execs());
+    ck_leave(0);
+}
+
+/* ---- the trial ---- */
+
+/* Nothing of the keeper's stays open but the socket, at FIRST_FD, and what came with it. */
+static long let_go(const struct ck_confined_birth *birth, int fds[CK_WIRE_PROOF_FDS])
+{
+    static const struct itimerval time = {.it_value = {.tv_sec = PROVE_SECONDS}};
+    static const uint64_t none = 0;
+    long moved[1 + CK_WIRE_PROOF_FDS];
+    for (int i = 0; i < 1 + CK_WIRE_PROOF_FDS; i++)
+        moved[i] = CK_RAW3(fcntl, i == 0 ? birth->socket_fd : birth->fds[i - 1], F_DUPFD_CLOEXEC, 32);
+    for (int i = 0; i < 1 + CK_WIRE_PROOF_FDS; i++) {
+        long result = CK_RAW3(dup3, moved[i], FIRST_FD + i, O_CLOEXEC);
+        if (result < 0)
+            return result;
+        if (i > 0)
+            fds[i - 1] = FIRST_FD + i;
+    }
+    (void)CK_RAW5(prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    (void)CK_RAW3(setitimer, ITIMER_REAL, &time, NULL);
+    (void)CK_RAW4(rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof none);
+    return CK_RAW3(close_range, FIRST_FD + 1 + CK_WIRE_PROOF_FDS, ~0u, 0);
+}
+
+/* What is tried must be possible without the walls. */
+static long lay_out(const int *fds)
+{
+    long fd = CK_RAW4(openat, fds[CK_WIRE_PROOF_OUTSIDE], "secret", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd >= 0)
+        ck_close((int)fd);
+    return fd < 0 ? fd : 0;
+}
+
+static long prove(struct proof *proof)
+{
+    long result = lay_out(proof->fds);
+    if (result == 0)
+        result = ck_child_map_filter(&proof->child, proof->fds[CK_WIRE_PROOF_FILTER]);
+    if (result < 0)
+        return result;
+    proof->child.ruleset_fd = proof->fds[CK_WIRE_PROOF_RULESET];
+    long pid = ck_create_borrowed(prover, proof, NULL);
+    if (pid < 0)
+        return pid;
+    do
+        result = CK_RAW5(waitid, P_PID, pid, NULL, WEXITED, NULL);
+    while (result == -EINTR);
+    return proof->child.failed_stage != CK_STAGE_NONE ? -proof->child.failed_errno : result;
+}
+
+void ck_confined_main(void *argument)
+{
+    static struct proof proof;
+    static int fds[CK_WIRE_PROOF_FDS];
+    struct ck_wire_proved proved = {.kind = CK_WIRE_PROVED};
+    if (let_go(argument, fds) < 0)
+        ck_leave(1);
+    proof.fds = fds;
+    proved.error = (int32_t)-prove(&proof);
+    proved.held = proof.held;
+    (void)ck_send(FIRST_FD, &proved, sizeof proved, -1);
+    ck_leave(0);
+}
