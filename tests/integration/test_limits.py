@@ -6,7 +6,7 @@ import pytest
 
 from feature import scaled
 from limits import JAILS, entries, limited, mechanisms, need_cgroup, without_cgroups
-from processes import children_of_self, command_line, descendants, reap, stale_cgroups, wait_until
+from processes import children_of_self, command_line, descendants, own_cgroups, reap, stale_cgroups, wait_until
 
 ALL = {"memory_mib": 64, "processes": 20, "cpu_s": 5, "file_size_mib": 8, "open_files": 64}
 
@@ -66,6 +66,20 @@ def test_no_cgroup_is_left_after_many_runs(root_box):
     need_cgroup(root_box)
     policy = root_box.write_policy(entries(root_box, **ALL))
     root_box.host("host_hog", str(scaled(1000, 100)), "hog:1:-", policy=policy, deadline=240)
+    assert not stale_cgroups()
+
+
+def test_no_cgroup_is_left_of_many_runs_when_the_caller_is_killed(root_box):
+    need_cgroup(root_box)
+    limits = {"limits": {"memory_mib": 64, "processes": 20, "cpu_s": 5}}
+    policy = root_box.write_policy(say_args=limits, sleep=limits)
+    process = root_box.popen([root_box.stage / "tests/helpers/host_inflight", policy, root_box.root, "50", "hold"],
+                             raw=True)
+    assert process.stdout.readline() == b"holding\n"
+    assert len(own_cgroups(lambda pid: int(pid) in descendants(process.pid))) >= 2
+    process.kill()
+    process.wait(5)
+    wait_until(lambda: reap(children_of_self()) or not descendants(os.getpid()), 5, "all are dead")
     assert not stale_cgroups()
 
 
