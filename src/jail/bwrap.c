@@ -3,6 +3,7 @@
  *
  * bwrap makes the directories that lead to a place by itself, has its own /proc and /dev, and knows no noexec: so of the
  * program only links, trees and files matter, and a file that lies in a tree which is there needs no mount of its own.
+ * What is code and what is not, `land` sees to; it is left the capabilities for that, and the tool gets none.
  *
  *   --unshare-all      user, mount, pid, net, ipc, uts and cgroup namespaces
  *   --as-pid-1         what is executed is the init: everything ends with it, and it is the one that can say how
@@ -105,9 +106,9 @@ static void put_step(struct line *line, const struct ck_cage_program *program, c
 
 static void put_jail(struct line *line, const struct ck_bwrap_wanted *wanted)
 {
-    static const char *const first[] = {"bwrap",      "--unshare-all", "--new-session", "--die-with-parent",
-                                        "--as-pid-1", "--hostname",    "jail",          "--cap-drop",
-                                        "ALL"};
+    static const char *const first[] = {
+        "bwrap",      "--unshare-all", "--new-session", "--die-with-parent", "--as-pid-1", "--hostname", "jail",
+        "--cap-drop", "ALL",           "--cap-add",     "CAP_SYS_ADMIN",     "--cap-add",  "CAP_SETPCAP"};
     static const char *const own[] = {"--proc",  "/proc",     "--dev",  "/dev",    "--size",  TMP_BYTES,
                                       "--tmpfs", CK_CAGE_TMP, "--size", TMP_BYTES, "--tmpfs", "/dev/shm"};
     for (size_t i = 0; i < sizeof first / sizeof first[0]; i++)

@@ -72,10 +72,11 @@ static void assert_words(const char *const *got, const char *const *wanted)
 
 #define JAIL \
     "bwrap", "--unshare-all", "--new-session", "--die-with-parent", "--as-pid-1", "--hostname", "jail", "--cap-drop", \
-        "ALL", "--ro-bind", "/usr", "/usr", "--symlink", "usr/bin", "/bin", "--ro-bind", "/etc/passwd", "/etc/passwd", \
-        "--ro-bind", "/etc/ssl", "/etc/ssl", "--ro-bind", "/opt/x/tool", "/opt/x/tool", "--ro-bind", "/tmp/b/moved", \
-        "/.tool/9/moved", "--ro-bind", "/usrlocal/x", "/usrlocal/x", "--proc", "/proc", "--dev", "/dev", "--size", \
-        "1073741824", "--tmpfs", "/tmp", "--size", "1073741824", "--tmpfs", "/dev/shm"
+        "ALL", "--cap-add", "CAP_SYS_ADMIN", "--cap-add", "CAP_SETPCAP", "--ro-bind", "/usr", "/usr", "--symlink", \
+        "usr/bin", "/bin", "--ro-bind", "/etc/passwd", "/etc/passwd", "--ro-bind", "/etc/ssl", "/etc/ssl", \
+        "--ro-bind", "/opt/x/tool", "/opt/x/tool", "--ro-bind", "/tmp/b/moved", "/.tool/9/moved", "--ro-bind", \
+        "/usrlocal/x", "/usrlocal/x", "--proc", "/proc", "--dev", "/dev", "--size", "1073741824", "--tmpfs", "/tmp", \
+        "--size", "1073741824", "--tmpfs", "/dev/shm"
 
 static void the_command_line_is_this_to_the_letter(void **state)
 {

@@ -230,14 +230,6 @@ static long build_root(struct ck_cage *cage)
     return result;
 }
 
-/* The warden keeps what it has; nothing that it creates can gain any of it by executing a file. */
-static void drop_bounding_set(void)
-{
-    for (unsigned cap = 0; cap < 64; cap++)
-        if (CK_RAW5(prctl, PR_CAPBSET_DROP, cap, 0, 0, 0) < 0)
-            break;
-}
-
 long ck_cage_enter(struct ck_cage *cage, int program_fd)
 {
     struct stat status;
@@ -260,7 +252,7 @@ long ck_cage_enter(struct ck_cage *cage, int program_fd)
     if (result < 0)
         return result;
     cage->root_ns_fd = (int)result;
-    drop_bounding_set();
+    ck_init_drop_bounding_set();
     result = ck_init_open_execs(cage);
     if (result == 0)
         result = CK_RAW5(prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);

@@ -257,6 +257,9 @@ long ck_init_restrict_program(const struct ck_cage_program *program);
 
 long ck_init_drop_capabilities(void);
 
+/* Takes away what could be gained by executing a file; the caller keeps what it has. */
+void ck_init_drop_bounding_set(void);
+
 /* In the first process of a run: raises the walls, creates the tool, and ends with it. */
 __attribute__((noreturn)) void ck_init_serve(struct ck_cage_run *run);
 

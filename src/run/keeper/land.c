@@ -22,7 +22,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/mount.h>
 #include <linux/prctl.h>
+#include <linux/sched.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
@@ -115,6 +117,50 @@ static long check_work(void)
     return wanted.st_dev == found.st_dev && wanted.st_ino == found.st_ino ? 0 : -ESTALE;
 }
 
+/* ---- what bwrap has no word for ---- */
+
+static long set_mount(int fd, const char *path, unsigned flags, uint64_t set, uint64_t clear)
+{
+    const struct mount_attr attr = {.attr_set = set, .attr_clr = clear};
+    return CK_RAW5(mount_setattr, fd, path, flags, &attr, sizeof attr);
+}
+
+/* One file that may be code, over itself: where everything else may not. */
+static long bind_code(int root_fd, const char *inside)
+{
+    long tree = CK_RAW3(open_tree, root_fd, inside, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
+    if (tree < 0)
+        return tree;
+    long result = set_mount((int)tree, "", AT_EMPTY_PATH | AT_RECURSIVE, 0, MOUNT_ATTR_NOEXEC);
+    if (result == 0)
+        result = CK_RAW5(move_mount, tree, "", root_fd, inside, MOVE_MOUNT_F_EMPTY_PATH);
+    ck_close((int)tree);
+    return result;
+}
+
+/*
+ * As in the native jail, nothing can be executed or mapped as code but the files of the program, and /proc cannot be
+ * written. For that bwrap leaves us two capabilities, which end here. They are in the user namespace that we are in; for
+ * an ordinary user bwrap makes two, one in the other, and the mounts belong to the outer one: so we take a copy of them.
+ */
+static long seal(const struct ck_cage_program *program)
+{
+    const struct ck_cage_step *steps = (const void *)((const char *)program + program->steps_at);
+    long result = CK_RAW1(unshare, CLONE_NEWNS);
+    long root = result < 0 ? result : CK_RAW4(openat, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
+    result = root < 0 ? root : set_mount(AT_FDCWD, "/", AT_RECURSIVE, MOUNT_ATTR_NOEXEC | MOUNT_ATTR_NOSUID, 0);
+    for (uint32_t i = 0; i < program->steps_count && result == 0; i++)
+        if (steps[i].op == CK_CAGE_BIND_CODE)
+            result = bind_code((int)root, (const char *)program + steps[i].inside);
+    if (result == 0)
+        result = set_mount(AT_FDCWD, "/proc", AT_RECURSIVE, MOUNT_ATTR_RDONLY, 0);
+    ck_close((int)root);
+    ck_init_drop_bounding_set();
+    return result;
+}
+
+/* ---- the run ---- */
+
 /* The streams are the tool's alone: only where we hold no end of them can be seen who else does. */
 static const int streams[CK_WIRE_FDS] = {
     [CK_WIRE_STDIN] = CK_LAND_STDIN,
@@ -139,6 +185,8 @@ static long land(struct ck_cage_run *run, char **arguments)
         drop_pwd((char **)(uintptr_t)run->child->envp);
     if (result == 0)
         result = check_work();
+    if (result == 0)
+        result = seal(run->cage->program);
     if (result == 0)
         result = ck_init_open_execs(run->cage);
     if (result == 0)
