@@ -1,0 +1,107 @@
+"""Attacker: code of an attacker's choice inside the tool. Means: everything that makes a process out of a file: a shell, a file that it
+wrote to its scratch directory or to the repository, a memory file, the loader, which must be executable and maps what it
+is told, an interpreter named by a script, a descriptor without any right to the content.
+
+Expected (R33): what runs is the tool, its `execs`, and nothing else. Outside each of these works. bwrap has no noexec, so in its
+jail the loader can be made to map another program (docs/adr/0022); that is held here too, for the document's sake.
+"""
+import re
+
+import pytest
+
+REFUSALS = "EACCES EPERM ENOENT"
+ALLOWED = "/usr/bin/true"
+
+
+def loader_of(cell):
+    with open(cell.box.bin / "attempt", "rb") as stream:
+        return re.search(rb"/lib[^\0]*/ld-[^\0]+", stream.read()).group().decode()
+
+
+def loader_is_stopped(cell, attack, **shape):
+    answer = cell.inside(*attack, **shape)
+    if cell.maps_anything:
+        assert answer.status == 0, answer.document
+        return
+    assert answer.status == 127 and answer.stream("stdout") == b"", answer.document
+    assert re.search(rb"failed to map segment from shared object", answer.stream("stderr")), answer.document
+
+
+@pytest.mark.parametrize("way", ["plain", "child", "thread", "procfd", "execveat", "opath"])
+@pytest.mark.parametrize("program", ["/bin/sh", "/usr/bin/env", "/usr/bin/python3", "/bin/busybox", "/usr/bin/perl"])
+def test_program_that_is_not_listed(cell, program, way):
+    attack = ["attempt", way, program, "--version"]
+    if program == "/usr/bin/env":
+        cell.succeeds_outside(*attack)
+    cell.refused_inside(*attack, errnos=REFUSALS)
+
+
+@pytest.mark.parametrize("way", ["memory", "sealed"])
+def test_memory_file(cell, way):
+    if way == "memory":
+        cell.succeeds_outside("attempt", way, ALLOWED)
+    cell.refused_inside("attempt", way, ALLOWED, errnos=REFUSALS)
+
+
+@pytest.mark.parametrize("program", ["/usr/bin/true", "/usr/bin/env"])
+def test_file_written_to_scratch(cell, program):
+    cell.breaks_out_only_outside("attempt", "home", program, errnos=REFUSALS)
+
+
+@pytest.mark.parametrize("way", ["copy", "symlink"])
+def test_file_written_to_the_repository(cell, way):
+    cell.policy = cell.write_policy(attempt={"workspace": "rw"})
+    cell.succeeds_outside("attempt", way, ALLOWED)
+    for name in ("copied", "linked"):
+        (cell.box.root / name).unlink(missing_ok=True)
+    answer = cell.refused_inside("attempt", way, ALLOWED, errnos=REFUSALS)
+    assert b"(execute)" in answer.stream("stdout"), "it was not written; the test would prove nothing"
+
+
+def test_file_of_the_repository(cell):
+    cell.box.file("root/planted", "#!/bin/sh\nexit 0\n", 0o755)
+    cell.breaks_out_only_outside("attempt", "plain", "./planted", errnos=REFUSALS)
+
+
+@pytest.mark.parametrize("program", ["/bin/ls", "/usr/bin/env", "/usr/bin/git"])
+def test_program_by_the_loader(cell, program):
+    attack = ["attempt", "plain", loader_of(cell), program, "--version"]
+    cell.succeeds_outside(*attack)
+    loader_is_stopped(cell, attack)
+
+
+def test_written_program_by_the_loader(cell):
+    """The same with a copy, in the only places that can be written."""
+    policy = cell.write_policy(more=[cell.box.entry("cp", route="external", workspace="rw")], attempt={"workspace": "rw"})
+    cell.succeeds_inside("cp", "/bin/ls", "copied", policy=policy)
+    attack = ["attempt", "plain", loader_of(cell), "./copied", "--version"]
+    cell.succeeds_outside(*attack, policy=policy)
+    loader_is_stopped(cell, attack, policy=policy)
+
+
+@pytest.mark.parametrize("way", ["mapped", "protected"])
+@pytest.mark.parametrize("path", ["/usr/bin/ls", "planted"])
+def test_mapping_as_code(cell, way, path):
+    """What a loader does, without one."""
+    cell.box.file("root/planted", "x" * 4096, 0o755)
+    cell.succeeds_outside("attempt", way, path)
+    if cell.maps_anything:
+        cell.succeeds_inside("attempt", way, path)
+    else:
+        cell.refused_inside("attempt", way, path, errnos=REFUSALS)
+
+
+def test_interpreter_that_is_not_listed(cell):
+    """The tool may execute its helper; the script that the helper is names python, which is not the tool's to run."""
+    script = cell.box.file("root/script", "#!/usr/bin/python3\nprint('ran')\n", 0o755)
+    cell.breaks_out_only_outside("attempt", "plain", f"./{script.name}", errnos=REFUSALS)
+
+
+def test_listed_helper_runs(cell):
+    """Without this all of the above could be refused for a reason that has nothing to do with lists."""
+    policy = cell.write_policy(attempt={"execs": ["true"]})
+    cell.succeeds_inside("attempt", "plain", ALLOWED, policy=policy)
+    cell.succeeds_inside("attempt", "opath", ALLOWED, policy=policy)
+    cell.refused_inside("attempt", "plain", "/usr/bin/env", policy=policy, errnos=REFUSALS)
+    cell.refused_inside("attempt", "home", ALLOWED, policy=policy, errnos=REFUSALS)
+    cell.refused_inside("attempt", "memory", ALLOWED, policy=policy, errnos=REFUSALS)
