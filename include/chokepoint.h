@@ -366,8 +366,8 @@ CHOKE_API void choke_job_free(struct choke_job *job);
 /* ---- looking, not running ---------------------------------------------------------------- */
 
 /*
- * What a request would do. Nothing is spawned and nothing is written. outcome is CHOKE_NONE where the request would
- * be run; else it and error say why not, and fields that were not reached are NULL.
+ * What a request would do. The tool is not run and nothing is written; a jail that is wanted for the first time is tried,
+ * by processes of its own. outcome is CHOKE_NONE where the request would be run; else it and error say why not, and fields that were not reached are NULL.
  */
 struct choke_decision {
     enum choke_outcome outcome;
