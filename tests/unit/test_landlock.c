@@ -1,9 +1,13 @@
-/* test_landlock.c - with a ruleset a process executes the files in it, and no others; the rest of its rights stay. */
+/*
+ * test_landlock.c - with a ruleset a process executes the files in it, and no others; the rest of its rights stay. With a
+ * whole one it has none but those that were granted.
+ */
 #include "sandbox.h"
 #include "sys/elf.h"
 #include "sys/landlock.h"
 
 #include <setjmp.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/mman.h>
@@ -143,6 +147,108 @@ static void all_else_goes_on_as_before(void **state)
     close(ruleset_fd);
 }
 
+/* ---- a ruleset that bounds everything ---- */
+
+static int new_whole(void)
+{
+    int fd = ck_landlock_new_whole();
+    if (fd == -ENOSYS || fd == -EOPNOTSUPP)
+        skip_without("landlock", strerror(-fd));
+    assert_true(fd >= 0);
+    return fd;
+}
+
+static void grant(int ruleset_fd, const char *path, enum ck_landlock_grant what)
+{
+    int fd = open(path, O_PATH | O_CLOEXEC);
+    assert_true(fd >= 0);
+    assert_int_equal(ck_landlock_grant(ruleset_fd, fd, what), 0);
+    close(fd);
+}
+
+/* What can be done with a directory and the file "file" in it, a letter each; the letters are the child's status. */
+static int try_all(const void *argument)
+{
+    const char *place = argument;
+    int found = 0;
+    if (chdir(place) < 0)
+        return 100;
+    found |= open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) >= 0 ? 1 : 0;
+    found |= open("file", O_RDONLY | O_CLOEXEC) >= 0 ? 2 : 0;
+    found |= open("file", O_WRONLY | O_CLOEXEC) >= 0 ? 4 : 0;
+    found |= truncate("file", 0) == 0 ? 8 : 0;
+    found |= open("new", O_WRONLY | O_CREAT | O_CLOEXEC, 0600) >= 0 ? 16 : 0;
+    found |= mknod("node", S_IFCHR | 0600, 0) == 0 ? 32 : 0;
+    return found;
+}
+
+static void a_grant_gives_what_it_says(void **state)
+{
+    static const struct {
+        enum ck_landlock_grant grant;
+        int found;
+    } cases[] = {{CK_GRANT_LIST, 1}, {CK_GRANT_READ, 1 | 2}, {CK_GRANT_WRITE, 1 | 2 | 4 | 8 | 16}};
+    struct sandbox *sandbox = *state;
+    make_directory(sandbox, "one", 0755);
+    make_file(sandbox, "one/file", 0600, "text");
+    int empty_fd = new_whole();
+    assert_int_equal(with(empty_fd, try_all, in(sandbox, "one")), 0);
+    close(empty_fd);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        int ruleset_fd = new_whole();
+        grant(ruleset_fd, in(sandbox, "one"), cases[i].grant);
+        assert_int_equal(with(ruleset_fd, try_all, in(sandbox, "one")), cases[i].found);
+        close(ruleset_fd);
+    }
+}
+
+static void a_grant_of_a_file_is_for_that_file(void **state)
+{
+    struct sandbox *sandbox = *state;
+    int ruleset_fd = new_whole();
+    make_directory(sandbox, "one", 0755);
+    make_file(sandbox, "one/file", 0600, "text");
+    make_file(sandbox, "one/other", 0600, "text");
+    grant(ruleset_fd, in(sandbox, "one/file"), CK_GRANT_DEVICE);
+    assert_int_equal(with(ruleset_fd, try_all, in(sandbox, "one")), 2 | 4 | 8);
+    close(ruleset_fd);
+    ruleset_fd = new_whole();
+    grant(ruleset_fd, in(sandbox, "one/other"), CK_GRANT_READ);
+    assert_int_equal(with(ruleset_fd, try_all, in(sandbox, "one")), 0);
+    close(ruleset_fd);
+}
+
+static void writing_is_not_executing(void **state)
+{
+    struct sandbox *sandbox = *state;
+    int ruleset_fd = new_whole();
+    make_directory(sandbox, "one", 0755);
+    make_file(sandbox, "one/script", 0755, "#!/bin/true\n");
+    grant(ruleset_fd, "/usr", CK_GRANT_READ);
+    grant(ruleset_fd, "/bin/true", CK_GRANT_EXECUTE);
+    grant(ruleset_fd, in(sandbox, "one"), CK_GRANT_WRITE);
+    allow_loader_of(ruleset_fd, "/bin/true");
+    assert_int_equal(with(ruleset_fd, execute, in(sandbox, "one/script")), EACCES);
+    assert_int_equal(with(ruleset_fd, execute, "/bin/true"), 0);
+    close(ruleset_fd);
+}
+
+static int signal_parent(const void *argument)
+{
+    (void)argument;
+    return kill(getppid(), 0) == 0 ? 0 : errno;
+}
+
+static void nobody_outside_is_signalled(void **state)
+{
+    (void)state;
+    int ruleset_fd = new_whole();
+    if (ck_landlock_abi() < CK_LANDLOCK_SCOPE_ABI)
+        skip_without("landlock", "no scopes");
+    assert_int_equal(with(ruleset_fd, signal_parent, NULL), EPERM);
+    close(ruleset_fd);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, sandbox_new, sandbox_free)
 
 int main(void)
@@ -153,6 +259,10 @@ int main(void)
         TEST(the_file_is_meant_and_not_its_name),
         TEST(a_memory_file_is_outside_of_it),
         TEST(all_else_goes_on_as_before),
+        TEST(a_grant_gives_what_it_says),
+        TEST(a_grant_of_a_file_is_for_that_file),
+        TEST(writing_is_not_executing),
+        TEST(nobody_outside_is_signalled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -88,6 +88,26 @@ static void a_namespace_without_a_user_namespace_points_there(void **state)
     assert_string_equal(words.cause, "Operation not permitted");
 }
 
+static void a_jail_without_a_user_namespace_says_why_there_is_none(void **state)
+{
+    struct ck_layer_finding findings[CK_LAYERS] = {0};
+    struct ck_layer_words words;
+    (void)state;
+    findings[CK_LAYER_USER].error = ENOSPC;
+    findings[CK_LAYER_NATIVE] = (struct ck_layer_finding){.error = ENOTSUP, .words = "building it failed"};
+    ck_layer_explain(CK_LAYER_NATIVE, findings, &no_userns, &words);
+    assert_string_equal(words.cause, "it needs a user namespace: sysctl user.max_user_namespaces is 0");
+    assert_string_equal(words.remedy, "sysctl -w user.max_user_namespaces=15000");
+    ck_layer_explain(CK_LAYER_NATIVE_DEGRADED, findings, &no_userns, &words);
+    assert_non_null(strstr(words.detail, "without namespaces: landlock, execs, seccomp"));
+    findings[CK_LAYER_NATIVE_DEGRADED] = findings[CK_LAYER_NATIVE];
+    ck_layer_explain(CK_LAYER_NATIVE_DEGRADED, findings, &no_userns, &words);
+    assert_string_equal(words.cause, "building it failed");
+    findings[CK_LAYER_USER].error = 0;
+    ck_layer_explain(CK_LAYER_NATIVE, findings, &plain, &words);
+    assert_string_equal(words.cause, "building it failed");
+}
+
 static void what_holds_says_how(void **state)
 {
     struct ck_layer_finding findings[CK_LAYERS] = {0};
@@ -128,6 +148,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_error_has_its_cause),
         cmocka_unit_test(a_namespace_without_a_user_namespace_points_there),
+        cmocka_unit_test(a_jail_without_a_user_namespace_says_why_there_is_none),
         cmocka_unit_test(what_holds_says_how),
         cmocka_unit_test(every_layer_has_a_name_and_a_cause_for_any_error),
     };
