@@ -88,7 +88,14 @@ def test_what_is_written_cannot_be_executed(layered):
     assert answer.status == 126, answer.document
 
 
-def test_timeout_and_cancellation_still_list(layered):
+def test_overlay_is_mounted_without_programs_devices_and_setuid(layered):
+    mounts = [line.split() for line in layered.sh("cat /proc/mounts").stream("stdout").decode().splitlines()]
+    options = [fields[3].split(",") for fields in mounts if fields[1:3] == ["/work", "overlay"]]
+    assert len(options) == 1 and {"nosuid", "nodev", "noexec"} <= set(options[0])
+    assert not [fields for fields in mounts if fields[1].startswith("/.old")]
+
+
+def test_run_that_was_timed_out_still_has_a_list(layered):
     answer = layered.run("sh", "-c", "echo x > new; while :; do :; done", timeout=1)
     assert answer.outcome == "timeout" and "new" in listed(answer)
     layered.nothing_changed()
