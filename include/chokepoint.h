@@ -134,7 +134,7 @@ struct choke_field {
 /*
  * Something worth telling. Names:
  *   subproc.<jail>.wrapped     debug    probe_name, egress
- *   subproc.<jail>.skipped     warning  reason; once per process
+ *   subproc.<jail>.skipped     warning  reason, and what is used instead: jail, layers; probe_name; once per process
  *   subproc.started            info     tool, path, jail, probe_name
  *   subproc.exited             info     tool, outcome, code, duration_ms, probe_name
  *   subproc.timeout            warning  tool, timeout_ms, probe_name
@@ -229,7 +229,7 @@ struct choke_request {
     void *output_data;
 
     enum choke_jail jail;
-    bool require_jail; /* with auto: no jail is an error, not a warning */
+    bool require_jail; /* no jail, or only a part of one, is an error and not a warning */
 
     /*
      * Where a copy of what the tool wrote goes, if the entry's workspace is overlay (else "invalid"): a directory that is
@@ -381,7 +381,7 @@ struct choke_decision {
     uint64_t timeout_ms;
     const char *jail;
     const char *const *layers;
-    const char *const *mounts;    /* native: what is in the jail, a line each; else NULL */
+    const char *const *mounts;    /* native: what is in the jail, or what may be done with what; else NULL */
     const char *const *jail_argv; /* bwrap: its whole command line; else NULL */
     struct choke_error error;
 };
