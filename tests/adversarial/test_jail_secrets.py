@@ -33,6 +33,12 @@ def test_directories_of_the_host_are_not_there(root_cell, path):
     root_cell.refused_inside("breach_files", "list", path, errnos="ENOENT")
 
 
+def test_private_keys_of_the_machine_are_not_there(root_cell):
+    """Beside the certificates, which are."""
+    root_cell.succeeds_inside("breach_files", "list", "/etc/ssl/certs")
+    root_cell.breaks_out_only_outside("breach_files", "list", "/etc/ssl/private", errnos="ENOENT")
+
+
 def test_old_root_is_empty(root_cell):
     """The host's tree was there while the jail was built."""
     for path in ("/.old/etc/passwd", "/.old/usr", "/.old/proc"):
