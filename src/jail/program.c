@@ -39,6 +39,8 @@ static const char *copy(struct ck_program *program, const char *text)
 
 void ck_program_add(struct ck_program *program, enum ck_cage_op op, const char *inside, const char *outside)
 {
+    if (program->no_memory)
+        return;
     for (size_t i = 0; i < program->steps_count; i++)
         if (program->steps[i].op == op && strcmp(program->steps[i].inside, inside) == 0)
             return;
@@ -63,6 +65,8 @@ void ck_program_lead_to(struct ck_program *program, const char *path)
 
 void ck_program_allow(struct ck_program *program, const char *path)
 {
+    if (program->no_memory)
+        return;
     for (size_t i = 0; i < program->execs_count; i++)
         if (strcmp(program->execs[i], path) == 0)
             return;
