@@ -22,11 +22,6 @@ class Cell:
         self.box, self.jail = box, jail
         self.policy = self.write_policy()
 
-    @property
-    def maps_anything(self):
-        """docs/adr/0022: whatever can be read inside can be mapped as code too."""
-        return self.jail == "bwrap"
-
     def write_policy(self, more=(), search_path=None, **entries):
         """entries: extra keys for a victim, attempt={"execs": ["sh"]}; more: entries of other tools."""
         tools = [self.box.entry(name, route="external", **entries.get(name, {})) for name in VICTIMS]
