@@ -237,6 +237,16 @@ struct choke_request {
      * root. NULL: what it wrote is thrown away. What was deleted is in the list of changes only.
      */
     const char *keep_path;
+
+    /*
+     * For code that a model or a repository wrote ("npm test"). It needs a jail: without one the request is refused as
+     * "jail_unavailable". Of your program's own environment NODE_ENV, NPM_CONFIG_* and HTTPS_PROXY are passed on (but
+     * not on a probe's call), and env may name these and no others, whatever the entry grants. A name with KEY, TOKEN,
+     * SECRET or PASSWORD in it, in any case, never passes, nor does a value that looks like a credential: in env they
+     * are "env_forbidden". PATH is the policy's, HOME the scratch directory, LANG and LC_ALL are fixed, and what the
+     * entry sets holds.
+     */
+    bool sandbox;
 };
 
 #define CHOKE_TIMEOUT_FROM_POLICY UINT64_MAX

@@ -130,6 +130,12 @@ def layers(_):
     return check(PYTHON, "tools/check-layers.py")
 
 
+@suite("environment")
+def environment(_):
+    """the host's environment is read in few places, and a sandbox's comes from one filter"""
+    return check(PYTHON, "tools/check-environment.py")
+
+
 @suite("creator")
 def creator(_):
     """one source file creates processes"""

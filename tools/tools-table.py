@@ -42,6 +42,10 @@ def rule_rows(name, rules):
             yield f"`{name}` {title}", code(rules[key])
 
 
+def executes(names):
+    return "itself" + "".join(f", `{name}`" for name in names)
+
+
 def args_rows(tool):
     name, args = tool["name"], tool["args"]
     if args["exact"]:
@@ -55,6 +59,8 @@ def args_rows(tool):
         yield f"`{name}` command", "a tool of the policy, by its own entry"
     for subcommand in args["subcommands"]:
         yield from rule_rows(f"{name} {subcommand['name']}", subcommand)
+        if subcommand["execs"] is not None:
+            yield f"`{name} {subcommand['name']}` may execute", executes(subcommand["execs"])
 
 
 def rows(tool):
@@ -67,7 +73,9 @@ def rows(tool):
     if tool["set_env"]:
         yield "environment", code(f"{variable['name']}={variable['value']}" for variable in tool["set_env"])
     if tool["execs"] is not None:
-        yield "may execute", "itself" + "".join(f", `{name}`" for name in tool["execs"])
+        yield "may execute", executes(tool["execs"])
+    if tool["workspace"] != "ro":
+        yield "workspace", tool["workspace"]
     if tool["egress"]:
         yield "network", code(tool["egress"])
 

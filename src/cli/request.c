@@ -107,6 +107,7 @@ int ck_request_build(struct ck_request *ret_request, const struct ck_request_opt
         .jail = (enum choke_jail)given->jail,
         .require_jail = given->require_jail,
         .keep_path = given->keep,
+        .sandbox = given->sandbox,
     };
     int r = set_directories(ret_request, given, error);
     return r < 0 ? r : set_stdin(ret_request, given->stdin_name, error);

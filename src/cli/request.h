@@ -26,6 +26,7 @@ struct ck_request_options {
     int jail;
     bool require_jail;
     const char *keep;
+    bool sandbox;
     const char *policy;
 };
 
@@ -59,6 +60,8 @@ extern const struct ck_choice ck_request_jails[];
      CK_REQUEST_TARGET(require_jail)}, \
     {"--keep", "DIR", "copy there what the tool wrote (workspace: overlay)", CK_OPTION_WORD, CK_OFFER_DIRECTORIES, \
      CK_REQUEST_TARGET(keep)}, \
+    {"--sandbox", NULL, "for a repository's own code: a jail, and no secret", CK_OPTION_FLAG, \
+     CK_REQUEST_TARGET(sandbox)}, \
     {"--policy", "FILE", "this policy, not the embedded one", CK_OPTION_WORD, CK_OFFER_FILES, CK_REQUEST_TARGET(policy)}
 /* clang-format on */
 

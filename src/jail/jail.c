@@ -80,10 +80,10 @@ static int refuse_less(struct ck_jails *jails, const struct ck_jail *jail, struc
     if (jail == &ck_jail_none)
         return ck_error_set(
             error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP,
-            "a jail is required and none is to be had; without --require-jail the tool would run uncaged");
+            "a jail is required (--require-jail, --sandbox) and none is to be had: the tool would run uncaged");
     return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP,
-                        "a jail is required, and of the native one there is only the part without namespaces: %s; "
-                        "without --require-jail the tool would run in that",
+                        "a jail is required (--require-jail, --sandbox), and of the native one there is only the part "
+                        "without namespaces: %s",
                         ck_jail_look(jails, &ck_jail_native)->words);
 }
 

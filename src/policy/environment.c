@@ -217,12 +217,12 @@ static size_t count_strings(const char *const *strings)
     return count;
 }
 
-/* Does one of the tools, up to the NULL, set the variable? */
+/* Does one of the tools, up to the NULL, set the variable, be it in another case? npm reads its options in any. */
 static bool is_set(const struct ck_tool *const *tools, const char *name, size_t length)
 {
     for (; *tools != NULL; tools++)
         for (uint32_t i = 0; i < (*tools)->set_env_count; i++)
-            if (strncmp((*tools)->set_env[i].name, name, length) == 0 && (*tools)->set_env[i].name[length] == '\0')
+            if (strncasecmp((*tools)->set_env[i].name, name, length) == 0 && (*tools)->set_env[i].name[length] == '\0')
                 return true;
     return false;
 }

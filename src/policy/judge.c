@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/quote.h"
 #include "policy/environment.h"
+#include "policy/sandbox.h"
 #include "policy/secret.h"
 #include "policy/width.h"
 
@@ -276,16 +277,18 @@ static bool is_external(const struct ck_verdict *verdict)
 static bool choose_jail(const struct judge *judge)
 {
     const struct choke_request *request = judge->request;
-    bool wanted = is_external(judge->verdict) || request->require_jail;
+    bool required = request->require_jail || request->sandbox;
+    bool wanted = is_external(judge->verdict) || required;
     bool overlay = judge->verdict->tool->workspace == CK_WORKSPACE_OVERLAY; /* no other jail has it */
     switch (request->jail) {
     case CHOKE_JAIL_DEFAULT:
         judge->verdict->jail = overlay ? CHOKE_JAIL_NATIVE : wanted ? CHOKE_JAIL_AUTO : CHOKE_JAIL_NONE;
         return true;
     case CHOKE_JAIL_NONE:
-        if (request->require_jail)
+        if (required)
             return refuse(judge, CHOKE_INVALID, "request.jail",
-                          "a jail is required, and jail is 'none'; ask for one of them");
+                          "a jail is required, and jail is 'none'; ask for one of them%s",
+                          request->sandbox ? "; a sandbox needs one" : "");
         judge->verdict->jail = CHOKE_JAIL_NONE;
         return true;
     case CHOKE_JAIL_AUTO:
@@ -394,10 +397,27 @@ static bool check_variable(const struct judge *judge, size_t position, uint64_t 
     return true;
 }
 
+/* A sandbox has a list of its own, and the entry's grants do not matter; its filter says what is wrong. */
+static bool check_sandbox(const struct judge *judge)
+{
+    struct ck_verdict *verdict = judge->verdict;
+    const struct ck_sandbox *sandbox;
+    int result = ck_sandbox_make(judge->arena, NULL, judge->request->env, &sandbox, &verdict->error);
+    if (result == 0)
+        return true;
+    verdict->no_memory = result == -ENOMEM;
+    verdict->outcome = verdict->error.outcome;
+    verdict->error.errnum = 0;
+    (void)snprintf(verdict->rule, sizeof verdict->rule, "%s", result == -EPERM ? "sandbox" : "request.env");
+    return false;
+}
+
 static bool check_env(const struct judge *judge)
 {
     const char *const *env = judge->request->env;
     uint64_t seen = 0;
+    if (judge->request->sandbox)
+        return check_sandbox(judge);
     for (size_t i = 0; env != NULL && env[i] != NULL; i++)
         if (!check_variable(judge, i, &seen))
             return false;

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/quote.h"
+#include "policy/sandbox.h"
 #include "run/chain.h"
 #include "run/wrap.h"
 #include "sys/beneath.h"
@@ -105,7 +106,8 @@ static int step_jail(struct planner *planner)
     const struct choke_request *request = planner->request;
     struct ck_plan *plan = planner->plan;
     bool egress = request->egress != NULL && request->egress[0] != NULL;
-    if (ck_jail_choose(planner->sources->jails, plan->verdict.jail, request->require_jail, egress, &plan->jail,
+    bool required = request->require_jail || request->sandbox;
+    if (ck_jail_choose(planner->sources->jails, plan->verdict.jail, required, egress, &plan->jail,
                        &plan->verdict.error) < 0)
         return refuse(planner, "request.jail");
     return 0;
@@ -173,20 +175,40 @@ static const char *find_home(struct planner *planner)
     return plan->wrap.scratch;
 }
 
+/* A probe's call is the same whoever makes it, so nothing of the host's environment is in it. */
+static int sandbox_environment(struct planner *planner, const struct ck_tool *const *tools, const char *home)
+{
+    const struct choke_request *request = planner->request;
+    struct ck_plan *plan = planner->plan;
+    const char *const *host = request->probe == NULL ? (const char *const *)environ : NULL;
+    const struct ck_sandbox *sandbox;
+    int result = ck_sandbox_make(&plan->arena, host, request->env, &sandbox, &plan->verdict.error);
+    if (result == 0)
+        result = ck_sandbox_environment(&plan->arena, sandbox, planner->sources->policy, tools, home, &plan->env,
+                                        &plan->verdict.error);
+    return result == 0 || result == -ENOMEM ? result : refuse(planner, "sandbox");
+}
+
+static int usual_environment(struct planner *planner, const struct ck_tool *const *tools, const char *home)
+{
+    struct ck_plan *plan = planner->plan;
+    const struct ck_host_environment host = {
+        .home = home, .lang = getenv("LANG"), .lc_all = getenv("LC_ALL")};
+    plan->env = ck_env_build(&plan->arena, planner->sources->policy, tools, &host, planner->request->env);
+    return plan->env == NULL ? -ENOMEM : 0;
+}
+
 static int step_strings(struct planner *planner)
 {
     struct ck_plan *plan = planner->plan;
     const struct ck_tool *tools[CK_COMMAND_DEPTH_MAX + 2];
     chain_tools(&plan->verdict, tools);
     const char *home = find_home(planner);
-    if (home == NULL && plan->jail.jail == &ck_jail_confined)
-        return -ENOMEM;
-    const struct ck_host_environment host = {.home = home,
-                                             .lang = getenv("LANG"),
-                                             .lc_all = getenv("LC_ALL")};
     plan->argv = ck_arena_strv(&plan->arena, plan->verdict.reading.argv);
-    plan->env = ck_env_build(&plan->arena, planner->sources->policy, tools, &host, planner->request->env);
-    return plan->argv == NULL || plan->env == NULL ? -ENOMEM : 0;
+    if (plan->argv == NULL || (home == NULL && plan->jail.jail == &ck_jail_confined))
+        return -ENOMEM;
+    return planner->request->sandbox ? sandbox_environment(planner, tools, home)
+                                     : usual_environment(planner, tools, home);
 }
 
 static int step_execs(struct planner *planner)

@@ -4,13 +4,15 @@
  * The input is lines; the first byte of a line says which part of the request the rest is:
  *   a argument   e variable   g egress   r root   c cwd   p probe   t timeout_ms   T timeout from the policy
  *   o output cap   j jail   q require a jail   s kind of stdin   d stdin_fd   b stdin_length without bytes
- *   h HOME   l LANG   L LC_ALL
+ *   h HOME   l LANG   L LC_ALL   x sandbox
  * Other lines are skipped.
  */
 #include "base/quote.h"
 #include "policy/environment.h"
 #include "policy/judge.h"
 #include "policy/load.h"
+#include "policy/sandbox.h"
+#include "policy/secret.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -100,6 +102,9 @@ static void take_line(struct input *input, const char *line)
     case 'q':
         request->require_jail = true;
         break;
+    case 'x':
+        request->sandbox = true;
+        break;
     case 'h':
         input->host.home = rest;
         break;
@@ -145,6 +150,23 @@ static void check_environment(const struct ck_policy *policy, const struct input
     ck_arena_done(&arena);
 }
 
+/* The bytes of env once more, as if they were the host's: nothing of them is refused, and no secret passes. */
+static void check_sandbox(const struct ck_policy *policy, const struct input *input, const struct ck_verdict *verdict)
+{
+    struct ck_arena arena = {0};
+    const struct ck_sandbox *sandbox;
+    const char **env;
+    struct choke_error error;
+    const struct ck_tool *const tools[] = {verdict->tool, NULL};
+    const char *const *extras = input->request.sandbox ? input->request.env : NULL;
+    require(ck_sandbox_make(&arena, input->request.env, extras, &sandbox, &error) == 0);
+    require(ck_sandbox_environment(&arena, sandbox, policy, tools, "/tmp/probe", &env, &error) == 0);
+    for (size_t i = 4 + verdict->tool->set_env_count; env[i] != NULL; i++)
+        require(ck_sandbox_rule(ck_sandbox_allowlist, env[i], strcspn(env[i], "=")) == CK_SANDBOX_PASSES &&
+                ck_secret_kind(env[i]) == NULL);
+    ck_arena_done(&arena);
+}
+
 static void check_verdict(const struct ck_policy *policy, const struct input *input, const struct ck_verdict *verdict)
 {
     require(verdict->rule[0] != '\0' && printable(verdict->rule));
@@ -160,9 +182,11 @@ static void check_verdict(const struct ck_policy *policy, const struct input *in
     require(verdict->timeout_ms >= 1 && verdict->timeout_ms <= CK_TIMEOUT_MAX_MS);
     require(verdict->max_output_bytes >= CHOKE_MIN_OUTPUT_BYTES);
     require(verdict->jail >= CHOKE_JAIL_AUTO && verdict->jail <= CHOKE_JAIL_NONE);
-    require(!input->request.require_jail || verdict->jail != CHOKE_JAIL_NONE);
+    require(!(input->request.require_jail || input->request.sandbox) || verdict->jail != CHOKE_JAIL_NONE);
     require(input->request.probe == NULL || input->env_count == 0);
-    check_environment(policy, input, verdict);
+    check_sandbox(policy, input, verdict);
+    if (!input->request.sandbox)
+        check_environment(policy, input, verdict);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

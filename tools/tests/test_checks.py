@@ -20,6 +20,7 @@ csource = load("csource")
 size = load("check-size")
 layers = load("check-layers")
 creator = load("check-creator")
+environment = load("check-environment")
 text = load("check-text")
 
 
@@ -164,6 +165,42 @@ def test_a_call_that_creates_a_process_is_found(source):
 ])
 def test_what_creates_no_process_passes(source):
     assert not list(creator.problems("src/cli/main.c", source))
+
+
+# ---- check-environment ----
+
+@pytest.mark.parametrize("path, source", [
+    ("src/run/launch.c", "char **all = environ;"),
+    ("src/run/launch.c", "extern char **__environ;"),
+    ("src/run/launch.c", 'const char *home = getenv("HOME");'),
+    ("src/run/launch.c", "const char *(*look)(const char *) = getenv;"),
+    ("src/run/plan.c", 'const char *other = getenv("PATH");'),
+    ("src/run/plan.c", "const char *other = getenv(name);"),
+    ("src/run/plan.c", 'host = secure_getenv("HOME");'),
+    ("src/run/plan.c", "one(environ); two(environ);"),
+    ("src/sys/host.c", 'open("/proc/self/environ", 0);'),
+    ("src/api/job.c", 'snprintf(path, sizeof path, "/proc/%d/environ", pid);'),
+    ("src/run/chain.c", "ck_sandbox_make(arena, host, extras, &sandbox, error);"),
+    ("src/run/chain.c", "ck_sandbox_environment(arena, sandbox, policy, tools, home, &env, error);"),
+    ("src/policy/judge.c", "ck_sandbox_make(judge->arena, host, env, &sandbox, error);"),
+    ("src/run/chain.c", "struct ck_sandbox { char **variables; };"),
+    ("src/policy/sandbox.h", "struct ck_sandbox {\n    char **variables;\n};"),
+])
+def test_a_look_at_the_environment_is_found(path, source):
+    assert list(environment.problems(path, source))
+
+
+@pytest.mark.parametrize("path, source", [
+    ("src/run/launch.c", "/* environ */ int environment;"),
+    ("src/run/plan.c", 'a = getenv("HOME"); b = getenv("LANG"); c = getenv("LC_ALL"); make(environ);'),
+    ("src/run/plan.c", "ck_sandbox_make(a, host, b, &c, d); ck_sandbox_environment(a, c, d, e, f, &g, h);"),
+    ("src/policy/judge.c", "ck_sandbox_make(judge->arena, NULL, env, &sandbox, error);"),
+    ("src/policy/sandbox.c", "struct ck_sandbox {\n    const char **variables;\n};"),
+    ("src/policy/sandbox.h", "struct ck_sandbox;\nint ck_sandbox_make(struct ck_arena *arena);"),
+    ("src/cli/cmd_doctor.c", 'getenv("NO_COLOR")'),
+])
+def test_what_may_be_looked_at_passes(path, source):
+    assert not list(environment.problems(path, source))
 
 
 # ---- check-text ----

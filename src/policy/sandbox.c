@@ -1,0 +1,191 @@
+/*
+ * sandbox.c - see sandbox.h.
+ *
+ * Two lists, and the second wins: a variable passes if its name is on the allowlist and none of the secret words is in
+ * it. The words are looked for first, in a function of their own that knows no list, so that a mistake in the
+ * allowlist, or a generous pattern in it, cannot let a secret through. A value is looked at last: HTTPS_PROXY is a
+ * harmless name, and http://user:password@proxy is not a harmless value.
+ */
+#include "policy/sandbox.h"
+
+#include "base/error.h"
+#include "policy/environment.h"
+#include "policy/secret.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+/* With these words in it, in any case, a name tells of a secret. */
+static const char *const secret_words[] = {
+    "KEY",    "TOKEN",      "SECRET",     "PASSWORD", /* the rule */
+    "PASSWD", "PASSPHRASE", "CREDENTIAL",             /* the same by other names */
+    "_AUTH",  "_OTP",                                 /* npm's own: NPM_CONFIG__AUTH is user and password */
+};
+
+const char *const ck_sandbox_allowlist[] = {"PATH", "NODE_ENV", "NPM_CONFIG_*", "HTTPS_PROXY", NULL};
+
+struct ck_sandbox {
+    const char **variables; /* NULL-terminated NAME=VALUE; no name twice, in whatever case */
+    size_t count;
+};
+
+/* ---- names ------------------------------------------------------------------------------- */
+
+/* The word that makes the name a secret's, or NULL. */
+static const char *secret_word(const char *name, size_t length)
+{
+    for (size_t i = 0; i < sizeof secret_words / sizeof secret_words[0]; i++) {
+        size_t wanted = strlen(secret_words[i]);
+        for (size_t at = 0; at + wanted <= length; at++)
+            if (strncasecmp(name + at, secret_words[i], wanted) == 0)
+                return secret_words[i];
+    }
+    return NULL;
+}
+
+static bool matches(const char *pattern, const char *name, size_t length)
+{
+    size_t wanted = strlen(pattern);
+    if (wanted > 0 && pattern[wanted - 1] == '*')
+        return length >= wanted && strncmp(pattern, name, wanted - 1) == 0;
+    return length == wanted && strncmp(pattern, name, wanted) == 0;
+}
+
+enum ck_sandbox_ruling ck_sandbox_rule(const char *const *allowlist, const char *name, size_t length)
+{
+    if (secret_word(name, length) != NULL)
+        return CK_SANDBOX_SECRET;
+    for (; ck_env_name_valid(name, length) && *allowlist != NULL; allowlist++)
+        if (matches(*allowlist, name, length))
+            return CK_SANDBOX_PASSES;
+    return CK_SANDBOX_UNLISTED;
+}
+
+/* PATH is the policy's, whatever the host or the caller says. */
+static bool is_ours(const char *variable, size_t length)
+{
+    return length == strlen("PATH") && strncmp(variable, "PATH", length) == 0;
+}
+
+/* ---- filtering --------------------------------------------------------------------------- */
+
+/* Without regard to case: npm reads its options in any, and the later one would hold. */
+static bool has(const struct ck_sandbox *sandbox, const char *variable, size_t length)
+{
+    for (size_t i = 0; i < sandbox->count; i++)
+        if (strncasecmp(sandbox->variables[i], variable, length + 1) == 0)
+            return true;
+    return false;
+}
+
+static bool has_control_byte(const char *text)
+{
+    for (; *text != '\0'; text++)
+        if ((unsigned char)*text < 0x20 || *text == 0x7f)
+            return true;
+    return false;
+}
+
+static int forbid(struct choke_error *error, const char *name, size_t length, const char *why)
+{
+    char text[CK_QUOTE_MAX];
+    (void)snprintf(text, sizeof text, "%.*s", (int)(length < sizeof text ? length : sizeof text - 1), name);
+    return ck_error_set(error, CHOKE_ENV_FORBIDDEN, EPERM,
+                        "variable '%s' may not enter a sandbox: %s; NODE_ENV, NPM_CONFIG_* and HTTPS_PROXY may",
+                        CK_SECRET_QUOTE(text), why);
+}
+
+static int judge_extra(const struct ck_sandbox *sandbox, const char *extra, size_t position, struct choke_error *error)
+{
+    size_t length = strcspn(extra, "=");
+    const char *word = secret_word(extra, length);
+    const char *kind = ck_secret_kind(extra);
+    char why[128];
+    if (extra[length] != '=' || !ck_env_name_valid(extra, length))
+        return ck_error_set(error, CHOKE_INVALID, EINVAL,
+                            "entry %zu of env is not NAME=VALUE with a name of letters, digits and '_'", position + 1);
+    if (word != NULL) {
+        (void)snprintf(why, sizeof why, "its name has '%s' in it", word);
+        return forbid(error, extra, length, why);
+    }
+    if (ck_sandbox_rule(ck_sandbox_allowlist, extra, length) != CK_SANDBOX_PASSES)
+        return forbid(error, extra, length, "it is not on the list");
+    if (is_ours(extra, length))
+        return forbid(error, extra, length, "it is the policy's search path there");
+    if (kind != NULL) {
+        (void)snprintf(why, sizeof why, "its value looks like %s", kind);
+        return forbid(error, extra, length, why);
+    }
+    return has(sandbox, extra, length)
+               ? ck_error_set(error, CHOKE_INVALID, EINVAL, "variable '%.*s' is given twice", (int)length, extra)
+               : 0;
+}
+
+/* What the caller did not ask for by name is left out without a word. */
+static bool host_passes(const struct ck_sandbox *sandbox, const char *variable)
+{
+    size_t length = strcspn(variable, "=");
+    return variable[length] == '=' && !is_ours(variable, length) &&
+           ck_sandbox_rule(ck_sandbox_allowlist, variable, length) == CK_SANDBOX_PASSES &&
+           !has(sandbox, variable, length) && !has_control_byte(variable) && ck_secret_kind(variable) == NULL;
+}
+
+static size_t count_strings(const char *const *strings)
+{
+    size_t count = 0;
+    while (strings != NULL && strings[count] != NULL)
+        count++;
+    return count;
+}
+
+static bool add(struct ck_sandbox *sandbox, struct ck_arena *arena, const char *variable)
+{
+    sandbox->variables[sandbox->count] = ck_arena_strdup(arena, variable);
+    return sandbox->variables[sandbox->count++] != NULL;
+}
+
+int ck_sandbox_make(struct ck_arena *arena, const char *const *host, const char *const *extras,
+                    const struct ck_sandbox **ret_sandbox, struct choke_error *error)
+{
+    size_t extra_count = count_strings(extras), host_count = count_strings(host);
+    struct ck_sandbox *sandbox = ck_arena_alloc(arena, sizeof *sandbox);
+    if (sandbox != NULL)
+        sandbox->variables = ck_arena_array(arena, extra_count + host_count + 1, sizeof *sandbox->variables);
+    if (sandbox == NULL || sandbox->variables == NULL)
+        return ck_error_oom(error);
+    for (size_t i = 0; i < extra_count; i++) {
+        int result = judge_extra(sandbox, extras[i], i, error);
+        if (result < 0)
+            return result;
+        if (!add(sandbox, arena, extras[i]))
+            return ck_error_oom(error);
+    }
+    for (size_t i = 0; i < host_count; i++)
+        if (host_passes(sandbox, host[i]) && !add(sandbox, arena, host[i]))
+            return ck_error_oom(error);
+    *ret_sandbox = sandbox;
+    return 0;
+}
+
+/* ---- the whole --------------------------------------------------------------------------- */
+
+int ck_sandbox_environment(struct ck_arena *arena, const struct ck_sandbox *sandbox, const struct ck_policy *policy,
+                           const struct ck_tool *const *tools, const char *home, const char ***ret_env,
+                           struct choke_error *error)
+{
+    const struct ck_host_environment fixed = {.home = home};
+    const char **env = ck_env_build(arena, policy, tools, &fixed, sandbox->variables);
+    if (env == NULL)
+        return ck_error_oom(error);
+    for (size_t i = 0; env[i] != NULL; i++) {
+        const char *kind = ck_secret_kind(env[i]);
+        if (kind != NULL)
+            return ck_error_set(error, CHOKE_ENV_FORBIDDEN, EPERM,
+                                "variable '%.*s' may not enter a sandbox: the policy sets it to what looks like %s",
+                                (int)strcspn(env[i], "="), env[i], kind);
+    }
+    *ret_env = env;
+    return 0;
+}
