@@ -1,6 +1,7 @@
 """The suites of run-tests.py, in the order they are run. A suite's docstring is its line in --list."""
 import concurrent.futures
 import dataclasses
+import glob
 import os
 import re
 import tempfile
@@ -222,8 +223,35 @@ def units(directory, prefix=(), env=None):
     return outcome
 
 
+# What is about other people's tools and the policy's lists: long, and not about time, so it goes beside other suites.
+ABOUT_TOOLS = ("test_default_*.py", "test_git*.py", "test_grammar_*.py", "test_gtfobins_*.py", "test_hostile_npmrc.py",
+               "test_hostile_s*.py", "test_policy_diff_properties.py", "test_policy_schema.py")
+# Of those, what reads many arguments: worth it under the sanitizers too.
+ABOUT_ARGUMENTS = ("test_grammar_properties.py", "test_gtfobins_*.py")
+
+
 def behaviour(directory, place, env=None, extra=()):
-    return pytest([f"tests/{place}"], {"CHOKE_BUILD": os.path.join(ROOT, directory), **(env or {})}, extra=extra)
+    others = [f"--ignore-glob=*/{name}" for name in ABOUT_TOOLS]
+    return pytest([f"tests/{place}"], {"CHOKE_BUILD": os.path.join(ROOT, directory), **(env or {})},
+                  extra=[*others, *extra])
+
+
+def about(names, directory, env=None):
+    files = [os.path.relpath(path, ROOT) for name in names for place in ("integration", "adversarial")
+             for path in sorted(glob.glob(os.path.join(ROOT, "tests", place, name)))]
+    return pytest(files, {"CHOKE_BUILD": os.path.join(ROOT, directory), **(env or {})}, report="tools")
+
+
+@suite("tools", "build-gcc")
+def tools_suite(_):
+    """the default policy with the tools themselves, and in hostile repositories"""
+    return about(ABOUT_TOOLS, "build")
+
+
+@suite("asan-tools", "build-asan")
+def asan_tools(_):
+    """arguments under ASan and UBSan"""
+    return about(ABOUT_ARGUMENTS, "build-asan", SANITIZER_OPTIONS)
 
 
 @suite("unit", "build-gcc", alone=True)

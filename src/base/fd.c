@@ -2,6 +2,7 @@
 #include "base/fd.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 void ck_fd_close(int *fd)
@@ -43,4 +44,20 @@ long ck_fd_read_all(int fd, void *data, size_t length)
         got += (size_t)n;
     }
     return (long)got;
+}
+
+int ck_fd_read_text(int fd, size_t max_bytes, char **ret_text, size_t *ret_length)
+{
+    char *text = malloc(max_bytes + 1);
+    if (text == NULL)
+        return -ENOMEM;
+    long got = ck_fd_read_all(fd, text, max_bytes + 1);
+    if (got < 0 || (size_t)got > max_bytes) {
+        free(text);
+        return got < 0 ? (int)got : -EFBIG;
+    }
+    text[got] = '\0';
+    *ret_text = text;
+    *ret_length = (size_t)got;
+    return 0;
 }

@@ -27,4 +27,10 @@ int ck_fd_write_all(int fd, const void *data, size_t length);
 /* Reads until length or end of file; bytes read or a negative errno. */
 long ck_fd_read_all(int fd, void *data, size_t length);
 
+/*
+ * All that is left to read, as text with a NUL behind it, to be freed. -EFBIG where it is more than max_bytes; -ENOMEM;
+ * another negative errno.
+ */
+int ck_fd_read_text(int fd, size_t max_bytes, char **ret_text, size_t *ret_length);
+
 #endif

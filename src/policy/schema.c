@@ -70,8 +70,11 @@ static const cyaml_schema_field_t variable_fields[] = {
 static const cyaml_schema_value_t variable_entry = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ck_variable, variable_fields)};
 
+/* The name of a member cannot stand in parentheses. */
+/* NOLINTBEGIN(bugprone-macro-parentheses) */
 #define LIST_FIELD(key, type, member, min, max) \
     CYAML_FIELD_SEQUENCE_COUNT(key, OPTIONAL_LIST, type, member.items, member.count, &text_entry, min, max)
+/* NOLINTEND(bugprone-macro-parentheses) */
 #define WORD_FIELD(key, type, member, words) \
     CYAML_FIELD_ENUM(key, OPTIONAL_WORD, type, member, words, CYAML_ARRAY_LEN(words))
 

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/quote.h"
+#include "sys/depend.h"
 #include "sys/elf.h"
 #include "sys/landlock.h"
 
@@ -26,7 +27,6 @@
 #define FILES_MAX 128
 #define DEPTH_MAX 5        /* interpreters of interpreters; the kernel follows as many */
 #define FIRST_LINE_MAX 256 /* what the kernel reads of a script to find its interpreter */
-#define SPACE " \t"
 
 /* A file that a ruleset was made from: one that was given, or one that was found at path. */
 struct file {
@@ -233,35 +233,22 @@ static int allow_found(struct maker *maker, const struct ck_wanted *wanted, unsi
     return result < 0 ? result : follow(maker, fd, binary.path, depth + 1);
 }
 
-/* The NAME of "#!/usr/bin/env NAME" and "#!/usr/bin/env -S NAME ..."; NULL where there is none. */
-static char *env_name(char *arguments)
-{
-    char *rest = NULL;
-    for (char *word = strtok_r(arguments, SPACE, &rest); word != NULL; word = strtok_r(NULL, SPACE, &rest)) {
-        if (strncmp(word, "-S", 2) == 0)
-            word += 2;
-        if (word[0] != '\0' && word[0] != '-' && strchr(word, '=') == NULL)
-            return strchr(word, '/') == NULL ? word : NULL;
-    }
-    return NULL;
-}
-
-/* line is what stands behind "#!". An interpreter that is not named from "/" on depends on the directory: not allowed. */
+/* line is the file's first. An interpreter that is not named from "/" on depends on the directory: not allowed. */
 static int follow_script(struct maker *maker, char *line, unsigned depth)
 {
-    line[strcspn(line, "\n")] = '\0';
-    char *interpreter = line + strspn(line, SPACE);
-    char *end = interpreter + strcspn(interpreter, SPACE);
-    char *arguments = end + strspn(end, SPACE);
-    *end = '\0';
-    if (interpreter[0] != '/' || depth == DEPTH_MAX)
+    const char *interpreter;
+    const char *argument;
+    if (!ck_shebang_split(line, &interpreter, &argument) || interpreter[0] != '/' || depth == DEPTH_MAX)
         return 0;
     const struct ck_wanted wanted = {.name = interpreter, .path = interpreter};
     int result = allow_found(maker, &wanted, depth);
-    const char *base = strrchr(interpreter, '/') + 1;
-    char *name = result == 0 && strcmp(base, "env") == 0 ? env_name(arguments) : NULL;
-    if (name == NULL)
+    if (result < 0 || strcmp(strrchr(interpreter, '/') + 1, "env") != 0)
         return result;
+    char words[FIRST_LINE_MAX + 1];
+    (void)snprintf(words, sizeof words, "%s", argument);
+    const char *name = ck_shebang_env_program(words);
+    if (name == NULL || strchr(name, '/') != NULL)
+        return 0;
     maker->by_name = true;
     return allow_found(maker, &(struct ck_wanted){.name = name}, depth);
 }
@@ -276,7 +263,7 @@ static int follow(struct maker *maker, int fd, const char *path, unsigned depth)
                             "'%s' cannot be read, so what it needs to be executed is not known; make it readable",
                             CK_QUOTE(path));
     if (line[0] == '#' && line[1] == '!')
-        return follow_script(maker, line + 2, depth);
+        return follow_script(maker, line, depth);
     /* A file that makes no sense is not executed by the kernel either. */
     if (ck_elf_interpreter(fd, loader, sizeof loader) < 0 || loader[0] != '/' || depth == DEPTH_MAX)
         return 0;

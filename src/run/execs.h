@@ -26,10 +26,10 @@ void ck_execs_done(struct ck_execs *execs);
 /* One tool of the run: its open file, and the entry whose helpers it may have. */
 struct ck_execs_tool {
     int fd;
+    bool bound; /* its helpers were given */
     const char *path;
     const struct ck_tool *tool;
     const struct ck_list *execs; /* its helpers: the entry's, or those of the subcommand */
-    bool bound;                  /* the list was given */
 };
 
 /*

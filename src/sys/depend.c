@@ -114,9 +114,11 @@ bool ck_shebang_split(char *line, const char **ret_interpreter, const char **ret
 const char *ck_shebang_env_program(char *argument)
 {
     char *save = NULL;
-    for (char *word = strtok_r(argument, " \t", &save); word != NULL; word = strtok_r(NULL, " \t", &save))
-        if (word[0] != '-' && strchr(word, '=') == NULL)
-            return word;
+    for (char *word = strtok_r(argument, " \t", &save); word != NULL; word = strtok_r(NULL, " \t", &save)) {
+        const char *program = strncmp(word, "-S", 2) == 0 ? word + 2 : word; /* "-Snode" is "-S node" */
+        if (program[0] != '\0' && program[0] != '-' && strchr(program, '=') == NULL)
+            return program;
+    }
     return NULL;
 }
 

@@ -47,17 +47,11 @@ static int check_kind(const struct stat *status, const char *path, size_t max_by
 static int read_all(int fd, const char *path, size_t max_bytes, char **ret_text, size_t *ret_length,
                     struct choke_error *error)
 {
-    char *text = malloc(max_bytes + 1);
-    if (text == NULL)
+    int result = ck_fd_read_text(fd, max_bytes, ret_text, ret_length);
+    if (result == -ENOMEM)
         return ck_error_oom(error);
-    long got = ck_fd_read_all(fd, text, max_bytes + 1);
-    if (got < 0 || (size_t)got > max_bytes) {
-        free(text);
-        return got < 0 ? fail(error, path, (int)-got, strerror((int)-got))
-                       : fail(error, path, EFBIG, "larger than 1 MiB");
-    }
-    *ret_text = text;
-    *ret_length = (size_t)got;
+    if (result < 0)
+        return fail(error, path, -result, result == -EFBIG ? "larger than 1 MiB" : strerror(-result));
     return 0;
 }
 

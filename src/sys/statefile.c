@@ -83,18 +83,11 @@ int ck_statefile_directory(const char *path, int *ret_fd, struct choke_error *er
 static int read_open(int fd, const char *path, size_t max_bytes, char **ret_text, size_t *ret_length,
                      struct choke_error *error)
 {
-    char *text = malloc(max_bytes + 1);
-    if (text == NULL)
+    int result = ck_fd_read_text(fd, max_bytes, ret_text, ret_length);
+    if (result == -ENOMEM)
         return ck_error_oom(error);
-    long got = ck_fd_read_all(fd, text, max_bytes + 1);
-    if (got < 0 || (size_t)got > max_bytes) {
-        free(text);
-        return got < 0 ? refuse(error, path, (int)-got, strerror((int)-got))
-                       : refuse(error, path, EFBIG, "is larger than such a file can be");
-    }
-    text[got] = '\0';
-    *ret_text = text;
-    *ret_length = (size_t)got;
+    if (result < 0)
+        return refuse(error, path, -result, result == -EFBIG ? "is larger than such a file can be" : strerror(-result));
     return 0;
 }
 
