@@ -33,12 +33,21 @@ static const char *reason_of(int errnum)
     return errnum == ENOSYS || errnum == EINVAL ? "not_installed" : "not_permitted";
 }
 
+static void say(struct ck_jail_state *state, const char *reason, const struct choke_error *error)
+{
+    state->failed = ck_error_is_passing(error->errnum) ? error->errnum : 0;
+    state->reason = reason;
+    (void)snprintf(state->words, sizeof state->words, "%.*s", (int)sizeof state->words - 1, error->message);
+}
+
 static void explain_failure(const struct ck_wire_proved *proved, struct ck_jail_state *state)
 {
-    const char *hint = proved->error == ENOSPC || proved->error == EPERM || proved->error == EACCES
-                           ? "; user namespaces may be switched off (sysctl user.max_user_namespaces, a container, or a "
-                             "security module); 'chokepoint doctor' says more"
-                           : "";
+    const char *hint =
+        proved->error == ENOSPC || proved->error == EPERM || proved->error == EACCES
+            ? "; user namespaces may be switched off (sysctl user.max_user_namespaces, a container, or a "
+              "security module); 'chokepoint doctor' says more"
+            : "";
+    state->failed = ck_error_is_passing(proved->error) ? proved->error : 0;
     state->reason = reason_of(proved->error);
     (void)snprintf(state->words, sizeof state->words, "building it failed: %s%s", strerror(proved->error), hint);
 }
@@ -59,14 +68,13 @@ static void judge_layers(uint32_t held, uint32_t wanted, struct ck_jail_state *s
 
 static void prove_native(struct choke_context *context, struct ck_jail_state *state)
 {
-    const struct ck_native_wanted bare = {.search = context->search.paths, .search_count = context->search.count,
-                                          .arena = &context->text};
+    const struct ck_native_wanted bare = {
+        .search = context->search.paths, .search_count = context->search.count, .arena = &context->text};
     struct ck_wire_proved proved = {0};
     struct choke_error error = {0};
     CK_FD program_fd = -1;
     if (ck_native_make(&bare, &program_fd, &error) < 0) {
-        state->reason = "not_permitted";
-        (void)snprintf(state->words, sizeof state->words, "%.*s", (int)sizeof state->words - 1, error.message);
+        say(state, "not_permitted", &error);
         return;
     }
     int result = ck_trial_jail(&context->watch.launcher, program_fd, &proved);
@@ -136,10 +144,13 @@ static uint32_t lacking(const struct ck_plan *plan)
     return plan->wrap.bounded ? 0 : UINT32_C(1) << CK_WALL_LANDLOCK | UINT32_C(1) << CK_WALL_EXECS;
 }
 
-static void say(struct ck_jail_state *state, const char *reason, const char *words)
+/* bwrap did not come as far as starting what tries the walls. */
+static void fail_landing(const struct ck_wire_report *report, struct ck_jail_state *state)
 {
-    state->reason = reason;
-    (void)snprintf(state->words, sizeof state->words, "%.*s", (int)sizeof state->words - 1, words);
+    struct choke_error error = {0};
+    (void)ck_error_set(&error, CHOKE_JAIL_UNAVAILABLE, report->error, "%s",
+                       report->words[0] != '\0' ? CK_QUOTE(report->words) : strerror(report->error));
+    say(state, "not_permitted", &error);
 }
 
 static void prove_bwrap(struct choke_context *context, struct ck_jail_state *state)
@@ -151,15 +162,15 @@ static void prove_bwrap(struct choke_context *context, struct ck_jail_state *sta
     struct ck_plan plan;
     CK_FD program_fd = -1;
     if (ck_native_make(&bare, &program_fd, &error) < 0) {
-        say(state, "not_permitted", error.message);
+        say(state, "not_permitted", &error);
         return;
     }
     if (plan_proof(context, &plan, program_fd, &error) < 0)
-        say(state, error.errnum == ENOENT ? "not_installed" : "not_permitted", error.message);
+        say(state, error.errnum == ENOENT ? "not_installed" : "not_permitted", &error);
     else if (run_proof(context, &plan, &report, &error) < 0)
-        say(state, "not_permitted", error.message);
+        say(state, "not_permitted", &error);
     else if (report.stage != CK_STAGE_NONE || report.code != CLD_EXITED)
-        say(state, "not_permitted", report.words[0] != '\0' ? CK_QUOTE(report.words) : strerror(report.error));
+        fail_landing(&report, state);
     else
         judge_layers(report.held | lacking(&plan), ALL_WALLS, state);
     ck_plan_done(&plan);
@@ -214,7 +225,7 @@ static void prove_confined(struct choke_context *context, struct ck_jail_state *
     if (result == 0)
         result = try_confined(context, program_fd, &inside, &outside, &proved, &error);
     if (result < 0)
-        say(state, reason_of(-result), error.message);
+        say(state, reason_of(-result), &error);
     else
         judge_layers(proved.held, CONFINED_WALLS, state);
     ck_scratch_remove(&inside);

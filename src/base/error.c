@@ -41,3 +41,8 @@ int ck_error_oom(struct choke_error *error)
 {
     return ck_error_set(error, CHOKE_SPAWN_FAILED, ENOMEM, "out of memory");
 }
+
+bool ck_error_is_passing(int errnum)
+{
+    return errnum == ENOMEM || errnum == EMFILE || errnum == ENFILE || errnum == EAGAIN || errnum == ETIMEDOUT;
+}

@@ -10,6 +10,8 @@
 
 #include "chokepoint.h"
 
+#include <stdbool.h>
+
 int ck_error_set(struct choke_error *error, enum choke_outcome outcome, int errnum, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
@@ -19,5 +21,8 @@ int ck_error_at(struct choke_error *error, unsigned line, unsigned column, const
 
 /* No memory: -ENOMEM. */
 int ck_error_oom(struct choke_error *error);
+
+/* What another try may not meet: want of memory, of descriptors, of processes, of time. */
+bool ck_error_is_passing(int errnum);
 
 #endif

@@ -33,25 +33,28 @@ const struct ck_jail_state *ck_jail_look(struct ck_jails *jails, const struct ck
             state->holds = true;
         else if (jails->prove != NULL)
             jails->prove(jails->data, jail, state);
-        state->known = true;
+        state->known = state->failed == 0;
     }
     return state;
 }
 
-/* The first of them that holds; NULL: none does. */
-static const struct ck_jail *first_of(struct ck_jails *jails, const struct ck_jail *const *wanted, size_t count,
-                                      struct ck_jail_choice *choice)
+/* The first of them that holds, into choice; none: choice->jail stays NULL. */
+static int first_of(struct ck_jails *jails, const struct ck_jail *const *wanted, size_t count,
+                    struct ck_jail_choice *choice, struct choke_error *error)
 {
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && choice->jail == NULL; i++) {
         const struct ck_jail_state *state = ck_jail_look(jails, wanted[i]);
+        if (state->failed != 0)
+            return ck_error_set(error, CHOKE_SPAWN_FAILED, state->failed, "jail '%s' cannot be tried: %s",
+                                wanted[i]->name, strerror(state->failed));
         if (state->holds)
-            return wanted[i];
-        if (choice->skipped == NULL) {
+            choice->jail = wanted[i];
+        else if (choice->skipped == NULL) {
             choice->skipped = wanted[i]->name;
             choice->reason = state->reason;
         }
     }
-    return NULL;
+    return 0;
 }
 
 static const char *wanted_name(enum choke_jail wanted)
@@ -65,10 +68,10 @@ static int choose_named(struct ck_jails *jails, enum choke_jail wanted, struct c
 {
     static const struct ck_jail *const forms[] = {&ck_jail_native, &ck_jail_confined};
     const struct ck_jail *jail = ck_jail_find(wanted_name(wanted));
-    choice->jail = wanted == CHOKE_JAIL_NATIVE ? first_of(jails, forms, sizeof forms / sizeof forms[0], choice)
-                                               : first_of(jails, &jail, 1, choice);
-    if (choice->jail != NULL)
-        return 0;
+    int result = wanted == CHOKE_JAIL_NATIVE ? first_of(jails, forms, sizeof forms / sizeof forms[0], choice, error)
+                                             : first_of(jails, &jail, 1, choice, error);
+    if (result < 0 || choice->jail != NULL)
+        return result;
     const struct ck_jail_state *state = ck_jail_look(jails, jail);
     return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP, "jail '%s' is not to be had here (%s): %s", jail->name,
                         state->reason, state->words);
@@ -87,22 +90,21 @@ static int refuse_less(struct ck_jails *jails, const struct ck_jail *jail, struc
                         ck_jail_look(jails, &ck_jail_native)->words);
 }
 
-int ck_jail_choose(struct ck_jails *jails, enum choke_jail wanted, bool required, bool egress, struct ck_jail_choice *ret_choice,
-                   struct choke_error *error)
+int ck_jail_choose(struct ck_jails *jails, enum choke_jail wanted, bool required, bool egress,
+                   struct ck_jail_choice *ret_choice, struct choke_error *error)
 {
-    int result = 0;
     *ret_choice = (struct ck_jail_choice){0};
-    if (wanted != CHOKE_JAIL_AUTO)
-        result = choose_named(jails, wanted, ret_choice, error);
-    else
-        ret_choice->jail = first_of(jails, preferred, sizeof preferred / sizeof preferred[0], ret_choice);
+    int result = wanted == CHOKE_JAIL_AUTO
+                     ? first_of(jails, preferred, sizeof preferred / sizeof preferred[0], ret_choice, error)
+                     : choose_named(jails, wanted, ret_choice, error);
     if (result < 0)
         return result;
     if (ret_choice->jail == NULL)
         ret_choice->jail = &ck_jail_none;
     if (egress)
-        return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP,
-                            "egress cannot be bounded in this version; leave --egress out: a tool in a jail has no network");
+        return ck_error_set(
+            error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP,
+            "egress cannot be bounded in this version; leave --egress out: a tool in a jail has no network");
     bool less = ret_choice->jail == &ck_jail_none || ret_choice->jail == &ck_jail_confined;
     return required && less ? refuse_less(jails, ret_choice->jail, error) : 0;
 }

@@ -24,6 +24,7 @@ struct ck_jail {
 struct ck_jail_state {
     bool known;
     bool holds;
+    int failed;         /* it could not be found out, for want of memory and the like: a positive errno */
     const char *reason; /* where it does not: not_linux, not_installed, not_permitted */
     char words[256];    /* the same for people: what was tried and what came of it */
 };
@@ -53,14 +54,15 @@ extern const struct ck_jail ck_jail_seatbelt; /* not for Linux: not in the regis
 /* The adapter of this name; NULL where this build has none. */
 const struct ck_jail *ck_jail_find(const char *name);
 
-/* What is known of an adapter of this build; it is proven now if it was not before. */
+/* What is known of an adapter of this build; it is proven now if it was not before, or if that failed. */
 const struct ck_jail_state *ck_jail_look(struct ck_jails *jails, const struct ck_jail *jail);
 
 /*
  * wanted is never CHOKE_JAIL_DEFAULT. required: the whole of a jail, not one that holds in part. Failures have outcome
- * CHOKE_JAIL_UNAVAILABLE.
+ * CHOKE_JAIL_UNAVAILABLE; or CHOKE_SPAWN_FAILED where what a jail is worth could not be found out: a weaker one is no
+ * answer to that.
  */
-int ck_jail_choose(struct ck_jails *jails, enum choke_jail wanted, bool required, bool egress, struct ck_jail_choice *ret_choice,
-                   struct choke_error *error);
+int ck_jail_choose(struct ck_jails *jails, enum choke_jail wanted, bool required, bool egress,
+                   struct ck_jail_choice *ret_choice, struct choke_error *error);
 
 #endif

@@ -255,6 +255,7 @@ int ck_native_make(const struct ck_native_wanted *wanted, int *ret_fd, struct ch
     ck_depend_done(&depend);
     ck_program_done(&program);
     if (r < 0)
-        return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, -r, "the native jail cannot be laid out: %s", strerror(-r));
+        return ck_error_set(error, ck_error_is_passing(-r) ? CHOKE_SPAWN_FAILED : CHOKE_JAIL_UNAVAILABLE, -r,
+                            "the native jail cannot be laid out: %s", strerror(-r));
     return 0;
 }

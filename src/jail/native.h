@@ -26,7 +26,10 @@ struct ck_native_wanted {
     struct ck_arena *arena; /* for the made paths */
 };
 
-/* The program as a sealed memory file. 0, or a negative errno and *error (CHOKE_JAIL_UNAVAILABLE). */
+/*
+ * The program as a sealed memory file. 0, or a negative errno and *error: CHOKE_JAIL_UNAVAILABLE, or CHOKE_SPAWN_FAILED for
+ * want of memory or descriptors.
+ */
 int ck_native_make(const struct ck_native_wanted *wanted, int *ret_fd, struct choke_error *error);
 
 #endif

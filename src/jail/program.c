@@ -48,8 +48,10 @@ void ck_program_add(struct ck_program *program, enum ck_cage_op op, const char *
     if (steps == NULL)
         return;
     program->steps = steps;
-    program->steps[program->steps_count++] =
-        (struct ck_program_step){.op = op, .inside = copy(program, inside), .outside = copy(program, outside)};
+    const struct ck_program_step step = {
+        .op = op, .inside = copy(program, inside), .outside = copy(program, outside)};
+    if (!program->no_memory)
+        program->steps[program->steps_count++] = step;
 }
 
 void ck_program_lead_to(struct ck_program *program, const char *path)
@@ -74,7 +76,9 @@ void ck_program_allow(struct ck_program *program, const char *path)
     if (execs == NULL)
         return;
     program->execs = execs;
-    program->execs[program->execs_count++] = copy(program, path);
+    const char *allowed = copy(program, path);
+    if (!program->no_memory)
+        program->execs[program->execs_count++] = allowed;
 }
 
 /* ---- packing ----------------------------------------------------------------------------- */

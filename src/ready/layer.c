@@ -46,7 +46,7 @@ struct question {
     enum ck_layer layer;
     int error;
     int user_error; /* of the user namespace */
-    bool no_user; /* there is no user namespace, and we are not root */
+    bool no_user;   /* there is no user namespace, and we are not root */
     const struct ck_host *host;
     const char *said;
     struct ck_layer_words *words;

@@ -186,8 +186,8 @@ int ck_cages_find(struct ck_cages *cages, struct ck_identity root, const struct 
     close_helpers(&gathering);
     if (r < 0) {
         if (error->outcome == CHOKE_NONE)
-            (void)ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, -r, "the native jail cannot be laid out: %s",
-                               strerror(-r));
+            (void)ck_error_set(error, ck_error_is_passing(-r) ? CHOKE_SPAWN_FAILED : CHOKE_JAIL_UNAVAILABLE, -r,
+                               "the native jail cannot be laid out: %s", strerror(-r));
         return r;
     }
     *ret_image = entry->image;

@@ -188,9 +188,9 @@ static int forbid_each(scmp_filter_ctx filter, const char *const *names)
 static int forbid_attributes(scmp_filter_ctx filter)
 {
     static const char *const by_path[] = {
-        "chmod",        "fchmodat",     "fchmodat2",   "chown",        "lchown",        "fchownat",
-        "setxattr",     "lsetxattr",    "setxattrat",  "removexattr",  "lremovexattr",  "removexattrat",
-        "utime",        "utimes",       "futimesat",   "file_setattr", NULL,
+        "chmod",    "fchmodat",  "fchmodat2",  "chown",        "lchown",       "fchownat",
+        "setxattr", "lsetxattr", "setxattrat", "removexattr",  "lremovexattr", "removexattrat",
+        "utime",    "utimes",    "futimesat",  "file_setattr", NULL,
     };
     /* Without a path it is the time of an open file. */
     const struct scmp_arg_cmp named = SCMP_A1(SCMP_CMP_NE, 0);
@@ -209,10 +209,31 @@ static int forbid_surroundings(scmp_filter_ctx filter)
 {
     static const char *const calls[] = {
         /* the mount tree */
-        "mount", "umount", "umount2", "open_tree", "move_mount", "mount_setattr", "setns",
+        "mount",
+        "umount",
+        "umount2",
+        "open_tree",
+        "move_mount",
+        "mount_setattr",
+        "setns",
         /* memory and messages that any process of the user's may come to */
-        "shmget", "shmat", "shmctl", "semget", "semop", "semtimedop", "semctl", "msgget", "msgsnd", "msgrcv", "msgctl",
-        "ipc", "mq_open", "mq_unlink", "migrate_pages", "move_pages", NULL,
+        "shmget",
+        "shmat",
+        "shmctl",
+        "semget",
+        "semop",
+        "semtimedop",
+        "semctl",
+        "msgget",
+        "msgsnd",
+        "msgrcv",
+        "msgctl",
+        "ipc",
+        "mq_open",
+        "mq_unlink",
+        "migrate_pages",
+        "move_pages",
+        NULL,
     };
     static const uint64_t flags[] = {CLONE_NEWPID, CLONE_NEWNS, CLONE_NEWIPC};
     /* Limits of another process; of the calling one they can only be lowered. */

@@ -53,8 +53,8 @@ static const struct {
     const char *name;
     struct sock_filter *filter;
     unsigned short count;
-} lies[] = {
-    LIE("landlock", landlock), LIE("seccomp", seccomp_calls), LIE("capset", capset_call), LIE("container", container)};
+} lies[] = {LIE("landlock", landlock), LIE("seccomp", seccomp_calls), LIE("capset", capset_call),
+            LIE("container", container)};
 
 int main(int argc, char **argv)
 {
@@ -63,7 +63,8 @@ int main(int argc, char **argv)
             continue;
         }
         const struct sock_fprog program = {.len = lies[i].count, .filter = lies[i].filter};
-        if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) < 0) {
+        if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+            prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) < 0) {
             break;
         }
         (void)execv(argv[2], argv + 2);

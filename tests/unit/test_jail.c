@@ -1,6 +1,7 @@
 /* test_jail.c - which jail a run gets; one that was asked for and is not to be had is a refusal. */
 #include "jail/jail.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,7 +45,8 @@ static void a_jail_that_is_not_to_be_had_is_refused(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct ck_jail_choice choice;
         struct choke_error error = {0};
-        assert_true(ck_jail_choose(&(struct ck_jails){0}, cases[i].wanted, cases[i].required, cases[i].egress, &choice, &error) < 0);
+        assert_true(ck_jail_choose(&(struct ck_jails){0}, cases[i].wanted, cases[i].required, cases[i].egress, &choice,
+                                   &error) < 0);
         assert_int_equal(error.outcome, CHOKE_JAIL_UNAVAILABLE);
     }
 }
@@ -54,12 +56,14 @@ static void a_jail_that_is_not_to_be_had_is_refused(void **state)
 struct machine {
     bool native, bwrap, confined;
     unsigned asked;
+    int failed; /* for native */
 };
 
 static void prove(void *data, const struct ck_jail *jail, struct ck_jail_state *ret_state)
 {
     struct machine *machine = data;
     machine->asked++;
+    ret_state->failed = jail == &ck_jail_native ? machine->failed : 0;
     ret_state->holds = jail == &ck_jail_native  ? machine->native
                        : jail == &ck_jail_bwrap ? machine->bwrap
                                                 : machine->confined;
@@ -95,7 +99,7 @@ static void the_most_that_holds_is_chosen(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct machine machine = {cases[i].native, cases[i].bwrap, cases[i].confined, 0};
+        struct machine machine = {.native = cases[i].native, .bwrap = cases[i].bwrap, .confined = cases[i].confined};
         struct ck_jail_choice choice;
         struct choke_error error;
         int result = choose(&machine, cases[i].wanted, false, &choice, &error);
@@ -127,6 +131,23 @@ static void a_part_of_a_jail_is_none_that_was_required(void **state)
     }
 }
 
+static void a_trial_that_failed_is_no_reason_for_less(void **state)
+{
+    static const enum choke_jail wanted[] = {CHOKE_JAIL_AUTO, CHOKE_JAIL_NATIVE};
+    (void)state;
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+        struct machine machine = {.bwrap = true, .confined = true, .failed = ENOMEM};
+        struct ck_jails jails = {.prove = prove, .data = &machine};
+        struct ck_jail_choice choice;
+        struct choke_error error = {0};
+        assert_int_equal(ck_jail_choose(&jails, wanted[i], false, false, &choice, &error), -ENOMEM);
+        assert_int_equal(error.outcome, CHOKE_SPAWN_FAILED);
+        machine = (struct machine){.native = true};
+        assert_int_equal(ck_jail_choose(&jails, wanted[i], false, false, &choice, &error), 0);
+        assert_ptr_equal(choice.jail, &ck_jail_native);
+    }
+}
+
 static void both_forms_have_one_name(void **state)
 {
     (void)state;
@@ -142,6 +163,7 @@ int main(void)
         cmocka_unit_test(a_jail_that_is_not_to_be_had_is_refused),
         cmocka_unit_test(the_most_that_holds_is_chosen),
         cmocka_unit_test(a_part_of_a_jail_is_none_that_was_required),
+        cmocka_unit_test(a_trial_that_failed_is_no_reason_for_less),
         cmocka_unit_test(both_forms_have_one_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -125,18 +125,12 @@ static const struct {
     long (*run)(const struct ck_child *child);
     bool confines;
 } steps[] = {
-    {CK_STAGE_SESSION, step_session, false},
-    {CK_STAGE_DEATH_SIGNAL, step_death_signal, false},
-    {CK_STAGE_STDIO, step_stdio, false},
-    {CK_STAGE_CWD, step_cwd, false},
-    {CK_STAGE_PRIVILEGES, step_privileges, true},
-    {CK_STAGE_DESCRIPTORS, step_descriptors, false},
-    {CK_STAGE_CALLS, step_calls, true},
-    {CK_STAGE_EXECS, step_execs, true},
-    {CK_STAGE_SCRIPT, step_script, false},
-    {CK_STAGE_LIMITS, step_limits, false},
-    {CK_STAGE_SIGNALS, step_signals, false},
-    {CK_STAGE_EXECUTE, step_execute, false},
+    {CK_STAGE_SESSION, step_session, false},      {CK_STAGE_DEATH_SIGNAL, step_death_signal, false},
+    {CK_STAGE_STDIO, step_stdio, false},          {CK_STAGE_CWD, step_cwd, false},
+    {CK_STAGE_PRIVILEGES, step_privileges, true}, {CK_STAGE_DESCRIPTORS, step_descriptors, false},
+    {CK_STAGE_CALLS, step_calls, true},           {CK_STAGE_EXECS, step_execs, true},
+    {CK_STAGE_SCRIPT, step_script, false},        {CK_STAGE_LIMITS, step_limits, false},
+    {CK_STAGE_SIGNALS, step_signals, false},      {CK_STAGE_EXECUTE, step_execute, false},
 };
 
 /* all: and not only those that confine. */

@@ -29,9 +29,9 @@
 
 /* Namespaces of the keeper, to be compared with those inside. */
 static const char *const links[CK_WALL_NAMESPACES] = {
-    [CK_WALL_USER_NS] = "/proc/self/ns/user", [CK_WALL_MOUNT_NS] = "/proc/self/ns/mnt",
-    [CK_WALL_PID_NS] = "/proc/self/ns/pid",   [CK_WALL_NET_NS] = "/proc/self/ns/net",
-    [CK_WALL_IPC_NS] = "/proc/self/ns/ipc",   [CK_WALL_UTS_NS] = "/proc/self/ns/uts",
+    [CK_WALL_USER_NS] = "/proc/self/ns/user",     [CK_WALL_MOUNT_NS] = "/proc/self/ns/mnt",
+    [CK_WALL_PID_NS] = "/proc/self/ns/pid",       [CK_WALL_NET_NS] = "/proc/self/ns/net",
+    [CK_WALL_IPC_NS] = "/proc/self/ns/ipc",       [CK_WALL_UTS_NS] = "/proc/self/ns/uts",
     [CK_WALL_CGROUP_NS] = "/proc/self/ns/cgroup",
 };
 
@@ -111,9 +111,12 @@ bool ck_prove_no_new_privs(void)
 }
 
 static bool (*const walls[CK_WALLS])(void) = {
-    [CK_WALL_FRESH_ROOT] = fresh_root, [CK_WALL_LANDLOCK] = landlock,
-    [CK_WALL_EXECS] = ck_prove_execs,           [CK_WALL_SECCOMP] = ck_prove_seccomp,
-    [CK_WALL_NO_CAPABILITIES] = no_capabilities, [CK_WALL_NO_NEW_PRIVS] = ck_prove_no_new_privs,
+    [CK_WALL_FRESH_ROOT] = fresh_root,
+    [CK_WALL_LANDLOCK] = landlock,
+    [CK_WALL_EXECS] = ck_prove_execs,
+    [CK_WALL_SECCOMP] = ck_prove_seccomp,
+    [CK_WALL_NO_CAPABILITIES] = no_capabilities,
+    [CK_WALL_NO_NEW_PRIVS] = ck_prove_no_new_privs,
 };
 
 /* ---- the trial ---- */
@@ -168,8 +171,13 @@ static long prove(struct ck_cage *cage, struct ck_wire_proved *proved)
     proved->failed_step = cage->failed_step;
     if (result < 0)
         return result;
-    struct ck_cage_run run = {.cage = cage, .child = &child, .main = ck_prover, .argument = cage->told,
-                              .root_fd = (int)root, .root_path = "/usr", .enter_fd = -1};
+    struct ck_cage_run run = {.cage = cage,
+                              .child = &child,
+                              .main = ck_prover,
+                              .argument = cage->told,
+                              .root_fd = (int)root,
+                              .root_path = "/usr",
+                              .enter_fd = -1};
     result = ck_cage_create(&run);
     while (result >= 0) {
         result = CK_RAW5(waitid, P_ALL, 0, &info, WEXITED, NULL);
