@@ -31,7 +31,7 @@
 #define COMPARE_MAX ((uint64_t)64 << 20) /* bytes of all files together; beyond that a file counts as modified */
 #define KEEP_MAX ((uint64_t)1 << 30) /* as much as a layer holds */
 #define PACKAGE_MAX ((size_t)1 << 20)
-#define PIECE_BYTES ((size_t)32 << 10)
+#define PIECE_BYTES ((size_t)16 << 10)
 
 struct walk {
     struct ck_changes *changes;

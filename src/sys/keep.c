@@ -17,10 +17,11 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PIECE_BYTES ((size_t)64 << 10)
+#define PIECE_BYTES ((size_t)16 << 10)
 #define UP_MAX 4096
 
 /* ---- the place --------------------------------------------------------------------------- */
@@ -91,7 +92,9 @@ static int look_above(const char *path, struct ck_arena *arena, struct ck_keep_p
     while (start > 0 && path[start - 1] != '/')
         start--;
     char above[PATH_MAX];
-    if (length - start == 0 || length - start > NAME_MAX || start >= sizeof above)
+    if (length == start)
+        return -ENOENT;
+    if (length - start > NAME_MAX || start >= sizeof above)
         return -ENAMETOOLONG;
     (void)snprintf(above, sizeof above, "%.*s", start > 0 ? (int)start : 1, start > 0 ? path : ".");
     place->name = ck_arena_memdup(arena, path + start, length - start);
@@ -184,12 +187,24 @@ static int copy_piece(int from_fd, int to_fd, off_t start, off_t end)
     return 0;
 }
 
+/* Beyond the caller's own limit the kernel would not only refuse, but end the caller by SIGXFSZ. */
+static int may_grow_to(off_t size)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) < 0)
+        return -errno;
+    return limit.rlim_cur != RLIM_INFINITY && (rlim_t)size > limit.rlim_cur ? -EFBIG : 0;
+}
+
 /* A file may be all hole and larger than any disk: only its data is copied. */
 static int copy_data(int from_fd, int to_fd)
 {
     struct stat status;
     if (fstat(from_fd, &status) < 0)
         return -errno;
+    int fits = may_grow_to(status.st_size);
+    if (fits < 0)
+        return fits;
     for (off_t start = 0; start < status.st_size;) {
         start = lseek(from_fd, start, SEEK_DATA);
         if (start < 0)

@@ -13,6 +13,7 @@
 #include <setjmp.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/sysmacros.h>
 #include <sys/xattr.h>
 
@@ -305,6 +306,20 @@ static void hole_is_not_filled(void **state)
     assert_in_range(status.st_blocks, 1, 256);
 }
 
+/* The default of SIGXFSZ would end this program. */
+static void limit_of_the_caller_does_not_end_it(void **state)
+{
+    struct bench *bench = *state;
+    struct rlimit before;
+    CK_FD fd = open(in(bench->sandbox, "u/large"), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    assert_int_equal(ftruncate(fd, 1 << 20), 0);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &(struct rlimit){.rlim_cur = 1 << 16, .rlim_max = before.rlim_max}), 0);
+    list(bench);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_int_equal(bench->changes.keep_error, EFBIG);
+}
+
 static void failure_to_keep_is_told(void **state)
 {
     struct bench *bench = *state;
@@ -386,6 +401,7 @@ int main(void)
         WITH_BENCH(list_ends_at_its_deadline),
         WITH_BENCH(kept_copy_is_what_was_changed),
         WITH_BENCH(hole_is_not_filled),
+        WITH_BENCH(limit_of_the_caller_does_not_end_it),
         WITH_BENCH(failure_to_keep_is_told),
         WITH_BENCH(keep_place_is_checked),
         WITH_BENCH(keep_place_is_made_when_it_is_needed),
