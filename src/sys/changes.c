@@ -29,7 +29,7 @@
 #define OPAQUE "user.overlay.opaque"
 #define REDIRECT "user.overlay.redirect"
 #define COMPARE_MAX ((uint64_t)64 << 20) /* bytes of all files together; beyond that a file counts as modified */
-#define KEEP_MAX ((uint64_t)1 << 30) /* as much as a layer holds */
+#define KEEP_MAX ((uint64_t)1 << 30)     /* as much as a layer holds */
 #define PACKAGE_MAX ((size_t)1 << 20)
 #define PIECE_BYTES ((size_t)16 << 10)
 
@@ -124,16 +124,15 @@ static void add_change(struct walk *walk, const char *path, const char *kind, mo
         return;
     }
     changes->items = items;
-    changes->items[changes->count++] = (struct choke_file_change){
-        .path = path, .kind = kind, .type = type_of(mode), .runs_later = runs_later};
+    changes->items[changes->count++] =
+        (struct choke_file_change){.path = path, .kind = kind, .type = type_of(mode), .runs_later = runs_later};
 }
 
 /* Counts an entry; false at the end of what may be looked at. The clock is asked now and then. */
 static bool may_look(struct walk *walk)
 {
     walk->seen++;
-    if (walk->seen > CK_CHANGES_ENTRIES_MAX ||
-        (walk->seen % 16 == 0 && ck_clock_now_ns() >= walk->where->deadline_ns))
+    if (walk->seen > CK_CHANGES_ENTRIES_MAX || (walk->seen % 16 == 0 && ck_clock_now_ns() >= walk->where->deadline_ns))
         stop(walk);
     return !walk->stopped;
 }
@@ -218,8 +217,8 @@ static const char *package_runs(const struct spot *spot, const struct entry *ent
     bool compare = entry->has_lower && S_ISREG(entry->lower.st_mode);
     char *before = compare ? read_package(spot->lower_fd, entry->name, &was) : NULL;
     char *after = read_package(spot->upper_fd, entry->name, &is);
-    const char *why = after == NULL || (compare && before == NULL) ? "package script"
-                                                                    : ck_later_package(before, was, after, is);
+    const char *why =
+        after == NULL || (compare && before == NULL) ? "package script" : ck_later_package(before, was, after, is);
     free(before);
     free(after);
     return why;

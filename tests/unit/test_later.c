@@ -70,10 +70,10 @@ static void links_that_lead_out_are_known(void **state)
         const char *path, *target;
         bool out;
     } links[] = {
-        {"a", "/etc/passwd", true},  {"a", "..", true},       {"a", "../x", true},       {"d/a", "../../x", true},
-        {"d/a", "x/../y", true},     {"a", "./../x", true},   {"d/a", ".//..//..", true}, {"a", "/work/x", true},
-        {"d/a", "../x", false},      {"a", "b", false},       {"a", "./b/c", false},     {"d/e/a", "../../b/...", false},
-        {"d/a", "..x/y..", false},   {"a", ".", false},
+        {"a", "/etc/passwd", true}, {"a", "..", true},     {"a", "../x", true},        {"d/a", "../../x", true},
+        {"d/a", "x/../y", true},    {"a", "./../x", true}, {"d/a", ".//..//..", true}, {"a", "/work/x", true},
+        {"d/a", "../x", false},     {"a", "b", false},     {"a", "./b/c", false},      {"d/e/a", "../../b/...", false},
+        {"d/a", "..x/y..", false},  {"a", ".", false},
     };
     (void)state;
     for (size_t i = 0; i < sizeof links / sizeof links[0]; i++)
@@ -114,9 +114,9 @@ static void package_that_cannot_be_read_runs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(places_that_run_are_known),     cmocka_unit_test(plain_places_do_not_run),
-        cmocka_unit_test(programs_and_scripts_run),      cmocka_unit_test(links_that_lead_out_are_known),
-        cmocka_unit_test(package_scripts_are_compared),  cmocka_unit_test(package_that_cannot_be_read_runs),
+        cmocka_unit_test(places_that_run_are_known),    cmocka_unit_test(plain_places_do_not_run),
+        cmocka_unit_test(programs_and_scripts_run),     cmocka_unit_test(links_that_lead_out_are_known),
+        cmocka_unit_test(package_scripts_are_compared), cmocka_unit_test(package_that_cannot_be_read_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
