@@ -217,7 +217,7 @@ struct choke_request {
      */
     const char *probe;
     const char *const *egress; /* NULL-terminated host[:port] list; needs a jail */
-    const char *const *env;    /* NULL-terminated NAME=VALUE list; names that the entry grants */
+    const char *const *env;    /* NULL-terminated NAME=VALUE list; names that the entry grants; but see sandbox */
 
     enum choke_stdin stdin_kind;
     int stdin_fd;

@@ -39,7 +39,8 @@ bool ck_env_name_settable(const char *name, size_t length);
 /*
  * NULL-terminated NAME=VALUE vector in arena, or NULL when out of memory. extras were judged before. tools is
  * NULL-terminated: the tool, then the one that it runs for the caller, and so on. Where two of them set the same name
- * the inner one's value holds, also against an extra: it is what hardens the program that is run in the end.
+ * the inner one's value holds, also against an extra, in whatever case that is spelled: it is what hardens the program
+ * that is run in the end.
  */
 const char **ck_env_build(struct ck_arena *arena, const struct ck_policy *policy, const struct ck_tool *const *tools,
                           const struct ck_host_environment *host, const char *const *extras);

@@ -25,7 +25,7 @@ def test_help_names_every_command_and_option(user_box):
     page = user_box.call([user_box.command, "help", "run"])
     assert page.status == 0
     for option in ("--cwd", "--root", "--timeout", "--probe", "--egress", "--env", "--stdin", "--max-output", "--jail",
-                   "--require-jail", "--policy", "--json", "--stream", "--dry-run"):
+                   "--require-jail", "--sandbox", "--policy", "--json", "--stream", "--dry-run"):
         assert option.encode() in page.out
     assert user_box.call([user_box.command, "run", "--help"]).out == page.out
     assert max(len(line) for line in (overview.out + page.out).splitlines()) <= 100

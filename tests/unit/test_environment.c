@@ -163,6 +163,22 @@ static void the_parents_values_are_kept(void **state)
                        (const char *[]){NULL}, wanted);
 }
 
+static void set_env_holds_against_an_extra_in_another_case(void **state)
+{
+    (void)state;
+    static const char *const extras[] = {"git_pager=less", "Empty=x", "GIT_PAGERS=y", NULL};
+    static const char *const wanted[] = {"PATH=/usr/local/bin:/usr/bin:/bin",
+                                         "HOME=/h",
+                                         "LANG=C.UTF-8",
+                                         "LC_ALL=C.UTF-8",
+                                         "GIT_PAGER=cat",
+                                         "EMPTY=",
+                                         "GIT_PAGERS=y",
+                                         NULL};
+    const struct ck_host_environment host = {.home = "/h"};
+    assert_environment(&setting_tool, &host, extras, wanted);
+}
+
 static void set_env_and_extras_follow_in_order(void **state)
 {
     (void)state;
@@ -238,6 +254,7 @@ int main(void)
         cmocka_unit_test(bare_environment_has_exactly_four_names),
         cmocka_unit_test(the_parents_values_are_kept),
         cmocka_unit_test(set_env_and_extras_follow_in_order),
+        cmocka_unit_test(set_env_holds_against_an_extra_in_another_case),
         cmocka_unit_test(unusable_values_of_the_parent_are_replaced),
         cmocka_unit_test(overlong_values_of_the_parent_are_replaced),
         cmocka_unit_test(running_out_of_memory_is_told),
