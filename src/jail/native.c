@@ -29,6 +29,7 @@
 #define TMP_OPTIONS "mode=0755,size=1g,nr_inodes=200k"
 #define SMALL_BYTES 16384
 #define SEALS (F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+#define PACKAGES "/node_modules"
 #define TOOLS ".tool" /* for files whose own place is not to be had inside */
 
 static const char *const layers[] = {"user_ns", "mount_ns",        "pid_ns",       "net_ns",   "ipc_ns",
@@ -148,14 +149,21 @@ static bool is_covered(const char *path)
     return false;
 }
 
-/* Binds one file as code; *ret_inside is where, from '/' on. real has no link in it. */
-static int add_code(struct ck_program *program, const char *real, char ret_inside[PATH_MAX])
+/* Where a file or tree of the host's is inside, from '/' on. */
+static int choose_place(const struct ck_program *program, const char *real, char ret_inside[PATH_MAX])
 {
     int length = is_covered(real)
                      ? snprintf(ret_inside, PATH_MAX, "/" TOOLS "/%zu/%s", program->steps_count, strrchr(real, '/') + 1)
                      : snprintf(ret_inside, PATH_MAX, "%s", real);
-    if (length < 0 || length >= PATH_MAX)
-        return -ENAMETOOLONG;
+    return length < 0 || length >= PATH_MAX ? -ENAMETOOLONG : 0;
+}
+
+/* Binds one file as code; *ret_inside is where, from '/' on. real has no link in it. */
+static int add_code(struct ck_program *program, const char *real, char ret_inside[PATH_MAX])
+{
+    int r = choose_place(program, real, ret_inside);
+    if (r < 0)
+        return r;
     for (size_t i = 0; i < program->steps_count; i++)
         if (program->steps[i].op == CK_CAGE_BIND_CODE && strcmp(program->steps[i].outside, real) == 0) {
             (void)snprintf(ret_inside, PATH_MAX, "/%s", program->steps[i].inside);
@@ -167,6 +175,36 @@ static int add_code(struct ck_program *program, const char *real, char ret_insid
     }
     ck_program_add(program, CK_CAGE_BIND_CODE, ret_inside + 1, real);
     return 0;
+}
+
+/*
+ * A script of a package looks for its modules beside itself: of one that lies elsewhere than in the system's trees, the
+ * outermost directory of packages on its way comes along, to be read. The way to it is trusted, as the script's is.
+ */
+static int add_packaged(struct ck_program *program, const char *real, const char *end, char ret_inside[PATH_MAX])
+{
+    char packages[PATH_MAX], inside[PATH_MAX];
+    (void)snprintf(packages, sizeof packages, "%.*s", (int)(end - real), real);
+    int r = choose_place(program, packages, inside);
+    if (r < 0)
+        return r;
+    int length = snprintf(ret_inside, PATH_MAX, "%s%s", inside, end);
+    if (length < 0 || length >= PATH_MAX)
+        return -ENAMETOOLONG;
+    ck_program_lead_to(program, inside + 1);
+    ck_program_add(program, CK_CAGE_DIRECTORY, inside + 1, NULL);
+    ck_program_add(program, CK_CAGE_BIND, inside + 1, packages);
+    ck_program_add(program, CK_CAGE_BIND_CODE, ret_inside + 1, real);
+    return 0;
+}
+
+static int add_program(struct ck_program *program, const char *real, int fd, char ret_inside[PATH_MAX])
+{
+    char first[2] = {0};
+    const char *packages = is_system(real) ? NULL : strstr(real, PACKAGES "/");
+    if (packages == NULL || pread(fd, first, sizeof first, 0) != sizeof first || memcmp(first, "#!", sizeof first) != 0)
+        return add_code(program, real, ret_inside);
+    return add_packaged(program, real, packages + strlen(PACKAGES), ret_inside);
 }
 
 /* A directory of the system's trees, at its own place. */
@@ -196,7 +234,7 @@ static int add_file(struct ck_program *program, struct ck_depend *depend, struct
     char real[PATH_MAX], inside[PATH_MAX];
     if (realpath(file->path, real) == NULL)
         return -errno;
-    int r = file->directory ? add_code_tree(program, real, inside) : add_code(program, real, inside);
+    int r = file->directory ? add_code_tree(program, real, inside) : add_program(program, real, file->fd, inside);
     if (r < 0)
         return r;
     if (!file->directory)
