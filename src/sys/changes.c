@@ -178,7 +178,7 @@ static bool same_target(const struct spot *spot, const struct entry *entry)
     return length >= 0 && length == other && memcmp(upper, lower, (size_t)length) == 0;
 }
 
-/* "added", "modified", "mode", or NULL: a file that was opened and left as it was, a directory that leads to a change. */
+/* "added", "modified", "mode", or NULL: a file that was opened and left as it was, a directory on the way to one. */
 static const char *kind_of(struct walk *walk, const struct spot *spot, const struct entry *entry)
 {
     mode_t upper = entry->upper.st_mode, lower = entry->lower.st_mode;

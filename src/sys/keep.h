@@ -20,8 +20,8 @@ struct ck_keep_place {
 };
 
 /*
- * An existing directory must be empty, the caller's own, and closed to the writing of others; of a new one the directory
- * above it must exist. Neither may lie in the root. 0, or a negative errno and *error (CHOKE_INVALID).
+ * An existing directory must be empty, the caller's own, and closed to the writing of others; of a new one the
+ * directory above it must exist. Neither may lie in the root. 0, or a negative errno and *error (CHOKE_INVALID).
  */
 int ck_keep_look(const char *path, struct ck_identity root, struct ck_arena *arena, struct ck_keep_place *ret_place,
                  struct choke_error *error);
@@ -36,8 +36,8 @@ void ck_keep_unmake(const struct ck_keep_place *place);
 int ck_keep_enter(int top_fd, const char *path);
 
 /*
- * One thing of the directory from_fd into the directory to_fd. Modes are kept without setuid, setgid and the sticky bit,
- * and never close something to its owner. 0 or a negative errno.
+ * One thing of the directory from_fd into the directory to_fd. Modes are kept without setuid, setgid and the sticky
+ * bit, and never close something to its owner. 0 or a negative errno.
  */
 int ck_keep_file(int from_fd, int to_fd, const char *name, mode_t mode);
 int ck_keep_link(int from_fd, int to_fd, const char *name);

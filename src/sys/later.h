@@ -1,8 +1,8 @@
 /*
  * later.h - which changes of a repository will come to run by themselves (R37). Pure: looks at text only.
  *
- * A hook, a script of a package, a build file or an editor's task is run by a tool that was asked for something else, so
- * whoever takes such a change over has as good as run it. The answers are reasons in a word or two, constants, or NULL.
+ * A hook, a script of a package, a build file or an editor's task is run by a tool that was asked for something else,
+ * so whoever takes such a change over has as good as run it. The answers are reasons in a word or two, constants, or NULL.
  */
 #ifndef CK_SYS_LATER_H
 #define CK_SYS_LATER_H

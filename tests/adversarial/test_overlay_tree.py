@@ -32,7 +32,8 @@ def test_names_of_any_bytes(layered):
     place = layered.box.home / "kept"
     answer = layered.python(r"""
 import os
-for name in (b"a\nb", b"\xff\xfe", b"\x1b[2J", b"-rf", b" ", b'"', "\u202e".encode()): os.close(os.open(name, os.O_CREAT))
+for name in (b"a\nb", b"\xff\xfe", b"\x1b[2J", b"-rf", b" ", b'"', "\u202e".encode()):
+    os.close(os.open(name, os.O_CREAT))
 """, options=["--keep", str(place)])
     names = {base64.b64decode(path["base64"]) if isinstance(path, dict) else path.encode()
              for path in (change["path"] for change in answer["changes"])}
@@ -98,7 +99,8 @@ for attempt in (lambda: os.mknod("tool2", stat.S_IFCHR | 0o600, os.makedev(0, 0)
                 lambda: os.mknod("disk", stat.S_IFBLK | 0o600, os.makedev(8, 0))):
     try: attempt(); print("made")
     except OSError as error: print("refused")
-for name, value in ((b"user.overlay.opaque", b"y"), (b"user.overlay.redirect", b"/etc"), (b"user.overlay.metacopy", b"")):
+for name, value in ((b"user.overlay.opaque", b"y"), (b"user.overlay.redirect", b"/etc"),
+                    (b"user.overlay.metacopy", b"")):
     try: os.setxattr("d", name, value)
     except OSError: pass
 print(sorted(os.listdir("d")))
@@ -122,7 +124,8 @@ for i in range(100): os.link("a", f"a{i}")
 def test_package_with_many_names_does_not_hold_the_caller_up(layered):
     answer = layered.python("""
 import os
-with open("package.json", "w") as file: file.write('{"scripts": {' + ",".join(f'"{i}": "x"' for i in range(60000)) + "}}")
+scripts = ",".join(f'"{i}": "x"' for i in range(60000))
+with open("package.json", "w") as file: file.write('{"scripts": {' + scripts + "}}")
 for i in range(5000):
     os.mkdir(str(i)); os.link("package.json", f"{i}/package.json")
 """, timeout=30, deadline=60)
