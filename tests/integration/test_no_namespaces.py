@@ -10,7 +10,7 @@ import pytest
 
 import bwrapped
 from feature import skip
-from shut import PART, WAYS, Shut, helper
+from shut import PART, WAYS, Shut, helper, lied_to
 
 REFUSED = "EACCES"
 
@@ -246,27 +246,20 @@ def test_a_tracer_traces(switched):
 
 # ---- a kernel that says yes and does nothing ----
 
-def lied_to(box, lie, *options):
-    words = box.words(["true"], options=options)
-    answer = box.call([helper(box, "pretend"), lie, *words], env=bwrapped.environment(box))
-    answer.document = json.loads(answer.out)
-    return answer
-
-
 @pytest.mark.parametrize("lie,layer", [("landlock", "landlock"), ("seccomp", "seccomp")])
 def test_a_wall_that_does_not_stand_is_no_jail(box, lie, layer):
     for jail in ("native", "bwrap"):
-        answer = lied_to(box, lie, "--jail", jail)
+        answer = lied_to(box, lie, "true", options=["--jail", jail])
         assert answer.outcome == "jail_unavailable", answer.document
         assert jail == "bwrap" or f"layer '{layer}' does not hold" in answer.message
-    answer = lied_to(box, lie, "--jail", "auto", "--require-jail")
+    answer = lied_to(box, lie, "true", options=["--jail", "auto", "--require-jail"])
     assert answer.outcome == "jail_unavailable", answer.document
-    answer = lied_to(box, lie, "--jail", "auto")
+    answer = lied_to(box, lie, "true", options=["--jail", "auto"])
     assert (answer.outcome, answer["jail"]) == ("exited", "none"), answer.document
 
 
 def test_capabilities_that_stay_are_no_jail(root_box):
-    answer = lied_to(root_box, "capset", "--jail", "native")
+    answer = lied_to(root_box, "capset", "true", options=["--jail", "native"])
     assert answer.outcome == "jail_unavailable" and "no_capabilities" in answer.message, answer.document
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from door import FIELDS
 from feature import skip
+from shut import lied_to
 
 
 def test_document_of_a_plain_run(box):
@@ -148,17 +149,18 @@ def test_tool_that_only_root_may_execute(user_box):
     ("direct", ["--jail", "none", "--require-jail"], "invalid")])
 def test_jail_that_is_not_to_be_had(box, route, options, outcome):
     policy = box.write_policy(true={"route": route, "egress": ["example.org"]})
-    answer = box.run("true", policy=policy, options=options)
+    answer = lied_to(box, "seccomp", "true", policy=policy, options=options)
     assert (answer.status, answer.outcome) == (125, outcome)
 
 
 def test_external_tool_runs_uncaged_with_one_warning(box):
     policy = box.write_policy(say_args={"route": "external"})
-    answer = box.run("say_args", "x", policy=policy)
+    answer = lied_to(box, "seccomp", "say_args", "x", policy=policy)
     assert answer.stream("stdout") == b"x\0"
     assert answer["jail"] == "none"
     assert [(event["event"], event["level"], event["reason"]) for event in box.events(answer)] == [
-        ("subproc.native.skipped", "warning", "not_installed")]
+        ("subproc.native.skipped", "warning", "not_permitted")]
+    assert (box.events(answer)[0]["jail"], box.events(answer)[0]["layers"]) == ("none", "no_new_privs")
 
 
 def test_direct_tool_runs_without_a_warning(box):
