@@ -27,7 +27,7 @@
 #define SOCKET_KIND_MASK 0xf
 #define NAMESPACES \
     { \
-        CLONE_NEWUSER, CLONE_NEWNET, CLONE_NEWUTS, CLONE_NEWCGROUP, CLONE_NEWTIME \
+        CLONE_NEWUSER, CLONE_NEWNS, CLONE_NEWNET, CLONE_NEWUTS, CLONE_NEWCGROUP, CLONE_NEWTIME \
     }
 #ifndef CLONE_NEWTIME
 #define CLONE_NEWTIME 0x00000080
@@ -235,7 +235,7 @@ static int forbid_surroundings(scmp_filter_ctx filter)
         "move_pages",
         NULL,
     };
-    static const uint64_t flags[] = {CLONE_NEWPID, CLONE_NEWNS, CLONE_NEWIPC};
+    static const uint64_t flags[] = {CLONE_NEWPID, CLONE_NEWIPC};
     /* Limits of another process; of the calling one they can only be lowered. */
     const struct scmp_arg_cmp foreign = SCMP_A0(SCMP_CMP_NE, 0);
     int r = forbid_each(filter, calls);

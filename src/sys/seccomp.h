@@ -6,7 +6,7 @@
  *
  * The filter is put on once, by the warden of a jail, because putting it on costs as much as a tenth of a run. What the
  * warden still needs then for every run (mount, umount2, open_tree, move_mount, mount_setattr, setns, and clone with new
- * pid, mount and ipc namespaces) is therefore not in it. All of these want a capability in the jail's user namespace;
+ * pid and ipc namespaces) is therefore not in it. All of these want a capability in the jail's user namespace;
  * a tool has none, cannot get one back, and cannot make a user namespace to have some in: that is in the filter. Where
  * there are no namespaces (CK_SECCOMP_ALONE) it is the tool's own process that puts the filter on, and they are in it.
  */

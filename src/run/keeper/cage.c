@@ -6,8 +6,10 @@
  * when the tool has ended. With it the kernel ends everything in the pid namespace, whatever session or group it moved to.
  *
  * The mounts that differ from run to run are made in the warden's own root: it has one run at a time, and takes them
- * away when everything in the run is dead and the caller knows. A copy of the whole tree of mounts for each run would
- * be safer against nothing, and the kernel is long in making and unmaking it.
+ * away when everything in the run is dead. A copy of the whole tree of mounts for each run would be safer against nothing,
+ * and the kernel is long in making and unmaking it. To let go of a mount means to wait for a grace period of the kernel's:
+ * so the mounts of a run are put out of reach behind its report, and let go of when there is time, be it that no plan comes
+ * for a moment or that the next tool has been started.
  *
  *   Must     leave no descriptor of the host's tree open in the tool, but those of the plan.
  *   Must not go on after a step that failed: every step is a wall.
@@ -37,12 +39,18 @@
 #define MS_NOSUID 2
 #define MS_NODEV 4
 #define MS_NOEXEC 8
+#define MS_MOVE 8192
 #define MS_REC 16384
 #ifndef MS_SLAVE
 #define MS_SLAVE (1 << 19)
 #endif
 #define MNT_DETACH 2
 #define PLAIN (MS_NOSUID | MS_NODEV | MS_NOEXEC)
+/* In the directory that /tmp is mounted on, so that nothing inside can come to it. */
+#define GONE "gone"
+#define GONE_PLACE CK_CAGE_TMP "/" GONE
+/* A directory that every /proc has. */
+#define PROC_FS "/proc/fs"
 /* Where a layer stands for a moment; the tool never sees it. */
 #define LAYER "/" CK_CAGE_OLD
 #define LAYER_UPPER LAYER "/upper"
@@ -214,8 +222,10 @@ static long build_root(struct ck_cage *cage)
     }
     if (result == 0) {
         cage->failed_step = 0;
-        result = CK_RAW1(fchdir, root);
+        result = make_directory((int)root, "." GONE_PLACE);
     }
+    if (result == 0)
+        result = CK_RAW1(fchdir, root);
     if (result == 0)
         result = CK_RAW2(pivot_root, ".", CK_CAGE_OLD);
     if (result == 0)
@@ -252,6 +262,10 @@ long ck_cage_enter(struct ck_cage *cage, int program_fd)
     if (result < 0)
         return result;
     cage->root_ns_fd = (int)result;
+    result = open_path(CK_CAGE_TMP, O_PATH | O_DIRECTORY);
+    if (result < 0)
+        return result;
+    cage->under_fd = (int)result;
     ck_init_drop_bounding_set();
     result = ck_init_open_execs(cage);
     if (result == 0)
@@ -391,23 +405,70 @@ static long place_proc(struct ck_cage_told *told)
     return result;
 }
 
-static long take_away(const char *place, bool placed)
+/* Naming what may be done costs more than taking it on. Without Landlock there is nothing to be named. */
+static long place_rules(struct ck_cage *cage)
 {
-    return placed ? CK_RAW2(umount2, place, MNT_DETACH) : 0;
+    if (cage->program->landlock_fs == 0)
+        return 0;
+    long fd = ck_init_make_rules(cage);
+    cage->rules_placed = fd >= 0;
+    cage->rules_fd = (int)fd;
+    return fd < 0 ? fd : 0;
+}
+
+static void use_up_rules(struct ck_cage *cage)
+{
+    if (cage->rules_placed)
+        ck_close(cage->rules_fd);
+    cage->rules_placed = false;
+}
+
+static long take_away(const char *place, bool *placed)
+{
+    long result = *placed ? CK_RAW2(umount2, place, MNT_DETACH) : 0;
+    *placed = *placed && result < 0;
+    return result;
+}
+
+static long move(const char *from, const char *to)
+{
+    return CK_RAW5(mount, from, to, NULL, MS_MOVE, NULL);
+}
+
+/* Both as one tree, for each tree that is let go of has a grace period of its own. */
+static long put_aside(struct ck_cage *cage)
+{
+    long result = move(CK_CAGE_TMP, PROC_FS);
+    if (result < 0)
+        return result;
+    cage->tmp_placed = false;
+    result = move("/proc", GONE_PLACE);
+    cage->told->proc_placed = result < 0;
+    cage->gone_placed = result == 0;
+    return result;
+}
+
+long ck_cage_let_go(struct ck_cage *cage)
+{
+    if (!cage->gone_placed)
+        return 0;
+    long result = CK_RAW1(fchdir, cage->under_fd);
+    if (result == 0)
+        result = take_away(GONE, &cage->gone_placed);
+    return result < 0 ? result : CK_RAW1(chdir, "/");
 }
 
 long ck_cage_clear(struct ck_cage *cage)
 {
-    long result = take_away("/proc", cage->told->proc_placed != 0);
+    long result = ck_cage_let_go(cage);
     if (result == 0)
-        result = take_away(CK_CAGE_TMP, cage->tmp_placed);
+        result = take_away(CK_CAGE_WORK, &cage->layer_placed);
     if (result == 0)
-        result = take_away(CK_CAGE_WORK, cage->layer_placed);
+        result = cage->told->proc_placed != 0 ? put_aside(cage) : take_away(CK_CAGE_TMP, &cage->tmp_placed);
     if (result < 0)
         return result;
-    cage->told->proc_placed = 0;
-    cage->tmp_placed = cage->layer_placed = false;
-    return place_tmp(cage);
+    result = place_tmp(cage);
+    return result < 0 ? result : place_rules(cage);
 }
 
 /* ---- a run: the init --------------------------------------------------------------------- */
@@ -443,5 +504,8 @@ long ck_cage_create(struct ck_cage_run *run)
         run->failed_stage = CK_STAGE_WORKSPACE;
         result = place_layer(run);
     }
-    return result < 0 ? result : ck_create_caged(init_main, run);
+    if (result == 0)
+        result = ck_create_caged(init_main, run);
+    use_up_rules(run->cage);
+    return result;
 }

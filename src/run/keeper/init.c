@@ -68,6 +68,11 @@ static long allow(int ruleset_fd, int fd, uint64_t access)
     return CK_RAW4(landlock_add_rule, ruleset_fd, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
 }
 
+static uint64_t writes_of(const struct ck_cage_program *program)
+{
+    return program->landlock_fs & ~CK_CAGE_NEVER;
+}
+
 static long allow_path(int ruleset_fd, const char *path, uint64_t access)
 {
     long fd = open_path(path);
@@ -78,29 +83,41 @@ static long allow_path(int ruleset_fd, const char *path, uint64_t access)
     return result;
 }
 
-/* Reading everywhere; writing where it may; executing the listed files and nothing else. */
-static long restrict_files(const struct ck_cage_run *run)
+long ck_init_make_rules(const struct ck_cage *cage)
 {
-    const struct ck_cage_program *program = run->cage->program;
+    const struct ck_cage_program *program = cage->program;
     const uint64_t attr[3] = {program->landlock_fs, program->landlock_net, program->landlock_scoped};
     const uint64_t reads = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
-    const uint64_t writes = program->landlock_fs & ~CK_CAGE_NEVER;
-    if (program->landlock_fs == 0)
-        return 0;
     long fd = CK_RAW3(landlock_create_ruleset, attr, sizeof attr, 0);
     if (fd < 0)
         return fd;
     long result = allow_path((int)fd, "/", reads);
     if (result == 0)
-        result = allow_path((int)fd, CK_CAGE_TMP, writes);
+        result = allow_path((int)fd, CK_CAGE_TMP, writes_of(program));
     if (result == 0)
         result = allow_path((int)fd, "/dev", reads | LANDLOCK_ACCESS_FS_WRITE_FILE);
-    if (result == 0 && run->landed)
-        result = allow_path((int)fd, "/dev/shm", writes);
-    if (result == 0 && run->workspace != CK_WORKSPACE_RO)
-        result = allow_path((int)fd, CK_CAGE_WORK, writes);
     for (uint32_t i = 0; i < program->execs_count && result == 0; i++)
-        result = allow((int)fd, run->cage->exec_fds[i], LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE);
+        result = allow((int)fd, cage->exec_fds[i], LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE);
+    if (result == 0)
+        return fd;
+    ck_close((int)fd);
+    return result;
+}
+
+/* Reading everywhere; writing where it may; executing the listed files and nothing else. */
+static long restrict_files(const struct ck_cage_run *run)
+{
+    const struct ck_cage_program *program = run->cage->program;
+    if (program->landlock_fs == 0)
+        return 0;
+    long fd = run->cage->rules_placed ? run->cage->rules_fd : ck_init_make_rules(run->cage);
+    if (fd < 0)
+        return fd;
+    long result = 0;
+    if (run->landed)
+        result = allow_path((int)fd, "/dev/shm", writes_of(program));
+    if (result == 0 && run->workspace != CK_WORKSPACE_RO)
+        result = allow_path((int)fd, CK_CAGE_WORK, writes_of(program));
     if (result == 0)
         result = CK_RAW2(landlock_restrict_self, fd, 0);
     ck_close((int)fd);

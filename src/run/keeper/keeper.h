@@ -216,6 +216,10 @@ struct ck_cage {
     uint64_t work_device, work_inode;
     uint32_t work_space;
     bool tmp_placed, layer_placed; /* mounts of one run */
+    bool gone_placed;              /* those of the run before, out of reach */
+    int under_fd;                  /* the directory that /tmp is mounted on */
+    bool rules_placed;             /* rules_fd is a ruleset of Landlock's for one run */
+    int rules_fd;
 };
 
 struct ck_child;
@@ -241,15 +245,21 @@ long ck_cage_enter(struct ck_cage *cage, int program_fd);
 long ck_cage_create(struct ck_cage_run *run);
 
 /*
- * When everything in the run is dead: takes away what it had, and makes what the next one will have. A negative errno:
- * there must be no next one.
+ * When everything in the run is dead: puts what it had out of reach, and makes what the next one will have. A negative
+ * errno: there must be no next one.
  */
 long ck_cage_clear(struct ck_cage *cage);
+
+/* Lets the kernel throw away what ck_cage_clear put out of reach (cage->gone_placed), which takes a moment. */
+long ck_cage_let_go(struct ck_cage *cage);
 
 /* ---- init.c ---- */
 
 /* Opens the files of the program that may be executed, by their paths inside. 0 or a negative errno. */
 long ck_init_open_execs(struct ck_cage *cage);
+
+/* A ruleset with what every run of this jail may do: a descriptor, or a negative errno. /tmp must be the run's. */
+long ck_init_make_rules(const struct ck_cage *cage);
 
 /* Puts a filter (struct sock_filter, so many) on the calling process; no_new_privs must be set. */
 long ck_init_restrict_calls(const void *code, uint32_t count);

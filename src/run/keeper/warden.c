@@ -27,6 +27,7 @@
 #define RETRY_NS 2000000u
 #define CANCEL_GRACE_NS 50000000u
 #define GIVE_UP_NS 20000000u
+#define IDLE_NS 1000000u /* when no plan has come for so long, there is time to let go of what the last run had */
 #define NS_PER_S UINT64_C(1000000000)
 #define NEVER UINT64_MAX
 
@@ -446,6 +447,8 @@ static bool serve_plan(struct warden *warden, unsigned char *base, const int *fd
         ck_close(fds[i]);
     for (unsigned i = CK_WIRE_FDS; i < CK_WIRE_FDS + extra_fds(plan->flags); i++)
         ck_close(fds[i]);
+    /* The tool has enough to do. What fails here is tried again before the next run. */
+    (void)ck_cage_let_go(&warden->cage);
     bool clean = run.pid <= 0 || watch(warden, &run);
     if (run.wrapped)
         take_told(&run);
@@ -496,7 +499,10 @@ static bool serve(struct warden *warden)
     int fds[CK_WIRE_FDS_MAX];
     unsigned fd_count;
     const int waited[3] = {warden->socket_fd, warden->keep->caller_fd, -1};
-    if (ck_wait_readable(waited, CK_FOREVER) & 2)
+    unsigned ready = ck_wait_readable(waited, warden->cage.gone_placed ? ck_now_ns() + IDLE_NS : CK_FOREVER);
+    if (ready == 0)
+        return ck_cage_let_go(&warden->cage) == 0;
+    if (ready & 2)
         return false;
     long got = ck_receive(warden->socket_fd, inbox, sizeof inbox, fds, CK_WIRE_FDS_MAX, &fd_count);
     if (got < (long)sizeof(struct ck_wire_simple))
