@@ -35,7 +35,11 @@ STEPS = (
     ("warden: reaped, reported", "warden", "sys_sendmsg ->"),
     ("caller: woken, result", "caller", BEGIN),
 )
-BEHIND = ("behind the report: /proc and /tmp away, new /tmp", "warden", "sys_ppoll(")
+# What the caller does not wait for: the name, and how the warden's events begin between which it is done.
+BEHIND = (
+    ("behind the report: /tmp and /proc put aside, the next made", "sys_sendmsg ->", "sys_ppoll("),
+    ("beside the next tool, or idle: the mounts let go of", "sys_umount(", "sys_umount ->"),
+)
 
 
 def available():
@@ -110,22 +114,31 @@ def roles(run, caller):
     return found
 
 
+def find(run, at, pid, beginning):
+    """Where an event of this process that begins so comes next; None: nowhere."""
+    return next((i for i in range(at, len(run)) if run[i][0] == pid and run[i][2].startswith(beginning)), None)
+
+
 def durations(run, caller):
-    """Microseconds of each step and of what comes behind; None where the run does not have them all, in order."""
+    """Microseconds of each step and of what is not waited for; None where the run does not have them all, in order."""
     who = roles(run, caller)
-    at, last, found = 1, run[0][1], []
-    for _, role, beginning in (*STEPS, BEHIND):
-        while at < len(run) and not (run[at][0] == who.get(role) and run[at][2].startswith(beginning)):
-            at += 1
-        if at == len(run):
+    at, found = 0, []
+    for _, role, beginning in STEPS:
+        before, at = at, find(run, at + 1, who.get(role), beginning)
+        if at is None:
             return None
-        found.append(run[at][1] - last)
-        last = run[at][1]
+        found.append(run[at][1] - run[before][1])
+    for _, begin, end in BEHIND:
+        first = find(run, 0, who["warden"], begin)
+        last = None if first is None else find(run, first, who["warden"], end)
+        if last is None:
+            return None
+        found.append(run[last][1] - run[first][1])
     return found
 
 
 def steps(worker, side, tool, runs):
-    """The median of each step in microseconds, by its name, in order; the last is not waited for by the caller."""
+    """What each step took in each run, in microseconds, by its name, in order."""
     pid = worker.process.pid
     with tracing(pid) as finish:
         worker.ask("traced", side, tool, runs)
@@ -133,6 +146,6 @@ def steps(worker, side, tool, runs):
     rows = [row for row in (durations(run, pid) for run in split_runs(parse(text), pid)) if row]
     if len(rows) < runs / 2:
         raise Failure(f"only {len(rows)} of {runs} traced runs have all steps")
-    return {name: list(column) for (name, _, _), column in zip((*STEPS, BEHIND), zip(*rows))}
+    return {name: list(column) for (name, _, _), column in zip((*STEPS, *BEHIND), zip(*rows))}
 
 
