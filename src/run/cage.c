@@ -76,15 +76,15 @@ static int add_file(struct gathering *gathering, int fd, const char *path, bool 
 }
 
 /* A helper that is not installed is not in the jail, which is no error. */
-static int add_helper(struct gathering *gathering, struct ck_search *search, struct ck_identity root,
-                      const char *helper, struct ck_arena *arena, struct choke_error *error)
+static int add_helper(struct gathering *gathering, struct ck_search *search, const struct ck_cages_wanted *wanted,
+                      const char *helper, struct choke_error *error)
 {
-    const struct ck_wanted wanted = {.name = helper, .path = helper[0] == '/' ? helper : NULL};
+    const struct ck_wanted file = {.name = helper, .path = helper[0] == '/' ? helper : NULL};
     struct ck_binary binary;
-    int r = ck_search_directory(helper, root, &binary.fd, error);
+    int r = ck_search_directory(helper, wanted->root, &binary.fd, error);
     bool directory = r == 0;
     if (r == -ENOTDIR)
-        r = ck_search_find(search, &wanted, root, &binary, NULL, error);
+        r = ck_search_find(search, &file, wanted->root, &binary, NULL, error);
     if (r < 0 && error->outcome == CHOKE_TOOL_MISSING) {
         *error = (struct choke_error){0};
         return 0;
@@ -96,19 +96,20 @@ static int add_helper(struct gathering *gathering, struct ck_search *search, str
         return -E2BIG;
     }
     gathering->owned[gathering->owned_count++] = binary.fd;
-    const char *path = ck_arena_strdup(arena, directory ? helper : binary.path);
+    const char *path = ck_arena_strdup(wanted->arena, directory ? helper : binary.path);
     return path == NULL ? -ENOMEM : add_file(gathering, binary.fd, path, directory);
 }
 
-static int gather(struct gathering *gathering, struct ck_search *search, struct ck_identity root,
-                  const struct ck_execs_tool *tools, size_t count, struct ck_arena *arena, struct choke_error *error)
+static int gather(struct gathering *gathering, struct ck_search *search, const struct ck_cages_wanted *wanted,
+                  struct choke_error *error)
 {
+    const struct ck_execs_tool *tools = wanted->tools;
     int r = 0;
-    for (size_t i = 0; r == 0 && i < count; i++)
+    for (size_t i = 0; r == 0 && i < wanted->count; i++)
         r = add_file(gathering, tools[i].fd, tools[i].path, false);
-    for (size_t i = 0; r == 0 && i < count; i++)
+    for (size_t i = 0; r == 0 && i < wanted->count; i++)
         for (uint32_t k = 0; r == 0 && k < tools[i].execs->count; k++)
-            r = add_helper(gathering, search, root, tools[i].execs->items[k], arena, error);
+            r = add_helper(gathering, search, wanted, tools[i].execs->items[k], error);
     return r;
 }
 
@@ -172,17 +173,16 @@ static int make_entry(struct ck_cages *cages, struct gathering *gathering, struc
     return 0;
 }
 
-int ck_cages_find(struct ck_cages *cages, struct ck_identity root, const struct ck_execs_tool *tools, size_t count,
-                  struct ck_arena *arena, struct ck_cage_image *ret_image, const char **ret_inside,
-                  struct choke_error *error)
+int ck_cages_find(struct ck_cages *cages, const struct ck_cages_wanted *wanted, struct ck_cage_image *ret_image,
+                  const char **ret_inside, struct choke_error *error)
 {
-    struct gathering gathering = {.tracing = count > 1};
+    struct gathering gathering = {.tracing = wanted->count > 1};
     struct ck_cages_entry *entry = NULL;
-    int r = gather(&gathering, cages->search, root, tools, count, arena, error);
+    int r = gather(&gathering, cages->search, wanted, error);
     if (r == 0)
         entry = find_entry(cages, &gathering);
     if (r == 0 && entry == NULL)
-        r = make_entry(cages, &gathering, arena, &entry, error);
+        r = make_entry(cages, &gathering, wanted->arena, &entry, error);
     close_helpers(&gathering);
     if (r < 0) {
         if (error->outcome == CHOKE_NONE)
@@ -191,7 +191,7 @@ int ck_cages_find(struct ck_cages *cages, struct ck_identity root, const struct 
         return r;
     }
     *ret_image = entry->image;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < wanted->count; i++)
         ret_inside[i] = entry->inside[i];
     return 0;
 }

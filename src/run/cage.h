@@ -20,12 +20,16 @@ struct ck_cages {
 void ck_cages_init(struct ck_cages *cages, struct ck_search *search);
 void ck_cages_done(struct ck_cages *cages);
 
-/*
- * The jail for a run of these tools and their helpers, and in ret_inside where each tool is in it (in arena). Failures
- * fill *error.
- */
-int ck_cages_find(struct ck_cages *cages, struct ck_identity root, const struct ck_execs_tool *tools, size_t count,
-                  struct ck_arena *arena, struct ck_cage_image *ret_image, const char **ret_inside,
-                  struct choke_error *error);
+/* What a jail is wanted for: the tools of a run, which bring their helpers. */
+struct ck_cages_wanted {
+    struct ck_identity root;
+    const struct ck_execs_tool *tools;
+    size_t count;
+    struct ck_arena *arena; /* for what is found on the way */
+};
+
+/* The jail, and in ret_inside where each tool is in it, as long as the context keeps it. Failures fill *error. */
+int ck_cages_find(struct ck_cages *cages, const struct ck_cages_wanted *wanted, struct ck_cage_image *ret_image,
+                  const char **ret_inside, struct choke_error *error);
 
 #endif

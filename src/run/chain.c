@@ -208,8 +208,8 @@ static int enter_cage(const struct ck_plan_sources *sources, struct ck_plan *pla
 {
     const char *inside[CHAIN_MAX];
     const struct ck_reading *reading = &plan->verdict.reading;
-    if (ck_cages_find(sources->cages, plan->root, tools, count, &plan->arena, &plan->cage, inside,
-                      &plan->verdict.error) < 0)
+    const struct ck_cages_wanted wanted = {.root = plan->root, .tools = tools, .count = count, .arena = &plan->arena};
+    if (ck_cages_find(sources->cages, &wanted, &plan->cage, inside, &plan->verdict.error) < 0)
         return refuse(plan, NULL, "request.jail");
     plan->workspace = narrowest(tools, count);
     const char *executed = ck_arena_strdup(&plan->arena, inside[0]);
@@ -258,8 +258,8 @@ static int confine(const struct ck_plan_sources *sources, struct ck_plan *plan, 
     plan->workspace = narrowest(tools, count);
     if (plan->workspace == CK_WORKSPACE_OVERLAY)
         return refuse_overlay(plan);
-    if (ck_cages_find(sources->cages, plan->root, tools, count, &plan->arena, &plan->cage, inside,
-                      &plan->verdict.error) < 0)
+    const struct ck_cages_wanted wanted = {.root = plan->root, .tools = tools, .count = count, .arena = &plan->arena};
+    if (ck_cages_find(sources->cages, &wanted, &plan->cage, inside, &plan->verdict.error) < 0)
         return refuse(plan, NULL, "request.jail");
     int result = place_work(plan);
     if (result < 0)
