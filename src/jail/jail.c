@@ -57,17 +57,14 @@ static int first_of(struct ck_jails *jails, const struct ck_jail *const *wanted,
     return 0;
 }
 
-static const char *wanted_name(enum choke_jail wanted)
-{
-    return wanted == CHOKE_JAIL_NATIVE ? "native" : wanted == CHOKE_JAIL_BWRAP ? "bwrap" : "none";
-}
-
 /* By name: that one or a refusal. */
 static int choose_named(struct ck_jails *jails, enum choke_jail wanted, struct ck_jail_choice *choice,
                         struct choke_error *error)
 {
     static const struct ck_jail *const forms[] = {&ck_jail_native, &ck_jail_confined};
-    const struct ck_jail *jail = ck_jail_find(wanted_name(wanted));
+    const struct ck_jail *jail = wanted == CHOKE_JAIL_NATIVE  ? &ck_jail_native
+                                 : wanted == CHOKE_JAIL_BWRAP ? &ck_jail_bwrap
+                                                              : &ck_jail_none;
     int result = wanted == CHOKE_JAIL_NATIVE ? first_of(jails, forms, sizeof forms / sizeof forms[0], choice, error)
                                              : first_of(jails, &jail, 1, choice, error);
     if (result < 0 || choice->jail != NULL)

@@ -102,15 +102,16 @@ static int allow_usr(struct confining *confining, const char *top)
 {
     char path[PATH_MAX];
     DIR *stream = opendir(top);
-    int result = stream == NULL ? -errno : allow(confining, top, CK_GRANT_LIST);
+    if (stream == NULL)
+        return -errno;
+    int result = allow(confining, top, CK_GRANT_LIST);
     for (const struct dirent *entry; result == 0 && (entry = readdir(stream)) != NULL;) {
         if (entry->d_name[0] == '.' || holds_programs(entry->d_name) ||
             snprintf(path, sizeof path, "%s/%s", top, entry->d_name) >= (int)sizeof path)
             continue;
         result = strcmp(path, "/usr/local") == 0 ? allow_usr(confining, path) : allow(confining, path, CK_GRANT_READ);
     }
-    if (stream != NULL)
-        (void)closedir(stream);
+    (void)closedir(stream);
     return result;
 }
 
@@ -272,7 +273,7 @@ int ck_confine_plan(const struct ck_plan_sources *sources, struct ck_plan *plan,
         result = allow_open(&confining, plan->root_fd, plan->cage_root, writable ? CK_GRANT_WRITE : CK_GRANT_READ);
     if (result == 0)
         result = note(&confining, CK_GRANT_WRITE, plan->wrap.scratch);
-    if (result < 0)
+    if (result < 0 || confining.grants == NULL)
         return fail(result, error);
     confining.grants[confining.count] = NULL;
     plan->confine.grants = confining.grants;

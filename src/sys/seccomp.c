@@ -158,7 +158,7 @@ static int forbid_code(scmp_filter_ctx filter)
 static int forbid_families(scmp_filter_ctx filter)
 {
     static const uint64_t kinds[] = {SOCK_DGRAM, SOCK_RAW};
-    const struct scmp_arg_cmp other = SCMP_A0(SCMP_CMP_NE, AF_UNIX);
+    const struct scmp_arg_cmp other = SCMP_A0(SCMP_CMP_NE, AF_UNIX, 0);
     int r = add(filter, SCMP_ACT_ERRNO(EAFNOSUPPORT), "socketpair", &other);
     for (size_t i = 0; r == 0 && i < sizeof kinds / sizeof kinds[0]; i++) {
         const struct scmp_arg_cmp kind = SCMP_A1(SCMP_CMP_MASKED_EQ, SOCKET_KIND_MASK, kinds[i]);
@@ -193,7 +193,7 @@ static int forbid_attributes(scmp_filter_ctx filter)
         "utime",    "utimes",    "futimesat",  "file_setattr", NULL,
     };
     /* Without a path it is the time of an open file. */
-    const struct scmp_arg_cmp named = SCMP_A1(SCMP_CMP_NE, 0);
+    const struct scmp_arg_cmp named = SCMP_A1(SCMP_CMP_NE, 0, 0);
     int r = forbid_each(filter, by_path);
     return r < 0 ? r : add(filter, SCMP_ACT_ERRNO(EPERM), "utimensat", &named);
 }
@@ -237,7 +237,7 @@ static int forbid_surroundings(scmp_filter_ctx filter)
     };
     static const uint64_t flags[] = {CLONE_NEWPID, CLONE_NEWIPC};
     /* Limits of another process; of the calling one they can only be lowered. */
-    const struct scmp_arg_cmp foreign = SCMP_A0(SCMP_CMP_NE, 0);
+    const struct scmp_arg_cmp foreign = SCMP_A0(SCMP_CMP_NE, 0, 0);
     int r = forbid_each(filter, calls);
     for (size_t i = 0; r == 0 && i < sizeof flags / sizeof flags[0]; i++) {
         const struct scmp_arg_cmp given = SCMP_A0(SCMP_CMP_MASKED_EQ, flags[i], flags[i]);

@@ -122,15 +122,15 @@ static long step_execute(const struct ck_child *child)
 
 static const struct {
     enum ck_stage stage;
-    long (*run)(const struct ck_child *child);
     bool confines;
+    long (*run)(const struct ck_child *child);
 } steps[] = {
-    {CK_STAGE_SESSION, step_session, false},      {CK_STAGE_DEATH_SIGNAL, step_death_signal, false},
-    {CK_STAGE_STDIO, step_stdio, false},          {CK_STAGE_CWD, step_cwd, false},
-    {CK_STAGE_PRIVILEGES, step_privileges, true}, {CK_STAGE_DESCRIPTORS, step_descriptors, false},
-    {CK_STAGE_CALLS, step_calls, true},           {CK_STAGE_EXECS, step_execs, true},
-    {CK_STAGE_SCRIPT, step_script, false},        {CK_STAGE_LIMITS, step_limits, false},
-    {CK_STAGE_SIGNALS, step_signals, false},      {CK_STAGE_EXECUTE, step_execute, false},
+    {CK_STAGE_SESSION, false, step_session},      {CK_STAGE_DEATH_SIGNAL, false, step_death_signal},
+    {CK_STAGE_STDIO, false, step_stdio},          {CK_STAGE_CWD, false, step_cwd},
+    {CK_STAGE_PRIVILEGES, true, step_privileges}, {CK_STAGE_DESCRIPTORS, false, step_descriptors},
+    {CK_STAGE_CALLS, true, step_calls},           {CK_STAGE_EXECS, true, step_execs},
+    {CK_STAGE_SCRIPT, false, step_script},        {CK_STAGE_LIMITS, false, step_limits},
+    {CK_STAGE_SIGNALS, false, step_signals},      {CK_STAGE_EXECUTE, false, step_execute},
 };
 
 /* all: and not only those that confine. */
@@ -149,7 +149,7 @@ static long take_steps(struct ck_child *child, bool all)
 
 long ck_child_map_filter(struct ck_child *child, int fd)
 {
-    struct stat status;
+    struct stat status = {0};
     long result = CK_RAW2(fstat, fd, &status);
     if (result < 0)
         return result;
