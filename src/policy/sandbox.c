@@ -171,12 +171,11 @@ int ck_sandbox_make(struct ck_arena *arena, const char *const *host, const char 
 
 /* ---- the whole --------------------------------------------------------------------------- */
 
-int ck_sandbox_environment(struct ck_arena *arena, const struct ck_sandbox *sandbox, const struct ck_policy *policy,
-                           const struct ck_tool *const *tools, const char *home, const char ***ret_env,
-                           struct choke_error *error)
+int ck_sandbox_environment(struct ck_arena *arena, const struct ck_sandbox *sandbox,
+                           const struct ck_sandbox_frame *frame, const char ***ret_env, struct choke_error *error)
 {
-    const struct ck_host_environment fixed = {.home = home};
-    const char **env = ck_env_build(arena, policy, tools, &fixed, sandbox->variables);
+    const struct ck_host_environment fixed = {.home = frame->home};
+    const char **env = ck_env_build(arena, frame->policy, frame->tools, &fixed, sandbox->variables);
     if (env == NULL)
         return ck_error_oom(error);
     for (size_t i = 0; env[i] != NULL; i++) {

@@ -38,13 +38,18 @@ enum ck_sandbox_ruling ck_sandbox_rule(const char *const *allowlist, const char 
 int ck_sandbox_make(struct ck_arena *arena, const char *const *host, const char *const *extras,
                     const struct ck_sandbox **ret_sandbox, struct choke_error *error);
 
+/* What else an environment is made of. */
+struct ck_sandbox_frame {
+    const struct ck_policy *policy;     /* PATH is its search path */
+    const struct ck_tool *const *tools; /* as for ck_env_build; what they set holds against what passed */
+    const char *home;
+};
+
 /*
- * The whole environment, a NULL-terminated NAME=VALUE vector. PATH is the policy's search path, LANG and LC_ALL are
- * fixed; tools as for ck_env_build, and what they set holds against what passed. -EPERM with CHOKE_ENV_FORBIDDEN
- * where an entry sets something that looks like a credential; -ENOMEM.
+ * The whole environment, a NULL-terminated NAME=VALUE vector; LANG and LC_ALL are fixed. -EPERM with
+ * CHOKE_ENV_FORBIDDEN where an entry sets something that looks like a credential; -ENOMEM.
  */
-int ck_sandbox_environment(struct ck_arena *arena, const struct ck_sandbox *sandbox, const struct ck_policy *policy,
-                           const struct ck_tool *const *tools, const char *home, const char ***ret_env,
-                           struct choke_error *error);
+int ck_sandbox_environment(struct ck_arena *arena, const struct ck_sandbox *sandbox,
+                           const struct ck_sandbox_frame *frame, const char ***ret_env, struct choke_error *error);
 
 #endif

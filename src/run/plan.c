@@ -181,11 +181,11 @@ static int sandbox_environment(struct planner *planner, const struct ck_tool *co
     const struct choke_request *request = planner->request;
     struct ck_plan *plan = planner->plan;
     const char *const *host = request->probe == NULL ? (const char *const *)environ : NULL;
+    const struct ck_sandbox_frame frame = {.policy = planner->sources->policy, .tools = tools, .home = home};
     const struct ck_sandbox *sandbox;
     int result = ck_sandbox_make(&plan->arena, host, request->env, &sandbox, &plan->verdict.error);
     if (result == 0)
-        result = ck_sandbox_environment(&plan->arena, sandbox, planner->sources->policy, tools, home, &plan->env,
-                                        &plan->verdict.error);
+        result = ck_sandbox_environment(&plan->arena, sandbox, &frame, &plan->env, &plan->verdict.error);
     return result == 0 || result == -ENOMEM ? result : refuse(planner, "sandbox");
 }
 

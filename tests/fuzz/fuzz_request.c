@@ -158,9 +158,10 @@ static void check_sandbox(const struct ck_policy *policy, const struct input *in
     const char **env;
     struct choke_error error;
     const struct ck_tool *const tools[] = {verdict->tool, NULL};
+    const struct ck_sandbox_frame frame = {.policy = policy, .tools = tools, .home = "/tmp/probe"};
     const char *const *extras = input->request.sandbox ? input->request.env : NULL;
     require(ck_sandbox_make(&arena, input->request.env, extras, &sandbox, &error) == 0);
-    require(ck_sandbox_environment(&arena, sandbox, policy, tools, "/tmp/probe", &env, &error) == 0);
+    require(ck_sandbox_environment(&arena, sandbox, &frame, &env, &error) == 0);
     for (size_t i = 4 + verdict->tool->set_env_count; env[i] != NULL; i++)
         require(ck_sandbox_rule(ck_sandbox_allowlist, env[i], strcspn(env[i], "=")) == CK_SANDBOX_PASSES &&
                 ck_secret_kind(env[i]) == NULL);

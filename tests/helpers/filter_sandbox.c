@@ -85,13 +85,13 @@ static void make(const struct words *host, const struct words *extras)
     static const struct ck_policy policy = {.search_path = {places, 1}};
     static const struct ck_tool tool = {.name = "npm"};
     const struct ck_tool *const tools[] = {&tool, NULL};
+    const struct ck_sandbox_frame frame = {.policy = &policy, .tools = tools, .home = "/tmp/probe"};
     struct ck_arena arena = {0};
     struct choke_error error = {0};
     const struct ck_sandbox *sandbox = NULL;
     const char **env = NULL;
     if (ck_sandbox_make(&arena, host->items, extras->items, &sandbox, &error) == 0)
-        require(ck_sandbox_environment(&arena, sandbox, &policy, tools, "/tmp/probe", &env, &error) == 0,
-                "what passed is no environment");
+        require(ck_sandbox_environment(&arena, sandbox, &frame, &env, &error) == 0, "what passed is no environment");
     say(env != NULL ? "0" : choke_outcome_name(error.outcome));
     say(error.message);
     size_t count = 0;
