@@ -242,7 +242,7 @@ static long build_root(struct ck_cage *cage)
 
 long ck_cage_enter(struct ck_cage *cage, int program_fd)
 {
-    struct stat status;
+    struct stat status = {0};
     long result = CK_RAW2(fstat, program_fd, &status);
     if (result < 0)
         return result;
@@ -280,7 +280,7 @@ static long copy_tree(const struct ck_cage_run *run, const struct stat *held)
 {
     const struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
                                  .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
-    struct stat found;
+    struct stat found = {0};
     long fd = CK_RAW4(openat2, AT_FDCWD, run->root_path, &how, sizeof how);
     if (fd < 0)
         return fd;
@@ -300,7 +300,7 @@ static long copy_tree(const struct ck_cage_run *run, const struct stat *held)
 static long place_work(const struct ck_cage_run *run)
 {
     struct ck_cage *cage = run->cage;
-    struct stat held;
+    struct stat held = {0};
     long result = CK_RAW2(fstat, run->root_fd, &held);
     if (result < 0)
         return result;
@@ -336,7 +336,7 @@ static long place_work(const struct ck_cage_run *run)
  */
 static long fill_layer(struct ck_cage_run *run)
 {
-    struct stat held;
+    struct stat held = {0};
     long result = CK_RAW2(fstat, run->root_fd, &held);
     if (result == 0)
         result = CK_RAW3(mkdirat, AT_FDCWD, LAYER_UPPER, 0700);
@@ -356,7 +356,7 @@ static long fill_layer(struct ck_cage_run *run)
  */
 static long lay_over(struct ck_cage *cage)
 {
-    struct statfs found;
+    struct statfs found = {0};
     long result = CK_RAW5(mount, "work", CK_CAGE_WORK, "overlay", PLAIN,
                           "lowerdir=" CK_CAGE_WORK ",upperdir=" LAYER_UPPER ",workdir=" LAYER_WORK ",userxattr");
     if (result < 0)
