@@ -49,7 +49,8 @@ static void explain_failure(const struct ck_wire_proved *proved, struct ck_jail_
             : "";
     state->failed = ck_error_is_passing(proved->error) ? proved->error : 0;
     state->reason = reason_of(proved->error);
-    (void)snprintf(state->words, sizeof state->words, "building it failed: %s%s", strerror(proved->error), hint);
+    (void)snprintf(state->words, sizeof state->words, "building it failed: %s%s",
+                   proved->error == ENOSPC ? "no more namespaces may be made" : strerror(proved->error), hint);
 }
 
 /* The first layer that did not hold; all that were wanted (a bit for each wall) must. */
