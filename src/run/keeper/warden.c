@@ -27,7 +27,7 @@
 #define RETRY_NS 2000000u
 #define CANCEL_GRACE_NS 50000000u
 #define GIVE_UP_NS 20000000u
-#define IDLE_NS 1000000u /* when no plan has come for so long, there is time to let go of what the last run had */
+#define IDLE_NS 250000u /* when no plan has come for so long, there is time to let go of what the last run had */
 #define NS_PER_S UINT64_C(1000000000)
 #define NEVER UINT64_MAX
 
