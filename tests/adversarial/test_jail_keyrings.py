@@ -12,7 +12,12 @@ SYS_ADD_KEY, SYS_KEYCTL, USER_KEYRING, REVOKE = 248, 250, -4, 3
 
 
 def test_no_key_is_left(cell):
-    cell.breaks_out_only_outside("breach_calls", "keyring", errnos="EPERM")
+    answer = cell.breaks_out_only_outside("breach_calls", "keyring", errnos="EPERM")
+    assert b"(add_key)" in answer.stream("stdout")
+
+
+def test_no_keyring_is_found(cell):
+    cell.breaks_out_only_outside("breach_calls", "find_keyring", errnos="EPERM")
 
 
 @pytest.mark.skipif(os.uname().machine != "x86_64", reason="the numbers of the calls are this machine's")

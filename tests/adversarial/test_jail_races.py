@@ -5,7 +5,7 @@ Expected: in 10,000 launches no tool reads a file from outside. It runs in the d
 """
 from feature import scaled
 
-LAUNCHES = {"native": 10000, "bwrap": 1000}
+LAUNCHES = {"native": 10000, "bwrap": 500}
 
 
 def test_race_is_never_won(cell):
@@ -15,4 +15,4 @@ def test_race_is_never_won(cell):
     answer = cell.box.host("host_jail_race", cell.jail, count, cell.box.outside, policy=policy, deadline=200)
     words = answer.out.split()
     ran, refused = int(words[2]), int(words[4])
-    assert ran > 0 and refused > 0, "the race was not run: " + answer.out.decode()
+    assert ran > count // 20 and refused > count // 20, "the race was not run: " + answer.out.decode()

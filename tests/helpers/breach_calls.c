@@ -6,6 +6,7 @@
  *   abstract NAME          a word to a listener on an abstract socket
  *   datagram PATH          a word to a datagram socket in the file system, by way of a socket pair
  *   keyring                a key into the user's keyring, and back
+ *   find_keyring           the number of the user's keyring
  *   request_key NAME       a key that somebody else put there
  *   uring                  a ring
  *   x32, i386              getpid by another entry to the kernel
@@ -107,6 +108,12 @@ static const char *keyring(char **arguments)
     return syscall(SYS_keyctl, KEYCTL_READ, key, back, sizeof back) == 4 ? NULL : "keyctl";
 }
 
+static const char *find_keyring(char **arguments)
+{
+    (void)arguments;
+    return syscall(SYS_keyctl, KEYCTL_GET_KEYRING_ID, KEY_SPEC_USER_KEYRING, 1) < 0 ? "keyctl" : NULL;
+}
+
 static const char *request_key(char **arguments)
 {
     return syscall(SYS_request_key, "user", arguments[0], NULL, KEY_SPEC_USER_KEYRING) < 0 ? "request_key" : NULL;
@@ -188,6 +195,7 @@ static const struct breach ways[] = {
     {"abstract", 1, abstract},
     {"datagram", 1, datagram},
     {"keyring", 0, keyring},
+    {"find_keyring", 0, find_keyring},
     {"request_key", 1, request_key},
     {"uring", 0, uring},
     {"x32", 0, x32},

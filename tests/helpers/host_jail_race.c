@@ -1,6 +1,6 @@
 /*
  * host_jail_race POLICY ROOT JAIL COUNT OUTSIDE - a thread exchanges ROOT/work (a directory) and ROOT/trap (a link to OUTSIDE)
- * as fast as it can while COUNT tools are launched in the jail with cwd "work". A tool reads "who" there. It is never that of
+ * at random moments while COUNT tools are launched in the jail with cwd "work". A tool reads "who" there. It is never that of
  * OUTSIDE: the run is refused, or it reads that of ROOT/work.
  */
 #include "host.h"
@@ -12,11 +12,21 @@
 
 static atomic_bool over;
 
+/* Up to two milliseconds, so that swaps fall into every phase of a run. */
+static void loiter(unsigned *seed)
+{
+    double end = host_now() + (double)(rand_r(seed) % 2000) / 1e6;
+    while (host_now() < end && !atomic_load(&over)) {
+    }
+}
+
 static void *swap(void *data)
 {
     int root_fd = *(int *)data;
+    unsigned seed = 1;
     while (!atomic_load(&over)) {
         CHECK(renameat2(root_fd, "work", root_fd, "trap", RENAME_EXCHANGE) == 0);
+        loiter(&seed);
     }
     return NULL;
 }
