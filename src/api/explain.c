@@ -76,7 +76,8 @@ static bool complete(const struct choke_decision *decision, const struct ck_plan
     return decision->rule != NULL && (plan->tool_name == NULL || decision->tool_name != NULL) &&
            (plan->tool_path == NULL || decision->tool_path != NULL) && (plan->argv == NULL || decision->argv != NULL) &&
            (plan->env == NULL || decision->env != NULL) && (plan->wrap.argv == NULL || decision->jail_argv != NULL) &&
-           ((plan->cage.fd < 0 && plan->confine.grants == NULL) || decision->outcome != CHOKE_NONE || decision->mounts != NULL);
+           ((plan->cage.fd < 0 && plan->confine.grants == NULL) || decision->outcome != CHOKE_NONE ||
+            decision->mounts != NULL);
 }
 
 int choke_explain(struct choke_context *context, const struct choke_request *request,

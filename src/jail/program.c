@@ -48,8 +48,7 @@ void ck_program_add(struct ck_program *program, enum ck_cage_op op, const char *
     if (steps == NULL)
         return;
     program->steps = steps;
-    const struct ck_program_step step = {
-        .op = op, .inside = copy(program, inside), .outside = copy(program, outside)};
+    const struct ck_program_step step = {.op = op, .inside = copy(program, inside), .outside = copy(program, outside)};
     if (!program->no_memory)
         program->steps[program->steps_count++] = step;
 }

@@ -192,8 +192,7 @@ static int sandbox_environment(struct planner *planner, const struct ck_tool *co
 static int usual_environment(struct planner *planner, const struct ck_tool *const *tools, const char *home)
 {
     struct ck_plan *plan = planner->plan;
-    const struct ck_host_environment host = {
-        .home = home, .lang = getenv("LANG"), .lc_all = getenv("LC_ALL")};
+    const struct ck_host_environment host = {.home = home, .lang = getenv("LANG"), .lc_all = getenv("LC_ALL")};
     plan->env = ck_env_build(&plan->arena, planner->sources->policy, tools, &host, planner->request->env);
     return plan->env == NULL ? -ENOMEM : 0;
 }
@@ -285,10 +284,17 @@ static int step_stdin(struct planner *planner)
 
 int ck_plan_make(const struct ck_plan_sources *sources, const struct choke_request *request, struct ck_plan *ret)
 {
-    static const plan_step steps[] = {step_judge, step_limits, step_stdin, step_root,    step_cwd,
-                                      step_paths, step_tool,   step_jail,  step_strings, step_execs, step_keep};
-    *ret = (struct ck_plan){
-        .cage = {.fd = -1}, .keep = {.fd = -1}, .wrap = {.image_fd = -1, .program_fd = -1, .bwrap_fd = -1}, .confine = {.filter_fd = -1}, .root_fd = -1, .cwd_fd = -1, .execute_fd = -1, .ruleset_fd = -1, .stdin_fd = -1};
+    static const plan_step steps[] = {step_judge, step_limits, step_stdin,   step_root,  step_cwd, step_paths,
+                                      step_tool,  step_jail,   step_strings, step_execs, step_keep};
+    *ret = (struct ck_plan){.cage = {.fd = -1},
+                            .keep = {.fd = -1},
+                            .wrap = {.image_fd = -1, .program_fd = -1, .bwrap_fd = -1},
+                            .confine = {.filter_fd = -1},
+                            .root_fd = -1,
+                            .cwd_fd = -1,
+                            .execute_fd = -1,
+                            .ruleset_fd = -1,
+                            .stdin_fd = -1};
     struct planner planner = {.sources = sources, .request = request, .plan = ret};
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
         int result = steps[i](&planner);

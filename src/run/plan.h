@@ -72,10 +72,10 @@ struct ck_plan {
     struct ck_cage_image cage;             /* the native jail; its descriptor belongs to the context */
     struct ck_plan_wrap wrap;
     struct ck_plan_confine confine;
-    const char *cage_root;                 /* where the root is on the host */
-    const char *cage_cwd;                  /* the working directory inside */
+    const char *cage_root; /* where the root is on the host */
+    const char *cage_cwd;  /* the working directory inside */
     enum ck_workspace workspace;
-    struct ck_keep_place keep; /* where what is written into an overlay goes */
+    struct ck_keep_place keep;  /* where what is written into an overlay goes */
     uint64_t limits[CK_LIMITS]; /* as they travel; 0: none */
     bool limited;               /* there is one that a cgroup may hold */
     struct ck_identity root;

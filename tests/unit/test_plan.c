@@ -56,7 +56,8 @@ static int setup(void **state)
     load_policy(fixture);
     assert_int_equal(
         ck_search_init(&fixture->search, fixture->policy->search_path.items, fixture->policy->search_path.count), 0);
-    fixture->sources = (struct ck_plan_sources){.policy = fixture->policy, .jails = &fixture->jails,
+    fixture->sources = (struct ck_plan_sources){.policy = fixture->policy,
+                                                .jails = &fixture->jails,
                                                 .policy_place = &fixture->place,
                                                 .search = &fixture->search,
                                                 .null_fd = open("/dev/null", O_RDWR | O_CLOEXEC)};

@@ -280,14 +280,14 @@ struct ck_child {
     const int *fds;  /* CK_WIRE_FDS of them */
     char *const *argv;
     char *const *envp;
-    const char *path;     /* NULL: execute fds[CK_WIRE_EXECUTABLE] */
-    int ruleset_fd;       /* -1: none */
-    const void *filter;   /* NULL: none, and its capabilities stay */
+    const char *path;   /* NULL: execute fds[CK_WIRE_EXECUTABLE] */
+    int ruleset_fd;     /* -1: none */
+    const void *filter; /* NULL: none, and its capabilities stay */
     uint32_t filter_count;
     bool keep_executable; /* the executable is a script, to be put at CK_SCRIPT_FD */
     struct ck_rlimit rlimits[CK_LIMITS];
     unsigned rlimit_count;
-    bool sealed;          /* nothing is executed but fds[CK_WIRE_EXECUTABLE], once */
+    bool sealed; /* nothing is executed but fds[CK_WIRE_EXECUTABLE], once */
     uint32_t failed_stage;
     int32_t failed_errno;
 };
