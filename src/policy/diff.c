@@ -212,14 +212,12 @@ static void diff_egress(const struct pair *pair)
             ck_change_add(pair->changes, reached(was, is->items[i]) ? NEUTRAL : WIDENS, "egress", NULL, is->items[i]);
 }
 
-/* Read-only is least; what is kept apart is less than what is written. */
 static void diff_workspace(const struct pair *pair)
 {
-    static const int widths[] = {[CK_WORKSPACE_RO] = 0, [CK_WORKSPACE_OVERLAY] = 1, [CK_WORKSPACE_RW] = 2};
     enum ck_workspace was = pair->before->workspace;
     enum ck_workspace is = pair->after->workspace;
     ck_change_text(pair->changes, "workspace", ck_workspace_name(was), ck_workspace_name(is),
-                   widths[is] > widths[was] ? WIDENS : NARROWS);
+                   ck_workspace_narrows(was, is) ? NARROWS : WIDENS);
 }
 
 /* ---- whole policies ---------------------------------------------------------------------- */

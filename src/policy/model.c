@@ -81,6 +81,12 @@ const char *ck_workspace_name(enum ck_workspace workspace)
     return "?";
 }
 
+bool ck_workspace_narrows(enum ck_workspace before, enum ck_workspace after)
+{
+    static const int widths[] = {[CK_WORKSPACE_RO] = 0, [CK_WORKSPACE_OVERLAY] = 1, [CK_WORKSPACE_RW] = 2};
+    return widths[after] < widths[before];
+}
+
 const struct ck_tool *ck_policy_find(const struct ck_policy *policy, const char *name)
 {
     uint32_t low = 0;

@@ -194,6 +194,9 @@ const char *ck_route_name(enum ck_route route);
 const char *ck_platform_name(enum ck_platform platform);
 const char *ck_workspace_name(enum ck_workspace workspace);
 
+/* Is the second one less: read-only is least, and what is kept apart is less than what is written? */
+bool ck_workspace_narrows(enum ck_workspace before, enum ck_workspace after);
+
 /* Is the entry meant for the platform this was built for? */
 bool ck_tool_is_here(const struct ck_tool *tool);
 

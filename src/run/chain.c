@@ -194,10 +194,9 @@ static int move_paths(struct ck_plan *plan)
 /* The outermost tool's entry speaks for those that it runs; an inner one can only narrow. */
 static enum ck_workspace narrowest(const struct ck_execs_tool *tools, size_t count)
 {
-    static const int widths[] = {[CK_WORKSPACE_RO] = 0, [CK_WORKSPACE_OVERLAY] = 1, [CK_WORKSPACE_RW] = 2};
     enum ck_workspace least = tools[0].tool->workspace;
     for (size_t i = 1; i < count; i++)
-        if (widths[tools[i].tool->workspace] < widths[least])
+        if (ck_workspace_narrows(least, tools[i].tool->workspace))
             least = tools[i].tool->workspace;
     return least;
 }
