@@ -5,14 +5,13 @@ Expected: in 10,000 launches no tool reads a file from outside. It runs in the d
 """
 from feature import scaled
 
-LAUNCHES = {"native": 10000, "bwrap": 500}
+CAGED = {"native": 500, "bwrap": 100}
 
 
 def test_race_is_never_won(cell):
     cell.succeeds_inside("say_args")  # the jail is there
     policy = cell.write_policy(more=[cell.box.entry("cat", route="external")])
-    count = scaled(LAUNCHES[cell.jail], 300)
+    count = scaled(CAGED[cell.jail], 100)
     answer = cell.box.host("host_jail_race", cell.jail, count, cell.box.outside, policy=policy, deadline=200)
-    words = answer.out.split()
-    ran, refused = int(words[2]), int(words[4])
-    assert ran > count // 20 and refused > count // 20, "the race was not run: " + answer.out.decode()
+    read, missed, refused = map(int, answer.out.split()[1::2])
+    assert read > 0 and refused > 0 and read + missed >= count, "the race was not run: " + answer.out.decode()

@@ -1,7 +1,7 @@
 /*
  * host_jail_race POLICY ROOT JAIL COUNT OUTSIDE - a thread exchanges ROOT/work (a directory) and ROOT/trap (a link to OUTSIDE)
- * at random moments while COUNT tools are launched in the jail with cwd "work". A tool reads "who" there. It is never that of
- * OUTSIDE: the run is refused, or it reads that of ROOT/work.
+ * at random moments while tools are launched in the jail with cwd "work": 10,000 at least, of which COUNT got as far as the jail. A tool reads
+ * "who" there. It is never that of OUTSIDE. Says how many read it, missed it because it was gone by then, and were refused before anything was launched.
  */
 #include "host.h"
 
@@ -9,6 +9,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/stat.h>
+
+#define LAUNCHES 10000
 
 static atomic_bool over;
 
@@ -49,40 +51,49 @@ static void set_trap(int root_fd, const char *outside)
     CHECK(symlinkat(outside, root_fd, "trap") == 0);
 }
 
-/* true: it ran, beneath root; false: it was refused. Anything else ends the program. */
-static bool launch(struct choke_context *context, const char *root, enum choke_jail jail)
+struct tally {
+    long read, missed, refused;
+};
+
+/* It reads the right file, or finds none because the directory is gone from its place, or it is refused beforehand. */
+static void launch(struct choke_context *context, const char *root, enum choke_jail jail, struct tally *tally)
 {
     struct choke_request request = host_request((const char *const[]){"cat", "who", NULL}, root);
     request.cwd = "work";
     request.jail = jail;
     struct choke_result *result = host_run(context, &request);
-    bool ran = result->outcome == CHOKE_EXITED;
-    CHECK_SAYING(ran || result->outcome == CHOKE_CWD || result->outcome == CHOKE_SPAWN_FAILED, result->error.message);
-    /* The directory that was held can be gone from its place when the tool starts; it is not another then. */
-    bool read_it = ran && result->exit_code == 0;
-    CHECK_SAYING(!read_it || host_is(&result->out, "inside"), result->out.data);
-    CHECK_SAYING(read_it || result->out.length == 0, result->out.data);
+    if (result->outcome == CHOKE_EXITED && result->exit_code == 0) {
+        CHECK_SAYING(host_is(&result->out, "inside"), result->out.data);
+        tally->read++;
+    } else {
+        CHECK_SAYING(result->out.length == 0, result->out.data);
+        bool before = result->outcome == CHOKE_CWD;
+        bool within = result->outcome == CHOKE_EXITED || result->outcome == CHOKE_SPAWN_FAILED;
+        CHECK_SAYING(before || within, result->error.message);
+        tally->refused += before;
+        tally->missed += within;
+    }
     choke_result_free(result);
-    return read_it;
 }
 
 int main(int argc, char **argv)
 {
     CHECK(argc == 6);
     enum choke_jail jail = strcmp(argv[3], "bwrap") == 0 ? CHOKE_JAIL_BWRAP : CHOKE_JAIL_NATIVE;
-    long count = strtol(argv[4], NULL, 10), ran = 0;
+    long count = strtol(argv[4], NULL, 10);
+    struct tally tally = {0};
     int root_fd = open(argv[2], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     CHECK(root_fd >= 0);
     set_trap(root_fd, argv[5]);
     struct choke_context *context = host_context(argv[1]);
     pthread_t thread;
     CHECK(pthread_create(&thread, NULL, swap, &root_fd) == 0);
-    for (long i = 0; i < count; i++) {
-        ran += launch(context, argv[2], jail);
+    while (tally.read + tally.missed < count || tally.read + tally.missed + tally.refused < LAUNCHES) {
+        launch(context, argv[2], jail, &tally);
     }
     atomic_store(&over, true);
     CHECK(pthread_join(thread, NULL) == 0);
     choke_context_free(context);
-    printf("ok ran %ld refused %ld\n", ran, count - ran);
+    printf("read %ld missed %ld refused %ld\n", tally.read, tally.missed, tally.refused);
     return 0;
 }
