@@ -194,9 +194,9 @@ static int move_paths(struct ck_plan *plan)
 /* The outermost tool's entry speaks for those that it runs; an inner one can only narrow. */
 static enum ck_workspace narrowest(const struct ck_execs_tool *tools, size_t count)
 {
-    enum ck_workspace least = tools[0].tool->workspace;
-    for (size_t i = 1; i < count; i++)
-        if (ck_workspace_narrows(least, tools[i].tool->workspace))
+    enum ck_workspace least = CK_WORKSPACE_RW;
+    for (size_t i = 0; i < count; i++)
+        if (tools[i].tool != NULL && ck_workspace_narrows(least, tools[i].tool->workspace))
             least = tools[i].tool->workspace;
     return least;
 }

@@ -52,7 +52,7 @@ static bool take_word(const char **at, const char *word)
     return true;
 }
 
-static long read_mode(const char *mode, char *path, struct ck_cage_run *run, bool *ret_pwd)
+static long read_mode(const char *mode, const char *path, struct ck_cage_run *run, bool *ret_pwd)
 {
     run->workspace = take_word(&mode, "rw") ? CK_WORKSPACE_RW : CK_WORKSPACE_RO;
     if (run->workspace == CK_WORKSPACE_RO && !take_word(&mode, "ro"))
@@ -96,7 +96,7 @@ static void drop_pwd(char **envp)
 
 static long map_file(int fd, int protection, int flags)
 {
-    struct stat status;
+    struct stat status = {0};
     long result = CK_RAW2(fstat, fd, &status);
     return result < 0 ? result : CK_RAW6(mmap, NULL, status.st_size, protection, flags, fd, 0);
 }

@@ -39,7 +39,7 @@ static uint64_t outside[CK_WALL_NAMESPACES];
 
 static uint64_t namespace_of(const char *link)
 {
-    struct stat status;
+    struct stat status = {0};
     return CK_RAW4(newfstatat, AT_FDCWD, link, &status, 0) < 0 ? 0 : (uint64_t)status.st_ino;
 }
 
