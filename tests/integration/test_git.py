@@ -210,7 +210,9 @@ def same(repo, line, directory):
     repo.stir()
     answer = repo.box.run("git", *words, policy="default", cwd=directory, root=repo.path)
     assert answer.outcome == "exited", answer.document
-    return (answer.status, answer.stream("stdout")) == (plain.status, plain.out)
+    # In a jail the repository is at /work.
+    out = answer.stream("stdout").replace(b"/work", str(repo.path).encode())
+    return (answer.status, out) == (plain.status, plain.out)
 
 
 @pytest.mark.parametrize("lines, below", [(ANYWHERE + TOP, False), (ANYWHERE + BELOW, True)], ids=["top", "below"])

@@ -23,7 +23,6 @@
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <linux/mount.h>
-#include <linux/openat2.h>
 #include <linux/prctl.h>
 #include <linux/sched.h>
 #include <signal.h>
@@ -278,10 +277,8 @@ long ck_cage_enter(struct ck_cage *cage, int program_fd)
 /* In the namespace of the host's tree: a copy of the tree at root_path, if it is what root_fd holds open. */
 static long copy_tree(const struct ck_cage_run *run, const struct stat *held)
 {
-    const struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
-                                 .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
     struct stat found = {0};
-    long fd = CK_RAW4(openat2, AT_FDCWD, run->root_path, &how, sizeof how);
+    long fd = open_path(run->root_path, O_PATH | O_DIRECTORY);
     if (fd < 0)
         return fd;
     long result = CK_RAW2(fstat, fd, &found);
