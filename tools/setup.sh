@@ -21,31 +21,28 @@ python3         file /usr/bin/python3
 git             command git
 '
 needs_test='
-libcmocka-dev       module cmocka
-python3-pytest      python pytest
-python3-hypothesis  python hypothesis
-python3-jsonschema  python jsonschema
-python3-yaml        python yaml
-python3-yaml        python yaml
-clang               command clang
-clang-format        command clang-format
-clang-tidy          command clang-tidy
-libclang-rt-dev     fuzzer clang
-strace              command strace
-bubblewrap          command bwrap
-nodejs              command node
-npm                 command npm
-docker.io           file /usr/sbin/dockerd
-procps              command ps
-util-linux          command setarch
-jq                  command jq
-ripgrep             command rg
-nodejs              command node
-npm                 command npm
-docker.io           command docker
-mandoc              command mandoc
-shellcheck          command shellcheck
-zsh                 command zsh
+libcmocka-dev         module cmocka
+python3-pytest        python pytest
+python3-hypothesis    python hypothesis
+python3-pytest-xdist  python xdist
+python3-jsonschema    python jsonschema
+python3-yaml          python yaml
+clang                 command clang
+clang-format          command clang-format
+clang-tidy            command clang-tidy
+libclang-rt-dev       fuzzer clang
+strace                command strace
+bubblewrap            command bwrap
+nodejs                command node
+npm                   command npm
+docker.io             file /usr/sbin/dockerd
+procps                command ps
+util-linux            command setarch
+jq                    command jq
+ripgrep               command rg
+mandoc                command mandoc
+shellcheck            command shellcheck
+zsh                   command zsh
 '
 # What the bench compares the library with; it leaves out what is missing.
 needs_bench='

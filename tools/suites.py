@@ -242,7 +242,8 @@ def behaviour(directory, place, env=None, extra=()):
 def about(names, directory, env=None):
     files = [os.path.relpath(path, ROOT) for name in names for place in ("integration", "adversarial")
              for path in sorted(glob.glob(os.path.join(ROOT, "tests", place, name)))]
-    return pytest(files, {"CHOKE_BUILD": os.path.join(ROOT, directory), **(env or {})}, report="tools")
+    return pytest(files, {"CHOKE_BUILD": os.path.join(ROOT, directory), **(env or {})}, report="tools",
+                  extra=["-n", str(harness.JOBS + 1), "--dist", "loadfile"])
 
 
 @suite("tools", "build-gcc")
