@@ -17,6 +17,7 @@ libcyaml-dev    module libcyaml
 libyaml-dev     module yaml-0.1
 libjansson-dev  module jansson
 libsodium-dev   module libsodium
+libseccomp-dev  module libseccomp
 python3         file /usr/bin/python3
 git             command git
 '
