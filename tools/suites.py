@@ -233,29 +233,28 @@ ABOUT_ARGUMENTS = ("test_grammar_properties.py", "test_gtfobins_*.py")
 
 
 def behaviour(directory, place, env=None, extra=()):
-    left_out = ABOUT_TOOLS + (ABOUT_JAILS if env else ())
-    others = [f"--ignore-glob=*/{name}" for name in left_out]
+    others = [f"--ignore-glob=*/{name}" for name in ABOUT_TOOLS + ABOUT_JAILS]
     return pytest([f"tests/{place}"], {"CHOKE_BUILD": os.path.join(ROOT, directory), **(env or {})},
                   extra=[*others, *extra])
 
 
-def about(names, directory, env=None):
+def about(names, directory, report, env=None):
     files = [os.path.relpath(path, ROOT) for name in names for place in ("integration", "adversarial")
              for path in sorted(glob.glob(os.path.join(ROOT, "tests", place, name)))]
-    return pytest(files, {"CHOKE_BUILD": os.path.join(ROOT, directory), **(env or {})}, report="tools",
+    return pytest(files, {"CHOKE_BUILD": os.path.join(ROOT, directory), **(env or {})}, report=report,
                   extra=["-n", str(harness.JOBS + 1), "--dist", "loadfile"])
 
 
 @suite("tools", "build-gcc")
 def tools_suite(_):
     """the default policy with the tools themselves, and in hostile repositories"""
-    return about(ABOUT_TOOLS, "build")
+    return about(ABOUT_TOOLS, "build", "tools")
 
 
 @suite("asan-tools", "build-asan")
 def asan_tools(_):
     """arguments under ASan and UBSan"""
-    return about(ABOUT_ARGUMENTS, "build-asan", SANITIZER_OPTIONS)
+    return about(ABOUT_ARGUMENTS, "build-asan", "tools", SANITIZER_OPTIONS)
 
 
 @suite("unit", "build-gcc", alone=True)
@@ -274,6 +273,12 @@ def integration(_):
 def adversarial(_):
     """attacks, each with its refusal"""
     return behaviour("build", "adversarial")
+
+
+@suite("jails", "build-gcc", alone=True)
+def jails(_):
+    """attacks from within a jail, and on what it is made of"""
+    return about(ABOUT_JAILS, "build", "jails")
 
 
 @suite("clang-unit", "build-clang", alone=True)
