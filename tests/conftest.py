@@ -24,12 +24,24 @@ from processes import children_of_self, describe, descendants, reap, wait_until 
 
 PR_SET_CHILD_SUBREAPER = 36
 
+# Where tests run in several processes those of a file stay together, for what they share; but not these, which share
+# nothing and take long.
+APART = {"test_git_repository.py", "test_grammar_properties.py", "test_jail_leftovers.py", "test_overlay_tree.py",
+         "test_swapped_binary.py"}
+
 
 def pytest_configure(config):
     if "CHOKE_BUILD" not in os.environ:
         raise pytest.UsageError("CHOKE_BUILD must name the build directory")
+    config.addinivalue_line("markers", "xdist_group(name): runs in the same process as others of the name")
     if ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
         raise pytest.UsageError("cannot become a child subreaper")
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.path.name not in APART:
+            item.add_marker(pytest.mark.xdist_group(item.path.name))
 
 
 @pytest.fixture(scope="session")

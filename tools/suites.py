@@ -242,7 +242,7 @@ def about(names, directory, report, env=None):
     files = [os.path.relpath(path, ROOT) for name in names for place in ("integration", "adversarial")
              for path in sorted(glob.glob(os.path.join(ROOT, "tests", place, name)))]
     return pytest(files, {"CHOKE_BUILD": os.path.join(ROOT, directory), **(env or {})}, report=report,
-                  extra=["-n", str(harness.JOBS + 1), "--dist", "loadfile"])
+                  extra=["-n", str(harness.JOBS + 1), "--dist", "loadgroup"])
 
 
 @suite("tools", "build-gcc")
