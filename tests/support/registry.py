@@ -2,6 +2,7 @@
 
 They are kept in the build directory, so that they are fetched once, and copied to where every user can read them.
 """
+import fcntl
 import os
 import pathlib
 import shutil
@@ -18,9 +19,15 @@ def fetched() -> pathlib.Path:
     """The directory with node_modules, made where it is not there yet."""
     name = "-".join(version for _, version in sorted(PACKAGES.items()))
     kept = pathlib.Path(os.environ["CHOKE_BUILD"]) / "test-tools" / name
-    if kept.is_dir():
-        return kept
     kept.parent.mkdir(exist_ok=True)
+    with open(kept.parent / "lock", "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # the tests may run in several processes
+        if not kept.is_dir():
+            fetch(kept)
+    return kept
+
+
+def fetch(kept: pathlib.Path) -> None:
     with tempfile.TemporaryDirectory(dir=kept.parent) as place:
         words = ["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix", place,
                  *(f"{package}@{version}" for package, version in PACKAGES.items())]
@@ -31,7 +38,6 @@ def fetched() -> pathlib.Path:
         ready.mkdir()
         os.rename(pathlib.Path(place) / "node_modules", ready / "node_modules")
         os.rename(ready, kept)
-    return kept
 
 
 def install(stage: pathlib.Path) -> pathlib.Path:
