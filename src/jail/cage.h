@@ -19,6 +19,7 @@
 
 #include "base/workspace.h"
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define CK_CAGE_WORK "/work"
@@ -52,6 +53,12 @@ struct ck_cage_program {
     uint32_t tmp_options_at;                             /* of the mount of /tmp: "mode=0755,size=..." */
     uint64_t landlock_fs, landlock_net, landlock_scoped; /* what is handled; 0 everywhere: no Landlock */
 };
+
+/* The text at an offset, NULL for 0. */
+static inline const char *ck_cage_text(const struct ck_cage_program *program, uint32_t at)
+{
+    return at != 0 ? (const char *)program + at : NULL;
+}
 
 /* What the jail consists of; each is proven by trying to get through it (keeper/prove.c). */
 enum ck_cage_wall {

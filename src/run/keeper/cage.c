@@ -57,62 +57,42 @@
 #define LAYER_OPTIONS "mode=0700,size=1g,nr_inodes=200k"
 #define ATTR_PLAIN (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC)
 
-static const char *text_at(const struct ck_cage_program *program, uint32_t at)
-{
-    return at != 0 ? (const char *)program + at : NULL;
-}
-
 /* ---- namespaces -------------------------------------------------------------------------- */
-
-static long write_text(const char *path, const char *text, const char *end)
-{
-    long fd = CK_RAW4(openat, AT_FDCWD, path, O_WRONLY | O_CLOEXEC, 0);
-    if (fd < 0)
-        return fd;
-    long result = CK_RAW3(write, fd, text, end - text);
-    ck_close((int)fd);
-    return result < 0 ? result : 0;
-}
 
 /* One id, the same inside and outside. */
 static long map_id(const char *path, uint32_t id)
 {
     char text[64];
     char *end = ck_put_text(ck_put_number(ck_put_text(ck_put_number(text, id), " "), id), " 1");
-    return write_text(path, text, end);
+    return ck_write_text(path, text, end);
 }
 
 /*
- * The warden was not dumpable, so its own maps belong to root; it has to be for a moment. Its descriptors are sockets
- * to the caller, and the caller is no better protected than this.
+ * The keeper's family is not dumpable, so its own maps belong to root; it has to be for a moment. Its descriptors are
+ * sockets to the caller, and the caller is no better protected than this.
  */
-static long enter_user(const struct ck_cage_program *program)
+long ck_user_enter(uint32_t uid, uint32_t gid)
 {
     static const char deny[] = "deny";
     (void)CK_RAW5(prctl, PR_SET_DUMPABLE, 1, 0, 0, 0);
     long result = CK_RAW1(unshare, CLONE_NEWUSER);
     if (result == 0) {
-        (void)write_text("/proc/self/setgroups", deny, deny + sizeof deny - 1);
-        result = map_id("/proc/self/uid_map", program->uid);
+        (void)ck_write_text("/proc/self/setgroups", deny, deny + sizeof deny - 1);
+        result = map_id("/proc/self/uid_map", uid);
     }
     if (result == 0)
-        result = map_id("/proc/self/gid_map", program->gid);
+        result = map_id("/proc/self/gid_map", gid);
     (void)CK_RAW5(prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);
     return result;
 }
 
-static long open_path(const char *path, int flags)
-{
-    return CK_RAW4(openat, AT_FDCWD, path, flags | O_CLOEXEC, 0);
-}
-
 /*
  * Two mount namespaces: one with the host's tree, in which a mount that comes later on the host is seen, and none of
- * ours there; and one for the new root alone, which is what every run copies. The fewer mounts, the less a run costs.
+ * ours there; and one for the new root alone, in which runs are made.
  */
 static long enter_namespaces(struct ck_cage *cage)
 {
-    long result = enter_user(cage->program);
+    long result = ck_user_enter(cage->program->uid, cage->program->gid);
     if (result == 0)
         result = CK_RAW1(unshare, NAMESPACES);
     if (result == 0)
@@ -120,7 +100,7 @@ static long enter_namespaces(struct ck_cage *cage)
     if (result == 0)
         result = CK_RAW5(mount, NULL, "/", NULL, MS_REC | MS_SLAVE, NULL);
     if (result == 0)
-        result = open_path("/proc/self/ns/mnt", O_RDONLY);
+        result = ck_open_path("/proc/self/ns/mnt", O_RDONLY);
     if (result < 0)
         return result;
     cage->host_ns_fd = (int)result;
@@ -169,8 +149,8 @@ static long make_directory(int root_fd, const char *path)
 
 static long carry_out(const struct ck_cage_program *program, const struct ck_cage_step *step, int root_fd)
 {
-    const char *inside = text_at(program, step->inside);
-    const char *outside = text_at(program, step->outside);
+    const char *inside = ck_cage_text(program, step->inside);
+    const char *outside = ck_cage_text(program, step->outside);
     switch ((enum ck_cage_op)step->op) {
     case CK_CAGE_DIRECTORY:
         return make_directory(root_fd, inside);
@@ -257,11 +237,11 @@ long ck_cage_enter(struct ck_cage *cage, int program_fd)
     if (result == 0)
         result = build_root(cage);
     if (result == 0)
-        result = open_path("/proc/self/ns/mnt", O_RDONLY);
+        result = ck_open_path("/proc/self/ns/mnt", O_RDONLY);
     if (result < 0)
         return result;
     cage->root_ns_fd = (int)result;
-    result = open_path(CK_CAGE_TMP, O_PATH | O_DIRECTORY);
+    result = ck_open_path(CK_CAGE_TMP, O_PATH | O_DIRECTORY);
     if (result < 0)
         return result;
     cage->under_fd = (int)result;
@@ -278,7 +258,7 @@ long ck_cage_enter(struct ck_cage *cage, int program_fd)
 static long copy_tree(const struct ck_cage_run *run, const struct stat *held)
 {
     struct stat found = {0};
-    long fd = open_path(run->root_path, O_PATH | O_DIRECTORY);
+    long fd = ck_open_path(run->root_path, O_PATH | O_DIRECTORY);
     if (fd < 0)
         return fd;
     long result = CK_RAW2(fstat, fd, &found);
@@ -340,7 +320,7 @@ static long fill_layer(struct ck_cage_run *run)
     if (result == 0)
         result = CK_RAW3(mkdirat, AT_FDCWD, LAYER_WORK, 0700);
     if (result == 0)
-        result = open_path(LAYER_UPPER, O_RDONLY | O_DIRECTORY);
+        result = ck_open_path(LAYER_UPPER, O_RDONLY | O_DIRECTORY);
     if (result < 0)
         return result;
     run->layer_fd = (int)result;
@@ -386,7 +366,7 @@ static long place_tmp(struct ck_cage *cage)
     const struct ck_cage_program *program = cage->program;
     if (cage->tmp_placed)
         return 0;
-    long result = CK_RAW5(mount, "tmp", CK_CAGE_TMP, "tmpfs", PLAIN, text_at(program, program->tmp_options_at));
+    long result = CK_RAW5(mount, "tmp", CK_CAGE_TMP, "tmpfs", PLAIN, ck_cage_text(program, program->tmp_options_at));
     if (result < 0)
         return result;
     cage->tmp_placed = true;

@@ -22,8 +22,6 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 
-#define PROVE_SECONDS 2
-#define FIRST_FD 3
 #define ABI_WITH_SCOPES 6
 
 struct proof {
@@ -102,27 +100,6 @@ static __attribute__((noreturn)) void prover(void *argument)
 
 /* ---- the trial ---- */
 
-/* Nothing of the keeper's stays open but the socket, at FIRST_FD, and what came with it. */
-static long let_go(const struct ck_confined_birth *birth, int fds[CK_WIRE_PROOF_FDS])
-{
-    static const struct itimerval time = {.it_value = {.tv_sec = PROVE_SECONDS}};
-    static const uint64_t none = 0;
-    long moved[1 + CK_WIRE_PROOF_FDS];
-    for (int i = 0; i < 1 + CK_WIRE_PROOF_FDS; i++)
-        moved[i] = CK_RAW3(fcntl, i == 0 ? birth->socket_fd : birth->fds[i - 1], F_DUPFD_CLOEXEC, 32);
-    for (int i = 0; i < 1 + CK_WIRE_PROOF_FDS; i++) {
-        long result = CK_RAW3(dup3, moved[i], FIRST_FD + i, O_CLOEXEC);
-        if (result < 0)
-            return result;
-        if (i > 0)
-            fds[i - 1] = FIRST_FD + i;
-    }
-    (void)CK_RAW5(prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-    (void)CK_RAW3(setitimer, ITIMER_REAL, &time, NULL);
-    (void)CK_RAW4(rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof none);
-    return CK_RAW3(close_range, FIRST_FD + 1 + CK_WIRE_PROOF_FDS, ~0u, 0);
-}
-
 /* What is tried must be possible without the walls. */
 static long lay_out(const int *fds)
 {
@@ -152,13 +129,17 @@ static long prove(struct proof *proof)
 void ck_confined_main(void *argument)
 {
     static struct proof proof;
-    static int fds[CK_WIRE_PROOF_FDS];
+    static int fds[1 + CK_WIRE_PROOF_FDS];
+    const struct ck_confined_birth *birth = argument;
     struct ck_wire_proved proved = {.kind = CK_WIRE_PROVED};
-    if (let_go(argument, fds) < 0)
+    fds[0] = birth->socket_fd;
+    for (int i = 0; i < CK_WIRE_PROOF_FDS; i++)
+        fds[1 + i] = birth->fds[i];
+    if (ck_settle(fds, 1 + CK_WIRE_PROOF_FDS) < 0)
         ck_leave(1);
-    proof.fds = fds;
+    proof.fds = fds + 1;
     proved.error = (int32_t)-prove(&proof);
     proved.held = proof.held;
-    (void)ck_send(FIRST_FD, &proved, sizeof proved, -1);
+    (void)ck_send(fds[0], &proved, sizeof proved, -1);
     ck_leave(0);
 }

@@ -1,9 +1,15 @@
 /* freestanding.c - the entry point, and the few things a C library would have given. See keeper.h. */
 #include "run/keeper/keeper.h"
 
+#include <fcntl.h>
+#include <linux/prctl.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <time.h>
+
+#define SETTLED_SECONDS 2
 
 /* The kernel starts a program with an aligned stack and no return address; the call below expects just that. */
 #if defined(__x86_64__)
@@ -174,4 +180,42 @@ unsigned ck_wait_readable(const int fds[3], uint64_t deadline_ns)
         if (polled[i].revents != 0)
             bits |= 1u << i;
     return bits;
+}
+
+long ck_open_path(const char *path, int flags)
+{
+    return CK_RAW4(openat, AT_FDCWD, path, flags | O_CLOEXEC, 0);
+}
+
+long ck_write_text(const char *path, const char *text, const char *end)
+{
+    long fd = ck_open_path(path, O_WRONLY);
+    if (fd < 0)
+        return fd;
+    long result = CK_RAW3(write, fd, text, end - text);
+    ck_close((int)fd);
+    return result < 0 ? result : 0;
+}
+
+/* Out of the way of their places first, for they may stand on each other's. */
+long ck_settle(int *fds, unsigned count)
+{
+    static const struct itimerval time = {.it_value = {.tv_sec = SETTLED_SECONDS}};
+    static const uint64_t none = 0;
+    long moved[CK_SETTLED_MAX];
+    int place = CK_FIRST_FD;
+    for (unsigned i = 0; i < count; i++)
+        moved[i] = fds[i] < 0 ? -1 : CK_RAW3(fcntl, fds[i], F_DUPFD_CLOEXEC, CK_FIRST_FD + CK_SETTLED_MAX);
+    for (unsigned i = 0; i < count; i++) {
+        if (fds[i] < 0)
+            continue;
+        long result = CK_RAW3(dup3, moved[i], place, O_CLOEXEC);
+        if (result < 0)
+            return result;
+        fds[i] = place++;
+    }
+    (void)CK_RAW5(prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    (void)CK_RAW3(setitimer, ITIMER_REAL, &time, NULL);
+    (void)CK_RAW4(rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof none);
+    return CK_RAW3(close_range, place, ~0u, 0);
 }

@@ -23,16 +23,6 @@
 #include <poll.h>
 #include <sys/wait.h>
 
-static const char *text_at(const struct ck_cage_program *program, uint32_t at)
-{
-    return at != 0 ? (const char *)program + at : NULL;
-}
-
-static long open_path(const char *path)
-{
-    return CK_RAW4(openat, AT_FDCWD, path, O_PATH | O_CLOEXEC, 0);
-}
-
 long ck_init_open_execs(struct ck_cage *cage)
 {
     const struct ck_cage_program *program = cage->program;
@@ -40,7 +30,7 @@ long ck_init_open_execs(struct ck_cage *cage)
     if (program->execs_count > CK_CAGE_EXECS_MAX)
         return -E2BIG;
     for (uint32_t i = 0; i < program->execs_count; i++) {
-        long fd = open_path(text_at(program, paths[i]));
+        long fd = ck_open_path(ck_cage_text(program, paths[i]), O_PATH);
         if (fd < 0)
             return fd;
         cage->exec_fds[i] = (int)fd;
@@ -75,7 +65,7 @@ static uint64_t writes_of(const struct ck_cage_program *program)
 
 static long allow_path(int ruleset_fd, const char *path, uint64_t access)
 {
-    long fd = open_path(path);
+    long fd = ck_open_path(path, O_PATH);
     if (fd < 0)
         return fd;
     long result = allow(ruleset_fd, (int)fd, access);

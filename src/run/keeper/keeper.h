@@ -55,6 +55,18 @@ uint64_t ck_now_ns(void);
 void ck_close(int fd);
 __attribute__((noreturn)) void ck_leave(int status);
 
+/* A path of this process's tree, close-on-exec; and what stands from text to end, into a file that is there. */
+long ck_open_path(const char *path, int flags);
+long ck_write_text(const char *path, const char *text, const char *end);
+
+/*
+ * For a child that tries something and ends. Of its descriptors only these stay, from CK_FIRST_FD on in this order; -1
+ * is passed over. It ends with the keeper, or after two seconds. 0 or a negative errno.
+ */
+#define CK_FIRST_FD 3
+#define CK_SETTLED_MAX 16
+long ck_settle(int *fds, unsigned count);
+
 /* Takes what a non-blocking signalfd has queued; which children ended is asked of waitid. */
 void ck_drain_signals(int signal_fd);
 
@@ -237,6 +249,9 @@ struct ck_cage_run {
     bool landed;           /* in a jail that bwrap made */
     int enter_fd;          /* cgroup.procs of where its limits are held; or -1 */
 };
+
+/* A user namespace of its own for the calling process, with one user and group that are the same inside and outside. */
+long ck_user_enter(uint32_t uid, uint32_t gid);
 
 /* Puts the calling warden into namespaces of its own and builds the root. 0 or a negative errno; then it is of no use. */
 long ck_cage_enter(struct ck_cage *cage, int program_fd);

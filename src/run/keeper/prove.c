@@ -21,10 +21,7 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 
-#define PROVE_SECONDS 2
 #define NULL_DEVICE 0x103 /* 1:3 */
-#define SOCKET_FD 3
-#define PROGRAM_FD 4
 #define TIOCSTI_WITH_HIGH_BITS ((INT64_C(1) << 32) | 0x5412)
 
 /* Namespaces of the keeper, to be compared with those inside. */
@@ -143,31 +140,13 @@ void ck_prover(void *argument)
     ck_leave(0);
 }
 
-/* Nothing of the keeper's stays open but the socket and the program. */
-static long let_go(const struct ck_prove_birth *birth)
-{
-    static const struct itimerval time = {.it_value = {.tv_sec = PROVE_SECONDS}};
-    static const uint64_t none = 0;
-    long socket_fd = CK_RAW3(fcntl, birth->socket_fd, F_DUPFD_CLOEXEC, 10);
-    long program_fd = CK_RAW3(fcntl, birth->program_fd, F_DUPFD_CLOEXEC, 10);
-    long result = CK_RAW3(dup3, socket_fd, SOCKET_FD, O_CLOEXEC);
-    if (result >= 0)
-        result = CK_RAW3(dup3, program_fd, PROGRAM_FD, O_CLOEXEC);
-    if (result >= 0)
-        result = CK_RAW3(close_range, PROGRAM_FD + 1, ~0u, 0);
-    (void)CK_RAW5(prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-    (void)CK_RAW3(setitimer, ITIMER_REAL, &time, NULL);
-    (void)CK_RAW4(rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof none);
-    return result;
-}
-
-static long prove(struct ck_cage *cage, struct ck_wire_proved *proved)
+static long prove(struct ck_cage *cage, int program_fd, struct ck_wire_proved *proved)
 {
     static const int no_fds[CK_WIRE_FDS_MAX] = {-1, -1, -1, -1, -1, -1, -1, -1, -1};
     struct ck_child child = {.fds = no_fds};
     siginfo_t info = {0};
     long root = CK_RAW4(openat, AT_FDCWD, "/usr", O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
-    long result = root < 0 ? root : ck_cage_enter(cage, PROGRAM_FD);
+    long result = root < 0 ? root : ck_cage_enter(cage, program_fd);
     proved->failed_step = cage->failed_step;
     if (result < 0)
         return result;
@@ -198,9 +177,11 @@ void ck_prove_main(void *argument)
     struct ck_wire_proved proved = {.kind = CK_WIRE_PROVED};
     for (uint32_t layer = 0; layer < CK_WALL_NAMESPACES; layer++)
         outside[layer] = namespace_of(links[layer]);
-    if (let_go(argument) < 0)
+    const struct ck_prove_birth *birth = argument;
+    int fds[2] = {birth->socket_fd, birth->program_fd};
+    if (ck_settle(fds, 2) < 0)
         ck_leave(1);
-    proved.error = (int32_t)-prove(&cage, &proved);
-    (void)ck_send(SOCKET_FD, &proved, sizeof proved, -1);
+    proved.error = (int32_t)-prove(&cage, fds[1], &proved);
+    (void)ck_send(fds[0], &proved, sizeof proved, -1);
     ck_leave(0);
 }

@@ -28,9 +28,6 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 
-#define SOCKET_FD 3
-#define CGROUP_FD 4
-#define TRIAL_SECONDS 2
 #define NOT_HELD (-EPROTO) /* accepted, and yet it does not hold */
 
 struct trial {
@@ -40,16 +37,6 @@ struct trial {
 };
 
 /* ---- small things ---- */
-
-static long write_file(const char *path, const char *text, const char *end)
-{
-    long fd = CK_RAW4(openat, AT_FDCWD, path, O_WRONLY | O_CLOEXEC, 0);
-    if (fd < 0)
-        return fd;
-    long result = CK_RAW3(write, fd, text, end - text);
-    ck_close((int)fd);
-    return result < 0 ? result : 0;
-}
 
 /* Waits for one child; its status as a number of ours, -ECHILD where there is none. */
 static long wait_child(siginfo_t *info)
@@ -141,27 +128,12 @@ static long try_seccomp(struct trial *trial)
 
 /* ---- namespaces ---- */
 
-static long map_id(const char *path, long id)
-{
-    char text[64];
-    char *end = ck_put_text(ck_put_number(ck_put_text(text, "0 "), id), " 1");
-    return write_file(path, text, end);
-}
-
 static long enter_user(void)
 {
-    static const char deny[] = "deny";
-    long uid = CK_RAW0(geteuid);
-    long gid = CK_RAW0(getegid);
-    long result = CK_RAW1(unshare, CLONE_NEWUSER);
-    if (result < 0)
-        return result;
-    (void)write_file("/proc/self/setgroups", deny, deny + sizeof deny - 1);
-    result = map_id("/proc/self/uid_map", uid);
-    return result < 0 ? result : map_id("/proc/self/gid_map", gid);
+    return ck_user_enter((uint32_t)CK_RAW0(geteuid), (uint32_t)CK_RAW0(getegid));
 }
 
-/* Inside it we are root, over what belongs to it: a host name of our own may be set. */
+/* Inside it we have every capability over what belongs to it: a host name of our own may be set. */
 static long try_user(struct trial *trial)
 {
     (void)trial;
@@ -338,37 +310,18 @@ static long (*const trials[CK_TRIALS])(struct trial *trial) = {
     [CK_TRIAL_OPENAT2] = try_openat2,
 };
 
-/* Nothing of the keeper's stays open but the socket to answer on and the cgroup to try in. */
-static long let_go(struct ck_trial_birth *birth, struct trial *trial)
-{
-    static const struct itimerval time = {.it_value = {.tv_sec = TRIAL_SECONDS}};
-    static const uint64_t none = 0;
-    long socket_fd = CK_RAW3(fcntl, birth->socket_fd, F_DUPFD_CLOEXEC, 10);
-    long cgroup_fd = birth->cgroup_fd < 0 ? -1 : CK_RAW3(fcntl, birth->cgroup_fd, F_DUPFD_CLOEXEC, 10);
-    long result = CK_RAW3(dup3, socket_fd, SOCKET_FD, O_CLOEXEC);
-    if (result >= 0 && cgroup_fd >= 0)
-        result = CK_RAW3(dup3, cgroup_fd, CGROUP_FD, O_CLOEXEC);
-    if (result >= 0)
-        result = CK_RAW3(close_range, cgroup_fd >= 0 ? CGROUP_FD + 1 : SOCKET_FD + 1, ~0u, 0);
-    *trial = (struct trial){.cgroup_fd = cgroup_fd >= 0 ? CGROUP_FD : -1, .number = birth->number};
-    (void)CK_RAW5(prctl, PR_SET_DUMPABLE, 1, 0, 0, 0);
-    (void)CK_RAW5(prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-    (void)CK_RAW3(setitimer, ITIMER_REAL, &time, NULL);
-    (void)CK_RAW4(rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof none);
-    return result < 0 ? result : 0;
-}
-
 void ck_trial_main(void *argument)
 {
     struct ck_trial_birth *birth = argument;
     struct ck_wire_tried tried = {.kind = CK_WIRE_TRIED, .trial = birth->trial, .error = EINVAL};
-    struct trial trial;
-    if (let_go(birth, &trial) < 0)
+    int fds[2] = {birth->socket_fd, birth->cgroup_fd};
+    if (ck_settle(fds, 2) < 0)
         ck_leave(1);
+    struct trial trial = {.cgroup_fd = fds[1], .number = birth->number};
     if (birth->trial < CK_TRIALS && trials[birth->trial] != NULL) {
         tried.error = (int32_t)-trials[birth->trial](&trial);
         tried.value = trial.value;
     }
-    (void)ck_send(SOCKET_FD, &tried, sizeof tried, -1);
+    (void)ck_send(fds[0], &tried, sizeof tried, -1);
     ck_leave(0);
 }
