@@ -3,10 +3,11 @@ there is found by the next run, and keys of the caller's (of an encrypted disk, 
 
 Expected: refused.
 """
+import ctypes
 import os
 import uuid
 
-import pytest
+from feature import needs_machine
 
 SYS_ADD_KEY, SYS_KEYCTL, USER_KEYRING, REVOKE = 248, 250, -4, 3
 
@@ -20,9 +21,8 @@ def test_no_keyring_is_found(cell):
     cell.breaks_out_only_outside("breach_calls", "find_keyring", errnos="EPERM")
 
 
-@pytest.mark.skipif(os.uname().machine != "x86_64", reason="the numbers of the calls are this machine's")
 def test_no_key_of_the_callers_is_used(root_cell):
-    import ctypes
+    needs_machine("x86_64")  # the numbers of the calls are
     name = "choke-" + uuid.uuid4().hex
     libc = ctypes.CDLL(None, use_errno=True)
     key = libc.syscall(SYS_ADD_KEY, b"user", name.encode(), b"secret", 6, USER_KEYRING)

@@ -3,12 +3,16 @@ compares numbers only would let them all through.
 
 Expected: the process is killed by SIGSYS at the first such call. Outside, i386 works and x32 does not kill.
 """
-import os
 import signal
 
 import pytest
 
-pytestmark = pytest.mark.skipif(os.uname().machine != "x86_64", reason="only x86_64 has these entries")
+from feature import needs_machine
+
+
+@pytest.fixture(autouse=True)
+def machine_with_other_entries():
+    needs_machine("x86_64")
 
 
 def test_i386_call_kills(cell):

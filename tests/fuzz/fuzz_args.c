@@ -7,6 +7,8 @@
  * The two must agree on what is let through. Of that: the tool's vector is the caller's with what is injected in its
  * places, reading it twice gives the same, and every path that the model sees is listed for the plan.
  */
+#include "promise.h"
+
 #include "policy/args.h"
 #include "policy/load.h"
 
@@ -18,8 +20,6 @@
 #define MAX_PICKS 12
 #define MAX_ARGUMENTS 48
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum kind { ANY, NUMBER, NAME, INSIDE, CHOICE };
 enum form { FLAG, VALUE, OPTIONAL, TWO_WORDS, DIGITS };
@@ -78,12 +78,6 @@ struct input {
     const uint8_t *data;
     size_t size;
 };
-
-static void require(bool promise)
-{
-    if (!promise)
-        abort();
-}
 
 static uint8_t take_byte(struct input *input)
 {

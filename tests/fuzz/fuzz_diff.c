@@ -5,6 +5,8 @@
  *   - what narrows in one direction widens in the other, and what is neutral is neutral in both;
  *   - where nothing widens, the new policy accepts no arguments that the old one refuses.
  */
+#include "promise.h"
+
 #include "policy/args.h"
 #include "policy/diff.h"
 #include "policy/load.h"
@@ -13,15 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 #define WORDS_MAX 64
-
-static void require(bool promise)
-{
-    if (!promise)
-        abort();
-}
 
 struct changes {
     struct choke_change *items;

@@ -1,6 +1,8 @@
 /*
  * fuzz_elf.c - any bytes as an ELF file: read with its promises kept, or one of the errors that the header names.
  */
+#include "promise.h"
+
 #include "sys/elf.h"
 
 #include <errno.h>
@@ -11,14 +13,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool promise)
-{
-    if (!promise)
-        abort();
-}
 
 static void check(const struct ck_elf *elf, const char *loader)
 {

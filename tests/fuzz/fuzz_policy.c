@@ -1,6 +1,8 @@
 /*
  * fuzz_policy.c - any bytes as a policy: accepted with its promises kept, or refused with a place and clean words.
  */
+#include "promise.h"
+
 #include "base/quote.h"
 #include "policy/environment.h"
 #include "policy/load.h"
@@ -9,14 +11,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool promise)
-{
-    if (!promise)
-        abort();
-}
 
 static bool printable(const char *text)
 {

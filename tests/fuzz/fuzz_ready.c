@@ -2,6 +2,8 @@
  * fuzz_ready.c - any bytes as a lock file, as a cache and as the loader's cache: taken as they are, or refused with
  * clean words. What is taken is written as text that is taken again, without a difference.
  */
+#include "promise.h"
+
 #include "ready/cache.h"
 #include "ready/lockfile.h"
 #include "ready/release.h"
@@ -12,14 +14,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool promise)
-{
-    if (!promise)
-        abort();
-}
 
 static bool printable(const char *text)
 {

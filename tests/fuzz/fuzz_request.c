@@ -7,6 +7,8 @@
  *   h HOME   l LANG   L LC_ALL   x sandbox
  * Other lines are skipped.
  */
+#include "promise.h"
+
 #include "base/quote.h"
 #include "policy/environment.h"
 #include "policy/judge.h"
@@ -19,8 +21,6 @@
 #include <string.h>
 
 #define MAX_STRINGS 64
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char policy_text[] =
     "version: 1\nsearch_path: [/usr/local/bin, /usr/bin]\ntools:\n"
@@ -40,12 +40,6 @@ struct input {
     size_t env_count;
     size_t egress_count;
 };
-
-static void require(bool promise)
-{
-    if (!promise)
-        abort();
-}
 
 static void add(const char **list, size_t *count, const char *text)
 {

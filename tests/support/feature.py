@@ -15,6 +15,11 @@ def skip(feature: str, why: str) -> None:
     pytest.skip(f"{feature}: {why}")
 
 
+def needs_machine(machine: str) -> None:
+    if os.uname().machine != machine:
+        skip(machine, f"this machine is {os.uname().machine}")
+
+
 def sanitized() -> bool:
     """A build with sanitizers is slower and larger; counts go down, promises do not."""
     return os.environ.get("CHOKE_SANITIZED") == "1"
