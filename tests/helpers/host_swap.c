@@ -43,10 +43,10 @@ static struct content load(const char *path)
     return content;
 }
 
-/* Up to a millisecond, so that swaps fall into every phase of a run. */
+/* As long as a run takes at most, so that swaps fall into every phase of one. */
 static void loiter(unsigned *seed)
 {
-    double end = host_now() + (double)(rand_r(seed) % 1000) / 1e6;
+    double end = host_now() + (double)(rand_r(seed) % 400) / 1e6;
     while (host_now() < end && !atomic_load(&over)) {
     }
 }

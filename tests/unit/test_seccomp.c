@@ -1,0 +1,289 @@
+/*
+ * test_seccomp.c - what the filter says to a call, without making the call: the program is carried out here, instruction by
+ * instruction, as the kernel would. So it is known also for what this machine's kernel has not (AF_ALG, x32), for what no
+ * test may do (reboot), and for other architectures.
+ */
+#include "sys/seccomp.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/personality.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <termios.h>
+
+#include <cmocka.h>
+
+#define KILLED SECCOMP_RET_KILL_PROCESS
+#define ALLOWED SECCOMP_RET_ALLOW
+#define REFUSED(errno_value) (SECCOMP_RET_ERRNO | (errno_value))
+#define X32 0x40000000
+#define HIGH (UINT64_C(0xdeadbeef) << 32)
+#define NOEXEC_SEAL 8 /* of memfd_create */
+#define FAMILIES 64
+
+struct program {
+    struct sock_filter *code;
+    size_t count;
+};
+
+static uint32_t load(const struct seccomp_data *data, uint32_t offset)
+{
+    uint32_t word;
+    assert_true(offset % sizeof word == 0 && offset <= sizeof *data - sizeof word);
+    memcpy(&word, (const char *)data + offset, sizeof word);
+    return word;
+}
+
+static bool jumps(const struct sock_filter *at, uint32_t value)
+{
+    switch (BPF_OP(at->code)) {
+    case BPF_JEQ:
+        return value == at->k;
+    case BPF_JGT:
+        return value > at->k;
+    case BPF_JGE:
+        return value >= at->k;
+    case BPF_JSET:
+        return (value & at->k) != 0;
+    default:
+        fail_msg("unknown jump %#x", at->code);
+        return false;
+    }
+}
+
+/* What the program returns. It ends: a jump goes forward only. */
+static uint32_t carry_out(const struct program *program, const struct seccomp_data *data)
+{
+    uint32_t value = 0;
+    for (size_t i = 0; i < program->count; i++) {
+        const struct sock_filter *at = &program->code[i];
+        if (at->code == (BPF_LD | BPF_W | BPF_ABS))
+            value = load(data, at->k);
+        else if (at->code == (BPF_ALU | BPF_AND | BPF_K))
+            value &= at->k;
+        else if (at->code == (BPF_JMP | BPF_JA))
+            i += at->k;
+        else if (BPF_CLASS(at->code) == BPF_JMP && BPF_SRC(at->code) == BPF_K)
+            i += jumps(at, value) ? at->jt : at->jf;
+        else if (at->code == (BPF_RET | BPF_K))
+            return at->k;
+        else
+            fail_msg("unknown instruction %#x", at->code);
+    }
+    fail_msg("the program does not end");
+    return 0;
+}
+
+static struct program build(unsigned options)
+{
+    struct program program = {0};
+    assert_int_equal(ck_seccomp_build(options, &program.code, &program.count), 0);
+    assert_true(program.count > 0);
+    return program;
+}
+
+struct call {
+    long number;
+    uint64_t args[4];
+    uint32_t answer;
+};
+
+static uint32_t ask(const struct program *program, uint32_t architecture, const struct call *call)
+{
+    struct seccomp_data data = {.nr = (int)call->number, .arch = architecture};
+    memcpy(data.args, call->args, sizeof call->args);
+    return carry_out(program, &data);
+}
+
+static void expect(unsigned options, const struct call *calls, size_t count)
+{
+    struct program program = build(options);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t answer = ask(&program, seccomp_arch_native(), &calls[i]);
+        if (answer != calls[i].answer)
+            fail_msg("options %u, row %zu (call %ld): %#x, not %#x", options, i, calls[i].number, answer,
+                     calls[i].answer);
+    }
+    free(program.code);
+}
+
+#define EXPECT(options, ...) \
+    expect((options), (const struct call[]){__VA_ARGS__}, \
+           sizeof((const struct call[]){__VA_ARGS__}) / sizeof(struct call))
+
+static void ordinary_calls_are_allowed(void **state)
+{
+    (void)state;
+    EXPECT(0, {SYS_read, {0}, ALLOWED}, {SYS_openat, {0, 0, O_CREAT, 0644}, ALLOWED}, {SYS_clone, {SIGCHLD}, ALLOWED},
+           {SYS_ioctl, {0, TCGETS}, ALLOWED}, {SYS_memfd_create, {0, NOEXEC_SEAL}, ALLOWED},
+           {SYS_socketpair, {AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC}, ALLOWED}, {SYS_personality, {PER_LINUX}, ALLOWED},
+           {SYS_fchmod, {0, 0755}, ALLOWED}, {SYS_prlimit64, {1}, ALLOWED}, {SYS_mount, {0}, ALLOWED});
+}
+
+/* Whatever family the kernel has, or will have. */
+static void no_family_gets_a_socket(void **state)
+{
+    (void)state;
+    struct program program = build(0);
+    for (uint64_t family = 0; family < FAMILIES; family++) {
+        const struct call one = {SYS_socket, {family, SOCK_SEQPACKET}, 0};
+        const struct call pair = {SYS_socketpair, {family, SOCK_SEQPACKET}, 0};
+        uint32_t expected = family == AF_UNIX ? ALLOWED : REFUSED(EAFNOSUPPORT);
+        assert_int_equal(ask(&program, seccomp_arch_native(), &one), REFUSED(EAFNOSUPPORT));
+        assert_int_equal(ask(&program, seccomp_arch_native(), &pair), expected);
+    }
+    free(program.code);
+    EXPECT(0, {SYS_socket, {AF_ALG, SOCK_SEQPACKET}, REFUSED(EAFNOSUPPORT)},
+           {SYS_socketpair, {AF_UNIX, SOCK_DGRAM}, REFUSED(EAFNOSUPPORT)},
+           {SYS_socketpair, {AF_UNIX, SOCK_RAW | SOCK_CLOEXEC}, REFUSED(EAFNOSUPPORT)});
+}
+
+/* Another architecture has other numbers, so nothing that it says can be believed. */
+static void another_entry_kills(void **state)
+{
+    (void)state;
+    static const uint32_t architectures[] = {AUDIT_ARCH_I386, AUDIT_ARCH_X86_64, AUDIT_ARCH_ARM, AUDIT_ARCH_AARCH64, 0,
+                                             UINT32_MAX};
+    struct program program = build(0);
+    const struct call harmless = {SYS_getpid, {0}, 0};
+    for (size_t i = 0; i < sizeof architectures / sizeof architectures[0]; i++) {
+        bool ours = architectures[i] == seccomp_arch_native();
+        assert_int_equal(ask(&program, architectures[i], &harmless), ours ? ALLOWED : KILLED);
+    }
+    free(program.code);
+}
+
+#ifdef __x86_64__
+/* x32 calls itself x86-64, and has a bit in its numbers; -1 is what a tracer leaves, and no call. */
+static void a_number_of_x32_kills(void **state)
+{
+    (void)state;
+    struct program program = build(0);
+    for (int number = 0; number < 600; number++) {
+        const struct call call = {X32 | number, {0}, 0};
+        assert_int_equal(ask(&program, AUDIT_ARCH_X86_64, &call), KILLED);
+    }
+    free(program.code);
+}
+#endif
+
+static void what_reaches_around_the_jail_is_refused(void **state)
+{
+    (void)state;
+    static const long calls[] = {
+        SYS_pivot_root,
+        SYS_chroot,
+        SYS_fsopen,
+        SYS_fsconfig,
+        SYS_fsmount,
+        SYS_fspick,
+        SYS_unshare,
+        SYS_process_madvise,
+        SYS_pidfd_getfd,
+        SYS_kcmp,
+        SYS_bpf,
+        SYS_perf_event_open,
+        SYS_userfaultfd,
+        SYS_io_uring_setup,
+        SYS_io_uring_enter,
+        SYS_keyctl,
+        SYS_add_key,
+        SYS_request_key,
+        SYS_io_uring_register,
+        SYS_fanotify_init,
+        SYS_vhangup,
+        SYS_kexec_load,
+        SYS_init_module,
+        SYS_open_by_handle_at,
+        SYS_name_to_handle_at,
+        SYS_finit_module,
+        SYS_delete_module,
+        SYS_reboot,
+        SYS_swapon,
+        SYS_swapoff,
+        SYS_acct,
+        SYS_quotactl,
+        SYS_syslog,
+        SYS_settimeofday,
+        SYS_clock_settime,
+        SYS_clock_adjtime,
+        SYS_adjtimex,
+        SYS_sethostname,
+        SYS_setdomainname,
+        SYS_ptrace,
+        SYS_process_vm_readv,
+        SYS_process_vm_writev,
+    };
+    struct program program = build(0);
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+        const struct call call = {calls[i], {0}, 0};
+        if (ask(&program, seccomp_arch_native(), &call) != REFUSED(EPERM))
+            fail_msg("call %ld is not refused", calls[i]);
+    }
+    free(program.code);
+}
+
+/* The kernel looks at the lower half of some arguments; what stands in the upper half changes nothing. */
+static void bits_that_the_kernel_does_not_look_at_do_not_help(void **state)
+{
+    (void)state;
+    EXPECT(0, {SYS_ioctl, {0, TIOCSTI}, REFUSED(EPERM)}, {SYS_ioctl, {0, HIGH | TIOCSTI}, REFUSED(EPERM)},
+           {SYS_ioctl, {0, TIOCLINUX}, REFUSED(EPERM)}, {SYS_ioctl, {0, HIGH | TIOCLINUX}, REFUSED(EPERM)},
+           {SYS_ioctl, {0, HIGH | TIOCSETD}, REFUSED(EPERM)}, {SYS_clone, {CLONE_NEWUSER}, REFUSED(EPERM)},
+           {SYS_clone, {HIGH | CLONE_NEWUSER | SIGCHLD}, REFUSED(EPERM)}, {SYS_clone, {CLONE_NEWNS}, REFUSED(EPERM)},
+           {SYS_memfd_create, {0, 0}, REFUSED(EPERM)}, {SYS_memfd_create, {0, HIGH}, REFUSED(EPERM)},
+           {SYS_socketpair, {AF_UNIX, HIGH | SOCK_DGRAM}, REFUSED(EAFNOSUPPORT)},
+           {SYS_personality, {HIGH | ADDR_NO_RANDOMIZE}, REFUSED(EPERM)},
+           {SYS_fchmod, {0, HIGH | 04755}, REFUSED(EPERM)}, {SYS_fchmodat, {0, 0, 02755}, REFUSED(EPERM)},
+           {SYS_openat, {0, 0, O_CREAT, HIGH | 04755}, REFUSED(EPERM)});
+}
+
+/* What cannot be looked at is not there; libc knows how to do without. */
+static void what_hides_its_arguments_is_not_there(void **state)
+{
+    (void)state;
+    EXPECT(0, {SYS_clone3, {0}, REFUSED(ENOSYS)}, {SYS_openat2, {0}, REFUSED(ENOSYS)});
+}
+
+static void options_change_what_they_name(void **state)
+{
+    (void)state;
+    EXPECT(CK_SECCOMP_TRACING, {SYS_ptrace, {0}, ALLOWED}, {SYS_process_vm_readv, {0}, ALLOWED},
+           {SYS_bpf, {0}, REFUSED(EPERM)});
+    EXPECT(CK_SECCOMP_ALONE, {SYS_mount, {0}, REFUSED(EPERM)}, {SYS_setns, {0}, REFUSED(EPERM)},
+           {SYS_shmget, {0}, REFUSED(EPERM)}, {SYS_fchmodat, {0}, REFUSED(EPERM)}, {SYS_prlimit64, {1}, REFUSED(EPERM)},
+           {SYS_prlimit64, {0}, ALLOWED}, {SYS_clone, {CLONE_NEWPID}, REFUSED(EPERM)}, {SYS_fchmod, {0}, ALLOWED},
+           {SYS_utimensat, {0, 0}, ALLOWED}, {SYS_utimensat, {0, 1}, REFUSED(EPERM)}, {452, {0}, REFUSED(EPERM)});
+    EXPECT(CK_SECCOMP_ALONE | CK_SECCOMP_OWNER, {SYS_fchmod, {0}, REFUSED(EPERM)}, {SYS_fchown, {0}, REFUSED(EPERM)});
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ordinary_calls_are_allowed),
+        cmocka_unit_test(no_family_gets_a_socket),
+        cmocka_unit_test(another_entry_kills),
+#ifdef __x86_64__
+        cmocka_unit_test(a_number_of_x32_kills),
+#endif
+        cmocka_unit_test(what_reaches_around_the_jail_is_refused),
+        cmocka_unit_test(bits_that_the_kernel_does_not_look_at_do_not_help),
+        cmocka_unit_test(what_hides_its_arguments_is_not_there),
+        cmocka_unit_test(options_change_what_they_name),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
