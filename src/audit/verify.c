@@ -240,8 +240,9 @@ static bool fits(struct ck_verify *verify, const struct ck_line *line, const str
         tell(&verify->damage, CHOKE_DAMAGE_MALFORMED, "its hash is right, but it is not JSON as a record has it");
         return false;
     }
-    return (verify->has_begun ? fits_last(verify, envelope) : fits_nothing(verify, envelope)) &&
-           fits_torn(verify, line, envelope) && fits_heads(verify, envelope);
+    return fits_torn(verify, line, envelope) &&
+           (verify->has_begun ? fits_last(verify, envelope) : fits_nothing(verify, envelope)) &&
+           fits_heads(verify, envelope);
 }
 
 static void accept(struct ck_verify *verify, const struct ck_envelope *envelope)
