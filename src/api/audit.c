@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -55,14 +56,17 @@ void ck_audit_done(struct choke_context *context, bool owner)
         ck_log_forget(&audit->log);
     ck_directory_done(&audit->directory);
     ck_record_done(&audit->record);
+    free(audit->root);
 }
 
 static int open_log(struct choke_context *context, struct choke_error *error)
 {
     struct ck_audit *audit = &context->audit;
     const char *name;
-    if (audit->policy_sha256[0] == '\0')
+    if (audit->policy_sha256[0] == '\0') {
         ck_ready_policy_digest(context, audit->policy_sha256);
+        ck_line_hash("", 0, audit->nothing);
+    }
     int result = ck_directory_open(&audit->directory, audit->path, &name, error);
     if (result < 0 || audit->open)
         return result;

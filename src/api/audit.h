@@ -23,9 +23,12 @@ struct ck_audit {
     enum choke_audit_sync sync;
     uint64_t max_bytes;
     struct ck_record record;
-    char id[CK_AUDIT_LOG_HEX + 1];      /* of the context */
-    char policy_sha256[CK_DIGEST_SIZE]; /* "": not yet computed */
+    char id[CK_AUDIT_LOG_HEX + 1];       /* of the context */
+    char policy_sha256[CK_DIGEST_SIZE];  /* "": not yet computed */
+    char nothing[CK_AUDIT_HASH_HEX + 1]; /* the hash of a stream without a byte */
     struct ck_tooldigests digests;
+    char *root; /* the last root that was asked for by its own path, and which directory it was; NULL: none */
+    struct ck_identity root_identity;
     struct choke_job *waiting; /* for a sync, to be launched; the one that came last is first */
     struct choke_job *ended;   /* for a sync, to be handed out; the same */
     size_t waiting_count;

@@ -76,12 +76,10 @@ static void write_stream(struct ck_json *json, const char *key, const struct cho
     if (state != NULL) {
         (void)crypto_generichash_final(state, digest, sizeof digest);
         ck_line_hex(digest, hash);
-    } else {
-        ck_line_hash("", 0, hash);
     }
     ck_json_open(json, key, '{');
     ck_json_number(json, "bytes", capture->total_bytes);
-    ck_json_word(json, "hash", job->hashes_lost ? NULL : hash);
+    ck_json_word(json, "hash", job->hashes_lost ? NULL : state != NULL ? hash : job->context->audit.nothing);
     ck_json_bool(json, "truncated", capture->truncated);
     ck_json_close(json, '}');
 }
@@ -171,30 +169,49 @@ static void write_argv(struct ck_json *json, const char *const *argv)
     ck_json_word(json, "argv_hash", hash);
 }
 
+struct name {
+    const char *text;
+    size_t length;
+};
+
 static int compare_names(const void *left, const void *right)
 {
-    return strcmp(*(const char *const *)left, *(const char *const *)right);
+    const struct name *a = left;
+    const struct name *b = right;
+    int order = memcmp(a->text, b->text, a->length < b->length ? a->length : b->length);
+    return order != 0 ? order : (a->length > b->length) - (a->length < b->length);
 }
 
-/* The names of NAME=VALUE, in their order. */
+/* The names of NAME=VALUE, in their order. A name has no credential in it: the judge looked at it, or the policy says it. */
 static int write_env(struct ck_json *json, struct ck_arena *arena, const char *const *env)
 {
-    size_t count = 0;
-    while (env != NULL && env[count] != NULL)
-        count++;
-    const char **names = env != NULL ? ck_arena_array(arena, count + 1, sizeof *names) : NULL;
-    for (size_t i = 0; names != NULL && i < count; i++) {
-        names[i] = ck_arena_memdup(arena, env[i], strcspn(env[i], "="));
-        if (names[i] == NULL)
-            return -ENOMEM;
+    struct name few[32];
+    const char *end = json->at + NAMES_MAX;
+    size_t count = 0, i = 0;
+    if (env == NULL) {
+        ck_json_word(json, "env", NULL);
+        return 0;
     }
-    if (env != NULL && names == NULL)
+    while (env[count] != NULL)
+        count++;
+    struct name *names = count > sizeof few / sizeof few[0] ? ck_arena_array(arena, count, sizeof *names) : few;
+    if (names == NULL)
         return -ENOMEM;
-    if (count > 1)
-        qsort(names, count, sizeof *names, compare_names);
-    size_t cut = write_list(json, "env", names, NAMES_MAX);
-    if (cut > 0)
-        ck_json_number(json, "env_cut", cut);
+    for (size_t k = 0; k < count; k++)
+        names[k] = (struct name){.text = env[k], .length = strcspn(env[k], "=")};
+    qsort(names, count, sizeof *names, compare_names);
+    ck_json_open(json, "env", '[');
+    for (; i < count; i++) {
+        struct ck_json_mark mark = ck_json_mark(json);
+        ck_json_bytes(json, NULL, names[i].text, names[i].length);
+        if (json->full || json->at > end) {
+            ck_json_back(json, mark);
+            break;
+        }
+    }
+    ck_json_close(json, ']');
+    if (i < count)
+        ck_json_number(json, "env_cut", count - i);
     return 0;
 }
 
@@ -210,14 +227,38 @@ static void write_tool(struct ck_json *json, struct ck_audit *audit, const struc
     ck_json_close(json, '}');
 }
 
-static void write_directories(struct ck_json *json, const struct ck_plan *plan)
+/*
+ * Where the root is. To ask the kernel is a good part of what a record costs; a path that once was the directory's own, and
+ * that led to the same directory again, is not asked for twice.
+ */
+static const char *find_root(struct ck_audit *audit, const struct choke_request *request, const struct ck_plan *plan,
+                             char buffer[PATH_MAX])
 {
-    char root[PATH_MAX], cwd[PATH_MAX];
-    bool has_root = plan->root_fd >= 0 && ck_beneath_path(plan->root_fd, root, sizeof root) == 0;
+    const struct ck_identity *known = &audit->root_identity;
+    if (plan->root_fd < 0)
+        return NULL;
+    if (audit->root != NULL && known->device == plan->root.device && known->inode == plan->root.inode &&
+        strcmp(audit->root, request->root) == 0)
+        return audit->root;
+    if (ck_beneath_path(plan->root_fd, buffer, PATH_MAX) < 0)
+        return NULL;
+    if (strcmp(buffer, request->root) == 0) {
+        free(audit->root);
+        audit->root = strdup(buffer);
+        audit->root_identity = plan->root;
+    }
+    return buffer;
+}
+
+static void write_directories(struct ck_json *json, struct ck_audit *audit, const struct choke_request *request,
+                              const struct ck_plan *plan)
+{
+    char root_buffer[PATH_MAX], cwd[PATH_MAX];
+    const char *root = find_root(audit, request, plan, root_buffer);
     bool same = plan->cwd_fd == plan->root_fd;
     bool has_cwd = !same && plan->cwd_fd >= 0 && ck_beneath_path(plan->cwd_fd, cwd, sizeof cwd) == 0;
-    write_bounded(json, "root", has_root ? root : NULL);
-    write_bounded(json, "cwd", same ? (has_root ? root : NULL) : has_cwd ? cwd : NULL);
+    write_bounded(json, "root", root);
+    write_bounded(json, "cwd", same ? root : has_cwd ? cwd : NULL);
 }
 
 static void write_policy(struct ck_json *json, const struct choke_context *context)
@@ -266,7 +307,7 @@ int ck_audit_write_call(struct choke_job *job, const struct choke_request *reque
     write_argv(json, plan->argv != NULL ? plan->argv : request->argv);
     if (write_env(json, &plan->arena, plan->env) < 0)
         return -ENOMEM;
-    write_directories(json, plan);
+    write_directories(json, &context->audit, request, plan);
     write_policy(json, context);
     ck_json_text(json, "rule", job->result->rule);
     write_jail(json, plan);
