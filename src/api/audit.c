@@ -57,6 +57,7 @@ void ck_audit_done(struct choke_context *context, bool owner)
     ck_directory_done(&audit->directory);
     ck_record_done(&audit->record);
     free(audit->root);
+    free(audit->policy);
 }
 
 static int open_log(struct choke_context *context, struct choke_error *error)

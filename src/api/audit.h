@@ -23,8 +23,10 @@ struct ck_audit {
     enum choke_audit_sync sync;
     uint64_t max_bytes;
     struct ck_record record;
-    char id[CK_AUDIT_LOG_HEX + 1];       /* of the context */
-    char policy_sha256[CK_DIGEST_SIZE];  /* "": not yet computed */
+    char id[CK_AUDIT_LOG_HEX + 1];      /* of the context */
+    char policy_sha256[CK_DIGEST_SIZE]; /* "": not yet computed */
+    char *policy;                       /* as it stands in every record; NULL before the first */
+    size_t policy_length;
     char nothing[CK_AUDIT_HASH_HEX + 1]; /* the hash of a stream without a byte */
     struct ck_tooldigests digests;
     char *root; /* the last root that was asked for by its own path, and which directory it was; NULL: none */

@@ -261,12 +261,23 @@ static void write_directories(struct ck_json *json, struct ck_audit *audit, cons
     write_bounded(json, "cwd", same ? root : has_cwd ? cwd : NULL);
 }
 
-static void write_policy(struct ck_json *json, const struct choke_context *context)
+/* The same in all records of a context, so it is written once and copied. */
+static void write_policy(struct ck_json *json, struct choke_context *context)
 {
+    struct ck_audit *audit = &context->audit;
+    if (audit->policy != NULL) {
+        ck_json_raw(json, audit->policy, audit->policy_length);
+        return;
+    }
+    const char *start = json->at;
     ck_json_open(json, "policy", '{');
     write_bounded(json, "path", context->from_file ? context->policy->file : NULL);
-    ck_json_word(json, "sha256", context->audit.policy_sha256);
+    ck_json_word(json, "sha256", audit->policy_sha256);
     ck_json_close(json, '}');
+    audit->policy_length = (size_t)(json->at - start);
+    audit->policy = malloc(audit->policy_length);
+    if (audit->policy != NULL)
+        memcpy(audit->policy, start, audit->policy_length);
 }
 
 static void write_jail(struct ck_json *json, const struct ck_plan *plan)

@@ -59,16 +59,30 @@ void ck_json_raw(struct ck_json *json, const char *text, size_t length)
     json->comma = true;
 }
 
+/* Room for this much, or the buffer is full. */
+static inline bool make_sure(struct ck_json *json, size_t length)
+{
+    json->full = json->full || ck_json_room(json) < length;
+    return !json->full;
+}
+
 /* The comma and the key; the value follows. */
 static void lead(struct ck_json *json, const char *key)
 {
+    size_t length = key != NULL ? strlen(key) : 0;
+    if (!make_sure(json, length + 4))
+        return;
+    char *at = json->at;
     if (json->comma)
-        put_one(json, ',');
+        *at++ = ',';
     if (key != NULL) {
-        put_one(json, '"');
-        put(json, key, strlen(key));
-        put(json, "\":", 2);
+        *at++ = '"';
+        memcpy(at, key, length);
+        at += length;
+        *at++ = '"';
+        *at++ = ':';
     }
+    json->at = at;
     json->comma = true;
 }
 
@@ -124,9 +138,13 @@ void ck_json_word(struct ck_json *json, const char *key, const char *word)
         put(json, "null", 4);
         return;
     }
-    put_one(json, '"');
-    put(json, word, strlen(word));
-    put_one(json, '"');
+    size_t length = strlen(word);
+    if (!make_sure(json, length + 2))
+        return;
+    *json->at++ = '"';
+    memcpy(json->at, word, length);
+    json->at += length;
+    *json->at++ = '"';
 }
 
 /* ---- text ---- */
