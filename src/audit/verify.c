@@ -236,10 +236,6 @@ static enum ck_step look_on(struct ck_verify *verify, const struct ck_line *line
 
 static bool fits(struct ck_verify *verify, const struct ck_line *line, const struct ck_envelope *envelope)
 {
-    if (!ck_body_is_json(line->text, line->length)) {
-        tell(&verify->damage, CHOKE_DAMAGE_MALFORMED, "its hash is right, but it is not JSON as a record has it");
-        return false;
-    }
     return fits_torn(verify, line, envelope) &&
            (verify->has_begun ? fits_last(verify, envelope) : fits_nothing(verify, envelope)) &&
            fits_heads(verify, envelope);
@@ -254,32 +250,43 @@ static void accept(struct ck_verify *verify, const struct ck_envelope *envelope)
     verify->records++;
 }
 
-/* It has the closing of a record and is none. */
-static void found_edited(struct ck_verify *verify, const struct ck_line *line)
+/* It has the closing of a record and is none, or none that can be handed out. */
+static void found_bad(struct ck_verify *verify, const struct ck_line *line, bool is_edited)
 {
     if (verify->torn.is_pending) {
         judge_torn(&verify->torn, false, &verify->damage);
         return;
     }
     blame(&verify->damage, line);
-    tell(&verify->damage, CHOKE_DAMAGE_EDITED, "its hash does not fit its bytes, or its form is not that of a record");
+    if (is_edited)
+        tell(&verify->damage, CHOKE_DAMAGE_EDITED,
+             "its hash does not fit its bytes, or its form is not that of a record");
+    else
+        tell(&verify->damage, CHOKE_DAMAGE_MALFORMED, "its hash is right, but it is not JSON as a record has it");
+}
+
+static void remember_place(struct ck_verify *verify, const struct ck_line *line)
+{
+    if (verify->line == 0 || !same(verify->file, line->file))
+        (void)snprintf(verify->file, sizeof verify->file, "%s", line->file);
+    verify->line = line->number;
 }
 
 enum ck_step ck_verify_line(struct ck_verify *verify, const struct ck_line *line, struct ck_envelope *ret_envelope)
 {
     struct ck_envelope envelope;
-    if (verify->line == 0 || !same(verify->file, line->file))
-        (void)snprintf(verify->file, sizeof verify->file, "%s", line->file);
-    verify->line = line->number;
+    remember_place(verify, line);
     if (verify->damage.kind != CHOKE_DAMAGE_NONE)
         return look_on(verify, line, ret_envelope);
     int result = line->is_cut_short ? -EINVAL : ck_line_read(line->text, line->length, &envelope);
-    if (result == -EINVAL)
+    if (result == -EINVAL) {
         hold_back(&verify->torn, line);
-    else if (result < 0)
-        found_edited(verify, line);
-    if (result < 0)
         return CK_STEP_NOTHING;
+    }
+    if (result < 0 || !ck_body_is_json(line->text, line->length)) {
+        found_bad(verify, line, result < 0);
+        return CK_STEP_NOTHING;
+    }
     bool good = fits(verify, line, &envelope);
     if (good)
         accept(verify, &envelope);
