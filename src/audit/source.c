@@ -22,7 +22,7 @@
 
 #define BUFFER_BYTES (2 * CK_AUDIT_TORN_MAX)
 #define PIECE_BYTES ((size_t)1 << 18) /* small enough to stay in the processor's cache until it is looked at */
-#define LOCK_WAIT_NS (2 * CK_NS_PER_S)
+#define LOCK_WAIT_NS CK_NS_PER_S
 #define LOCK_PAUSE_NS 1000000L
 
 int ck_source_init(struct ck_source *source, const char *const *paths)
