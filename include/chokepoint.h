@@ -689,7 +689,7 @@ struct choke_audit_report {
 
 /* Zero-filled: no file, which is an error. */
 struct choke_audit_query {
-    const char *const *paths; /* ends with NULL; the files of one log, in their order */
+    const char *const *paths; /* ends with NULL; the files of one log, in their order; "-" is standard input */
     bool rotated; /* each path stands for the files that it was rotated into too, which are read before it */
     /*
      * NULL, or a list that ends with NULL: heads of this log that were kept elsewhere. The log must have the record that

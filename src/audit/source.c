@@ -47,14 +47,22 @@ static int fail(const char *path, int errnum, struct choke_error *error)
 }
 
 /* Not to wait for the writer of a FIFO that nobody writes; a pipe that somebody does write is read as it comes. */
+static int open_path(const char *path)
+{
+    if (strcmp(path, CK_SOURCE_STDIN) == 0)
+        return fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    int flags = fd >= 0 ? fcntl(fd, F_GETFL) : 0;
+    if (fd >= 0 && (flags < 0 || fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) < 0))
+        ck_fd_close(&fd);
+    return fd;
+}
+
 static int open_file(struct ck_source *source, const char *path, struct choke_error *error)
 {
     struct stat status;
-    CK_FD fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    CK_FD fd = open_path(path);
     if (fd < 0 || fstat(fd, &status) < 0)
-        return fail(path, errno, error);
-    int flags = fcntl(fd, F_GETFL);
-    if (flags < 0 || fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) < 0)
         return fail(path, errno, error);
     ck_fd_close(&source->fd);
     source->fd = ck_fd_take(&fd);

@@ -8,6 +8,8 @@
 
 #include <sys/stat.h>
 
+#define CK_SOURCE_STDIN "-" /* as a path */
+
 struct ck_source {
     const char *const *paths; /* those that were given, ends with NULL */
     bool with_rotated;

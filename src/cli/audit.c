@@ -84,9 +84,6 @@ void ck_audit_tell_damage(const struct choke_audit_report *report)
 
 const char *const *ck_audit_paths(struct ck_words *files, char path[PATH_MAX], struct choke_error *error)
 {
-    for (size_t i = 0; i < files->count; i++)
-        if (strcmp(files->items[i], "-") == 0)
-            files->items[i] = "/dev/stdin";
     if (files->count == 0 && (ck_audit_default(path, error) < 0 || add_word(files, path, error) < 0))
         return NULL;
     return files->items;

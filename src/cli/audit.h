@@ -32,7 +32,7 @@ int ck_audit_unreadable(const struct choke_error *error);
 /* FILE:LINE: KIND: what is wrong, on stderr. */
 void ck_audit_tell_damage(const struct choke_audit_report *report);
 
-/* Those of files, with "-" as standard input; the default log in path where there is none. NULL: see *error. */
+/* Those of files; the default log in path where there is none. NULL: see *error. */
 const char *const *ck_audit_paths(struct ck_words *files, char path[PATH_MAX], struct choke_error *error);
 
 /*

@@ -6,9 +6,12 @@ wrong the other does not know.
 import datetime
 import hashlib
 import json
+import re
 
 ZEROS = "0" * 64
 CLOSING = b',"hash":"'
+# What a terminal obeys or reads the wrong way round is never in a log as it is.
+ESCAPED = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 BEGAN = datetime.datetime(2026, 11, 15, 16, 0, 0)
 
 
@@ -17,7 +20,8 @@ def digest(data: bytes) -> str:
 
 
 def dump(value) -> str:
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    return ESCAPED.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
 
 
 def seal(covered: bytes) -> bytes:
@@ -30,17 +34,18 @@ def hash_of(line: bytes) -> str:
 
 
 class Log:
-    """Lines of one log, as bytes without newlines; time goes on by a second a record."""
+    """Lines of one log, as bytes without newlines; step is how many seconds a record is later than the one before."""
 
-    def __init__(self, log="0123456789abcdef", seq=0, prev=ZEROS, continues=None):
+    def __init__(self, log="0123456789abcdef", seq=0, prev=ZEROS, continues=None, began=BEGAN, step=1):
         self.log, self.seq, self.prev = log, seq, prev
+        self.began, self.step = began, step
         self.lines = []
         self.add("begin", by="chokepoint 0.1.0", continues=continues)
 
     def add(self, kind, raw=None, **body):
         """raw: the body as it is to stand, with a comma in front."""
-        time = (BEGAN + datetime.timedelta(seconds=self.seq)).isoformat(timespec="microseconds") + "Z"
-        text = (f'{{"v":1,"log":"{self.log}","seq":{self.seq},"time":"{time}","kind":"{kind}","prev":"{self.prev}"')
+        time = (self.began + datetime.timedelta(seconds=self.seq * self.step)).isoformat(timespec="microseconds") + "Z"
+        text = f'{{"v":1,"log":"{self.log}","seq":{self.seq},"time":"{time}","kind":"{kind}","prev":"{self.prev}"'
         text += raw if raw is not None else "".join(f",{dump(key)}:{dump(value)}" for key, value in body.items())
         line = seal(text.encode())
         self.lines.append(line)
@@ -69,7 +74,7 @@ class Log:
 
     def rotate(self, name):
         """The log that goes on in another file."""
-        return Log(self.log, self.seq, self.prev, continues=name)
+        return Log(self.log, self.seq, self.prev, continues=name, began=self.began, step=self.step)
 
     @property
     def head(self):
