@@ -29,6 +29,10 @@ Jails (R71). The same tool bare, in the native jail, in bwrap's through the libr
 command line that the library would give it, and in firejail; those that are not installed are left out, with a note. "What
 the jail adds" is a run less the bare one, for the second tool, a script for node, takes much longer by itself. Where
 the time of a jailed run goes is read from the kernel's trace of system calls (trace.py), which only root may do.
+
+The record (R75). The same run with an audit log and without. The log lies in the directory of the bench: where that is
+memory, a sync costs nothing, so it should be a disk (TMPDIR). "At once": started before any of them is waited for,
+so that one sync serves all of them, twice.
 """
 
 import argparse
@@ -46,6 +50,7 @@ import trace_steps
 from measure import Failure, Worker, batch_size, quartiles, ratios, take_turns
 
 MIB = 1 << 20
+AUDIT_SIDES = ("off", "none", "batched", "every")
 HERE = pathlib.Path(__file__).resolve().parent
 SEARCH_OPTIONS = """--after-context=<number> --before-context=<number> --context=<number> --count --fixed-strings --files
     --glob= --hidden --ignore-case --iglob= --invert-match --json --line-number --max-columns=<number>
@@ -437,6 +442,35 @@ def report_shape(lab, shape, width, samples):
             lab.report("figure", f"choke, {shape}, {name} a run at {n}", microseconds(times[f"choke_{n}"]), unit="us")
 
 
+# ---- the record ----------------------------------------------------------------------------------------------------
+
+
+def audited_runs(lab):
+    """R75, and what a sync of every record costs, one run after the other and many that share it."""
+    batch, together = 40, 64
+    with lab.worker() as worker:
+        for side in AUDIT_SIDES:
+            worker.ask("audited", side, 5)
+        samples = take_turns(lab.rounds(60), {
+            side: lambda side=side: worker.wall("audited", side, batch) for side in AUDIT_SIDES if side != "every"})
+        synced = take_turns(lab.rounds(18), {
+            **{side: lambda side=side: worker.wall("audited", side, 10) for side in ("off", "every")},
+            **{f"{side}_together": lambda side=side: worker.wall("audited-together", side, together)
+               for side in ("off", "every")}})
+    lab.keep(samples, "audit")
+    lab.keep(synced, "audit.every")
+    off = samples["off"]
+    lab.report("R75", "audit, batched / audit off", ratios(samples["batched"], off), most=1.05)
+    lab.report("figure", "audit, not synced / audit off", ratios(samples["none"], off))
+    lab.report("figure", "audit, every record synced / audit off", ratios(synced["every"], synced["off"]))
+    lab.report("figure", f"audit, every record synced, {together} at once / audit off",
+               ratios(synced["every_together"], synced["off_together"]))
+    for side in ("off", "batched"):
+        lab.report("figure", f"audit {side}, one run", microseconds(samples[side]), unit="us")
+    lab.report("figure", "audit every, one run", microseconds(synced["every"]), unit="us")
+    lab.report("figure", f"audit every, one run of {together} at once", microseconds(synced["every_together"]), unit="us")
+
+
 # ---- what is printed -----------------------------------------------------------------------------------------------
 
 
@@ -501,7 +535,7 @@ def write_json(path, lab, options):
 
 PARTS = {"single": single_runs, "processor": processor_time, "steps": steps, "jails": jails,
          "jail-steps": jail_steps, "judging": judging, "large": large_caller,
-         "capture": capture, "memory": capture_memory, "many": many_at_once}
+         "capture": capture, "memory": capture_memory, "many": many_at_once, "audit": audited_runs}
 
 
 def main():

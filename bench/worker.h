@@ -70,6 +70,8 @@ void command_hold(struct worker *worker, const char *const *words);      /* hold
 void command_window(struct worker *worker, const char *const *words);    /* window SIDE WIDTH RUNS */
 void command_jailed(struct worker *worker, const char *const *words);    /* jailed SIDE TOOL RUNS */
 void command_traced(struct worker *worker, const char *const *words);    /* traced SIDE TOOL RUNS */
-void command_first_jailed(struct worker *worker, const char *const *words); /* first-jailed SIDE TOOL */
+void command_first_jailed(struct worker *worker, const char *const *words);     /* first-jailed SIDE TOOL */
+void command_audited(struct worker *worker, const char *const *words);          /* audited SIDE RUNS */
+void command_audited_together(struct worker *worker, const char *const *words); /* audited-together SIDE RUNS */
 
 #endif

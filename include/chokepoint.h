@@ -140,6 +140,9 @@ struct choke_field {
  *   subproc.timeout            warning  tool, timeout_ms, probe_name
  *   subproc.refused            warning  tool, outcome, rule, message, probe_name
  *   subproc.stdout.truncated   warning  probe_name, stream, bytes
+ *   audit.repaired             warning  path, bytes: what a write left that did not get to its end is vouched for now
+ *   audit.unrecorded           warning  path, tool, outcome, message, probe_name: a refusal, or how a run ended, is not in the log
+ *   audit.unrotated            warning  path, message: the log has its size, and could not be rotated; it goes on growing
  * Pointers are valid during the callback only. The callback must not call into the same context.
  */
 struct choke_event {
@@ -155,7 +158,15 @@ typedef void (*choke_event_fn)(void *data, const struct choke_event *event);
 
 struct choke_context;
 
-/* Zero-filled: the embedded policy, no events. */
+/* How durable a record is. Each is in the file when a call returns, and survives the end of your program. */
+enum choke_audit_sync {
+    CHOKE_AUDIT_SYNC_BATCHED =
+        0,                  /* on the disk a second later at most, if records go on; and when the context is freed */
+    CHOKE_AUDIT_SYNC_EVERY, /* the intent before the tool is started, the outcome before the job is handed out */
+    CHOKE_AUDIT_SYNC_NONE   /* when the kernel sees fit */
+};
+
+/* Zero-filled: the embedded policy, no events, no audit. */
 struct choke_options {
     /*
      * The policy file; NULL means the one embedded in the library. Refused: a file that anyone but
@@ -165,6 +176,20 @@ struct choke_options {
     const char *policy_path;
     choke_event_fn on_event;
     void *event_data;
+
+    /*
+     * The audit log, in which every call is recorded, refused ones too: what is about to be run, before it is run, and how
+     * it ended. NULL: none. It is made where it is missing (mode 0600), and its directory (0700). Any number of processes
+     * and threads may write to one log. A relative path is taken from the working directory as it is now.
+     *
+     * No record, no run: where the log cannot be written (a full disk, no permission, it was deleted or exchanged while
+     * in use, it is a link, another user's, or in a place that is not to be trusted), a call that would be run ends as
+     * "spawn_failed" by the rule "audit". So does one whose tool could write to the log: it lies beneath the root, and the
+     * entry's workspace is rw. The next call tries again.
+     */
+    const char *audit_path;
+    enum choke_audit_sync audit_sync;
+    uint64_t audit_max_bytes; /* a log that has grown to this is rotated: see docs/audit.md; 0: never */
 };
 
 /*
@@ -323,6 +348,8 @@ struct choke_result {
     size_t change_count;
     bool changes_incomplete;
     bool kept_incomplete;
+
+    bool unrecorded; /* it was to be in the audit log, and could not be written there; the event says why */
 };
 
 CHOKE_API void choke_result_free(struct choke_result *result); /* NULL is fine */
@@ -608,6 +635,103 @@ struct choke_lock_report {
 CHOKE_API int choke_lock_check(struct choke_context *context, const char *path, struct choke_lock_report **ret_report,
                                struct choke_error *error);
 CHOKE_API void choke_lock_report_free(struct choke_lock_report *report); /* NULL is fine */
+
+/* ---- reading the record ------------------------------------------------------------------ */
+
+/*
+ * An audit log is read without a context, by anybody who may read the file. docs/audit.md has the format, and what a
+ * chain of hashes can and cannot prove.
+ *
+ * What is wrong with a log. The words (choke_damage_name) are stable.
+ */
+enum choke_damage {
+    CHOKE_DAMAGE_NONE = 0,   /* "none" */
+    CHOKE_DAMAGE_EDITED,     /* "edited": the line's own hash does not fit its bytes */
+    CHOKE_DAMAGE_REORDERED,  /* "reordered": the record that belongs here stands further down */
+    CHOKE_DAMAGE_DROPPED,    /* "dropped": the record that belongs here is missing */
+    CHOKE_DAMAGE_DUPLICATED, /* "duplicated": a record stands here that has a place elsewhere too */
+    CHOKE_DAMAGE_CUT,        /* "cut": the log ends before the record that a head names, or has none at all */
+    CHOKE_DAMAGE_REBUILT,    /* "rebuilt": whole in itself, but not what the record before, or a head, vouches for */
+    CHOKE_DAMAGE_SPLICED,    /* "spliced": a record of another log */
+    CHOKE_DAMAGE_TORN,       /* "torn": the last line is not whole; the next writer repairs that, and says so */
+    CHOKE_DAMAGE_MALFORMED   /* "malformed": a line that is no record, and that no repair vouches for */
+};
+
+CHOKE_API const char *choke_damage_name(enum choke_damage damage);
+
+/* One record, as it stands in the log. Pointers are valid during the callback only. */
+struct choke_audit_record {
+    const char *file;
+    uint64_t line;    /* in this file, from 1 */
+    bool proven;      /* false: it stands behind the first damage, and only its own hash is right */
+    const char *log;  /* the name of the log, 16 hexadecimal digits */
+    uint64_t seq;     /* from 0, through all files of the log */
+    const char *time; /* "2026-11-15T16:38:18.123456Z" */
+    const char *kind; /* "begin", "intent", "outcome", "refused", "repair", ... */
+    const char *hash;
+    const char *text; /* the whole line, JSON, without control characters and without the newline; no NUL behind it */
+    size_t length;
+};
+
+struct choke_audit_report {
+    enum choke_damage damage; /* the first that was found; CHOKE_DAMAGE_NONE: all that was looked at holds */
+    const char *file;         /* of the damage, or the last that was read; "" for none */
+    uint64_t line;            /* of the damage; 0 where there is none, or no line to blame */
+    const char *message;      /* what is wrong with it, one line; "" where nothing is */
+    size_t files;             /* that were read */
+    uint64_t records;         /* that are proven: the chain holds up to the last of them */
+    uint64_t first_seq;       /* of these; not 0 where the files before were not given */
+    uint64_t repairs;         /* torn writes that a later writer found, and vouches for */
+    size_t heads;             /* of those given, how many hold */
+    size_t unchecked;         /* of these, how many are signed while no key was given */
+    const char *head;         /* the last proven record as the text of a head; NULL where there is none */
+};
+
+/* Zero-filled: no file, which is an error. */
+struct choke_audit_query {
+    const char *const *paths; /* ends with NULL; the files of one log, in their order; "-" is standard input */
+    bool rotated; /* each path stands for the files that it was rotated into too, which are read before it */
+    /*
+     * NULL, or a list that ends with NULL: heads of this log that were kept elsewhere. The log must have the record that
+     * each names, with its hash. Where public_key is given, the text of one, each must be signed with it.
+     */
+    const char *const *heads;
+    const char *public_key;
+    bool unproven; /* go on behind the first damage, with all lines that are records by themselves */
+    /* May be NULL. Returns false to end here. */
+    bool (*on_record)(void *data, const struct choke_audit_record *record);
+    /*
+     * NULL: at the end of the last file is the end. Else it is asked there, with the report as of now, valid during the
+     * call: true to look again, after a wait of its own. What was appended since is read, also across a rotation.
+     */
+    bool (*on_end)(void *data, const struct choke_audit_report *report);
+    void *data;
+};
+
+/*
+ * Reads a log from its first line to its last, in constant memory, and proves each record: by its own hash, and by the
+ * record before. Damage is in the report, and so is the first line that has it; 0 is returned for it all the same. A
+ * negative errno where a file cannot be read, or a head is none or not signed by the key: nothing is proven then.
+ *
+ * Without a head the chain proves that nothing in it was altered, but not that its end is there, nor that it was not
+ * written anew as a whole. A line that is being written while it is read is waited for.
+ */
+CHOKE_API int choke_audit_verify(const struct choke_audit_query *query, struct choke_audit_report **ret_report,
+                                 struct choke_error *error);
+CHOKE_API void choke_audit_report_free(struct choke_audit_report *report); /* NULL is fine */
+
+#define CHOKE_AUDIT_HEAD_MAX 256
+#define CHOKE_AUDIT_KEY_MAX 64
+
+/*
+ * The head of the log at path: its last whole record, as text to be kept where who can write the log cannot. Only this
+ * record is looked at, so it takes no longer for a long log. secret_key_path: sign it with this key; NULL: do not.
+ */
+CHOKE_API int choke_audit_head(const char *path, const char *secret_key_path, char ret_head[CHOKE_AUDIT_HEAD_MAX],
+                               struct choke_error *error);
+
+/* A new key pair: path, for its owner alone, and path.pub. Neither may exist. ret_public_key gets the text of the latter. */
+CHOKE_API int choke_audit_keygen(const char *path, char ret_public_key[CHOKE_AUDIT_KEY_MAX], struct choke_error *error);
 
 #ifdef __cplusplus
 }

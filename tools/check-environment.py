@@ -19,8 +19,9 @@ PLAN = "src/run/plan.c"
 # Which variables a file may ask for by name.
 NAMED = {
     PLAN: {"getenv": ["HOME", "LANG", "LC_ALL"]},
-    "src/api/doctor.c": {"secure_getenv": ["XDG_CACHE_HOME", "HOME"]},
+    "src/api/toolcache.c": {"secure_getenv": ["XDG_CACHE_HOME", "HOME"]},
     "src/sys/scratch.c": {"getenv": ["XDG_RUNTIME_DIR"]},
+    "src/cli/audit.c": {"getenv": ["XDG_STATE_HOME", "HOME"]},
     "src/cli/cmd_doctor.c": {"getenv": ["NO_COLOR"]},
     "src/cli/cmd_policy_diff.c": {"getenv": ["NO_COLOR"]},
 }

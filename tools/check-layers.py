@@ -19,7 +19,7 @@ ARROWS = {
     "jail": {"sys", "base"},
     "sys": {"base"},
     "policy": {"base"},
-    "audit": {"base"},
+    "audit": {"sys", "base"},  # the log is a file that must not be anybody else's, and sys/trust tells
     "ready": {"sys", "base"},  # what a file or a machine looked like is compared and explained there, not looked at
     "egress": {"base"},
     "lint": {"base"},

@@ -127,7 +127,9 @@ int choke_context_new(const struct choke_options *options, struct choke_context 
     context->watch = (struct ck_watch){.epoll_fd = -1, .timer_fd = -1};
     context->on_event = options->on_event;
     context->event_data = options->event_data;
-    int result = open_context(context, options, error);
+    int result = ck_audit_init(context, options, error);
+    if (result == 0)
+        result = open_context(context, options, error);
     if (result < 0) {
         close_context(context);
         return result;
@@ -144,24 +146,28 @@ static void end_all(struct choke_context *context)
     struct ck_watch *watch = &context->watch;
     uint64_t patience = ck_clock_now_ns() + FREE_PATIENCE_NS;
     choke_cancel_all(context);
-    while (watch->running_count > 0 && ck_clock_now_ns() < patience)
-        if (ck_watch_wait(watch, 50) < 0)
+    while (choke_running(context) > 0 && ck_clock_now_ns() < patience)
+        if (ck_context_round(context, 50) < 0)
             break;
     while (watch->running != NULL)
         ck_watch_abandon(watch, watch->running);
+    while (context->audit.waiting != NULL || context->audit.ended != NULL)
+        ck_job_settle(context);
 }
 
 void choke_context_free(struct choke_context *context)
 {
     if (context == NULL)
         return;
-    if (context->owner == getpid()) {
+    bool owner = context->owner == getpid();
+    if (owner) {
         end_all(context);
         ck_watch_done(&context->watch);
     } else {
         ck_watch_forget(&context->watch);
     }
     ck_job_free_all(context);
+    ck_audit_done(context, owner);
     close_context(context);
 }
 
@@ -172,13 +178,20 @@ int choke_fd(const struct choke_context *context)
 
 size_t choke_running(const struct choke_context *context)
 {
-    return context->watch.running_count;
+    return context->watch.running_count + context->audit.waiting_count;
+}
+
+int ck_context_round(struct choke_context *context, int timeout_ms)
+{
+    int result = ck_watch_wait(&context->watch, timeout_ms);
+    ck_job_settle(context);
+    ck_job_collect(context);
+    return result;
 }
 
 static int one_round(struct choke_context *context, int timeout_ms, struct choke_error *error)
 {
-    int result = ck_watch_wait(&context->watch, timeout_ms);
-    ck_job_collect(context);
+    int result = ck_context_round(context, timeout_ms);
     if (result < 0)
         return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot wait for events: %s", strerror(-result));
     return context->done_count > INT_MAX ? INT_MAX : (int)context->done_count;
@@ -198,7 +211,7 @@ int choke_wait(struct choke_context *context, int timeout_ms, struct choke_error
     uint64_t deadline = ck_clock_now_ns() + (uint64_t)(timeout_ms < 0 ? 0 : timeout_ms) * CK_NS_PER_MS;
     for (int left = timeout_ms;;) {
         result = one_round(context, context->done_count > 0 ? 0 : left, error);
-        if (result != 0 || (timeout_ms < 0 && context->watch.running_count == 0))
+        if (result != 0 || (timeout_ms < 0 && choke_running(context) == 0))
             return result;
         uint64_t now = ck_clock_now_ns();
         if (timeout_ms >= 0 && now >= deadline)

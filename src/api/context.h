@@ -8,6 +8,7 @@
 #ifndef CK_API_CONTEXT_H
 #define CK_API_CONTEXT_H
 
+#include "api/audit.h"
 #include "policy/load.h"
 #include "run/cage.h"
 #include "run/confine.h"
@@ -40,6 +41,7 @@ struct choke_context {
     struct ck_arena text;
     const char **installs;              /* how to install each tool of the policy */
     char policy_sha256[CK_DIGEST_SIZE]; /* of its text, where it came from a file */
+    struct ck_audit audit;
 };
 
 struct choke_job {
@@ -55,10 +57,24 @@ struct choke_job {
     char probe[65];
     void *data;
     struct choke_result *result;
+
+    bool refused;              /* nothing ran */
+    bool intended;             /* it is in the audit log as an intent */
+    uint64_t intent;           /* the number of that record */
+    struct ck_plan *plan;      /* while it waits for its intent to be durable; else NULL */
+    const char **egress;       /* the same */
+    bool withdrawn;            /* cancelled meanwhile */
+    choke_output_fn on_output; /* the caller's, where the audit stands in front of it */
+    void *output_data;
+    struct ck_stream_hashes *hashes; /* NULL before the first output */
+    bool hashes_lost;                /* there was no memory for them */
 };
 
 /* -EOWNERDEAD in a forked child, -EINVAL for NULL. */
 int ck_context_check(const struct choke_context *context, struct choke_error *error);
+
+/* One round of events, and what follows from it. 0 or a negative errno. */
+int ck_context_round(struct choke_context *context, int timeout_ms);
 
 struct ck_plan_sources ck_context_sources(struct choke_context *context);
 
@@ -79,18 +95,23 @@ void ck_result_end(struct choke_result *result, struct ck_run *run);
 /* ---- event.c ---- */
 
 void ck_event_refused(const struct choke_job *job);
-void ck_event_started(const struct choke_job *job, const struct choke_request *request,
-                      const struct ck_jail_choice *jail);
+void ck_event_started(const struct choke_job *job, const char *const *egress, const struct ck_jail_choice *jail);
 void ck_event_ended(const struct choke_job *job);
+void ck_event_repaired(const struct choke_context *context, uint64_t bytes);
+void ck_event_unrotated(const struct choke_context *context, const char *message);
+void ck_event_unrecorded(const struct choke_job *job, const char *message);
 
 /* ---- job.c ---- */
 
 /*
- * A job for a plan that is made already, which stays the caller's. A blocking one does not come out of choke_next: its
- * owner waits until it is finished. NULL: no memory.
+ * A job for a plan that is made already. It stays the caller's to be done with, but may be empty then: where the launch
+ * waits, what is in it is taken. A blocking job does not come out of choke_next: its owner waits until it is finished.
+ * NULL: no memory.
  */
 struct choke_job *ck_job_from_plan(struct choke_context *context, const struct choke_request *request,
-                                   const struct ck_plan *plan, bool blocking);
+                                   struct ck_plan *plan, bool blocking);
+/* Launches and hands out what waits for the disk, after one sync for all. */
+void ck_job_settle(struct choke_context *context);
 void ck_job_ended(void *data, struct ck_run *run);
 void ck_job_collect(struct choke_context *context);
 void ck_job_free_all(struct choke_context *context);

@@ -5,67 +5,24 @@
  * answer: it is ignored with one note.
  */
 #include "api/ready.h"
+#include "api/toolcache.h"
 
 #include "base/error.h"
-#include "base/fd.h"
 #include "base/quote.h"
 #include "ready/layer.h"
 #include "run/trial.h"
 #include "sys/statefile.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define CACHE_NAME "tools.json"
 
 struct doctor_box {
     struct choke_doctor_report report;
     struct ck_arena text;
 };
 
-struct cache_place {
-    char path[PATH_MAX]; /* of the directory; "" for none */
-    int fd;              /* -1: not to be used */
-    struct ck_cache cache;
-    struct choke_error error; /* what to note */
-};
-
 /* ---- the cache ---- */
-
-static bool cache_path(char path[PATH_MAX])
-{
-    const char *base = secure_getenv("XDG_CACHE_HOME");
-    const char *home = secure_getenv("HOME");
-    int length = 0;
-    if (base != NULL && base[0] == '/')
-        length = snprintf(path, PATH_MAX, "%s/chokepoint", base);
-    else if (home != NULL && home[0] == '/')
-        length = snprintf(path, PATH_MAX, "%s/.cache/chokepoint", home);
-    if (length > 0 && length < PATH_MAX - (int)sizeof CACHE_NAME)
-        return true;
-    path[0] = '\0';
-    return false;
-}
-
-static void open_cache(struct cache_place *place)
-{
-    char *text = NULL;
-    size_t length;
-    if (!cache_path(place->path)) {
-        (void)ck_error_set(&place->error, CHOKE_NONE, ENOENT, "neither XDG_CACHE_HOME nor HOME names a directory");
-        return;
-    }
-    if (ck_statefile_directory(place->path, &place->fd, &place->error) < 0)
-        return;
-    int result = ck_statefile_read(place->fd, CACHE_NAME, CK_CACHE_MAX_BYTES, &text, &length, &place->error);
-    if (result == 0 && ck_cache_parse(text, length, &place->cache) < 0)
-        (void)ck_error_set(&place->error, CHOKE_NONE, EINVAL, "'%s' was not written by this version, or is damaged",
-                           CACHE_NAME);
-    free(text);
-}
 
 /* A file that changed within the last moments could change again without its times telling; the next doctor asks again.
  */
@@ -107,15 +64,15 @@ static bool has_news(const struct ck_readiness *readiness)
     return false;
 }
 
-static void save_cache(struct cache_place *place, struct ck_readiness *readiness)
+static void save_cache(struct ck_toolcache *place, struct ck_readiness *readiness)
 {
     if (place->fd < 0 || !has_news(readiness))
         return;
     char *text = format_cache(readiness, &place->cache);
-    int result = text == NULL ? -ENOMEM : ck_statefile_replace(place->fd, CACHE_NAME, 0600, text, strlen(text));
+    int result = text == NULL ? -ENOMEM : ck_statefile_replace(place->fd, CK_TOOLCACHE_NAME, 0600, text, strlen(text));
     free(text);
     if (result < 0 && place->error.message[0] == '\0')
-        (void)ck_error_set(&place->error, CHOKE_NONE, -result, "'%s' cannot be written: %s", CACHE_NAME,
+        (void)ck_error_set(&place->error, CHOKE_NONE, -result, "'%s' cannot be written: %s", CK_TOOLCACHE_NAME,
                            strerror(-result));
 }
 
@@ -250,20 +207,20 @@ static bool report_layers(struct doctor_box *box, const struct ck_layer_finding 
     return good;
 }
 
-static bool report_rest(struct doctor_box *box, const struct ck_readiness *readiness, const struct cache_place *place)
+static bool report_rest(struct doctor_box *box, const struct ck_readiness *readiness, const struct ck_toolcache *place)
 {
     bool good = true;
     box->report.policy = copy(box, readiness->context->policy->file, &good);
     box->report.policy_sha256 = copy(box, readiness->policy_sha256, &good);
     if (place->fd >= 0) {
-        box->report.cache_path = ck_arena_printf(&box->text, "%s/%s", place->path, CACHE_NAME);
+        box->report.cache_path = ck_arena_printf(&box->text, "%s/%s", place->path, CK_TOOLCACHE_NAME);
         good = good && box->report.cache_path != NULL;
     }
     box->report.cache_note = copy(box, place->error.message, &good);
     return good;
 }
 
-static int examine(struct ck_readiness *readiness, struct cache_place *place, struct doctor_box *box,
+static int examine(struct ck_readiness *readiness, struct ck_toolcache *place, struct doctor_box *box,
                    struct choke_error *error)
 {
     struct ck_layer_finding findings[CK_LAYERS] = {0};
@@ -290,16 +247,15 @@ int choke_doctor(struct choke_context *context, const struct choke_doctor_option
     struct doctor_box *box = calloc(1, sizeof *box);
     if (box == NULL)
         return ck_error_oom(error);
-    struct cache_place place = {.fd = -1};
+    struct ck_toolcache place = {.fd = -1};
     struct ck_readiness readiness = {.context = context};
     if (options == NULL || !options->no_cache) {
-        open_cache(&place);
+        ck_toolcache_open(&place);
         readiness.cache = &place.cache;
     }
     result = examine(&readiness, &place, box, error);
     ck_readiness_done(&readiness);
-    ck_cache_done(&place.cache);
-    ck_fd_close(&place.fd);
+    ck_toolcache_done(&place);
     if (result < 0)
         choke_doctor_report_free(&box->report);
     else

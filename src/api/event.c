@@ -46,8 +46,7 @@ static void join(const char *const *words, char *text, size_t size)
         at += (size_t)snprintf(text + at, size - at, "%s%s", i > 0 ? "," : "", CK_QUOTE(words[i]));
 }
 
-void ck_event_started(const struct choke_job *job, const struct choke_request *request,
-                      const struct ck_jail_choice *jail)
+void ck_event_started(const struct choke_job *job, const char *const *egress, const struct ck_jail_choice *jail)
 {
     const struct choke_result *result = job->result;
     char name[64];
@@ -59,10 +58,10 @@ void ck_event_started(const struct choke_job *job, const struct choke_request *r
              {"layers", layers}, {"probe_name", job->probe});
     }
     if (jail->jail != &ck_jail_none) {
-        char egress[1024];
-        join(request->egress, egress, sizeof egress);
+        char hosts[1024];
+        join(egress, hosts, sizeof hosts);
         (void)snprintf(name, sizeof name, "subproc.%s.wrapped", jail->jail->name);
-        TELL(job->context, CHOKE_DEBUG, name, {"probe_name", job->probe}, {"egress", egress});
+        TELL(job->context, CHOKE_DEBUG, name, {"probe_name", job->probe}, {"egress", hosts});
     }
     TELL(job->context, CHOKE_INFO, "subproc.started", {"tool", result->tool_name},
          {"path", CK_QUOTE(result->tool_path)}, {"jail", jail->jail->name}, {"probe_name", job->probe});
@@ -93,5 +92,27 @@ void ck_event_ended(const struct choke_job *job)
     (void)snprintf(duration, sizeof duration, "%" PRIu64, result->duration_us / 1000);
     TELL(job->context, CHOKE_INFO, "subproc.exited", {"tool", result->tool_name},
          {"outcome", choke_outcome_name(result->outcome)}, {"code", code}, {"duration_ms", duration},
+         {"probe_name", job->probe});
+}
+
+/* ---- the audit log ---- */
+
+void ck_event_repaired(const struct choke_context *context, uint64_t bytes)
+{
+    char count[32];
+    (void)snprintf(count, sizeof count, "%" PRIu64, bytes);
+    TELL(context, CHOKE_WARNING, "audit.repaired", {"path", CK_QUOTE(context->audit.path)}, {"bytes", count});
+}
+
+void ck_event_unrotated(const struct choke_context *context, const char *message)
+{
+    TELL(context, CHOKE_WARNING, "audit.unrotated", {"path", CK_QUOTE(context->audit.path)}, {"message", message});
+}
+
+void ck_event_unrecorded(const struct choke_job *job, const char *message)
+{
+    const struct choke_result *result = job->result;
+    TELL(job->context, CHOKE_WARNING, "audit.unrecorded", {"path", CK_QUOTE(job->context->audit.path)},
+         {"tool", text_of(result->tool_name)}, {"outcome", choke_outcome_name(result->outcome)}, {"message", message},
          {"probe_name", job->probe});
 }

@@ -56,6 +56,14 @@ static void dequeue(struct choke_job *job)
     job->queued = false;
 }
 
+static void drop_plan(struct choke_job *job)
+{
+    if (job->plan != NULL)
+        ck_plan_done(job->plan);
+    free(job->plan);
+    job->plan = NULL;
+}
+
 static void destroy(struct choke_job *job)
 {
     if (job->queued)
@@ -63,6 +71,8 @@ static void destroy(struct choke_job *job)
     unlink_job(job);
     ck_run_done(&job->run);
     choke_result_free(job->result);
+    drop_plan(job);
+    free(job->hashes);
     free(job);
 }
 
@@ -77,13 +87,37 @@ static void finish(struct choke_job *job)
     }
 }
 
+static void hand_out(struct choke_job *job)
+{
+    if (job->refused)
+        ck_event_refused(job);
+    else
+        ck_event_ended(job);
+    finish(job);
+}
+
+/* It has its result, and is recorded; it may have to wait until the record is durable. */
+static void conclude(struct choke_job *job)
+{
+    struct choke_context *context = job->context;
+    if (ck_audit_waits(context)) {
+        job->next_done = context->audit.ended;
+        context->audit.ended = job;
+        ck_watch_wake(&context->watch);
+        return;
+    }
+    hand_out(job);
+    if (job->refused && !job->blocking)
+        ck_watch_wake(&context->watch);
+}
+
 void ck_job_ended(void *data, struct ck_run *run)
 {
     struct choke_job *job = run->owner;
     (void)data;
     ck_result_end(job->result, run);
-    ck_event_ended(job);
-    finish(job);
+    ck_audit_outcome(job);
+    conclude(job);
 }
 
 static struct choke_job *new_job(struct choke_context *context, const struct choke_request *request,
@@ -110,36 +144,128 @@ static struct choke_job *new_job(struct choke_context *context, const struct cho
     return job;
 }
 
+/* Nothing will run. What was intended has an outcome then, and what was not is refused. */
 static void refuse(struct choke_job *job, const struct choke_error *error)
 {
+    job->refused = true;
     ck_result_fail(job->result, error);
-    ck_event_refused(job);
-    finish(job);
-    if (!job->blocking)
-        ck_watch_wake(&job->context->watch);
+    ck_audit_outcome(job);
+    conclude(job);
 }
 
-static void launch(struct choke_job *job, const struct choke_request *request, const struct ck_plan *plan)
+static void refuse_call(struct choke_job *job, const struct choke_request *request, struct ck_plan *plan,
+                        const struct choke_error *error)
+{
+    ck_result_fail(job->result, error);
+    if (!job->result->unrecorded)
+        ck_audit_refused(job, request, plan);
+    refuse(job, error);
+}
+
+static void launch(struct choke_job *job, const char *const *egress, const struct ck_plan *plan)
 {
     struct choke_error error;
-    if (plan->verdict.outcome != CHOKE_NONE) {
-        refuse(job, &plan->verdict.error);
-        return;
-    }
     if (ck_watch_start(&job->context->watch, &job->run, plan, &error) < 0) {
         refuse(job, &error);
         return;
     }
     ck_result_started(job->result, plan);
-    ck_event_started(job, request, &plan->jail);
+    ck_event_started(job, egress, &plan->jail);
+}
+
+/* Until the next round of events, so that one sync serves all that were started before it. */
+static void postpone(struct choke_job *job, const struct choke_request *request, struct ck_plan *plan)
+{
+    struct choke_context *context = job->context;
+    struct choke_error error;
+    job->egress = request->egress != NULL ? ck_arena_strv(&plan->arena, request->egress) : NULL;
+    job->plan = request->egress == NULL || job->egress != NULL ? ck_plan_take(plan) : NULL;
+    if (job->plan == NULL) {
+        (void)ck_error_oom(&error);
+        error.outcome = CHOKE_SPAWN_FAILED;
+        refuse(job, &error);
+        return;
+    }
+    job->next_done = context->audit.waiting;
+    context->audit.waiting = job;
+    context->audit.waiting_count++;
+    ck_watch_wake(&context->watch);
+}
+
+static void begin(struct choke_job *job, const struct choke_request *request, struct ck_plan *plan)
+{
+    struct choke_error error;
+    if (plan->verdict.outcome != CHOKE_NONE) {
+        refuse_call(job, request, plan, &plan->verdict.error);
+    } else if (ck_audit_intent(job, request, plan, &error) < 0) {
+        job->result->rule = "audit";
+        refuse_call(job, request, plan, &error);
+    } else if (ck_audit_waits(job->context)) {
+        postpone(job, request, plan);
+    } else {
+        launch(job, request->egress, plan);
+    }
+}
+
+/* The list with its first entry first. */
+static struct choke_job *reverse(struct choke_job *list)
+{
+    struct choke_job *first = NULL;
+    for (struct choke_job *next; list != NULL; list = next) {
+        next = list->next_done;
+        list->next_done = first;
+        first = list;
+    }
+    return first;
+}
+
+static void launch_waiting(struct choke_job *job, const struct choke_error *unsynced)
+{
+    struct choke_error error;
+    if (job->withdrawn) {
+        (void)ck_error_set(&error, CHOKE_CANCELLED, ECANCELED, "'%s' was cancelled", job->result->tool_name);
+        refuse(job, &error);
+    } else if (unsynced != NULL) {
+        job->result->rule = "audit";
+        refuse(job, unsynced);
+    } else {
+        launch(job, (const char *const *)job->egress, job->plan);
+    }
+    job->egress = NULL;
+    drop_plan(job);
+}
+
+void ck_job_settle(struct choke_context *context)
+{
+    struct ck_audit *audit = &context->audit;
+    struct choke_error error;
+    if (audit->waiting == NULL && audit->ended == NULL)
+        return;
+    struct choke_job *waiting = reverse(audit->waiting);
+    struct choke_job *ended = reverse(audit->ended);
+    audit->waiting = audit->ended = NULL;
+    audit->waiting_count = 0;
+    bool unsynced = ck_audit_sync(context, &error) < 0;
+    for (struct choke_job *job = waiting, *next; job != NULL; job = next) {
+        next = job->next_done;
+        job->next_done = NULL;
+        launch_waiting(job, unsynced ? &error : NULL);
+    }
+    for (struct choke_job *job = ended, *next; job != NULL; job = next) {
+        next = job->next_done;
+        job->next_done = NULL;
+        if (unsynced)
+            ck_audit_lost(job, &error);
+        hand_out(job);
+    }
 }
 
 struct choke_job *ck_job_from_plan(struct choke_context *context, const struct choke_request *request,
-                                   const struct ck_plan *plan, bool blocking)
+                                   struct ck_plan *plan, bool blocking)
 {
     struct choke_job *job = new_job(context, request, plan, blocking);
     if (job != NULL)
-        launch(job, request, plan);
+        begin(job, request, plan);
     return job;
 }
 
@@ -178,9 +304,8 @@ int choke_run(struct choke_context *context, const struct choke_request *request
     if (job == NULL)
         return result;
     while (!job->finished) {
-        result = ck_watch_wait(&context->watch, -1);
-        ck_job_collect(context);
-        if (result < 0) {
+        result = ck_context_round(context, -1);
+        if (result < 0 && !job->finished) {
             job->detached = true;
             return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot wait for events: %s", strerror(-result));
         }
@@ -201,7 +326,11 @@ struct choke_job *choke_next(struct choke_context *context)
 
 void choke_cancel(struct choke_job *job)
 {
-    if (job != NULL && !job->finished && ck_context_check(job->context, NULL) == 0)
+    if (job == NULL || job->finished || ck_context_check(job->context, NULL) < 0)
+        return;
+    if (job->plan != NULL)
+        job->withdrawn = true;
+    else if (job->run.warden != NULL)
         ck_watch_cancel(&job->context->watch, &job->run);
 }
 
@@ -211,6 +340,8 @@ void choke_cancel_all(struct choke_context *context)
         return;
     for (struct ck_run *run = context->watch.running; run != NULL; run = run->next)
         ck_watch_cancel(&context->watch, run);
+    for (struct choke_job *job = context->audit.waiting; job != NULL; job = job->next_done)
+        job->withdrawn = true;
 }
 
 const struct choke_result *choke_job_result(const struct choke_job *job)

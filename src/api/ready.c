@@ -151,7 +151,7 @@ static int examine(struct ck_readiness *readiness, struct ck_ready_tool *tool, c
 }
 
 static void run(struct ck_readiness *readiness, struct ck_ready_tool *tool, const struct choke_request *request,
-                const struct ck_plan *plan)
+                struct ck_plan *plan)
 {
     tool->job = ck_job_from_plan(readiness->context, request, plan, true);
     if (tool->job == NULL)
@@ -240,8 +240,7 @@ static int wait_for(struct ck_readiness *readiness, size_t count)
     struct choke_context *context = readiness->context;
     int result = collect(readiness);
     while (result == 0 && readiness->running_count > count) {
-        result = ck_watch_wait(&context->watch, -1);
-        ck_job_collect(context);
+        result = ck_context_round(context, -1);
         if (result == 0)
             result = collect(readiness);
     }

@@ -40,6 +40,10 @@ extern const struct ck_command ck_command_policy_diff;
 extern const struct ck_command ck_command_policy_explain;
 extern const struct ck_command ck_command_doctor;
 extern const struct ck_command ck_command_lock;
+extern const struct ck_command ck_command_audit_verify;
+extern const struct ck_command ck_command_audit_show;
+extern const struct ck_command ck_command_audit_head;
+extern const struct ck_command ck_command_audit_keygen;
 extern const struct ck_command ck_command_help;
 extern const struct ck_command ck_command_completion;
 

@@ -163,6 +163,7 @@ static int set_decision(json_t *object, const struct choke_result *result)
     bad |= json_object_set_new(object, "tool", ck_json_tool(result->tool_name, result->tool_path));
     bad |= json_object_set_new(object, "rule", ck_json_text(result->rule));
     bad |= json_object_set_new(object, "error", ck_json_error(&result->error));
+    bad |= json_object_set_new(object, "unrecorded", json_boolean(result->unrecorded));
     return bad;
 }
 

@@ -1,6 +1,6 @@
 /*
  * text.c - a terminal obeys control bytes, so none that came from outside is printed as it is: not the C0 set, not DEL,
- * not the C1 set in its UTF-8 form.
+ * not the C1 set in its UTF-8 form, and not the characters that change the direction of text.
  */
 #include "cli/text.h"
 
@@ -16,6 +16,18 @@ static bool is_utf8(const char *text)
     return string != NULL;
 }
 
+/* Does the character at u, in valid UTF-8, make the rest of the line read otherwise than it is? */
+static bool turns_text(const unsigned char *u)
+{
+    if (u[0] == 0xd8)
+        return u[1] == 0x9c; /* U+061C */
+    if (u[0] != 0xe2)
+        return false;
+    return (u[1] == 0x80 &&
+            (u[2] == 0x8e || u[2] == 0x8f || (u[2] >= 0xaa && u[2] <= 0xae))) || /* U+200E..., U+202A... */
+           (u[1] == 0x81 && u[2] >= 0xa6 && u[2] <= 0xa9);                       /* U+2066... */
+}
+
 /* Is the byte at text[at] to be shown as \xNN? */
 static bool is_unsafe(const char *text, size_t at, bool utf8)
 {
@@ -27,9 +39,11 @@ static bool is_unsafe(const char *text, size_t at, bool utf8)
         return false;
     if (!utf8)
         return true;
-    if (byte == 0xc2)
-        return (unsigned char)text[at + 1] < 0xa0;
-    return byte < 0xa0 && at > 0 && (unsigned char)text[at - 1] == 0xc2;
+    size_t start = at;
+    while (((unsigned char)text[start] & 0xc0) == 0x80)
+        start--;
+    const unsigned char *u = (const unsigned char *)text + start;
+    return (u[0] == 0xc2 && u[1] < 0xa0) || turns_text(u);
 }
 
 const char *ck_text_safe(char *dst, size_t dst_size, const char *text)

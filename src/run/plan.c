@@ -282,19 +282,31 @@ static int step_stdin(struct planner *planner)
     return -EINVAL;
 }
 
+static const struct ck_plan nothing = {.cage = {.fd = -1},
+                                       .keep = {.fd = -1},
+                                       .wrap = {.image_fd = -1, .program_fd = -1, .bwrap_fd = -1},
+                                       .confine = {.filter_fd = -1},
+                                       .root_fd = -1,
+                                       .cwd_fd = -1,
+                                       .execute_fd = -1,
+                                       .ruleset_fd = -1,
+                                       .stdin_fd = -1};
+
+struct ck_plan *ck_plan_take(struct ck_plan *plan)
+{
+    struct ck_plan *taken = malloc(sizeof *taken);
+    if (taken == NULL)
+        return NULL;
+    *taken = *plan;
+    *plan = nothing;
+    return taken;
+}
+
 int ck_plan_make(const struct ck_plan_sources *sources, const struct choke_request *request, struct ck_plan *ret)
 {
     static const plan_step steps[] = {step_judge, step_limits, step_stdin,   step_root,  step_cwd, step_paths,
                                       step_tool,  step_jail,   step_strings, step_execs, step_keep};
-    *ret = (struct ck_plan){.cage = {.fd = -1},
-                            .keep = {.fd = -1},
-                            .wrap = {.image_fd = -1, .program_fd = -1, .bwrap_fd = -1},
-                            .confine = {.filter_fd = -1},
-                            .root_fd = -1,
-                            .cwd_fd = -1,
-                            .execute_fd = -1,
-                            .ruleset_fd = -1,
-                            .stdin_fd = -1};
+    *ret = nothing;
     struct planner planner = {.sources = sources, .request = request, .plan = ret};
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
         int result = steps[i](&planner);

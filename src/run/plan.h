@@ -93,6 +93,12 @@ int ck_plan_make(const struct ck_plan_sources *sources, const struct choke_reque
 void ck_plan_done(struct ck_plan *plan);
 
 /*
+ * The plan on the heap, to be done with and freed; the one given is empty then. What it says of the request's own
+ * strings (verdict.reading) is not to be looked at any more. NULL: no memory.
+ */
+struct ck_plan *ck_plan_take(struct ck_plan *plan);
+
+/*
  * SIGKILL follows SIGTERM after this long: 100 ms, or as much of half the timeout as leaves time to return within 1.5
  * times the timeout.
  */

@@ -16,7 +16,7 @@ RAN = ("exited", "signaled", "timeout", "cancelled")
 
 FIELDS = {"outcome", "exit_code", "signal", "stdout", "stderr", "output_incomplete", "duration_ms", "user_ms",
           "system_ms", "max_rss_kib", "jail", "layers", "kill", "tool", "rule", "error", "limits",
-          "limit_hit", "changes", "changes_incomplete", "kept_incomplete"}
+          "limit_hit", "changes", "changes_incomplete", "kept_incomplete", "unrecorded"}
 LIMITS = ("memory_mib", "processes", "cpu_s", "file_size_mib", "open_files")
 MECHANISMS = ("cgroup2", "cgroup1", "rlimit")
 CHANGE_KINDS = ("added", "modified", "deleted", "mode")
@@ -118,7 +118,7 @@ def check_shape(document) -> None:
     assert outcome in OUTCOMES
     check_stream(document["stdout"])
     check_stream(document["stderr"])
-    assert isinstance(document["output_incomplete"], bool)
+    assert isinstance(document["output_incomplete"], bool) and isinstance(document["unrecorded"], bool)
     for name in ("duration_ms", "user_ms", "system_ms", "max_rss_kib"):
         assert is_count(document[name]), name
     assert isinstance(document["layers"], list) and all(isinstance(layer, str) for layer in document["layers"])

@@ -1,0 +1,194 @@
+/*
+ * audit.c - see audit.h.
+ *
+ * The log is opened by the first call that has something to record, so a context that only explains or looks needs none;
+ * and it is opened again by the next call where that failed, so a disk that has room again serves again.
+ */
+#include "api/context.h"
+
+#include "api/ready.h"
+#include "base/error.h"
+#include "base/quote.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define WITHOUT "no record, no run; --no-audit runs without one"
+
+/* ---- open and close ---- */
+
+static const char *absolute(struct ck_arena *arena, const char *path)
+{
+    char here[PATH_MAX];
+    if (path[0] == '/')
+        return ck_arena_strdup(arena, path);
+    return getcwd(here, sizeof here) != NULL ? ck_arena_printf(arena, "%s/%s", strcmp(here, "/") == 0 ? "" : here, path)
+                                             : NULL;
+}
+
+int ck_audit_init(struct choke_context *context, const struct choke_options *options, struct choke_error *error)
+{
+    struct ck_audit *audit = &context->audit;
+    audit->directory.fd = -1;
+    audit->log.fd = -1;
+    if (options->audit_path == NULL)
+        return 0;
+    if (options->audit_path[0] == '\0' || options->audit_sync > CHOKE_AUDIT_SYNC_NONE)
+        return ck_error_set(error, CHOKE_INVALID, EINVAL, "an audit log needs a path, and a durability that there is");
+    audit->sync = options->audit_sync;
+    audit->max_bytes = options->audit_max_bytes;
+    audit->path = absolute(&context->text, options->audit_path);
+    if (audit->path == NULL)
+        return ck_error_oom(error);
+    int result = ck_log_chance(audit->id, CK_AUDIT_LOG_HEX);
+    return result == 0 ? 0 : ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "there is no chance to be had");
+}
+
+void ck_audit_done(struct choke_context *context, bool owner)
+{
+    struct ck_audit *audit = &context->audit;
+    if (audit->open && owner)
+        ck_log_done(&audit->log);
+    else if (audit->open)
+        ck_log_forget(&audit->log);
+    ck_directory_done(&audit->directory);
+    ck_record_done(&audit->record);
+    free(audit->root);
+    free(audit->policy);
+}
+
+static int open_log(struct choke_context *context, struct choke_error *error)
+{
+    struct ck_audit *audit = &context->audit;
+    const char *name;
+    if (audit->policy_sha256[0] == '\0') {
+        ck_ready_policy_digest(context, audit->policy_sha256);
+        ck_line_hash("", 0, audit->nothing);
+    }
+    int result = ck_directory_open(&audit->directory, audit->path, &name, error);
+    if (result < 0 || audit->open)
+        return result;
+    ck_log_init(&audit->log, &ck_files, &audit->directory, name);
+    audit->log.sync = audit->sync;
+    audit->log.max_bytes = audit->max_bytes;
+    audit->open = true;
+    return 0;
+}
+
+bool ck_audit_waits(const struct choke_context *context)
+{
+    return context->audit.path != NULL && context->audit.sync == CHOKE_AUDIT_SYNC_EVERY;
+}
+
+/* ---- records ---- */
+
+/* What happened to the log on the way is worth telling. */
+static void tell(const struct choke_context *context, struct ck_log *log)
+{
+    if (log->told_torn != 0)
+        ck_event_repaired(context, log->told_torn);
+    if (log->told_rotation != 0)
+        ck_event_unrotated(context, strerror(-log->told_rotation));
+    log->told_torn = 0;
+    log->told_rotation = 0;
+}
+
+static int append(struct choke_context *context, uint64_t *ret_seq, struct choke_error *error)
+{
+    struct ck_audit *audit = &context->audit;
+    int result = ck_log_append(&audit->log, &audit->record, ret_seq, error);
+    tell(context, &audit->log);
+    return result;
+}
+
+static int record_call(struct choke_job *job, const struct choke_request *request, struct ck_plan *plan, bool refused,
+                       struct choke_error *error)
+{
+    uint64_t seq;
+    int result = open_log(job->context, error);
+    if (result < 0)
+        return result;
+    if (ck_audit_write_call(job, request, plan, refused ? CK_AUDIT_KIND_REFUSED : CK_AUDIT_KIND_INTENT) < 0)
+        return ck_error_oom(error);
+    if (refused)
+        ck_audit_write_end(job);
+    result = append(job->context, &seq, error);
+    if (result == 0 && !refused)
+        job->intent = seq;
+    return result;
+}
+
+/* The words of the log, with what they mean for the call. */
+static int deny(const struct choke_context *context, const struct choke_error *cause, struct choke_error *error)
+{
+    return ck_error_set(error, CHOKE_SPAWN_FAILED, cause->errnum,
+                        "the call cannot be recorded in '%s': %s (" WITHOUT ")", CK_QUOTE(context->audit.path),
+                        cause->message);
+}
+
+/* A log that the tool could write to proves nothing about the tool. */
+static int check_place(const struct choke_context *context, const struct ck_plan *plan, struct choke_error *error)
+{
+    const struct ck_audit *audit = &context->audit;
+    bool writable = plan->jail.jail != &ck_jail_none && plan->workspace == CK_WORKSPACE_RW;
+    if (!writable || !ck_trust_passes(&audit->directory.place, plan->root))
+        return 0;
+    return ck_error_set(error, CHOKE_SPAWN_FAILED, EPERM,
+                        "the audit log '%s' lies inside the root, where '%s' may write; keep it elsewhere",
+                        CK_QUOTE(audit->path), plan->tool_name);
+}
+
+int ck_audit_intent(struct choke_job *job, const struct choke_request *request, struct ck_plan *plan,
+                    struct choke_error *error)
+{
+    struct choke_error cause = {0};
+    struct choke_context *context = job->context;
+    if (context->audit.path == NULL)
+        return 0;
+    int result = open_log(context, &cause);
+    if (result == 0 && check_place(context, plan, error) < 0)
+        return -EPERM;
+    if (result == 0)
+        result = record_call(job, request, plan, false, &cause);
+    if (result < 0) {
+        job->result->unrecorded = true;
+        return deny(context, &cause, error);
+    }
+    job->intended = true;
+    ck_audit_listen(job);
+    return 0;
+}
+
+void ck_audit_lost(struct choke_job *job, const struct choke_error *error)
+{
+    job->result->unrecorded = true;
+    ck_event_unrecorded(job, error->message);
+}
+
+void ck_audit_refused(struct choke_job *job, const struct choke_request *request, struct ck_plan *plan)
+{
+    struct choke_error error = {0};
+    if (job->context->audit.path != NULL && record_call(job, request, plan, true, &error) < 0)
+        ck_audit_lost(job, &error);
+}
+
+void ck_audit_outcome(struct choke_job *job)
+{
+    struct choke_error error = {0};
+    uint64_t seq;
+    if (!job->intended)
+        return;
+    int result = ck_audit_write_outcome(job) < 0 ? ck_error_oom(&error) : append(job->context, &seq, &error);
+    if (result < 0)
+        ck_audit_lost(job, &error);
+}
+
+int ck_audit_sync(struct choke_context *context, struct choke_error *error)
+{
+    struct choke_error cause = {0};
+    int result = context->audit.open ? ck_log_sync(&context->audit.log, &cause) : 0;
+    return result < 0 ? deny(context, &cause, error) : 0;
+}

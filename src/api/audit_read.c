@@ -1,0 +1,272 @@
+/*
+ * audit_read.c - the log as others read it: the proof of it, its head, and keys. No context is needed, and nothing of
+ * the log is changed; a key pair is the only thing that is ever written.
+ */
+#include "audit/heads.h"
+#include "audit/source.h"
+#include "audit/tail.h"
+#include "audit/verify.h"
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/quote.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sodium/utils.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+_Static_assert(CK_HEAD_TEXT_MAX == CHOKE_AUDIT_HEAD_MAX && CK_KEY_TEXT_MAX == CHOKE_AUDIT_KEY_MAX, "the public sizes");
+
+struct report_box {
+    struct choke_audit_report report;
+    struct ck_damage damage;
+    char head[CK_HEAD_TEXT_MAX];
+};
+
+/* One verification: what is asked, where the lines come from, what they prove. */
+struct reading {
+    const struct choke_audit_query *query;
+    struct ck_heads heads;
+    struct ck_source source;
+    struct ck_verify verify;
+    bool is_stopped; /* by the caller */
+};
+
+const char *choke_damage_name(enum choke_damage damage)
+{
+    static const char *const names[] = {
+        [CHOKE_DAMAGE_NONE] = "none",
+        [CHOKE_DAMAGE_EDITED] = "edited",
+        [CHOKE_DAMAGE_REORDERED] = "reordered",
+        [CHOKE_DAMAGE_DROPPED] = "dropped",
+        [CHOKE_DAMAGE_DUPLICATED] = "duplicated",
+        [CHOKE_DAMAGE_CUT] = "cut",
+        [CHOKE_DAMAGE_REBUILT] = "rebuilt",
+        [CHOKE_DAMAGE_SPLICED] = "spliced",
+        [CHOKE_DAMAGE_TORN] = "torn",
+        [CHOKE_DAMAGE_MALFORMED] = "malformed",
+    };
+    size_t index = (size_t)damage;
+    return index < sizeof names / sizeof *names ? names[index] : "?";
+}
+
+/* ---- the report ---- */
+
+static size_t unchecked_heads(const struct reading *reading)
+{
+    size_t count = 0;
+    for (size_t i = 0; reading->query->public_key == NULL && i < reading->verify.heads_met; i++)
+        count += reading->heads.items[i].is_signed;
+    return count;
+}
+
+static void fill_report(const struct reading *reading, struct report_box *box)
+{
+    const struct ck_verify *verify = &reading->verify;
+    struct ck_head head = {.seq = verify->last.seq};
+    memcpy(head.log, verify->last.log, sizeof head.log);
+    memcpy(head.hash, verify->last.hash, sizeof head.hash);
+    ck_head_format(&head, box->head);
+    ck_verify_verdict(verify, &box->damage);
+    bool is_whole = box->damage.kind == CHOKE_DAMAGE_NONE;
+    if (box->damage.file[0] == '\0')
+        memcpy(box->damage.file, reading->source.file, sizeof box->damage.file);
+    box->report = (struct choke_audit_report){
+        .damage = box->damage.kind,
+        .file = box->damage.file,
+        .line = is_whole ? 0 : box->damage.line,
+        .message = is_whole ? "" : box->damage.message,
+        .files = reading->source.files,
+        .records = verify->records,
+        .first_seq = verify->first_seq,
+        .repairs = verify->repairs,
+        .heads = verify->heads_met,
+        .unchecked = unchecked_heads(reading),
+        .head = verify->has_begun ? box->head : NULL,
+    };
+}
+
+/* ---- reading ---- */
+
+static bool tell_record(const struct reading *reading, const struct ck_line *line, const struct ck_envelope *envelope,
+                        bool proven)
+{
+    const struct choke_audit_query *query = reading->query;
+    const struct choke_audit_record record = {
+        .file = line->file,
+        .line = line->number,
+        .proven = proven,
+        .log = envelope->log,
+        .seq = envelope->seq,
+        .time = envelope->time,
+        .kind = envelope->kind,
+        .hash = envelope->hash,
+        .text = line->text,
+        .length = line->length,
+    };
+    if (query->on_record == NULL || (!proven && !query->unproven))
+        return true;
+    return query->on_record(query->data, &record);
+}
+
+/* Is there a reason to go on? */
+static bool take_line(struct reading *reading, const struct ck_line *line)
+{
+    struct ck_envelope envelope;
+    enum ck_step step = ck_verify_line(&reading->verify, line, &envelope);
+    if (step != CK_STEP_NOTHING)
+        reading->is_stopped = !tell_record(reading, line, &envelope, step == CK_STEP_PROVEN);
+    return !reading->is_stopped && (reading->query->unproven || !ck_verify_is_over(&reading->verify));
+}
+
+static bool ask_at_end(const struct reading *reading)
+{
+    struct report_box box;
+    fill_report(reading, &box);
+    return reading->query->on_end(reading->query->data, &box.report);
+}
+
+/* At the end of what is there. 1 to go on, 0 to end, or a negative errno. */
+static int reach_end(struct reading *reading, struct choke_error *error)
+{
+    struct ck_line line;
+    if (reading->query->on_end != NULL)
+        return ask_at_end(reading);
+    int result = ck_source_rest(&reading->source, &line, error);
+    if (result == -EAGAIN)
+        return 1;
+    if (result > 0)
+        (void)take_line(reading, &line);
+    return result < 0 ? result : 0;
+}
+
+static int read_all(struct reading *reading, struct choke_error *error)
+{
+    struct ck_line line;
+    bool goes_on = true;
+    while (goes_on) {
+        int result = ck_source_next(&reading->source, &line, error);
+        if (result == 1) {
+            goes_on = take_line(reading, &line);
+            continue;
+        }
+        result = result < 0 ? result : reach_end(reading, error);
+        if (result < 0)
+            return result;
+        goes_on = result > 0;
+    }
+    return 0;
+}
+
+/* On the stack and not on the heap: the state of a hash has to lie on a boundary that malloc does not know of. */
+static int read_log(const struct choke_audit_query *query, struct report_box *box, struct choke_error *error)
+{
+    struct reading reading = {.query = query, .source = {.fd = -1}};
+    int result = ck_heads_parse(query->heads, query->public_key, &reading.heads, error);
+    if (result == 0 && ck_source_init(&reading.source, query->paths) < 0)
+        result = ck_error_oom(error);
+    if (result == 0) {
+        reading.source.with_rotated = query->rotated;
+        reading.source.is_followed = query->on_end != NULL;
+        ck_verify_init(&reading.verify, &reading.heads);
+        result = read_all(&reading, error);
+    }
+    if (result == 0)
+        fill_report(&reading, box);
+    ck_source_done(&reading.source);
+    ck_heads_done(&reading.heads);
+    return result;
+}
+
+int choke_audit_verify(const struct choke_audit_query *query, struct choke_audit_report **ret_report,
+                       struct choke_error *error)
+{
+    if (query == NULL || ret_report == NULL || query->paths == NULL || query->paths[0] == NULL)
+        return ck_error_set(error, CHOKE_INVALID, EINVAL, "no file, or no place for the report, was given");
+    struct report_box *box = calloc(1, sizeof *box);
+    if (box == NULL)
+        return ck_error_oom(error);
+    int result = read_log(query, box, error);
+    if (result < 0)
+        free(box);
+    else
+        *ret_report = &box->report;
+    return result;
+}
+
+void choke_audit_report_free(struct choke_audit_report *report)
+{
+    free(report); /* the first member of its box */
+}
+
+/* ---- the head ---- */
+
+static int no_head(const char *path, int errnum, const char *why, struct choke_error *error)
+{
+    return ck_error_set(error, CHOKE_INVALID, errnum, "there is no head of '%s': %s", CK_QUOTE(path), why);
+}
+
+/* Doubles what is looked at until a whole record is in it. */
+static int find_last(int fd, const char *path, off_t size, struct ck_head *ret_head, struct choke_error *error)
+{
+    struct ck_tail tail;
+    int result = -EAGAIN;
+    for (size_t length = CK_AUDIT_LINE_MAX; result == -EAGAIN && length <= 4 * CK_AUDIT_TORN_MAX; length *= 2) {
+        bool is_whole = (off_t)length >= size;
+        size_t wanted = is_whole ? (size_t)size : length;
+        char *text = malloc(wanted + 1);
+        if (text == NULL)
+            return ck_error_oom(error);
+        ssize_t got = pread(fd, text, wanted, size - (off_t)wanted);
+        result = got < 0 ? -errno : ck_tail_find(text, (size_t)got, is_whole, &tail);
+        free(text);
+        if (is_whole)
+            break;
+    }
+    if (result < 0)
+        return no_head(path, -result, result == -EBADMSG ? "its last line was edited" : "it ends in no record", error);
+    *ret_head = (struct ck_head){.seq = tail.last.seq};
+    memcpy(ret_head->log, tail.last.log, sizeof ret_head->log);
+    memcpy(ret_head->hash, tail.last.hash, sizeof ret_head->hash);
+    return 0;
+}
+
+static int read_head(const char *path, struct ck_head *ret_head, struct choke_error *error)
+{
+    struct stat status;
+    CK_FD fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &status) < 0)
+        return no_head(path, errno, errno == ENOENT ? "it does not exist" : strerror(errno), error);
+    if (!S_ISREG(status.st_mode))
+        return no_head(path, EINVAL, "it is no regular file", error);
+    return find_last(fd, path, status.st_size, ret_head, error);
+}
+
+int choke_audit_head(const char *path, const char *secret_key_path, char ret_head[CHOKE_AUDIT_HEAD_MAX],
+                     struct choke_error *error)
+{
+    unsigned char seed[CK_SEED_BYTES];
+    struct ck_head head;
+    if (path == NULL || ret_head == NULL)
+        return ck_error_set(error, CHOKE_INVALID, EINVAL, "no file, or no place for its head, was given");
+    int result = secret_key_path != NULL ? ck_key_read_secret(secret_key_path, seed, error) : 0;
+    if (result == 0)
+        result = read_head(path, &head, error);
+    if (result == 0) {
+        ck_head_format(&head, ret_head);
+        if (secret_key_path != NULL)
+            ck_head_sign(ret_head, seed);
+    }
+    sodium_memzero(seed, sizeof seed);
+    return result;
+}
+
+int choke_audit_keygen(const char *path, char ret_public_key[CHOKE_AUDIT_KEY_MAX], struct choke_error *error)
+{
+    if (path == NULL || path[0] == '\0' || ret_public_key == NULL)
+        return ck_error_set(error, CHOKE_INVALID, EINVAL, "no file, or no place for the public key, was given");
+    return ck_key_generate(path, ret_public_key, error);
+}

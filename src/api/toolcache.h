@@ -1,0 +1,25 @@
+/*
+ * toolcache.h - tools.json, where it lies: $XDG_CACHE_HOME/chokepoint, else $HOME/.cache/chokepoint.
+ */
+#ifndef CK_API_TOOLCACHE_H
+#define CK_API_TOOLCACHE_H
+
+#include "chokepoint.h"
+#include "ready/cache.h"
+
+#include <limits.h>
+
+#define CK_TOOLCACHE_NAME "tools.json"
+
+struct ck_toolcache {
+    char path[PATH_MAX]; /* of the directory; "" for none */
+    int fd;              /* -1: not to be used */
+    struct ck_cache cache;
+    struct choke_error error; /* what to note */
+};
+
+/* Zero-filled but for fd -1 before. What cannot be read or is not to be trusted leaves it empty, with a note. */
+void ck_toolcache_open(struct ck_toolcache *place);
+void ck_toolcache_done(struct ck_toolcache *place);
+
+#endif

@@ -1,0 +1,95 @@
+/*
+ * tooldigest.c - see tooldigest.h.
+ *
+ * The file that is read is the one that the plan holds open and that will be executed. Where the cache cannot be read or
+ * written the tool is hashed, and that is all.
+ */
+#include "api/tooldigest.h"
+
+#include "api/toolcache.h"
+#include "sys/statefile.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static void remember(struct ck_tooldigests *digests, const struct ck_version *version, const char *sha256)
+{
+    size_t at = digests->count < CK_TOOLDIGESTS ? digests->count++ : digests->next++ % CK_TOOLDIGESTS;
+    digests->items[at].version = *version;
+    memcpy(digests->items[at].sha256, sha256, CK_DIGEST_SIZE);
+}
+
+/* ---- the cache ---- */
+
+/* Whatever policy it was remembered for: it is about the file. */
+static const char *recall(const struct ck_cache *cache, const struct ck_version *version)
+{
+    for (size_t i = 0; i < cache->count; i++)
+        for (size_t k = 0; k < cache->policies[i].count; k++)
+            if (ck_version_equal(&cache->policies[i].tools[k].files[0], version))
+                return cache->policies[i].tools[k].sha256;
+    return NULL;
+}
+
+/* The tools that are remembered for the policy, with this one in the place of an older one. */
+static void save(struct ck_toolcache *place, const char *policy, const struct ck_cache_tool *tool)
+{
+    struct ck_cache_policy fresh = {.sha256 = policy};
+    const struct ck_cache_policy *old = NULL;
+    for (size_t i = 0; old == NULL && i < place->cache.count; i++)
+        if (strcmp(place->cache.policies[i].sha256, policy) == 0)
+            old = &place->cache.policies[i];
+    size_t most = (old != NULL ? old->count : 0) + 1;
+    fresh.tools = ck_arena_array(&place->cache.arena, most, sizeof *fresh.tools);
+    if (fresh.tools == NULL)
+        return;
+    for (size_t i = 0; old != NULL && i < old->count; i++)
+        if (strcmp(old->tools[i].name, tool->name) != 0)
+            fresh.tools[fresh.count++] = old->tools[i];
+    fresh.tools[fresh.count++] = *tool;
+    char *text = ck_cache_format(&place->cache, &fresh);
+    if (text != NULL)
+        (void)ck_statefile_replace(place->fd, CK_TOOLCACHE_NAME, 0600, text, strlen(text));
+    free(text);
+}
+
+/* ---- the tool ---- */
+
+/* 0, or a negative errno: the file may not be read, or changes while it is. */
+static int hash(const struct ck_plan *plan, const struct ck_version *version, const char *policy, char *buffer)
+{
+    struct ck_toolcache place = {.fd = -1};
+    ck_toolcache_open(&place);
+    const char *known = recall(&place.cache, version);
+    int result = 0;
+    if (known != NULL)
+        memcpy(buffer, known, CK_DIGEST_SIZE);
+    else
+        result = ck_digest_file(plan->execute_fd, buffer);
+    const struct ck_cache_tool tool = {
+        .name = plan->tool_name, .path = plan->tool_path, .sha256 = buffer, .files = {*version}, .files_count = 1};
+    if (result == 0 && known == NULL && place.fd >= 0 && ck_version_settled(version))
+        save(&place, policy, &tool);
+    ck_toolcache_done(&place);
+    return result;
+}
+
+const char *ck_tooldigest_find(struct ck_tooldigests *digests, const struct ck_plan *plan, const char *policy,
+                               char buffer[CK_DIGEST_SIZE])
+{
+    struct stat status;
+    if (plan->verdict.tool != NULL && plan->verdict.tool->sha256 != NULL)
+        return plan->verdict.tool->sha256;
+    if (fstat(plan->execute_fd, &status) < 0)
+        return NULL;
+    struct ck_version version = ck_version_of(&status);
+    for (size_t i = 0; i < digests->count; i++)
+        if (ck_version_equal(&digests->items[i].version, &version))
+            return digests->items[i].sha256;
+    if (hash(plan, &version, policy, buffer) < 0)
+        return NULL;
+    if (ck_version_settled(&version))
+        remember(digests, &version, buffer);
+    return buffer;
+}

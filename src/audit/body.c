@@ -1,0 +1,171 @@
+/*
+ * body.c - JSON, looked at and not kept.
+ *
+ * A line with the right hash can be anything: whoever rebuilds a chain can hash what he likes. What the verifier lets
+ * through is printed on terminals and read by other programs, so it is JSON, and nothing that a terminal obeys.
+ */
+#include "audit/body.h"
+
+#include "base/quote.h"
+
+#include <string.h>
+
+#define DEPTH_MAX 16
+#define DIGITS_MAX 18 /* what fits into 64 bits with a sign */
+
+struct reader {
+    const char *at;
+    const char *end;
+};
+
+/* 1: stands in a string as it is. */
+static const unsigned char plain[256] = {
+    [0x20] = 1,
+    [0x21] = 1,
+    [0x23 ... 0x5b] = 1,
+    [0x5d ... 0x7e] = 1,
+};
+
+static bool take(struct reader *reader, char c)
+{
+    if (reader->at == reader->end || *reader->at != c)
+        return false;
+    reader->at++;
+    return true;
+}
+
+static bool take_word(struct reader *reader, const char *word)
+{
+    size_t length = strlen(word);
+    if ((size_t)(reader->end - reader->at) < length || memcmp(reader->at, word, length) != 0)
+        return false;
+    reader->at += length;
+    return true;
+}
+
+static int hex_value(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* Behind the 'u'. A character beyond the first plane stands as itself, so no pair is ever needed. */
+static bool take_code(struct reader *reader)
+{
+    int code = 0;
+    if (reader->end - reader->at < 4)
+        return false;
+    for (int i = 0; i < 4; i++) {
+        int value = hex_value(*reader->at++);
+        if (value < 0)
+            return false;
+        code = code << 4 | value;
+    }
+    return code != 0 && (code < 0xd800 || code > 0xdfff);
+}
+
+static bool take_escape(struct reader *reader)
+{
+    if (reader->at == reader->end)
+        return false;
+    char c = *reader->at++;
+    return c == 'u' ? take_code(reader) : c != '\0' && strchr("\"\\/bfnrt", c) != NULL;
+}
+
+static bool take_character(struct reader *reader)
+{
+    size_t length = ck_utf8_sequence(reader->at, (size_t)(reader->end - reader->at));
+    bool control = length == 2 && (unsigned char)reader->at[0] == 0xc2 && (unsigned char)reader->at[1] < 0xa0;
+    if (length < 2 || control) /* one byte that is not plain is a control character, too */
+        return false;
+    reader->at += length;
+    return true;
+}
+
+static bool take_string(struct reader *reader)
+{
+    if (!take(reader, '"'))
+        return false;
+    for (;;) {
+        while (reader->at < reader->end && plain[(unsigned char)*reader->at])
+            reader->at++;
+        if (take(reader, '"'))
+            return true;
+        if (!(take(reader, '\\') ? take_escape(reader) : take_character(reader)))
+            return false;
+    }
+}
+
+static bool take_number(struct reader *reader)
+{
+    (void)take(reader, '-');
+    const char *start = reader->at;
+    while (reader->at < reader->end && *reader->at >= '0' && *reader->at <= '9')
+        reader->at++;
+    size_t digits = (size_t)(reader->at - start);
+    return digits == 1 || (digits > 1 && digits <= DIGITS_MAX && *start != '0');
+}
+
+static bool take_value(struct reader *reader, int depth);
+
+/* An object or an array, from its bracket on. */
+static bool take_list(struct reader *reader, bool object, int depth)
+{
+    char close = object ? '}' : ']';
+    reader->at++;
+    if (depth == DEPTH_MAX || take(reader, close))
+        return depth < DEPTH_MAX;
+    do
+        if ((object && !(take_string(reader) && take(reader, ':'))) || !take_value(reader, depth + 1))
+            return false;
+    while (take(reader, ','));
+    return take(reader, close);
+}
+
+static bool take_value(struct reader *reader, int depth)
+{
+    switch (reader->at < reader->end ? *reader->at : '\0') {
+    case '"':
+        return take_string(reader);
+    case '{':
+        return take_list(reader, true, depth);
+    case '[':
+        return take_list(reader, false, depth);
+    case 't':
+        return take_word(reader, "true");
+    case 'f':
+        return take_word(reader, "false");
+    case 'n':
+        return take_word(reader, "null");
+    default:
+        return take_number(reader);
+    }
+}
+
+bool ck_body_is_json(const char *line, size_t length)
+{
+    struct reader reader = {.at = line, .end = line + length};
+    return length > 0 && *line == '{' && take_value(&reader, 0) && reader.at == reader.end;
+}
+
+bool ck_body_repair(const char *body, size_t length, uint64_t *ret_bytes, char ret_hash[CK_AUDIT_HASH_HEX + 1])
+{
+    struct reader reader = {.at = body, .end = body + length};
+    uint64_t bytes = 0;
+    if (!take_word(&reader, ",\"torn_bytes\":"))
+        return false;
+    const char *start = reader.at;
+    if (!take_number(&reader) || *start == '-')
+        return false;
+    for (const char *at = start; at < reader.at; at++)
+        bytes = bytes * 10 + (uint64_t)(*at - '0');
+    if (!take_word(&reader, ",\"torn_hash\":\"") || reader.end - reader.at < CK_AUDIT_HASH_HEX)
+        return false;
+    memcpy(ret_hash, reader.at, CK_AUDIT_HASH_HEX);
+    ret_hash[CK_AUDIT_HASH_HEX] = '\0';
+    *ret_bytes = bytes;
+    return true;
+}

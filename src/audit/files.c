@@ -1,0 +1,303 @@
+/*
+ * files.c - see files.h.
+ *
+ * The log must be the caller's own and nobody else's to write, in a place that is trusted as a tool's is (sys/trust.h).
+ * The directory may be root's: a file of the caller's with the append-only attribute, in a directory of root's, is one
+ * that the caller can add to and not take away from.
+ *
+ * The lock is flock's: it belongs to the open file, so threads with contexts of their own exclude each other as
+ * processes do, and the kernel takes it away from one that dies.
+ */
+#include "audit/files.h"
+
+#include "audit/name.h"
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/quote.h"
+#include "sys/statefile.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define YIELDS 4
+#define REST_MIN_NS 20000
+#define REST_MAX_NS 2000000
+
+/* ---- the directory ---- */
+
+static int walk(struct ck_directory *directory, const char *path, struct choke_error *error)
+{
+    struct choke_error words = {0};
+    int result = ck_trust_walk(path, &directory->place, &words);
+    if (result == 0 && !S_ISDIR(directory->place.status.st_mode))
+        result = -ENOTDIR;
+    if (result < 0 && words.message[0] != '\0' && error != NULL)
+        *error = words;
+    else if (result < 0)
+        (void)ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "'%s': %s", CK_QUOTE(path), strerror(-result));
+    if (result < 0)
+        ck_trust_done(&directory->place);
+    return result;
+}
+
+static int open_place(struct ck_directory *directory, const char *path, struct choke_error *error)
+{
+    int result = walk(directory, path, error);
+    if (result == -ENOENT) {
+        CK_FD made = -1;
+        result = ck_statefile_directory(path, &made, error);
+        if (result == 0)
+            result = walk(directory, path, error);
+    }
+    if (result < 0)
+        return result;
+    directory->fd = openat(directory->place.fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (directory->fd >= 0)
+        return 0;
+    result = ck_error_set(error, CHOKE_SPAWN_FAILED, errno, "cannot open '%s': %s", CK_QUOTE(path), strerror(errno));
+    ck_trust_done(&directory->place);
+    return result;
+}
+
+int ck_directory_open(struct ck_directory *directory, const char *path, const char **ret_name,
+                      struct choke_error *error)
+{
+    char parent[PATH_MAX];
+    const char *slash = path[0] == '/' ? strrchr(path, '/') : NULL;
+    if (slash == NULL || slash[1] == '\0' || strlen(path) >= sizeof parent || strlen(slash + 1) > NAME_MAX)
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "'%s' cannot be the path of a file", CK_QUOTE(path));
+    if (directory->fd < 0) {
+        size_t length = slash == path ? 1 : (size_t)(slash - path);
+        memcpy(parent, path, length);
+        parent[length] = '\0';
+        int result = open_place(directory, parent, error);
+        if (result < 0)
+            return result;
+    }
+    *ret_name = slash + 1;
+    return 0;
+}
+
+void ck_directory_done(struct ck_directory *directory)
+{
+    if (directory->fd < 0)
+        return;
+    ck_fd_close(&directory->fd);
+    ck_trust_done(&directory->place);
+}
+
+/* ---- files ---- */
+
+static int refuse(struct choke_error *error, const char *name, int errnum, const char *why)
+{
+    return ck_error_set(error, CHOKE_SPAWN_FAILED, errnum, "'%s' %s", CK_QUOTE(name), why);
+}
+
+static int check(const struct stat *status, const char *name, struct choke_error *error)
+{
+    if (S_ISLNK(status->st_mode))
+        return refuse(error, name, ELOOP, "is a link; name the file itself");
+    if (!S_ISREG(status->st_mode))
+        return refuse(error, name, EINVAL, "is no regular file");
+    if (status->st_uid != geteuid())
+        return refuse(error, name, EPERM, "belongs to another user");
+    if (status->st_mode & (S_IWGRP | S_IWOTH))
+        return refuse(error, name, EPERM, "may be written by group or others; take that away with chmod go-w");
+    return 0;
+}
+
+static struct ck_file_state state_of(const struct stat *status)
+{
+    return (struct ck_file_state){.identity = {.device = status->st_dev, .inode = status->st_ino},
+                                  .size = (uint64_t)status->st_size};
+}
+
+static int fail_open(struct choke_error *error, const char *name)
+{
+    return ck_error_set(error, CHOKE_SPAWN_FAILED, errno, "cannot open '%s': %s", CK_QUOTE(name), strerror(errno));
+}
+
+/* Looked at before it is opened, for to open a device can be an act; and after, for it may be another one by then. */
+static int open_log(void *data, const char *name, int *ret_fd, struct ck_file_state *ret_state,
+                    struct choke_error *error)
+{
+    const struct ck_directory *directory = data;
+    struct stat status;
+    if (fstatat(directory->fd, name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+        return errno == ENOENT ? -ENOENT : fail_open(error, name);
+    int result = check(&status, name, error);
+    if (result < 0)
+        return result;
+    CK_FD fd = openat(directory->fd, name, O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (fd < 0 && errno == ENOENT)
+        return -ENOENT;
+    if (fd < 0 || fstat(fd, &status) < 0)
+        return fail_open(error, name);
+    result = check(&status, name, error);
+    if (result < 0)
+        return result;
+    *ret_state = state_of(&status);
+    *ret_fd = ck_fd_take(&fd);
+    return 0;
+}
+
+static void close_log(void *data, int *fd)
+{
+    (void)data;
+    ck_fd_close(fd);
+}
+
+static int lock(void *data, int fd)
+{
+    (void)data;
+    return flock(fd, LOCK_EX | LOCK_NB) < 0 ? -errno : 0;
+}
+
+static void unlock(void *data, int fd)
+{
+    (void)data;
+    (void)flock(fd, LOCK_UN);
+}
+
+static int look(void *data, const char *name, struct ck_file_state *ret_state)
+{
+    const struct ck_directory *directory = data;
+    struct stat status;
+    if (fstatat(directory->fd, name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+        return -errno;
+    *ret_state = state_of(&status);
+    return 0;
+}
+
+static ssize_t read_log(void *data, int fd, char *buffer, size_t length, uint64_t offset)
+{
+    (void)data;
+    size_t done = 0;
+    while (done < length) {
+        ssize_t got = pread(fd, buffer + done, length - done, (off_t)(offset + done));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return -errno;
+        if (got == 0)
+            break;
+        done += (size_t)got;
+    }
+    return (ssize_t)done;
+}
+
+/* One write: what is written in part is the next writer's to repair. */
+static ssize_t append(void *data, int fd, const char *text, size_t length)
+{
+    (void)data;
+    ssize_t written;
+    do
+        written = write(fd, text, length);
+    while (written < 0 && errno == EINTR);
+    return written < 0 ? -errno : written;
+}
+
+static int make(void *data, const char *name, const char *text, size_t length, bool durable)
+{
+    const struct ck_directory *directory = data;
+    CK_FD fd = openat(directory->fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return -errno;
+    int result = ck_fd_write_all(fd, text, length);
+    if (result == 0 && durable && fdatasync(fd) < 0)
+        result = -errno;
+    if (result < 0)
+        (void)unlinkat(directory->fd, name, 0);
+    return result;
+}
+
+static int link_log(void *data, const char *name, const char *second)
+{
+    const struct ck_directory *directory = data;
+    return linkat(directory->fd, name, directory->fd, second, 0) < 0 ? -errno : 0;
+}
+
+static int rename_log(void *data, const char *name, const char *over)
+{
+    const struct ck_directory *directory = data;
+    return renameat(directory->fd, name, directory->fd, over) < 0 ? -errno : 0;
+}
+
+static void remove_log(void *data, const char *name)
+{
+    const struct ck_directory *directory = data;
+    (void)unlinkat(directory->fd, name, 0);
+}
+
+static int sync_log(void *data, int fd)
+{
+    (void)data;
+    return fdatasync(fd) < 0 ? -errno : 0;
+}
+
+/* Where the file system cannot sync a directory, its names are as durable as it makes them. */
+static void sync_names(void *data)
+{
+    const struct ck_directory *directory = data;
+    (void)fsync(directory->fd);
+}
+
+static void close_listing(DIR **listing)
+{
+    if (*listing != NULL)
+        (void)closedir(*listing);
+}
+
+static int rotated(void *data, const char *name)
+{
+    const struct ck_directory *directory = data;
+    CK_FD fd = openat(directory->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    __attribute__((cleanup(close_listing))) DIR *listing = fd < 0 ? NULL : fdopendir(fd);
+    if (listing == NULL)
+        return -errno;
+    (void)ck_fd_take(&fd); /* the listing closes it */
+    const struct dirent *entry;
+    while ((entry = readdir(listing)) != NULL)
+        if (ck_name_is_rotated(entry->d_name, name))
+            return 1;
+    return 0;
+}
+
+static void rest(void *data, unsigned tried)
+{
+    (void)data;
+    if (tried < YIELDS) {
+        (void)sched_yield();
+        return;
+    }
+    long pause_ns = REST_MIN_NS;
+    for (unsigned i = YIELDS; i < tried && pause_ns < REST_MAX_NS; i++)
+        pause_ns += pause_ns / 2;
+    const struct timespec pause = {.tv_nsec = pause_ns < REST_MAX_NS ? pause_ns : REST_MAX_NS};
+    (void)nanosleep(&pause, NULL);
+}
+
+const struct ck_files_table ck_files = {
+    .open = open_log,
+    .close = close_log,
+    .lock = lock,
+    .unlock = unlock,
+    .look = look,
+    .read = read_log,
+    .append = append,
+    .make = make,
+    .link = link_log,
+    .rename = rename_log,
+    .remove = remove_log,
+    .sync = sync_log,
+    .sync_names = sync_names,
+    .rotated = rotated,
+    .rest = rest,
+};

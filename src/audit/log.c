@@ -1,0 +1,346 @@
+/*
+ * log.c - see log.h.
+ *
+ * Theory of operation. A record holds the hash of the one before, so to append is to read the end and to write behind it
+ * with nobody in between. The lock is on the log's own file. Under it three questions are asked before anything is
+ * written:
+ *
+ *   Is the name still this file's?  Who waited for the lock may have waited while the file was rotated: then the name
+ *     leads to another file, which is opened instead. That it leads nowhere is not for us to mend: the log was taken away.
+ *   Has the file the size that our last record left?  Then our record is the last. Else the end is read.
+ *   Does the end go on from what we have seen?  A log that went back is not written to.
+ *
+ * Must: every byte goes in by one append per record, under the lock, behind a record that was read or written by us.
+ * Must not: truncate, overwrite, or go on behind a line that was edited.
+ *
+ * A writer may die at any step. Dead before its append, it leaves nothing; in the middle of it, a torn tail that the next
+ * one vouches for with a repair; behind it, a record. The lock goes with it. docs/adr/0027 has the reasons, and
+ * tests/unit/test_log_schedules.c goes through every order of the steps of several writers.
+ */
+#include "audit/log.h"
+
+#include "audit/tail.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/quote.h"
+
+#include <errno.h>
+#include <sodium/crypto_generichash.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOCK_PATIENCE_NS (5 * CK_NS_PER_S)
+#define BATCH_NS CK_NS_PER_S
+#define REOPEN_MAX 64 /* each stands for a rotation by somebody else */
+#define GLANCE_BYTES ((size_t)4096)
+#define STARE_BYTES (CK_AUDIT_TORN_MAX + 2 * CK_AUDIT_LINE_MAX)
+
+/* One of the steps of an append: 0: go on, 1: begin again with what the name leads to. */
+#define AGAIN 1
+
+void ck_log_init(struct ck_log *log, const struct ck_files_table *files, void *data, const char *name)
+{
+    *log = (struct ck_log){
+        .files = files, .data = data, .name = name, .fd = -1, .first_seq = UINT64_MAX, .synced_ns = ck_clock_now_ns()};
+}
+
+void ck_log_forget(struct ck_log *log)
+{
+    if (log->fd >= 0)
+        log->files->close(log->data, &log->fd);
+    ck_record_done(&log->own);
+}
+
+void ck_log_done(struct ck_log *log)
+{
+    if (log->sync != CHOKE_AUDIT_SYNC_NONE)
+        (void)ck_log_sync(log, NULL);
+    ck_log_forget(log);
+}
+
+static int fail(const struct ck_log *log, struct choke_error *error, int result, const char *why)
+{
+    return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "'%s' %s", CK_QUOTE(log->name), why);
+}
+
+static int fail_plainly(const struct ck_log *log, struct choke_error *error, int result, const char *doing)
+{
+    return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot %s '%s': %s", doing, CK_QUOTE(log->name),
+                        strerror(-result));
+}
+
+static void close_file(struct ck_log *log)
+{
+    log->files->close(log->data, &log->fd);
+    log->known = false;
+    log->rotation_is_lost = false;
+    log->first_seq = UINT64_MAX;
+}
+
+/* ---- durability ---- */
+
+int ck_log_sync(struct ck_log *log, struct choke_error *error)
+{
+    if (!log->unsynced || log->fd < 0)
+        return 0;
+    int result = log->files->sync(log->data, log->fd);
+    log->synced_ns = ck_clock_now_ns();
+    if (result < 0)
+        return fail_plainly(log, error, result, "make durable what was written to");
+    log->unsynced = false;
+    return 0;
+}
+
+static int sync_if_due(struct ck_log *log, struct choke_error *error)
+{
+    bool due = log->sync == CHOKE_AUDIT_SYNC_BATCHED && ck_clock_now_ns() - log->synced_ns >= BATCH_NS;
+    return due ? ck_log_sync(log, error) : 0;
+}
+
+/* ---- the end of the log ---- */
+
+/* A log that another one writes to grows. What has another name, is shorter or tells another story was exchanged. */
+static int check_course(const struct ck_log *log, const struct ck_envelope *last, struct choke_error *error)
+{
+    if (!log->seen)
+        return 0;
+    bool same = strcmp(last->log, log->head.log) == 0;
+    bool ahead = last->seq > log->head.seq || (last->seq == log->head.seq && strcmp(last->hash, log->head.prev) == 0);
+    return same && ahead
+               ? 0
+               : fail(log, error, -ESTALE,
+                      same ? "ends before records that were in it already; 'chokepoint audit verify' tells more"
+                           : "was exchanged for another log while it was in use");
+}
+
+static void take_head(struct ck_log *log, const struct ck_envelope *last, uint64_t size)
+{
+    memcpy(log->head.log, last->log, sizeof log->head.log);
+    memcpy(log->head.prev, last->hash, sizeof log->head.prev);
+    log->head.seq = last->seq;
+    log->size = size;
+    log->known = true;
+    log->seen = true;
+}
+
+/* One append. What is not written as a whole is torn, and the next append finds it. */
+static int put(struct ck_log *log, const char *text, size_t length, struct choke_error *error)
+{
+    ssize_t written = log->files->append(log->data, log->fd, text, length);
+    if (written == (ssize_t)length) {
+        log->size += length;
+        log->newline_first = false;
+        log->unsynced = true;
+        return 0;
+    }
+    log->known = false;
+    if (written < 0)
+        return fail_plainly(log, error, (int)written, "write to");
+    return fail(log, error, -ENOSPC, "took only a part of a record; is the disk full?");
+}
+
+/* Seals a record behind the head, and makes it the head. */
+static int put_record(struct ck_log *log, struct ck_record *record, struct choke_error *error)
+{
+    struct ck_place place = log->head;
+    char hash[CK_AUDIT_HASH_HEX + 1];
+    const char *text;
+    if (++place.seq > CK_AUDIT_SEQ_MAX)
+        return fail(log, error, -EOVERFLOW, "has no number left for another record");
+    size_t length = ck_record_seal(record, &place, log->newline_first, &text, hash);
+    int result = put(log, text, length, error);
+    if (result < 0)
+        return result;
+    memcpy(place.prev, hash, sizeof place.prev);
+    log->head = place;
+    return 0;
+}
+
+/* Over what is torn and the newline that ends it. */
+static void hash_torn(const struct ck_tail *tail, bool ended, char ret_hex[CK_AUDIT_HASH_HEX + 1])
+{
+    crypto_generichash_state state;
+    unsigned char digest[CK_AUDIT_HASH_BYTES];
+    (void)crypto_generichash_init(&state, NULL, 0, sizeof digest);
+    (void)crypto_generichash_update(&state, (const unsigned char *)tail->torn, tail->torn_length);
+    if (!ended)
+        (void)crypto_generichash_update(&state, (const unsigned char *)"\n", 1);
+    (void)crypto_generichash_final(&state, digest, sizeof digest);
+    ck_line_hex(digest, ret_hex);
+}
+
+static int repair(struct ck_log *log, const struct ck_tail *tail, struct choke_error *error)
+{
+    char hash[CK_AUDIT_HASH_HEX + 1];
+    bool ended = tail->torn[tail->torn_length - 1] == '\n';
+    size_t length = tail->torn_length + (ended ? 0 : 1);
+    hash_torn(tail, ended, hash);
+    if (ck_record_start(&log->own, CK_AUDIT_KIND_REPAIR) < 0)
+        return ck_error_oom(error);
+    ck_json_number(&log->own.body, "torn_bytes", length);
+    ck_json_word(&log->own.body, "torn_hash", hash);
+    ck_json_word(&log->own.body, "reason", "a write did not get to its end");
+    log->newline_first = !ended;
+    int result = put_record(log, &log->own, error);
+    if (result == 0)
+        log->told_torn += length;
+    return result;
+}
+
+/* Looks for the last record in the last bytes of the file. */
+static int find_tail(struct ck_log *log, uint64_t size, char *buffer, size_t length, struct ck_tail *ret_tail)
+{
+    ssize_t got = log->files->read(log->data, log->fd, buffer, length, size - length);
+    if (got < 0)
+        return (int)got;
+    return (size_t)got < length ? -EIO : ck_tail_find(buffer, length, length == size, ret_tail);
+}
+
+static int take_tail(struct ck_log *log, uint64_t size, const struct ck_tail *tail, struct choke_error *error)
+{
+    int result = check_course(log, &tail->last, error);
+    if (result < 0)
+        return result;
+    take_head(log, &tail->last, size);
+    log->newline_first = tail->unterminated;
+    return tail->torn_length == 0 ? 0 : repair(log, tail, error);
+}
+
+static int fail_tail(const struct ck_log *log, struct choke_error *error, int result)
+{
+    if (result == -EBADMSG)
+        return fail(log, error, result,
+                    "has a record at its end that was edited; see 'chokepoint audit verify', and keep it elsewhere");
+    if (result == -EAGAIN)
+        return fail(log, error, -EBADMSG, "does not end like an audit log; name another file, or move this one away");
+    return fail_plainly(log, error, result, "read");
+}
+
+static int learn(struct ck_log *log, uint64_t size, struct choke_error *error)
+{
+    char glance[GLANCE_BYTES];
+    struct ck_tail tail;
+    int result = find_tail(log, size, glance, size < GLANCE_BYTES ? (size_t)size : GLANCE_BYTES, &tail);
+    if (result == 0)
+        return take_tail(log, size, &tail, error);
+    if (result != -EAGAIN || size <= GLANCE_BYTES)
+        return fail_tail(log, error, result);
+    char *stare = malloc(STARE_BYTES);
+    if (stare == NULL)
+        return ck_error_oom(error);
+    result = find_tail(log, size, stare, size < STARE_BYTES ? (size_t)size : STARE_BYTES, &tail);
+    result = result == 0 ? take_tail(log, size, &tail, error) : fail_tail(log, error, result);
+    free(stare);
+    return result;
+}
+
+/* ---- the steps ---- */
+
+static int open_file(struct ck_log *log, struct choke_error *error)
+{
+    struct ck_file_state state;
+    int result = log->files->open(log->data, log->name, &log->fd, &state, error);
+    if (result == 0)
+        log->identity = state.identity;
+    if (result != -ENOENT)
+        return result;
+    if (log->seen)
+        return fail(log, error, -ENOENT, "was deleted or moved away while it was in use");
+    result = ck_log_create(log, error);
+    return result < 0 ? result : AGAIN;
+}
+
+static int take_lock(struct ck_log *log, struct choke_error *error)
+{
+    int result = log->files->lock(log->data, log->fd);
+    uint64_t deadline = result == 0 ? 0 : ck_clock_now_ns() + LOCK_PATIENCE_NS;
+    for (unsigned tried = 0; result == -EWOULDBLOCK && ck_clock_now_ns() < deadline; tried++) {
+        log->files->rest(log->data, tried);
+        result = log->files->lock(log->data, log->fd);
+    }
+    if (result == -EWOULDBLOCK)
+        return fail(log, error, result, "was locked by another process all the time");
+    return result < 0 ? fail_plainly(log, error, result, "lock") : 0;
+}
+
+/* A file that somebody made, and that nothing was written to yet, as it is done for the append-only attribute. */
+static int begin_empty(struct ck_log *log, struct choke_error *error)
+{
+    struct ck_place place = {.prev = CK_AUDIT_FIRST_PREV};
+    const char *text;
+    size_t length;
+    if (log->seen)
+        return fail(log, error, -ESTALE, "was emptied while it was in use");
+    log->size = 0;
+    log->newline_first = false;
+    int result = ck_log_chance(place.log, CK_AUDIT_LOG_HEX);
+    if (result == 0)
+        result = ck_log_begin(log, &place, NULL, &text, &length, place.prev);
+    if (result < 0)
+        return fail_plainly(log, error, result, "begin");
+    result = put(log, text, length, error);
+    if (result < 0)
+        return result;
+    log->head = place;
+    log->known = log->seen = true;
+    return 0;
+}
+
+/* Under the lock: the name is this file's, and its end is known. */
+static int settle(struct ck_log *log, struct choke_error *error)
+{
+    struct ck_file_state now;
+    int result = log->files->look(log->data, log->name, &now);
+    if (result < 0 && result != -ENOENT)
+        return fail_plainly(log, error, result, "look at");
+    bool same = result == 0 && now.identity.device == log->identity.device && now.identity.inode == log->identity.inode;
+    if (!same)
+        return AGAIN;
+    if (now.size == 0)
+        return begin_empty(log, error);
+    result = log->known && now.size == log->size ? 0 : learn(log, now.size, error);
+    if (result < 0)
+        return result;
+    bool large = log->max_bytes != 0 && log->size >= log->max_bytes && !log->rotation_is_lost;
+    return large && ck_log_rotate(log) > 0 ? AGAIN : 0;
+}
+
+static int append_once(struct ck_log *log, struct ck_record *record, struct choke_error *error)
+{
+    int result = log->fd < 0 ? open_file(log, error) : 0;
+    if (result != 0)
+        return result;
+    result = take_lock(log, error);
+    if (result < 0)
+        return result;
+    result = settle(log, error);
+    if (result == 0)
+        result = put_record(log, record, error);
+    log->files->unlock(log->data, log->fd);
+    if (result == AGAIN) {
+        if (log->sync != CHOKE_AUDIT_SYNC_NONE && ck_log_sync(log, error) < 0)
+            return -EIO;
+        log->unsynced = false;
+    }
+    if (result != 0)
+        close_file(log);
+    return result;
+}
+
+int ck_log_append(struct ck_log *log, struct ck_record *record, uint64_t *ret_seq, struct choke_error *error)
+{
+    int result = AGAIN;
+    for (int i = 0; result == AGAIN && i < REOPEN_MAX; i++)
+        result = append_once(log, record, error);
+    if (result == AGAIN)
+        return fail(log, error, -EBUSY, "was exchanged again and again");
+    if (result < 0)
+        return result;
+    uint64_t seq = log->head.seq;
+    result = sync_if_due(log, error);
+    if (result < 0)
+        return result;
+    *ret_seq = seq;
+    return 0;
+}

@@ -1,0 +1,36 @@
+/* name.c - see name.h. */
+#include "audit/name.h"
+
+#include "audit/format.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SUFFIX_LENGTH (sizeof CK_AUDIT_SUFFIX - 1)
+
+/* Bytes of the name without its ending. */
+static size_t stem_of(const char *name)
+{
+    size_t length = strlen(name);
+    bool ends = length > SUFFIX_LENGTH && strcmp(name + length - SUFFIX_LENGTH, CK_AUDIT_SUFFIX) == 0;
+    return ends ? length - SUFFIX_LENGTH : length;
+}
+
+int ck_name_rotated(const char *name, uint64_t first_seq, char ret_name[NAME_MAX + 1])
+{
+    int length = snprintf(ret_name, NAME_MAX + 1, "%.*s-%0*" PRIu64 CK_AUDIT_SUFFIX, (int)stem_of(name), name,
+                          CK_AUDIT_ROTATED_DIGITS, first_seq);
+    return length < 0 || length > NAME_MAX ? -ENAMETOOLONG : 0;
+}
+
+bool ck_name_is_rotated(const char *candidate, const char *name)
+{
+    size_t stem = stem_of(name);
+    if (strncmp(candidate, name, stem) != 0 || candidate[stem] != '-')
+        return false;
+    const char *digits = candidate + stem + 1;
+    size_t count = strspn(digits, "0123456789");
+    return count >= CK_AUDIT_ROTATED_DIGITS && strcmp(digits + count, CK_AUDIT_SUFFIX) == 0;
+}

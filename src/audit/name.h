@@ -1,0 +1,17 @@
+/*
+ * name.h - pure: what the files of a log are called (format.h).
+ */
+#ifndef CK_AUDIT_NAME_H
+#define CK_AUDIT_NAME_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* "audit.jsonl" and 7 give "audit-000000000007.jsonl". -ENAMETOOLONG. */
+int ck_name_rotated(const char *name, uint64_t first_seq, char ret_name[NAME_MAX + 1]);
+
+/* Is it what a log of that name was rotated into? */
+bool ck_name_is_rotated(const char *candidate, const char *name);
+
+#endif

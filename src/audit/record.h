@@ -1,0 +1,42 @@
+/*
+ * record.h - one record on its way into the log (format.h).
+ *
+ * The body is written first, without the lock. Sequence, time and the hash before are known under the lock only: sealing
+ * puts the envelope in front of the body, in room that was left for it, and the closing behind.
+ */
+#ifndef CK_AUDIT_RECORD_H
+#define CK_AUDIT_RECORD_H
+
+#include "audit/format.h"
+#include "base/json.h"
+
+/* Zero-filled is empty. */
+struct ck_record {
+    char *buffer;
+    const char *kind;
+    struct ck_json body;
+};
+
+/* Which record of which log comes next. */
+struct ck_place {
+    char log[CK_AUDIT_LOG_HEX + 1];
+    uint64_t seq;
+    char prev[CK_AUDIT_HASH_HEX + 1];
+};
+
+/*
+ * Begins a record; its members go into record->body, which has room for CK_AUDIT_BODY_MAX bytes. 0 or -ENOMEM. A body that
+ * is full when the record is sealed is a bug: whoever writes lists cuts them.
+ */
+#define CK_AUDIT_BODY_MAX (CK_AUDIT_LINE_MAX - 512)
+int ck_record_start(struct ck_record *record, const char *kind);
+void ck_record_done(struct ck_record *record);
+
+/*
+ * The whole line with its newline, with another one in front where newline_first. The text is the record's, until it is
+ * started again. May be called again with another place.
+ */
+size_t ck_record_seal(struct ck_record *record, const struct ck_place *place, bool newline_first, const char **ret_text,
+                      char ret_hash[CK_AUDIT_HASH_HEX + 1]);
+
+#endif

@@ -1,0 +1,107 @@
+/*
+ * series.c - which file of a log comes next.
+ *
+ * A log that is rotated gets its second name before its first leads elsewhere (format.h), so the names are looked at
+ * anew each time a file ends: by the inode it is known where reading stands, whatever was renamed meanwhile.
+ */
+#include "audit/name.h"
+#include "audit/source.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct log_name {
+    char directory[PATH_MAX];
+    const char *name;
+};
+
+/* What is looked for among the rotated files: the one with this inode, and the first behind it. */
+struct search {
+    const struct log_name *log;
+    const struct stat *after;
+    char found[NAME_MAX + 1]; /* the name of after; "" while it is not known */
+    char next[NAME_MAX + 1];
+};
+
+static int split(const char *path, struct log_name *ret_log)
+{
+    const char *slash = strrchr(path, '/');
+    int length = slash != NULL
+                     ? snprintf(ret_log->directory, sizeof ret_log->directory, "%.*s", (int)(slash + 1 - path), path)
+                     : snprintf(ret_log->directory, sizeof ret_log->directory, "./");
+    ret_log->name = slash != NULL ? slash + 1 : path;
+    return length >= (int)sizeof ret_log->directory ? -ENAMETOOLONG : 0;
+}
+
+/* By number: one that needs more digits than usual comes later. */
+static int compare(const char *a, const char *b)
+{
+    size_t first = strlen(a), second = strlen(b);
+    return first != second ? (first > second) - (first < second) : strcmp(a, b);
+}
+
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+static void keep(char dst[NAME_MAX + 1], const char *name)
+{
+    (void)snprintf(dst, NAME_MAX + 1, "%s", name);
+}
+
+/* Calls visit for every rotated file. A directory that cannot be read has none. */
+static void each_rotated(struct search *search, void (*visit)(struct search *, int, const char *))
+{
+    DIR *directory = opendir(search->log->directory);
+    if (directory == NULL)
+        return;
+    for (const struct dirent *entry; (entry = readdir(directory)) != NULL;)
+        if (ck_name_is_rotated(entry->d_name, search->log->name))
+            visit(search, dirfd(directory), entry->d_name);
+    (void)closedir(directory);
+}
+
+/* Of two names for one file the later counts: it is the one that was read last. */
+static void find_name(struct search *search, int directory_fd, const char *name)
+{
+    struct stat status;
+    if (fstatat(directory_fd, name, &status, 0) == 0 && is_same(&status, search->after) &&
+        compare(name, search->found) > 0)
+        keep(search->found, name);
+}
+
+static void find_next(struct search *search, int directory_fd, const char *name)
+{
+    (void)directory_fd;
+    if (compare(name, search->found) > 0 && (search->next[0] == '\0' || compare(name, search->next) < 0))
+        keep(search->next, name);
+}
+
+int ck_series_next(const char *path, const struct stat *after, char ret_path[PATH_MAX])
+{
+    struct log_name log;
+    struct search search = {.log = &log, .after = after};
+    struct stat status;
+    if (split(path, &log) < 0)
+        return -ENAMETOOLONG;
+    bool exists = stat(path, &status) == 0;
+    if (exists && after != NULL && is_same(&status, after))
+        return -ENOENT;
+    if (after != NULL)
+        each_rotated(&search, find_name);
+    if (after == NULL || search.found[0] != '\0')
+        each_rotated(&search, find_next);
+    int length;
+    if (search.next[0] != '\0')
+        length = snprintf(ret_path, PATH_MAX, "%s%s", log.directory, search.next);
+    else if (exists || after == NULL)
+        length = snprintf(ret_path, PATH_MAX, "%s", path);
+    else
+        return -ENOENT;
+    return length < 0 || length >= PATH_MAX ? -ENAMETOOLONG : 0;
+}

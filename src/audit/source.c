@@ -1,0 +1,247 @@
+/*
+ * source.c - lines out of one buffer that never grows.
+ *
+ * The buffer holds twice what a torn write can leave, so every line that could be anything is in it as a whole; of a
+ * longer one the beginning is given, as cut short, and the rest is skipped.
+ */
+#include "audit/source.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/quote.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define BUFFER_BYTES (2 * CK_AUDIT_TORN_MAX)
+#define PIECE_BYTES ((size_t)1 << 18) /* small enough to stay in the processor's cache until it is looked at */
+#define LOCK_WAIT_NS CK_NS_PER_S
+#define LOCK_PAUSE_NS 1000000L
+
+int ck_source_init(struct ck_source *source, const char *const *paths)
+{
+    *source = (struct ck_source){.paths = paths, .fd = -1, .buffer = malloc(BUFFER_BYTES)};
+    return source->buffer != NULL ? 0 : -ENOMEM;
+}
+
+void ck_source_done(struct ck_source *source)
+{
+    ck_fd_close(&source->fd);
+    free(source->buffer);
+    source->buffer = NULL;
+}
+
+/* ---- files ---- */
+
+static int fail(const char *path, int errnum, struct choke_error *error)
+{
+    return ck_error_set(error, CHOKE_INVALID, errnum, "cannot read '%s': %s", CK_QUOTE(path),
+                        errnum == ENOENT ? "it does not exist" : strerror(errnum));
+}
+
+/* Not to wait for the writer of a FIFO that nobody writes; a pipe that somebody does write is read as it comes. */
+static int open_path(const char *path)
+{
+    if (strcmp(path, CK_SOURCE_STDIN) == 0)
+        return fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    int flags = fd >= 0 ? fcntl(fd, F_GETFL) : 0;
+    if (fd >= 0 && (flags < 0 || fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) < 0))
+        ck_fd_close(&fd);
+    return fd;
+}
+
+static int open_file(struct ck_source *source, const char *path, struct choke_error *error)
+{
+    struct stat status;
+    CK_FD fd = open_path(path);
+    if (fd < 0 || fstat(fd, &status) < 0)
+        return fail(path, errno, error);
+    ck_fd_close(&source->fd);
+    source->fd = ck_fd_take(&fd);
+    source->device = status.st_dev;
+    source->inode = status.st_ino;
+    source->is_regular = S_ISREG(status.st_mode);
+    source->is_skipping = false;
+    source->line = 0;
+    source->files++;
+    (void)snprintf(source->file, sizeof source->file, "%s", path);
+    return 0;
+}
+
+/* The file behind the one that is open, of the same path. */
+static int next_of_path(const struct ck_source *source, char ret_path[PATH_MAX])
+{
+    const struct stat at = {.st_dev = source->device, .st_ino = source->inode};
+    bool is_last = source->paths[source->index + 1] == NULL;
+    if (source->fd < 0 || !(source->with_rotated || (source->is_followed && is_last)))
+        return -ENOENT;
+    return ck_series_next(source->paths[source->index], &at, ret_path);
+}
+
+static int first_of_path(const struct ck_source *source, size_t index, char ret_path[PATH_MAX])
+{
+    if (source->with_rotated)
+        return ck_series_next(source->paths[index], NULL, ret_path);
+    return snprintf(ret_path, PATH_MAX, "%s", source->paths[index]) < PATH_MAX ? 0 : -ENAMETOOLONG;
+}
+
+/* 0 and what is to be opened now, with the index of its path; -ENOENT where there is nothing. */
+static int next_file(const struct ck_source *source, char ret_path[PATH_MAX], size_t *ret_index)
+{
+    size_t index = source->index + (source->fd >= 0);
+    *ret_index = source->index;
+    int result = next_of_path(source, ret_path);
+    if (result != -ENOENT || source->paths[index] == NULL)
+        return result;
+    *ret_index = index;
+    return first_of_path(source, index, ret_path);
+}
+
+/* ---- lines ---- */
+
+/* More bytes behind those that are there: how many, 0 at the end of the file, or a negative errno. */
+static ssize_t fill(struct ck_source *source)
+{
+    memmove(source->buffer, source->buffer + source->start, source->end - source->start);
+    source->end -= source->start;
+    source->start = 0;
+    size_t room = BUFFER_BYTES - source->end;
+    ssize_t got;
+    do
+        got = read(source->fd, source->buffer + source->end, room < PIECE_BYTES ? room : PIECE_BYTES);
+    while (got < 0 && errno == EINTR);
+    if (got < 0)
+        return -errno;
+    source->end += (size_t)got;
+    return got;
+}
+
+static void give(struct ck_source *source, size_t length, bool has_newline, struct ck_line *ret_line)
+{
+    source->line++;
+    *ret_line = (struct ck_line){.text = source->buffer + source->start,
+                                 .length = length,
+                                 .file = source->file,
+                                 .number = source->line,
+                                 .has_newline = has_newline};
+    source->start += length + has_newline;
+    source->searched = 0;
+}
+
+static bool take_to_newline(struct ck_source *source, struct ck_line *ret_line)
+{
+    const char *start = source->buffer + source->start;
+    size_t length = source->end - source->start;
+    const char *newline = memchr(start + source->searched, '\n', length - source->searched);
+    source->searched = length;
+    if (newline != NULL)
+        give(source, (size_t)(newline - start), true, ret_line);
+    return newline != NULL;
+}
+
+/* What fills the buffer without a newline counts as a line; the rest of it is skipped. */
+static bool take_full(struct ck_source *source, struct ck_line *ret_line)
+{
+    bool is_line = !source->is_skipping;
+    if (source->start > 0 || source->end < BUFFER_BYTES)
+        return false;
+    if (is_line) {
+        give(source, BUFFER_BYTES, false, ret_line);
+        ret_line->is_cut_short = true;
+    }
+    source->start = source->end;
+    source->searched = 0;
+    source->is_skipping = true;
+    return is_line;
+}
+
+static bool take_line(struct ck_source *source, struct ck_line *ret_line)
+{
+    while (take_to_newline(source, ret_line)) {
+        if (!source->is_skipping)
+            return true;
+        source->is_skipping = false;
+        source->line--;
+    }
+    return take_full(source, ret_line);
+}
+
+/* What stands behind the last newline. */
+static bool take_rest(struct ck_source *source, struct ck_line *ret_line)
+{
+    bool is_line = source->end > source->start && !source->is_skipping;
+    if (is_line)
+        give(source, source->end - source->start, false, ret_line);
+    source->start = source->end;
+    source->searched = 0;
+    return is_line;
+}
+
+/*
+ * At the end of a file: 1 and its last line, if that lacks its newline; 2 where there is more to read, here or in another
+ * file; 0 at the end of all. What comes next is asked before this file is read again: once another has taken its place
+ * nobody appends to it any more, and all of it is there.
+ */
+static int leave_file(struct ck_source *source, struct ck_line *ret_line, struct choke_error *error)
+{
+    char path[PATH_MAX];
+    size_t index;
+    int result = next_file(source, path, &index);
+    if (result < 0)
+        return result == -ENOENT ? 0 : fail(source->paths[index], -result, error);
+    ssize_t got = source->fd >= 0 ? fill(source) : 0;
+    if (got != 0)
+        return got < 0 ? fail(source->file, (int)-got, error) : 2;
+    if (take_rest(source, ret_line))
+        return 1;
+    result = open_file(source, path, error);
+    source->index = index;
+    return result < 0 ? result : 2;
+}
+
+int ck_source_next(struct ck_source *source, struct ck_line *ret_line, struct choke_error *error)
+{
+    for (;;) {
+        if (take_line(source, ret_line))
+            return 1;
+        ssize_t got = source->fd >= 0 ? fill(source) : 0;
+        if (got < 0)
+            return fail(source->file, (int)-got, error);
+        int result = got > 0 ? 2 : leave_file(source, ret_line, error);
+        if (result != 2)
+            return result;
+    }
+}
+
+/* Once the lock was had for a moment, no writer is in the middle of a line that was begun before. */
+static void wait_for_writer(int fd)
+{
+    uint64_t deadline = ck_clock_now_ns() + LOCK_WAIT_NS;
+    while (flock(fd, LOCK_SH | LOCK_NB) < 0) {
+        if (errno != EWOULDBLOCK || ck_clock_now_ns() > deadline)
+            return;
+        (void)nanosleep(&(struct timespec){.tv_nsec = LOCK_PAUSE_NS}, NULL);
+    }
+    (void)flock(fd, LOCK_UN);
+}
+
+int ck_source_rest(struct ck_source *source, struct ck_line *ret_line, struct choke_error *error)
+{
+    if (source->end == source->start)
+        return 0;
+    if (source->is_regular) {
+        wait_for_writer(source->fd);
+        ssize_t got = fill(source);
+        if (got != 0)
+            return got < 0 ? fail(source->file, (int)-got, error) : -EAGAIN;
+    }
+    return take_rest(source, ret_line);
+}

@@ -1,0 +1,55 @@
+/*
+ * source.h - the lines of a log, from its files in their order, while others append to it and rotate it.
+ */
+#ifndef CK_AUDIT_SOURCE_H
+#define CK_AUDIT_SOURCE_H
+
+#include "audit/verify.h"
+
+#include <sys/stat.h>
+
+#define CK_SOURCE_STDIN "-" /* as a path */
+
+struct ck_source {
+    const char *const *paths; /* those that were given, ends with NULL */
+    bool with_rotated;
+    bool is_followed; /* the last path is also read on across its rotations */
+    size_t index;     /* of the path */
+    int fd;           /* -1 before the first */
+    dev_t device;
+    ino_t inode;
+    bool is_regular;
+    char file[PATH_MAX]; /* the one that is open, or was last */
+    uint64_t line;       /* of the last line that was given */
+    size_t files;
+    char *buffer;
+    size_t start, end; /* what of it is read and not yet given */
+    size_t searched;   /* how much of that is known to hold no newline */
+    bool is_skipping;  /* over the rest of a line that was too long */
+};
+
+/* 0 or -ENOMEM. The paths must live as long. ck_source_done in either case. */
+int ck_source_init(struct ck_source *source, const char *const *paths);
+void ck_source_done(struct ck_source *source);
+
+/*
+ * 1 and a line, valid until the next call; 0 at the end of what is there now; a negative errno and words. What stands
+ * behind the last newline of the last file is not given: see ck_source_rest.
+ */
+int ck_source_next(struct ck_source *source, struct ck_line *ret_line, struct choke_error *error);
+
+/*
+ * What stands behind the last newline, once ck_source_next said 0: 1 and it, or 0 for nothing. A writer that is at work is
+ * waited for first, so that half of its line is not taken for a torn one: -EAGAIN where ck_source_next has more now.
+ */
+int ck_source_rest(struct ck_source *source, struct ck_line *ret_line, struct choke_error *error);
+
+/* ---- series.c ---- */
+
+/*
+ * The file of a log that is read behind the one with this device and inode: a rotated one, or the log itself; with
+ * after NULL the first. 0 and its path; -ENOENT where there is none.
+ */
+int ck_series_next(const char *path, const struct stat *after, char ret_path[PATH_MAX]);
+
+#endif

@@ -1,0 +1,37 @@
+/*
+ * tail.c - see tail.h.
+ *
+ * From the last line backwards to the first that is a record. What a broken write leaves has never the closing of a
+ * record (format.h), so such a line is passed over; a line that has it and is no record was edited, and who would
+ * write behind it would vouch for it.
+ */
+#include "audit/tail.h"
+
+#include <errno.h>
+#include <string.h>
+
+int ck_tail_find(const char *text, size_t length, bool whole, struct ck_tail *ret_tail)
+{
+    struct ck_tail tail = {0};
+    size_t end = length;
+    while (end > 0) {
+        bool terminated = text[end - 1] == '\n';
+        size_t stop = terminated ? end - 1 : end;
+        const char *before = memrchr(text, '\n', stop);
+        if (before == NULL && !whole)
+            return -EAGAIN;
+        size_t start = before != NULL ? (size_t)(before - text) + 1 : 0;
+        int result = ck_line_read(text + start, stop - start, &tail.last);
+        if (result == 0) {
+            tail.unterminated = !terminated;
+            tail.torn = text + end;
+            tail.torn_length = length - end;
+            *ret_tail = tail;
+            return 0;
+        }
+        if (result == -EBADMSG)
+            return result;
+        end = start;
+    }
+    return -EAGAIN;
+}

@@ -1,0 +1,355 @@
+/*
+ * verify.c - the proof of a log.
+ *
+ * A line proves itself by its own hash, and its place by two members: prev, the hash of the record before, and seq. The
+ * first thing that does not fit is the damage, and nothing behind it is proven. What kind of damage it is follows from
+ * which of these do not fit:
+ *
+ *   its own hash                      edited
+ *   log                               spliced
+ *   prev, or seq, but not both        rebuilt: who changes a record and hashes it anew breaks the next one's prev
+ *   both, and seq was there before    duplicated
+ *   both, and seq is yet to come      the rest of the log is looked through for what belongs here: reordered, dropped, or
+ *                                     duplicated, where what stands here comes again in its own place
+ *
+ * A line that is no record at all can be what is left of a write that never ended. It is held back, as a length and a
+ * hash, until a repair vouches for it; if another record comes first, it is damage.
+ *
+ * The first record must be a begin, for a chain has to start somewhere. Where else a begin may stand is not looked at:
+ * files that were put together into one prove the same.
+ */
+#include "audit/verify.h"
+
+#include "audit/body.h"
+#include "base/quote.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void ck_verify_init(struct ck_verify *verify, const struct ck_heads *heads)
+{
+    static const struct ck_heads none = {0};
+    *verify = (struct ck_verify){.heads = heads != NULL ? heads : &none};
+}
+
+static bool same(const char *a, const char *b)
+{
+    return strcmp(a, b) == 0;
+}
+
+__attribute__((format(printf, 3, 4))) static void tell(struct ck_damage *damage, enum choke_damage kind,
+                                                       const char *format, ...)
+{
+    va_list args;
+    damage->kind = kind;
+    va_start(args, format);
+    (void)vsnprintf(damage->message, sizeof damage->message, format, args);
+    va_end(args);
+}
+
+static void blame(struct ck_damage *damage, const struct ck_line *line)
+{
+    (void)snprintf(damage->file, sizeof damage->file, "%s", line->file);
+    damage->line = line->number;
+}
+
+/* ---- lines that are no records ---- */
+
+static void hold_back(struct ck_torn *torn, const struct ck_line *line)
+{
+    if (!torn->is_pending) {
+        *torn = (struct ck_torn){.is_pending = true};
+        (void)crypto_generichash_init(&torn->state, NULL, 0, CK_AUDIT_HASH_BYTES);
+        blame(&torn->damage, line);
+    }
+    (void)crypto_generichash_update(&torn->state, (const unsigned char *)line->text, line->length);
+    if (line->has_newline)
+        (void)crypto_generichash_update(&torn->state, (const unsigned char *)"\n", 1);
+    torn->bytes += line->length + line->has_newline;
+    torn->has_newline = line->has_newline;
+    torn->is_too_long = torn->is_too_long || line->is_cut_short || torn->bytes > CK_AUDIT_TORN_MAX;
+}
+
+static void judge_torn(const struct ck_torn *torn, bool at_end, struct ck_damage *ret_damage)
+{
+    *ret_damage = torn->damage;
+    if (at_end && !torn->has_newline && !torn->is_too_long)
+        tell(ret_damage, CHOKE_DAMAGE_TORN,
+             "the log ends in a line that is not whole: a write that did not get to its end, or a cut");
+    else
+        tell(ret_damage, CHOKE_DAMAGE_MALFORMED, "it is no record, and no repair vouches for it as a torn write");
+}
+
+static bool vouches(struct ck_torn *torn, const struct ck_line *line, const struct ck_envelope *envelope)
+{
+    unsigned char digest[CK_AUDIT_HASH_BYTES];
+    char hash[CK_AUDIT_HASH_HEX + 1], told[CK_AUDIT_HASH_HEX + 1];
+    uint64_t bytes;
+    crypto_generichash_state state = torn->state;
+    (void)crypto_generichash_final(&state, digest, sizeof digest);
+    ck_line_hex(digest, hash);
+    return same(envelope->kind, CK_AUDIT_KIND_REPAIR) && !torn->is_too_long &&
+           ck_body_repair(line->text + envelope->body, line->length - envelope->body, &bytes, told) &&
+           bytes == torn->bytes && same(hash, told);
+}
+
+/* ---- a record and its place ---- */
+
+/* Which record belongs here: seq, and the hash before it. */
+static uint64_t next_seq(const struct ck_verify *verify)
+{
+    return verify->has_begun ? verify->last.seq + 1 : 0;
+}
+
+static bool is_first(const struct ck_envelope *envelope)
+{
+    return same(envelope->kind, CK_AUDIT_KIND_BEGIN) &&
+           (envelope->seq > 0 || same(envelope->prev, CK_AUDIT_FIRST_PREV));
+}
+
+static void look_ahead(struct ck_verify *verify, const struct ck_envelope *stray)
+{
+    verify->ahead = (struct ck_ahead){.is_on = true, .stray = *stray};
+    tell(&verify->damage, CHOKE_DAMAGE_DROPPED, "a record is missing");
+}
+
+/* The first record of all. */
+static bool fits_nothing(struct ck_verify *verify, const struct ck_envelope *envelope)
+{
+    if (is_first(envelope))
+        return true;
+    if (same(envelope->kind, CK_AUDIT_KIND_BEGIN))
+        tell(&verify->damage, CHOKE_DAMAGE_REBUILT,
+             "record 0 of a log has no record before it, but this one names one");
+    else
+        look_ahead(verify, envelope);
+    return false;
+}
+
+static bool fits_last(struct ck_verify *verify, const struct ck_envelope *envelope)
+{
+    const struct ck_envelope *last = &verify->last;
+    bool seq = envelope->seq == last->seq + 1, prev = same(envelope->prev, last->hash);
+    if (!same(envelope->log, last->log))
+        tell(&verify->damage, CHOKE_DAMAGE_SPLICED, "it is of log %s, and what stands before it of log %s",
+             envelope->log, last->log);
+    else if (seq && prev)
+        return true;
+    else if (prev)
+        tell(&verify->damage, CHOKE_DAMAGE_REBUILT, "it follows record %" PRIu64 ", but calls itself record %" PRIu64,
+             last->seq, envelope->seq);
+    else if (seq)
+        tell(&verify->damage, CHOKE_DAMAGE_REBUILT,
+             "it does not follow the record %" PRIu64 " that stands before it: one of the two was written anew",
+             last->seq);
+    else if (envelope->seq <= last->seq)
+        tell(&verify->damage, CHOKE_DAMAGE_DUPLICATED, "record %" PRIu64 " stands here, behind record %" PRIu64,
+             envelope->seq, last->seq);
+    else
+        look_ahead(verify, envelope);
+    return false;
+}
+
+/* Lines that are no records must be vouched for here, and nothing else may be. */
+static bool fits_torn(struct ck_verify *verify, const struct ck_line *line, const struct ck_envelope *envelope)
+{
+    bool repair = same(envelope->kind, CK_AUDIT_KIND_REPAIR);
+    if (!verify->torn.is_pending && !repair)
+        return true;
+    if (verify->torn.is_pending && vouches(&verify->torn, line, envelope)) {
+        verify->torn.is_pending = false;
+        verify->repairs++;
+        return true;
+    }
+    if (verify->torn.is_pending)
+        judge_torn(&verify->torn, false, &verify->damage);
+    else
+        tell(&verify->damage, CHOKE_DAMAGE_DROPPED, "the torn write that this repair vouches for is not there");
+    return false;
+}
+
+/* ---- heads ---- */
+
+/* Those that no record to come can meet. */
+static bool fits_all_heads(struct ck_verify *verify, const struct ck_envelope *first)
+{
+    for (size_t i = 0; i < verify->heads->count; i++) {
+        const struct ck_head *head = &verify->heads->items[i];
+        if (!same(head->log, first->log)) {
+            tell(&verify->damage, CHOKE_DAMAGE_REBUILT,
+                 "a head is of log %s, and this is log %s: another log, or one that was begun anew", head->log,
+                 first->log);
+            return false;
+        }
+        if (head->seq < first->seq) {
+            tell(&verify->damage, CHOKE_DAMAGE_DROPPED,
+                 "a head names record %" PRIu64 ", but record %" PRIu64
+                 " is the first here; give the files before, too",
+                 head->seq, first->seq);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool fits_heads(struct ck_verify *verify, const struct ck_envelope *envelope)
+{
+    if (!verify->has_begun && !fits_all_heads(verify, envelope))
+        return false;
+    for (; verify->heads_met < verify->heads->count; verify->heads_met++) {
+        const struct ck_head *head = &verify->heads->items[verify->heads_met];
+        if (head->seq != envelope->seq)
+            return true;
+        if (!same(head->hash, envelope->hash)) {
+            tell(&verify->damage, CHOKE_DAMAGE_REBUILT, "it is not the record %" PRIu64 " that a head names",
+                 head->seq);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- one line ---- */
+
+/* Behind the damage: what can still be told about it. */
+static enum ck_step look_on(struct ck_verify *verify, const struct ck_line *line, struct ck_envelope *ret_envelope)
+{
+    struct ck_ahead *ahead = &verify->ahead;
+    struct ck_envelope envelope;
+    if (line->is_cut_short || ck_line_read(line->text, line->length, &envelope) < 0 ||
+        !ck_body_is_json(line->text, line->length))
+        return CK_STEP_NOTHING;
+    if (!same(envelope.log, ahead->stray.log))
+        ahead->has_other = true;
+    else if (same(envelope.hash, ahead->stray.hash))
+        ahead->has_stray = true;
+    else if (verify->has_begun)
+        ahead->has_missing |= envelope.seq == next_seq(verify) && same(envelope.prev, verify->last.hash);
+    else
+        ahead->has_missing |= envelope.seq < ahead->stray.seq && is_first(&envelope);
+    *ret_envelope = envelope;
+    return CK_STEP_UNPROVEN;
+}
+
+static bool fits(struct ck_verify *verify, const struct ck_line *line, const struct ck_envelope *envelope)
+{
+    return fits_torn(verify, line, envelope) &&
+           (verify->has_begun ? fits_last(verify, envelope) : fits_nothing(verify, envelope)) &&
+           fits_heads(verify, envelope);
+}
+
+static void accept(struct ck_verify *verify, const struct ck_envelope *envelope)
+{
+    if (!verify->has_begun)
+        verify->first_seq = envelope->seq;
+    verify->has_begun = true;
+    verify->last = *envelope;
+    verify->records++;
+}
+
+/* It has the closing of a record and is none, or none that can be handed out. */
+static void found_bad(struct ck_verify *verify, const struct ck_line *line, bool is_edited)
+{
+    if (verify->torn.is_pending) {
+        judge_torn(&verify->torn, false, &verify->damage);
+        return;
+    }
+    blame(&verify->damage, line);
+    if (is_edited)
+        tell(&verify->damage, CHOKE_DAMAGE_EDITED,
+             "its hash does not fit its bytes, or its form is not that of a record");
+    else
+        tell(&verify->damage, CHOKE_DAMAGE_MALFORMED, "its hash is right, but it is not JSON as a record has it");
+}
+
+static void remember_place(struct ck_verify *verify, const struct ck_line *line)
+{
+    if (verify->line == 0 || !same(verify->file, line->file))
+        (void)snprintf(verify->file, sizeof verify->file, "%s", line->file);
+    verify->line = line->number;
+}
+
+enum ck_step ck_verify_line(struct ck_verify *verify, const struct ck_line *line, struct ck_envelope *ret_envelope)
+{
+    struct ck_envelope envelope;
+    remember_place(verify, line);
+    if (verify->damage.kind != CHOKE_DAMAGE_NONE)
+        return look_on(verify, line, ret_envelope);
+    int result = line->is_cut_short ? -EINVAL : ck_line_read(line->text, line->length, &envelope);
+    if (result == -EINVAL) {
+        hold_back(&verify->torn, line);
+        return CK_STEP_NOTHING;
+    }
+    if (result < 0 || !ck_body_is_json(line->text, line->length)) {
+        found_bad(verify, line, result < 0);
+        return CK_STEP_NOTHING;
+    }
+    bool good = fits(verify, line, &envelope);
+    if (good)
+        accept(verify, &envelope);
+    else if (verify->damage.line == 0) /* else it is about lines before this one */
+        blame(&verify->damage, line);
+    *ret_envelope = envelope;
+    return good ? CK_STEP_PROVEN : CK_STEP_UNPROVEN;
+}
+
+bool ck_verify_is_over(const struct ck_verify *verify)
+{
+    return verify->damage.kind != CHOKE_DAMAGE_NONE && !verify->ahead.is_on;
+}
+
+/* ---- the verdict ---- */
+
+static void judge_stray(const struct ck_verify *verify, struct ck_damage *damage)
+{
+    const struct ck_ahead *ahead = &verify->ahead;
+    uint64_t stray = ahead->stray.seq, wanted = next_seq(verify);
+    if (ahead->has_stray)
+        tell(damage, CHOKE_DAMAGE_DUPLICATED, "record %" PRIu64 " stands here, and again further down", stray);
+    else if (ahead->has_missing)
+        tell(damage, CHOKE_DAMAGE_REORDERED,
+             "record %" PRIu64 " stands here, and the one that belongs here further down", stray);
+    else if (!verify->has_begun && ahead->has_other)
+        tell(damage, CHOKE_DAMAGE_SPLICED, "it is of log %s, and what follows is not", ahead->stray.log);
+    else if (!verify->has_begun)
+        tell(damage, CHOKE_DAMAGE_DROPPED, "a file begins with a record of kind begin, and this is record %" PRIu64,
+             stray);
+    else if (stray == wanted + 1)
+        tell(damage, CHOKE_DAMAGE_DROPPED, "record %" PRIu64 " is missing before it", wanted);
+    else
+        tell(damage, CHOKE_DAMAGE_DROPPED, "records %" PRIu64 " to %" PRIu64 " are missing before it", wanted,
+             stray - 1);
+}
+
+static bool has_met_heads(const struct ck_verify *verify)
+{
+    return verify->heads_met == verify->heads->count;
+}
+
+static void judge_end(const struct ck_verify *verify, struct ck_damage *damage)
+{
+    (void)snprintf(damage->file, sizeof damage->file, "%s", verify->file);
+    damage->line = verify->line;
+    if (!verify->has_begun)
+        tell(damage, CHOKE_DAMAGE_CUT, "there is no record, and a log has at least one");
+    else if (!has_met_heads(verify))
+        tell(damage, CHOKE_DAMAGE_CUT, "the log ends with record %" PRIu64 ", but a head names record %" PRIu64,
+             verify->last.seq, verify->heads->items[verify->heads->count - 1].seq);
+}
+
+void ck_verify_verdict(const struct ck_verify *verify, struct ck_damage *ret_damage)
+{
+    *ret_damage = verify->damage;
+    if (verify->damage.kind != CHOKE_DAMAGE_NONE) {
+        if (verify->ahead.is_on)
+            judge_stray(verify, ret_damage);
+        return;
+    }
+    if (verify->torn.is_pending)
+        judge_torn(&verify->torn, true, ret_damage);
+    if (!verify->torn.is_pending || (ret_damage->kind == CHOKE_DAMAGE_TORN && !has_met_heads(verify)))
+        judge_end(verify, ret_damage);
+}

@@ -1,0 +1,257 @@
+/*
+ * json.c - see json.h.
+ *
+ * A string is looked at once: runs of bytes that need no escape are copied as a whole, and whatever is no UTF-8 takes
+ * what was written of it back. The characters that change the direction of text are escaped, as base/quote.c does, so
+ * that a log shown on a terminal reads as it is.
+ */
+#include "base/json.h"
+
+#include "base/quote.h"
+
+#include <string.h>
+
+void ck_json_init(struct ck_json *json, char *buffer, size_t size, bool comma)
+{
+    *json = (struct ck_json){.start = buffer, .at = buffer, .end = buffer + size, .comma = comma};
+}
+
+size_t ck_json_length(const struct ck_json *json)
+{
+    return (size_t)(json->at - json->start);
+}
+
+size_t ck_json_room(const struct ck_json *json)
+{
+    return (size_t)(json->end - json->at);
+}
+
+struct ck_json_mark ck_json_mark(const struct ck_json *json)
+{
+    return (struct ck_json_mark){.at = json->at, .comma = json->comma};
+}
+
+void ck_json_back(struct ck_json *json, struct ck_json_mark mark)
+{
+    json->at = mark.at;
+    json->comma = mark.comma;
+    json->full = false;
+}
+
+static inline void put(struct ck_json *json, const char *bytes, size_t length)
+{
+    if (json->full || ck_json_room(json) < length) {
+        json->full = true;
+        return;
+    }
+    memcpy(json->at, bytes, length);
+    json->at += length;
+}
+
+static inline void put_one(struct ck_json *json, char byte)
+{
+    put(json, &byte, 1);
+}
+
+void ck_json_raw(struct ck_json *json, const char *text, size_t length)
+{
+    put(json, text, length);
+    json->comma = true;
+}
+
+/* Room for this much, or the buffer is full. */
+static inline bool make_sure(struct ck_json *json, size_t length)
+{
+    json->full = json->full || ck_json_room(json) < length;
+    return !json->full;
+}
+
+/* The comma and the key; the value follows. */
+static void lead(struct ck_json *json, const char *key)
+{
+    size_t length = key != NULL ? strlen(key) : 0;
+    if (!make_sure(json, length + 4))
+        return;
+    char *at = json->at;
+    if (json->comma)
+        *at++ = ',';
+    if (key != NULL) {
+        *at++ = '"';
+        memcpy(at, key, length);
+        at += length;
+        *at++ = '"';
+        *at++ = ':';
+    }
+    json->at = at;
+    json->comma = true;
+}
+
+void ck_json_open(struct ck_json *json, const char *key, char bracket)
+{
+    lead(json, key);
+    put_one(json, bracket);
+    json->comma = false;
+}
+
+void ck_json_close(struct ck_json *json, char bracket)
+{
+    put_one(json, bracket);
+    json->comma = true;
+}
+
+/* Digits from the right. */
+static void put_number(struct ck_json *json, uint64_t number)
+{
+    char digits[20];
+    size_t at = sizeof digits;
+    do {
+        digits[--at] = (char)('0' + number % 10);
+        number /= 10;
+    } while (number != 0);
+    put(json, digits + at, sizeof digits - at);
+}
+
+void ck_json_number(struct ck_json *json, const char *key, uint64_t number)
+{
+    lead(json, key);
+    put_number(json, number);
+}
+
+void ck_json_integer(struct ck_json *json, const char *key, int64_t number)
+{
+    lead(json, key);
+    if (number < 0)
+        put_one(json, '-');
+    put_number(json, number < 0 ? 0 - (uint64_t)number : (uint64_t)number);
+}
+
+void ck_json_bool(struct ck_json *json, const char *key, bool value)
+{
+    lead(json, key);
+    put(json, value ? "true" : "false", value ? 4 : 5);
+}
+
+void ck_json_word(struct ck_json *json, const char *key, const char *word)
+{
+    lead(json, key);
+    if (word == NULL) {
+        put(json, "null", 4);
+        return;
+    }
+    size_t length = strlen(word);
+    if (!make_sure(json, length + 2))
+        return;
+    *json->at++ = '"';
+    memcpy(json->at, word, length);
+    json->at += length;
+    *json->at++ = '"';
+}
+
+/* ---- text ---- */
+
+static bool is_plain(unsigned char c)
+{
+    return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+}
+
+static void put_escaped(struct ck_json *json, unsigned code)
+{
+    static const char hex[] = "0123456789abcdef";
+    const char text[] = {'\\', 'u', hex[code >> 12 & 15], hex[code >> 8 & 15], hex[code >> 4 & 15], hex[code & 15]};
+    put(json, text, sizeof text);
+}
+
+static void put_special(struct ck_json *json, unsigned char c)
+{
+    switch (c) {
+    case '"':
+        put(json, "\\\"", 2);
+        break;
+    case '\\':
+        put(json, "\\\\", 2);
+        break;
+    case '\n':
+        put(json, "\\n", 2);
+        break;
+    case '\t':
+        put(json, "\\t", 2);
+        break;
+    default:
+        put_escaped(json, c);
+        break;
+    }
+}
+
+/* A sequence of two bytes or more, which is valid. What turns text around is below U+10000. */
+static void put_sequence(struct ck_json *json, const char *bytes, size_t length)
+{
+    const unsigned char *u = (const unsigned char *)bytes;
+    unsigned code = length == 2   ? (u[0] & 31u) << 6 | (u[1] & 63u)
+                    : length == 3 ? (u[0] & 15u) << 12 | (u[1] & 63u) << 6 | (u[2] & 63u)
+                                  : 0;
+    bool turns = code == 0x61c || code == 0x200e || code == 0x200f || (code >= 0x202a && code <= 0x202e) ||
+                 (code >= 0x2066 && code <= 0x2069);
+    bool control = (code >= 0x80 && code < 0xa0) || code == 0x2028 || code == 0x2029;
+    if (turns || control)
+        put_escaped(json, code);
+    else
+        put(json, bytes, length);
+}
+
+/* false: it is no UTF-8. */
+static bool put_string(struct ck_json *json, const char *bytes, size_t length)
+{
+    put_one(json, '"');
+    for (size_t i = 0; i < length && !json->full;) {
+        size_t run = 0;
+        while (i + run < length && is_plain((unsigned char)bytes[i + run]))
+            run++;
+        put(json, bytes + i, run);
+        i += run;
+        if (i == length)
+            break;
+        size_t sequence = ck_utf8_sequence(bytes + i, length - i);
+        if (sequence == 0)
+            return false;
+        if (sequence == 1)
+            put_special(json, (unsigned char)bytes[i]);
+        else
+            put_sequence(json, bytes + i, sequence);
+        i += sequence;
+    }
+    put_one(json, '"');
+    return true;
+}
+
+static void put_base64(struct ck_json *json, const char *bytes, size_t length)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const unsigned char *u = (const unsigned char *)bytes;
+    put(json, "{\"base64\":\"", 11);
+    for (size_t i = 0; i < length && !json->full; i += 3) {
+        size_t left = length - i;
+        unsigned word = (unsigned)u[i] << 16 | (left > 1 ? (unsigned)u[i + 1] << 8 : 0) | (left > 2 ? u[i + 2] : 0u);
+        const char text[] = {digits[word >> 18 & 63], digits[word >> 12 & 63], left > 1 ? digits[word >> 6 & 63] : '=',
+                             left > 2 ? digits[word & 63] : '='};
+        put(json, text, sizeof text);
+    }
+    put(json, "\"}", 2);
+}
+
+void ck_json_bytes(struct ck_json *json, const char *key, const char *bytes, size_t length)
+{
+    lead(json, key);
+    char *at = json->at;
+    if (put_string(json, bytes, length))
+        return;
+    json->at = at;
+    put_base64(json, bytes, length);
+}
+
+void ck_json_text(struct ck_json *json, const char *key, const char *text)
+{
+    if (text == NULL)
+        ck_json_word(json, key, NULL);
+    else
+        ck_json_bytes(json, key, text, strlen(text));
+}

@@ -1,0 +1,137 @@
+/* audit.c - see audit.h. */
+#include "cli/audit.h"
+
+#include "cli/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TEXT_MAX (16 << 20) /* far more than all heads that the library takes */
+
+int ck_audit_default(char ret_path[PATH_MAX], struct choke_error *error)
+{
+    const char *state = getenv("XDG_STATE_HOME");
+    const char *home = getenv("HOME");
+    int length = -1;
+
+    if (state && state[0] == '/')
+        length = snprintf(ret_path, PATH_MAX, "%s/chokepoint/audit.jsonl", state);
+    else if (home && home[0] == '/')
+        length = snprintf(ret_path, PATH_MAX, "%s/.local/state/chokepoint/audit.jsonl", home);
+    if (length > 0 && length < PATH_MAX)
+        return 0;
+    return ck_text_error(error, CHOKE_INVALID, ENOENT, "there is no place for an audit log: %s",
+                         length < 0 ? "neither XDG_STATE_HOME nor HOME is an absolute path" : "its path is too long");
+}
+
+static int add_word(struct ck_words *words, const char *word, struct choke_error *error)
+{
+    const char **grown = reallocarray(words->items, words->count + 2, sizeof(*grown));
+    if (!grown)
+        return ck_text_error(error, CHOKE_NONE, ENOMEM, "out of memory");
+    words->items = grown;
+    grown[words->count++] = word;
+    grown[words->count] = NULL;
+    return 0;
+}
+
+static int split(const struct ck_command *command, char *const *words, void *target, struct ck_words *files,
+                 struct choke_error *error)
+{
+    bool options = true;
+
+    for (;;) {
+        int taken = options ? ck_options_parse(command->options, words, target, error) : 0;
+        if (taken < 0)
+            return taken;
+        options = options && (taken == 0 || strcmp(words[taken - 1], "--") != 0);
+        words += taken;
+        if (!*words)
+            return 0;
+        int r = add_word(files, *words++, error);
+        if (r < 0)
+            return r;
+    }
+}
+
+int ck_audit_parse(const struct ck_command *command, char *const *words, void *target, const bool *help,
+                   struct ck_words *ret_files)
+{
+    struct choke_error error;
+
+    if (split(command, words, target, ret_files, &error) < 0)
+        return ck_usage_error(command, &error);
+    if (!*help)
+        return -1;
+    ck_help_command(stdout, command);
+    return ck_finish_stdout();
+}
+
+int ck_audit_unreadable(const struct choke_error *error)
+{
+    (void)fprintf(stderr, "chokepoint: %s\n", error->message);
+    return CK_AUDIT_UNREADABLE;
+}
+
+void ck_audit_tell_damage(const struct choke_audit_report *report)
+{
+    (void)fprintf(stderr, "chokepoint: %s:%llu: %s: %s\n", CK_TEXT_SAFE(report->file), (unsigned long long)report->line,
+                  choke_damage_name(report->damage), report->message);
+}
+
+const char *const *ck_audit_paths(struct ck_words *files, char path[PATH_MAX], struct choke_error *error)
+{
+    if (files->count == 0 && (ck_audit_default(path, error) < 0 || add_word(files, path, error) < 0))
+        return NULL;
+    return files->items;
+}
+
+/* All of an open file, with a NUL behind it; NULL and errno. */
+static char *read_all(int fd)
+{
+    size_t used = 0;
+    size_t size = 1 << 12;
+    char *text = malloc(size);
+
+    while (text) {
+        ssize_t got = read(fd, text + used, size - used - 1);
+        if (got <= 0 || used + (size_t)got > TEXT_MAX) {
+            errno = got > 0 ? EFBIG : errno;
+            if (got == 0) {
+                text[used] = '\0';
+                return text;
+            }
+            break;
+        }
+        used += (size_t)got;
+        char *grown = used + 1 < size ? text : realloc(text, size *= 2);
+        if (!grown)
+            break;
+        text = grown;
+    }
+    free(text);
+    return NULL;
+}
+
+char *ck_audit_text(const char *given, const char *begins, struct choke_error *error)
+{
+    char *text;
+
+    if (strncmp(given, begins, strlen(begins)) == 0) {
+        text = strdup(given);
+    } else {
+        int fd = open(given, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+        text = fd >= 0 ? read_all(fd) : NULL;
+        int errnum = errno;
+        if (fd >= 0)
+            (void)close(fd);
+        errno = errnum;
+    }
+    if (!text)
+        (void)ck_text_error(error, CHOKE_INVALID, errno, "cannot read '%s': %s", CK_TEXT_SAFE(given),
+                            errno == ENOENT ? "it does not exist" : strerror(errno));
+    return text;
+}

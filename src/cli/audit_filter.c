@@ -1,0 +1,113 @@
+/* audit_filter.c - see audit_filter.h. Times are compared as text: they all have one form, in UTC. */
+#include "cli/audit_filter.h"
+
+#include "cli/text.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#define LONGEST_AGO (UINT64_C(100) * 365 * 86400)
+
+struct ck_audit_subject ck_audit_subject(const json_t *record)
+{
+    const json_t *tool = json_object_get(record, "tool");
+
+    return (struct ck_audit_subject){
+        .time = json_string_value(json_object_get(record, "time")),
+        .outcome = json_string_value(json_object_get(record, "outcome")),
+        .tool = json_string_value(json_is_object(tool) ? json_object_get(tool, "name") : tool),
+        .probe = json_string_value(json_object_get(record, "probe")),
+    };
+}
+
+static bool is_among(const struct ck_words *words, const char *word)
+{
+    for (size_t i = 0; word && i < words->count; i++)
+        if (strcmp(words->items[i], word) == 0)
+            return true;
+    return words->count == 0;
+}
+
+bool ck_audit_wanted(const struct ck_audit_filter *filter, const struct ck_audit_subject *subject)
+{
+    return is_among(&filter->outcomes, subject->outcome) && is_among(&filter->tools, subject->tool) &&
+           is_among(&filter->probes, subject->probe) &&
+           (filter->since[0] == '\0' || strcmp(subject->time, filter->since) >= 0) &&
+           (filter->until[0] == '\0' || strcmp(subject->time, filter->until) <= 0);
+}
+
+static bool is_outcome(const char *word)
+{
+    for (int outcome = CHOKE_EXITED; outcome <= CHOKE_SPAWN_FAILED; outcome++)
+        if (strcmp(word, choke_outcome_name((enum choke_outcome)outcome)) == 0)
+            return true;
+    return strcmp(word, CK_AUDIT_UNFINISHED) == 0;
+}
+
+int ck_audit_check_outcomes(const struct ck_words *outcomes, struct choke_error *error)
+{
+    for (size_t i = 0; i < outcomes->count; i++)
+        if (!is_outcome(outcomes->items[i]))
+            return ck_text_error(
+                error, CHOKE_INVALID, EINVAL,
+                "there is no outcome '%s'; give one such as exited, timeout, disallowed or " CK_AUDIT_UNFINISHED,
+                CK_TEXT_SAFE(outcomes->items[i]));
+    return 0;
+}
+
+/* "90s" and its like; false where it is not of that form. */
+static bool read_ago(const char *text, char ret_time[CK_AUDIT_TIME_SIZE])
+{
+    static const struct {
+        char letter;
+        uint64_t seconds;
+    } units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}};
+    uint64_t number = 0;
+    size_t digits = strspn(text, "0123456789");
+
+    for (size_t i = 0; i < digits && number < LONGEST_AGO; i++)
+        number = number * 10 + (uint64_t)(text[i] - '0');
+    for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
+        struct tm parts;
+        if (digits == 0 || text[digits] != units[i].letter || text[digits + 1] != '\0' ||
+            number > LONGEST_AGO / units[i].seconds)
+            continue;
+        time_t then = time(NULL) - (time_t)(number * units[i].seconds);
+        return gmtime_r(&then, &parts) &&
+               strftime(ret_time, CK_AUDIT_TIME_SIZE, "%Y-%m-%dT%H:%M:%S.000000Z", &parts) > 0;
+    }
+    return false;
+}
+
+/* A beginning of the form that ends where a part of it does. */
+static bool read_date(const char *text, bool latest, char ret_time[CK_AUDIT_TIME_SIZE])
+{
+    static const char form[] = "0000-00-00T00:00:00.000000Z";
+    size_t length = strlen(text);
+
+    if (length > 0 && text[length - 1] == 'Z')
+        length--;
+    if (length != 10 && length != 16 && length != 19 && (length < 21 || length > 26))
+        return false;
+    for (size_t i = 0; i < length; i++) {
+        bool blank = i == 10 && text[i] == ' ';
+        if (form[i] == '0' ? text[i] < '0' || text[i] > '9' : text[i] != form[i] && !blank)
+            return false;
+    }
+    memcpy(ret_time, latest ? "9999-12-31T23:59:59.999999Z" : form, sizeof(form));
+    memcpy(ret_time, text, length);
+    if (length > 10)
+        ret_time[10] = 'T';
+    return true;
+}
+
+int ck_audit_moment(const char *text, bool latest, char ret_time[CK_AUDIT_TIME_SIZE], struct choke_error *error)
+{
+    if (read_ago(text, ret_time) || read_date(text, latest, ret_time))
+        return 0;
+    return ck_text_error(
+        error, CHOKE_INVALID, EINVAL,
+        "'%s' is no time; give one in UTC such as 2026-11-15 or 2026-11-15T16:38, or an age such as 2h",
+        CK_TEXT_SAFE(text));
+}

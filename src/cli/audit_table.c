@@ -1,0 +1,285 @@
+/*
+ * audit_table.c - an intent is kept until its outcome comes, for only the intent has the arguments; so memory follows
+ * the number of calls that run at one time, and has a bound all the same: a log may have any number of intents that
+ * nobody finished.
+ */
+#include "cli/audit_table.h"
+
+#include "cli/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define OPEN_MAX 4096
+#define COMMAND_MAX 4096 /* bytes of a command that are kept */
+#define WIDTH_MIN 60
+#define NUMBER_SIZE 32
+
+struct ck_audit_intent {
+    uint64_t seq;
+    bool proven;
+    char time[CK_AUDIT_TIME_SIZE];
+    char *command;
+    char *tool;
+    char *probe;
+};
+
+struct row {
+    uint64_t seq;
+    bool proven;
+    struct ck_audit_subject subject;
+    const char *word; /* in the column of the outcome */
+    const json_t *code;
+    const json_t *duration_us;
+    const char *command;
+};
+
+void ck_audit_table_init(struct ck_audit_table *table, const struct ck_audit_filter *filter)
+{
+    struct winsize size;
+
+    *table = (struct ck_audit_table){.filter = filter};
+    if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        table->width = size.ws_col < WIDTH_MIN ? WIDTH_MIN : size.ws_col;
+}
+
+/* ---- one row ---- */
+
+static const char *show_duration(char text[NUMBER_SIZE], const json_t *duration_us)
+{
+    json_int_t us = json_integer_value(duration_us);
+
+    if (!json_is_integer(duration_us))
+        (void)snprintf(text, NUMBER_SIZE, "-");
+    else if (us < 10000000)
+        (void)snprintf(text, NUMBER_SIZE, "%lld.%lld ms", us / 1000, us / 100 % 10);
+    else
+        (void)snprintf(text, NUMBER_SIZE, "%lld s", us / 1000000);
+    return text;
+}
+
+static const char *show_number(char text[NUMBER_SIZE], const json_t *number)
+{
+    (void)snprintf(text, NUMBER_SIZE, json_is_integer(number) ? "%lld" : "-", json_integer_value(number));
+    return text;
+}
+
+/* Bytes of text that fill at most so many columns; each character counts as one. */
+static size_t fitting(const char *text, size_t columns)
+{
+    size_t at = 0;
+
+    for (size_t used = 0; text[at] != '\0'; at++)
+        if ((text[at] & 0xc0) != 0x80 && used++ == columns)
+            break;
+    return at;
+}
+
+static void print_command(const struct ck_audit_table *table, const char *command, size_t used)
+{
+    size_t room = table->width > used ? table->width - used : 0;
+    size_t all = strlen(command);
+
+    if (table->width == 0 || fitting(command, room) == all)
+        (void)puts(command);
+    else
+        (void)printf("%.*s...\n", (int)fitting(command, room - 3), command);
+}
+
+static void print_row(struct ck_audit_table *table, const struct row *row)
+{
+    char code[NUMBER_SIZE];
+    char duration[NUMBER_SIZE];
+
+    if (!ck_audit_wanted(table->filter, &row->subject))
+        return;
+    if (strncmp(table->day, row->subject.time, sizeof(table->day) - 1) != 0) {
+        (void)snprintf(table->day, sizeof(table->day), "%s", row->subject.time);
+        (void)printf("%s%s\n", table->has_rows ? "\n" : "", table->day);
+        (void)printf("%-8s  %7s %-16s %4s %9s  %s\n", "TIME UTC", "SEQ", "OUTCOME", "CODE", "TOOK", "COMMAND");
+        table->has_rows = true;
+    }
+    int used = printf("%.8s  %6llu%c %-16s %4s %9s  ", row->subject.time + 11, (unsigned long long)row->seq,
+                      row->proven ? ' ' : '?', row->word, show_number(code, row->code),
+                      show_duration(duration, row->duration_us));
+    print_command(table, row->command, used > 0 ? (size_t)used : 0);
+}
+
+/* ---- the command of a call ---- */
+
+static void print_argument(FILE *out, const json_t *argument)
+{
+    if (json_is_string(argument))
+        ck_text_print_word(out, json_string_value(argument));
+    else
+        (void)fprintf(out, "<base64:%s>",
+                      CK_TEXT_SAFE(json_string_value(json_object_get(argument, "base64"))
+                                       ? json_string_value(json_object_get(argument, "base64"))
+                                       : "?"));
+}
+
+/* "[probe] git log -1", to be freed; NULL when out of memory. */
+static char *command_of(const json_t *record, const struct ck_audit_subject *subject)
+{
+    const json_t *argv = json_object_get(record, "argv");
+    json_int_t cut = json_integer_value(json_object_get(record, "argv_cut"));
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return NULL;
+
+    if (subject->probe)
+        (void)fprintf(out, "[%s] ", CK_TEXT_SAFE(subject->probe));
+    for (size_t i = 0; i < json_array_size(argv) && ftell(out) < COMMAND_MAX; i++) {
+        (void)fputs(i > 0 ? " " : "", out);
+        print_argument(out, json_array_get(argv, i));
+    }
+    if (json_array_size(argv) == 0)
+        (void)fputs(subject->tool ? CK_TEXT_SAFE(subject->tool) : "-", out);
+    if (cut > 0)
+        (void)fprintf(out, " ... and %lld more", cut);
+    bool bad = ferror(out) != 0;
+    if (fclose(out) == 0 && !bad)
+        return text;
+    free(text);
+    return NULL;
+}
+
+/* ---- intents ---- */
+
+static void free_intent(struct ck_audit_intent *intent)
+{
+    free(intent->command);
+    free(intent->tool);
+    free(intent->probe);
+}
+
+static void print_unfinished(struct ck_audit_table *table, const struct ck_audit_intent *intent)
+{
+    const struct row row = {
+        .seq = intent->seq,
+        .proven = intent->proven,
+        .subject = {.time = intent->time, .outcome = CK_AUDIT_UNFINISHED, .tool = intent->tool, .probe = intent->probe},
+        .word = CK_AUDIT_UNFINISHED,
+        .command = intent->command,
+    };
+    print_row(table, &row);
+}
+
+static void drop(struct ck_audit_table *table, size_t index)
+{
+    free_intent(&table->open[index]);
+    table->open_count--;
+    memmove(&table->open[index], &table->open[index + 1], (table->open_count - index) * sizeof(*table->open));
+}
+
+static bool add_intent(struct ck_audit_table *table, const struct choke_audit_record *record, const json_t *parsed)
+{
+    struct ck_audit_subject subject = ck_audit_subject(parsed);
+    struct ck_audit_intent *intent;
+
+    if (table->open_count == OPEN_MAX) {
+        print_unfinished(table, &table->open[0]);
+        drop(table, 0);
+    }
+    if (!table->open)
+        table->open = calloc(OPEN_MAX, sizeof(*table->open));
+    if (!table->open)
+        return false;
+    intent = &table->open[table->open_count++];
+    *intent = (struct ck_audit_intent){.seq = record->seq, .proven = record->proven};
+    (void)snprintf(intent->time, sizeof(intent->time), "%s", record->time);
+    intent->command = command_of(parsed, &subject);
+    intent->tool = subject.tool ? strdup(subject.tool) : NULL;
+    intent->probe = subject.probe ? strdup(subject.probe) : NULL;
+    return intent->command && (!subject.tool || intent->tool) && (!subject.probe || intent->probe);
+}
+
+static size_t find_intent(const struct ck_audit_table *table, const json_t *seq)
+{
+    size_t index = 0;
+
+    while (index < table->open_count &&
+           (!json_is_integer(seq) || table->open[index].seq != (uint64_t)json_integer_value(seq)))
+        index++;
+    return index;
+}
+
+/* ---- records ---- */
+
+static void fill_row(struct row *row, const struct choke_audit_record *record, const json_t *parsed)
+{
+    *row = (struct row){
+        .seq = record->seq,
+        .proven = record->proven,
+        .subject = ck_audit_subject(parsed),
+        .code = json_object_get(parsed, "exit_code"),
+        .duration_us = json_object_get(parsed, "duration_us"),
+    };
+    row->subject.time = record->time; /* whose form is known to be right */
+}
+
+/* An outcome, with the command of its intent where that was seen; or a call that was refused. */
+static bool add_end(struct ck_audit_table *table, const struct choke_audit_record *record, const json_t *parsed)
+{
+    char word[CK_TEXT_SAFE_MAX];
+    struct row row;
+    size_t intent = find_intent(table, json_object_get(parsed, "intent"));
+
+    fill_row(&row, record, parsed);
+    char *command = intent < table->open_count ? NULL : command_of(parsed, &row.subject);
+    row.command = intent < table->open_count ? table->open[intent].command : command;
+    row.word = ck_text_safe(word, sizeof(word), row.subject.outcome ? row.subject.outcome : record->kind);
+    if (row.command)
+        print_row(table, &row);
+    bool good = row.command;
+    free(command);
+    if (intent < table->open_count)
+        drop(table, intent);
+    return good;
+}
+
+/* About the log itself. */
+static void add_other(struct ck_audit_table *table, const struct choke_audit_record *record, const json_t *parsed)
+{
+    const char *before = json_string_value(json_object_get(parsed, "continues"));
+    const char *reason = json_string_value(json_object_get(parsed, "reason"));
+    char word[CK_TEXT_SAFE_MAX];
+    char text[CK_TEXT_SAFE_MAX + 64];
+    struct row row;
+
+    fill_row(&row, record, parsed);
+    (void)snprintf(word, sizeof(word), "(%.20s)", record->kind);
+    if (before)
+        (void)snprintf(text, sizeof(text), "log %s goes on from %s", record->log, CK_TEXT_SAFE(before));
+    else
+        (void)snprintf(text, sizeof(text), "log %s%s%s", record->log, reason ? ": " : "",
+                       reason ? CK_TEXT_SAFE(reason) : "");
+    row.word = word;
+    row.command = text;
+    print_row(table, &row);
+}
+
+bool ck_audit_table_add(struct ck_audit_table *table, const struct choke_audit_record *record, const json_t *parsed)
+{
+    if (strcmp(record->kind, "intent") == 0)
+        return add_intent(table, record, parsed);
+    if (strcmp(record->kind, "outcome") == 0 || strcmp(record->kind, "refused") == 0)
+        return add_end(table, record, parsed);
+    add_other(table, record, parsed);
+    return true;
+}
+
+void ck_audit_table_done(struct ck_audit_table *table)
+{
+    for (size_t i = 0; i < table->open_count; i++) {
+        print_unfinished(table, &table->open[i]);
+        free_intent(&table->open[i]);
+    }
+    free(table->open);
+    table->open = NULL;
+    table->open_count = 0;
+}

@@ -1,0 +1,165 @@
+/*
+ * cmd_audit_show.c - "chokepoint audit show": the log for people. It is proven while it is read, but what stands behind
+ * a damage is shown all the same, marked: who looks for the cause of one needs it most.
+ */
+#include "cli/audit.h"
+#include "cli/audit_filter.h"
+#include "cli/audit_table.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define LOOK_EVERY_MS 200
+
+struct show_options {
+    struct ck_audit_filter filter;
+    const char *since;
+    const char *until;
+    bool follow;
+    bool json;
+    bool rotated;
+    bool help;
+};
+
+#define TARGET(field) .offset = offsetof(struct show_options, field)
+
+static const struct ck_option show_options[] = {
+    {"--outcome", "WORD", "only calls that ended so; may be repeated", CK_OPTION_WORDS, TARGET(filter.outcomes)},
+    {"--tool", "NAME", "only calls of this tool; may be repeated", CK_OPTION_WORDS, TARGET(filter.tools)},
+    {"--probe", "NAME", "only calls of this probe; may be repeated", CK_OPTION_WORDS, TARGET(filter.probes)},
+    {"--since", "TIME", "not before: 2026-11-15, 2026-11-15T16:38 (UTC), or an age: 90s, 15m, 2h, 7d", CK_OPTION_WORD,
+     TARGET(since)},
+    {"--until", "TIME", "not after", CK_OPTION_WORD, TARGET(until)},
+    {"--follow", NULL, "wait for more, until interrupted", CK_OPTION_FLAG, TARGET(follow)},
+    {"--json", NULL, "print the records as they stand, one JSON object a line", CK_OPTION_FLAG, TARGET(json)},
+    {"--rotated", NULL, "with the files that each FILE was rotated into", CK_OPTION_FLAG, TARGET(rotated)},
+    {"--help", NULL, "show this help", CK_OPTION_FLAG, TARGET(help)},
+    {.name = NULL},
+};
+
+struct viewer {
+    const struct show_options *given;
+    struct ck_audit_table table;
+    bool out_of_memory;
+    bool damage_told;
+};
+
+static void print_line(const struct viewer *viewer, const struct choke_audit_record *record, const json_t *parsed)
+{
+    struct ck_audit_subject subject = ck_audit_subject(parsed);
+
+    subject.time = record->time;
+    if (!ck_audit_wanted(&viewer->given->filter, &subject))
+        return;
+    (void)fwrite(record->text, 1, record->length, stdout);
+    (void)putchar('\n');
+}
+
+static bool show_record(void *data, const struct choke_audit_record *record)
+{
+    struct viewer *viewer = data;
+    json_t *parsed = json_loadb(record->text, record->length, 0, NULL);
+
+    /* The library takes JSON only, so what cannot be loaded is memory that ran out. */
+    if (!parsed)
+        viewer->out_of_memory = true;
+    else if (viewer->given->json)
+        print_line(viewer, record, parsed);
+    else
+        viewer->out_of_memory = !ck_audit_table_add(&viewer->table, record, parsed);
+    json_decref(parsed);
+    return !viewer->out_of_memory && !ferror(stdout);
+}
+
+/* A reader that went away is seen at once, not only when there is something to write. */
+static bool wait_for_more(void *data, const struct choke_audit_report *report)
+{
+    struct viewer *viewer = data;
+    struct pollfd out = {.fd = STDOUT_FILENO};
+
+    if (fflush(stdout) != 0)
+        return false;
+    if (report->damage != CHOKE_DAMAGE_NONE && !viewer->damage_told) {
+        ck_audit_tell_damage(report);
+        viewer->damage_told = true;
+    }
+    (void)poll(&out, 1, LOOK_EVERY_MS);
+    return (out.revents & (POLLERR | POLLNVAL)) == 0;
+}
+
+static int finish(struct viewer *viewer, const struct choke_audit_report *report, const struct choke_error *error)
+{
+    if (!viewer->given->json)
+        ck_audit_table_done(&viewer->table);
+    int written = ck_finish_stdout();
+    if (viewer->out_of_memory) {
+        (void)fputs("chokepoint: out of memory\n", stderr);
+        return CK_AUDIT_UNREADABLE;
+    }
+    if (!report)
+        return ck_audit_unreadable(error);
+    if (report->damage == CHOKE_DAMAGE_NONE)
+        return written;
+    if (!viewer->damage_told)
+        ck_audit_tell_damage(report);
+    return CK_AUDIT_BROKEN;
+}
+
+static int show(const struct show_options *given, struct ck_words *files)
+{
+    char path[PATH_MAX];
+    struct viewer viewer = {.given = given};
+    struct choke_audit_report *report = NULL;
+    struct choke_error error = {0};
+    struct choke_audit_query query = {.rotated = given->rotated || files->count == 0,
+                                      .unproven = true,
+                                      .on_record = show_record,
+                                      .on_end = given->follow ? wait_for_more : NULL,
+                                      .data = &viewer};
+
+    ck_audit_table_init(&viewer.table, &given->filter);
+    query.paths = ck_audit_paths(files, path, &error);
+    if (query.paths)
+        (void)choke_audit_verify(&query, &report, &error);
+    int status = finish(&viewer, report, &error);
+    choke_audit_report_free(report);
+    return status;
+}
+
+static int check(struct show_options *given, struct choke_error *error)
+{
+    if (given->since && ck_audit_moment(given->since, false, given->filter.since, error) < 0)
+        return -error->errnum;
+    if (given->until && ck_audit_moment(given->until, true, given->filter.until, error) < 0)
+        return -error->errnum;
+    return ck_audit_check_outcomes(&given->filter.outcomes, error);
+}
+
+static int run_show(char *const *words)
+{
+    struct show_options given = {0};
+    struct ck_words files = {0};
+    struct choke_error error = {0};
+
+    int status = ck_audit_parse(&ck_command_audit_show, words, &given, &given.help, &files);
+    if (status < 0)
+        status = check(&given, &error) < 0 ? ck_usage_error(&ck_command_audit_show, &error) : show(&given, &files);
+    free(files.items);
+    ck_options_done(show_options, &given);
+    return status;
+}
+
+const struct ck_command ck_command_audit_show = {
+    .name = "audit show",
+    .operands = "[FILE...]",
+    .summary = "show the calls in an audit log as a table",
+    .details =
+        "One row a call, when it is known how it ended; a call without an outcome stands at the end, as unfinished.\n"
+        "A sequence number with '?' stands behind a damage: only the record's own hash is right. Files as for\n"
+        "'audit verify', and the same exit status. --json filters the records one by one, so that with --outcome\n"
+        "no intent is among them.\n",
+    .operand = CK_OPERAND_FILE,
+    .options = show_options,
+    .run = run_show,
+};

@@ -1,0 +1,193 @@
+/*
+ * cmd_audit_verify.c - "chokepoint audit verify": what is proven goes to standard output, line by line as it stands in
+ * the log, so that it can be piped; what there is to say about it goes to standard error.
+ */
+#include "cli/audit.h"
+#include "cli/text.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HEAD_BEGINS "ckh1."
+#define KEY_BEGINS "ckp1."
+
+struct verify_options {
+    struct ck_words heads;
+    const char *key;
+    bool rotated;
+    bool quiet;
+    bool help;
+};
+
+#define TARGET(field) .offset = offsetof(struct verify_options, field)
+
+static const struct ck_option verify_options[] = {
+    {"--head", "HEAD", "the log must have this head: its text, or a file of them", CK_OPTION_WORDS, CK_OFFER_FILES,
+     TARGET(heads)},
+    {"--key", "KEY", "each head must be signed with it: a public key, or its file", CK_OPTION_WORD, CK_OFFER_FILES,
+     TARGET(key)},
+    {"--rotated", NULL, "with the files that each FILE was rotated into", CK_OPTION_FLAG, TARGET(rotated)},
+    {"--quiet", NULL, "print nothing but damage", CK_OPTION_FLAG, TARGET(quiet)},
+    {"--help", NULL, "show this help", CK_OPTION_FLAG, TARGET(help)},
+    {.name = NULL},
+};
+
+/* The heads that were given, one text each; buffers hold what they point into. */
+struct given_heads {
+    const char **texts;
+    size_t count;
+    char **buffers;
+    char *key;
+};
+
+/* Where the log begins, if that is not at its beginning. */
+struct listener {
+    bool quiet;
+    bool seen;
+    char continues[CK_TEXT_SAFE_MAX];
+};
+
+static int add_lines(struct given_heads *heads, char *text, struct choke_error *error)
+{
+    char *rest = text;
+
+    for (char *line; (line = strsep(&rest, "\n"));) {
+        if (line[strspn(line, " \t\r")] == '\0')
+            continue;
+        const char **grown = reallocarray(heads->texts, heads->count + 2, sizeof(*grown));
+        if (!grown)
+            return ck_text_error(error, CHOKE_NONE, ENOMEM, "out of memory");
+        heads->texts = grown;
+        grown[heads->count++] = line;
+        grown[heads->count] = NULL;
+    }
+    return 0;
+}
+
+static int take_heads(const struct verify_options *given, struct given_heads *heads, struct choke_error *error)
+{
+    heads->buffers = calloc(given->heads.count + 1, sizeof(*heads->buffers));
+    if (!heads->buffers)
+        return ck_text_error(error, CHOKE_NONE, ENOMEM, "out of memory");
+    for (size_t i = 0; i < given->heads.count; i++) {
+        size_t before = heads->count;
+        heads->buffers[i] = ck_audit_text(given->heads.items[i], HEAD_BEGINS, error);
+        if (!heads->buffers[i] || add_lines(heads, heads->buffers[i], error) < 0)
+            return -error->errnum;
+        if (heads->count == before) /* a file that somebody emptied must not read as "no head was asked for" */
+            return ck_text_error(error, CHOKE_INVALID, EINVAL, "'%s' holds no head",
+                                 CK_TEXT_SAFE(given->heads.items[i]));
+    }
+    heads->key = given->key ? ck_audit_text(given->key, KEY_BEGINS, error) : NULL;
+    return given->key && !heads->key ? -error->errnum : 0;
+}
+
+static void free_heads(struct given_heads *heads, size_t count)
+{
+    for (size_t i = 0; heads->buffers && i < count; i++)
+        free(heads->buffers[i]);
+    free(heads->buffers);
+    free(heads->texts);
+    free(heads->key);
+}
+
+/* The first record of all is a begin, and says which file it continues. */
+static void note_begin(struct listener *listener, const struct choke_audit_record *record)
+{
+    json_t *object = json_loadb(record->text, record->length, 0, NULL);
+    const char *name = json_string_value(json_object_get(object, "continues"));
+
+    (void)ck_text_safe(listener->continues, sizeof(listener->continues), name ? name : "?");
+    json_decref(object);
+    listener->seen = true;
+}
+
+static bool print_record(void *data, const struct choke_audit_record *record)
+{
+    struct listener *listener = data;
+
+    if (!listener->seen)
+        note_begin(listener, record);
+    if (listener->quiet)
+        return true;
+    (void)fwrite(record->text, 1, record->length, stdout);
+    (void)putchar('\n');
+    return !ferror(stdout);
+}
+
+static void print_notes(const struct listener *listener, const struct choke_audit_report *report)
+{
+    unsigned long long last = report->first_seq + report->records - 1;
+
+    (void)fprintf(stderr, "chokepoint: %llu record%s hold%s, %llu to %llu; head %s\n",
+                  (unsigned long long)report->records, report->records == 1 ? "" : "s", report->records == 1 ? "s" : "",
+                  (unsigned long long)report->first_seq, last, report->head);
+    if (report->first_seq > 0)
+        (void)fprintf(stderr, "chokepoint: the records before %llu are not looked at; the file before is '%s'\n",
+                      (unsigned long long)report->first_seq, listener->continues);
+    if (report->repairs > 0)
+        (void)fprintf(stderr, "chokepoint: %llu torn write%s found and told by a later writer\n",
+                      (unsigned long long)report->repairs, report->repairs == 1 ? " was" : "s were");
+    if (report->unchecked > 0)
+        (void)fprintf(stderr, "chokepoint: the signature of the head is not checked; give its public key with --key\n");
+    if (report->heads == 0)
+        (void)fprintf(stderr, "chokepoint: without a head a cut end, or a log written anew, cannot be seen\n");
+}
+
+static int verify(const struct verify_options *given, struct ck_words *files)
+{
+    char path[PATH_MAX];
+    struct given_heads heads = {0};
+    struct listener listener = {.quiet = given->quiet};
+    struct choke_audit_report *report = NULL;
+    struct choke_error error = {0};
+    struct choke_audit_query query = {
+        .rotated = given->rotated || files->count == 0, .on_record = print_record, .data = &listener};
+    int status = 0;
+
+    query.paths = ck_audit_paths(files, path, &error);
+    bool good = query.paths && take_heads(given, &heads, &error) == 0;
+    query.heads = heads.texts;
+    query.public_key = heads.key;
+    if (!good || choke_audit_verify(&query, &report, &error) < 0)
+        status = ck_audit_unreadable(&error);
+    int written = ck_finish_stdout();
+    if (report && report->damage != CHOKE_DAMAGE_NONE) {
+        ck_audit_tell_damage(report);
+        status = CK_AUDIT_BROKEN;
+    } else if (report && !given->quiet) {
+        print_notes(&listener, report);
+    }
+    choke_audit_report_free(report);
+    free_heads(&heads, given->heads.count);
+    return status == 0 ? written : status;
+}
+
+static int run_verify(char *const *words)
+{
+    struct verify_options given = {0};
+    struct ck_words files = {0};
+
+    int status = ck_audit_parse(&ck_command_audit_verify, words, &given, &given.help, &files);
+    if (status < 0)
+        status = verify(&given, &files);
+    free(files.items);
+    ck_options_done(verify_options, &given);
+    return status;
+}
+
+const struct ck_command ck_command_audit_verify = {
+    .name = "audit verify",
+    .operands = "[FILE...]",
+    .summary = "prove that an audit log is whole, and print its records",
+    .details =
+        "The files of one log, in their order; '-' is standard input. Without one, the log that 'run' writes, with\n"
+        "the files it was rotated into. Proven records go to standard output as JSON lines.\n"
+        "Exit status: 0 the log holds; 1 it does not, and the first bad line and what is wrong with it are told;\n"
+        "2 a file cannot be read, or a head is none or was not signed with the key.\n",
+    .operand = CK_OPERAND_FILE,
+    .options = verify_options,
+    .run = run_verify,
+};

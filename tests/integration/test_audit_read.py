@@ -1,0 +1,388 @@
+"""chokepoint audit verify, head and keygen (R50), on logs that the tests write by the description of the format.
+
+What each line edit is called is tested line by line in tests/unit/test_audit_verify.c; here it is what a user sees.
+"""
+import fcntl
+import json
+import os
+import re
+import stat
+import subprocess
+import threading
+
+import pytest
+from audit import Log, digest, rebuild, usual
+
+HEAD = re.compile(rb"ckh1\.[0-9a-f]{16}\.[0-9]+\.[0-9a-f]{64}")
+
+
+class Reader:
+    """The command, on a log of the caller's."""
+
+    def __init__(self, box):
+        self.box = box
+        self.path = box.place / "outside/audit.jsonl"
+
+    def write(self, data, name="outside/audit.jsonl"):
+        return self.box.file(name, data, 0o600)
+
+    def audit(self, *words, **keywords):
+        return self.box.call([self.box.command, "audit", *map(str, words)], **keywords)
+
+    def verify(self, data, *words, status=0):
+        answer = self.audit("verify", self.write(data), *words)
+        assert answer.status == status, answer
+        return answer
+
+
+@pytest.fixture
+def reader(user_box):
+    return Reader(user_box)
+
+
+def lines(*items):
+    return b"".join(item + b"\n" for item in items)
+
+
+# ---- what is printed ----
+
+def test_proven_records_are_printed_as_they_stand(reader):
+    log = usual()
+    answer = reader.verify(log.text())
+    assert answer.out == log.text()
+    assert b"100 records hold, 0 to 99" in answer.err and log.head.encode() in answer.err
+
+
+def test_jq_reads_the_outcomes(reader):
+    """The issue's own words: chokepoint audit verify F | jq -r .outcome"""
+    reader.write(usual().text())
+    command = f"'{reader.box.command}' audit verify '{reader.path}' | jq -r .outcome"
+    answer = reader.box.call(["bash", "-o", "pipefail", "-c", command])
+    assert answer.status == 0
+    words = answer.out.decode().split()
+    assert len(words) == 100 and (words.count("exited"), words.count("timeout"), words.count("disallowed")) == (42, 7, 1)
+
+
+def test_quiet_prints_nothing_but_damage(reader):
+    answer = reader.verify(usual().text(), "--quiet")
+    assert answer.out == answer.err == b""
+    answer = reader.verify(usual().text().replace(b"log", b"lag", 1), "--quiet", status=1)
+    assert answer.out == b"" and b"edited" in answer.err
+
+
+def test_records_before_the_damage_are_printed_and_none_behind_it(reader):
+    log = usual()
+    log.lines[60] = log.lines[60].replace(b"git", b"gut")
+    answer = reader.verify(log.text(), status=1)
+    assert answer.out == lines(*log.lines[:60])
+    assert f"{reader.path}:61: edited: ".encode() in answer.err
+
+
+# ---- exit status and names ----
+
+def edits():
+    log, other = usual(), Log("fedcba9876543210")
+    other.call("git", "status")
+    had = log.lines
+    return {
+        "edited": (lines(*had[:41], had[41].replace(b'"pid":4711', b'"pid":4712'), *had[42:]), 42),
+        "dropped": (lines(*had[:40], *had[41:]), 41),
+        "duplicated": (lines(*had[:41], *had[40:]), 42),
+        "reordered": (lines(*had[:40], had[41], had[40], *had[42:]), 41),
+        "spliced": (lines(*had[:40], other.lines[1], *had[40:]), 41),
+        "rebuilt": (lines(*rebuild([*had[:40], had[40].replace(b"git", b"gut")], 40, had[39][-66:-2].decode()), *had[41:]),
+                    42),
+        "torn": (lines(*had)[:-30], 100),
+        "malformed": (lines(*had[:40], b"hello", *had[40:]), 41),
+        "cut": (b"", 0),
+    }
+
+
+@pytest.mark.parametrize("damage", sorted(edits()))
+def test_the_first_bad_line_is_named_with_what_is_wrong(reader, damage):
+    data, line = edits()[damage]
+    answer = reader.verify(data, status=1)
+    assert answer.err.decode().startswith(f"chokepoint: {reader.path}:{line}: {damage}: "), answer.err
+    assert answer.err.count(b"\n") == 1
+
+
+@pytest.mark.parametrize("path", ["absent.jsonl", "../outside", "closed.jsonl", "loop"])
+def test_what_cannot_be_read_has_a_status_of_its_own(reader, path):
+    os.symlink("loop", reader.box.outside / "loop")
+    closed = reader.write(usual().text(), "outside/closed.jsonl")
+    closed.chmod(0)
+    answer = reader.audit("verify", reader.box.outside / path)
+    assert answer.status == 2 and answer.out == b"" and path.encode() in answer.err
+
+
+def test_a_fifo_without_a_writer_does_not_hang(reader):
+    fifo = reader.box.outside / "fifo"
+    os.mkfifo(fifo, 0o666)
+    reader.box.own(fifo)
+    answer = reader.audit("verify", fifo, deadline=10)
+    assert answer.status == 1 and b"cut: there is no record" in answer.err
+
+
+def test_words_that_are_wrong_are_told(reader):
+    for words in (["--no-such"], ["--head"], ["--key", "a", "--key", "b"]):
+        answer = reader.audit("verify", *words)
+        assert answer.status == 125 and b"help audit verify" in answer.err
+    assert reader.audit("keygen").status == reader.audit("head", "a", "b").status == 125
+    assert reader.audit("verify", "--help").status == 0
+
+
+def test_a_full_disk_on_standard_output_is_told(reader):
+    path = reader.write(usual().text())
+    with open("/dev/full", "wb") as full:
+        process = reader.box.popen([reader.box.command, "audit", "verify", str(path)], raw=True, stdout=full)
+        _, err = process.communicate(timeout=20)
+    assert process.returncode == 125 and b"cannot write to standard output" in err
+
+
+# ---- several files ----
+
+def pieces():
+    first = Log()
+    first.call("git", "one")
+    second = first.rotate("audit-000000000000.jsonl")
+    second.call("git", "two")
+    third = second.rotate("audit-000000000003.jsonl")
+    third.call("git", "three")
+    return first, second, third
+
+
+def write_pieces(reader, directory="outside"):
+    for log, name in zip(pieces(), ("audit-000000000000.jsonl", "audit-000000000003.jsonl", "audit.jsonl")):
+        reader.write(log.text(), f"{directory}/{name}")
+    return b"".join(log.text() for log in pieces())
+
+
+def test_files_are_one_chain_in_the_order_given(reader):
+    whole = write_pieces(reader)
+    names = [reader.box.outside / name for name in ("audit-000000000000.jsonl", "audit-000000000003.jsonl", "audit.jsonl")]
+    answer = reader.audit("verify", *names)
+    assert (answer.status, answer.out) == (0, whole) and b"9 records hold, 0 to 8" in answer.err
+    answer = reader.audit("verify", names[0], names[2])
+    assert answer.status == 1 and b"audit.jsonl:1: dropped: records 3 to 5 are missing before it" in answer.err
+    answer = reader.audit("verify", names[1], names[0], names[2])
+    assert answer.status == 1 and b"audit-000000000000.jsonl:1: duplicated: " in answer.err
+
+
+def test_a_later_file_alone_holds_and_says_what_is_missing(reader):
+    write_pieces(reader)
+    answer = reader.audit("verify", reader.path)
+    assert answer.status == 0 and b"3 records hold, 6 to 8" in answer.err
+    assert b"the file before is 'audit-000000000003.jsonl'" in answer.err
+    answer = reader.audit("verify", "--rotated", reader.path)
+    assert answer.status == 0 and b"9 records hold, 0 to 8" in answer.err and b"the file before" not in answer.err
+
+
+@pytest.mark.parametrize("variables", [{}, {"XDG_STATE_HOME": "state"}, {"XDG_STATE_HOME": "relative/is/ignored"}])
+def test_without_a_file_it_is_the_log_of_the_command_with_its_rotated_files(reader, variables):
+    state = reader.box.place / "state" if variables.get("XDG_STATE_HOME") == "state" else reader.box.home / ".local/state"
+    (state / "chokepoint").mkdir(parents=True)
+    whole = write_pieces(reader, state.relative_to(reader.box.place) / "chokepoint")
+    if variables.get("XDG_STATE_HOME") == "state":
+        variables = {"XDG_STATE_HOME": str(state)}
+    environment = reader.box.environment(**variables)
+    answer = reader.audit("verify", env=environment)
+    assert (answer.status, answer.out) == (0, whole)
+    assert reader.audit("head", env=environment).out.decode().strip() == pieces()[2].head
+    assert reader.audit("show", "--json", env=environment).out == whole
+
+
+def test_without_a_file_and_a_home_it_says_so(reader):
+    answer = reader.audit("verify", env=reader.box.environment(HOME=""))
+    assert answer.status == 2 and b"neither XDG_STATE_HOME nor HOME" in answer.err
+    answer = reader.audit("verify")
+    assert answer.status == 2 and b"/home/.local/state/chokepoint/audit.jsonl': it does not exist" in answer.err
+
+
+def test_standard_input_and_files_put_together_are_read(reader):
+    whole = write_pieces(reader)
+    answer = reader.audit("verify", "-", input=whole)
+    assert (answer.status, answer.out) == (0, whole)
+
+
+# ---- heads and keys ----
+
+def test_a_head_catches_a_cut_tail(reader):
+    log = usual()
+    kept = reader.box.file("outside/head", log.head + "\n")
+    short = lines(*log.lines[:-10])
+    assert reader.verify(short).status == 0  # no chain can tell
+    for head in (log.head, kept):
+        answer = reader.verify(short, "--head", head, status=1)
+        assert b":90: cut: the log ends with record 89, but a head names record 99" in answer.err
+        reader.verify(log.text(), "--head", head)
+
+
+def test_a_head_catches_a_rebuilt_chain(reader):
+    log = usual()
+    forged = lines(*rebuild([line.replace(b'"git"', b'"rg"') for line in log.lines]))
+    assert reader.verify(forged).status == 0  # no chain can tell
+    answer = reader.verify(forged, "--head", log.head, status=1)
+    assert b":100: rebuilt: it is not the record 99 that a head names" in answer.err
+
+
+def test_a_head_catches_a_log_that_was_begun_anew(reader):
+    fresh = Log("fedcba9876543210")
+    fresh.call("git", "status")
+    answer = reader.verify(fresh.text(), "--head", usual().head, status=1)
+    assert b":1: rebuilt: a head is of log 0123456789abcdef, and this is log fedcba9876543210" in answer.err
+
+
+def test_every_head_of_a_file_must_hold(reader):
+    """The newest was taken after the chain was rebuilt; an older one tells."""
+    log = Log()
+    heads = []
+    for number in range(5):
+        log.call("git", str(number))
+        heads.append(log.head)
+    forged = lines(*rebuild([line.replace(b'"git","3"', b'"git","x"') for line in log.lines]))
+    newest = f"ckh1.{log.log}.10.{forged[-67:-3].decode()}"
+    kept = reader.box.file("outside/heads", "\n".join([*heads[:4], "", newest]) + "\n")
+    assert reader.verify(forged, "--head", newest).status == 0
+    answer = reader.verify(forged, "--head", kept, status=1)
+    assert b":9: rebuilt" in answer.err
+    assert reader.verify(log.text(), "--head", reader.box.file("outside/all", "\n".join(heads))).status == 0
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "hello\n", "ckh1.0123\n"])
+def test_a_file_without_a_head_is_not_taken_for_no_demand(reader, text):
+    kept = reader.box.file("outside/head", text)
+    answer = reader.verify(usual().text(), "--head", kept, status=2)
+    assert b"no head" in answer.err and answer.out == b""
+
+
+def test_audit_head_prints_the_last_whole_record(reader):
+    log = usual()
+    path = reader.write(log.text())
+    assert reader.audit("head", path).out.decode() == log.head + "\n"
+    reader.write(log.text() + b'{"v":1,"log":"0123')  # a torn tail is no record
+    assert reader.audit("head", path).out.decode() == log.head + "\n"
+    reader.write(log.text()[:-1])  # one that lacks its newline is
+    assert reader.audit("head", path).out.decode() == log.head + "\n"
+    for data in (b"", b"hello\n", log.text().replace(b"disallowed", b"disallOwed")):
+        reader.write(data)
+        answer = reader.audit("head", path)
+        assert answer.status == 2 and answer.out == b"" and b"there is no head" in answer.err
+    assert reader.audit("head", "absent").status == 2
+
+
+@pytest.fixture
+def keys(reader):
+    """Paths of two secret keys; the public ones lie beside them."""
+    made = []
+    for name in ("one", "two"):
+        path = reader.box.place / "policy" / name
+        answer = reader.audit("keygen", path)
+        assert answer.status == 0 and answer.out == path.with_suffix(".pub").read_bytes()
+        made.append(path)
+    return made
+
+
+def test_a_signed_head_holds_with_its_key_only(reader, keys):
+    log = usual()
+    path = reader.write(log.text())
+    signed = reader.audit("head", path, "--sign", keys[0]).out.decode().strip()
+    assert signed.startswith(log.head + ".") and HEAD.match(signed.encode())
+    public = keys[0].with_suffix(".pub")
+    for key in (public, public.read_text().strip()):
+        answer = reader.verify(log.text(), "--head", signed, "--key", key)
+        assert b"not checked" not in answer.err
+    answer = reader.verify(log.text(), "--head", signed)
+    assert b"the signature of the head is not checked" in answer.err
+    for head, key in ((signed, keys[1].with_suffix(".pub")), (signed[:-2] + "AA", public), (log.head, public),
+                      (signed.replace(".99.", ".98."), public)):
+        answer = reader.verify(log.text(), "--head", head, "--key", key, status=2)
+        assert answer.out == b""
+
+
+def test_a_key_without_a_head_proves_nothing_and_says_so(reader, keys):
+    answer = reader.verify(usual().text(), "--key", keys[0].with_suffix(".pub"), status=2)
+    assert b"no head is given" in answer.err
+
+
+def test_a_secret_key_is_for_its_owner_and_never_shown(reader, keys):
+    secret = keys[0].read_text().strip()
+    assert stat.S_IMODE(keys[0].stat().st_mode) == 0o600 and secret.startswith("cks1.")
+    answer = reader.verify(usual().text(), "--head", usual().head, "--key", keys[0], status=2)
+    assert b"secret" in answer.err and secret[5:].encode() not in answer.err
+    answer = reader.audit("keygen", keys[0])
+    assert answer.status == 2 and b"never written over" in answer.err and keys[0].read_text().strip() == secret
+    keys[0].chmod(0o640)
+    answer = reader.audit("head", reader.write(usual().text()), "--sign", keys[0])
+    assert answer.status == 2 and b"0600" in answer.err and answer.out == b""
+
+
+# ---- what others do meanwhile ----
+
+def test_a_line_that_is_being_written_is_not_taken_for_a_torn_one(reader):
+    """The writer holds its lock and is slow; without a look at the lock the log would be told to be torn."""
+    log = usual()
+    path = reader.write(log.text()[:-100])
+    with open(path, "ab", buffering=0) as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)
+        timer = threading.Timer(0.3, lambda: (stream.write(log.text()[-100:]), fcntl.flock(stream, fcntl.LOCK_UN)))
+        timer.start()
+        answer = reader.audit("verify", path)
+        timer.join()
+    assert answer.status == 0 and b"100 records hold" in answer.err
+
+
+def test_a_repaired_tear_holds_and_is_told(reader):
+    log = usual()
+    log.torn(b'{"v":1,"log":"0123456789abc')
+    log.call("git", "status")
+    answer = reader.verify(log.text())
+    assert b"1 torn write was found" in answer.err
+    assert [json.loads(line)["kind"] for line in answer.out.splitlines()[-3:]] == ["repair", "intent", "outcome"]
+    changed = log.text().replace(b'123456789abc\n', b'123456789abd\n')
+    assert b":101: malformed: " in reader.verify(changed, status=1).err
+
+
+# ---- memory ----
+
+def peak_kib(pid):
+    with open(f"/proc/{pid}/status", encoding="ascii") as status:
+        return int(re.search(r"VmHWM:\s*(\d+) kB", status.read()).group(1))
+
+
+def test_memory_does_not_grow_with_the_log(reader):
+    log = Log()
+    for _ in range(600):
+        log.add("intent", argv=["x" * 60000])
+    text = log.text()
+    assert len(text) > 34 << 20
+    process = reader.box.popen([reader.box.command, "audit", "verify", "--quiet", "-"], raw=True, stdin=subprocess.PIPE)
+    process.stdin.write(text[:4 << 20])
+    few = peak_kib(process.pid)  # a pipe holds 64 KiB, so almost all of it was looked at
+    process.stdin.write(text[4 << 20:])
+    process.stdin.flush()
+    many = peak_kib(process.pid)
+    process.stdin.close()
+    assert process.wait(20) == 0 and many < few + 512
+
+
+# ---- hostile bytes ----
+
+@pytest.mark.parametrize("body", [',"a":"\x1b]0;owned\x07"', ',"a":"\u009b2J"', ',"a":"\x7f"', ',"a":1}\n{"b":2'])
+def test_no_control_byte_gets_through_even_with_a_right_hash(reader, body):
+    log = Log()
+    log.add("intent", raw=body)
+    answer = reader.audit("verify", reader.write(log.text()))
+    assert answer.status == 1
+    shown = answer.out + answer.err
+    assert not re.search(rb"[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]", shown) and answer.out == lines(log.lines[0])
+
+
+def test_a_name_with_control_bytes_is_shown_escaped(reader):
+    path = reader.write(b"hello\n", "outside/\x1b[31m.jsonl")
+    answer = reader.audit("verify", path)
+    assert answer.status == 1 and b"\x1b" not in answer.err and rb"\x1b[31m.jsonl:1: malformed" in answer.err
+
+
+def test_the_oracle_has_the_hash_of_the_format():
+    """Of RFC 7693: BLAKE2b with 32 bytes of digest, unkeyed."""
+    assert digest(b"") == "0e5751c026e543b2e8ab2eb06099daa1d1e5df47778f7787faab45cdf12fe3a8"

@@ -1,0 +1,139 @@
+/* test_audit_body.c - what passes for the JSON of a record is JSON, and harmless; what writers write passes. */
+#include "audit/body.h"
+#include "base/json.h"
+
+#include <jansson.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static bool passes(const char *text)
+{
+    return ck_body_is_json(text, strlen(text));
+}
+
+static void json_passes(void **state)
+{
+    static const char *const texts[] = {
+        "{}",
+        "{\"a\":1}",
+        "{\"a\":-1,\"b\":0,\"c\":123456789012345678}",
+        "{\"a\":[],\"b\":{},\"c\":[1,\"x\",null,true,false,{\"d\":[[]]}]}",
+        "{\"a\":\"\\\"\\\\\\/\\b\\f\\n\\r\\t\\u001b\\u202e\\uffff\"}",
+        "{\"a\":\"\xc3\xa4\xe2\x82\xac\xf0\x9f\x92\xa9\"}",
+        "{\"\":\"\"}",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        assert_true(passes(texts[i]));
+        json_t *parsed = json_loads(texts[i], 0, NULL);
+        assert_non_null(parsed);
+        json_decref(parsed);
+    }
+}
+
+static void what_is_no_json_or_not_of_the_format_does_not_pass(void **state)
+{
+    static const char *const texts[] = {
+        "",
+        "{",
+        "}",
+        "[]",
+        "1",
+        "\"a\"",
+        "{}x",
+        "{}{}",
+        "{\"a\"}",
+        "{\"a\":}",
+        "{\"a\":1,}",
+        "{,}",
+        "{\"a\":1 }",
+        " {}",
+        "{\"a\":[1,]}",
+        "{\"a\":[}",
+        "{\"a\":tru}",
+        "{\"a\":01}",
+        "{\"a\":-}",
+        "{\"a\":1.5}",
+        "{\"a\":1e3}",
+        "{\"a\":+1}",
+        "{\"a\":1234567890123456789}",
+        "{\"a\":\"}",
+        "{\"a\":\"\\\"}",
+        "{\"a\":\"\\x\"}",
+        "{\"a\":\"\\u12\"}",
+        "{\"a\":\"\\u0000\"}",
+        "{\"a\":\"\\ud83d\\udca9\"}",
+        "{\"a\":\"\\udca9\"}",
+        "{a:1}",
+        "{\"a\":\"\x01\"}",
+        "{\"a\":\"\x1b[2J\"}",
+        "{\"a\":\"\x7f\"}",
+        "{\"a\":\"\xc2\x9b\"}",
+        "{\"a\":\"\xff\"}",
+        "{\"a\":\"\xc3\"}",
+        "{\"a\":\"\xed\xa0\x80\"}",
+        "{\"a\":\"\t\"}",
+        "{\"a\":'b'}",
+        "{\"a\":NaN}",
+        "{\"a\":[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]}",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (passes(texts[i]))
+            fail_msg("'%s' passes", texts[i]);
+}
+
+/* Every byte, and every pair with a lead byte of UTF-8, as a writer writes it. */
+static void whatever_the_writer_writes_passes(void **state)
+{
+    (void)state;
+    for (unsigned first = 1; first < 256; first++)
+        for (unsigned second = first < 0xc0 ? 255 : 1; second < 256; second++) {
+            const char text[] = {'a', (char)first, (char)second, (char)0x8e, '\0'};
+            char buffer[256];
+            struct ck_json json;
+            ck_json_init(&json, buffer, sizeof buffer, false);
+            ck_json_open(&json, NULL, '{');
+            ck_json_text(&json, "a", text);
+            ck_json_number(&json, "n", UINT64_C(1) << 53);
+            ck_json_integer(&json, "i", -(INT64_C(1) << 53));
+            ck_json_bool(&json, "t", true);
+            ck_json_text(&json, "none", NULL);
+            ck_json_close(&json, '}');
+            assert_true(ck_body_is_json(buffer, ck_json_length(&json)));
+        }
+}
+
+static void a_repair_tells_what_it_vouches_for(void **state)
+{
+    static const char hash[] = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
+    char told[CK_AUDIT_HASH_HEX + 1], body[256];
+    uint64_t bytes;
+    (void)state;
+    (void)snprintf(body, sizeof body, ",\"torn_bytes\":4711,\"torn_hash\":\"%s\",\"reason\":\"x\"", hash);
+    assert_true(ck_body_repair(body, strlen(body), &bytes, told));
+    assert_int_equal(bytes, 4711);
+    assert_string_equal(told, hash);
+    for (size_t length = 0; length < strlen(body) - strlen("\",\"reason\":\"x\""); length++)
+        assert_false(ck_body_repair(body, length, &bytes, told));
+    (void)snprintf(body, sizeof body, ",\"torn_bytes\":-1,\"torn_hash\":\"%s\"", hash);
+    assert_false(ck_body_repair(body, strlen(body), &bytes, told));
+    (void)snprintf(body, sizeof body, ",\"torn_hash\":\"%s\",\"torn_bytes\":1", hash);
+    assert_false(ck_body_repair(body, strlen(body), &bytes, told));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(json_passes),
+        cmocka_unit_test(what_is_no_json_or_not_of_the_format_does_not_pass),
+        cmocka_unit_test(whatever_the_writer_writes_passes),
+        cmocka_unit_test(a_repair_tells_what_it_vouches_for),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
