@@ -18,6 +18,7 @@ libyaml-dev     module yaml-0.1
 libjansson-dev  module jansson
 libsodium-dev   module libsodium
 libseccomp-dev  module libseccomp
+libc-ares-dev   module libcares
 python3         file /usr/bin/python3
 git             command git
 '
