@@ -247,7 +247,7 @@ static int parse_target(const char *text, size_t length, struct ck_destination *
     const char *slash = memchr(text, '/', length);
     if (slash == NULL)
         return parse_name(text, length, destination, ret_reason);
-    if (slash > text && slash[-1] == ':')
+    if (length > (size_t)(slash - text) + 1 && slash > text && slash[-1] == ':' && slash[1] == '/')
         return refuse(ret_reason, "is a URL; write its host alone");
     return parse_network(text, length, destination, ret_reason);
 }
