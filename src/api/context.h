@@ -65,7 +65,7 @@ struct ck_plan_sources ck_context_sources(struct choke_context *context);
 /* ---- prove.c ---- */
 
 /* For struct ck_jails; data is the context. */
-void ck_prove_jail(void *data, const struct ck_jail *jail, struct ck_jail_state *ret_state);
+void ck_prove_jail(void *data, const struct ck_jail *jail, bool egress, struct ck_jail_state *ret_state);
 
 /* ---- result.c ---- */
 

@@ -167,7 +167,7 @@ static void find_jails(struct choke_context *context, struct ck_layer_finding *f
     };
     for (size_t i = 0; i < sizeof jails / sizeof jails[0]; i++) {
         const struct ck_jail *jail = jails[i].jail;
-        const struct ck_jail_state *state = jail != NULL ? ck_jail_look(&context->jails, jail) : NULL;
+        const struct ck_jail_state *state = jail != NULL ? ck_jail_look(&context->jails, jail, false) : NULL;
         findings[jails[i].layer] = (struct ck_layer_finding){.error = state != NULL && state->holds ? 0 : ENOTSUP,
                                                              .words = state != NULL ? state->words : NULL};
     }

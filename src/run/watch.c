@@ -247,15 +247,25 @@ static void lose(struct ck_watch *watch, struct ck_run *run, bool gone)
     end_run(watch, run);
 }
 
+/* One message. The listener of a run may come with it. */
+static int hear_once(struct ck_watch *watch, struct ck_warden *warden, struct ck_wire_report *ret_report)
+{
+    int result = ck_launch_hear(warden, ret_report);
+    if (warden->gate_fd >= 0 && warden->owner != NULL && watch->on_gate != NULL)
+        watch->on_gate(watch->data, warden->owner, ck_fd_take(&warden->gate_fd));
+    ck_fd_close(&warden->gate_fd);
+    return result;
+}
+
 static void hear_warden(struct ck_watch *watch, struct ck_warden *warden)
 {
     if (warden->buried)
         return;
     struct ck_wire_report report;
     struct ck_run *run = warden->owner;
-    int result = ck_launch_hear(warden, &report);
+    int result = hear_once(watch, warden, &report);
     if (result == 0 && warden->pidfd >= 0)
-        result = ck_launch_hear(warden, &report);
+        result = hear_once(watch, warden, &report);
     if (result < 0 && run == NULL) {
         ck_launcher_drop_idle(&watch->launcher, warden);
         bury(watch, warden);
@@ -343,6 +353,12 @@ static int add_source(const struct ck_watch *watch, int fd, void *source)
 {
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = source};
     return epoll_ctl(watch->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
+}
+
+int ck_watch_add_guest(struct ck_watch *watch, struct ck_guest *guest, int fd)
+{
+    guest->source = CK_SOURCE_GUEST;
+    return add_source(watch, fd, guest);
 }
 
 static void set_deadlines(struct ck_run *run, uint64_t timeout_ms)
@@ -459,6 +475,9 @@ int ck_watch_wait(struct ck_watch *watch, int timeout_ms)
                 read_stream(watch, stream);
         } else if (*source == CK_SOURCE_KEEPER) {
             ck_launcher_replace_keeper(&watch->launcher);
+        } else if (*source == CK_SOURCE_GUEST) {
+            const struct ck_guest *guest = events[i].data.ptr;
+            guest->dispatch(guest->data);
         } else {
             last_resort(watch);
         }
