@@ -21,6 +21,7 @@
 #define CK_EGRESS_PROXY_H
 
 #include "base/destination.h"
+#include "egress/relay.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,7 +29,6 @@
 
 struct ck_gate;
 struct ck_connection;
-struct ck_pipe;
 
 /* Zero-filled lets nothing through. */
 struct ck_gate_budget {
@@ -59,7 +59,7 @@ enum ck_gate_verdict {
 };
 
 /*
- * One decision. The strings live for the call only; all are printable ASCII. Those that do not apply are "".
+ * One decision. The strings live for the call only; all can be printed. Those that do not apply are "".
  * How a refusal after CK_GATE_OPENED (another SNI, a spent budget) is told: CK_GATE_REFUSED, then CK_GATE_CLOSED.
  */
 struct ck_gate_event {
@@ -99,11 +99,11 @@ struct ck_gate_totals {
 struct ck_proxy {
     int epoll_fd;
     int timer_fd;
+    uint64_t now_ns;   /* of this dispatch */
     uint64_t armed_ns; /* what the timer is set to; 0: not set */
     struct ck_gate *gates;
     struct ck_connection *ended; /* freed when no event of this round can point to them any more */
-    struct ck_pipe *pipes;       /* empty ones, kept for the next who needs one */
-    unsigned pipes_count;
+    struct ck_pipes pipes;
     bool broken_pipe; /* a SIGPIPE of this dispatch is to be taken back */
 };
 
