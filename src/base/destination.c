@@ -304,7 +304,7 @@ int ck_destination_parse(const char *text, struct ck_destination *ret_destinatio
 
 const char *ck_destination_text(const struct ck_destination *destination, char *buffer)
 {
-    char target[CK_HOSTNAME_MAX + 1 + 8];
+    char target[CK_HOSTNAME_MAX + 16];
     char address[CK_ADDRESS_TEXT_SIZE];
     char port[8] = "";
     char bits[8] = "";

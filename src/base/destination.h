@@ -24,8 +24,8 @@
 #include <stdint.h>
 
 #define CK_HOSTNAME_MAX 253
-#define CK_ADDRESS_TEXT_SIZE 48 /* the longest IPv6 address and a NUL, and a little */
-#define CK_DESTINATION_TEXT_SIZE (CK_HOSTNAME_MAX + 2 + 6 + 7 + 1) /* "*." ":65535" " opaque" */
+#define CK_ADDRESS_TEXT_SIZE 48                         /* the longest IPv6 address and a NUL, and a little */
+#define CK_DESTINATION_TEXT_SIZE (CK_HOSTNAME_MAX + 32) /* "*." ":65535" " opaque", and a little */
 
 /* In network order; length is 4 or 16. */
 struct ck_address {
