@@ -62,6 +62,7 @@ static void destroy(struct choke_job *job)
         dequeue(job);
     unlink_job(job);
     ck_run_done(&job->run);
+    ck_egress_done(job);
     choke_result_free(job->result);
     free(job);
 }
@@ -82,6 +83,7 @@ void ck_job_ended(void *data, struct ck_run *run)
     struct choke_job *job = run->owner;
     (void)data;
     ck_result_end(job->result, run);
+    ck_egress_end(job);
     ck_event_ended(job);
     finish(job);
 }
@@ -126,7 +128,12 @@ static void launch(struct choke_job *job, const struct choke_request *request, c
         refuse(job, &plan->verdict.error);
         return;
     }
-    if (ck_watch_start(&job->context->watch, &job->run, plan, &error) < 0) {
+    int result = ck_egress_prepare(job, plan);
+    if (result < 0)
+        (void)ck_error_set(&error, CHOKE_SPAWN_FAILED, -result, "cannot prepare for egress: %s", strerror(-result));
+    else
+        result = ck_watch_start(&job->context->watch, &job->run, plan, &error);
+    if (result < 0) {
         refuse(job, &error);
         return;
     }

@@ -481,8 +481,8 @@ static void add_landing(struct parcel *parcel, const struct ck_plan *plan)
     parcel->count = CK_WIRE_LAND + CK_WIRE_LAND_FDS;
 }
 
-int ck_launch(struct ck_warden *warden, const struct ck_plan *plan, const struct ck_pipes *pipes, uint64_t deadline_ns,
-              uint64_t kill_ns, struct choke_error *error)
+int ck_launch(struct ck_warden *warden, const struct ck_plan *plan, const struct ck_run_pipes *pipes,
+              uint64_t deadline_ns, uint64_t kill_ns, struct choke_error *error)
 {
     struct parcel parcel = {
         .fds =

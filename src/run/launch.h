@@ -45,7 +45,7 @@ struct ck_launcher {
 };
 
 /* The pipes of a run, as the caller made them: [0] reading, [1] writing. */
-struct ck_pipes {
+struct ck_run_pipes {
     int out[2];
     int err[2];
 };
@@ -79,8 +79,8 @@ void ck_launcher_replace_keeper(struct ck_launcher *launcher);
 /* Takes an idle warden that has closed its socket out of the list. */
 void ck_launcher_drop_idle(struct ck_launcher *launcher, struct ck_warden *warden);
 
-int ck_launch(struct ck_warden *warden, const struct ck_plan *plan, const struct ck_pipes *pipes, uint64_t deadline_ns,
-              uint64_t kill_ns, struct choke_error *error);
+int ck_launch(struct ck_warden *warden, const struct ck_plan *plan, const struct ck_run_pipes *pipes,
+              uint64_t deadline_ns, uint64_t kill_ns, struct choke_error *error);
 void ck_launch_cancel(struct ck_warden *warden);
 
 /* One message of the warden's: 1 and *ret_report, 0 for none (or a hello, or a gate), -EPIPE when it is gone. */

@@ -111,7 +111,7 @@ static void unlink_run(struct ck_watch *watch, struct ck_run *run)
 }
 
 /* The warden has a copy of the descriptor, so closing ours does not take it out of the epoll set. */
-static void close_stream(const struct ck_watch *watch, struct ck_stream *stream)
+static void close_stream(const struct ck_watch *watch, struct ck_run_stream *stream)
 {
     if (stream->fd < 0)
         return;
@@ -119,7 +119,7 @@ static void close_stream(const struct ck_watch *watch, struct ck_stream *stream)
     ck_fd_close(&stream->fd);
 }
 
-static void cut_stream(const struct ck_watch *watch, struct ck_stream *stream)
+static void cut_stream(const struct ck_watch *watch, struct ck_run_stream *stream)
 {
     if (stream->fd >= 0)
         stream->run->incomplete = true;
@@ -171,7 +171,7 @@ void ck_run_done(struct ck_run *run)
  * holds the pipe's lock while it copies: a copy into memory that stays in the cache lets the tool go on sooner, and the
  * way from there to the ring is done while the tool already writes.
  */
-static char *choose_room(struct ck_watch *watch, struct ck_stream *stream, size_t *ret_room)
+static char *choose_room(struct ck_watch *watch, struct ck_run_stream *stream, size_t *ret_room)
 {
     char *data = ck_capture_room(&stream->capture, ret_room);
     bool flood = stream->enlarged && stream->capture.cap > CACHED_BYTES;
@@ -184,7 +184,7 @@ static char *choose_room(struct ck_watch *watch, struct ck_stream *stream, size_
 }
 
 /* One read. Bytes, 0 at the end of the stream (it is closed then), -EAGAIN when there is nothing now. */
-static ssize_t read_once(struct ck_watch *watch, struct ck_stream *stream)
+static ssize_t read_once(struct ck_watch *watch, struct ck_run_stream *stream)
 {
     const struct ck_run *run = stream->run;
     size_t room;
@@ -206,7 +206,7 @@ static ssize_t read_once(struct ck_watch *watch, struct ck_stream *stream)
 }
 
 /* A pipe that cannot be read would wake us for ever; it counts as one that is still held. */
-static void read_stream(struct ck_watch *watch, struct ck_stream *stream)
+static void read_stream(struct ck_watch *watch, struct ck_run_stream *stream)
 {
     size_t round = 0;
     while (stream->fd >= 0 && round < READ_ROUND_BYTES) {
@@ -323,7 +323,7 @@ void ck_watch_cancel(struct ck_watch *watch, struct ck_run *run)
 
 /* ---- start ---- */
 
-static void close_pipes(struct ck_pipes *pipes)
+static void close_pipes(struct ck_run_pipes *pipes)
 {
     for (int i = 0; i < 2; i++) {
         ck_fd_close(&pipes->out[i]);
@@ -332,9 +332,9 @@ static void close_pipes(struct ck_pipes *pipes)
 }
 
 /* Our ends must not block; the tool's ends must stay as tools expect them. */
-static int make_pipes(struct ck_pipes *pipes)
+static int make_pipes(struct ck_run_pipes *pipes)
 {
-    *pipes = (struct ck_pipes){.out = {-1, -1}, .err = {-1, -1}};
+    *pipes = (struct ck_run_pipes){.out = {-1, -1}, .err = {-1, -1}};
     if (pipe2(pipes->out, O_CLOEXEC) == 0 && pipe2(pipes->err, O_CLOEXEC) == 0 &&
         fcntl(pipes->out[0], F_SETFL, O_NONBLOCK) == 0 && fcntl(pipes->err[0], F_SETFL, O_NONBLOCK) == 0)
         return 0;
@@ -343,9 +343,9 @@ static int make_pipes(struct ck_pipes *pipes)
     return result;
 }
 
-static void open_stream(struct ck_run *run, struct ck_stream *stream, enum choke_stream which, int fd, size_t cap)
+static void open_stream(struct ck_run *run, struct ck_run_stream *stream, enum choke_stream which, int fd, size_t cap)
 {
-    *stream = (struct ck_stream){.source = CK_SOURCE_STREAM, .run = run, .fd = fd, .which = which};
+    *stream = (struct ck_run_stream){.source = CK_SOURCE_STREAM, .run = run, .fd = fd, .which = which};
     ck_capture_init(&stream->capture, cap);
 }
 
@@ -371,8 +371,8 @@ static void set_deadlines(struct ck_run *run, uint64_t timeout_ms)
 }
 
 /* Hands the plan to a warden; everything that can fail before it is done before it. */
-static int engage(struct ck_watch *watch, struct ck_run *run, const struct ck_plan *plan, const struct ck_pipes *pipes,
-                  struct choke_error *error)
+static int engage(struct ck_watch *watch, struct ck_run *run, const struct ck_plan *plan,
+                  const struct ck_run_pipes *pipes, struct choke_error *error)
 {
     struct ck_warden *warden;
     bool fresh;
@@ -429,7 +429,7 @@ static int prepare_scratch(struct ck_run *run, const struct ck_plan *plan, struc
 
 int ck_watch_start(struct ck_watch *watch, struct ck_run *run, const struct ck_plan *plan, struct choke_error *error)
 {
-    struct ck_pipes pipes;
+    struct ck_run_pipes pipes;
     int result = make_pipes(&pipes);
     if (result < 0)
         return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot make pipes: %s", strerror(-result));
@@ -470,7 +470,7 @@ int ck_watch_wait(struct ck_watch *watch, int timeout_ms)
         if (*source == CK_SOURCE_WARDEN) {
             hear_warden(watch, events[i].data.ptr);
         } else if (*source == CK_SOURCE_STREAM) {
-            struct ck_stream *stream = events[i].data.ptr;
+            struct ck_run_stream *stream = events[i].data.ptr;
             if (stream->fd >= 0)
                 read_stream(watch, stream);
         } else if (*source == CK_SOURCE_KEEPER) {

@@ -17,7 +17,7 @@
 
 struct ck_run;
 
-struct ck_stream {
+struct ck_run_stream {
     enum ck_source source;
     struct ck_run *run;
     int fd; /* -1 after its end */
@@ -42,7 +42,7 @@ struct ck_overlay {
 struct ck_run {
     struct ck_run *next, *previous; /* among the running */
     struct ck_warden *warden;
-    struct ck_stream out, err;
+    struct ck_run_stream out, err;
     choke_output_fn on_output;
     void *output_data;
     uint64_t started_ns;
