@@ -35,6 +35,9 @@ clang-tidy            command clang-tidy
 libclang-rt-dev       fuzzer clang
 strace                command strace
 bubblewrap            command bwrap
+ca-certificates       file /etc/ssl/certs/ca-certificates.crt
+curl                  command curl
+openssl               command openssl
 nodejs                command node
 npm                   command npm
 docker.io             file /usr/sbin/dockerd
