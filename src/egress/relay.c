@@ -16,9 +16,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define PIPE_BYTES (512 * 1024)
+#define PIPE_BYTES (1024 * 1024) /* what an ordinary user may have */
 #define PIPES_KEPT 16
-#define TURN_BYTES (2 * 1024 * 1024)
+#define TURN_BYTES (4 * 1024 * 1024)
 #define BUFFER_FIRST 4096
 #define COPY_BYTES 16384
 
