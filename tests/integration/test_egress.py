@@ -8,7 +8,8 @@ import shutil
 import pytest
 
 import registry
-from shut import Shut
+from jails import JAILS
+from shut import Shut, lied_to
 
 PROXY = "http://127.0.0.1:3128"
 FETCH = """
@@ -178,6 +179,27 @@ def test_jail_without_a_network_of_its_own_is_refused(user_box, jail):
     answer = shut.run("say_args", jail=jail, policy=policy, options=["--egress", "web.example.org"])
     assert (answer.outcome, answer["rule"]) == ("jail_unavailable", "request.jail")
     assert "egress" in answer.message
+
+
+def on_a_kernel_that_lies(box, lie, jail, *argv):
+    policy = box.write_policy([box.entry("breach_net", route="external", egress=["web.example.org"]),
+                               box.entry("bwrap", route="jail")])
+    return lied_to(box, lie, *argv, policy=policy, options=["--jail", jail, "--egress", "web.example.org"])
+
+
+@pytest.mark.parametrize("jail", JAILS)
+@pytest.mark.parametrize("lie", ["landlock", "seccomp", "capset"])
+def test_kernel_that_grants_and_does_not_keep_is_found_out(user_box, jail, lie):
+    answer = on_a_kernel_that_lies(user_box, lie, jail, "breach_net", "reach", "127.0.0.1", "3128")
+    assert answer.outcome == "jail_unavailable" and "egress" in answer.message
+
+
+def test_network_bounds_where_there_is_no_landlock(user_box):
+    """bwrap can do without; a rule about ports is then missing, and nobody listens at another port."""
+    for port, said in (("3128", b"done\n"), ("3129", b"refused: ECONNREFUSED (connect)\n")):
+        answer = on_a_kernel_that_lies(user_box, "nolandlock", "bwrap", "breach_net", "reach", "127.0.0.1", port)
+        assert "landlock" not in answer["layers"] and "egress" in answer["layers"]
+        assert answer.stream("stdout") == said
 
 
 @pytest.mark.parametrize("rule,outcome", [
