@@ -12,9 +12,23 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define BYTES_PER_MIB_BITS 20
+#define SHARE 12 /* of the descriptors that we may have, one in so many is a connection of a run's at most */
+
+/*
+ * A connection takes up to six descriptors of ours. A tool that opens as many as it can must not keep the caller, or other
+ * runs, from having any.
+ */
+static uint32_t fair_share(uint32_t usual)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur / SHARE >= usual)
+        return usual;
+    return limit.rlim_cur / SHARE > 0 ? (uint32_t)(limit.rlim_cur / SHARE) : 1;
+}
 
 int ck_egress_prepare(struct choke_job *job, const struct ck_plan *plan)
 {
@@ -28,6 +42,7 @@ int ck_egress_prepare(struct choke_job *job, const struct ck_plan *plan)
     memcpy(egress->rules, verdict->egress, verdict->egress_count * sizeof *egress->rules);
     egress->rules_count = verdict->egress_count;
     egress->budget = CK_GATE_BUDGET_DEFAULT;
+    egress->budget.connections_at_once = fair_share(egress->budget.connections_at_once);
     if (verdict->limits.egress_mib != 0)
         egress->budget.up_bytes = egress->budget.down_bytes = (uint64_t)verdict->limits.egress_mib
                                                               << BYTES_PER_MIB_BITS;
@@ -53,6 +68,8 @@ static void decided(void *data, const struct ck_gate_event *event)
 
 static int open_gate(struct choke_job *job, int listen_fd)
 {
+    if (listen_fd < 0)
+        return -EMFILE;
     struct choke_context *context = job->context;
     struct ck_egress *egress = &job->egress;
     const struct ck_gate_options options = {

@@ -535,5 +535,7 @@ int ck_launch_hear(struct ck_warden *warden, struct ck_wire_report *ret_report)
         ck_fd_close(kept);
         memcpy(kept, CMSG_DATA(&control.header), sizeof *kept);
     }
+    if (ret_report->kind == CK_WIRE_GATE)
+        return 2;
     return ret_report->kind == CK_WIRE_REPORT && got == (ssize_t)sizeof *ret_report ? 1 : 0;
 }

@@ -83,7 +83,10 @@ int ck_launch(struct ck_warden *warden, const struct ck_plan *plan, const struct
               uint64_t deadline_ns, uint64_t kill_ns, struct choke_error *error);
 void ck_launch_cancel(struct ck_warden *warden);
 
-/* One message of the warden's: 1 and *ret_report, 0 for none (or a hello, or a gate), -EPIPE when it is gone. */
+/*
+ * One message of the warden's: 1 and *ret_report, 0 for none (or a hello), -EPIPE when it is gone; 2 for the listener of its
+ * run, which is in gate_fd now, or -1 there where we had no descriptor left to take it.
+ */
 int ck_launch_hear(struct ck_warden *warden, struct ck_wire_report *ret_report);
 
 #endif

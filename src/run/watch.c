@@ -247,14 +247,16 @@ static void lose(struct ck_watch *watch, struct ck_run *run, bool gone)
     end_run(watch, run);
 }
 
-/* One message. The listener of a run may come with it. */
+/* One message; the listener of a run is passed on. */
 static int hear_once(struct ck_watch *watch, struct ck_warden *warden, struct ck_wire_report *ret_report)
 {
     int result = ck_launch_hear(warden, ret_report);
-    if (warden->gate_fd >= 0 && warden->owner != NULL && watch->on_gate != NULL)
+    if (result != 2)
+        return result;
+    if (warden->owner != NULL && watch->on_gate != NULL)
         watch->on_gate(watch->data, warden->owner, ck_fd_take(&warden->gate_fd));
     ck_fd_close(&warden->gate_fd);
-    return result;
+    return 0;
 }
 
 static void hear_warden(struct ck_watch *watch, struct ck_warden *warden)

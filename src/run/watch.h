@@ -61,7 +61,10 @@ struct ck_run {
 /* Called once for each run, when it has ended. The run may not be freed inside, but is no longer known to the watch. */
 typedef void (*ck_run_ended_fn)(void *data, struct ck_run *run);
 
-/* Called for a run with egress before its tool exists, as a rule: the listener inside, which the callee takes over. */
+/*
+ * Called for a run with egress before its tool exists, as a rule: the listener inside, which the callee takes over; -1 where
+ * it was lost for want of a descriptor.
+ */
 typedef void (*ck_run_gate_fn)(void *data, struct ck_run *run, int listen_fd);
 
 /* Another descriptor in the set, of somebody who is called when it is readable. */

@@ -6,6 +6,7 @@
  *   query ADDRESS PORT           a question to a resolver, as a datagram
  *   bind PORT, listen            to be a server on loopback; at whatever port
  *   over                         another protocol of the kernel's put over TCP
+ *   swarm COUNT                  so many connections to the gate at once, held until it is killed; says "held"
  *   again ADDRESS PORT           a connection to the gate (HTTPS_PROXY), given up, and the socket used for another
  */
 #include "breach.h"
@@ -138,10 +139,29 @@ static const char *again(char **arguments)
     return connect(fd, &address.any, length) < 0 ? "connect" : NULL;
 }
 
+/* A connection that nobody has taken yet is one, too. */
+static const char *swarm(char **arguments)
+{
+    union address address;
+    char port[16];
+    (void)snprintf(port, sizeof port, "%d", GATE_PORT);
+    socklen_t length = read_address("127.0.0.1", port, &address);
+    for (int i = 0; i < number(arguments[0]); i++) {
+        int fd = socket(AF_INET, SOCK_STREAM, 0);
+        if (fd < 0 || connect(fd, &address.any, length) < 0) {
+            return "connect";
+        }
+    }
+    (void)puts("held");
+    (void)fflush(stdout);
+    (void)pause();
+    return NULL;
+}
+
 static const struct breach ways[] = {
     {"socket", 3, kind}, {"reach", 2, reach},  {"fastopen", 2, fastopen},
     {"query", 2, query}, {"bind", 1, bind_to}, {"listen", 0, listen_anywhere},
-    {"over", 0, over},   {"again", 2, again},
+    {"over", 0, over},   {"again", 2, again},  {"swarm", 1, swarm},
 };
 
 int main(int argc, char **argv)
