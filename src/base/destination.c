@@ -244,11 +244,8 @@ static int parse_name(const char *text, size_t length, struct ck_destination *de
 
 static int parse_target(const char *text, size_t length, struct ck_destination *destination, const char **ret_reason)
 {
-    const char *slash = memchr(text, '/', length);
-    if (slash == NULL)
+    if (memchr(text, '/', length) == NULL)
         return parse_name(text, length, destination, ret_reason);
-    if (length > (size_t)(slash - text) + 1 && slash > text && slash[-1] == ':' && slash[1] == '/')
-        return refuse(ret_reason, "is a URL; write its host alone");
     return parse_network(text, length, destination, ret_reason);
 }
 
@@ -278,6 +275,8 @@ int ck_destination_parse(const char *text, struct ck_destination *ret_destinatio
     size_t length = strnlen(text, CK_DESTINATION_TEXT_SIZE + 1);
     if (length > CK_DESTINATION_TEXT_SIZE)
         return refuse(ret_reason, "is longer than a destination can be");
+    if (strstr(text, "://") != NULL)
+        return refuse(ret_reason, "is a URL; write its host alone");
     struct ck_destination destination = {0};
     size_t word = sizeof opaque_word - 1;
     destination.opaque = length > word && memcmp(text + length - word, opaque_word, word) == 0;

@@ -79,7 +79,7 @@ static const struct {
     {"2002:7f00:1::1", "6to4"},
     {"2001:10::1", "reserved"},
     {"2001:db8::1", "reserved"},
-    {"3fff:1::1", NULL},
+    {"3fff:1000::1", NULL},
     {"3fff::1", "reserved"},
     {"4000::1", "reserved"},
     {"e000::1", "reserved"},
