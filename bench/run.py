@@ -33,6 +33,10 @@ the time of a jailed run goes is read from the kernel's trace of system calls (t
 The record (R75). The same run with an audit log and without. The log lies in the directory of the bench: where that is
 memory, a sync costs nothing, so it should be a disk (TMPDIR). "At once": started before any of them is waited for,
 so that one sync serves all of them, twice.
+
+The way out (R77). A host, the proxy and a client are processes of their own on loopback; both sides move the same bytes with
+the same calls, from memory to memory. That is the hardest case for a proxy: a real client and a real network have more to do
+themselves. A byte through each of a thousand tunnels is read while all of them are open.
 """
 
 import argparse
@@ -105,6 +109,9 @@ class Lab:
 
     def judge(self):
         return Worker([str(self.build / "bench" / "bench-judge")], self.env)
+
+    def egress(self):
+        return Worker([str(self.build / "bench" / "bench-egress")], self.env)
 
     def thousand_tools(self):
         """A policy of 1,000 tools, each with 40 options as rg has them."""
@@ -309,6 +316,31 @@ def jail_steps(lab):
     lab.keep(found, "jail-steps")
     for name, values in found.items():
         lab.report("step", f"native: {name}", values, unit="us")
+
+
+# ---- the way out ---------------------------------------------------------------------------------------------------
+
+
+def egress(lab):
+    """R77, the first byte, and a thousand tunnels."""
+    ways = {"connect": "a tunnel", "http": "plain HTTP"}
+    mib, tunnels = (256 if lab.quick else 1024), 1000
+    with lab.egress() as worker:
+        moved = take_turns(lab.rounds(18), {
+            way: lambda way=way: worker.wall("transfer", way, mib) for way in ("direct", *ways)})
+        first = take_turns(lab.rounds(30), {
+            way: lambda way=way: worker.wall("first", way, 50) for way in ("direct", *ways)})
+        opened = take_turns(lab.rounds(6), {"tunnels": lambda: worker.wall("tunnels", tunnels)})["tunnels"]
+    lab.keep(moved, "egress.transfer")
+    lab.keep(first, "egress.first")
+    for way, name in ways.items():
+        lab.report("R77", f"{mib} MiB through {name} / the same without the proxy, speed",
+                   ratios(moved["direct"], moved[way]), least=0.8)
+        lab.report("R77", f"first byte through {name}, behind the one without the proxy",
+                   milliseconds([a - b for a, b in zip(first[way], first["direct"])]), unit="ms", most=0.5)
+    lab.report("figure", f"{mib} MiB without the proxy", milliseconds(moved["direct"]), unit="ms")
+    lab.report("figure", "first byte without the proxy", milliseconds(first["direct"]), unit="ms")
+    lab.report("figure", f"{tunnels} tunnels at once, a byte both ways, for each", microseconds(opened), unit="us")
 
 
 # ---- a large caller ------------------------------------------------------------------------------------------------
@@ -534,7 +566,7 @@ def write_json(path, lab, options):
 
 
 PARTS = {"single": single_runs, "processor": processor_time, "steps": steps, "jails": jails,
-         "jail-steps": jail_steps, "judging": judging, "large": large_caller,
+         "jail-steps": jail_steps, "judging": judging, "egress": egress, "large": large_caller,
          "capture": capture, "memory": capture_memory, "many": many_at_once, "audit": audited_runs}
 
 

@@ -143,6 +143,10 @@ struct choke_field {
  *   audit.repaired             warning  path, bytes: what a write left that did not get to its end is vouched for now
  *   audit.unrecorded           warning  path, tool, outcome, message, probe_name: a refusal, or how a run ended, is not in the log
  *   audit.unrotated            warning  path, message: the log has its size, and could not be rotated; it goes on growing
+ *   subproc.egress.allowed     info     tool, host, port, rule, address, protocol, connection, probe_name
+ *   subproc.egress.refused     warning  the same, as far as it is known, and reason, message
+ *   subproc.egress.failed      warning  the same: it was allowed, and could not be reached
+ *   subproc.egress.closed      info     the same, and sent_bytes, received_bytes; once for each that was allowed
  * Pointers are valid during the callback only. The callback must not call into the same context.
  */
 struct choke_event {
@@ -241,8 +245,16 @@ struct choke_request {
      * ^[a-z][a-z0-9_]{0,63}$
      */
     const char *probe;
-    const char *const *egress; /* NULL-terminated host[:port] list; needs a jail */
-    const char *const *env;    /* NULL-terminated NAME=VALUE list; names that the entry grants; but see sandbox */
+
+    /*
+     * What the tool may reach, NULL-terminated: "host", "*.domain.tld", an address or a network, each with or without ":port"
+     * and " opaque" (see chokepoint-policy(5)), and each within what the entry lists. It needs a jail with a network of its
+     * own, and asks for one: without it the request is refused as "jail_unavailable". The tool still has no route out; it
+     * finds a proxy, by HTTPS_PROXY and its kin, which is in your program and works while you dispatch. NULL or empty:
+     * nothing can be reached.
+     */
+    const char *const *egress;
+    const char *const *env; /* NULL-terminated NAME=VALUE list; names that the entry grants; but see sandbox */
 
     enum choke_stdin stdin_kind;
     int stdin_fd;
@@ -292,11 +304,13 @@ struct choke_capture {
 
 /* A limit, and what held it. */
 struct choke_limit {
-    const char *name; /* its key in the policy: "memory_mib", "processes", "cpu_s", "file_size_mib", "open_files" */
+    /* Its key in the policy: memory_mib, processes, cpu_s, file_size_mib, open_files, egress_mib, egress_connections. */
+    const char *name;
     uint64_t value;
     /*
      * "cgroup2" or "cgroup1": for all processes of the run together. "rlimit": for each by itself, and processes
-     * together with all others of the user. "none": it is not known, because what held it was lost.
+     * together with all others of the user. "proxy": what went through it. "none": it is not known, because what held it
+     * was lost.
      */
     const char *mechanism;
 };
@@ -310,6 +324,16 @@ struct choke_file_change {
     const char *kind;       /* "added", "modified" (or it is of another type now), "deleted" with all in it, "mode" */
     const char *type;       /* "file", "dir", "link", "other" (a fifo, a socket); of a deleted one, what it was */
     const char *runs_later; /* why this may come to run if it is taken over, in a word or two: "git hook"; NULL */
+};
+
+/* What a run with egress did with it. */
+struct choke_egress {
+    const char *const *rules; /* NULL-terminated: what it could have reached, each in its one spelling */
+    uint64_t allowed;         /* connections, or requests of plain HTTP */
+    uint64_t refused;
+    uint64_t failed;         /* allowed, and not to be reached */
+    uint64_t sent_bytes;     /* by the tool */
+    uint64_t received_bytes; /* by the tool */
 };
 
 struct choke_result {
@@ -334,8 +358,8 @@ struct choke_result {
     const struct choke_limit *limits; /* those that the policy sets, but for the time; none where nothing ran */
     size_t limit_count;
     /*
-     * The limit that the run came up against: "oom", "pids", "cpu", "fsize"; NULL for none, or none that can be seen.
-     * The first two are seen in a cgroup only, the last only where it ended the tool itself.
+     * The limit that the run came up against: "oom", "pids", "cpu", "fsize", "egress"; NULL for none, or none that can be
+     * seen. The first two are seen in a cgroup only, "fsize" only where it ended the tool itself.
      */
     const char *limit_hit;
 
@@ -350,6 +374,7 @@ struct choke_result {
     bool kept_incomplete;
 
     bool unrecorded; /* it was to be in the audit log, and could not be written there; the event says why */
+    const struct choke_egress *egress; /* NULL where the request had none, or nothing ran */
 };
 
 CHOKE_API void choke_result_free(struct choke_result *result); /* NULL is fine */
@@ -421,6 +446,7 @@ struct choke_decision {
     const char *const *mounts;    /* native: what is in the jail, or what may be done with what; else NULL */
     const char *const *jail_argv; /* bwrap: its whole command line; else NULL */
     struct choke_error error;
+    const char *const *egress; /* what could be reached, each rule in its one spelling; NULL: nothing */
 };
 
 CHOKE_API int choke_explain(struct choke_context *context, const struct choke_request *request,

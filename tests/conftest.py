@@ -18,9 +18,11 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent / "support"))
 
 import registry  # noqa: E402
 from door import VICTIMS, Actor, Box  # noqa: E402
+from egress import Way  # noqa: E402
 from feature import sanitized, skip  # noqa: E402
-from jails import JAILS, Cell  # noqa: E402
+from jails import JAILS, Cell, EgressCell  # noqa: E402
 from processes import children_of_self, describe, descendants, reap, wait_until  # noqa: E402
+from town import Town  # noqa: E402
 
 PR_SET_CHILD_SUBREAPER = 36
 
@@ -113,10 +115,10 @@ def superuser():
     return Actor("root", 0, 0)
 
 
-def make_box(stage, actor):
+def make_box(stage, actor, make=None):
     place = pathlib.Path(tempfile.mkdtemp(prefix="box-", dir=stage))
     place.chmod(0o755)
-    return Box(stage, actor, place)
+    return make(place) if make is not None else Box(stage, actor, place)
 
 
 # What a sanitizer looks at is the same for every caller.
@@ -143,13 +145,44 @@ def cell(request, box):
 
 
 @pytest.fixture(params=JAILS)
+def egress_cell(request, box):
+    """Every jail in the form that has egress, for each kind of caller."""
+    return EgressCell(box, request.param)
+
+
+@pytest.fixture(params=JAILS)
 def root_cell(request, root_box):
     """Every jail, for attacks that only root can make outside of it."""
     return Cell(root_box, request.param)
 
 
-def box_of(stage, actor):
-    made = make_box(stage, actor)
+@pytest.fixture(scope="session")
+def town(stage):
+    """A network of the session's own, with hosts in it."""
+    if os.geteuid() != 0:
+        skip("root", "namespaces for the servers are made by root")
+    place = stage / "town"
+    place.mkdir()
+    made = Town(place)
+    yield made
+    made.close()
+
+
+@pytest.fixture(params=["user"] if sanitized() else ["root", "user"])
+def town_box(request, stage, town):
+    """A caller of each kind, in the town."""
+    actor = request.getfixturevalue({"root": "superuser", "user": "ordinary"}[request.param])
+    yield from box_of(stage, actor, lambda place: town.box(stage, actor, place))
+
+
+@pytest.fixture(params=JAILS)
+def way(request, town_box):
+    """Every jail, for each kind of caller, with egress."""
+    return Way(town_box, request.param)
+
+
+def box_of(stage, actor, make=None):
+    made = make_box(stage, actor, make)
     try:
         yield made
     finally:

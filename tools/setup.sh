@@ -18,6 +18,7 @@ libyaml-dev     module yaml-0.1
 libjansson-dev  module jansson
 libsodium-dev   module libsodium
 libseccomp-dev  module libseccomp
+libc-ares-dev   module libcares
 python3         file /usr/bin/python3
 git             command git
 '
@@ -34,6 +35,9 @@ clang-tidy            command clang-tidy
 libclang-rt-dev       fuzzer clang
 strace                command strace
 bubblewrap            command bwrap
+ca-certificates       file /etc/ssl/certs/ca-certificates.crt
+curl                  command curl
+openssl               command openssl
 nodejs                command node
 npm                   command npm
 docker.io             file /usr/sbin/dockerd

@@ -227,7 +227,7 @@ def units(directory, prefix=(), env=None):
 ABOUT_TOOLS = ("test_default_*.py", "test_git*.py", "test_grammar_*.py", "test_gtfobins_*.py", "test_hostile_npmrc.py",
                "test_hostile_s*.py", "test_policy_diff_properties.py", "test_policy_schema.py")
 # Attacks from within a jail: the attacker's programs are not sanitized, and the library does the same for each of them.
-ABOUT_JAILS = ("test_jail_*.py", "test_overlay_*.py", "test_sandbox_npm.py", "test_swapped_binary.py")
+ABOUT_JAILS = ("test_egress_around.py", "test_jail_*.py", "test_overlay_*.py", "test_sandbox_npm.py", "test_swapped_binary.py")
 # Of those about tools, what reads many arguments: worth it under the sanitizers too.
 ABOUT_ARGUMENTS = ("test_grammar_properties.py", "test_gtfobins_*.py")
 

@@ -88,6 +88,7 @@ static int open_context(struct choke_context *context, const struct choke_option
     if (context->null_fd < 0)
         return ck_error_set(error, CHOKE_SPAWN_FAILED, errno, "cannot open '/dev/null': %s", strerror(errno));
     result = ck_watch_init(&context->watch, ck_job_ended, context);
+    context->watch.on_gate = ck_egress_open;
     if (result < 0)
         return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot make an event descriptor: %s",
                             strerror(-result));
@@ -124,6 +125,7 @@ int choke_context_new(const struct choke_options *options, struct choke_context 
     context->null_fd = -1;
     ck_wraps_init(&context->wraps);
     ck_confines_init(&context->confines);
+    ck_proxy_init(&context->proxy);
     context->watch = (struct ck_watch){.epoll_fd = -1, .timer_fd = -1};
     context->on_event = options->on_event;
     context->event_data = options->event_data;
@@ -162,6 +164,7 @@ void choke_context_free(struct choke_context *context)
     bool owner = context->owner == getpid();
     if (owner) {
         end_all(context);
+        ck_proxy_done(&context->proxy);
         ck_watch_done(&context->watch);
     } else {
         ck_watch_forget(&context->watch);

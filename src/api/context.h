@@ -9,6 +9,7 @@
 #define CK_API_CONTEXT_H
 
 #include "api/audit.h"
+#include "egress/proxy.h"
 #include "policy/load.h"
 #include "run/cage.h"
 #include "run/confine.h"
@@ -31,6 +32,9 @@ struct choke_context {
     struct ck_wraps wraps;
     struct ck_confines confines;
     struct ck_watch watch;
+    struct ck_proxy proxy; /* of the runs with egress; nothing is made before there is one */
+    struct ck_guest guest; /* the proxy in the watch, once it is there */
+    bool proxy_watched;
     int null_fd;
     choke_event_fn on_event;
     void *event_data;
@@ -42,6 +46,15 @@ struct choke_context {
     const char **installs;              /* how to install each tool of the policy */
     char policy_sha256[CK_DIGEST_SIZE]; /* of its text, where it came from a file */
     struct ck_audit audit;
+};
+
+/* What a job with egress needs beyond its plan; zero-filled: it has none. */
+struct ck_egress {
+    struct ck_destination *rules;
+    size_t rules_count;
+    struct ck_gate_budget budget;
+    struct ck_gate *gate; /* from the coming of the listener to the end of the run */
+    bool spent;           /* a bound of the budget was come up against */
 };
 
 struct choke_job {
@@ -62,12 +75,13 @@ struct choke_job {
     bool intended;             /* it is in the audit log as an intent */
     uint64_t intent;           /* the number of that record */
     struct ck_plan *plan;      /* while it waits for its intent to be durable; else NULL */
-    const char **egress;       /* the same */
+    const char **asked;        /* the same: the egress of the request, as it was written */
     bool withdrawn;            /* cancelled meanwhile */
     choke_output_fn on_output; /* the caller's, where the audit stands in front of it */
     void *output_data;
     struct ck_stream_hashes *hashes; /* NULL before the first output */
     bool hashes_lost;                /* there was no memory for them */
+    struct ck_egress egress;
 };
 
 /* -EOWNERDEAD in a forked child, -EINVAL for NULL. */
@@ -81,7 +95,7 @@ struct ck_plan_sources ck_context_sources(struct choke_context *context);
 /* ---- prove.c ---- */
 
 /* For struct ck_jails; data is the context. */
-void ck_prove_jail(void *data, const struct ck_jail *jail, struct ck_jail_state *ret_state);
+void ck_prove_jail(void *data, const struct ck_jail *jail, bool egress, struct ck_jail_state *ret_state);
 
 /* ---- result.c ---- */
 
@@ -92,7 +106,26 @@ void ck_result_started(struct choke_result *result, const struct ck_plan *plan);
 void ck_result_fail(struct choke_result *result, const struct choke_error *error);
 void ck_result_end(struct choke_result *result, struct ck_run *run);
 
+/* What the proxy counted, and what of it was a limit. */
+void ck_result_egress(struct choke_result *result, const struct ck_gate_totals *totals, bool spent);
+
+/* ---- egress.c ---- */
+
+/* Notes what the plan lets be reached. -ENOMEM. */
+int ck_egress_prepare(struct choke_job *job, const struct ck_plan *plan);
+
+/* For struct ck_watch: the listener of a run is here. */
+void ck_egress_open(void *data, struct ck_run *run, int listen_fd);
+
+/* The run has ended: nothing passes any more, and the result has what passed. */
+void ck_egress_end(struct choke_job *job);
+
+/* Frees all; in a fork of the owner nothing is closed that the owner still uses. */
+void ck_egress_done(struct choke_job *job);
+
 /* ---- event.c ---- */
+
+void ck_event_egress(const struct choke_job *job, const struct ck_gate_event *event);
 
 void ck_event_refused(const struct choke_job *job);
 void ck_event_started(const struct choke_job *job, const char *const *egress, const struct ck_jail_choice *jail);

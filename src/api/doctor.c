@@ -115,16 +115,16 @@ static void find_jails(struct choke_context *context, struct ck_layer_finding *f
 {
     const struct {
         enum ck_layer layer;
+        bool egress;
         const struct ck_jail *jail; /* NULL: not in this build */
     } jails[] = {
-        {CK_LAYER_NATIVE, ck_jail_find("native")},
-        {CK_LAYER_NATIVE_DEGRADED, &ck_jail_confined},
-        {CK_LAYER_BWRAP, ck_jail_find("bwrap")},
-        {CK_LAYER_SEATBELT, ck_jail_find("seatbelt")},
+        {CK_LAYER_NATIVE, false, ck_jail_find("native")},     {CK_LAYER_NATIVE_DEGRADED, false, &ck_jail_confined},
+        {CK_LAYER_BWRAP, false, ck_jail_find("bwrap")},       {CK_LAYER_NATIVE_EGRESS, true, ck_jail_find("native")},
+        {CK_LAYER_BWRAP_EGRESS, true, ck_jail_find("bwrap")}, {CK_LAYER_SEATBELT, false, ck_jail_find("seatbelt")},
     };
     for (size_t i = 0; i < sizeof jails / sizeof jails[0]; i++) {
         const struct ck_jail *jail = jails[i].jail;
-        const struct ck_jail_state *state = jail != NULL ? ck_jail_look(&context->jails, jail) : NULL;
+        const struct ck_jail_state *state = jail != NULL ? ck_jail_look(&context->jails, jail, jails[i].egress) : NULL;
         findings[jails[i].layer] = (struct ck_layer_finding){.error = state != NULL && state->holds ? 0 : ENOTSUP,
                                                              .words = state != NULL ? state->words : NULL};
     }

@@ -95,6 +95,32 @@ void ck_event_ended(const struct choke_job *job)
          {"probe_name", job->probe});
 }
 
+/* The proxy hands over printable text; what the tool asked for is escaped in it already. */
+void ck_event_egress(const struct choke_job *job, const struct ck_gate_event *event)
+{
+    static const struct {
+        enum choke_level level;
+        const char *name;
+    } kinds[] = {
+        [CK_GATE_OPENED] = {CHOKE_INFO, "subproc.egress.allowed"},
+        [CK_GATE_REFUSED] = {CHOKE_WARNING, "subproc.egress.refused"},
+        [CK_GATE_FAILED] = {CHOKE_WARNING, "subproc.egress.failed"},
+        [CK_GATE_CLOSED] = {CHOKE_INFO, "subproc.egress.closed"},
+    };
+    char port[16], connection[32], sent[32] = "", received[32] = "";
+    (void)snprintf(port, sizeof port, "%u", event->port);
+    (void)snprintf(connection, sizeof connection, "%" PRIu64, event->connection);
+    if (event->verdict == CK_GATE_CLOSED) {
+        (void)snprintf(sent, sizeof sent, "%" PRIu64, event->up_bytes);
+        (void)snprintf(received, sizeof received, "%" PRIu64, event->down_bytes);
+    }
+    TELL(job->context, kinds[event->verdict].level, kinds[event->verdict].name,
+         {"tool", text_of(job->result->tool_name)}, {"host", event->host}, {"port", port}, {"rule", event->rule},
+         {"address", event->address}, {"protocol", event->protocol}, {"connection", connection},
+         {"reason", event->reason}, {"message", event->message}, {"sent_bytes", sent}, {"received_bytes", received},
+         {"probe_name", job->probe});
+}
+
 /* ---- the audit log ---- */
 
 void ck_event_repaired(const struct choke_context *context, uint64_t bytes)

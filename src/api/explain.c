@@ -46,6 +46,20 @@ static const char *const *list_mounts(struct decision_box *box, const struct ck_
     return lines;
 }
 
+static const char *const *list_egress(struct decision_box *box, const struct ck_verdict *verdict)
+{
+    if (verdict->egress_count == 0)
+        return NULL;
+    const char **rules = ck_arena_array(&box->text, verdict->egress_count + 1, sizeof *rules);
+    for (size_t i = 0; rules != NULL && i < verdict->egress_count; i++) {
+        char text[CK_DESTINATION_TEXT_SIZE];
+        rules[i] = ck_arena_strdup(&box->text, ck_destination_text(&verdict->egress[i], text));
+        if (rules[i] == NULL)
+            return NULL;
+    }
+    return rules;
+}
+
 static void describe(struct decision_box *box, const struct ck_plan *plan)
 {
     struct choke_decision *decision = &box->decision;
@@ -65,6 +79,7 @@ static void describe(struct decision_box *box, const struct ck_plan *plan)
         .layers = box->layers,
         .mounts = list_mounts(box, plan),
         .jail_argv = plan->wrap.argv != NULL ? ck_arena_strv(&box->text, plan->wrap.argv) : NULL,
+        .egress = list_egress(box, &plan->verdict),
     };
     if (!allowed)
         decision->error = plan->verdict.error;
@@ -75,7 +90,9 @@ static bool complete(const struct choke_decision *decision, const struct ck_plan
 {
     return decision->rule != NULL && (plan->tool_name == NULL || decision->tool_name != NULL) &&
            (plan->tool_path == NULL || decision->tool_path != NULL) && (plan->argv == NULL || decision->argv != NULL) &&
-           (plan->env == NULL || decision->env != NULL) && (plan->wrap.argv == NULL || decision->jail_argv != NULL) &&
+           (plan->env == NULL || decision->env != NULL) &&
+           (plan->verdict.egress_count == 0 || decision->egress != NULL) &&
+           (plan->wrap.argv == NULL || decision->jail_argv != NULL) &&
            ((plan->cage.fd < 0 && plan->confine.grants == NULL) || decision->outcome != CHOKE_NONE ||
             decision->mounts != NULL);
 }

@@ -70,6 +70,7 @@ static void destroy(struct choke_job *job)
         dequeue(job);
     unlink_job(job);
     ck_run_done(&job->run);
+    ck_egress_done(job);
     choke_result_free(job->result);
     drop_plan(job);
     free(job->hashes);
@@ -116,6 +117,7 @@ void ck_job_ended(void *data, struct ck_run *run)
     struct choke_job *job = run->owner;
     (void)data;
     ck_result_end(job->result, run);
+    ck_egress_end(job);
     ck_audit_outcome(job);
     conclude(job);
 }
@@ -165,7 +167,12 @@ static void refuse_call(struct choke_job *job, const struct choke_request *reque
 static void launch(struct choke_job *job, const char *const *egress, const struct ck_plan *plan)
 {
     struct choke_error error;
-    if (ck_watch_start(&job->context->watch, &job->run, plan, &error) < 0) {
+    int result = ck_egress_prepare(job, plan);
+    if (result < 0)
+        (void)ck_error_set(&error, CHOKE_SPAWN_FAILED, -result, "cannot prepare for egress: %s", strerror(-result));
+    else
+        result = ck_watch_start(&job->context->watch, &job->run, plan, &error);
+    if (result < 0) {
         refuse(job, &error);
         return;
     }
@@ -178,8 +185,8 @@ static void postpone(struct choke_job *job, const struct choke_request *request,
 {
     struct choke_context *context = job->context;
     struct choke_error error;
-    job->egress = request->egress != NULL ? ck_arena_strv(&plan->arena, request->egress) : NULL;
-    job->plan = request->egress == NULL || job->egress != NULL ? ck_plan_take(plan) : NULL;
+    job->asked = request->egress != NULL ? ck_arena_strv(&plan->arena, request->egress) : NULL;
+    job->plan = request->egress == NULL || job->asked != NULL ? ck_plan_take(plan) : NULL;
     if (job->plan == NULL) {
         (void)ck_error_oom(&error);
         error.outcome = CHOKE_SPAWN_FAILED;
@@ -229,9 +236,9 @@ static void launch_waiting(struct choke_job *job, const struct choke_error *unsy
         job->result->rule = "audit";
         refuse(job, unsynced);
     } else {
-        launch(job, (const char *const *)job->egress, job->plan);
+        launch(job, (const char *const *)job->asked, job->plan);
     }
-    job->egress = NULL;
+    job->asked = NULL;
     drop_plan(job);
 }
 

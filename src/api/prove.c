@@ -23,7 +23,8 @@
 #include <sys/wait.h>
 
 #define PROOF_NS (2 * CK_NS_PER_S)
-#define ALL_WALLS ((UINT32_C(1) << CK_WALLS) - 1)
+#define USUAL_WALLS ((UINT32_C(1) << CK_WALL_EGRESS) - 1)
+#define EGRESS_WALLS (USUAL_WALLS | UINT32_C(1) << CK_WALL_EGRESS)
 #define CONFINED_WALLS \
     (UINT32_C(1) << CK_WALL_LANDLOCK | UINT32_C(1) << CK_WALL_EXECS | UINT32_C(1) << CK_WALL_SECCOMP | \
      UINT32_C(1) << CK_WALL_NO_CAPABILITIES | UINT32_C(1) << CK_WALL_NO_NEW_PRIVS)
@@ -61,16 +62,18 @@ static void judge_layers(uint32_t held, uint32_t wanted, struct ck_jail_state *s
             continue;
         state->reason = "not_permitted";
         (void)snprintf(state->words, sizeof state->words, "its layer '%s' does not hold on this machine",
-                       ck_jail_native.layers[wall]);
+                       wall == CK_WALL_EGRESS ? "egress" : ck_jail_native.layers[wall]);
         return;
     }
     state->holds = true;
 }
 
-static void prove_native(struct choke_context *context, struct ck_jail_state *state)
+static void prove_native(struct choke_context *context, bool egress, struct ck_jail_state *state)
 {
-    const struct ck_native_wanted bare = {
-        .search = context->search.paths, .search_count = context->search.count, .arena = &context->text};
+    const struct ck_native_wanted bare = {.search = context->search.paths,
+                                          .search_count = context->search.count,
+                                          .egress = egress,
+                                          .arena = &context->text};
     struct ck_wire_proved proved = {0};
     struct choke_error error = {0};
     CK_FD program_fd = -1;
@@ -84,7 +87,7 @@ static void prove_native(struct choke_context *context, struct ck_jail_state *st
     if (proved.error != 0)
         explain_failure(&proved, state);
     else
-        judge_layers(proved.held, ALL_WALLS, state);
+        judge_layers(proved.held, egress ? EGRESS_WALLS : USUAL_WALLS, state);
 }
 
 /* ---- bwrap ------------------------------------------------------------------------------- */
@@ -94,7 +97,7 @@ static int run_proof(struct choke_context *context, const struct ck_plan *plan, 
                      struct choke_error *error)
 {
     CK_FD out = open("/dev/null", O_RDWR | O_CLOEXEC);
-    const struct ck_pipes pipes = {.out = {out, out}, .err = {out, out}};
+    const struct ck_run_pipes pipes = {.out = {out, out}, .err = {out, out}};
     uint64_t deadline_ns = ck_clock_now_ns() + PROOF_NS;
     struct ck_warden *warden = NULL;
     bool fresh;
@@ -154,10 +157,12 @@ static void fail_landing(const struct ck_wire_report *report, struct ck_jail_sta
     say(state, "not_permitted", &error);
 }
 
-static void prove_bwrap(struct choke_context *context, struct ck_jail_state *state)
+static void prove_bwrap(struct choke_context *context, bool egress, struct ck_jail_state *state)
 {
-    const struct ck_native_wanted bare = {
-        .search = context->search.paths, .search_count = context->search.count, .arena = &context->text};
+    const struct ck_native_wanted bare = {.search = context->search.paths,
+                                          .search_count = context->search.count,
+                                          .egress = egress,
+                                          .arena = &context->text};
     struct ck_wire_report report = {0};
     struct choke_error error = {0};
     struct ck_plan plan;
@@ -173,7 +178,7 @@ static void prove_bwrap(struct choke_context *context, struct ck_jail_state *sta
     else if (report.stage != CK_STAGE_NONE || report.code != CLD_EXITED)
         fail_landing(&report, state);
     else
-        judge_layers(report.held | lacking(&plan), ALL_WALLS, state);
+        judge_layers(report.held | lacking(&plan), egress ? EGRESS_WALLS : USUAL_WALLS, state);
     ck_plan_done(&plan);
 }
 
@@ -233,13 +238,13 @@ static void prove_confined(struct choke_context *context, struct ck_jail_state *
     ck_scratch_remove(&outside);
 }
 
-void ck_prove_jail(void *data, const struct ck_jail *jail, struct ck_jail_state *ret_state)
+void ck_prove_jail(void *data, const struct ck_jail *jail, bool egress, struct ck_jail_state *ret_state)
 {
     struct choke_context *context = data;
     if (jail == &ck_jail_native)
-        prove_native(context, ret_state);
+        prove_native(context, egress, ret_state);
     else if (jail == &ck_jail_bwrap)
-        prove_bwrap(context, ret_state);
+        prove_bwrap(context, egress, ret_state);
     else if (jail == &ck_jail_confined)
         prove_confined(context, ret_state);
 }

@@ -14,6 +14,7 @@
 /* How long the caller waits for a list of changes; copying them is work that was asked for. */
 #define LIST_NS CK_NS_PER_S
 #define KEEP_NS (30 * CK_NS_PER_S)
+#define EGRESS_LIMITS 2 /* those that the proxy holds */
 
 /* The public part first; the strings it points to live and die with it, also when the context is gone. */
 struct result_box {
@@ -22,7 +23,8 @@ struct result_box {
     struct ck_kept kept[2]; /* the streams, once there are any */
     const char *layers[CK_LAYERS_MAX + 1];
     struct ck_changes changes;
-    struct choke_limit limits[CK_LIMITS];
+    struct choke_limit limits[CK_LIMITS + EGRESS_LIMITS];
+    struct choke_egress egress;
 };
 
 static const char *const no_layers[] = {NULL};
@@ -91,12 +93,47 @@ static void list_limits(struct result_box *box, const struct ck_plan *plan)
             box->limits[result->limit_count++] = (struct choke_limit){
                 .name = limit_names[i], .value = plan->limits[i] >> (bytes ? 20 : 0), .mechanism = "none"};
     }
+    const struct ck_limits *limits = &plan->verdict.limits;
+    const struct choke_limit egress[EGRESS_LIMITS] = {{"egress_mib", limits->egress_mib, "proxy"},
+                                                      {"egress_connections", limits->egress_connections, "proxy"}};
+    for (size_t i = 0; i < EGRESS_LIMITS && plan->verdict.egress_count > 0; i++)
+        if (egress[i].value != 0)
+            box->limits[result->limit_count++] = egress[i];
     result->limits = box->limits;
+}
+
+/* Without memory for the texts the list is cut; it is in the request, too. */
+static void list_rules(struct result_box *box, const struct ck_verdict *verdict)
+{
+    static const char *const none[] = {NULL};
+    const char **rules = ck_arena_array(&box->text, verdict->egress_count + 1, sizeof *rules);
+    for (size_t i = 0; rules != NULL && i < verdict->egress_count; i++) {
+        char text[CK_DESTINATION_TEXT_SIZE];
+        rules[i] = ck_arena_strdup(&box->text, ck_destination_text(&verdict->egress[i], text));
+    }
+    box->egress.rules = rules != NULL ? rules : none;
+}
+
+void ck_result_egress(struct choke_result *result, const struct ck_gate_totals *totals, bool spent)
+{
+    struct result_box *box = (struct result_box *)result;
+    if (result->jail == NULL)
+        return;
+    box->egress.allowed = totals->opened;
+    box->egress.refused = totals->refused;
+    box->egress.failed = totals->failed;
+    box->egress.sent_bytes = totals->up_bytes;
+    box->egress.received_bytes = totals->down_bytes;
+    result->egress = &box->egress;
+    if (spent && result->limit_hit == NULL)
+        result->limit_hit = "egress";
 }
 
 void ck_result_started(struct choke_result *result, const struct ck_plan *plan)
 {
     struct result_box *box = (struct result_box *)result;
+    if (plan->verdict.egress_count > 0)
+        list_rules(box, &plan->verdict);
     memcpy(box->layers, plan->layers, sizeof box->layers);
     result->layers = box->layers;
     result->jail = plan->jail.jail->name;
@@ -142,7 +179,8 @@ static void set_ending(struct choke_result *result, const struct ck_run *run)
     bool late = run->lost && run->ended_ns >= run->deadline_ns;
     if (report->stage == CK_STAGE_CWD)
         result->outcome = CHOKE_CWD;
-    else if (report->stage == CK_STAGE_EXECS || report->stage == CK_STAGE_WORKSPACE || report->stage == CK_STAGE_LIMITS)
+    else if (report->stage == CK_STAGE_EXECS || report->stage == CK_STAGE_WORKSPACE ||
+             report->stage == CK_STAGE_LIMITS || report->stage == CK_STAGE_EGRESS)
         result->outcome = CHOKE_JAIL_UNAVAILABLE;
     else if (report->stage != CK_STAGE_NONE)
         result->outcome = CHOKE_SPAWN_FAILED;

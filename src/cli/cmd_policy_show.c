@@ -102,7 +102,9 @@ static void print_limits(FILE *out, const json_t *limits)
                 {"processes", "", " processes"},
                 {"cpu_s", "", " s of CPU time"},
                 {"file_size_mib", "files of ", " MiB"},
-                {"open_files", "", " open files"}};
+                {"open_files", "", " open files"},
+                {"egress_mib", "", " MiB each way through the proxy"},
+                {"egress_connections", "", " connections through the proxy"}};
     const char *lead = "; at most ";
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

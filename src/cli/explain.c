@@ -35,6 +35,7 @@ static int set_decision(json_t *object, const struct choke_decision *decision)
     bad |= json_object_set_new(object, "layers", ck_json_list(decision->layers));
     bad |= json_object_set_new(object, "mounts", ck_json_list(decision->mounts));
     bad |= json_object_set_new(object, "jail_argv", ck_json_list(decision->jail_argv));
+    bad |= json_object_set_new(object, "egress", ck_json_list(decision->egress));
     bad |= json_object_set_new(object, "error", ck_json_error(&decision->error));
     return bad;
 }
@@ -94,6 +95,7 @@ static void print_decision(FILE *out, const struct choke_decision *decision)
     print_words(out, "layers", decision->layers);
     for (const char *const *mount = decision->mounts; mount && *mount; mount++)
         print_line(out, "mount", *mount);
+    print_words(out, "egress", decision->egress);
     print_words(out, "command", decision->jail_argv);
     for (const char *const *variable = decision->env; variable && *variable; variable++)
         print_word(out, "env", *variable);

@@ -153,6 +153,25 @@ static int set_changes(json_t *object, const struct choke_result *result)
     return bad;
 }
 
+static json_t *egress_object(const struct choke_egress *egress)
+{
+    if (!egress)
+        return json_null();
+    json_t *object = json_object();
+    int bad = 0;
+
+    bad |= json_object_set_new(object, "rules", ck_json_list(egress->rules));
+    bad |= json_object_set_new(object, "allowed", json_integer((json_int_t)egress->allowed));
+    bad |= json_object_set_new(object, "refused", json_integer((json_int_t)egress->refused));
+    bad |= json_object_set_new(object, "failed", json_integer((json_int_t)egress->failed));
+    bad |= json_object_set_new(object, "sent_bytes", json_integer((json_int_t)egress->sent_bytes));
+    bad |= json_object_set_new(object, "received_bytes", json_integer((json_int_t)egress->received_bytes));
+    if (!bad)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
 static int set_decision(json_t *object, const struct choke_result *result)
 {
     int bad = 0;
@@ -172,7 +191,8 @@ static void write_json(struct ck_session *session, const struct choke_result *re
     json_t *object = json_object();
 
     if (set_ending(object, result) || set_cost(object, result) || set_decision(object, result) ||
-        set_limits(object, result) || set_changes(object, result))
+        set_limits(object, result) || set_changes(object, result) ||
+        json_object_set_new(object, "egress", egress_object(result->egress)))
         session->out.error = ENOMEM;
     else
         ck_json_write(&session->out, object);

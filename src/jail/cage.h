@@ -13,6 +13,7 @@
  *   /tmp                empty, gone with the run; /tmp/probe is HOME, /dev/shm leads to /tmp/shm
  *   /proc               of the run's own processes, read-only
  *   /dev                null zero full random urandom
+ *   127.0.0.1:3128      with egress, the way to the proxy; each run has a network of its own then, in which nobody else is
  */
 #ifndef CK_JAIL_CAGE_H
 #define CK_JAIL_CAGE_H
@@ -26,6 +27,7 @@
 #define CK_CAGE_TMP "/tmp"
 #define CK_CAGE_SCRATCH "/tmp/probe"
 #define CK_CAGE_SHM "/tmp/shm"
+#define CK_CAGE_GATE_PORT 3128
 #define CK_CAGE_OLD ".old" /* for what stands there until it is in its place; empty when the tool starts */
 
 /* Paths of the inside are relative to the new root, those of the host begin with '/'. */
@@ -52,6 +54,8 @@ struct ck_cage_program {
     uint32_t filter_at, filter_count;                    /* struct sock_filter */
     uint32_t tmp_options_at;                             /* of the mount of /tmp: "mode=0755,size=..." */
     uint64_t landlock_fs, landlock_net, landlock_scoped; /* what is handled; 0 everywhere: no Landlock */
+    uint32_t
+        gate_port; /* with egress: where the one listener is, on loopback inside; 0: no egress, and no socket at all */
 };
 
 /* The text at an offset, NULL for 0. */
@@ -76,6 +80,7 @@ enum ck_cage_wall {
     CK_WALL_SECCOMP,
     CK_WALL_NO_CAPABILITIES,
     CK_WALL_NO_NEW_PRIVS,
+    CK_WALL_EGRESS, /* of a jail with a gate only: nothing but the gate can be reached */
     CK_WALLS,
 };
 

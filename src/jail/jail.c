@@ -21,29 +21,29 @@ const struct ck_jail *ck_jail_find(const char *name)
     return NULL;
 }
 
-const struct ck_jail_state *ck_jail_look(struct ck_jails *jails, const struct ck_jail *jail)
+const struct ck_jail_state *ck_jail_look(struct ck_jails *jails, const struct ck_jail *jail, bool egress)
 {
     size_t i = 0;
     while (adapters[i] != jail)
         i++;
-    struct ck_jail_state *state = &jails->states[i];
+    struct ck_jail_state *state = &jails->states[egress ? 1 : 0][i];
     if (!state->known) {
         *state = (struct ck_jail_state){.reason = "not_installed"};
         if (jail == &ck_jail_none)
-            state->holds = true;
+            state->holds = !egress;
         else if (jails->prove != NULL)
-            jails->prove(jails->data, jail, state);
+            jails->prove(jails->data, jail, egress, state);
         state->known = state->failed == 0;
     }
     return state;
 }
 
 /* The first of them that holds, into choice; none: choice->jail stays NULL. */
-static int first_of(struct ck_jails *jails, const struct ck_jail *const *wanted, size_t count,
+static int first_of(struct ck_jails *jails, const struct ck_jail *const *wanted, size_t count, bool egress,
                     struct ck_jail_choice *choice, struct choke_error *error)
 {
     for (size_t i = 0; i < count && choice->jail == NULL; i++) {
-        const struct ck_jail_state *state = ck_jail_look(jails, wanted[i]);
+        const struct ck_jail_state *state = ck_jail_look(jails, wanted[i], egress);
         if (state->failed != 0)
             return ck_error_set(error, CHOKE_SPAWN_FAILED, state->failed, "jail '%s' cannot be tried: %s",
                                 wanted[i]->name, strerror(state->failed));
@@ -65,11 +65,12 @@ static int choose_named(struct ck_jails *jails, enum choke_jail wanted, struct c
     const struct ck_jail *jail = wanted == CHOKE_JAIL_NATIVE  ? &ck_jail_native
                                  : wanted == CHOKE_JAIL_BWRAP ? &ck_jail_bwrap
                                                               : &ck_jail_none;
-    int result = wanted == CHOKE_JAIL_NATIVE ? first_of(jails, forms, sizeof forms / sizeof forms[0], choice, error)
-                                             : first_of(jails, &jail, 1, choice, error);
+    int result = wanted == CHOKE_JAIL_NATIVE
+                     ? first_of(jails, forms, sizeof forms / sizeof forms[0], false, choice, error)
+                     : first_of(jails, &jail, 1, false, choice, error);
     if (result < 0 || choice->jail != NULL)
         return result;
-    const struct ck_jail_state *state = ck_jail_look(jails, jail);
+    const struct ck_jail_state *state = ck_jail_look(jails, jail, false);
     return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP, "jail '%s' is not to be had here (%s): %s", jail->name,
                         state->reason, state->words);
 }
@@ -84,24 +85,44 @@ static int refuse_less(struct ck_jails *jails, const struct ck_jail *jail, struc
     return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP,
                         "a jail is required (--require-jail, --sandbox), and of the native one there is only the part "
                         "without namespaces: %s",
-                        ck_jail_look(jails, &ck_jail_native)->words);
+                        ck_jail_look(jails, &ck_jail_native, false)->words);
 }
 
-int ck_jail_choose(struct ck_jails *jails, enum choke_jail wanted, bool required, bool egress,
+/* Without a network namespace nothing keeps a tool from going around the proxy. */
+static int choose_with_egress(struct ck_jails *jails, enum choke_jail wanted, struct ck_jail_choice *choice,
+                              struct choke_error *error)
+{
+    static const struct ck_jail *const able[] = {&ck_jail_native, &ck_jail_bwrap};
+    size_t first = wanted == CHOKE_JAIL_BWRAP ? 1 : 0;
+    size_t count = wanted == CHOKE_JAIL_NONE ? 0 : wanted == CHOKE_JAIL_AUTO ? 2 : 1;
+    int result = first_of(jails, able + first, count, true, choice, error);
+    if (result < 0 || choice->jail != NULL)
+        return result;
+    if (count == 0)
+        return ck_error_set(
+            error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP,
+            "egress can be bounded in a jail only, and the run would be in none; ask for --jail auto, or "
+            "leave --egress out");
+    const struct ck_jail_state *state = ck_jail_look(jails, able[first], true);
+    return ck_error_set(
+        error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP,
+        "egress cannot be bounded here, for jail '%s' with a network of its own is not to be had (%s): %s",
+        able[first]->name, state->reason, state->words);
+}
+
+int ck_jail_choose(struct ck_jails *jails, enum choke_jail wanted, struct ck_jail_needs needs,
                    struct ck_jail_choice *ret_choice, struct choke_error *error)
 {
     *ret_choice = (struct ck_jail_choice){0};
+    if (needs.egress)
+        return choose_with_egress(jails, wanted, ret_choice, error);
     int result = wanted == CHOKE_JAIL_AUTO
-                     ? first_of(jails, preferred, sizeof preferred / sizeof preferred[0], ret_choice, error)
+                     ? first_of(jails, preferred, sizeof preferred / sizeof preferred[0], false, ret_choice, error)
                      : choose_named(jails, wanted, ret_choice, error);
     if (result < 0)
         return result;
     if (ret_choice->jail == NULL)
         ret_choice->jail = &ck_jail_none;
-    if (egress)
-        return ck_error_set(
-            error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP,
-            "egress cannot be bounded in this version; leave --egress out: a tool in a jail has no network");
     bool less = ret_choice->jail == &ck_jail_none || ret_choice->jail == &ck_jail_confined;
-    return required && less ? refuse_less(jails, ret_choice->jail, error) : 0;
+    return needs.whole && less ? refuse_less(jails, ret_choice->jail, error) : 0;
 }

@@ -29,13 +29,19 @@ struct ck_jail_state {
     char words[256];    /* the same for people: what was tried and what came of it */
 };
 
+/* What is asked of a jail. */
+struct ck_jail_needs {
+    bool whole;  /* all of it, not one that holds in part */
+    bool egress; /* with a way out that can be bounded, which only a jail with a network of its own has */
+};
+
 /*
- * The adapters as a context sees them. prove finds out by doing, and is called once for an adapter, when it is first
- * wanted. Without prove only `none` is to be had.
+ * The adapters as a context sees them. prove finds out by doing, and is called once for an adapter, and once for it with
+ * egress, when it is first wanted. Without prove only `none` is to be had.
  */
 struct ck_jails {
-    struct ck_jail_state states[CK_JAILS_MAX]; /* in the order of the registry */
-    void (*prove)(void *data, const struct ck_jail *jail, struct ck_jail_state *ret_state);
+    struct ck_jail_state states[2][CK_JAILS_MAX]; /* without egress and with it, in the order of the registry */
+    void (*prove)(void *data, const struct ck_jail *jail, bool egress, struct ck_jail_state *ret_state);
     void *data;
 };
 
@@ -55,14 +61,13 @@ extern const struct ck_jail ck_jail_seatbelt; /* not for Linux: not in the regis
 const struct ck_jail *ck_jail_find(const char *name);
 
 /* What is known of an adapter of this build; it is proven now if it was not before, or if that failed. */
-const struct ck_jail_state *ck_jail_look(struct ck_jails *jails, const struct ck_jail *jail);
+const struct ck_jail_state *ck_jail_look(struct ck_jails *jails, const struct ck_jail *jail, bool egress);
 
 /*
- * wanted is never CHOKE_JAIL_DEFAULT. required: the whole of a jail, not one that holds in part. Failures have outcome
- * CHOKE_JAIL_UNAVAILABLE; or CHOKE_SPAWN_FAILED where what a jail is worth could not be found out: a weaker one is no
- * answer to that.
+ * wanted is never CHOKE_JAIL_DEFAULT. Failures have outcome CHOKE_JAIL_UNAVAILABLE; or CHOKE_SPAWN_FAILED where what a jail
+ * is worth could not be found out: a weaker one is no answer to that.
  */
-int ck_jail_choose(struct ck_jails *jails, enum choke_jail wanted, bool required, bool egress,
+int ck_jail_choose(struct ck_jails *jails, enum choke_jail wanted, struct ck_jail_needs needs,
                    struct ck_jail_choice *ret_choice, struct choke_error *error);
 
 #endif

@@ -258,12 +258,19 @@ static int landlock_abi(void)
     return abi < 0 ? 0 : (int)abi;
 }
 
-static int write_program(struct ck_program *program, bool tracing, int *ret_fd)
+static int write_program(struct ck_program *program, const struct ck_native_wanted *wanted, int *ret_fd)
 {
     struct sock_filter *filter = NULL;
     struct ck_program_settings settings = {
-        .uid = geteuid(), .gid = getegid(), .tmp_options = TMP_OPTIONS, .landlock_abi = landlock_abi()};
-    int r = ck_seccomp_build(tracing ? CK_SECCOMP_TRACING : 0, &filter, &settings.filter_count);
+        .uid = geteuid(),
+        .gid = getegid(),
+        .tmp_options = TMP_OPTIONS,
+        .landlock_abi = landlock_abi(),
+        .gate_port = wanted->egress ? CK_CAGE_GATE_PORT : 0,
+    };
+    unsigned options =
+        (wanted->tracing ? (unsigned)CK_SECCOMP_TRACING : 0) | (wanted->egress ? (unsigned)CK_SECCOMP_EGRESS : 0);
+    int r = ck_seccomp_build(options, &filter, &settings.filter_count);
     if (r < 0)
         return r;
     settings.filter = filter;
@@ -289,7 +296,7 @@ int ck_native_make(const struct ck_native_wanted *wanted, int *ret_fd, struct ch
     for (size_t i = 0; r == 0 && i < wanted->count; i++)
         r = add_file(&program, &depend, &wanted->files[i], wanted->arena);
     if (r == 0)
-        r = write_program(&program, wanted->tracing, ret_fd);
+        r = write_program(&program, wanted, ret_fd);
     ck_depend_done(&depend);
     ck_program_done(&program);
     if (r < 0)

@@ -23,6 +23,7 @@ struct ck_native_wanted {
     const char *const *search; /* for "#!/usr/bin/env NAME" */
     size_t search_count;
     bool tracing;           /* the files trace each other: strace */
+    bool egress;            /* there is a gate, and sockets to reach it */
     struct ck_arena *arena; /* for the made paths */
 };
 

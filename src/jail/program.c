@@ -150,6 +150,7 @@ static size_t pack(struct packer *packer, const struct ck_program *program, cons
         .steps_count = (uint32_t)program->steps_count,
         .execs_count = (uint32_t)program->execs_count,
         .filter_count = (uint32_t)settings->filter_count,
+        .gate_port = settings->gate_port,
     };
     set_landlock(&head, settings->landlock_abi);
     (void)put(packer, &head, sizeof head, 8);

@@ -33,7 +33,8 @@ struct ck_program_settings {
     const struct sock_filter *filter;
     size_t filter_count;
     const char *tmp_options;
-    int landlock_abi; /* 0: none */
+    int landlock_abi;   /* 0: none */
+    uint32_t gate_port; /* 0: no egress */
 };
 
 /* The text is copied. outside may be NULL. A step that is there already is not added again. */

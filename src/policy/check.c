@@ -7,6 +7,7 @@
  */
 #include "policy/check.h"
 
+#include "base/destination.h"
 #include "base/quote.h"
 #include "policy/environment.h"
 #include "policy/schema.h"
@@ -249,42 +250,22 @@ static int check_execs(const struct check *check)
     return r;
 }
 
-static bool is_port(const char *text)
-{
-    size_t length = strspn(text, DIGITS);
-    return length >= 1 && length <= 5 && text[length] == '\0' && text[0] != '0' &&
-           (length < 5 || strcmp(text, "65535") <= 0);
-}
-
-/* "host", "*.suffix", each with or without ":port", in lower case; "*" and "*.com" would be everybody. */
-static bool is_destination(const char *text)
-{
-    size_t length = strcspn(text, ":");
-    bool wild = strncmp(text, "*.", 2) == 0;
-    const char *host = wild ? text + 2 : text;
-    size_t host_length = length - (size_t)(host - text);
-    const char *dot = memchr(host, '.', host_length);
-    bool good = length >= 1 && length <= 253 && host_length >= 1 && (!wild || dot != NULL) &&
-                strspn(host, LOWER DIGITS ".-") >= host_length && (text[length] == '\0' || is_port(text + length + 1));
-    for (size_t at = 0, start = 0; good && at <= host_length; at++) {
-        if (at < host_length && host[at] != '.')
-            continue;
-        good = at > start && at - start <= 63 && host[start] != '-' && host[at - 1] != '-';
-        start = at + 1;
-    }
-    return good;
-}
-
+/* One spelling for each, so that two policies can be compared by eye. */
 static int check_egress(const struct check *check)
 {
     const struct ck_list *egress = &check->tool->egress;
-    for (uint32_t i = 0; i < egress->count; i++)
-        if (!is_destination(egress->items[i]))
-            return REFUSE(
-                check, ck_node_entry(value_of(check, "egress"), i),
-                "'%s' in 'egress' in %s is no destination; it must be 'host', '*.domain.tld', or one of these "
-                "with ':port', in lower case",
-                CK_QUOTE(egress->items[i]), check->label);
+    for (uint32_t i = 0; i < egress->count; i++) {
+        const struct ck_node *place = ck_node_entry(value_of(check, "egress"), i);
+        char usual[CK_DESTINATION_TEXT_SIZE];
+        struct ck_destination destination;
+        const char *reason;
+        if (ck_destination_parse(egress->items[i], &destination, &reason) < 0)
+            return REFUSE(check, place, "'%s' in 'egress' in %s is no destination: it %s", CK_QUOTE(egress->items[i]),
+                          check->label, reason);
+        if (strcmp(ck_destination_text(&destination, usual), egress->items[i]) != 0)
+            return REFUSE(check, place, "'%s' in 'egress' in %s must be written '%s'", CK_QUOTE(egress->items[i]),
+                          check->label, usual);
+    }
     return 0;
 }
 

@@ -261,3 +261,48 @@ const char **ck_env_build(struct ck_arena *arena, const struct ck_policy *policy
             return NULL;
     return env;
 }
+
+/* ---- the way to a proxy ------------------------------------------------------------------ */
+
+/*
+ * Who reads what is in docs/egress.md. The names in lower case are those that curl and git read for plain HTTP, of which
+ * they ignore HTTP_PROXY: a web server would let its client set that. The empty ones say that there is no exception.
+ */
+static const struct proxy_variable {
+    const char *name;
+    const char *value; /* NULL: the proxy */
+} proxy_variables[] = {
+    {"HTTPS_PROXY", NULL},       {"HTTP_PROXY", NULL},
+    {"ALL_PROXY", NULL},         {"NO_PROXY", ""},
+    {"https_proxy", NULL},       {"http_proxy", NULL},
+    {"all_proxy", NULL},         {"no_proxy", ""},
+    {"npm_config_proxy", NULL},  {"npm_config_https_proxy", NULL},
+    {"NODE_USE_ENV_PROXY", "1"},
+};
+
+#define PROXY_VARIABLES (sizeof proxy_variables / sizeof proxy_variables[0])
+
+static bool is_about_proxies(const char *variable)
+{
+    size_t length = strcspn(variable, "=");
+    for (size_t i = 0; i < PROXY_VARIABLES; i++)
+        if (strncasecmp(proxy_variables[i].name, variable, length) == 0 && proxy_variables[i].name[length] == '\0')
+            return true;
+    return length == strlen("npm_config_noproxy") && strncasecmp("npm_config_noproxy", variable, length) == 0;
+}
+
+const char **ck_env_with_proxy(struct ck_arena *arena, const char *const *env, const char *url)
+{
+    const char **with = ck_arena_array(arena, count_strings(env) + PROXY_VARIABLES + 1, sizeof *with);
+    size_t at = 0;
+    for (; with != NULL && *env != NULL; env++)
+        if (!is_about_proxies(*env))
+            with[at++] = *env;
+    for (size_t i = 0; with != NULL && i < PROXY_VARIABLES; i++) {
+        const char *value = proxy_variables[i].value != NULL ? proxy_variables[i].value : url;
+        with[at] = ck_arena_printf(arena, "%s=%s", proxy_variables[i].name, value);
+        if (with[at++] == NULL)
+            return NULL;
+    }
+    return with;
+}

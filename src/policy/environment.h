@@ -45,4 +45,10 @@ bool ck_env_name_settable(const char *name, size_t length);
 const char **ck_env_build(struct ck_arena *arena, const struct ck_policy *policy, const struct ck_tool *const *tools,
                           const struct ck_host_environment *host, const char *const *extras);
 
+/*
+ * The same environment with the variables by which tools find a proxy, all of them set to url (an address, without
+ * credentials), in the place of any that stood there in whatever case. NULL when out of memory.
+ */
+const char **ck_env_with_proxy(struct ck_arena *arena, const char *const *env, const char *url);
+
 #endif

@@ -13,7 +13,6 @@
 #include "policy/environment.h"
 #include "policy/sandbox.h"
 #include "policy/secret.h"
-#include "policy/width.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -23,8 +22,7 @@
 
 #define PROBE_MAX_BYTES 64
 #define EGRESS_MAX_COUNT 256
-#define EGRESS_MAX_BYTES 261 /* "*." and a DNS name and ":65535" */
-#define LIST_BYTES 640       /* of a message, for the tools or variables that would be right */
+#define LIST_BYTES 640 /* of a message, for the tools or variables that would be right */
 
 struct judge {
     const struct ck_policy *policy;
@@ -273,12 +271,13 @@ static bool is_external(const struct ck_verdict *verdict)
     return external;
 }
 
-/* Asking that there be a jail is asking for one. */
+/* Asking that there be a jail is asking for one, and so is asking for what only a jail can hold. */
 static bool choose_jail(const struct judge *judge)
 {
     const struct choke_request *request = judge->request;
     bool required = request->require_jail || request->sandbox;
-    bool wanted = is_external(judge->verdict) || required;
+    bool egress = request->egress != NULL && request->egress[0] != NULL;
+    bool wanted = is_external(judge->verdict) || required || egress;
     bool overlay = judge->verdict->tool->workspace == CK_WORKSPACE_OVERLAY; /* no other jail has it */
     switch (request->jail) {
     case CHOKE_JAIL_DEFAULT:
@@ -300,33 +299,62 @@ static bool choose_jail(const struct judge *judge)
     return refuse(judge, CHOKE_INVALID, "request.jail", "jail %d is not known", (int)request->jail);
 }
 
-static bool grants_egress(const struct ck_tool *tool, const char *wanted)
+static bool grants_egress(const struct ck_tool *tool, const struct ck_destination *wanted)
 {
-    for (uint32_t i = 0; i < tool->egress.count; i++)
-        if (ck_destination_within(wanted, tool->egress.items[i]))
+    for (uint32_t i = 0; i < tool->egress.count; i++) {
+        struct ck_destination granted;
+        const char *reason;
+        if (ck_destination_parse(tool->egress.items[i], &granted, &reason) == 0 &&
+            ck_destination_covers(&granted, wanted))
             return true;
+    }
     return false;
 }
 
-/* Whether a jail can hold the list is not known here; only that its entries can be host names, and are granted. */
+/* The tool that does not grant it, of the one that is called and those that it runs for the caller; or NULL. */
+static const struct ck_tool *withholds_egress(const struct ck_verdict *verdict, const struct ck_destination *wanted)
+{
+    if (!grants_egress(verdict->tool, wanted))
+        return verdict->tool;
+    for (size_t i = 0; i < verdict->reading.nested_count; i++)
+        if (!grants_egress(verdict->reading.nested[i].tool, wanted))
+            return verdict->reading.nested[i].tool;
+    return NULL;
+}
+
+static bool check_destination(const struct judge *judge, const char *text, struct ck_destination *ret_destination)
+{
+    const char *reason;
+    if (ck_destination_parse(text, ret_destination, &reason) < 0)
+        return refuse(judge, CHOKE_INVALID, "request.egress", "egress entry '%s' %s", CK_SECRET_QUOTE(text), reason);
+    const struct ck_tool *tool = withholds_egress(judge->verdict, ret_destination);
+    if (tool == NULL)
+        return true;
+    char rule[CK_RULE_MAX];
+    return refuse(judge, CHOKE_DISALLOWED, tool_rule(rule, tool, ".egress"),
+                  "'%s' is not a destination that the policy grants '%s'", CK_SECRET_QUOTE(text), tool->name);
+}
+
+/* Whether a jail can hold the list is not known here; only that its entries are destinations, and are granted. */
 static bool check_egress(const struct judge *judge)
 {
     const char *const *egress = judge->request->egress;
-    for (size_t i = 0; egress != NULL && egress[i] != NULL; i++) {
-        if (i == EGRESS_MAX_COUNT)
+    size_t count = 0;
+    while (egress != NULL && egress[count] != NULL)
+        if (++count > EGRESS_MAX_COUNT)
             return refuse(judge, CHOKE_INVALID, "request.egress", "more than %d egress entries", EGRESS_MAX_COUNT);
-        size_t length = strnlen(egress[i], EGRESS_MAX_BYTES + 1);
-        bool good = length >= 1 && length <= EGRESS_MAX_BYTES;
-        for (size_t k = 0; good && k < length; k++)
-            good = egress[i][k] > 0x20 && egress[i][k] < 0x7f;
-        if (!good)
-            return refuse(judge, CHOKE_INVALID, "request.egress", "egress entry '%s' is not a host or host:port",
-                          CK_SECRET_QUOTE(egress[i]));
-        if (!grants_egress(judge->verdict->tool, egress[i]))
-            return refuse(judge, CHOKE_DISALLOWED, TOOL_RULE(judge, ".egress"),
-                          "'%s' is not a destination that the policy grants '%s'", CK_SECRET_QUOTE(egress[i]),
-                          judge->verdict->tool->name);
+    if (count == 0)
+        return true;
+    struct ck_destination *wanted = ck_arena_array(judge->arena, count, sizeof *wanted);
+    if (wanted == NULL) {
+        judge->verdict->no_memory = true;
+        return false;
     }
+    for (size_t i = 0; i < count; i++)
+        if (!check_destination(judge, egress[i], &wanted[i]))
+            return false;
+    judge->verdict->egress = wanted;
+    judge->verdict->egress_count = count;
     return true;
 }
 

@@ -7,6 +7,7 @@
 #ifndef CK_POLICY_JUDGE_H
 #define CK_POLICY_JUDGE_H
 
+#include "base/destination.h"
 #include "chokepoint.h"
 #include "policy/args.h"
 #include "policy/model.h"
@@ -24,7 +25,9 @@ struct ck_verdict {
     uint64_t timeout_ms;
     struct ck_limits limits; /* the least of the tool's and of those that it runs for the caller */
     size_t max_output_bytes;
-    enum choke_jail jail;   /* never DEFAULT */
+    enum choke_jail jail;                /* never DEFAULT */
+    const struct ck_destination *egress; /* what may be reached, in the order of the request; none: nothing */
+    size_t egress_count;
     char rule[CK_RULE_MAX]; /* "tools.git", "tools", "request.argv", "tools.git.env", "credentials", ... */
     struct choke_error error;
     struct ck_reading reading; /* the tool's arguments as they will be, and the paths among them */

@@ -25,6 +25,8 @@ const struct ck_limit_key ck_limit_keys[CK_LIMIT_KEYS] = {
     LIMIT(cpu_s, " seconds", 1, 365 * 24 * 3600),
     LIMIT(file_size_mib, " MiB", 1, 16777216),
     LIMIT(open_files, "", 8, 1048576),
+    LIMIT(egress_mib, " MiB", 1, 16777216),
+    LIMIT(egress_connections, "", 1, 100000),
 };
 
 uint32_t ck_limit_of(const struct ck_limits *limits, const struct ck_limit_key *key)

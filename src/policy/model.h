@@ -46,6 +46,8 @@ struct ck_limits {
     uint32_t cpu_s;
     uint32_t file_size_mib;
     uint32_t open_files;
+    uint32_t egress_mib; /* each way, of all connections together */
+    uint32_t egress_connections;
 };
 
 /* One key of limits: where it is in the struct, and what it may be. */
@@ -56,7 +58,7 @@ struct ck_limit_key {
     uint32_t offset;
 };
 
-#define CK_LIMIT_KEYS 6
+#define CK_LIMIT_KEYS 8
 extern const struct ck_limit_key ck_limit_keys[CK_LIMIT_KEYS];
 
 /* The value of one of them in an entry. */

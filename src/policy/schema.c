@@ -58,6 +58,8 @@ static const cyaml_schema_field_t limits_fields[] = {
     CYAML_FIELD_UINT("cpu_s", OPTIONAL, struct ck_limits, cpu_s),
     CYAML_FIELD_UINT("file_size_mib", OPTIONAL, struct ck_limits, file_size_mib),
     CYAML_FIELD_UINT("open_files", OPTIONAL, struct ck_limits, open_files),
+    CYAML_FIELD_UINT("egress_mib", OPTIONAL, struct ck_limits, egress_mib),
+    CYAML_FIELD_UINT("egress_connections", OPTIONAL, struct ck_limits, egress_connections),
     CYAML_FIELD_END,
 };
 

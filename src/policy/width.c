@@ -9,6 +9,8 @@
  */
 #include "policy/width.h"
 
+#include "base/destination.h"
+
 #include <string.h>
 
 #define DIGITS "0123456789"
@@ -125,12 +127,8 @@ enum ck_width ck_width_of_options(const struct ck_arg_option *before, const stru
 
 bool ck_destination_within(const char *inner, const char *outer)
 {
-    size_t inner_length = strcspn(inner, ":");
-    size_t outer_length = strcspn(outer, ":");
-    if (outer[outer_length] == ':' && strcmp(inner + inner_length, outer + outer_length) != 0)
-        return false;
-    if (inner_length == outer_length && memcmp(inner, outer, inner_length) == 0)
-        return true;
-    size_t suffix = outer_length - 1; /* ".example.com" of "*.example.com" */
-    return outer[0] == '*' && inner_length > suffix && memcmp(inner + inner_length - suffix, outer + 1, suffix) == 0;
+    struct ck_destination wanted, granted;
+    const char *reason;
+    return ck_destination_parse(inner, &wanted, &reason) == 0 && ck_destination_parse(outer, &granted, &reason) == 0 &&
+           ck_destination_covers(&granted, &wanted);
 }

@@ -39,6 +39,8 @@ static const struct {
     [CK_LAYER_NATIVE] = {"native", "jail", JAIL, ""},
     [CK_LAYER_NATIVE_DEGRADED] = {"native-degraded", "jail", JAIL, ""},
     [CK_LAYER_BWRAP] = {"bwrap", "jail", JAIL, ""},
+    [CK_LAYER_NATIVE_EGRESS] = {"native-egress", "jail", JAIL, ""},
+    [CK_LAYER_BWRAP_EGRESS] = {"bwrap-egress", "jail", JAIL, ""},
     [CK_LAYER_SEATBELT] = {"seatbelt", "jail", JAIL, ""},
 };
 
@@ -165,7 +167,9 @@ static bool not_delegated(const struct question *question)
 static bool no_users(const struct question *question)
 {
     char cause[sizeof question->words->cause];
-    bool whole = question->layer == CK_LAYER_NATIVE || question->layer == CK_LAYER_BWRAP;
+    enum ck_layer layer = question->layer;
+    bool whole = layer == CK_LAYER_NATIVE || layer == CK_LAYER_BWRAP || layer == CK_LAYER_NATIVE_EGRESS ||
+                 layer == CK_LAYER_BWRAP_EGRESS;
     if (!whole || question->user_error == 0 || question->said == NULL)
         return false;
     struct question user = *question;
@@ -206,6 +210,8 @@ static void add_detail(enum ck_layer layer, const struct ck_layer_finding *findi
         detail = finding->value != 0 ? "in a user namespace" : "with the caller's privileges";
     else if (layer == CK_LAYER_NATIVE_DEGRADED)
         detail = "without namespaces: landlock, execs, seccomp, no_capabilities, no_new_privs";
+    else if (layer == CK_LAYER_NATIVE_EGRESS || layer == CK_LAYER_BWRAP_EGRESS)
+        detail = "from inside the proxy was reached, and nothing else";
     else if (layers[layer].kind == JAIL)
         detail = "its walls were tried from inside";
     else if (layers[layer].kind == CONTROLLER)

@@ -28,6 +28,8 @@ enum ck_layer {
     CK_LAYER_NATIVE,
     CK_LAYER_NATIVE_DEGRADED, /* the native jail without namespaces */
     CK_LAYER_BWRAP,
+    CK_LAYER_NATIVE_EGRESS, /* with one way out, to the proxy */
+    CK_LAYER_BWRAP_EGRESS,
     CK_LAYER_SEATBELT,
     CK_LAYERS,
 };

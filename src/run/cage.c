@@ -19,7 +19,7 @@
 
 struct ck_cages_entry {
     struct ck_cage_image image;
-    bool tracing;
+    bool tracing, egress;
     struct ck_version files[FILES_MAX];
     char *inside[FILES_MAX]; /* of the tools, which come first */
     size_t count;
@@ -53,7 +53,7 @@ struct gathering {
     struct ck_native_file files[FILES_MAX];
     struct ck_version versions[FILES_MAX];
     int owned[FILES_MAX]; /* descriptors of helpers, to be closed */
-    bool tracing;
+    bool tracing, egress;
     size_t count, owned_count;
 };
 
@@ -119,7 +119,8 @@ static struct ck_cages_entry *find_entry(const struct ck_cages *cages, const str
 {
     for (size_t i = 0; cages->entries != NULL && i < ENTRIES_MAX; i++) {
         struct ck_cages_entry *entry = &cages->entries[i];
-        bool same = entry->count == gathering->count && entry->tracing == gathering->tracing;
+        bool same = entry->count == gathering->count && entry->tracing == gathering->tracing &&
+                    entry->egress == gathering->egress;
         for (size_t k = 0; same && k < gathering->count; k++)
             same = ck_version_equal(&entry->files[k], &gathering->versions[k]);
         if (same)
@@ -138,6 +139,7 @@ static struct ck_cages_entry *new_entry(struct ck_cages *cages, const struct gat
     struct ck_cages_entry *entry = &cages->entries[cages->next++ % ENTRIES_MAX];
     drop_entry(entry);
     entry->tracing = gathering->tracing;
+    entry->egress = gathering->egress;
     entry->image = (struct ck_cage_image){.fd = fd, .number = ++cages->last_number};
     for (; entry->count < gathering->count; entry->count++) {
         entry->files[entry->count] = gathering->versions[entry->count];
@@ -160,6 +162,7 @@ static int make_entry(struct ck_cages *cages, struct gathering *gathering, struc
         .search = cages->search->paths,
         .search_count = cages->search->count,
         .tracing = gathering->tracing,
+        .egress = gathering->egress,
         .arena = arena,
     };
     CK_FD fd = -1;
@@ -176,7 +179,7 @@ static int make_entry(struct ck_cages *cages, struct gathering *gathering, struc
 int ck_cages_find(struct ck_cages *cages, const struct ck_cages_wanted *wanted, struct ck_cage_image *ret_image,
                   const char **ret_inside, struct choke_error *error)
 {
-    struct gathering gathering = {.tracing = wanted->count > 1};
+    struct gathering gathering = {.tracing = wanted->count > 1, .egress = wanted->egress};
     struct ck_cages_entry *entry = NULL;
     int r = gather(&gathering, cages->search, wanted, error);
     if (r == 0)

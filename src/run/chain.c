@@ -140,6 +140,8 @@ static void list_layers(struct ck_plan *plan)
     count = drop_unbounded(plan, count);
     if (plan->workspace == CK_WORKSPACE_OVERLAY && count < CK_LAYERS_MAX)
         plan->layers[count++] = "overlay";
+    if (plan->verdict.egress_count > 0 && count < CK_LAYERS_MAX)
+        plan->layers[count++] = "egress";
     plan->layers[count] = NULL;
 }
 
@@ -207,7 +209,11 @@ static int enter_cage(const struct ck_plan_sources *sources, struct ck_plan *pla
 {
     const char *inside[CHAIN_MAX];
     const struct ck_reading *reading = &plan->verdict.reading;
-    const struct ck_cages_wanted wanted = {.root = plan->root, .tools = tools, .count = count, .arena = &plan->arena};
+    const struct ck_cages_wanted wanted = {.root = plan->root,
+                                           .tools = tools,
+                                           .count = count,
+                                           .egress = plan->verdict.egress_count > 0,
+                                           .arena = &plan->arena};
     if (ck_cages_find(sources->cages, &wanted, &plan->cage, inside, &plan->verdict.error) < 0)
         return refuse(plan, NULL, "request.jail");
     plan->workspace = narrowest(tools, count);

@@ -65,9 +65,10 @@ long ck_create_copied(ck_create_child child, void *argument, int cgroup_fd)
     return pid;
 }
 
-long ck_create_caged(ck_create_child child, void *argument)
+long ck_create_caged(ck_create_child child, void *argument, bool own_net)
 {
-    long pid = CK_RAW5(clone, CLONE_NEWPID | CLONE_NEWIPC | SIGCHLD, 0, 0, 0, 0);
+    uint64_t flags = CLONE_NEWPID | CLONE_NEWIPC | (own_net ? (uint64_t)CLONE_NEWNET : 0);
+    long pid = CK_RAW5(clone, flags | SIGCHLD, 0, 0, 0, 0);
     if (pid == 0)
         child(argument);
     return pid;

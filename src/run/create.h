@@ -7,6 +7,7 @@
 #ifndef CK_RUN_CREATE_H
 #define CK_RUN_CREATE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Runs in the new process and never returns: it executes something or exits. */
@@ -34,9 +35,9 @@ long ck_create_copied(ck_create_child child, void *argument, int cgroup_fd);
 
 /*
  * The same in pid and ipc namespaces of its own: the child is the first process of its pid namespace, and when
- * it ends the kernel ends all others in it.
+ * it ends the kernel ends all others in it. own_net: in a network namespace of its own, too.
  */
-long ck_create_caged(ck_create_child child, void *argument);
+long ck_create_caged(ck_create_child child, void *argument, bool own_net);
 
 /*
  * From here on this process and its descendants execute nothing but the open file, as ck_create_execute does it. The file

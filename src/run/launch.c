@@ -331,6 +331,7 @@ static int make_warden(struct ck_launcher *launcher, const struct ck_cage_image 
                                  .socket_fd = pair[0],
                                  .pidfd = -1,
                                  .layer_fd = -1,
+                                 .gate_fd = -1,
                                  .cage = cage != NULL ? cage->number : 0,
                                  .limited = limited};
     *ret_warden = warden;
@@ -376,6 +377,7 @@ void ck_launcher_discard(struct ck_warden *warden, bool kill)
         (void)syscall(SYS_pidfd_send_signal, warden->pidfd, SIGKILL, NULL, 0);
     ck_fd_close(&warden->pidfd);
     ck_fd_close(&warden->layer_fd);
+    ck_fd_close(&warden->gate_fd);
     ck_fd_close(&warden->socket_fd);
     free(warden);
 }
@@ -454,7 +456,8 @@ static int pack_and_send(const struct ck_plan *plan, int socket_fd, struct parce
                     (plan->wrap.argv != NULL ? (uint32_t)CK_WIRE_HAS_LAND : 0) |
                     (plan->keep_executable && plan->wrap.argv == NULL ? (uint32_t)CK_WIRE_KEEP_EXECUTABLE : 0) |
                     (plan->confine.filter_fd >= 0 ? (uint32_t)CK_WIRE_HAS_FILTER : 0) |
-                    (plan->sealed ? (uint32_t)CK_WIRE_SEALED : 0);
+                    (plan->sealed ? (uint32_t)CK_WIRE_SEALED : 0) |
+                    (plan->verdict.egress_count > 0 ? (uint32_t)CK_WIRE_HAS_GATE : 0);
     packed->workspace = (uint32_t)plan->workspace;
     packed->deadline_ns = deadline_ns;
     packed->kill_ns = kill_ns;
@@ -478,8 +481,8 @@ static void add_landing(struct parcel *parcel, const struct ck_plan *plan)
     parcel->count = CK_WIRE_LAND + CK_WIRE_LAND_FDS;
 }
 
-int ck_launch(struct ck_warden *warden, const struct ck_plan *plan, const struct ck_pipes *pipes, uint64_t deadline_ns,
-              uint64_t kill_ns, struct choke_error *error)
+int ck_launch(struct ck_warden *warden, const struct ck_plan *plan, const struct ck_run_pipes *pipes,
+              uint64_t deadline_ns, uint64_t kill_ns, struct choke_error *error)
 {
     struct parcel parcel = {
         .fds =
@@ -526,9 +529,13 @@ int ck_launch_hear(struct ck_warden *warden, struct ck_wire_report *ret_report)
     if (got < (ssize_t)sizeof(struct ck_wire_simple))
         return -EPIPE;
     if (message.msg_controllen >= CMSG_LEN(sizeof(int)) && control.header.cmsg_type == SCM_RIGHTS) {
-        int *kept = ret_report->kind == CK_WIRE_REPORT ? &warden->layer_fd : &warden->pidfd;
+        int *kept = ret_report->kind == CK_WIRE_REPORT ? &warden->layer_fd
+                    : ret_report->kind == CK_WIRE_GATE ? &warden->gate_fd
+                                                       : &warden->pidfd;
         ck_fd_close(kept);
         memcpy(kept, CMSG_DATA(&control.header), sizeof *kept);
     }
+    if (ret_report->kind == CK_WIRE_GATE)
+        return 2;
     return ret_report->kind == CK_WIRE_REPORT && got == (ssize_t)sizeof *ret_report ? 1 : 0;
 }

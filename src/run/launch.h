@@ -19,7 +19,7 @@
 #include "run/wire.h"
 
 /* What a descriptor in the epoll set stands for; first member of whatever epoll hands back. */
-enum ck_source { CK_SOURCE_WARDEN, CK_SOURCE_STREAM, CK_SOURCE_TIMER, CK_SOURCE_KEEPER };
+enum ck_source { CK_SOURCE_WARDEN, CK_SOURCE_STREAM, CK_SOURCE_TIMER, CK_SOURCE_KEEPER, CK_SOURCE_GUEST };
 
 struct ck_warden {
     enum ck_source source;
@@ -27,6 +27,7 @@ struct ck_warden {
     int socket_fd;
     int pidfd;     /* -1 until it said hello */
     int layer_fd;  /* came with a report: what the run wrote into an overlay; -1: none */
+    int gate_fd;   /* came from the init of its run: the listener inside; -1: none, or taken */
     void *owner;   /* the run it serves, or NULL */
     uint64_t cage; /* the jail that its runs are in, 0 for none */
     bool limited;  /* its runs have limits that a cgroup may hold */
@@ -44,7 +45,7 @@ struct ck_launcher {
 };
 
 /* The pipes of a run, as the caller made them: [0] reading, [1] writing. */
-struct ck_pipes {
+struct ck_run_pipes {
     int out[2];
     int err[2];
 };
@@ -78,11 +79,14 @@ void ck_launcher_replace_keeper(struct ck_launcher *launcher);
 /* Takes an idle warden that has closed its socket out of the list. */
 void ck_launcher_drop_idle(struct ck_launcher *launcher, struct ck_warden *warden);
 
-int ck_launch(struct ck_warden *warden, const struct ck_plan *plan, const struct ck_pipes *pipes, uint64_t deadline_ns,
-              uint64_t kill_ns, struct choke_error *error);
+int ck_launch(struct ck_warden *warden, const struct ck_plan *plan, const struct ck_run_pipes *pipes,
+              uint64_t deadline_ns, uint64_t kill_ns, struct choke_error *error);
 void ck_launch_cancel(struct ck_warden *warden);
 
-/* One message of the warden's: 1 and *ret_report, 0 for none (or a hello), -EPIPE when it is gone. */
+/*
+ * One message of the warden's: 1 and *ret_report, 0 for none (or a hello), -EPIPE when it is gone; 2 for the listener of its
+ * run, which is in gate_fd now, or -1 there where we had no descriptor left to take it.
+ */
 int ck_launch_hear(struct ck_warden *warden, struct ck_wire_report *ret_report);
 
 #endif

@@ -27,6 +27,10 @@
 #define MFD_NOEXEC_SEAL 0x0008U
 #endif
 
+#define TEXT(number) #number
+#define URL_AT(port) "http://127.0.0.1:" TEXT(port)
+#define GATE_URL URL_AT(CK_CAGE_GATE_PORT)
+
 struct planner {
     const struct ck_plan_sources *sources;
     const struct choke_request *request;
@@ -105,10 +109,9 @@ static int step_jail(struct planner *planner)
 {
     const struct choke_request *request = planner->request;
     struct ck_plan *plan = planner->plan;
-    bool egress = request->egress != NULL && request->egress[0] != NULL;
-    bool required = request->require_jail || request->sandbox;
-    if (ck_jail_choose(planner->sources->jails, plan->verdict.jail, required, egress, &plan->jail,
-                       &plan->verdict.error) < 0)
+    const struct ck_jail_needs needs = {.whole = request->require_jail || request->sandbox,
+                                        .egress = plan->verdict.egress_count > 0};
+    if (ck_jail_choose(planner->sources->jails, plan->verdict.jail, needs, &plan->jail, &plan->verdict.error) < 0)
         return refuse(planner, "request.jail");
     return 0;
 }
@@ -206,8 +209,12 @@ static int step_strings(struct planner *planner)
     plan->argv = ck_arena_strv(&plan->arena, plan->verdict.reading.argv);
     if (plan->argv == NULL || (home == NULL && plan->jail.jail == &ck_jail_confined))
         return -ENOMEM;
-    return planner->request->sandbox ? sandbox_environment(planner, tools, home)
-                                     : usual_environment(planner, tools, home);
+    int result =
+        planner->request->sandbox ? sandbox_environment(planner, tools, home) : usual_environment(planner, tools, home);
+    if (result < 0 || plan->verdict.egress_count == 0)
+        return result;
+    plan->env = ck_env_with_proxy(&plan->arena, plan->env, GATE_URL);
+    return plan->env == NULL ? -ENOMEM : 0;
 }
 
 static int step_execs(struct planner *planner)

@@ -111,7 +111,7 @@ static void unlink_run(struct ck_watch *watch, struct ck_run *run)
 }
 
 /* The warden has a copy of the descriptor, so closing ours does not take it out of the epoll set. */
-static void close_stream(const struct ck_watch *watch, struct ck_stream *stream)
+static void close_stream(const struct ck_watch *watch, struct ck_run_stream *stream)
 {
     if (stream->fd < 0)
         return;
@@ -119,7 +119,7 @@ static void close_stream(const struct ck_watch *watch, struct ck_stream *stream)
     ck_fd_close(&stream->fd);
 }
 
-static void cut_stream(const struct ck_watch *watch, struct ck_stream *stream)
+static void cut_stream(const struct ck_watch *watch, struct ck_run_stream *stream)
 {
     if (stream->fd >= 0)
         stream->run->incomplete = true;
@@ -171,7 +171,7 @@ void ck_run_done(struct ck_run *run)
  * holds the pipe's lock while it copies: a copy into memory that stays in the cache lets the tool go on sooner, and the
  * way from there to the ring is done while the tool already writes.
  */
-static char *choose_room(struct ck_watch *watch, struct ck_stream *stream, size_t *ret_room)
+static char *choose_room(struct ck_watch *watch, struct ck_run_stream *stream, size_t *ret_room)
 {
     char *data = ck_capture_room(&stream->capture, ret_room);
     bool flood = stream->enlarged && stream->capture.cap > CACHED_BYTES;
@@ -184,7 +184,7 @@ static char *choose_room(struct ck_watch *watch, struct ck_stream *stream, size_
 }
 
 /* One read. Bytes, 0 at the end of the stream (it is closed then), -EAGAIN when there is nothing now. */
-static ssize_t read_once(struct ck_watch *watch, struct ck_stream *stream)
+static ssize_t read_once(struct ck_watch *watch, struct ck_run_stream *stream)
 {
     const struct ck_run *run = stream->run;
     size_t room;
@@ -206,7 +206,7 @@ static ssize_t read_once(struct ck_watch *watch, struct ck_stream *stream)
 }
 
 /* A pipe that cannot be read would wake us for ever; it counts as one that is still held. */
-static void read_stream(struct ck_watch *watch, struct ck_stream *stream)
+static void read_stream(struct ck_watch *watch, struct ck_run_stream *stream)
 {
     size_t round = 0;
     while (stream->fd >= 0 && round < READ_ROUND_BYTES) {
@@ -247,15 +247,27 @@ static void lose(struct ck_watch *watch, struct ck_run *run, bool gone)
     end_run(watch, run);
 }
 
+/* One message; the listener of a run is passed on. */
+static int hear_once(struct ck_watch *watch, struct ck_warden *warden, struct ck_wire_report *ret_report)
+{
+    int result = ck_launch_hear(warden, ret_report);
+    if (result != 2)
+        return result;
+    if (warden->owner != NULL && watch->on_gate != NULL)
+        watch->on_gate(watch->data, warden->owner, ck_fd_take(&warden->gate_fd));
+    ck_fd_close(&warden->gate_fd);
+    return 0;
+}
+
 static void hear_warden(struct ck_watch *watch, struct ck_warden *warden)
 {
     if (warden->buried)
         return;
     struct ck_wire_report report;
     struct ck_run *run = warden->owner;
-    int result = ck_launch_hear(warden, &report);
+    int result = hear_once(watch, warden, &report);
     if (result == 0 && warden->pidfd >= 0)
-        result = ck_launch_hear(warden, &report);
+        result = hear_once(watch, warden, &report);
     if (result < 0 && run == NULL) {
         ck_launcher_drop_idle(&watch->launcher, warden);
         bury(watch, warden);
@@ -313,7 +325,7 @@ void ck_watch_cancel(struct ck_watch *watch, struct ck_run *run)
 
 /* ---- start ---- */
 
-static void close_pipes(struct ck_pipes *pipes)
+static void close_pipes(struct ck_run_pipes *pipes)
 {
     for (int i = 0; i < 2; i++) {
         ck_fd_close(&pipes->out[i]);
@@ -322,9 +334,9 @@ static void close_pipes(struct ck_pipes *pipes)
 }
 
 /* Our ends must not block; the tool's ends must stay as tools expect them. */
-static int make_pipes(struct ck_pipes *pipes)
+static int make_pipes(struct ck_run_pipes *pipes)
 {
-    *pipes = (struct ck_pipes){.out = {-1, -1}, .err = {-1, -1}};
+    *pipes = (struct ck_run_pipes){.out = {-1, -1}, .err = {-1, -1}};
     if (pipe2(pipes->out, O_CLOEXEC) == 0 && pipe2(pipes->err, O_CLOEXEC) == 0 &&
         fcntl(pipes->out[0], F_SETFL, O_NONBLOCK) == 0 && fcntl(pipes->err[0], F_SETFL, O_NONBLOCK) == 0)
         return 0;
@@ -333,9 +345,9 @@ static int make_pipes(struct ck_pipes *pipes)
     return result;
 }
 
-static void open_stream(struct ck_run *run, struct ck_stream *stream, enum choke_stream which, int fd, size_t cap)
+static void open_stream(struct ck_run *run, struct ck_run_stream *stream, enum choke_stream which, int fd, size_t cap)
 {
-    *stream = (struct ck_stream){.source = CK_SOURCE_STREAM, .run = run, .fd = fd, .which = which};
+    *stream = (struct ck_run_stream){.source = CK_SOURCE_STREAM, .run = run, .fd = fd, .which = which};
     ck_capture_init(&stream->capture, cap);
 }
 
@@ -343,6 +355,12 @@ static int add_source(const struct ck_watch *watch, int fd, void *source)
 {
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = source};
     return epoll_ctl(watch->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
+}
+
+int ck_watch_add_guest(struct ck_watch *watch, struct ck_guest *guest, int fd)
+{
+    guest->source = CK_SOURCE_GUEST;
+    return add_source(watch, fd, guest);
 }
 
 static void set_deadlines(struct ck_run *run, uint64_t timeout_ms)
@@ -355,8 +373,8 @@ static void set_deadlines(struct ck_run *run, uint64_t timeout_ms)
 }
 
 /* Hands the plan to a warden; everything that can fail before it is done before it. */
-static int engage(struct ck_watch *watch, struct ck_run *run, const struct ck_plan *plan, const struct ck_pipes *pipes,
-                  struct choke_error *error)
+static int engage(struct ck_watch *watch, struct ck_run *run, const struct ck_plan *plan,
+                  const struct ck_run_pipes *pipes, struct choke_error *error)
 {
     struct ck_warden *warden;
     bool fresh;
@@ -413,7 +431,7 @@ static int prepare_scratch(struct ck_run *run, const struct ck_plan *plan, struc
 
 int ck_watch_start(struct ck_watch *watch, struct ck_run *run, const struct ck_plan *plan, struct choke_error *error)
 {
-    struct ck_pipes pipes;
+    struct ck_run_pipes pipes;
     int result = make_pipes(&pipes);
     if (result < 0)
         return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot make pipes: %s", strerror(-result));
@@ -454,11 +472,14 @@ int ck_watch_wait(struct ck_watch *watch, int timeout_ms)
         if (*source == CK_SOURCE_WARDEN) {
             hear_warden(watch, events[i].data.ptr);
         } else if (*source == CK_SOURCE_STREAM) {
-            struct ck_stream *stream = events[i].data.ptr;
+            struct ck_run_stream *stream = events[i].data.ptr;
             if (stream->fd >= 0)
                 read_stream(watch, stream);
         } else if (*source == CK_SOURCE_KEEPER) {
             ck_launcher_replace_keeper(&watch->launcher);
+        } else if (*source == CK_SOURCE_GUEST) {
+            const struct ck_guest *guest = events[i].data.ptr;
+            guest->dispatch(guest->data);
         } else {
             last_resort(watch);
         }

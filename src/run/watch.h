@@ -17,7 +17,7 @@
 
 struct ck_run;
 
-struct ck_stream {
+struct ck_run_stream {
     enum ck_source source;
     struct ck_run *run;
     int fd; /* -1 after its end */
@@ -42,7 +42,7 @@ struct ck_overlay {
 struct ck_run {
     struct ck_run *next, *previous; /* among the running */
     struct ck_warden *warden;
-    struct ck_stream out, err;
+    struct ck_run_stream out, err;
     choke_output_fn on_output;
     void *output_data;
     uint64_t started_ns;
@@ -61,6 +61,19 @@ struct ck_run {
 /* Called once for each run, when it has ended. The run may not be freed inside, but is no longer known to the watch. */
 typedef void (*ck_run_ended_fn)(void *data, struct ck_run *run);
 
+/*
+ * Called for a run with egress before its tool exists, as a rule: the listener inside, which the callee takes over; -1 where
+ * it was lost for want of a descriptor.
+ */
+typedef void (*ck_run_gate_fn)(void *data, struct ck_run *run, int listen_fd);
+
+/* Another descriptor in the set, of somebody who is called when it is readable. */
+struct ck_guest {
+    enum ck_source source; /* set by ck_watch_add_guest */
+    void (*dispatch)(void *data);
+    void *data;
+};
+
 struct ck_watch {
     enum ck_source source; /* the timer's */
     int epoll_fd;
@@ -73,6 +86,7 @@ struct ck_watch {
     char spare[1024];       /* the same when there is no memory: a tool must not hang because we have none */
     struct ck_warden *dead; /* to be freed when no event of this round can name them any more */
     ck_run_ended_fn on_ended;
+    ck_run_gate_fn on_gate; /* may be NULL: then there is no egress */
     void *data;
 };
 
@@ -93,6 +107,9 @@ int ck_watch_start(struct ck_watch *watch, struct ck_run *run, const struct ck_p
 
 /* One round of events; timeout as for poll. 0 or a negative errno. */
 int ck_watch_wait(struct ck_watch *watch, int timeout_ms);
+
+/* guest stays where it is for as long as the watch lives. 0 or a negative errno. */
+int ck_watch_add_guest(struct ck_watch *watch, struct ck_guest *guest, int fd);
 
 /* Makes the epoll descriptor readable, for something that ended without an event. */
 void ck_watch_wake(struct ck_watch *watch);

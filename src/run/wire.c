@@ -16,6 +16,7 @@ const char *ck_stage_text(enum ck_stage stage)
         [CK_STAGE_CWD] = "enter the working directory of",
         [CK_STAGE_CAGE] = "build the jail of",
         [CK_STAGE_WORKSPACE] = "lay an overlay over the root for",
+        [CK_STAGE_EGRESS] = "make the one way out of",
         [CK_STAGE_PRIVILEGES] = "drop the privileges of",
         [CK_STAGE_DESCRIPTORS] = "close the descriptors of",
         [CK_STAGE_CALLS] = "restrict the system calls of",

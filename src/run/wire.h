@@ -15,6 +15,7 @@
  *                      CK_WIRE_LARGE   the same with one descriptor more, a memfd that holds the plan
  *                      CK_WIRE_CANCEL  end the run
  *   warden -> caller   CK_WIRE_HELLO   with a pidfd of itself
+ *                      CK_WIRE_GATE    of a run with egress, from its init: with the listener, before the tool exists
  *                      CK_WIRE_REPORT  the run is over and its tree is dead; with the layer of an overlay, if it had one
  *   trial  -> caller   CK_WIRE_TRIED   whether the layer held
  *   caller -> keeper   CK_WIRE_PROVE   with a socket and the program of a jail: try to get out of it
@@ -42,6 +43,7 @@ enum ck_wire_kind {
     CK_WIRE_LIMITED,
     CK_WIRE_GROUPS,
     CK_WIRE_PROVE_CONFINED,
+    CK_WIRE_GATE,
 };
 
 /* Descriptors of a proof without namespaces, behind the socket. */
@@ -115,6 +117,7 @@ enum ck_land_fd {
     CK_LAND_STDERR,
     CK_LAND_STDOUT_READ,
     CK_LAND_STDERR_READ,
+    CK_LAND_GATE, /* a socket to the caller, with egress only: the listener goes there */
     CK_LAND_END,
 };
 
@@ -124,6 +127,7 @@ enum ck_wire_flag {
     CK_WIRE_HAS_LAND = 4,        /* the run is in a jail that bwrap makes */
     CK_WIRE_HAS_FILTER = 16,     /* the tool's process puts on a filter of system calls, and drops its capabilities */
     CK_WIRE_SEALED = 8,          /* the tool executes nothing, not even itself */
+    CK_WIRE_HAS_GATE = 32,       /* with CK_WIRE_HAS_LAND: the run has egress */
 };
 
 /* Where a pinned script is put; the kernel tells its interpreter to open /dev/fd/3. */
@@ -215,6 +219,7 @@ enum ck_stage {
     CK_STAGE_CWD,
     CK_STAGE_CAGE,
     CK_STAGE_WORKSPACE,
+    CK_STAGE_EGRESS,
     CK_STAGE_PRIVILEGES,
     CK_STAGE_DESCRIPTORS,
     CK_STAGE_CALLS,

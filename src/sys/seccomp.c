@@ -9,6 +9,8 @@
 #include "base/fd.h"
 
 #include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <stdint.h>
@@ -91,8 +93,6 @@ static const char *const forbidden[] = {
     "stime",
     "sethostname",
     "setdomainname",
-    /* a socket of any kind: no IP, no netlink, no AF_ALG, no path of the host's to connect to */
-    "socket",
 };
 
 /* Calls that are younger than the library may be; the numbers of new calls are the same on every machine. */
@@ -124,7 +124,7 @@ static int forbid_calls(scmp_filter_ctx filter)
 {
     int r = 0;
     for (size_t i = 0; r == 0 && i < sizeof forbidden / sizeof forbidden[0]; i++)
-        r = add(filter, SCMP_ACT_ERRNO(strcmp(forbidden[i], "socket") == 0 ? EAFNOSUPPORT : EPERM), forbidden[i], NULL);
+        r = add(filter, SCMP_ACT_ERRNO(EPERM), forbidden[i], NULL);
     return r;
 }
 
@@ -182,6 +182,69 @@ static int forbid_families(scmp_filter_ctx filter)
         r = add(filter, SCMP_ACT_ERRNO(EAFNOSUPPORT), "socketpair", &kind);
     }
     return r;
+}
+
+/* ---- sockets ---- */
+
+/* An argument of socket, which is a small number: every value but these two. */
+static int forbid_other(scmp_filter_ctx filter, unsigned argument, uint64_t one, uint64_t another)
+{
+    uint64_t last = one > another ? one : another;
+    const struct scmp_arg_cmp above = SCMP_CMP(argument, SCMP_CMP_GT, last, 0);
+    int r = add(filter, SCMP_ACT_ERRNO(EAFNOSUPPORT), "socket", &above);
+    for (uint64_t value = 0; r == 0 && value < last; value++) {
+        const struct scmp_arg_cmp same = SCMP_CMP(argument, SCMP_CMP_EQ, value, 0);
+        if (value != one && value != another)
+            r = add(filter, SCMP_ACT_ERRNO(EAFNOSUPPORT), "socket", &same);
+    }
+    return r;
+}
+
+/*
+ * TCP and no other kind of stream: Landlock's rules are about TCP alone, and MPTCP, SCTP and SMC are streams of the same
+ * families. The kernel looks at the lowest four bits of the type.
+ */
+static int forbid_other_streams(scmp_filter_ctx filter)
+{
+    int r = forbid_other(filter, 0, AF_INET, AF_INET6);
+    for (uint64_t kind = 0; r == 0 && kind <= SOCKET_KIND_MASK; kind++) {
+        const struct scmp_arg_cmp same = SCMP_A1(SCMP_CMP_MASKED_EQ, SOCKET_KIND_MASK, kind);
+        if (kind != SOCK_STREAM)
+            r = add(filter, SCMP_ACT_ERRNO(EAFNOSUPPORT), "socket", &same);
+    }
+    return r < 0 ? r : forbid_other(filter, 2, 0, IPPROTO_TCP);
+}
+
+/*
+ * What a client of one listener has no use for: to be a server; to connect by sending, which Landlock does not look at; and
+ * other code of the kernel's put over TCP.
+ */
+static int forbid_serving(scmp_filter_ctx filter)
+{
+    static const struct {
+        const char *name;
+        unsigned argument; /* that holds the flags */
+    } sending[] = {{"sendto", 3}, {"sendmsg", 2}, {"sendmmsg", 3}};
+    static const char *const calls[] = {"bind", "listen", "accept", "accept4"};
+    const struct scmp_arg_cmp over[] = {SCMP_A1(SCMP_CMP_MASKED_EQ, UINT32_MAX, IPPROTO_TCP),
+                                        SCMP_A2(SCMP_CMP_MASKED_EQ, UINT32_MAX, TCP_ULP)};
+    int r = seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(ENOPROTOOPT), SCMP_SYS(setsockopt), 2, over);
+    for (size_t i = 0; r == 0 && i < sizeof calls / sizeof calls[0]; i++)
+        r = add(filter, SCMP_ACT_ERRNO(EPERM), calls[i], NULL);
+    for (size_t i = 0; r == 0 && i < sizeof sending / sizeof sending[0]; i++) {
+        const struct scmp_arg_cmp fast = SCMP_CMP(sending[i].argument, SCMP_CMP_MASKED_EQ, MSG_FASTOPEN, MSG_FASTOPEN);
+        r = add(filter, SCMP_ACT_ERRNO(EOPNOTSUPP), sending[i].name, &fast);
+    }
+    return r;
+}
+
+/* Without egress no socket of any kind: no IP, no netlink, no AF_ALG, no path of the host's to connect to. */
+static int forbid_sockets(scmp_filter_ctx filter, unsigned options)
+{
+    if ((options & CK_SECCOMP_EGRESS) == 0)
+        return add(filter, SCMP_ACT_ERRNO(EAFNOSUPPORT), "socket", NULL);
+    int r = forbid_other_streams(filter);
+    return r < 0 ? r : forbid_serving(filter);
 }
 
 /* Switching address space randomisation off makes the next hole easier to use. */
@@ -285,7 +348,9 @@ static int forbid_surroundings(scmp_filter_ctx filter)
 
 static int forbid_rest(scmp_filter_ctx filter, unsigned options)
 {
-    int r = options & CK_SECCOMP_TRACING ? 0 : forbid_tracing(filter);
+    int r = forbid_sockets(filter, options);
+    if (r == 0 && (options & CK_SECCOMP_TRACING) == 0)
+        r = forbid_tracing(filter);
     if (r == 0 && (options & CK_SECCOMP_ALONE) != 0)
         r = forbid_attributes(filter);
     if (r == 0 && (options & CK_SECCOMP_ALONE) != 0)

@@ -25,6 +25,11 @@ enum ck_seccomp_option {
      */
     CK_SECCOMP_ALONE = 2,
     CK_SECCOMP_OWNER = 4, /* with it: the tool's user owns the system, so modes are refused by descriptor too */
+    /*
+     * The tool may make TCP sockets, of both families, and connect them; not bind one or listen. Who may be connected to
+     * cannot be seen here: there is nobody but one listener in the network namespace.
+     */
+    CK_SECCOMP_EGRESS = 8,
 };
 
 /* The filter as the kernel takes it, to be freed. options: of the above. 0 or a negative errno. */

@@ -3,6 +3,7 @@
  *   landlock    landlock_restrict_self succeeds, and does nothing
  *   seccomp     prctl(PR_SET_SECCOMP) succeeds, and does nothing
  *   capset      capset succeeds, and does nothing
+ *   nolandlock  there is no Landlock
  *   container   no user namespace can be made, and clone3 is not there, as under a container engine
  *
  * A filter answers with errno 0 in the kernel's place.
@@ -25,6 +26,8 @@
 #define GO_ON BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 
 static struct sock_filter landlock[] = {LOAD(nr), SKIP_UNLESS(SYS_landlock_restrict_self, 1), ANSWER(0), GO_ON};
+
+static struct sock_filter nolandlock[] = {LOAD(nr), SKIP_UNLESS(SYS_landlock_create_ruleset, 1), ANSWER(ENOSYS), GO_ON};
 
 static struct sock_filter capset_call[] = {LOAD(nr), SKIP_UNLESS(SYS_capset, 1), ANSWER(0), GO_ON};
 
@@ -54,7 +57,7 @@ static const struct {
     struct sock_filter *filter;
     unsigned short count;
 } lies[] = {LIE("landlock", landlock), LIE("seccomp", seccomp_calls), LIE("capset", capset_call),
-            LIE("container", container)};
+            LIE("nolandlock", nolandlock), LIE("container", container)};
 
 int main(int argc, char **argv)
 {

@@ -17,7 +17,8 @@ GIT = {"name": "git", "why": "History is read.", "adr": "0001", "route": "extern
                 "subcommands": [{"name": "log", "options": ["-p", "-n=<number>"], "operands": "inside"}]}}
 RG = {"name": "rg", "why": "Text is searched.", "adr": "0002", "route": "external",
       "args": {"options": ["-n", "--json"], "operands": "inside"}}
-LIMITS = ("timeout_s", "memory_mib", "processes", "cpu_s", "file_size_mib", "open_files")
+LIMITS = ("timeout_s", "memory_mib", "processes", "cpu_s", "file_size_mib", "open_files", "egress_mib",
+          "egress_connections")
 ADRS = {"0001-git.md": "git is read only\n", "0002-rg.md": "rg searches\n"}
 
 

@@ -19,7 +19,7 @@ WHOLE = {
         "install": {"apt": "git", "brew": "git", "npm": "git", "url": "https://example.org"},
         "version_args": ["--version"], "env": ["TZ"], "set_env": [{"name": "A", "value": "b"}], "credentials": "refuse",
         "limits": {"timeout_s": 5}, "path": "/usr/bin/git", "sha256": "0" * 64, "execs": ["sh"],
-        "egress": ["*.example.org:443"],
+        "egress": ["*.example.org:443", "a.example.org:22 opaque", "192.0.2.0/24", "2001:db8::/32", "[2001:db8::1]:443"],
         "args": {
             "sets": [{"name": "s", "options": ["--x"]}], "options": ["-C=<inside>"], "inject": ["-q"],
             "require": [], "deny": ["--exec-path"], "exact": [["--help"]], "bundles": True,
@@ -112,7 +112,8 @@ BAD_VALUES = [
     (("tools", 0, "limits", "timeout_s"), 1.5), (("tools", 0, "path"), "git"), (("tools", 0, "path"), "/usr//git"),
     (("tools", 0, "sha256"), "0" * 63), (("tools", 0, "sha256"), "A" * 64), (("tools", 0, "execs"), ["a", "a"]),
     (("tools", 0, "egress"), ["HOST"]), (("tools", 0, "egress"), ["*"]), (("tools", 0, "egress"), ["*.com"]),
-    (("tools", 0, "egress"), ["a.org:0"]), (("tools", 0, "args", "options"), ["x"]),
+    (("tools", 0, "egress"), ["a.org:0"]), (("tools", 0, "egress"), ["a.org  opaque"]),
+    (("tools", 0, "egress"), ["a.org clear"]), (("tools", 0, "egress"), ["https://a.org"]), (("tools", 0, "args", "options"), ["x"]),
     (("tools", 0, "args", "options"), ["--x~"]), (("tools", 0, "args", "options"), [""]),
     (("tools", 0, "args", "deny"), ["--x=y"]), (("tools", 0, "args", "exact"), []),
     (("tools", 0, "args", "exact"), ["--help"]), (("tools", 0, "args", "subcommands"), []),

@@ -16,15 +16,16 @@ RAN = ("exited", "signaled", "timeout", "cancelled")
 
 FIELDS = {"outcome", "exit_code", "signal", "stdout", "stderr", "output_incomplete", "duration_ms", "user_ms",
           "system_ms", "max_rss_kib", "jail", "layers", "kill", "tool", "rule", "error", "limits",
-          "limit_hit", "changes", "changes_incomplete", "kept_incomplete", "unrecorded"}
-LIMITS = ("memory_mib", "processes", "cpu_s", "file_size_mib", "open_files")
-MECHANISMS = ("cgroup2", "cgroup1", "rlimit")
+          "limit_hit", "changes", "changes_incomplete", "kept_incomplete", "egress", "unrecorded"}
+LIMITS = ("memory_mib", "processes", "cpu_s", "file_size_mib", "open_files", "egress_mib", "egress_connections")
+MECHANISMS = ("cgroup2", "cgroup1", "rlimit", "proxy")
 CHANGE_KINDS = ("added", "modified", "deleted", "mode")
 CHANGE_TYPES = ("file", "dir", "link", "other")
-HITS = ("oom", "pids", "cpu", "fsize")
+HITS = ("oom", "pids", "cpu", "fsize", "egress")
+EGRESS_COUNTS = ("allowed", "refused", "failed", "sent_bytes", "received_bytes")
 
 VICTIMS = ("say_args", "say_env", "say_state", "flood", "stubborn", "escape", "chain", "comet", "bomb", "halt", "slay",
-           "attempt", "hog", "breach_calls", "breach_processes", "breach_mounts", "breach_files", "daemons")
+           "attempt", "hog", "breach_calls", "breach_processes", "breach_mounts", "breach_files", "breach_net", "daemons")
 SIXTEEN = ("git node docker strace semgrep syft grype gitleaks scip-typescript tree-sitter ast-grep rg npm jq bwrap "
            "sandbox-exec").split()  # R2
 SYSTEM_TOOLS = ("sh", "sleep", "yes", "true", "cat")
@@ -111,6 +112,14 @@ def check_changes(document) -> None:
         assert change["runs_later"] is None or change["runs_later"]
 
 
+def check_egress(document) -> None:
+    egress = document["egress"]
+    assert (egress is not None) == ("egress" in document["layers"])
+    if egress is not None:
+        assert set(egress) == {"rules", *EGRESS_COUNTS} and egress["rules"]
+        assert all(is_count(egress[name]) for name in EGRESS_COUNTS)
+
+
 def check_shape(document) -> None:
     """R26: these fields, no others, of these types, in every outcome."""
     assert set(document) == FIELDS, set(document) ^ FIELDS
@@ -137,6 +146,7 @@ def check_shape(document) -> None:
         assert document["error"]["message"]
     check_limits(document)
     check_changes(document)
+    check_egress(document)
     if outcome == "signaled":
         assert isinstance(document["signal"], int) and 0 < document["signal"] <= 64
     elif outcome not in RAN or outcome == "exited":

@@ -11,7 +11,7 @@ JAILS = ("native", "bwrap")
 LAYERS = set("user_ns mount_ns pid_ns net_ns ipc_ns uts_ns cgroup_ns fresh_root landlock execs seccomp no_capabilities "
              "no_new_privs".split())
 REFUSED = 113  # BREACH_REFUSED
-BREACHES = ("breach_calls", "breach_processes", "breach_mounts", "breach_files")
+BREACHES = ("breach_calls", "breach_processes", "breach_mounts", "breach_files", "breach_net")
 VICTIMS = (*BREACHES, "attempt", "say_args", "say_state", "say_env", "flood", "bomb", "escape", "daemons")
 
 
@@ -68,3 +68,22 @@ class Cell:
         """The attack as it is meant: real outside, refused inside."""
         self.succeeds_outside(*argv, **shape)
         return self.refused_inside(*argv, errnos=errnos, **shape)
+
+
+class EgressCell(Cell):
+    """The same with a way out to one host, which is not there: what is tried is to get out by another."""
+
+    HOST = "a.example.org"
+
+    def write_policy(self, more=(), search_path=None, **entries):
+        entries = {name: {"egress": [self.HOST], **entries.get(name, {})} for name in VICTIMS}
+        return super().write_policy(more=more, search_path=search_path, **entries)
+
+    def run(self, *argv, jail=None, options=(), egress=True, **shape):
+        ways = ["--egress", self.HOST] if egress and jail != "none" else []
+        return super().run(*argv, jail=jail, options=[*ways, *options], **shape)
+
+    def inside(self, *argv, **shape):
+        answer = super().inside(*argv, **shape)
+        assert "egress" in answer["layers"], answer.document
+        return answer

@@ -11,7 +11,7 @@ import tempfile
 
 from feature import skip
 
-PACKAGES = {"@ast-grep/cli": "0.51.0", "@sourcegraph/scip-typescript": "0.4.0", "typescript": "5.6.3"}
+PACKAGES = {"@ast-grep/cli": "0.51.0", "@sourcegraph/scip-typescript": "0.4.0", "typescript": "5.6.3", "undici": "6.21.1"}
 PROGRAMS = {"ast-grep": "@ast-grep/cli-*/ast-grep", "scip-typescript": "@sourcegraph/scip-typescript/dist/src/main.js"}
 
 

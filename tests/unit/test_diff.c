@@ -37,7 +37,7 @@ static const char base[] = "version: 1\n"
                            "    set_env: [{name: GIT_PAGER, value: cat}]\n"
                            "    credentials: refuse\n"
                            "    limits: {timeout_s: 60, memory_mib: 512, processes: 32, cpu_s: 30, "
-                           "file_size_mib: 64, open_files: 128}\n"
+                           "file_size_mib: 64, open_files: 128, egress_mib: 16, egress_connections: 32}\n"
                            "    path: /usr/bin/git\n"
                            "    sha256: \"0123456789012345678901234567890123456789012345678901234567890123\"\n"
                            "    execs: [less]\n"
@@ -157,6 +157,8 @@ static const struct row rows[] = {
     {"tools.limits.file_size_mib", "file_size_mib: 64", "file_size_mib: 65", W, N, "limits.file_size_mib"},
     {"tools.limits.open_files", "open_files: 128", "open_files: 1024", W, N, "limits.open_files"},
     {"tools.limits.open_files", ", open_files: 128", "", W, N, "limits.open_files"},
+    {"tools.limits.egress_mib", "egress_mib: 16", "egress_mib: 17", W, N, "limits.egress_mib"},
+    {"tools.limits.egress_connections", ", egress_connections: 32", "", W, N, "limits.egress_connections"},
     {"tools.path", "path: /usr/bin/git", "path: /opt/git", W, W, "path"},
     {"tools.path", LINE("path: /usr/bin/git"), "", W, N, "path"},
     {"tools.sha256", SHA, OTHER_SHA, W, W, "sha256"},
@@ -169,6 +171,8 @@ static const struct row rows[] = {
     {"tools.workspace", "workspace: ro", "workspace: overlay", W, N, "workspace"},
     {"tools.egress", "egress: [git.example.org]", "egress: [\"*.example.org\"]", W, N, "egress"},
     {"tools.egress", "egress: [git.example.org]", "egress: [\"git.example.org:443\"]", N, W, "egress"},
+    {"tools.egress", "egress: [git.example.org]", "egress: [git.example.org opaque]", W, N, "egress"},
+    {"tools.egress", "egress: [git.example.org]", "egress: [git.example.org, 192.0.2.0/24]", W, N, "egress"},
 
     {"tools.args.sets.name", SET("common"), SET("usual"), O, O, "args.sets"},
     {"tools.args.sets.options", "options: [--stat]}", "options: [--stat, --numstat]}", W, N,

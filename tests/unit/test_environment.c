@@ -242,6 +242,57 @@ static void running_out_of_memory_is_told(void **state)
     assert_in_range(failures, 1, 127);
 }
 
+/* ---- the way to a proxy ------------------------------------------------------------------ */
+
+static const char *value_in(const char *const *env, const char *name)
+{
+    const char *found = NULL;
+    for (; *env != NULL; env++)
+        if (strncmp(*env, name, strlen(name)) == 0 && (*env)[strlen(name)] == '=') {
+            assert_null(found);
+            found = *env + strlen(name) + 1;
+        }
+    return found;
+}
+
+static void proxy_is_in_every_variable_and_nothing_else_is_lost(void **state)
+{
+    static const char *const names[] = {"HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY",        "https_proxy",
+                                        "http_proxy",  "all_proxy",  "npm_config_proxy", "npm_config_https_proxy"};
+    const char *const env[] = {"PATH=/bin", "HTTPS_PROXY_X=kept", "A=b", NULL};
+    struct ck_arena arena = {0};
+    (void)state;
+    const char **with = ck_env_with_proxy(&arena, env, "http://127.0.0.1:1");
+    assert_non_null(with);
+    for (size_t i = 0; i < COUNT(names); i++)
+        assert_string_equal(value_in(with, names[i]), "http://127.0.0.1:1");
+    assert_string_equal(value_in(with, "NO_PROXY"), "");
+    assert_string_equal(value_in(with, "no_proxy"), "");
+    assert_string_equal(value_in(with, "NODE_USE_ENV_PROXY"), "1");
+    assert_string_equal(value_in(with, "PATH"), "/bin");
+    assert_string_equal(value_in(with, "HTTPS_PROXY_X"), "kept");
+    assert_string_equal(value_in(with, "A"), "b");
+    ck_arena_done(&arena);
+}
+
+/* Be it the host's, the caller's or the policy's, in whatever case: two of a name, and the tool would choose. */
+static void another_proxy_does_not_pass(void **state)
+{
+    const char *const env[] = {"HTTPS_PROXY=http://evil:1", "https_proxy=x", "No_Proxy=*",           "Http_Proxy=x",
+                               "NPM_CONFIG_PROXY=x",        "no_proxy=*",    "NPM_CONFIG_NOPROXY=*", NULL};
+    struct ck_arena arena = {0};
+    (void)state;
+    const char **with = ck_env_with_proxy(&arena, env, "u");
+    assert_non_null(with);
+    for (size_t i = 0; with[i] != NULL; i++) {
+        assert_null(strchr(with[i], '*'));
+        assert_null(strstr(with[i], "=x"));
+        assert_null(strstr(with[i], "evil"));
+    }
+    assert_string_equal(value_in(with, "HTTPS_PROXY"), "u");
+    ck_arena_done(&arena);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -258,6 +309,8 @@ int main(void)
         cmocka_unit_test(unusable_values_of_the_parent_are_replaced),
         cmocka_unit_test(overlong_values_of_the_parent_are_replaced),
         cmocka_unit_test(running_out_of_memory_is_told),
+        cmocka_unit_test(proxy_is_in_every_variable_and_nothing_else_is_lost),
+        cmocka_unit_test(another_proxy_does_not_pass),
     };
     return cmocka_run_group_tests_name("environment", tests, NULL, NULL);
 }

@@ -11,12 +11,14 @@
 
 #include <cmocka.h>
 
+static const struct ck_jail_needs plain;
+
 static void auto_falls_back_to_none_and_says_what_it_skipped(void **state)
 {
     (void)state;
     struct ck_jail_choice choice;
     struct choke_error error = {0};
-    assert_int_equal(ck_jail_choose(&(struct ck_jails){0}, CHOKE_JAIL_AUTO, false, false, &choice, &error), 0);
+    assert_int_equal(ck_jail_choose(&(struct ck_jails){0}, CHOKE_JAIL_AUTO, plain, &choice, &error), 0);
     assert_string_equal(choice.jail->name, "none");
     assert_string_equal(choice.skipped, "native");
     assert_string_equal(choice.reason, "not_installed");
@@ -27,7 +29,7 @@ static void none_skips_nothing(void **state)
     (void)state;
     struct ck_jail_choice choice;
     struct choke_error error = {0};
-    assert_int_equal(ck_jail_choose(&(struct ck_jails){0}, CHOKE_JAIL_NONE, false, false, &choice, &error), 0);
+    assert_int_equal(ck_jail_choose(&(struct ck_jails){0}, CHOKE_JAIL_NONE, plain, &choice, &error), 0);
     assert_null(choice.skipped);
     assert_string_equal(choice.jail->layers[0], "no_new_privs");
 }
@@ -36,17 +38,22 @@ static void a_jail_that_is_not_to_be_had_is_refused(void **state)
 {
     static const struct {
         enum choke_jail wanted;
-        bool required, egress;
+        struct ck_jail_needs needs;
     } cases[] = {
-        {CHOKE_JAIL_NATIVE, false, false}, {CHOKE_JAIL_BWRAP, false, false}, {CHOKE_JAIL_AUTO, true, false},
-        {CHOKE_JAIL_NONE, true, false},    {CHOKE_JAIL_AUTO, false, true},   {CHOKE_JAIL_NONE, false, true},
+        {CHOKE_JAIL_NATIVE, {0}},
+        {CHOKE_JAIL_BWRAP, {0}},
+        {CHOKE_JAIL_AUTO, {.whole = true}},
+        {CHOKE_JAIL_NONE, {.whole = true}},
+        {CHOKE_JAIL_AUTO, {.egress = true}},
+        {CHOKE_JAIL_NATIVE, {.egress = true}},
+        {CHOKE_JAIL_BWRAP, {.egress = true}},
+        {CHOKE_JAIL_NONE, {.egress = true}},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct ck_jail_choice choice;
         struct choke_error error = {0};
-        assert_true(ck_jail_choose(&(struct ck_jails){0}, cases[i].wanted, cases[i].required, cases[i].egress, &choice,
-                                   &error) < 0);
+        assert_true(ck_jail_choose(&(struct ck_jails){0}, cases[i].wanted, cases[i].needs, &choice, &error) < 0);
         assert_int_equal(error.outcome, CHOKE_JAIL_UNAVAILABLE);
     }
 }
@@ -55,14 +62,15 @@ static void a_jail_that_is_not_to_be_had_is_refused(void **state)
 
 struct machine {
     bool native, bwrap, confined;
-    unsigned asked;
+    unsigned asked, asked_egress;
     int failed; /* for native */
 };
 
-static void prove(void *data, const struct ck_jail *jail, struct ck_jail_state *ret_state)
+static void prove(void *data, const struct ck_jail *jail, bool egress, struct ck_jail_state *ret_state)
 {
     struct machine *machine = data;
     machine->asked++;
+    machine->asked_egress += egress ? 1 : 0;
     ret_state->failed = jail == &ck_jail_native ? machine->failed : 0;
     ret_state->holds = jail == &ck_jail_native  ? machine->native
                        : jail == &ck_jail_bwrap ? machine->bwrap
@@ -76,7 +84,7 @@ static int choose(struct machine *machine, enum choke_jail wanted, bool required
 {
     struct ck_jails jails = {.prove = prove, .data = machine};
     *error = (struct choke_error){0};
-    return ck_jail_choose(&jails, wanted, required, false, ret_choice, error);
+    return ck_jail_choose(&jails, wanted, (struct ck_jail_needs){.whole = required}, ret_choice, error);
 }
 
 static void the_most_that_holds_is_chosen(void **state)
@@ -114,6 +122,35 @@ static void the_most_that_holds_is_chosen(void **state)
     }
 }
 
+/* A jail without a network of its own cannot bound egress, and what holds without egress has to be tried again with it. */
+static void egress_is_bounded_by_a_whole_jail_or_refused(void **state)
+{
+    static const struct {
+        bool native, bwrap;
+        enum choke_jail wanted;
+        const struct ck_jail *jail; /* NULL: a refusal */
+        unsigned asked;
+    } cases[] = {
+        {true, true, CHOKE_JAIL_AUTO, &ck_jail_native, 1}, {false, true, CHOKE_JAIL_AUTO, &ck_jail_bwrap, 2},
+        {false, false, CHOKE_JAIL_AUTO, NULL, 2},          {true, true, CHOKE_JAIL_NATIVE, &ck_jail_native, 1},
+        {false, true, CHOKE_JAIL_NATIVE, NULL, 1},         {true, true, CHOKE_JAIL_BWRAP, &ck_jail_bwrap, 1},
+        {true, false, CHOKE_JAIL_BWRAP, NULL, 1},          {true, true, CHOKE_JAIL_NONE, NULL, 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct machine machine = {.native = cases[i].native, .bwrap = cases[i].bwrap, .confined = true};
+        struct ck_jails jails = {.prove = prove, .data = &machine};
+        struct ck_jail_choice choice;
+        struct choke_error error = {0};
+        int result = ck_jail_choose(&jails, cases[i].wanted, (struct ck_jail_needs){.egress = true}, &choice, &error);
+        assert_int_equal(result < 0, cases[i].jail == NULL);
+        assert_int_equal(error.outcome, cases[i].jail == NULL ? CHOKE_JAIL_UNAVAILABLE : CHOKE_NONE);
+        assert_ptr_equal(choice.jail, cases[i].jail);
+        assert_int_equal(machine.asked, cases[i].asked);
+        assert_int_equal(machine.asked_egress, cases[i].asked);
+    }
+}
+
 static void a_part_of_a_jail_is_none_that_was_required(void **state)
 {
     static const enum choke_jail wanted[] = {CHOKE_JAIL_AUTO, CHOKE_JAIL_NATIVE};
@@ -140,10 +177,10 @@ static void a_trial_that_failed_is_no_reason_for_less(void **state)
         struct ck_jails jails = {.prove = prove, .data = &machine};
         struct ck_jail_choice choice;
         struct choke_error error = {0};
-        assert_int_equal(ck_jail_choose(&jails, wanted[i], false, false, &choice, &error), -ENOMEM);
+        assert_int_equal(ck_jail_choose(&jails, wanted[i], plain, &choice, &error), -ENOMEM);
         assert_int_equal(error.outcome, CHOKE_SPAWN_FAILED);
         machine = (struct machine){.native = true};
-        assert_int_equal(ck_jail_choose(&jails, wanted[i], false, false, &choice, &error), 0);
+        assert_int_equal(ck_jail_choose(&jails, wanted[i], plain, &choice, &error), 0);
         assert_ptr_equal(choice.jail, &ck_jail_native);
     }
 }
@@ -162,6 +199,7 @@ int main(void)
         cmocka_unit_test(none_skips_nothing),
         cmocka_unit_test(a_jail_that_is_not_to_be_had_is_refused),
         cmocka_unit_test(the_most_that_holds_is_chosen),
+        cmocka_unit_test(egress_is_bounded_by_a_whole_jail_or_refused),
         cmocka_unit_test(a_part_of_a_jail_is_none_that_was_required),
         cmocka_unit_test(a_trial_that_failed_is_no_reason_for_less),
         cmocka_unit_test(both_forms_have_one_name),

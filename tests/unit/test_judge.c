@@ -167,7 +167,7 @@ static const struct refused refusals[] = {
     REFUSED("probe_with_environment_is_invalid_in_a_sandbox_too", CHOKE_INVALID, "request.env",
             "a probe's run takes no extra environment", "git", .argv = LIST("git"), GOOD, .probe = "p",
             .env = LIST("NODE_ENV=1"), .sandbox = true),
-    REFUSED("empty_egress_entry_is_invalid", CHOKE_INVALID, "request.egress", "egress entry '' is not a host", "git",
+    REFUSED("empty_egress_entry_is_invalid", CHOKE_INVALID, "request.egress", "egress entry '' ", "git",
             .argv = LIST("git"), GOOD, .egress = LIST("a.example", "")),
     REFUSED("egress_that_is_not_granted_is_disallowed", CHOKE_DISALLOWED, "tools.git.egress", "'b.example'", "git",
             .argv = LIST("git"), GOOD, .egress = LIST("a.example", "b.example")),
@@ -179,8 +179,14 @@ static const struct refused refusals[] = {
             "'evilb.example'", "git", .argv = LIST("git"), GOOD, .egress = LIST("evilb.example")),
     REFUSED("egress_of_an_entry_without_any_is_disallowed", CHOKE_DISALLOWED, "tools.node.egress", "'a.example'",
             "node", .argv = LIST("node"), GOOD, .egress = LIST("a.example")),
-    REFUSED("egress_with_control_bytes_is_invalid", CHOKE_INVALID, "request.egress",
-            "egress entry 'a\\nb' is not a host", "git", .argv = LIST("git"), GOOD, .egress = LIST("a\nb")),
+    REFUSED("egress_with_control_bytes_is_invalid", CHOKE_INVALID, "request.egress", "egress entry 'a\\nb' ", "git",
+            .argv = LIST("git"), GOOD, .egress = LIST("a\nb")),
+    REFUSED("egress_to_a_top_level_domain_is_invalid", CHOKE_INVALID, "request.egress", "egress entry '*.example' ",
+            "git", .argv = LIST("git"), GOOD, .egress = LIST("*.example")),
+    REFUSED("egress_to_an_address_is_not_granted_by_a_name", CHOKE_DISALLOWED, "tools.git.egress", "'192.0.2.1'", "git",
+            .argv = LIST("git"), GOOD, .egress = LIST("192.0.2.1")),
+    REFUSED("opaque_egress_is_not_granted_by_an_entry_that_is_not", CHOKE_DISALLOWED, "tools.git.egress",
+            "'a.example opaque'", "git", .argv = LIST("git"), GOOD, .egress = LIST("a.example opaque")),
     REFUSED("variable_without_equals_is_invalid", CHOKE_INVALID, "request.env", "entry 1 of env is not NAME=VALUE",
             "git", .argv = LIST("git"), GOOD, .env = LIST("FOO")),
     REFUSED("variable_without_a_name_is_invalid", CHOKE_INVALID, "request.env", "entry 2 of env is not NAME=VALUE",
@@ -380,7 +386,7 @@ static void overlong_strings_are_invalid(void **state)
     assert_verdict(&(struct choke_request){.argv = LIST("git"), .root = "/", .cwd = path, .timeout_ms = 1},
                    CHOKE_INVALID, "request.cwd", "cwd has more");
     assert_verdict(&(struct choke_request){.argv = LIST("git"), GOOD, .egress = LIST(path)}, CHOKE_INVALID,
-                   "request.egress", "...' is not a host");
+                   "request.egress", "...' is longer than");
     assert_verdict(&(struct choke_request){.argv = LIST(longer), GOOD}, CHOKE_DISALLOWED, "tools",
                    "...' is not in the policy");
     path[PATH_MAX - 1] = '\0';

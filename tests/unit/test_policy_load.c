@@ -114,7 +114,7 @@ static const struct refused refusals[] = {
      "unknown key 'dnf' in 'install' in tool 'rg'; known keys are: apt, brew, npm, url"},
     {"unknown_limit_is_refused", HEAD TOOL "    limits: {memory_mb: 1}\n", 8, 14,
      "unknown key 'memory_mb' in 'limits' in tool 'rg'; known keys are: timeout_s, memory_mib, processes, cpu_s, "
-     "file_size_mib, open_files"},
+     "file_size_mib, open_files, egress_mib, egress_connections"},
     {"memory_that_holds_no_program_is_refused", HEAD TOOL "    limits: {memory_mib: 7}\n", 8, 26,
      "'memory_mib' in 'limits' in tool 'rg' is 7; it must be 8 to 16777216 MiB"},
     {"memory_beyond_any_machine_is_refused", HEAD TOOL "    limits: {memory_mib: 16777217}\n", 8, 26,
@@ -141,11 +141,15 @@ static const struct refused refusals[] = {
     {"everybody_is_no_destination", HEAD TOOL "    egress: ['*']\n", 8, 14, "'*' in 'egress' in tool 'rg' is no"},
     {"top_level_domain_is_no_destination", HEAD TOOL "    egress: ['*.com']\n", 8, 14, "'*.com' in 'egress'"},
     {"star_in_the_middle_is_no_destination", HEAD TOOL "    egress: ['a.*.com']\n", 8, 14, "'a.*.com' in 'egress'"},
-    {"destination_in_upper_case_is_refused", HEAD TOOL "    egress: [Example.org]\n", 8, 14, "in lower case"},
+    {"destination_in_upper_case_is_refused", HEAD TOOL "    egress: [Example.org]\n", 8, 14,
+     "'Example.org' in 'egress' in tool 'rg' must be written 'example.org'"},
     {"destination_with_an_empty_label_is_refused", HEAD TOOL "    egress: [a..org]\n", 8, 14, "'a..org' in 'egress'"},
     {"destination_with_a_dot_at_the_end_is_refused", HEAD TOOL "    egress: [a.org.]\n", 8, 14, "'a.org.' in 'egress'"},
     {"port_above_the_last_is_refused", HEAD TOOL "    egress: ['a.org:65536']\n", 8, 14, "'a.org:65536' in 'egress'"},
     {"port_zero_is_refused", HEAD TOOL "    egress: ['a.org:0']\n", 8, 14, "'a.org:0' in 'egress'"},
+    {"odd_address_is_no_destination", HEAD TOOL "    egress: ['127.1']\n", 8, 14, "'127.1' in 'egress'"},
+    {"network_with_bits_that_do_not_count_is_refused", HEAD TOOL "    egress: [192.0.2.1/24]\n", 8, 14,
+     "'192.0.2.1/24' in 'egress'"},
     {"url_is_no_destination", HEAD TOOL "    egress: ['https://a.org']\n", 8, 14, "'https://a.org' in 'egress'"},
     {"missing_version_is_refused", "search_path: [/bin]\ntools: []\n", 1, 1, "key 'version' is missing"},
     {"missing_search_path_is_refused", "version: 1\ntools: []\n", 1, 1, "key 'search_path' is missing"},
@@ -494,10 +498,17 @@ static void every_limit_reaches_the_model(void **state)
     (void)state;
     struct ck_policy *policy = must_parse(
         HEAD TOOL
-        "    limits: {timeout_s: 1, memory_mib: 8, processes: 3, cpu_s: 4, file_size_mib: 5, open_files: 9}\n");
+        "    limits: {timeout_s: 1, memory_mib: 8, processes: 3, cpu_s: 4, file_size_mib: 5, open_files: 9, egress_mib: 2, "
+        "egress_connections: 7}\n");
     const struct ck_limits *limits = &policy->tools[0].limits;
-    const struct ck_limits expected = {
-        .timeout_s = 1, .memory_mib = 8, .processes = 3, .cpu_s = 4, .file_size_mib = 5, .open_files = 9};
+    const struct ck_limits expected = {.timeout_s = 1,
+                                       .memory_mib = 8,
+                                       .processes = 3,
+                                       .cpu_s = 4,
+                                       .file_size_mib = 5,
+                                       .open_files = 9,
+                                       .egress_mib = 2,
+                                       .egress_connections = 7};
     assert_memory_equal(limits, &expected, sizeof expected);
     /* The table has a row for each field, so that none can be forgotten where it is used. */
     assert_int_equal(CK_LIMIT_KEYS * sizeof(uint32_t), sizeof expected);

@@ -158,6 +158,13 @@ static void destinations_are_contained(void **state)
         {"x.a.org:443", "*.a.org:443", true},
         {"x.a.org", "*.a.org:443", false},
         {"*.a.org:443", "*.a.org", true},
+        {"a.org", "a.org opaque", true},
+        {"a.org opaque", "a.org", false},
+        {"192.0.2.7:443", "192.0.2.0/24", true},
+        {"192.0.2.0/24", "192.0.2.7", false},
+        {"192.0.2.7", "a.org", false},
+        {"2001:db8::1", "2001:db8::/32", true},
+        {"::ffff:192.0.2.7", "192.0.2.7 ", false},
     };
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++)

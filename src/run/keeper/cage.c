@@ -482,7 +482,7 @@ long ck_cage_create(struct ck_cage_run *run)
         result = place_layer(run);
     }
     if (result == 0)
-        result = ck_create_caged(init_main, run);
+        result = ck_create_caged(init_main, run, run->cage->program->gate_port != 0);
     use_up_rules(run->cage);
     return result;
 }

@@ -23,6 +23,10 @@
 #include <poll.h>
 #include <sys/wait.h>
 
+/* Of Landlock's ABI 4; the headers of the build may be older. */
+#define RULE_NET_PORT 2
+#define CONNECT_TCP UINT64_C(2)
+
 long ck_init_open_execs(struct ck_cage *cage)
 {
     const struct ck_cage_program *program = cage->program;
@@ -45,9 +49,14 @@ long ck_init_restrict_calls(const void *code, uint32_t count)
     return count == 0 ? 0 : CK_RAW5(prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0);
 }
 
-long ck_init_restrict_program(const struct ck_cage_program *program)
+static long restrict_calls(const struct ck_cage_program *program)
 {
     return ck_init_restrict_calls((const char *)program + program->filter_at, program->filter_count);
+}
+
+long ck_init_restrict_program(const struct ck_cage_program *program)
+{
+    return program->gate_port != 0 ? 0 : restrict_calls(program);
 }
 
 /* ---- the walls --------------------------------------------------------------------------- */
@@ -56,6 +65,15 @@ static long allow(int ruleset_fd, int fd, uint64_t access)
 {
     const struct landlock_path_beneath_attr rule = {.allowed_access = access, .parent_fd = fd};
     return CK_RAW4(landlock_add_rule, ruleset_fd, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
+}
+
+/* With egress the gate may be connected to. Landlock is about the port; who has it, the namespace says. */
+static long allow_port(int ruleset_fd, const struct ck_cage_program *program)
+{
+    const uint64_t rule[2] = {CONNECT_TCP, program->gate_port};
+    if (program->gate_port == 0 || program->landlock_net == 0)
+        return 0;
+    return CK_RAW4(landlock_add_rule, ruleset_fd, RULE_NET_PORT, rule, 0);
 }
 
 static uint64_t writes_of(const struct ck_cage_program *program)
@@ -81,7 +99,9 @@ long ck_init_make_rules(const struct ck_cage *cage)
     long fd = CK_RAW3(landlock_create_ruleset, attr, sizeof attr, 0);
     if (fd < 0)
         return fd;
-    long result = allow_path((int)fd, "/", reads);
+    long result = allow_port((int)fd, program);
+    if (result == 0)
+        result = allow_path((int)fd, "/", reads);
     if (result == 0)
         result = allow_path((int)fd, CK_CAGE_TMP, writes_of(program));
     if (result == 0)
@@ -122,10 +142,14 @@ long ck_init_drop_capabilities(void)
     return result < 0 ? result : CK_RAW2(capset, &header, none);
 }
 
+/* The filter of a jail with a gate would have kept us from making that; so it comes here, and not with the others. */
 static long give_up_privileges(const struct ck_cage_run *run)
 {
+    const struct ck_cage_program *program = run->cage->program;
     long result = restrict_files(run);
-    return result < 0 ? result : ck_init_drop_capabilities();
+    if (result == 0)
+        result = ck_init_drop_capabilities();
+    return result < 0 || program->gate_port == 0 ? result : restrict_calls(program);
 }
 
 /* The caller keeps what it has; nothing that it creates can gain any of it by executing a file. */
@@ -171,9 +195,15 @@ static void reap_until(const struct ck_cage_run *run, long pid)
 void ck_init_serve(struct ck_cage_run *run)
 {
     struct ck_cage_told *told = run->cage->told;
-    long result = give_up_privileges(run);
+    const struct ck_cage_program *program = run->cage->program;
+    uint32_t stage = CK_STAGE_EGRESS;
+    long result = program->gate_port == 0 ? 0 : ck_gate_make(program->gate_port, run->gate_fd);
+    if (result == 0) {
+        stage = CK_STAGE_PRIVILEGES;
+        result = give_up_privileges(run);
+    }
     if (result < 0) {
-        told->stage = CK_STAGE_PRIVILEGES;
+        told->stage = stage;
         told->error = (int32_t)-result;
         ck_leave(127);
     }

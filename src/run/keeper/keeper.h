@@ -10,6 +10,7 @@
  *                   comes to it, whatever session or group it moved to. Holds the run's deadline, kills, reaps, reports.
  * child (child.c)   the tool's process until exec: a table of named steps.
  * init (init.c)     the first process of a run in a jail: walls, tool, reaping. cage.c makes the native jail for it.
+ * gate (gate.c)     the one way out of a run with egress: a listener inside, handed to the caller.
  * wrap (wrap.c)     the other jail: bwrap's process until exec. What bwrap executes is a program of its own, land.c.
  * prove (prove.c)   tries to get out of a jail, before anything is trusted to it; confined.c where it has no namespaces.
  * trial (trial.c)   tries one layer of this machine, and ends.
@@ -204,6 +205,8 @@ uint32_t ck_limiter_hits(const struct ck_limiter *limiter);
 #define CK_TOLD_WORDS_AT 1024
 #define CK_TOLD_BYTES 4096
 
+struct ck_cage_program;
+
 /* What init tells the warden, in memory that they share. */
 struct ck_cage_told {
     uint32_t stage; /* enum ck_stage of what failed */
@@ -248,6 +251,7 @@ struct ck_cage_run {
     uint32_t failed_stage; /* made: what failed, where ck_cage_create did */
     bool landed;           /* in a jail that bwrap made */
     int enter_fd;          /* cgroup.procs of where its limits are held; or -1 */
+    int gate_fd;           /* a socket to the caller, for the listener of a run with egress; -1: it stays here */
 };
 
 /* A user namespace of its own for the calling process, with one user and group that are the same inside and outside. */
@@ -278,6 +282,8 @@ long ck_init_make_rules(const struct ck_cage *cage);
 
 /* Puts a filter (struct sock_filter, so many) on the calling process; no_new_privs must be set. */
 long ck_init_restrict_calls(const void *code, uint32_t count);
+
+/* The program's; but of a jail with a gate later, by ck_init_serve. */
 long ck_init_restrict_program(const struct ck_cage_program *program);
 
 long ck_init_drop_capabilities(void);
@@ -287,6 +293,14 @@ void ck_init_drop_bounding_set(void);
 
 /* In the first process of a run: raises the walls, creates the tool, and ends with it. */
 __attribute__((noreturn)) void ck_init_serve(struct ck_cage_run *run);
+
+/* ---- gate.c ---- */
+
+/*
+ * In the first process of a run, whose network namespace is its own and new: brings loopback up, listens at port there, and
+ * hands the listener to the caller through gate_fd, which is closed; -1: it stays open here. 0 or a negative errno.
+ */
+long ck_gate_make(uint32_t port, int gate_fd);
 
 /* ---- child.c ---- */
 
@@ -329,6 +343,9 @@ __attribute__((noreturn)) void ck_child_main(void *argument);
 __attribute__((noreturn)) void ck_prover(void *argument);
 void ck_prove_outside(uint32_t wall, uint64_t number);
 
+/* What the jail that is tried has: a gate, and Landlock's rules for it. */
+void ck_prove_inside(const struct ck_cage_program *program);
+
 struct ck_prove_birth {
     int socket_fd;
     int program_fd;
@@ -358,6 +375,7 @@ struct ck_wrap {
     struct ck_child *child; /* argv and environment are bwrap's, and so is the executable */
     const int *land_fds;    /* CK_WIRE_LAND_FDS of them */
     int told_fd;            /* a struct ck_cage_told, and behind it room for what bwrap says */
+    int gate_fd;            /* with egress: a socket to the caller; or -1 */
 };
 
 /* argument is a struct ck_wrap; as ck_child_main. */

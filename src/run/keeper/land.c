@@ -79,8 +79,10 @@ static long read_proof(char **numbers, struct ck_cage_run *run)
             return -EINVAL;
         ck_prove_outside(wall, (uint64_t)number);
     }
+    ck_prove_inside(run->cage->program);
     run->main = ck_prover;
     run->argument = run->cage->told;
+    run->gate_fd = -1;
     return 0;
 }
 
@@ -206,8 +208,12 @@ void ck_main(const long *stack)
     static char here[] = ".";
     char **arguments = (char **)(uintptr_t)(stack + 1);
     struct ck_child child = {.cwd = here, .fds = streams, .ruleset_fd = -1};
-    struct ck_cage_run run = {
-        .cage = &cage, .child = &child, .main = ck_child_main, .argument = &child, .landed = true};
+    struct ck_cage_run run = {.cage = &cage,
+                              .child = &child,
+                              .main = ck_child_main,
+                              .argument = &child,
+                              .landed = true,
+                              .gate_fd = CK_LAND_GATE};
     long told = map_file(CK_LAND_TOLD, PROT_READ | PROT_WRITE, MAP_SHARED);
     if (failed(told) || stack[0] < ARGUMENTS)
         ck_leave(127);

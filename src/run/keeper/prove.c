@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <linux/prctl.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stddef.h>
 #include <sys/ptrace.h>
@@ -21,6 +22,9 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 
+/* Streams that are not TCP. */
+#define MPTCP 262
+#define SCTP 132
 #define NULL_DEVICE 0x103 /* 1:3 */
 #define TIOCSTI_WITH_HIGH_BITS ((INT64_C(1) << 32) | 0x5412)
 
@@ -33,6 +37,8 @@ static const char *const links[CK_WALL_NAMESPACES] = {
 };
 
 static uint64_t outside[CK_WALL_NAMESPACES];
+static uint32_t gate_port; /* of the jail that is tried; 0: none */
+static bool ports_bounded; /* by Landlock */
 
 static uint64_t namespace_of(const char *link)
 {
@@ -87,7 +93,8 @@ bool ck_prove_execs(void)
 
 bool ck_prove_seccomp(void)
 {
-    return CK_RAW2(io_uring_setup, 1, NULL) == -EPERM && CK_RAW3(socket, AF_INET, SOCK_STREAM, 0) == -EAFNOSUPPORT &&
+    return CK_RAW2(io_uring_setup, 1, NULL) == -EPERM &&
+           (gate_port != 0 || CK_RAW3(socket, AF_INET, SOCK_STREAM, 0) == -EAFNOSUPPORT) &&
            CK_RAW3(socket, AF_UNIX, SOCK_STREAM, 0) == -EAFNOSUPPORT && CK_RAW5(keyctl, 0, -3, 0, 0, 0) == -EPERM &&
            CK_RAW3(ioctl, 0, TIOCSTI_WITH_HIGH_BITS, "") == -EPERM && CK_RAW1(unshare, 0x10000000) == -EPERM &&
            CK_RAW2(memfd_create, "code", 0) == -EPERM && CK_RAW3(bpf, 0, NULL, 0) == -EPERM;
@@ -107,6 +114,58 @@ bool ck_prove_no_new_privs(void)
     return CK_RAW5(prctl, PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1;
 }
 
+/* Each in its own way a road around the gate: datagrams, packets, other kinds of streams, the kernel's own families. */
+static bool other_sockets_are_refused(void)
+{
+    static const int kinds[][3] = {
+        {AF_INET, SOCK_DGRAM, 0},         {AF_INET6, SOCK_DGRAM, 0},
+        {AF_INET, SOCK_RAW, IPPROTO_TCP}, {AF_INET6, SOCK_RAW, IPPROTO_TCP},
+        {AF_INET, SOCK_STREAM, MPTCP},    {AF_INET, SOCK_STREAM, SCTP},
+        {AF_INET, SOCK_SEQPACKET, SCTP},  {AF_UNIX, SOCK_STREAM, 0},
+        {AF_UNIX, SOCK_DGRAM, 0},         {AF_NETLINK, SOCK_RAW, 0},
+        {AF_PACKET, SOCK_RAW, 0},         {AF_VSOCK, SOCK_STREAM, 0},
+        {AF_INET, SOCK_RDM, 0},
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (CK_RAW3(socket, kinds[i][0], kinds[i][1] | SOCK_CLOEXEC, kinds[i][2]) != -EAFNOSUPPORT)
+            return false;
+    return true;
+}
+
+/* The last number of the address is enough to tell them apart: 127.0.0.1, or one that would be found by a route. */
+static long connect_to(const uint8_t address[4], uint32_t port)
+{
+    struct sockaddr_in peer = {.sin_family = AF_INET};
+    const uint8_t number[2] = {(uint8_t)(port >> 8), (uint8_t)port};
+    memcpy(&peer.sin_port, number, sizeof number);
+    memcpy(&peer.sin_addr, address, sizeof peer.sin_addr);
+    long fd = CK_RAW3(socket, AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    long result = fd < 0 ? fd : CK_RAW3(connect, fd, &peer, sizeof peer);
+    if (fd >= 0)
+        ck_close((int)fd);
+    return result;
+}
+
+static bool serving_is_refused(void)
+{
+    const struct sockaddr_in any = {.sin_family = AF_INET};
+    long fd = CK_RAW3(socket, AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    bool refused = fd >= 0 && CK_RAW3(bind, fd, &any, sizeof any) == -EPERM && CK_RAW2(listen, fd, 1) == -EPERM &&
+                   CK_RAW6(sendto, fd, "", 1, MSG_FASTOPEN, &any, sizeof any) == -EOPNOTSUPP;
+    if (fd >= 0)
+        ck_close((int)fd);
+    return refused;
+}
+
+/* The gate can be reached, and nothing else. */
+static bool egress(void)
+{
+    static const uint8_t loopback[4] = {127, 0, 0, 1}, elsewhere[4] = {192, 0, 2, 1};
+    return gate_port != 0 && connect_to(loopback, gate_port) == 0 &&
+           connect_to(loopback, gate_port + 1) == (ports_bounded ? -EACCES : -ECONNREFUSED) &&
+           connect_to(elsewhere, gate_port) == -ENETUNREACH && other_sockets_are_refused() && serving_is_refused();
+}
+
 static bool (*const walls[CK_WALLS])(void) = {
     [CK_WALL_FRESH_ROOT] = fresh_root,
     [CK_WALL_LANDLOCK] = landlock,
@@ -114,6 +173,7 @@ static bool (*const walls[CK_WALLS])(void) = {
     [CK_WALL_SECCOMP] = ck_prove_seccomp,
     [CK_WALL_NO_CAPABILITIES] = no_capabilities,
     [CK_WALL_NO_NEW_PRIVS] = ck_prove_no_new_privs,
+    [CK_WALL_EGRESS] = egress,
 };
 
 /* ---- the trial ---- */
@@ -121,6 +181,12 @@ static bool (*const walls[CK_WALLS])(void) = {
 void ck_prove_outside(uint32_t wall, uint64_t number)
 {
     outside[wall] = number;
+}
+
+void ck_prove_inside(const struct ck_cage_program *program)
+{
+    gate_port = program->gate_port;
+    ports_bounded = program->landlock_net != 0;
 }
 
 /* In the place of the tool. The last to be tried is execs: should it not hold, what was found so far is told. */
@@ -150,13 +216,15 @@ static long prove(struct ck_cage *cage, int program_fd, struct ck_wire_proved *p
     proved->failed_step = cage->failed_step;
     if (result < 0)
         return result;
+    ck_prove_inside(cage->program);
     struct ck_cage_run run = {.cage = cage,
                               .child = &child,
                               .main = ck_prover,
                               .argument = cage->told,
                               .root_fd = (int)root,
                               .root_path = "/usr",
-                              .enter_fd = -1};
+                              .enter_fd = -1,
+                              .gate_fd = -1};
     result = ck_cage_create(&run);
     while (result >= 0) {
         result = CK_RAW5(waitid, P_ALL, 0, &info, WEXITED, NULL);

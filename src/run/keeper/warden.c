@@ -276,9 +276,10 @@ static long borrow(const struct warden *warden, ck_create_child child, void *arg
 }
 
 /* Until init says otherwise, bwrap has not come as far as starting it. */
-static long create_wrapped(const struct warden *warden, struct run *run, struct ck_child *child, const int *land_fds)
+static long create_wrapped(const struct warden *warden, struct run *run, struct ck_child *child, bool gate)
 {
-    struct ck_wrap wrap = {.child = child, .land_fds = land_fds};
+    struct ck_wrap wrap = {
+        .child = child, .land_fds = child->fds + CK_WIRE_LAND, .gate_fd = gate ? warden->socket_fd : -1};
     long told_fd = ck_wrap_told(&run->told);
     if (told_fd < 0)
         return told_fd;
@@ -324,7 +325,7 @@ static long create_process(struct warden *warden, struct run *run, const struct 
                            struct ck_child *child)
 {
     if (plan->flags & CK_WIRE_HAS_LAND) {
-        long pid = create_wrapped(warden, run, child, child->fds + CK_WIRE_LAND);
+        long pid = create_wrapped(warden, run, child, (plan->flags & CK_WIRE_HAS_GATE) != 0);
         run->report.stage = pid < 0 ? CK_STAGE_CREATE : CK_STAGE_NONE;
         run->report.error = pid < 0 ? (int32_t)-pid : 0;
         return pid;
@@ -345,6 +346,7 @@ static long create_process(struct warden *warden, struct run *run, const struct 
         .workspace = plan->workspace,
         .layer_fd = -1,
         .enter_fd = warden->limiter.enter_fd,
+        .gate_fd = warden->socket_fd,
         .failed_stage = CK_STAGE_CAGE,
     };
     child->cwd = (const char *)plan + plan->cwd_at;

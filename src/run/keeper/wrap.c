@@ -45,17 +45,19 @@ static long place_descriptors(const struct ck_wrap *wrap)
         fds[CK_WIRE_STDERR],
         fds[CK_WIRE_STDOUT_READ],
         fds[CK_WIRE_STDERR_READ],
+        wrap->gate_fd,
     };
+    int passed = wrap->gate_fd < 0 ? PASSED - 1 : PASSED;
     long moved[PASSED];
     long bwrap = move(fds[CK_WIRE_EXECUTABLE]);
     long result = bwrap;
-    for (int i = 0; i < PASSED && result >= 0; i++)
+    for (int i = 0; i < passed && result >= 0; i++)
         result = moved[i] = move(sources[i]);
     if (result >= 0)
         result = CK_RAW3(close_range, 3, ~0u, CLOSE_RANGE_CLOEXEC);
     if (result >= 0)
         result = CK_RAW3(dup3, moved[CK_LAND_TOLD - CK_LAND_PROGRAM], 2, 0);
-    for (int i = 0; i < PASSED && result >= 0; i++)
+    for (int i = 0; i < passed && result >= 0; i++)
         result = CK_RAW3(dup3, moved[i], CK_LAND_PROGRAM + i, 0);
     return result < 0 ? result : bwrap;
 }

@@ -1,0 +1,135 @@
+/*
+ * egress.c - the way out of a run, from the plan to the result (docs/adr/0031).
+ *
+ * The listener is made inside the jail and comes to us before the tool exists; from then on the proxy, in the context's own
+ * loop, decides about every connection. At the end of the run the gate is closed, and with it whatever still moves.
+ */
+#include "api/context.h"
+
+#include "base/error.h"
+#include "base/fd.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define BYTES_PER_MIB_BITS 20
+#define SHARE 12 /* of the descriptors that we may have, one in so many is a connection of a run's at most */
+
+/*
+ * A connection takes up to six descriptors of ours. A tool that opens as many as it can must not keep the caller, or other
+ * runs, from having any.
+ */
+static uint32_t fair_share(uint32_t usual)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur / SHARE >= usual)
+        return usual;
+    return limit.rlim_cur / SHARE > 0 ? (uint32_t)(limit.rlim_cur / SHARE) : 1;
+}
+
+int ck_egress_prepare(struct choke_job *job, const struct ck_plan *plan)
+{
+    const struct ck_verdict *verdict = &plan->verdict;
+    struct ck_egress *egress = &job->egress;
+    if (verdict->egress_count == 0)
+        return 0;
+    egress->rules = calloc(verdict->egress_count, sizeof *egress->rules);
+    if (egress->rules == NULL)
+        return -ENOMEM;
+    memcpy(egress->rules, verdict->egress, verdict->egress_count * sizeof *egress->rules);
+    egress->rules_count = verdict->egress_count;
+    egress->budget = CK_GATE_BUDGET_DEFAULT;
+    egress->budget.connections_at_once = fair_share(egress->budget.connections_at_once);
+    if (verdict->limits.egress_mib != 0)
+        egress->budget.up_bytes = egress->budget.down_bytes = (uint64_t)verdict->limits.egress_mib
+                                                              << BYTES_PER_MIB_BITS;
+    if (verdict->limits.egress_connections != 0)
+        egress->budget.connections_total = verdict->limits.egress_connections;
+    return 0;
+}
+
+static void dispatch(void *data)
+{
+    struct choke_context *context = data;
+    (void)ck_proxy_dispatch(&context->proxy);
+}
+
+/* Everything that the proxy decides about the run comes through here, once: the place for whoever keeps a record of it. */
+static void decided(void *data, const struct ck_gate_event *event)
+{
+    struct choke_job *job = data;
+    bool bounded = strcmp(event->reason, "bytes") == 0 || strcmp(event->reason, "connections") == 0;
+    job->egress.spent = job->egress.spent || (event->verdict == CK_GATE_REFUSED && bounded);
+    ck_event_egress(job, event);
+}
+
+static int open_gate(struct choke_job *job, int listen_fd)
+{
+    if (listen_fd < 0)
+        return -EMFILE;
+    struct choke_context *context = job->context;
+    struct ck_egress *egress = &job->egress;
+    const struct ck_gate_options options = {
+        .rules = egress->rules,
+        .rules_count = egress->rules_count,
+        .budget = egress->budget,
+        .on_event = decided,
+        .data = job,
+    };
+    int result = ck_proxy_open(&context->proxy, listen_fd, &options, &egress->gate);
+    if (result < 0 || context->proxy_watched)
+        return result;
+    context->guest = (struct ck_guest){.dispatch = dispatch, .data = context};
+    result = ck_watch_add_guest(&context->watch, &context->guest, ck_proxy_fd(&context->proxy));
+    context->proxy_watched = result == 0;
+    return result;
+}
+
+/* A run that asked for egress and cannot have it is ended: it would only find out by timeouts of its own. */
+void ck_egress_open(void *data, struct ck_run *run, int listen_fd)
+{
+    struct choke_job *job = run->owner;
+    (void)data;
+    if (job->egress.gate != NULL || job->egress.rules_count == 0) {
+        ck_fd_close(&listen_fd);
+        return;
+    }
+    int result = open_gate(job, listen_fd);
+    if (result == 0)
+        return;
+    const struct ck_gate_event event = {.verdict = CK_GATE_FAILED,
+                                        .protocol = "",
+                                        .host = "",
+                                        .rule = "",
+                                        .address = "",
+                                        .reason = "no_proxy",
+                                        .message = strerror(-result)};
+    decided(job, &event);
+    ck_watch_cancel(&job->context->watch, run);
+}
+
+void ck_egress_end(struct choke_job *job)
+{
+    struct ck_egress *egress = &job->egress;
+    struct ck_gate_totals totals = {0};
+    struct ck_gate *gate = egress->gate;
+    egress->gate = NULL;
+    if (gate != NULL) {
+        ck_gate_totals(gate, &totals);
+        ck_gate_close(gate);
+    }
+    if (egress->rules_count > 0)
+        ck_result_egress(job->result, &totals, egress->spent);
+}
+
+void ck_egress_done(struct choke_job *job)
+{
+    struct ck_egress *egress = &job->egress;
+    if (job->context->owner == getpid())
+        ck_gate_close(egress->gate);
+    free(egress->rules);
+    *egress = (struct ck_egress){0};
+}

@@ -1,0 +1,343 @@
+/*
+ * destination.c - see destination.h.
+ *
+ * One function reads a host's name for both sides, rules and requests, so that the two cannot be of different opinion
+ * about what a name is. What is not plainly a name or an address is refused; nothing is repaired but case and the dot
+ * at the end, which DNS itself does not distinguish.
+ */
+#include "base/destination.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LABEL_MAX 63
+/* A network that is larger than these is everybody, or nearly. */
+#define V4_BITS_MIN 8
+#define V6_BITS_MIN 16
+
+static const char opaque_word[] = " opaque";
+static const uint8_t v4_mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+
+static int refuse(const char **ret_reason, const char *reason)
+{
+    *ret_reason = reason;
+    return -EINVAL;
+}
+
+/* ---- addresses --------------------------------------------------------------------------- */
+
+const char *ck_address_text(const struct ck_address *address, char *buffer)
+{
+    if (inet_ntop(address->length == 4 ? AF_INET : AF_INET6, address->bytes, buffer, CK_ADDRESS_TEXT_SIZE) == NULL)
+        buffer[0] = '\0';
+    return buffer;
+}
+
+bool ck_address_in(const struct ck_address *address, const struct ck_address *network, unsigned bits)
+{
+    if (address->length != network->length)
+        return false;
+    unsigned whole = bits / 8;
+    unsigned rest = bits % 8;
+    if (memcmp(address->bytes, network->bytes, whole) != 0)
+        return false;
+    return rest == 0 || ((address->bytes[whole] ^ network->bytes[whole]) >> (8 - rest)) == 0;
+}
+
+/* The strict spellings only: four decimal numbers, or IPv6 without a zone. */
+static bool parse_address(const char *text, size_t length, struct ck_address *ret_address)
+{
+    char copy[CK_ADDRESS_TEXT_SIZE];
+    if (length >= sizeof copy)
+        return false;
+    memcpy(copy, text, length);
+    copy[length] = '\0';
+    bool six = memchr(text, ':', length) != NULL;
+    struct ck_address address = {.length = six ? 16 : 4};
+    if (strlen(copy) != length || inet_pton(six ? AF_INET6 : AF_INET, copy, address.bytes) != 1)
+        return false;
+    *ret_address = address;
+    return true;
+}
+
+/* ---- names ------------------------------------------------------------------------------- */
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_name_byte(char c)
+{
+    return (c >= 'a' && c <= 'z') || is_digit(c) || c == '-' || c == '_';
+}
+
+static const char *why_no_text(const char *text, size_t length)
+{
+    if (length == 0)
+        return "is empty";
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)text[i];
+        if (c >= 0x80)
+            return "is not ASCII; write it in punycode (xn--...)";
+        if (c <= 0x20 || c == 0x7f)
+            return "has a space or a control byte in it";
+        if (c == '@')
+            return "has a user's name in it";
+        if (c == '%')
+            return "has an IPv6 zone or an escape in it";
+    }
+    return NULL;
+}
+
+static const char *why_no_labels(const char *name)
+{
+    for (const char *label = name;; label++) {
+        size_t length = strcspn(label, ".");
+        if (length == 0)
+            return "has an empty label";
+        if (length > LABEL_MAX)
+            return "has a label of more than 63 bytes";
+        if (label[0] == '-' || label[length - 1] == '-')
+            return "has a label that begins or ends with '-'";
+        for (size_t i = 0; i < length; i++)
+            if (!is_name_byte(label[i]))
+                return "is no host name";
+        label += length;
+        if (*label == '\0')
+            return NULL;
+    }
+}
+
+/* Some resolvers read "0x7f.1" and "2130706433" as 127.0.0.1. */
+static bool looks_numeric(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    const char *last = dot != NULL ? dot + 1 : name;
+    if (last[0] == '0' && last[1] == 'x')
+        return strspn(last + 2, "0123456789abcdef") == strlen(last + 2);
+    return *last != '\0' && strspn(last, "0123456789") == strlen(last);
+}
+
+static int parse_bracketed(const char *text, size_t length, struct ck_hostname *ret_host, const char **ret_reason)
+{
+    if (text[0] == '[') {
+        if (length < 2 || text[length - 1] != ']')
+            return refuse(ret_reason, "has a bracket that is not closed");
+        text++;
+        length -= 2;
+    }
+    struct ck_hostname host = {.numeric = true};
+    if (memchr(text, ':', length) == NULL || !parse_address(text, length, &host.address))
+        return refuse(ret_reason, "is no IPv6 address");
+    (void)ck_address_text(&host.address, host.text);
+    *ret_host = host;
+    return 0;
+}
+
+int ck_hostname_parse(const char *text, size_t length, struct ck_hostname *ret_host, const char **ret_reason)
+{
+    const char *why = why_no_text(text, length);
+    if (why != NULL)
+        return refuse(ret_reason, why);
+    if (text[0] == '[' || memchr(text, ':', length) != NULL)
+        return parse_bracketed(text, length, ret_host, ret_reason);
+    if (text[length - 1] == '.')
+        length--;
+    if (length > CK_HOSTNAME_MAX)
+        return refuse(ret_reason, "is longer than a host name can be");
+    struct ck_hostname host = {0};
+    for (size_t i = 0; i < length; i++)
+        host.text[i] = (char)(text[i] >= 'A' && text[i] <= 'Z' ? text[i] - 'A' + 'a' : text[i]);
+    why = why_no_labels(host.text);
+    if (why != NULL)
+        return refuse(ret_reason, why);
+    host.numeric = parse_address(host.text, length, &host.address);
+    if (!host.numeric && looks_numeric(host.text))
+        return refuse(ret_reason, "looks like an address, but is not four numbers from 0 to 255 with dots between");
+    *ret_host = host;
+    return 0;
+}
+
+uint16_t ck_port_parse(const char *text, size_t length)
+{
+    if (length < 1 || length > 5 || text[0] == '0')
+        return 0;
+    unsigned port = 0;
+    for (size_t i = 0; i < length; i++) {
+        if (!is_digit(text[i]))
+            return 0;
+        port = port * 10 + (unsigned)(text[i] - '0');
+    }
+    return port <= UINT16_MAX ? (uint16_t)port : 0;
+}
+
+/* ---- rules ------------------------------------------------------------------------------- */
+
+static bool parse_bits(const char *text, size_t length, unsigned most, uint8_t *ret_bits)
+{
+    if (length < 1 || length > 3 || (length > 1 && text[0] == '0'))
+        return false;
+    unsigned bits = 0;
+    for (size_t i = 0; i < length; i++) {
+        if (!is_digit(text[i]))
+            return false;
+        bits = bits * 10 + (unsigned)(text[i] - '0');
+    }
+    *ret_bits = (uint8_t)bits;
+    return bits <= most;
+}
+
+static bool has_stray_bits(const struct ck_address *network, unsigned bits)
+{
+    for (unsigned i = bits; i < network->length * 8U; i++)
+        if ((network->bytes[i / 8] >> (7 - i % 8) & 1) != 0)
+            return true;
+    return false;
+}
+
+/* An address, or an address and "/bits". */
+static int parse_network(const char *text, size_t length, struct ck_destination *destination, const char **ret_reason)
+{
+    const char *slash = memchr(text, '/', length);
+    size_t host_length = slash != NULL ? (size_t)(slash - text) : length;
+    struct ck_hostname host;
+    int r = ck_hostname_parse(text, host_length, &host, ret_reason);
+    if (r != 0)
+        return r;
+    if (!host.numeric)
+        return refuse(ret_reason, "has a '/' behind what is no address");
+    unsigned most = host.address.length * 8U;
+    destination->kind = CK_DESTINATION_NETWORK;
+    destination->network = host.address;
+    destination->bits = (uint8_t)most;
+    if (slash != NULL && !parse_bits(slash + 1, length - host_length - 1, most, &destination->bits))
+        return refuse(ret_reason, "has no length of a network behind its '/'");
+    if (destination->bits < (most == 32 ? V4_BITS_MIN : V6_BITS_MIN))
+        return refuse(ret_reason, "is nearly everybody; a network has at least 8 bits, of IPv6 at least 16");
+    if (has_stray_bits(&destination->network, destination->bits))
+        return refuse(ret_reason, "has bits behind the length of its network");
+    if (most == 128 && memcmp(host.address.bytes, v4_mapped, sizeof v4_mapped) == 0)
+        return refuse(ret_reason, "is an IPv4 address written as IPv6; write it as IPv4");
+    return 0;
+}
+
+static int parse_name(const char *text, size_t length, struct ck_destination *destination, const char **ret_reason)
+{
+    bool wild = text[0] == '*';
+    if (wild && (length < 3 || text[1] != '.'))
+        return refuse(ret_reason, "would be everybody; write '*.domain.tld'");
+    struct ck_hostname host;
+    int r = ck_hostname_parse(wild ? text + 2 : text, wild ? length - 2 : length, &host, ret_reason);
+    if (r != 0)
+        return r;
+    if (wild && (host.numeric || strchr(host.text, '.') == NULL))
+        return refuse(ret_reason, "would be everybody; write '*.domain.tld'");
+    if (host.numeric)
+        return parse_network(text, length, destination, ret_reason);
+    destination->kind = wild ? CK_DESTINATION_SUFFIX : CK_DESTINATION_HOST;
+    memcpy(destination->name, host.text, sizeof destination->name);
+    return 0;
+}
+
+static int parse_target(const char *text, size_t length, struct ck_destination *destination, const char **ret_reason)
+{
+    if (memchr(text, '/', length) == NULL)
+        return parse_name(text, length, destination, ret_reason);
+    return parse_network(text, length, destination, ret_reason);
+}
+
+/* Where the target ends: at the colon of a port, if there is one. Brackets are left out of *ret_text. */
+static int find_target(const char *text, size_t length, const char **ret_text, size_t *ret_length)
+{
+    const char *colon = memchr(text, ':', length);
+    *ret_text = text;
+    *ret_length = length;
+    if (text[0] == '[') {
+        const char *close = memchr(text, ']', length);
+        size_t inner = close != NULL ? (size_t)(close - text) : 0;
+        if (close == NULL || memchr(text, ':', inner) == NULL || (inner + 1 < length && close[1] != ':'))
+            return -EINVAL;
+        *ret_text = text + 1;
+        *ret_length = inner - 1;
+        return inner + 1 < length ? (int)inner + 1 : 0;
+    }
+    if (colon == NULL || memchr(colon + 1, ':', length - (size_t)(colon + 1 - text)) != NULL)
+        return 0;
+    *ret_length = (size_t)(colon - text);
+    return (int)*ret_length;
+}
+
+int ck_destination_parse(const char *text, struct ck_destination *ret_destination, const char **ret_reason)
+{
+    size_t length = strnlen(text, CK_DESTINATION_TEXT_SIZE + 1);
+    if (length > CK_DESTINATION_TEXT_SIZE)
+        return refuse(ret_reason, "is longer than a destination can be");
+    if (strstr(text, "://") != NULL)
+        return refuse(ret_reason, "is a URL; write its host alone");
+    struct ck_destination destination = {0};
+    size_t word = sizeof opaque_word - 1;
+    destination.opaque = length > word && memcmp(text + length - word, opaque_word, word) == 0;
+    if (destination.opaque)
+        length -= word;
+    if (length == 0)
+        return refuse(ret_reason, "is empty");
+    const char *target;
+    size_t target_length;
+    int colon = find_target(text, length, &target, &target_length);
+    if (colon < 0)
+        return refuse(ret_reason, "has brackets, but no IPv6 address in them and ':port' behind");
+    int r = parse_target(target, target_length, &destination, ret_reason);
+    if (r != 0)
+        return r;
+    if (colon > 0) {
+        destination.port = ck_port_parse(text + colon + 1, length - (size_t)colon - 1);
+        if (destination.port == 0)
+            return refuse(ret_reason, "has no port from 1 to 65535 behind its ':'");
+    }
+    *ret_destination = destination;
+    return 0;
+}
+
+const char *ck_destination_text(const struct ck_destination *destination, char *buffer)
+{
+    char target[CK_HOSTNAME_MAX + 16];
+    char address[CK_ADDRESS_TEXT_SIZE];
+    char port[8] = "";
+    char bits[8] = "";
+    bool network = destination->kind == CK_DESTINATION_NETWORK;
+    if (network && destination->bits < destination->network.length * 8U)
+        (void)snprintf(bits, sizeof bits, "/%u", destination->bits);
+    bool bracket = network && destination->network.length == 16 && destination->port != 0;
+    (void)snprintf(
+        target, sizeof target, "%s%s%s%s%s", bracket ? "[" : "", destination->kind == CK_DESTINATION_SUFFIX ? "*." : "",
+        network ? ck_address_text(&destination->network, address) : destination->name, bits, bracket ? "]" : "");
+    if (destination->port != 0)
+        (void)snprintf(port, sizeof port, ":%u", destination->port);
+    (void)snprintf(buffer, CK_DESTINATION_TEXT_SIZE, "%s%s%s", target, port, destination->opaque ? opaque_word : "");
+    return buffer;
+}
+
+/* Does name end in "." and suffix? */
+static bool is_below(const char *name, const char *suffix)
+{
+    size_t length = strlen(name);
+    size_t tail = strlen(suffix);
+    return length > tail + 1 && name[length - tail - 1] == '.' && memcmp(name + length - tail, suffix, tail) == 0;
+}
+
+bool ck_destination_covers(const struct ck_destination *outer, const struct ck_destination *inner)
+{
+    if ((outer->port != 0 && outer->port != inner->port) || (inner->opaque && !outer->opaque))
+        return false;
+    if (outer->kind == CK_DESTINATION_NETWORK)
+        return inner->kind == CK_DESTINATION_NETWORK && inner->bits >= outer->bits &&
+               ck_address_in(&inner->network, &outer->network, outer->bits);
+    if (inner->kind == CK_DESTINATION_NETWORK)
+        return false;
+    if (outer->kind == inner->kind && strcmp(outer->name, inner->name) == 0)
+        return true;
+    return outer->kind == CK_DESTINATION_SUFFIX && is_below(inner->name, outer->name);
+}

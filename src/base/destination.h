@@ -1,0 +1,82 @@
+/*
+ * destination.h - where a tool may connect to: one rule as it is written, canonicalised once into a struct.
+ *
+ *   host                      exactly that name
+ *   *.example.com             every name below example.com, not example.com itself; "*" and "*.com" are refused
+ *   192.0.2.7, 192.0.2.0/24   an address or a network; only these let a tool reach an address that is not public
+ *   2001:db8::1, 2001:db8::/32
+ *
+ * Each with ":port" or without (every port); an IPv6 address with a port stands in brackets: "[2001:db8::1]:443",
+ * "[2001:db8::/32]:443". Behind it may stand " opaque": what goes through a tunnel may then be anything, where else it
+ * must be TLS that names the host in the clear.
+ *
+ * Names are ASCII; what is not must be written in punycode. A name in upper case or with a dot at its end is the same name
+ * in lower case without it. A name whose last label is a number is an address or nothing: "127.1", "0x7f.1" and
+ * "017700000001" are refused, for programs do not agree on what they mean.
+ *
+ * Pure: no look at the world. Reasons are static text that begins in lower case and fits behind "'...' ".
+ */
+#ifndef CK_BASE_DESTINATION_H
+#define CK_BASE_DESTINATION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CK_HOSTNAME_MAX 253
+#define CK_ADDRESS_TEXT_SIZE 48                         /* the longest IPv6 address and a NUL, and a little */
+#define CK_DESTINATION_TEXT_SIZE (CK_HOSTNAME_MAX + 32) /* "*." ":65535" " opaque", and a little */
+
+/* In network order; length is 4 or 16. */
+struct ck_address {
+    uint8_t length;
+    uint8_t bytes[16];
+};
+
+/* What a client asks for. */
+struct ck_hostname {
+    bool numeric;
+    struct ck_address address;      /* where numeric */
+    char text[CK_HOSTNAME_MAX + 1]; /* canonical; an address in its usual spelling, without brackets */
+};
+
+enum ck_destination_kind {
+    CK_DESTINATION_HOST = 1,
+    CK_DESTINATION_SUFFIX,
+    CK_DESTINATION_NETWORK,
+};
+
+struct ck_destination {
+    enum ck_destination_kind kind;
+    bool opaque;
+    uint16_t port;                  /* 0: every port */
+    uint8_t bits;                   /* of a network: the leading bits that count */
+    struct ck_address network;      /* the bits that do not count are 0 */
+    char name[CK_HOSTNAME_MAX + 1]; /* of a host; of a suffix, what stands behind "*." */
+};
+
+/* One rule. 0, or -EINVAL and in *ret_reason why it is none. */
+int ck_destination_parse(const char *text, struct ck_destination *ret_destination, const char **ret_reason);
+
+/* The one spelling of a rule, in a buffer of CK_DESTINATION_TEXT_SIZE; returns buffer. */
+const char *ck_destination_text(const struct ck_destination *destination, char *buffer);
+
+/* Does outer let through all that inner does? Proven, or false. */
+bool ck_destination_covers(const struct ck_destination *outer, const struct ck_destination *inner);
+
+/*
+ * A name or an address as a client spells it; IPv6 with or without brackets, never with a zone. 0, or -EINVAL and in
+ * *ret_reason why not.
+ */
+int ck_hostname_parse(const char *text, size_t length, struct ck_hostname *ret_host, const char **ret_reason);
+
+/* 1 to 65535 in digits without a sign or a leading zero; 0 where it is something else. */
+uint16_t ck_port_parse(const char *text, size_t length);
+
+/* The usual spelling, in a buffer of CK_ADDRESS_TEXT_SIZE; returns buffer. */
+const char *ck_address_text(const struct ck_address *address, char *buffer);
+
+/* Are the leading bits of both the same, and are both of one family? */
+bool ck_address_in(const struct ck_address *address, const struct ck_address *network, unsigned bits);
+
+#endif

@@ -1,0 +1,93 @@
+/*
+ * address.c - see address.h.
+ *
+ * Tables in the order in which they are asked, the narrower network before the wider. Of IPv6 only 2000::/3 is given out
+ * to hosts at all, and what in there carries an IPv4 address inside is refused as such: with 6to4, Teredo or a mapped
+ * form a name could lead to 127.0.0.1 past the IPv4 table. NAT64's own prefix is in daily use where a network has no
+ * IPv4, so there the address inside is judged.
+ */
+#include "egress/address.h"
+
+#include <string.h>
+
+struct range {
+    struct ck_address network;
+    unsigned bits;
+    const char *what;
+};
+
+#define V4(a, b, c, d) \
+    { \
+        .length = 4, .bytes = { a, b, c, d } \
+    }
+#define V6(...) \
+    { \
+        .length = 16, .bytes = { __VA_ARGS__ } \
+    }
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const struct range v4_ranges[] = {
+    {V4(169, 254, 169, 254), 32, "an address of a cloud's metadata"},
+    {V4(168, 63, 129, 16), 32, "an address of a cloud's metadata"},
+    {V4(100, 100, 100, 200), 32, "an address of a cloud's metadata"},
+    {V4(192, 0, 0, 192), 32, "an address of a cloud's metadata"},
+    {V4(0, 0, 0, 0), 8, "an address of this host"},
+    {V4(10, 0, 0, 0), 8, "a private address"},
+    {V4(100, 64, 0, 0), 10, "an address of a provider's own network"},
+    {V4(127, 0, 0, 0), 8, "a loopback address"},
+    {V4(169, 254, 0, 0), 16, "a link-local address"},
+    {V4(172, 16, 0, 0), 12, "a private address"},
+    {V4(192, 0, 0, 0), 24, "a reserved address"},
+    {V4(192, 0, 2, 0), 24, "a reserved address"},
+    {V4(192, 88, 99, 0), 24, "an address of a 6to4 relay"},
+    {V4(192, 168, 0, 0), 16, "a private address"},
+    {V4(198, 18, 0, 0), 15, "a reserved address"},
+    {V4(198, 51, 100, 0), 24, "a reserved address"},
+    {V4(203, 0, 113, 0), 24, "a reserved address"},
+    {V4(224, 0, 0, 0), 4, "a multicast address"},
+    {V4(240, 0, 0, 0), 4, "a reserved address"},
+};
+
+static const struct range v6_ranges[] = {
+    {V6(0xfd, 0, 0x0e, 0xc2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x02, 0x54), 128, "an address of a cloud's metadata"},
+    {V6(0), 128, "an address of this host"},
+    {V6(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1), 128, "a loopback address"},
+    {V6(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff), 96, "an IPv4 address written as IPv6"},
+    {V6(0), 96, "an IPv4 address written as IPv6"},
+    {V6(0, 0x64, 0xff, 0x9b, 0, 1), 48, "an IPv4 address behind a NAT64 of the network's own"},
+    {V6(0xfc), 7, "a private address"},
+    {V6(0xfe, 0x80), 10, "a link-local address"},
+    {V6(0xfe, 0xc0), 10, "a private address"},
+    {V6(0xff), 8, "a multicast address"},
+    {V6(0x20, 0x01, 0, 0), 32, "an IPv4 address in a Teredo tunnel"},
+    {V6(0x20, 0x02), 16, "an IPv4 address in a 6to4 tunnel"},
+    {V6(0x20, 0x01, 0, 0), 23, "a reserved address"},
+    {V6(0x20, 0x01, 0x0d, 0xb8), 32, "a reserved address"},
+    {V6(0x3f, 0xff), 20, "a reserved address"},
+};
+
+static const struct ck_address global_unicast = V6(0x20);
+static const struct ck_address nat64 = V6(0, 0x64, 0xff, 0x9b);
+
+static const char *look_up(const struct range *ranges, size_t count, const struct ck_address *address)
+{
+    for (size_t i = 0; i < count; i++)
+        if (ck_address_in(address, &ranges[i].network, ranges[i].bits))
+            return ranges[i].what;
+    return NULL;
+}
+
+const char *ck_address_why_not(const struct ck_address *address)
+{
+    if (address->length == 4)
+        return look_up(v4_ranges, COUNT(v4_ranges), address);
+    if (ck_address_in(address, &nat64, 96)) {
+        struct ck_address inside = {.length = 4};
+        memcpy(inside.bytes, address->bytes + 12, 4);
+        return look_up(v4_ranges, COUNT(v4_ranges), &inside);
+    }
+    const char *what = look_up(v6_ranges, COUNT(v6_ranges), address);
+    if (what != NULL)
+        return what;
+    return ck_address_in(address, &global_unicast, 3) ? NULL : "a reserved address";
+}

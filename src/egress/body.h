@@ -1,0 +1,29 @@
+/*
+ * body.h - where a chunked body ends.
+ *
+ * The bytes pass as they are, extensions and trailers too; only the frame is read, as strictly as heads are.
+ */
+#ifndef CK_EGRESS_BODY_H
+#define CK_EGRESS_BODY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Zero-filled: before the first chunk. */
+struct ck_chunked {
+    int state;
+    uint64_t left;     /* of the chunk's data */
+    size_t line_bytes; /* of the line that is being read */
+    size_t digits;     /* of the chunk's size */
+    size_t tail_bytes; /* of all trailers */
+    bool done;
+};
+
+/*
+ * How many of the bytes belong to the body, which ends at fewer than length only if it is done. -EPROTO: it is malformed.
+ */
+ssize_t ck_chunked_scan(struct ck_chunked *chunked, const char *data, size_t length);
+
+#endif

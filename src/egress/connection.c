@@ -1,0 +1,463 @@
+/*
+ * connection.c - the life of a client's connection: its first bytes, what is told about it, how it ends.
+ *
+ * A connection is run whenever one of its descriptors is ready, its lookup is answered, or its time is up. Each state has
+ * a step, which goes as far as it can and says whether there is more to do in another state.
+ */
+#include "base/clock.h"
+#include "base/quote.h"
+#include "egress/gate.h"
+#include "egress/socks.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define LINGER_MS 2000
+#define LINGER_BYTES (1024 * 1024)
+#define SUBJECT_SIZE 128
+
+/* ---- telling ----------------------------------------------------------------------------- */
+
+static void count(struct ck_gate_totals *totals, enum ck_gate_verdict verdict)
+{
+    if (verdict == CK_GATE_OPENED)
+        totals->opened++;
+    else if (verdict == CK_GATE_REFUSED)
+        totals->refused++;
+    else if (verdict == CK_GATE_FAILED)
+        totals->failed++;
+}
+
+void ck_connection_tell(struct ck_connection *connection, const struct ck_told *told)
+{
+    static const char *const protocols[] = {"", "connect", "http", "socks5"};
+    struct ck_gate *gate = connection->gate;
+    char rule[CK_DESTINATION_TEXT_SIZE] = "";
+    char address[CK_ADDRESS_TEXT_SIZE] = "";
+    if (connection->rule != NULL && told->subject == NULL)
+        (void)ck_destination_text(connection->rule, rule);
+    if (told->address != NULL)
+        (void)ck_address_text(told->address, address);
+    bool closed = told->verdict == CK_GATE_CLOSED;
+    struct ck_gate_event event = {
+        .verdict = told->verdict,
+        .connection = connection->number,
+        .protocol = protocols[connection->protocol],
+        .host = told->subject != NULL ? told->subject : connection->host.text,
+        .port = told->subject != NULL ? 0 : connection->port,
+        .rule = rule,
+        .address = address,
+        .reason = ck_reason_word(told->reason),
+        .message = told->message,
+        .up_bytes = closed ? connection->up.moved : 0,
+        .down_bytes = closed ? connection->down.moved : 0,
+    };
+    connection->opened = told->verdict == CK_GATE_OPENED || (connection->opened && !closed);
+    count(&gate->totals, told->verdict);
+    if (gate->on_event != NULL)
+        gate->on_event(gate->data, &event);
+}
+
+/* ---- ending ------------------------------------------------------------------------------ */
+
+void ck_connection_drop_server(struct ck_connection *connection, enum ck_reason reason)
+{
+    struct ck_proxy *proxy = connection->gate->proxy;
+    if (connection->opened)
+        ck_connection_tell(connection,
+                           &(struct ck_told){.verdict = CK_GATE_CLOSED,
+                                             .reason = reason,
+                                             .message = "closed",
+                                             .address = &connection->addresses[connection->address_at - 1]});
+    ck_watched_close(proxy, &connection->server);
+    ck_stream_done(&connection->down, &proxy->pipes);
+    connection->up.moved = 0;
+    connection->shut_server = false;
+}
+
+void ck_connection_end(struct ck_connection *connection, enum ck_reason reason)
+{
+    struct ck_gate *gate = connection->gate;
+    if (connection->ended)
+        return;
+    ck_connection_drop_server(connection, reason);
+    ck_query_cancel(connection->query);
+    ck_watched_close(gate->proxy, &connection->client);
+    ck_stream_done(&connection->up, &gate->proxy->pipes);
+    if (connection->previous != NULL)
+        connection->previous->next = connection->next;
+    else
+        gate->connections = connection->next;
+    if (connection->next != NULL)
+        connection->next->previous = connection->previous;
+    gate->count--;
+    connection->ended = true;
+    connection->next = gate->proxy->ended;
+    gate->proxy->ended = connection;
+    ck_gate_resume(gate);
+}
+
+void ck_connection_state(struct ck_connection *connection, enum ck_state state, uint64_t patience_ms)
+{
+    struct ck_proxy *proxy = connection->gate->proxy;
+    connection->state = state;
+    connection->ready = CK_ALL_READY;
+    connection->deadline_ns = proxy->now_ns + patience_ms * CK_NS_PER_MS;
+    ck_proxy_by(proxy, connection->deadline_ns);
+}
+
+/* The answer in the client's own protocol. SOCKS has a short form for what is wrong with a greeting. */
+static size_t write_answer(const struct ck_connection *connection, const struct ck_told *told, char *buffer)
+{
+    if (connection->protocol != CK_PROTOCOL_SOCKS5)
+        return ck_answer_http(told->reason, told->message, buffer);
+    uint8_t reply[CK_SOCKS_REPLY_SIZE];
+    ck_answer_socks(told->code != 0 ? told->code : ck_reason_socks(told->reason), reply);
+    memcpy(buffer, reply, sizeof reply);
+    return connection->state == CK_STATE_HEAD ? 2 : sizeof reply;
+}
+
+void ck_connection_refuse(struct ck_connection *connection, const struct ck_told *told)
+{
+    enum ck_state state = connection->state;
+    char answer[CK_ANSWER_SIZE];
+    ck_connection_tell(connection, told);
+    bool too_late = state == CK_STATE_HELLO || state == CK_STATE_TUNNEL || state == CK_STATE_LINGER ||
+                    (state == CK_STATE_EXCHANGE && connection->in_body);
+    size_t length = too_late ? 0 : write_answer(connection, told, answer);
+    ck_connection_drop_server(connection, CK_REASON_REFUSED);
+    ck_stream_done(&connection->up, &connection->gate->proxy->pipes);
+    if (too_late || ck_buffer_append(&connection->down.buffer, answer, length) != 0) {
+        ck_connection_end(connection, CK_REASON_REFUSED);
+        return;
+    }
+    connection->down.ready = length;
+    connection->down.own = length;
+    ck_connection_state(connection, CK_STATE_LINGER, LINGER_MS);
+}
+
+static void refuse_fault(struct ck_connection *connection, const struct ck_fault *fault)
+{
+    char subject[SUBJECT_SIZE] = "";
+    char message[512];
+    if (fault->subject != NULL)
+        (void)ck_quote(subject, sizeof subject, fault->subject, fault->subject_length);
+    if (fault->subject != NULL)
+        (void)snprintf(message, sizeof message, "'%s' %s", subject, fault->message);
+    else
+        (void)snprintf(message, sizeof message, "the request %s", fault->message);
+    ck_connection_refuse(connection, &(struct ck_told){.verdict = CK_GATE_REFUSED,
+                                                       .reason = fault->reason,
+                                                       .message = message,
+                                                       .subject = subject,
+                                                       .code = fault->code});
+}
+
+/* ---- moving ------------------------------------------------------------------------------ */
+
+static bool is_due(const struct ck_connection *connection, const struct ck_stream *stream, bool up)
+{
+    if (stream->wait == CK_WAIT_SOURCE)
+        return (connection->ready & (up ? CK_CLIENT_IN : CK_SERVER_IN)) != 0;
+    if (stream->wait == CK_WAIT_SINK)
+        return (connection->ready & (up ? CK_SERVER_OUT : CK_CLIENT_OUT)) != 0;
+    return true;
+}
+
+int ck_pump_one(struct ck_connection *connection, bool up)
+{
+    struct ck_gate *gate = connection->gate;
+    struct ck_stream *stream = up ? &connection->up : &connection->down;
+    if (!is_due(connection, stream, up))
+        return 0;
+    uint64_t before = stream->moved;
+    int r = ck_stream_pump(stream, &gate->proxy->pipes, up ? connection->client.fd : connection->server.fd,
+                           up ? connection->server.fd : connection->client.fd,
+                           up ? &gate->budget.up_bytes : &gate->budget.down_bytes);
+    *(up ? &gate->totals.up_bytes : &gate->totals.down_bytes) += stream->moved - before;
+    gate->proxy->broken_pipe = gate->proxy->broken_pipe || stream->broken_pipe;
+    if (stream->moved != before)
+        connection->deadline_ns = gate->proxy->now_ns + gate->budget.idle_ms * CK_NS_PER_MS;
+    return r;
+}
+
+void ck_refuse_spent(struct ck_connection *connection)
+{
+    CK_REFUSE(connection, CK_GATE_REFUSED, CK_REASON_BYTES, "this run has moved as many bytes as it may");
+}
+
+bool ck_pump(struct ck_connection *connection, bool up)
+{
+    if (ck_pump_one(connection, up) < 0) {
+        ck_connection_end(connection, CK_REASON_RESET);
+        return false;
+    }
+    if ((up ? &connection->up : &connection->down)->wait != CK_WAIT_SPENT)
+        return true;
+    ck_refuse_spent(connection);
+    return false;
+}
+
+static void want(const struct ck_stream *stream, uint32_t *source, uint32_t *sink)
+{
+    bool turn = stream->wait == CK_WAIT_TURN;
+    bool holds = stream->piped > 0 || stream->ready > 0;
+    if (stream->wait == CK_WAIT_SOURCE || (turn && !holds))
+        *source |= EPOLLIN;
+    else if (stream->wait == CK_WAIT_SINK || turn)
+        *sink |= EPOLLOUT;
+}
+
+void ck_watch_streams(struct ck_connection *connection)
+{
+    uint32_t client = 0, server = 0;
+    want(&connection->up, &client, &server);
+    want(&connection->down, &server, &client);
+    ck_watch_for(connection->gate->proxy, &connection->client, client);
+    ck_watch_for(connection->gate->proxy, &connection->server, server);
+}
+
+/* ---- the first bytes --------------------------------------------------------------------- */
+
+static bool is_same_target(const struct ck_connection *connection, const struct ck_http_request *request)
+{
+    return connection->server.fd >= 0 && connection->protocol == CK_PROTOCOL_HTTP && !request->connect &&
+           connection->port == request->port && strcmp(connection->host.text, request->host.text) == 0;
+}
+
+static void begin_request(struct ck_connection *connection, const struct ck_http_request *request, size_t head_bytes)
+{
+    connection->checked = 0;
+    connection->head_bytes = head_bytes;
+    connection->request = *request;
+    connection->reused = is_same_target(connection, request);
+    if (!connection->reused)
+        ck_connection_drop_server(connection, CK_REASON_DONE);
+    connection->protocol = request->connect ? CK_PROTOCOL_CONNECT : CK_PROTOCOL_HTTP;
+    connection->host = request->host;
+    connection->port = request->port;
+    if (request->connect)
+        ck_buffer_drop(&connection->up.buffer, head_bytes);
+    if (connection->reused)
+        ck_exchange_begin(connection);
+    else
+        ck_target_begin(connection);
+}
+
+static bool read_http(struct ck_connection *connection)
+{
+    struct ck_fault fault;
+    struct ck_http_request request;
+    const struct ck_buffer *buffer = &connection->up.buffer;
+    ssize_t length = ck_http_find_end(buffer->data, buffer->length, &connection->checked, &fault);
+    if (length == 0)
+        return false;
+    if (length < 0 || ck_http_read_request(buffer->data, (size_t)length, &request, &fault) != 0)
+        refuse_fault(connection, &fault);
+    else
+        begin_request(connection, &request, (size_t)length);
+    return true;
+}
+
+static bool read_greeting(struct ck_connection *connection)
+{
+    static const uint8_t accepted[] = {5, 0};
+    struct ck_fault fault;
+    struct ck_buffer *buffer = &connection->up.buffer;
+    ssize_t length = ck_socks_greeting((const uint8_t *)buffer->data, buffer->length, &fault);
+    if (length == 0)
+        return false;
+    connection->protocol = CK_PROTOCOL_SOCKS5;
+    if (length < 0) {
+        refuse_fault(connection, &fault);
+        return true;
+    }
+    ck_buffer_drop(buffer, (size_t)length);
+    if (ck_buffer_append(&connection->down.buffer, accepted, sizeof accepted) != 0) {
+        ck_connection_end(connection, CK_REASON_RESOURCES);
+        return true;
+    }
+    connection->down.ready = connection->down.own = sizeof accepted;
+    connection->state = CK_STATE_SOCKS; /* within the same time */
+    connection->ready = CK_ALL_READY;
+    return true;
+}
+
+static bool read_socks(struct ck_connection *connection)
+{
+    struct ck_fault fault;
+    struct ck_buffer *buffer = &connection->up.buffer;
+    ssize_t length =
+        ck_socks_request((const uint8_t *)buffer->data, buffer->length, &connection->host, &connection->port, &fault);
+    if (length > 0) {
+        ck_buffer_drop(buffer, (size_t)length);
+        ck_target_begin(connection);
+    } else if (length < 0) {
+        refuse_fault(connection, &fault);
+    }
+    return length != 0;
+}
+
+static bool read_first(struct ck_connection *connection)
+{
+    static const struct ck_fault tls = {
+        .reason = CK_REASON_UNSUPPORTED,
+        .message = "is TLS to the proxy itself, which speaks plain HTTP: its own URL begins with http://"};
+    if (connection->state == CK_STATE_SOCKS)
+        return read_socks(connection);
+    unsigned char first = (unsigned char)connection->up.buffer.data[0];
+    bool fresh = connection->protocol == CK_PROTOCOL_NONE;
+    if (fresh && (first == 4 || first == 5))
+        return read_greeting(connection);
+    if (fresh && first == 22) {
+        refuse_fault(connection, &tls);
+        return true;
+    }
+    return read_http(connection);
+}
+
+/* Also between two requests, when a host that was kept may go away. */
+static bool step_first(struct ck_connection *connection)
+{
+    if (connection->server.fd >= 0 && (connection->ready & CK_SERVER_IN) != 0)
+        ck_connection_drop_server(connection, CK_REASON_DONE);
+    if (connection->down.ready > 0 && !ck_pump(connection, false))
+        return true;
+    for (;;) {
+        if (connection->up.buffer.length > 0 && read_first(connection))
+            return true;
+        int r = ck_stream_fill(&connection->up, connection->client.fd, CK_HEAD_MAX);
+        if (r < 0 || connection->up.ended) {
+            ck_connection_end(connection, r < 0 ? CK_REASON_RESET : CK_REASON_DONE);
+            return true;
+        }
+        if (r == 0)
+            break;
+    }
+    ck_watch_for(connection->gate->proxy, &connection->client, EPOLLIN);
+    ck_watch_for(connection->gate->proxy, &connection->server, EPOLLIN);
+    return false;
+}
+
+/* ---- the last bytes ---------------------------------------------------------------------- */
+
+/*
+ * A socket that is closed while bytes of the client are unread sends a reset, which can overtake the answer. So our side is
+ * shut, and the client's bytes are taken for a while.
+ */
+static bool step_linger(struct ck_connection *connection)
+{
+    char scratch[8192];
+    ssize_t n = 1;
+    if (!ck_pump(connection, false))
+        return true;
+    if (connection->down.ready == 0 && !connection->shut_client) {
+        (void)shutdown(connection->client.fd, SHUT_WR);
+        connection->shut_client = true;
+    }
+    while (n > 0 && connection->lingered_bytes < LINGER_BYTES) {
+        n = recv(connection->client.fd, scratch, sizeof scratch, MSG_DONTWAIT);
+        connection->lingered_bytes += n > 0 ? (size_t)n : 0;
+    }
+    if (n >= 0 || (errno != EAGAIN && errno != EINTR)) {
+        ck_connection_end(connection, CK_REASON_DONE);
+        return true;
+    }
+    ck_watch_for(connection->gate->proxy, &connection->client,
+                 EPOLLIN | (connection->down.ready > 0 ? (uint32_t)EPOLLOUT : 0));
+    return false;
+}
+
+/* ---- running ----------------------------------------------------------------------------- */
+
+static bool step_lookup(struct ck_connection *connection)
+{
+    ck_watch_for(connection->gate->proxy, &connection->client, 0);
+    return false;
+}
+
+static bool step_dial(struct ck_connection *connection)
+{
+    ck_watch_for(connection->gate->proxy, &connection->client, 0);
+    return ck_target_dial(connection);
+}
+
+void ck_connection_run(struct ck_connection *connection)
+{
+    static bool (*const steps[])(struct ck_connection *) = {
+        [CK_STATE_HEAD] = step_first,           [CK_STATE_SOCKS] = step_first,
+        [CK_STATE_LOOKUP] = step_lookup,        [CK_STATE_DIAL] = step_dial,
+        [CK_STATE_HELLO] = ck_tunnel_hello,     [CK_STATE_TUNNEL] = ck_tunnel_relay,
+        [CK_STATE_EXCHANGE] = ck_exchange_step, [CK_STATE_LINGER] = step_linger,
+    };
+    while (!connection->ended && steps[connection->state](connection))
+        ;
+    connection->ready = 0;
+}
+
+void ck_connection_late(struct ck_connection *connection)
+{
+    bool between = connection->protocol != CK_PROTOCOL_NONE && connection->up.buffer.length == 0;
+    switch (connection->state) {
+    case CK_STATE_HEAD:
+    case CK_STATE_SOCKS:
+        if (between && connection->state == CK_STATE_HEAD)
+            ck_connection_end(connection, CK_REASON_DONE);
+        else
+            CK_REFUSE(connection, CK_GATE_REFUSED, CK_REASON_SLOW, "no whole request came within %u ms",
+                      connection->gate->budget.head_ms);
+        break;
+    case CK_STATE_HELLO:
+        if (connection->rule->opaque)
+            ck_connection_end(connection, CK_REASON_IDLE);
+        else
+            CK_REFUSE(connection, CK_GATE_REFUSED, CK_REASON_SLOW, "nothing went into the tunnel to '%s' within %u ms",
+                      connection->host.text, connection->gate->budget.head_ms);
+        break;
+    case CK_STATE_LOOKUP:
+    case CK_STATE_DIAL:
+        ck_target_late(connection);
+        break;
+    case CK_STATE_EXCHANGE:
+        if (!connection->in_body) {
+            CK_REFUSE(connection, CK_GATE_FAILED, CK_REASON_TIMEOUT, "'%s' did not answer within %u ms",
+                      connection->host.text, connection->gate->budget.idle_ms);
+            break;
+        }
+        ck_connection_end(connection, CK_REASON_IDLE);
+        break;
+    default:
+        ck_connection_end(connection, connection->state == CK_STATE_TUNNEL ? CK_REASON_IDLE : CK_REASON_DONE);
+    }
+    ck_connection_run(connection);
+}
+
+void ck_connection_start(struct ck_gate *gate, int client_fd)
+{
+    struct ck_connection *connection = calloc(1, sizeof *connection);
+    if (connection == NULL) {
+        (void)close(client_fd);
+        return;
+    }
+    (void)setsockopt(client_fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
+    /* A client is on the same machine: nothing is gained by measuring and pacing that way, as some kernels do. */
+    (void)setsockopt(client_fd, IPPROTO_TCP, TCP_CONGESTION, "reno", sizeof "reno" - 1);
+    connection->gate = gate;
+    connection->number = gate->totals.connections;
+    connection->client = (struct ck_watched){.kind = CK_WATCHED_CLIENT, .fd = client_fd, .owner = connection};
+    connection->server = (struct ck_watched){.kind = CK_WATCHED_SERVER, .fd = -1, .owner = connection};
+    connection->next = gate->connections;
+    if (gate->connections != NULL)
+        gate->connections->previous = connection;
+    gate->connections = connection;
+    gate->count++;
+    ck_connection_state(connection, CK_STATE_HEAD, gate->budget.head_ms);
+    ck_connection_run(connection);
+}

@@ -1,0 +1,264 @@
+/*
+ * exchange.c - plain HTTP: one request to a host and its answer back, then perhaps the next.
+ *
+ * Both ways run at once, for a host may answer before it has the whole request. Heads and the frames of chunked bodies are
+ * read; bodies of a known length, and those that end with the connection, go past unseen. A host is kept for the next
+ * request if that is for the same host and port; else the next request begins as the first one did, with the rules.
+ */
+#include "egress/gate.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#define SOME_BYTES 16384 /* of a chunked body at a time */
+#define LINGER_MS 2000
+
+/* ---- bodies ------------------------------------------------------------------------------ */
+
+/* What a stream carries behind a head: of what is in the buffer from its ready bytes on, how much belongs to the body? */
+static int take_body(struct ck_stream *stream, enum ck_body_kind kind, uint64_t body_bytes, struct ck_chunked *chunked)
+{
+    size_t rest = stream->buffer.length - stream->ready;
+    ssize_t taken = 0;
+    *chunked = (struct ck_chunked){0};
+    stream->left = 0;
+    if (kind == CK_BODY_LENGTH) {
+        taken = (ssize_t)(rest < body_bytes ? rest : body_bytes);
+        stream->left = body_bytes - (size_t)taken;
+    } else if (kind == CK_BODY_UNTIL_CLOSE) {
+        taken = (ssize_t)rest;
+        stream->left = UINT64_MAX;
+    } else if (kind == CK_BODY_CHUNKED) {
+        taken = ck_chunked_scan(chunked, stream->buffer.data + stream->ready, rest);
+    }
+    if (taken < 0)
+        return (int)taken;
+    stream->ready += (size_t)taken;
+    return 0;
+}
+
+/* Has the body gone whole? */
+static bool is_complete(const struct ck_stream *stream, enum ck_body_kind kind, const struct ck_chunked *chunked)
+{
+    if (stream->ready > 0 || stream->piped > 0)
+        return false;
+    if (kind == CK_BODY_CHUNKED)
+        return chunked->done;
+    return kind == CK_BODY_UNTIL_CLOSE ? stream->wait == CK_WAIT_END : stream->left == 0;
+}
+
+/* Moves a chunked body on, frame by frame. 1: go on; 0: it waits; a negative errno. */
+static int next_chunks(struct ck_stream *stream, struct ck_chunked *chunked, int from_fd)
+{
+    int r = ck_stream_fill(stream, from_fd, SOME_BYTES);
+    if (r == 0)
+        stream->wait = CK_WAIT_SOURCE;
+    if (r <= 0 || stream->ended)
+        return r;
+    ssize_t taken = ck_chunked_scan(chunked, stream->buffer.data, stream->buffer.length);
+    if (taken < 0)
+        return (int)taken;
+    stream->ready = (size_t)taken;
+    return 1;
+}
+
+/* Puts what is forwarded in the place of the head that was read. */
+static int replace_head(struct ck_buffer *buffer, size_t head_bytes, const char *forward, size_t forward_bytes)
+{
+    size_t rest = buffer->length - head_bytes;
+    int r = ck_buffer_reserve(buffer, forward_bytes + rest);
+    if (r != 0)
+        return r;
+    memmove(buffer->data + forward_bytes, buffer->data + head_bytes, rest);
+    memcpy(buffer->data, forward, forward_bytes);
+    buffer->length = forward_bytes + rest;
+    return 0;
+}
+
+/* ---- the request ------------------------------------------------------------------------- */
+
+void ck_exchange_begin(struct ck_connection *connection)
+{
+    const struct ck_http_request *request = &connection->request;
+    struct ck_stream *up = &connection->up;
+    char forward[CK_HEAD_MAX + CK_HEAD_ADDED];
+    size_t length = ck_http_forward_request(up->buffer.data, connection->head_bytes, request, forward);
+    connection->answered = connection->in_body = connection->up_broken = false;
+    ck_connection_state(connection, CK_STATE_EXCHANGE, connection->gate->budget.idle_ms);
+    if (replace_head(&up->buffer, connection->head_bytes, forward, length) != 0) {
+        CK_REFUSE(connection, CK_GATE_FAILED, CK_REASON_RESOURCES, "out of memory");
+        return;
+    }
+    up->ready = length;
+    if (take_body(up, request->body, request->body_bytes, &connection->up_chunked) != 0)
+        CK_REFUSE(connection, CK_GATE_REFUSED, CK_REASON_MALFORMED, "the request has a chunked body that is malformed");
+}
+
+static bool is_sent(const struct ck_connection *connection)
+{
+    return !connection->up_broken && is_complete(&connection->up, connection->request.body, &connection->up_chunked);
+}
+
+/* False: the connection has been ended. */
+static bool push_request(struct ck_connection *connection)
+{
+    struct ck_stream *up = &connection->up;
+    bool chunked = connection->request.body == CK_BODY_CHUNKED;
+    int r = 1;
+    while (r > 0 && !connection->up_broken) {
+        r = ck_pump_one(connection, true);
+        if (r == 0 && up->wait == CK_WAIT_NOTHING && chunked && !connection->up_chunked.done)
+            r = next_chunks(up, &connection->up_chunked, connection->client.fd);
+    }
+    if (r == -EPROTO) {
+        CK_REFUSE(connection, CK_GATE_REFUSED, CK_REASON_MALFORMED, "the request has a chunked body that is malformed");
+        return false;
+    }
+    if (up->wait == CK_WAIT_SPENT) {
+        ck_refuse_spent(connection);
+        return false;
+    }
+    if (r < 0) { /* the host may have answered before it closed; if the client broke, that will be seen too */
+        connection->up_broken = true;
+        up->wait = CK_WAIT_NOTHING;
+    }
+    if (up->wait == CK_WAIT_END && !is_sent(connection)) {
+        ck_connection_end(connection, CK_REASON_RESET);
+        return false;
+    }
+    return true;
+}
+
+/* ---- the answer -------------------------------------------------------------------------- */
+
+static void refuse_answer(struct ck_connection *connection, const char *what)
+{
+    CK_REFUSE(connection, CK_GATE_FAILED, CK_REASON_BAD_ANSWER, "the answer of '%s' %s", connection->host.text, what);
+}
+
+static bool keeps_client(const struct ck_connection *connection)
+{
+    return connection->request.keep_alive && connection->response.body != CK_BODY_UNTIL_CLOSE;
+}
+
+/* The head is complete. False: the connection has been ended. */
+static bool take_head(struct ck_connection *connection, size_t head_bytes)
+{
+    struct ck_stream *down = &connection->down;
+    struct ck_http_response *response = &connection->response;
+    struct ck_fault fault;
+    char forward[CK_HEAD_MAX + CK_HEAD_ADDED];
+    if (ck_http_read_response(down->buffer.data, head_bytes, connection->request.head, response, &fault) != 0) {
+        refuse_answer(connection, fault.message);
+        return false;
+    }
+    size_t length =
+        ck_http_forward_response(down->buffer.data, head_bytes, response->interim || keeps_client(connection), forward);
+    if (replace_head(&down->buffer, head_bytes, forward, length) != 0) {
+        ck_connection_end(connection, CK_REASON_RESOURCES);
+        return false;
+    }
+    down->ready = length;
+    connection->checked = 0;
+    if (response->interim)
+        return true;
+    connection->in_body = true;
+    if (take_body(down, response->body, response->body_bytes, &connection->down_chunked) == 0)
+        return true;
+    connection->in_body = false;
+    refuse_answer(connection, "has a chunked body that is malformed");
+    return false;
+}
+
+/* The host has gone without a whole head. */
+static void lose_host(struct ck_connection *connection)
+{
+    if (connection->reused && !connection->answered)
+        ck_connection_end(connection, CK_REASON_RESET); /* as it would without a proxy: the client tries again */
+    else
+        refuse_answer(connection, "ended before it was complete");
+}
+
+/* Reads a head. 1: go on; 0: it waits; -1: the connection has been ended. */
+static int pull_head(struct ck_connection *connection)
+{
+    struct ck_stream *down = &connection->down;
+    struct ck_fault fault;
+    ssize_t length = 0;
+    if (down->buffer.length > 0)
+        length = ck_http_find_end(down->buffer.data, down->buffer.length, &connection->checked, &fault);
+    if (length < 0) {
+        refuse_answer(connection, fault.message);
+        return -1;
+    }
+    if (length > 0)
+        return take_head(connection, (size_t)length) ? 1 : -1;
+    int r = ck_stream_fill(down, connection->server.fd, CK_HEAD_MAX);
+    if (r < 0 || down->ended) {
+        lose_host(connection);
+        return -1;
+    }
+    connection->answered = connection->answered || r > 0;
+    if (r == 0)
+        down->wait = CK_WAIT_SOURCE;
+    return r;
+}
+
+/* False: the connection has been ended. */
+static bool pull_answer(struct ck_connection *connection)
+{
+    struct ck_stream *down = &connection->down;
+    int r = 1;
+    while (r > 0) {
+        if (!ck_pump(connection, false))
+            return false;
+        r = 0;
+        if (down->ready > 0 || down->piped > 0)
+            break;
+        if (!connection->in_body)
+            r = pull_head(connection);
+        else if (connection->response.body == CK_BODY_CHUNKED && !connection->down_chunked.done && !down->ended)
+            r = next_chunks(down, &connection->down_chunked, connection->server.fd);
+    }
+    if (connection->ended || connection->state != CK_STATE_EXCHANGE)
+        return false;
+    bool cut = down->ended && down->ready == 0 && connection->in_body &&
+               !is_complete(down, connection->response.body, &connection->down_chunked);
+    if (r < 0 || cut) {
+        ck_connection_end(connection, CK_REASON_RESET);
+        return false;
+    }
+    return true;
+}
+
+/* ---- both -------------------------------------------------------------------------------- */
+
+static void finish(struct ck_connection *connection)
+{
+    if (!is_sent(connection) || !keeps_client(connection)) {
+        ck_connection_drop_server(connection, CK_REASON_DONE);
+        ck_stream_done(&connection->up, &connection->gate->proxy->pipes);
+        ck_connection_state(connection, CK_STATE_LINGER, LINGER_MS);
+        return;
+    }
+    /* Bytes behind the answer belong to no request. */
+    bool surplus = connection->down.buffer.length > 0 || connection->down.ended;
+    if (!connection->response.keep_alive || surplus)
+        ck_connection_drop_server(connection, CK_REASON_DONE);
+    ck_connection_state(connection, CK_STATE_HEAD, connection->gate->budget.head_ms);
+    connection->ready &= ~(unsigned)CK_SERVER_IN; /* the epoll says when it goes */
+}
+
+bool ck_exchange_step(struct ck_connection *connection)
+{
+    if (!push_request(connection) || !pull_answer(connection))
+        return true;
+    if (connection->in_body && is_complete(&connection->down, connection->response.body, &connection->down_chunked)) {
+        finish(connection);
+        return true;
+    }
+    ck_watch_streams(connection);
+    return false;
+}

@@ -1,0 +1,178 @@
+/*
+ * gate.h - what is behind a gate: its connections and their states. Private to src/egress; proxy.c has the theory.
+ *
+ *   HEAD -------> LOOKUP -> DIAL -> HELLO -> TUNNEL          (CONNECT; SOCKS5 by way of SOCKS)
+ *    ^                        \
+ *    |                         `-> EXCHANGE --.              (plain HTTP)
+ *    `----------- keep-alive -----------------'
+ *   any -> LINGER: the answer has been given, the client has not gone yet
+ */
+#ifndef CK_EGRESS_GATE_H
+#define CK_EGRESS_GATE_H
+
+#include "egress/body.h"
+#include "egress/http.h"
+#include "egress/lookup.h"
+#include "egress/proxy.h"
+#include "egress/relay.h"
+#include "egress/rule.h"
+
+enum ck_watched_kind {
+    CK_WATCHED_TIMER = 1,
+    CK_WATCHED_LISTENER,
+    CK_WATCHED_CLIENT,
+    CK_WATCHED_SERVER,
+    CK_WATCHED_RESOLVER,
+};
+
+/* A descriptor and what the proxy's epoll watches it for; with no events it is not in there at all. */
+struct ck_watched {
+    enum ck_watched_kind kind;
+    int fd;
+    uint32_t events;
+    void *owner;
+};
+
+struct ck_resolver_socket {
+    struct ck_watched watched;
+    struct ck_resolver_socket *next;
+};
+
+struct ck_gate {
+    struct ck_gate *next, *previous;
+    struct ck_proxy *proxy;
+    struct ck_watched listener;
+    uint64_t pause_ns; /* until then nothing is accepted, for want of descriptors */
+    struct ck_rule_list rules;
+    struct ck_gate_budget budget; /* of bytes: what is left */
+    ck_gate_fn on_event;
+    void *data;
+    struct ck_gate_totals totals;
+    struct ck_connection *connections;
+    uint32_t count;
+    struct ck_resolver *resolver;       /* made at the first lookup */
+    struct ck_resolver_socket *sockets; /* used again, freed with the gate: an event may still point to one */
+};
+
+enum ck_state {
+    CK_STATE_HEAD = 0, /* reads a request, or the first bytes of whatever it is */
+    CK_STATE_SOCKS,    /* greeted; reads the request */
+    CK_STATE_LOOKUP,
+    CK_STATE_DIAL,
+    CK_STATE_HELLO, /* connected; looks at the first bytes that go through the tunnel */
+    CK_STATE_TUNNEL,
+    CK_STATE_EXCHANGE,
+    CK_STATE_LINGER,
+};
+
+enum ck_protocol { CK_PROTOCOL_NONE = 0, CK_PROTOCOL_CONNECT, CK_PROTOCOL_HTTP, CK_PROTOCOL_SOCKS5 };
+
+/* What a descriptor of the connection is ready for. */
+enum { CK_CLIENT_IN = 1, CK_CLIENT_OUT = 2, CK_SERVER_IN = 4, CK_SERVER_OUT = 8, CK_ALL_READY = 15 };
+
+struct ck_connection {
+    struct ck_connection *next, *previous;
+    struct ck_gate *gate;
+    uint64_t number;
+    enum ck_state state;
+    enum ck_protocol protocol;
+    bool ended;
+    unsigned ready; /* since the last step */
+    uint64_t deadline_ns;
+    struct ck_watched client, server;
+    struct ck_stream up, down;
+    size_t checked;    /* of the head that is being read */
+    size_t head_bytes; /* of the request that was read, and is still in front of what goes up */
+
+    /* the target */
+    bool opened; /* told, and CK_GATE_CLOSED is due */
+    bool asking; /* within ck_resolver_ask */
+    struct ck_hostname host;
+    uint16_t port;
+    const struct ck_destination *rule;
+    struct ck_query *query;
+    struct ck_address addresses[CK_ADDRESSES_MAX]; /* that may be dialled */
+    size_t addresses_count, address_at;            /* the next one */
+    uint64_t dial_end_ns;
+    int dial_error;
+
+    /* plain HTTP */
+    struct ck_http_request request;
+    struct ck_http_response response;
+    struct ck_chunked up_chunked, down_chunked;
+    bool answered;    /* a byte of the answer has come */
+    bool in_body;     /* the answer's head has gone on */
+    bool up_broken;   /* the host does not take the rest of the request */
+    bool reused;      /* the host was connected before this request */
+    bool shut_client; /* our side towards the client is shut */
+    bool shut_server;
+    size_t lingered_bytes;
+};
+
+/* ---- proxy.c ---- */
+
+/* Watches for exactly these epoll events from now on. */
+void ck_watch_for(struct ck_proxy *proxy, struct ck_watched *watched, uint32_t events);
+void ck_watched_close(struct ck_proxy *proxy, struct ck_watched *watched);
+/* The timer goes off at that time, or earlier. */
+void ck_proxy_by(struct ck_proxy *proxy, uint64_t deadline_ns);
+/* Accepts again, if it did not. */
+void ck_gate_resume(struct ck_gate *gate);
+
+/* ---- connection.c ---- */
+
+/* Takes the descriptor, on failure too. */
+void ck_connection_start(struct ck_gate *gate, int client_fd);
+/* Goes as far as it can without waiting. */
+void ck_connection_run(struct ck_connection *connection);
+void ck_connection_late(struct ck_connection *connection);
+void ck_connection_end(struct ck_connection *connection, enum ck_reason reason);
+void ck_connection_state(struct ck_connection *connection, enum ck_state state, uint64_t patience_ms);
+/* The server's side alone. */
+void ck_connection_drop_server(struct ck_connection *connection, enum ck_reason reason);
+
+/* Tells what was decided about the target, or about this subject where it could not be read. */
+struct ck_told {
+    enum ck_gate_verdict verdict;
+    enum ck_reason reason;
+    const char *message;
+    const char *subject; /* NULL: the target's host */
+    uint8_t code;        /* of a SOCKS reply; 0: as the reason says */
+    const struct ck_address *address;
+};
+void ck_connection_tell(struct ck_connection *connection, const struct ck_told *told);
+/* Tells it, answers the client in its own protocol, and lingers. */
+void ck_connection_refuse(struct ck_connection *connection, const struct ck_told *told);
+#define CK_REFUSE(connection_, verdict_, reason_, ...) \
+    do { \
+        char message_[512]; \
+        (void)snprintf(message_, sizeof message_, __VA_ARGS__); \
+        ck_connection_refuse(connection_, \
+                             &(struct ck_told){.verdict = (verdict_), .reason = (reason_), .message = message_}); \
+    } while (0)
+
+/* ---- target.c ---- */
+
+/* Is the target listed? Then it is looked up and dialled. */
+void ck_target_begin(struct ck_connection *connection);
+bool ck_target_dial(struct ck_connection *connection);
+void ck_target_late(struct ck_connection *connection);
+
+/* ---- tunnel.c, exchange.c: what begins there, and steps. A step that is false waits. ---- */
+
+void ck_tunnel_begin(struct ck_connection *connection);
+bool ck_tunnel_hello(struct ck_connection *connection);
+bool ck_tunnel_relay(struct ck_connection *connection);
+
+void ck_exchange_begin(struct ck_connection *connection);
+bool ck_exchange_step(struct ck_connection *connection);
+
+/* Moves what can be moved one way. 0 or a negative errno: one side is broken. */
+int ck_pump_one(struct ck_connection *connection, bool up);
+/* The same; a broken side and a spent budget end the connection, and then it is false. */
+bool ck_pump(struct ck_connection *connection, bool up);
+void ck_refuse_spent(struct ck_connection *connection);
+/* Watches both sides for what the streams wait for. */
+void ck_watch_streams(struct ck_connection *connection);
+
+#endif

@@ -1,0 +1,282 @@
+/*
+ * relay.c - see relay.h.
+ *
+ * splice(2) moves references to the pages of one socket's queue into a pipe and from there into the other's queue; that
+ * is why a proxy need not cost a copy. The pipe is emptied before it is filled again: EAGAIN then has one meaning on each
+ * side. Must not be told "more is to come" (SPLICE_F_MORE): the kernel would hold the last bytes back for it.
+ */
+#include "egress/relay.h"
+
+#include "base/fd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define PIPE_BYTES (1024 * 1024) /* what an ordinary user may have */
+#define PIPES_KEPT 16
+#define TURN_BYTES (4 * 1024 * 1024)
+#define BUFFER_FIRST 4096
+#define COPY_BYTES 16384
+
+struct ck_pipe {
+    struct ck_pipe *next;
+    int read_fd, write_fd;
+    size_t capacity;
+};
+
+/* ---- pipes ------------------------------------------------------------------------------- */
+
+static void pipe_free(struct ck_pipe *pipe)
+{
+    ck_fd_close(&pipe->read_fd);
+    ck_fd_close(&pipe->write_fd);
+    free(pipe);
+}
+
+static struct ck_pipe *pipe_new(void)
+{
+    int ends[2];
+    struct ck_pipe *pipe = malloc(sizeof *pipe);
+    if (pipe == NULL)
+        return NULL;
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0) {
+        free(pipe);
+        return NULL;
+    }
+    /* Beyond what a user's pipes may hold together the kernel refuses, and the pipe stays as it is. */
+    int size = fcntl(ends[1], F_SETPIPE_SZ, PIPE_BYTES);
+    if (size < 0)
+        size = fcntl(ends[1], F_GETPIPE_SZ);
+    *pipe = (struct ck_pipe){.read_fd = ends[0], .write_fd = ends[1], .capacity = size > 0 ? (size_t)size : 4096};
+    return pipe;
+}
+
+static struct ck_pipe *borrow(struct ck_pipes *pipes)
+{
+    struct ck_pipe *pipe = pipes->free;
+    if (pipe == NULL)
+        return pipe_new();
+    pipes->free = pipe->next;
+    pipes->count--;
+    return pipe;
+}
+
+/* Must be empty. */
+static void give_back(struct ck_pipes *pipes, struct ck_pipe *pipe)
+{
+    if (pipes->count >= PIPES_KEPT) {
+        pipe_free(pipe);
+        return;
+    }
+    pipe->next = pipes->free;
+    pipes->free = pipe;
+    pipes->count++;
+}
+
+void ck_pipes_done(struct ck_pipes *pipes)
+{
+    for (struct ck_pipe *pipe = pipes->free, *next; pipe != NULL; pipe = next) {
+        next = pipe->next;
+        pipe_free(pipe);
+    }
+    *pipes = (struct ck_pipes){0};
+}
+
+/* ---- buffers ----------------------------------------------------------------------------- */
+
+int ck_buffer_reserve(struct ck_buffer *buffer, size_t capacity)
+{
+    if (capacity <= buffer->capacity)
+        return 0;
+    char *data = realloc(buffer->data, capacity);
+    if (data == NULL)
+        return -ENOMEM;
+    buffer->data = data;
+    buffer->capacity = capacity;
+    return 0;
+}
+
+int ck_buffer_append(struct ck_buffer *buffer, const void *data, size_t length)
+{
+    size_t needed;
+    if (__builtin_add_overflow(buffer->length, length, &needed))
+        return -ENOMEM;
+    int r = ck_buffer_reserve(buffer, needed);
+    if (r == 0 && length > 0) {
+        memcpy(buffer->data + buffer->length, data, length);
+        buffer->length = needed;
+    }
+    return r;
+}
+
+void ck_buffer_drop(struct ck_buffer *buffer, size_t length)
+{
+    buffer->length -= length;
+    if (buffer->length > 0)
+        memmove(buffer->data, buffer->data + length, buffer->length);
+}
+
+void ck_buffer_done(struct ck_buffer *buffer)
+{
+    free(buffer->data);
+    *buffer = (struct ck_buffer){0};
+}
+
+/* ---- streams ----------------------------------------------------------------------------- */
+
+void ck_stream_done(struct ck_stream *stream, struct ck_pipes *pipes)
+{
+    ck_buffer_done(&stream->buffer);
+    /* A pipe with bytes of one connection in it must not serve another. */
+    if (stream->pipe != NULL && stream->piped > 0)
+        pipe_free(stream->pipe);
+    else if (stream->pipe != NULL)
+        give_back(pipes, stream->pipe);
+    *stream = (struct ck_stream){0};
+}
+
+static bool would_wait(int errnum)
+{
+    return errnum == EAGAIN || errnum == EINTR;
+}
+
+int ck_stream_fill(struct ck_stream *stream, int from_fd, size_t max_bytes)
+{
+    struct ck_buffer *buffer = &stream->buffer;
+    if (stream->ended || buffer->length >= max_bytes)
+        return 0;
+    if (buffer->length == buffer->capacity) {
+        size_t wanted = buffer->capacity < BUFFER_FIRST ? BUFFER_FIRST : buffer->capacity * 2;
+        int r = ck_buffer_reserve(buffer, wanted < max_bytes ? wanted : max_bytes);
+        if (r != 0)
+            return r;
+    }
+    size_t room = (buffer->capacity < max_bytes ? buffer->capacity : max_bytes) - buffer->length;
+    ssize_t n = recv(from_fd, buffer->data + buffer->length, room, MSG_DONTWAIT);
+    if (n < 0)
+        return would_wait(errno) ? 0 : -errno;
+    if (n == 0)
+        stream->ended = true;
+    buffer->length += (size_t)n;
+    return 1;
+}
+
+static int write_ready(struct ck_stream *stream, int to_fd, uint64_t *budget)
+{
+    if (stream->own == 0 && *budget == 0) {
+        stream->wait = CK_WAIT_SPENT;
+        return 0;
+    }
+    size_t some = stream->ready;
+    if (some - stream->own > *budget)
+        some = stream->own + (size_t)*budget;
+    ssize_t n = send(to_fd, stream->buffer.data, some, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (n < 0 && !would_wait(errno))
+        return -errno;
+    if (n < 0) {
+        stream->wait = CK_WAIT_SINK;
+        return 0;
+    }
+    size_t counted = (size_t)n > stream->own ? (size_t)n - stream->own : 0;
+    stream->own -= (size_t)n - counted;
+    stream->ready -= (size_t)n;
+    stream->moved += counted;
+    *budget -= counted;
+    ck_buffer_drop(&stream->buffer, (size_t)n);
+    return n > 0 ? 1 : 0;
+}
+
+static int pipe_out(struct ck_stream *stream, int to_fd)
+{
+    ssize_t n = splice(stream->pipe->read_fd, NULL, to_fd, NULL, stream->piped, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+    if (n < 0 && !would_wait(errno)) {
+        stream->broken_pipe = errno == EPIPE;
+        return -errno;
+    }
+    if (n < 0) {
+        stream->wait = CK_WAIT_SINK;
+        return 0;
+    }
+    stream->piped -= (size_t)n;
+    stream->moved += (uint64_t)n;
+    return 1;
+}
+
+/* Without a pipe (no descriptors left) bytes are copied: slower, but the connection lives. */
+static int copy_in(struct ck_stream *stream, int from_fd, size_t most)
+{
+    int r = ck_stream_fill(stream, from_fd, most < COPY_BYTES ? most : COPY_BYTES);
+    if (r == 0)
+        stream->wait = CK_WAIT_SOURCE;
+    stream->ready = stream->buffer.length;
+    if (r > 0 && stream->left != UINT64_MAX)
+        stream->left -= stream->ready;
+    return r;
+}
+
+static int pipe_in(struct ck_stream *stream, struct ck_pipes *pipes, int from_fd, uint64_t *budget)
+{
+    size_t most = stream->left < *budget ? (size_t)stream->left : (size_t)*budget;
+    if (most == 0) {
+        stream->wait = CK_WAIT_SPENT;
+        return 0;
+    }
+    if (stream->pipe == NULL)
+        stream->pipe = borrow(pipes);
+    if (stream->pipe == NULL)
+        return copy_in(stream, from_fd, most);
+    if (most > stream->pipe->capacity)
+        most = stream->pipe->capacity;
+    ssize_t n = splice(from_fd, NULL, stream->pipe->write_fd, NULL, most, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+    if (n < 0 && !would_wait(errno))
+        return -errno;
+    if (n < 0) {
+        stream->wait = CK_WAIT_SOURCE;
+        return 0;
+    }
+    if (n == 0)
+        stream->ended = true;
+    stream->piped = (size_t)n;
+    *budget -= (uint64_t)n;
+    if (stream->left != UINT64_MAX)
+        stream->left -= (uint64_t)n;
+    return 1;
+}
+
+/* One step. 1: go on; 0: stream->wait says why not; a negative errno. */
+static int pump_once(struct ck_stream *stream, struct ck_pipes *pipes, const int fds[2], uint64_t *budget)
+{
+    if (stream->piped > 0)
+        return pipe_out(stream, fds[1]);
+    if (stream->ready > 0)
+        return write_ready(stream, fds[1], budget);
+    if (stream->ended) {
+        stream->wait = CK_WAIT_END;
+        return 0;
+    }
+    if (stream->left == 0 || stream->buffer.length > 0) {
+        stream->wait = CK_WAIT_NOTHING;
+        return 0;
+    }
+    return pipe_in(stream, pipes, fds[0], budget);
+}
+
+int ck_stream_pump(struct ck_stream *stream, struct ck_pipes *pipes, int from_fd, int to_fd, uint64_t *budget)
+{
+    const int fds[2] = {from_fd, to_fd};
+    uint64_t until = stream->moved + TURN_BYTES;
+    int r = 1;
+    while (r > 0 && stream->moved < until)
+        r = pump_once(stream, pipes, fds, budget);
+    if (r > 0)
+        stream->wait = CK_WAIT_TURN;
+    if (stream->pipe != NULL && stream->piped == 0) {
+        give_back(pipes, stream->pipe);
+        stream->pipe = NULL;
+    }
+    return r < 0 ? r : 0;
+}

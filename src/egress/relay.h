@@ -1,0 +1,78 @@
+/*
+ * relay.h - bytes from one socket to another, in one direction.
+ *
+ * A stream has two ways. Bytes that had to be looked at (heads, the first message of TLS, chunked bodies) are in its
+ * buffer, and those in front that may go are "ready". Once nothing more has to be seen, "left" says how many bytes go
+ * past unseen, by splice through a pipe: they never come into this process.
+ *
+ * Nothing is read while something waits to be written, so a side that does not take its bytes stops the other one, and a
+ * stream holds at most one buffer and one pipe. A pipe is borrowed only while something is in it.
+ */
+#ifndef CK_EGRESS_RELAY_H
+#define CK_EGRESS_RELAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct ck_pipe;
+
+/* Zero-filled is empty. */
+struct ck_pipes {
+    struct ck_pipe *free;
+    unsigned count;
+};
+
+void ck_pipes_done(struct ck_pipes *pipes);
+
+struct ck_buffer {
+    char *data;
+    size_t length;
+    size_t capacity;
+};
+
+enum ck_wait {
+    CK_WAIT_NOTHING = 0, /* all that was ready has gone, and nothing may pass unseen */
+    CK_WAIT_SOURCE,
+    CK_WAIT_SINK,
+    CK_WAIT_TURN,  /* moved as much as one turn may; both sides may be ready */
+    CK_WAIT_END,   /* the source has ended, and everything has gone */
+    CK_WAIT_SPENT, /* the budget is used up */
+};
+
+/* Zero-filled is a stream through which nothing passes. */
+struct ck_stream {
+    struct ck_buffer buffer; /* read, not yet written */
+    size_t ready;            /* of these may go */
+    size_t own;              /* of these were written by the proxy itself, and are not counted */
+    uint64_t left;           /* may pass unseen once the buffer is empty; UINT64_MAX: all */
+    struct ck_pipe *pipe;
+    size_t piped;     /* bytes in it */
+    bool ended;       /* the source has no more */
+    bool broken_pipe; /* the sink had gone: a SIGPIPE may have been raised */
+    uint64_t moved;   /* since it was last set to 0 */
+    enum ck_wait wait;
+};
+
+/* What is left in it is lost. */
+void ck_stream_done(struct ck_stream *stream, struct ck_pipes *pipes);
+
+/* Room for so many bytes. 0 or -ENOMEM. */
+int ck_buffer_reserve(struct ck_buffer *buffer, size_t capacity);
+int ck_buffer_append(struct ck_buffer *buffer, const void *data, size_t length);
+void ck_buffer_drop(struct ck_buffer *buffer, size_t length);
+void ck_buffer_done(struct ck_buffer *buffer);
+
+/*
+ * Reads once into the buffer, which grows up to max_bytes. 1: something came; 0: nothing is there, or no room; the end sets
+ * stream->ended and is 1 too. A negative errno: the connection is broken, or memory.
+ */
+int ck_stream_fill(struct ck_stream *stream, int from_fd, size_t max_bytes);
+
+/*
+ * Moves what it can without waiting, not more than *budget, which is lessened; says in stream->wait for what it waits now.
+ * 0, or a negative errno: one of the two is broken.
+ */
+int ck_stream_pump(struct ck_stream *stream, struct ck_pipes *pipes, int from_fd, int to_fd, uint64_t *budget);
+
+#endif

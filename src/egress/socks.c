@@ -1,0 +1,86 @@
+/* socks.c - see socks.h. */
+#include "egress/socks.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { VERSION = 5, METHOD_NONE = 0, COMMAND_CONNECT = 1, COMMAND_BIND = 2, COMMAND_UDP = 3 };
+enum { ADDRESS_V4 = 1, ADDRESS_NAME = 3, ADDRESS_V6 = 4 };
+enum { CODE_GENERAL = 1, CODE_COMMAND = 7, CODE_ADDRESS = 8, NO_METHOD = 0xff };
+
+static ssize_t fail(struct ck_fault *ret_fault, enum ck_reason reason, uint8_t code, const char *message)
+{
+    *ret_fault = (struct ck_fault){.reason = reason, .code = code, .message = message};
+    return -EPROTO;
+}
+
+ssize_t ck_socks_greeting(const uint8_t *data, size_t length, struct ck_fault *ret_fault)
+{
+    if (length >= 1 && data[0] != VERSION)
+        return fail(ret_fault, CK_REASON_UNSUPPORTED, NO_METHOD, "is another version of SOCKS than 5");
+    if (length < 2 || length < 2U + data[1])
+        return 0;
+    if (memchr(data + 2, METHOD_NONE, data[1]) == NULL)
+        return fail(ret_fault, CK_REASON_UNSUPPORTED, NO_METHOD, "wants to authenticate, which is not needed");
+    return 2 + data[1];
+}
+
+static ssize_t check_command(const uint8_t *data, size_t length, struct ck_fault *ret_fault)
+{
+    if (length >= 1 && data[0] != VERSION)
+        return fail(ret_fault, CK_REASON_MALFORMED, CODE_GENERAL, "is no SOCKS5 request");
+    if (length >= 2 && data[1] == COMMAND_BIND)
+        return fail(ret_fault, CK_REASON_UNSUPPORTED, CODE_COMMAND, "wants to listen; nothing may come in");
+    if (length >= 2 && data[1] == COMMAND_UDP)
+        return fail(ret_fault, CK_REASON_UNSUPPORTED, CODE_COMMAND, "wants UDP, which never passes");
+    if (length >= 2 && data[1] != COMMAND_CONNECT)
+        return fail(ret_fault, CK_REASON_UNSUPPORTED, CODE_COMMAND, "has an unknown command");
+    if (length >= 3 && data[2] != 0)
+        return fail(ret_fault, CK_REASON_MALFORMED, CODE_GENERAL, "is no SOCKS5 request");
+    return length >= 5;
+}
+
+/* The bytes of the address, or 0 for a kind that is not known; for a name its length byte is one of them. */
+static size_t address_size(uint8_t kind, uint8_t first)
+{
+    switch (kind) {
+    case ADDRESS_V4:
+        return 4;
+    case ADDRESS_V6:
+        return 16;
+    case ADDRESS_NAME:
+        return 1U + first;
+    default:
+        return 0;
+    }
+}
+
+ssize_t ck_socks_request(const uint8_t *data, size_t length, struct ck_hostname *ret_host, uint16_t *ret_port,
+                         struct ck_fault *ret_fault)
+{
+    ssize_t enough = check_command(data, length, ret_fault);
+    if (enough <= 0)
+        return enough;
+    size_t size = address_size(data[3], data[4]);
+    if (size == 0)
+        return fail(ret_fault, CK_REASON_UNSUPPORTED, CODE_ADDRESS, "has an unknown kind of address");
+    if (length < 4 + size + 2)
+        return 0;
+    struct ck_hostname host = {.numeric = true, .address = {.length = (uint8_t)size}};
+    const char *why = NULL;
+    if (data[3] == ADDRESS_NAME) {
+        if (ck_hostname_parse((const char *)data + 5, size - 1, &host, &why) != 0) {
+            *ret_fault = (struct ck_fault){CK_REASON_NAME, CODE_ADDRESS, why, (const char *)data + 5, size - 1};
+            return -EPROTO;
+        }
+    } else {
+        memcpy(host.address.bytes, data + 4, size);
+        (void)ck_address_text(&host.address, host.text);
+    }
+    uint16_t port = (uint16_t)(data[4 + size] << 8 | data[5 + size]);
+    if (port == 0)
+        return fail(ret_fault, CK_REASON_MALFORMED, CODE_GENERAL, "has port 0");
+    *ret_host = host;
+    *ret_port = port;
+    return (ssize_t)(4 + size + 2);
+}

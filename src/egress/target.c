@@ -1,0 +1,258 @@
+/*
+ * target.c - from the name that a client gave to a connected socket.
+ *
+ * The order is what makes it safe: the name is compared with the rules before anything is asked about it, so a name that
+ * is not listed leaves no trace in anybody's DNS; each address of the answer is looked at; and the very bytes that were
+ * looked at are dialled, so a second answer, different from the first, has nobody to deceive. An address that a client
+ * writes itself never goes to a resolver.
+ */
+#include "base/clock.h"
+#include "base/fd.h"
+#include "egress/address.h"
+#include "egress/gate.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+/* ---- looking up -------------------------------------------------------------------------- */
+
+static bool may_dial(const struct ck_connection *connection, const struct ck_address *address)
+{
+    return ck_address_why_not(address) == NULL ||
+           ck_rule_find_address(&connection->gate->rules, address, connection->port) != NULL;
+}
+
+static void refuse_addresses(struct ck_connection *connection, const struct ck_address *address)
+{
+    char text[CK_ADDRESS_TEXT_SIZE];
+    char message[512];
+    (void)snprintf(message, sizeof message,
+                   "'%s' is %s, %s, which no host that is listed by name may lead to; list the address to allow it",
+                   connection->host.text, ck_address_text(address, text), ck_address_why_not(address));
+    ck_connection_refuse(connection, &(struct ck_told){.verdict = CK_GATE_REFUSED,
+                                                       .reason = CK_REASON_ADDRESS,
+                                                       .message = message,
+                                                       .address = address});
+}
+
+static void refuse_lookup(struct ck_connection *connection, int status)
+{
+    if (status == -ENOENT)
+        CK_REFUSE(connection, CK_GATE_FAILED, CK_REASON_LOOKUP, "there is no address for '%s'", connection->host.text);
+    else if (status == -ETIMEDOUT)
+        CK_REFUSE(connection, CK_GATE_FAILED, CK_REASON_TIMEOUT, "no name server answered in time about '%s'",
+                  connection->host.text);
+    else
+        CK_REFUSE(connection, CK_GATE_FAILED, CK_REASON_LOOKUP, "'%s' could not be looked up: %s",
+                  connection->host.text, status == -EIO ? "the name server failed" : strerror(-status));
+}
+
+static void take_answer(struct ck_connection *connection, int status, const struct ck_address *addresses, size_t count)
+{
+    if (status != 0) {
+        refuse_lookup(connection, status);
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (may_dial(connection, &addresses[i]))
+            connection->addresses[connection->addresses_count++] = addresses[i];
+    if (connection->addresses_count == 0)
+        refuse_addresses(connection, &addresses[0]);
+    else
+        connection->state = CK_STATE_DIAL;
+}
+
+static void on_answer(void *data, int status, const struct ck_address *addresses, size_t count)
+{
+    struct ck_connection *connection = data;
+    connection->query = NULL;
+    take_answer(connection, status, addresses, count);
+    if (!connection->asking)
+        ck_connection_run(connection);
+}
+
+static struct ck_resolver_socket *socket_of(struct ck_gate *gate, int fd)
+{
+    struct ck_resolver_socket *unused = NULL;
+    for (struct ck_resolver_socket *at = gate->sockets; at != NULL; at = at->next) {
+        if (at->watched.fd == fd)
+            return at;
+        if (at->watched.fd < 0)
+            unused = at;
+    }
+    if (unused == NULL) {
+        unused = calloc(1, sizeof *unused);
+        if (unused == NULL)
+            return NULL; /* the question is not heard, and times out */
+        unused->next = gate->sockets;
+        gate->sockets = unused;
+    }
+    unused->watched = (struct ck_watched){.kind = CK_WATCHED_RESOLVER, .fd = fd, .owner = gate};
+    return unused;
+}
+
+static void watch_resolver(void *data, int fd, unsigned events)
+{
+    struct ck_gate *gate = data;
+    struct ck_resolver_socket *socket = socket_of(gate, fd);
+    if (socket == NULL)
+        return;
+    ck_watch_for(gate->proxy, &socket->watched, events);
+    if (events == 0)
+        socket->watched.fd = -1; /* c-ares closes it */
+}
+
+static void look_up(struct ck_connection *connection)
+{
+    struct ck_gate *gate = connection->gate;
+    connection->state = CK_STATE_LOOKUP;
+    connection->asking = true;
+    int r = gate->resolver != NULL ? 0 : ck_resolver_new(watch_resolver, gate, &gate->resolver);
+    if (r == 0)
+        r = ck_resolver_ask(gate->resolver, connection->host.text, on_answer, connection, &connection->query);
+    connection->asking = false;
+    if (r != 0)
+        CK_REFUSE(connection, CK_GATE_FAILED, CK_REASON_RESOURCES, "'%s' cannot be looked up now: %s",
+                  connection->host.text, strerror(-r));
+    else if (connection->query != NULL)
+        ck_proxy_by(gate->proxy, gate->proxy->now_ns + ck_resolver_patience_ns(gate->resolver));
+}
+
+void ck_target_begin(struct ck_connection *connection)
+{
+    struct ck_gate *gate = connection->gate;
+    connection->addresses_count = 0;
+    connection->address_at = 0;
+    connection->dial_error = 0;
+    connection->rule = ck_rule_find(&gate->rules, &connection->host, connection->port);
+    if (connection->rule == NULL) {
+        CK_REFUSE(connection, CK_GATE_REFUSED, CK_REASON_NOT_LISTED,
+                  gate->rules.count > 0 ? "'%s' port %u is not among the hosts that this run may reach"
+                                        : "'%s' port %u: this run may reach no host",
+                  connection->host.text, connection->port);
+        return;
+    }
+    ck_connection_state(connection, CK_STATE_DIAL, gate->budget.dial_ms);
+    connection->dial_end_ns = connection->deadline_ns;
+    if (!connection->host.numeric) {
+        look_up(connection);
+        return;
+    }
+    connection->addresses[0] = connection->host.address;
+    connection->addresses_count = 1;
+}
+
+/* ---- dialling ---------------------------------------------------------------------------- */
+
+static int connect_to(const struct ck_address *address, uint16_t port, int *ret_fd)
+{
+    bool four = address->length == 4;
+    CK_FD fd = socket(four ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return -errno;
+    /* What comes in pieces goes on in pieces: whoever sent it has decided when. */
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
+    struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons(port)};
+    struct sockaddr_in6 v6 = {.sin6_family = AF_INET6, .sin6_port = htons(port)};
+    memcpy(&v4.sin_addr, address->bytes, sizeof v4.sin_addr);
+    memcpy(&v6.sin6_addr, address->bytes, sizeof v6.sin6_addr);
+    int r = four ? connect(fd, (const struct sockaddr *)&v4, sizeof v4)
+                 : connect(fd, (const struct sockaddr *)&v6, sizeof v6);
+    if (r < 0 && errno != EINPROGRESS)
+        return -errno;
+    *ret_fd = ck_fd_take(&fd);
+    return 0;
+}
+
+/* Each address gets its share of the time that is left. */
+static void set_patience(struct ck_connection *connection)
+{
+    uint64_t now_ns = connection->gate->proxy->now_ns;
+    uint64_t left_ns = connection->dial_end_ns > now_ns ? connection->dial_end_ns - now_ns : 0;
+    connection->deadline_ns = now_ns + left_ns / (connection->addresses_count - connection->address_at + 1);
+    ck_proxy_by(connection->gate->proxy, connection->deadline_ns);
+}
+
+static void give_up(struct ck_connection *connection)
+{
+    const struct ck_address *last = &connection->addresses[connection->addresses_count - 1];
+    bool late = connection->dial_error == ETIMEDOUT;
+    bool ours =
+        connection->dial_error == EMFILE || connection->dial_error == ENFILE || connection->dial_error == ENOMEM;
+    char message[512];
+    (void)snprintf(message, sizeof message, "'%s' port %u cannot be reached: %s", connection->host.text,
+                   connection->port, strerror(connection->dial_error));
+    ck_connection_refuse(connection, &(struct ck_told){.verdict = CK_GATE_FAILED,
+                                                       .reason = late   ? CK_REASON_TIMEOUT
+                                                                 : ours ? CK_REASON_RESOURCES
+                                                                        : CK_REASON_CONNECT,
+                                                       .message = message,
+                                                       .address = last});
+}
+
+static void dial_next(struct ck_connection *connection)
+{
+    while (connection->address_at < connection->addresses_count) {
+        const struct ck_address *address = &connection->addresses[connection->address_at++];
+        int r = connect_to(address, connection->port, &connection->server.fd);
+        if (r == 0) {
+            set_patience(connection);
+            ck_watch_for(connection->gate->proxy, &connection->server, EPOLLOUT);
+            return;
+        }
+        connection->dial_error = -r;
+    }
+    give_up(connection);
+}
+
+static void connected(struct ck_connection *connection)
+{
+    const struct ck_address *address = &connection->addresses[connection->address_at - 1];
+    ck_connection_tell(connection,
+                       &(struct ck_told){.verdict = CK_GATE_OPENED, .message = "connected", .address = address});
+    if (connection->protocol == CK_PROTOCOL_HTTP)
+        ck_exchange_begin(connection);
+    else
+        ck_tunnel_begin(connection);
+}
+
+bool ck_target_dial(struct ck_connection *connection)
+{
+    if (connection->server.fd < 0) {
+        dial_next(connection);
+        return connection->state != CK_STATE_DIAL;
+    }
+    if ((connection->ready & CK_SERVER_OUT) == 0)
+        return false;
+    int error = 0;
+    socklen_t size = sizeof error;
+    if (getsockopt(connection->server.fd, SOL_SOCKET, SO_ERROR, &error, &size) < 0)
+        error = errno;
+    if (error == 0) {
+        connected(connection);
+        return true;
+    }
+    connection->dial_error = error;
+    ck_watched_close(connection->gate->proxy, &connection->server);
+    connection->ready = 0;
+    return true;
+}
+
+void ck_target_late(struct ck_connection *connection)
+{
+    connection->dial_error = ETIMEDOUT;
+    if (connection->state == CK_STATE_LOOKUP) {
+        ck_query_cancel(connection->query);
+        connection->query = NULL;
+        refuse_lookup(connection, -ETIMEDOUT);
+        return;
+    }
+    ck_watched_close(connection->gate->proxy, &connection->server);
+    connection->ready = 0;
+}

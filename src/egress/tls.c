@@ -1,0 +1,189 @@
+/*
+ * tls.c - see tls.h.
+ *
+ * A ClientHello may be cut into records at any byte, so it is read through a cursor that steps over record headers. The
+ * whole message is walked, not only up to the name: a second name or the encrypted form may stand behind it. What is
+ * read twice differently by two programs is how a name is smuggled, so lengths must agree to the byte.
+ */
+#include "egress/tls.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#define RECORD_HANDSHAKE 22
+#define RECORD_MAX 16384
+#define MESSAGE_CLIENT_HELLO 1
+#define EXTENSION_SERVER_NAME 0
+#define EXTENSION_ECH 0xfe0d
+#define EXTENSION_ESNI 0xffce /* the draft before ECH */
+
+struct cursor {
+    const uint8_t *data;
+    size_t length;
+    size_t at;
+    size_t record_left;
+    size_t message_left;
+    enum ck_hello verdict; /* why reading stopped */
+};
+
+struct findings {
+    bool has_name;
+    bool encrypted;
+    char name[CK_SNI_SIZE];
+};
+
+static bool stop(struct cursor *cursor, enum ck_hello verdict)
+{
+    cursor->verdict = verdict;
+    return false;
+}
+
+static bool begin_record(struct cursor *cursor)
+{
+    static const uint8_t begin[] = {RECORD_HANDSHAKE, 3};
+    size_t have = cursor->length - cursor->at;
+    const uint8_t *header = cursor->data + cursor->at;
+    for (size_t i = 0; i < sizeof begin && i < have; i++)
+        if (header[i] != begin[i])
+            return stop(cursor, cursor->at == 0 ? CK_HELLO_OTHER : CK_HELLO_MALFORMED);
+    if (have < 5)
+        return stop(cursor, CK_HELLO_MORE);
+    cursor->record_left = (size_t)header[3] << 8 | header[4];
+    cursor->at += 5;
+    if (cursor->record_left == 0 || cursor->record_left > RECORD_MAX)
+        return stop(cursor, CK_HELLO_MALFORMED);
+    return true;
+}
+
+static bool take_byte(struct cursor *cursor, uint8_t *ret_byte)
+{
+    if (cursor->record_left == 0 && !begin_record(cursor))
+        return false;
+    if (cursor->at == cursor->length)
+        return stop(cursor, CK_HELLO_MORE);
+    *ret_byte = cursor->data[cursor->at++];
+    cursor->record_left--;
+    return true;
+}
+
+/* One byte of the message; behind its end there is none. */
+static bool take(struct cursor *cursor, uint8_t *ret_byte)
+{
+    if (cursor->message_left == 0)
+        return stop(cursor, CK_HELLO_MALFORMED);
+    if (!take_byte(cursor, ret_byte))
+        return false;
+    cursor->message_left--;
+    return true;
+}
+
+static bool take_number(struct cursor *cursor, unsigned bytes, size_t *ret_number)
+{
+    size_t number = 0;
+    for (unsigned i = 0; i < bytes; i++) {
+        uint8_t byte = 0;
+        if (!take(cursor, &byte))
+            return false;
+        number = number << 8 | byte;
+    }
+    *ret_number = number;
+    return true;
+}
+
+static bool skip(struct cursor *cursor, size_t count)
+{
+    uint8_t ignored;
+    while (count-- > 0)
+        if (!take(cursor, &ignored))
+            return false;
+    return true;
+}
+
+/* A field with its length in front, which is between the two and a multiple of step. */
+static bool skip_field(struct cursor *cursor, unsigned bytes, size_t least, size_t most, size_t step)
+{
+    size_t length = 0;
+    if (!take_number(cursor, bytes, &length))
+        return false;
+    if (length < least || length > most || length % step != 0)
+        return stop(cursor, CK_HELLO_MALFORMED);
+    return skip(cursor, length);
+}
+
+static bool read_server_name(struct cursor *cursor, size_t size, struct findings *found)
+{
+    size_t list = 0, type = 0, length = 0;
+    if (size < 2 + 3 + 1)
+        return stop(cursor, CK_HELLO_MALFORMED);
+    if (!take_number(cursor, 2, &list) || !take_number(cursor, 1, &type) || !take_number(cursor, 2, &length))
+        return false;
+    bool exact = list == size - 2 && type == 0 && length == list - 3 && length < CK_SNI_SIZE;
+    if (!exact || found->has_name)
+        return stop(cursor, CK_HELLO_MALFORMED);
+    for (size_t i = 0; i < length; i++) {
+        uint8_t byte = 0;
+        if (!take(cursor, &byte))
+            return false;
+        if (byte == 0)
+            return stop(cursor, CK_HELLO_MALFORMED);
+        found->name[i] = (char)byte;
+    }
+    found->has_name = true;
+    return true;
+}
+
+static bool read_extensions(struct cursor *cursor, struct findings *found)
+{
+    size_t total = 0;
+    if (cursor->message_left == 0)
+        return true;
+    if (!take_number(cursor, 2, &total))
+        return false;
+    if (total != cursor->message_left)
+        return stop(cursor, CK_HELLO_MALFORMED);
+    while (cursor->message_left > 0) {
+        size_t type = 0, size = 0;
+        if (!take_number(cursor, 2, &type) || !take_number(cursor, 2, &size))
+            return false;
+        if (size > cursor->message_left)
+            return stop(cursor, CK_HELLO_MALFORMED);
+        found->encrypted = found->encrypted || type == EXTENSION_ECH || type == EXTENSION_ESNI;
+        if (type == EXTENSION_SERVER_NAME ? !read_server_name(cursor, size, found) : !skip(cursor, size))
+            return false;
+    }
+    return true;
+}
+
+static bool read_hello(struct cursor *cursor, struct findings *found)
+{
+    size_t type = 0, length = 0;
+    cursor->message_left = 4;
+    if (!take_number(cursor, 1, &type))
+        return false;
+    if (type != MESSAGE_CLIENT_HELLO)
+        return stop(cursor, CK_HELLO_MALFORMED);
+    if (!take_number(cursor, 3, &length))
+        return false;
+    if (length > CK_HELLO_MAX)
+        return stop(cursor, CK_HELLO_MALFORMED);
+    cursor->message_left = length;
+    return skip(cursor, 2 + 32) &&                    /* version, random */
+           skip_field(cursor, 1, 0, 32, 1) &&         /* session */
+           skip_field(cursor, 2, 2, UINT16_MAX, 2) && /* cipher suites */
+           skip_field(cursor, 1, 1, UINT8_MAX, 1) &&  /* compression */
+           read_extensions(cursor, found);
+}
+
+enum ck_hello ck_hello_read(const uint8_t *data, size_t length, char ret_name[CK_SNI_SIZE])
+{
+    struct cursor cursor = {.data = data, .length = length};
+    struct findings found = {0};
+    if (!read_hello(&cursor, &found))
+        return cursor.verdict;
+    if (found.encrypted)
+        return CK_HELLO_ENCRYPTED;
+    if (!found.has_name)
+        return CK_HELLO_UNNAMED;
+    memcpy(ret_name, found.name, sizeof found.name);
+    return CK_HELLO_NAMED;
+}

@@ -1,0 +1,66 @@
+/*
+ * gate.c - the one way out of a run with egress (docs/adr/0031).
+ *
+ * The run has a network namespace of its own in which there is nothing but loopback. A socket stays in the namespace that it
+ * was made in, whoever holds it: so the listener is made here, by the first process inside, and handed to the caller, who
+ * accepts from outside. It listens before the tool exists, and nobody inside holds it when the tool does.
+ *
+ *   Must     find the namespace empty: a port that is taken ends the run.
+ *   Must not leave the socket to the caller open: what came through it would be taken for the warden's word.
+ */
+#include "run/keeper/keeper.h"
+
+#include <errno.h>
+#include <linux/sockios.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#define BACKLOG 4096 /* tools open connections in swarms; the kernel takes the least of this and its own bound */
+
+static uint16_t to_network(uint16_t number)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    return __builtin_bswap16(number);
+#else
+    return number;
+#endif
+}
+
+/* bwrap has done it already; there it can only be looked at. */
+static long raise_loopback(int fd)
+{
+    struct ifreq request = {.ifr_name = "lo"};
+    long result = CK_RAW3(ioctl, fd, SIOCGIFFLAGS, &request);
+    if (result < 0 || (request.ifr_flags & IFF_UP) != 0)
+        return result;
+    request.ifr_flags |= IFF_UP;
+    return CK_RAW3(ioctl, fd, SIOCSIFFLAGS, &request);
+}
+
+static long listen_at(int fd, uint32_t port)
+{
+    static const uint8_t loopback[4] = {127, 0, 0, 1};
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = to_network((uint16_t)port)};
+    memcpy(&address.sin_addr, loopback, sizeof loopback);
+    long result = CK_RAW3(bind, fd, &address, sizeof address);
+    return result < 0 ? result : CK_RAW2(listen, fd, BACKLOG);
+}
+
+long ck_gate_make(uint32_t port, int gate_fd)
+{
+    static const struct ck_wire_simple message = {.kind = CK_WIRE_GATE};
+    long fd = CK_RAW3(socket, AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return fd;
+    long result = raise_loopback((int)fd);
+    if (result == 0)
+        result = listen_at((int)fd, port);
+    if (gate_fd < 0 && result == 0)
+        return 0;
+    if (result == 0)
+        result = ck_send(gate_fd, &message, sizeof message, (int)fd);
+    ck_close((int)fd);
+    ck_close(gate_fd);
+    return result < 0 ? result : 0;
+}

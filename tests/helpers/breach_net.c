@@ -1,0 +1,170 @@
+/*
+ * breach_net WAY [ARG]... - ways around the one that a run with egress has. See breach.h.
+ *   socket FAMILY TYPE PROTOCOL  a socket of that kind; numbers of 64 bits
+ *   reach ADDRESS PORT           a connection, of IPv4 or IPv6
+ *   fastopen ADDRESS PORT        the same by sending, without connect
+ *   query ADDRESS PORT           a question to a resolver, as a datagram
+ *   bind PORT, listen            to be a server on loopback; at whatever port
+ *   over                         another protocol of the kernel's put over TCP
+ *   swarm COUNT                  so many connections to the gate at once, held until it is killed; says "held"
+ *   again ADDRESS PORT           a connection to the gate (HTTPS_PROXY), given up, and the socket used for another
+ */
+#include "breach.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+#define GATE_PORT 3128
+
+union address {
+    struct sockaddr any;
+    struct sockaddr_in four;
+    struct sockaddr_in6 six;
+};
+
+static int number(const char *text)
+{
+    return (int)strtol(text, NULL, 10);
+}
+
+static socklen_t read_address(const char *text, const char *port, union address *address)
+{
+    *address = (union address){0};
+    if (inet_pton(AF_INET, text, &address->four.sin_addr) == 1) {
+        address->four.sin_family = AF_INET;
+        address->four.sin_port = htons((uint16_t)number(port));
+        return sizeof address->four;
+    }
+    if (inet_pton(AF_INET6, text, &address->six.sin6_addr) != 1) {
+        exit(BREACH_MISUSED);
+    }
+    address->six.sin6_family = AF_INET6;
+    address->six.sin6_port = htons((uint16_t)number(port));
+    return sizeof address->six;
+}
+
+static const char *kind(char **arguments)
+{
+    return syscall(SYS_socket, strtol(arguments[0], NULL, 10), strtol(arguments[1], NULL, 10),
+                   strtol(arguments[2], NULL, 10)) < 0
+               ? "socket"
+               : NULL;
+}
+
+static const char *reach(char **arguments)
+{
+    union address address;
+    socklen_t length = read_address(arguments[0], arguments[1], &address);
+    int fd = socket(address.any.sa_family, SOCK_STREAM, 0);
+    if (fd < 0) {
+        return "socket";
+    }
+    return connect(fd, &address.any, length) < 0 ? "connect" : NULL;
+}
+
+static const char *fastopen(char **arguments)
+{
+    union address address;
+    socklen_t length = read_address(arguments[0], arguments[1], &address);
+    int fd = socket(address.any.sa_family, SOCK_STREAM, 0);
+    if (fd < 0) {
+        return "socket";
+    }
+    return sendto(fd, "word", 4, MSG_FASTOPEN | MSG_NOSIGNAL, &address.any, length) < 0 ? "sendto" : NULL;
+}
+
+static const char *query(char **arguments)
+{
+    static const unsigned char question[] = "\x12\x34\x01\0\0\x01\0\0\0\0\0\0\x06secret\x07"
+                                            "example\x03org\0\0\x01\0\x01";
+    union address address;
+    socklen_t length = read_address(arguments[0], arguments[1], &address);
+    int fd = socket(address.any.sa_family, SOCK_DGRAM, 0);
+    if (fd < 0) {
+        return "socket";
+    }
+    return sendto(fd, question, sizeof question - 1, 0, &address.any, length) < 0 ? "sendto" : NULL;
+}
+
+static const char *bind_to(char **arguments)
+{
+    union address address;
+    socklen_t length = read_address("127.0.0.1", arguments[0], &address);
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    if (fd < 0) {
+        return "socket";
+    }
+    return bind(fd, &address.any, length) < 0 ? "bind" : NULL;
+}
+
+static const char *listen_anywhere(char **arguments)
+{
+    (void)arguments;
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    if (fd < 0) {
+        return "socket";
+    }
+    return listen(fd, 1) < 0 ? "listen" : NULL;
+}
+
+/* A name that no kernel has is looked for like any other, and is ENOENT; the filter never gets so far. */
+static const char *over(char **arguments)
+{
+    (void)arguments;
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    if (fd < 0) {
+        return "socket";
+    }
+    return setsockopt(fd, IPPROTO_TCP, TCP_ULP, "none", sizeof "none") < 0 ? "setsockopt" : NULL;
+}
+
+static const char *again(char **arguments)
+{
+    union address address;
+    const struct sockaddr nobody = {.sa_family = AF_UNSPEC};
+    char port[16];
+    (void)snprintf(port, sizeof port, "%d", GATE_PORT);
+    socklen_t length = read_address("127.0.0.1", port, &address);
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    if (fd < 0 || connect(fd, &address.any, length) < 0) {
+        return "gate";
+    }
+    if (connect(fd, &nobody, sizeof nobody) < 0) {
+        return "disconnect";
+    }
+    length = read_address(arguments[0], arguments[1], &address);
+    return connect(fd, &address.any, length) < 0 ? "connect" : NULL;
+}
+
+/* A connection that nobody has taken yet is one, too. */
+static const char *swarm(char **arguments)
+{
+    union address address;
+    char port[16];
+    (void)snprintf(port, sizeof port, "%d", GATE_PORT);
+    socklen_t length = read_address("127.0.0.1", port, &address);
+    for (int i = 0; i < number(arguments[0]); i++) {
+        int fd = socket(AF_INET, SOCK_STREAM, 0);
+        if (fd < 0 || connect(fd, &address.any, length) < 0) {
+            return "connect";
+        }
+    }
+    (void)puts("held");
+    (void)fflush(stdout);
+    (void)pause();
+    return NULL;
+}
+
+static const struct breach ways[] = {
+    {"socket", 3, kind}, {"reach", 2, reach},  {"fastopen", 2, fastopen},
+    {"query", 2, query}, {"bind", 1, bind_to}, {"listen", 0, listen_anywhere},
+    {"over", 0, over},   {"again", 2, again},  {"swarm", 1, swarm},
+};
+
+int main(int argc, char **argv)
+{
+    return BREACH_MAIN(ways);
+}

@@ -1,0 +1,218 @@
+"""R36: with a list a tool reaches the hosts on it, by the programs that people use, in every jail; and the caller is told.
+
+tests/adversarial/test_egress_*.py have the tools that want more than that.
+"""
+import json
+import shutil
+
+import pytest
+
+import registry
+from jails import JAILS
+from shut import Shut, lied_to
+
+PROXY = "http://127.0.0.1:3128"
+FETCH = """
+const {EnvHttpProxyAgent, fetch, setGlobalDispatcher} = require("undici");
+setGlobalDispatcher(new EnvHttpProxyAgent());
+fetch(process.argv[2]).then(answer => answer.text()).then(text => console.log(text));
+"""
+OWN_FETCH = "fetch(process.argv[2]).then(answer => answer.text()).then(text => console.log(text))"
+
+
+# ---- programs that people use ----
+
+@pytest.mark.parametrize("url", ["https://web.example.org/", "http://web.example.org/", "https://web.example.org:8443/"])
+def test_curl(way, url):
+    answer = way.succeeds("curl", "-sS", url)
+    assert answer.stream("stdout") == b"a word from web.example.org"
+
+
+def test_curl_by_socks(way):
+    """Names, not addresses: the resolver is the proxy's."""
+    answer = way.succeeds("curl", "-sS", "--proxy", "socks5h://127.0.0.1:3128", "https://web.example.org/")
+    assert answer.stream("stdout") == b"a word from web.example.org"
+    assert way.events(answer, "allowed")[0]["protocol"] == "socks5"
+
+
+def test_chunks_and_trailers_pass(way):
+    answer = way.succeeds("curl", "-sS", "--raw", "http://web.example.org/chunks")
+    assert answer.stream("stdout") == b"5\r\na wor\r\n1\r\nd\r\n0\r\nX-Sum: 6\r\n\r\n"
+
+
+def test_several_requests_on_one_connection(way):
+    answer = way.succeeds("curl", "-sS", *["http://web.example.org/"] * 3)
+    assert answer.stream("stdout") == b"a word from web.example.org" * 3
+
+
+def test_git_clone(way):
+    way.succeeds("git", "clone", "-q", "https://git.example.org/repo.git", "cloned", egress=["git.example.org:443"])
+    assert (way.box.root / "cloned/.git/HEAD").read_text(encoding="ascii") == "ref: refs/heads/main\n"
+    assert way.box.call(["git", "-C", way.box.root / "cloned", "log", "--format=%s"]).out == b"first\n"
+
+
+def test_npm_install(way):
+    way.box.file("root/package.json", json.dumps({"name": "top", "version": "1.0.0", "dependencies": {"tiny": "1.0.0"}}))
+    way.box.file("root/.npmrc", "registry=https://npm.example.org/\nfetch-retries=0\naudit=false\nfund=false\n")
+    way.succeeds("npm", "install", egress=["npm.example.org"], timeout=60, deadline=90)
+    installed = way.box.root / "node_modules/tiny/package.json"
+    assert json.loads(installed.read_text(encoding="ascii"))["version"] == "1.0.0"
+
+
+def test_node_fetch(way):
+    shutil.copytree(registry.fetched() / "node_modules/undici", way.box.root / "node_modules/undici")
+    way.box.file("root/fetch.js", FETCH)
+    answer = way.succeeds("node", "fetch.js", "https://web.example.org/")
+    assert answer.stream("stdout") == b"a word from web.example.org\n"
+
+
+def test_nodes_own_fetch_finds_the_proxy_or_nobody(way):
+    """From version 24 on (and 22.21) it reads the variables, asked by NODE_USE_ENV_PROXY; before that it reaches nothing."""
+    version = tuple(map(int, way.box.call(["/usr/bin/node", "--version"]).out.decode().strip("v\n").split(".")))
+    way.box.file("root/fetch.js", OWN_FETCH)
+    answer = way.run("node", "fetch.js", "https://web.example.org/")
+    if version >= (24,) or (22, 21) <= version < (23,):
+        assert answer.stream("stdout") == b"a word from web.example.org\n"
+    else:
+        assert answer.status != 0 and way.town.take() == {"asked": [], "names": []}
+
+
+# ---- what the caller is told ----
+
+def test_each_connection_is_an_event_when_it_is_allowed_and_when_it_ends(way):
+    answer = way.succeeds("curl", "-sS", "https://web.example.org/", options=["--probe", "some_probe"])
+    allowed, = way.events(answer, "allowed")
+    expected = {"tool": "curl", "host": "web.example.org", "port": "443", "rule": "web.example.org",
+                "address": "93.184.216.10", "protocol": "connect", "connection": "1", "probe_name": "some_probe"}
+    assert {key: allowed[key] for key in expected} == expected
+    closed, = way.events(answer, "closed")
+    assert {key: closed[key] for key in expected} == expected
+    assert int(closed["sent_bytes"]) > 100 and int(closed["received_bytes"]) > 500
+    assert way.events(answer, "refused") == way.events(answer, "failed") == []
+    assert answer["egress"] == {"rules": ["web.example.org"], "allowed": 1, "refused": 0, "failed": 0,
+                                "sent_bytes": int(closed["sent_bytes"]), "received_bytes": int(closed["received_bytes"])}
+
+
+def test_rules_are_told_in_their_one_spelling(way):
+    answer = way.succeeds("curl", "--version", egress=["WEB.Example.org.", "*.Example.ORG:443"])
+    assert answer["egress"]["rules"] == ["web.example.org", "*.example.org:443"]
+
+
+def test_host_that_does_not_answer_is_told(way):
+    answer = way.fails("curl", "-sS", "https://web.example.org:9/")
+    failed, = way.events(answer, "failed")
+    assert (failed["host"], failed["port"]) == ("web.example.org", "9") and failed["message"]
+    assert answer["egress"]["failed"] == 1
+
+
+def test_name_that_does_not_exist_is_told(way):
+    answer = way.fails("curl", "-sS", "https://nobody.example.org/", egress=["*.example.org"])
+    failed, = way.events(answer, "failed")
+    assert failed["host"] == "nobody.example.org" and answer["egress"]["failed"] == 1
+    assert set(way.town.take()["names"]) == {"nobody.example.org"}
+
+
+# ---- the environment ----
+
+def environment(answer):
+    return dict(line.split("=", 1) for line in answer.stream("stdout").decode().split("\0") if line)
+
+
+@pytest.mark.parametrize("sandbox", [False, True])
+def test_tool_learns_of_the_proxy_and_of_no_other(way, sandbox):
+    host = way.box.environment(HTTPS_PROXY="http://elsewhere.example.net:1", NPM_CONFIG_PROXY="http://elsewhere.example.net:1",
+                               no_proxy="*")
+    answer = way.succeeds("say_env", options=["--sandbox"] if sandbox else [], env=host)
+    found = environment(answer)
+    for name in ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "https_proxy", "http_proxy", "all_proxy", "npm_config_proxy",
+                 "npm_config_https_proxy"):
+        assert found.pop(name) == PROXY
+    assert found.pop("NO_PROXY") == found.pop("no_proxy") == "" and found.pop("NODE_USE_ENV_PROXY") == "1"
+    assert set(found) == {"PATH", "HOME", "LANG", "LC_ALL"}
+
+
+def test_tool_without_egress_learns_of_none(way):
+    answer = way.run("say_env", egress=[])
+    assert set(environment(answer)) == {"PATH", "HOME", "LANG", "LC_ALL"} and answer["egress"] is None
+
+
+# ---- limits ----
+
+def test_bytes_are_bounded(way):
+    policy = way.write_policy(curl={"limits": {"egress_mib": 1}})
+    url = "http://web.example.org/flood?"
+    answer = way.succeeds("curl", "-sS", "-o", "/dev/null", url + "1000000", policy=policy)
+    assert answer["limit_hit"] is None and {"name": "egress_mib", "value": 1, "mechanism": "proxy"} in answer["limits"]
+    answer = way.fails("curl", "-sS", "-o", "/dev/null", url + "9000000", policy=policy)
+    assert answer["limit_hit"] == "egress" and answer["egress"]["received_bytes"] <= 1 << 20
+    assert {event["reason"] for event in way.events(answer, "refused")} == {"bytes"}
+
+
+def test_connections_are_bounded(way):
+    policy = way.write_policy(curl={"limits": {"egress_connections": 2}})
+    words = ["curl", "-sS", "--no-keepalive", "-H", "Connection: close"]
+    way.succeeds(*words, *["https://web.example.org/"] * 2, policy=policy)
+    hosts = [f"https://{name}.example.org/" for name in ("web", "git", "other")]
+    answer = way.fails(*words, *hosts, egress=["*.example.org"], policy=policy)
+    assert answer["egress"]["allowed"] == 2 and answer["limit_hit"] == "egress"
+    assert {event["reason"] for event in way.events(answer, "refused")} == {"connections"}
+
+
+# ---- what is needed, and what is shown ----
+
+def test_direct_tool_gets_a_jail(way):
+    policy = way.write_policy(curl={"route": "direct"})
+    answer = way.box.run("curl", "-sS", "https://web.example.org/", options=["--egress", "web.example.org"], policy=policy)
+    assert answer.outcome == "exited" and answer["jail"] == "native", answer.document
+
+
+def test_no_jail_is_refused(way):
+    answer = way.box.run("curl", "--version", options=["--jail", "none", "--egress", "web.example.org"], policy=way.policy)
+    assert (answer.outcome, answer["rule"]) == ("jail_unavailable", "request.jail")
+    assert "--egress" in answer.message
+
+
+@pytest.mark.parametrize("jail", ["auto", "native", "bwrap"])
+def test_jail_without_a_network_of_its_own_is_refused(user_box, jail):
+    shut = Shut(user_box, "switch")
+    policy = shut.write_policy(say_args={"egress": ["web.example.org"]})
+    answer = shut.run("say_args", jail=jail, policy=policy, options=["--egress", "web.example.org"])
+    assert (answer.outcome, answer["rule"]) == ("jail_unavailable", "request.jail")
+    assert "egress" in answer.message
+
+
+def on_a_kernel_that_lies(box, lie, jail, *argv):
+    policy = box.write_policy([box.entry("breach_net", route="external", egress=["web.example.org"]),
+                               box.entry("bwrap", route="jail")])
+    return lied_to(box, lie, *argv, policy=policy, options=["--jail", jail, "--egress", "web.example.org"])
+
+
+@pytest.mark.parametrize("jail", JAILS)
+@pytest.mark.parametrize("lie", ["landlock", "seccomp", "capset"])
+def test_kernel_that_grants_and_does_not_keep_is_found_out(user_box, jail, lie):
+    answer = on_a_kernel_that_lies(user_box, lie, jail, "breach_net", "reach", "127.0.0.1", "3128")
+    assert answer.outcome == "jail_unavailable" and "egress" in answer.message
+
+
+def test_network_bounds_where_there_is_no_landlock(user_box):
+    """bwrap can do without; a rule about ports is then missing, and nobody listens at another port."""
+    for port, said in (("3128", b"done\n"), ("3129", b"refused: ECONNREFUSED (connect)\n")):
+        answer = on_a_kernel_that_lies(user_box, "nolandlock", "bwrap", "breach_net", "reach", "127.0.0.1", port)
+        assert "landlock" not in answer["layers"] and "egress" in answer["layers"]
+        assert answer.stream("stdout") == said
+
+
+@pytest.mark.parametrize("rule,outcome", [
+    ("web.example.net", "disallowed"), ("*.org", "invalid"), ("*", "invalid"), ("https://web.example.org/", "invalid"),
+    ("127.1", "invalid"), ("127.0.0.2", "disallowed"), ("93.184.216.10", "exited"), ("0.0.0.0/0", "invalid")])
+def test_entry_bounds_the_caller(way, rule, outcome):
+    answer = way.run("curl", "--version", egress=[rule])
+    assert answer.outcome == outcome, answer.document
+
+
+def test_explanation_shows_it(way):
+    answer = way.run("curl", "--version", options=["--dry-run"])
+    assert answer["egress"] == ["web.example.org"] and f"HTTPS_PROXY={PROXY}" in answer["env"]
+    assert "egress" in answer["layers"]
+    answer = way.run("curl", "--version", egress=[], options=["--dry-run"])
+    assert answer["egress"] == [] and not any("PROXY" in variable for variable in answer["env"])
