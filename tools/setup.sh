@@ -18,6 +18,9 @@ libyaml-dev     module yaml-0.1
 libjansson-dev  module jansson
 libsodium-dev   module libsodium
 libseccomp-dev  module libseccomp
+libtree-sitter-dev  module tree-sitter
+npm             command npm
+util-linux      command flock
 python3         file /usr/bin/python3
 git             command git
 '
@@ -35,10 +38,8 @@ libclang-rt-dev       fuzzer clang
 strace                command strace
 bubblewrap            command bwrap
 nodejs                command node
-npm                   command npm
 docker.io             file /usr/sbin/dockerd
 procps                command ps
-util-linux            command setarch
 jq                    command jq
 ripgrep               command rg
 mandoc                command mandoc
@@ -143,11 +144,13 @@ done <<LIST
 $needs
 LIST
 
-[ -n "$missing" ] || exit 0
+if [ -z "$missing" ]; then
+    exec "$(dirname "$0")/grammars.sh"
+fi
 if command -v apt-get >/dev/null 2>&1 && may_be_root; then
     # shellcheck disable=SC2086 # one word per package
     install $missing
-    exit
+    exec "$(dirname "$0")/grammars.sh"
 fi
 {
     echo "setup.sh: these are missing, and this user cannot install them:"
