@@ -7,6 +7,7 @@
 #ifndef CK_LINT_GRAMMAR_H
 #define CK_LINT_GRAMMAR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <tree_sitter/api.h>
 

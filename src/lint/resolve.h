@@ -41,6 +41,7 @@ struct ck_source {
 struct ck_names {
     const char *items[CK_NAMES_MAX];
     uint32_t count;
+    bool open; /* it may also be something that is not known, or that did not fit */
 };
 
 enum ck_argument { CK_ARGUMENT_ABSENT, CK_ARGUMENT_PRESENT, CK_ARGUMENT_UNKNOWN };
@@ -86,7 +87,7 @@ void ck_names_add(struct ck_names *names, const char *name);
 const char *ck_source_text(struct ck_source *source, TSNode node);
 bool ck_source_is(const struct ck_source *source, TSNode node, const char *text);
 
-/* Is the node of that type? By symbol where it matters for speed: ck_grammar_symbol once, then compare. */
+/* By the name of its type; where it matters for speed compare symbols, which are looked up once. */
 bool ck_node_is(TSNode node, const char *type);
 
 /* "a" and "b" give "a.b"; NULL when memory ran out. */

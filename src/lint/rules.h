@@ -15,11 +15,12 @@
  *       instead: One sentence.     # what to call
  *       find: [call, new]          # the names of the queries it is about
  *       names: [child_process.exec]   # what @name must resolve to, any of them. "?.popen" is the method popen of
- *                                  # something unknown
+ *                                  # something unknown; "*" is anything, known or not
  *       when:                      # conditions on @arguments; all must hold
  *         - {keyword: shell, position: 2, test: truthy}
  *       triggers: ["child_process exec"]   # for the prefilter: a file without all the words of one of these cannot hold
- *                                  # a finding of this rule. Words are separated by spaces, and are whole words
+ *                                  # a finding of this rule. Words are separated by spaces, and are whole words of
+ *                                  # letters, digits and underscores. "*": every file is parsed
  *
  * In a query @name is what is resolved, @arguments the list of arguments (optional), @site what the finding points at
  * (@name where it is left out). Of several rules that match one site, the first in its file is reported.
@@ -45,6 +46,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+
+struct ck_prefilter;
 
 enum ck_lint_severity { CK_LINT_NOTE, CK_LINT_WARNING, CK_LINT_ERROR };
 
@@ -74,8 +77,9 @@ struct ck_lint_words {
 };
 
 struct ck_lint_condition {
-    const char *keyword; /* NULL: by position only */
-    int32_t position;    /* -1: by keyword only */
+    const char *keyword;         /* NULL: by position only */
+    int32_t position;            /* -1: by keyword only */
+    const int32_t *position_key; /* as it stands in the file; NULL: left out */
     enum ck_lint_test test;
     struct ck_lint_words values;
 };
@@ -96,17 +100,18 @@ struct ck_lint_query {
     struct ck_lint_words grammars;
 };
 
-/* One file of rules. */
+/* One file of rules. names and about go together: rule about[i] is about names[i]; sorted, and by order among equals. */
 struct ck_lint_ruleset {
     struct ck_lint_words grammars;
     struct ck_lint_query *queries;
     uint32_t queries_count;
     struct ck_lint_rule *rules;
     uint32_t rules_count;
+    const char **names;
+    const struct ck_lint_rule **about;
+    uint32_t names_count;
+    struct ck_prefilter *prefilter; /* prefilter.h */
 };
-
-struct ck_lint_names_table; /* from a name to the rules about it */
-struct ck_prefilter;        /* prefilter.h */
 
 /* What a grammar is scanned with: its file's queries, compiled for it. */
 struct ck_lint_program {
@@ -114,15 +119,13 @@ struct ck_lint_program {
     const struct ck_grammar *grammar;
     TSQuery *query;                /* all queries of the file that hold for the grammar, in one */
     const uint32_t *pattern_query; /* for each pattern of it: which query of the file it came from */
-    uint32_t capture_name, capture_arguments, capture_site;
-    const struct ck_lint_names_table *names;
-    const struct ck_prefilter *prefilter;
+    uint32_t capture_name, capture_arguments, capture_site; /* UINT32_MAX: no query has it */
 };
 
 /* Immutable once it is loaded: threads may share it. */
 struct ck_lint_rules {
     struct ck_arena arena;
-    struct ck_lint_ruleset *rulesets;
+    struct ck_lint_ruleset *rulesets[CK_GRAMMARS];
     uint32_t rulesets_count;
     struct ck_lint_program programs[CK_GRAMMARS]; /* query is NULL where a grammar has no rules */
 };
