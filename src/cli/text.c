@@ -1,12 +1,21 @@
 /*
  * text.c - a terminal obeys control bytes, so none that came from outside is printed as it is: not the C0 set, not DEL,
- * not the C1 set in its UTF-8 form.
+ * not the C1 set in its UTF-8 form. Nor is one that turns the direction of text (U+061C, U+200E..F, U+202A..E, U+2066..9),
+ * which would show a line otherwise than it is.
  */
 #include "cli/text.h"
 
 #include <jansson.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+bool ck_text_colour(void)
+{
+    const char *none = getenv("NO_COLOR");
+    return isatty(STDOUT_FILENO) && (!none || none[0] == '\0');
+}
 
 /* jansson refuses what is not UTF-8, so the rule is written once and is the same as for the JSON output. */
 static bool is_utf8(const char *text)
@@ -14,6 +23,18 @@ static bool is_utf8(const char *text)
     json_t *string = json_string(text);
     json_decref(string);
     return string != NULL;
+}
+
+/* Does a character that turns text begin here? How many bytes it has, else 0. The text is UTF-8. */
+static size_t turns(const unsigned char *u)
+{
+    if (u[0] == 0xd8 && u[1] == 0x9c)
+        return 2;
+    if (u[0] != 0xe2 || (u[1] != 0x80 && u[1] != 0x81))
+        return 0;
+    bool first = u[1] == 0x80 && (u[2] == 0x8e || u[2] == 0x8f || (u[2] >= 0xaa && u[2] <= 0xae));
+    bool second = u[1] == 0x81 && u[2] >= 0xa6 && u[2] <= 0xa9;
+    return first || second ? 3 : 0;
 }
 
 /* Is the byte at text[at] to be shown as \xNN? */
@@ -29,7 +50,12 @@ static bool is_unsafe(const char *text, size_t at, bool utf8)
         return true;
     if (byte == 0xc2)
         return (unsigned char)text[at + 1] < 0xa0;
-    return byte < 0xa0 && at > 0 && (unsigned char)text[at - 1] == 0xc2;
+    if (byte < 0xa0 && at > 0 && (unsigned char)text[at - 1] == 0xc2)
+        return true;
+    for (size_t back = 0; back < 3 && back <= at; back++)
+        if (turns((const unsigned char *)text + at - back) > back)
+            return true;
+    return false;
 }
 
 const char *ck_text_safe(char *dst, size_t dst_size, const char *text)
