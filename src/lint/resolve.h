@@ -34,7 +34,8 @@ struct ck_source {
     const struct ck_grammar *grammar;
     const struct ck_lint_program *program;
     struct ck_arena *arena;
-    void *scopes; /* the resolver's own, from begin */
+    void *scopes;   /* the resolver's own, from begin */
+    bool exhausted; /* set by the resolver when it gives up: the file is reported as not looked at in full */
 };
 
 /* What an expression may be: several where branches differ. Those beyond the maximum are dropped. */

@@ -303,8 +303,10 @@ static void find_captures(struct ck_lint_program *program)
 static int check_patterns(const char *file, struct ck_lint_program *program, const uint32_t *starts,
                           uint32_t *pattern_query, struct choke_error *error)
 {
-    uint32_t known = (program->capture_name != UINT32_MAX) + (program->capture_arguments != UINT32_MAX) +
-                     (program->capture_site != UINT32_MAX);
+    uint32_t known = 0;
+    known += program->capture_name != UINT32_MAX;
+    known += program->capture_arguments != UINT32_MAX;
+    known += program->capture_site != UINT32_MAX;
     if (program->capture_name == UINT32_MAX || ts_query_capture_count(program->query) != known)
         return bad_query(file, program->ruleset, starts, 0, error);
     for (uint32_t i = 0; i < ts_query_pattern_count(program->query); i++) {
@@ -362,7 +364,7 @@ static int make_programs(const char *file, struct ck_lint_rules *rules, const st
 static int add_file(struct ck_lint_rules *rules, const char *file, const char *text, size_t length,
                     struct choke_error *error)
 {
-    struct ck_lint_ruleset *ruleset;
+    struct ck_lint_ruleset *ruleset = NULL;
     if (rules->rulesets_count == CK_GRAMMARS)
         return ck_error_set(error, CHOKE_NONE, EINVAL, "rules '%s': there are no more grammars", CK_QUOTE(file));
     int r = fill(file, text, length, &ruleset, error);
