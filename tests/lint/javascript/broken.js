@@ -1,10 +1,13 @@
-//: unclosed brace before a call
-function f( {
+//: a statement that is not finished
+const x = ;
 eval('1');  //> js-eval
-//: rubbish between two calls
+//: a function that is not closed
+function f() {
+  eval('1');  //> js-eval
+//: rubbish on a line of its own
 eval('1');  //> js-eval
-)]} @@ %%
-eval('2');  //> js-eval
+@@ %%;
+function f() { eval('2'); }  //> js-eval
 //: empty file
 
 //: nothing but an unclosed string

@@ -43,10 +43,10 @@ class A {
 //: as the default of a parameter
 function f(x = eval('1')) {}  //> js-eval
 //: a timer with text
-setTimeout('run()', 10);  //> js-eval
+setTimeout('run()', 10);  //> js-timer-text
 //: an interval with text put together
-setInterval('run(' + n + ')', 10);  //> js-eval
+setInterval('run(' + n + ')', 10);  //> js-timer-text
 //: a timer of the window with a template
-window.setTimeout(`run()`, 10);  //> js-eval
+window.setTimeout(`run()`, 10);  //> js-timer-text
 //: put on an object
 const tools = { run: eval };  //> js-eval

@@ -20,7 +20,7 @@ new (Function)('return 1');  //> js-function-constructor
 //: through apply
 Function.apply(null, ['return 1']);  //> js-function-constructor
 //: through Reflect
-Reflect.construct(Function, ['return 1']);  //> js-function-constructor
+Reflect.construct(Function, ['return 1']);  //> js-function-reflect
 //: constructor of a constructor
 [].constructor.constructor('return 1')();  //> js-function-constructor
 //: constructor of a constructor by keys

@@ -33,7 +33,7 @@ async function f() {
 module._compile('1', 'x.js');  //> js-vm
 //: a worker that evaluates text
 const { Worker } = require('worker_threads');
-new Worker('1', { eval: true });  //> js-vm
+new Worker('1', { eval: true });  //> js-worker-text
 //: a context alone runs nothing
 const vm = require('vm');
 const context = vm.createContext({});

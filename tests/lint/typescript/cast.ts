@@ -76,8 +76,8 @@ const f = ([] as any).constructor.constructor('return 1');  //> js-function-cons
 //: Function not null
 const f = Function!('return 1');  //> js-function-constructor
 //: Function through Reflect
-const f = Reflect.construct(Function as any, ['return 1']);  //> js-function-constructor
+const f = Reflect.construct(Function as any, ['return 1']);  //> js-function-reflect
 //: a timer with text
-setTimeout('run()' as any, 10);  //> js-eval
+setTimeout('run()' as any, 10);  //> js-timer-text
 //: a timer with a typed template
-window.setTimeout(<any>`run()`, 10);  //> js-eval
+window.setTimeout(<any>`run()`, 10);  //> js-timer-text

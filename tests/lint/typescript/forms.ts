@@ -92,4 +92,4 @@ function load(): typeof cp { return cp; }  //> js-child-process
 const load = (): any => require('child_process');  //> js-child-process
 //: worker that evaluates
 import { Worker } from 'node:worker_threads';
-const w: Worker = new Worker('1', { eval: true });  //> js-vm
+const w: Worker = new Worker('1', { eval: true });  //> js-worker-text

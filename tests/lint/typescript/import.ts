@@ -55,8 +55,6 @@ export * from 'node:child_process';  //> js-child-process
 //: exported by assignment
 import * as cp from 'child_process';
 export = cp;  //> js-child-process
-//: exported import
-export import cp = require('child_process');  //> js-child-process
 //: exported as default
 import { exec } from 'child_process';
 export default exec;  //> js-child-process
