@@ -16,6 +16,7 @@
 #include <yaml.h>
 
 #define ADR_DIGITS 4
+#define DEPTH_MAX 8
 #define TEXT_MAX 1024
 
 struct reader {
@@ -357,6 +358,46 @@ static const struct key config_keys[] = {
     {"exclude", false, take_exclude}, {"severities", false, take_severities}, {.name = NULL},
 };
 
+static int refuse_yaml(struct reader *reader, const yaml_parser_t *parser)
+{
+    if (parser->error == YAML_MEMORY_ERROR)
+        return ck_error_oom(reader->error);
+    return ck_lint_config_error(reader->config, (unsigned)parser->problem_mark.line + 1,
+                                (unsigned)parser->problem_mark.column + 1, reader->error, "not valid YAML: %s",
+                                parser->problem != NULL ? parser->problem : "cannot be read");
+}
+
+static int check_event(struct reader *reader, const yaml_event_t *event, int *depth)
+{
+    unsigned line = (unsigned)event->start_mark.line + 1, column = (unsigned)event->start_mark.column + 1;
+    bool opens = event->type == YAML_SEQUENCE_START_EVENT || event->type == YAML_MAPPING_START_EVENT;
+    bool closes = event->type == YAML_SEQUENCE_END_EVENT || event->type == YAML_MAPPING_END_EVENT;
+    *depth += opens ? 1 : closes ? -1 : 0;
+    if (*depth > DEPTH_MAX)
+        return ck_lint_config_error(reader->config, line, column, reader->error, "nested more than %d deep", DEPTH_MAX);
+    if (event->type == YAML_ALIAS_EVENT)
+        return ck_lint_config_error(reader->config, line, column, reader->error,
+                                    "a configuration has no aliases; write the value where it is needed");
+    return 0;
+}
+
+/* Before the document is made: libyaml takes minutes for a deep one. Event by event the first that is too deep ends it. */
+static int check_depth(struct reader *reader, yaml_parser_t *parser)
+{
+    bool ended = false;
+    int depth = 0;
+    int r = 0;
+    while (r == 0 && !ended) {
+        yaml_event_t event;
+        if (yaml_parser_parse(parser, &event) == 0)
+            return refuse_yaml(reader, parser);
+        ended = event.type == YAML_STREAM_END_EVENT;
+        r = check_event(reader, &event, &depth);
+        yaml_event_delete(&event);
+    }
+    return r;
+}
+
 /* libyaml hands out one document after the other; there must be one, or none. */
 static int take_document(struct reader *reader, yaml_parser_t *parser)
 {
@@ -366,9 +407,7 @@ static int take_document(struct reader *reader, yaml_parser_t *parser)
     if (r < 0 || root == NULL)
         return r;
     if (yaml_parser_load(parser, &more) == 0)
-        return ck_lint_config_error(reader->config, (unsigned)parser->problem_mark.line + 1,
-                                    (unsigned)parser->problem_mark.column + 1, reader->error, "not valid YAML: %s",
-                                    parser->problem != NULL ? parser->problem : "cannot be read");
+        return refuse_yaml(reader, parser);
     const yaml_node_t *second = yaml_document_get_root_node(&more);
     if (second != NULL)
         r = refuse(reader, second, "a second document begins here; a configuration is one");
@@ -376,36 +415,40 @@ static int take_document(struct reader *reader, yaml_parser_t *parser)
     return r;
 }
 
-static int take_text_of(struct reader *reader, yaml_parser_t *parser)
+static int load_document(struct reader *reader, yaml_parser_t *parser)
 {
     yaml_document_t document;
-    if (yaml_parser_load(parser, &document) == 0) {
-        if (parser->error == YAML_MEMORY_ERROR)
-            return ck_error_oom(reader->error);
-        return ck_lint_config_error(reader->config, (unsigned)parser->problem_mark.line + 1,
-                                    (unsigned)parser->problem_mark.column + 1, reader->error, "not valid YAML: %s",
-                                    parser->problem != NULL ? parser->problem : "cannot be read");
-    }
+    if (yaml_parser_load(parser, &document) == 0)
+        return refuse_yaml(reader, parser);
     reader->document = &document;
     int r = take_document(reader, parser);
     yaml_document_delete(&document);
     return r;
 }
 
+static int with_parser(struct reader *reader, const char *text, size_t length,
+                       int (*step)(struct reader *reader, yaml_parser_t *parser))
+{
+    yaml_parser_t parser;
+    if (yaml_parser_initialize(&parser) == 0)
+        return ck_error_oom(reader->error);
+    yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
+    yaml_parser_set_input_string(&parser, (const unsigned char *)text, length);
+    int r = step(reader, &parser);
+    yaml_parser_delete(&parser);
+    return r;
+}
+
 int ck_lint_config_parse(const char *file, const char *text, size_t length, struct ck_lint_config *ret_config,
                          struct choke_error *error)
 {
-    yaml_parser_t parser;
     struct reader reader = {.config = ret_config, .error = error};
     *ret_config = (struct ck_lint_config){0};
     ret_config->file = ck_arena_strdup(&ret_config->arena, file);
-    if (ret_config->file == NULL || yaml_parser_initialize(&parser) == 0)
+    if (ret_config->file == NULL)
         return ck_error_oom(error);
-    yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
-    yaml_parser_set_input_string(&parser, (const unsigned char *)text, length);
-    int r = take_text_of(&reader, &parser);
-    yaml_parser_delete(&parser);
-    return r;
+    int r = with_parser(&reader, text, length, check_depth);
+    return r < 0 ? r : with_parser(&reader, text, length, load_document);
 }
 
 void ck_lint_config_done(struct ck_lint_config *config)

@@ -53,14 +53,16 @@ static void *grown(void *items, size_t count, size_t *capacity, size_t element_b
     return moved;
 }
 
-int ck_walk_skip(struct ck_walk *walk, const char *shown, const char *reason, bool unseen)
+int ck_walk_skip(struct ck_walk *walk, struct ck_walk_skip skip)
 {
     struct ck_walk_skip *skips = grown(walk->skips, walk->skip_count, &walk->skip_capacity, sizeof *skips);
     if (skips == NULL)
         return -ENOMEM;
     walk->skips = skips;
-    struct ck_walk_skip skip = {ck_arena_strdup(&walk->arena, shown), ck_arena_strdup(&walk->arena, reason), unseen};
-    if (skip.shown == NULL || skip.reason == NULL)
+    skip.path = ck_arena_strdup(&walk->arena, skip.path);
+    skip.shown = ck_arena_strdup(&walk->arena, skip.shown);
+    skip.reason = ck_arena_strdup(&walk->arena, skip.reason);
+    if (skip.path == NULL || skip.shown == NULL || skip.reason == NULL)
         return -ENOMEM;
     skips[walk->skip_count++] = skip;
     return 0;
@@ -86,15 +88,19 @@ static const char *join(struct ck_walk *walk, const char *directory, const char 
     return ck_arena_printf(&walk->arena, "%s%s%s", directory, slash ? "/" : "", name);
 }
 
-static const char *shown_directory(const struct pending *directory)
+static int skip_directory(struct ck_walk *walk, const struct pending *directory, const char *reason, bool unseen)
 {
-    return directory->shown[0] != '\0' ? directory->shown : ".";
+    bool top = directory->path[0] == '\0', here = directory->shown[0] == '\0';
+    return ck_walk_skip(
+        walk, (struct ck_walk_skip){top ? "." : directory->path, here ? "." : directory->shown, reason, unseen});
 }
 
 static int skip_ignore_file(struct ck_walk *walk, const struct pending *directory, const char *reason)
 {
+    const char *path = join(walk, directory->path, IGNORE_FILE);
     const char *shown = join(walk, directory->shown, IGNORE_FILE);
-    return shown == NULL ? -ENOMEM : ck_walk_skip(walk, shown, reason, false);
+    bool good = path != NULL && shown != NULL;
+    return good ? ck_walk_skip(walk, (struct ck_walk_skip){path, shown, reason, false}) : -ENOMEM;
 }
 
 /* As Git does, a .gitignore that is a link is not read. One that cannot be taken as a whole leaves nothing out. */
@@ -168,7 +174,7 @@ static int take_entry(struct ck_walk *walk, const struct pending *directory, str
         return push(walk, stack, (struct pending){.path = path, .shown = shown, .ignore = directory->ignore});
     if (type == DT_REG)
         return add_file(walk, path, shown, false);
-    return ck_walk_skip(walk, shown, reason_for(type), false);
+    return ck_walk_skip(walk, (struct ck_walk_skip){path, shown, reason_for(type), false});
 }
 
 static int read_entries(struct ck_walk *walk, const struct pending *directory, struct pending **stack, DIR *stream)
@@ -183,7 +189,7 @@ static int read_entries(struct ck_walk *walk, const struct pending *directory, s
         if (r < 0)
             return r;
     }
-    return errno == 0 ? 0 : ck_walk_skip(walk, shown_directory(directory), strerror(errno), true);
+    return errno == 0 ? 0 : skip_directory(walk, directory, strerror(errno), true);
 }
 
 static int read_directory(struct ck_walk *walk, struct pending *directory, struct pending **stack)
@@ -193,7 +199,7 @@ static int read_directory(struct ck_walk *walk, struct pending *directory, struc
     if (fd < 0) {
         /* A link stands there now, or it went away meanwhile: then there is nothing to look at. */
         bool gone = fd == -ELOOP || fd == -ENOENT || fd == -ENOTDIR;
-        return ck_walk_skip(walk, shown_directory(directory), strerror(-fd), !gone);
+        return skip_directory(walk, directory, strerror(-fd), !gone);
     }
     int r = walk->no_gitignore ? 0 : read_ignore(walk, directory, fd, &directory->ignore);
     if (r < 0)
@@ -256,7 +262,7 @@ static int add_named(struct ck_walk *walk, const char *path, const char *shown, 
         return add_directory(walk, path, shown);
     if (type == DT_REG)
         return add_file(walk, path, shown, true);
-    return ck_walk_skip(walk, shown, reason_for(type), false);
+    return ck_walk_skip(walk, (struct ck_walk_skip){path, shown, reason_for(type), false});
 }
 
 /* "./a//b/" as people write it, "a//b"; the bytes in between stay. */
@@ -303,7 +309,7 @@ static int compare_skips(const void *left, const void *right)
 {
     const struct ck_walk_skip *a = left;
     const struct ck_walk_skip *b = right;
-    int order = strcmp(a->shown, b->shown);
+    int order = strcmp(a->path, b->path);
     return order != 0 ? order : strcmp(a->reason, b->reason);
 }
 

@@ -30,6 +30,7 @@ struct ck_walk_file {
 };
 
 struct ck_walk_skip {
+    const char *path; /* from the top */
     const char *shown;
     const char *reason; /* a word or two */
     bool unseen;        /* there may be sources in it that nobody has looked at */
@@ -53,8 +54,8 @@ void ck_walk_init(struct ck_walk *walk, const struct ck_top *top, const struct c
 /* A path that does not exist, or lies outside of the top, is a failure. */
 int ck_walk_add(struct ck_walk *walk, const char *path, struct choke_error *error);
 
-/* Also for others who find out later that a file cannot be scanned; shown and reason are copied. 0 or -ENOMEM. */
-int ck_walk_skip(struct ck_walk *walk, const char *shown, const char *reason, bool unseen);
+/* Also for others who find out later that a file cannot be scanned. The strings are copied. 0 or -ENOMEM. */
+int ck_walk_skip(struct ck_walk *walk, struct ck_walk_skip skip);
 
 void ck_walk_sort(struct ck_walk *walk);
 void ck_walk_done(struct ck_walk *walk);
