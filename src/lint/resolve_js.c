@@ -7,7 +7,8 @@
  */
 #include "lint/js.h"
 
-#include <ctype.h>
+#include "lint/text.h"
+
 #include <string.h>
 
 static void find_names(struct ck_scopes *scopes, TSNode node, uint32_t depth, struct ck_names *names);
@@ -222,9 +223,9 @@ static TSNode unwrap(struct ck_scopes *scopes, TSNode node)
 
 static void find_noted(struct ck_scopes *scopes, TSNode node, uint32_t depth, struct ck_names *names)
 {
-    const struct ck_fact *fact = ck_scopes_fact(scopes, ts_node_start_byte(node));
-    if (fact != NULL)
-        ck_names_add(names, fact->text);
+    const struct ck_fact *facts;
+    if (ck_scopes_facts(scopes, ts_node_start_byte(node), &facts) > 0)
+        ck_names_add(names, facts->text);
     else if (ck_kind_of(scopes, node) == CK_JS_EXPORT_SPECIFIER)
         find_names(scopes, ck_node_field(node, "name"), depth + 1, names);
     else
@@ -359,62 +360,17 @@ static enum ck_argument js_argument(struct ck_source *source, TSNode arguments, 
 
 /* ---- constants --------------------------------------------------------------------------- */
 
-/* What is put together; a text that grows too long is not known. */
-struct text {
-    char bytes[CK_CONSTANT_MAX_BYTES];
-    uint32_t length;
-    bool unknown; /* in part */
-};
-
-static void append(struct text *text, const char *bytes, uint32_t length)
-{
-    if (length > CK_CONSTANT_MAX_BYTES - text->length) {
-        text->unknown = true;
-        return;
-    }
-    memcpy(text->bytes + text->length, bytes, length);
-    text->length += length;
-}
-
-/* \x65, \u0065, \u{65} and an octal are what hides a name; of what is beyond ASCII no rule knows. */
-static void append_escape(struct text *text, struct ck_word escape)
-{
-    unsigned long code = 0;
-    int base = 16;
-    uint32_t at = 2;
-    if (escape.length < 2)
-        return;
-    if (escape.text[1] >= '0' && escape.text[1] <= '7') {
-        base = 8;
-        at = 1;
-    } else if (escape.text[1] != 'x' && escape.text[1] != 'u') {
-        char other = (char)(strchr("nrtbfv", escape.text[1]) != NULL ? ' ' : escape.text[1]);
-        append(text, &other, other == '\n' ? 0 : 1);
-        return;
-    }
-    for (; at < escape.length; at++)
-        if (isxdigit((unsigned char)escape.text[at]))
-            code = code * (unsigned)base + (unsigned)(isdigit((unsigned char)escape.text[at])
-                                                          ? escape.text[at] - '0'
-                                                          : (escape.text[at] | 0x20) - 'a' + 10);
-    char byte = (char)code;
-    if (code > 0 && code < 0x80)
-        append(text, &byte, 1);
-    else
-        text->unknown = true;
-}
-
-static void append_constant(struct ck_scopes *scopes, TSNode node, uint32_t depth, struct text *text)
+static void append_constant(struct ck_scopes *scopes, TSNode node, uint32_t depth, struct ck_text *text)
 {
     struct ck_constant constant;
     ck_js_constant(scopes, node, depth + 1, &constant);
     if (constant.kind == CK_CONSTANT_TEXT)
-        append(text, constant.text, constant.length);
+        ck_text_add(text, constant.text, constant.length);
     else
         text->unknown = true;
 }
 
-static void append_pieces(struct ck_scopes *scopes, TSNode node, uint32_t depth, struct text *text)
+static void append_pieces(struct ck_scopes *scopes, TSNode node, uint32_t depth, struct ck_text *text)
 {
     TSTreeCursor cursor = ts_tree_cursor_new(node);
     bool more = ts_tree_cursor_goto_first_child(&cursor);
@@ -422,27 +378,13 @@ static void append_pieces(struct ck_scopes *scopes, TSNode node, uint32_t depth,
         TSNode piece = ts_tree_cursor_current_node(&cursor);
         struct ck_word word = ck_word_of(scopes, piece);
         if (ck_node_is(piece, "string_fragment"))
-            append(text, word.text, word.length);
+            ck_text_add(text, word.text, word.length);
         else if (ck_node_is(piece, "escape_sequence"))
-            append_escape(text, word);
+            ck_text_add_escape(text, word.text, word.length);
         else if (ck_node_is(piece, "template_substitution"))
             append_constant(scopes, ck_node_nth(piece, 0), depth, text);
     }
     ts_tree_cursor_delete(&cursor);
-}
-
-/* Known in part is surely true, if that part is not empty. */
-static void finish_text(struct ck_scopes *scopes, const struct text *text, struct ck_constant *ret_constant)
-{
-    if (text->unknown) {
-        ret_constant->kind = text->length > 0 ? CK_CONSTANT_TRUE : CK_CONSTANT_NOT;
-        return;
-    }
-    const char *copy = ck_arena_memdup(scopes->source->arena, text->bytes, text->length);
-    if (copy == NULL)
-        scopes->failed = true;
-    else
-        *ret_constant = (struct ck_constant){CK_CONSTANT_TEXT, copy, text->length};
 }
 
 /* A name that is given one thing, and that a constant. */
@@ -482,7 +424,7 @@ static void constant_of_unary(struct ck_scopes *scopes, TSNode node, uint32_t de
 static void constant_of_text(struct ck_scopes *scopes, TSNode node, uint8_t kind, uint32_t depth,
                              struct ck_constant *ret_constant)
 {
-    struct text text = {.length = 0};
+    struct ck_text text = {.length = 0};
     if (kind != CK_JS_BINARY) {
         append_pieces(scopes, node, depth, &text);
     } else if (ck_node_is(ck_node_field(node, "operator"), "+")) {
@@ -491,7 +433,7 @@ static void constant_of_text(struct ck_scopes *scopes, TSNode node, uint8_t kind
     } else {
         text.unknown = true;
     }
-    finish_text(scopes, &text, ret_constant);
+    ck_text_constant(&text, scopes->source->arena, ret_constant);
 }
 
 void ck_js_constant(struct ck_scopes *scopes, TSNode node, uint32_t depth, struct ck_constant *ret_constant)

@@ -6,7 +6,7 @@
  */
 #include "lint/scope.h"
 
-#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define FUEL 4096   /* steps for one question */
@@ -201,8 +201,18 @@ void ck_scopes_assign(struct ck_scopes *scopes, struct ck_word word, TSNode valu
     scopes->last_assignment = one;
 }
 
+static int compare_facts(const void *left, const void *right)
+{
+    const struct ck_fact *a = left;
+    const struct ck_fact *b = right;
+    int order = (a->start > b->start) - (a->start < b->start);
+    return order != 0 || a->text == NULL || b->text == NULL ? order : strcmp(a->text, b->text);
+}
+
 void ck_scopes_settle(struct ck_scopes *scopes)
 {
+    if (scopes->facts_count > 0)
+        qsort(scopes->facts, scopes->facts_count, sizeof *scopes->facts, compare_facts);
     for (struct ck_assignment *one = scopes->assignments; one != NULL; one = one->next) {
         struct ck_slot *slot = ck_scopes_find(scopes, one->scope, one->word);
         ck_scopes_bind(scopes, slot != NULL ? slot->scope : 0, one->word, one->value, one->path);
@@ -230,7 +240,7 @@ void ck_scopes_note(struct ck_scopes *scopes, uint32_t start, const char *text)
     scopes->facts[scopes->facts_count++] = (struct ck_fact){start, text};
 }
 
-const struct ck_fact *ck_scopes_fact(const struct ck_scopes *scopes, uint32_t start)
+uint32_t ck_scopes_facts(const struct ck_scopes *scopes, uint32_t start, const struct ck_fact **ret_facts)
 {
     uint32_t low = 0, high = scopes->facts_count;
     while (low < high) {
@@ -240,7 +250,10 @@ const struct ck_fact *ck_scopes_fact(const struct ck_scopes *scopes, uint32_t st
         else
             high = middle;
     }
-    return low < scopes->facts_count && scopes->facts[low].start == start ? &scopes->facts[low] : NULL;
+    while (high < scopes->facts_count && scopes->facts[high].start == start)
+        high++;
+    *ret_facts = scopes->facts + low;
+    return high - low;
 }
 
 void ck_scopes_refuel(struct ck_scopes *scopes)

@@ -16,7 +16,6 @@
 #include "lint/resolve.h"
 
 #define CK_SCOPES_NESTED 256
-#define CK_CONSTANT_MAX_BYTES 256 /* a longer text is not put together */
 
 /* A piece of the source. */
 struct ck_word {
@@ -106,9 +105,9 @@ void ck_scopes_settle(struct ck_scopes *scopes);
 /* In that scope, else in those around it; NULL: nobody binds it. */
 struct ck_slot *ck_scopes_find(const struct ck_scopes *scopes, uint32_t scope, struct ck_word word);
 
-/* In the order of the walk, so that starts never go down. */
+/* Once the scopes are settled: how many notes there are about a place, one after the other. */
 void ck_scopes_note(struct ck_scopes *scopes, uint32_t start, const char *text);
-const struct ck_fact *ck_scopes_fact(const struct ck_scopes *scopes, uint32_t start);
+uint32_t ck_scopes_facts(const struct ck_scopes *scopes, uint32_t start, const struct ck_fact **ret_facts);
 
 /* ---- evaluation -------------------------------------------------------------------------- */
 

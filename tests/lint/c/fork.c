@@ -6,7 +6,7 @@ pid_t f(void) { return vfork(); }  //> c-fork
 int f(void *s) { return clone(child, s, SIGCHLD, NULL); }  //> c-fork
 //: clone3 by its own name
 int f(struct clone_args *a) { return clone3(a, sizeof *a); }  //> c-fork
-//: _Fork
+//: fork of the newer standard
 pid_t f(void) { return _Fork(); }  //> c-fork
 //: forkpty
 pid_t f(int *m) { return forkpty(m, NULL, NULL, NULL); }  //> c-fork

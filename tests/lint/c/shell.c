@@ -93,7 +93,7 @@ int f(void) { return RUN("ls"); }
     do { \
         system(x); \
     } while (0)
-//>^^ c-shell
+//>^^^ c-shell
 //: macro without parameters that calls it
 #define LIST() (void)popen("ls", "r")  //> c-shell
 //: in an initializer of a table

@@ -15,8 +15,8 @@ int f(pid_t *p, char **a) {
 }
 //: pointer with an address taken
 int f(pid_t *p, char **a) {
-    __typeof__(&posix_spawn) go = &posix_spawn;
-    return (*go)(p, "/bin/ls", 0, 0, a, 0);  //> c-spawn
+    __typeof__(&posix_spawn) go = &posix_spawn;  //> c-spawn@35
+    return (*go)(p, "/bin/ls", 0, 0, a, 0);
 }
 //: macro
 #define GO posix_spawn

@@ -30,7 +30,7 @@ long f(void) { return CALL(SYS_fork); }  //> c-syscall
 //: inside a macro
 #define SPLIT() syscall(SYS_fork)  //> c-syscall
 //: one of two numbers
-long f(int x) { return syscall(x ? SYS_fork : SYS_getpid); }  //> c-syscall
+long f(int x) { return syscall(x ? SYS_fork : SYS_getpid); }  //> c-syscall c-syscall-unknown
 //: a number that nobody can tell
 long f(long n) { return syscall(n); }  //> c-syscall-unknown
 //: a plain number depends on the machine
@@ -52,3 +52,14 @@ static const int denied[] = { SYS_fork, SYS_execve, __NR_clone };
 int f(struct seccomp_data *d) { return d->nr == SYS_execve; }
 //: the number handed to another function
 void f(void *c) { seccomp_rule_add(c, 0, SCMP_SYS(execve), 0); }
+//: the name handed to a macro that makes a number of it
+long f(void *a) { return RAW2(clone3, a, 88); }  //> c-fork
+//: the name handed to a macro of the file that makes a number of it
+#define RAW(name, ...) raw(SYS_ ## name, __VA_ARGS__)
+long f(char **a) { return RAW(execve, "/bin/ls", a, 0); }  //> c-exec
+//: the number handed to a wrapper of another name
+long f(void) { return raw_call(SYS_fork); }  //> c-syscall
+//: the number handed to a wrapper with the other prefix
+long f(char **a) { return raw3(__NR_execve, "/bin/ls", a, 0); }  //> c-syscall
+//: the number in a filter, which comes second
+void f(struct ctx *c) { filter_add(c, SYS_execve, 0); }
