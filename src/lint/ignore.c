@@ -299,7 +299,7 @@ bool ck_ignored(const struct ck_ignore *ignore, const char *path, bool is_direct
     return false;
 }
 
-bool ck_ignored_within(const struct ck_ignore *ignore, const char *path)
+bool ck_ignored_within(const struct ck_ignore *ignore, const char *path, bool is_directory)
 {
     char above[4096];
     size_t length = strlen(path);
@@ -312,5 +312,5 @@ bool ck_ignored_within(const struct ck_ignore *ignore, const char *path)
             return true;
         *slash = '/';
     }
-    return ck_ignored(ignore, path, false);
+    return ck_ignored(ignore, path, is_directory);
 }

@@ -49,6 +49,6 @@ bool ck_ignore_pattern(struct ck_arena *arena, const char *line, size_t length, 
 bool ck_ignored(const struct ck_ignore *ignore, const char *path, bool is_directory);
 
 /* The same for a path or any directory above it. */
-bool ck_ignored_within(const struct ck_ignore *ignore, const char *path);
+bool ck_ignored_within(const struct ck_ignore *ignore, const char *path, bool is_directory);
 
 #endif

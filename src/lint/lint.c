@@ -407,6 +407,8 @@ static int make_report(struct run *run, struct choke_error *error)
     }
     if (report_skips(run, findings, &count) < 0)
         return ck_error_oom(error);
+    if (count > 1)
+        qsort(findings, count, sizeof *findings, ck_verdict_compare);
     report->findings = findings;
     report->finding_count = count;
     count_severities(report);

@@ -222,15 +222,18 @@ static void judge_finding(struct trial *trial, const struct ck_lint_finding *fou
     }
 }
 
-static int compare_findings(const void *left, const void *right)
+int ck_verdict_compare(const void *left, const void *right)
 {
     const struct choke_lint_finding *a = left;
     const struct choke_lint_finding *b = right;
+    int order = strcmp(a->name, b->name);
+    if (order != 0)
+        return order;
     if (a->line != b->line)
         return a->line < b->line ? -1 : 1;
     if (a->byte_column != b->byte_column)
         return a->byte_column < b->byte_column ? -1 : 1;
-    int order = strcmp(a->rule->id, b->rule->id);
+    order = strcmp(a->rule->id, b->rule->id);
     return order != 0 ? order : strcmp(a->message, b->message);
 }
 
@@ -309,7 +312,7 @@ int ck_verdict_make(const struct ck_lint_law *law, struct ck_arena *arena, const
     if (trial.failed)
         return -ENOMEM;
     if (ret_verdict->count > 1)
-        qsort(ret_verdict->findings, ret_verdict->count, sizeof *ret_verdict->findings, compare_findings);
+        qsort(ret_verdict->findings, ret_verdict->count, sizeof *ret_verdict->findings, ck_verdict_compare);
     return keep_sources(arena, ret_verdict, text, length) ? 0 : -ENOMEM;
 }
 

@@ -51,6 +51,9 @@ struct ck_verdict {
 int ck_verdict_make(const struct ck_lint_law *law, struct ck_arena *arena, const struct ck_walk_file *file,
                     const struct ck_lint_scan *scan, const char *text, size_t length, struct ck_verdict *ret_verdict);
 
+/* In the order of names and places. */
+int ck_verdict_compare(const void *left, const void *right);
+
 /* The finding that a source was not looked at; false where the configuration has it off. message NULL: out of memory. */
 bool ck_verdict_unseen(const struct ck_lint_law *law, struct ck_arena *arena, const struct ck_walk_skip *skip,
                        struct choke_lint_finding *ret_finding);

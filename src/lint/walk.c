@@ -254,7 +254,7 @@ static int add_directory(struct ck_walk *walk, const char *path, const char *sho
 
 static int add_named(struct ck_walk *walk, const char *path, const char *shown, unsigned char type)
 {
-    if (ck_ignored_within(walk->exclude, path)) {
+    if (ck_ignored_within(walk->exclude, path, type == DT_DIR)) {
         walk->excluded++;
         return 0;
     }
