@@ -42,7 +42,9 @@ struct ck_py_binding {
     struct ck_py_range branch, loop;
     const char *path;
     TSNode value;
-    uint32_t next; /* the next of this name in this scope */
+    uint32_t next;                /* the next of this name in this scope */
+    const struct ck_names *names; /* what value may be, once somebody asked */
+    bool busy;                    /* somebody is asking: it depends on itself */
 };
 
 struct ck_py_star {
@@ -65,6 +67,7 @@ struct ck_py_file {
     struct ck_py_slot *slots; /* by scope and name */
     uint32_t slots_count;     /* a power of two */
     uint32_t looked_at;       /* bindings so far, against a bound */
+    uint32_t cut_short;       /* how often the depth was reached */
 };
 
 /* Everything is in the source's arena. 0 or -ENOMEM. */

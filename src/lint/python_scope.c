@@ -583,10 +583,20 @@ static void see_bindings(struct collector *collector, uint32_t scope, TSNode nod
         see_case_pattern(collector, scope, node);
 }
 
+/* Nothing is bound in a string without a field, nor in a name with dots; they are a good part of a tree. */
+static bool is_inert(const struct collector *collector, TSNode node)
+{
+    const struct ck_py_symbols *is = collector->is;
+    TSSymbol symbol = ts_node_symbol(node);
+    if (symbol == is->identifier_ || symbol == is->comment_ || symbol == is->dotted_name_ || !ts_node_is_named(node))
+        return true;
+    if (symbol == is->string_)
+        return ts_node_child_count(node) <= 3;
+    return symbol == is->attribute_ && ts_node_symbol(ts_node_child(node, 0)) == is->identifier_;
+}
+
 static void see(struct collector *collector, TSNode node)
 {
-    if (!ts_node_is_named(node) || ts_node_child_count(node) == 0)
-        return;
     see_branches(collector, node);
     uint32_t scope = current_scope(collector, ts_node_start_byte(node));
     if (!see_scopes(collector, scope, node))
@@ -642,9 +652,13 @@ int ck_py_collect(struct ck_source *source, struct ck_py_file **ret_file)
     collector.file->scopes[0].end = UINT32_MAX;
     TSTreeCursor cursor = ts_tree_cursor_new(source->root);
     uint32_t depth = 0;
-    do
-        see(&collector, ts_tree_cursor_current_node(&cursor));
-    while (step(&cursor, true, &depth) && collector.failed == 0);
+    bool inert;
+    do {
+        TSNode node = ts_tree_cursor_current_node(&cursor);
+        inert = is_inert(&collector, node);
+        if (!inert)
+            see(&collector, node);
+    } while (step(&cursor, !inert, &depth) && collector.failed == 0);
     ts_tree_cursor_delete(&cursor);
     if (collector.failed == 0)
         collector.failed = sort_scopes(source, collector.file);

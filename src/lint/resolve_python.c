@@ -78,15 +78,46 @@ static struct candidates find_candidates(struct ck_source *source, uint32_t firs
     return found;
 }
 
-static void names_of_binding(struct ck_source *source, const struct ck_py_binding *binding, unsigned depth,
+static void merge(struct ck_names *names, const struct ck_names *more)
+{
+    for (uint32_t i = 0; i < more->count; i++)
+        ck_names_add(names, more->items[i]);
+    names->open = names->open || more->open;
+}
+
+/*
+ * What a binding's value may be depends on where it stands, not on who asks: it is worked out once. An answer that was
+ * cut short is not kept, for another way to it may be shorter.
+ */
+static void names_of_value(struct ck_source *source, struct ck_py_binding *binding, unsigned depth,
+                           struct ck_names *names)
+{
+    static const struct ck_names unknown = {.open = true};
+    struct ck_names found = {.count = 0};
+    uint32_t cut_short = file_of(source)->cut_short;
+    binding->busy = true;
+    names_of(source, binding->value, depth + 1, &found);
+    binding->busy = false;
+    merge(names, &found);
+    if (cut_short != file_of(source)->cut_short)
+        return;
+    struct ck_names *kept = found.count > 0 ? ck_arena_alloc(source->arena, sizeof *kept) : NULL;
+    if (kept != NULL)
+        *kept = found;
+    binding->names = kept != NULL ? kept : &unknown;
+}
+
+static void names_of_binding(struct ck_source *source, struct ck_py_binding *binding, unsigned depth,
                              struct ck_names *names)
 {
     if (binding->kind == CK_PY_IMPORT)
         ck_names_add(names, ck_py_canonical(binding->path));
-    else if (binding->kind == CK_PY_VALUE)
-        names_of(source, binding->value, depth + 1, names);
-    else
+    else if (binding->kind != CK_PY_VALUE || binding->busy)
         names->open = true;
+    else if (binding->names != NULL)
+        merge(names, binding->names);
+    else
+        names_of_value(source, binding, depth, names);
 }
 
 static void names_of_candidates(struct ck_source *source, const struct candidates *candidates, unsigned depth,
@@ -420,9 +451,10 @@ static void names_of(struct ck_source *source, TSNode node, unsigned depth, stru
 {
     const struct ck_py_symbols *is = ck_py_symbols();
     TSSymbol symbol = ts_node_is_null(node) ? 0 : ts_node_symbol(node);
-    if (depth > CK_RESOLVE_DEPTH || source->exhausted || symbol == 0)
+    if (depth > CK_RESOLVE_DEPTH || source->exhausted || symbol == 0) {
         names->open = true;
-    else if (symbol == is->identifier_)
+        file_of(source)->cut_short += depth > CK_RESOLVE_DEPTH;
+    } else if (symbol == is->identifier_)
         names_of_identifier(source, node, depth, names);
     else if (symbol == is->attribute_)
         names_of_attribute(source, node, depth, names);

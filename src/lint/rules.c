@@ -235,9 +235,8 @@ static int make_prefilter(const char *file, struct ck_arena *arena, struct ck_li
                           struct choke_error *error)
 {
     int r = ck_prefilter_new(arena, &ruleset->prefilter, error);
-    /* The words of the marker: an unused waiver is a finding too. */
-    if (r == 0)
-        r = ck_prefilter_add(ruleset->prefilter, arena, "chokepoint lint", error);
+    if (r == 0 && ruleset->lookups.count > 0)
+        r = ck_prefilter_read_python(ruleset->prefilter, arena, ruleset->lookups.items, ruleset->lookups.count, error);
     for (uint32_t i = 0; r == 0 && i < ruleset->rules_count; i++)
         for (uint32_t word = 0; r == 0 && word < ruleset->rules[i].triggers.count; word++) {
             struct choke_error reason = {0};

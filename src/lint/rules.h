@@ -6,6 +6,8 @@
  *     - name: call
  *       query: (call_expression function: (_) @name arguments: (_) @arguments) @site
  *       grammars: [tsx]            # where it holds; left out: in all of the file's
+ *   lookups: [getattr]             # words that find a thing by its name in a string, for a language whose strings and
+ *                                  # comments the prefilter passes over (Python); left out: all words count
  *   rules:
  *     - id: js-child-process       # unique among all files; [a-z0-9-]
  *       group: process             # process: creates one (allowed in the named modules); shell: through a shell;
@@ -20,7 +22,7 @@
  *         - {keyword: shell, position: 2, test: truthy}
  *       triggers: ["child_process exec"]   # for the prefilter: a file without all the words of one of these cannot hold
  *                                  # a finding of this rule. Words are separated by spaces, and are whole words of
- *                                  # letters, digits and underscores. "*": every file is parsed
+ *                                  # letters, digits and underscores; "a+b": b right after a. "*": every file is parsed
  *
  * In a query @name is what is resolved, @arguments the list of arguments (optional), @site what the finding points at
  * (@name where it is left out). Of several rules that match one site, the first in its file is reported.
@@ -102,7 +104,7 @@ struct ck_lint_query {
 
 /* One file of rules. names and about go together: rule about[i] is about names[i]; sorted, and by order among equals. */
 struct ck_lint_ruleset {
-    struct ck_lint_words grammars;
+    struct ck_lint_words grammars, lookups;
     struct ck_lint_query *queries;
     uint32_t queries_count;
     struct ck_lint_rule *rules;

@@ -73,6 +73,7 @@ static const cyaml_schema_value_t query_entry = {
 
 static const cyaml_schema_field_t ruleset_fields[] = {
     LIST_FIELD("grammars", CYAML_FLAG_POINTER, struct ck_lint_ruleset, grammars),
+    LIST_FIELD("lookups", OPTIONAL_LIST, struct ck_lint_ruleset, lookups),
     CYAML_FIELD_SEQUENCE_COUNT("queries", CYAML_FLAG_POINTER, struct ck_lint_ruleset, queries, queries_count,
                                &query_entry, 1, CK_LINT_QUERIES_MAX),
     CYAML_FIELD_SEQUENCE_COUNT("rules", CYAML_FLAG_POINTER, struct ck_lint_ruleset, rules, rules_count, &rule_entry, 1,

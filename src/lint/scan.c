@@ -34,6 +34,7 @@ static const char *const skip_words[] = {
     [CK_LINT_SKIP_BINARY] = "binary",
     [CK_LINT_SKIP_ENCODING] = "not UTF-8",
     [CK_LINT_SKIP_DEEP] = "nested too deeply to be scanned in full",
+    [CK_LINT_SKIP_MEMORY] = "takes too much memory to resolve",
     [CK_LINT_SKIP_TIME] = "takes too long to parse",
 };
 
@@ -209,13 +210,23 @@ static enum ck_lint_skip look_at_bytes(const char *text, size_t length)
     return ck_utf8_valid(text, length) ? CK_LINT_SCANNED : CK_LINT_SKIP_ENCODING;
 }
 
+/* An unused waiver is a finding too, so its marker alone makes a file worth parsing. */
+static bool is_worth_parsing(const struct ck_lint_program *program, const char *text, size_t length)
+{
+    return program->query != NULL && (ck_prefilter_may_match(program->ruleset->prefilter, text, length) ||
+                                      memmem(text, length, CK_LINT_MARKER, strlen(CK_LINT_MARKER)) != NULL);
+}
+
 static int scan_tree(struct ck_lint_scanner *scanner, struct ck_source *source, struct ck_lint_scan *scan)
 {
     __attribute__((cleanup(ck_lint_matches_done))) struct ck_lint_matches matches = {0};
     note_broken(source, scan);
     int r = source->grammar->resolver->begin(source);
-    if (r == 0)
-        r = ck_lint_match_all(source, scanner->cursor, &matches);
+    if (r < 0) {
+        scan->skip = CK_LINT_SKIP_MEMORY;
+        return 0;
+    }
+    r = ck_lint_match_all(source, scanner->cursor, &matches);
     if (r == 0)
         r = keep_findings(source, &matches, scan);
     if (r == 0)
@@ -255,8 +266,7 @@ int ck_lint_scan(struct ck_lint_scanner *scanner, const struct ck_grammar *gramm
     const struct ck_lint_program *program = &scanner->rules->programs[grammar->id];
     struct ck_lint_scan scan = {.skip = look_at_bytes(text, length)};
     int r = 0;
-    if (scan.skip == CK_LINT_SCANNED && program->query != NULL &&
-        ck_prefilter_may_match(program->ruleset->prefilter, text, length))
+    if (scan.skip == CK_LINT_SCANNED && is_worth_parsing(program, text, length))
         r = parse_and_scan(scanner, program, text, length, &scan);
     if (r < 0) {
         ck_lint_scan_done(&scan);

@@ -43,6 +43,7 @@ enum ck_lint_skip {
     CK_LINT_SKIP_BINARY,   /* has a NUL byte */
     CK_LINT_SKIP_ENCODING, /* not UTF-8 */
     CK_LINT_SKIP_DEEP,     /* nested too deeply to be looked at in full; what was seen is reported */
+    CK_LINT_SKIP_MEMORY,   /* its names take more than the bound to resolve */
     CK_LINT_SKIP_TIME,     /* could not be parsed in the time it has */
 };
 
