@@ -44,6 +44,7 @@ jq                    command jq
 ripgrep               command rg
 mandoc                command mandoc
 shellcheck            command shellcheck
+pre-commit            command pre-commit
 zsh                   command zsh
 '
 # What the bench compares the library with; it leaves out what is missing.
