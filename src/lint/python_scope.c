@@ -573,7 +573,7 @@ static void see_bindings(struct collector *collector, uint32_t scope, TSNode nod
     else if (symbol == is->for_statement_ || symbol == is->for_in_clause_)
         bind_targets(collector, scope, field(node, collector->has->left_));
     else if (symbol == is->as_pattern_target_ || symbol == is->delete_statement_)
-        bind_targets(collector, scope, symbol == is->delete_statement_ ? ts_node_named_child(node, 0) : node);
+        bind_targets(collector, scope, ts_node_named_child(node, 0));
     else if (symbol == is->named_expression_)
         bind_value(collector, scope, field(node, collector->has->name_), field(node, collector->has->value_),
                    ts_node_end_byte(node));

@@ -149,6 +149,7 @@ struct lookup {
     uint32_t length, byte;
     uint32_t start_scope;
     bool inline_flow;
+    bool bound; /* somewhere, if not on every way */
 };
 
 /* The next scope to look in after scope, or CK_PY_NONE after the module. */
@@ -160,7 +161,7 @@ static uint32_t scope_around(const struct ck_py_file *file, uint32_t scope, stru
 }
 
 /* True when it is settled. */
-static bool look_in_scope(struct ck_source *source, uint32_t scope, const struct lookup *lookup, unsigned depth,
+static bool look_in_scope(struct ck_source *source, uint32_t scope, struct lookup *lookup, unsigned depth,
                           struct ck_names *names)
 {
     struct ck_py_file *file = file_of(source);
@@ -169,6 +170,7 @@ static bool look_in_scope(struct ck_source *source, uint32_t scope, const struct
         return false;
     struct candidates found = find_candidates(source, first, lookup->byte, lookup->inline_flow);
     names_of_candidates(source, &found, depth, names);
+    lookup->bound = lookup->bound || found.count > 0;
     return found.certain || source->exhausted || file->scopes[scope].kind == CK_PY_FUNCTION;
 }
 
@@ -198,7 +200,10 @@ static void look_up(struct ck_source *source, struct lookup *lookup, unsigned de
         names_of_stars(source, scope, name, names);
         scope = scope_around(file, scope, lookup);
     }
-    ck_names_add(names, ck_py_canonical(name));
+    /* A name that is bound in both branches of a try looks as if it could be unbound; that is of interest for a builtin only. */
+    const struct ck_lint_rule *const *rules;
+    if (!lookup->bound || ck_lint_rules_about(source->program, name, &rules) > 0)
+        ck_names_add(names, ck_py_canonical(name));
 }
 
 static void names_of_identifier(struct ck_source *source, TSNode node, unsigned depth, struct ck_names *names)
