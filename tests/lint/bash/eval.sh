@@ -97,3 +97,11 @@ echo $(( $(eval "$x") + 1 ))  #> sh-eval
 list=( $(eval "$x") )  #> sh-eval
 #: two on a line
 eval "$x"; eval "$y"  #> sh-eval sh-eval
+#: in a quoted string with escapes
+$'ev\x61l' "$x"  #> sh-eval
+#: in a string that may be translated
+$"eval" "$x"  #> sh-eval
+#: one of several in a loop
+for c in echo eval; do $c "$x"; done  #> sh-eval
+#: behind an unknown directory it is no builtin
+"$dir/eval" "$x"

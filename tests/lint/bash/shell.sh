@@ -109,3 +109,14 @@ cat bash -c
 #: own function of the name
 sh() { echo "$@"; }
 sh -c x
+#: behind an unknown directory
+"$PREFIX/bin/bash" -c "$x"  #> sh-shell-c
+#: through one of two shells
+if x; then s=bash; else s=zsh; fi
+"$s" -c "$x"  #> sh-shell-c
+#: a line for flock
+flock lock -c "$x"  #> sh-shell-c
+#: a command for flock
+flock lock sort x
+#: a line for script
+script -q -c "$x" log  #> sh-shell-c
