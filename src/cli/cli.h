@@ -40,6 +40,7 @@ extern const struct ck_command ck_command_policy_diff;
 extern const struct ck_command ck_command_policy_explain;
 extern const struct ck_command ck_command_doctor;
 extern const struct ck_command ck_command_lock;
+extern const struct ck_command ck_command_lint;
 extern const struct ck_command ck_command_help;
 extern const struct ck_command ck_command_completion;
 

@@ -28,6 +28,7 @@ const struct ck_command *const ck_commands[] = {
     &ck_command_policy_explain,
     &ck_command_doctor,
     &ck_command_lock,
+    &ck_command_lint,
     &ck_command_help,
     &ck_command_completion,
     NULL,
