@@ -14,7 +14,7 @@ INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.MULTIL
 ARROWS = {
     "cli": set(),
     "gather": set(),
-    "api": {"run", "policy", "audit", "ready", "egress", "jail", "sys", "base"},
+    "api": {"run", "policy", "audit", "ready", "egress", "lint", "jail", "sys", "base"},
     "run": {"jail", "policy", "sys", "base"},
     "jail": {"sys", "base"},
     "sys": {"base"},

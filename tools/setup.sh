@@ -19,6 +19,9 @@ libjansson-dev  module jansson
 libsodium-dev   module libsodium
 libseccomp-dev  module libseccomp
 libc-ares-dev   module libcares
+libtree-sitter-dev  module tree-sitter
+npm             command npm
+util-linux      command flock
 python3         file /usr/bin/python3
 git             command git
 '
@@ -39,14 +42,13 @@ ca-certificates       file /etc/ssl/certs/ca-certificates.crt
 curl                  command curl
 openssl               command openssl
 nodejs                command node
-npm                   command npm
 docker.io             file /usr/sbin/dockerd
 procps                command ps
-util-linux            command setarch
 jq                    command jq
 ripgrep               command rg
 mandoc                command mandoc
 shellcheck            command shellcheck
+pre-commit            command pre-commit
 zsh                   command zsh
 '
 # What the bench compares the library with; it leaves out what is missing.
@@ -147,11 +149,13 @@ done <<LIST
 $needs
 LIST
 
-[ -n "$missing" ] || exit 0
+if [ -z "$missing" ]; then
+    exec "$(dirname "$0")/grammars.sh"
+fi
 if command -v apt-get >/dev/null 2>&1 && may_be_root; then
     # shellcheck disable=SC2086 # one word per package
     install $missing
-    exit
+    exec "$(dirname "$0")/grammars.sh"
 fi
 {
     echo "setup.sh: these are missing, and this user cannot install them:"

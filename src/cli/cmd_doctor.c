@@ -5,9 +5,7 @@
 #include "cli/text.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define STATUS_NOT_READY 1
 #define REPORT_VERSION 1
@@ -41,9 +39,7 @@ struct paint {
 
 static struct paint choose_paint(void)
 {
-    const char *no_color = getenv("NO_COLOR");
-
-    if (!isatty(STDOUT_FILENO) || (no_color && no_color[0] != '\0'))
+    if (!ck_text_colour())
         return (struct paint){"", "", "", ""};
     return (struct paint){"\033[32m", "\033[33m", "\033[31m", "\033[0m"};
 }

@@ -4,18 +4,8 @@
 #include "cli/review.h"
 #include "cli/text.h"
 
-#include <stdlib.h>
-#include <unistd.h>
-
 #define STATUS_UNCOVERED 1
 #define VALUE_MAX 1100 /* the loader's longest text, and room for an escape */
-
-/* Colours are for people: a terminal, and nobody who asked for none (no-color.org). */
-static bool wants_colour(void)
-{
-    const char *none = getenv("NO_COLOR");
-    return isatty(STDOUT_FILENO) && (!none || none[0] == '\0');
-}
 
 static const char *colour_of(const struct choke_change *change)
 {
@@ -55,7 +45,7 @@ static void print_change(const struct choke_change *change, bool colour)
 
 static int print_diff(const struct choke_diff *diff)
 {
-    bool colour = wants_colour();
+    bool colour = ck_text_colour();
 
     for (size_t i = 0; i < diff->count; i++)
         print_change(&diff->changes[i], colour);

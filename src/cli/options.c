@@ -123,9 +123,21 @@ static int store_bytes(const struct ck_option *option, const char *value, void *
     return 0;
 }
 
+static int store_count(const struct ck_option *option, const char *value, void *field, struct choke_error *error)
+{
+    const char *at = value;
+    uint64_t count;
+
+    if (!read_digits(&at, UINT32_MAX, &count) || *at != '\0' || count == 0)
+        return bad_value(option, value, "a number from 1 on", error);
+    *(unsigned *)field = (unsigned)count;
+    return 0;
+}
+
 static int (*const store[])(const struct ck_option *, const char *, void *, struct choke_error *) = {
     [CK_OPTION_FLAG] = store_flag,     [CK_OPTION_WORD] = store_word,       [CK_OPTION_WORDS] = store_words,
     [CK_OPTION_CHOICE] = store_choice, [CK_OPTION_SECONDS] = store_seconds, [CK_OPTION_BYTES] = store_bytes,
+    [CK_OPTION_COUNT] = store_count,
 };
 
 static const struct ck_option *find(const struct ck_option *options, const char *word, size_t length)

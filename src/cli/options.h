@@ -18,7 +18,8 @@ enum ck_option_kind {
     CK_OPTION_WORDS,   /* struct ck_words; repeatable */
     CK_OPTION_CHOICE,  /* int: the value of the struct ck_choice that was named */
     CK_OPTION_SECONDS, /* uint64_t, in milliseconds; a fraction is allowed and rounded up */
-    CK_OPTION_BYTES    /* size_t */
+    CK_OPTION_BYTES,   /* size_t */
+    CK_OPTION_COUNT    /* unsigned, at least 1 */
 };
 
 /* What a shell offers as the value. */

@@ -6,7 +6,15 @@
 
 #include <jansson.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+bool ck_text_colour(void)
+{
+    const char *none = getenv("NO_COLOR");
+    return isatty(STDOUT_FILENO) && (!none || none[0] == '\0');
+}
 
 /* jansson refuses what is not UTF-8, so the rule is written once and is the same as for the JSON output. */
 static bool is_utf8(const char *text)

@@ -10,9 +10,15 @@
 
 #define CK_TEXT_SAFE_MAX 256
 
-/* text with control bytes and bytes that are not UTF-8 as \xNN; what does not fit ends in "...". Returns dst. */
+/*
+ * text with control bytes, characters that change the direction of text and bytes that are not UTF-8 as \xNN; what does
+ * not fit ends in "...". Returns dst.
+ */
 const char *ck_text_safe(char *dst, size_t dst_size, const char *text);
 #define CK_TEXT_SAFE(text) ck_text_safe((char[CK_TEXT_SAFE_MAX]){0}, CK_TEXT_SAFE_MAX, (text))
+
+/* Colours are for people: standard output is a terminal, and nobody asked for none (NO_COLOR). */
+bool ck_text_colour(void);
 
 /* One word so that bash would read it back as the same bytes: bare where that is safe, else $'...'. */
 void ck_text_print_word(FILE *out, const char *text);

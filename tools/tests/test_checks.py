@@ -197,7 +197,7 @@ def test_a_look_at_the_environment_is_found(path, source):
     ("src/policy/judge.c", "ck_sandbox_make(judge->arena, NULL, env, &sandbox, error);"),
     ("src/policy/sandbox.c", "struct ck_sandbox {\n    const char **variables;\n};"),
     ("src/policy/sandbox.h", "struct ck_sandbox;\nint ck_sandbox_make(struct ck_arena *arena);"),
-    ("src/cli/cmd_doctor.c", 'getenv("NO_COLOR")'),
+    ("src/cli/text.c", 'getenv("NO_COLOR")'),
 ])
 def test_what_may_be_looked_at_passes(path, source):
     assert not list(environment.problems(path, source))

@@ -1,0 +1,105 @@
+/*
+ * cmd_lint.c - "chokepoint lint": calls that go around the door, told in the form that was asked for.
+ */
+#include "cli/lint.h"
+#include "cli/review.h"
+#include "cli/text.h"
+
+#include <string.h>
+
+#define STATUS_FOUND 1
+
+enum format { FORMAT_TEXT = 0, FORMAT_JSON, FORMAT_SARIF, FORMAT_GITHUB };
+
+static const struct ck_choice formats[] = {
+    {"text", FORMAT_TEXT}, {"json", FORMAT_JSON}, {"sarif", FORMAT_SARIF}, {"github", FORMAT_GITHUB}, {NULL, 0}};
+
+struct lint_options {
+    int format;
+    const char *config;
+    const char *root;
+    unsigned jobs;
+    bool no_gitignore;
+    bool verbose;
+    bool help;
+};
+
+#define TARGET(field) .offset = offsetof(struct lint_options, field)
+
+static const struct ck_option lint_options[] = {
+    {"--format", "text|json|sarif|github", "how findings are told; text is the usual one", CK_OPTION_CHOICE,
+     TARGET(format), .choices = formats},
+    {"--config", "FILE", "this configuration, and none of the tree's own", CK_OPTION_WORD, CK_OFFER_FILES,
+     TARGET(config)},
+    {"--root", "DIR", "the top of the tree", CK_OPTION_WORD, CK_OFFER_DIRECTORIES, TARGET(root)},
+    {"--jobs", "COUNT", "this many threads, not one for each processor", CK_OPTION_COUNT, TARGET(jobs)},
+    {"--no-gitignore", NULL, "look also at what .gitignore leaves out", CK_OPTION_FLAG, TARGET(no_gitignore)},
+    {"--verbose", NULL, "name what was skipped, one by one", CK_OPTION_FLAG, TARGET(verbose)},
+    {"--help", NULL, "show this help", CK_OPTION_FLAG, TARGET(help)},
+    {.name = NULL},
+};
+
+static int write_report(const struct lint_options *given, const struct choke_lint_report *report)
+{
+    bool found = report->errors > 0 || report->warnings > 0 || report->finding_dropped > 0;
+    int status = found ? STATUS_FOUND : 0;
+
+    switch ((enum format)given->format) {
+    case FORMAT_JSON:
+        return ck_lint_json(report, status);
+    case FORMAT_SARIF:
+        return ck_lint_sarif(report, status);
+    case FORMAT_GITHUB:
+        return ck_lint_github(report, status);
+    case FORMAT_TEXT:
+        break;
+    }
+    return ck_lint_text(report, given->verbose, status);
+}
+
+static int lint(const struct lint_options *given, char *const *paths)
+{
+    const struct choke_lint_options options = {.paths = (const char *const *)paths,
+                                               .root = given->root,
+                                               .config_path = given->config,
+                                               .no_gitignore = given->no_gitignore,
+                                               .jobs = given->jobs};
+    const struct ck_review_options review = {.json = given->format == FORMAT_JSON};
+    struct choke_lint_report *report = NULL;
+    struct choke_error error = {0};
+
+    if (choke_lint(&options, &report, &error) < 0)
+        return ck_review_failure(&review, &error);
+    int status = write_report(given, report);
+    choke_lint_report_free(report);
+    return status;
+}
+
+static int run_lint(char *const *words)
+{
+    struct lint_options given = {0};
+    struct choke_error error = {0};
+
+    int count = ck_options_parse(lint_options, words, &given, &error);
+    if (count < 0) {
+        const struct ck_review_options review = {.json = given.format == FORMAT_JSON};
+        return review.json ? ck_review_failure(&review, &error) : ck_usage_error(&ck_command_lint, &error);
+    }
+    if (!given.help)
+        return lint(&given, words + count);
+    ck_help_command(stdout, &ck_command_lint);
+    return ck_finish_stdout();
+}
+
+const struct ck_command ck_command_lint = {
+    .name = "lint",
+    .operands = "[PATH]...",
+    .summary = "find calls in sources that go around the door",
+    .details = "A PATH is a file, or a directory with all in it; without one it is the working directory.\n"
+               "Python, JavaScript, TypeScript, C and Bash are read. At the top of the tree (of the Git\n"
+               "repository) .chokepoint-lint.yaml says what is allowed; see chokepoint(1).\n"
+               "Exit status: 0 nothing was found, notes aside; 1 something was; 125 it could not be looked for.\n",
+    .operand = CK_OPERAND_FILE,
+    .options = lint_options,
+    .run = run_lint,
+};

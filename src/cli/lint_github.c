@@ -1,0 +1,51 @@
+/*
+ * lint_github.c - findings as the commands that a GitHub workflow reads from standard output and turns into annotations.
+ *
+ * A line that begins with "::" is a command there. Whatever a repository puts into a path or a name must stay inside of
+ * its own value: line ends, percent signs, and in a property colons and commas, are written as %XX.
+ */
+#include "cli/cli.h"
+#include "cli/lint.h"
+#include "cli/text.h"
+
+#include <string.h>
+
+#define PATH_SHOWN 4096
+
+static void print_value(const char *text, const char *special)
+{
+    for (; *text != '\0'; text++) {
+        if (strchr(special, *text))
+            (void)printf("%%%02X", (unsigned)(unsigned char)*text);
+        else
+            (void)putchar(*text);
+    }
+}
+
+/* The path from the top: annotations are about files of the repository. */
+static void print_annotation(const struct choke_lint_finding *finding)
+{
+    static const char *const commands[] = {
+        [CHOKE_SEVERITY_NOTE] = "notice", [CHOKE_SEVERITY_WARNING] = "warning", [CHOKE_SEVERITY_ERROR] = "error"};
+    char path[PATH_SHOWN];
+
+    (void)printf("::%s file=", commands[finding->severity]);
+    print_value(ck_text_safe(path, sizeof(path), finding->name), "%\r\n:,");
+    if (finding->line != 0)
+        (void)printf(",line=%u,endLine=%u", finding->line, finding->end_line);
+    if (finding->line != 0 && finding->end_line == finding->line) /* columns are for one line only */
+        (void)printf(",col=%u,endColumn=%u", finding->column, finding->end_column);
+    (void)printf(",title=%s::", finding->rule->id);
+    print_value(finding->message, "%\r\n");
+    (void)putchar(' ');
+    print_value(finding->rule->instead, "%\r\n");
+    (void)putchar('\n');
+}
+
+int ck_lint_github(const struct choke_lint_report *report, int status)
+{
+    for (size_t i = 0; i < report->finding_count; i++)
+        print_annotation(&report->findings[i]);
+    int written = ck_finish_stdout();
+    return written != 0 ? written : status;
+}

@@ -1,0 +1,113 @@
+/*
+ * lint_json.c - findings for programs: one JSON object.
+ */
+#include "cli/lint.h"
+#include "cli/review.h"
+
+#define REPORT_VERSION 1
+
+static int set_count(json_t *object, const char *key, uint64_t count)
+{
+    return json_object_set_new(object, key, json_integer((json_int_t)count));
+}
+
+/* Null where the finding is about the whole file. */
+static int set_place(json_t *object, const struct choke_lint_finding *finding)
+{
+    const struct {
+        const char *key;
+        unsigned value;
+    } places[] = {
+        {"line", finding->line},
+        {"column", finding->column},
+        {"byte_column", finding->byte_column},
+        {"end_line", finding->end_line},
+        {"end_column", finding->end_column},
+        {"end_byte_column", finding->end_byte_column},
+    };
+    int bad = 0;
+
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+        bad |= json_object_set_new(object, places[i].key,
+                                   finding->line != 0 ? json_integer(places[i].value) : json_null());
+    return bad;
+}
+
+static json_t *finding_object(const struct choke_lint_finding *finding)
+{
+    json_t *object = json_object();
+    int bad = 0;
+
+    bad |= json_object_set_new(object, "severity", ck_json_text(choke_severity_name(finding->severity)));
+    bad |= json_object_set_new(object, "rule", ck_json_text(finding->rule->id));
+    bad |= json_object_set_new(object, "path", ck_json_bytes(finding->path));
+    bad |= json_object_set_new(object, "name", ck_json_bytes(finding->name));
+    bad |= set_place(object, finding);
+    bad |= json_object_set_new(object, "found", ck_json_bytes(finding->found));
+    bad |= json_object_set_new(object, "message", ck_json_text(finding->message));
+    bad |= json_object_set_new(object, "instead", ck_json_text(finding->rule->instead));
+    bad |= json_object_set_new(object, "source", ck_json_bytes(finding->source));
+    if (!bad)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+static json_t *skip_object(const struct choke_lint_skip *skip)
+{
+    json_t *object = json_object();
+    int bad = 0;
+
+    bad |= json_object_set_new(object, "path", ck_json_bytes(skip->path));
+    bad |= json_object_set_new(object, "reason", ck_json_text(skip->reason));
+    if (!bad)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+static int set_counts(json_t *object, const struct choke_lint_report *report)
+{
+    int bad = 0;
+
+    bad |= set_count(object, "errors", report->errors);
+    bad |= set_count(object, "warnings", report->warnings);
+    bad |= set_count(object, "notes", report->notes);
+    bad |= set_count(object, "dropped", report->finding_dropped);
+    bad |= set_count(object, "waived", report->waived);
+    bad |= set_count(object, "allowed", report->allowed);
+    bad |= set_count(object, "files", report->file_count);
+    bad |= set_count(object, "bytes", report->byte_count);
+    bad |= set_count(object, "ignored", report->ignored);
+    bad |= set_count(object, "excluded", report->excluded);
+    return bad;
+}
+
+static json_t *report_object(const struct choke_lint_report *report, bool clean)
+{
+    json_t *object = json_object();
+    json_t *findings = json_array();
+    json_t *skips = json_array();
+    int bad = 0;
+
+    for (size_t i = 0; i < report->finding_count; i++)
+        bad |= json_array_append_new(findings, finding_object(&report->findings[i]));
+    for (size_t i = 0; i < report->skip_count; i++)
+        bad |= json_array_append_new(skips, skip_object(&report->skips[i]));
+    bad |= json_object_set_new(object, "version", json_integer(REPORT_VERSION));
+    bad |= json_object_set_new(object, "clean", json_boolean(clean));
+    bad |= json_object_set_new(object, "top", ck_json_bytes(report->top));
+    bad |= json_object_set_new(object, "config", ck_json_bytes(report->config));
+    bad |= set_counts(object, report);
+    bad |= json_object_set_new(object, "findings", findings);
+    bad |= json_object_set_new(object, "skipped", skips);
+    if (!bad)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+int ck_lint_json(const struct choke_lint_report *report, int status)
+{
+    return ck_review_write(report_object(report, status == 0), status);
+}

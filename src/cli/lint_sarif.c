@@ -1,0 +1,167 @@
+/*
+ * lint_sarif.c - findings as SARIF 2.1.0, the form that code scanning services take.
+ *
+ * A place is given from the top of the tree, as a URI: bytes that a URI cannot hold are written as %XX, so any name goes.
+ * Columns are characters, which has to be said, for the usual is UTF-16. A region's end column is the first behind it, as ours.
+ */
+#include "cli/lint.h"
+#include "cli/review.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SCHEMA "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+#define BASE "SRCROOT"
+
+/* One of several members was NULL: no memory. */
+static json_t *whole(json_t *object, int bad)
+{
+    if (!bad)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+static json_t *text_object(const char *text)
+{
+    json_t *object = json_object();
+    return whole(object, json_object_set_new(object, "text", ck_json_text(text)));
+}
+
+/* A path with a slash at its end where it is a directory. */
+static json_t *uri(const char *prefix, const char *path, const char *suffix)
+{
+    static const char bare[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/";
+    static const char hex[] = "0123456789ABCDEF";
+    char *text = malloc(strlen(prefix) + 3 * strlen(path) + strlen(suffix) + 1);
+    if (!text)
+        return NULL;
+
+    size_t used = strlen(prefix);
+    memcpy(text, prefix, used);
+    for (; *path != '\0'; path++) {
+        if (strchr(bare, *path)) {
+            text[used++] = *path;
+            continue;
+        }
+        text[used++] = '%';
+        text[used++] = hex[(unsigned char)*path >> 4];
+        text[used++] = hex[(unsigned char)*path & 15];
+    }
+    memcpy(text + used, suffix, strlen(suffix) + 1);
+    json_t *string = json_string(text);
+    free(text);
+    return string;
+}
+
+static const char *level(enum choke_severity severity)
+{
+    return choke_severity_name(severity); /* SARIF has the same three words */
+}
+
+static json_t *rule_object(const struct choke_lint_rule *rule)
+{
+    json_t *object = json_object();
+    json_t *usual = json_object();
+    int bad = json_object_set_new(usual, "level", ck_json_text(level(rule->severity)));
+
+    bad |= json_object_set_new(object, "id", ck_json_text(rule->id));
+    bad |= json_object_set_new(object, "shortDescription", text_object(rule->why));
+    bad |= json_object_set_new(object, "help", text_object(rule->instead));
+    bad |= json_object_set_new(object, "defaultConfiguration", usual);
+    return whole(object, bad);
+}
+
+static json_t *region_object(const struct choke_lint_finding *finding)
+{
+    json_t *object = json_object();
+    int bad = json_object_set_new(object, "startLine", json_integer(finding->line));
+
+    bad |= json_object_set_new(object, "startColumn", json_integer(finding->column));
+    bad |= json_object_set_new(object, "endLine", json_integer(finding->end_line));
+    bad |= json_object_set_new(object, "endColumn", json_integer(finding->end_column));
+    return whole(object, bad);
+}
+
+static json_t *location_object(const struct choke_lint_finding *finding)
+{
+    json_t *artifact = json_object();
+    json_t *physical = json_object();
+    json_t *object = json_object();
+    int bad = json_object_set_new(artifact, "uri", uri("", finding->name, ""));
+
+    bad |= json_object_set_new(artifact, "uriBaseId", ck_json_text(BASE));
+    bad |= json_object_set_new(physical, "artifactLocation", artifact);
+    if (finding->line != 0)
+        bad |= json_object_set_new(physical, "region", region_object(finding));
+    bad |= json_object_set_new(object, "physicalLocation", physical);
+    return whole(object, bad);
+}
+
+static json_t *result_object(const struct choke_lint_report *report, const struct choke_lint_finding *finding)
+{
+    json_t *object = json_object();
+    json_t *locations = json_array();
+    int bad = json_array_append_new(locations, location_object(finding));
+
+    bad |= json_object_set_new(object, "ruleId", ck_json_text(finding->rule->id));
+    bad |= json_object_set_new(object, "ruleIndex", json_integer(finding->rule - report->rules));
+    bad |= json_object_set_new(object, "level", ck_json_text(level(finding->severity)));
+    bad |= json_object_set_new(object, "message", text_object(finding->message));
+    bad |= json_object_set_new(object, "locations", locations);
+    return whole(object, bad);
+}
+
+static json_t *tool_object(const struct choke_lint_report *report)
+{
+    json_t *driver = json_object();
+    json_t *object = json_object();
+    json_t *rules = json_array();
+    int bad = 0;
+
+    for (size_t i = 0; i < report->rule_count; i++)
+        bad |= json_array_append_new(rules, rule_object(&report->rules[i]));
+    bad |= json_object_set_new(driver, "name", ck_json_text("chokepoint lint"));
+    bad |= json_object_set_new(driver, "version", ck_json_text(choke_version()));
+    bad |= json_object_set_new(driver, "rules", rules);
+    bad |= json_object_set_new(object, "driver", driver);
+    return whole(object, bad);
+}
+
+static json_t *bases_object(const struct choke_lint_report *report)
+{
+    json_t *base = json_object();
+    json_t *object = json_object();
+    bool slash = report->top[strlen(report->top) - 1] == '/';
+    int bad = json_object_set_new(base, "uri", uri("file://", report->top, slash ? "" : "/"));
+
+    bad |= json_object_set_new(object, BASE, base);
+    return whole(object, bad);
+}
+
+static json_t *run_object(const struct choke_lint_report *report)
+{
+    json_t *object = json_object();
+    json_t *results = json_array();
+    int bad = 0;
+
+    for (size_t i = 0; i < report->finding_count; i++)
+        bad |= json_array_append_new(results, result_object(report, &report->findings[i]));
+    bad |= json_object_set_new(object, "tool", tool_object(report));
+    bad |= json_object_set_new(object, "columnKind", ck_json_text("unicodeCodePoints"));
+    bad |= json_object_set_new(object, "originalUriBaseIds", bases_object(report));
+    bad |= json_object_set_new(object, "results", results);
+    return whole(object, bad);
+}
+
+int ck_lint_sarif(const struct choke_lint_report *report, int status)
+{
+    json_t *object = json_object();
+    json_t *runs = json_array();
+    int bad = json_array_append_new(runs, run_object(report));
+
+    bad |= json_object_set_new(object, "$schema", ck_json_text(SCHEMA));
+    bad |= json_object_set_new(object, "version", ck_json_text("2.1.0"));
+    bad |= json_object_set_new(object, "runs", runs);
+    return ck_review_write(whole(object, bad), status);
+}

@@ -1,0 +1,172 @@
+/*
+ * lint_text.c - findings for people: as a compiler words them, with the line and a mark under the place.
+ *
+ * Paths and sources are the repository's: each byte that a terminal would obey is escaped, and the mark is set by what is
+ * shown, not by what was there.
+ */
+#include "cli/cli.h"
+#include "cli/lint.h"
+#include "cli/text.h"
+
+#include <string.h>
+
+#define SOURCE_MAX 256 /* the library keeps less of a line */
+#define SHOWN_MAX (4 * SOURCE_MAX + 8)
+#define PATH_SHOWN 4096
+#define REASONS_MAX 16
+#define GUTTER 6
+
+/* Written around a word; empty where there is no terminal, or NO_COLOR is set. */
+struct paint {
+    const char *severity[CHOKE_SEVERITY_ERROR + 1];
+    const char *strong;
+    const char *dim;
+    const char *end;
+};
+
+static struct paint choose_paint(void)
+{
+    if (!ck_text_colour())
+        return (struct paint){.severity = {"", "", "", ""}, .strong = "", .dim = "", .end = ""};
+    return (struct paint){
+        .severity = {"", "\033[36m", "\033[33m", "\033[31m"}, .strong = "\033[1m", .dim = "\033[2m", .end = "\033[0m"};
+}
+
+/* ---- the line and the mark ---- */
+
+/* A part of the source as it is shown; a tab is one blank, so that the mark stands right on every terminal. */
+static const char *show(char *dst, size_t size, const char *source, size_t length)
+{
+    char part[SOURCE_MAX];
+
+    if (length >= sizeof(part))
+        length = sizeof(part) - 1;
+    memcpy(part, source, length);
+    part[length] = '\0';
+    for (size_t i = 0; i < length; i++)
+        if (part[i] == '\t')
+            part[i] = ' ';
+    return ck_text_safe(dst, size, part);
+}
+
+static int columns(const char *shown)
+{
+    int count = 0;
+
+    for (; *shown != '\0'; shown++)
+        count += (*shown & 0xc0) != 0x80;
+    return count;
+}
+
+/* How many bytes of the source the mark is for: to the end of the place, or of the line where it goes on. */
+static size_t marked_bytes(const struct choke_lint_finding *finding, size_t left)
+{
+    size_t span = left;
+
+    if (finding->end_line == finding->line && finding->end_byte_column >= finding->byte_column)
+        span = finding->end_byte_column - finding->byte_column;
+    return span < left ? span : left;
+}
+
+static void print_source(const struct paint *paint, const struct choke_lint_finding *finding)
+{
+    char before[SHOWN_MAX];
+    char place[SHOWN_MAX];
+    char after[SHOWN_MAX];
+    size_t length = strlen(finding->source);
+    size_t at = finding->source_at < length ? finding->source_at : length;
+    size_t span = marked_bytes(finding, length - at);
+
+    (void)show(before, sizeof(before), finding->source, at);
+    (void)show(place, sizeof(place), finding->source + at, span);
+    (void)show(after, sizeof(after), finding->source + at + span, length - at - span);
+    (void)printf("%s%*u |%s %s%s%s\n", paint->dim, GUTTER, finding->line, paint->end, before, place, after);
+    (void)printf("%s%*s |%s %*s%s^", paint->dim, GUTTER, "", paint->end, columns(before), "",
+                 paint->severity[finding->severity]);
+    for (int i = columns(place); i > 1; i--)
+        (void)putchar('~');
+    (void)printf("%s\n", paint->end);
+}
+
+static void print_finding(const struct paint *paint, const struct choke_lint_finding *finding)
+{
+    char path[PATH_SHOWN];
+
+    (void)printf("%s%s:", paint->strong, ck_text_safe(path, sizeof(path), finding->path));
+    if (finding->line != 0)
+        (void)printf("%u:%u:", finding->line, finding->column);
+    (void)printf("%s %s%s:%s %s %s[%s]%s\n", paint->end, paint->severity[finding->severity],
+                 choke_severity_name(finding->severity), paint->end, finding->message, paint->dim, finding->rule->id,
+                 paint->end);
+    if (finding->source)
+        print_source(paint, finding);
+    (void)printf("%*s = %s\n", GUTTER, "", finding->rule->instead);
+}
+
+/* ---- the end ---- */
+
+static void print_count(const char *separator, size_t count, const char *word)
+{
+    (void)printf("%s%zu %s%s", separator, count, word, count == 1 ? "" : "s");
+}
+
+/* "; skipped: 3 (a symbolic link), 1 (not a regular file)": each reason once, in the order of its first path. */
+static void print_skips(const struct choke_lint_report *report)
+{
+    const char *reasons[REASONS_MAX] = {0};
+    size_t counts[REASONS_MAX] = {0};
+    size_t used = 0;
+    size_t others = 0;
+
+    for (size_t i = 0; i < report->skip_count; i++) {
+        size_t at = 0;
+        while (at < used && strcmp(reasons[at], report->skips[i].reason) != 0)
+            at++;
+        if (at == REASONS_MAX) {
+            others++;
+            continue;
+        }
+        used += at == used;
+        reasons[at] = report->skips[i].reason;
+        counts[at]++;
+    }
+    for (size_t i = 0; i < used; i++)
+        (void)printf("%s%zu (%s)", i == 0 ? "; skipped: " : ", ", counts[i], CK_TEXT_SAFE(reasons[i]));
+    if (others > 0)
+        (void)printf(", %zu for other reasons", others);
+}
+
+static void print_summary(const struct choke_lint_report *report)
+{
+    print_count("", report->file_count, "file");
+    print_count(": ", report->errors, "error");
+    print_count(", ", report->warnings, "warning");
+    print_count(", ", report->notes, "note");
+    if (report->finding_dropped > 0)
+        (void)printf(", and %zu more that are not shown", report->finding_dropped);
+    if (report->waived > 0)
+        (void)printf("; %zu waived", report->waived);
+    if (report->allowed > 0)
+        (void)printf("; %zu in modules that may", report->allowed);
+    if (report->ignored > 0)
+        (void)printf("; left out by .gitignore: %zu", report->ignored);
+    if (report->excluded > 0)
+        (void)printf("; left out by the configuration: %zu", report->excluded);
+    print_skips(report);
+    (void)putchar('\n');
+}
+
+int ck_lint_text(const struct choke_lint_report *report, bool verbose, int status)
+{
+    struct paint paint = choose_paint();
+    char path[PATH_SHOWN];
+
+    for (size_t i = 0; i < report->finding_count; i++)
+        print_finding(&paint, &report->findings[i]);
+    for (size_t i = 0; verbose && i < report->skip_count; i++)
+        (void)printf("%s: skipped: %s\n", ck_text_safe(path, sizeof(path), report->skips[i].path),
+                     CK_TEXT_SAFE(report->skips[i].reason));
+    print_summary(report);
+    int written = ck_finish_stdout();
+    return written != 0 ? written : status;
+}

@@ -1,0 +1,73 @@
+/*
+ * config.h - what a tree says about itself: .chokepoint-lint.yaml.
+ *
+ *   version: 1
+ *   adr_dir: docs/adr              # the decision records that waivers and modules cite; relative to this file
+ *   chokepoints:                   # modules that may create processes; all other rules hold there too
+ *     - path: src/run/create.c     # from the top; with a slash at the end, a directory and all in it
+ *       adr: "0003"                # or why: one sentence
+ *   exclude:                       # what is not looked at; a pattern of .gitignore, from the top
+ *     - path: tests/lint/
+ *       why: They are there to be found.
+ *   severities:
+ *     py-shell-unclear: note       # error, warning, note or off
+ *
+ * Unknown keys, keys that are given twice and values of another kind are errors, with their line and column.
+ */
+#ifndef CK_LINT_CONFIG_H
+#define CK_LINT_CONFIG_H
+
+#include "chokepoint.h"
+
+#include "base/arena.h"
+#include "lint/ignore.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define CK_LINT_CONFIG_NAME ".chokepoint-lint.yaml"
+#define CK_LINT_CONFIG_MAX_BYTES ((size_t)256 << 10)
+#define CK_LINT_CONFIG_MAX_ENTRIES 1024
+
+struct ck_lint_module {
+    const char *path;
+    const char *adr; /* four digits, or NULL */
+    unsigned line, column;
+};
+
+struct ck_lint_choice {
+    const char *rule;
+    bool off;
+    enum choke_severity severity;
+    unsigned line, column;
+};
+
+/* Zero-filled it is that of a tree without one. */
+struct ck_lint_config {
+    struct ck_arena arena;
+    const char *file; /* for messages; NULL where there is none */
+    const char *adr_dir;
+    const struct ck_ignore *exclude;
+    struct ck_lint_module *modules;
+    size_t module_count;
+    struct ck_lint_choice *choices;
+    size_t choice_count;
+};
+
+/* ck_lint_config_done in any case. An empty text is fine. */
+int ck_lint_config_parse(const char *file, const char *text, size_t length, struct ck_lint_config *ret_config,
+                         struct choke_error *error);
+void ck_lint_config_done(struct ck_lint_config *config);
+
+/* An error at a place in the file. */
+int ck_lint_config_error(const struct ck_lint_config *config, unsigned line, unsigned column, struct choke_error *error,
+                         const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+/* May the file at this path, from the top, create processes? */
+bool ck_lint_config_allows(const struct ck_lint_config *config, const char *path);
+
+/* What the configuration makes of a rule's severity; 0 where it is off. */
+enum choke_severity ck_lint_config_severity(const struct ck_lint_config *config, const char *rule,
+                                            enum choke_severity severity);
+
+#endif

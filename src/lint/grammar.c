@@ -1,0 +1,109 @@
+/*
+ * grammar.c - see grammar.h.
+ */
+#include "lint/grammar.h"
+
+#include "lint/resolve.h"
+
+#include <string.h>
+
+/* Compiled by tools/grammars.sh; there is no header that declares them. */
+extern const TSLanguage *tree_sitter_python(void);
+extern const TSLanguage *tree_sitter_javascript(void);
+extern const TSLanguage *tree_sitter_typescript(void);
+extern const TSLanguage *tree_sitter_tsx(void);
+extern const TSLanguage *tree_sitter_c(void);
+extern const TSLanguage *tree_sitter_bash(void);
+
+#define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+const struct ck_grammar ck_grammars[CK_GRAMMARS] = {
+    {CK_GRAMMAR_PYTHON, "python", WORDS(".py", ".pyi", ".pyw"), WORDS("python", "pypy"), tree_sitter_python,
+     &ck_resolver_python},
+    {CK_GRAMMAR_JAVASCRIPT, "javascript", WORDS(".js", ".mjs", ".cjs", ".jsx"), WORDS("node", "nodejs", "bun", "qjs"),
+     tree_sitter_javascript, &ck_resolver_js},
+    {CK_GRAMMAR_TYPESCRIPT, "typescript", WORDS(".ts", ".mts", ".cts"), WORDS("deno", "ts-node"),
+     tree_sitter_typescript, &ck_resolver_js},
+    {CK_GRAMMAR_TSX, "tsx", WORDS(".tsx"), WORDS("tsx"), tree_sitter_tsx, &ck_resolver_js},
+    {CK_GRAMMAR_C, "c", WORDS(".c", ".h"), WORDS("tcc"), tree_sitter_c, &ck_resolver_c},
+    {CK_GRAMMAR_BASH, "bash", WORDS(".sh", ".bash", ".ksh", ".zsh"), WORDS("sh", "bash", "dash", "ksh", "zsh", "ash"),
+     tree_sitter_bash, &ck_resolver_bash},
+};
+
+const struct ck_grammar *ck_grammar_find(const char *name)
+{
+    for (size_t i = 0; i < CK_GRAMMARS; i++)
+        if (strcmp(ck_grammars[i].name, name) == 0)
+            return &ck_grammars[i];
+    return NULL;
+}
+
+static const struct ck_grammar *by_extension(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *dot = strrchr(slash != NULL ? slash : path, '.');
+    for (size_t i = 0; dot != NULL && i < CK_GRAMMARS; i++)
+        for (const char *const *one = ck_grammars[i].extensions; *one != NULL; one++)
+            if (strcmp(*one, dot) == 0)
+                return &ck_grammars[i];
+    return NULL;
+}
+
+/* "python3.11" is python: a version may follow the name. */
+static bool is_interpreter(const char *word, size_t length, const char *name)
+{
+    size_t name_length = strlen(name);
+    if (length < name_length || memcmp(word, name, name_length) != 0)
+        return false;
+    for (size_t i = name_length; i < length; i++)
+        if (strchr("0123456789.-", word[i]) == NULL)
+            return false;
+    return true;
+}
+
+static const struct ck_grammar *by_interpreter(const char *word, size_t length)
+{
+    for (size_t i = 0; i < CK_GRAMMARS; i++)
+        for (const char *const *one = ck_grammars[i].interpreters; *one != NULL; one++)
+            if (is_interpreter(word, length, *one))
+                return &ck_grammars[i];
+    return NULL;
+}
+
+/* The next word of the line, without its directories; 0 at the end of the line. */
+static size_t next_word(const char **at, const char *end, const char **ret_word)
+{
+    while (*at < end && (**at == ' ' || **at == '\t'))
+        ++*at;
+    const char *word = *at;
+    for (; *at < end && **at != ' ' && **at != '\t'; ++*at)
+        if (**at == '/')
+            word = *at + 1;
+    *ret_word = word;
+    return (size_t)(*at - word);
+}
+
+/* "#!/usr/bin/env -S python3 -u": env's options and assignments are passed over. */
+static const struct ck_grammar *by_first_line(const char *text, size_t length)
+{
+    if (length < 2 || memcmp(text, "#!", 2) != 0)
+        return NULL;
+    const char *end = memchr(text, '\n', length);
+    const char *at = text + 2;
+    const char *word;
+    end = end != NULL ? end : text + length;
+    size_t word_length = next_word(&at, end, &word);
+    if (word_length == 3 && memcmp(word, "env", 3) == 0)
+        do
+            word_length = next_word(&at, end, &word);
+        while (word_length > 0 && (word[0] == '-' || memchr(word, '=', word_length) != NULL));
+    return by_interpreter(word, word_length);
+}
+
+const struct ck_grammar *ck_grammar_of(const char *path, const char *text, size_t length)
+{
+    const struct ck_grammar *grammar = by_extension(path);
+    if (grammar == NULL && text != NULL)
+        grammar = by_first_line(text, length);
+    return grammar;
+}

@@ -1,0 +1,316 @@
+/*
+ * ignore.c - see ignore.h.
+ *
+ * A path is matched segment by segment, a segment byte by byte. On both levels only the last star has to be gone back
+ * to: whatever an earlier one could match more of, the later one can match as well. So there is no recursion, and no
+ * pattern for which the time explodes.
+ */
+#include "lint/ignore.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+
+/* ---- one character ----------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    int (*has)(int);
+} classes[] = {
+    {"alnum", isalnum}, {"alpha", isalpha}, {"blank", isblank}, {"cntrl", iscntrl},
+    {"digit", isdigit}, {"graph", isgraph}, {"lower", islower}, {"print", isprint},
+    {"punct", ispunct}, {"space", isspace}, {"upper", isupper}, {"xdigit", isxdigit},
+};
+
+/* The ":alpha:]" behind a bracket; how many bytes it takes, 0 where it is no class. */
+static size_t match_class(const char *text, size_t length, unsigned char byte, bool *matched)
+{
+    for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++) {
+        size_t n = strlen(classes[i].name);
+        if (length < n + 3 || memcmp(text + 1, classes[i].name, n) != 0 || memcmp(text + 1 + n, ":]", 2) != 0)
+            continue;
+        /* The locale is not asked: beyond ASCII nothing is in a class. */
+        *matched = *matched || (byte < 0x80 && classes[i].has(byte) != 0);
+        return n + 3;
+    }
+    return 0;
+}
+
+/* One bound of a range, with its backslash; 0 at the end of the pattern. */
+static size_t read_bound(const char *at, const char *end, unsigned char *ret_byte)
+{
+    size_t n = at < end && *at == '\\' ? 2 : 1;
+    if ((size_t)(end - at) < n)
+        return 0;
+    *ret_byte = (unsigned char)at[n - 1];
+    return n;
+}
+
+/* One member of a set: a class, a range or a byte. How many bytes of the pattern it takes; 0 where it is malformed. */
+static size_t match_member(const char *at, const char *end, unsigned char byte, bool *matched)
+{
+    unsigned char low, high;
+    if (end - at >= 2 && at[0] == '[' && at[1] == ':' && memchr(at + 2, ']', (size_t)(end - at) - 2) != NULL) {
+        size_t n = match_class(at + 1, (size_t)(end - at) - 1, byte, matched);
+        return n == 0 ? 0 : n + 1;
+    }
+    size_t n = read_bound(at, end, &low);
+    if (n == 0)
+        return 0;
+    if (end - at - (ptrdiff_t)n < 2 || at[n] != '-' || at[n + 1] == ']') {
+        *matched = *matched || byte == low;
+        return n;
+    }
+    size_t m = read_bound(at + n + 1, end, &high);
+    if (m == 0)
+        return 0;
+    *matched = *matched || (byte >= low && byte <= high);
+    return n + 1 + m;
+}
+
+/* "[...]": how many bytes of the pattern it takes; 0 where it has no end, which then matches nothing. */
+static size_t match_set(const char *pattern, const char *end, unsigned char byte, bool *ret_matched)
+{
+    const char *at = pattern + 1;
+    bool negated = at < end && (*at == '!' || *at == '^');
+    bool matched = false;
+    at += negated;
+    for (bool first = true; first || (at < end && *at != ']'); first = false) {
+        size_t n = at < end ? match_member(at, end, byte, &matched) : 0;
+        if (n == 0)
+            return 0;
+        at += n;
+    }
+    if (at >= end)
+        return 0;
+    *ret_matched = matched != negated;
+    return (size_t)(at + 1 - pattern);
+}
+
+/* How much of the pattern stands for this byte; 0 where it does not match. */
+static size_t match_byte(const char *pattern, const char *end, unsigned char byte)
+{
+    bool matched = false;
+    if (pattern == end)
+        return 0;
+    if (*pattern == '?')
+        return 1;
+    if (*pattern == '[') {
+        size_t n = match_set(pattern, end, byte, &matched);
+        return matched ? n : 0;
+    }
+    if (*pattern == '\\')
+        return end - pattern > 1 && (unsigned char)pattern[1] == byte ? 2 : 0;
+    return (unsigned char)*pattern == byte;
+}
+
+/* ---- one segment, one path --------------------------------------------------------------- */
+
+/* Where the segment of a pattern ends: at a slash outside of brackets. */
+static const char *pattern_end(const char *at)
+{
+    for (; *at != '\0' && *at != '/'; at++) {
+        bool ignored;
+        size_t n = *at == '[' ? match_set(at, at + strlen(at), 0, &ignored) : 0;
+        if (n > 0)
+            at += n - 1;
+        else if (*at == '\\' && at[1] != '\0' && at[1] != '/')
+            at++;
+    }
+    return at;
+}
+
+static const char *path_end(const char *at)
+{
+    return at + strcspn(at, "/");
+}
+
+static bool segment_matches(const char *pattern, const char *pattern_last, const char *text, const char *text_last)
+{
+    const char *behind_star = NULL;
+    const char *resume = NULL;
+    while (text < text_last) {
+        size_t n = 0;
+        if (pattern < pattern_last && *pattern == '*') {
+            behind_star = ++pattern;
+            resume = text;
+            continue;
+        }
+        n = match_byte(pattern, pattern_last, (unsigned char)*text);
+        if (n > 0) {
+            pattern += n;
+            text++;
+        } else if (behind_star != NULL) {
+            pattern = behind_star;
+            text = ++resume;
+        } else {
+            return false;
+        }
+    }
+    while (pattern < pattern_last && *pattern == '*')
+        pattern++;
+    return pattern == pattern_last;
+}
+
+static bool is_double_star(const char *pattern)
+{
+    return pattern[0] == '*' && pattern[1] == '*' && (pattern[2] == '/' || pattern[2] == '\0');
+}
+
+/* Behind the slash, or NULL at the end. */
+static const char *next_segment(const char *end)
+{
+    return *end == '/' ? end + 1 : NULL;
+}
+
+/* Moves both on by one segment, if it matches. */
+static bool step(const char **pattern, const char **path)
+{
+    const char *end = pattern_end(*pattern);
+    const char *last = path_end(*path);
+    if (!segment_matches(*pattern, end, *path, last))
+        return false;
+    *pattern = next_segment(end);
+    *path = next_segment(last);
+    return true;
+}
+
+static bool path_matches(const char *pattern, const char *path)
+{
+    const char *behind_star = NULL;
+    const char *resume = NULL;
+    while (pattern != NULL || path != NULL) {
+        if (pattern != NULL && is_double_star(pattern)) {
+            pattern = next_segment(pattern + 2);
+            if (pattern == NULL)
+                return path != NULL; /* what is inside, not the directory itself */
+            behind_star = pattern;
+            resume = path;
+        } else if (pattern == NULL || path == NULL || !step(&pattern, &path)) {
+            resume = resume != NULL ? next_segment(path_end(resume)) : NULL;
+            if (resume == NULL)
+                return false;
+            pattern = behind_star;
+            path = resume;
+        }
+    }
+    return true;
+}
+
+/* ---- a file of patterns ------------------------------------------------------------------ */
+
+/* Without a carriage return and without blanks at the end that no backslash protects. */
+static size_t trimmed(const char *line, size_t length)
+{
+    if (length > 0 && line[length - 1] == '\r')
+        length--;
+    size_t end = 0;
+    for (size_t i = 0; i < length; i++) {
+        if (line[i] == '\\' && i + 1 < length)
+            end = ++i + 1;
+        else if (line[i] != ' ')
+            end = i + 1;
+    }
+    return end;
+}
+
+bool ck_ignore_pattern(struct ck_arena *arena, const char *line, size_t length, struct ck_ignore_pattern *ret_pattern)
+{
+    struct ck_ignore_pattern pattern = {0};
+    length = line[0] == '#' || length == 0 ? 0 : trimmed(line, length);
+    if (length > 0 && line[0] == '!') {
+        pattern.negated = true;
+        line++;
+        length--;
+    }
+    if (length > 0 && line[length - 1] == '/') {
+        pattern.directories_only = true;
+        length--;
+    }
+    pattern.tied = length > 0 && memchr(line, '/', length) != NULL;
+    if (length > 0 && line[0] == '/') {
+        line++;
+        length--;
+    }
+    if (length == 0)
+        return false;
+    pattern.text = ck_arena_memdup(arena, line, length);
+    *ret_pattern = pattern;
+    return true;
+}
+
+static const char *skip_mark(const char *text, const char *end)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+    return end - text >= 3 && memcmp(text, mark, 3) == 0 ? text + 3 : text;
+}
+
+static size_t count_lines(const char *text, const char *end)
+{
+    size_t lines = 1;
+    for (; text < end; text++)
+        lines += *text == '\n';
+    return lines;
+}
+
+int ck_ignore_parse(struct ck_arena *arena, const struct ck_ignore *outer, size_t base_length, const char *text,
+                    size_t length, const struct ck_ignore **ret_ignore)
+{
+    const char *end = text + length;
+    size_t before = outer != NULL ? outer->total : 0;
+    size_t lines = count_lines(text, end);
+    if (lines + before > CK_IGNORE_MAX_PATTERNS)
+        return -E2BIG;
+    struct ck_ignore *ignore = ck_arena_alloc(arena, sizeof *ignore);
+    struct ck_ignore_pattern *patterns = ck_arena_array(arena, lines, sizeof *patterns);
+    if (ignore == NULL || patterns == NULL)
+        return -ENOMEM;
+    *ignore = (struct ck_ignore){.outer = outer, .base_length = base_length, .patterns = patterns};
+    for (const char *at = skip_mark(text, end), *next; at < end; at = next + 1) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        next = newline != NULL ? newline : end;
+        if (!ck_ignore_pattern(arena, at, (size_t)(next - at), &patterns[ignore->count]))
+            continue;
+        if (patterns[ignore->count++].text == NULL)
+            return -ENOMEM;
+    }
+    ignore->total = before + ignore->count;
+    *ret_ignore = ignore;
+    return 0;
+}
+
+static bool pattern_matches(const struct ck_ignore_pattern *pattern, const char *path, bool is_directory)
+{
+    if (pattern->directories_only && !is_directory)
+        return false;
+    if (pattern->tied)
+        return path_matches(pattern->text, path);
+    const char *slash = strrchr(path, '/');
+    const char *name = slash != NULL ? slash + 1 : path;
+    return segment_matches(pattern->text, pattern->text + strlen(pattern->text), name, name + strlen(name));
+}
+
+bool ck_ignored(const struct ck_ignore *ignore, const char *path, bool is_directory)
+{
+    for (; ignore != NULL; ignore = ignore->outer)
+        for (size_t i = ignore->count; i-- > 0;)
+            if (pattern_matches(&ignore->patterns[i], path + ignore->base_length, is_directory))
+                return !ignore->patterns[i].negated;
+    return false;
+}
+
+bool ck_ignored_within(const struct ck_ignore *ignore, const char *path, bool is_directory)
+{
+    char above[4096];
+    size_t length = strlen(path);
+    if (ignore == NULL || length >= sizeof above)
+        return false;
+    memcpy(above, path, length + 1);
+    for (char *slash = strchr(above, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (ck_ignored(ignore, above, true))
+            return true;
+        *slash = '/';
+    }
+    return ck_ignored(ignore, path, is_directory);
+}

@@ -1,0 +1,479 @@
+/*
+ * lint.c - the linter as a whole.
+ *
+ * Theory of operation. One run goes through these steps, and each may rely on the one before it:
+ *
+ *   rules     the embedded rule files, compiled into queries                               (rules.h)
+ *   top       which tree, and its configuration                                  (top.h, config.h)
+ *   walk      which files, sorted: from here on the order is fixed                          (walk.h)
+ *   look      threads take one file after the other: is it a source, of which language, is there anything in it that a
+ *             rule could be about (prefilter.h), then parse, resolve, match (scan.h), and what configuration and
+ *             waivers make of it (verdict.h). What a file gives is put at the file's own place
+ *   report    the places one after the other: the same for one thread or many
+ *
+ * What is read is hostile. Nothing outside of the top is opened, no file is read beyond the scanner's maximum, the time
+ * for one file is bounded by the scanner, and what could not be looked at is a finding, so that it cannot be used to hide.
+ *
+ * Threads share the rules and the law, which do not change any more; each has its own parser, buffer and arena. The
+ * report points into those arenas, so they live as long as it does.
+ */
+#include "lint/lint.h"
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/quote.h"
+#include "lint/verdict.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define JOBS_MAX 64
+#define FINDINGS_KEPT ((size_t)100000) /* of a whole run */
+#define FIRST_LINE_BYTES 256           /* enough for #! and an interpreter */
+
+/* What one file gave. */
+struct place {
+    struct ck_verdict verdict;
+    const char *skipped; /* the reason, or NULL */
+    bool unseen;
+    bool looked;
+    uint64_t bytes;
+};
+
+struct run;
+
+struct worker {
+    struct run *run;
+    struct ck_arena arena;
+    struct ck_lint_scanner *scanner;
+    char *buffer;
+    pthread_t thread;
+    bool started;
+    int failure;
+    struct choke_error error;
+};
+
+/* A report and all that it points to. */
+struct run {
+    struct choke_lint_report report; /* first: a report is freed as the run that made it */
+    struct ck_arena arena;
+    struct ck_lint_rules *rules;
+    struct ck_top top;
+    struct ck_lint_law law;
+    struct ck_walk walk;
+    struct place *places; /* one for each file of the walk */
+    atomic_size_t next;
+    atomic_size_t kept; /* findings so far */
+    atomic_bool stop;
+    struct worker workers[JOBS_MAX];
+};
+
+/* ---- the configuration ------------------------------------------------------------------- */
+
+static int unusable(const char *path, int errnum, struct choke_error *error)
+{
+    const char *why = errnum == ELOOP ? "it is a link" : errnum == EFBIG ? "it is too large" : strerror(errnum);
+    return ck_error_set(error, CHOKE_INVALID, errnum, "configuration '%s' cannot be read: %s", CK_QUOTE(path), why);
+}
+
+/* The one at the top: a regular file. *ret_fd is -1 where there is none. */
+static int open_own_config(struct run *run, int *ret_fd, struct choke_error *error)
+{
+    struct stat status;
+    CK_FD fd = ck_top_open(&run->top, CK_LINT_CONFIG_NAME, O_RDONLY);
+    if (fd == -ENOENT)
+        return 0;
+    run->report.config =
+        ck_arena_printf(&run->arena, "%s%s%s", run->top.path, run->top.path[1] == '\0' ? "" : "/", CK_LINT_CONFIG_NAME);
+    if (run->report.config == NULL)
+        return ck_error_oom(error);
+    if (fd < 0)
+        return unusable(run->report.config, -fd, error);
+    if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))
+        return unusable(run->report.config, EINVAL, error);
+    *ret_fd = ck_fd_take(&fd);
+    return 0;
+}
+
+static int open_config(struct run *run, const char *given, int *ret_fd, struct choke_error *error)
+{
+    if (given == NULL)
+        return open_own_config(run, ret_fd, error);
+    run->report.config = ck_arena_strdup(&run->arena, given);
+    if (run->report.config == NULL)
+        return ck_error_oom(error);
+    int fd = open(given, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0)
+        return unusable(given, errno, error);
+    *ret_fd = fd;
+    return 0;
+}
+
+/* Records are looked for beside the configuration. */
+static int read_records(struct run *run, const char *given, struct choke_error *error)
+{
+    const char *slash = given != NULL ? strrchr(given, '/') : NULL;
+    const char *adr_dir = run->law.config.adr_dir;
+    if (adr_dir != NULL && given != NULL && slash != NULL && adr_dir[0] != '/')
+        adr_dir = ck_arena_printf(&run->arena, "%.*s/%s", (int)(slash - given), given, adr_dir);
+    if (adr_dir == NULL && run->law.config.adr_dir != NULL)
+        return ck_error_oom(error);
+    CK_FD top_fd = given == NULL ? ck_top_open(&run->top, ".", O_RDONLY | O_DIRECTORY) : -1;
+    if (given == NULL && top_fd < 0)
+        return unusable(run->top.path, -top_fd, error);
+    ck_lint_records_read(given == NULL ? top_fd : AT_FDCWD, adr_dir, &run->law.records);
+    return 0;
+}
+
+/* Names of rules and numbers of records, once both are known. */
+static int check_config(struct run *run, struct choke_error *error)
+{
+    const struct ck_lint_config *config = &run->law.config;
+    for (size_t i = 0; i < config->choice_count; i++) {
+        const struct ck_lint_choice *choice = &config->choices[i];
+        if (ck_lint_book_find(&run->law.book, choice->rule) == NULL)
+            return ck_lint_config_error(config, choice->line, choice->column, error, "there is no rule '%s'",
+                                        CK_QUOTE(choice->rule));
+    }
+    for (size_t i = 0; i < config->module_count; i++) {
+        const struct ck_lint_module *module = &config->modules[i];
+        if (module->adr != NULL && !ck_lint_records_have(&run->law.records, module->adr))
+            return ck_lint_config_error(config, module->line, module->column, error,
+                                        "there is no decision record %s-*.md in 'adr_dir' (a regular file, not empty)",
+                                        module->adr);
+    }
+    return 0;
+}
+
+static int read_config(struct run *run, const char *given, struct choke_error *error)
+{
+    CK_FD fd = -1;
+    char *text = NULL;
+    size_t length = 0;
+    int r = open_config(run, given, &fd, error);
+    if (r < 0 || fd < 0)
+        return r;
+    r = ck_fd_read_text(fd, CK_LINT_CONFIG_MAX_BYTES, &text, &length);
+    if (r < 0)
+        return unusable(run->report.config, -r, error);
+    r = ck_lint_config_parse(run->report.config, text, length, &run->law.config, error);
+    free(text);
+    if (r == 0)
+        r = read_records(run, given, error);
+    return r < 0 ? r : check_config(run, error);
+}
+
+/* ---- one file ---------------------------------------------------------------------------- */
+
+/* The words of an errno may be the thread's own, so the reason is copied. */
+static int skip(struct worker *worker, struct place *place, const char *reason, bool unseen)
+{
+    place->skipped = ck_arena_strdup(&worker->arena, reason);
+    place->unseen = unseen;
+    return place->skipped == NULL ? ck_error_oom(&worker->error) : 0;
+}
+
+/* The language by its name, or by its first line, which is then in the buffer. */
+static const struct ck_grammar *tell_language(struct worker *worker, const struct ck_walk_file *file, int fd)
+{
+    const struct ck_grammar *grammar = ck_grammar_of(file->path, NULL, 0);
+    if (grammar != NULL)
+        return grammar;
+    ssize_t length = pread(fd, worker->buffer, FIRST_LINE_BYTES, 0);
+    return length > 2 ? ck_grammar_of(file->path, worker->buffer, (size_t)length) : NULL;
+}
+
+/* Beyond the maximum findings are counted, and not kept: a hostile tree shall not fill the memory. */
+static int judge(struct worker *worker, const struct ck_walk_file *file, const struct ck_lint_scan *found,
+                 size_t length, struct place *place)
+{
+    struct run *run = worker->run;
+    struct ck_verdict *verdict = &place->verdict;
+    struct ck_arena passing = {0};
+    bool full = atomic_load(&run->kept) >= FINDINGS_KEPT;
+    struct ck_arena *arena = full ? &passing : &worker->arena;
+    int r = ck_verdict_make(&run->law, arena, file, found, worker->buffer, length, verdict);
+    if (full) {
+        verdict->dropped += verdict->count;
+        verdict->count = 0;
+    }
+    atomic_fetch_add(&run->kept, verdict->count);
+    ck_arena_done(&passing);
+    return r < 0 ? ck_error_oom(&worker->error) : 0;
+}
+
+static int scan(struct worker *worker, const struct ck_walk_file *file, const struct ck_grammar *grammar, size_t length,
+                struct place *place)
+{
+    struct ck_lint_scan found = {0};
+    int r = ck_lint_scan(worker->scanner, grammar, worker->buffer, length, &found, &worker->error);
+    if (r == 0 && found.skip != CK_LINT_SCANNED)
+        r = skip(worker, place, ck_lint_skip_word(found.skip), true);
+    else
+        place->looked = r == 0;
+    place->bytes = length;
+    /* One that was not looked at in full may have something all the same. */
+    if (r == 0 && (found.findings_count > 0 || found.comments_count > 0 || found.broken))
+        r = judge(worker, file, &found, length, place);
+    ck_lint_scan_done(&found);
+    return r;
+}
+
+static int look(struct worker *worker, const struct ck_walk_file *file, struct place *place)
+{
+    struct stat status;
+    bool source = ck_grammar_of(file->path, NULL, 0) != NULL;
+    CK_FD fd = ck_top_open(&worker->run->top, file->path, O_RDONLY);
+    if (fd < 0 || fstat(fd, &status) < 0)
+        return skip(worker, place, strerror(fd < 0 ? -fd : errno), source);
+    if (!S_ISREG(status.st_mode))
+        return skip(worker, place, "not a regular file", false);
+    const struct ck_grammar *grammar = tell_language(worker, file, fd);
+    if (grammar == NULL)
+        return file->named ? skip(worker, place, "not in a language that is read", false) : 0;
+    long length = ck_fd_read_all(fd, worker->buffer, CK_LINT_FILE_MAX_BYTES + 1);
+    if (length < 0)
+        return skip(worker, place, strerror((int)-length), true);
+    return scan(worker, file, grammar, (size_t)length, place);
+}
+
+static void work(struct worker *worker)
+{
+    struct run *run = worker->run;
+    while (!atomic_load(&run->stop)) {
+        size_t index = atomic_fetch_add(&run->next, 1);
+        if (index >= run->walk.file_count)
+            return;
+        worker->failure = look(worker, &run->walk.files[index], &run->places[index]);
+        if (worker->failure < 0)
+            atomic_store(&run->stop, true);
+    }
+}
+
+/* ---- threads ----------------------------------------------------------------------------- */
+
+static void *work_in_thread(void *data)
+{
+    work(data);
+    return NULL;
+}
+
+static size_t count_jobs(const struct run *run, unsigned wanted)
+{
+    cpu_set_t cpus;
+    size_t jobs = wanted;
+    if (jobs == 0)
+        jobs = sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? (size_t)CPU_COUNT(&cpus) : 1;
+    if (jobs > JOBS_MAX)
+        jobs = JOBS_MAX;
+    if (jobs > run->walk.file_count)
+        jobs = run->walk.file_count;
+    return jobs > 0 ? jobs : 1;
+}
+
+static int prepare(struct run *run, struct worker *worker, struct choke_error *error)
+{
+    worker->run = run;
+    worker->buffer = malloc(CK_LINT_FILE_MAX_BYTES + 1);
+    if (worker->buffer == NULL)
+        return ck_error_oom(error);
+    return ck_lint_scanner_new(run->rules, &worker->scanner, error);
+}
+
+/* The caller's thread is the first worker. One that cannot be started is done without. */
+static void work_together(struct run *run, size_t jobs)
+{
+    sigset_t all, before;
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    for (size_t i = 1; i < jobs; i++)
+        run->workers[i].started = pthread_create(&run->workers[i].thread, NULL, work_in_thread, &run->workers[i]) == 0;
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    work(&run->workers[0]);
+    for (size_t i = 1; i < jobs; i++)
+        if (run->workers[i].started)
+            (void)pthread_join(run->workers[i].thread, NULL);
+}
+
+static void dismiss(struct worker *worker)
+{
+    ck_lint_scanner_free(worker->scanner);
+    free(worker->buffer);
+    worker->scanner = NULL;
+    worker->buffer = NULL;
+}
+
+static int look_at_all(struct run *run, unsigned wanted, struct choke_error *error)
+{
+    size_t jobs = count_jobs(run, wanted);
+    run->places = calloc(run->walk.file_count + 1, sizeof *run->places);
+    int r = run->places == NULL ? ck_error_oom(error) : 0;
+    for (size_t i = 0; r == 0 && i < jobs; i++)
+        r = prepare(run, &run->workers[i], error);
+    if (r == 0)
+        work_together(run, jobs);
+    for (size_t i = 0; i < jobs; i++) {
+        if (r == 0 && run->workers[i].failure < 0) {
+            r = run->workers[i].failure;
+            if (error != NULL)
+                *error = run->workers[i].error;
+        }
+        dismiss(&run->workers[i]);
+    }
+    return r;
+}
+
+/* ---- the report -------------------------------------------------------------------------- */
+
+/* Sums up what the files gave; what they were passed over for joins what the walk passed over. */
+static int sum_up(struct run *run)
+{
+    struct choke_lint_report *report = &run->report;
+    for (size_t i = 0; i < run->walk.file_count; i++) {
+        const struct place *place = &run->places[i];
+        report->file_count += place->looked;
+        report->byte_count += place->bytes;
+        report->waived += place->verdict.waived;
+        report->allowed += place->verdict.allowed;
+        report->finding_count += place->verdict.count;
+        report->finding_dropped += place->verdict.dropped;
+        const struct ck_walk_file *file = &run->walk.files[i];
+        struct ck_walk_skip skip = {file->path, file->shown, place->skipped, place->unseen};
+        if (place->skipped != NULL && ck_walk_skip(&run->walk, skip) < 0)
+            return -ENOMEM;
+    }
+    report->ignored = run->walk.ignored;
+    report->excluded = run->walk.excluded;
+    report->top = run->top.path;
+    report->rules = run->law.book.rules;
+    report->rule_count = run->law.book.count;
+    return 0;
+}
+
+static int report_skips(struct run *run, struct choke_lint_finding *findings, size_t *count)
+{
+    struct ck_walk *walk = &run->walk;
+    struct choke_lint_skip *skips = ck_arena_array(&run->arena, walk->skip_count, sizeof *skips);
+    if (skips == NULL)
+        return -ENOMEM;
+    for (size_t i = 0; i < walk->skip_count; i++) {
+        const struct ck_walk_skip *skip = &walk->skips[i];
+        skips[i] = (struct choke_lint_skip){skip->shown, skip->reason};
+        struct choke_lint_finding *finding = &findings[*count];
+        if (skip->unseen && ck_verdict_unseen(&run->law, &run->arena, skip, finding)) {
+            if (finding->message == NULL)
+                return -ENOMEM;
+            (*count)++;
+        }
+    }
+    run->report.skips = skips;
+    run->report.skip_count = walk->skip_count;
+    return 0;
+}
+
+static void count_severities(struct choke_lint_report *report)
+{
+    for (size_t i = 0; i < report->finding_count; i++) {
+        report->errors += report->findings[i].severity == CHOKE_SEVERITY_ERROR;
+        report->warnings += report->findings[i].severity == CHOKE_SEVERITY_WARNING;
+        report->notes += report->findings[i].severity == CHOKE_SEVERITY_NOTE;
+    }
+}
+
+static int make_report(struct run *run, struct choke_error *error)
+{
+    struct choke_lint_report *report = &run->report;
+    size_t count = 0;
+    if (sum_up(run) < 0)
+        return ck_error_oom(error);
+    ck_walk_sort(&run->walk);
+    size_t most = report->finding_count + run->walk.skip_count + 1;
+    struct choke_lint_finding *findings = ck_arena_array(&run->arena, most, sizeof *findings);
+    if (findings == NULL)
+        return ck_error_oom(error);
+    for (size_t i = 0; i < run->walk.file_count; i++) {
+        const struct ck_verdict *verdict = &run->places[i].verdict;
+        if (verdict->count > 0)
+            memcpy(findings + count, verdict->findings, verdict->count * sizeof *findings);
+        count += verdict->count;
+    }
+    if (report_skips(run, findings, &count) < 0)
+        return ck_error_oom(error);
+    if (count > 1)
+        qsort(findings, count, sizeof *findings, ck_verdict_compare);
+    report->findings = findings;
+    report->finding_count = count;
+    count_severities(report);
+    return 0;
+}
+
+/* ---- the whole --------------------------------------------------------------------------- */
+
+static int walk_paths(struct run *run, const struct choke_lint_options *options, const char *const *paths,
+                      struct choke_error *error)
+{
+    int r = 0;
+    ck_walk_init(&run->walk, &run->top, run->law.config.exclude, options->no_gitignore);
+    for (; r == 0 && *paths != NULL; paths++)
+        r = ck_walk_add(&run->walk, *paths, error);
+    ck_walk_sort(&run->walk);
+    return r;
+}
+
+static int run_steps(struct run *run, const struct choke_lint_options *options, struct choke_error *error)
+{
+    static const char *const here[] = {".", NULL};
+    const char *const *paths = options->paths != NULL && options->paths[0] != NULL ? options->paths : here;
+    int r = ck_lint_rules_load(&run->rules, error);
+    if (r < 0)
+        return r;
+    if (ck_lint_book_make(&run->arena, run->rules, &run->law.book) < 0)
+        return ck_error_oom(error);
+    r = ck_top_find(options->root, paths[0], &run->top, error);
+    if (r == 0)
+        r = read_config(run, options->config_path, error);
+    if (r == 0)
+        r = walk_paths(run, options, paths, error);
+    if (r == 0)
+        r = look_at_all(run, options->jobs, error);
+    return r < 0 ? r : make_report(run, error);
+}
+
+int ck_lint_run(const struct choke_lint_options *options, struct choke_lint_report **ret_report,
+                struct choke_error *error)
+{
+    struct run *run = calloc(1, sizeof *run);
+    if (run == NULL)
+        return ck_error_oom(error);
+    run->top.fd = -1;
+    int r = run_steps(run, options, error);
+    if (r < 0)
+        ck_lint_report_free(&run->report);
+    else
+        *ret_report = &run->report;
+    return r;
+}
+
+void ck_lint_report_free(struct choke_lint_report *report)
+{
+    struct run *run = (struct run *)report;
+    if (run == NULL)
+        return;
+    for (size_t i = 0; i < JOBS_MAX; i++)
+        ck_arena_done(&run->workers[i].arena);
+    ck_walk_done(&run->walk);
+    ck_lint_config_done(&run->law.config);
+    ck_top_done(&run->top);
+    ck_lint_rules_free(run->rules);
+    ck_arena_done(&run->arena);
+    free(run->places);
+    free(run);
+}

@@ -1,0 +1,13 @@
+/*
+ * lint.h - the linter as a whole; the public header says what it does.
+ */
+#ifndef CK_LINT_LINT_H
+#define CK_LINT_LINT_H
+
+#include "chokepoint.h"
+
+int ck_lint_run(const struct choke_lint_options *options, struct choke_lint_report **ret_report,
+                struct choke_error *error);
+void ck_lint_report_free(struct choke_lint_report *report);
+
+#endif

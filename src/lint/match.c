@@ -1,0 +1,236 @@
+/*
+ * match.c - see match.h.
+ *
+ * A match of a query is about one @name. What that resolves to is looked up in the index of rules; the conditions of
+ * each rule found there are checked, and the first rule of the file that holds is the one reported. A condition is
+ * three-valued at heart: an argument may be spread from something that cannot be seen. Each test says for itself what it
+ * makes of that.
+ */
+#include "lint/match.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Matches in progress at one time. The cursor goes through all of them for each node, so a chain of a million calls would take
+ * hours without a bound; where it is reached the file is reported as not looked at in full.
+ */
+#define IN_PROGRESS_MAX 1024
+#define MATCHES_FIRST 64
+
+/* ---- conditions -------------------------------------------------------------------------- */
+
+static bool has_value(const struct ck_lint_words *values, const char *text, size_t length)
+{
+    for (uint32_t i = 0; i < values->count; i++)
+        if (strlen(values->items[i]) == length && memcmp(values->items[i], text, length) == 0)
+            return true;
+    return false;
+}
+
+static bool surely_one_of(struct ck_source *source, TSNode value, const struct ck_lint_words *values)
+{
+    struct ck_constant constant = {.kind = CK_CONSTANT_NOT};
+    source->grammar->resolver->constant(source, value, &constant);
+    if (constant.kind == CK_CONSTANT_TEXT)
+        return has_value(values, constant.text, constant.length);
+    struct ck_names names = {.count = 0};
+    source->grammar->resolver->names(source, value, &names);
+    for (uint32_t i = 0; i < names.count; i++)
+        if (!has_value(values, names.items[i], strlen(names.items[i])))
+            return false;
+    return names.count > 0 && !names.open;
+}
+
+static enum ck_constant_kind truth_of(struct ck_source *source, TSNode value)
+{
+    struct ck_constant constant = {.kind = CK_CONSTANT_NOT};
+    source->grammar->resolver->constant(source, value, &constant);
+    if (constant.kind == CK_CONSTANT_TEXT)
+        return constant.length > 0 ? CK_CONSTANT_TRUE : CK_CONSTANT_FALSE;
+    return constant.kind;
+}
+
+static bool condition_holds(struct ck_source *source, TSNode arguments, const struct ck_lint_condition *condition)
+{
+    TSNode value = {0};
+    enum ck_argument there =
+        source->grammar->resolver->argument(source, arguments, condition->keyword, condition->position, &value);
+    bool present = there == CK_ARGUMENT_PRESENT;
+    bool unknown = there == CK_ARGUMENT_UNKNOWN;
+    switch (condition->test) {
+    case CK_TEST_TRUTHY:
+        return present && truth_of(source, value) == CK_CONSTANT_TRUE;
+    case CK_TEST_FALSY:
+        return there == CK_ARGUMENT_ABSENT || (present && truth_of(source, value) == CK_CONSTANT_FALSE);
+    case CK_TEST_UNSURE:
+    case CK_TEST_VARIABLE:
+        return unknown || (present && truth_of(source, value) == CK_CONSTANT_NOT);
+    case CK_TEST_PRESENT:
+        return present;
+    case CK_TEST_ABSENT:
+        return there == CK_ARGUMENT_ABSENT;
+    case CK_TEST_CONSTANT:
+        return present && truth_of(source, value) != CK_CONSTANT_NOT;
+    case CK_TEST_ONE_OF:
+        return present && surely_one_of(source, value, &condition->values);
+    case CK_TEST_NONE_OF:
+        return !present || !surely_one_of(source, value, &condition->values);
+    }
+    return false;
+}
+
+/* A rule with conditions is about calls; what has no arguments does not meet them. */
+static bool rule_holds(struct ck_source *source, const struct ck_lint_rule *rule, uint32_t query,
+                       const TSNode *arguments)
+{
+    if ((rule->queries >> query & 1) == 0)
+        return false;
+    for (uint32_t i = 0; i < rule->when_count; i++)
+        if (arguments == NULL || !condition_holds(source, *arguments, &rule->when[i]))
+            return false;
+    return true;
+}
+
+/* ---- one match --------------------------------------------------------------------------- */
+
+struct capture_set {
+    TSNode name, arguments, site;
+    bool has_name, has_arguments, has_site;
+};
+
+static struct capture_set take_captures(const struct ck_lint_program *program, const TSQueryMatch *match)
+{
+    struct capture_set set = {0};
+    for (uint16_t i = 0; i < match->capture_count; i++) {
+        const TSQueryCapture *capture = &match->captures[i];
+        if (capture->index == program->capture_name) {
+            set.name = capture->node;
+            set.has_name = true;
+        } else if (capture->index == program->capture_arguments) {
+            set.arguments = capture->node;
+            set.has_arguments = true;
+        } else if (capture->index == program->capture_site) {
+            set.site = capture->node;
+            set.has_site = true;
+        }
+    }
+    return set;
+}
+
+/* The first rule of the file that holds for the name and comes before *best. */
+static void choose_rule(struct ck_source *source, uint32_t query, const struct capture_set *captures, const char *name,
+                        struct ck_lint_match *best)
+{
+    const struct ck_lint_rule *const *rules;
+    uint32_t count = ck_lint_rules_about(source->program, name, &rules);
+    for (uint32_t i = 0; i < count; i++) {
+        if (best->rule != NULL && best->rule->order <= rules[i]->order)
+            return;
+        if (rule_holds(source, rules[i], query, captures->has_arguments ? &captures->arguments : NULL)) {
+            best->rule = rules[i];
+            best->resolved = name;
+            return;
+        }
+    }
+}
+
+static bool judge_match(struct ck_source *source, const TSQueryMatch *match, struct ck_lint_match *ret_match)
+{
+    struct capture_set captures = take_captures(source->program, match);
+    uint32_t query = source->program->pattern_query[match->pattern_index];
+    struct ck_names names = {.count = 0};
+    *ret_match =
+        (struct ck_lint_match){.name = captures.name, .site = captures.has_site ? captures.site : captures.name};
+    if (!captures.has_name)
+        return false;
+    source->grammar->resolver->names(source, captures.name, &names);
+    for (uint32_t i = 0; i < names.count; i++)
+        choose_rule(source, query, &captures, names.items[i], ret_match);
+    choose_rule(source, query, &captures, "*", ret_match);
+    if (ret_match->rule != NULL && strcmp(ret_match->resolved, "*") == 0)
+        ret_match->resolved = names.count > 0 ? names.items[0] : ck_source_text(source, captures.name);
+    return ret_match->rule != NULL;
+}
+
+/* ---- all of them ------------------------------------------------------------------------- */
+
+static bool add_match(struct ck_lint_matches *matches, const struct ck_lint_match *match)
+{
+    if (matches->count == matches->capacity) {
+        uint32_t capacity = matches->capacity > 0 ? matches->capacity * 2 : MATCHES_FIRST;
+        struct ck_lint_match *items = reallocarray(matches->items, capacity, sizeof *items);
+        if (items == NULL)
+            return false;
+        matches->items = items;
+        matches->capacity = capacity;
+    }
+    matches->items[matches->count++] = *match;
+    return true;
+}
+
+static int compare_places(TSNode a, TSNode b)
+{
+    uint32_t left = ts_node_start_byte(a), right = ts_node_start_byte(b);
+    if (left == right) {
+        left = ts_node_end_byte(a);
+        right = ts_node_end_byte(b);
+    }
+    return (left > right) - (left < right);
+}
+
+static int compare_names(const void *left, const void *right)
+{
+    const struct ck_lint_match *a = left;
+    const struct ck_lint_match *b = right;
+    int order = compare_places(a->name, b->name);
+    return order != 0 ? order : (a->rule->order > b->rule->order) - (a->rule->order < b->rule->order);
+}
+
+static int compare_sites(const void *left, const void *right)
+{
+    const struct ck_lint_match *a = left;
+    const struct ck_lint_match *b = right;
+    int order = compare_places(a->site, b->site);
+    return order != 0 ? order : compare_names(left, right);
+}
+
+/* Two queries may meet in one @name; the rule that comes first in its file is left. */
+static void sort_matches(struct ck_lint_matches *matches)
+{
+    uint32_t kept = 0;
+    if (matches->count == 0)
+        return;
+    qsort(matches->items, matches->count, sizeof *matches->items, compare_names);
+    for (uint32_t i = 1; i < matches->count; i++)
+        if (compare_places(matches->items[kept].name, matches->items[i].name) != 0)
+            matches->items[++kept] = matches->items[i];
+    matches->count = kept + 1;
+    qsort(matches->items, matches->count, sizeof *matches->items, compare_sites);
+}
+
+int ck_lint_match_all(struct ck_source *source, TSQueryCursor *cursor, struct ck_lint_matches *ret_matches)
+{
+    struct ck_lint_matches matches = {0};
+    TSQueryMatch match;
+    ts_query_cursor_set_match_limit(cursor, IN_PROGRESS_MAX);
+    ts_query_cursor_exec(cursor, source->program->query, source->root);
+    while (ts_query_cursor_next_match(cursor, &match)) {
+        struct ck_lint_match one;
+        if (judge_match(source, &match, &one) && !add_match(&matches, &one)) {
+            ck_lint_matches_done(&matches);
+            return -ENOMEM;
+        }
+    }
+    matches.deep = ts_query_cursor_did_exceed_match_limit(cursor);
+    sort_matches(&matches);
+    *ret_matches = matches;
+    return 0;
+}
+
+void ck_lint_matches_done(struct ck_lint_matches *matches)
+{
+    free(matches->items);
+    *matches = (struct ck_lint_matches){0};
+}

@@ -1,0 +1,27 @@
+/*
+ * match.h - what the rules say about a tree: the queries are run over it, names are resolved, conditions checked.
+ */
+#ifndef CK_LINT_MATCH_H
+#define CK_LINT_MATCH_H
+
+#include "lint/resolve.h"
+#include "lint/rules.h"
+
+struct ck_lint_match {
+    const struct ck_lint_rule *rule;
+    TSNode name, site;
+    const char *resolved; /* in the source's arena */
+};
+
+/* In the order of their places, one per @name. */
+struct ck_lint_matches {
+    struct ck_lint_match *items; /* to be freed */
+    uint32_t count, capacity;
+    bool deep; /* some may be missing: the tree is nested too deeply */
+};
+
+/* The resolver has begun. 0 or -ENOMEM. */
+int ck_lint_match_all(struct ck_source *source, TSQueryCursor *cursor, struct ck_lint_matches *ret_matches);
+void ck_lint_matches_done(struct ck_lint_matches *matches);
+
+#endif

@@ -1,0 +1,453 @@
+/*
+ * rules.c - see rules.h.
+ *
+ * A rule file is filled into structs by libcyaml (rules_schema.c), which keeps them on the heap. What is worked out of
+ * them is in the arena: the index from names to rules, the prefilter, and for each grammar one query made of all that hold for it.
+ * They are put together because to run a query costs a walk over the tree, be it about one pattern or twenty.
+ */
+#include "lint/rules.h"
+
+#include "base/error.h"
+#include "base/quote.h"
+#include "lint/prefilter.h"
+#include "lint/rules_schema.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The files of lint/, written by tools/embed.py. */
+#define EMBEDDED(name) \
+    extern const unsigned char ck_lint_##name##_text[]; \
+    extern const size_t ck_lint_##name##_length
+EMBEDDED(python);
+EMBEDDED(javascript);
+EMBEDDED(c);
+EMBEDDED(bash);
+
+#define ARENA_MAX_BYTES ((size_t)8 << 20)
+#define CAPTURES 3
+
+static const char *const severity_words[] = {
+    [CK_LINT_NOTE] = "note", [CK_LINT_WARNING] = "warning", [CK_LINT_ERROR] = "error"};
+static const char *const group_words[] = {[CK_LINT_PROCESS] = "process",
+                                          [CK_LINT_SHELL] = "shell",
+                                          [CK_LINT_CODE] = "code",
+                                          [CK_LINT_DATA] = "data",
+                                          [CK_LINT_UNCLEAR] = "unclear"};
+
+const char *ck_lint_severity_word(enum ck_lint_severity severity)
+{
+    return severity_words[severity];
+}
+
+const char *ck_lint_group_word(enum ck_lint_group group)
+{
+    return group_words[group];
+}
+
+/* ---- the text into structs --------------------------------------------------------------- */
+
+/* libcyaml says what is wrong, and where, in several lines; the first is the fault, the others the way to it. */
+static void keep_log(cyaml_log_t level, void *context, const char *format, va_list arguments)
+{
+    struct choke_error *error = context;
+    char line[sizeof error->message];
+    (void)level;
+    (void)vsnprintf(line, sizeof line, format, arguments);
+    line[strcspn(line, "\n")] = '\0';
+    if (error->message[0] == '\0')
+        (void)ck_error_set(error, CHOKE_NONE, EINVAL, "%s", CK_QUOTE(line));
+}
+
+static cyaml_config_t cyaml_config(struct choke_error *log)
+{
+    return (cyaml_config_t){.log_level = CYAML_LOG_ERROR,
+                            .log_fn = log != NULL ? keep_log : NULL,
+                            .log_ctx = log,
+                            .mem_fn = cyaml_mem,
+                            .flags = CYAML_CFG_NO_ALIAS};
+}
+
+static int fill(const char *file, const char *text, size_t length, struct ck_lint_ruleset **ret_ruleset,
+                struct choke_error *error)
+{
+    struct choke_error log = {0};
+    cyaml_config_t config = cyaml_config(&log);
+    struct ck_lint_ruleset *ruleset = NULL;
+    cyaml_err_t code = cyaml_load_data((const uint8_t *)text, length, &config, &ck_lint_ruleset_schema,
+                                       (cyaml_data_t **)&ruleset, NULL);
+    if (code == CYAML_ERR_OOM)
+        return ck_error_oom(error);
+    if (code != CYAML_OK || ruleset == NULL)
+        return ck_error_set(error, CHOKE_NONE, EINVAL, "rules '%s': %s: %s", CK_QUOTE(file), cyaml_strerror(code),
+                            log.message);
+    *ret_ruleset = ruleset;
+    return 0;
+}
+
+static void free_ruleset(struct ck_lint_ruleset *ruleset)
+{
+    cyaml_config_t config = cyaml_config(NULL);
+    (void)cyaml_free(&config, &ck_lint_ruleset_schema, ruleset, 0);
+}
+
+/* ---- checks ------------------------------------------------------------------------------ */
+
+static int fault(const char *file, const struct ck_lint_rule *rule, struct choke_error *error, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+static int fault(const char *file, const struct ck_lint_rule *rule, struct choke_error *error, const char *format, ...)
+{
+    char words[sizeof error->message];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(words, sizeof words, format, arguments);
+    va_end(arguments);
+    return ck_error_set(error, CHOKE_NONE, EINVAL, "rules '%s': rule '%s': %s", CK_QUOTE(file), CK_QUOTE(rule->id),
+                        words);
+}
+
+static bool has_word(const struct ck_lint_words *words, const char *word)
+{
+    for (uint32_t i = 0; i < words->count; i++)
+        if (strcmp(words->items[i], word) == 0)
+            return true;
+    return false;
+}
+
+static int find_queries(const char *file, const struct ck_lint_ruleset *ruleset, struct ck_lint_rule *rule,
+                        struct choke_error *error)
+{
+    for (uint32_t i = 0; i < rule->find.count; i++) {
+        uint32_t at = 0;
+        while (at < ruleset->queries_count && strcmp(ruleset->queries[at].name, rule->find.items[i]) != 0)
+            at++;
+        if (at == ruleset->queries_count)
+            return fault(file, rule, error, "there is no query '%s'", CK_QUOTE(rule->find.items[i]));
+        rule->queries |= (uint32_t)1 << at;
+    }
+    return 0;
+}
+
+static int check_condition(const char *file, const struct ck_lint_rule *rule, struct ck_lint_condition *condition,
+                           struct choke_error *error)
+{
+    bool compares = condition->test == CK_TEST_ONE_OF || condition->test == CK_TEST_NONE_OF;
+    condition->position = condition->position_key != NULL ? *condition->position_key : -1;
+    if (condition->keyword == NULL && condition->position_key == NULL)
+        return fault(file, rule, error, "a condition needs a keyword or a position");
+    if (condition->position_key != NULL && condition->position < 0)
+        return fault(file, rule, error, "a position counts from 0");
+    if (compares != (condition->values.count > 0))
+        return fault(file, rule, error, "'values' go with one-of and none-of, and only with these");
+    return 0;
+}
+
+static int check_rule(const char *file, const struct ck_lint_ruleset *ruleset, struct ck_lint_rule *rule,
+                      struct choke_error *error)
+{
+    if (strspn(rule->id, "abcdefghijklmnopqrstuvwxyz0123456789-") != strlen(rule->id))
+        return fault(file, rule, error, "an id has a-z, 0-9 and '-' only");
+    for (uint32_t i = 0; i < ruleset->rules_count; i++)
+        if (&ruleset->rules[i] != rule && strcmp(ruleset->rules[i].id, rule->id) == 0)
+            return fault(file, rule, error, "two rules have this id");
+    int r = find_queries(file, ruleset, rule, error);
+    for (uint32_t i = 0; r == 0 && i < rule->when_count; i++)
+        r = check_condition(file, rule, &rule->when[i], error);
+    return r;
+}
+
+static int check_ruleset(const char *file, struct ck_lint_ruleset *ruleset, struct choke_error *error)
+{
+    int r = 0;
+    for (uint32_t i = 0; r == 0 && i < ruleset->rules_count; i++) {
+        ruleset->rules[i].order = i;
+        r = check_rule(file, ruleset, &ruleset->rules[i], error);
+    }
+    return r;
+}
+
+/* ---- the index and the prefilter --------------------------------------------------------- */
+
+struct entry {
+    const char *name;
+    const struct ck_lint_rule *rule;
+};
+
+static int compare_entries(const void *left, const void *right)
+{
+    const struct entry *a = left;
+    const struct entry *b = right;
+    int order = strcmp(a->name, b->name);
+    return order != 0 ? order : (a->rule->order > b->rule->order) - (a->rule->order < b->rule->order);
+}
+
+static struct entry *collect_names(struct ck_arena *arena, struct ck_lint_ruleset *ruleset)
+{
+    for (uint32_t i = 0; i < ruleset->rules_count; i++)
+        ruleset->names_count += ruleset->rules[i].names.count;
+    struct entry *entries = ck_arena_array(arena, ruleset->names_count, sizeof *entries);
+    uint32_t at = 0;
+    for (uint32_t i = 0; entries != NULL && i < ruleset->rules_count; i++)
+        for (uint32_t name = 0; name < ruleset->rules[i].names.count; name++)
+            entries[at++] = (struct entry){ruleset->rules[i].names.items[name], &ruleset->rules[i]};
+    return entries;
+}
+
+static int index_names(struct ck_arena *arena, struct ck_lint_ruleset *ruleset, struct choke_error *error)
+{
+    struct entry *entries = collect_names(arena, ruleset);
+    ruleset->names = ck_arena_array(arena, ruleset->names_count, sizeof *ruleset->names);
+    ruleset->about = ck_arena_array(arena, ruleset->names_count, sizeof *ruleset->about);
+    if (entries == NULL || ruleset->names == NULL || ruleset->about == NULL)
+        return ck_error_oom(error);
+    qsort(entries, ruleset->names_count, sizeof *entries, compare_entries);
+    for (uint32_t i = 0; i < ruleset->names_count; i++) {
+        ruleset->names[i] = entries[i].name;
+        ruleset->about[i] = entries[i].rule;
+    }
+    return 0;
+}
+
+uint32_t ck_lint_rules_about(const struct ck_lint_program *program, const char *name,
+                             const struct ck_lint_rule *const **ret_rules)
+{
+    const struct ck_lint_ruleset *ruleset = program->ruleset;
+    uint32_t low = 0;
+    for (uint32_t high = ruleset->names_count; low < high;) {
+        uint32_t middle = low + (high - low) / 2;
+        if (strcmp(ruleset->names[middle], name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    uint32_t end = low;
+    while (end < ruleset->names_count && strcmp(ruleset->names[end], name) == 0)
+        end++;
+    *ret_rules = &ruleset->about[low];
+    return end - low;
+}
+
+static int make_prefilter(const char *file, struct ck_arena *arena, struct ck_lint_ruleset *ruleset,
+                          struct choke_error *error)
+{
+    int r = ck_prefilter_new(arena, &ruleset->prefilter, error);
+    if (r == 0 && ruleset->lookups.count > 0)
+        r = ck_prefilter_read_python(ruleset->prefilter, arena, ruleset->lookups.items, ruleset->lookups.count, error);
+    for (uint32_t i = 0; r == 0 && i < ruleset->rules_count; i++)
+        for (uint32_t word = 0; r == 0 && word < ruleset->rules[i].triggers.count; word++) {
+            struct choke_error reason = {0};
+            r = ck_prefilter_add(ruleset->prefilter, arena, ruleset->rules[i].triggers.items[word], &reason);
+            if (r < 0)
+                return fault(file, &ruleset->rules[i], error, "%s", reason.message);
+        }
+    return r;
+}
+
+/* ---- queries ----------------------------------------------------------------------------- */
+
+static bool query_holds(const struct ck_lint_query *query, const struct ck_grammar *grammar)
+{
+    return query->grammars.count == 0 || has_word(&query->grammars, grammar->name);
+}
+
+/* All queries that hold for the grammar, one after the other; starts[i] is where query i begins. */
+static char *join_queries(struct ck_arena *arena, const struct ck_lint_ruleset *ruleset,
+                          const struct ck_grammar *grammar, uint32_t *starts)
+{
+    char *text = ck_arena_strdup(arena, "");
+    for (uint32_t i = 0; text != NULL && i < ruleset->queries_count; i++) {
+        starts[i] = (uint32_t)strlen(text);
+        if (query_holds(&ruleset->queries[i], grammar))
+            text = ck_arena_printf(arena, "%s%s\n", text, ruleset->queries[i].text);
+    }
+    return text;
+}
+
+static uint32_t query_at(const uint32_t *starts, uint32_t count, uint32_t offset)
+{
+    uint32_t at = count - 1;
+    while (at > 0 && starts[at] > offset)
+        at--;
+    return at;
+}
+
+static int bad_query(const char *file, const struct ck_lint_ruleset *ruleset, const uint32_t *starts, uint32_t offset,
+                     struct choke_error *error)
+{
+    uint32_t at = query_at(starts, ruleset->queries_count, offset);
+    return ck_error_set(error, CHOKE_NONE, EINVAL, "rules '%s': query '%s': fault at byte %u, or a capture is unknown",
+                        CK_QUOTE(file), CK_QUOTE(ruleset->queries[at].name), offset - starts[at]);
+}
+
+static void find_captures(struct ck_lint_program *program)
+{
+    static const char *const words[CAPTURES] = {"name", "arguments", "site"};
+    uint32_t *captures[CAPTURES] = {&program->capture_name, &program->capture_arguments, &program->capture_site};
+    for (size_t i = 0; i < CAPTURES; i++) {
+        *captures[i] = UINT32_MAX;
+        for (uint32_t at = 0; at < ts_query_capture_count(program->query); at++) {
+            uint32_t length;
+            const char *name = ts_query_capture_name_for_id(program->query, at, &length);
+            if (length == strlen(words[i]) && memcmp(name, words[i], length) == 0)
+                *captures[i] = at;
+        }
+    }
+}
+
+/* tree-sitter leaves conditions (#eq?) to its caller; here the rules have them, and a query that had one would match too much. */
+static int check_patterns(const char *file, struct ck_lint_program *program, const uint32_t *starts,
+                          uint32_t *pattern_query, struct choke_error *error)
+{
+    uint32_t known = 0;
+    known += program->capture_name != UINT32_MAX;
+    known += program->capture_arguments != UINT32_MAX;
+    known += program->capture_site != UINT32_MAX;
+    if (program->capture_name == UINT32_MAX || ts_query_capture_count(program->query) != known)
+        return bad_query(file, program->ruleset, starts, 0, error);
+    for (uint32_t i = 0; i < ts_query_pattern_count(program->query); i++) {
+        uint32_t steps;
+        uint32_t offset = ts_query_start_byte_for_pattern(program->query, i);
+        (void)ts_query_predicates_for_pattern(program->query, i, &steps);
+        if (steps != 0)
+            return bad_query(file, program->ruleset, starts, offset, error);
+        pattern_query[i] = query_at(starts, program->ruleset->queries_count, offset);
+    }
+    return 0;
+}
+
+static int make_program(const char *file, struct ck_lint_rules *rules, const struct ck_lint_ruleset *ruleset,
+                        const struct ck_grammar *grammar, struct choke_error *error)
+{
+    uint32_t starts[CK_LINT_QUERIES_MAX] = {0};
+    uint32_t offset;
+    TSQueryError kind;
+    struct ck_lint_program *program = &rules->programs[grammar->id];
+    char *text = join_queries(&rules->arena, ruleset, grammar, starts);
+    if (text == NULL)
+        return ck_error_oom(error);
+    program->ruleset = ruleset;
+    program->grammar = grammar;
+    program->query = ts_query_new(grammar->language(), text, (uint32_t)strlen(text), &offset, &kind);
+    if (program->query == NULL)
+        return bad_query(file, ruleset, starts, offset, error);
+    uint32_t *pattern_query =
+        ck_arena_array(&rules->arena, ts_query_pattern_count(program->query), sizeof *pattern_query);
+    if (pattern_query == NULL)
+        return ck_error_oom(error);
+    program->pattern_query = pattern_query;
+    find_captures(program);
+    return check_patterns(file, program, starts, pattern_query, error);
+}
+
+static int make_programs(const char *file, struct ck_lint_rules *rules, const struct ck_lint_ruleset *ruleset,
+                         struct choke_error *error)
+{
+    int r = 0;
+    for (uint32_t i = 0; r == 0 && i < ruleset->grammars.count; i++) {
+        const struct ck_grammar *grammar = ck_grammar_find(ruleset->grammars.items[i]);
+        if (grammar == NULL || rules->programs[grammar->id].query != NULL)
+            return ck_error_set(error, CHOKE_NONE, EINVAL,
+                                "rules '%s': grammar '%s' is not known, or has rules already", CK_QUOTE(file),
+                                CK_QUOTE(ruleset->grammars.items[i]));
+        r = make_program(file, rules, ruleset, grammar, error);
+    }
+    return r;
+}
+
+/* ---- files ------------------------------------------------------------------------------- */
+
+static int add_file(struct ck_lint_rules *rules, const char *file, const char *text, size_t length,
+                    struct choke_error *error)
+{
+    struct ck_lint_ruleset *ruleset = NULL;
+    if (rules->rulesets_count == CK_GRAMMARS)
+        return ck_error_set(error, CHOKE_NONE, EINVAL, "rules '%s': there are no more grammars", CK_QUOTE(file));
+    int r = fill(file, text, length, &ruleset, error);
+    if (r < 0)
+        return r;
+    rules->rulesets[rules->rulesets_count++] = ruleset;
+    for (uint32_t i = 0; i < ruleset->rules_count; i++)
+        for (uint32_t other = 0; other + 1 < rules->rulesets_count; other++)
+            for (uint32_t at = 0; at < rules->rulesets[other]->rules_count; at++)
+                if (strcmp(rules->rulesets[other]->rules[at].id, ruleset->rules[i].id) == 0)
+                    return fault(file, &ruleset->rules[i], error, "another file has a rule of this id");
+    r = check_ruleset(file, ruleset, error);
+    if (r == 0)
+        r = index_names(&rules->arena, ruleset, error);
+    if (r == 0)
+        r = make_prefilter(file, &rules->arena, ruleset, error);
+    return r < 0 ? r : make_programs(file, rules, ruleset, error);
+}
+
+static struct ck_lint_rules *new_rules(void)
+{
+    struct ck_lint_rules *rules = calloc(1, sizeof *rules);
+    if (rules != NULL)
+        rules->arena.max_bytes = ARENA_MAX_BYTES;
+    return rules;
+}
+
+int ck_lint_rules_parse(const char *name, const char *text, size_t length, struct ck_lint_rules **ret_rules,
+                        struct choke_error *error)
+{
+    struct ck_lint_rules *rules = new_rules();
+    if (rules == NULL)
+        return ck_error_oom(error);
+    int r = add_file(rules, name, text, length, error);
+    if (r < 0)
+        ck_lint_rules_free(rules);
+    else
+        *ret_rules = rules;
+    return r;
+}
+
+int ck_lint_rules_load(struct ck_lint_rules **ret_rules, struct choke_error *error)
+{
+    const struct {
+        const char *name;
+        const unsigned char *text;
+        size_t length;
+    } files[] = {
+        {"lint/python.yaml", ck_lint_python_text, ck_lint_python_length},
+        {"lint/javascript.yaml", ck_lint_javascript_text, ck_lint_javascript_length},
+        {"lint/c.yaml", ck_lint_c_text, ck_lint_c_length},
+        {"lint/bash.yaml", ck_lint_bash_text, ck_lint_bash_length},
+    };
+    struct ck_lint_rules *rules = new_rules();
+    if (rules == NULL)
+        return ck_error_oom(error);
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < sizeof files / sizeof files[0]; i++)
+        r = add_file(rules, files[i].name, (const char *)files[i].text, files[i].length, error);
+    if (r < 0)
+        ck_lint_rules_free(rules);
+    else
+        *ret_rules = rules;
+    return r;
+}
+
+void ck_lint_rules_free(struct ck_lint_rules *rules)
+{
+    if (rules == NULL)
+        return;
+    for (size_t i = 0; i < CK_GRAMMARS; i++)
+        if (rules->programs[i].query != NULL)
+            ts_query_delete(rules->programs[i].query);
+    for (uint32_t i = 0; i < rules->rulesets_count; i++)
+        free_ruleset(rules->rulesets[i]);
+    ck_arena_done(&rules->arena);
+    free(rules);
+}
+
+const struct ck_lint_rule *ck_lint_rules_find(const struct ck_lint_rules *rules, const char *id)
+{
+    for (uint32_t i = 0; i < rules->rulesets_count; i++)
+        for (uint32_t at = 0; at < rules->rulesets[i]->rules_count; at++)
+            if (strcmp(rules->rulesets[i]->rules[at].id, id) == 0)
+                return &rules->rulesets[i]->rules[at];
+    return NULL;
+}

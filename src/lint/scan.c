@@ -1,0 +1,279 @@
+/*
+ * scan.c - see scan.h.
+ *
+ * The order is that of cost: what a file is (its size, its bytes), whether its words can make a finding at all, the
+ * parse, the names, the rules. Most files end at the second step.
+ *
+ * libtree-sitter ends the process where memory runs out, and offers no other way; the bound on a file's size
+ * and the few files that are in work at a time keep what it needs small.
+ */
+#include "lint/scan.h"
+
+#include "base/error.h"
+#include "base/quote.h"
+#include "lint/match.h"
+#include "lint/prefilter.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PARSE_MAX_MICROSECONDS ((uint64_t)5000000)
+#define WORK_MAX_BYTES ((size_t)64 << 20) /* what a resolver may take for one file */
+#define COMMENTS_MAX 10000
+
+struct ck_lint_scanner {
+    const struct ck_lint_rules *rules;
+    TSParser *parser;
+    TSQueryCursor *cursor;
+};
+
+static const char *const skip_words[] = {
+    [CK_LINT_SCANNED] = "scanned",
+    [CK_LINT_SKIP_LARGE] = "larger than 4 MiB",
+    [CK_LINT_SKIP_BINARY] = "binary",
+    [CK_LINT_SKIP_ENCODING] = "not UTF-8",
+    [CK_LINT_SKIP_DEEP] = "nested too deeply to be scanned in full",
+    [CK_LINT_SKIP_MEMORY] = "takes too much memory to resolve",
+    [CK_LINT_SKIP_TIME] = "takes too long to parse",
+};
+
+const char *ck_lint_skip_word(enum ck_lint_skip skip)
+{
+    _Static_assert(CK_LINT_FILE_MAX_BYTES == (size_t)4 << 20, "the word for a large file names the bound");
+    return skip_words[skip];
+}
+
+int ck_lint_scanner_new(const struct ck_lint_rules *rules, struct ck_lint_scanner **ret_scanner,
+                        struct choke_error *error)
+{
+    struct ck_lint_scanner *scanner = calloc(1, sizeof *scanner);
+    if (scanner == NULL)
+        return ck_error_oom(error);
+    scanner->rules = rules;
+    scanner->parser = ts_parser_new();
+    scanner->cursor = ts_query_cursor_new();
+    ts_parser_set_timeout_micros(scanner->parser, PARSE_MAX_MICROSECONDS);
+    *ret_scanner = scanner;
+    return 0;
+}
+
+void ck_lint_scanner_free(struct ck_lint_scanner *scanner)
+{
+    if (scanner == NULL)
+        return;
+    ts_query_cursor_delete(scanner->cursor);
+    ts_parser_delete(scanner->parser);
+    free(scanner);
+}
+
+void ck_lint_scan_done(struct ck_lint_scan *scan)
+{
+    ck_arena_done(&scan->arena);
+    *scan = (struct ck_lint_scan){0};
+}
+
+/* ---- places ------------------------------------------------------------------------------ */
+
+/* Characters in the bytes before a place on its line; continuation bytes of UTF-8 do not count. */
+static uint32_t characters(const struct ck_source *source, uint32_t byte, uint32_t byte_column)
+{
+    uint32_t count = 0;
+    for (uint32_t i = byte - byte_column; i < byte; i++)
+        count += ((unsigned char)source->text[i] & 0xc0) != 0x80;
+    return count;
+}
+
+static struct ck_lint_place place_of(const struct ck_source *source, TSNode node)
+{
+    TSPoint start = ts_node_start_point(node);
+    TSPoint end = ts_node_end_point(node);
+    return (struct ck_lint_place){
+        .line = start.row + 1,
+        .column = characters(source, ts_node_start_byte(node), start.column) + 1,
+        .byte_column = start.column + 1,
+        .end_line = end.row + 1,
+        .end_column = characters(source, ts_node_end_byte(node), end.column) + 1,
+        .end_byte_column = end.column + 1,
+    };
+}
+
+/* The line that the node begins on. One that is too long is cut at a character's end. */
+static const char *line_of(const struct ck_source *source, struct ck_arena *arena, TSNode node, uint32_t *ret_length)
+{
+    uint32_t start = ts_node_start_byte(node) - ts_node_start_point(node).column;
+    const char *line = source->text + start;
+    const char *newline = memchr(line, '\n', source->length - start);
+    uint32_t length = newline != NULL ? (uint32_t)(newline - line) : source->length - start;
+    if (length > 0 && line[length - 1] == '\r')
+        length--;
+    if (length > CK_LINT_LINE_MAX) {
+        length = CK_LINT_LINE_MAX;
+        while (length > 0 && ((unsigned char)line[length] & 0xc0) == 0x80)
+            length--;
+    }
+    *ret_length = length;
+    return ck_arena_memdup(arena, line, length);
+}
+
+/* ---- what is kept ------------------------------------------------------------------------ */
+
+static bool keep_finding(const struct ck_source *source, const struct ck_lint_match *match, struct ck_lint_scan *scan)
+{
+    struct ck_lint_finding *finding = &scan->findings[scan->findings_count];
+    finding->rule = match->rule;
+    finding->place = place_of(source, match->site);
+    finding->name = match->resolved != NULL ? ck_arena_strdup(&scan->arena, match->resolved) : NULL;
+    finding->source = line_of(source, &scan->arena, match->site, &finding->source_length);
+    scan->findings_count++;
+    return finding->name != NULL && finding->source != NULL;
+}
+
+static int keep_findings(const struct ck_source *source, const struct ck_lint_matches *matches,
+                         struct ck_lint_scan *scan)
+{
+    uint32_t count = matches->count < CK_LINT_FINDINGS_MAX ? matches->count : CK_LINT_FINDINGS_MAX;
+    scan->findings_dropped = matches->count - count;
+    scan->findings = ck_arena_array(&scan->arena, count, sizeof *scan->findings);
+    if (scan->findings == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < count; i++)
+        if (!keep_finding(source, &matches->items[i], scan))
+            return -ENOMEM;
+    return 0;
+}
+
+static uint32_t count_markers(const struct ck_source *source)
+{
+    uint32_t count = 0;
+    const char *end = source->text + source->length;
+    for (const char *at = source->text; count < COMMENTS_MAX; at++, count++) {
+        at = memmem(at, (size_t)(end - at), CK_LINT_MARKER, strlen(CK_LINT_MARKER));
+        if (at == NULL)
+            break;
+    }
+    return count;
+}
+
+/* The comment that a marker stands in, each once; elsewhere it is a part of a string or of nothing. */
+static int keep_comments(const struct ck_source *source, struct ck_lint_scan *scan)
+{
+    uint32_t markers = count_markers(source);
+    uint32_t last_end = 0;
+    const char *end = source->text + source->length;
+    scan->comments = ck_arena_array(&scan->arena, markers, sizeof *scan->comments);
+    if (scan->comments == NULL)
+        return -ENOMEM;
+    for (const char *at = source->text; markers > 0; markers--, at++) {
+        at = memmem(at, (size_t)(end - at), CK_LINT_MARKER, strlen(CK_LINT_MARKER));
+        uint32_t byte = (uint32_t)(at - source->text);
+        TSNode node = ts_node_descendant_for_byte_range(source->root, byte, byte + 1);
+        if (!ck_node_is(node, "comment") || ts_node_start_byte(node) < last_end)
+            continue;
+        last_end = ts_node_end_byte(node);
+        struct ck_lint_comment *comment = &scan->comments[scan->comments_count++];
+        comment->place = place_of(source, node);
+        comment->length = last_end - ts_node_start_byte(node);
+        comment->text = ck_arena_memdup(&scan->arena, source->text + ts_node_start_byte(node), comment->length);
+        if (comment->text == NULL)
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+/* The first node in the tree that says what is broken. */
+static void note_broken(const struct ck_source *source, struct ck_lint_scan *scan)
+{
+    TSTreeCursor cursor = ts_tree_cursor_new(source->root);
+    TSNode node = source->root;
+    scan->broken = ts_node_has_error(source->root);
+    while (scan->broken && !ts_node_is_missing(node) && !ck_node_is(node, "ERROR")) {
+        if (!ts_tree_cursor_goto_first_child(&cursor))
+            break;
+        while (!ts_node_has_error(ts_tree_cursor_current_node(&cursor)) &&
+               !ts_node_is_missing(ts_tree_cursor_current_node(&cursor)) && ts_tree_cursor_goto_next_sibling(&cursor))
+            continue;
+        node = ts_tree_cursor_current_node(&cursor);
+    }
+    scan->broken_line = scan->broken ? ts_node_start_point(node).row + 1 : 0;
+    ts_tree_cursor_delete(&cursor);
+}
+
+/* ---- one file ---------------------------------------------------------------------------- */
+
+static enum ck_lint_skip look_at_bytes(const char *text, size_t length)
+{
+    if (length > CK_LINT_FILE_MAX_BYTES)
+        return CK_LINT_SKIP_LARGE;
+    if (memchr(text, '\0', length) != NULL)
+        return CK_LINT_SKIP_BINARY;
+    return ck_utf8_valid(text, length) ? CK_LINT_SCANNED : CK_LINT_SKIP_ENCODING;
+}
+
+/* An unused waiver is a finding too, so its marker alone makes a file worth parsing. */
+static bool is_worth_parsing(const struct ck_lint_program *program, const char *text, size_t length)
+{
+    return program->query != NULL && (ck_prefilter_may_match(program->ruleset->prefilter, text, length) ||
+                                      memmem(text, length, CK_LINT_MARKER, strlen(CK_LINT_MARKER)) != NULL);
+}
+
+static int scan_tree(struct ck_lint_scanner *scanner, struct ck_source *source, struct ck_lint_scan *scan)
+{
+    __attribute__((cleanup(ck_lint_matches_done))) struct ck_lint_matches matches = {0};
+    note_broken(source, scan);
+    int r = source->grammar->resolver->begin(source);
+    if (r < 0) {
+        scan->skip = CK_LINT_SKIP_MEMORY;
+        return 0;
+    }
+    r = ck_lint_match_all(source, scanner->cursor, &matches);
+    if (r == 0)
+        r = keep_findings(source, &matches, scan);
+    if (r == 0)
+        r = keep_comments(source, scan);
+    if (matches.deep || source->exhausted)
+        scan->skip = CK_LINT_SKIP_DEEP;
+    return r;
+}
+
+static int parse_and_scan(struct ck_lint_scanner *scanner, const struct ck_lint_program *program, const char *text,
+                          size_t length, struct ck_lint_scan *scan)
+{
+    __attribute__((cleanup(ck_arena_done))) struct ck_arena work = {.max_bytes = WORK_MAX_BYTES};
+    ts_parser_reset(scanner->parser);
+    if (!ts_parser_set_language(scanner->parser, program->grammar->language()))
+        return -ENOTSUP;
+    TSTree *tree = ts_parser_parse_string(scanner->parser, NULL, text, (uint32_t)length);
+    if (tree == NULL) {
+        scan->skip = CK_LINT_SKIP_TIME;
+        return 0;
+    }
+    struct ck_source source = {.text = text,
+                               .length = (uint32_t)length,
+                               .root = ts_tree_root_node(tree),
+                               .grammar = program->grammar,
+                               .program = program,
+                               .arena = &work};
+    scan->parsed = true;
+    int r = scan_tree(scanner, &source, scan);
+    ts_tree_delete(tree);
+    return r;
+}
+
+int ck_lint_scan(struct ck_lint_scanner *scanner, const struct ck_grammar *grammar, const char *text, size_t length,
+                 struct ck_lint_scan *ret_scan, struct choke_error *error)
+{
+    const struct ck_lint_program *program = &scanner->rules->programs[grammar->id];
+    struct ck_lint_scan scan = {.skip = look_at_bytes(text, length)};
+    int r = 0;
+    if (scan.skip == CK_LINT_SCANNED && is_worth_parsing(program, text, length))
+        r = parse_and_scan(scanner, program, text, length, &scan);
+    if (r < 0) {
+        ck_lint_scan_done(&scan);
+        return r == -ENOTSUP ? ck_error_set(error, CHOKE_NONE, ENOTSUP, "libtree-sitter cannot read the grammar of %s",
+                                            grammar->name)
+                             : ck_error_oom(error);
+    }
+    *ret_scan = scan;
+    return 0;
+}

@@ -1,0 +1,141 @@
+/*
+ * scope.h - scopes and what they bind, for the languages whose scopes nest (JavaScript, C); Bash uses one scope of it.
+ *
+ *   1. ck_scopes_new, with the types of nodes that the resolver tells apart.
+ *   2. While the tree is walked from the top (ck_walk_next): ck_scopes_enter where one begins; ck_scopes_bind for what a
+ *      scope declares; ck_scopes_assign for what is given to a name whose scope may be declared below.
+ *   3. ck_scopes_settle: the assignments find their scopes.
+ *   4. ck_scopes_find, then ck_slot_begin and ck_slot_end around the evaluation of what a name was given.
+ *
+ * A hostile file must not make this slow: a scope within CK_SCOPES_NESTED others is none, what a name may be is
+ * evaluated once, and each question has so much fuel and no more.
+ */
+#ifndef CK_LINT_SCOPE_H
+#define CK_LINT_SCOPE_H
+
+#include "lint/resolve.h"
+
+#define CK_SCOPES_NESTED 256
+
+/* A piece of the source. */
+struct ck_word {
+    const char *text;
+    uint32_t length;
+};
+
+/* What a name was given: a value, or members of a value (path "a.b"); without a value the name it stands for, and without
+ * that something unknown. */
+struct ck_binding {
+    struct ck_binding *next;
+    TSNode value;
+    const char *path;
+};
+
+/* A name in a scope. */
+struct ck_slot {
+    struct ck_slot *next; /* in its bucket */
+    struct ck_word word;
+    uint32_t scope;
+    uint32_t level; /* while it is evaluated: how many others were begun before */
+    struct ck_binding *first, *last;
+    struct ck_names *names; /* once it was evaluated */
+};
+
+/* Something about the node that starts there. */
+struct ck_fact {
+    uint32_t start;
+    const char *text;
+};
+
+struct ck_scope {
+    uint32_t start, end, parent, depth;
+    bool function;
+};
+
+struct ck_assignment;
+
+struct ck_scopes {
+    struct ck_source *source;
+    uint8_t *kinds; /* of each symbol of the grammar; 0: none of the resolver's */
+    uint32_t kinds_count;
+    struct ck_scope *items;
+    uint32_t count, capacity, current;
+    struct ck_slot **buckets;
+    uint32_t buckets_mask;
+    struct ck_assignment *assignments, *last_assignment;
+    struct ck_fact *facts;
+    uint32_t facts_count, facts_capacity;
+    uint32_t level, lowest; /* of the slots in evaluation: how many, and the lowest that was met again */
+    uint32_t fuel;
+    uint64_t spent;
+    bool failed; /* memory ran out */
+};
+
+struct ck_kind {
+    const char *type;
+    uint8_t kind; /* from 1 */
+};
+
+/* kinds ends with a type of NULL. NULL: memory ran out. The first scope is the whole file, and is current. */
+struct ck_scopes *ck_scopes_new(struct ck_source *source, const struct ck_kind *kinds);
+
+uint8_t ck_kind_of(const struct ck_scopes *scopes, TSNode node);
+
+/* The next node of a walk over everything, those above before those below; false at the end. Leaves the scopes that it has left. */
+bool ck_walk_next(struct ck_scopes *scopes, TSTreeCursor *cursor);
+
+/* Its index, which is current until the walk has left the node. */
+uint32_t ck_scopes_enter(struct ck_scopes *scopes, TSNode node, bool function);
+
+/* The nearest function around a scope, or the file. */
+uint32_t ck_scopes_function(const struct ck_scopes *scopes, uint32_t scope);
+
+/* The innermost scope around a place in the text. */
+uint32_t ck_scopes_at(const struct ck_scopes *scopes, uint32_t position);
+
+struct ck_word ck_word_of(const struct ck_scopes *scopes, TSNode node);
+bool ck_word_is(struct ck_word word, const char *text);
+
+/* value may be null (ts_node_is_null). */
+void ck_scopes_bind(struct ck_scopes *scopes, uint32_t scope, struct ck_word word, TSNode value, const char *path);
+
+void ck_scopes_assign(struct ck_scopes *scopes, struct ck_word word, TSNode value, const char *path);
+void ck_scopes_settle(struct ck_scopes *scopes);
+
+/* In that scope, else in those around it; NULL: nobody binds it. */
+struct ck_slot *ck_scopes_find(const struct ck_scopes *scopes, uint32_t scope, struct ck_word word);
+
+/* Once the scopes are settled: how many notes there are about a place, one after the other. */
+void ck_scopes_note(struct ck_scopes *scopes, uint32_t start, const char *text);
+uint32_t ck_scopes_facts(const struct ck_scopes *scopes, uint32_t start, const struct ck_fact **ret_facts);
+
+/* ---- evaluation -------------------------------------------------------------------------- */
+
+/* A new question: fuel again. ck_scopes_spend is false when it is used up. */
+void ck_scopes_refuel(struct ck_scopes *scopes);
+bool ck_scopes_spend(struct ck_scopes *scopes);
+
+/* True: evaluate every binding into names, then end. False: it is done, and ret_names has what is known. */
+struct ck_evaluation {
+    struct ck_slot *slot;
+    uint32_t lowest; /* of whoever is around it */
+    struct ck_names names;
+};
+bool ck_slot_begin(struct ck_scopes *scopes, struct ck_slot *slot, struct ck_evaluation *ret_evaluation,
+                   struct ck_names *names);
+void ck_slot_end(struct ck_scopes *scopes, struct ck_evaluation *evaluation, struct ck_names *names);
+
+/* Everything of one set into another. */
+void ck_names_join(struct ck_names *names, const struct ck_names *others);
+
+/* The n-th named child (from 0) that is no comment, and the last; null where there is none. */
+TSNode ck_node_nth(TSNode node, uint32_t n);
+TSNode ck_node_last(TSNode node);
+TSNode ck_node_field(TSNode node, const char *field);
+
+/* Has it a token of that text right below it? */
+bool ck_node_has_token(TSNode node, const char *token);
+
+extern const TSNode ck_node_none;
+
+#endif

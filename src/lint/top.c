@@ -1,0 +1,174 @@
+/*
+ * top.c - see top.h.
+ *
+ * Paths are only resolved to find their names beneath the top; what is read is opened by that name, from the top's
+ * descriptor, and there the kernel refuses every link.
+ */
+#include "lint/top.h"
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/quote.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define TRIES 128
+
+int ck_top_open(const struct ck_top *top, const char *path, int flags)
+{
+    uint64_t all = (uint64_t)flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+    struct open_how how = {.flags = all, .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_SYMLINKS};
+    /* EAGAIN: something was renamed during the look-up and the kernel could not be sure. */
+    for (int tries = 0; tries < TRIES; tries++) {
+        long fd = syscall(SYS_openat2, top->fd, path, &how, sizeof how);
+        if (fd >= 0)
+            return (int)fd;
+        if (errno != EAGAIN && errno != EINTR)
+            return -errno;
+    }
+    return -EAGAIN;
+}
+
+static int unreadable(const char *path, struct choke_error *error)
+{
+    int errnum = errno;
+    return ck_error_set(error, errnum == ENOMEM ? CHOKE_NONE : CHOKE_INVALID, errnum, "'%s' cannot be looked at: %s",
+                        CK_QUOTE(path), strerror(errnum));
+}
+
+/* The directory that a path stands in, without links, and its last name. */
+static int resolve_parent(const char *path, char *resolved, const char **ret_name)
+{
+    char parent[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    size_t length = slash == NULL ? 0 : slash == path ? 1 : (size_t)(slash - path);
+    if (length >= sizeof parent) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    memcpy(parent, path, length);
+    parent[length] = '\0';
+    *ret_name = slash != NULL ? slash + 1 : path;
+    return realpath(length > 0 ? parent : ".", resolved) != NULL ? 0 : -1;
+}
+
+/* An absolute path in which no link is left but perhaps the last name, and what is there. */
+static int resolve(const char *path, char resolved[PATH_MAX], struct stat *ret_status)
+{
+    const char *name;
+    if (lstat(path, ret_status) < 0)
+        return -1;
+    if (S_ISDIR(ret_status->st_mode))
+        return realpath(path, resolved) != NULL ? 0 : -1;
+    if (resolve_parent(path, resolved, &name) < 0)
+        return -1;
+    size_t length = strlen(resolved);
+    int more = snprintf(resolved + length, PATH_MAX - length, "%s%s", length > 1 ? "/" : "", name);
+    if (more < 0 || (size_t)more >= PATH_MAX - length) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    return 0;
+}
+
+/* What stands behind the top's own path, "" for the top itself; NULL where path is not beneath it. */
+static const char *behind(const char *top, const char *path)
+{
+    size_t length = strcmp(top, "/") == 0 ? 0 : strlen(top);
+    if (strncmp(top, path, length) != 0 || (path[length] != '/' && path[length] != '\0'))
+        return NULL;
+    path += length;
+    return path + strspn(path, "/");
+}
+
+/* Cuts the last name off; false at the root of the file system. */
+static bool go_up(char *path)
+{
+    char *slash = strrchr(path, '/');
+    if (slash == NULL || slash[1] == '\0')
+        return false;
+    slash[slash == path] = '\0';
+    return true;
+}
+
+static bool has_repository(const char *directory)
+{
+    char name[PATH_MAX + 8];
+    struct stat status;
+    (void)snprintf(name, sizeof name, "%s/.git", directory);
+    return lstat(name, &status) == 0;
+}
+
+static bool anyone_writes(const char *directory)
+{
+    struct stat status;
+    return stat(directory, &status) < 0 || (status.st_mode & S_IWOTH) != 0;
+}
+
+/* In place: from where the path stands to the top of its tree. */
+static void climb(char start[PATH_MAX])
+{
+    char directory[PATH_MAX], here[PATH_MAX];
+    bool above = false;
+    memcpy(directory, start, strlen(start) + 1);
+    do {
+        if (has_repository(directory) && !(above && anyone_writes(directory))) {
+            memcpy(start, directory, strlen(directory) + 1);
+            return;
+        }
+        above = true;
+    } while (go_up(directory));
+    if (getcwd(here, sizeof here) != NULL && behind(here, start) != NULL)
+        memcpy(start, here, strlen(here) + 1);
+}
+
+int ck_top_find(const char *root, const char *path, struct ck_top *ret_top, struct choke_error *error)
+{
+    char start[PATH_MAX];
+    struct stat status;
+    *ret_top = (struct ck_top){.fd = -1};
+    if (root != NULL) {
+        if (realpath(root, start) == NULL)
+            return unreadable(root, error);
+    } else {
+        if (resolve(path, start, &status) < 0)
+            return unreadable(path, error);
+        if (!S_ISDIR(status.st_mode))
+            (void)go_up(start);
+        climb(start);
+    }
+    ret_top->fd = open(start, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (ret_top->fd < 0)
+        return unreadable(start, error);
+    ret_top->path = strdup(start);
+    return ret_top->path == NULL ? ck_error_oom(error) : 0;
+}
+
+void ck_top_done(struct ck_top *top)
+{
+    free(top->path);
+    ck_fd_close(&top->fd);
+    top->path = NULL;
+}
+
+int ck_top_locate(const struct ck_top *top, const char *path, char *buffer, size_t size, struct stat *ret_status,
+                  struct choke_error *error)
+{
+    char resolved[PATH_MAX];
+    if (resolve(path, resolved, ret_status) < 0)
+        return unreadable(path, error);
+    const char *rest = behind(top->path, resolved);
+    if (rest == NULL)
+        return ck_error_set(error, CHOKE_INVALID, EINVAL, "'%s' lies outside of '%s'; lint one tree at a time",
+                            CK_QUOTE(path), CK_QUOTE(top->path));
+    (void)snprintf(buffer, size, "%s", rest);
+    return 0;
+}

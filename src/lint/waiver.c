@@ -1,0 +1,149 @@
+/*
+ * waiver.c - see waiver.h.
+ *
+ * A waiver that cannot be read must not pass for a comment: whoever wrote it believes that it holds, and whoever reviews
+ * it should see that it does not.
+ */
+#include "lint/waiver.h"
+
+#include "base/fd.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define DIGITS "0123456789"
+#define NUMBER_LENGTH 4
+#define BLANKS " \t"
+
+/* ---- records ----------------------------------------------------------------------------- */
+
+/* The number at the start of text, or -1. */
+static int number_of(const char *text)
+{
+    int number = 0;
+    for (int i = 0; i < NUMBER_LENGTH; i++) {
+        if (text[i] < '0' || text[i] > '9')
+            return -1;
+        number = number * 10 + (text[i] - '0');
+    }
+    return number;
+}
+
+static bool is_record(int directory_fd, const char *name)
+{
+    struct stat status;
+    size_t length = strlen(name);
+    return number_of(name) >= 0 && name[NUMBER_LENGTH] == '-' && length > 3 && strcmp(name + length - 3, ".md") == 0 &&
+           fstatat(directory_fd, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode) &&
+           status.st_size > 0;
+}
+
+void ck_lint_records_read(int base_fd, const char *adr_dir, struct ck_lint_records *ret_records)
+{
+    *ret_records = (struct ck_lint_records){.configured = adr_dir != NULL};
+    if (adr_dir == NULL)
+        return;
+    CK_FD fd = openat(base_fd, adr_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *stream = fd < 0 ? NULL : fdopendir(fd);
+    if (stream == NULL) {
+        ret_records->errnum = errno;
+        return;
+    }
+    int directory_fd = ck_fd_take(&fd);
+    for (const struct dirent *entry; (entry = readdir(stream)) != NULL;) {
+        int number = number_of(entry->d_name);
+        if (is_record(directory_fd, entry->d_name))
+            ret_records->have[number / 8] |= (unsigned char)(1U << (number % 8));
+    }
+    (void)closedir(stream);
+}
+
+bool ck_lint_records_have(const struct ck_lint_records *records, const char *number)
+{
+    int n = number_of(number);
+    return n >= 0 && (records->have[n / 8] >> (n % 8) & 1) != 0;
+}
+
+/* ---- waivers ----------------------------------------------------------------------------- */
+
+/* The next word, which ends at a blank, a comma or the end of the line. */
+static size_t next_word(const char **at)
+{
+    *at += strspn(*at, BLANKS ",");
+    return strcspn(*at, BLANKS ",\r\n");
+}
+
+static bool is_word(const char *at, size_t length, const char *word)
+{
+    return strlen(word) == length && memcmp(at, word, length) == 0;
+}
+
+/* "ADR-0003", perhaps with a mark of punctuation behind it. */
+static bool is_citation(const char *at, size_t length)
+{
+    return length >= 4 + NUMBER_LENGTH && memcmp(at, "ADR-", 4) == 0 && strspn(at + 4, DIGITS) == NUMBER_LENGTH &&
+           (length == 4 + NUMBER_LENGTH || (length == 5 + NUMBER_LENGTH && strchr(":;.", at[length - 1]) != NULL));
+}
+
+static const char *add_rule(struct ck_waiver *waiver, const char *at, size_t length)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz" DIGITS "-";
+    if (strspn(at, letters) < length || length >= CK_WAIVER_ID_MAX)
+        return "a rule's name is made of small letters, digits and dashes";
+    if (waiver->rule_count == CK_WAIVER_MAX_RULES)
+        return "it names too many rules";
+    memcpy(waiver->rules[waiver->rule_count], at, length);
+    waiver->rules[waiver->rule_count++][length] = '\0';
+    return NULL;
+}
+
+static const char *parse(struct ck_waiver *waiver, const char *at)
+{
+    size_t length = next_word(&at);
+    if (!is_word(at, length, "allow"))
+        return "'allow' must follow";
+    at += length;
+    for (;;) {
+        length = next_word(&at);
+        if (length == 0 || is_citation(at, length))
+            break;
+        const char *fault = add_rule(waiver, at, length);
+        if (fault != NULL)
+            return fault;
+        at += length;
+    }
+    if (length == 0)
+        return "it cites no decision record";
+    if (waiver->rule_count == 0)
+        return "it names no rule";
+    memcpy(waiver->adr, at + 4, NUMBER_LENGTH);
+    return NULL;
+}
+
+void ck_waiver_parse(const struct ck_lint_comment *comment, struct ck_waiver *ret_waiver)
+{
+    const char *marker = strstr(comment->text, CK_LINT_MARKER);
+    *ret_waiver = (struct ck_waiver){.place = comment->place};
+    /* A NUL in the comment would hide it. */
+    ret_waiver->fault = marker == NULL ? "it cannot be read" : parse(ret_waiver, marker + strlen(CK_LINT_MARKER));
+    if (ret_waiver->fault == NULL && strstr(marker + 1, CK_LINT_MARKER) != NULL)
+        ret_waiver->fault = "a second waiver stands in the same comment";
+}
+
+bool ck_waiver_serves(struct ck_waiver *waiver, const char *rule, const struct ck_lint_place *place)
+{
+    uint32_t first = waiver->place.line, last = waiver->place.end_line;
+    bool here = (place->line >= first && place->line <= last) || (place->end_line >= first && place->end_line <= last);
+    if (!here || waiver->fault != NULL)
+        return false;
+    for (unsigned i = 0; i < waiver->rule_count; i++)
+        if (strcmp(waiver->rules[i], rule) == 0) {
+            waiver->used[i] = true;
+            return true;
+        }
+    return false;
+}

@@ -1,0 +1,51 @@
+/*
+ * waiver.h - a comment on the line of a finding that takes it back, and says by which decision:
+ *
+ *   subprocess.run(["ls"])  # chokepoint-lint: allow py-subprocess ADR-0003 and more words
+ *
+ * Several rules may stand before the record, with commas or blanks between them. A waiver serves the findings that begin
+ * or end on a line of the comment. It is a finding itself if it is malformed, names a rule that does not exist, cites a
+ * record that does not exist, or serves no finding.
+ */
+#ifndef CK_LINT_WAIVER_H
+#define CK_LINT_WAIVER_H
+
+#include "chokepoint.h"
+
+#include "base/arena.h"
+#include "lint/scan.h"
+
+#include <stdbool.h>
+
+#define CK_WAIVER_MAX_RULES 16
+#define CK_WAIVER_ID_MAX 64
+
+/* The decision records of a directory, by number: files NNNN-*.md that are not empty. */
+struct ck_lint_records {
+    bool configured;
+    int errnum;                    /* why the directory cannot be read, or 0 */
+    unsigned char have[10000 / 8]; /* bit by number */
+};
+
+/* adr_dir NULL: none is configured. */
+void ck_lint_records_read(int base_fd, const char *adr_dir, struct ck_lint_records *ret_records);
+
+/* number is four digits. */
+bool ck_lint_records_have(const struct ck_lint_records *records, const char *number);
+
+struct ck_waiver {
+    struct ck_lint_place place;
+    char rules[CK_WAIVER_MAX_RULES][CK_WAIVER_ID_MAX];
+    bool used[CK_WAIVER_MAX_RULES];
+    unsigned rule_count;
+    char adr[5];
+    const char *fault; /* NULL: it is well formed */
+};
+
+/* Never fails: what cannot be read has a fault. */
+void ck_waiver_parse(const struct ck_lint_comment *comment, struct ck_waiver *ret_waiver);
+
+/* Does it serve a finding of this rule at this place? Marks it as used if so. */
+bool ck_waiver_serves(struct ck_waiver *waiver, const char *rule, const struct ck_lint_place *place);
+
+#endif

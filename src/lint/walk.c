@@ -1,0 +1,335 @@
+/*
+ * walk.c - see walk.h.
+ *
+ * A directory is read to its end and closed before the next is opened, and each is opened by its path from the top: no
+ * depth of nesting costs a descriptor or a stack frame. What is still to be read waits in a list. openat2 refuses every
+ * link on the way, so a directory that is exchanged for a link while we look leads nowhere.
+ *
+ * The order in which a file system hands out names is its own affair; the files are sorted at the end.
+ */
+#include "lint/walk.h"
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/quote.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define ARENA_MAX_BYTES ((size_t)1 << 30)
+#define IGNORE_FILE ".gitignore"
+
+/* A directory that is still to be read. */
+struct pending {
+    struct pending *next;
+    const char *path; /* from the top; "" is the top itself */
+    const char *shown;
+    const struct ck_ignore *ignore; /* of the directories above */
+};
+
+/* ---- lists ------------------------------------------------------------------------------- */
+
+void ck_walk_init(struct ck_walk *walk, const struct ck_top *top, const struct ck_ignore *exclude, bool no_gitignore)
+{
+    *walk = (struct ck_walk){.top = top, .exclude = exclude, .no_gitignore = no_gitignore};
+    walk->arena.max_bytes = ARENA_MAX_BYTES;
+}
+
+/* Room for one more; the items move. */
+static void *grown(void *items, size_t count, size_t *capacity, size_t element_bytes)
+{
+    if (count < *capacity)
+        return items;
+    size_t wanted = *capacity == 0 ? 64 : *capacity * 2;
+    void *moved = reallocarray(items, wanted, element_bytes);
+    if (moved != NULL)
+        *capacity = wanted;
+    return moved;
+}
+
+int ck_walk_skip(struct ck_walk *walk, struct ck_walk_skip skip)
+{
+    struct ck_walk_skip *skips = grown(walk->skips, walk->skip_count, &walk->skip_capacity, sizeof *skips);
+    if (skips == NULL)
+        return -ENOMEM;
+    walk->skips = skips;
+    skip.path = ck_arena_strdup(&walk->arena, skip.path);
+    skip.shown = ck_arena_strdup(&walk->arena, skip.shown);
+    skip.reason = ck_arena_strdup(&walk->arena, skip.reason);
+    if (skip.path == NULL || skip.shown == NULL || skip.reason == NULL)
+        return -ENOMEM;
+    skips[walk->skip_count++] = skip;
+    return 0;
+}
+
+static int add_file(struct ck_walk *walk, const char *path, const char *shown, bool named)
+{
+    struct ck_walk_file *files = grown(walk->files, walk->file_count, &walk->file_capacity, sizeof *files);
+    if (files == NULL)
+        return -ENOMEM;
+    walk->files = files;
+    files[walk->file_count++] = (struct ck_walk_file){.path = path, .shown = shown, .named = named};
+    return 0;
+}
+
+/* ---- one directory ----------------------------------------------------------------------- */
+
+/* "a" and "b" give "a/b"; "" and "b" give "b". */
+static const char *join(struct ck_walk *walk, const char *directory, const char *name)
+{
+    size_t length = strlen(directory);
+    bool slash = length > 0 && directory[length - 1] != '/';
+    return ck_arena_printf(&walk->arena, "%s%s%s", directory, slash ? "/" : "", name);
+}
+
+static int skip_directory(struct ck_walk *walk, const struct pending *directory, const char *reason, bool unseen)
+{
+    bool top = directory->path[0] == '\0', here = directory->shown[0] == '\0';
+    return ck_walk_skip(
+        walk, (struct ck_walk_skip){top ? "." : directory->path, here ? "." : directory->shown, reason, unseen});
+}
+
+static int skip_ignore_file(struct ck_walk *walk, const struct pending *directory, const char *reason)
+{
+    const char *path = join(walk, directory->path, IGNORE_FILE);
+    const char *shown = join(walk, directory->shown, IGNORE_FILE);
+    bool good = path != NULL && shown != NULL;
+    return good ? ck_walk_skip(walk, (struct ck_walk_skip){path, shown, reason, false}) : -ENOMEM;
+}
+
+/* As Git does, a .gitignore that is a link is not read. One that cannot be taken as a whole leaves nothing out. */
+static int read_ignore(struct ck_walk *walk, const struct pending *directory, int directory_fd,
+                       const struct ck_ignore **ret_ignore)
+{
+    struct stat status;
+    char *text;
+    size_t length;
+    CK_FD fd = openat(directory_fd, IGNORE_FILE, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+    *ret_ignore = directory->ignore;
+    if (fd < 0 || fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))
+        return 0;
+    int r = ck_fd_read_text(fd, CK_IGNORE_MAX_BYTES, &text, &length);
+    if (r == -ENOMEM)
+        return r;
+    if (r < 0)
+        return skip_ignore_file(walk, directory, r == -EFBIG ? "a .gitignore that is too large" : "cannot be read");
+    size_t base = directory->path[0] == '\0' ? 0 : strlen(directory->path) + 1;
+    r = ck_ignore_parse(&walk->arena, directory->ignore, base, text, length, ret_ignore);
+    free(text);
+    return r == -E2BIG ? skip_ignore_file(walk, directory, "a .gitignore with too many patterns") : r;
+}
+
+static unsigned char entry_type(int directory_fd, const struct dirent *entry)
+{
+    struct stat status;
+    if (entry->d_type != DT_UNKNOWN)
+        return entry->d_type;
+    if (fstatat(directory_fd, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+        return DT_UNKNOWN;
+    return (unsigned char)IFTODT(status.st_mode);
+}
+
+static int push(struct ck_walk *walk, struct pending **stack, struct pending directory)
+{
+    struct pending *waiting = ck_arena_alloc(&walk->arena, sizeof *waiting);
+    if (waiting == NULL)
+        return -ENOMEM;
+    directory.next = *stack;
+    *waiting = directory;
+    *stack = waiting;
+    return 0;
+}
+
+/* What is neither file nor directory: a word why it is passed over. */
+static const char *reason_for(unsigned char type)
+{
+    return type == DT_LNK ? "a symbolic link" : type == DT_UNKNOWN ? "cannot be looked at" : "not a regular file";
+}
+
+static int take_entry(struct ck_walk *walk, const struct pending *directory, struct pending **stack, const char *name,
+                      unsigned char type)
+{
+    bool is_directory = type == DT_DIR;
+    if (is_directory && strcmp(name, ".git") == 0)
+        return 0;
+    const char *path = join(walk, directory->path, name);
+    const char *shown = join(walk, directory->shown, name);
+    if (path == NULL || shown == NULL)
+        return -ENOMEM;
+    if (ck_ignored(walk->exclude, path, is_directory)) {
+        walk->excluded++;
+        return 0;
+    }
+    if (ck_ignored(directory->ignore, path, is_directory)) {
+        walk->ignored++;
+        return 0;
+    }
+    if (is_directory)
+        return push(walk, stack, (struct pending){.path = path, .shown = shown, .ignore = directory->ignore});
+    if (type == DT_REG)
+        return add_file(walk, path, shown, false);
+    return ck_walk_skip(walk, (struct ck_walk_skip){path, shown, reason_for(type), false});
+}
+
+static int read_entries(struct ck_walk *walk, const struct pending *directory, struct pending **stack, DIR *stream)
+{
+    const struct dirent *entry;
+    while (errno = 0, (entry = readdir(stream)) != NULL) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        if (walk->entries++ >= CK_WALK_MAX_ENTRIES)
+            return -E2BIG;
+        int r = take_entry(walk, directory, stack, entry->d_name, entry_type(dirfd(stream), entry));
+        if (r < 0)
+            return r;
+    }
+    return errno == 0 ? 0 : skip_directory(walk, directory, strerror(errno), true);
+}
+
+static int read_directory(struct ck_walk *walk, struct pending *directory, struct pending **stack)
+{
+    const char *path = directory->path[0] != '\0' ? directory->path : ".";
+    CK_FD fd = ck_top_open(walk->top, path, O_RDONLY | O_DIRECTORY);
+    if (fd < 0) {
+        /* A link stands there now, or it went away meanwhile: then there is nothing to look at. */
+        bool gone = fd == -ELOOP || fd == -ENOENT || fd == -ENOTDIR;
+        return skip_directory(walk, directory, strerror(-fd), !gone);
+    }
+    int r = walk->no_gitignore ? 0 : read_ignore(walk, directory, fd, &directory->ignore);
+    if (r < 0)
+        return r;
+    DIR *stream = fdopendir(fd);
+    if (stream == NULL)
+        return -errno;
+    (void)ck_fd_take(&fd);
+    r = read_entries(walk, directory, stack, stream);
+    (void)closedir(stream);
+    return r;
+}
+
+/* ---- what the caller named --------------------------------------------------------------- */
+
+/* The patterns of the directories from the top down to the one that holds path; what they say of path itself is not asked. */
+static int ignore_above(struct ck_walk *walk, const char *path, const struct ck_ignore **ret_ignore)
+{
+    struct pending directory = {.path = "", .shown = ""};
+    int r = 0;
+    for (const char *at = path; r == 0 && at != NULL && path[0] != '\0';) {
+        const char *open_path = directory.path[0] != '\0' ? directory.path : ".";
+        CK_FD fd = ck_top_open(walk->top, open_path, O_RDONLY | O_DIRECTORY);
+        if (fd >= 0)
+            r = read_ignore(walk, &directory, fd, &directory.ignore);
+        const char *slash = strchr(at, '/');
+        at = slash != NULL ? slash + 1 : NULL;
+        if (slash == NULL)
+            break;
+        directory.path = directory.shown = ck_arena_memdup(&walk->arena, path, (size_t)(slash - path));
+        if (directory.path == NULL)
+            return -ENOMEM;
+    }
+    *ret_ignore = directory.ignore;
+    return r;
+}
+
+static int add_directory(struct ck_walk *walk, const char *path, const char *shown)
+{
+    struct pending *stack = NULL;
+    struct pending first = {.path = path, .shown = strcmp(shown, ".") == 0 ? "" : shown};
+    int r = walk->no_gitignore ? 0 : ignore_above(walk, path, &first.ignore);
+    if (r == 0)
+        r = push(walk, &stack, first);
+    while (r == 0 && stack != NULL) {
+        struct pending *directory = stack;
+        stack = directory->next;
+        r = read_directory(walk, directory, &stack);
+    }
+    return r;
+}
+
+static int add_named(struct ck_walk *walk, const char *path, const char *shown, unsigned char type)
+{
+    if (ck_ignored_within(walk->exclude, path, type == DT_DIR)) {
+        walk->excluded++;
+        return 0;
+    }
+    if (type == DT_DIR)
+        return add_directory(walk, path, shown);
+    if (type == DT_REG)
+        return add_file(walk, path, shown, true);
+    return ck_walk_skip(walk, (struct ck_walk_skip){path, shown, reason_for(type), false});
+}
+
+/* "./a//b/" as people write it, "a//b"; the bytes in between stay. */
+static const char *tidy(struct ck_walk *walk, const char *path)
+{
+    while (path[0] == '.' && path[1] == '/')
+        path += 1 + strspn(path + 1, "/");
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    return length == 0 ? "." : ck_arena_memdup(&walk->arena, path, length);
+}
+
+int ck_walk_add(struct ck_walk *walk, const char *path, struct choke_error *error)
+{
+    char beneath[PATH_MAX];
+    struct stat status;
+    int r = ck_top_locate(walk->top, path, beneath, sizeof beneath, &status, error);
+    if (r < 0)
+        return r;
+    const char *kept = ck_arena_strdup(&walk->arena, beneath);
+    const char *shown = tidy(walk, path);
+    if (kept == NULL || shown == NULL)
+        return ck_error_oom(error);
+    r = add_named(walk, kept, shown, (unsigned char)IFTODT(status.st_mode));
+    if (r == -E2BIG)
+        return ck_error_set(error, CHOKE_INVALID, E2BIG, "'%s' has more than %zu files; lint a part of it",
+                            CK_QUOTE(path), CK_WALK_MAX_ENTRIES);
+    return r < 0 ? ck_error_set(error, CHOKE_NONE, -r, "'%s' cannot be walked: %s", CK_QUOTE(path), strerror(-r)) : 0;
+}
+
+/* ---- the result -------------------------------------------------------------------------- */
+
+/* One that was named comes before the same one that was met. */
+static int compare_files(const void *left, const void *right)
+{
+    const struct ck_walk_file *a = left;
+    const struct ck_walk_file *b = right;
+    int order = strcmp(a->path, b->path);
+    return order != 0 ? order : (int)b->named - (int)a->named;
+}
+
+static int compare_skips(const void *left, const void *right)
+{
+    const struct ck_walk_skip *a = left;
+    const struct ck_walk_skip *b = right;
+    int order = strcmp(a->path, b->path);
+    return order != 0 ? order : strcmp(a->reason, b->reason);
+}
+
+void ck_walk_sort(struct ck_walk *walk)
+{
+    size_t kept = 0;
+    if (walk->file_count > 0)
+        qsort(walk->files, walk->file_count, sizeof *walk->files, compare_files);
+    if (walk->skip_count > 0)
+        qsort(walk->skips, walk->skip_count, sizeof *walk->skips, compare_skips);
+    for (size_t i = 0; i < walk->file_count; i++)
+        if (kept == 0 || strcmp(walk->files[kept - 1].path, walk->files[i].path) != 0)
+            walk->files[kept++] = walk->files[i];
+    walk->file_count = kept;
+}
+
+void ck_walk_done(struct ck_walk *walk)
+{
+    free(walk->files);
+    free(walk->skips);
+    ck_arena_done(&walk->arena);
+    *walk = (struct ck_walk){0};
+}

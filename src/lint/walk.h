@@ -1,0 +1,63 @@
+/*
+ * walk.h - from paths to the files that are scanned.
+ *
+ *   1. ck_walk_add, for each path that the caller named: a file, or a directory and all beneath it.
+ *   2. ck_walk_sort: by path, each once.
+ *   3. ck_walk_done frees all of it.
+ *
+ * No link is followed, neither now nor when a file is opened later (top.h), so nothing outside of the top is ever
+ * read. What is passed over is in the list of skips with its reason, but for what .gitignore or the configuration leaves out:
+ * that is counted. A directory named .git is not entered.
+ */
+#ifndef CK_LINT_WALK_H
+#define CK_LINT_WALK_H
+
+#include "chokepoint.h"
+
+#include "base/arena.h"
+#include "lint/ignore.h"
+#include "lint/top.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define CK_WALK_MAX_ENTRIES ((size_t)4 << 20)
+
+struct ck_walk_file {
+    const char *path;  /* from the top */
+    const char *shown; /* as the caller would write it */
+    bool named;        /* the caller named this very file */
+};
+
+struct ck_walk_skip {
+    const char *path; /* from the top */
+    const char *shown;
+    const char *reason; /* a word or two */
+    bool unseen;        /* there may be sources in it that nobody has looked at */
+};
+
+struct ck_walk {
+    struct ck_arena arena; /* the strings and the patterns */
+    const struct ck_top *top;
+    const struct ck_ignore *exclude; /* from the configuration; for named files too */
+    bool no_gitignore;
+    struct ck_walk_file *files;
+    size_t file_count, file_capacity;
+    struct ck_walk_skip *skips;
+    size_t skip_count, skip_capacity;
+    size_t ignored, excluded; /* files and directories that were left out */
+    size_t entries;           /* seen so far */
+};
+
+void ck_walk_init(struct ck_walk *walk, const struct ck_top *top, const struct ck_ignore *exclude, bool no_gitignore);
+
+/* A path that does not exist, or lies outside of the top, is a failure. */
+int ck_walk_add(struct ck_walk *walk, const char *path, struct choke_error *error);
+
+/* Also for others who find out later that a file cannot be scanned. The strings are copied. 0 or -ENOMEM. */
+int ck_walk_skip(struct ck_walk *walk, struct ck_walk_skip skip);
+
+void ck_walk_sort(struct ck_walk *walk);
+void ck_walk_done(struct ck_walk *walk);
+
+#endif

@@ -1,0 +1,42 @@
+//: posix_spawn
+int f(pid_t *p, char **a, char **e) { return posix_spawn(p, "/bin/ls", NULL, NULL, a, e); }  //> c-spawn
+//: posix_spawnp
+int f(pid_t *p, char **a, char **e) { return posix_spawnp(p, "ls", NULL, NULL, a, e); }  //> c-spawn
+//: pidfd_spawn
+int f(int *p, char **a, char **e) { return pidfd_spawn(p, "/bin/ls", NULL, NULL, a, e); }  //> c-spawn
+//: pidfd_spawnp
+int f(int *p, char **a, char **e) { return pidfd_spawnp(p, "ls", NULL, NULL, a, e); }  //> c-spawn
+//: in parentheses
+int f(pid_t *p, char **a) { return (posix_spawn)(p, "/bin/ls", 0, 0, a, 0); }  //> c-spawn
+//: pointer
+int f(pid_t *p, char **a) {
+    __auto_type go = posix_spawnp;
+    return go(p, "ls", 0, 0, a, 0);  //> c-spawn
+}
+//: pointer with an address taken
+int f(pid_t *p, char **a) {
+    __typeof__(&posix_spawn) go = &posix_spawn;  //> c-spawn@35
+    return (*go)(p, "/bin/ls", 0, 0, a, 0);
+}
+//: macro
+#define GO posix_spawn
+int f(pid_t *p, char **a) { return GO(p, "/bin/ls", 0, 0, a, 0); }  //> c-spawn
+//: macro with a call
+#define GO(p, a) posix_spawnp(p, (a)[0], 0, 0, a, environ)  //> c-spawn
+//: member
+void f(struct ops *o) { o->spawn = posix_spawn; }  //> c-spawn
+//: handed over
+void f(void) { hook(&posix_spawn, 0); }  //> c-spawn
+//: over lines
+int f(pid_t *p, char **a) {
+    int r = posix_spawn(  //> c-spawn
+        p, "/bin/ls",
+        NULL, NULL, a, environ);
+    return r;
+}
+//: looked up by name
+void *f(void *h) { return dlsym(h, "posix_spawnp"); }  //> c-dlsym
+//: attributes alone create nothing
+int f(posix_spawnattr_t *a) { return posix_spawnattr_init(a); }
+//: file actions alone create nothing
+int f(posix_spawn_file_actions_t *a) { return posix_spawn_file_actions_addclose(a, 3); }

@@ -1,0 +1,3 @@
+//: common module with its own extension
+import cp = require('child_process');
+cp.exec('ls');  //> js-child-process

@@ -1,0 +1,3 @@
+//: module with its own extension
+import { exec } from 'node:child_process';
+exec('ls');  //> js-child-process

@@ -1,0 +1,106 @@
+"""A tree to lint, and the linter: how it is called, and what its JSON must look like whatever it found."""
+import json
+import pathlib
+import pty
+import os
+
+SHELL = "import os\nos.system('ls')\n"  # what a rule is about, in two lines
+SHELL_RULE = "python-shell-call"
+PROCESS = "import subprocess\nsubprocess.run(['ls'])\n"  # creates a process, and nothing worse
+PROCESS_RULE = "python-subprocess"
+
+REPORT = {"version", "clean", "top", "config", "errors", "warnings", "notes", "dropped", "waived", "allowed", "files",
+          "bytes", "ignored", "excluded", "findings", "skipped"}
+FINDING = {"severity", "rule", "path", "name", "line", "column", "byte_column", "end_line", "end_column",
+           "end_byte_column", "found", "message", "instead", "source"}
+COUNTS = {"error": "errors", "warning": "warnings", "note": "notes"}
+
+
+def check_shape(document, status) -> None:
+    assert set(document) == REPORT
+    assert document["clean"] == (status == 0)
+    assert document["clean"] == (document["errors"] + document["warnings"] + document["dropped"] == 0)
+    for severity, name in COUNTS.items():
+        assert document[name] == sum(one["severity"] == severity for one in document["findings"])
+    for one in document["findings"]:
+        assert set(one) == FINDING
+        assert one["severity"] in COUNTS and one["rule"] and one["message"] and one["instead"]
+        assert (one["line"] is None) == (one["source"] is None)
+        if one["line"] is not None:
+            assert (one["line"], one["column"]) <= (one["end_line"], one["end_column"])
+            assert one["column"] <= one["byte_column"]
+    for one in document["skipped"]:
+        assert set(one) == {"path", "reason"} and one["reason"]
+
+
+class Tree:
+    """The root of a box, as the tree that is looked at."""
+
+    def __init__(self, box):
+        self.box, self.top = box, box.root
+
+    def write(self, path, text=SHELL, mode=0o644) -> pathlib.Path:
+        path = self.top / path
+        missing = [parent for parent in path.parents if not parent.exists()]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        for parent in missing:
+            self.box.own(parent)
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return self.box.own(path, mode)
+
+    def configure(self, text="", name=".chokepoint-lint.yaml") -> pathlib.Path:
+        return self.write(name, "version: 1\n" + text)
+
+    def repository(self) -> None:
+        self.box.own(self.top)
+        (self.top / ".git").mkdir()
+        self.box.own(self.top / ".git")
+
+    def call(self, *words, **keywords):
+        keywords.setdefault("cwd", self.top)
+        return self.box.call([self.box.command, "lint", *map(os.fspath, words)], **keywords)
+
+    def lint(self, *words, status=None, **keywords):
+        """The JSON document."""
+        answer = self.call("--format", "json", *words, **keywords)
+        document = json.loads(answer.out)
+        assert answer.status in (0, 1), document
+        check_shape(document, answer.status)
+        assert status is None or answer.status == status, document
+        return document
+
+    def found(self, *words, **keywords) -> list:
+        """[(path, rule)], in the order of the report."""
+        return [(one["path"], one["rule"]) for one in self.lint(*words, **keywords)["findings"]]
+
+    def paths(self, *words, **keywords) -> list:
+        return sorted({path for path, _ in self.found(*words, **keywords)})
+
+    def refused(self, *words, **keywords) -> str:
+        """The message of a run that has no report; the same in both forms."""
+        plain = self.call(*words, **keywords)
+        assert plain.status == 125 and plain.out == b"", plain
+        lines = plain.err.decode().splitlines()
+        assert len(lines) == 1 and lines[0].startswith("chokepoint: "), lines
+        document = json.loads(self.call("--format", "json", *words, **keywords).out)
+        assert set(document) == {"error"}
+        assert lines[0].removeprefix("chokepoint: ").startswith(document["error"]["message"])
+        return document["error"]["message"]
+
+    def on_a_terminal(self, *words, **env) -> bytes:
+        master, slave = pty.openpty()
+        process = self.box.popen([self.box.command, "lint", *words], raw=True, cwd=self.top, stdout=slave,
+                                 env=self.box.environment(**env))
+        os.close(slave)
+        said = b""
+        while True:
+            try:
+                piece = os.read(master, 65536)
+            except OSError:  # the other end is gone
+                break
+            if not piece:
+                break
+            said += piece
+        os.close(master)
+        process.wait()
+        return said
