@@ -175,15 +175,26 @@ void ck_audit_refused(struct choke_job *job, const struct choke_request *request
         ck_audit_lost(job, &error);
 }
 
-void ck_audit_outcome(struct choke_job *job)
+/* What follows an intent. */
+static void record_more(struct choke_job *job, int written)
 {
     struct choke_error error = {0};
     uint64_t seq;
-    if (!job->intended)
-        return;
-    int result = ck_audit_write_outcome(job) < 0 ? ck_error_oom(&error) : append(job->context, &seq, &error);
+    int result = written < 0 ? ck_error_oom(&error) : append(job->context, &seq, &error);
     if (result < 0)
         ck_audit_lost(job, &error);
+}
+
+void ck_audit_outcome(struct choke_job *job)
+{
+    if (job->intended)
+        record_more(job, ck_audit_write_outcome(job));
+}
+
+void ck_audit_egress(struct choke_job *job, const struct ck_gate_event *event)
+{
+    if (job->intended)
+        record_more(job, ck_audit_write_egress(job, event));
 }
 
 int ck_audit_sync(struct choke_context *context, struct choke_error *error)

@@ -13,6 +13,7 @@
 
 struct choke_context;
 struct choke_job;
+struct ck_gate_event;
 struct ck_stream_hashes;
 
 struct ck_audit {
@@ -54,6 +55,9 @@ int ck_audit_intent(struct choke_job *job, const struct choke_request *request, 
 void ck_audit_refused(struct choke_job *job, const struct choke_request *request, struct ck_plan *plan);
 void ck_audit_outcome(struct choke_job *job);
 
+/* A decision of the proxy about a connection of the job's. */
+void ck_audit_egress(struct choke_job *job, const struct ck_gate_event *event);
+
 /* All that was recorded is durable; a negative errno with words. */
 int ck_audit_sync(struct choke_context *context, struct choke_error *error);
 
@@ -67,6 +71,7 @@ int ck_audit_write_call(struct choke_job *job, const struct choke_request *reque
                         const char *kind);
 void ck_audit_write_end(struct choke_job *job);
 int ck_audit_write_outcome(struct choke_job *job);
+int ck_audit_write_egress(struct choke_job *job, const struct ck_gate_event *event);
 
 /* Takes its place in front of the caller's callback. */
 void ck_audit_listen(struct choke_job *job);

@@ -304,6 +304,32 @@ static void write_who(struct ck_json *json, const struct choke_job *job)
     ck_json_word(json, "probe", job->probe[0] != '\0' ? job->probe : NULL);
 }
 
+/* What was asked for is the tool's own text: it may carry a credential out. */
+int ck_audit_write_egress(struct choke_job *job, const struct ck_gate_event *event)
+{
+    static const char *const verdicts[] = {[CK_GATE_OPENED] = "allowed",
+                                           [CK_GATE_REFUSED] = "refused",
+                                           [CK_GATE_FAILED] = "failed",
+                                           [CK_GATE_CLOSED] = "closed"};
+    struct ck_json *json = &job->context->audit.record.body;
+    if (ck_record_start(&job->context->audit.record, CK_AUDIT_KIND_EGRESS) < 0)
+        return -ENOMEM;
+    ck_json_number(json, "intent", job->intent);
+    write_who(json, job);
+    ck_json_text(json, "tool", job->result->tool_name);
+    ck_json_word(json, "verdict", verdicts[event->verdict]);
+    ck_json_number(json, "connection", event->connection);
+    ck_json_word(json, "protocol", event->protocol);
+    write_safe(json, "host", event->host);
+    ck_json_number(json, "port", event->port);
+    ck_json_text(json, "egress_rule", event->rule);
+    ck_json_word(json, "address", event->address);
+    ck_json_word(json, "reason", event->reason);
+    ck_json_number(json, "sent_bytes", event->up_bytes);
+    ck_json_number(json, "received_bytes", event->down_bytes);
+    return 0;
+}
+
 /* Where a refusal came first, what was not reached is null. */
 int ck_audit_write_call(struct choke_job *job, const struct choke_request *request, struct ck_plan *plan,
                         const char *kind)

@@ -57,12 +57,13 @@ static void dispatch(void *data)
     (void)ck_proxy_dispatch(&context->proxy);
 }
 
-/* Everything that the proxy decides about the run comes through here, once: the place for whoever keeps a record of it. */
+/* Everything that the proxy decides about the run comes through here, once. */
 static void decided(void *data, const struct ck_gate_event *event)
 {
     struct choke_job *job = data;
     bool bounded = strcmp(event->reason, "bytes") == 0 || strcmp(event->reason, "connections") == 0;
     job->egress.spent = job->egress.spent || (event->verdict == CK_GATE_REFUSED && bounded);
+    ck_audit_egress(job, event);
     ck_event_egress(job, event);
 }
 

@@ -20,7 +20,7 @@
  *   refused   a call that was never run
  *   repair    torn_bytes, torn_hash, reason: what stands between the record before and this one is what is left of a
  *             write that did not get to its end
- *   egress    reserved
+ *   egress    a decision about a connection of a run, or the end of one; intent is the seq of the run's
  *
  * A TORN TAIL
  *
