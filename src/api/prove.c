@@ -97,7 +97,7 @@ static int run_proof(struct choke_context *context, const struct ck_plan *plan, 
                      struct choke_error *error)
 {
     CK_FD out = open("/dev/null", O_RDWR | O_CLOEXEC);
-    const struct ck_run_pipes pipes = {.out = {out, out}, .err = {out, out}};
+    const struct ck_run_pipes pipes = {.out = {out, out}, .err = {out, out}, .scratch_fd = -1};
     uint64_t deadline_ns = ck_clock_now_ns() + PROOF_NS;
     struct ck_warden *warden = NULL;
     bool fresh;

@@ -470,13 +470,14 @@ static int pack_and_send(const struct ck_plan *plan, int socket_fd, struct parce
 }
 
 /* bwrap is what is executed, and the tool one of the things that it hands on. */
-static void add_landing(struct parcel *parcel, const struct ck_plan *plan)
+static void add_landing(struct parcel *parcel, const struct ck_plan *plan, int scratch_fd)
 {
     int *fds = parcel->fds + CK_WIRE_LAND;
     fds[CK_WIRE_LAND_PROGRAM] = plan->wrap.program_fd;
     fds[CK_WIRE_LAND_IMAGE] = plan->wrap.image_fd;
     fds[CK_WIRE_LAND_TOOL] = plan->execute_fd;
     fds[CK_WIRE_LAND_ROOT] = plan->root_fd;
+    fds[CK_WIRE_LAND_SCRATCH] = scratch_fd >= 0 ? scratch_fd : plan->root_fd;
     parcel->fds[CK_WIRE_EXECUTABLE] = plan->wrap.bwrap_fd;
     parcel->count = CK_WIRE_LAND + CK_WIRE_LAND_FDS;
 }
@@ -500,7 +501,7 @@ int ck_launch(struct ck_warden *warden, const struct ck_plan *plan, const struct
         .count = CK_WIRE_FDS + (plan->ruleset_fd >= 0 ? 1u : 0u) + (plan->confine.filter_fd >= 0 ? 1u : 0u),
     };
     if (plan->wrap.argv != NULL)
-        add_landing(&parcel, plan);
+        add_landing(&parcel, plan, pipes->scratch_fd);
     int result = pack_and_send(plan, warden->socket_fd, &parcel, deadline_ns, kill_ns);
     if (result < 0)
         return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot hand '%s' to its warden: %s", plan->tool_name,

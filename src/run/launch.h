@@ -48,6 +48,7 @@ struct ck_launcher {
 struct ck_run_pipes {
     int out[2];
     int err[2];
+    int scratch_fd; /* not a pipe, but made for one run too: its directory in a jail of bwrap's; -1: none */
 };
 
 void ck_launcher_init(struct ck_launcher *launcher, int epoll_fd);

@@ -336,7 +336,7 @@ static void close_pipes(struct ck_run_pipes *pipes)
 /* Our ends must not block; the tool's ends must stay as tools expect them. */
 static int make_pipes(struct ck_run_pipes *pipes)
 {
-    *pipes = (struct ck_run_pipes){.out = {-1, -1}, .err = {-1, -1}};
+    *pipes = (struct ck_run_pipes){.out = {-1, -1}, .err = {-1, -1}, .scratch_fd = -1};
     if (pipe2(pipes->out, O_CLOEXEC) == 0 && pipe2(pipes->err, O_CLOEXEC) == 0 &&
         fcntl(pipes->out[0], F_SETFL, O_NONBLOCK) == 0 && fcntl(pipes->err[0], F_SETFL, O_NONBLOCK) == 0)
         return 0;
@@ -440,6 +440,8 @@ int ck_watch_start(struct ck_watch *watch, struct ck_run *run, const struct ck_p
     set_deadlines(run, plan->verdict.timeout_ms);
     if (plan->wrap.scratch != NULL)
         result = prepare_scratch(run, plan, error);
+    if (plan->wrap.scratch != NULL && result == 0)
+        pipes.scratch_fd = run->scratch.fd;
     if (result == 0)
         result = prepare_layer(run, plan, error);
     if (result == 0)

@@ -93,7 +93,7 @@ enum ck_wire_fd {
     CK_WIRE_RULESET = CK_WIRE_FDS, /* with CK_WIRE_HAS_RULESET or CK_WIRE_HAS_LAND; a memfd comes behind them */
     CK_WIRE_FILTER,                /* with CK_WIRE_HAS_FILTER, which goes with a ruleset */
     CK_WIRE_LAND = CK_WIRE_FDS,
-    CK_WIRE_FDS_MAX = CK_WIRE_FDS + 5,
+    CK_WIRE_FDS_MAX = CK_WIRE_FDS + 6,
 };
 
 /* With CK_WIRE_HAS_LAND these come behind the others: the executable is bwrap, and these are for what it starts. */
@@ -101,7 +101,8 @@ enum ck_wire_land_fd {
     CK_WIRE_LAND_PROGRAM, /* of the jail: jail/cage.h */
     CK_WIRE_LAND_IMAGE,   /* the program `land` */
     CK_WIRE_LAND_TOOL,
-    CK_WIRE_LAND_ROOT, /* to be found at /work */
+    CK_WIRE_LAND_ROOT,    /* to be found at /work */
+    CK_WIRE_LAND_SCRATCH, /* to be found at /tmp/probe; of a proof, which has none, the root once more */
     CK_WIRE_LAND_FDS,
 };
 
@@ -111,6 +112,7 @@ enum ck_land_fd {
     CK_LAND_IMAGE, /* bwrap executes it as /proc/self/fd/4 */
     CK_LAND_TOOL,
     CK_LAND_ROOT,
+    CK_LAND_SCRATCH,
     CK_LAND_TOLD,
     CK_LAND_STDIN,
     CK_LAND_STDOUT,

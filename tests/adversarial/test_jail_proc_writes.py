@@ -1,15 +1,18 @@
-"""Attacker: the tool, also as root. Means: files of /proc that change a process or the machine: those of itself, of the first
-process, and /proc/sys (core_pattern names a program that the kernel runs as root outside of every jail).
+"""Attacker: the tool, also as root. Means: files of /proc that change a process or the machine: those of itself, of the
+first process, and /proc/sys (core_pattern names a program that the kernel runs as root outside of every jail).
 
-Expected: /proc is read-only, and Landlock allows no writing there either; the mount is asked first, so its word (EROFS) shows
-that it stands. The attack writes what stands there already, so that nothing changes where it works.
+Expected: /proc is read-only, and Landlock allows no writing there either; the mount is asked first, so its word (EROFS)
+shows that it stands. The attack writes what stands there already, so that nothing changes where it works.
 """
 import os
 
 import pytest
 
-SETTINGS = ["kernel/core_pattern", "kernel/hostname", "kernel/randomize_va_space", "kernel/sysrq", "vm/overcommit_memory",
-            "fs/suid_dumpable", "kernel/modprobe", "net/ipv4/ip_forward"]
+import kernel
+
+SETTINGS = ["kernel/core_pattern", "kernel/hostname", "kernel/randomize_va_space", "vm/overcommit_memory", "fs/suid_dumpable",
+            "kernel/modprobe", "net/ipv4/ip_forward"]
+SYSRQ = ["/proc/sysrq-trigger", "/proc/sys/kernel/sysrq"]
 
 
 @pytest.mark.parametrize("path", ["/proc/self/oom_score_adj", "/proc/self/comm"])
@@ -30,6 +33,12 @@ def test_no_setting_of_the_machine_is_written(root_cell, name):
     root_cell.refused_inside("breach_processes", "rewrite", path, errnos="EROFS ENOENT")
 
 
+@pytest.mark.parametrize("path", SYSRQ)
+def test_machine_is_not_commanded(root_cell, path):
+    """Not written outside: what it would do cannot be taken back."""
+    root_cell.refused_inside("breach_processes", "rewrite", kernel.itself_or_beside(path), errnos="EROFS")
+
+
 @pytest.mark.parametrize("name", ["mem", "root/etc/shadow", "cwd/.", "fd/0", "exe", "environ", "maps", "auxv"])
 def test_first_process_is_not_read(cell, name):
     """The attacker outside reads the same of a process of his own user; the init inside is of his user too."""
@@ -40,6 +49,6 @@ def test_first_process_is_not_read(cell, name):
     cell.refused_inside("breach_files", way, f"/proc/1/{name}", errnos="EACCES EPERM ENOENT")
 
 
-@pytest.mark.parametrize("path", ["/proc/kcore", "/proc/kmsg", "/proc/sysrq-trigger", "/proc/keys", "/proc/1/ns/mnt"])
+@pytest.mark.parametrize("path", ["/proc/kcore", "/proc/kmsg", "/proc/keys", "/proc/1/ns/mnt"])
 def test_machine_is_not_in_proc(cell, path):
     cell.refused_inside("breach_processes", "rewrite", path, errnos="EROFS EACCES EPERM ENOENT EIO")

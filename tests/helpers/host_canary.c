@@ -1,8 +1,8 @@
 /*
- * host_canary POLICY ROOT CANARY COMMANDS ENOUGH - runs commands in ROOT without a jail, one after another, and says the
- * numbers of those after which the file CANARY was there; it is removed each time. No more than ENOUGH are looked for; 0: all.
- * POLICY may be "default". COMMANDS is a file with a command in each line, its words separated by tabs. Before each, some files of
- * the repository and of its submodule are touched, so that git looks at them again.
+ * host_canary POLICY ROOT CANARY COMMANDS ENOUGH - runs commands in ROOT without a jail, one after another, and says
+ * the numbers of those after which the file CANARY was there; it is removed each time. No more than ENOUGH are looked
+ * for; 0: all. POLICY may be "default". COMMANDS is a file with a command in each line, its words separated by tabs.
+ * Before each, some files of the repository and of its submodule are touched, so that git looks at them again.
  */
 #include "host.h"
 

@@ -1,13 +1,16 @@
 /*
- * host_jail_many POLICY ROOT JAIL COUNT - COUNT runs in the jail, in one process, one after another: some leave daemons, some a file
- * for the next run, which must not find it. At the end there are as many descriptors and children as in the beginning.
+ * host_jail_many POLICY ROOT JAIL COUNT - COUNT runs in the jail, in one process, some at a time: some leave daemons,
+ * some a file for the next run, which must not find it. It says "at work" once the first has ended. At the end there
+ * are as many descriptors and children as in the beginning.
  */
 #include "host.h"
 
-static const struct {
+#define AT_ONCE 4
+
+static const struct kind {
     const char *argv[4];
     int status;
-} runs[] = {
+} kinds[] = {
     {{"say_args", "word"}, 0},
     {{"breach_files", "keep", "word"}, 0},
     {{"breach_files", "find", "word"}, 113},
@@ -16,21 +19,46 @@ static const struct {
     {{"daemons", "3", "left-behind"}, 0},
 };
 
+static void start(struct choke_context *context, const char *root, enum choke_jail jail, long number)
+{
+    const struct kind *kind = &kinds[(size_t)number % (sizeof kinds / sizeof kinds[0])];
+    struct choke_request request = host_request(kind->argv, root);
+    request.jail = jail;
+    choke_job_set_data(host_start(context, &request), (void *)(uintptr_t)kind);
+}
+
+/* How many have ended by now; each as it should. */
+static long collect(struct choke_context *context)
+{
+    long ended = 0;
+    for (struct choke_job *job = choke_next(context); job != NULL; job = choke_next(context)) {
+        const struct choke_result *result = choke_job_result(job);
+        const struct kind *kind = choke_job_data(job);
+        CHECK_SAYING(result->outcome == CHOKE_EXITED, result->error.message);
+        CHECK_SAYING(result->exit_code == kind->status, kind->argv[1]);
+        choke_job_free(job);
+        ended++;
+    }
+    return ended;
+}
+
 int main(int argc, char **argv)
 {
     CHECK(argc == 5);
     enum choke_jail jail = strcmp(argv[3], "bwrap") == 0 ? CHOKE_JAIL_BWRAP : CHOKE_JAIL_NATIVE;
-    long count = strtol(argv[4], NULL, 10);
+    long count = strtol(argv[4], NULL, 10), started = 0, ended = 0;
+    bool told = false;
     size_t zombies = 0, descriptors = host_descriptors();
     struct choke_context *context = host_context(argv[1]);
-    for (long i = 0; i < count; i++) {
-        size_t which = (size_t)i % (sizeof runs / sizeof runs[0]);
-        struct choke_request request = host_request(runs[which].argv, argv[2]);
-        request.jail = jail;
-        struct choke_result *result = host_run(context, &request);
-        CHECK_SAYING(result->outcome == CHOKE_EXITED, result->error.message);
-        CHECK_SAYING(result->exit_code == runs[which].status, runs[which].argv[1]);
-        choke_result_free(result);
+    while (ended < count) {
+        for (; started < count && started - ended < AT_ONCE; started++) {
+            start(context, argv[2], jail, started);
+        }
+        CHECK(choke_wait(context, 20000, NULL) >= 0);
+        ended += collect(context);
+        if (ended > 0 && !told) {
+            told = puts("at work") >= 0 && fflush(stdout) == 0;
+        }
     }
     choke_context_free(context);
     CHECK(host_children(&zombies) == 0);

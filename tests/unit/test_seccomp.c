@@ -1,7 +1,7 @@
 /*
- * test_seccomp.c - what the filter says to a call, without making the call: the program is carried out here, instruction by
- * instruction, as the kernel would. So it is known also for what this machine's kernel has not (AF_ALG, x32), for what no
- * test may do (reboot), and for other architectures.
+ * test_seccomp.c - what the filter says to a call, without making the call: the program is carried out here,
+ * instruction by instruction, as the kernel would. So it is known also for what this machine's kernel has not
+ * (AF_ALG, x32), for what no test may do (reboot), and for other architectures.
  */
 #include "sys/seccomp.h"
 

@@ -118,7 +118,7 @@ void ck_each_entry(int directory_fd, void (*visit)(void *data, const char *name)
     }
 }
 
-#define CONTROL_FDS 12
+#define CONTROL_FDS 13
 _Static_assert(CONTROL_FDS >= CK_WIRE_FDS_MAX, "a plan's descriptors must fit");
 
 long ck_receive(int socket_fd, void *buffer, size_t size, int *ret_fds, unsigned max_fds, unsigned *ret_fd_count)

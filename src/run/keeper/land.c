@@ -12,7 +12,8 @@
  * executed: the descriptor (PATH is there to be read by people), PATH, or the descriptor as a script that stays open; and
  * "pwd" where the tool is to keep the PWD that bwrap puts into the environment.
  *
- *   Must     find at /work the directory that the plan holds open: bwrap reaches it by its name.
+ *   Must     find at /work and /tmp/probe the directories that the plan holds open: bwrap reaches them by their names,
+ *            and somebody may have put others there meanwhile.
  *   Must not go on after a step that failed.
  */
 #include "run/keeper/keeper.h"
@@ -108,12 +109,12 @@ static bool failed(long memory)
     return memory < 0 && memory > -4096;
 }
 
-static long check_work(void)
+static long check_place(int held_fd, const char *place)
 {
     struct stat wanted, found;
-    long result = CK_RAW2(fstat, CK_LAND_ROOT, &wanted);
+    long result = CK_RAW2(fstat, held_fd, &wanted);
     if (result == 0)
-        result = CK_RAW4(newfstatat, AT_FDCWD, CK_CAGE_WORK, &found, AT_SYMLINK_NOFOLLOW);
+        result = CK_RAW4(newfstatat, AT_FDCWD, place, &found, AT_SYMLINK_NOFOLLOW);
     if (result < 0)
         return result;
     return wanted.st_dev == found.st_dev && wanted.st_ino == found.st_ino ? 0 : -ESTALE;
@@ -186,7 +187,9 @@ static long land(struct ck_cage_run *run, char **arguments)
     if (result == 0 && !pwd)
         drop_pwd((char **)(uintptr_t)run->child->envp);
     if (result == 0)
-        result = check_work();
+        result = check_place(CK_LAND_ROOT, CK_CAGE_WORK);
+    if (result == 0 && run->main != ck_prover)
+        result = check_place(CK_LAND_SCRATCH, CK_CAGE_SCRATCH);
     if (result == 0)
         result = seal(run->cage->program);
     if (result == 0)
@@ -198,6 +201,7 @@ static long land(struct ck_cage_run *run, char **arguments)
     ck_close(CK_LAND_PROGRAM);
     ck_close(CK_LAND_IMAGE);
     ck_close(CK_LAND_ROOT);
+    ck_close(CK_LAND_SCRATCH);
     ck_close(CK_LAND_TOLD);
     return result;
 }

@@ -39,6 +39,7 @@ static long place_descriptors(const struct ck_wrap *wrap)
         wrap->land_fds[CK_WIRE_LAND_IMAGE],
         wrap->land_fds[CK_WIRE_LAND_TOOL],
         wrap->land_fds[CK_WIRE_LAND_ROOT],
+        wrap->land_fds[CK_WIRE_LAND_SCRATCH],
         wrap->told_fd,
         fds[CK_WIRE_STDIN],
         fds[CK_WIRE_STDOUT],

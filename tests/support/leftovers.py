@@ -1,0 +1,50 @@
+"""What runs could leave on the host: mounts, files, cgroups, processes."""
+import contextlib
+import os
+
+import bwrapped
+from processes import children_of_self, describe, descendants, reap, stale_cgroups, wait_until
+
+
+def files(cell):
+    """Where a run could leave something. The place for scratch directories may stay; it is empty then."""
+    place = bwrapped.runtime(cell.box)
+    found = [*place.rglob("*"), *cell.box.home.iterdir()]
+    return {str(path) for path in found if path != bwrapped.scratch_parent(cell.box)}
+
+
+def mounts():
+    """Of the whole machine; device and place, since numbers are given anew."""
+    with open("/proc/self/mountinfo", encoding="utf-8") as stream:
+        return sorted((words[2], words[3], words[4]) for words in map(str.split, stream))
+
+
+def state(cell):
+    return {"mounts": mounts(), "files": files(cell), "tree": sorted(os.listdir(cell.box.root))}
+
+
+def nothing_runs():
+    reap(children_of_self())
+    return not descendants(os.getpid())
+
+
+def wait_for_the_end(what):
+    """No process and no cgroup is left of what ran before."""
+    try:
+        wait_until(nothing_runs, 5)
+    except AssertionError:
+        raise AssertionError(f"{what}; left running: {describe(descendants(os.getpid()))}") from None
+    wait_until(lambda: not stale_cgroups(), 5, "every cgroup is gone")
+
+
+@contextlib.contextmanager
+def nothing_left(cell, what, swept=False):
+    """Around many runs. swept: what they leave on disk may stay until the next start."""
+    env = bwrapped.environment(cell.box)
+    cell.succeeds_inside("say_args", env=env)
+    before = state(cell)
+    yield env
+    wait_for_the_end(what)
+    if swept:
+        cell.succeeds_inside("say_args", env=env)
+    assert state(cell) == before, what
