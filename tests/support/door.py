@@ -221,7 +221,7 @@ class Box:
     def words(self, argv, options=(), form="--json", timeout=10, policy=None, root=None, cwd=None, audit=None):
         words = [self.command, "run"]
         for option, value in (("--policy", policy or self.policy), ("--root", root or self.root),
-                              ("--cwd", cwd or self.root), ("--timeout", timeout))):
+                              ("--cwd", cwd or self.root), ("--timeout", timeout)):
             if value != "default":
                 words += [option, value if isinstance(value, bytes) else str(value)]
         if audit is None and "--no-audit" not in options:
