@@ -127,8 +127,8 @@ int main(void)
 {
     char line[LINE_MAX_BYTES], verb[16], path[LINE_MAX_BYTES];
     unsigned long long bytes = 0;
-    puts("{}");
-    fflush(stdout);
+    (void)puts("{}");
+    (void)fflush(stdout);
     while (fgets(line, sizeof line, stdin) != NULL) {
         int words = sscanf(line, "%15s %4095s %llu", verb, path, &bytes);
         if (words == 3 && strcmp(verb, "make") == 0)
@@ -139,7 +139,7 @@ int main(void)
             hash_log(path);
         else
             fail("unknown command", line);
-        fflush(stdout);
+        (void)fflush(stdout);
     }
     return 0;
 }

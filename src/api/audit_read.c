@@ -28,10 +28,10 @@ struct report_box {
 
 /* One verification: what is asked, where the lines come from, what they prove. */
 struct reading {
+    struct ck_verify verify;
     const struct choke_audit_query *query;
     struct ck_heads heads;
     struct ck_source source;
-    struct ck_verify verify;
     bool is_stopped; /* by the caller */
 };
 
