@@ -13,7 +13,7 @@ import pytest
 from audit import Log, usual
 from processes import wait_until
 
-ROW = re.compile(r"(\d\d:\d\d:\d\d)  +(\d+)([ ?]) (\S+) +(\S+) +(-|[\d.]+ m?s)  (.*)")
+ROW = re.compile(r"(\d\d:\d\d:\d\d)  +(\d+)([ ?]) (\S+) +(\S+) +(-|[\d.]+m?s)  (.*)")
 
 
 class Viewer:
@@ -62,7 +62,7 @@ def test_a_call_is_one_row_with_its_arguments(viewer):
                              ("disallowed", "bash -c id"), ("unfinished", "git gc")]
     lines = viewer.show().out.decode().splitlines()
     assert lines[0] == "2026-11-15" and lines[1].split() == "TIME UTC SEQ OUTCOME CODE TOOK COMMAND".split()
-    assert lines[3] == "16:00:02       2  exited              0   12.3 ms  [snapshot] git status"
+    assert lines[3] == "16:00:02       2  exited           0   12ms  [snapshot] git status"
 
 
 def test_calls_at_one_time_find_their_own_intents(viewer):
@@ -181,6 +181,21 @@ def test_no_row_is_wider_than_the_terminal(viewer, columns):
     lines = on_terminal(viewer, columns).splitlines()
     assert max(map(len, lines)) == columns
     assert [line[-3:] for line in lines if len(line) == columns] == ["...", "..."]
+
+
+def test_what_the_caller_gave_is_shown_rather_than_what_the_policy_puts_in(viewer):
+    log = Log()
+    log.call("git", "--no-pager", *(word for i in range(20) for word in ("-c", f"core.option{i}=false")), "log", "-1")
+    log.call("git", "-" * 100, "--", "ä" * 10, probe="snapshot")
+    log.call("git", "log", "--" + "x" * 100)
+    viewer.write(log)
+    for columns in (70, 82, 83, 84, 120):
+        lines = on_terminal(viewer, columns).splitlines()
+        assert max(map(len, lines)) <= columns
+        first, second, third = (ROW.fullmatch(line)[7] for line in lines[-3:])
+        assert re.fullmatch(r"git \.\.\. ((-c )?core\.option\d+=false )*log -1", first)
+        assert columns == 70 or second == "[snapshot] git ... -- $'" + "ä" * 10 + "'"
+        assert third.startswith("git log --xx") and third.endswith("x...") and len(lines[-1]) == columns
 
 
 HOSTILE = ["\x1b[2J\x1b]0;owned\x07", "\u009b31m", "\u202egit status", "a\nb\tc", "\x7f", "\u2066x"]
