@@ -309,3 +309,25 @@ def test_follow_ends_when_nobody_reads_any_more(viewer):
     follower.wait_for(7)
     follower.process.stdout.close()
     follower.process.wait(10)
+
+
+# ---- what the command itself writes ----
+
+def test_a_log_of_real_runs_is_followed_and_filtered_across_its_rotations(viewer):
+    box = viewer.box
+    viewer.path = box.log
+    box.run("true", options=["--audit-max", "3000"])
+    follower = Follower(viewer, "--json")
+    for number in range(4):
+        box.run("sh", "-c", f"exit {number}", options=["--audit-max", "3000", "--probe", "some_probe"])
+        box.run("bash", "-c", "id", options=["--audit-max", "3000"])
+    assert len(list(box.log.parent.iterdir())) > 2  # it was rotated
+    proven = box.call([box.command, "audit", "verify", "--rotated", str(box.log)])
+    assert proven.status == 0
+    follower.wait_for(proven.out.count(b"\n"))
+    assert follower.said == proven.out
+    follower.process.kill()
+    assert viewer.rows("--rotated", "--outcome", "disallowed") == [("disallowed", "bash -c id")] * 4
+    assert viewer.rows("--rotated", "--probe", "some_probe") == [
+        ("exited", f"[some_probe] sh -c $'exit {number}'") for number in range(4)]
+    assert viewer.rows("--rotated", "--tool", "true") == [("exited", "true")]
