@@ -137,15 +137,17 @@ static void print_row(struct ck_audit_table *table, const struct row *row)
 
 /* ---- the command of a call ---- */
 
+/* A string, or what stands for one that is not UTF-8 or too long to be written out. */
 static void print_argument(FILE *out, const json_t *argument)
 {
+    const char *base64 = json_string_value(json_object_get(argument, "base64"));
+
     if (json_is_string(argument))
         ck_text_print_word(out, json_string_value(argument));
+    else if (base64)
+        (void)fprintf(out, "<base64:%s>", CK_TEXT_SAFE(base64));
     else
-        (void)fprintf(out, "<base64:%s>",
-                      CK_TEXT_SAFE(json_string_value(json_object_get(argument, "base64"))
-                                       ? json_string_value(json_object_get(argument, "base64"))
-                                       : "?"));
+        (void)fprintf(out, "<%lld bytes>", json_integer_value(json_object_get(argument, "bytes")));
 }
 
 /* "[probe] git log -1", to be freed; NULL when out of memory. */

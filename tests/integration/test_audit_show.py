@@ -212,11 +212,12 @@ def test_nothing_in_the_log_moves_the_terminal(viewer):
         assert len(said.splitlines()) == 6
 
 
-def test_bytes_that_are_not_utf8_are_shown_as_they_stand(viewer):
+def test_arguments_that_are_no_text_are_shown_as_what_they_are(viewer):
     log = Log()
-    log.outcome(log.add("intent", tool={"name": "git"}, argv=["git", {"base64": "/w=="}], argv_cut=7), "git")
+    log.outcome(log.add("intent", tool={"name": "git"}, argv=["git", {"base64": "/w=="}, {"bytes": 99999, "hash": "0" * 64}],
+                        argv_cut=7), "git")
     viewer.write(log)
-    assert viewer.rows("--tool", "git") == [("exited", "git <base64:/w==> ... and 7 more")]
+    assert viewer.rows("--tool", "git") == [("exited", "git <base64:/w==> <99999 bytes> ... and 7 more")]
 
 
 # ---- follow ----
