@@ -7,6 +7,7 @@
  *   every COUNT           all that were started wait for one sync; one of them is cancelled before it
  *   left                  a context is freed while its jobs wait
  *   forked                a child frees its copy of the context
+ *   kill COUNT MAX_BYTES  four writers at once, killed at chance, COUNT times; the log is rotated at MAX_BYTES
  */
 #include "host.h"
 
@@ -16,6 +17,7 @@
 
 static const char *policy, *root, *path;
 static int told_unrecorded;
+static uint64_t max_bytes;
 
 static void listen(void *data, const struct choke_event *event)
 {
@@ -27,8 +29,11 @@ static struct choke_context *open_context(enum choke_audit_sync sync)
 {
     struct choke_context *context = NULL;
     struct choke_error error = {0};
-    const struct choke_options options = {
-        .policy_path = policy, .on_event = listen, .audit_path = path, .audit_sync = sync};
+    const struct choke_options options = {.policy_path = policy,
+                                          .on_event = listen,
+                                          .audit_path = path,
+                                          .audit_sync = sync,
+                                          .audit_max_bytes = max_bytes};
     int status = choke_context_new(&options, &context, &error);
     CHECK_SAYING(status == 0, error.message);
     return context;
@@ -230,6 +235,48 @@ static void write_all(long count, long threads)
     }
 }
 
+/* ---- death ---- */
+
+#define AT_ONCE 4
+
+static pid_t start_writer(void)
+{
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        long for_ever = 1000000;
+        (void)write_calls(&for_ever);
+        _exit(1);
+    }
+    return child;
+}
+
+static void end_writer(pid_t child)
+{
+    int status;
+    CHECK(kill(child, SIGKILL) == 0);
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL); /* until then it wrote, and nothing went wrong */
+}
+
+static void kill_writers(long count)
+{
+    pid_t running[AT_ONCE];
+    unsigned chance = 7;
+    for (int i = 0; i < AT_ONCE; i++) {
+        running[i] = start_writer();
+    }
+    for (long i = 0; i < count; i++) {
+        const struct timespec moment = {.tv_nsec = rand_r(&chance) % 600000};
+        (void)nanosleep(&moment, NULL);
+        end_writer(running[i % AT_ONCE]);
+        running[i % AT_ONCE] = start_writer();
+    }
+    for (int i = 0; i < AT_ONCE; i++) {
+        end_writer(running[i]);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -254,6 +301,11 @@ int main(int argc, char **argv)
     }
     if (done == 0 && strcmp(argv[4], "every") == 0 && argc == 6) {
         every(strtol(argv[5], NULL, 10));
+        done++;
+    }
+    if (done == 0 && strcmp(argv[4], "kill") == 0 && argc == 7) {
+        max_bytes = strtoul(argv[6], NULL, 10);
+        kill_writers(strtol(argv[5], NULL, 10));
         done++;
     }
     CHECK(done == 1);
