@@ -98,11 +98,24 @@ static bool take_escape(struct reader *reader)
     return c == 'u' ? take_code(reader) : c != '\0' && strchr("\"\\/bfnrt", c) != NULL;
 }
 
+/* Is a character beyond ASCII one that a terminal obeys, or that makes a line read otherwise than it is? */
+static bool is_mischief(const unsigned char *u)
+{
+    if (u[0] == 0xc2)
+        return u[1] < 0xa0; /* the C1 set */
+    if (u[0] == 0xd8)
+        return u[1] == 0x9c; /* U+061C */
+    if (u[0] != 0xe2)
+        return false;
+    if (u[1] == 0x80) /* U+200E, U+200F, U+2028 to U+202E */
+        return u[2] == 0x8e || u[2] == 0x8f || (u[2] >= 0xa8 && u[2] <= 0xae);
+    return u[1] == 0x81 && u[2] >= 0xa6 && u[2] <= 0xa9; /* U+2066 to U+2069 */
+}
+
 static bool take_character(struct reader *reader)
 {
     size_t length = ck_utf8_sequence(reader->at, (size_t)(reader->end - reader->at));
-    bool control = length == 2 && (unsigned char)reader->at[0] == 0xc2 && (unsigned char)reader->at[1] < 0xa0;
-    if (length < 2 || control) /* one byte that is not plain is a control character, or a quote */
+    if (length < 2 || is_mischief((const unsigned char *)reader->at)) /* one byte would be a control character */
         return false;
     reader->at += length;
     return true;
