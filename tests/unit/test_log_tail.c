@@ -145,7 +145,7 @@ static void body_as_large_as_it_may_be_fits_into_a_line(void **state)
 
 static void rotated_files_are_known_by_their_names(void **state)
 {
-    char name[NAME_MAX + 1], longest[NAME_MAX + 1];
+    char name[NAME_MAX + 1], long_one[NAME_MAX + 1];
     (void)state;
     assert_int_equal(ck_name_rotated("audit.jsonl", 7, name), 0);
     assert_string_equal(name, "audit-000000000007.jsonl");
@@ -162,9 +162,9 @@ static void rotated_files_are_known_by_their_names(void **state)
                                          ""};
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         assert_false(ck_name_is_rotated(others[i], "audit.jsonl"));
-    memset(longest, 'x', NAME_MAX);
-    longest[NAME_MAX] = '\0';
-    assert_int_equal(ck_name_rotated(longest, 0, name), -ENAMETOOLONG);
+    memset(long_one, 'x', NAME_MAX);
+    long_one[NAME_MAX] = '\0';
+    assert_int_equal(ck_name_rotated(long_one, 0, name), -ENAMETOOLONG);
 }
 
 int main(void)
