@@ -145,14 +145,14 @@ static void body_as_large_as_it_may_be_fits_into_a_line(void **state)
 
 static void rotated_files_are_known_by_their_names(void **state)
 {
-    char name[NAME_MAX + 1], long_one[NAME_MAX + 1];
+    char made[NAME_MAX + 1], long_one[NAME_MAX + 1];
     (void)state;
-    assert_int_equal(ck_name_rotated("audit.jsonl", 7, name), 0);
-    assert_string_equal(name, "audit-000000000007.jsonl");
-    assert_true(ck_name_is_rotated(name, "audit.jsonl"));
-    assert_int_equal(ck_name_rotated("log", UINT64_C(1234567890123456), name), 0);
-    assert_string_equal(name, "log-1234567890123456.jsonl");
-    assert_true(ck_name_is_rotated(name, "log"));
+    assert_int_equal(ck_name_rotated("audit.jsonl", 7, made), 0);
+    assert_string_equal(made, "audit-000000000007.jsonl");
+    assert_true(ck_name_is_rotated(made, "audit.jsonl"));
+    assert_int_equal(ck_name_rotated("log", UINT64_C(1234567890123456), made), 0);
+    assert_string_equal(made, "log-1234567890123456.jsonl");
+    assert_true(ck_name_is_rotated(made, "log"));
     static const char *const others[] = {"audit.jsonl",
                                          "audit-7.jsonl",
                                          "audit-00000000000a.jsonl",
@@ -164,7 +164,7 @@ static void rotated_files_are_known_by_their_names(void **state)
         assert_false(ck_name_is_rotated(others[i], "audit.jsonl"));
     memset(long_one, 'x', NAME_MAX);
     long_one[NAME_MAX] = '\0';
-    assert_int_equal(ck_name_rotated(long_one, 0, name), -ENAMETOOLONG);
+    assert_int_equal(ck_name_rotated(long_one, 0, made), -ENAMETOOLONG);
 }
 
 int main(void)
