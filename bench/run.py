@@ -107,6 +107,9 @@ class Lab:
         env = {**self.env, "BENCH_BWRAP": self.programs["bwrap"] or "", "BENCH_FIREJAIL": self.programs["firejail"] or ""}
         return Worker([program, str(self.policy), str(self.root), str(ballast_mib)], env)
 
+    def verifier(self):
+        return Worker([str(self.build / "bench" / "bench-verify")], self.env)
+
     def judge(self):
         return Worker([str(self.build / "bench" / "bench-judge")], self.env)
 
@@ -503,6 +506,19 @@ def audited_runs(lab):
     lab.report("figure", f"audit every, one run of {together} at once", microseconds(synced["every_together"]), unit="us")
 
 
+def verified_log(lab):
+    """The proof of a log beside the hash alone. Contract: half the hash's own speed, or 200 MB/s."""
+    path = lab.root.with_name("log.jsonl")
+    with lab.verifier() as verifier:
+        verifier.ask("make", path, 64 * MIB)
+        samples = take_turns(lab.rounds(24), {side: lambda side=side: verifier.wall(side, path) for side in ("verify", "hash")})
+    path.unlink()
+    lab.keep(samples, "verify")
+    lab.report("R50", "audit verify, speed / the hash's own", ratios(samples["hash"], samples["verify"]), least=0.5)
+    for side in ("verify", "hash"):
+        lab.report("figure", f"{side} of a log", [1e3 / value for value in samples[side]], unit="MB/s")
+
+
 # ---- what is printed -----------------------------------------------------------------------------------------------
 
 
@@ -567,7 +583,8 @@ def write_json(path, lab, options):
 
 PARTS = {"single": single_runs, "processor": processor_time, "steps": steps, "jails": jails,
          "jail-steps": jail_steps, "judging": judging, "egress": egress, "large": large_caller,
-         "capture": capture, "memory": capture_memory, "many": many_at_once, "audit": audited_runs}
+         "capture": capture, "memory": capture_memory, "many": many_at_once, "audit": audited_runs,
+         "verify": verified_log}
 
 
 def main():

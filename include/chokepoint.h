@@ -724,7 +724,10 @@ struct choke_audit_query {
     const char *const *heads;
     const char *public_key;
     bool unproven; /* go on behind the first damage, with all lines that are records by themselves */
-    /* May be NULL. Returns false to end here. */
+    /*
+     * May be NULL. A record that is handed out as proven follows those before it; whether the heads hold is in the report.
+     * Returns false to end here: then the report is about what was read so far.
+     */
     bool (*on_record)(void *data, const struct choke_audit_record *record);
     /*
      * NULL: at the end of the last file is the end. Else it is asked there, with the report as of now, valid during the

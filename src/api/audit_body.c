@@ -96,7 +96,7 @@ static void write_safe(struct ck_json *json, const char *key, const char *text)
     ck_json_text(json, key, kind != NULL ? shown : text);
 }
 
-/* Runs write within a budget: false where it did not fit, and nothing was written. */
+/* The same up to an end: false where it did not fit, and nothing was written. */
 static bool write_within(struct ck_json *json, const char *key, const char *text, const char *end)
 {
     struct ck_json_mark mark = ck_json_mark(json);
@@ -110,7 +110,9 @@ static bool write_within(struct ck_json *json, const char *key, const char *text
 static void write_bounded(struct ck_json *json, const char *key, const char *text)
 {
     char hash[CK_AUDIT_HASH_HEX + 1];
-    if (write_within(json, key, text, json->at + TEXT_MAX))
+    if (text == NULL)
+        ck_json_word(json, key, NULL);
+    if (text == NULL || write_within(json, key, text, json->at + TEXT_MAX))
         return;
     ck_line_hash(text, strlen(text), hash);
     ck_json_open(json, key, '{');

@@ -28,10 +28,10 @@ struct report_box {
 
 /* One verification: what is asked, where the lines come from, what they prove. */
 struct reading {
+    struct ck_verify verify;
     const struct choke_audit_query *query;
     struct ck_heads heads;
     struct ck_source source;
-    struct ck_verify verify;
     bool is_stopped; /* by the caller */
 };
 
@@ -70,7 +70,10 @@ static void fill_report(const struct reading *reading, struct report_box *box)
     memcpy(head.log, verify->last.log, sizeof head.log);
     memcpy(head.hash, verify->last.hash, sizeof head.hash);
     ck_head_format(&head, box->head);
-    ck_verify_verdict(verify, &box->damage);
+    if (reading->is_stopped) /* what is not there was not looked for */
+        box->damage = verify->damage;
+    else
+        ck_verify_verdict(verify, &box->damage);
     bool is_whole = box->damage.kind == CHOKE_DAMAGE_NONE;
     if (box->damage.file[0] == '\0')
         memcpy(box->damage.file, reading->source.file, sizeof box->damage.file);

@@ -139,8 +139,8 @@ static struct choke_job *new_job(struct choke_context *context, const struct cho
     job->run = (struct ck_run){.out.fd = -1, .err.fd = -1, .layer = CK_OVERLAY_NONE, .owner = job};
     job->run.on_output = request->on_output;
     job->run.output_data = request->output_data;
-    /* A name that the judge refused is not repeated in events. */
-    if (request->probe != NULL && plan->verdict.outcome == CHOKE_NONE)
+    /* A name that is none is not repeated in events and records. */
+    if (request->probe != NULL && ck_judge_is_probe(request->probe))
         (void)snprintf(job->probe, sizeof job->probe, "%s", request->probe);
     link_job(job);
     return job;

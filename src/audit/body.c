@@ -8,6 +8,7 @@
 
 #include "base/quote.h"
 
+#include <endian.h>
 #include <string.h>
 
 #define DEPTH_MAX 16
@@ -18,13 +19,35 @@ struct reader {
     const char *end;
 };
 
-/* 1: stands in a string as it is. */
-static const unsigned char plain[256] = {
-    [0x20] = 1,
-    [0x21] = 1,
-    [0x23 ... 0x5b] = 1,
-    [0x5d ... 0x7e] = 1,
-};
+/* The same byte in each of the eight. */
+#define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
+
+/*
+ * The first byte of eight that is no plain character of a string: a control character, a quote, a backslash, DEL, or beyond
+ * ASCII; 8 where all are plain. A borrow goes up only from a byte that is found, so the lowest that is found is right.
+ */
+static size_t first_special(uint64_t bytes)
+{
+    uint64_t quotes = bytes ^ EACH('"'), slashes = bytes ^ EACH('\\'), deletes = bytes ^ EACH(0x7f);
+    uint64_t found = (bytes - EACH(0x20)) | (quotes - EACH(1)) | (slashes - EACH(1)) | (deletes - EACH(1)) | bytes;
+    found &= EACH(0x80);
+    return found != 0 ? (size_t)__builtin_ctzll(found) / 8 : sizeof bytes;
+}
+
+/* Behind the plain characters at at. */
+static const char *skip_plain(const char *at, const char *end)
+{
+    uint64_t bytes;
+    for (; (size_t)(end - at) >= sizeof bytes; at += sizeof bytes) {
+        memcpy(&bytes, at, sizeof bytes);
+        size_t plain = first_special(le64toh(bytes));
+        if (plain < sizeof bytes)
+            return at + plain;
+    }
+    while (at < end && *at >= 0x20 && *at < 0x7f && *at != '"' && *at != '\\')
+        at++;
+    return at;
+}
 
 static bool take(struct reader *reader, char c)
 {
@@ -75,11 +98,24 @@ static bool take_escape(struct reader *reader)
     return c == 'u' ? take_code(reader) : c != '\0' && strchr("\"\\/bfnrt", c) != NULL;
 }
 
+/* Is a character beyond ASCII one that a terminal obeys, or that makes a line read otherwise than it is? */
+static bool is_mischief(const unsigned char *u)
+{
+    if (u[0] == 0xc2)
+        return u[1] < 0xa0; /* the C1 set */
+    if (u[0] == 0xd8)
+        return u[1] == 0x9c; /* U+061C */
+    if (u[0] != 0xe2)
+        return false;
+    if (u[1] == 0x80) /* U+200E, U+200F, U+2028 to U+202E */
+        return u[2] == 0x8e || u[2] == 0x8f || (u[2] >= 0xa8 && u[2] <= 0xae);
+    return u[1] == 0x81 && u[2] >= 0xa6 && u[2] <= 0xa9; /* U+2066 to U+2069 */
+}
+
 static bool take_character(struct reader *reader)
 {
     size_t length = ck_utf8_sequence(reader->at, (size_t)(reader->end - reader->at));
-    bool control = length == 2 && (unsigned char)reader->at[0] == 0xc2 && (unsigned char)reader->at[1] < 0xa0;
-    if (length < 2 || control) /* one byte that is not plain is a control character, too */
+    if (length < 2 || is_mischief((const unsigned char *)reader->at)) /* one byte would be a control character */
         return false;
     reader->at += length;
     return true;
@@ -90,8 +126,7 @@ static bool take_string(struct reader *reader)
     if (!take(reader, '"'))
         return false;
     for (;;) {
-        while (reader->at < reader->end && plain[(unsigned char)*reader->at])
-            reader->at++;
+        reader->at = skip_plain(reader->at, reader->end);
         if (take(reader, '"'))
             return true;
         if (!(take(reader, '\\') ? take_escape(reader) : take_character(reader)))
@@ -145,10 +180,13 @@ static bool take_value(struct reader *reader, int depth)
     }
 }
 
-bool ck_body_is_json(const char *line, size_t length)
+bool ck_body_is_json(const char *body, size_t length)
 {
-    struct reader reader = {.at = line, .end = line + length};
-    return length > 0 && *line == '{' && take_value(&reader, 0) && reader.at == reader.end;
+    struct reader reader = {.at = body, .end = body + length};
+    while (reader.at < reader.end)
+        if (!take(&reader, ',') || !take_string(&reader) || !take(&reader, ':') || !take_value(&reader, 0))
+            return false;
+    return true;
 }
 
 bool ck_body_repair(const char *body, size_t length, uint64_t *ret_bytes, char ret_hash[CK_AUDIT_HASH_HEX + 1])

@@ -268,8 +268,8 @@ static int take_lock(struct ck_log *log, struct choke_error *error)
 static int begin_empty(struct ck_log *log, struct choke_error *error)
 {
     struct ck_place place = {.prev = CK_AUDIT_FIRST_PREV};
-    const char *text;
-    size_t length;
+    const char *text = NULL;
+    size_t length = 0;
     if (log->seen)
         return fail(log, error, -ESTALE, "was emptied while it was in use");
     log->size = 0;

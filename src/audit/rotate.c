@@ -48,8 +48,8 @@ int ck_log_begin(struct ck_log *log, const struct ck_place *place, const char *c
 static int make_new(struct ck_log *log, const struct ck_place *place, const char *continues, char name[NAME_MAX + 1])
 {
     char chance[CHANCE_DIGITS + 1], hash[CK_AUDIT_HASH_HEX + 1];
-    const char *text;
-    size_t length;
+    const char *text = NULL;
+    size_t length = 0;
     int result = ck_log_chance(chance, CHANCE_DIGITS);
     int needed = snprintf(name, NAME_MAX + 1, "%s.%s.new", log->name, chance);
     if (result == 0 && (needed < 0 || needed > NAME_MAX))

@@ -82,7 +82,18 @@ static void find_next(struct search *search, int directory_fd, const char *name)
         keep(search->next, name);
 }
 
-int ck_series_next(const char *path, const struct stat *after, char ret_path[PATH_MAX])
+/* Under which name it was read; "" where none of the rotated ones is it. */
+static void find_current(struct search *search, const char *file)
+{
+    const char *slash = strrchr(file, '/');
+    const char *name = slash != NULL ? slash + 1 : file;
+    if (ck_name_is_rotated(name, search->log->name)) /* a rotated file keeps its name */
+        keep(search->found, name);
+    else
+        each_rotated(search, find_name);
+}
+
+int ck_series_next(const char *path, const char *file, const struct stat *after, char ret_path[PATH_MAX])
 {
     struct log_name log;
     struct search search = {.log = &log, .after = after};
@@ -93,7 +104,7 @@ int ck_series_next(const char *path, const struct stat *after, char ret_path[PAT
     if (exists && after != NULL && is_same(&status, after))
         return -ENOENT;
     if (after != NULL)
-        each_rotated(&search, find_name);
+        find_current(&search, file);
     if (after == NULL || search.found[0] != '\0')
         each_rotated(&search, find_next);
     int length;

@@ -83,13 +83,13 @@ static int next_of_path(const struct ck_source *source, char ret_path[PATH_MAX])
     bool is_last = source->paths[source->index + 1] == NULL;
     if (source->fd < 0 || !(source->with_rotated || (source->is_followed && is_last)))
         return -ENOENT;
-    return ck_series_next(source->paths[source->index], &at, ret_path);
+    return ck_series_next(source->paths[source->index], source->file, &at, ret_path);
 }
 
 static int first_of_path(const struct ck_source *source, size_t index, char ret_path[PATH_MAX])
 {
     if (source->with_rotated)
-        return ck_series_next(source->paths[index], NULL, ret_path);
+        return ck_series_next(source->paths[index], NULL, NULL, ret_path);
     return snprintf(ret_path, PATH_MAX, "%s", source->paths[index]) < PATH_MAX ? 0 : -ENAMETOOLONG;
 }
 
@@ -185,6 +185,16 @@ static bool take_rest(struct ck_source *source, struct ck_line *ret_line)
     return is_line;
 }
 
+/* A file that is only appended to does not get shorter; who reads on would wait at a place that is gone. */
+static int check_size(const struct ck_source *source, struct choke_error *error)
+{
+    struct stat status;
+    if (source->fd < 0 || !source->is_regular || fstat(source->fd, &status) < 0 ||
+        status.st_size >= lseek(source->fd, 0, SEEK_CUR))
+        return 0;
+    return ck_error_set(error, CHOKE_INVALID, ESTALE, "'%s' became shorter while it was read", CK_QUOTE(source->file));
+}
+
 /*
  * At the end of a file: 1 and its last line, if that lacks its newline; 2 where there is more to read, here or in another
  * file; 0 at the end of all. What comes next is asked before this file is read again: once another has taken its place
@@ -196,7 +206,7 @@ static int leave_file(struct ck_source *source, struct ck_line *ret_line, struct
     size_t index;
     int result = next_file(source, path, &index);
     if (result < 0)
-        return result == -ENOENT ? 0 : fail(source->paths[index], -result, error);
+        return result == -ENOENT ? check_size(source, error) : fail(source->paths[index], -result, error);
     ssize_t got = source->fd >= 0 ? fill(source) : 0;
     if (got != 0)
         return got < 0 ? fail(source->file, (int)-got, error) : 2;

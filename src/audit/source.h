@@ -47,9 +47,9 @@ int ck_source_rest(struct ck_source *source, struct ck_line *ret_line, struct ch
 /* ---- series.c ---- */
 
 /*
- * The file of a log that is read behind the one with this device and inode: a rotated one, or the log itself; with
- * after NULL the first. 0 and its path; -ENOENT where there is none.
+ * The file of a log that is read behind file, which is open and has this device and inode: a rotated one, or the log itself.
+ * Both NULL: the first. 0 and its path; -ENOENT where there is none.
  */
-int ck_series_next(const char *path, const struct stat *after, char ret_path[PATH_MAX]);
+int ck_series_next(const char *path, const char *file, const struct stat *after, char ret_path[PATH_MAX]);
 
 #endif

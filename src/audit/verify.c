@@ -56,6 +56,11 @@ static void blame(struct ck_damage *damage, const struct ck_line *line)
     damage->line = line->number;
 }
 
+static bool is_json(const struct ck_line *line, const struct ck_envelope *envelope)
+{
+    return ck_body_is_json(line->text + envelope->body, line->length - CK_AUDIT_CLOSING_LENGTH - envelope->body);
+}
+
 /* ---- lines that are no records ---- */
 
 static void hold_back(struct ck_torn *torn, const struct ck_line *line)
@@ -219,8 +224,7 @@ static enum ck_step look_on(struct ck_verify *verify, const struct ck_line *line
 {
     struct ck_ahead *ahead = &verify->ahead;
     struct ck_envelope envelope;
-    if (line->is_cut_short || ck_line_read(line->text, line->length, &envelope) < 0 ||
-        !ck_body_is_json(line->text, line->length))
+    if (line->is_cut_short || ck_line_read(line->text, line->length, &envelope) < 0 || !is_json(line, &envelope))
         return CK_STEP_NOTHING;
     if (!same(envelope.log, ahead->stray.log))
         ahead->has_other = true;
@@ -283,7 +287,7 @@ enum ck_step ck_verify_line(struct ck_verify *verify, const struct ck_line *line
         hold_back(&verify->torn, line);
         return CK_STEP_NOTHING;
     }
-    if (result < 0 || !ck_body_is_json(line->text, line->length)) {
+    if (result < 0 || !is_json(line, &envelope)) {
         found_bad(verify, line, result < 0);
         return CK_STEP_NOTHING;
     }

@@ -31,12 +31,12 @@ struct ck_damage {
 
 /* Lines that are no records, so far: only a repair can vouch for them. */
 struct ck_torn {
+    crypto_generichash_state state;
+    struct ck_damage damage; /* what it is if no repair follows */
+    uint64_t bytes;
     bool is_pending;
     bool has_newline;
     bool is_too_long;
-    uint64_t bytes;
-    crypto_generichash_state state;
-    struct ck_damage damage; /* what it is if no repair follows */
 };
 
 /* What the rest of the log tells about a record that stands where another belongs. */
@@ -49,6 +49,7 @@ struct ck_ahead {
 };
 
 struct ck_verify {
+    struct ck_torn torn;
     const struct ck_heads *heads;
     bool has_begun;
     struct ck_envelope last; /* the last that is proven */
@@ -56,7 +57,6 @@ struct ck_verify {
     uint64_t first_seq;
     uint64_t repairs;
     size_t heads_met;
-    struct ck_torn torn;
     struct ck_ahead ahead;
     struct ck_damage damage;
     char file[PATH_MAX]; /* of the last line */

@@ -13,7 +13,10 @@
 
 void ck_json_init(struct ck_json *json, char *buffer, size_t size, bool comma)
 {
-    *json = (struct ck_json){.start = buffer, .at = buffer, .end = buffer + size, .comma = comma};
+    json->start = json->at = buffer;
+    json->end = buffer + size;
+    json->full = false;
+    json->comma = comma;
 }
 
 size_t ck_json_length(const struct ck_json *json)

@@ -53,10 +53,12 @@ static const char *show_duration(char text[NUMBER_SIZE], const json_t *duration_
 
     if (!json_is_integer(duration_us))
         (void)snprintf(text, NUMBER_SIZE, "-");
+    else if (us < 10000)
+        (void)snprintf(text, NUMBER_SIZE, "%lld.%lldms", us / 1000, us / 100 % 10);
     else if (us < 10000000)
-        (void)snprintf(text, NUMBER_SIZE, "%lld.%lld ms", us / 1000, us / 100 % 10);
+        (void)snprintf(text, NUMBER_SIZE, "%lldms", us / 1000);
     else
-        (void)snprintf(text, NUMBER_SIZE, "%lld s", us / 1000000);
+        (void)snprintf(text, NUMBER_SIZE, "%llds", us / 1000000);
     return text;
 }
 
@@ -77,15 +79,41 @@ static size_t fitting(const char *text, size_t columns)
     return at;
 }
 
+/* Where the words begin that fill at most so many columns at the end of text; its end where not even the last does. */
+static const char *last_words(const char *text, size_t columns)
+{
+    const char *found = text + strlen(text);
+    const char *at = found;
+
+    for (size_t used = 0; at > text && used <= columns; at--) {
+        used += (at[-1] & 0xc0) != 0x80;
+        if (used <= columns + 1 && at[-1] == ' ')
+            found = at;
+    }
+    return found;
+}
+
+/*
+ * What does not fit is left out behind the name of the tool: what an entry of the policy puts into a command stands there,
+ * and what the caller gave follows.
+ */
 static void print_command(const struct ck_audit_table *table, const char *command, size_t used)
 {
+    static const char dots[] = "...";
     size_t room = table->width > used ? table->width - used : 0;
-    size_t all = strlen(command);
+    const char *name = command[0] == '[' ? strstr(command, "] ") : NULL;
+    const char *blank = strchr(name ? name + 2 : command, ' ');
+    size_t front = blank ? (size_t)(blank + 1 - command) : strlen(command);
 
-    if (table->width == 0 || fitting(command, room) == all)
+    if (table->width == 0 || fitting(command, room) == strlen(command)) {
         (void)puts(command);
+        return;
+    }
+    const char *tail = front + sizeof(dots) < room ? last_words(command + front, room - front - sizeof(dots)) : "";
+    if (tail[0] != '\0')
+        (void)printf("%.*s%s %s\n", (int)front, command, dots, tail);
     else
-        (void)printf("%.*s...\n", (int)fitting(command, room - 3), command);
+        (void)printf("%.*s%s\n", (int)fitting(command, room - (sizeof(dots) - 1)), command, dots);
 }
 
 static void print_row(struct ck_audit_table *table, const struct row *row)
@@ -98,10 +126,10 @@ static void print_row(struct ck_audit_table *table, const struct row *row)
     if (strncmp(table->day, row->subject.time, sizeof(table->day) - 1) != 0) {
         (void)snprintf(table->day, sizeof(table->day), "%s", row->subject.time);
         (void)printf("%s%s\n", table->has_rows ? "\n" : "", table->day);
-        (void)printf("%-8s  %7s %-16s %4s %9s  %s\n", "TIME UTC", "SEQ", "OUTCOME", "CODE", "TOOK", "COMMAND");
+        (void)printf("%-8s  %6s  %-13s %4s %6s  %s\n", "TIME UTC", "SEQ", "OUTCOME", "CODE", "TOOK", "COMMAND");
         table->has_rows = true;
     }
-    int used = printf("%.8s  %6llu%c %-16s %4s %9s  ", row->subject.time + 11, (unsigned long long)row->seq,
+    int used = printf("%.8s  %6llu%c %-13s %4s %6s  ", row->subject.time + 11, (unsigned long long)row->seq,
                       row->proven ? ' ' : '?', row->word, show_number(code, row->code),
                       show_duration(duration, row->duration_us));
     print_command(table, row->command, used > 0 ? (size_t)used : 0);
@@ -109,15 +137,17 @@ static void print_row(struct ck_audit_table *table, const struct row *row)
 
 /* ---- the command of a call ---- */
 
+/* A string, or what stands for one that is not UTF-8 or too long to be written out. */
 static void print_argument(FILE *out, const json_t *argument)
 {
+    const char *base64 = json_string_value(json_object_get(argument, "base64"));
+
     if (json_is_string(argument))
         ck_text_print_word(out, json_string_value(argument));
+    else if (base64)
+        (void)fprintf(out, "<base64:%s>", CK_TEXT_SAFE(base64));
     else
-        (void)fprintf(out, "<base64:%s>",
-                      CK_TEXT_SAFE(json_string_value(json_object_get(argument, "base64"))
-                                       ? json_string_value(json_object_get(argument, "base64"))
-                                       : "?"));
+        (void)fprintf(out, "<%lld bytes>", json_integer_value(json_object_get(argument, "bytes")));
 }
 
 /* "[probe] git log -1", to be freed; NULL when out of memory. */

@@ -182,7 +182,6 @@ static int set_decision(json_t *object, const struct choke_result *result)
     bad |= json_object_set_new(object, "tool", ck_json_tool(result->tool_name, result->tool_path));
     bad |= json_object_set_new(object, "rule", ck_json_text(result->rule));
     bad |= json_object_set_new(object, "error", ck_json_error(&result->error));
-    bad |= json_object_set_new(object, "unrecorded", json_boolean(result->unrecorded));
     return bad;
 }
 
@@ -192,7 +191,8 @@ static void write_json(struct ck_session *session, const struct choke_result *re
 
     if (set_ending(object, result) || set_cost(object, result) || set_decision(object, result) ||
         set_limits(object, result) || set_changes(object, result) ||
-        json_object_set_new(object, "egress", egress_object(result->egress)))
+        json_object_set_new(object, "egress", egress_object(result->egress)) ||
+        json_object_set_new(object, "unrecorded", json_boolean(result->unrecorded)))
         session->out.error = ENOMEM;
     else
         ck_json_write(&session->out, object);

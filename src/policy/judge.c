@@ -161,16 +161,20 @@ static bool check_tool(const struct judge *judge)
 
 /* ---- the shape of the rest --------------------------------------------------------------- */
 
+bool ck_judge_is_probe(const char *name)
+{
+    size_t length = strnlen(name, PROBE_MAX_BYTES + 1);
+    return length >= 1 && length <= PROBE_MAX_BYTES && name[0] >= 'a' && name[0] <= 'z' &&
+           strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == length;
+}
+
 static bool check_probe(const struct judge *judge)
 {
     const char *probe = judge->request->probe;
     const char *const *env = judge->request->env;
     if (probe == NULL)
         return true;
-    size_t length = strnlen(probe, PROBE_MAX_BYTES + 1);
-    bool good = length >= 1 && length <= PROBE_MAX_BYTES && probe[0] >= 'a' && probe[0] <= 'z' &&
-                strspn(probe, "abcdefghijklmnopqrstuvwxyz0123456789_") == length;
-    if (!good)
+    if (!ck_judge_is_probe(probe))
         return refuse(judge, CHOKE_INVALID, "request.probe",
                       "'%s' is no probe's name; it has 1 to %d of a-z, 0-9 and '_', and begins with a letter",
                       CK_SECRET_QUOTE(probe), PROBE_MAX_BYTES);

@@ -38,4 +38,7 @@ struct ck_verdict {
 int ck_judge(const struct ck_policy *policy, const struct choke_request *request, struct ck_arena *arena,
              struct ck_verdict *ret_verdict);
 
+/* Can a probe be called so? */
+bool ck_judge_is_probe(const char *name);
+
 #endif

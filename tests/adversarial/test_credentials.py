@@ -1,8 +1,8 @@
 """Attacker: a confused model, or a caller in a hurry. Means: a key among the arguments or the extras, bare or inside
 something else.
 
-Expected: refused, exit 125, rule "credentials"; the value is on neither stream, in no event and in no message. An
-entry that says so may take them; and ordinary hashes and names are no credentials.
+Expected: refused, exit 125, rule "credentials"; the value is on neither stream, in no event, in no message and not in the
+audit log, which says what it looked like. An entry that says so may take them; and ordinary hashes and names are no credentials.
 """
 import base64
 import hashlib
@@ -60,6 +60,17 @@ def secret_part(secret):
     return max((part for part in secret.splitlines() if "PRIVATE KEY" not in part), key=len)[-16:].encode()
 
 
+def recorded(box, secret):
+    """The last record; the log has the secret in no form."""
+    text = box.log.read_bytes()
+    part = secret_part(secret)
+    assert part not in text and part[::-1] not in text
+    for skipped in range(3):  # base64 of it, wherever in a longer text it stands
+        encoded = base64.b64encode(b"x" * skipped + part)[4:-4]
+        assert len(encoded) >= 12 and encoded not in text
+    return json.loads(text.splitlines()[-1])
+
+
 def refused(answer, secret, outcome="disallowed"):
     assert (answer.status, answer.outcome) == (125, outcome), answer.document
     assert answer["rule"] == "credentials"
@@ -76,6 +87,8 @@ def test_credential_in_an_argument_is_refused_and_not_repeated(user_box, kind, a
     assert answer.status == 125
     assert secret_part(SECRETS[kind]) not in answer.out + answer.err
     assert answer.err
+    shown = recorded(user_box, SECRETS[kind])["argv"]
+    assert shown[0] == "say_args" and shown[1].startswith("[redacted: a")
 
 
 @pytest.mark.parametrize("kind", SECRETS)
@@ -83,6 +96,7 @@ def test_credential_in_an_extra_is_refused_and_not_repeated(user_box, kind):
     policy = user_box.write_policy(say_env={"env": ["VALUE"]})
     answer = user_box.run("say_env", policy=policy, options=["--env", "VALUE=" + SECRETS[kind]])
     refused(answer, SECRETS[kind], "env_forbidden")
+    recorded(user_box, SECRETS[kind])
 
 
 @pytest.mark.parametrize("kind", ["github", "aws"])
@@ -95,6 +109,7 @@ def test_credential_is_not_repeated_by_other_refusals(user_box, kind):
                    user_box.run("say_args", secret, cwd="/"), user_box.run("say_args", secret, options=["--dry-run"])):
         assert answer.status == 125
         assert secret_part(secret) not in answer.out + answer.err, answer
+        recorded(user_box, secret)
 
 
 def test_entry_may_allow_credentials(user_box):
@@ -102,6 +117,37 @@ def test_entry_may_allow_credentials(user_box):
     answer = user_box.run("say_args", SECRETS["github"], policy=policy)
     assert answer.stream("stdout") == SECRETS["github"].encode() + b"\0"
     assert secret_part(SECRETS["github"]) not in answer.err
+    recorded(user_box, SECRETS["github"])
+    intent = json.loads(user_box.log.read_bytes().splitlines()[1])
+    assert intent["argv"] == ["say_args", "[redacted: a GitHub token]"]
+
+
+@pytest.mark.parametrize("argument", [b"\xff%s", b"%s\xff", b"a\n%s", b"%s" + b" x" * 40000])
+def test_credential_in_bytes_that_are_no_text_is_not_recorded(user_box, argument):
+    policy = user_box.write_policy(say_args={"credentials": "allow"})
+    answer = user_box.run("say_args", argument % SECRETS["github"].encode(), policy=policy)
+    assert answer.outcome == "exited"
+    recorded(user_box, SECRETS["github"])
+
+
+def test_credential_in_a_path_is_not_recorded(user_box):
+    place = user_box.root / SECRETS["github"]
+    place.mkdir()
+    user_box.own(place)
+    for shape in ({"cwd": place}, {"root": place, "cwd": place}, {"cwd": place / "missing"},
+                  {"policy": user_box.write_policy(name="policy/" + SECRETS["github"])}):
+        user_box.run("true", **shape)
+        recorded(user_box, SECRETS["github"])
+    assert len(user_box.log.read_bytes().splitlines()) == 8
+
+
+def test_value_of_a_variable_is_not_recorded(user_box):
+    policy = user_box.write_policy(say_env={"env": ["VALUE"], "set_env": [{"name": "SET", "value": "set-in-policy"}]})
+    answer = user_box.run("say_env", policy=policy, options=["--env", "VALUE=some-plain-value"])
+    assert b"VALUE=some-plain-value" in answer.stream("stdout") and b"set-in-policy" in answer.stream("stdout")
+    text = user_box.log.read_bytes()
+    assert b"some-plain-value" not in text and b"set-in-policy" not in text
+    assert json.loads(text.splitlines()[1])["env"] == ["HOME", "LANG", "LC_ALL", "PATH", "SET", "VALUE"]
 
 
 @pytest.mark.parametrize("word", [

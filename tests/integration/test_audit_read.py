@@ -5,6 +5,7 @@ What each line edit is called is tested line by line in tests/unit/test_audit_ve
 import fcntl
 import json
 import os
+import pathlib
 import re
 import stat
 import subprocess
@@ -381,6 +382,16 @@ def test_a_name_with_control_bytes_is_shown_escaped(reader):
     path = reader.write(b"hello\n", "outside/\x1b[31m.jsonl")
     answer = reader.audit("verify", path)
     assert answer.status == 1 and b"\x1b" not in answer.err and rb"\x1b[31m.jsonl:1: malformed" in answer.err
+
+
+def test_the_recipe_of_the_manual_checks_a_log(reader):
+    text = (pathlib.Path(__file__).parents[2] / "docs/audit.md").read_text(encoding="utf-8")
+    (recipe,) = re.findall(r"<!-- recipe:[^>]*-->\n```python\n(.*?)```", text, re.DOTALL)
+    log = usual()
+    words = ["/usr/bin/python3", "-c", recipe]
+    assert reader.box.call(words, input=log.text()).out.decode() == log.head + "\n"
+    for damage in ("edited", "dropped", "duplicated", "reordered", "spliced", "rebuilt"):
+        assert reader.box.call(words, input=edits()[damage][0]).status != 0, damage
 
 
 def test_the_oracle_has_the_hash_of_the_format():

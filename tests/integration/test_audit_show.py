@@ -13,7 +13,7 @@ import pytest
 from audit import Log, usual
 from processes import wait_until
 
-ROW = re.compile(r"(\d\d:\d\d:\d\d)  +(\d+)([ ?]) (\S+) +(\S+) +(-|[\d.]+ m?s)  (.*)")
+ROW = re.compile(r"(\d\d:\d\d:\d\d)  +(\d+)([ ?]) (\S+) +(\S+) +(-|[\d.]+m?s)  (.*)")
 
 
 class Viewer:
@@ -62,7 +62,7 @@ def test_a_call_is_one_row_with_its_arguments(viewer):
                              ("disallowed", "bash -c id"), ("unfinished", "git gc")]
     lines = viewer.show().out.decode().splitlines()
     assert lines[0] == "2026-11-15" and lines[1].split() == "TIME UTC SEQ OUTCOME CODE TOOK COMMAND".split()
-    assert lines[3] == "16:00:02       2  exited              0   12.3 ms  [snapshot] git status"
+    assert lines[3] == "16:00:02       2  exited           0   12ms  [snapshot] git status"
 
 
 def test_calls_at_one_time_find_their_own_intents(viewer):
@@ -183,6 +183,21 @@ def test_no_row_is_wider_than_the_terminal(viewer, columns):
     assert [line[-3:] for line in lines if len(line) == columns] == ["...", "..."]
 
 
+def test_what_the_caller_gave_is_shown_rather_than_what_the_policy_puts_in(viewer):
+    log = Log()
+    log.call("git", "--no-pager", *(word for i in range(20) for word in ("-c", f"core.option{i}=false")), "log", "-1")
+    log.call("git", "-" * 100, "--", "ä" * 10, probe="snapshot")
+    log.call("git", "log", "--" + "x" * 100)
+    viewer.write(log)
+    for columns in (70, 82, 83, 84, 120):
+        lines = on_terminal(viewer, columns).splitlines()
+        assert max(map(len, lines)) <= columns
+        first, second, third = (ROW.fullmatch(line)[7] for line in lines[-3:])
+        assert re.fullmatch(r"git \.\.\. ((-c )?core\.option\d+=false )*log -1", first)
+        assert columns == 70 or second == "[snapshot] git ... -- $'" + "ä" * 10 + "'"
+        assert third.startswith("git log --xx") and third.endswith("x...") and len(lines[-1]) == columns
+
+
 HOSTILE = ["\x1b[2J\x1b]0;owned\x07", "\u009b31m", "\u202egit status", "a\nb\tc", "\x7f", "\u2066x"]
 
 
@@ -197,11 +212,12 @@ def test_nothing_in_the_log_moves_the_terminal(viewer):
         assert len(said.splitlines()) == 6
 
 
-def test_bytes_that_are_not_utf8_are_shown_as_they_stand(viewer):
+def test_arguments_that_are_no_text_are_shown_as_what_they_are(viewer):
     log = Log()
-    log.outcome(log.add("intent", tool={"name": "git"}, argv=["git", {"base64": "/w=="}], argv_cut=7), "git")
+    log.outcome(log.add("intent", tool={"name": "git"}, argv=["git", {"base64": "/w=="}, {"bytes": 99999, "hash": "0" * 64}],
+                        argv_cut=7), "git")
     viewer.write(log)
-    assert viewer.rows("--tool", "git") == [("exited", "git <base64:/w==> ... and 7 more")]
+    assert viewer.rows("--tool", "git") == [("exited", "git <base64:/w==> <99999 bytes> ... and 7 more")]
 
 
 # ---- follow ----
@@ -294,3 +310,25 @@ def test_follow_ends_when_nobody_reads_any_more(viewer):
     follower.wait_for(7)
     follower.process.stdout.close()
     follower.process.wait(10)
+
+
+# ---- what the command itself writes ----
+
+def test_a_log_of_real_runs_is_followed_and_filtered_across_its_rotations(viewer):
+    box = viewer.box
+    viewer.path = box.log
+    box.run("true", options=["--audit-max", "3000"])
+    follower = Follower(viewer, "--json")
+    for number in range(4):
+        box.run("sh", "-c", f"exit {number}", options=["--audit-max", "3000", "--probe", "some_probe"])
+        box.run("bash", "-c", "id", options=["--audit-max", "3000"])
+    assert len(list(box.log.parent.iterdir())) > 2  # it was rotated
+    proven = box.call([box.command, "audit", "verify", "--rotated", str(box.log)])
+    assert proven.status == 0
+    follower.wait_for(proven.out.count(b"\n"))
+    assert follower.said == proven.out
+    follower.process.kill()
+    assert viewer.rows("--rotated", "--outcome", "disallowed") == [("disallowed", "bash -c id")] * 4
+    assert viewer.rows("--rotated", "--probe", "some_probe") == [
+        ("exited", f"[some_probe] sh -c $'exit {number}'") for number in range(4)]
+    assert viewer.rows("--rotated", "--tool", "true") == [("exited", "true")]

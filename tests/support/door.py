@@ -188,6 +188,7 @@ class Box:
         self.outside = self.directory("outside")
         self.home = self.directory("home")
         self.directory("policy", 0o700)
+        self.log = self.directory("audit", 0o700) / "audit.jsonl"
         self.policy = self.write_policy()
         self.started = []
 
@@ -227,12 +228,16 @@ class Box:
         usual = {"PATH": "/usr/bin:/bin", "HOME": str(self.home), "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8"}
         return {**usual, **kept, **extra}
 
-    def words(self, argv, options=(), form="--json", timeout=10, policy=None, root=None, cwd=None):
+    def words(self, argv, options=(), form="--json", timeout=10, policy=None, root=None, cwd=None, audit=None):
         words = [self.command, "run"]
         for option, value in (("--policy", policy or self.policy), ("--root", root or self.root),
                               ("--cwd", cwd or self.root), ("--timeout", timeout)):
             if value != "default":
                 words += [option, value if isinstance(value, bytes) else str(value)]
+        if audit is None and "--no-audit" not in options:
+            words += ["--audit", str(self.log), "--audit-sync", "none"]  # durability has its own tests, and takes time
+        elif audit not in (None, "default"):
+            words += ["--audit", str(audit)]
         if form:
             words.append(form)
         return words + list(options) + ["--"] + list(argv)

@@ -111,7 +111,7 @@ static int w_open(void *data, const char *name, int *ret_fd, struct ck_file_stat
     (void)error;
     (void)stop(world, STEP_OPEN, -1);
     int at = world_find(world, name);
-    note(world, (uint64_t)(at + 1));
+    note(world, (uint64_t)at + 1);
     if (at < 0)
         return -ENOENT;
     *ret_fd = world->names[at].inode;

@@ -11,9 +11,16 @@
 
 #include <cmocka.h>
 
+/* The members of an object that is written out; anything else as it stands. */
 static bool passes(const char *text)
 {
-    return ck_body_is_json(text, strlen(text));
+    char body[256];
+    size_t length = strlen(text);
+    if (length < 3 || text[0] != '{' || text[length - 1] != '}')
+        return strcmp(text, "{}") == 0 ? ck_body_is_json("", 0) : ck_body_is_json(text, length);
+    body[0] = ',';
+    memcpy(body + 1, text + 1, length - 2);
+    return ck_body_is_json(body, length - 1);
 }
 
 static void json_passes(void **state)
@@ -39,7 +46,7 @@ static void json_passes(void **state)
 static void what_is_no_json_or_not_of_the_format_does_not_pass(void **state)
 {
     static const char *const texts[] = {
-        "",
+        ",",
         "{",
         "}",
         "[]",
@@ -74,6 +81,10 @@ static void what_is_no_json_or_not_of_the_format_does_not_pass(void **state)
         "{\"a\":\"\x1b[2J\"}",
         "{\"a\":\"\x7f\"}",
         "{\"a\":\"\xc2\x9b\"}",
+        "{\"a\":\"\xe2\x80\xae\"}",
+        "{\"a\":\"\xe2\x80\xa8\"}",
+        "{\"a\":\"\xe2\x81\xa6\"}",
+        "{\"a\":\"\xd8\x9c\"}",
         "{\"a\":\"\xff\"}",
         "{\"a\":\"\xc3\"}",
         "{\"a\":\"\xed\xa0\x80\"}",
@@ -97,14 +108,12 @@ static void whatever_the_writer_writes_passes(void **state)
             const char text[] = {'a', (char)first, (char)second, (char)0x8e, '\0'};
             char buffer[256];
             struct ck_json json;
-            ck_json_init(&json, buffer, sizeof buffer, false);
-            ck_json_open(&json, NULL, '{');
+            ck_json_init(&json, buffer, sizeof buffer, true);
             ck_json_text(&json, "a", text);
             ck_json_number(&json, "n", UINT64_C(1) << 53);
             ck_json_integer(&json, "i", -(INT64_C(1) << 53));
             ck_json_bool(&json, "t", true);
             ck_json_text(&json, "none", NULL);
-            ck_json_close(&json, '}');
             assert_true(ck_body_is_json(buffer, ck_json_length(&json)));
         }
 }

@@ -280,6 +280,22 @@ static void a_log_that_is_not_followed_ends_where_it_ends(void **state)
     ck_source_done(&source);
 }
 
+static void a_file_that_became_shorter_is_told(void **state)
+{
+    (void)state;
+    struct ck_source source;
+    struct ck_line line;
+    struct choke_error error = {0};
+    append("a.jsonl", "one\ntwo\n");
+    start(&source, PATHS("a.jsonl"), false);
+    source.is_followed = true;
+    assert_string_equal(lines_of(&source), "one|two|");
+    assert_int_equal(truncate("a.jsonl", 4), 0);
+    assert_int_equal(ck_source_next(&source, &line, &error), -ESTALE);
+    assert_non_null(strstr(error.message, "shorter"));
+    ck_source_done(&source);
+}
+
 static void what_cannot_be_read_is_told(void **state)
 {
     (void)state;
@@ -311,6 +327,7 @@ int main(void)
         cmocka_unit_test_teardown(a_file_with_two_names_is_read_once, clear_place),
         cmocka_unit_test_teardown(a_log_is_followed_through_several_rotations_at_once, clear_place),
         cmocka_unit_test_teardown(a_log_that_is_not_followed_ends_where_it_ends, clear_place),
+        cmocka_unit_test_teardown(a_file_that_became_shorter_is_told, clear_place),
         cmocka_unit_test_teardown(what_cannot_be_read_is_told, clear_place),
     };
     return cmocka_run_group_tests(tests, make_place, remove_place);

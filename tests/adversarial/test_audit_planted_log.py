@@ -1,0 +1,105 @@
+"""Attacker: whoever can put something in the place of the log. Means: a link to another file, a pipe, a directory, a device, a file
+of another user or one that others may write, a directory on the way that others may write.
+
+Expected: nothing is run, nothing is written through what was planted, nobody hangs. The same call runs with a log of the
+caller's own, so it is the log that it is refused for.
+"""
+import os
+
+import pytest
+
+
+def plant_link(box, path):
+    path.symlink_to(box.file("outside/target", "", 0o600))
+
+
+def plant_pipe(box, path):
+    os.mkfifo(path)
+    box.own(path, 0o600)
+
+
+def plant_directory(box, path):
+    path.mkdir()
+    box.own(path)
+
+
+def plant_dangling(box, path):
+    path.symlink_to(box.outside / "not-there")
+
+
+def plant_group_writable(box, path):
+    box.file(path, "", 0o620)
+
+
+def plant_world_writable(box, path):
+    box.file(path, "", 0o602)
+
+
+def plant_device(box, path):
+    path.symlink_to("/dev/null")
+
+
+PLANTS = [plant_link, plant_pipe, plant_directory, plant_dangling, plant_group_writable, plant_world_writable, plant_device]
+
+
+def stays_out(box, log, words):
+    answer = box.run("sh", "-c", f": > {box.canary()}", audit=log)
+    assert (answer.outcome, answer["rule"], answer.status) == ("spawn_failed", "audit", 125)
+    assert words in answer.message and "--no-audit" in answer.message, answer.message
+    assert answer["unrecorded"] and not box.canary().exists() and answer.seconds < 5
+
+
+def runs_elsewhere(box):
+    assert box.run("sh", "-c", f": > {box.canary()}").outcome == "exited" and box.canary().exists()
+
+
+@pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: plant.__name__[6:])
+def test_what_is_no_file_of_the_callers_own_is_refused(box, plant):
+    log = box.log.parent / "planted.jsonl"
+    plant(box, log)
+    words = {"plant_pipe": "no regular file", "plant_directory": "no regular file",
+             "plant_group_writable": "may be written", "plant_world_writable": "may be written"}
+    stays_out(box, log, words.get(plant.__name__, "is a link"))
+    assert not (box.outside / "not-there").exists()
+    if plant is plant_link:
+        assert (box.outside / "target").read_bytes() == b""
+    runs_elsewhere(box)
+
+
+def test_file_of_another_user_is_refused(root_box, ordinary):
+    log = root_box.file("audit/planted.jsonl", "", 0o644)
+    os.chown(log, ordinary.uid, ordinary.gid)
+    stays_out(root_box, log, "belongs to another user")
+    assert log.read_bytes() == b""
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o770])
+def test_directory_that_others_may_write_is_refused(box, mode):
+    place = box.directory("open", mode)
+    stays_out(box, place / "audit.jsonl", "may be written by group or others")
+    assert list(place.iterdir()) == []
+
+
+def test_directory_that_another_may_exchange_is_refused(box):
+    box.directory("open", 0o777)
+    (box.place / "open/inner").mkdir()
+    box.own(box.place / "open/inner", 0o700)
+    stays_out(box, box.place / "open/inner/audit.jsonl", "may be written by group or others")
+
+
+def test_file_that_was_planted_where_a_rotated_one_goes_is_kept(box):
+    """The log goes on in its file, and says that it could not be rotated."""
+    box.run("true")
+    planted = box.file("audit/audit-000000000000.jsonl", "planted\n", 0o600)
+    answer = box.run("true", options=["--audit-max", "1"])
+    assert answer.outcome == "exited" and planted.read_bytes() == b"planted\n"
+    assert [event["event"] for event in box.events(answer)] == ["audit.unrotated"]
+    assert sorted(path.name for path in box.log.parent.iterdir()) == ["audit-000000000000.jsonl", "audit.jsonl"]
+
+
+def test_log_that_was_taken_away_is_missed_once_it_was_rotated(box):
+    for _ in range(3):
+        box.run("true", options=["--audit-max", "1"])
+    box.log.unlink()
+    stays_out(box, box.log, "was deleted or moved away")
+    assert not box.log.exists()
