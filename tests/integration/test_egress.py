@@ -8,6 +8,7 @@ import shutil
 import pytest
 
 import registry
+from feature import scaled
 from jails import JAILS
 from shut import Shut, lied_to
 
@@ -75,6 +76,21 @@ def test_nodes_own_fetch_finds_the_proxy_or_nobody(way):
         assert answer.stream("stdout") == b"a word from web.example.org\n"
     else:
         assert answer.status != 0 and way.town.take() == {"asked": [], "names": []}
+
+
+def test_many_runs_of_one_thread_share_the_proxy(way):
+    count = scaled(24, 8)
+    words = ["curl", "-sS", "https://web.example.org/"]
+    said = way.box.host("host_fetch", way.jail, count, "web.example.org", *words, policy=way.policy).out
+    assert said == b"a word from web.example.org\n%d\n" % count
+
+
+@pytest.mark.parametrize("way", ["native"], indirect=True)
+def test_what_was_fetched_goes_into_an_overlay(way):
+    policy = way.write_policy(curl={"workspace": "overlay", "limits": {"memory_mib": 256, "processes": 16}})
+    answer = way.succeeds("curl", "-sS", "-o", "fetched", "https://web.example.org/", policy=policy)
+    assert [(change["path"], change["kind"]) for change in answer["changes"]] == [("fetched", "added")]
+    assert {"overlay", "egress"} <= set(answer["layers"]) and not (way.box.root / "fetched").exists()
 
 
 # ---- what the caller is told ----
