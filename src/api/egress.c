@@ -128,7 +128,7 @@ void ck_egress_end(struct choke_job *job)
 void ck_egress_done(struct choke_job *job)
 {
     struct ck_egress *egress = &job->egress;
-    if (job->context->owner == getpid())
+    if (egress->gate != NULL && job->context->owner == getpid())
         ck_gate_close(egress->gate);
     free(egress->rules);
     *egress = (struct ck_egress){0};
