@@ -108,6 +108,7 @@ void ck_egress_open(void *data, struct ck_run *run, int listen_fd)
                                         .reason = "no_proxy",
                                         .message = strerror(-result)};
     decided(job, &event);
+    job->egress.error = -result;
     ck_watch_cancel(&job->context->watch, run);
 }
 
@@ -123,6 +124,10 @@ void ck_egress_end(struct choke_job *job)
     }
     if (egress->rules_count > 0)
         ck_result_egress(job->result, &totals, egress->spent);
+    if (egress->error != 0 && job->result->outcome == CHOKE_CANCELLED)
+        (void)ck_error_set(&job->result->error, CHOKE_CANCELLED, egress->error,
+                           "'%s' was ended because it could not be given its way out: %s", job->result->tool_name,
+                           strerror(egress->error));
 }
 
 void ck_egress_done(struct choke_job *job)
