@@ -226,6 +226,16 @@ def test_entry_bounds_the_caller(way, rule, outcome):
     assert answer.outcome == outcome, answer.document
 
 
+@pytest.mark.parametrize("granted,outcome", [(["web.example.org"], "exited"), ([], "disallowed")])
+def test_entry_of_a_tool_that_is_run_by_another_bounds_too(user_box, granted, outcome):
+    outer = user_box.entry("env", route="external", egress=["*.example.org"], args={"options": [], "command": "after_options"})
+    inner = user_box.entry("say_args", egress=granted, args={"options": [], "operands": "any"})
+    policy = user_box.write_policy([outer, inner])
+    answer = user_box.run("env", "say_args", "word", policy=policy, options=["--egress", "web.example.org"])
+    assert answer.outcome == outcome, answer.document
+    assert answer["rule"] == ("tools.env" if granted else "tools.say_args.egress")
+
+
 def test_explanation_shows_it(way):
     answer = way.run("curl", "--version", options=["--dry-run"])
     assert answer["egress"] == ["web.example.org"] and f"HTTPS_PROXY={PROXY}" in answer["env"]
