@@ -137,6 +137,14 @@ static void prepare_firejail(struct worker *worker, struct subject *subject)
     }
 }
 
+/* A way out that the tool does not use: what is left is the cost of having it. */
+static void prepare_egress(struct worker *worker, struct subject *subject)
+{
+    static const char *const rules[] = {"host.example.org", NULL};
+    (void)worker;
+    subject->request.egress = rules;
+}
+
 static const struct {
     const char *name;
     enum choke_jail jail; /* of a run through the library */
@@ -145,6 +153,7 @@ static const struct {
     {"none", CHOKE_JAIL_NONE, NULL},
     {"native", CHOKE_JAIL_NATIVE, NULL},
     {"bwrap", CHOKE_JAIL_BWRAP, NULL},
+    {"native_egress", CHOKE_JAIL_NATIVE, prepare_egress},
     {"posix_spawn", CHOKE_JAIL_NONE, prepare_bare},
     {"firejail", CHOKE_JAIL_NONE, prepare_firejail},
     {"plain_bwrap", CHOKE_JAIL_NONE, prepare_plain_bwrap},

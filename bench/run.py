@@ -94,7 +94,8 @@ class Lab:
         adr_dir.mkdir()
         (adr_dir / "0001-bench.md").write_text("# 0001 Tools of the bench\n", encoding="ascii")
         common = {"why": "It is measured.", "adr": "0001"}
-        tools = [{"name": name, "route": "direct", **common} for name in ("true", "flood", "hold", "bench-script")]
+        tools = [{"name": name, "route": "direct", "egress": ["host.example.org"], **common}
+                 for name in ("true", "flood", "hold", "bench-script")]
         tools.append({"name": "sealed", "route": "direct", "execs": [], **common})
         if self.programs["bwrap"]:
             tools.append({"name": "bwrap", "route": "jail", "path": self.programs["bwrap"], **common})
@@ -258,6 +259,7 @@ def jails(lab):
     with lab.worker() as worker:
         sealed_runs(lab, worker)
         first_jailed(lab, worker)
+        egress_runs(lab, worker)
 
 
 def compare_jails(lab, worker, tool, name):
@@ -297,6 +299,14 @@ def sealed_runs(lab, worker):
     lab.report("R70", "no jail, execs not bounded / bare posix_spawn", ratios(samples["open"], samples["bare"]), most=1.15)
     # R70 is about a run without anything asked for; the seal is a filter that the kernel compiles for each run.
     lab.report("figure", "no jail, execs: [] / bare posix_spawn", ratios(samples["sealed"], samples["bare"]))
+
+
+def egress_runs(lab, worker):
+    """A network namespace for each run, which the kernel takes down behind it: so apart from what is judged."""
+    samples = take_turns(lab.rounds(30), {side: lambda s=side: worker.wall("jailed", s, "true", 20)
+                                          for side in ("native", "native_egress")})
+    lab.keep(samples, "jails.egress")
+    lab.report("figure", "native, with egress that is not used / without", ratios(samples["native_egress"], samples["native"]))
 
 
 def first_jailed(lab, worker):

@@ -510,7 +510,8 @@ CHOKE_API const char *choke_severity_name(enum choke_severity severity);
 /*
  * What is wrong, in the order of the file. Errors: what the loader refuses (the first such fault, with its place); a
  * decision record that is not in adr_dir as a regular file NNNN-*.md, or no adr_dir at all. Warnings: a direct tool
- * without argument rules; two records with one number; a file that a run would refuse because others may write it.
+ * without argument rules; egress that is opaque; two records with one number; a file that a run would refuse because
+ * others may write it.
  * The embedded policy has no file that adr_dir could be relative to, so its records are not looked for: a note.
  *
  * Returns 0 and the findings, which live as long as the policy; a negative errno when out of memory.

@@ -20,6 +20,7 @@ import registry  # noqa: E402
 from door import VICTIMS, Actor, Box  # noqa: E402
 from egress import Way  # noqa: E402
 from feature import sanitized, skip  # noqa: E402
+from gates import Gate, Station  # noqa: E402
 from jails import JAILS, Cell, EgressCell  # noqa: E402
 from processes import children_of_self, describe, descendants, reap, wait_until  # noqa: E402
 from town import Town  # noqa: E402
@@ -166,6 +167,32 @@ def town(stage):
     made = Town(place)
     yield made
     made.close()
+
+
+@pytest.fixture
+def gates(stage, town):
+    """Makes gates of the proxy in the town, without a jail."""
+    made = []
+
+    def make(*rules, **settings):
+        made.append(Gate(stage, town, *rules, **settings))
+        return made[-1]
+    yield make
+    for gate in made:
+        gate.events()
+
+
+@pytest.fixture
+def stations(town):
+    """Makes hosts in the town that do what a test says."""
+    made = []
+
+    def make(serve):
+        made.append(Station(town, serve))
+        return made[-1]
+    yield make
+    for station in made:
+        station.close()
 
 
 @pytest.fixture(params=["user"] if sanitized() else ["root", "user"])

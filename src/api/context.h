@@ -55,6 +55,7 @@ struct ck_egress {
     struct ck_gate_budget budget;
     struct ck_gate *gate; /* from the coming of the listener to the end of the run */
     bool spent;           /* a bound of the budget was come up against */
+    int error;            /* why there is no gate, and the run was ended: a positive errno */
 };
 
 struct choke_job {

@@ -109,6 +109,7 @@ void ck_egress_open(void *data, struct ck_run *run, int listen_fd)
                                         .reason = "no_proxy",
                                         .message = strerror(-result)};
     decided(job, &event);
+    job->egress.error = -result;
     ck_watch_cancel(&job->context->watch, run);
 }
 
@@ -124,12 +125,16 @@ void ck_egress_end(struct choke_job *job)
     }
     if (egress->rules_count > 0)
         ck_result_egress(job->result, &totals, egress->spent);
+    if (egress->error != 0 && job->result->outcome == CHOKE_CANCELLED)
+        (void)ck_error_set(&job->result->error, CHOKE_CANCELLED, egress->error,
+                           "'%s' was ended because it could not be given its way out: %s", job->result->tool_name,
+                           strerror(egress->error));
 }
 
 void ck_egress_done(struct choke_job *job)
 {
     struct ck_egress *egress = &job->egress;
-    if (job->context->owner == getpid())
+    if (egress->gate != NULL && job->context->owner == getpid())
         ck_gate_close(egress->gate);
     free(egress->rules);
     *egress = (struct ck_egress){0};

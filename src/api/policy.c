@@ -6,6 +6,7 @@
  */
 #include "api/review.h"
 
+#include "base/destination.h"
 #include "base/error.h"
 #include "base/quote.h"
 #include "policy/describe.h"
@@ -18,6 +19,7 @@
 #include <string.h>
 
 /* Two for each tool, one for each record, and those about the file. */
+#define FINDINGS_OF_TOOL 3
 #define FINDINGS_OF_FILE 4
 
 const char *choke_severity_name(enum choke_severity severity)
@@ -235,6 +237,22 @@ static void check_tool(struct check *check)
                    tool->name);
 }
 
+/* The first is enough: whoever looks at one sees the others. */
+static void check_egress(struct check *check)
+{
+    const struct ck_list *egress = &check->tool->egress;
+    struct ck_destination destination;
+    const char *reason;
+    check->key = "egress";
+    for (uint32_t i = 0; i < egress->count; i++)
+        if (ck_destination_parse(egress->items[i], &destination, &reason) == 0 && destination.opaque) {
+            (void)find(check, CHOKE_SEVERITY_WARNING,
+                       "'%s': nobody looks at what goes through such a tunnel; leave 'opaque' out where it is TLS",
+                       CK_QUOTE(egress->items[i]));
+            return;
+        }
+}
+
 static void check_tools(struct check *check, const struct ck_policy *model)
 {
     check_directory(check);
@@ -242,6 +260,7 @@ static void check_tools(struct check *check, const struct ck_policy *model)
     for (uint32_t i = 0; i < model->tools_count; i++) {
         check->tool = &model->tools[i];
         check_tool(check);
+        check_egress(check);
     }
 }
 
@@ -252,8 +271,8 @@ static int look(struct choke_policy *policy, struct choke_error *error)
     size_t tools = model != NULL ? model->tools_count : 0;
     if (model != NULL && ck_review_records(policy, error) < 0)
         return -ENOMEM;
-    policy->findings =
-        ck_arena_array(&policy->arena, 2 * tools + policy->records.count + FINDINGS_OF_FILE, sizeof *policy->findings);
+    policy->findings = ck_arena_array(
+        &policy->arena, FINDINGS_OF_TOOL * tools + policy->records.count + FINDINGS_OF_FILE, sizeof *policy->findings);
     if (policy->findings == NULL)
         return ck_error_oom(error);
     check_file(&check);

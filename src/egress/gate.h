@@ -145,7 +145,7 @@ void ck_connection_tell(struct ck_connection *connection, const struct ck_told *
 void ck_connection_refuse(struct ck_connection *connection, const struct ck_told *told);
 #define CK_REFUSE(connection_, verdict_, reason_, ...) \
     do { \
-        char message_[512]; \
+        char message_[1024]; \
         (void)snprintf(message_, sizeof message_, __VA_ARGS__); \
         ck_connection_refuse(connection_, \
                              &(struct ck_told){.verdict = (verdict_), .reason = (reason_), .message = message_}); \

@@ -455,7 +455,7 @@ static void put_fields(struct writer *writer, const struct head *head)
 
 size_t ck_http_forward_request(const char *head, size_t length, const struct ck_http_request *request, char *buffer)
 {
-    struct writer writer = {.buffer = buffer};
+    struct writer writer = {0};
     struct head parts;
     struct target target = {0};
     struct frame frame = {0};
@@ -463,6 +463,7 @@ size_t ck_http_forward_request(const char *head, size_t length, const struct ck_
     if (split(head, length, &parts, &fault) != 0 || split_request_line(parts.first, &target, &fault) != 0 ||
         split_url(&target, &fault) != 0 || read_frame(&parts, &frame, &fault) != 0)
         return 0;
+    writer.buffer = buffer;
     put(&writer, target.method);
     put_text(&writer, " ");
     if (target.path.length == 0 && is(target.method, "options"))
@@ -487,11 +488,12 @@ size_t ck_http_forward_request(const char *head, size_t length, const struct ck_
 
 size_t ck_http_forward_response(const char *head, size_t length, bool keep_alive, char *buffer)
 {
-    struct writer writer = {.buffer = buffer};
+    struct writer writer = {0};
     struct head parts;
     struct ck_fault fault;
     if (split(head, length, &parts, &fault) != 0)
         return 0;
+    writer.buffer = buffer;
     put(&writer, parts.first);
     put_text(&writer, "\r\n");
     put_fields(&writer, &parts);

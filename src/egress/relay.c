@@ -278,5 +278,8 @@ int ck_stream_pump(struct ck_stream *stream, struct ck_pipes *pipes, int from_fd
         give_back(pipes, stream->pipe);
         stream->pipe = NULL;
     }
+    /* What was looked at has gone, and nothing more will be: a tunnel can live long. */
+    if (stream->left == UINT64_MAX && stream->buffer.length == 0)
+        ck_buffer_done(&stream->buffer);
     return r < 0 ? r : 0;
 }

@@ -6,6 +6,7 @@
  * only where the rule says "opaque"; and even there a name that can be seen and is another one does not. An opaque tunnel
  * may begin with words of the host, so there the way back is open at once.
  */
+#include "base/quote.h"
 #include "egress/gate.h"
 #include "egress/tls.h"
 
@@ -51,6 +52,13 @@ static void refuse_hello(struct ck_connection *connection, enum ck_reason reason
               connection->port, what);
 }
 
+static void refuse_name(struct ck_connection *connection, const char *name)
+{
+    char words[CK_QUOTE_MAX + 64];
+    (void)snprintf(words, sizeof words, "is for another host by its TLS name, '%s'", CK_QUOTE(name));
+    refuse_hello(connection, CK_REASON_SNI, words);
+}
+
 /* A name in the clear must be the host; towards an address there is none that it could be. */
 static bool name_fits(const struct ck_connection *connection, const char *name)
 {
@@ -66,7 +74,7 @@ static bool judge(struct ck_connection *connection, enum ck_hello hello, const c
 {
     bool opaque = connection->rule->opaque;
     if (hello == CK_HELLO_NAMED && !name_fits(connection, name))
-        refuse_hello(connection, CK_REASON_SNI, "is for another host by its TLS name");
+        refuse_name(connection, name);
     else if (hello == CK_HELLO_MALFORMED && !opaque)
         refuse_hello(connection, CK_REASON_MALFORMED, "begins with a TLS message that cannot be read");
     else if (hello == CK_HELLO_ENCRYPTED && !opaque)

@@ -77,12 +77,12 @@ static const char *list_callable(const struct ck_policy *policy, char *buffer, s
     return buffer[0] != '\0' ? buffer : "(none)";
 }
 
-static const char *list_granted(const struct ck_tool *tool, char *buffer, size_t size)
+static const char *list_granted(const struct ck_list *granted, char *buffer, size_t size)
 {
     bool fits = true;
     buffer[0] = '\0';
-    for (uint32_t i = 0; fits && i < tool->env.count; i++)
-        fits = append(buffer, size, tool->env.items[i]);
+    for (uint32_t i = 0; fits && i < granted->count; i++)
+        fits = append(buffer, size, granted->items[i]);
     return buffer[0] != '\0' ? buffer : "none";
 }
 
@@ -335,8 +335,10 @@ static bool check_destination(const struct judge *judge, const char *text, struc
     if (tool == NULL)
         return true;
     char rule[CK_RULE_MAX];
+    char list[LIST_BYTES];
     return refuse(judge, CHOKE_DISALLOWED, tool_rule(rule, tool, ".egress"),
-                  "'%s' is not a destination that the policy grants '%s'", CK_SECRET_QUOTE(text), tool->name);
+                  "'%s' is not a destination that the policy grants '%s'; the entry grants: %s", CK_SECRET_QUOTE(text),
+                  tool->name, list_granted(&tool->egress, list, sizeof list));
 }
 
 /* Whether a jail can hold the list is not known here; only that its entries are destinations, and are granted. */
@@ -399,7 +401,7 @@ static bool refuse_variable(const struct judge *judge, const char *extra, size_t
     (void)snprintf(name, sizeof name, "%.*s", (int)length, extra);
     return refuse(judge, CHOKE_ENV_FORBIDDEN, TOOL_RULE(judge, ".env"),
                   "variable '%s' is not granted to '%s'; the entry grants: %s", CK_SECRET_QUOTE(name), tool->name,
-                  list_granted(tool, list, sizeof list));
+                  list_granted(&tool->env, list, sizeof list));
 }
 
 /* *seen has a bit for each name of the entry's list. */

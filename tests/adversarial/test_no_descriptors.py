@@ -10,6 +10,12 @@ def test_every_open_may_fail(box):
     assert box.host("host_nofd", deadline=60).out.startswith(b"ok ")
 
 
+def test_every_open_may_fail_with_egress(box):
+    """The proxy's, too: a run that cannot be given its way out is ended, and says why."""
+    policy = box.write_policy([box.entry("sh", egress=["a.example.org"])])
+    assert box.host("host_nofd", "native", deadline=60, policy=policy).out.startswith(b"ok ")
+
+
 def test_command_without_descriptors_says_so(box):
     """From three descriptors up, until it runs: never a hang, a crash, or a status that looks like the tool's."""
     statuses = []

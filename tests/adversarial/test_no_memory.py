@@ -20,3 +20,8 @@ def test_every_allocation_may_fail_with_pins_and_execs(user_box):
 
 def test_every_allocation_may_fail_with_the_default_policy(user_box):
     assert user_box.host("host_nomem", policy="-", deadline=120).out.startswith(b"ok ")
+
+
+def test_every_allocation_may_fail_with_egress(user_box):
+    policy = user_box.write_policy([user_box.entry("sh", execs=["cat"], egress=["a.example.org", "*.example.net"])])
+    assert user_box.host("host_nomem", "egress", policy=policy, deadline=120).out.startswith(b"ok ")

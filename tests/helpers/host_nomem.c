@@ -1,7 +1,8 @@
 /*
- * host_nomem POLICY|- ROOT - memory runs out at every place in turn: the n-th allocation fails, n = 1, 2, ...
+ * host_nomem POLICY|- ROOT [egress] - memory runs out at every place in turn: the n-th allocation fails, n = 1, 2, ...
  * until a whole pass meets no failure. Each pass makes a context, explains, runs, starts and frees. A call that
- * fails says so with -ENOMEM, or as a result; nothing crashes, no descriptor and no child stays.
+ * fails says so with -ENOMEM, or as a result; nothing crashes, no descriptor and no child stays. With egress the runs are in
+ * the native jail, and have it.
  *
  * Linked with -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc.
  */
@@ -114,6 +115,9 @@ static void start(struct choke_context *context, const struct choke_request *req
 static const char *const version_argv[] = {"git", "--version", NULL};
 static const char *const copy_argv[] = {"sh", "-c", "cat; echo noise >&2", NULL};
 
+static const char *const rules[] = {"a.example.org", "*.example.net:443", NULL};
+static bool egress;
+
 /* One life of a context in which allocation number n fails; true when none did. */
 static bool pass(const char *policy, const char *root, long n)
 {
@@ -125,6 +129,10 @@ static bool pass(const char *policy, const char *root, long n)
         request.stdin_kind = CHOKE_STDIN_BYTES;
         request.stdin_bytes = "hello\n";
         request.stdin_length = 6;
+    }
+    if (egress) {
+        request.jail = CHOKE_JAIL_NATIVE;
+        request.egress = rules;
     }
     failed = false;
     countdown = n;
@@ -146,7 +154,8 @@ static bool pass(const char *policy, const char *root, long n)
 
 int main(int argc, char **argv)
 {
-    CHECK(argc == 3);
+    CHECK(argc == 3 || (argc == 4 && strcmp(argv[3], "egress") == 0));
+    egress = argc == 4;
     const char *policy = strcmp(argv[1], "-") == 0 ? NULL : argv[1];
     CHECK(pass(policy, argv[2], 0));
     size_t descriptors = host_descriptors();

@@ -8,6 +8,7 @@ import shutil
 import pytest
 
 import registry
+from feature import scaled
 from jails import JAILS
 from shut import Shut, lied_to
 
@@ -75,6 +76,21 @@ def test_nodes_own_fetch_finds_the_proxy_or_nobody(way):
         assert answer.stream("stdout") == b"a word from web.example.org\n"
     else:
         assert answer.status != 0 and way.town.take() == {"asked": [], "names": []}
+
+
+def test_many_runs_of_one_thread_share_the_proxy(way):
+    count = scaled(24, 8)
+    words = ["curl", "-sS", "https://web.example.org/"]
+    said = way.box.host("host_fetch", way.jail, count, "web.example.org", *words, policy=way.policy).out
+    assert said == b"a word from web.example.org\n%d\n" % count
+
+
+@pytest.mark.parametrize("way", ["native"], indirect=True)
+def test_what_was_fetched_goes_into_an_overlay(way):
+    policy = way.write_policy(curl={"workspace": "overlay", "limits": {"memory_mib": 256, "processes": 16}})
+    answer = way.succeeds("curl", "-sS", "-o", "fetched", "https://web.example.org/", policy=policy)
+    assert [(change["path"], change["kind"]) for change in answer["changes"]] == [("fetched", "added")]
+    assert {"overlay", "egress"} <= set(answer["layers"]) and not (way.box.root / "fetched").exists()
 
 
 # ---- what the caller is told ----
@@ -208,6 +224,16 @@ def test_network_bounds_where_there_is_no_landlock(user_box):
 def test_entry_bounds_the_caller(way, rule, outcome):
     answer = way.run("curl", "--version", egress=[rule])
     assert answer.outcome == outcome, answer.document
+
+
+@pytest.mark.parametrize("granted,outcome", [(["web.example.org"], "exited"), ([], "disallowed")])
+def test_entry_of_a_tool_that_is_run_by_another_bounds_too(user_box, granted, outcome):
+    outer = user_box.entry("env", route="external", egress=["*.example.org"], args={"options": [], "command": "after_options"})
+    inner = user_box.entry("say_args", egress=granted, args={"options": [], "operands": "any"})
+    policy = user_box.write_policy([outer, inner])
+    answer = user_box.run("env", "say_args", "word", policy=policy, options=["--egress", "web.example.org"])
+    assert answer.outcome == outcome, answer.document
+    assert answer["rule"] == ("tools.env" if granted else "tools.say_args.egress")
 
 
 def test_explanation_shows_it(way):

@@ -143,6 +143,14 @@ def test_direct_tool_without_argument_rules_is_a_warning(desk):
     assert desk.json("check", desk.put("b", policy(GIT, tool)))["findings"] == []
 
 
+def test_opaque_egress_is_a_warning(desk):
+    path = desk.put("a", policy({**GIT, "egress": ["git.example.org", "b.example.org:22 opaque", "c.example.org opaque"]}))
+    (finding,) = desk.json("check", path)["findings"]
+    assert (finding["severity"], finding["tool"], finding["rule"]) == ("warning", "git", "tools.git.egress")
+    assert "'b.example.org:22 opaque'" in finding["message"] and finding["line"] > 0
+    assert desk.json("check", desk.put("b", policy()))["findings"] == []
+
+
 def test_file_that_a_run_would_refuse_can_be_reviewed(desk):
     path = desk.put("a", policy(), mode=0o666)
     report = desk.json("check", path)

@@ -60,17 +60,17 @@ static void bodies_are_read(void **state)
 {
     static const struct {
         const char *text;
-        enum ck_body_kind body;
         uint64_t bytes;
+        enum ck_body_kind body;
         bool keep_alive;
     } rows[] = {
-        {GET HOST "\r\n", CK_BODY_NONE, 0, true},
-        {POST "Content-Length: 0\r\n\r\n", CK_BODY_NONE, 0, true},
-        {POST "Content-Length: 12345678901234567\r\n\r\n", CK_BODY_LENGTH, 12345678901234567, true},
-        {POST "Transfer-Encoding: Chunked\r\n\r\n", CK_BODY_CHUNKED, 0, true},
-        {POST "Connection: foo, Close\r\n\r\n", CK_BODY_NONE, 0, false},
-        {POST "Proxy-Connection: close\r\n\r\n", CK_BODY_NONE, 0, false},
-        {"GET http://a.org/ HTTP/1.0\r\n" HOST "Connection: keep-alive\r\n\r\n", CK_BODY_NONE, 0, false},
+        {GET HOST "\r\n", 0, CK_BODY_NONE, true},
+        {POST "Content-Length: 0\r\n\r\n", 0, CK_BODY_NONE, true},
+        {POST "Content-Length: 12345678901234567\r\n\r\n", 12345678901234567, CK_BODY_LENGTH, true},
+        {POST "Transfer-Encoding: Chunked\r\n\r\n", 0, CK_BODY_CHUNKED, true},
+        {POST "Connection: foo, Close\r\n\r\n", 0, CK_BODY_NONE, false},
+        {POST "Proxy-Connection: close\r\n\r\n", 0, CK_BODY_NONE, false},
+        {"GET http://a.org/ HTTP/1.0\r\n" HOST "Connection: keep-alive\r\n\r\n", 0, CK_BODY_NONE, false},
     };
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {

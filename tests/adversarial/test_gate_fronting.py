@@ -1,0 +1,135 @@
+"""Attacker: a tool that may reach one host. Means: a tunnel to that host with something else in it: TLS for another host that lives
+at the same address, TLS that hides for whom it is, no TLS at all.
+
+Expected: closed, and not a byte of it reaches the host. Where the rule says "opaque" what cannot be seen passes; a name that can
+be seen and is another one does not, even there.
+"""
+import ssl
+import struct
+
+import pytest
+
+from gates import ADDRESS, HOST, read_all, read_until
+
+OTHER = "other.example.org"
+ALERT = b"\x15\3\3\0\2\2\x31"  # access denied
+
+
+def hello(name):
+    """What a real client says first; with None it names nobody."""
+    out = ssl.MemoryBIO()
+    context = ssl.create_default_context()
+    context.check_hostname = name is not None
+    client = context.wrap_bio(ssl.MemoryBIO(), out, server_hostname=name)
+    with pytest.raises(ssl.SSLWantReadError):
+        client.do_handshake()
+    return out.read()
+
+
+def extended(name, *extensions):
+    """The same with extensions of the test's own behind the others."""
+    message = hello(name)[5:]
+    body = message[4:]
+    at = 2 + 32
+    at += 1 + body[at]
+    at += 2 + struct.unpack_from("!H", body, at)[0]
+    at += 1 + body[at]
+    old = body[at + 2:]
+    new = old + b"".join(struct.pack("!HH", kind, len(data)) + data for kind, data in extensions)
+    body = body[:at] + struct.pack("!H", len(new)) + new
+    return record(b"\1" + struct.pack("!I", len(body))[1:] + body)
+
+
+def record(*pieces):
+    return b"".join(b"\x16\3\1" + struct.pack("!H", len(piece)) + piece for piece in pieces)
+
+
+def server_name(name):
+    data = name.encode()
+    return 0, struct.pack("!HBH", len(data) + 3, 0, len(data)) + data
+
+
+ECH = (0xfe0d, b"\0\0\1\0\1x\0\0\0\4abcd")
+GREASE = (0x2a2a, b"\0")
+TRICKS = {
+    "another name": (lambda: hello(OTHER), "sni"),
+    "another name in pieces": (lambda: record(*[hello(OTHER)[5:][at:at + 7] for at in range(0, len(hello(OTHER)) - 5, 7)]), "sni"),
+    "a name that begins like it": (lambda: hello(HOST + ".example.net"), "sni"),
+    "no name": (lambda: hello(None), "no_sni"),
+    "an encrypted name behind the right one": (lambda: extended(HOST, ECH), "encrypted_sni"),
+    "two names": (lambda: extended(HOST, server_name(OTHER)), "malformed"),
+    "a NUL in the name": (lambda: extended(None, server_name(HOST + "\0." + OTHER)), "malformed"),
+    "a list of two": (lambda: extended(None, (0, b"\0\x10" + b"\0\0\5a.org" * 2)), "malformed"),
+    "a length that is wrong": (lambda: hello(HOST)[:3] + b"\0\1" + hello(HOST)[5:], "malformed"),
+    "plain HTTP": (lambda: b"GET / HTTP/1.1\r\nHost: other.example.org\r\n\r\n", "not_tls"),
+    "ssh": (lambda: b"SSH-2.0-OpenSSH_9.2\r\n", "not_tls"),
+    "HTTP/2 in the clear": (lambda: b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "not_tls"),
+    "old SSL": (lambda: b"\x80\x2e\1\3\1\0\x15\0\0\0\x10", "not_tls"),
+}
+
+
+def keeps(peer):
+    return read_all(peer)
+
+
+def through(gate, station, data):
+    """What comes back, when the tunnel is done."""
+    with gate.tunnel(station.target) as client:
+        client.sendall(data)
+        client.settimeout(5)
+        try:
+            return read_all(client)
+        except ConnectionResetError:
+            return b""
+
+
+@pytest.mark.parametrize("trick", TRICKS)
+def test_what_is_not_tls_for_the_host_does_not_pass(gates, stations, trick):
+    make, reason = TRICKS[trick]
+    station = stations(keeps)
+    gate = gates(HOST)
+    back = through(gate, station, make())
+    assert gate.reasons() == [reason]
+    assert back in ((b"",) if reason == "not_tls" else (ALERT, b""))
+    assert set(station.heard) <= {b""}
+
+
+@pytest.mark.parametrize("make", [lambda: hello(HOST), lambda: extended(HOST, GREASE), lambda: hello(HOST.upper())])
+def test_tls_for_the_host_passes(gates, stations, make):
+    station = stations(lambda peer: peer.recv(100) and peer.sendall(b"heard"))
+    gate = gates(HOST)
+    with gate.tunnel(station.target) as client:
+        client.sendall(make())
+        assert read_until(client, b"heard") == b"heard"
+
+
+@pytest.mark.parametrize("trick", [name for name, (_, reason) in TRICKS.items() if reason != "sni"])
+def test_what_cannot_be_seen_passes_where_the_rule_says_so(gates, stations, trick):
+    station = stations(lambda peer: peer.recv(5) and peer.sendall(b"heard"))
+    gate = gates(f"{HOST} opaque")
+    with gate.tunnel(station.target) as client:
+        client.sendall(TRICKS[trick][0]())
+        assert read_until(client, b"heard") == b"heard"
+
+
+def test_name_of_another_host_does_not_pass_even_there(gates, stations):
+    station = stations(keeps)
+    gate = gates(f"{HOST} opaque")
+    through(gate, station, hello(OTHER))
+    refused, = gate.events("refused")
+    assert refused["reason"] == "sni" and f"'{OTHER}'" in refused["message"]
+    assert set(station.heard) <= {b""}
+
+
+def test_address_has_no_name(gates, stations):
+    """So TLS to it must be allowed to name nobody."""
+    station = stations(lambda peer: peer.recv(5) and peer.sendall(b"heard"))
+    target = f"{ADDRESS}:{station.port}"
+    closed, opened = gates(ADDRESS), gates(f"{ADDRESS} opaque")
+    with closed.tunnel(target) as client:
+        client.sendall(hello(None))
+        assert read_all(client) in (ALERT, b"")
+    assert closed.reasons() == ["no_sni"]
+    with opened.tunnel(target) as client:
+        client.sendall(hello(None))
+        assert read_until(client, b"heard") == b"heard"

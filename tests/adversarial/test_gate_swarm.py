@@ -1,0 +1,133 @@
+"""Attacker: a tool. Means: numbers. As many connections as it can make, each with as much as the proxy will hold; bytes without
+end; hosts that vanish while bytes are on their way.
+
+Expected: connections, memory and bytes stay within the budget; the program that the proxy is in goes on, even where it has no
+descriptor left; and what is beyond is refused with a reason.
+"""
+import contextlib
+import socket
+import struct
+import time
+
+import pytest
+
+from feature import sanitized
+from gates import HOST, PATIENCE, read_all, read_until
+from processes import wait_until
+
+GET = f"GET http://{HOST}/ HTTP/1.1\r\nHost: {HOST}\r\n\r\n".encode()
+
+
+def test_connections_at_once_are_bounded(gates):
+    gate = gates(HOST, at_once=10)
+    held = [gate.connect(b"G") for _ in range(10)]
+    for _ in range(5):
+        with gate.connect() as client:
+            assert b"10 connections at once" in read_all(client)
+    held.pop().close()
+    wait_until(lambda: gate.say(GET).startswith(b"HTTP/1.1 200 "), PATIENCE, "one that ended makes room for another")
+    for client in held:
+        client.close()
+    assert set(gate.reasons()) == {"connections"}
+
+
+def test_connections_in_all_are_bounded(gates):
+    gate = gates(HOST, total=3)
+    for _ in range(3):
+        assert gate.say(GET).startswith(b"HTTP/1.1 200 ")
+    with pytest.raises(ConnectionRefusedError):
+        gate.connect()
+    assert gate.reasons() == ["connections"]
+
+
+def test_nothing_passes_a_gate_without_a_budget(gates):
+    gate = gates(HOST, total=0)
+    with pytest.raises(ConnectionRefusedError):
+        gate.connect()
+
+
+def test_memory_is_bounded_though_every_head_is_as_long_as_may_be(gates):
+    """A thousand connections with 31 KiB each, unfinished."""
+    gate = gates(HOST)
+    before = gate.memory_kib("VmRSS")
+    head = GET[:-2] + b"X: " + b"y" * 31 * 1024
+    clients = [gate.connect(head) for _ in range(1000)]
+    assert gate.say(GET).startswith(b"HTTP/1.1 200 ")
+    assert gate.memory_kib("VmHWM") - before < (1000 * 40 + 16 * 1024) * (3 if sanitized() else 1)
+    for client in clients:
+        client.close()
+
+
+def test_head_that_is_too_long_is_refused(gates):
+    gate = gates(HOST)
+    with gate.connect() as client:
+        with contextlib.suppress(OSError):
+            client.sendall(GET[:-2] + b"X: " + b"y" * 1024 * 1024)
+        client.shutdown(socket.SHUT_WR)
+        assert read_all(client).startswith(b"HTTP/1.1 431 ")
+    assert gate.reasons() == ["too_long"]
+
+
+@pytest.mark.parametrize("way", ["up", "down"])
+def test_bytes_are_bounded(gates, stations, way):
+    budget = 1_000_000
+    sent = bytes(budget * 4)
+
+    def serve(peer):
+        if way == "down":
+            peer.sendall(sent)
+        return read_all(peer)
+    station = stations(serve)
+    gate = gates(f"{HOST} opaque", **{f"{way}_bytes": budget})
+    with gate.tunnel(station.target) as client, contextlib.suppress(ConnectionError):
+        if way == "up":
+            client.sendall(sent)
+        assert len(read_all(client)) <= budget
+    assert gate.say(f"CONNECT {station.target} HTTP/1.1\r\n\r\nx".encode()).startswith(b"HTTP/1.1 200 ")
+    events = gate.events()
+    assert "bytes" in [event["reason"] for event in events if event["verdict"] == "refused"]
+    assert sum(event[way] for event in events) <= budget
+
+
+def test_hosts_that_vanish_do_not_end_the_program(gates, stations):
+    """A write to a socket that was reset raises SIGPIPE, which by itself ends a program."""
+    def serve(peer):
+        peer.recv(1)
+        peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        return True
+    station = stations(serve)
+    gate = gates(f"{HOST} opaque")
+    for _ in range(30):
+        with gate.tunnel(station.target) as client, contextlib.suppress(ConnectionError):
+            for _ in range(20):
+                client.sendall(bytes(65536))
+    with gate.connect(f"GET http://{HOST}/ HTTP/1.1\r\nHost: {HOST}\r\n\r\n".encode()) as client:
+        assert read_until(client, HOST.encode())
+    assert gate.process.poll() is None
+
+
+def test_program_without_descriptors_goes_on(gates):
+    """It takes no more, does not turn in circles meanwhile, and serves again when there are some."""
+    gate = gates(HOST, descriptors=40)
+    clients = [gate.connect(b"G") for _ in range(60)]
+    wait_until(lambda: gate.descriptors() >= 40, PATIENCE, "no descriptor is left")
+    clock = (~gate.process.pid << 3) | 2
+    used = time.clock_gettime_ns(clock)
+    time.sleep(0.5)  # what is measured is what it does in that time
+    assert time.clock_gettime_ns(clock) - used < 100_000_000
+    for client in clients:
+        client.close()
+    wait_until(lambda: gate.say(GET).startswith(b"HTTP/1.1 200 "), PATIENCE, "it serves again")
+
+
+def test_nothing_is_left_of_what_ended(gates, stations):
+    station = stations(lambda peer: peer.sendall(b"x"))
+    gate = gates(HOST, f"{station.target} opaque")
+    gate.say(GET)
+    before = gate.descriptors()
+    for _ in range(50):
+        gate.say(GET)
+        gate.tunnel(station.target).close()
+        gate.connect(b"GET http").close()
+        gate.say(b"\5\1\0")
+    wait_until(lambda: gate.descriptors() <= before + 4, PATIENCE, "no descriptor is kept")

@@ -1,0 +1,276 @@
+/* test_proxy.c - gates come and go; each has its own rules; what is refused is answered and told; nothing is left behind. */
+#include "egress/proxy.h"
+
+#include "base/fd.h"
+
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define PATIENCE_MS 10000
+
+struct noted {
+    unsigned count[5]; /* by verdict */
+    char reason[32];   /* of the last */
+    char host[64];
+    uint64_t up_bytes, down_bytes;
+};
+
+static void note(void *data, const struct ck_gate_event *event)
+{
+    struct noted *noted = data;
+    noted->count[event->verdict]++;
+    (void)snprintf(noted->reason, sizeof noted->reason, "%s", event->reason);
+    (void)snprintf(noted->host, sizeof noted->host, "%s", event->host);
+    noted->up_bytes += event->up_bytes;
+    noted->down_bytes += event->down_bytes;
+}
+
+static int listen_somewhere(uint16_t *ret_port)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof address;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_true(fd >= 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&address, size), 0);
+    assert_int_equal(listen(fd, 16), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &size), 0);
+    *ret_port = ntohs(address.sin_port);
+    return fd;
+}
+
+static int dial(uint16_t port)
+{
+    struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_true(fd >= 0);
+    assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof address), 0);
+    return fd;
+}
+
+static struct ck_gate *open_gate(struct ck_proxy *proxy, const char *rule, struct noted *noted, uint16_t *ret_port)
+{
+    struct ck_destination rules[1];
+    const char *why = NULL;
+    struct ck_gate *gate = NULL;
+    if (rule != NULL)
+        assert_int_equal(ck_destination_parse(rule, rules, &why), 0);
+    struct ck_gate_options options = {
+        .rules = rules, .rules_count = rule != NULL, .budget = CK_GATE_BUDGET_DEFAULT, .on_event = note, .data = noted};
+    assert_int_equal(ck_proxy_open(proxy, listen_somewhere(ret_port), &options, &gate), 0);
+    assert_non_null(gate);
+    return gate;
+}
+
+/* Lets the proxy work until fd can be read. */
+static void serve_until(struct ck_proxy *proxy, int fd)
+{
+    struct pollfd polled[] = {{.fd = fd, .events = POLLIN}, {.fd = ck_proxy_fd(proxy), .events = POLLIN}};
+    while (poll(polled, 2, PATIENCE_MS) > 0) {
+        if (polled[0].revents != 0)
+            return;
+        assert_int_equal(ck_proxy_dispatch(proxy), 0);
+    }
+    fail_msg("nothing came");
+}
+
+static void say(int fd, const char *text)
+{
+    assert_int_equal(send(fd, text, strlen(text), MSG_NOSIGNAL), (ssize_t)strlen(text));
+}
+
+static void hears(struct ck_proxy *proxy, int fd, const char *begin)
+{
+    char buffer[1024] = "";
+    serve_until(proxy, fd);
+    assert_true(recv(fd, buffer, sizeof buffer - 1, 0) >= 0);
+    assert_int_equal(strncmp(buffer, begin, strlen(begin)), 0);
+}
+
+static size_t descriptors(void)
+{
+    size_t count = 0;
+    DIR *directory = opendir("/proc/self/fd");
+    assert_non_null(directory);
+    while (readdir(directory) != NULL)
+        count++;
+    (void)closedir(directory);
+    return count;
+}
+
+static void there_is_no_descriptor_before_the_first_gate(void **state)
+{
+    (void)state;
+    struct ck_proxy proxy;
+    ck_proxy_init(&proxy);
+    assert_int_equal(ck_proxy_fd(&proxy), -1);
+    assert_int_equal(ck_proxy_dispatch(&proxy), 0);
+    ck_gate_close(NULL);
+    ck_proxy_done(&proxy);
+    ck_proxy_done(&proxy);
+}
+
+static void the_socket_is_taken_even_where_no_gate_is_made(void **state)
+{
+    (void)state;
+    static struct ck_destination many[300];
+    struct ck_proxy proxy;
+    struct ck_gate *gate = NULL;
+    uint16_t port = 0;
+    ck_proxy_init(&proxy);
+    size_t before = descriptors();
+    assert_int_equal(ck_proxy_open(&proxy, socket(AF_INET, SOCK_STREAM, 0), &(struct ck_gate_options){0}, &gate),
+                     -EINVAL);
+    assert_int_equal(ck_proxy_open(&proxy, open("/dev/null", O_RDONLY), &(struct ck_gate_options){0}, &gate), -EINVAL);
+    assert_int_equal(descriptors(), before);
+    struct ck_gate_options options = {.rules = many, .rules_count = 300};
+    assert_int_equal(ck_proxy_open(&proxy, listen_somewhere(&port), &options, &gate), -E2BIG);
+    assert_null(gate);
+    ck_proxy_done(&proxy);
+    assert_int_equal(descriptors(), before);
+}
+
+static void zero_filled_options_let_nothing_in(void **state)
+{
+    (void)state;
+    struct ck_proxy proxy;
+    struct ck_gate *gate = NULL;
+    uint16_t port = 0;
+    ck_proxy_init(&proxy);
+    assert_int_equal(ck_proxy_open(&proxy, listen_somewhere(&port), &(struct ck_gate_options){0}, &gate), 0);
+    CK_FD fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof address), -1);
+    assert_int_equal(errno, ECONNREFUSED);
+    ck_proxy_done(&proxy);
+}
+
+static void each_gate_has_its_own_rules(void **state)
+{
+    (void)state;
+    struct noted first = {0}, second = {0}, none = {0};
+    struct ck_proxy proxy;
+    uint16_t host_port = 0, ports[3];
+    char request[64];
+    ck_proxy_init(&proxy);
+    CK_FD host = listen_somewhere(&host_port);
+    (void)snprintf(request, sizeof request, "CONNECT 127.0.0.1:%u HTTP/1.1\r\n\r\n", host_port);
+    struct ck_gate *gate = open_gate(&proxy, "127.0.0.0/8 opaque", &first, &ports[0]);
+    (void)open_gate(&proxy, "10.0.0.0/8 opaque", &second, &ports[1]);
+    (void)open_gate(&proxy, NULL, &none, &ports[2]);
+    CK_FD allowed = dial(ports[0]);
+    CK_FD refused = dial(ports[1]);
+    CK_FD nobody = dial(ports[2]);
+    say(allowed, request);
+    say(refused, request);
+    say(nobody, request);
+    hears(&proxy, allowed, "HTTP/1.1 200 ");
+    hears(&proxy, refused, "HTTP/1.1 403 ");
+    hears(&proxy, nobody, "HTTP/1.1 403 ");
+    assert_string_equal(second.reason, "not_listed");
+    assert_string_equal(none.reason, "not_listed");
+    assert_int_equal(first.count[CK_GATE_OPENED], 1);
+    struct ck_gate_totals totals;
+    ck_gate_totals(gate, &totals);
+    assert_true(totals.connections == 1 && totals.opened == 1 && totals.refused == 0);
+    ck_proxy_done(&proxy);
+}
+
+static void a_gate_that_is_closed_tells_and_leaves_nothing(void **state)
+{
+    (void)state;
+    struct noted noted = {0};
+    struct ck_proxy proxy;
+    uint16_t host_port = 0, port = 0;
+    char request[64], byte = 0;
+    size_t before = descriptors();
+    ck_proxy_init(&proxy);
+    int host = listen_somewhere(&host_port);
+    struct ck_gate *gate = open_gate(&proxy, "127.0.0.1 opaque", &noted, &port);
+    int client = dial(port);
+    (void)snprintf(request, sizeof request, "CONNECT 127.0.0.1:%u HTTP/1.1\r\n\r\nabc", host_port);
+    say(client, request);
+    serve_until(&proxy, host);
+    int peer = accept4(host, NULL, NULL, SOCK_CLOEXEC);
+    serve_until(&proxy, peer);
+    assert_int_equal(recv(peer, &byte, 1, 0), 1);
+    assert_int_equal(byte, 'a');
+    ck_gate_close(gate);
+    assert_int_equal(noted.count[CK_GATE_OPENED], 1);
+    assert_int_equal(noted.count[CK_GATE_CLOSED], 1);
+    assert_string_equal(noted.reason, "closed");
+    assert_int_equal(noted.up_bytes, 3);
+    assert_int_equal(noted.down_bytes, 0); /* the answer to CONNECT is no payload */
+    (void)close(peer);
+    (void)close(client);
+    (void)close(host);
+    ck_proxy_done(&proxy);
+    assert_int_equal(descriptors(), before);
+}
+
+static void a_name_that_is_not_printable_is_told_escaped(void **state)
+{
+    (void)state;
+    struct noted noted = {0};
+    struct ck_proxy proxy;
+    uint16_t port = 0;
+    ck_proxy_init(&proxy);
+    (void)open_gate(&proxy, "127.0.0.1", &noted, &port);
+    CK_FD client = dial(port);
+    static const char request[] = "\5\1\0\5\1\0\3\4a\033b\n\0\120";
+    assert_int_equal(send(client, request, sizeof request - 1, 0), sizeof request - 1);
+    hears(&proxy, client, "\5");
+    serve_until(&proxy, client);
+    assert_int_equal(noted.count[CK_GATE_REFUSED], 1);
+    assert_string_equal(noted.reason, "name");
+    assert_string_equal(noted.host, "a\\x1bb\\n");
+    ck_proxy_done(&proxy);
+}
+
+static void the_callers_signals_are_as_they_were(void **state)
+{
+    (void)state;
+    struct noted noted = {0};
+    struct ck_proxy proxy;
+    uint16_t port = 0;
+    sigset_t before, after;
+    ck_proxy_init(&proxy);
+    (void)open_gate(&proxy, "127.0.0.1", &noted, &port);
+    assert_int_equal(sigprocmask(SIG_SETMASK, NULL, &before), 0);
+    assert_int_equal(ck_proxy_dispatch(&proxy), 0);
+    assert_int_equal(sigprocmask(SIG_SETMASK, NULL, &after), 0);
+    assert_int_equal(sigismember(&before, SIGPIPE), sigismember(&after, SIGPIPE));
+    assert_memory_equal(&before, &after, sizeof(unsigned long));
+    ck_proxy_done(&proxy);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(there_is_no_descriptor_before_the_first_gate),
+        cmocka_unit_test(the_socket_is_taken_even_where_no_gate_is_made),
+        cmocka_unit_test(zero_filled_options_let_nothing_in),
+        cmocka_unit_test(each_gate_has_its_own_rules),
+        cmocka_unit_test(a_gate_that_is_closed_tells_and_leaves_nothing),
+        cmocka_unit_test(a_name_that_is_not_printable_is_told_escaped),
+        cmocka_unit_test(the_callers_signals_are_as_they_were),
+    };
+    return cmocka_run_group_tests_name("proxy", tests, NULL, NULL);
+}
