@@ -8,6 +8,8 @@
  */
 #include "lint/match.h"
 
+#include "lint/program.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -13,6 +13,7 @@
 #include "base/quote.h"
 #include "lint/match.h"
 #include "lint/prefilter.h"
+#include "lint/program.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -211,10 +212,10 @@ static enum ck_lint_skip look_at_bytes(const char *text, size_t length)
 }
 
 /* An unused waiver is a finding too, so its marker alone makes a file worth parsing. */
-static bool is_worth_parsing(const struct ck_lint_program *program, const char *text, size_t length)
+static bool is_worth_parsing(const struct ck_lint_ruleset *ruleset, const char *text, size_t length)
 {
-    return program->query != NULL && (ck_prefilter_may_match(program->ruleset->prefilter, text, length) ||
-                                      memmem(text, length, CK_LINT_MARKER, strlen(CK_LINT_MARKER)) != NULL);
+    return ruleset != NULL && (ck_prefilter_may_match(ruleset->prefilter, text, length) ||
+                               memmem(text, length, CK_LINT_MARKER, strlen(CK_LINT_MARKER)) != NULL);
 }
 
 static int scan_tree(struct ck_lint_scanner *scanner, struct ck_source *source, struct ck_lint_scan *scan)
@@ -236,18 +237,10 @@ static int scan_tree(struct ck_lint_scanner *scanner, struct ck_source *source, 
     return r;
 }
 
-static int parse_and_scan(struct ck_lint_scanner *scanner, const struct ck_lint_program *program, const char *text,
-                          size_t length, struct ck_lint_scan *scan)
+static int scan_parsed(struct ck_lint_scanner *scanner, const struct ck_lint_program *program, TSTree *tree,
+                       const char *text, size_t length, struct ck_lint_scan *scan)
 {
     __attribute__((cleanup(ck_arena_done))) struct ck_arena work = {.max_bytes = WORK_MAX_BYTES};
-    ts_parser_reset(scanner->parser);
-    if (!ts_parser_set_language(scanner->parser, program->grammar->language()))
-        return -ENOTSUP;
-    TSTree *tree = ts_parser_parse_string(scanner->parser, NULL, text, (uint32_t)length);
-    if (tree == NULL) {
-        scan->skip = CK_LINT_SKIP_TIME;
-        return 0;
-    }
     struct ck_source source = {.text = text,
                                .length = (uint32_t)length,
                                .root = ts_tree_root_node(tree),
@@ -255,25 +248,39 @@ static int parse_and_scan(struct ck_lint_scanner *scanner, const struct ck_lint_
                                .program = program,
                                .arena = &work};
     scan->parsed = true;
-    int r = scan_tree(scanner, &source, scan);
+    return scan_tree(scanner, &source, scan);
+}
+
+static int parse_and_scan(struct ck_lint_scanner *scanner, const struct ck_grammar *grammar, const char *text,
+                          size_t length, struct ck_lint_scan *scan, struct choke_error *error)
+{
+    const struct ck_lint_program *program;
+    int r = ck_lint_program_get(scanner->rules, grammar, &program, error);
+    if (r < 0)
+        return r;
+    ts_parser_reset(scanner->parser);
+    if (!ts_parser_set_language(scanner->parser, grammar->language()))
+        return ck_error_set(error, CHOKE_NONE, ENOTSUP, "libtree-sitter cannot read the grammar of %s", grammar->name);
+    TSTree *tree = ts_parser_parse_string(scanner->parser, NULL, text, (uint32_t)length);
+    if (tree == NULL) {
+        scan->skip = CK_LINT_SKIP_TIME;
+        return 0;
+    }
+    r = scan_parsed(scanner, program, tree, text, length, scan);
     ts_tree_delete(tree);
-    return r;
+    return r < 0 ? ck_error_oom(error) : 0;
 }
 
 int ck_lint_scan(struct ck_lint_scanner *scanner, const struct ck_grammar *grammar, const char *text, size_t length,
                  struct ck_lint_scan *ret_scan, struct choke_error *error)
 {
-    const struct ck_lint_program *program = &scanner->rules->programs[grammar->id];
     struct ck_lint_scan scan = {.skip = look_at_bytes(text, length)};
     int r = 0;
-    if (scan.skip == CK_LINT_SCANNED && is_worth_parsing(program, text, length))
-        r = parse_and_scan(scanner, program, text, length, &scan);
-    if (r < 0) {
+    if (scan.skip == CK_LINT_SCANNED && is_worth_parsing(scanner->rules->by_grammar[grammar->id], text, length))
+        r = parse_and_scan(scanner, grammar, text, length, &scan, error);
+    if (r < 0)
         ck_lint_scan_done(&scan);
-        return r == -ENOTSUP ? ck_error_set(error, CHOKE_NONE, ENOTSUP, "libtree-sitter cannot read the grammar of %s",
-                                            grammar->name)
-                             : ck_error_oom(error);
-    }
-    *ret_scan = scan;
-    return 0;
+    else
+        *ret_scan = scan;
+    return r;
 }
