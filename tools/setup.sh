@@ -18,7 +18,6 @@ libyaml-dev     module yaml-0.1
 libjansson-dev  module jansson
 libsodium-dev   module libsodium
 libseccomp-dev  module libseccomp
-libtree-sitter-dev  module tree-sitter
 npm             command npm
 util-linux      command flock
 python3         file /usr/bin/python3
