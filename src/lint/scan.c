@@ -202,13 +202,16 @@ static void note_broken(const struct ck_source *source, struct ck_lint_scan *sca
 
 /* ---- one file ---------------------------------------------------------------------------- */
 
-static enum ck_lint_skip look_at_bytes(const char *text, size_t length)
+static enum ck_lint_skip look_at_bytes(const struct ck_grammar *grammar, const char *text, size_t length)
 {
     if (length > CK_LINT_FILE_MAX_BYTES)
         return CK_LINT_SKIP_LARGE;
     if (memchr(text, '\0', length) != NULL)
         return CK_LINT_SKIP_BINARY;
-    return ck_utf8_valid(text, length) ? CK_LINT_SCANNED : CK_LINT_SKIP_ENCODING;
+    if (!ck_utf8_valid(text, length))
+        return CK_LINT_SKIP_ENCODING;
+    bool (*readable)(const char *, size_t) = grammar->resolver->readable;
+    return readable == NULL || readable(text, length) ? CK_LINT_SCANNED : CK_LINT_SKIP_ENCODING;
 }
 
 /* An unused waiver is a finding too, so its marker alone makes a file worth parsing. */
@@ -234,6 +237,8 @@ static int scan_tree(struct ck_lint_scanner *scanner, struct ck_source *source, 
         r = keep_comments(source, scan);
     if (matches.deep || source->exhausted)
         scan->skip = CK_LINT_SKIP_DEEP;
+    if (matches.late)
+        scan->skip = CK_LINT_SKIP_TIME;
     return r;
 }
 
@@ -274,7 +279,7 @@ static int parse_and_scan(struct ck_lint_scanner *scanner, const struct ck_gramm
 int ck_lint_scan(struct ck_lint_scanner *scanner, const struct ck_grammar *grammar, const char *text, size_t length,
                  struct ck_lint_scan *ret_scan, struct choke_error *error)
 {
-    struct ck_lint_scan scan = {.skip = look_at_bytes(text, length)};
+    struct ck_lint_scan scan = {.skip = look_at_bytes(grammar, text, length)};
     int r = 0;
     if (scan.skip == CK_LINT_SCANNED && is_worth_parsing(scanner->rules->by_grammar[grammar->id], text, length))
         r = parse_and_scan(scanner, grammar, text, length, &scan, error);
