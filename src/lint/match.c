@@ -19,7 +19,7 @@
  * Matches in progress at one time. The cursor goes through all of them for each node, so a chain of a million calls would take
  * hours without a bound; where it is reached the file is reported as not looked at in full.
  */
-#define IN_PROGRESS_MAX 1024
+#define IN_PROGRESS_MAX 256
 #define MATCH_MAX_MICROSECONDS ((uint64_t)5000000)
 #define DEPTH_MAX ((uint32_t)60000)
 #define LEVELS_PER_BYTE 4

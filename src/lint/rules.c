@@ -50,7 +50,8 @@ const char *ck_lint_group_word(enum ck_lint_group group)
 /* ---- the text into structs --------------------------------------------------------------- */
 
 /* libcyaml says what is wrong, and where, in several lines; the first is the fault, the others the way to it. */
-static void keep_log(cyaml_log_t level, void *context, const char *format, va_list arguments)
+__attribute__((format(printf, 3, 0))) static void keep_log(cyaml_log_t level, void *context, const char *format,
+                                                           va_list arguments)
 {
     struct choke_error *error = context;
     char line[sizeof error->message];
