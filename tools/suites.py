@@ -328,7 +328,9 @@ def asan_adversarial(_):
 @suite("tsan", "build-tsan", alone=True)
 def tsan(_):
     """what uses threads, under TSan"""
-    return behaviour("build-tsan", "integration", SANITIZER_OPTIONS, ["-k", "thread"])
+    outcome = behaviour("build-tsan", "integration", SANITIZER_OPTIONS, ["-k", "thread"])
+    settings = {"CHOKE_BUILD": os.path.join(ROOT, "build-tsan"), **SANITIZER_OPTIONS}
+    return outcome.add(pytest(["tests/integration/test_lint.py"], settings, extra=["-k", "thread"]))
 
 
 def fuzz_targets():
