@@ -43,6 +43,7 @@ jq                    command jq
 ripgrep               command rg
 mandoc                command mandoc
 shellcheck            command shellcheck
+bandit                command bandit
 pre-commit            command pre-commit
 zsh                   command zsh
 '
