@@ -25,6 +25,9 @@ on both sides. An output that fits under the cap is a figure without a bound: to
 to touch fresh memory for all of it, and a loop that keeps nothing is no measure for that. Memory is the growth of the
 peak resident set (VmHWM) of the calling process.
 
+Lint (R76). The standard library of the Python that runs this, linted by one thread, walk and reading included, beside
+a parse of the same files with the same grammar that does nothing else. The figure is processor time.
+
 Jails (R71). The same tool bare, in the native jail, in bwrap's through the library, in bwrap called directly with the
 command line that the library would give it, and in firejail; those that are not installed are left out, with a note. "What
 the jail adds" is a run less the bare one, for the second tool, a script for node, takes much longer by itself. Where
@@ -48,6 +51,7 @@ import platform
 import shutil
 import signal
 import sys
+import sysconfig
 import tempfile
 
 import trace_steps
@@ -110,6 +114,9 @@ class Lab:
 
     def verifier(self):
         return Worker([str(self.build / "bench" / "bench-verify")], self.env)
+
+    def linter(self, directory):
+        return Worker([str(self.build / "bench" / "bench-lint"), directory], self.env)
 
     def judge(self):
         return Worker([str(self.build / "bench" / "bench-judge")], self.env)
@@ -529,6 +536,27 @@ def verified_log(lab):
         lab.report("figure", f"{side} of a log", [1e3 / value for value in samples[side]], unit="MB/s")
 
 
+# ---- lint ----------------------------------------------------------------------------------------------------------
+
+
+def linting(lab):
+    """R76, on the standard library of this Python. Processor time: one thread works, and others must not count."""
+    library = sysconfig.get_path("stdlib")
+    with lab.linter(library) as linter, lab.linter(library) as parser:
+        samples = take_turns(lab.rounds(18), {
+            "lint": lambda: linter.ask("lint", 1)["cpu_ns"], "parse": lambda: parser.ask("parse", 1)["cpu_ns"]})
+        total = parser.ask("parse", 1)["bytes"]
+    with lab.linter(library) as linter:
+        linter.ask("lint", 1)
+        peak_mib = linter.memory_kib("VmHWM") / 1024
+    lab.keep(samples, "lint")
+    rates = {side: [total / 1e6 / (ns / 1e9) for ns in values] for side, values in samples.items()}
+    lab.report("R76", f"lint of {total / 1e6:.1f} MB of Python on one core", rates["lint"], unit="MB/s", least=10.0)
+    lab.report("R76", "peak memory of it", [peak_mib], unit="MiB", most=100.0)
+    lab.report("figure", "a bare parse of all of it", rates["parse"], unit="MB/s")
+    lab.report("figure", "rate of lint / rate of a bare parse", ratios(samples["parse"], samples["lint"]))
+
+
 # ---- what is printed -----------------------------------------------------------------------------------------------
 
 
@@ -594,7 +622,7 @@ def write_json(path, lab, options):
 PARTS = {"single": single_runs, "processor": processor_time, "steps": steps, "jails": jails,
          "jail-steps": jail_steps, "judging": judging, "egress": egress, "large": large_caller,
          "capture": capture, "memory": capture_memory, "many": many_at_once, "audit": audited_runs,
-         "verify": verified_log}
+         "verify": verified_log, "lint": linting}
 
 
 def main():

@@ -1,7 +1,7 @@
 #!/bin/sh
-# grammars.sh - fetch the grammars of `chokepoint lint` and compile them once, for every build directory.
+# grammars.sh - fetch the parser and the grammars of `chokepoint lint` and compile them once, for every build directory.
 #
-# Leaves third_party/grammars/grammars.o, which is built from exactly what tools/grammars.lock names. Nothing is
+# Leaves third_party/grammars/grammars.o and its header, built from exactly what tools/grammars.lock names. Nothing is
 # fetched or compiled when it is there already. Two at once wait for each other; one that is killed leaves nothing that
 # counts, for the object is put in place by a rename and its stamp comes after it.
 set -eu
@@ -73,7 +73,12 @@ build()
     xargs -P "$(nproc)" -L 1 sh -c 'cc $0 -I "$1" -c "$1/$2.c" -o "$4/$3-$2.o"' "$flags" <<LIST
 $(sed "s|\$| $work|" "$work/list")
 LIST
-    ld -r -o "$work/grammars.o" "$work"/*-parser.o "$work"/*-scanner.o
+    core=$work/tree-sitter/vendor/tree-sitter/lib
+    # shellcheck disable=SC2086 # one word per flag
+    cc $flags -D_GNU_SOURCE -I "$core/include" -I "$core/src" -c "$core/src/lib.c" -o "$work/core.o"
+    ld -r -o "$work/grammars.o" "$work/core.o" "$work"/*-parser.o "$work"/*-scanner.o
+    mkdir -p $place/include/tree_sitter
+    mv -f "$core/include/tree_sitter/api.h" $place/include/tree_sitter/api.h
     mv -f "$work/grammars.o" $place/grammars.o
     echo "$stamp" >$place/stamp
 }

@@ -19,7 +19,6 @@ libjansson-dev  module jansson
 libsodium-dev   module libsodium
 libseccomp-dev  module libseccomp
 libc-ares-dev   module libcares
-libtree-sitter-dev  module tree-sitter
 npm             command npm
 util-linux      command flock
 python3         file /usr/bin/python3
@@ -48,6 +47,7 @@ jq                    command jq
 ripgrep               command rg
 mandoc                command mandoc
 shellcheck            command shellcheck
+bandit                command bandit
 pre-commit            command pre-commit
 zsh                   command zsh
 '

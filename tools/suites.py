@@ -207,6 +207,12 @@ def policy(_):
     return as_one(outcome.add(check("build/chokepoint", "policy", "diff", default, default)))
 
 
+@suite("lint", "build-gcc")
+def lint(_):
+    """the linter on this repository: one file creates processes, and nothing else goes around the door"""
+    return check(PYTHON, "tools/check-lint.py", "build")
+
+
 # ---- what runs the library ----
 
 def units(directory, prefix=(), env=None):
@@ -228,12 +234,14 @@ ABOUT_TOOLS = ("test_default_*.py", "test_git*.py", "test_grammar_*.py", "test_g
                "test_hostile_s*.py", "test_policy_diff_properties.py", "test_policy_schema.py")
 # Attacks from within a jail: the attacker's programs are not sanitized, and the library does the same for each of them.
 ABOUT_JAILS = ("test_egress_around.py", "test_jail_*.py", "test_overlay_*.py", "test_sandbox_npm.py", "test_swapped_binary.py")
+# The linter runs no tool, so it minds nobody beside it.
+ABOUT_LINT = ("test_lint*.py",)
 # Of those about tools, what reads many arguments: worth it under the sanitizers too.
 ABOUT_ARGUMENTS = ("test_grammar_properties.py", "test_gtfobins_*.py")
 
 
 def behaviour(directory, place, env=None, extra=()):
-    others = [f"--ignore-glob=*/{name}" for name in ABOUT_TOOLS + ABOUT_JAILS]
+    others = [f"--ignore-glob=*/{name}" for name in ABOUT_TOOLS + ABOUT_JAILS + ABOUT_LINT]
     return pytest([f"tests/{place}"], {"CHOKE_BUILD": os.path.join(ROOT, directory), **(env or {})},
                   extra=[*others, *extra])
 
@@ -255,6 +263,18 @@ def tools_suite(_):
 def asan_tools(_):
     """arguments under ASan and UBSan"""
     return about(ABOUT_ARGUMENTS, "build-asan", "tools", SANITIZER_OPTIONS)
+
+
+@suite("linter", "build-gcc")
+def linter(_):
+    """the linter: its corpora, its forms, and hostile repositories"""
+    return about(ABOUT_LINT, "build", "linter")
+
+
+@suite("asan-linter", "build-asan")
+def asan_linter(_):
+    """the linter under ASan and UBSan"""
+    return about(ABOUT_LINT, "build-asan", "linter", SANITIZER_OPTIONS)
 
 
 @suite("unit", "build-gcc", alone=True)
@@ -308,7 +328,9 @@ def asan_adversarial(_):
 @suite("tsan", "build-tsan", alone=True)
 def tsan(_):
     """what uses threads, under TSan"""
-    return behaviour("build-tsan", "integration", SANITIZER_OPTIONS, ["-k", "thread"])
+    outcome = behaviour("build-tsan", "integration", SANITIZER_OPTIONS, ["-k", "thread"])
+    settings = {"CHOKE_BUILD": os.path.join(ROOT, "build-tsan"), **SANITIZER_OPTIONS}
+    return outcome.add(pytest(["tests/integration/test_lint.py"], settings, extra=["-k", "thread"]))
 
 
 def fuzz_targets():

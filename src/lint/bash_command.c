@@ -140,6 +140,12 @@ static bool only_asks(const struct prefix *prefix, const char *option)
     return strcmp(prefix->name, "command") == 0 && strpbrk(option, "vV") != NULL;
 }
 
+/* A=1, and A="$x", whose value is not known. */
+static bool is_assignment(struct ck_scopes *scopes, TSNode word, const char *value)
+{
+    return value != NULL ? strchr(value, '=') != NULL : ck_kind_of(scopes, word) == CK_BASH_CONCATENATION;
+}
+
 /* From the word after the prefix to the command; the count where there is none. */
 static uint32_t skip_prefix(struct ck_scopes *scopes, const struct ck_bash_command *command,
                             const struct prefix *prefix, uint32_t at)
@@ -148,23 +154,18 @@ static uint32_t skip_prefix(struct ck_scopes *scopes, const struct ck_bash_comma
     bool options = true;
     while (at < command->count) {
         const char *value = ck_bash_value(scopes, command->words[at]);
-        bool dashed = options && value != NULL && value[0] == '-' && value[1] != '\0';
-        if (dashed && only_asks(prefix, value))
-            return command->count;
-        if (dashed) {
+        uint32_t words = 1;
+        if (options && value != NULL && value[0] == '-' && value[1] != '\0') {
+            if (only_asks(prefix, value))
+                return command->count;
             options = strcmp(value, "--") != 0;
-            at += options ? option_words(prefix, value) : 1;
-        } else if (prefix->assignments && value != NULL && strchr(value, '=') != NULL) {
-            at++;
-        } else if (prefix->assignments && value == NULL &&
-                   ck_kind_of(scopes, command->words[at]) == CK_BASH_CONCATENATION) {
-            at++; /* A="$x" */
-        } else if (operands > 0) {
+            words = option_words(prefix, value);
+        } else if (!prefix->assignments || !is_assignment(scopes, command->words[at], value)) {
+            if (operands == 0)
+                break;
             operands--;
-            at++;
-        } else {
-            break;
         }
+        at += words;
     }
     return at < command->count ? at : command->count;
 }

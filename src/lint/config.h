@@ -10,7 +10,7 @@
  *     - path: tests/lint/
  *       why: They are there to be found.
  *   severities:
- *     py-shell-unclear: note       # error, warning, note or off
+ *     python-shell-unsure: note       # error, warning, note or off
  *
  * Unknown keys, keys that are given twice and values of another kind are errors, with their line and column.
  */

@@ -199,8 +199,8 @@ static int judge(struct worker *worker, const struct ck_walk_file *file, const s
     struct ck_verdict *verdict = &place->verdict;
     struct ck_arena passing = {0};
     bool full = atomic_load(&run->kept) >= FINDINGS_KEPT;
-    struct ck_arena *arena = full ? &passing : &worker->arena;
-    int r = ck_verdict_make(&run->law, arena, file, found, worker->buffer, length, verdict);
+    struct ck_lint_seen seen = {file, found, worker->buffer, length};
+    int r = ck_verdict_make(&run->law, full ? &passing : &worker->arena, &seen, verdict);
     if (full) {
         verdict->dropped += verdict->count;
         verdict->count = 0;

@@ -8,6 +8,9 @@
  */
 #include "lint/match.h"
 
+#include "base/clock.h"
+#include "lint/program.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +19,10 @@
  * Matches in progress at one time. The cursor goes through all of them for each node, so a chain of a million calls would take
  * hours without a bound; where it is reached the file is reported as not looked at in full.
  */
-#define IN_PROGRESS_MAX 1024
+#define IN_PROGRESS_MAX 256
+#define MATCH_MAX_MICROSECONDS ((uint64_t)5000000)
+#define DEPTH_MAX ((uint32_t)60000)
+#define LEVELS_PER_BYTE 4
 #define MATCHES_FIRST 64
 
 /* ---- conditions -------------------------------------------------------------------------- */
@@ -210,20 +216,47 @@ static void sort_matches(struct ck_lint_matches *matches)
     qsort(matches->items, matches->count, sizeof *matches->items, compare_sites);
 }
 
+/*
+ * A query's cursor keeps the depth of a node in 16 bits, and would not find what lies deeper. Each byte of a source makes few
+ * levels, so a small one is not looked at.
+ */
+static bool is_too_deep(const struct ck_source *source)
+{
+    uint32_t depth = 0, deepest = 0;
+    if (source->length < DEPTH_MAX / LEVELS_PER_BYTE)
+        return false;
+    TSTreeCursor cursor = ts_tree_cursor_new(source->root);
+    for (bool more = true; more;) {
+        if (ts_tree_cursor_goto_first_child(&cursor)) {
+            deepest = ++depth > deepest ? depth : deepest;
+            continue;
+        }
+        while (more && !ts_tree_cursor_goto_next_sibling(&cursor)) {
+            more = ts_tree_cursor_goto_parent(&cursor);
+            depth--;
+        }
+    }
+    ts_tree_cursor_delete(&cursor);
+    return deepest > DEPTH_MAX;
+}
+
 int ck_lint_match_all(struct ck_source *source, TSQueryCursor *cursor, struct ck_lint_matches *ret_matches)
 {
     struct ck_lint_matches matches = {0};
     TSQueryMatch match;
+    uint64_t deadline_ns = ck_clock_now_ns() + MATCH_MAX_MICROSECONDS * 1000;
     ts_query_cursor_set_match_limit(cursor, IN_PROGRESS_MAX);
+    ts_query_cursor_set_timeout_micros(cursor, MATCH_MAX_MICROSECONDS);
     ts_query_cursor_exec(cursor, source->program->query, source->root);
-    while (ts_query_cursor_next_match(cursor, &match)) {
+    while (ck_clock_now_ns() < deadline_ns && ts_query_cursor_next_match(cursor, &match)) {
         struct ck_lint_match one;
         if (judge_match(source, &match, &one) && !add_match(&matches, &one)) {
             ck_lint_matches_done(&matches);
             return -ENOMEM;
         }
     }
-    matches.deep = ts_query_cursor_did_exceed_match_limit(cursor);
+    matches.deep = ts_query_cursor_did_exceed_match_limit(cursor) || is_too_deep(source);
+    matches.late = ck_clock_now_ns() >= deadline_ns;
     sort_matches(&matches);
     *ret_matches = matches;
     return 0;

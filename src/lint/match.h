@@ -18,6 +18,7 @@ struct ck_lint_matches {
     struct ck_lint_match *items; /* to be freed */
     uint32_t count, capacity;
     bool deep; /* some may be missing: the tree is nested too deeply */
+    bool late; /* some may be missing: there was no time left */
 };
 
 /* The resolver has begun. 0 or -ENOMEM. */

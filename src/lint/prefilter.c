@@ -10,12 +10,14 @@
  * looked at. A plain string is simple. A formatted one may hold expressions, which hold strings again; unless it is plain
  * to see where it ends, all that follows in the file counts.
  *
- * A byte beyond ASCII is part of a word, so that "évaluer" does not look like "valuer".
+ * A byte beyond ASCII is part of a word, so that "évaluer" does not look like "valuer". To Python some words of such letters are
+ * ASCII (fold.h), and they count as that.
  */
 #include "lint/prefilter.h"
 
 #include "base/error.h"
 #include "base/quote.h"
+#include "lint/fold.h"
 
 #include <errno.h>
 #include <string.h>
@@ -234,6 +236,24 @@ static void note_word(struct reading *reading, struct word_set *set, const char 
             note_bit(reading, set, prefilter->pairs[i].bit);
 }
 
+static bool is_ascii(const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        if ((unsigned char)text[i] >= 0x80)
+            return false;
+    return true;
+}
+
+static void note_python_word(struct reading *reading, const char *text, size_t length, uint32_t hash)
+{
+    char folded[CK_FOLD_MAX];
+    size_t folded_length = is_ascii(text, length) ? 0 : ck_fold(text, length, folded);
+    if (folded_length > 0)
+        note_word(reading, &reading->code, folded, folded_length, hash_word(folded, folded_length));
+    else
+        note_word(reading, &reading->code, text, length, hash);
+}
+
 /* The word that begins here; the reading goes on after it. */
 static size_t read_word(struct reading *reading, uint32_t *ret_hash)
 {
@@ -256,7 +276,10 @@ static bool read_plainly(struct reading *reading, const char *end)
         const char *start = reading->at;
         uint32_t hash;
         size_t length = read_word(reading, &hash);
-        note_word(reading, &reading->code, start, length, hash);
+        if (reading->prefilter->python)
+            note_python_word(reading, start, length, hash);
+        else
+            note_word(reading, &reading->code, start, length, hash);
         if (reading->fresh && complete(reading))
             return true;
         reading->fresh = false;
@@ -347,7 +370,7 @@ static bool read_python_word(struct reading *reading)
     bool quoted = reading->at < reading->end && (*reading->at == '"' || *reading->at == '\'');
     if (quoted && is_prefix(start, length, &formatted))
         return read_string(reading, formatted);
-    note_word(reading, &reading->code, start, length, hash);
+    note_python_word(reading, start, length, hash);
     return false;
 }
 

@@ -36,7 +36,7 @@ struct ck_py_range {
 struct ck_py_binding {
     enum ck_py_binding_kind kind;
     uint32_t scope;
-    const char *name; /* in the source */
+    const char *name; /* as Python reads it */
     uint32_t length;
     uint32_t at; /* bytes before it do not see it */
     struct ck_py_range branch, loop;

@@ -6,6 +6,7 @@
  * current one is the topmost that has begun.
  */
 #include "lint/python.h"
+#include "lint/python_value.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -232,8 +233,12 @@ static void bind(struct collector *collector, uint32_t scope, TSNode name, uint3
     if (bindings == NULL)
         return;
     file->bindings = bindings;
-    binding.name = collector->source->text + ts_node_start_byte(name);
-    binding.length = ts_node_end_byte(name) - ts_node_start_byte(name);
+    binding.name = ck_py_identifier(collector->source, name);
+    if (binding.name == NULL) {
+        collector->failed = -ENOMEM;
+        return;
+    }
+    binding.length = (uint32_t)strlen(binding.name);
     binding.scope = binding.kind < CK_PY_GLOBAL ? scope_of_target(file, scope, binding.name, binding.length) : scope;
     binding.at = at;
     const struct branch *branch = current_branch(collector, scope, ts_node_start_byte(name));
@@ -375,11 +380,11 @@ static const char *dotted_path(struct collector *collector, TSNode node)
     for (char *from = path; path != NULL && *from != '\0'; from++)
         if (strchr(" \t\r\n\\", *from) == NULL)
             *to++ = *from;
-    if (path == NULL)
+    if (path == NULL) {
         collector->failed = -ENOMEM;
-    else
-        *to = '\0';
-    return path;
+        return NULL;
+    }
+    return ck_py_name(collector->source, path, (uint32_t)(to - path));
 }
 
 static void bind_import(struct collector *collector, uint32_t scope, TSNode name, const char *path)
@@ -402,7 +407,7 @@ static void import_one(struct collector *collector, uint32_t scope, TSNode node)
     } else if (ts_node_symbol(node) == collector->is->dotted_name_) {
         TSNode first = ts_node_named_child(node, 0);
         if (!ts_node_is_null(first))
-            bind_import(collector, scope, first, ck_source_text(collector->source, first));
+            bind_import(collector, scope, first, ck_py_identifier(collector->source, first));
     }
 }
 

@@ -3,7 +3,7 @@
  */
 #include "lint/python_value.h"
 
-#include "base/quote.h"
+#include "lint/fold.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,9 +26,23 @@ const char *ck_py_canonical(const char *name)
     return name;
 }
 
+const char *ck_py_name(struct ck_source *source, const char *text, uint32_t length)
+{
+    char folded[CK_FOLD_MAX];
+    size_t folded_length = 0;
+    uint32_t ascii = 0;
+    while (ascii < length && (unsigned char)text[ascii] < 0x80)
+        ascii++;
+    if (ascii < length)
+        folded_length = ck_fold(text, length, folded);
+    return folded_length > 0 ? ck_arena_memdup(source->arena, folded, folded_length)
+                             : ck_arena_memdup(source->arena, text, length);
+}
+
 const char *ck_py_identifier(struct ck_source *source, TSNode node)
 {
-    return ck_source_text(source, node);
+    uint32_t start = ts_node_start_byte(node);
+    return ck_py_name(source, source->text + start, ts_node_end_byte(node) - start);
 }
 
 static TSNode field(TSNode node, TSFieldId id)
@@ -393,4 +407,65 @@ enum ck_argument ck_py_argument(struct ck_source *source, TSNode arguments, cons
                                 TSNode *ret_value)
 {
     return find_argument(source, arguments, keyword, position, 0, ret_value);
+}
+
+/* ---- the encoding ------------------------------------------------------------------------ */
+
+/* Encodings in which ASCII is ASCII, as Python spells them, by how they begin; in lower case and with '-'. */
+static const char *const usual_encodings[] = {"utf-8",     "utf8",     "ascii", "us-ascii",    "latin-1", "latin1",
+                                              "iso-8859-", "iso8859-", "cp125", "windows-125", "koi8-r"};
+
+static bool is_usual_encoding(const char *name, size_t length)
+{
+    char word[32] = {0};
+    for (size_t i = 0; i < length && i < sizeof word - 1; i++) {
+        word[i] = name[i] == '_' ? '-' : name[i];
+        if (word[i] >= 'A' && word[i] <= 'Z')
+            word[i] = (char)(word[i] - 'A' + 'a');
+    }
+    for (size_t i = 0; i < sizeof usual_encodings / sizeof usual_encodings[0]; i++)
+        if (strncmp(word, usual_encodings[i], strlen(usual_encodings[i])) == 0)
+            return true;
+    return false;
+}
+
+/* The encoding that a comment declares, as Python looks for it; NULL where it declares none. */
+static const char *declared_encoding(const char *line, const char *end, size_t *ret_length)
+{
+    static const char letters[] = "-_.abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+    for (const char *at = line; at + 7 < end; at++) {
+        if (memcmp(at, "coding", 6) != 0 || (at[6] != ':' && at[6] != '='))
+            continue;
+        const char *name = at + 7;
+        while (name < end && (*name == ' ' || *name == '\t'))
+            name++;
+        size_t length = 0;
+        while (name + length < end && memchr(letters, name[length], sizeof letters - 1) != NULL)
+            length++;
+        if (length > 0) {
+            *ret_length = length;
+            return name;
+        }
+    }
+    return NULL;
+}
+
+bool ck_py_readable(const char *text, size_t length)
+{
+    const char *end = text + length;
+    for (int i = 0; i < 2 && text < end; i++) {
+        const char *line_end = text;
+        while (line_end < end && *line_end != '\n' && *line_end != '\r')
+            line_end++;
+        while (text < line_end && (*text == ' ' || *text == '\t' || *text == '\f'))
+            text++;
+        if (text < line_end && *text != '#')
+            return true;
+        size_t name_length;
+        const char *name = declared_encoding(text, line_end, &name_length);
+        if (name != NULL)
+            return is_usual_encoding(name, name_length);
+        text = line_end + (line_end + 1 < end && line_end[0] == '\r' && line_end[1] == '\n' ? 2 : 1);
+    }
+    return true;
 }

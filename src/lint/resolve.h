@@ -75,6 +75,9 @@ struct ck_resolver {
 
     /* What is known of an expression without running it. */
     void (*constant)(struct ck_source *source, TSNode node, struct ck_constant *ret_constant);
+
+    /* Does the language read these bytes as they stand? NULL: always. */
+    bool (*readable)(const char *text, size_t length);
 };
 
 extern const struct ck_resolver ck_resolver_python, ck_resolver_js, ck_resolver_c, ck_resolver_bash;

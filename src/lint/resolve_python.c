@@ -184,9 +184,11 @@ static bool is_declared(const struct ck_py_file *file, uint32_t scope, const str
 static void look_up(struct ck_source *source, struct lookup *lookup, unsigned depth, struct ck_names *names)
 {
     struct ck_py_file *file = file_of(source);
-    const char *name = ck_arena_memdup(source->arena, lookup->name, lookup->length);
+    const char *name = ck_py_name(source, lookup->name, lookup->length);
     if (name == NULL)
         return;
+    lookup->name = name;
+    lookup->length = (uint32_t)strlen(name);
     for (uint32_t scope = lookup->start_scope; scope != CK_PY_NONE;) {
         bool hidden = file->scopes[scope].kind == CK_PY_CLASS && scope != lookup->start_scope;
         if (!hidden && is_declared(file, scope, lookup, CK_PY_GLOBAL)) {
@@ -489,8 +491,11 @@ TSNode ck_py_only_value(struct ck_source *source, TSNode identifier)
 {
     struct ck_py_file *file = file_of(source);
     uint32_t byte = ts_node_start_byte(identifier);
-    struct lookup lookup = {.name = source->text + byte,
-                            .length = ts_node_end_byte(identifier) - byte,
+    const char *name = ck_py_identifier(source, identifier);
+    if (name == NULL)
+        return (TSNode){0};
+    struct lookup lookup = {.name = name,
+                            .length = (uint32_t)strlen(name),
                             .byte = byte,
                             .start_scope = ck_py_scope_at(file, byte),
                             .inline_flow = true};
@@ -527,4 +532,4 @@ static void constant(struct ck_source *source, TSNode node, struct ck_constant *
 }
 
 const struct ck_resolver ck_resolver_python = {
-    .begin = begin, .names = names, .argument = ck_py_argument, .constant = constant};
+    .begin = begin, .names = names, .argument = ck_py_argument, .constant = constant, .readable = ck_py_readable};

@@ -2,14 +2,14 @@
  * rules.c - see rules.h.
  *
  * A rule file is filled into structs by libcyaml (rules_schema.c), which keeps them on the heap. What is worked out of
- * them is in the arena: the index from names to rules, the prefilter, and for each grammar one query made of all that hold for it.
- * They are put together because to run a query costs a walk over the tree, be it about one pattern or twenty.
+ * them is in the arena: the index from names to rules, and the prefilter. The queries are compiled later (program.c).
  */
 #include "lint/rules.h"
 
 #include "base/error.h"
 #include "base/quote.h"
 #include "lint/prefilter.h"
+#include "lint/program.h"
 #include "lint/rules_schema.h"
 
 #include <errno.h>
@@ -28,7 +28,6 @@ EMBEDDED(c);
 EMBEDDED(bash);
 
 #define ARENA_MAX_BYTES ((size_t)8 << 20)
-#define CAPTURES 3
 
 static const char *const severity_words[] = {
     [CK_LINT_NOTE] = "note", [CK_LINT_WARNING] = "warning", [CK_LINT_ERROR] = "error"};
@@ -51,7 +50,8 @@ const char *ck_lint_group_word(enum ck_lint_group group)
 /* ---- the text into structs --------------------------------------------------------------- */
 
 /* libcyaml says what is wrong, and where, in several lines; the first is the fault, the others the way to it. */
-static void keep_log(cyaml_log_t level, void *context, const char *format, va_list arguments)
+__attribute__((format(printf, 3, 0))) static void keep_log(cyaml_log_t level, void *context, const char *format,
+                                                           va_list arguments)
 {
     struct choke_error *error = context;
     char line[sizeof error->message];
@@ -108,14 +108,6 @@ static int fault(const char *file, const struct ck_lint_rule *rule, struct choke
     va_end(arguments);
     return ck_error_set(error, CHOKE_NONE, EINVAL, "rules '%s': rule '%s': %s", CK_QUOTE(file), CK_QUOTE(rule->id),
                         words);
-}
-
-static bool has_word(const struct ck_lint_words *words, const char *word)
-{
-    for (uint32_t i = 0; i < words->count; i++)
-        if (strcmp(words->items[i], word) == 0)
-            return true;
-    return false;
 }
 
 static int find_queries(const char *file, const struct ck_lint_ruleset *ruleset, struct ck_lint_rule *rule,
@@ -247,115 +239,19 @@ static int make_prefilter(const char *file, struct ck_arena *arena, struct ck_li
     return r;
 }
 
-/* ---- queries ----------------------------------------------------------------------------- */
+/* ---- grammars ---------------------------------------------------------------------------- */
 
-static bool query_holds(const struct ck_lint_query *query, const struct ck_grammar *grammar)
+static int take_grammars(struct ck_lint_rules *rules, const struct ck_lint_ruleset *ruleset, struct choke_error *error)
 {
-    return query->grammars.count == 0 || has_word(&query->grammars, grammar->name);
-}
-
-/* All queries that hold for the grammar, one after the other; starts[i] is where query i begins. */
-static char *join_queries(struct ck_arena *arena, const struct ck_lint_ruleset *ruleset,
-                          const struct ck_grammar *grammar, uint32_t *starts)
-{
-    char *text = ck_arena_strdup(arena, "");
-    for (uint32_t i = 0; text != NULL && i < ruleset->queries_count; i++) {
-        starts[i] = (uint32_t)strlen(text);
-        if (query_holds(&ruleset->queries[i], grammar))
-            text = ck_arena_printf(arena, "%s%s\n", text, ruleset->queries[i].text);
-    }
-    return text;
-}
-
-static uint32_t query_at(const uint32_t *starts, uint32_t count, uint32_t offset)
-{
-    uint32_t at = count - 1;
-    while (at > 0 && starts[at] > offset)
-        at--;
-    return at;
-}
-
-static int bad_query(const char *file, const struct ck_lint_ruleset *ruleset, const uint32_t *starts, uint32_t offset,
-                     struct choke_error *error)
-{
-    uint32_t at = query_at(starts, ruleset->queries_count, offset);
-    return ck_error_set(error, CHOKE_NONE, EINVAL, "rules '%s': query '%s': fault at byte %u, or a capture is unknown",
-                        CK_QUOTE(file), CK_QUOTE(ruleset->queries[at].name), offset - starts[at]);
-}
-
-static void find_captures(struct ck_lint_program *program)
-{
-    static const char *const words[CAPTURES] = {"name", "arguments", "site"};
-    uint32_t *captures[CAPTURES] = {&program->capture_name, &program->capture_arguments, &program->capture_site};
-    for (size_t i = 0; i < CAPTURES; i++) {
-        *captures[i] = UINT32_MAX;
-        for (uint32_t at = 0; at < ts_query_capture_count(program->query); at++) {
-            uint32_t length;
-            const char *name = ts_query_capture_name_for_id(program->query, at, &length);
-            if (length == strlen(words[i]) && memcmp(name, words[i], length) == 0)
-                *captures[i] = at;
-        }
-    }
-}
-
-/* tree-sitter leaves conditions (#eq?) to its caller; here the rules have them, and a query that had one would match too much. */
-static int check_patterns(const char *file, struct ck_lint_program *program, const uint32_t *starts,
-                          uint32_t *pattern_query, struct choke_error *error)
-{
-    uint32_t known = 0;
-    known += program->capture_name != UINT32_MAX;
-    known += program->capture_arguments != UINT32_MAX;
-    known += program->capture_site != UINT32_MAX;
-    if (program->capture_name == UINT32_MAX || ts_query_capture_count(program->query) != known)
-        return bad_query(file, program->ruleset, starts, 0, error);
-    for (uint32_t i = 0; i < ts_query_pattern_count(program->query); i++) {
-        uint32_t steps;
-        uint32_t offset = ts_query_start_byte_for_pattern(program->query, i);
-        (void)ts_query_predicates_for_pattern(program->query, i, &steps);
-        if (steps != 0)
-            return bad_query(file, program->ruleset, starts, offset, error);
-        pattern_query[i] = query_at(starts, program->ruleset->queries_count, offset);
+    for (uint32_t i = 0; i < ruleset->grammars.count; i++) {
+        const struct ck_grammar *grammar = ck_grammar_find(ruleset->grammars.items[i]);
+        if (grammar == NULL || rules->by_grammar[grammar->id] != NULL)
+            return ck_error_set(error, CHOKE_NONE, EINVAL,
+                                "rules '%s': grammar '%s' is not known, or has rules already", CK_QUOTE(ruleset->file),
+                                CK_QUOTE(ruleset->grammars.items[i]));
+        rules->by_grammar[grammar->id] = ruleset;
     }
     return 0;
-}
-
-static int make_program(const char *file, struct ck_lint_rules *rules, const struct ck_lint_ruleset *ruleset,
-                        const struct ck_grammar *grammar, struct choke_error *error)
-{
-    uint32_t starts[CK_LINT_QUERIES_MAX] = {0};
-    uint32_t offset;
-    TSQueryError kind;
-    struct ck_lint_program *program = &rules->programs[grammar->id];
-    char *text = join_queries(&rules->arena, ruleset, grammar, starts);
-    if (text == NULL)
-        return ck_error_oom(error);
-    program->ruleset = ruleset;
-    program->grammar = grammar;
-    program->query = ts_query_new(grammar->language(), text, (uint32_t)strlen(text), &offset, &kind);
-    if (program->query == NULL)
-        return bad_query(file, ruleset, starts, offset, error);
-    uint32_t *pattern_query =
-        ck_arena_array(&rules->arena, ts_query_pattern_count(program->query), sizeof *pattern_query);
-    if (pattern_query == NULL)
-        return ck_error_oom(error);
-    program->pattern_query = pattern_query;
-    find_captures(program);
-    return check_patterns(file, program, starts, pattern_query, error);
-}
-
-static int make_programs(const char *file, struct ck_lint_rules *rules, const struct ck_lint_ruleset *ruleset,
-                         struct choke_error *error)
-{
-    int r = 0;
-    for (uint32_t i = 0; r == 0 && i < ruleset->grammars.count; i++) {
-        const struct ck_grammar *grammar = ck_grammar_find(ruleset->grammars.items[i]);
-        if (grammar == NULL || rules->programs[grammar->id].query != NULL)
-            return ck_error_set(error, CHOKE_NONE, EINVAL,
-                                "rules '%s': grammar '%s' is not known, or has rules already", CK_QUOTE(file),
-                                CK_QUOTE(ruleset->grammars.items[i]));
-        r = make_program(file, rules, ruleset, grammar, error);
-    }
-    return r;
 }
 
 /* ---- files ------------------------------------------------------------------------------- */
@@ -370,6 +266,7 @@ static int add_file(struct ck_lint_rules *rules, const char *file, const char *t
     if (r < 0)
         return r;
     rules->rulesets[rules->rulesets_count++] = ruleset;
+    ruleset->file = file;
     for (uint32_t i = 0; i < ruleset->rules_count; i++)
         for (uint32_t other = 0; other + 1 < rules->rulesets_count; other++)
             for (uint32_t at = 0; at < rules->rulesets[other]->rules_count; at++)
@@ -380,14 +277,20 @@ static int add_file(struct ck_lint_rules *rules, const char *file, const char *t
         r = index_names(&rules->arena, ruleset, error);
     if (r == 0)
         r = make_prefilter(file, &rules->arena, ruleset, error);
-    return r < 0 ? r : make_programs(file, rules, ruleset, error);
+    return r < 0 ? r : take_grammars(rules, ruleset, error);
 }
 
 static struct ck_lint_rules *new_rules(void)
 {
     struct ck_lint_rules *rules = calloc(1, sizeof *rules);
-    if (rules != NULL)
-        rules->arena.max_bytes = ARENA_MAX_BYTES;
+    if (rules == NULL)
+        return NULL;
+    rules->arena.max_bytes = ARENA_MAX_BYTES;
+    rules->programs = ck_lint_programs_new();
+    if (rules->programs == NULL) {
+        free(rules);
+        return NULL;
+    }
     return rules;
 }
 
@@ -434,9 +337,7 @@ void ck_lint_rules_free(struct ck_lint_rules *rules)
 {
     if (rules == NULL)
         return;
-    for (size_t i = 0; i < CK_GRAMMARS; i++)
-        if (rules->programs[i].query != NULL)
-            ts_query_delete(rules->programs[i].query);
+    ck_lint_programs_free(rules->programs);
     for (uint32_t i = 0; i < rules->rulesets_count; i++)
         free_ruleset(rules->rulesets[i]);
     ck_arena_done(&rules->arena);

@@ -104,6 +104,7 @@ struct ck_lint_query {
 
 /* One file of rules. names and about go together: rule about[i] is about names[i]; sorted, and by order among equals. */
 struct ck_lint_ruleset {
+    const char *file; /* for messages; not copied */
     struct ck_lint_words grammars, lookups;
     struct ck_lint_query *queries;
     uint32_t queries_count;
@@ -115,21 +116,16 @@ struct ck_lint_ruleset {
     struct ck_prefilter *prefilter; /* prefilter.h */
 };
 
-/* What a grammar is scanned with: its file's queries, compiled for it. */
-struct ck_lint_program {
-    const struct ck_lint_ruleset *ruleset;
-    const struct ck_grammar *grammar;
-    TSQuery *query;                /* all queries of the file that hold for the grammar, in one */
-    const uint32_t *pattern_query; /* for each pattern of it: which query of the file it came from */
-    uint32_t capture_name, capture_arguments, capture_site; /* UINT32_MAX: no query has it */
-};
+struct ck_lint_program; /* program.h */
+struct ck_lint_programs;
 
 /* Immutable once it is loaded: threads may share it. */
 struct ck_lint_rules {
     struct ck_arena arena;
     struct ck_lint_ruleset *rulesets[CK_GRAMMARS];
     uint32_t rulesets_count;
-    struct ck_lint_program programs[CK_GRAMMARS]; /* query is NULL where a grammar has no rules */
+    const struct ck_lint_ruleset *by_grammar[CK_GRAMMARS]; /* NULL: no rules */
+    struct ck_lint_programs *programs;                     /* compiled when they are wanted; they have a lock */
 };
 
 /* The embedded files. */

@@ -13,6 +13,7 @@
 #include "base/quote.h"
 #include "lint/match.h"
 #include "lint/prefilter.h"
+#include "lint/program.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -75,25 +76,36 @@ void ck_lint_scan_done(struct ck_lint_scan *scan)
 
 /* ---- places ------------------------------------------------------------------------------ */
 
+/* Where counting got to on a line, for the next place is likely further on: a line may be the whole file. */
+struct counted {
+    uint32_t line_start, byte, characters;
+};
+
+struct columns {
+    struct counted start, end;
+};
+
 /* Characters in the bytes before a place on its line; continuation bytes of UTF-8 do not count. */
-static uint32_t characters(const struct ck_source *source, uint32_t byte, uint32_t byte_column)
+static uint32_t count_characters(const struct ck_source *source, struct counted *counted, uint32_t byte,
+                                 uint32_t byte_column)
 {
-    uint32_t count = 0;
-    for (uint32_t i = byte - byte_column; i < byte; i++)
-        count += ((unsigned char)source->text[i] & 0xc0) != 0x80;
-    return count;
+    if (counted->line_start != byte - byte_column || counted->byte > byte)
+        *counted = (struct counted){byte - byte_column, byte - byte_column, 0};
+    for (; counted->byte < byte; counted->byte++)
+        counted->characters += ((unsigned char)source->text[counted->byte] & 0xc0) != 0x80;
+    return counted->characters;
 }
 
-static struct ck_lint_place place_of(const struct ck_source *source, TSNode node)
+static struct ck_lint_place place_of(const struct ck_source *source, struct columns *columns, TSNode node)
 {
     TSPoint start = ts_node_start_point(node);
     TSPoint end = ts_node_end_point(node);
     return (struct ck_lint_place){
         .line = start.row + 1,
-        .column = characters(source, ts_node_start_byte(node), start.column) + 1,
+        .column = count_characters(source, &columns->start, ts_node_start_byte(node), start.column) + 1,
         .byte_column = start.column + 1,
         .end_line = end.row + 1,
-        .end_column = characters(source, ts_node_end_byte(node), end.column) + 1,
+        .end_column = count_characters(source, &columns->end, ts_node_end_byte(node), end.column) + 1,
         .end_byte_column = end.column + 1,
     };
 }
@@ -103,8 +115,11 @@ static const char *line_of(const struct ck_source *source, struct ck_arena *aren
 {
     uint32_t start = ts_node_start_byte(node) - ts_node_start_point(node).column;
     const char *line = source->text + start;
-    const char *newline = memchr(line, '\n', source->length - start);
-    uint32_t length = newline != NULL ? (uint32_t)(newline - line) : source->length - start;
+    uint32_t left = source->length - start;
+    uint32_t length = left > CK_LINT_LINE_MAX ? CK_LINT_LINE_MAX + 1 : left;
+    const char *newline = memchr(line, '\n', length);
+    if (newline != NULL)
+        length = (uint32_t)(newline - line);
     if (length > 0 && line[length - 1] == '\r')
         length--;
     if (length > CK_LINT_LINE_MAX) {
@@ -118,11 +133,12 @@ static const char *line_of(const struct ck_source *source, struct ck_arena *aren
 
 /* ---- what is kept ------------------------------------------------------------------------ */
 
-static bool keep_finding(const struct ck_source *source, const struct ck_lint_match *match, struct ck_lint_scan *scan)
+static bool keep_finding(const struct ck_source *source, struct columns *columns, const struct ck_lint_match *match,
+                         struct ck_lint_scan *scan)
 {
     struct ck_lint_finding *finding = &scan->findings[scan->findings_count];
     finding->rule = match->rule;
-    finding->place = place_of(source, match->site);
+    finding->place = place_of(source, columns, match->site);
     finding->name = match->resolved != NULL ? ck_arena_strdup(&scan->arena, match->resolved) : NULL;
     finding->source = line_of(source, &scan->arena, match->site, &finding->source_length);
     scan->findings_count++;
@@ -133,12 +149,13 @@ static int keep_findings(const struct ck_source *source, const struct ck_lint_ma
                          struct ck_lint_scan *scan)
 {
     uint32_t count = matches->count < CK_LINT_FINDINGS_MAX ? matches->count : CK_LINT_FINDINGS_MAX;
+    struct columns columns = {0};
     scan->findings_dropped = matches->count - count;
     scan->findings = ck_arena_array(&scan->arena, count, sizeof *scan->findings);
     if (scan->findings == NULL)
         return -ENOMEM;
     for (uint32_t i = 0; i < count; i++)
-        if (!keep_finding(source, &matches->items[i], scan))
+        if (!keep_finding(source, &columns, &matches->items[i], scan))
             return -ENOMEM;
     return 0;
 }
@@ -160,6 +177,7 @@ static int keep_comments(const struct ck_source *source, struct ck_lint_scan *sc
 {
     uint32_t markers = count_markers(source);
     uint32_t last_end = 0;
+    struct columns columns = {0};
     const char *end = source->text + source->length;
     scan->comments = ck_arena_array(&scan->arena, markers, sizeof *scan->comments);
     if (scan->comments == NULL)
@@ -172,7 +190,7 @@ static int keep_comments(const struct ck_source *source, struct ck_lint_scan *sc
             continue;
         last_end = ts_node_end_byte(node);
         struct ck_lint_comment *comment = &scan->comments[scan->comments_count++];
-        comment->place = place_of(source, node);
+        comment->place = place_of(source, &columns, node);
         comment->length = last_end - ts_node_start_byte(node);
         comment->text = ck_arena_memdup(&scan->arena, source->text + ts_node_start_byte(node), comment->length);
         if (comment->text == NULL)
@@ -201,20 +219,23 @@ static void note_broken(const struct ck_source *source, struct ck_lint_scan *sca
 
 /* ---- one file ---------------------------------------------------------------------------- */
 
-static enum ck_lint_skip look_at_bytes(const char *text, size_t length)
+static enum ck_lint_skip look_at_bytes(const struct ck_grammar *grammar, const char *text, size_t length)
 {
     if (length > CK_LINT_FILE_MAX_BYTES)
         return CK_LINT_SKIP_LARGE;
     if (memchr(text, '\0', length) != NULL)
         return CK_LINT_SKIP_BINARY;
-    return ck_utf8_valid(text, length) ? CK_LINT_SCANNED : CK_LINT_SKIP_ENCODING;
+    if (!ck_utf8_valid(text, length))
+        return CK_LINT_SKIP_ENCODING;
+    bool (*readable)(const char *, size_t) = grammar->resolver->readable;
+    return readable == NULL || readable(text, length) ? CK_LINT_SCANNED : CK_LINT_SKIP_ENCODING;
 }
 
 /* An unused waiver is a finding too, so its marker alone makes a file worth parsing. */
-static bool is_worth_parsing(const struct ck_lint_program *program, const char *text, size_t length)
+static bool is_worth_parsing(const struct ck_lint_ruleset *ruleset, const char *text, size_t length)
 {
-    return program->query != NULL && (ck_prefilter_may_match(program->ruleset->prefilter, text, length) ||
-                                      memmem(text, length, CK_LINT_MARKER, strlen(CK_LINT_MARKER)) != NULL);
+    return ruleset != NULL && (ck_prefilter_may_match(ruleset->prefilter, text, length) ||
+                               memmem(text, length, CK_LINT_MARKER, strlen(CK_LINT_MARKER)) != NULL);
 }
 
 static int scan_tree(struct ck_lint_scanner *scanner, struct ck_source *source, struct ck_lint_scan *scan)
@@ -233,21 +254,15 @@ static int scan_tree(struct ck_lint_scanner *scanner, struct ck_source *source, 
         r = keep_comments(source, scan);
     if (matches.deep || source->exhausted)
         scan->skip = CK_LINT_SKIP_DEEP;
+    if (matches.late)
+        scan->skip = CK_LINT_SKIP_TIME;
     return r;
 }
 
-static int parse_and_scan(struct ck_lint_scanner *scanner, const struct ck_lint_program *program, const char *text,
-                          size_t length, struct ck_lint_scan *scan)
+static int scan_parsed(struct ck_lint_scanner *scanner, const struct ck_lint_program *program, TSTree *tree,
+                       const char *text, size_t length, struct ck_lint_scan *scan)
 {
     __attribute__((cleanup(ck_arena_done))) struct ck_arena work = {.max_bytes = WORK_MAX_BYTES};
-    ts_parser_reset(scanner->parser);
-    if (!ts_parser_set_language(scanner->parser, program->grammar->language()))
-        return -ENOTSUP;
-    TSTree *tree = ts_parser_parse_string(scanner->parser, NULL, text, (uint32_t)length);
-    if (tree == NULL) {
-        scan->skip = CK_LINT_SKIP_TIME;
-        return 0;
-    }
     struct ck_source source = {.text = text,
                                .length = (uint32_t)length,
                                .root = ts_tree_root_node(tree),
@@ -255,25 +270,39 @@ static int parse_and_scan(struct ck_lint_scanner *scanner, const struct ck_lint_
                                .program = program,
                                .arena = &work};
     scan->parsed = true;
-    int r = scan_tree(scanner, &source, scan);
+    return scan_tree(scanner, &source, scan);
+}
+
+static int parse_and_scan(struct ck_lint_scanner *scanner, const struct ck_grammar *grammar, const char *text,
+                          size_t length, struct ck_lint_scan *scan, struct choke_error *error)
+{
+    const struct ck_lint_program *program;
+    int r = ck_lint_program_get(scanner->rules, grammar, &program, error);
+    if (r < 0)
+        return r;
+    ts_parser_reset(scanner->parser);
+    if (!ts_parser_set_language(scanner->parser, grammar->language()))
+        return ck_error_set(error, CHOKE_NONE, ENOTSUP, "libtree-sitter cannot read the grammar of %s", grammar->name);
+    TSTree *tree = ts_parser_parse_string(scanner->parser, NULL, text, (uint32_t)length);
+    if (tree == NULL) {
+        scan->skip = CK_LINT_SKIP_TIME;
+        return 0;
+    }
+    r = scan_parsed(scanner, program, tree, text, length, scan);
     ts_tree_delete(tree);
-    return r;
+    return r < 0 ? ck_error_oom(error) : 0;
 }
 
 int ck_lint_scan(struct ck_lint_scanner *scanner, const struct ck_grammar *grammar, const char *text, size_t length,
                  struct ck_lint_scan *ret_scan, struct choke_error *error)
 {
-    const struct ck_lint_program *program = &scanner->rules->programs[grammar->id];
-    struct ck_lint_scan scan = {.skip = look_at_bytes(text, length)};
+    struct ck_lint_scan scan = {.skip = look_at_bytes(grammar, text, length)};
     int r = 0;
-    if (scan.skip == CK_LINT_SCANNED && is_worth_parsing(program, text, length))
-        r = parse_and_scan(scanner, program, text, length, &scan);
-    if (r < 0) {
+    if (scan.skip == CK_LINT_SCANNED && is_worth_parsing(scanner->rules->by_grammar[grammar->id], text, length))
+        r = parse_and_scan(scanner, grammar, text, length, &scan, error);
+    if (r < 0)
         ck_lint_scan_done(&scan);
-        return r == -ENOTSUP ? ck_error_set(error, CHOKE_NONE, ENOTSUP, "libtree-sitter cannot read the grammar of %s",
-                                            grammar->name)
-                             : ck_error_oom(error);
-    }
-    *ret_scan = scan;
-    return 0;
+    else
+        *ret_scan = scan;
+    return r;
 }

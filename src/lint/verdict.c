@@ -285,10 +285,23 @@ static bool keep_sources(struct ck_arena *arena, struct ck_verdict *verdict, con
     return true;
 }
 
-int ck_verdict_make(const struct ck_lint_law *law, struct ck_arena *arena, const struct ck_walk_file *file,
-                    const struct ck_lint_scan *scan, const char *text, size_t length, struct ck_verdict *ret_verdict)
+static void judge_broken(struct trial *trial, const struct ck_lint_scan *scan)
 {
-    struct trial trial = {.law = law, .arena = arena, .file = file, .verdict = ret_verdict};
+    struct ck_lint_place place = {.line = scan->broken_line,
+                                  .column = 1,
+                                  .byte_column = 1,
+                                  .end_line = scan->broken_line,
+                                  .end_column = 1,
+                                  .end_byte_column = 1};
+    add(trial, ck_lint_book_own(&trial->law->book, CK_OWN_BROKEN_SYNTAX), &place,
+        "the syntax is broken here; what follows may not have been understood");
+}
+
+int ck_verdict_make(const struct ck_lint_law *law, struct ck_arena *arena, const struct ck_lint_seen *seen,
+                    struct ck_verdict *ret_verdict)
+{
+    const struct ck_lint_scan *scan = seen->scan;
+    struct trial trial = {.law = law, .arena = arena, .file = seen->file, .verdict = ret_verdict};
     size_t most = (size_t)scan->findings_count + (size_t)scan->comments_count * CK_WAIVER_MAX_RULES + 1;
     *ret_verdict = (struct ck_verdict){.dropped = scan->findings_dropped};
     ret_verdict->findings = ck_arena_array(arena, most < CK_VERDICT_MAX_FINDINGS ? most : CK_VERDICT_MAX_FINDINGS,
@@ -301,19 +314,12 @@ int ck_verdict_make(const struct ck_lint_law *law, struct ck_arena *arena, const
         judge_unused(&trial, &trial.waivers[i]);
     free(trial.waivers);
     if (scan->broken)
-        add(&trial, ck_lint_book_own(&law->book, CK_OWN_BROKEN_SYNTAX),
-            &(struct ck_lint_place){.line = scan->broken_line,
-                                    .column = 1,
-                                    .byte_column = 1,
-                                    .end_line = scan->broken_line,
-                                    .end_column = 1,
-                                    .end_byte_column = 1},
-            "the syntax is broken here; what follows may not have been understood");
+        judge_broken(&trial, scan);
     if (trial.failed)
         return -ENOMEM;
     if (ret_verdict->count > 1)
         qsort(ret_verdict->findings, ret_verdict->count, sizeof *ret_verdict->findings, ck_verdict_compare);
-    return keep_sources(arena, ret_verdict, text, length) ? 0 : -ENOMEM;
+    return keep_sources(arena, ret_verdict, seen->text, seen->length) ? 0 : -ENOMEM;
 }
 
 bool ck_verdict_unseen(const struct ck_lint_law *law, struct ck_arena *arena, const struct ck_walk_skip *skip,

@@ -47,9 +47,17 @@ struct ck_verdict {
     size_t count, dropped, waived, allowed;
 };
 
+/* A file, and what the scanner saw in its text. */
+struct ck_lint_seen {
+    const struct ck_walk_file *file;
+    const struct ck_lint_scan *scan;
+    const char *text;
+    size_t length;
+};
+
 /* All that the verdict points to is in the arena, the law or the file. 0 or -ENOMEM. */
-int ck_verdict_make(const struct ck_lint_law *law, struct ck_arena *arena, const struct ck_walk_file *file,
-                    const struct ck_lint_scan *scan, const char *text, size_t length, struct ck_verdict *ret_verdict);
+int ck_verdict_make(const struct ck_lint_law *law, struct ck_arena *arena, const struct ck_lint_seen *seen,
+                    struct ck_verdict *ret_verdict);
 
 /* In the order of names and places. */
 int ck_verdict_compare(const void *left, const void *right);

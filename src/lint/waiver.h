@@ -1,11 +1,11 @@
 /*
  * waiver.h - a comment on the line of a finding that takes it back, and says by which decision:
  *
- *   subprocess.run(["ls"])  # chokepoint-lint: allow py-subprocess ADR-0003 and more words
+ *   subprocess.run(["ls"])  # MARKER allow python-subprocess ADR-0003 and more words
  *
- * Several rules may stand before the record, with commas or blanks between them. A waiver serves the findings that begin
- * or end on a line of the comment. It is a finding itself if it is malformed, names a rule that does not exist, cites a
- * record that does not exist, or serves no finding.
+ * MARKER is CK_LINT_MARKER. Several rules may stand before the record, with commas or blanks between them. A waiver serves
+ * the findings that begin or end on a line of the comment. It is a finding itself if it is malformed, names a rule that does
+ * not exist, cites a record that does not exist, or serves no finding.
  */
 #ifndef CK_LINT_WAIVER_H
 #define CK_LINT_WAIVER_H

@@ -294,7 +294,7 @@ def test_a_waiver_in_a_string_is_text(decided):
     ("a.js", "eval(x) // chokepoint-lint: allow js-eval ADR-0007\n"),
     ("a.ts", "/* chokepoint-lint: allow js-eval ADR-0007 */ eval(x)\n"),
     ("a.c", "int f(void) { return system(\"ls\"); } /* chokepoint-lint: allow c-shell ADR-0007 */\n"),
-    ("a.sh", "eval \"$x\" # chokepoint-lint: allow bash-eval ADR-0007\n"),
+    ("a.sh", "eval \"$x\" # chokepoint-lint: allow sh-eval ADR-0007\n"),
 ])
 def test_waivers_are_comments_of_each_language(decided, name, text):
     decided.write(name, text)

@@ -223,3 +223,25 @@ async def work():
 import os
 
 "日本語"; os.system("ls")  #> python-shell-call@8
+
+#: letters that Python takes for others are found
+import os
+
+ｅval("1")  #> python-eval
+os.𝘴𝘺𝘴𝘵𝘦𝘮("ls")  #> python-shell-call
+os.ſyﬆem("ls")  #> python-shell-call
+
+#: a module imported in other letters is found
+import 𝓸𝓼
+
+os.system("ls")  #> python-shell-call
+
+#: a name bound in other letters is found
+import os
+
+ｒun = os.system  #> python-shell-call
+run("ls")  #> python-shell-call
+
+#: letters that stay what they are are clean
+évaluer("1")
+евал("1")
