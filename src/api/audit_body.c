@@ -306,6 +306,13 @@ static void write_who(struct ck_json *json, const struct choke_job *job)
     ck_json_word(json, "probe", job->probe[0] != '\0' ? job->probe : NULL);
 }
 
+static void write_tool_name(struct ck_json *json, const struct choke_result *result)
+{
+    ck_json_open(json, "tool", '{');
+    ck_json_text(json, "name", result->tool_name);
+    ck_json_close(json, '}');
+}
+
 /* What was asked for is the tool's own text: it may carry a credential out. */
 int ck_audit_write_egress(struct choke_job *job, const struct ck_gate_event *event)
 {
@@ -318,13 +325,13 @@ int ck_audit_write_egress(struct choke_job *job, const struct ck_gate_event *eve
         return -ENOMEM;
     ck_json_number(json, "intent", job->intent);
     write_who(json, job);
-    ck_json_text(json, "tool", job->result->tool_name);
+    write_tool_name(json, job->result);
     ck_json_word(json, "verdict", verdicts[event->verdict]);
     ck_json_number(json, "connection", event->connection);
     ck_json_word(json, "protocol", event->protocol);
     write_safe(json, "host", event->host);
     ck_json_number(json, "port", event->port);
-    ck_json_text(json, "egress_rule", event->rule);
+    ck_json_text(json, "rule", event->rule);
     ck_json_word(json, "address", event->address);
     ck_json_word(json, "reason", event->reason);
     ck_json_number(json, "sent_bytes", event->up_bytes);
@@ -401,9 +408,7 @@ int ck_audit_write_outcome(struct choke_job *job)
         return -ENOMEM;
     ck_json_number(json, "intent", job->intent);
     write_who(json, job);
-    ck_json_open(json, "tool", '{');
-    ck_json_text(json, "name", result->tool_name);
-    ck_json_close(json, '}');
+    write_tool_name(json, result);
     write_ending(json, result);
     write_stream(json, "stdout", job, &result->out, hashes != NULL && hashes->has_out ? &hashes->out : NULL);
     write_stream(json, "stderr", job, &result->err, hashes != NULL && hashes->has_err ? &hashes->err : NULL);

@@ -272,6 +272,25 @@ static bool add_end(struct ck_audit_table *table, const struct choke_audit_recor
     return good;
 }
 
+/* What the proxy decided about a connection. */
+static void add_egress(struct ck_audit_table *table, const struct choke_audit_record *record, const json_t *parsed)
+{
+    const char *host = json_string_value(json_object_get(parsed, "host"));
+    const char *verdict = json_string_value(json_object_get(parsed, "verdict"));
+    const char *reason = json_string_value(json_object_get(parsed, "reason"));
+    char text[4 * CK_TEXT_SAFE_MAX];
+    struct row row;
+
+    fill_row(&row, record, parsed);
+    (void)snprintf(text, sizeof(text), "%s: %s %s:%lld%s%s", row.subject.tool ? CK_TEXT_SAFE(row.subject.tool) : "-",
+                   verdict ? CK_TEXT_SAFE(verdict) : "-", host ? CK_TEXT_SAFE(host) : "-",
+                   json_integer_value(json_object_get(parsed, "port")), reason && reason[0] != '\0' ? ", " : "",
+                   reason ? CK_TEXT_SAFE(reason) : "");
+    row.word = "(egress)";
+    row.command = text;
+    print_row(table, &row);
+}
+
 /* About the log itself. */
 static void add_other(struct ck_audit_table *table, const struct choke_audit_record *record, const json_t *parsed)
 {
@@ -299,7 +318,10 @@ bool ck_audit_table_add(struct ck_audit_table *table, const struct choke_audit_r
         return add_intent(table, record, parsed);
     if (strcmp(record->kind, "outcome") == 0 || strcmp(record->kind, "refused") == 0)
         return add_end(table, record, parsed);
-    add_other(table, record, parsed);
+    if (strcmp(record->kind, "egress") == 0)
+        add_egress(table, record, parsed);
+    else
+        add_other(table, record, parsed);
     return true;
 }
 

@@ -11,22 +11,11 @@ import jsonschema
 import pytest
 
 import audit
+from audit import SCHEMA, VALIDATOR, records
 from door import EXPECTED_STATUS, pattern
 
 PROJECT = pathlib.Path(__file__).parents[2]
-SCHEMA = json.loads((PROJECT / "docs/audit.schema.json").read_text(encoding="utf-8"))
-VALIDATOR = jsonschema.Draft7Validator(SCHEMA)
 GOLDEN = PROJECT / "tests/integration/golden"
-
-
-def records(path):
-    """The log, with its chain proven by an implementation of its own, and each record checked against the schema."""
-    text = path.read_bytes()
-    audit.check(text)
-    found = [json.loads(line) for line in text.splitlines()]
-    for record in found:
-        VALIDATOR.validate(record)
-    return found
 
 
 def kinds(path):

@@ -7,6 +7,7 @@ import shutil
 
 import pytest
 
+import audit
 import registry
 from feature import scaled
 from jails import JAILS
@@ -107,6 +108,29 @@ def test_each_connection_is_an_event_when_it_is_allowed_and_when_it_ends(way):
     assert way.events(answer, "refused") == way.events(answer, "failed") == []
     assert answer["egress"] == {"rules": ["web.example.org"], "allowed": 1, "refused": 0, "failed": 0,
                                 "sent_bytes": int(closed["sent_bytes"]), "received_bytes": int(closed["received_bytes"])}
+
+
+def test_each_decision_is_a_record_between_intent_and_outcome(way):
+    way.succeeds("curl", "-sS", "https://web.example.org/", "http://other.example.net/", options=["--probe", "some_probe"])
+    records = audit.records(way.box.log)
+    assert [record["kind"] for record in records[-5:]] == ["intent", "egress", "egress", "egress", "outcome"]
+    intent, *decisions, _ = records[-5:]
+    assert all((one["intent"], one["context"], one["probe"], one["tool"]) ==
+               (intent["seq"], intent["context"], "some_probe", {"name": "curl"}) for one in decisions)
+    by_verdict = {one["verdict"]: one for one in decisions}
+    assert set(by_verdict) == {"allowed", "refused", "closed"}
+    for verdict in ("allowed", "closed"):
+        assert {key: by_verdict[verdict][key] for key in ("host", "port", "rule", "address", "protocol")} == {
+            "host": "web.example.org", "port": 443, "rule": "web.example.org", "address": "93.184.216.10",
+            "protocol": "connect"}
+    assert by_verdict["closed"]["sent_bytes"] > 100 and by_verdict["closed"]["received_bytes"] > 500
+    assert (by_verdict["refused"]["host"], by_verdict["refused"]["reason"]) == ("other.example.net", "not_listed")
+
+
+def test_credential_in_a_name_is_not_recorded(way):
+    token = "ghp_" + "a1B2" * 9
+    way.run("curl", "-sS", f"http://{token}.example.net/", options=[])
+    assert token.lower() not in way.box.log.read_text(encoding="utf-8").lower()
 
 
 def test_rules_are_told_in_their_one_spelling(way):

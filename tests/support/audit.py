@@ -6,12 +6,17 @@ wrong the other does not know.
 import datetime
 import hashlib
 import json
+import pathlib
 import re
+
+import jsonschema
 
 ZEROS = "0" * 64
 CLOSING = b',"hash":"'
 # What a terminal obeys or reads the wrong way round is never in a log as it is.
 ESCAPED = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+SCHEMA = json.loads((pathlib.Path(__file__).parents[2] / "docs/audit.schema.json").read_text(encoding="utf-8"))
+VALIDATOR = jsonschema.Draft7Validator(SCHEMA)
 BEGAN = datetime.datetime(2026, 11, 15, 16, 0, 0)
 
 
@@ -115,3 +120,13 @@ def check(text: bytes) -> None:
         assert log in (None, record["log"])
         assert seal(line[:line.rindex(CLOSING)]) == line
         prev, log = record["hash"], record["log"]
+
+
+def records(path):
+    """The records of a whole log, its chain proven, each checked against the schema."""
+    text = path.read_bytes()
+    check(text)
+    found = [json.loads(line) for line in text.splitlines()]
+    for record in found:
+        VALIDATOR.validate(record)
+    return found

@@ -14,7 +14,7 @@
 
 static struct ck_rule_list list_of(const char *const *texts, size_t count)
 {
-    struct ck_destination rules[8];
+    struct ck_destination rules[8] = {0};
     struct ck_rule_list list;
     const char *why = NULL;
     for (size_t i = 0; i < count; i++)
