@@ -13,7 +13,8 @@ import shlex
 from harness import ROOT, read_json, run
 
 
-def library_last(command):
+def is_library(command):
+    """It includes banned.h, as all of src/ does that is not for a keeper."""
     return "banned.h" in command["command"]
 
 
@@ -36,7 +37,7 @@ class Tidied:
     def __init__(self, build):
         self.place = os.path.join(ROOT, build, "tidied")
         os.makedirs(self.place, exist_ok=True)
-        commands = sorted(read_json(os.path.join(ROOT, build, "compile_commands.json")), key=library_last)
+        commands = sorted(read_json(os.path.join(ROOT, build, "compile_commands.json")), key=is_library)
         self.commands = {os.path.relpath(os.path.join(c["directory"], c["file"]), ROOT): c for c in commands}
         with open(os.path.join(self.place, "compile_commands.json"), "w", encoding="utf-8") as stream:
             json.dump(list(self.commands.values()), stream)
