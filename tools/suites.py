@@ -1,4 +1,4 @@
-"""The suites of run-tests.py; the order is theirs as far as nothing is early or alone. A suite's docstring is its line in --list."""
+"""The suites of run-tests.py, run in this order as far as none is early or alone. A docstring is its line in --list."""
 import concurrent.futures
 import dataclasses
 import glob
