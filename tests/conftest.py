@@ -36,7 +36,8 @@ TIMED = {"test_double_fork.py", "test_foreign_proc.py", "test_held_stdout.py", "
          "test_reader_that_does_not_read_cannot_hold_the_command", "test_timeout_from_the_policy"}
 # What takes the whole machine and holds a run to a time, or measures a short one: nothing is run beside these.
 ALONE = {"test_comet.py", "test_flood.py", "test_fork_bomb.py", "test_fork_chain.py", "test_inherited_signals.py",
-         "test_jail_bombs.py", "test_process_hog.py", "test_jobs_can_be_cancelled_and_freed",
+         "test_jail_bombs.py", "test_process_hog.py", "test_children_are_counted_together",
+         "test_jobs_can_be_cancelled_and_freed",
          "test_package_with_many_names_does_not_hold_the_caller_up", "test_resources_are_measured",
          "test_run_is_not_the_worse_for_the_one_before", "test_thousand_in_flight", "test_timeout"}
 
