@@ -29,20 +29,40 @@ PR_SET_CHILD_SUBREAPER = 36
 
 # Where tests run in several processes those of a file stay together, for what they share; but not these, which share
 # nothing and take long.
-APART = {"test_git_repository.py", "test_grammar_properties.py", "test_jail_leftovers.py", "test_overlay_tree.py",
-         "test_swapped_binary.py"}
+APART = {"test_cpu_hog.py", "test_doctor.py", "test_git_repository.py", "test_grammar_properties.py",
+         "test_jail_races.py", "test_overlay_tree.py", "test_swapped_binary.py"}
+
+# What holds a run to a time, and waits for most of it: these are run beside each other, and beside nothing else.
+TIMED = {"test_double_fork.py", "test_foreign_proc.py", "test_held_stdout.py", "test_process_groups.py",
+         "test_setsid_daemon.py", "test_sigterm_ignored.py", "test_slain_warden.py", "test_stopped_tool.py",
+         "test_stopped_warden.py", "test_a_timeout_gives_the_tool_its_time_and_ends_the_rest",
+         "test_reader_that_does_not_read_cannot_hold_the_command", "test_timeout_from_the_policy"}
+# What takes the whole machine and holds a run to a time, or measures a short one: nothing is run beside these.
+ALONE = {"test_comet.py", "test_flood.py", "test_fork_bomb.py", "test_fork_chain.py", "test_inherited_signals.py",
+         "test_jail_bombs.py", "test_process_hog.py", "test_children_are_counted_together",
+         "test_jobs_can_be_cancelled_and_freed",
+         "test_package_with_many_names_does_not_hold_the_caller_up", "test_resources_are_measured",
+         "test_run_is_not_the_worse_for_the_one_before", "test_thousand_in_flight", "test_timeout"}
 
 
 def pytest_configure(config):
     if "CHOKE_BUILD" not in os.environ:
         raise pytest.UsageError("CHOKE_BUILD must name the build directory")
     config.addinivalue_line("markers", "xdist_group(name): runs in the same process as others of the name")
+    config.addinivalue_line("markers", "timed: runs beside others of the kind only")
+    config.addinivalue_line("markers", "alone: nothing runs beside it")
     if ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
         raise pytest.UsageError("cannot become a child subreaper")
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist looks for its groups
 def pytest_collection_modifyitems(items):
     for item in items:
+        names = {item.path.name, item.originalname}
+        if names & ALONE:
+            item.add_marker(pytest.mark.alone)
+        elif names & TIMED:
+            item.add_marker(pytest.mark.timed)
         if item.path.name not in APART:
             item.add_marker(pytest.mark.xdist_group(item.path.name))
 

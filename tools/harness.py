@@ -149,7 +149,7 @@ def count_tap(finished):
     return Outcome(ok, bad, skipped)
 
 
-def pytest(paths, env, timeout=900, extra=(), report=None):
+def pytest(paths, env, timeout=1200, extra=(), report=None):
     """Runs pytest and counts from its XML report, which is named after the only path unless the caller names it."""
     report = os.path.join(env["CHOKE_BUILD"], f"pytest-{report or os.path.basename(paths[0])}.xml")
     if os.path.exists(report):

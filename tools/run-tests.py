@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """run-tests.py [SUITE...] - run all suites, or these and the builds they need.
 
-Builds and checks that only read run side by side; whatever runs the library runs alone, so that nothing disturbs its
-deadlines. The last line is "N passed, N failed".
+Suites run side by side, those that take long first; then, one after another, what holds the library to a time. The last
+line is "N passed, N failed".
 """
 import argparse
 import concurrent.futures
@@ -29,13 +29,14 @@ def arguments():
 
 
 def select(names):
-    """The suites named, and before each what it needs; in the order of the table."""
+    """The suites named, and what they need; in the order in which they are run, in which no suite is ahead of its needs."""
     unknown = set(names) - set(suites.ALL)
     if unknown:
         sys.exit(f"run-tests.py: unknown suite '{sorted(unknown)[0]}' (--list names them)")
     wanted = set(names or suites.ALL)
     wanted |= {need for name in wanted for need in suites.ALL[name].needs}
-    return [suite for name, suite in suites.ALL.items() if name in wanted]
+    chosen = [suite for name, suite in suites.ALL.items() if name in wanted]
+    return sorted(chosen, key=lambda suite: not suite.early)
 
 
 def show(suite, outcome):
@@ -64,7 +65,7 @@ def execute(suite, done, options):
 
 
 def run_phase(phase, workers, done, options):
-    """Suites are handed in in the order of the table, so what one needs is always ahead of it."""
+    """What a suite needs was handed in before it, so that whoever waits for it waits for something that runs."""
     with concurrent.futures.ThreadPoolExecutor(workers) as pool:
         for suite in phase:
             done[suite.name] = pool.submit(execute, suite, done, options)

@@ -1,4 +1,4 @@
-"""The suites of run-tests.py, in the order they are run. A suite's docstring is its line in --list."""
+"""The suites of run-tests.py, run in this order as far as none is early or alone. A docstring is its line in --list."""
 import concurrent.futures
 import dataclasses
 import glob
@@ -9,6 +9,7 @@ import typing
 
 import harness
 from harness import ROOT, Outcome, build, check, pytest, run
+from tidied import Tidied
 
 PYTHON = "/usr/bin/python3"
 SANITIZER_OPTIONS = {
@@ -25,15 +26,17 @@ class Suite:
     function: typing.Callable
     needs: tuple
     alone: bool
+    early: bool
 
 
 ALL = {}
 
 
-def suite(name, *needs, alone=False):
-    """Puts a function into the table. alone: it runs the library, and nothing else runs meanwhile."""
+def suite(name, *needs, alone=False, early=False):
+    """Puts a function into the table. alone: it is about time, and nothing else runs meanwhile. early: it takes long, or
+    something long needs it, so it comes before others."""
     def enter(function):
-        ALL[name] = Suite(name, function, needs, alone)
+        ALL[name] = Suite(name, function, needs, alone, early)
         return function
     return enter
 
@@ -66,13 +69,13 @@ def fixed_addresses():
 
 # ---- builds ----
 
-@suite("build-gcc")
+@suite("build-gcc", early=True)
 def build_gcc(_):
     """gcc, warnings as errors, everything: build/"""
     return build("build", "gcc", {"werror": "true"}, ["all", "tests"])
 
 
-@suite("build-clang")
+@suite("build-clang", early=True)
 def build_clang(_):
     """clang, warnings as errors, everything: build-clang/"""
     return build("build-clang", "clang", {"werror": "true"}, ["all", "tests"])
@@ -86,8 +89,8 @@ def build_asan(_):
 
 @suite("build-tsan")
 def build_tsan(_):
-    """gcc with ThreadSanitizer: build-tsan/"""
-    return build("build-tsan", "gcc", {"werror": "true", "b_sanitize": "thread"}, ["all", "tests"])
+    """gcc with ThreadSanitizer, the command and the hosts: build-tsan/"""
+    return build("build-tsan", "gcc", {"werror": "true", "b_sanitize": "thread"}, ["all", "hosts"])
 
 
 @suite("build-fuzz")
@@ -111,17 +114,21 @@ def formatting(_):
     return check("clang-format", "--dry-run", "-Werror", *c_files())
 
 
-@suite("tidy", "build-clang")
+@suite("tidy", "build-clang", early=True)
 def tidy(_):
     """clang-tidy finds nothing"""
-    commands = harness.read_json(os.path.join(ROOT, "build-clang", "compile_commands.json"))
-    files = {os.path.relpath(os.path.join(c["directory"], c["file"]), ROOT) for c in commands}
+    tidied = Tidied("build-clang")
     # What a build made is not written by anybody; of the tests the compilers' warnings are enough.
-    files = sorted(path for path in files if not path.startswith(("build", "tests")))
+    files = sorted(path for path in tidied.commands if not path.startswith(("build", "tests")))
 
     def one(path):
-        outcome = check("clang-tidy", "--quiet", "-p", "build-clang", path)
-        return outcome if outcome.failed else Outcome(passed=1)
+        key = tidied.key(path)
+        if not tidied.knows(key):
+            outcome = check("clang-tidy", "--quiet", "-p", tidied.place, path)
+            if outcome.failed:
+                return outcome
+            tidied.learn(key)
+        return Outcome(passed=1)
     return as_one(in_parallel(one, files))
 
 
@@ -229,7 +236,7 @@ def units(directory, prefix=(), env=None):
     return outcome
 
 
-# What is about other people's tools and the policy's lists: long, and not about time, so it goes beside other suites.
+# What is about other people's tools and the policy's lists.
 ABOUT_TOOLS = ("test_default_*.py", "test_git*.py", "test_grammar_*.py", "test_gtfobins_*.py", "test_hostile_npmrc.py",
                "test_hostile_s*.py", "test_policy_diff_properties.py", "test_policy_schema.py")
 # Attacks from within a jail: the attacker's programs are not sanitized, and the library does the same for each of them.
@@ -240,20 +247,37 @@ ABOUT_LINT = ("test_lint*.py",)
 ABOUT_ARGUMENTS = ("test_grammar_properties.py", "test_gtfobins_*.py")
 
 
-def behaviour(directory, place, env=None, extra=()):
-    others = [f"--ignore-glob=*/{name}" for name in ABOUT_TOOLS + ABOUT_JAILS + ABOUT_LINT]
-    return pytest([f"tests/{place}"], {"CHOKE_BUILD": os.path.join(ROOT, directory), **(env or {})},
-                  extra=[*others, *extra])
+# Which tests run beside which: tests/conftest.py says of which kind each is.
+UNTIMED, TIMED, ALONE = "not timed and not alone", "timed", "alone"
+
+
+def processes(count):
+    return ["-n", str(count), "--dist", "loadgroup"]
+
+
+def behaviour(directory, places, kind, env=None, extra=(), left_out=ABOUT_TOOLS + ABOUT_JAILS + ABOUT_LINT):
+    others = [f"--ignore-glob=*/{name}" for name in left_out]
+    # Some tests wait more than they work.
+    beside = {UNTIMED: processes(harness.JOBS + 1), TIMED: processes(harness.JOBS), ALONE: []}[kind]
+    return pytest([f"tests/{place}" for place in places], {"CHOKE_BUILD": os.path.join(ROOT, directory), **(env or {})},
+                  report=f"{'-'.join(places)}-{kind.replace(' ', '-')}", extra=["-m", kind, *beside, *others, *extra])
 
 
 def about(names, directory, report, env=None):
     files = [os.path.relpath(path, ROOT) for name in names for place in ("integration", "adversarial")
              for path in sorted(glob.glob(os.path.join(ROOT, "tests", place, name)))]
     return pytest(files, {"CHOKE_BUILD": os.path.join(ROOT, directory), **(env or {})}, report=report,
-                  extra=["-n", str(harness.JOBS + 1), "--dist", "loadgroup"])
+                  extra=["-m", UNTIMED, *processes(harness.JOBS + 1)])
 
 
-@suite("tools", "build-gcc")
+def in_time(directory, left_out, env=None):
+    outcome = Outcome()
+    for kind in (TIMED, ALONE):
+        outcome.add(behaviour(directory, ("integration", "adversarial"), kind, env, left_out=left_out))
+    return outcome
+
+
+@suite("tools", "build-gcc", early=True)
 def tools_suite(_):
     """the default policy with the tools themselves, and in hostile repositories"""
     return about(ABOUT_TOOLS, "build", "tools")
@@ -283,19 +307,25 @@ def unit(_):
     return units("build")
 
 
-@suite("integration", "build-gcc", alone=True)
+@suite("integration", "build-gcc")
 def integration(_):
     """the command and the library, end to end"""
-    return behaviour("build", "integration")
+    return behaviour("build", ["integration"], UNTIMED)
 
 
-@suite("adversarial", "build-gcc", alone=True)
+@suite("adversarial", "build-gcc")
 def adversarial(_):
     """attacks, each with its refusal"""
-    return behaviour("build", "adversarial")
+    return behaviour("build", ["adversarial"], UNTIMED)
 
 
-@suite("jails", "build-gcc", alone=True)
+@suite("timed", "build-gcc", alone=True)
+def timed(_):
+    """end to end and attacks, as far as they are held to a time"""
+    return in_time("build", ())
+
+
+@suite("jails", "build-gcc", early=True)
 def jails(_):
     """attacks from within a jail, and on what it is made of"""
     return about(ABOUT_JAILS, "build", "jails")
@@ -313,22 +343,28 @@ def asan_unit(_):
     return units("build-asan", fixed_addresses(), SANITIZER_OPTIONS)
 
 
-@suite("asan-integration", "build-asan", alone=True)
+@suite("asan-integration", "build-asan")
 def asan_integration(_):
     """end to end under ASan and UBSan"""
-    return behaviour("build-asan", "integration", SANITIZER_OPTIONS)
+    return behaviour("build-asan", ["integration"], UNTIMED, SANITIZER_OPTIONS)
 
 
-@suite("asan-adversarial", "build-asan", alone=True)
+@suite("asan-adversarial", "build-asan")
 def asan_adversarial(_):
     """attacks under ASan and UBSan"""
-    return behaviour("build-asan", "adversarial", SANITIZER_OPTIONS)
+    return behaviour("build-asan", ["adversarial"], UNTIMED, SANITIZER_OPTIONS)
 
 
-@suite("tsan", "build-tsan", alone=True)
+@suite("asan-timed", "build-asan", alone=True)
+def asan_timed(_):
+    """the same as far as it is held to a time, under ASan and UBSan"""
+    return in_time("build-asan", ABOUT_TOOLS + ABOUT_JAILS, SANITIZER_OPTIONS)
+
+
+@suite("tsan", "build-tsan")
 def tsan(_):
     """what uses threads, under TSan"""
-    outcome = behaviour("build-tsan", "integration", SANITIZER_OPTIONS, ["-k", "thread"])
+    outcome = behaviour("build-tsan", ["integration"], UNTIMED, SANITIZER_OPTIONS, ["-k", "thread"])
     settings = {"CHOKE_BUILD": os.path.join(ROOT, "build-tsan"), **SANITIZER_OPTIONS}
     return outcome.add(pytest(["tests/integration/test_lint.py"], settings, extra=["-k", "thread"]))
 

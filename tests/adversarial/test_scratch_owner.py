@@ -14,8 +14,7 @@ import pytest
 
 import bwrapped
 
-CALLER, ATTACKER = 64997, 64998
-PLACE = f"/tmp/chokepoint-{CALLER}"
+ATTACKER = 64998
 LAUNCHES = 40
 
 # Makes the directory, open to all; whatever is made in it becomes a link. Then it is gone for a moment.
@@ -69,51 +68,48 @@ def python(user, script, *arguments):
 
 
 @pytest.fixture
-def precious(root_box):
-    path = root_box.directory("precious")
-    root_box.file("precious/file", "content")
-    for one in (path, path / "file"):
-        os.chown(one, CALLER, CALLER)
-    path.chmod(0o755)
+def precious(user_box):
+    path = user_box.directory("precious")
+    user_box.file("precious/file", "content")
     return path
 
 
 @pytest.fixture
-def squatter(precious):
-    process = python(ATTACKER, SQUAT, PLACE, precious)
+def place(user_box):
+    """Where the scratch directories of the caller are, who exists for this session only."""
+    return f"/tmp/chokepoint-{user_box.actor.uid}"
+
+
+@pytest.fixture
+def squatter(superuser, place, precious):
+    shutil.rmtree(place, ignore_errors=True)
+    process = python(ATTACKER, SQUAT, place, precious)
     try:
         yield process
     finally:
         process.kill()
         process.wait()
         for name in os.listdir("/tmp"):
-            if name.startswith(f"squatted-{process.pid}-") or f"/tmp/{name}" == PLACE:
+            if name.startswith(f"squatted-{process.pid}-") or f"/tmp/{name}" == place:
                 shutil.rmtree(f"/tmp/{name}")
 
 
 @pytest.mark.usefixtures("squatter")
-def test_race_is_won_against_who_takes_what_is_there(precious):
-    assert python(CALLER, NAIVE, PLACE, precious).wait(90) == 0
+def test_race_is_won_against_who_takes_what_is_there(user_box, place, precious):
+    assert python(user_box.actor.uid, NAIVE, place, precious).wait(90) == 0
     assert (precious / "word").exists()
 
 
-def test_race_is_never_won(root_box, precious, squatter):
-    box = root_box
+def test_race_is_never_won(user_box, place, precious, squatter):
     bwrapped.need_bwrap()
-    bwrapped.write_policy(box, box.entry("breach_files"))
-    box.policy.parent.chmod(0o755)
-    box.policy.chmod(0o644)
-    os.chown(box.policy, CALLER, CALLER)
-    os.chown(box.policy.parent, CALLER, CALLER)
-    words = box.words(["breach_files", "write", "/tmp/probe/word"], options=["--jail", "bwrap"])
-    outcomes = []
+    policy = bwrapped.write_policy(user_box, user_box.entry("breach_files"))
+    outcomes = set()
     for _ in range(LAUNCHES):
-        answer = box.call(words, user=CALLER, group=CALLER, extra_groups=[], env=box.environment())
-        assert answer.out.startswith(b'{"outcome"'), answer
-        outcomes.append(answer.out.split(b'"')[3])
+        answer = user_box.run("breach_files", "write", "/tmp/probe/word", options=["--jail", "bwrap"], policy=policy)
+        outcomes.add((answer.outcome, answer["exit_code"]))
         with contextlib.suppress(OSError):  # the caller's own, or it is for the attacker to remove
-            if os.stat(PLACE).st_uid == CALLER:
-                os.rmdir(PLACE)
+            if os.stat(place).st_uid == user_box.actor.uid:
+                os.rmdir(place)
     assert sorted(os.listdir(precious)) == ["file"] and (precious / "file").read_text() == "content"
-    assert set(outcomes) == {b"exited", b"spawn_failed"}, outcomes
+    assert outcomes == {("exited", 0), ("spawn_failed", None)}
     assert squatter.poll() is None
