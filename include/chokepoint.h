@@ -190,6 +190,8 @@ struct choke_options {
      * in use, it is a link, another user's, or in a place that is not to be trusted), a call that would be run ends as
      * "spawn_failed" by the rule "audit". So does one whose tool could write to the log: it lies beneath the root, and the
      * entry's workspace is rw. The next call tries again.
+     *
+     * The first call of a tool reads all of its file, for the digest; that is remembered as choke_doctor's answers are.
      */
     const char *audit_path;
     enum choke_audit_sync audit_sync;

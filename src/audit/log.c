@@ -124,7 +124,7 @@ static void take_head(struct ck_log *log, const struct ck_envelope *last, uint64
     log->seen = true;
 }
 
-/* One append. What is not written as a whole is torn, and the next append finds it. */
+/* One append. What is not written as a whole is torn, and the next append finds it, for the end is read again. */
 static int put(struct ck_log *log, const char *text, size_t length, struct choke_error *error)
 {
     ssize_t written = log->files->append(log->data, log->fd, text, length);
@@ -306,6 +306,15 @@ static int settle(struct ck_log *log, struct choke_error *error)
     return large && ck_log_rotate(log) > 0 ? AGAIN : 0;
 }
 
+/* Goes from a file to what the name leads to now. What was written to the old one is as durable as it would have been. */
+static int leave(struct ck_log *log, struct choke_error *error)
+{
+    int result = log->sync != CHOKE_AUDIT_SYNC_NONE ? ck_log_sync(log, error) : 0;
+    log->unsynced = false;
+    close_file(log);
+    return result < 0 ? result : AGAIN;
+}
+
 static int append_once(struct ck_log *log, struct ck_record *record, struct choke_error *error)
 {
     int result = log->fd < 0 ? open_file(log, error) : 0;
@@ -318,14 +327,7 @@ static int append_once(struct ck_log *log, struct ck_record *record, struct chok
     if (result == 0)
         result = put_record(log, record, error);
     log->files->unlock(log->data, log->fd);
-    if (result == AGAIN) {
-        if (log->sync != CHOKE_AUDIT_SYNC_NONE && ck_log_sync(log, error) < 0)
-            return -EIO;
-        log->unsynced = false;
-    }
-    if (result != 0)
-        close_file(log);
-    return result;
+    return result == AGAIN ? leave(log, error) : result;
 }
 
 int ck_log_append(struct ck_log *log, struct ck_record *record, uint64_t *ret_seq, struct choke_error *error)

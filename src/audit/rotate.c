@@ -125,12 +125,12 @@ static int exchange(struct ck_log *log)
     place.seq++;
     int result = ck_name_rotated(log->name, log->first_seq, second);
     if (result == 0)
+        result = name_again(log, second);
+    if (result == 0)
         result = make_new(log, &place, second, name);
     if (result < 0)
         return result;
-    result = name_again(log, second);
-    if (result == 0)
-        result = log->files->rename(log->data, name, log->name);
+    result = log->files->rename(log->data, name, log->name);
     if (result < 0)
         log->files->remove(log->data, name);
     else

@@ -61,5 +61,6 @@ def test_sixteen_tools_and_no_other_are_known(user_box):
 def test_nothing_is_written_where_it_runs(user_box):
     plain(user_box, "--", "git", "--version")
     assert list(user_box.root.iterdir()) == []
-    assert list(user_box.home.iterdir()) == []
+    written = {str(path.relative_to(user_box.home)) for path in user_box.home.rglob("*") if not path.is_dir()}
+    assert written == {".local/state/chokepoint/audit.jsonl", ".cache/chokepoint/tools.json"}
     assert not marked("--version", "git")

@@ -438,6 +438,20 @@ static void what_a_repair_does_not_vouch_for_is_damage(void **state)
     made_free(&made);
 }
 
+static void a_repair_that_is_wrong_about_the_length_vouches_for_nothing(void **state)
+{
+    (void)state;
+    struct made_log made;
+    char hash[CK_AUDIT_HASH_HEX + 1], body[256];
+    made_usual(&made, MADE_LOG, 3);
+    made_add_raw(&made, "{\"v\":1");
+    ck_line_hash("{\"v\":1\n", 7, hash);
+    (void)snprintf(body, sizeof body, ",\"torn_bytes\":6,\"torn_hash\":\"%s\",\"reason\":\"cut off\"", hash);
+    made_add(&made, "repair", body);
+    expect(&made, NULL, CHOKE_DAMAGE_MALFORMED, 4);
+    made_free(&made);
+}
+
 /* Else an edited record could be passed off as a torn one by whoever appends a repair. */
 static void a_line_with_the_closing_of_a_record_is_never_a_torn_write(void **state)
 {
@@ -481,6 +495,7 @@ int main(void)
         cmocka_unit_test(a_log_without_a_record_is_cut),
         cmocka_unit_test(a_torn_write_that_a_repair_vouches_for_is_no_damage),
         cmocka_unit_test(what_a_repair_does_not_vouch_for_is_damage),
+        cmocka_unit_test(a_repair_that_is_wrong_about_the_length_vouches_for_nothing),
         cmocka_unit_test(a_line_with_the_closing_of_a_record_is_never_a_torn_write),
     };
     return cmocka_run_group_tests(tests, make_logs, free_logs);
