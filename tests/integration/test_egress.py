@@ -109,6 +109,15 @@ def test_each_connection_is_an_event_when_it_is_allowed_and_when_it_ends(way):
                                 "sent_bytes": int(closed["sent_bytes"]), "received_bytes": int(closed["received_bytes"])}
 
 
+def test_run_that_is_ended_takes_its_connections_along(way):
+    answer = way.run("curl", "-sS", "--limit-rate", "1000", "https://web.example.org/flood?9000000", timeout=1)
+    assert answer.outcome == "timeout"
+    names = [json.loads(line)["event"] for line in answer.err.splitlines()]
+    assert names.index("subproc.egress.closed") < names.index("subproc.exited")
+    closed, = way.events(answer, "closed")
+    assert answer["egress"]["received_bytes"] == int(closed["received_bytes"]) < 9000000
+
+
 def test_rules_are_told_in_their_one_spelling(way):
     answer = way.succeeds("curl", "--version", egress=["WEB.Example.org.", "*.Example.ORG:443"])
     assert answer["egress"]["rules"] == ["web.example.org", "*.example.org:443"]
