@@ -44,6 +44,10 @@ def record(*pieces):
     return b"".join(b"\x16\3\1" + struct.pack("!H", len(piece)) + piece for piece in pieces)
 
 
+def cut(message, size):
+    return record(*[message[at:at + size] for at in range(0, len(message), size)])
+
+
 def server_name(name):
     data = name.encode()
     return 0, struct.pack("!HBH", len(data) + 3, 0, len(data)) + data
@@ -53,7 +57,7 @@ ECH = (0xfe0d, b"\0\0\1\0\1x\0\0\0\4abcd")
 GREASE = (0x2a2a, b"\0")
 TRICKS = {
     "another name": (lambda: hello(OTHER), "sni"),
-    "another name in pieces": (lambda: record(*[hello(OTHER)[5:][at:at + 7] for at in range(0, len(hello(OTHER)) - 5, 7)]), "sni"),
+    "another name in pieces": (lambda: cut(hello(OTHER)[5:], 7), "sni"),
     "a name that begins like it": (lambda: hello(HOST + ".example.net"), "sni"),
     "no name": (lambda: hello(None), "no_sni"),
     "an encrypted name behind the right one": (lambda: extended(HOST, ECH), "encrypted_sni"),

@@ -93,7 +93,7 @@ def test_answer_before_the_end_of_the_request_passes(gates, stations):
 @pytest.mark.parametrize("answer, body", [
     (b"HTTP/1.0 200 OK\r\n\r\nuntil the end", b"until the end"),
     (b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabcsurplus", b"abc"),
-    (b"HTTP/1.1 204 No Content\r\n\r\n", b""),
+    (b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n", b""),
 ])
 def test_answer_ends_where_it_says(gates, stations, answer, body):
     def serve(peer):
@@ -102,9 +102,11 @@ def test_answer_ends_where_it_says(gates, stations, answer, body):
         return True
     station = stations(serve)
     gate = gates(HOST)
-    said = gate.say(f"GET http://{station.target}/ HTTP/1.1\r\nHost: {station.target}\r\n\r\n".encode())
-    assert said.partition(b"\r\n\r\n")[2] == body
+    request = f"GET http://{station.target}/ HTTP/1.1\r\nHost: {station.target}\r\n\r\n".encode()
+    said = gate.say(request * 2)
+    assert said.partition(b"\r\n\r\n")[2].startswith(body)
     assert b"surplus" not in said
+    assert said.count(b"HTTP/1.") == (1 if b"HTTP/1.0" in answer else 2) and b"chokepoint" not in said
 
 
 @pytest.mark.parametrize("answer, status", [
