@@ -10,7 +10,9 @@ import subprocess
 
 import pytest
 
+from processes import wait_until
 from test_jail_socket_families import FAMILIES, NO_KIND
+from town import TWIN
 
 STREAM, DATAGRAM, RAW, RDM, SEQPACKET = 1, 2, 3, 4, 5
 INET, INET6 = 2, 10
@@ -76,21 +78,13 @@ def test_listener_of_the_host_is_not_reached(egress_cell, listener, way):
         listener.accept()
 
 
-def test_listener_of_the_host_at_the_same_port_is_not_reached(egress_cell):
-    """What answers there inside is the proxy: an address that loopback has too, so nothing but the namespace keeps them apart."""
-    with socket.socket() as twin:
-        twin.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            twin.bind(("127.0.0.77", GATE))
-        except OSError as error:
-            pytest.fail(f"the port is taken: {error}")
-        twin.listen(8)
-        twin.setblocking(False)
-        egress_cell.succeeds_outside("breach_net", "reach", "127.0.0.77", GATE)
-        twin.accept()[0].close()
-        egress_cell.refused_inside("breach_net", "reach", "127.0.0.77", GATE, errnos="ECONNREFUSED")
-        with pytest.raises(BlockingIOError):
-            twin.accept()
+def test_listener_of_the_host_at_the_same_port_is_not_reached(way):
+    """Loopback has the address inside, too, and Landlock allows the port: nothing but the namespace keeps the two apart."""
+    attack = ["breach_net", "reach", TWIN, str(GATE)]
+    assert way.box.run(*attack, options=["--jail", "none"], policy=way.policy).status == 0
+    wait_until(lambda: way.town.take()["asked"] == [f"twin:{GATE}"], 5, "the stranger was reached without a jail")
+    answer = way.fails(*attack)
+    assert answer.stream("stdout") == b"refused: ECONNREFUSED (connect)\n" and way.town.take()["asked"] == []
 
 
 @pytest.mark.parametrize("address", ["192.0.2.1", "10.0.0.1", "169.254.169.254", "2001:db8::1", "fe80::1", "::1"])
