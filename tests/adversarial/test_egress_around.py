@@ -110,7 +110,7 @@ def test_datagram_leaves_without_a_jail(egress_cell):
 
 @pytest.mark.parametrize("attack", [("bind", 8080), ("bind", GATE), ("bind", 0), ("listen",)])
 def test_there_is_no_server_inside(egress_cell, attack):
-    if attack != ("bind", GATE):
+    if attack in (("bind", 0), ("listen",)):  # the others' ports may be somebody's
         egress_cell.succeeds_outside("breach_net", *attack)
     egress_cell.refused_inside("breach_net", *attack, errnos="EPERM")
 
