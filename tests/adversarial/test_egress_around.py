@@ -4,6 +4,7 @@ loopback, at any port; a connection made by sending; a server of its own, for so
 
 Expected: there are TCP sockets, and they reach the proxy and nothing else. Outside the same words work.
 """
+import ctypes
 import re
 import socket
 import subprocess
@@ -18,6 +19,7 @@ STREAM, DATAGRAM, RAW, RDM, SEQPACKET = 1, 2, 3, 4, 5
 INET, INET6 = 2, 10
 TCP, UDP, ICMP, SCTP, MPTCP, SMC = 6, 17, 1, 132, 262, 256
 GATE = 3128
+LANDLOCK_CREATE_RULESET = 444  # on every machine
 # Kinds of sockets of the two families that there are, by what one would use them for.
 KINDS = {"udp": (INET, DATAGRAM, 0), "udp6": (INET6, DATAGRAM, 0), "ping": (INET, DATAGRAM, ICMP),
          "raw": (INET, RAW, TCP), "raw6": (INET6, RAW, UDP), "mptcp": (INET, STREAM, MPTCP), "mptcp6": (INET6, STREAM, MPTCP),
@@ -85,6 +87,13 @@ def test_listener_of_the_host_at_the_same_port_is_not_reached(way):
     wait_until(lambda: way.town.take()["asked"] == [f"twin:{GATE}"], 5, "the stranger was reached without a jail")
     answer = way.fails(*attack)
     assert answer.stream("stdout") == b"refused: ECONNREFUSED (connect)\n" and way.town.take()["asked"] == []
+
+
+def test_another_port_is_refused_by_landlock_where_it_can(egress_cell):
+    """Nobody listens there; but should somebody one day, the kernel is asked first (ABI 4, Linux 6.7)."""
+    abi = ctypes.CDLL(None).syscall(LANDLOCK_CREATE_RULESET, None, 0, 1)
+    for way in ("reach", "again"):
+        egress_cell.refused_inside("breach_net", way, "127.0.0.1", GATE + 1, errnos="EACCES" if abi >= 4 else "ECONNREFUSED")
 
 
 @pytest.mark.parametrize("address", ["192.0.2.1", "10.0.0.1", "169.254.169.254", "2001:db8::1", "fe80::1", "::1"])
