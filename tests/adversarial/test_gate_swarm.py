@@ -136,7 +136,7 @@ def test_host_that_has_gone_is_not_asked_again_and_again(gates, stations):
     gate = gates(f"{HOST} opaque")
     with gate.tunnel(station.target) as client:
         client.shutdown(socket.SHUT_WR)
-        wait_until(lambda: station.heard, PATIENCE, "the host has said all and gone")
+        station.wait_heard()
         assert rests(gate)
         assert len(read_all(client)) == SURPLUS
 
