@@ -249,11 +249,11 @@ struct choke_request {
     const char *probe;
 
     /*
-     * What the tool may reach, NULL-terminated: "host", "*.domain.tld", an address or a network, each with or without ":port"
-     * and " opaque" (see chokepoint-policy(5)), and each within what the entry lists. It needs a jail with a network of its
-     * own, and asks for one: without it the request is refused as "jail_unavailable". The tool still has no route out; it
-     * finds a proxy, by HTTPS_PROXY and its kin, which is in your program and works while you dispatch. NULL or empty:
-     * nothing can be reached.
+     * What the tool may reach, NULL-terminated: "host", "*.domain.tld", an address or a network, each with or without
+     * ":port" and " opaque" (see chokepoint-policy(5)), and each within what the entry lists. It needs a jail with a network
+     * of its own, and asks for one: without it the request is refused as "jail_unavailable". The tool still has no route
+     * out; it finds a proxy, by HTTPS_PROXY and its kin, which is in your program and works while you dispatch. NULL or
+     * empty: nothing can be reached.
      */
     const char *const *egress;
     const char *const *env; /* NULL-terminated NAME=VALUE list; names that the entry grants; but see sandbox */
@@ -282,8 +282,8 @@ struct choke_request {
      * "jail_unavailable". Of your program's own environment NODE_ENV, NPM_CONFIG_* and HTTPS_PROXY are passed on (but
      * not on a probe's call), and env may name these and no others, whatever the entry grants. A name with KEY, TOKEN,
      * SECRET or PASSWORD in it, in any case, never passes, nor does a value that looks like a credential: in env they
-     * are "env_forbidden". PATH is the policy's, HOME the scratch directory, LANG and LC_ALL are fixed, and what the
-     * entry sets holds.
+     * are "env_forbidden". With egress HTTPS_PROXY is the one of that, whatever stood there. PATH is the policy's, HOME the
+     * scratch directory, LANG and LC_ALL are fixed, and what the entry sets holds.
      */
     bool sandbox;
 };

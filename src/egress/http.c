@@ -321,10 +321,13 @@ static int check_host(const struct frame *frame, const struct ck_http_request *r
 {
     if (frame->hosts > 1)
         return malformed(ret_fault, "has two Hosts");
+    /* Of a CONNECT nothing is sent on, and some clients name the proxy there, as node does. */
+    if (request->connect)
+        return 0;
     if (frame->hosts == 0)
-        return request->minor == 0 || request->connect ? 0 : malformed(ret_fault, "has no Host");
+        return request->minor == 0 ? 0 : malformed(ret_fault, "has no Host");
     struct ck_hostname host;
-    uint16_t port = request->connect ? request->port : HTTP_PORT;
+    uint16_t port = HTTP_PORT;
     int r = read_authority(frame->host, &port, &host, ret_fault);
     if (r == 0 && (port != request->port || strcmp(host.text, request->host.text) != 0))
         r = malformed(ret_fault, "has a Host that is not its target");

@@ -3,7 +3,7 @@
  *
  * What two programs could read differently is refused, for that is how a request is smuggled past the one that checks:
  * lines that end in a bare CR or LF, folded lines, a space before a colon, two lengths, any coding but chunked, NUL and
- * control bytes, a user's name in a URL, a Host that is not the target.
+ * control bytes, a user's name in a URL, a Host that is not the target of what is sent on.
  *
  * A head is read in three steps: ck_http_find_end until it is complete, ck_http_read_*, and ck_http_forward_*, which
  * writes what goes on: hop-by-hop fields are left out, and all that concerns the proxy alone.

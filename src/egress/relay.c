@@ -209,7 +209,9 @@ static int pipe_out(struct ck_stream *stream, int to_fd)
 /* Without a pipe (no descriptors left) bytes are copied: slower, but the connection lives. */
 static int copy_in(struct ck_stream *stream, int from_fd, size_t most)
 {
-    int r = ck_stream_fill(stream, from_fd, most < COPY_BYTES ? most : COPY_BYTES);
+    int r = ck_buffer_reserve(&stream->buffer, COPY_BYTES);
+    if (r == 0)
+        r = ck_stream_fill(stream, from_fd, most < COPY_BYTES ? most : COPY_BYTES);
     if (r == 0)
         stream->wait = CK_WAIT_SOURCE;
     stream->ready = stream->buffer.length;

@@ -15,6 +15,7 @@ from feature import sanitized
 from gates import HOST, PATIENCE, read_all, read_until
 from processes import wait_until
 
+SURPLUS = 5_000_000  # more than a client that does not read is sent
 GET = f"GET http://{HOST}/ HTTP/1.1\r\nHost: {HOST}\r\n\r\n".encode()
 
 
@@ -61,10 +62,17 @@ def test_memory_is_bounded_though_every_head_is_as_long_as_may_be(gates):
 def test_head_that_is_too_long_is_refused(gates):
     gate = gates(HOST)
     with gate.connect() as client:
-        with contextlib.suppress(OSError):
-            client.sendall(GET[:-2] + b"X: " + b"y" * 1024 * 1024)
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
+        client.sendall(GET[:-2] + b"X: " + b"y" * 768 * 1024)  # it writes all before it reads
         client.shutdown(socket.SHUT_WR)
         assert read_all(client).startswith(b"HTTP/1.1 431 ")
+    assert gate.reasons() == ["too_long"]
+
+
+def test_head_without_end_is_cut_off(gates):
+    gate = gates(HOST)
+    with gate.connect() as client, pytest.raises(ConnectionError):
+        client.sendall(GET[:-2] + b"X: " + b"y" * 64 * 1024 * 1024)
     assert gate.reasons() == ["too_long"]
 
 
@@ -89,32 +97,56 @@ def test_bytes_are_bounded(gates, stations, way):
     assert sum(event[way] for event in events) <= budget
 
 
-def test_hosts_that_vanish_do_not_end_the_program(gates, stations):
-    """A write to a socket that was reset raises SIGPIPE, which by itself ends a program."""
+@pytest.mark.parametrize("how", ["reset", "end"])
+def test_hosts_that_vanish_do_not_end_the_program(gates, stations, how):
+    """A write to a socket that had ended and was then reset raises SIGPIPE, which by itself ends a program."""
     def serve(peer):
         peer.recv(1)
-        peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        if how == "reset":
+            peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         return True
     station = stations(serve)
     gate = gates(f"{HOST} opaque")
-    for _ in range(30):
+    for _ in range(10):
         with gate.tunnel(station.target) as client, contextlib.suppress(ConnectionError):
-            for _ in range(20):
-                client.sendall(bytes(65536))
+            client.sendall(b"x")
+            assert client.recv(1) == b""
+            while True:
+                client.sendall(bytes(1000))
     with gate.connect(f"GET http://{HOST}/ HTTP/1.1\r\nHost: {HOST}\r\n\r\n".encode()) as client:
         assert read_until(client, HOST.encode())
     assert gate.process.poll() is None
 
 
+def rests(gate):
+    """What it uses in half a second is measured: it must not turn in circles."""
+    clock = (~gate.process.pid << 3) | 2
+    used = time.clock_gettime_ns(clock)
+    time.sleep(0.5)
+    return time.clock_gettime_ns(clock) - used < 100_000_000
+
+
+def test_host_that_has_gone_is_not_asked_again_and_again(gates, stations):
+    """Both ways have ended, and the client does not take what is left."""
+    def serve(peer):
+        read_all(peer)
+        peer.sendall(bytes(SURPLUS))
+        return True
+    station = stations(serve)
+    gate = gates(f"{HOST} opaque")
+    with gate.tunnel(station.target) as client:
+        client.shutdown(socket.SHUT_WR)
+        station.wait_heard()
+        assert rests(gate)
+        assert len(read_all(client)) == SURPLUS
+
+
 def test_program_without_descriptors_goes_on(gates):
-    """It takes no more, does not turn in circles meanwhile, and serves again when there are some."""
+    """It takes no more, rests meanwhile, and serves again when there are some."""
     gate = gates(HOST, descriptors=40)
     clients = [gate.connect(b"G") for _ in range(60)]
     wait_until(lambda: gate.descriptors() >= 40, PATIENCE, "no descriptor is left")
-    clock = (~gate.process.pid << 3) | 2
-    used = time.clock_gettime_ns(clock)
-    time.sleep(0.5)  # what is measured is what it does in that time
-    assert time.clock_gettime_ns(clock) - used < 100_000_000
+    assert rests(gate)
     for client in clients:
         client.close()
     wait_until(lambda: gate.say(GET).startswith(b"HTTP/1.1 200 "), PATIENCE, "it serves again")

@@ -7,6 +7,8 @@
  *   bind PORT, listen            to be a server on loopback; at whatever port
  *   over                         another protocol of the kernel's put over TCP
  *   swarm COUNT                  so many connections to the gate at once, held until it is killed; says "held"
+ *   look                         says which network it is in and what sockets are there, and then leaves one: a connection to
+ *                                the gate, which the kernel remembers for a while
  *   again ADDRESS PORT           a connection to the gate (HTTPS_PROXY), given up, and the socket used for another
  */
 #include "breach.h"
@@ -158,10 +160,26 @@ static const char *swarm(char **arguments)
     return NULL;
 }
 
+static const char *look(char **arguments)
+{
+    static char address[] = "127.0.0.1", port[] = "3128";
+    static char *gate[] = {address, port};
+    char line[512];
+    ssize_t length = readlink("/proc/self/ns/net", line, sizeof line);
+    (void)arguments;
+    (void)printf("%.*s\n", (int)length, line);
+    FILE *table = fopen("/proc/net/tcp", "r");
+    while (table != NULL && fgets(line, sizeof line, table) != NULL) {
+        (void)fputs(line, stdout);
+    }
+    return reach(gate);
+}
+
 static const struct breach ways[] = {
     {"socket", 3, kind}, {"reach", 2, reach},  {"fastopen", 2, fastopen},
     {"query", 2, query}, {"bind", 1, bind_to}, {"listen", 0, listen_anywhere},
     {"over", 0, over},   {"again", 2, again},  {"swarm", 1, swarm},
+    {"look", 0, look},
 };
 
 int main(int argc, char **argv)

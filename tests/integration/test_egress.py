@@ -133,6 +133,15 @@ def test_credential_in_a_name_is_not_recorded(way):
     assert token.lower() not in way.box.log.read_text(encoding="utf-8").lower()
 
 
+def test_run_that_is_ended_takes_its_connections_along(way):
+    answer = way.run("curl", "-sS", "--limit-rate", "1000", "https://web.example.org/flood?9000000", timeout=1)
+    assert answer.outcome == "timeout"
+    names = [json.loads(line)["event"] for line in answer.err.splitlines()]
+    assert names.index("subproc.egress.closed") < names.index("subproc.exited")
+    closed, = way.events(answer, "closed")
+    assert answer["egress"]["received_bytes"] == int(closed["received_bytes"]) < 9000000
+
+
 def test_rules_are_told_in_their_one_spelling(way):
     answer = way.succeeds("curl", "--version", egress=["WEB.Example.org.", "*.Example.ORG:443"])
     assert answer["egress"]["rules"] == ["web.example.org", "*.example.org:443"]

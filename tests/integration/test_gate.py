@@ -4,6 +4,7 @@ import http.client
 import re
 import socket
 import ssl
+import subprocess
 import threading
 
 import pytest
@@ -57,7 +58,7 @@ def test_bodies_arrive_as_they_were_sent(gates, stations):
     said = gate.say(f"POST http://{station.target}/a?b HTTP/1.1\r\nHost: {station.target}\r\nProxy-Authorization: Basic eA==\r\n"
                     "Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n".encode() + body)
     assert said == b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n3;a=b\r\nyes\r\n0\r\nX-Sum: 2\r\n\r\n"
-    (head, arrived), = station.heard
+    (head, arrived), = station.wait_heard()
     assert arrived == body
     assert head.startswith(b"POST /a?b HTTP/1.1\r\n") and b"Proxy-" not in head
 
@@ -93,7 +94,7 @@ def test_answer_before_the_end_of_the_request_passes(gates, stations):
 @pytest.mark.parametrize("answer, body", [
     (b"HTTP/1.0 200 OK\r\n\r\nuntil the end", b"until the end"),
     (b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabcsurplus", b"abc"),
-    (b"HTTP/1.1 204 No Content\r\n\r\n", b""),
+    (b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n", b""),
 ])
 def test_answer_ends_where_it_says(gates, stations, answer, body):
     def serve(peer):
@@ -102,9 +103,11 @@ def test_answer_ends_where_it_says(gates, stations, answer, body):
         return True
     station = stations(serve)
     gate = gates(HOST)
-    said = gate.say(f"GET http://{station.target}/ HTTP/1.1\r\nHost: {station.target}\r\n\r\n".encode())
-    assert said.partition(b"\r\n\r\n")[2] == body
+    request = f"GET http://{station.target}/ HTTP/1.1\r\nHost: {station.target}\r\n\r\n".encode()
+    said = gate.say(request * 2)
+    assert said.partition(b"\r\n\r\n")[2].startswith(body)
     assert b"surplus" not in said
+    assert said.count(b"HTTP/1.") == (1 if b"HTTP/1.0" in answer else 2) and b"chokepoint" not in said
 
 
 @pytest.mark.parametrize("answer, status", [
@@ -193,7 +196,7 @@ def test_opaque_host_may_speak_first_and_each_side_may_end_first(gates, stations
         client.shutdown(socket.SHUT_WR)
         assert read_all(client) == b"bye"
     assert gate.events("closed")[0]["reason"] == "done"
-    assert station.heard == [b"EHLO"]
+    assert station.wait_heard() == [b"EHLO"]
 
 
 def test_opaque_host_that_goes_is_seen_by_a_silent_client(gates, stations):
@@ -236,7 +239,7 @@ def test_megabytes_arrive_whole_both_ways_at_once_though_one_side_is_slow(gates,
     assert gate.memory_kib("VmHWM") < 64 * 1024  # of 32 MiB each way, at most a pipe of each is held, and not in memory of it
     closed, = gate.events("closed")
     assert (closed["up"], closed["down"]) == (size, size)
-    assert station.heard == [wanted]
+    assert station.wait_heard() == [wanted]
 
 
 def test_thousand_tunnels_are_open_at_once(gates, stations):
@@ -277,6 +280,24 @@ def test_curl(gates, scheme, url):
     opened, closed = gate.events()
     assert (opened["host"], opened["rule"], opened["address"]) == (HOST, HOST, ADDRESS)
     assert closed["verdict"] == "closed" and closed["up"] > 0 and closed["down"] > len(WORD)
+
+
+NODE = """
+const http = require('http'), https = require('https'), [port, host] = process.argv.slice(1);
+const show = answer => answer.pipe(process.stdout);
+http.get({port, path: `http://${host}/`, headers: {host}}, answer => answer.resume().on('end', () =>
+  http.request({port, method: 'CONNECT', path: `${host}:443`}).on('connect', (_, socket) =>
+    https.get({host, servername: host, path: '/', socket, agent: false}, show)).end()));
+"""
+
+
+def test_node(gates, town):
+    """Plain HTTP, and TLS through a tunnel on the next connection."""
+    gate = gates(HOST)
+    answer = subprocess.run([*gate.into, "node", "-e", NODE, str(gate.port), HOST], capture_output=True, check=False,
+                            env={"PATH": "/usr/bin:/bin", "NODE_EXTRA_CA_CERTS": str(town.place / "ca-certificates.crt")})
+    assert (answer.returncode, answer.stdout) == (0, WORD), answer.stderr
+    assert [(event["protocol"], event["port"]) for event in gate.events("opened")] == [("http", 80), ("connect", 443)]
 
 
 def test_python_client_and_its_tunnel(gates, town):

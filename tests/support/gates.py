@@ -12,6 +12,8 @@ import socket
 import subprocess
 import threading
 
+from processes import wait_until
+
 HOST, ADDRESS = "web.example.org", "93.184.216.10"
 CLONE_NEWNET = 0x40000000
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -142,6 +144,11 @@ class Station:
             peer.settimeout(PATIENCE)
             with peer, contextlib.suppress(OSError):
                 self.heard.append(self.serve(peer))
+
+    def wait_heard(self, count=1):
+        """What so many connections were for it."""
+        wait_until(lambda: len(self.heard) >= count, PATIENCE, "the host has heard all")
+        return self.heard
 
     def close(self):
         self.listener.shutdown(socket.SHUT_RDWR)

@@ -31,6 +31,7 @@ HOSTS = {"web.example.org": "93.184.216.10", "git.example.org": "93.184.216.11",
          "other.example.org": "93.184.216.13", "web.example.net": "93.184.216.14", "inner.example.org": "10.1.2.3",
          "meta.example.org": "169.254.169.254", "self.example.org": "127.0.0.1"}
 PLAIN, SECURE, ODD = 80, 443, 8443
+TWIN, GATE = "127.0.0.77", 3128  # a stranger at the port that the proxy has inside
 WORD = b"a word from "
 BACKEND = "/usr/lib/git-core/git-http-backend"
 BUNDLE = "ca-certificates.crt"
@@ -284,6 +285,7 @@ def main(place: pathlib.Path) -> None:
         Server(name, (address, PLAIN), place)
         for port in (SECURE, ODD):
             Server(name, (address, port), place, context)
+    Server("twin", (TWIN, GATE), place)
     resolver = socketserver.ThreadingUDPServer(("127.0.0.1", 53), Resolver)
     resolver.daemon_threads = True
     threading.Thread(target=resolver.serve_forever, daemon=True).start()
