@@ -123,6 +123,7 @@ static void evaluate_bindings(struct ck_scopes *scopes, const struct ck_slot *sl
 {
     for (const struct ck_binding *one = slot->first; one != NULL; one = one->next) {
         struct ck_names values = {.count = 0};
+        ck_slot_next(scopes);
         if (!ts_node_is_null(one->value)) {
             find_names(scopes, one->value, depth + 1, &values);
             add_members(scopes, &values, one->path, names);
@@ -216,7 +217,7 @@ static TSNode unwrap_once(TSNode node)
 
 static TSNode unwrap(struct ck_scopes *scopes, TSNode node)
 {
-    while (ck_kind_of(scopes, node) == CK_JS_WRAPPER && ck_scopes_spend(scopes))
+    while (ck_kind_of(scopes, node) == CK_JS_WRAPPER && ck_scopes_spend(scopes, 0))
         node = unwrap_once(node);
     return node;
 }
@@ -235,7 +236,7 @@ static void find_noted(struct ck_scopes *scopes, TSNode node, uint32_t depth, st
 static void find_names(struct ck_scopes *scopes, TSNode node, uint32_t depth, struct ck_names *names)
 {
     node = unwrap(scopes, node);
-    if (depth > CK_RESOLVE_DEPTH || !ck_scopes_spend(scopes)) {
+    if (!ck_scopes_spend(scopes, depth)) {
         names->open = true;
         return;
     }
@@ -440,7 +441,7 @@ void ck_js_constant(struct ck_scopes *scopes, TSNode node, uint32_t depth, struc
 {
     *ret_constant = (struct ck_constant){.kind = CK_CONSTANT_NOT};
     node = unwrap(scopes, node);
-    if (depth > CK_RESOLVE_DEPTH || !ck_scopes_spend(scopes))
+    if (!ck_scopes_spend(scopes, depth))
         return;
     uint8_t kind = ck_kind_of(scopes, node);
     switch (kind) {
