@@ -83,10 +83,12 @@ int main(int argc, char **argv)
     size_t descriptors = host_descriptors();
     lint_once(1);
     many_at_once();
+    size_t threads = count_threads(); /* a sanitizer may have one of its own by now */
+    many_at_once();
     what_is_wrong_is_told();
     CHECK(host_descriptors() == descriptors);
     CHECK(host_children(&zombies) == 0);
-    CHECK(count_threads() == 1);
+    CHECK(count_threads() == threads);
     CHECK(pthread_sigmask(SIG_SETMASK, NULL, &after) == 0);
     CHECK(sigismember(&after, SIGUSR1) == 1 && sigismember(&after, SIGTERM) == 0);
     (void)puts("ok");
