@@ -151,8 +151,12 @@ static void put_string(struct ck_source *source, TSNode node, struct text *text)
     }
     uint32_t from = ts_node_end_byte(start);
     const char *prefix = source->text + ts_node_start_byte(start);
-    size_t prefix_length = strcspn(prefix, "\"'");
+    size_t prefix_length = from - ts_node_start_byte(start);
     bool raw = memchr(prefix, 'r', prefix_length) != NULL || memchr(prefix, 'R', prefix_length) != NULL;
+    if (memchr(prefix, '`', prefix_length) != NULL) { /* Python 2: an expression */
+        text->failed = true;
+        return;
+    }
     put_contents(text, source->text + from, ts_node_start_byte(end) - from, raw);
 }
 
