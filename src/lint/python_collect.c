@@ -351,7 +351,10 @@ static bool see_scopes(struct ck_py_collector *collector, uint32_t scope, TSNode
     return true;
 }
 
-/* A comprehension's := binds in the scope around it; it is seen as bound in the comprehension, which is less, not more. */
+/*
+ * A comprehension's := binds in the scope around it; it is seen as bound in the comprehension, which is less, not
+ * more.
+ */
 static void see_bindings(struct ck_py_collector *collector, uint32_t scope, TSNode node)
 {
     const struct ck_py_symbols *is = collector->is;

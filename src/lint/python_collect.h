@@ -1,6 +1,6 @@
 /*
- * python_collect.h - what the walk over a file of Python enters into its tables. For python_collect.c and python_scope.c
- * only.
+ * python_collect.h - what the walk over a file of Python enters into its tables. For python_collect.c and
+ * python_scope.c only.
  */
 #ifndef CK_LINT_PYTHON_COLLECT_H
 #define CK_LINT_PYTHON_COLLECT_H
@@ -40,7 +40,9 @@ uint32_t ck_py_open_scope(struct ck_py_collector *collector, enum ck_py_scope_ki
 /* A branch of the bytes of part, which belongs to the statement node. */
 void ck_py_open_branch(struct ck_py_collector *collector, TSNode node, TSNode part, bool loops);
 
-/* binding has kind, and path or value; the rest is filled in. name is an identifier; bytes before `at` do not see it. */
+/*
+ * binding has kind, and path or value; the rest is filled in. name is an identifier; bytes before `at` do not see it.
+ */
 void ck_py_bind(struct ck_py_collector *collector, uint32_t scope, TSNode name, uint32_t at,
                 struct ck_py_binding binding);
 void ck_py_bind_unknown(struct ck_py_collector *collector, uint32_t scope, TSNode name);

@@ -1,8 +1,9 @@
 /*
  * python_scope.c - the tables of python.h: scopes, branches and bindings.
  *
- * Scopes and branches are intervals of bytes, kept on two stacks while the tree is walked; an interval may be put there before the
- * walk reaches it (the body of a function, when its head is seen), so the current one is the topmost that has begun.
+ * Scopes and branches are intervals of bytes, kept on two stacks while the tree is walked; an interval may be put
+ * there before the walk reaches it (the body of a function, when its head is seen), so the current one is the topmost
+ * that has begun.
  */
 #include "lint/python_collect.h"
 #include "lint/python_value.h"
@@ -13,7 +14,10 @@
 
 #define FIRST_ROOM 64
 
-/* Room for one more in an array that lives in the arena; what it leaves behind stays there, and is as much again at most. */
+/*
+ * Room for one more in an array that lives in the arena; what it leaves behind stays there, and is as much again at
+ * most.
+ */
 void *ck_py_grow(struct ck_py_collector *collector, void *items, uint32_t count, uint32_t *room, size_t size)
 {
     if (count < *room)

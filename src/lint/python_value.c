@@ -311,7 +311,10 @@ static bool is_key(struct ck_source *source, TSNode key, const char *keyword, bo
            memcmp(constant.text, keyword, constant.length) == 0;
 }
 
-/* What **node gives for the keyword. Only a literal that stands right there is known to lack it: a name may have got more since. */
+/*
+ * What **node gives for the keyword. Only a literal that stands right there is known to lack it: a name may have got
+ * more since.
+ */
 static enum ck_argument find_in_mapping(struct ck_source *source, TSNode node, const char *keyword, unsigned depth,
                                         TSNode *ret_value)
 {
