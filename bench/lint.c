@@ -122,7 +122,7 @@ int main(int argc, char **argv)
     unsigned long times;
     if (library.directory == NULL)
         fail("usage", "bench-lint DIRECTORY");
-    setvbuf(stdout, NULL, _IOLBF, 0);
+    (void)setvbuf(stdout, NULL, _IOLBF, 0);
     printf("{}\n");
     while (fgets(line, sizeof line, stdin) != NULL) {
         if (sscanf(line, "%15s %lu", command, &times) != 2)

@@ -9,8 +9,8 @@ cd "$(dirname "$0")/.."
 lock=tools/grammars.lock
 place=third_party/grammars
 # Scanners keep their assertions: a grammar that broke its own promises must not go on with our memory.
-flags='-std=c11 -O2 -fPIC -fvisibility=hidden -DTREE_SITTER_HIDE_SYMBOLS -fstack-protector-strong -fstack-clash-protection'
-flags="$flags -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -w"
+flags='-std=c11 -O2 -fPIC -fvisibility=hidden -DTREE_SITTER_HIDE_SYMBOLS -DTREE_SITTER_HIDDEN_SYMBOLS'
+flags="$flags -fstack-protector-strong -fstack-clash-protection -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -w"
 [ "$(uname -m)" != x86_64 ] || flags="$flags -fcf-protection=full"
 
 fail()

@@ -17,7 +17,7 @@
 #define CK_BASH_FUNCTIONS 1
 
 #define CK_BASH_UNKNOWN '\001' /* stands in a value for a part that is not known */
-#define CK_BASH_WORDS_MAX 256  /* of a command; those after are not looked at */
+#define CK_BASH_WORDS_MAX 256  /* of a command; those after it are not looked at */
 
 enum ck_bash_kind {
     CK_BASH_OTHER,
@@ -68,6 +68,7 @@ struct ck_bash_command {
     bool past_functions;   /* what runs it does not know the script's functions */
     bool found;            /* false: it only asks about a command */
     bool herestring;
+    bool cut; /* it has more words */
 };
 
 void ck_bash_command(struct ck_scopes *scopes, TSNode node, struct ck_bash_command *ret_command);

@@ -104,9 +104,13 @@ static void collect_words(struct ck_scopes *scopes, TSNode node, struct ck_bash_
         TSNode child = ts_tree_cursor_current_node(&cursor);
         const char *field = ts_tree_cursor_current_field_name(&cursor);
         command->herestring |= ck_kind_of(scopes, child) == CK_BASH_HERESTRING;
-        bool word = field != NULL && (strcmp(field, "name") == 0 || strcmp(field, "argument") == 0);
-        if (word && command->count < CK_BASH_WORDS_MAX)
-            command->words[command->count++] = child;
+        if (field == NULL || (strcmp(field, "name") != 0 && strcmp(field, "argument") != 0))
+            continue;
+        if (command->count == CK_BASH_WORDS_MAX) {
+            command->cut = true;
+            break;
+        }
+        command->words[command->count++] = child;
     }
     ts_tree_cursor_delete(&cursor);
 }
@@ -203,21 +207,26 @@ void ck_bash_command(struct ck_scopes *scopes, TSNode node, struct ck_bash_comma
 {
     struct ck_bash_command *command = ret_command;
     command->count = command->first = 0;
-    command->many = command->past_functions = command->herestring = false;
+    command->many = command->past_functions = command->herestring = command->cut = false;
     collect_words(scopes, node, command);
-    for (uint32_t i = 0; i < PREFIXES_MAX && command->first < command->count; i++) {
+    for (uint32_t i = 0; command->first < command->count; i++) {
         const char *value = ck_bash_value(scopes, command->words[command->first]);
         const char *name = value == NULL ? "" : ck_bash_base(value);
         const struct prefix *prefix = find_prefix(name);
         bool find = strcmp(name, "find") == 0;
         if ((prefix == NULL && !find) || (ck_bash_is_like_su(name) && takes_line(scopes, command)))
             break;
+        if (i == PREFIXES_MAX) {
+            scopes->source->exhausted = true;
+            break;
+        }
         command->first = find ? skip_find(scopes, command, command->first + 1)
                               : skip_prefix(scopes, command, prefix, command->first + 1);
         command->many |= find || prefix->many;
         command->past_functions = true;
     }
     command->found = command->first < command->count;
+    scopes->source->exhausted |= command->cut && !command->found;
 }
 
 /* ---- the script of a shell --------------------------------------------------------------- */

@@ -116,6 +116,7 @@ static void values_of_variable(struct ck_scopes *scopes, TSNode name, uint32_t d
     if (!ck_slot_begin(scopes, slot, &evaluation, values))
         return;
     for (const struct ck_binding *one = slot->first; one != NULL; one = one->next) {
+        ck_slot_next(scopes);
         if (!ts_node_is_null(one->value))
             ck_bash_values(scopes, one->value, depth + 1, &evaluation.names);
         else
@@ -193,7 +194,7 @@ static TSNode unwrap(const struct ck_scopes *scopes, TSNode node)
 void ck_bash_values(struct ck_scopes *scopes, TSNode node, uint32_t depth, struct ck_names *values)
 {
     node = unwrap(scopes, node);
-    if (depth > CK_RESOLVE_DEPTH || !ck_scopes_spend(scopes)) {
+    if (!ck_scopes_spend(scopes, depth)) {
         values->open = true;
         return;
     }

@@ -85,8 +85,11 @@ static int take_text(struct reader *reader, yaml_node_t *value, void *target)
         return refuse(reader, value, "a value is missing here; write one or leave the key out");
     if (length > TEXT_MAX || strlen(text_of(value)) != length)
         return refuse(reader, value, "this value is longer than %d bytes, or holds a NUL byte", TEXT_MAX);
-    *(const char **)target = ck_arena_strdup(&reader->config->arena, text_of(value));
-    return *(const char **)target == NULL ? ck_error_oom(reader->error) : 0;
+    const char *copy = ck_arena_strdup(&reader->config->arena, text_of(value));
+    if (copy == NULL)
+        return ck_error_oom(reader->error);
+    *(const char **)target = copy;
+    return 0;
 }
 
 static int take_version(struct reader *reader, yaml_node_t *value, void *target)
@@ -99,10 +102,11 @@ static int take_version(struct reader *reader, yaml_node_t *value, void *target)
 
 static int take_number(struct reader *reader, yaml_node_t *value, void *target)
 {
-    int r = take_text(reader, value, target);
+    const char *text = "";
+    int r = take_text(reader, value, &text);
     if (r < 0)
         return r;
-    const char *text = *(const char **)target;
+    *(const char **)target = text;
     if (strspn(text, "0123456789") != ADR_DIGITS || text[ADR_DIGITS] != '\0')
         return refuse(reader, value, "'adr' is '%s'; it must be the number of a record, as in \"0003\"",
                       CK_QUOTE(text));
@@ -112,10 +116,11 @@ static int take_number(struct reader *reader, yaml_node_t *value, void *target)
 /* From the top, and staying there. */
 static int take_path(struct reader *reader, yaml_node_t *value, void *target)
 {
-    int r = take_text(reader, value, target);
+    const char *text = "";
+    int r = take_text(reader, value, &text);
     if (r < 0)
         return r;
-    const char *text = *(const char **)target;
+    *(const char **)target = text;
     bool climbs = false;
     for (const char *at = text; at != NULL; at = strchr(at, '/')) {
         at += *at == '/';
@@ -422,6 +427,7 @@ static int load_document(struct reader *reader, yaml_parser_t *parser)
         return refuse_yaml(reader, parser);
     reader->document = &document;
     int r = take_document(reader, parser);
+    reader->document = NULL;
     yaml_document_delete(&document);
     return r;
 }

@@ -38,8 +38,8 @@ extern const struct ck_grammar ck_grammars[CK_GRAMMARS];
 const struct ck_grammar *ck_grammar_find(const char *name);
 
 /*
- * By the file's name, else by its first line where it has no known extension; text may be the beginning of the file, and
- * NULL where it is not at hand. NULL: not a language that is read.
+ * By the file's name, else by its first line where it has no known extension; text may be the beginning of the file,
+ * and NULL where it is not at hand. NULL: not a language that is read.
  */
 const struct ck_grammar *ck_grammar_of(const char *path, const char *text, size_t length);
 

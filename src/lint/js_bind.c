@@ -162,8 +162,10 @@ static void bind_parts(struct binder *binder, TSNode pattern, TSNode value, cons
 static void bind_pattern(struct binder *binder, TSNode pattern, TSNode value, const char *path, uint32_t depth)
 {
     TSNode otherwise;
-    if (depth > CK_RESOLVE_DEPTH)
+    if (depth > CK_RESOLVE_DEPTH) {
+        binder->scopes->source->exhausted = true;
         return;
+    }
     switch (ck_kind_of(binder->scopes, pattern)) {
     case CK_JS_NAME:
         bind_word(binder, pattern, value, path);

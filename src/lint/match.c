@@ -3,8 +3,8 @@
  *
  * A match of a query is about one @name. What that resolves to is looked up in the index of rules; the conditions of
  * each rule found there are checked, and the first rule of the file that holds is the one reported. A condition is
- * three-valued at heart: an argument may be spread from something that cannot be seen. Each test says for itself what it
- * makes of that.
+ * three-valued at heart: an argument may be spread from something that cannot be seen. Each test says for itself what
+ * it makes of that.
  */
 #include "lint/match.h"
 
@@ -16,8 +16,8 @@
 #include <string.h>
 
 /*
- * Matches in progress at one time. The cursor goes through all of them for each node, so a chain of a million calls would take
- * hours without a bound; where it is reached the file is reported as not looked at in full.
+ * Matches in progress at one time. The cursor goes through all of them for each node, so a chain of a million calls
+ * would take hours without a bound; where it is reached the file is reported as not looked at in full.
  */
 #define IN_PROGRESS_MAX 256
 #define MATCH_MAX_MICROSECONDS ((uint64_t)5000000)
@@ -217,8 +217,8 @@ static void sort_matches(struct ck_lint_matches *matches)
 }
 
 /*
- * A query's cursor keeps the depth of a node in 16 bits, and would not find what lies deeper. Each byte of a source makes few
- * levels, so a small one is not looked at.
+ * A query's cursor keeps the depth of a node in 16 bits, and would not find what lies deeper. Each byte of a source
+ * makes few levels, so a small one is not looked at.
  */
 static bool is_too_deep(const struct ck_source *source)
 {

@@ -5,13 +5,13 @@
  * that turns nearly every word away, then in a table. What the words of the text have in common with the triggers is a
  * set of at most BITS_MAX bits, and a trigger is such a set too.
  *
- * Python. Prose about "the system" stands in comments and strings, and a third of the texts would be parsed for it. To
- * leave them out one has to know where a string ends, and must not be wrong about it: code that is taken for a string would not be
- * looked at. A plain string is simple. A formatted one may hold expressions, which hold strings again; unless it is plain
- * to see where it ends, all that follows in the file counts.
+ * Python. Prose about "the system" stands in comments and strings, and a third of the texts would be parsed for it.
+ * To leave them out one has to know where a string ends, and must not be wrong about it: code that is taken for a
+ * string would not be looked at. A plain string is simple. A formatted one may hold expressions, which hold strings
+ * again; unless it is plain to see where it ends, all that follows in the file counts.
  *
- * A byte beyond ASCII is part of a word, so that "évaluer" does not look like "valuer". To Python some words of such letters are
- * ASCII (fold.h), and they count as that.
+ * A byte beyond ASCII is part of a word, so that "évaluer" does not look like "valuer". To Python some words of such
+ * letters are ASCII (fold.h), and they count as that.
  */
 #include "lint/prefilter.h"
 
@@ -305,7 +305,10 @@ static const char *find_closing(const char *at, const char *end, char quote, siz
     return NULL;
 }
 
-/* No quote, escape or line's end between the quotes of a formatted string, and each brace has its other: that is where it ends. */
+/*
+ * No quote, escape or line's end between the quotes of a formatted string, and each brace has its other: that is
+ * where it ends.
+ */
 static bool formatted_is_simple(const char *at, const char *closing)
 {
     int open = 0;

@@ -5,8 +5,9 @@
  * "system". A text that has all words of no trigger is not parsed. That is only sound where a rule cannot match without
  * its words, so each rule names its own (rules.h).
  *
- * Words in comments and strings count like others, unless the file says otherwise (ck_prefilter_read_python): then comments do
- * not count, and strings only where they look like a name and the text has a word that looks things up by name.
+ * Words in comments and strings count like others, unless the file says otherwise (ck_prefilter_read_python): then
+ * comments do not count, and strings only where they look like a name and the text has a word that looks things up by
+ * name.
  */
 #ifndef CK_LINT_PREFILTER_H
 #define CK_LINT_PREFILTER_H
@@ -25,8 +26,8 @@ struct ck_prefilter;
 int ck_prefilter_new(struct ck_arena *arena, struct ck_prefilter **ret_prefilter, struct choke_error *error);
 
 /*
- * Words separated by spaces, each of letters, digits and underscores; "a+b" is b right after a, with no word between them. "*"
- * makes a prefilter that lets everything through.
+ * Words separated by spaces, each of letters, digits and underscores; "a+b" is b right after a, with no word between
+ * them. "*" makes a prefilter that lets everything through.
  */
 int ck_prefilter_add(struct ck_prefilter *prefilter, struct ck_arena *arena, const char *trigger,
                      struct choke_error *error);

@@ -104,7 +104,10 @@ static void find_captures(struct ck_lint_program *program)
     }
 }
 
-/* tree-sitter leaves conditions (#eq?) to its caller; here the rules have them, and a query that had one would match too much. */
+/*
+ * tree-sitter leaves conditions (#eq?) to its caller; here the rules have them, and a query that had one would match
+ * too much.
+ */
 static int check_patterns(struct ck_lint_program *program, const uint32_t *starts, struct choke_error *error)
 {
     uint32_t known = 0;

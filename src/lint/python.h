@@ -2,8 +2,9 @@
  * python.h - scopes and bindings of a Python file: collected by python_scope.c, asked by resolve_python.c.
  *
  * Python decides by the text alone which scope a name belongs to, so the scopes are exact. What a name is bound to is
- * not: a name may be bound several times, and which of them holds at a place depends on the way taken. Each binding knows the
- * branch it stands in: within that branch and after it, it surely holds, unless another follows; elsewhere it may.
+ * not: a name may be bound several times, and which of them holds at a place depends on the way taken. Each binding
+ * knows the branch it stands in: within that branch and after it, it surely holds, unless another follows; elsewhere
+ * it may.
  */
 #ifndef CK_LINT_PYTHON_H
 #define CK_LINT_PYTHON_H

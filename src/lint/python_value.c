@@ -151,8 +151,12 @@ static void put_string(struct ck_source *source, TSNode node, struct text *text)
     }
     uint32_t from = ts_node_end_byte(start);
     const char *prefix = source->text + ts_node_start_byte(start);
-    size_t prefix_length = strcspn(prefix, "\"'");
+    size_t prefix_length = from - ts_node_start_byte(start);
     bool raw = memchr(prefix, 'r', prefix_length) != NULL || memchr(prefix, 'R', prefix_length) != NULL;
+    if (memchr(prefix, '`', prefix_length) != NULL) { /* Python 2: an expression */
+        text->failed = true;
+        return;
+    }
     put_contents(text, source->text + from, ts_node_start_byte(end) - from, raw);
 }
 
@@ -185,9 +189,10 @@ static void put_expression(struct ck_source *source, TSNode node, unsigned depth
 {
     const struct ck_py_symbols *is = ck_py_symbols();
     TSSymbol symbol = ts_node_is_null(node) ? 0 : ts_node_symbol(node);
-    if (depth > CK_RESOLVE_DEPTH || text->failed)
-        text->failed = true;
-    else if (symbol == is->string_)
+    text->failed = text->failed || depth > CK_RESOLVE_DEPTH;
+    if (text->failed)
+        return;
+    if (symbol == is->string_)
         put_string(source, node, text);
     else if (symbol == is->concatenated_string_)
         put_concatenated(source, node, text);
@@ -302,11 +307,14 @@ static bool is_key(struct ck_source *source, TSNode key, const char *keyword, bo
     struct ck_constant constant = {.kind = CK_CONSTANT_NOT};
     ck_py_constant(source, key, 1, &constant);
     *ret_known = constant.kind != CK_CONSTANT_NOT;
-    return constant.kind == CK_CONSTANT_TEXT && constant.length == strlen(keyword) &&
+    return constant.kind == CK_CONSTANT_TEXT && constant.text != NULL && constant.length == strlen(keyword) &&
            memcmp(constant.text, keyword, constant.length) == 0;
 }
 
-/* What **node gives for the keyword. Only a literal that stands right there is known to lack it: a name may have got more since. */
+/*
+ * What **node gives for the keyword. Only a literal that stands right there is known to lack it: a name may have got
+ * more since.
+ */
 static enum ck_argument find_in_mapping(struct ck_source *source, TSNode node, const char *keyword, unsigned depth,
                                         TSNode *ret_value)
 {
@@ -430,10 +438,10 @@ static bool is_usual_encoding(const char *name, size_t length)
 }
 
 /* The encoding that a comment declares, as Python looks for it; NULL where it declares none. */
-static const char *declared_encoding(const char *line, const char *end, size_t *ret_length)
+static const char *declared_encoding(const char *text, const char *end, size_t *ret_length)
 {
     static const char letters[] = "-_.abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
-    for (const char *at = line; at + 7 < end; at++) {
+    for (const char *at = text; at + 7 < end; at++) {
         if (memcmp(at, "coding", 6) != 0 || (at[6] != ':' && at[6] != '='))
             continue;
         const char *name = at + 7;

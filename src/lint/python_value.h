@@ -7,7 +7,10 @@
 #include "lint/python.h"
 #include "lint/rules.h"
 
-/* "builtins.eval" and "__builtins__.eval" are "eval"; the module itself is "builtins". Points into name, or to a constant. */
+/*
+ * "builtins.eval" and "__builtins__.eval" are "eval"; the module itself is "builtins". Points into name, or to a
+ * constant.
+ */
 const char *ck_py_canonical(const char *name);
 
 /* A name as Python reads it, from the arena; NULL when memory ran out. */

@@ -8,8 +8,8 @@
  *      "child_process.exec", "fork", "eval");
  *   3. argument and constant, for the conditions of the rules about such a name.
  *
- * Must: bound its own recursion (CK_RESOLVE_DEPTH) and walk the tree with a cursor, for the nesting of a hostile
- * file has no limit; take memory from the arena of the file only. Must not: guess. A name that the file binds to something
+ * Must: bound its own recursion (CK_RESOLVE_DEPTH) and walk the tree with a cursor, for the nesting of a hostile file
+ * has no limit; take memory from the arena of the file only. Must not: guess. A name that the file binds to something
  * unknown resolves to nothing; one that nobody binds is the language's own (a builtin, a function of the C library).
  */
 #ifndef CK_LINT_RESOLVE_H
@@ -67,8 +67,8 @@ struct ck_resolver {
     void (*names)(struct ck_source *source, TSNode node, struct ck_names *ret_names);
 
     /*
-     * The argument of that keyword (may be NULL), else the one at that position (-1: none), in the node that a query captured as
-     * @arguments. CK_ARGUMENT_UNKNOWN: something is spread in there whose contents cannot be seen.
+     * The argument of that keyword (may be NULL), else the one at that position (-1: none), in the node that a query
+     * captured as @arguments. CK_ARGUMENT_UNKNOWN: something is spread in there whose contents cannot be seen.
      */
     enum ck_argument (*argument)(struct ck_source *source, TSNode arguments, const char *keyword, int32_t position,
                                  TSNode *ret_value);

@@ -37,7 +37,7 @@ static void find_word(struct ck_scopes *scopes, uint32_t scope, struct ck_word w
 {
     struct ck_slot *slot = ck_scopes_find(scopes, scope, word);
     struct ck_evaluation evaluation;
-    if (depth > CK_RESOLVE_DEPTH || !ck_scopes_spend(scopes)) {
+    if (!ck_scopes_spend(scopes, depth)) {
         names->open = true;
         return;
     }
@@ -48,6 +48,7 @@ static void find_word(struct ck_scopes *scopes, uint32_t scope, struct ck_word w
     if (!ck_slot_begin(scopes, slot, &evaluation, names))
         return;
     for (const struct ck_binding *one = slot->first; one != NULL; one = one->next) {
+        ck_slot_next(scopes);
         if (!ts_node_is_null(one->value))
             find_names(scopes, one->value, depth + 1, &evaluation.names);
         else if (one->path != NULL)
@@ -60,7 +61,7 @@ static void find_word(struct ck_scopes *scopes, uint32_t scope, struct ck_word w
 
 static TSNode unwrap(struct ck_scopes *scopes, TSNode node)
 {
-    while (ck_scopes_spend(scopes)) {
+    while (ck_scopes_spend(scopes, 0)) {
         switch (ck_kind_of(scopes, node)) {
         case CK_C_WRAPPER:
             node = ck_node_nth(node, 0);
@@ -85,7 +86,7 @@ static TSNode unwrap(struct ck_scopes *scopes, TSNode node)
 static void find_names(struct ck_scopes *scopes, TSNode node, uint32_t depth, struct ck_names *names)
 {
     node = unwrap(scopes, node);
-    if (depth > CK_RESOLVE_DEPTH || !ck_scopes_spend(scopes)) {
+    if (!ck_scopes_spend(scopes, depth)) {
         names->open = true;
         return;
     }

@@ -47,9 +47,14 @@ static const char *member_of_function(const char *key)
     return strcmp(key, "constructor") == 0 ? "Function" : "?";
 }
 
-const char *ck_js_member(struct ck_scopes *scopes, const char *name, const char *key)
+static bool is_caller(const char *key)
 {
     static const char *const callers[] = {"call", "apply", "bind", NULL};
+    return is_among(key, callers);
+}
+
+const char *ck_js_member(struct ck_scopes *scopes, const char *name, const char *key)
+{
     static const char *const same[] = {"__proto__", "prototype", NULL};
     if (strcmp(name, "globalThis") == 0)
         return is_global_object(key) ? "globalThis" : key;
@@ -59,7 +64,7 @@ const char *ck_js_member(struct ck_scopes *scopes, const char *name, const char 
         return "Function";
     if (name[0] == '?')
         name = "?";
-    else if (strcmp(key, "default") == 0 || is_among(key, callers))
+    else if (strcmp(key, "default") == 0 || is_caller(key))
         return name;
     const char *joined = ck_name_join(scopes->source, name, key);
     if (joined == NULL)
@@ -123,6 +128,7 @@ static void evaluate_bindings(struct ck_scopes *scopes, const struct ck_slot *sl
 {
     for (const struct ck_binding *one = slot->first; one != NULL; one = one->next) {
         struct ck_names values = {.count = 0};
+        ck_slot_next(scopes);
         if (!ts_node_is_null(one->value)) {
             find_names(scopes, one->value, depth + 1, &values);
             add_members(scopes, &values, one->path, names);
@@ -148,6 +154,14 @@ static void find_word(struct ck_scopes *scopes, TSNode node, uint32_t depth, str
     }
 }
 
+/* f.call.bind(g) calls g, whatever f is: it is a long way to say Function.prototype.call. */
+static bool is_caller_of(struct ck_scopes *scopes, TSNode object)
+{
+    TSNode property = ck_node_field(object, "property");
+    return ck_kind_of(scopes, object) == CK_JS_MEMBER && !ts_node_is_null(property) &&
+           is_caller(ck_js_key(scopes, property));
+}
+
 static void find_member(struct ck_scopes *scopes, TSNode node, uint32_t depth, struct ck_names *names)
 {
     struct ck_names objects = {.count = 0};
@@ -160,6 +174,10 @@ static void find_member(struct ck_scopes *scopes, TSNode node, uint32_t depth, s
         ck_js_constant(scopes, ck_node_field(node, "index"), depth + 1, &index);
     if (index.kind == CK_CONSTANT_TEXT)
         text = index.text;
+    if (is_caller(text) && is_caller_of(scopes, ck_node_field(node, "object"))) {
+        names->open = true;
+        return;
+    }
     find_names(scopes, ck_node_field(node, "object"), depth + 1, &objects);
     add_member(scopes, &objects, text, names);
 }
@@ -216,7 +234,7 @@ static TSNode unwrap_once(TSNode node)
 
 static TSNode unwrap(struct ck_scopes *scopes, TSNode node)
 {
-    while (ck_kind_of(scopes, node) == CK_JS_WRAPPER && ck_scopes_spend(scopes))
+    while (ck_kind_of(scopes, node) == CK_JS_WRAPPER && ck_scopes_spend(scopes, 0))
         node = unwrap_once(node);
     return node;
 }
@@ -235,7 +253,7 @@ static void find_noted(struct ck_scopes *scopes, TSNode node, uint32_t depth, st
 static void find_names(struct ck_scopes *scopes, TSNode node, uint32_t depth, struct ck_names *names)
 {
     node = unwrap(scopes, node);
-    if (depth > CK_RESOLVE_DEPTH || !ck_scopes_spend(scopes)) {
+    if (!ck_scopes_spend(scopes, depth)) {
         names->open = true;
         return;
     }
@@ -440,7 +458,7 @@ void ck_js_constant(struct ck_scopes *scopes, TSNode node, uint32_t depth, struc
 {
     *ret_constant = (struct ck_constant){.kind = CK_CONSTANT_NOT};
     node = unwrap(scopes, node);
-    if (depth > CK_RESOLVE_DEPTH || !ck_scopes_spend(scopes))
+    if (!ck_scopes_spend(scopes, depth))
         return;
     uint8_t kind = ck_kind_of(scopes, node);
     switch (kind) {

@@ -1,13 +1,14 @@
 /*
  * resolve_python.c - what an expression of Python may be. See resolve.h, and python.h for the scopes.
  *
- * Names are looked up as Python does it: the scope around, then those of the functions around that, then the module, then
- * the builtins; the scope of a class is seen by its own statements only. Where the use runs in the same flow as the
- * bindings, those that surely come before it and are replaced on every way do not count; where it is in a function that
- * is called who knows when, all of them do.
+ * Names are looked up as Python does it: the scope around, then those of the functions around that, then the module,
+ * then the builtins; the scope of a class is seen by its own statements only. Where the use runs in the same flow as
+ * the bindings, those that surely come before it and are replaced on every way do not count; where it is in a
+ * function that is called who knows when, all of them do.
  *
  * Followed beyond names and attributes: __import__, importlib.import_module, getattr, sys.modules, __dict__, vars,
- * globals, functools.partial, operator.attrgetter, conditional expressions. A module's __builtins__ is the module of builtins.
+ * globals, functools.partial, operator.attrgetter, conditional expressions. A module's __builtins__ is the module of
+ * builtins.
  */
 #include "lint/python.h"
 #include "lint/python_value.h"
@@ -202,7 +203,10 @@ static void look_up(struct ck_source *source, struct lookup *lookup, unsigned de
         names_of_stars(source, scope, name, names);
         scope = scope_around(file, scope, lookup);
     }
-    /* A name that is bound in both branches of a try looks as if it could be unbound; that is of interest for a builtin only. */
+    /*
+     * A name that is bound in both branches of a try looks as if it could be unbound; that is of interest for a
+     * builtin only.
+     */
     const struct ck_lint_rule *const *rules;
     if (!lookup->bound || ck_lint_rules_about(source->program, name, &rules) > 0)
         ck_names_add(names, ck_py_canonical(name));

@@ -263,7 +263,7 @@ static int add_file(struct ck_lint_rules *rules, const char *file, const char *t
     if (rules->rulesets_count == CK_GRAMMARS)
         return ck_error_set(error, CHOKE_NONE, EINVAL, "rules '%s': there are no more grammars", CK_QUOTE(file));
     int r = fill(file, text, length, &ruleset, error);
-    if (r < 0)
+    if (r < 0 || ruleset == NULL)
         return r;
     rules->rulesets[rules->rulesets_count++] = ruleset;
     ruleset->file = file;

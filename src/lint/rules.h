@@ -1,5 +1,6 @@
 /*
- * rules.h - what is looked for. Rules are data: one YAML file per language in lint/, embedded when the library is built.
+ * rules.h - what is looked for. Rules are data: one YAML file per language in lint/, embedded when the library is
+ * built.
  *
  *   grammars: [javascript, typescript, tsx]   # which grammars this file is for
  *   queries:                       # where to look: tree-sitter queries, each with a name
@@ -20,21 +21,22 @@
  *                                  # something unknown; "*" is anything, known or not
  *       when:                      # conditions on @arguments; all must hold
  *         - {keyword: shell, position: 2, test: truthy}
- *       triggers: ["child_process exec"]   # for the prefilter: a file without all the words of one of these cannot hold
- *                                  # a finding of this rule. Words are separated by spaces, and are whole words of
+ *       triggers: ["child_process exec"]   # for the prefilter: a file without all the words of one of these cannot
+ *                                  # hold a finding of this rule. Words are separated by spaces, and are whole words of
  *                                  # letters, digits and underscores; "a+b": b right after a. "*": every file is parsed
  *
  * In a query @name is what is resolved, @arguments the list of arguments (optional), @site what the finding points at
  * (@name where it is left out). Of several rules that match one site, the first in its file is reported.
  *
- * A condition is about the argument of that keyword, else the one at that position (from 0; left out: none). What a keyword is
- * depends on the language: a keyword argument, a property of an object literal, an option's argument. Tests:
+ * A condition is about the argument of that keyword, else the one at that position (from 0; left out: none). What a
+ * keyword is depends on the language: a keyword argument, a property of an object literal, an option's argument.
+ * Tests:
  *   truthy, falsy      it is surely true; it is surely false, or absent
  *   unsure             it may be present, and whether it is true cannot be told
  *   present, absent    it is surely there; it is surely not
  *   constant, variable it is there and known; it is there, or may be, and is not known
- *   one-of, none-of    it is surely one of `values`; it is absent or not surely one of them. A value is compared with what the
- *                      argument resolves to as a name, and with its text where it is a string
+ *   one-of, none-of    it is surely one of `values`; it is absent or not surely one of them. A value is compared with
+ *                      what the argument resolves to as a name, and with its text where it is a string
  *
  * A file that does not keep to this does not load, and the tests load every file.
  */
@@ -102,7 +104,9 @@ struct ck_lint_query {
     struct ck_lint_words grammars;
 };
 
-/* One file of rules. names and about go together: rule about[i] is about names[i]; sorted, and by order among equals. */
+/*
+ * One file of rules. names and about go together: rule about[i] is about names[i]; sorted, and by order among equals.
+ */
 struct ck_lint_ruleset {
     const char *file; /* for messages; not copied */
     struct ck_lint_words grammars, lookups;

@@ -11,7 +11,7 @@
 
 #define FUEL 4096   /* steps for one question */
 #define FUEL_LOW 64 /* after so much was spent on a file that it is not a file for people */
-#define SPENT_HIGH ((uint64_t)16 << 20)
+#define SPENT_HIGH ((uint64_t)4 << 20)
 #define NONE UINT32_MAX
 
 struct ck_assignment {
@@ -94,6 +94,8 @@ static void *grow(struct ck_scopes *scopes, const void *items, uint32_t *capacit
 uint32_t ck_scopes_enter(struct ck_scopes *scopes, TSNode node, bool function)
 {
     uint32_t depth = scopes->count == 0 ? 0 : scopes->items[scopes->current].depth + 1;
+    if (depth > CK_SCOPES_NESTED)
+        scopes->source->exhausted = true;
     if (depth > CK_SCOPES_NESTED || scopes->failed)
         return scopes->current;
     if (scopes->count == scopes->capacity) {
@@ -259,12 +261,19 @@ uint32_t ck_scopes_facts(const struct ck_scopes *scopes, uint32_t start, const s
 void ck_scopes_refuel(struct ck_scopes *scopes)
 {
     scopes->fuel = scopes->spent < SPENT_HIGH ? FUEL : FUEL_LOW;
+    scopes->cut = false;
 }
 
-bool ck_scopes_spend(struct ck_scopes *scopes)
+bool ck_scopes_spend(struct ck_scopes *scopes, uint32_t depth)
 {
     scopes->spent++;
-    return scopes->fuel > 0 && --scopes->fuel > 0;
+    if (scopes->fuel > 0 && depth <= CK_SCOPES_DEPTH) {
+        scopes->fuel--;
+        return true;
+    }
+    scopes->cut = true;
+    scopes->source->exhausted = true;
+    return false;
 }
 
 void ck_names_join(struct ck_names *names, const struct ck_names *others)
@@ -296,15 +305,23 @@ bool ck_slot_begin(struct ck_scopes *scopes, struct ck_slot *slot, struct ck_eva
     return true;
 }
 
+/* What is evaluated for itself is kept, so each of its bindings may cost as much as a question. */
+void ck_slot_next(struct ck_scopes *scopes)
+{
+    if (scopes->level == 1 && scopes->fuel > 0 && scopes->spent < SPENT_HIGH)
+        scopes->fuel = FUEL;
+}
+
+/* Of a file that has cost too much already, what was left out stays left out. */
 void ck_slot_end(struct ck_scopes *scopes, struct ck_evaluation *evaluation, struct ck_names *names)
 {
     struct ck_slot *slot = evaluation->slot;
-    bool whole = scopes->lowest >= slot->level && scopes->fuel > 0;
-    if (whole)
+    bool circle = scopes->lowest < slot->level;
+    if ((!circle && !scopes->cut) || scopes->spent >= SPENT_HIGH)
         slot->names = ck_arena_alloc(scopes->source->arena, sizeof *slot->names);
     if (slot->names != NULL)
         *slot->names = evaluation->names;
-    if (whole || evaluation->lowest < scopes->lowest)
+    if (!circle || evaluation->lowest < scopes->lowest)
         scopes->lowest = evaluation->lowest;
     slot->level = NONE;
     scopes->level--;

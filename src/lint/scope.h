@@ -8,7 +8,7 @@
  *   4. ck_scopes_find, then ck_slot_begin and ck_slot_end around the evaluation of what a name was given.
  *
  * A hostile file must not make this slow: a scope within CK_SCOPES_NESTED others is none, what a name may be is
- * evaluated once, and each question has so much fuel and no more.
+ * evaluated once, and each question has so much fuel and no more. Who gives up says so (exhausted, resolve.h).
  */
 #ifndef CK_LINT_SCOPE_H
 #define CK_LINT_SCOPE_H
@@ -16,6 +16,7 @@
 #include "lint/resolve.h"
 
 #define CK_SCOPES_NESTED 256
+#define CK_SCOPES_DEPTH 256 /* of one question: a chain of so many calls or names is no longer followed */
 
 /* A piece of the source. */
 struct ck_word {
@@ -67,6 +68,7 @@ struct ck_scopes {
     uint32_t facts_count, facts_capacity;
     uint32_t level, lowest; /* of the slots in evaluation: how many, and the lowest that was met again */
     uint32_t fuel;
+    bool cut; /* of this question something was left out */
     uint64_t spent;
     bool failed; /* memory ran out */
 };
@@ -111,11 +113,14 @@ uint32_t ck_scopes_facts(const struct ck_scopes *scopes, uint32_t start, const s
 
 /* ---- evaluation -------------------------------------------------------------------------- */
 
-/* A new question: fuel again. ck_scopes_spend is false when it is used up. */
+/* A new question: fuel again. ck_scopes_spend is false when it is used up, or the question has gone too deep. */
 void ck_scopes_refuel(struct ck_scopes *scopes);
-bool ck_scopes_spend(struct ck_scopes *scopes);
+bool ck_scopes_spend(struct ck_scopes *scopes, uint32_t depth);
 
-/* True: evaluate every binding into names, then end. False: it is done, and ret_names has what is known. */
+/*
+ * True: evaluate every binding into the evaluation's names, with ck_slot_next before each, then end. False: it is done, and names has
+ * what is known.
+ */
 struct ck_evaluation {
     struct ck_slot *slot;
     uint32_t lowest; /* of whoever is around it */
@@ -123,6 +128,7 @@ struct ck_evaluation {
 };
 bool ck_slot_begin(struct ck_scopes *scopes, struct ck_slot *slot, struct ck_evaluation *ret_evaluation,
                    struct ck_names *names);
+void ck_slot_next(struct ck_scopes *scopes);
 void ck_slot_end(struct ck_scopes *scopes, struct ck_evaluation *evaluation, struct ck_names *names);
 
 /* Everything of one set into another. */

@@ -405,3 +405,8 @@ def test_no_descriptor_is_needed_but_a_few(tree):
     few = (16, 16)
     document = tree.lint("--jobs", "2", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, few))
     assert [one["rule"] for one in document["findings"]] == [SHELL_RULE]
+
+
+def test_the_library_lints_in_many_threads_and_leaves_nothing(tree):
+    tree.write("a.py", "import os\n" + "os.system('ls')\n" * 3)
+    assert tree.box.host("host_lint").out == b"ok\n"

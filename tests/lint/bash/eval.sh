@@ -105,3 +105,11 @@ $"eval" "$x"  #> sh-eval
 for c in echo eval; do $c "$x"; done  #> sh-eval
 #: behind an unknown directory it is no builtin
 "$dir/eval" "$x"
+#: variables that are given each other
+a=$b
+b=$a
+b=eval
+$a "$x"  #> sh-eval
+$b "$x"  #> sh-eval
+#: after text that is not ASCII
+echo "äöü"; eval "$x"  #> sh-eval@13

@@ -147,3 +147,17 @@ void f(void) { for (int i = system("a"); i < 2; i++) {} }  //> c-shell
 int f(void) { return ({ int r = system("a"); r; }); }  //> c-shell
 //: two on a line
 void f(void) { system("a"); system("b"); }  //> c-shell c-shell
+//: pointers that are given each other
+int (*a)(const char *), (*b)(const char *);
+void set(void) { a = b; b = a; b = system; }
+int f(void) { return a("x"); }  //> c-shell
+int g(void) { return b("y"); }  //> c-shell
+//: macros that are each other
+#define A B
+#define B A
+int f(void) { return A("x"); }
+int g(void) { return system("y"); }  //> c-shell
+//: in a compound condition with a comment between
+int f(void) { return /* here */ system /* there */ ("x"); }  //> c-shell
+//: after text that is not ASCII
+int f(void) { puts("äöü"); return system("ä"); }  //> c-shell@35

@@ -82,3 +82,27 @@ execSync`ls`;  //> js-child-process
 (function (cp) {
   cp.exec('ls');
 })(require('child_process'));  //> js-child-process
+//: a chain of sixteen names
+const { exec: a0 } = require('child_process');
+const a1 = a0, a2 = a1, a3 = a2, a4 = a3, a5 = a4, a6 = a5, a7 = a6, a8 = a7;
+const a9 = a8, b0 = a9, b1 = b0, b2 = b1, b3 = b2, b4 = b3, b5 = b4;
+b5('ls');  //> js-child-process
+//: names that are given each other
+let a, b;
+a = b;
+b = a;
+b = require('child_process').exec;
+b('x');  //> js-child-process
+a('y');  //> js-child-process
+//: a circle of three that is asked from each side
+let a = b, b = c, c = a;
+c = eval;
+c('x');  //> js-eval
+b('y');  //> js-eval
+a('z');  //> js-eval
+//: a name that is given itself
+let run = run || require('child_process').exec;
+run('x');  //> js-child-process
+//: a long chain of calls before it
+$(x).a().b().c().d().e().f().g().h().i().j().k().l().m().n().o().p().q().r().s().t();
+require('child_process').default.default.exec('x');  //> js-child-process

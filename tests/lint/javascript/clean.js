@@ -96,3 +96,6 @@ const door = require('@choke/door');
 door.run(['git', 'status']);
 //: private method
 class A { #exec() {} go() { this.#exec(); } }
+//: the function call taken from Function
+const has = Function.call.bind(Object.prototype.hasOwnProperty);
+const apply = Function.apply.call(f, null, []);

@@ -245,3 +245,9 @@ run("ls")  #> python-shell-call
 #: letters that stay what they are are clean
 évaluer("1")
 евал("1")
+
+#: a star import after one from the same package is found
+from . import *
+from os import *
+
+system("ls")  #> python-shell-call
