@@ -34,7 +34,7 @@ struct ck_audit {
     struct ck_identity root_identity;
     struct choke_job *waiting; /* for a sync, to be launched; the one that came last is first */
     struct choke_job *ended;   /* for a sync, to be handed out; the same */
-    size_t waiting_count;
+    size_t waiting_count;      /* of both */
 };
 
 /* Once for a context. 0, or a negative errno with words. */

@@ -104,6 +104,7 @@ static void conclude(struct choke_job *job)
     if (ck_audit_waits(context)) {
         job->next_done = context->audit.ended;
         context->audit.ended = job;
+        context->audit.waiting_count++;
         ck_watch_wake(&context->watch);
         return;
     }

@@ -5,6 +5,7 @@
  *   deleted, moved, exchanged, emptied   what is done to the log between two calls
  *   late                  the log goes away while a tool runs
  *   every COUNT           all that were started wait for one sync; one of them is cancelled before it
+ *   alone                 the only job is cancelled while it waits for a sync, and is waited for
  *   left                  a context is freed while its jobs wait
  *   forked                a child frees its copy of the context
  *   kill COUNT MAX_BYTES  four writers at once, killed at chance, COUNT times; the log is rotated at MAX_BYTES
@@ -174,6 +175,19 @@ static void every(long count)
     choke_context_free(context);
 }
 
+/* What ends in the round in which it would have been launched is still a job that is waited for. */
+static void alone(void)
+{
+    struct choke_context *context = open_context(CHOKE_AUDIT_SYNC_EVERY);
+    struct choke_request request = request_for((const char *const[]){"true", NULL});
+    struct choke_error error = {0};
+    struct choke_job *job = host_start(context, &request);
+    choke_cancel(job);
+    CHECK_SAYING(choke_wait(context, -1, &error) == 1, error.message);
+    CHECK(choke_next(context) == job && choke_job_result(job)->outcome == CHOKE_CANCELLED);
+    choke_context_free(context);
+}
+
 static void left(void)
 {
     struct choke_context *context = open_context(CHOKE_AUDIT_SYNC_EVERY);
@@ -283,7 +297,7 @@ int main(int argc, char **argv)
         const char *name;
         void (*run)(void);
     } modes[] = {{"deleted", deleted}, {"moved", moved}, {"exchanged", exchanged}, {"emptied", emptied},
-                 {"late", late},       {"left", left},   {"forked", forked}};
+                 {"late", late},       {"alone", alone}, {"left", left},           {"forked", forked}};
     CHECK(argc >= 5);
     policy = argv[1];
     root = argv[2];

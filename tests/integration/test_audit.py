@@ -330,6 +330,11 @@ def test_jobs_share_a_sync_and_exist_only_behind_it(box):
     assert found[1:41] == list(intents.values())[:40]
 
 
+def test_job_that_ends_before_its_launch_is_waited_for(box):
+    box.host("host_audit", box.log, "alone")
+    assert [record.get("outcome") for record in records(box.log)] == [None, None, "cancelled"]
+
+
 def test_jobs_that_wait_when_their_context_is_freed_are_recorded_as_cancelled(box):
     box.host("host_audit", box.log, "left")
     assert [record["outcome"] for record in records(box.log) if record["kind"] == "outcome"] == ["cancelled"] * 3
