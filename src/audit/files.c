@@ -22,6 +22,7 @@
 #include <sched.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -193,11 +194,27 @@ static ssize_t read_log(void *data, int fd, char *buffer, size_t length, uint64_
     return (ssize_t)done;
 }
 
+/* Beyond the caller's own limit the kernel would not only refuse, but end the caller by SIGXFSZ. */
+static int may_grow(int fd, size_t length)
+{
+    struct rlimit limit;
+    struct stat status;
+    if (getrlimit(RLIMIT_FSIZE, &limit) < 0)
+        return -errno;
+    if (limit.rlim_cur == RLIM_INFINITY)
+        return 0;
+    if (fstat(fd, &status) < 0)
+        return -errno;
+    return (rlim_t)status.st_size + length > limit.rlim_cur ? -EFBIG : 0;
+}
+
 /* One write: what is written in part is the next writer's to repair. */
 static ssize_t append(void *data, int fd, const char *text, size_t length)
 {
     (void)data;
-    ssize_t written;
+    ssize_t written = may_grow(fd, length);
+    if (written < 0)
+        return written;
     do
         written = write(fd, text, length);
     while (written < 0 && errno == EINTR);
@@ -210,7 +227,9 @@ static int make(void *data, const char *name, const char *text, size_t length, b
     CK_FD fd = openat(directory->fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)
         return -errno;
-    int result = ck_fd_write_all(fd, text, length);
+    int result = may_grow(fd, length);
+    if (result == 0)
+        result = ck_fd_write_all(fd, text, length);
     if (result == 0 && durable && fdatasync(fd) < 0)
         result = -errno;
     if (result < 0)

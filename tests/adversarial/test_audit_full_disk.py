@@ -5,7 +5,6 @@ vouches for what was torn, tells it, and goes on.
 """
 import contextlib
 import json
-import os
 import subprocess
 
 import pytest
@@ -99,16 +98,21 @@ def test_read_only_disk_runs_nothing(root_box):
         audit.check(log.read_bytes())
 
 
-def test_record_at_the_limit_of_a_file_ends_nobody(user_box):
-    """A limit on the size of files comes as a signal where it is met; the caller has it ignored, as it must."""
+@pytest.mark.parametrize("beyond", [0, 100])
+def test_record_at_the_limit_of_a_file_ends_nobody(user_box, beyond):
+    """A limit on the size of files comes as a signal where it is met, and that would end who called the library."""
     box = user_box
     assert box.run("true").outcome == "exited"
-    size = box.log.stat().st_size
-    words = box.words(["true"])
-    answer = box.call(["sh", "-c", 'trap "" XFSZ; exec prlimit --fsize="$0" "$@"', str(size + 100), *words])
+    with box.log.open("ab") as log:  # larger than all else that a run writes
+        log.write(b"x" * (1 << 19) + b"\n")
+    assert box.run("true").outcome == "exited"
+    before = box.log.read_bytes()
+    answer = box.call(["prlimit", f"--fsize={len(before) + beyond}", *box.words(["true"])])
+    assert answer.status == 125, answer
     document = json.loads(answer.out)
-    assert (document["outcome"], document["rule"], answer.status) == ("spawn_failed", "audit", 125)
-    assert os.path.getsize(box.log) == size + 100
+    assert (document["outcome"], document["rule"]) == ("spawn_failed", "audit")
+    assert "File too large" in document["error"]["message"]
+    assert box.log.read_bytes() == before
     assert box.run("true").outcome == "exited"
     assert box.call([box.command, "audit", "verify", "--quiet", str(box.log)]).status == 0
 
