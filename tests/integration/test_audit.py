@@ -382,7 +382,7 @@ def test_records_are_as_the_golden_file_has_them(user_box):
     policy = box.write_policy([box.entry("say_args", limits={"open_files": 64}), box.entry("sleep", env=["TZ"])])
     box.run("say_args", "one", "\u00e9\x1b", "--token=ghp_" + "a" * 36, policy=policy)
     box.run("say_args", "one", "\u00e9\x1b", policy=policy)
-    box.run("sleep", "20", timeout=0.1, policy=policy, options=["--env", "TZ=UTC"])
+    box.run("sleep", "20", timeout=1, policy=policy, options=["--env", "TZ=UTC"])
     box.run("bash", policy=policy)
     with box.log.open("ab") as log:
         log.write(b'{"v":1,"log":"')
