@@ -118,12 +118,18 @@ static int name_again(struct ck_log *log, const char *second)
     return same ? 0 : -EEXIST;
 }
 
+/*
+ * The old file is made durable first, whoever wrote what is not: after a power cut nobody could repair an end that is behind
+ * a later begin.
+ */
 static int exchange(struct ck_log *log)
 {
     char second[NAME_MAX + 1], name[NAME_MAX + 1];
     struct ck_place place = log->head;
     place.seq++;
     int result = ck_name_rotated(log->name, log->first_seq, second);
+    if (result == 0 && log->sync != CHOKE_AUDIT_SYNC_NONE)
+        result = log->files->sync(log->data, log->fd);
     if (result == 0)
         result = name_again(log, second);
     if (result == 0)

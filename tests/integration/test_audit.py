@@ -222,16 +222,16 @@ def test_every_durability_records_the_same(box, sync):
     assert kinds(box.log) == ["begin", "intent", "outcome", "intent", "outcome", "refused"]
 
 
-def synced(box, sync):
+def synced(box, sync, *options):
     """The system calls of a run that are about the log, in their order."""
     trace = box.place / "trace"
-    words = box.words(["true"], audit=box.log, options=["--audit-sync", sync])
-    subprocess.run(["strace", "-qq", "-y", "-e", "trace=write,fdatasync,sendmsg", "-o", trace, *words], check=True,
+    words = box.words(["true"], audit=box.log, options=["--audit-sync", sync, *options])
+    subprocess.run(["strace", "-qq", "-y", "-e", "trace=write,fdatasync,sendmsg,/rename", "-o", trace, *words], check=True,
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=box.environment(), cwd=box.root)
     names = []
     for line in trace.read_text(encoding="utf-8", errors="replace").splitlines():
         name = line.split("(")[0]
-        if name == "sendmsg" or str(box.log) in line:
+        if name == "sendmsg" or str(box.log) in line or f'"{box.log.name}"' in line:
             names.append(name)
     return names
 
@@ -242,6 +242,14 @@ def test_intent_is_on_the_disk_before_the_launch_and_the_outcome_at_the_end(root
     assert every[:2] == ["write", "fdatasync"] and every[-2:] == ["write", "fdatasync"] and "sendmsg" in every
     assert batched[0] == "write" and batched[-2:] == ["write", "fdatasync"] and batched.count("fdatasync") == 1
     assert "fdatasync" not in none and none.count("write") == 2
+
+
+@pytest.mark.parametrize("sync,calls", [("batched", ["fdatasync", "fdatasync", "renameat"]), ("none", ["renameat"])])
+def test_file_is_on_the_disk_before_another_goes_on_from_it(root_box, sync, calls):
+    """After a power cut a begin without the record it follows would read as a log that was tampered with."""
+    root_box.run("true", audit=root_box.log, options=["--audit-sync", "none"])
+    found = [name for name in synced(root_box, sync, "--audit-max", "100") if name in ("fdatasync", "renameat")]
+    assert found[:found.index("renameat") + 1] == calls  # the old file, the new one, the new one's name
 
 
 def test_rotation_keeps_the_chain_across_files(box):
