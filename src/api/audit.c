@@ -144,7 +144,7 @@ static int check_place(const struct choke_context *context, const struct ck_plan
 int ck_audit_intent(struct choke_job *job, const struct choke_request *request, struct ck_plan *plan,
                     struct choke_error *error)
 {
-    struct choke_error cause = {0};
+    struct choke_error cause;
     struct choke_context *context = job->context;
     if (context->audit.path == NULL)
         return 0;
@@ -178,7 +178,7 @@ void ck_audit_refused(struct choke_job *job, const struct choke_request *request
 /* What follows an intent. */
 static void record_more(struct choke_job *job, int written)
 {
-    struct choke_error error = {0};
+    struct choke_error error;
     uint64_t seq;
     int result = written < 0 ? ck_error_oom(&error) : append(job->context, &seq, &error);
     if (result < 0)

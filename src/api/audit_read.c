@@ -164,7 +164,6 @@ static int read_all(struct reading *reading, struct choke_error *error)
     return 0;
 }
 
-/* On the stack and not on the heap: the state of a hash has to lie on a boundary that malloc does not know of. */
 static int read_log(const struct choke_audit_query *query, struct report_box *box, struct choke_error *error)
 {
     struct reading reading = {.query = query, .source = {.fd = -1}};

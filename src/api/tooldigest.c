@@ -11,7 +11,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static void remember(struct ck_tooldigests *digests, const struct ck_version *version, const char *sha256)
 {
@@ -78,18 +77,15 @@ static int hash(const struct ck_plan *plan, const struct ck_version *version, co
 const char *ck_tooldigest_find(struct ck_tooldigests *digests, const struct ck_plan *plan, const char *policy,
                                char buffer[CK_DIGEST_SIZE])
 {
-    struct stat status;
+    const struct ck_version *version = &plan->tool_version;
     if (plan->verdict.tool != NULL && plan->verdict.tool->sha256 != NULL)
         return plan->verdict.tool->sha256;
-    if (fstat(plan->execute_fd, &status) < 0)
-        return NULL;
-    struct ck_version version = ck_version_of(&status);
     for (size_t i = 0; i < digests->count; i++)
-        if (ck_version_equal(&digests->items[i].version, &version))
+        if (ck_version_equal(&digests->items[i].version, version))
             return digests->items[i].sha256;
-    if (hash(plan, &version, policy, buffer) < 0)
+    if (hash(plan, version, policy, buffer) < 0)
         return NULL;
-    if (ck_version_settled(&version))
-        remember(digests, &version, buffer);
+    if (ck_version_settled(version))
+        remember(digests, version, buffer);
     return buffer;
 }

@@ -65,14 +65,18 @@ static bool is_json(const struct ck_line *line, const struct ck_envelope *envelo
 
 static void hold_back(struct ck_torn *torn, const struct ck_line *line)
 {
+    crypto_generichash_state state;
     if (!torn->is_pending) {
         *torn = (struct ck_torn){.is_pending = true};
-        (void)crypto_generichash_init(&torn->state, NULL, 0, CK_AUDIT_HASH_BYTES);
+        (void)crypto_generichash_init(&state, NULL, 0, CK_AUDIT_HASH_BYTES);
         blame(&torn->damage, line);
+    } else {
+        memcpy(&state, torn->state, sizeof state);
     }
-    (void)crypto_generichash_update(&torn->state, (const unsigned char *)line->text, line->length);
+    (void)crypto_generichash_update(&state, (const unsigned char *)line->text, line->length);
     if (line->has_newline)
-        (void)crypto_generichash_update(&torn->state, (const unsigned char *)"\n", 1);
+        (void)crypto_generichash_update(&state, (const unsigned char *)"\n", 1);
+    memcpy(torn->state, &state, sizeof state);
     torn->bytes += line->length + line->has_newline;
     torn->has_newline = line->has_newline;
     torn->is_too_long = torn->is_too_long || line->is_cut_short || torn->bytes > CK_AUDIT_TORN_MAX;
@@ -93,7 +97,8 @@ static bool vouches(struct ck_torn *torn, const struct ck_line *line, const stru
     unsigned char digest[CK_AUDIT_HASH_BYTES];
     char hash[CK_AUDIT_HASH_HEX + 1], told[CK_AUDIT_HASH_HEX + 1];
     uint64_t bytes;
-    crypto_generichash_state state = torn->state;
+    crypto_generichash_state state;
+    memcpy(&state, torn->state, sizeof state);
     (void)crypto_generichash_final(&state, digest, sizeof digest);
     ck_line_hex(digest, hash);
     return same(envelope->kind, CK_AUDIT_KIND_REPAIR) && !torn->is_too_long &&

@@ -31,8 +31,8 @@ struct ck_damage {
 
 /* Lines that are no records, so far: only a repair can vouch for them. */
 struct ck_torn {
-    crypto_generichash_state state;
-    struct ck_damage damage; /* what it is if no repair follows */
+    unsigned char state[sizeof(crypto_generichash_state)]; /* its bytes: itself it must lie on a boundary of its own */
+    struct ck_damage damage;                               /* what it is if no repair follows */
     uint64_t bytes;
     bool is_pending;
     bool has_newline;

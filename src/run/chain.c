@@ -58,6 +58,7 @@ int ck_chain_open(const struct ck_plan_sources *sources, struct ck_plan *plan)
     if (result < 0)
         return result;
     plan->execute_fd = binary.fd;
+    plan->tool_version = binary.version;
     plan->keep_executable = binary.copied;
     plan->tool_path = ck_arena_strdup(&plan->arena, binary.path);
     plan->exec_path = binary.script && !binary.copied ? plan->tool_path : NULL;

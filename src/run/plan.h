@@ -82,8 +82,9 @@ struct ck_plan {
     int root_fd;
     int cwd_fd; /* the same descriptor where the root itself is worked in */
     int execute_fd;
-    int ruleset_fd; /* what the run may execute, or all that it may do with files; -1: not restricted */
-    bool sealed;    /* the tool executes nothing, not even itself */
+    struct ck_version tool_version; /* of the tool's file when it was opened */
+    int ruleset_fd;                 /* what the run may execute, or all that it may do with files; -1: not restricted */
+    bool sealed;                    /* the tool executes nothing, not even itself */
     int stdin_fd;
     bool stdin_owned; /* else it is the context's /dev/null */
 };
