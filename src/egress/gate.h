@@ -82,6 +82,7 @@ struct ck_connection {
     struct ck_watched client, server;
     struct ck_stream up, down;
     size_t checked;    /* of the head that is being read */
+    size_t needed;     /* of the tunnel's first bytes, before they are looked at again */
     size_t head_bytes; /* of the request that was read, and is still in front of what goes up */
 
     /* the target */

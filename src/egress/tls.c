@@ -187,3 +187,12 @@ enum ck_hello ck_hello_read(const uint8_t *data, size_t length, char ret_name[CK
     memcpy(ret_name, found.name, sizeof found.name);
     return CK_HELLO_NAMED;
 }
+
+size_t ck_hello_needed(const uint8_t *data, size_t length)
+{
+    struct cursor cursor = {.data = data, .length = length};
+    struct findings found = {0};
+    if (read_hello(&cursor, &found) || cursor.verdict != CK_HELLO_MORE)
+        return 0;
+    return length + (cursor.message_left > 0 ? cursor.message_left : 1);
+}

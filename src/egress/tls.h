@@ -25,4 +25,10 @@ enum ck_hello {
 /* With CK_HELLO_NAMED the name is in ret_name, as bytes of the client: it may be anything but NUL. */
 enum ck_hello ck_hello_read(const uint8_t *data, size_t length, char ret_name[CK_SNI_SIZE]);
 
+/*
+ * Where the answer is CK_HELLO_MORE: how many bytes there must be at least before it can be another; else 0. Whoever asks
+ * again only then reads a message that comes byte by byte some dozens of times, not thousands.
+ */
+size_t ck_hello_needed(const uint8_t *data, size_t length);
+
 #endif

@@ -33,6 +33,7 @@ void ck_tunnel_begin(struct ck_connection *connection)
     connection->down.own += length;
     bool opaque = connection->rule->opaque;
     const struct ck_gate_budget *budget = &connection->gate->budget;
+    connection->needed = 0;
     ck_connection_state(connection, CK_STATE_HELLO, opaque ? budget->idle_ms : budget->head_ms);
     connection->down.left = opaque ? UINT64_MAX : 0;
 }
@@ -127,8 +128,10 @@ bool ck_tunnel_hello(struct ck_connection *connection)
     for (;;) {
         char name[CK_SNI_SIZE] = "";
         enum ck_hello hello = CK_HELLO_MORE;
-        if (up->buffer.length > 0)
+        if (up->buffer.length > 0 && up->buffer.length >= connection->needed) {
             hello = ck_hello_read((const uint8_t *)up->buffer.data, up->buffer.length, name);
+            connection->needed = ck_hello_needed((const uint8_t *)up->buffer.data, up->buffer.length);
+        }
         if (hello == CK_HELLO_MORE && up->buffer.length >= CK_HEAD_MAX)
             hello = CK_HELLO_MALFORMED;
         if (hello == CK_HELLO_MORE && up->ended && up->buffer.length == 0 && !connection->rule->opaque) {

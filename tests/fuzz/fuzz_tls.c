@@ -46,6 +46,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     enum ck_hello first = CK_HELLO_MORE;
     for (size_t length = 0; length <= size && length < 2048 && first == CK_HELLO_MORE; length++)
         first = look(data, length, other);
+    size_t needed = ck_hello_needed(data, size);
+    require((needed > size) == (whole == CK_HELLO_MORE) && (needed == 0 || needed > size));
     if (first != CK_HELLO_MORE)
         require(first == whole && strcmp(name, other) == 0);
     size_t length = 0;

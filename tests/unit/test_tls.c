@@ -113,6 +113,32 @@ static void half_a_message_is_not_judged(void **state)
     assert_int_equal(ck_hello_read(records.data, records.length, name), CK_HELLO_NAMED);
 }
 
+static void a_message_in_single_bytes_is_looked_at_some_dozens_of_times(void **state)
+{
+    (void)state;
+    static char filler[4000];
+    struct bytes extensions = {.length = 0}, message = {.length = 0};
+    static struct bytes records;
+    char name[CK_SNI_SIZE] = "";
+    records.length = 0;
+    put_extension(&extensions, 21, filler, sizeof filler);
+    put_name(&extensions, "a.org", 5);
+    put_hello(&message, &extensions);
+    message.length = message.length < 2800 ? message.length : 2800;
+    put_records(&records, &message, 1);
+    unsigned looks = 0;
+    for (size_t length = 1; length < records.length;) {
+        size_t needed = ck_hello_needed(records.data, length);
+        assert_true(needed > length);
+        assert_int_equal(ck_hello_read(records.data, needed - 1 < records.length ? needed - 1 : length, name),
+                         CK_HELLO_MORE);
+        length = needed;
+        looks++;
+    }
+    assert_true(looks < 100);
+    assert_int_equal(ck_hello_needed((const uint8_t *)"GET ", 4), 0);
+}
+
 static void an_encrypted_name_is_told_apart(void **state)
 {
     (void)state;
@@ -211,6 +237,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_name_is_found_however_it_is_cut),
         cmocka_unit_test(half_a_message_is_not_judged),
+        cmocka_unit_test(a_message_in_single_bytes_is_looked_at_some_dozens_of_times),
         cmocka_unit_test(an_encrypted_name_is_told_apart),
         cmocka_unit_test(a_message_without_a_name_says_so),
         cmocka_unit_test(two_names_and_odd_names_are_malformed),
