@@ -4,6 +4,7 @@
  */
 #include "audit/heads.h"
 
+#include "audit/cursor.h"
 #include "base/error.h"
 #include "base/quote.h"
 
@@ -22,11 +23,6 @@
 _Static_assert(crypto_sign_ed25519_SEEDBYTES == CK_SEED_BYTES, "a secret key is a seed");
 _Static_assert(crypto_sign_ed25519_PUBLICKEYBYTES == CK_PUBLIC_BYTES, "keys");
 _Static_assert(crypto_sign_ed25519_BYTES == CK_SIGNATURE_BYTES, "signatures");
-
-struct cursor {
-    const char *at;
-    const char *end;
-};
 
 void ck_head_format(const struct ck_head *head, char ret_text[CK_HEAD_TEXT_MAX])
 {
@@ -48,38 +44,7 @@ void ck_head_sign(char text[CK_HEAD_TEXT_MAX], const unsigned char seed[CK_SEED_
 
 /* ---- reading ---- */
 
-static bool take_hex(struct cursor *cursor, size_t length, char *ret_text)
-{
-    if ((size_t)(cursor->end - cursor->at) < length)
-        return false;
-    for (size_t i = 0; i < length; i++)
-        if (cursor->at[i] == '\0' || strchr("0123456789abcdef", cursor->at[i]) == NULL)
-            return false;
-    memcpy(ret_text, cursor->at, length);
-    ret_text[length] = '\0';
-    cursor->at += length;
-    return true;
-}
-
-static bool take_number(struct cursor *cursor, uint64_t *ret_number)
-{
-    const char *start = cursor->at;
-    uint64_t number = 0;
-    while (cursor->at < cursor->end && *cursor->at >= '0' && *cursor->at <= '9' && number <= CK_AUDIT_SEQ_MAX)
-        number = number * 10 + (uint64_t)(*cursor->at++ - '0');
-    size_t digits = (size_t)(cursor->at - start);
-    *ret_number = number;
-    return number <= CK_AUDIT_SEQ_MAX && (digits == 1 || (digits > 1 && *start != '0'));
-}
-
-static bool take_point(struct cursor *cursor)
-{
-    bool found = cursor->at < cursor->end && *cursor->at == '.';
-    cursor->at += found;
-    return found;
-}
-
-static bool take_signature(struct cursor *cursor, unsigned char ret_signature[CK_SIGNATURE_BYTES])
+static bool take_signature(struct ck_cursor *cursor, unsigned char ret_signature[CK_SIGNATURE_BYTES])
 {
     size_t length;
     int bad = sodium_base642bin(ret_signature, CK_SIGNATURE_BYTES, cursor->at, (size_t)(cursor->end - cursor->at), NULL,
@@ -87,16 +52,16 @@ static bool take_signature(struct cursor *cursor, unsigned char ret_signature[CK
     return bad == 0 && length == CK_SIGNATURE_BYTES;
 }
 
-static int no_head(const struct cursor *whole, struct choke_error *error)
+static int no_head(const struct ck_cursor *whole, struct choke_error *error)
 {
     char quoted[CK_QUOTE_MAX];
     return ck_error_set(error, CHOKE_INVALID, EINVAL, "'%s' is no head; a head is " CK_HEAD_FORM,
                         ck_quote(quoted, sizeof quoted, whole->at, (size_t)(whole->end - whole->at)));
 }
 
-static struct cursor without_blanks(const char *text)
+static struct ck_cursor without_blanks(const char *text)
 {
-    struct cursor cursor = {.at = text + strspn(text, BLANKS)};
+    struct ck_cursor cursor = {.at = text + strspn(text, BLANKS)};
     cursor.end = cursor.at + strlen(cursor.at);
     while (cursor.end > cursor.at && strchr(BLANKS, cursor.end[-1]) != NULL)
         cursor.end--;
@@ -105,17 +70,18 @@ static struct cursor without_blanks(const char *text)
 
 int ck_head_parse(const char *text, const unsigned char *key, struct ck_head *ret_head, struct choke_error *error)
 {
-    struct cursor cursor = without_blanks(text), whole = cursor;
+    struct ck_cursor cursor = without_blanks(text), whole = cursor;
     unsigned char signature[CK_SIGNATURE_BYTES];
     struct ck_head head = {0};
     if ((size_t)(whole.end - whole.at) < sizeof PREFIX - 1 || memcmp(whole.at, PREFIX, sizeof PREFIX - 1) != 0)
         return no_head(&whole, error);
     cursor.at += sizeof PREFIX - 1;
-    if (!take_hex(&cursor, CK_AUDIT_LOG_HEX, head.log) || !take_point(&cursor) || !take_number(&cursor, &head.seq) ||
-        !take_point(&cursor) || !take_hex(&cursor, CK_AUDIT_HASH_HEX, head.hash))
+    if (!ck_take_hex(&cursor, CK_AUDIT_LOG_HEX, head.log) || !ck_take_text(&cursor, ".") ||
+        !ck_take_number(&cursor, &head.seq) || !ck_take_text(&cursor, ".") ||
+        !ck_take_hex(&cursor, CK_AUDIT_HASH_HEX, head.hash))
         return no_head(&whole, error);
     size_t covered = (size_t)(cursor.at - whole.at);
-    head.is_signed = take_point(&cursor);
+    head.is_signed = ck_take_text(&cursor, ".");
     if (head.is_signed ? !take_signature(&cursor, signature) : cursor.at != cursor.end)
         return no_head(&whole, error);
     if (key != NULL && !head.is_signed)

@@ -4,7 +4,7 @@
  * The envelope is fixed text with fixed places, so it is compared and not parsed: a line has one spelling, and whatever
  * is spelled otherwise is no record. sodium_init is not called, as in sys/digest.c.
  */
-#include "audit/format.h"
+#include "audit/cursor.h"
 
 #include <errno.h>
 #include <sodium/crypto_generichash.h>
@@ -12,11 +12,6 @@
 #include <string.h>
 
 _Static_assert(crypto_generichash_BYTES == CK_AUDIT_HASH_BYTES, "the hash of the format is libsodium's default");
-
-struct cursor {
-    const char *at;
-    const char *end;
-};
 
 void ck_line_hex(const unsigned char digest[CK_AUDIT_HASH_BYTES], char ret_hex[CK_AUDIT_HASH_HEX + 1])
 {
@@ -35,51 +30,7 @@ void ck_line_hash(const void *bytes, size_t length, char ret_hex[CK_AUDIT_HASH_H
     ck_line_hex(digest, ret_hex);
 }
 
-static bool take_text(struct cursor *cursor, const char *text)
-{
-    size_t length = strlen(text);
-    if ((size_t)(cursor->end - cursor->at) < length || memcmp(cursor->at, text, length) != 0)
-        return false;
-    cursor->at += length;
-    return true;
-}
-
-/* Without a branch: a verifier does little else but this and the hash itself. */
-static bool is_hex(const char *text, size_t length)
-{
-    static const unsigned char digits[256] = {['0' ... '9'] = 1, ['a' ... 'f'] = 1};
-    unsigned good = 1;
-    for (size_t i = 0; i < length; i++)
-        good &= digits[(unsigned char)text[i]];
-    return good != 0;
-}
-
-static bool take_hex(struct cursor *cursor, size_t length, char *ret_text)
-{
-    if ((size_t)(cursor->end - cursor->at) < length || !is_hex(cursor->at, length))
-        return false;
-    memcpy(ret_text, cursor->at, length);
-    ret_text[length] = '\0';
-    cursor->at += length;
-    return true;
-}
-
-/* Digits without a zero in front, so that a number has one spelling. */
-static bool take_number(struct cursor *cursor, uint64_t *ret_number)
-{
-    const char *start = cursor->at;
-    uint64_t number = 0;
-    while (cursor->at < cursor->end && *cursor->at >= '0' && *cursor->at <= '9') {
-        number = number * 10 + (uint64_t)(*cursor->at++ - '0');
-        if (number > CK_AUDIT_SEQ_MAX)
-            return false;
-    }
-    size_t length = (size_t)(cursor->at - start);
-    *ret_number = number;
-    return length == 1 || (length > 1 && *start != '0');
-}
-
-static bool take_time(struct cursor *cursor, char ret_text[CK_AUDIT_TIME_LENGTH + 1])
+static bool take_time(struct ck_cursor *cursor, char ret_text[CK_AUDIT_TIME_LENGTH + 1])
 {
     static const char shape[] = "0000-00-00T00:00:00.000000Z";
     if (cursor->end - cursor->at < CK_AUDIT_TIME_LENGTH)
@@ -95,7 +46,7 @@ static bool take_time(struct cursor *cursor, char ret_text[CK_AUDIT_TIME_LENGTH 
     return true;
 }
 
-static bool take_kind(struct cursor *cursor, char ret_text[CK_AUDIT_KIND_MAX + 1])
+static bool take_kind(struct ck_cursor *cursor, char ret_text[CK_AUDIT_KIND_MAX + 1])
 {
     size_t length = 0;
     while (cursor->at + length < cursor->end && cursor->at[length] >= 'a' && cursor->at[length] <= 'z')
@@ -108,21 +59,21 @@ static bool take_kind(struct cursor *cursor, char ret_text[CK_AUDIT_KIND_MAX + 1
     return true;
 }
 
-static bool take_envelope(struct cursor *cursor, struct ck_envelope *envelope)
+static bool take_envelope(struct ck_cursor *cursor, struct ck_envelope *envelope)
 {
     _Static_assert(CK_AUDIT_VERSION == 1, "the text below");
-    return take_text(cursor, "{\"v\":1,\"log\":\"") && take_hex(cursor, CK_AUDIT_LOG_HEX, envelope->log) &&
-           take_text(cursor, "\",\"seq\":") && take_number(cursor, &envelope->seq) &&
-           take_text(cursor, ",\"time\":\"") && take_time(cursor, envelope->time) &&
-           take_text(cursor, "\",\"kind\":\"") && take_kind(cursor, envelope->kind) &&
-           take_text(cursor, "\",\"prev\":\"") && take_hex(cursor, CK_AUDIT_HASH_HEX, envelope->prev) &&
-           take_text(cursor, "\"");
+    return ck_take_text(cursor, "{\"v\":1,\"log\":\"") && ck_take_hex(cursor, CK_AUDIT_LOG_HEX, envelope->log) &&
+           ck_take_text(cursor, "\",\"seq\":") && ck_take_number(cursor, &envelope->seq) &&
+           ck_take_text(cursor, ",\"time\":\"") && take_time(cursor, envelope->time) &&
+           ck_take_text(cursor, "\",\"kind\":\"") && take_kind(cursor, envelope->kind) &&
+           ck_take_text(cursor, "\",\"prev\":\"") && ck_take_hex(cursor, CK_AUDIT_HASH_HEX, envelope->prev) &&
+           ck_take_text(cursor, "\"");
 }
 
-static bool take_closing(struct cursor *cursor, char ret_hash[CK_AUDIT_HASH_HEX + 1])
+static bool take_closing(struct ck_cursor *cursor, char ret_hash[CK_AUDIT_HASH_HEX + 1])
 {
-    return take_text(cursor, CK_AUDIT_CLOSING) && take_hex(cursor, CK_AUDIT_HASH_HEX, ret_hash) &&
-           take_text(cursor, CK_AUDIT_END) && cursor->at == cursor->end;
+    return ck_take_text(cursor, CK_AUDIT_CLOSING) && ck_take_hex(cursor, CK_AUDIT_HASH_HEX, ret_hash) &&
+           ck_take_text(cursor, CK_AUDIT_END) && cursor->at == cursor->end;
 }
 
 int ck_line_read(const char *line, size_t length, struct ck_envelope *ret_envelope)
@@ -132,10 +83,10 @@ int ck_line_read(const char *line, size_t length, struct ck_envelope *ret_envelo
     if (length < CK_AUDIT_CLOSING_LENGTH || length >= CK_AUDIT_LINE_MAX)
         return -EINVAL;
     size_t covered = length - CK_AUDIT_CLOSING_LENGTH;
-    struct cursor closing = {.at = line + covered, .end = line + length};
+    struct ck_cursor closing = {.at = line + covered, .end = line + length};
     if (!take_closing(&closing, envelope.hash))
         return -EINVAL;
-    struct cursor cursor = {.at = line, .end = line + covered};
+    struct ck_cursor cursor = {.at = line, .end = line + covered};
     if (!take_envelope(&cursor, &envelope) || (cursor.at < cursor.end && *cursor.at != ','))
         return -EBADMSG;
     ck_line_hash(line, covered, hash);
