@@ -14,6 +14,7 @@
 
 #define SOME_BYTES 16384 /* of a chunked body at a time */
 #define LINGER_MS 2000
+#define PIECES 32 /* heads and parts of a chunked body, in one turn */
 
 /* ---- bodies ------------------------------------------------------------------------------ */
 
@@ -64,6 +65,15 @@ static int next_chunks(struct ck_stream *stream, struct ck_chunked *chunked, int
     return 1;
 }
 
+/* Has it had its turn? It goes on with what it holds when the others have had theirs. */
+static bool turn_is_over(struct ck_stream *stream, unsigned *pieces)
+{
+    if (stream->ready == 0 || ++*pieces < PIECES)
+        return false;
+    stream->wait = CK_WAIT_TURN;
+    return true;
+}
+
 /* Puts what is forwarded in the place of the head that was read. */
 static int replace_head(struct ck_buffer *buffer, size_t head_bytes, const char *forward, size_t forward_bytes)
 {
@@ -106,8 +116,9 @@ static bool push_request(struct ck_connection *connection)
 {
     struct ck_stream *up = &connection->up;
     bool chunked = connection->request.body == CK_BODY_CHUNKED;
+    unsigned pieces = 0;
     int r = 1;
-    while (r > 0 && !connection->up_broken) {
+    while (r > 0 && !connection->up_broken && !turn_is_over(up, &pieces)) {
         r = ck_pump_one(connection, true);
         if (r == 0 && up->wait == CK_WAIT_NOTHING && chunked && !connection->up_chunked.done)
             r = next_chunks(up, &connection->up_chunked, connection->client.fd);
@@ -210,8 +221,9 @@ static int pull_head(struct ck_connection *connection)
 static bool pull_answer(struct ck_connection *connection)
 {
     struct ck_stream *down = &connection->down;
+    unsigned pieces = 0;
     int r = 1;
-    while (r > 0) {
+    while (r > 0 && !turn_is_over(down, &pieces)) {
         if (!ck_pump(connection, false))
             return false;
         r = 0;

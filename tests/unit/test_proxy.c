@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -171,6 +172,7 @@ static void each_gate_has_its_own_rules(void **state)
     char request[64];
     ck_proxy_init(&proxy);
     CK_FD host = listen_somewhere(&host_port);
+    assert_true(host >= 0);
     (void)snprintf(request, sizeof request, "CONNECT 127.0.0.1:%u HTTP/1.1\r\n\r\n", host_port);
     struct ck_gate *gate = open_gate(&proxy, "127.0.0.0/8 opaque", &first, &ports[0]);
     (void)open_gate(&proxy, "10.0.0.0/8 opaque", &second, &ports[1]);
@@ -261,6 +263,102 @@ static void the_callers_signals_are_as_they_were(void **state)
     ck_proxy_done(&proxy);
 }
 
+/* A client of a new gate that has asked the host for something, and the host's side of it. */
+static void begin_exchange(struct ck_proxy *proxy, struct noted *noted, const char *fields, int ret_ends[2])
+{
+    uint16_t host_port = 0, port = 0;
+    char request[256], heard[256];
+    CK_FD host = listen_somewhere(&host_port);
+    (void)open_gate(proxy, "127.0.0.1", noted, &port);
+    ret_ends[0] = dial(port);
+    (void)snprintf(request, sizeof request, "POST http://127.0.0.1:%u/ HTTP/1.1\r\nHost: 127.0.0.1:%u\r\n%s\r\n",
+                   host_port, host_port, fields);
+    say(ret_ends[0], request);
+    serve_until(proxy, host);
+    ret_ends[1] = accept4(host, NULL, NULL, SOCK_CLOEXEC);
+    assert_true(ret_ends[1] >= 0);
+    serve_until(proxy, ret_ends[1]);
+    assert_true(recv(ret_ends[1], heard, sizeof heard, 0) > 0);
+}
+
+static void a_host_that_says_continue_without_end_lets_others_have_their_turn(void **state)
+{
+    (void)state;
+    static const char interim[] = "HTTP/1.1 100 Continue\r\n\r\n";
+    enum { HEADS = 1000 };
+    struct noted noted = {0};
+    struct ck_proxy proxy;
+    struct ck_gate_totals totals = {0};
+    int ends[2];
+    size_t size = strlen(interim), total = 0;
+    char *all = calloc(HEADS, size + 1);
+    assert_non_null(all);
+    for (int i = 0; i < HEADS; i++)
+        memcpy(all + (size_t)i * size, interim, size);
+    ck_proxy_init(&proxy);
+    begin_exchange(&proxy, &noted, "Content-Length: 0\r\n", ends);
+    say(ends[1], all);
+    assert_int_equal(poll(&(struct pollfd){.fd = ck_proxy_fd(&proxy), .events = POLLIN}, 1, PATIENCE_MS), 1);
+    assert_int_equal(ck_proxy_dispatch(&proxy), 0);
+    ck_gate_totals(proxy.gates, &totals);
+    assert_in_range(totals.down_bytes, 1, HEADS / 2 * size);
+    while (total < HEADS * size) { /* and nothing is lost */
+        serve_until(&proxy, ends[0]);
+        ssize_t n = recv(ends[0], all, HEADS * size, 0);
+        assert_true(n > 0);
+        total += (size_t)n;
+    }
+    free(all);
+    ck_proxy_done(&proxy);
+    ck_fd_close(&ends[0]);
+    ck_fd_close(&ends[1]);
+}
+
+/* Writes chunks to one descriptor, or reads from it, until it is ended. */
+static pid_t start_peer(int fd, bool writes)
+{
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid != 0)
+        return pid;
+    static char data[1 << 20];
+    memset(data, 'x', sizeof data);
+    for (size_t at = 0; at < sizeof data; at += 65536) {
+        memcpy(data + at, "fff8\r\n", 6); /* 65528 bytes with 6 before and 2 behind them */
+        memcpy(data + at + 65534, "\r\n", 2);
+    }
+    while ((writes ? send(fd, data, sizeof data, MSG_NOSIGNAL) : recv(fd, data, sizeof data, 0)) > 0)
+        ;
+    _exit(0);
+}
+
+static void a_body_without_end_lets_others_have_their_turn(void **state)
+{
+    (void)state;
+    struct noted noted = {0};
+    struct ck_proxy proxy;
+    struct ck_gate_totals totals = {0};
+    uint64_t before = 0, most = 0;
+    int ends[2];
+    ck_proxy_init(&proxy);
+    begin_exchange(&proxy, &noted, "Transfer-Encoding: chunked\r\n", ends);
+    pid_t peers[2] = {start_peer(ends[0], true), start_peer(ends[1], false)};
+    for (int i = 0; i < 100; i++) {
+        assert_int_equal(poll(&(struct pollfd){.fd = ck_proxy_fd(&proxy), .events = POLLIN}, 1, PATIENCE_MS), 1);
+        assert_int_equal(ck_proxy_dispatch(&proxy), 0);
+        ck_gate_totals(proxy.gates, &totals);
+        most = totals.up_bytes - before > most ? totals.up_bytes - before : most;
+        before = totals.up_bytes;
+    }
+    for (int i = 0; i < 2; i++) {
+        (void)kill(peers[i], SIGKILL);
+        assert_int_equal(waitpid(peers[i], NULL, 0), peers[i]);
+        ck_fd_close(&ends[i]);
+    }
+    assert_in_range(most, 1, 4 << 20);
+    ck_proxy_done(&proxy);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -271,6 +369,8 @@ int main(void)
         cmocka_unit_test(a_gate_that_is_closed_tells_and_leaves_nothing),
         cmocka_unit_test(a_name_that_is_not_printable_is_told_escaped),
         cmocka_unit_test(the_callers_signals_are_as_they_were),
+        cmocka_unit_test(a_host_that_says_continue_without_end_lets_others_have_their_turn),
+        cmocka_unit_test(a_body_without_end_lets_others_have_their_turn),
     };
     return cmocka_run_group_tests_name("proxy", tests, NULL, NULL);
 }
