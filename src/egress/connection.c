@@ -147,8 +147,11 @@ static void refuse_fault(struct ck_connection *connection, const struct ck_fault
 {
     char subject[SUBJECT_SIZE] = "";
     char message[512];
+    /* What stands before an '@' is a user's, and often a password: nobody is told. */
+    const char *user = fault->subject != NULL ? memrchr(fault->subject, '@', fault->subject_length) : NULL;
+    size_t hidden = user != NULL ? (size_t)(user + 1 - fault->subject) : 0;
     if (fault->subject != NULL)
-        (void)ck_quote(subject, sizeof subject, fault->subject, fault->subject_length);
+        (void)ck_quote(subject, sizeof subject, fault->subject + hidden, fault->subject_length - hidden);
     if (fault->subject != NULL)
         (void)snprintf(message, sizeof message, "'%s' %s", subject, fault->message);
     else
@@ -205,7 +208,7 @@ bool ck_pump(struct ck_connection *connection, bool up)
     return false;
 }
 
-static void want(const struct ck_stream *stream, uint32_t *source, uint32_t *sink)
+void ck_stream_wants(const struct ck_stream *stream, uint32_t *source, uint32_t *sink)
 {
     bool turn = stream->wait == CK_WAIT_TURN;
     bool holds = stream->piped > 0 || stream->ready > 0;
@@ -218,8 +221,8 @@ static void want(const struct ck_stream *stream, uint32_t *source, uint32_t *sin
 void ck_watch_streams(struct ck_connection *connection)
 {
     uint32_t client = 0, server = 0;
-    want(&connection->up, &client, &server);
-    want(&connection->down, &server, &client);
+    ck_stream_wants(&connection->up, &client, &server);
+    ck_stream_wants(&connection->down, &server, &client);
     ck_watch_for(connection->gate->proxy, &connection->client, client);
     ck_watch_for(connection->gate->proxy, &connection->server, server);
 }

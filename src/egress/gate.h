@@ -50,6 +50,7 @@ struct ck_gate {
     struct ck_gate_totals totals;
     struct ck_connection *connections;
     uint32_t count;
+    uint64_t targets;                   /* hosts that were to be connected: one client can ask for many */
     struct ck_resolver *resolver;       /* made at the first lookup */
     struct ck_resolver_socket *sockets; /* used again, freed with the gate: an event may still point to one */
 };
@@ -173,6 +174,8 @@ int ck_pump_one(struct ck_connection *connection, bool up);
 /* The same; a broken side and a spent budget end the connection, and then it is false. */
 bool ck_pump(struct ck_connection *connection, bool up);
 void ck_refuse_spent(struct ck_connection *connection);
+/* Adds to the epoll events of both sides what the stream waits for. */
+void ck_stream_wants(const struct ck_stream *stream, uint32_t *source, uint32_t *sink);
 /* Watches both sides for what the streams wait for. */
 void ck_watch_streams(struct ck_connection *connection);
 

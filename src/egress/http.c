@@ -243,7 +243,9 @@ static int read_authority(struct span text, uint16_t *port, struct ck_hostname *
     const char *colon = memchr(from, ':', text.length - (size_t)(from - text.at));
     size_t length = colon != NULL ? (size_t)(colon - text.at) : text.length;
     const char *why = NULL;
-    int r = ck_hostname_parse(text.at, length, ret_host, &why);
+    /* Before a port is looked for: a password has a colon in front of it, too. */
+    bool user = memchr(text.at, '@', text.length) != NULL;
+    int r = ck_hostname_parse(text.at, user ? text.length : length, ret_host, &why);
     if (r == 0 && colon != NULL) {
         *port = ck_port_parse(colon + 1, text.length - length - 1);
         why = "has no port from 1 to 65535 behind its ':'";

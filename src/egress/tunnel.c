@@ -112,8 +112,8 @@ static bool pump_back(struct ck_connection *connection)
     if (!ck_pump(connection, false))
         return false;
     pass_on_end(&connection->down, connection->client.fd, &connection->shut_client);
-    uint32_t server = connection->down.wait == CK_WAIT_SOURCE || connection->down.wait == CK_WAIT_TURN ? EPOLLIN : 0;
-    uint32_t client = EPOLLIN | (connection->down.wait == CK_WAIT_SINK ? (uint32_t)EPOLLOUT : 0);
+    uint32_t client = EPOLLIN, server = 0;
+    ck_stream_wants(&connection->down, &server, &client);
     ck_watch_for(connection->gate->proxy, &connection->client, client);
     ck_watch_for(connection->gate->proxy, &connection->server, server);
     return true;

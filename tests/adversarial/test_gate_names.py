@@ -51,6 +51,16 @@ def test_the_same_name_is_the_same(gates, name):
     assert {event["host"] for event in gate.events("opened")} == {HOST}
 
 
+@pytest.mark.parametrize("form", [connect, get, socks])
+@pytest.mark.parametrize("user", ["joe:hunter2", "hunter2", "joe:hunter2@x"])
+def test_credentials_in_a_name_are_not_told(gates, form, user):
+    gate = gates(HOST)
+    assert b"hunter2" not in gate.say(form(f"{user}@{HOST}"))
+    event, = gate.events("refused")
+    assert (event["reason"], event["host"]) == ("name", HOST if form is not connect else f"{HOST}:443")
+    assert "hunter2" not in str(event) and "a user's name" in event["message"]
+
+
 @pytest.mark.parametrize("data, code", [
     (b"\5\1\0\5\2\0\1\0\0\0\0\0\0", 7), (b"\5\1\0\5\3\0\1\0\0\0\0\0\0", 7), (b"\5\1\0\5\1\0\x09abcdefgh", 8)])
 def test_socks_does_nothing_but_connect(gates, data, code):
