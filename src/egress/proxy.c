@@ -86,8 +86,10 @@ static uint64_t look_at_clock(struct ck_gate *gate, uint64_t now_ns)
     uint64_t next_ns = UINT64_MAX;
     if (gate->pause_ns != 0 && gate->pause_ns <= now_ns)
         ck_gate_resume(gate);
-    if (gate->resolver != NULL && ck_resolver_patience_ns(gate->resolver) == 0)
+    if (gate->resolver != NULL && ck_resolver_patience_ns(gate->resolver) == 0) {
+        gate->proxy->broken_pipe = true;
         ck_resolver_late(gate->resolver);
+    }
     for (struct ck_connection *connection = gate->connections, *next; connection != NULL; connection = next) {
         next = connection->next;
         if (connection->deadline_ns <= now_ns)
@@ -157,11 +159,17 @@ static void turn_away(struct ck_gate *gate, int client_fd)
     (void)shutdown(fd, SHUT_WR);
 }
 
-static void close_listener(struct ck_gate *gate)
+/* Has the gate taken its last connection? Then its listener is closed. */
+static void close_if_spent(struct ck_gate *gate)
 {
     char message[128];
-    (void)snprintf(message, sizeof message, "this run has made all of its %llu connections",
-                   (unsigned long long)gate->budget.connections_total);
+    bool refused = gate->totals.refused + gate->totals.failed >= gate->budget.refusals_total;
+    if (!refused && gate->totals.connections < gate->budget.connections_total)
+        return;
+    (void)snprintf(message, sizeof message,
+                   refused ? "this run was refused, or failed, %llu times: no more connections are taken from it"
+                           : "this run has made all of its %llu connections",
+                   (unsigned long long)(refused ? gate->budget.refusals_total : gate->budget.connections_total));
     ck_watched_close(gate->proxy, &gate->listener);
     tell_connections(gate, message);
 }
@@ -181,8 +189,7 @@ static void on_listener(struct ck_gate *gate)
             turn_away(gate, fd);
         else
             ck_connection_start(gate, fd);
-        if (gate->totals.connections >= gate->budget.connections_total)
-            close_listener(gate);
+        close_if_spent(gate);
     }
 }
 
@@ -212,6 +219,7 @@ static void on_event(struct ck_proxy *proxy, const struct epoll_event *event)
         on_listener(gate);
         break;
     case CK_WATCHED_RESOLVER:
+        proxy->broken_pipe = true; /* who knows: it writes without saying that it wants no signal */
         if (watched->fd >= 0)
             ck_resolver_ready(gate->resolver, watched->fd, event->events);
         break;

@@ -33,7 +33,8 @@ struct ck_connection;
 /* Zero-filled lets nothing through. */
 struct ck_gate_budget {
     uint32_t connections_at_once;
-    uint64_t connections_total; /* then the socket is closed: the kernel refuses */
+    uint64_t connections_total; /* to the proxy, and to hosts; then the socket is closed: the kernel refuses */
+    uint64_t refusals_total;    /* and failures: each is told, and a tool could fill what keeps that; then the same */
     uint64_t up_bytes;          /* from the tool to the hosts, of all connections together; UINT64_MAX is no bound */
     uint64_t down_bytes;
     uint32_t
@@ -45,6 +46,7 @@ struct ck_gate_budget {
 #define CK_GATE_BUDGET_DEFAULT \
     ((struct ck_gate_budget){.connections_at_once = 1024, \
                              .connections_total = 100000, \
+                             .refusals_total = 10000, \
                              .up_bytes = UINT64_MAX, \
                              .down_bytes = UINT64_MAX, \
                              .head_ms = 15000, \

@@ -18,6 +18,7 @@
 
 #define PIPE_BYTES (1024 * 1024) /* what an ordinary user may have */
 #define PIPES_KEPT 16
+#define PIPES_LENT 32 /* half of what the kernel lets the pipes of an ordinary user hold together */
 #define TURN_BYTES (4 * 1024 * 1024)
 #define BUFFER_FIRST 4096
 #define COPY_BYTES 16384
@@ -58,17 +59,23 @@ static struct ck_pipe *pipe_new(void)
 static struct ck_pipe *borrow(struct ck_pipes *pipes)
 {
     struct ck_pipe *pipe = pipes->free;
-    if (pipe == NULL)
-        return pipe_new();
-    pipes->free = pipe->next;
-    pipes->count--;
+    if (pipes->lent >= PIPES_LENT)
+        return NULL;
+    if (pipe != NULL) {
+        pipes->free = pipe->next;
+        pipes->count--;
+    } else {
+        pipe = pipe_new();
+    }
+    pipes->lent += pipe != NULL;
     return pipe;
 }
 
-/* Must be empty. */
-static void give_back(struct ck_pipes *pipes, struct ck_pipe *pipe)
+static void give_back(struct ck_pipes *pipes, struct ck_pipe *pipe, bool empty)
 {
-    if (pipes->count >= PIPES_KEPT) {
+    pipes->lent--;
+    /* A pipe with bytes of one connection in it must not serve another. */
+    if (!empty || pipes->count >= PIPES_KEPT) {
         pipe_free(pipe);
         return;
     }
@@ -131,11 +138,8 @@ void ck_buffer_done(struct ck_buffer *buffer)
 void ck_stream_done(struct ck_stream *stream, struct ck_pipes *pipes)
 {
     ck_buffer_done(&stream->buffer);
-    /* A pipe with bytes of one connection in it must not serve another. */
-    if (stream->pipe != NULL && stream->piped > 0)
-        pipe_free(stream->pipe);
-    else if (stream->pipe != NULL)
-        give_back(pipes, stream->pipe);
+    if (stream->pipe != NULL)
+        give_back(pipes, stream->pipe, stream->piped == 0);
     *stream = (struct ck_stream){0};
 }
 
@@ -206,7 +210,7 @@ static int pipe_out(struct ck_stream *stream, int to_fd)
     return 1;
 }
 
-/* Without a pipe (no descriptors left) bytes are copied: slower, but the connection lives. */
+/* Without a pipe (too many are lent, or no descriptors left) bytes are copied: slower, but the connection lives. */
 static int copy_in(struct ck_stream *stream, int from_fd, size_t most)
 {
     int r = ck_buffer_reserve(&stream->buffer, COPY_BYTES);
@@ -277,7 +281,7 @@ int ck_stream_pump(struct ck_stream *stream, struct ck_pipes *pipes, int from_fd
     if (r > 0)
         stream->wait = CK_WAIT_TURN;
     if (stream->pipe != NULL && stream->piped == 0) {
-        give_back(pipes, stream->pipe);
+        give_back(pipes, stream->pipe, true);
         stream->pipe = NULL;
     }
     /* What was looked at has gone, and nothing more will be: a tunnel can live long. */

@@ -6,7 +6,8 @@
  * past unseen, by splice through a pipe: they never come into this process.
  *
  * Nothing is read while something waits to be written, so a side that does not take its bytes stops the other one, and a
- * stream holds at most one buffer and one pipe. A pipe is borrowed only while something is in it.
+ * stream holds at most one buffer and one pipe. A pipe is borrowed only while something is in it,
+ * and there are not many: one takes two descriptors and a MiB of the kernel's memory. Without one, bytes are copied.
  */
 #ifndef CK_EGRESS_RELAY_H
 #define CK_EGRESS_RELAY_H
@@ -20,7 +21,8 @@ struct ck_pipe;
 /* Zero-filled is empty. */
 struct ck_pipes {
     struct ck_pipe *free;
-    unsigned count;
+    unsigned count; /* of these */
+    unsigned lent;
 };
 
 void ck_pipes_done(struct ck_pipes *pipes);

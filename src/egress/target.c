@@ -138,6 +138,11 @@ void ck_target_begin(struct ck_connection *connection)
                   connection->host.text, connection->port);
         return;
     }
+    if (++gate->targets > gate->budget.connections_total) {
+        CK_REFUSE(connection, CK_GATE_REFUSED, CK_REASON_CONNECTIONS, "this run has made all of its %llu connections",
+                  (unsigned long long)gate->budget.connections_total);
+        return;
+    }
     ck_connection_state(connection, CK_STATE_DIAL, gate->budget.dial_ms);
     connection->dial_end_ns = connection->deadline_ns;
     if (!connection->host.numeric) {

@@ -41,6 +41,45 @@ def test_connections_in_all_are_bounded(gates):
     assert gate.reasons() == ["connections"]
 
 
+def test_connections_in_all_are_bounded_for_a_client_that_keeps_its_own(gates):
+    """Each request for another host is another connection outside, and two more events."""
+    gate = gates("*.example.org", total=3)
+    with gate.connect() as client:
+        for host in (HOST, "other.example.org", HOST):
+            client.sendall(f"GET http://{host}/ HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
+            assert read_until(client, b"a word from " + host.encode()).startswith(b"HTTP/1.1 200 ")
+        client.sendall(b"GET http://other.example.org/ HTTP/1.1\r\nHost: other.example.org\r\n\r\n")
+        assert read_all(client).startswith(b"HTTP/1.1 503 ")
+    assert len(gate.events("opened")) == 3
+    assert gate.reasons() == ["connections"]
+
+
+def test_refusals_are_bounded(gates):
+    """Each is told: a tool could fill what keeps the events."""
+    gate = gates(HOST, refusals=5)
+    with pytest.raises(ConnectionError):
+        for _ in range(20):
+            gate.say(b"CONNECT other.example.org:443 HTTP/1.1\r\n\r\n")
+    reasons = gate.reasons()
+    assert reasons[:5] == ["not_listed"] * 5 and reasons.count("connections") == 1 and len(reasons) <= 7
+
+
+def test_clients_that_do_not_read_take_few_descriptors_and_little_memory(gates, stations):
+    """A pipe is two descriptors, and holds a MiB of the kernel's memory."""
+    def serve(peer):
+        peer.sendall(bytes(SURPLUS))
+        return True
+    gate = gates(f"{HOST} opaque")
+    before = gate.descriptors()
+    made = [stations(serve) for _ in range(60)]
+    held = [gate.tunnel(station.target) for station in made]
+    wait_until(lambda: rests(gate), PATIENCE, "all have been filled")
+    assert gate.descriptors() - before < 60 * 2 + 40 * 2
+    assert [len(read_all(client)) for client in held] == [SURPLUS] * 60
+    for client in held:
+        client.close()
+
+
 def test_nothing_passes_a_gate_without_a_budget(gates):
     gate = gates(HOST, total=0)
     with pytest.raises(ConnectionRefusedError):

@@ -66,6 +66,7 @@ static bool set(struct settings *settings, const char *name, uint64_t value)
     } options[] = {
         {"--at-once", &budget->connections_at_once, NULL},
         {"--total", NULL, &budget->connections_total},
+        {"--refusals", NULL, &budget->refusals_total},
         {"--up-bytes", NULL, &budget->up_bytes},
         {"--down-bytes", NULL, &budget->down_bytes},
         {"--head-ms", &budget->head_ms, NULL},
