@@ -9,6 +9,8 @@
  *     first WAY COUNT      connections one after the other, each from connect(2) to the first byte of its answer
  *     tunnels COUNT        so many tunnels open at one moment, a byte there and back in each of them
  */
+#include "reply.h"
+
 #include "egress/proxy.h"
 
 #include <arpa/inet.h>
@@ -25,7 +27,6 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #define MIB (UINT64_C(1) << 20)
@@ -40,29 +41,11 @@ struct lab {
 
 static char block[BLOCK];
 
-static _Noreturn void fail(const char *what, const char *detail)
-{
-    fprintf(stderr, "bench-egress: %s: %s\n", what, detail);
-    exit(1);
-}
-
 static int must(int result, const char *what)
 {
     if (result < 0)
         fail(what, strerror(errno));
     return result;
-}
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
-}
-
-static void reply(uint64_t runs, uint64_t wall_ns)
-{
-    printf("{\"runs\": %llu, \"wall_ns\": %llu}\n", (unsigned long long)runs, (unsigned long long)wall_ns);
 }
 
 /* ---- sockets ----------------------------------------------------------------------------------------------------- */

@@ -7,6 +7,8 @@
  *     judge REQUEST CALLS    one of the requests below, by the default policy
  *     load FILE TIMES        a policy file, or "default"
  */
+#include "reply.h"
+
 #include "policy/judge.h"
 #include "policy/load.h"
 
@@ -14,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 static const char *const git_log[] = {"git",  "log",        "-p", "--stat", "-n", "20", "--since=2020-01-01",
                                       "HEAD", "--no-color", "--", "src",    NULL};
@@ -29,24 +30,6 @@ static const struct {
     const char *name;
     const char *const *argv;
 } requests[] = {{"git", git_log}, {"rg", rg_search}, {"docker", docker_run}};
-
-static _Noreturn void fail(const char *what, const char *detail)
-{
-    fprintf(stderr, "bench-judge: %s: %s\n", what, detail);
-    exit(1);
-}
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
-}
-
-static void reply(uint64_t runs, uint64_t wall_ns)
-{
-    printf("{\"runs\": %llu, \"wall_ns\": %llu}\n", (unsigned long long)runs, (unsigned long long)wall_ns);
-}
 
 static struct ck_policy *parse(const char *file, const void *text, size_t length)
 {

@@ -8,6 +8,8 @@
  *
  * The processor time is the figure: one thread works, and a busy machine does not spoil it.
  */
+#include "reply.h"
+
 #include "chokepoint.h"
 
 #include "lint/grammar.h"
@@ -19,7 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 struct text {
     char *bytes;
@@ -31,19 +32,6 @@ struct library {
     struct text *texts;
     size_t count, bytes;
 };
-
-static _Noreturn void fail(const char *what, const char *detail)
-{
-    fprintf(stderr, "bench-lint: %s: %s\n", what, detail);
-    exit(1);
-}
-
-static uint64_t clock_ns(clockid_t id)
-{
-    struct timespec now;
-    clock_gettime(id, &now);
-    return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
-}
 
 static void add_file(struct library *library, const char *path, size_t length)
 {

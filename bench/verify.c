@@ -8,6 +8,8 @@
  * The line protocol is the worker's (worker.h); "runs" are bytes. Only "make" looks inside the library: to write a log by
  * runs would take longer than all else.
  */
+#include "reply.h"
+
 #include "audit/format.h"
 
 #include "chokepoint.h"
@@ -18,27 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #define LINE_MAX_BYTES 4096
-
-static _Noreturn void fail(const char *what, const char *detail)
-{
-    fprintf(stderr, "bench-verify: %s: %s\n", what, detail);
-    exit(1);
-}
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
-}
-
-static void reply(uint64_t runs, uint64_t wall_ns)
-{
-    printf("{\"runs\": %" PRIu64 ", \"wall_ns\": %" PRIu64 "}\n", runs, wall_ns);
-}
 
 /* What stands in an intent and in an outcome, about as long as they are. */
 static const char *const bodies[] = {

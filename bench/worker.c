@@ -12,7 +12,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <time.h>
 
 struct command {
     const char *name;
@@ -30,22 +29,9 @@ static const struct command commands[] = {
     {"audited", 3, command_audited},   {"audited-together", 3, command_audited_together},
 };
 
-void fail(const char *what, const char *detail)
-{
-    fprintf(stderr, "bench-worker: %s: %s\n", what, detail);
-    exit(1);
-}
-
 void fail_errno(const char *what, int errnum)
 {
     fail(what, strerror(errnum));
-}
-
-uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
 }
 
 size_t number(const char *word)

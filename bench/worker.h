@@ -8,6 +8,8 @@
 #ifndef BENCH_WORKER_H
 #define BENCH_WORKER_H
 
+#include "reply.h"
+
 #include <chokepoint.h>
 
 #include <stddef.h>
@@ -29,11 +31,7 @@ struct tally {
     uint64_t tool_cpu_ns;
 };
 
-/* A measurement that went wrong has no figure: these print what failed and end the worker. */
-_Noreturn void fail(const char *what, const char *detail);
 _Noreturn void fail_errno(const char *what, int errnum);
-
-uint64_t now_ns(void);
 size_t number(const char *word);
 struct choke_context *context_new(const struct worker *worker);
 
