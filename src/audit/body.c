@@ -2,7 +2,9 @@
  * body.c - JSON, looked at and not kept.
  *
  * A line with the right hash can be anything: whoever rebuilds a chain can hash what he likes. What the verifier lets
- * through is printed on terminals and read by other programs, so it is JSON, and nothing that a terminal obeys.
+ * through is printed on terminals and read by other programs, so it is JSON, and nothing that a terminal obeys. Of a name
+ * that an object has twice some take the first and some the last, so no object has: what is proven of a record must be what
+ * its reader sees.
  */
 #include "audit/body.h"
 
@@ -13,10 +15,21 @@
 
 #define DEPTH_MAX 16
 #define DIGITS_MAX 18 /* what fits into 64 bits with a sign */
+#define MEMBERS_MAX 64
 
 struct reader {
     const char *at;
     const char *end;
+};
+
+/* The names in an object so far. */
+struct members {
+    struct {
+        const char *text;
+        size_t length;
+    } names[MEMBERS_MAX];
+    size_t count;
+    uint64_t marks; /* of all of them: a name whose mark is not there is new */
 };
 
 /* The same byte in each of the eight. */
@@ -134,30 +147,69 @@ static bool take_string(struct reader *reader)
     }
 }
 
+static bool add_member(struct members *members, const char *text, size_t length)
+{
+    uint64_t mark = UINT64_C(1) << (((unsigned char)text[0] + 3 * (unsigned char)text[length / 2] + 7 * length) & 63);
+    for (size_t i = 0; (members->marks & mark) != 0 && i < members->count; i++)
+        if (members->names[i].length == length && memcmp(members->names[i].text, text, length) == 0)
+            return false;
+    if (members->count == MEMBERS_MAX)
+        return false;
+    members->marks |= mark;
+    members->names[members->count].text = text;
+    members->names[members->count++].length = length;
+    return true;
+}
+
+/* The name of a member and the colon. Nothing in it is escaped, so that it has one spelling. */
+static bool take_name(struct reader *reader, struct members *members)
+{
+    if (!take(reader, '"'))
+        return false;
+    const char *start = reader->at;
+    reader->at = skip_plain(start, reader->end);
+    size_t length = (size_t)(reader->at - start);
+    return length > 0 && take(reader, '"') && take(reader, ':') && add_member(members, start, length);
+}
+
 static bool take_number(struct reader *reader)
 {
-    (void)take(reader, '-');
+    bool negative = take(reader, '-');
     const char *start = reader->at;
     while (reader->at < reader->end && *reader->at >= '0' && *reader->at <= '9')
         reader->at++;
     size_t digits = (size_t)(reader->at - start);
-    return digits == 1 || (digits > 1 && digits <= DIGITS_MAX && *start != '0');
+    return digits > 0 && digits <= DIGITS_MAX && (*start != '0' || (digits == 1 && !negative));
 }
 
 static bool take_value(struct reader *reader, int depth);
 
-/* An object or an array, from its bracket on. */
-static bool take_list(struct reader *reader, bool object, int depth)
+/* From its bracket on. */
+static bool take_array(struct reader *reader, int depth)
 {
-    char close = object ? '}' : ']';
     reader->at++;
-    if (depth == DEPTH_MAX || take(reader, close))
+    if (depth == DEPTH_MAX || take(reader, ']'))
         return depth < DEPTH_MAX;
     do
-        if ((object && !(take_string(reader) && take(reader, ':'))) || !take_value(reader, depth + 1))
+        if (!take_value(reader, depth + 1))
             return false;
     while (take(reader, ','));
-    return take(reader, close);
+    return take(reader, ']');
+}
+
+static bool take_object(struct reader *reader, int depth)
+{
+    struct members members;
+    members.count = 0;
+    members.marks = 0;
+    reader->at++;
+    if (depth == DEPTH_MAX || take(reader, '}'))
+        return depth < DEPTH_MAX;
+    do
+        if (!take_name(reader, &members) || !take_value(reader, depth + 1))
+            return false;
+    while (take(reader, ','));
+    return take(reader, '}');
 }
 
 static bool take_value(struct reader *reader, int depth)
@@ -166,9 +218,9 @@ static bool take_value(struct reader *reader, int depth)
     case '"':
         return take_string(reader);
     case '{':
-        return take_list(reader, true, depth);
+        return take_object(reader, depth);
     case '[':
-        return take_list(reader, false, depth);
+        return take_array(reader, depth);
     case 't':
         return take_word(reader, "true");
     case 'f':
@@ -182,9 +234,15 @@ static bool take_value(struct reader *reader, int depth)
 
 bool ck_body_is_json(const char *body, size_t length)
 {
+    static const char *const fixed[] = {"v", "log", "seq", "time", "kind", "prev", "hash"};
     struct reader reader = {.at = body, .end = body + length};
+    struct members members;
+    members.count = 0;
+    members.marks = 0;
+    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
+        (void)add_member(&members, fixed[i], strlen(fixed[i]));
     while (reader.at < reader.end)
-        if (!take(&reader, ',') || !take_string(&reader) || !take(&reader, ':') || !take_value(&reader, 0))
+        if (!take(&reader, ',') || !take_name(&reader, &members) || !take_value(&reader, 0))
             return false;
     return true;
 }

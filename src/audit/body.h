@@ -11,8 +11,8 @@
 /*
  * Is the body of a record, which is empty or begins with a comma, members of a JSON object, of what a writer of this format
  * writes: whole numbers, no blank between the tokens, no control character as it is (DEL and the C1 set among them) nor one
- * that changes the direction of text, no half of a surrogate pair, no NUL? The envelope and the closing are fixed text, and
- * JSON by that.
+ * that changes the direction of text, no half of a surrogate pair, no NUL, no name twice in an object? The envelope and the
+ * closing are fixed text, and JSON by that; their names are not used again.
  */
 bool ck_body_is_json(const char *body, size_t length);
 
