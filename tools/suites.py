@@ -171,7 +171,8 @@ def checks(_):
 
 def scripts(shell):
     """Every script of the project with this shell in its first line."""
-    found = run(["grep", "-rlIE", "--exclude-dir=.git", "--exclude-dir=build*", rf"^#!(/usr)?/bin/(env )?{shell}$", "."])
+    found = run(["grep", "-rlIE", "--exclude-dir=.git", "--exclude-dir=build*", "--exclude-dir=third_party",
+                 "--exclude-dir=lint", rf"^#!(/usr)?/bin/(env )?{shell}$", "."])
     return sorted(found.output.split())
 
 

@@ -20,6 +20,8 @@ const struct ck_option ck_main_options[] = {
     {.name = NULL},
 };
 
+/* One a line, so that a new one is a line of its own. */
+/* clang-format off */
 const struct ck_command *const ck_commands[] = {
     &ck_command_run,
     &ck_command_policy_check,
@@ -37,6 +39,7 @@ const struct ck_command *const ck_commands[] = {
     &ck_command_completion,
     NULL,
 };
+/* clang-format on */
 
 int ck_command_first(const struct ck_command *command)
 {
