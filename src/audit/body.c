@@ -149,7 +149,9 @@ static bool take_string(struct reader *reader)
 
 static bool add_member(struct members *members, const char *text, size_t length)
 {
-    uint64_t mark = UINT64_C(1) << (((unsigned char)text[0] + 3 * (unsigned char)text[length / 2] + 7 * length) & 63);
+    uint64_t mark =
+        UINT64_C(1) << (((size_t)(unsigned char)text[0] + 3 * (size_t)(unsigned char)text[length / 2] + 7 * length) &
+                        63);
     for (size_t i = 0; (members->marks & mark) != 0 && i < members->count; i++)
         if (members->names[i].length == length && memcmp(members->names[i].text, text, length) == 0)
             return false;
