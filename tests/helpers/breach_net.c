@@ -19,13 +19,14 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
-#define GATE_PORT 3128
-
 union address {
     struct sockaddr any;
     struct sockaddr_in four;
     struct sockaddr_in6 six;
 };
+
+static char gate_address[] = "127.0.0.1", gate_port[] = "3128";
+static char *gate[] = {gate_address, gate_port};
 
 static int number(const char *text)
 {
@@ -56,45 +57,52 @@ static const char *kind(char **arguments)
                : NULL;
 }
 
+/* What stands at an address and a port that were given, and a socket for it: -1 where there is none to be had. */
+static int socket_for(char **arguments, int type, union address *address, socklen_t *length)
+{
+    *length = read_address(arguments[0], arguments[1], address);
+    return socket(address->any.sa_family, type, 0);
+}
+
 static const char *reach(char **arguments)
 {
     union address address;
-    socklen_t length = read_address(arguments[0], arguments[1], &address);
-    int fd = socket(address.any.sa_family, SOCK_STREAM, 0);
+    socklen_t length;
+    int fd = socket_for(arguments, SOCK_STREAM, &address, &length);
     if (fd < 0) {
         return "socket";
     }
     return connect(fd, &address.any, length) < 0 ? "connect" : NULL;
 }
 
-static const char *fastopen(char **arguments)
+/* One piece of data to an address, by whatever it takes to send without connect. */
+static const char *send_to(char **arguments, int type, const void *data, size_t size, int flags)
 {
     union address address;
-    socklen_t length = read_address(arguments[0], arguments[1], &address);
-    int fd = socket(address.any.sa_family, SOCK_STREAM, 0);
+    socklen_t length;
+    int fd = socket_for(arguments, type, &address, &length);
     if (fd < 0) {
         return "socket";
     }
-    return sendto(fd, "word", 4, MSG_FASTOPEN | MSG_NOSIGNAL, &address.any, length) < 0 ? "sendto" : NULL;
+    return sendto(fd, data, size, flags, &address.any, length) < 0 ? "sendto" : NULL;
+}
+
+static const char *fastopen(char **arguments)
+{
+    return send_to(arguments, SOCK_STREAM, "word", 4, MSG_FASTOPEN | MSG_NOSIGNAL);
 }
 
 static const char *query(char **arguments)
 {
     static const unsigned char question[] = "\x12\x34\x01\0\0\x01\0\0\0\0\0\0\x06secret\x07"
                                             "example\x03org\0\0\x01\0\x01";
-    union address address;
-    socklen_t length = read_address(arguments[0], arguments[1], &address);
-    int fd = socket(address.any.sa_family, SOCK_DGRAM, 0);
-    if (fd < 0) {
-        return "socket";
-    }
-    return sendto(fd, question, sizeof question - 1, 0, &address.any, length) < 0 ? "sendto" : NULL;
+    return send_to(arguments, SOCK_DGRAM, question, sizeof question - 1, 0);
 }
 
 static const char *bind_to(char **arguments)
 {
     union address address;
-    socklen_t length = read_address("127.0.0.1", arguments[0], &address);
+    socklen_t length = read_address(gate_address, arguments[0], &address);
     int fd = socket(AF_INET, SOCK_STREAM, 0);
     if (fd < 0) {
         return "socket";
@@ -127,9 +135,7 @@ static const char *again(char **arguments)
 {
     union address address;
     const struct sockaddr nobody = {.sa_family = AF_UNSPEC};
-    char port[16];
-    (void)snprintf(port, sizeof port, "%d", GATE_PORT);
-    socklen_t length = read_address("127.0.0.1", port, &address);
+    socklen_t length = read_address(gate[0], gate[1], &address);
     int fd = socket(AF_INET, SOCK_STREAM, 0);
     if (fd < 0 || connect(fd, &address.any, length) < 0) {
         return "gate";
@@ -145,9 +151,7 @@ static const char *again(char **arguments)
 static const char *swarm(char **arguments)
 {
     union address address;
-    char port[16];
-    (void)snprintf(port, sizeof port, "%d", GATE_PORT);
-    socklen_t length = read_address("127.0.0.1", port, &address);
+    socklen_t length = read_address(gate[0], gate[1], &address);
     for (int i = 0; i < number(arguments[0]); i++) {
         int fd = socket(AF_INET, SOCK_STREAM, 0);
         if (fd < 0 || connect(fd, &address.any, length) < 0) {
@@ -162,8 +166,6 @@ static const char *swarm(char **arguments)
 
 static const char *look(char **arguments)
 {
-    static char address[] = "127.0.0.1", port[] = "3128";
-    static char *gate[] = {address, port};
     char line[512];
     ssize_t length = readlink("/proc/self/ns/net", line, sizeof line);
     (void)arguments;

@@ -93,6 +93,13 @@ static inline struct choke_request host_request(const char *const *argv, const c
     return (struct choke_request){.argv = argv, .root = root, .cwd = ".", .timeout_ms = 20000};
 }
 
+static inline enum choke_jail host_jail(const char *name)
+{
+    bool native = strcmp(name, "native") == 0, bwrap = strcmp(name, "bwrap") == 0;
+    CHECK_SAYING(native || bwrap || strcmp(name, "none") == 0, name);
+    return native ? CHOKE_JAIL_NATIVE : bwrap ? CHOKE_JAIL_BWRAP : CHOKE_JAIL_NONE;
+}
+
 static inline struct choke_result *host_run(struct choke_context *context, const struct choke_request *request)
 {
     struct choke_result *result = NULL;

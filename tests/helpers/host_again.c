@@ -9,9 +9,7 @@ int main(int argc, char **argv)
     CHECK(argc > 5);
     struct choke_context *context = host_context(argv[1]);
     struct choke_request request = host_request((const char *const *)(argv + 5), argv[2]);
-    request.jail = strcmp(argv[3], "native") == 0  ? CHOKE_JAIL_NATIVE
-                   : strcmp(argv[3], "bwrap") == 0 ? CHOKE_JAIL_BWRAP
-                                                   : CHOKE_JAIL_NONE;
+    request.jail = host_jail(argv[3]);
     long count = strtol(argv[4], NULL, 10);
     for (long i = 0; i < count; i++) {
         struct choke_result *result = host_run(context, &request);

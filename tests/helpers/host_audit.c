@@ -89,13 +89,20 @@ static void deleted(void)
     choke_context_free(context);
 }
 
+/* A context that has written a record, and whose log then got another name. */
+static struct choke_context *move_away(char *other, size_t size)
+{
+    struct choke_context *context = open_context(CHOKE_AUDIT_SYNC_BATCHED);
+    beside(other, size, ".away");
+    expect_run(context);
+    CHECK(rename(path, other) == 0);
+    return context;
+}
+
 static void moved(void)
 {
     char other[4096];
-    struct choke_context *context = open_context(CHOKE_AUDIT_SYNC_BATCHED);
-    beside(other, sizeof other, ".away");
-    expect_run(context);
-    CHECK(rename(path, other) == 0);
+    struct choke_context *context = move_away(other, sizeof other);
     expect_refusal(context, "deleted or moved away");
     CHECK(rename(other, path) == 0);
     expect_run(context);
@@ -105,10 +112,7 @@ static void moved(void)
 static void exchanged(void)
 {
     char other[4096];
-    struct choke_context *context = open_context(CHOKE_AUDIT_SYNC_BATCHED);
-    beside(other, sizeof other, ".away");
-    expect_run(context);
-    CHECK(rename(path, other) == 0);
+    struct choke_context *context = move_away(other, sizeof other);
     struct choke_context *second = open_context(CHOKE_AUDIT_SYNC_BATCHED);
     expect_run(second); /* begins a log of its own: it has seen none */
     expect_refusal(context, "exchanged for another log");

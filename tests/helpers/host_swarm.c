@@ -43,7 +43,7 @@ int main(int argc, char **argv)
     CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
     struct choke_context *context = host_context(argv[1]);
     struct choke_request request = host_request(swarm, argv[2]);
-    request.jail = strcmp(argv[3], "native") == 0 ? CHOKE_JAIL_NATIVE : CHOKE_JAIL_BWRAP;
+    request.jail = host_jail(argv[3]);
     request.egress = rules;
     request.on_output = note;
     struct choke_job *job = NULL;

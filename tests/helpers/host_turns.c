@@ -10,7 +10,7 @@ int main(int argc, char **argv)
     const char *const rules[] = {argv[5], NULL};
     struct choke_context *context = host_context(argv[1]);
     struct choke_request request = host_request((const char *const *)(argv + 6), argv[2]);
-    request.jail = strcmp(argv[3], "native") == 0 ? CHOKE_JAIL_NATIVE : CHOKE_JAIL_BWRAP;
+    request.jail = host_jail(argv[3]);
     long count = strtol(argv[4], NULL, 10);
     for (long i = 0; i < count; i++) {
         request.egress = i % 2 == 0 ? rules : NULL;

@@ -1,17 +1,14 @@
 """chokepoint audit show: one row a call, filters, follow; readable at 80 columns, whatever stands in the log."""
 import datetime
-import fcntl
 import json
 import os
-import pty
 import re
 import signal
-import struct
-import termios
 
 import pytest
 from audit import Log, usual
 from processes import wait_until
+from terminal import on_terminal
 
 ROW = re.compile(r"(\d\d:\d\d:\d\d)  +(\d+)([ ?]) (\S+) +(\S+) +(-|[\d.]+m?s)  (.*)")
 
@@ -154,20 +151,10 @@ def test_json_prints_the_records_as_they_stand(viewer):
 
 # ---- on a terminal ----
 
-def on_terminal(viewer, columns, *words):
+def shown(viewer, columns):
     """What the command writes to a terminal of this width."""
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 25, columns, 0, 0))
-    process = viewer.box.popen(viewer.words(*words), raw=True, stdout=theirs)
-    os.close(theirs)
-    said = b""
-    try:
-        while piece := os.read(ours, 65536):
-            said += piece
-    except OSError:  # the other side is closed
-        pass
-    os.close(ours)
-    assert process.wait(20) == 0
+    status, said = on_terminal(viewer.box, viewer.words(), columns)
+    assert status == 0
     return said.decode().replace("\r\n", "\n")
 
 
@@ -178,7 +165,7 @@ def test_no_row_is_wider_than_the_terminal(viewer, columns):
     log.call("git", "ä" * 200, probe="p" * 64)
     log.call("x")
     viewer.write(log)
-    lines = on_terminal(viewer, columns).splitlines()
+    lines = shown(viewer, columns).splitlines()
     assert max(map(len, lines)) == columns
     assert [line[-3:] for line in lines if len(line) == columns] == ["...", "..."]
 
@@ -190,7 +177,7 @@ def test_what_the_caller_gave_is_shown_rather_than_what_the_policy_puts_in(viewe
     log.call("git", "log", "--" + "x" * 100)
     viewer.write(log)
     for columns in (70, 82, 83, 84, 120):
-        lines = on_terminal(viewer, columns).splitlines()
+        lines = shown(viewer, columns).splitlines()
         assert max(map(len, lines)) <= columns
         first, second, third = (ROW.fullmatch(line)[7] for line in lines[-3:])
         assert re.fullmatch(r"git \.\.\. ((-c )?core\.option\d+=false )*log -1", first)
@@ -207,7 +194,7 @@ def test_nothing_in_the_log_moves_the_terminal(viewer):
     log.refused("\x1b[31mbash", outcome="\x1b[32mexited")
     log.torn(b"\x1b[0m", reason="\x1b[7m")
     viewer.write(log)
-    for said in (viewer.show().out.decode(), on_terminal(viewer, 80)):
+    for said in (viewer.show().out.decode(), shown(viewer, 80)):
         assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", said), repr(said)
         assert len(said.splitlines()) == 6
 

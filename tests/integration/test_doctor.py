@@ -3,7 +3,6 @@ import hashlib
 import json
 import os
 import pathlib
-import pty
 import re
 import resource
 import shutil
@@ -14,6 +13,7 @@ import pytest
 from feature import skip
 from processes import wait_until
 from readiness import Bench, check_doctor, layers_of
+from terminal import on_terminal
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -201,29 +201,12 @@ def test_a_policy_that_cannot_be_used_is_status_125(bench):
 
 # ---- output ----
 
-def read_terminal(box, words, **env):
-    master, slave = pty.openpty()
-    process = box.popen(words, raw=True, stdout=slave, env=box.environment(**env))
-    os.close(slave)
-    said = b""
-    while True:
-        try:
-            piece = os.read(master, 65536)
-        except OSError:  # the other end is gone
-            break
-        if not piece:
-            break
-        said += piece
-    os.close(master)
-    process.wait()
-    return said
-
-
 def test_colour_is_for_terminals_that_want_it(bench):
     bench.list("absentee")
     words = [bench.box.command, "doctor", "--policy", str(bench.box.policy)]
-    assert b"\033[33mmissing" in read_terminal(bench.box, words)
-    assert b"\033" not in read_terminal(bench.box, words, NO_COLOR="1")
+    assert b"\033[33mmissing" in on_terminal(bench.box, words)[1]
+    _, plain = on_terminal(bench.box, words, env=bench.box.environment(NO_COLOR="1"))
+    assert b"missing" in plain and b"\033" not in plain
     assert b"\033" not in bench.text("doctor").out
 
 

@@ -16,6 +16,19 @@ GET = f"GET http://{HOST}%s HTTP/1.1\r\nHost: {HOST}\r\n%s\r\n"
 WORD = b"a word from web.example.org"
 
 
+def answers(data):
+    """A host that says this to each request."""
+    def serve(peer):
+        read_until(peer, b"\r\n\r\n")
+        peer.sendall(data)
+        return True
+    return serve
+
+
+def plain_get(station):
+    return f"GET http://{station.target}/ HTTP/1.1\r\nHost: {station.target}\r\n\r\n".encode()
+
+
 # ---- plain HTTP ----
 
 def test_next_request_goes_to_the_same_host_or_to_another(gates):
@@ -81,11 +94,7 @@ def test_interim_answers_pass(gates, stations):
 
 
 def test_answer_before_the_end_of_the_request_passes(gates, stations):
-    def serve(peer):
-        read_until(peer, b"\r\n\r\n")
-        peer.sendall(b"HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno")
-        return True
-    station = stations(serve)
+    station = stations(answers(b"HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno"))
     gate = gates(HOST)
     with gate.connect(f"POST http://{station.target}/ HTTP/1.1\r\nHost: {station.target}\r\n"
                       "Content-Length: 1000000000\r\n\r\nx".encode()) as client:
@@ -98,14 +107,9 @@ def test_answer_before_the_end_of_the_request_passes(gates, stations):
     (b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n", b""),
 ])
 def test_answer_ends_where_it_says(gates, stations, answer, body):
-    def serve(peer):
-        read_until(peer, b"\r\n\r\n")
-        peer.sendall(answer)
-        return True
-    station = stations(serve)
+    station = stations(answers(answer))
     gate = gates(HOST)
-    request = f"GET http://{station.target}/ HTTP/1.1\r\nHost: {station.target}\r\n\r\n".encode()
-    said = gate.say(request * 2)
+    said = gate.say(plain_get(station) * 2)
     assert said.partition(b"\r\n\r\n")[2].startswith(body)
     assert b"surplus" not in said
     assert said.count(b"HTTP/1.") == (1 if b"HTTP/1.0" in answer else 2) and b"chokepoint" not in said
@@ -118,25 +122,17 @@ def test_answer_ends_where_it_says(gates, stations, answer, body):
     (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", b"502"),
 ])
 def test_host_that_does_not_speak_http_is_a_bad_gateway(gates, stations, answer, status):
-    def serve(peer):
-        read_until(peer, b"\r\n\r\n")
-        peer.sendall(answer)
-        return True
-    station = stations(serve)
+    station = stations(answers(answer))
     gate = gates(HOST)
-    said = gate.say(f"GET http://{station.target}/ HTTP/1.1\r\nHost: {station.target}\r\n\r\n".encode())
+    said = gate.say(plain_get(station))
     assert said.startswith(b"HTTP/1.1 " + status)
     assert gate.reasons("failed") == ["bad_answer"]
 
 
 def test_answer_that_is_cut_is_not_made_whole(gates, stations):
-    def serve(peer):
-        read_until(peer, b"\r\n\r\n")
-        peer.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc")
-        return True
-    station = stations(serve)
+    station = stations(answers(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc"))
     gate = gates(HOST)
-    said = gate.say(f"GET http://{station.target}/ HTTP/1.1\r\nHost: {station.target}\r\n\r\n".encode())
+    said = gate.say(plain_get(station))
     assert said.endswith(b"Content-Length: 10\r\n\r\nabc")
     assert gate.reasons("closed") == ["reset"]
 

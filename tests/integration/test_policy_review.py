@@ -3,11 +3,11 @@ import copy
 import json
 import os
 import pathlib
-import pty
 import re
 import subprocess
 
 import pytest
+from terminal import on_terminal
 
 PROJECT = pathlib.Path(__file__).parents[2]
 
@@ -312,15 +312,11 @@ def test_colour_is_for_terminals_only(desk):
     less, more = desk.put("less", without(policy(), TAKEN["option"])), desk.put("more", policy())
     assert b"\x1b" not in desk.call("diff", less, more).out
 
-    def on_a_terminal(**env):
-        ours, theirs = pty.openpty()
-        desk.call("diff", less, more, stdout=theirs, env=desk.box.environment(**env))
-        os.close(theirs)
-        said = os.read(ours, 65536)
-        os.close(ours)
-        return said
-    assert b"\x1b[31mwidens" in on_a_terminal()
-    assert b"\x1b" not in on_a_terminal(NO_COLOR="1")
+    def coloured(**env):
+        words = [desk.box.command, "policy", "diff", less, more]
+        return on_terminal(desk.box, words, env=desk.box.environment(**env))[1]
+    assert b"\x1b[31mwidens" in coloured()
+    assert b"\x1b" not in coloured(NO_COLOR="1")
 
 
 def test_diff_of_what_is_no_policy_is_125(desk):

@@ -10,7 +10,6 @@ import functools
 import http.server
 import os
 import pathlib
-import pty
 import re
 import shlex
 import shutil
@@ -20,6 +19,7 @@ import time
 import typing
 
 import yaml
+from terminal import on_terminal
 
 DEFAULT_POLICY = pathlib.Path(__file__).parents[2] / "policy/default.yaml"
 
@@ -151,17 +151,8 @@ class Repository:
 
     def on_terminal(self, *words):
         """The same with a terminal for its output."""
-        keeper, terminal = pty.openpty()
-        try:
-            process = self.box.popen(["git", *words], raw=True, cwd=self.path, stdout=terminal, stderr=terminal,
-                                     env=self.box.environment(**IDENTITY, TERM="dumb"), start_new_session=True)
-            os.close(terminal)
-            with contextlib.suppress(OSError):
-                while os.read(keeper, 65536):
-                    pass
-            process.wait(20)
-        finally:
-            os.close(keeper)
+        on_terminal(self.box, ["git", *words], cwd=self.path, stderr=subprocess.STDOUT, start_new_session=True,
+                    env=self.box.environment(**IDENTITY, TERM="dumb"))
 
     def config(self, key, value):
         self.git("config", key, value)

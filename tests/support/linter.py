@@ -1,8 +1,9 @@
 """A tree to lint, and the linter: how it is called, and what its JSON must look like whatever it found."""
 import json
-import pathlib
-import pty
 import os
+import pathlib
+
+from terminal import on_terminal
 
 SHELL = "import os\nos.system('ls')\n"  # what a rule is about, in two lines
 SHELL_RULE = "python-shell-call"
@@ -88,19 +89,5 @@ class Tree:
         return document["error"]["message"]
 
     def on_a_terminal(self, *words, **env) -> bytes:
-        master, slave = pty.openpty()
-        process = self.box.popen([self.box.command, "lint", *words], raw=True, cwd=self.top, stdout=slave,
-                                 env=self.box.environment(**env))
-        os.close(slave)
-        said = b""
-        while True:
-            try:
-                piece = os.read(master, 65536)
-            except OSError:  # the other end is gone
-                break
-            if not piece:
-                break
-            said += piece
-        os.close(master)
-        process.wait()
-        return said
+        return on_terminal(self.box, [self.box.command, "lint", *words], cwd=self.top,
+                           env=self.box.environment(**env))[1]
