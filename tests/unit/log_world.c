@@ -297,7 +297,7 @@ static void write_all(struct writer *writer)
 {
     for (int i = 0; i < writer->appends; i++) {
         struct choke_error error = {0};
-        char tag[16];
+        char tag[32];
         (void)snprintf(tag, sizeof tag, "%d.%d", writer->number, i);
         writer->history = 0;
         writer->results[i] = append(writer, tag, &error);
@@ -322,6 +322,18 @@ static void begin_writer(struct world *world, struct writer *writer)
     writer->log.sync = CHOKE_AUDIT_SYNC_NONE;
 }
 
+/* Apart from the loop over the writers: getcontext returns twice as far as a compiler knows. */
+static void give_stack(struct writer *writer)
+{
+    if (writer->stack == NULL)
+        writer->stack = malloc(WORLD_STACK);
+    assert(writer->stack != NULL);
+    (void)getcontext(&writer->context);
+    writer->context.uc_stack.ss_sp = writer->stack;
+    writer->context.uc_stack.ss_size = WORLD_STACK;
+    makecontext(&writer->context, live, 0);
+}
+
 void world_start(struct world *world, int writers, int appends, uint64_t max_bytes)
 {
     world->inode_count = 0;
@@ -335,15 +347,8 @@ void world_start(struct world *world, int writers, int appends, uint64_t max_byt
         char *stack = writer->stack;
         *writer = (struct writer){.number = i, .stack = stack, .appends = appends, .inode = -1};
         begin_writer(world, writer);
-        if (i == writers)
-            break;
-        if (writer->stack == NULL)
-            writer->stack = malloc(WORLD_STACK);
-        assert(writer->stack != NULL);
-        (void)getcontext(&writer->context);
-        writer->context.uc_stack.ss_sp = writer->stack;
-        writer->context.uc_stack.ss_size = WORLD_STACK;
-        makecontext(&writer->context, live, 0);
+        if (i < writers)
+            give_stack(writer);
     }
 }
 

@@ -163,7 +163,7 @@ static void take_all(struct reader *reader)
 
 static bool has_tag(const struct reader *reader, int writer, int append)
 {
-    char tag[16];
+    char tag[32];
     (void)snprintf(tag, sizeof tag, "%d.%d", writer, append);
     for (int i = 0; i < reader->tag_count; i++)
         if (strcmp(reader->tags[i], tag) == 0)
