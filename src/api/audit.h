@@ -69,7 +69,8 @@ void ck_audit_lost(struct choke_job *job, const struct choke_error *error);
 /* Starts the record and writes the body. 0 or -ENOMEM. */
 int ck_audit_write_call(struct choke_job *job, const struct choke_request *request, struct ck_plan *plan,
                         const char *kind);
-void ck_audit_write_end(struct choke_job *job);
+/* request: of a call that was refused, else NULL. */
+void ck_audit_write_end(struct choke_job *job, const struct choke_request *request);
 int ck_audit_write_outcome(struct choke_job *job);
 int ck_audit_write_egress(struct choke_job *job, const struct ck_gate_event *event);
 

@@ -371,7 +371,20 @@ int ck_audit_write_call(struct choke_job *job, const struct choke_request *reque
 
 /* ---- the end ---- */
 
-void ck_audit_write_end(struct choke_job *job)
+/*
+ * The words about what went wrong. Of a long path they quote the beginning, where a part of a credential may stand that is too
+ * short to be known as one: then the path takes their place, and is redacted.
+ */
+static const char *message_of(const struct choke_result *result, const struct choke_request *request)
+{
+    const char *const places[] = {request != NULL ? request->root : NULL, request != NULL ? request->cwd : NULL};
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
+        if (places[i] != NULL && ck_secret_kind(places[i]) != NULL)
+            return places[i];
+    return result->error.message;
+}
+
+void ck_audit_write_end(struct choke_job *job, const struct choke_request *request)
 {
     struct ck_json *json = &job->context->audit.record.body;
     const struct choke_result *result = job->result;
@@ -382,7 +395,7 @@ void ck_audit_write_end(struct choke_job *job)
     }
     ck_json_open(json, "error", '{');
     ck_json_word(json, "code", choke_outcome_name(result->error.outcome));
-    write_bounded(json, "message", result->error.message);
+    write_bounded(json, "message", message_of(result, request));
     ck_json_close(json, '}');
 }
 
@@ -423,6 +436,6 @@ int ck_audit_write_outcome(struct choke_job *job)
         ck_json_number(json, "changes", result->change_count);
     else
         ck_json_word(json, "changes", NULL);
-    ck_audit_write_end(job);
+    ck_audit_write_end(job, NULL);
     return 0;
 }

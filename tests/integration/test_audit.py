@@ -81,6 +81,14 @@ def test_refusal_is_recorded_with_its_rule(box, argv, shape, outcome, rule):
     assert not answer["unrecorded"] and answer.status == EXPECTED_STATUS.get(outcome, 125)
 
 
+@pytest.mark.parametrize("pad", [80, 90, 100])
+def test_no_part_of_a_credential_in_a_long_path_is_recorded(user_box, pad):
+    """A message quotes the beginning of a path, and half of a token does not look like one."""
+    answer = user_box.run("true", cwd="d/" * pad + "ghp_" + "aB3dE6" * 6)
+    assert answer.outcome == "cwd"
+    assert b"aB3" not in user_box.log.read_bytes()
+
+
 @pytest.mark.parametrize("argv,timeout,outcome", [
     (["sh", "-c", "kill -9 $$"], 10, "signaled"), (["sleep", "20"], 0.1, "timeout")])
 def test_other_ends_are_recorded(box, argv, timeout, outcome):
