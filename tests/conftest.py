@@ -223,8 +223,9 @@ def town_box(request, stage, town):
 
 
 @pytest.fixture(params=JAILS)
-def way(request, town_box):
-    """Every jail, for each kind of caller, with egress."""
+def way(request, town, town_box):
+    """Every jail, for each kind of caller, with egress. Nothing has been asked of the town since its last test."""
+    town.take()
     return Way(town_box, request.param)
 
 
