@@ -297,7 +297,5 @@ int ck_c_bind(struct ck_source *source)
     while (ck_walk_next(scopes, &cursor))
         visit(scopes, ts_tree_cursor_current_node(&cursor));
     ts_tree_cursor_delete(&cursor);
-    ck_scopes_settle(scopes);
-    source->scopes = scopes;
-    return scopes->failed ? -ENOMEM : 0;
+    return ck_scopes_settle(scopes);
 }

@@ -420,7 +420,5 @@ int ck_js_bind(struct ck_source *source)
         if (ts_node_is_named(ts_tree_cursor_current_node(&cursor)))
             visit(&binder, ts_tree_cursor_current_node(&cursor));
     ts_tree_cursor_delete(&cursor);
-    ck_scopes_settle(scopes);
-    source->scopes = scopes;
-    return scopes->failed ? -ENOMEM : 0;
+    return ck_scopes_settle(scopes);
 }

@@ -6,6 +6,7 @@
  */
 #include "lint/scope.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -211,7 +212,7 @@ static int compare_facts(const void *left, const void *right)
     return order != 0 || a->text == NULL || b->text == NULL ? order : strcmp(a->text, b->text);
 }
 
-void ck_scopes_settle(struct ck_scopes *scopes)
+int ck_scopes_settle(struct ck_scopes *scopes)
 {
     if (scopes->facts_count > 0)
         qsort(scopes->facts, scopes->facts_count, sizeof *scopes->facts, compare_facts);
@@ -220,6 +221,8 @@ void ck_scopes_settle(struct ck_scopes *scopes)
         ck_scopes_bind(scopes, slot != NULL ? slot->scope : 0, one->word, one->value, one->path);
     }
     scopes->assignments = NULL;
+    scopes->source->scopes = scopes;
+    return scopes->failed ? -ENOMEM : 0;
 }
 
 struct ck_slot *ck_scopes_find(const struct ck_scopes *scopes, uint32_t scope, struct ck_word word)

@@ -4,7 +4,7 @@
  *   1. ck_scopes_new, with the types of nodes that the resolver tells apart.
  *   2. While the tree is walked from the top (ck_walk_next): ck_scopes_enter where one begins; ck_scopes_bind for what a
  *      scope declares; ck_scopes_assign for what is given to a name whose scope may be declared below.
- *   3. ck_scopes_settle: the assignments find their scopes.
+ *   3. ck_scopes_settle: the assignments find their scopes, and the source has them.
  *   4. ck_scopes_find, then ck_slot_begin and ck_slot_end around the evaluation of what a name was given.
  *
  * A hostile file must not make this slow: a scope within CK_SCOPES_NESTED others is none, what a name may be is
@@ -102,7 +102,9 @@ bool ck_word_is(struct ck_word word, const char *text);
 void ck_scopes_bind(struct ck_scopes *scopes, uint32_t scope, struct ck_word word, TSNode value, const char *path);
 
 void ck_scopes_assign(struct ck_scopes *scopes, struct ck_word word, TSNode value, const char *path);
-void ck_scopes_settle(struct ck_scopes *scopes);
+
+/* At the end of the walk. -ENOMEM: memory ran out at any time since the beginning. */
+int ck_scopes_settle(struct ck_scopes *scopes);
 
 /* In that scope, else in those around it; NULL: nobody binds it. */
 struct ck_slot *ck_scopes_find(const struct ck_scopes *scopes, uint32_t scope, struct ck_word word);
