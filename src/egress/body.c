@@ -10,7 +10,7 @@
 #define TAIL_MAX_BYTES 16384
 #define SIZE_MAX_DIGITS 15
 
-enum { SIZE = 0, EXTENSION, SIZE_LF, DATA, DATA_CR, DATA_LF, TRAILER_START, TRAILER, TRAILER_LF, END_LF };
+enum { SIZE = 0, BLANK, EXTENSION, SIZE_LF, DATA, DATA_CR, DATA_LF, TRAILER_START, TRAILER, TRAILER_LF, END_LF };
 
 static int hex_digit(char c)
 {
@@ -28,6 +28,14 @@ static bool is_text(char c)
     return (unsigned char)c >= 0x20 ? c != 0x7f : c == '\t';
 }
 
+/* Behind a size; not another number, which somebody else might take for it. */
+static bool step_blank(struct ck_chunked *chunked, char c)
+{
+    bool blank = c == ' ' || c == '\t';
+    chunked->state = c == '\r' ? SIZE_LF : blank ? BLANK : EXTENSION;
+    return c == '\r' || c == ';' || (blank && ++chunked->line_bytes <= LINE_MAX_BYTES);
+}
+
 static bool step_size(struct ck_chunked *chunked, char c)
 {
     int digit = hex_digit(c);
@@ -37,8 +45,7 @@ static bool step_size(struct ck_chunked *chunked, char c)
     }
     if (chunked->digits == 0)
         return false;
-    chunked->state = c == '\r' ? SIZE_LF : EXTENSION;
-    return c == '\r' || c == ';' || c == ' ' || c == '\t';
+    return step_blank(chunked, c);
 }
 
 static bool step_extension(struct ck_chunked *chunked, char c)
@@ -73,6 +80,8 @@ static bool step(struct ck_chunked *chunked, char c)
     switch (chunked->state) {
     case SIZE:
         return step_size(chunked, c);
+    case BLANK:
+        return step_blank(chunked, c);
     case EXTENSION:
         return step_extension(chunked, c);
     case SIZE_LF:

@@ -22,6 +22,7 @@
 #define LINGER_MS 2000
 #define LINGER_BYTES (1024 * 1024)
 #define SUBJECT_SIZE 128
+#define STEPS 16 /* in one turn */
 
 /* ---- telling ----------------------------------------------------------------------------- */
 
@@ -400,8 +401,13 @@ void ck_connection_run(struct ck_connection *connection)
         [CK_STATE_HELLO] = ck_tunnel_hello,     [CK_STATE_TUNNEL] = ck_tunnel_relay,
         [CK_STATE_EXCHANGE] = ck_exchange_step, [CK_STATE_LINGER] = step_linger,
     };
-    while (!connection->ended && steps[connection->state](connection))
-        ;
+    for (int step = 0; !connection->ended && steps[connection->state](connection); step++) {
+        if (connection->ended || step < STEPS)
+            continue;
+        /* A client whose next requests are here already, and a host that has answered them before it heard them. */
+        ck_watch_for(connection->gate->proxy, &connection->client, EPOLLIN | EPOLLOUT);
+        return;
+    }
     connection->ready = 0;
 }
 

@@ -35,6 +35,7 @@ TRICKS = {
     "a length that overflows": POST + "Content-Length: 18446744073709551617\r\n\r\nh",
     "a chunk whose size overflows": POST + "Transfer-Encoding: chunked\r\n\r\n10000000000000005\r\nhello\r\n0\r\n\r\n",
     "a chunk that ends in LF": POST + "Transfer-Encoding: chunked\r\n\r\n5\nhello\r\n0\r\n\r\n",
+    "a chunk with two sizes": POST + "Transfer-Encoding: chunked\r\n\r\n5 0\r\nhello\r\n0\r\n\r\n",
     "a chunk that is too long": POST + "Transfer-Encoding: chunked\r\n\r\n4\r\nhello\r\n0\r\n\r\n",
     "chunks in HTTP/1.0": POST.replace("HTTP/1.1", "HTTP/1.0") + "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
     "two hosts": GET + f"Host: {HOST}\r\n\r\n",

@@ -263,8 +263,8 @@ static void the_callers_signals_are_as_they_were(void **state)
     ck_proxy_done(&proxy);
 }
 
-/* A client of a new gate that has asked the host for something, and the host's side of it. */
-static void begin_exchange(struct ck_proxy *proxy, struct noted *noted, const char *fields, int ret_ends[2])
+/* A client of a new gate that has asked the host for something, and the host's side of it. Returns the host's port. */
+static uint16_t begin_exchange(struct ck_proxy *proxy, struct noted *noted, const char *fields, int ret_ends[2])
 {
     uint16_t host_port = 0, port = 0;
     char request[256], heard[256];
@@ -279,6 +279,7 @@ static void begin_exchange(struct ck_proxy *proxy, struct noted *noted, const ch
     assert_true(ret_ends[1] >= 0);
     serve_until(proxy, ret_ends[1]);
     assert_true(recv(ret_ends[1], heard, sizeof heard, 0) > 0);
+    return host_port;
 }
 
 static void a_host_that_says_continue_without_end_lets_others_have_their_turn(void **state)
@@ -296,7 +297,7 @@ static void a_host_that_says_continue_without_end_lets_others_have_their_turn(vo
     for (int i = 0; i < HEADS; i++)
         memcpy(all + (size_t)i * size, interim, size);
     ck_proxy_init(&proxy);
-    begin_exchange(&proxy, &noted, "Content-Length: 0\r\n", ends);
+    (void)begin_exchange(&proxy, &noted, "Content-Length: 0\r\n", ends);
     say(ends[1], all);
     assert_int_equal(poll(&(struct pollfd){.fd = ck_proxy_fd(&proxy), .events = POLLIN}, 1, PATIENCE_MS), 1);
     assert_int_equal(ck_proxy_dispatch(&proxy), 0);
@@ -309,6 +310,37 @@ static void a_host_that_says_continue_without_end_lets_others_have_their_turn(vo
         total += (size_t)n;
     }
     free(all);
+    ck_proxy_done(&proxy);
+    ck_fd_close(&ends[0]);
+    ck_fd_close(&ends[1]);
+}
+
+/* Each answer is as long as what is read at once, so that nothing is left over behind it. */
+static void a_host_that_answers_before_it_is_asked_lets_others_have_their_turn(void **state)
+{
+    (void)state;
+    enum { ANSWERS = 50, SIZE = 4096 };
+    static const char head[] = "HTTP/1.1 200 OK\r\nContent-Length: 4055\r\n\r\n";
+    struct noted noted = {0};
+    struct ck_proxy proxy;
+    struct ck_gate_totals totals = {0};
+    int ends[2];
+    char request[128], answer[SIZE];
+    memset(answer, 'x', sizeof answer);
+    memcpy(answer, head, strlen(head));
+    assert_int_equal(strlen(head) + 4055, SIZE);
+    ck_proxy_init(&proxy);
+    uint16_t port = begin_exchange(&proxy, &noted, "Content-Length: 0\r\n", ends);
+    (void)snprintf(request, sizeof request, "GET http://127.0.0.1:%u/ HTTP/1.1\r\nHost: 127.0.0.1:%u\r\n\r\n", port,
+                   port);
+    for (int i = 1; i < ANSWERS; i++)
+        say(ends[0], request);
+    assert_int_equal(setsockopt(ends[1], SOL_SOCKET, SO_SNDBUF, &(int){2 * ANSWERS * SIZE}, sizeof(int)), 0);
+    for (int i = 0; i < ANSWERS; i++)
+        assert_int_equal(send(ends[1], answer, SIZE, MSG_DONTWAIT), SIZE);
+    assert_int_equal(ck_proxy_dispatch(&proxy), 0);
+    ck_gate_totals(proxy.gates, &totals);
+    assert_in_range(totals.down_bytes, SIZE, (ANSWERS - 5) * SIZE);
     ck_proxy_done(&proxy);
     ck_fd_close(&ends[0]);
     ck_fd_close(&ends[1]);
@@ -341,7 +373,7 @@ static void a_body_without_end_lets_others_have_their_turn(void **state)
     uint64_t before = 0, most = 0;
     int ends[2];
     ck_proxy_init(&proxy);
-    begin_exchange(&proxy, &noted, "Transfer-Encoding: chunked\r\n", ends);
+    (void)begin_exchange(&proxy, &noted, "Transfer-Encoding: chunked\r\n", ends);
     pid_t peers[2] = {start_peer(ends[0], true), start_peer(ends[1], false)};
     for (int i = 0; i < 100; i++) {
         assert_int_equal(poll(&(struct pollfd){.fd = ck_proxy_fd(&proxy), .events = POLLIN}, 1, PATIENCE_MS), 1);
@@ -370,6 +402,7 @@ int main(void)
         cmocka_unit_test(a_name_that_is_not_printable_is_told_escaped),
         cmocka_unit_test(the_callers_signals_are_as_they_were),
         cmocka_unit_test(a_host_that_says_continue_without_end_lets_others_have_their_turn),
+        cmocka_unit_test(a_host_that_answers_before_it_is_asked_lets_others_have_their_turn),
         cmocka_unit_test(a_body_without_end_lets_others_have_their_turn),
     };
     return cmocka_run_group_tests_name("proxy", tests, NULL, NULL);
