@@ -8,7 +8,7 @@
  *
  * Followed beyond names and attributes: __import__, importlib.import_module, getattr, sys.modules, __dict__, vars,
  * globals, functools.partial, operator.attrgetter, conditional expressions. A module's __builtins__ is the module of
- * builtins.
+ * builtins, and what a module has imported is its attribute: shutil.os is os.
  */
 #include "lint/python.h"
 #include "lint/python_value.h"
@@ -240,12 +240,27 @@ static void add_member(struct ck_source *source, const char *of, const char *mem
         ck_names_add(names, ck_py_canonical(joined));
 }
 
+/* Modules that nearly every other imports, and has for an attribute. Of subprocess there are several. */
+static bool is_common_module(const char *name)
+{
+    static const char *const common[] = {"builtins", "os", "posix", "sys"};
+    for (size_t i = 0; i < sizeof common / sizeof common[0]; i++)
+        if (strcmp(name, common[i]) == 0)
+            return true;
+    return false;
+}
+
 static void add_members(struct ck_source *source, const struct ck_names *of, const char *member, struct ck_names *names)
 {
     if (member == NULL)
         return;
-    for (uint32_t i = 0; i < of->count; i++)
+    for (uint32_t i = 0; i < of->count; i++) {
+        if (strcmp(member, "__call__") == 0)
+            ck_names_add(names, of->items[i]);
         add_member(source, of->items[i], member, names);
+        if (is_common_module(member) && of->items[i][0] != '?' && of->items[i][0] != '.')
+            ck_names_add(names, member);
+    }
     if (of->count == 0 || of->open)
         add_member(source, "?", member, names);
     names->open = names->open || of->open;
@@ -279,7 +294,7 @@ static void names_of_item(struct ck_source *source, const char *mapping, const s
         ck_names_add(names, ck_py_canonical(text));
     else if (strcmp(mapping, "globals()") == 0)
         names_of_global(source, key, depth, names);
-    else if (strcmp(mapping, "builtins") == 0)
+    else if (strcmp(mapping, "builtins") == 0 || strcmp(mapping, "__dict__") == 0) /* of builtins: no prefix */
         ck_names_add(names, text);
     else if (ends_with(mapping, ".__dict__"))
         add_member(source, ck_arena_memdup(source->arena, mapping, strlen(mapping) - strlen(".__dict__")), text, names);
@@ -352,14 +367,19 @@ static void result_of_import_module(struct ck_source *source, const struct call 
         ck_names_add(names, ck_py_canonical(path));
 }
 
+/* The default counts as well, and where both are known nothing else is possible. */
 static void result_of_getattr(struct ck_source *source, const struct call *call, struct ck_names *names)
 {
     const char *member;
+    TSNode node;
     struct ck_names of = {.count = 0};
     if (!text_argument(source, call, NULL, 1, &member))
         return;
+    names->open = false;
     argument_names(source, call, 0, &of);
     add_members(source, &of, member, names);
+    if (ck_py_argument(source, call->arguments, NULL, 2, &node) != CK_ARGUMENT_ABSENT)
+        argument_names(source, call, 2, names);
 }
 
 static void result_of_vars(struct ck_source *source, const struct call *call, struct ck_names *names)
@@ -379,13 +399,6 @@ static void result_of_globals(struct ck_source *source, const struct call *call,
 static void result_of_wrapper(struct ck_source *source, const struct call *call, struct ck_names *names)
 {
     argument_names(source, call, 0, names);
-}
-
-static void result_of_modules_get(struct ck_source *source, const struct call *call, struct ck_names *names)
-{
-    const char *path;
-    if (text_argument(source, call, NULL, 0, &path))
-        ck_names_add(names, ck_py_canonical(path));
 }
 
 static void result_of_attrgetter(struct ck_source *source, const struct call *call, struct ck_names *names)
@@ -410,14 +423,30 @@ static const struct {
     {"locals", result_of_globals},
     {"functools.partial", result_of_wrapper},
     {"functools.partialmethod", result_of_wrapper},
+    {"importlib.reload", result_of_wrapper},
     {"staticmethod", result_of_wrapper},
-    {"sys.modules.get", result_of_modules_get},
-    {"sys.modules.__getitem__", result_of_modules_get},
     {"operator.attrgetter", result_of_attrgetter},
 };
 
+/* d.get("x"), and what else gives an item of a mapping; callee is d and then the method. */
+static void result_of_item(struct ck_source *source, const char *callee, const struct call *call,
+                           struct ck_names *names)
+{
+    static const char *const methods[] = {".get", ".__getitem__", ".pop", ".setdefault"};
+    struct ck_constant key = {.kind = CK_CONSTANT_TEXT};
+    for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++) {
+        if (!ends_with(callee, methods[i]) || !text_argument(source, call, NULL, 0, &key.text))
+            continue;
+        const char *mapping = ck_arena_memdup(source->arena, callee, strlen(callee) - strlen(methods[i]));
+        key.length = (uint32_t)strlen(key.text);
+        if (mapping != NULL)
+            names_of_item(source, mapping, &key, call->depth, names);
+    }
+}
+
 static void result_of(struct ck_source *source, const char *callee, const struct call *call, struct ck_names *names)
 {
+    result_of_item(source, callee, call, names);
     for (size_t i = 0; i < sizeof results / sizeof results[0]; i++)
         if (strcmp(results[i].name, callee) == 0)
             results[i].result(source, call, names);
@@ -438,12 +467,13 @@ static void names_of_call(struct ck_source *source, TSNode node, unsigned depth,
     TSNode function = field(node, ck_py_fields()->function_);
     struct call call = {.arguments = field(node, ck_py_fields()->arguments_), .depth = depth + 1};
     struct ck_names callee = {.count = 0};
-    names->open = true; /* cleared by nobody: what a call gives is never known for sure */
-    if (ts_node_is_null(function) || ts_node_is_null(call.arguments))
-        return;
-    names_of(source, function, depth + 1, &callee);
+    struct ck_names found = {.open = true}; /* what a call gives is not known for sure, but for a getattr */
+    if (!ts_node_is_null(function) && !ts_node_is_null(call.arguments))
+        names_of(source, function, depth + 1, &callee);
     for (uint32_t i = 0; i < callee.count; i++)
-        result_of(source, callee.items[i], &call, names);
+        result_of(source, callee.items[i], &call, &found);
+    found.open = found.open || callee.open || callee.count > 1;
+    merge(names, &found);
 }
 
 /* ---- expressions ------------------------------------------------------------------------- */

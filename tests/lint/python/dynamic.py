@@ -251,3 +251,51 @@ from . import *
 from os import *
 
 system("ls")  #> python-shell-call
+
+#: an item of the builtins is found
+__builtins__["exec"]("x")  #> python-exec
+
+#: an item of the dictionary of the builtins is found
+__builtins__.__dict__["eval"]("x")  #> python-eval
+
+#: what a dictionary of a module is asked for is found
+import os
+
+vars(os).get("system")("ls")  #> python-shell-call
+os.__dict__.__getitem__("execv")("/bin/ls", [])  #> python-os-process
+sys.modules.pop("os").popen("ls")  #> python-shell-call
+
+#: the os that another module has imported is found
+import shutil
+import tempfile as t
+
+shutil.os.system("ls")  #> python-shell-call
+t._os.path.join("a", "b")
+shutil.sys.modules["os"].fork()  #> python-os-process
+
+#: the os of an object is not the module's
+class Host:
+    def boot(self):
+        self.os.system("ls")
+
+
+from . import near
+
+near.os.system("ls")
+
+#: a function by its own call is found
+import os
+
+os.system.__call__("ls")  #> python-shell-call
+
+#: a module that is loaded again is found
+import importlib
+import os
+
+importlib.reload(os).system("ls")  #> python-shell-call
+
+#: the default of getattr is found where it is called
+import os
+
+run = getattr(mine, "run", os.system)  #> python-shell-call
+run("ls")  #> python-shell-call

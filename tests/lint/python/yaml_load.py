@@ -152,3 +152,17 @@ import tomllib
 json.load(stream)
 tomllib.load(stream)
 json.loads(text)
+
+#: yaml.load with the faster of two safe loaders is clean
+import yaml
+
+Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+yaml.load("a: 1", Loader=Loader)
+
+#: yaml.load with a safe loader or an unsafe one is found
+import yaml
+
+yaml.load("a: 1", Loader=getattr(yaml, "CSafeLoader", yaml.Loader))  #> python-yaml-load
+yaml.load("a: 1", Loader=getattr(yaml, "SafeLoader", other))  #> python-yaml-load
+yaml.load("a: 1", Loader=getattr(yaml, name, yaml.SafeLoader))  #> python-yaml-load
+yaml.load("a: 1", Loader=other if late else getattr(yaml, "SafeLoader"))  #> python-yaml-load
