@@ -152,9 +152,11 @@ static bool segment_matches(const char *pattern, const char *pattern_last, const
     return pattern == pattern_last;
 }
 
-static bool is_double_star(const char *pattern)
+/* Behind a segment of two stars, which three are as well; NULL where it is another. */
+static const char *behind_double_star(const char *pattern)
 {
-    return pattern[0] == '*' && pattern[1] == '*' && (pattern[2] == '/' || pattern[2] == '\0');
+    size_t stars = strspn(pattern, "*");
+    return stars >= 2 && (pattern[stars] == '/' || pattern[stars] == '\0') ? pattern + stars : NULL;
 }
 
 /* Behind the slash, or NULL at the end. */
@@ -180,8 +182,9 @@ static bool path_matches(const char *pattern, const char *path)
     const char *behind_star = NULL;
     const char *resume = NULL;
     while (pattern != NULL || path != NULL) {
-        if (pattern != NULL && is_double_star(pattern)) {
-            pattern = next_segment(pattern + 2);
+        const char *behind = pattern != NULL ? behind_double_star(pattern) : NULL;
+        if (behind != NULL) {
+            pattern = next_segment(behind);
             if (pattern == NULL)
                 return path != NULL; /* what is inside, not the directory itself */
             behind_star = pattern;
@@ -195,6 +198,16 @@ static bool path_matches(const char *pattern, const char *path)
         }
     }
     return true;
+}
+
+/*
+ * Git compares what stands before the first special letter by itself, and takes the rest for a pattern of its own, which
+ * its manual does not say: a pattern of "a**", a slash and "b" matches "ab" too.
+ */
+static bool tied_matches(const char *pattern, const char *path)
+{
+    size_t plain = strcspn(pattern, "*?[\\");
+    return strncmp(pattern, path, plain) == 0 && path_matches(pattern + plain, path + plain);
 }
 
 /* ---- a file of patterns ------------------------------------------------------------------ */
@@ -284,7 +297,7 @@ static bool pattern_matches(const struct ck_ignore_pattern *pattern, const char 
     if (pattern->directories_only && !is_directory)
         return false;
     if (pattern->tied)
-        return path_matches(pattern->text, path);
+        return tied_matches(pattern->text, path);
     const char *slash = strrchr(path, '/');
     const char *name = slash != NULL ? slash + 1 : path;
     return segment_matches(pattern->text, pattern->text + strlen(pattern->text), name, name + strlen(name));
