@@ -132,7 +132,7 @@ static const struct refusal {
     {"CONNECT fe80::1%25eth0:443 HTTP/1.1\r\n\r\n", "no port"},
     {"CONNECT [fe80::1%25eth0]:443 HTTP/1.1\r\n\r\n", "zone"},
     {"CONNECT 0x7f.1:443 HTTP/1.1\r\n\r\n", "looks like an address"},
-    {"GET http://u:p@a.org/ HTTP/1.1\r\nHost: a.org\r\n\r\n", "no port"},
+    {"GET http://u:p@a.org/ HTTP/1.1\r\nHost: a.org\r\n\r\n", "user"},
     {"GET http://u@a.org/ HTTP/1.1\r\nHost: a.org\r\n\r\n", "user"},
     {"GET http://a.org\\@b.org/ HTTP/1.1\r\nHost: b.org\r\n\r\n", "user"},
     {"GET http:///x HTTP/1.1\r\nHost: a.org\r\n\r\n", "is empty"},
