@@ -35,6 +35,7 @@ TWIN, GATE = "127.0.0.77", 3128  # a stranger at the port that the proxy has ins
 WORD = b"a word from "
 BACKEND = "/usr/lib/git-core/git-http-backend"
 BUNDLE = "ca-certificates.crt"
+TRUNCATED = "ask again by TCP"  # in place of an address
 
 
 # ---- the other side: what a test has ----
@@ -232,6 +233,8 @@ class Resolver(socketserver.BaseRequestHandler):
             # The first of several is given once, and the last for ever.
             address = known.pop(0) if known and len(known) > 1 and kind == 1 else known[0] if known else None
         flags = 0x8180 if known else 0x8183
+        if address == TRUNCATED:
+            address, flags = None, 0x8380
         found = [b"\xc0\x0c" + struct.pack("!HHIH", 1, 1, 0, 4) + socket.inet_aton(address)] if address and kind == 1 else []
         sock.sendto(data[:2] + struct.pack("!HHHHH", flags, 1, len(found), 0, 0) + question + b"".join(found),
                     self.client_address)

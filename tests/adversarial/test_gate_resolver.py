@@ -1,0 +1,55 @@
+"""Attacker: whoever answers for a listed name. Means: "too long, ask again by TCP", and then a connection that ends and is reset at
+once. A write to such a socket raises SIGPIPE, and the library that looks names up does not say that it wants none.
+
+Expected: the name cannot be looked up, and the program that the proxy is in goes on.
+"""
+import contextlib
+import socket
+import struct
+import threading
+
+import pytest
+
+from gates import HOST, PATIENCE, in_town, read_all
+from town import TRUNCATED
+
+COUNT = 200
+GET = f"GET http://{HOST}/ HTTP/1.1\r\nHost: {HOST}\r\n\r\n".encode()
+
+
+@pytest.fixture
+def rude_resolver(town):
+    """By TCP, at the port of the one that the town has for datagrams."""
+    listener = in_town(town, lambda: socket.create_server(("127.0.0.1", 53), backlog=COUNT))
+    heard = []
+
+    def serve():
+        while True:
+            try:
+                peer, _ = listener.accept()
+            except OSError:
+                return
+            with peer, contextlib.suppress(OSError):
+                heard.append(peer)
+                peer.shutdown(socket.SHUT_WR)
+                peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    thread = threading.Thread(target=serve)
+    thread.start()
+    yield heard
+    listener.shutdown(socket.SHUT_RDWR)
+    listener.close()
+    thread.join(PATIENCE)
+
+
+def test_resolver_that_resets_does_not_end_the_program(gates, town, rude_resolver):
+    town.ask({"long.example.org": [TRUNCATED]})
+    gate = gates(HOST, "long.example.org", dial_ms=1000)
+    for _ in range(2):
+        clients = [gate.connect(b"CONNECT long.example.org:443 HTTP/1.1\r\n\r\n") for _ in range(COUNT)]
+        for client in clients:
+            with client, contextlib.suppress(ConnectionError):
+                read_all(client)
+    assert rude_resolver
+    assert gate.process.poll() is None
+    assert gate.say(GET).startswith(b"HTTP/1.1 200 ")
+    assert set(gate.reasons("failed")) <= {"lookup", "timeout"}
