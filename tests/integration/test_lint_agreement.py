@@ -16,6 +16,7 @@ OTHERWISE = {
     "the word shell in another keyword is clean": "B604 is about shell=flag too, of a function that may be anything",
     "a safe loader at its position is clean": "B506 looks for a keyword",
     "a safe loader in a literal that is spread is clean": "B506 looks for a keyword",
+    "yaml.load with the faster of two safe loaders is clean": "B506 looks for the name SafeLoader",
     "either safe loader is clean": "B506 looks for the name SafeLoader",
     "the loader that makes only strings is clean": "B506 knows two safe loaders; this one makes strings, lists and mappings",
     "shell true on a line of its own is found where the call begins": "the same call: Bandit names the line of the keyword",
