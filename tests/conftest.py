@@ -16,13 +16,14 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent / "support"))
 
+import processes  # noqa: E402
 import registry  # noqa: E402
 from door import VICTIMS, Actor, Box  # noqa: E402
 from egress import Way  # noqa: E402
 from feature import sanitized, skip  # noqa: E402
 from gates import Gate, Station  # noqa: E402
 from jails import JAILS, Cell, EgressCell  # noqa: E402
-from processes import children_of_self, describe, descendants, reap, wait_until  # noqa: E402
+from processes import children_of_self, describe, reap, wait_until  # noqa: E402
 from town import Town  # noqa: E402
 
 PR_SET_CHILD_SUBREAPER = 36
@@ -253,17 +254,17 @@ def marker():
 @pytest.fixture(autouse=True)
 def nothing_is_left():
     """R19, after every test: no tool, no warden, no keeper."""
-    before = set(descendants(os.getpid()))
+    processes.begin()
     yield
 
     def gone():
         reap(children_of_self())
-        return not set(descendants(os.getpid())) - before
+        return not processes.of_this_test()
 
     try:
         wait_until(gone, 2, "nothing is left running")
     except AssertionError:
-        left = set(descendants(os.getpid())) - before
+        left = processes.of_this_test()
         said = describe(left)
         for pid in left:  # they are ours, and must not spoil the next test
             with contextlib.suppress(ProcessLookupError):

@@ -3,7 +3,6 @@ moment of its life, while the tool ignores SIGTERM and has a child in a session 
 
 Expected: nothing is left: no tool, no warden, no keeper, no cgroup directory.
 """
-import os
 import random
 import signal
 import time
@@ -11,12 +10,12 @@ import time
 import pytest
 
 from feature import scaled
-from processes import children_of_self, command_line, describe, descendants, marked, reap, stale_cgroups, wait_until
+from processes import children_of_self, command_line, describe, marked, of_this_test, reap, stale_cgroups, wait_until
 
 
 def everything_gone(process):
     reap(pid for pid in children_of_self() if pid != process.pid)
-    return not [pid for pid in descendants(os.getpid()) if pid != process.pid]
+    return not [pid for pid in of_this_test() if pid != process.pid]
 
 
 def kill_and_look(box, process, when):
@@ -25,7 +24,7 @@ def kill_and_look(box, process, when):
     try:
         wait_until(lambda: everything_gone(process), 2)
     except AssertionError:
-        pytest.fail(f"killed {when}; left running: {describe(descendants(os.getpid()))}")
+        pytest.fail(f"killed {when}; left running: {describe(of_this_test())}")
     process.stdout.close()
     process.stderr.close()
 
@@ -61,5 +60,5 @@ def test_nothing_is_left_of_many_runs(box):
     """The host program has a hundred tools in flight when it is killed."""
     process = box.popen([box.stage / "tests/helpers/host_inflight", box.policy, box.root, "100", "hold"], raw=True)
     assert process.stdout.readline() == b"holding\n"
-    wait_until(lambda: sum(b"sleep" in command_line(pid) for pid in descendants(os.getpid())) == 100, 5, "all run")
+    wait_until(lambda: sum(b"sleep" in command_line(pid) for pid in of_this_test()) == 100, 5, "all run")
     kill_and_look(box, process, "with many in flight")

@@ -6,7 +6,8 @@ import pytest
 
 from feature import scaled
 from limits import JAILS, entries, limited, mechanisms, need_cgroup, without_cgroups
-from processes import children_of_self, command_line, descendants, own_cgroups, reap, stale_cgroups, wait_until
+from processes import (children_of_self, command_line, descendants, of_this_test, own_cgroups, reap, stale_cgroups,
+                       wait_until)
 
 ALL = {"memory_mib": 64, "processes": 20, "cpu_s": 5, "file_size_mib": 8, "open_files": 64}
 
@@ -79,7 +80,7 @@ def test_no_cgroup_is_left_of_many_runs_when_the_caller_is_killed(root_box):
     assert len(own_cgroups(lambda pid: int(pid) in descendants(process.pid))) >= 2
     process.kill()
     process.wait(5)
-    wait_until(lambda: reap(children_of_self()) or not descendants(os.getpid()), 5, "all are dead")
+    wait_until(lambda: reap(children_of_self()) or not of_this_test(), 5, "all are dead")
     assert not stale_cgroups()
 
 
@@ -96,7 +97,7 @@ def test_what_a_massacre_leaves_is_swept_by_the_next_run(root_box, jail):
     for pid in [process.pid, *descendants(process.pid)]:
         signal_if_there(pid, signal.SIGKILL)
     process.wait(5)
-    wait_until(lambda: reap(children_of_self()) or not descendants(os.getpid()), 5, "all are dead")
+    wait_until(lambda: reap(children_of_self()) or not of_this_test(), 5, "all are dead")
     assert stale_cgroups(), "the massacre left nothing to sweep"
     assert root_box.run("true", policy=policy).outcome == "exited"
     assert not stale_cgroups()

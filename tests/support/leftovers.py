@@ -3,7 +3,7 @@ import contextlib
 import os
 
 import bwrapped
-from processes import children_of_self, describe, descendants, reap, stale_cgroups, wait_until
+from processes import children_of_self, describe, of_this_test, reap, stale_cgroups, wait_until
 
 
 def files(cell):
@@ -28,7 +28,7 @@ def state(cell):
 
 def nothing_runs():
     reap(children_of_self())
-    return not descendants(os.getpid())
+    return not of_this_test()
 
 
 def wait_for_the_end(what):
@@ -36,7 +36,7 @@ def wait_for_the_end(what):
     try:
         wait_until(nothing_runs, 5)
     except AssertionError:
-        raise AssertionError(f"{what}; left running: {describe(descendants(os.getpid()))}") from None
+        raise AssertionError(f"{what}; left running: {describe(of_this_test())}") from None
     wait_until(lambda: not stale_cgroups(), 5, "every cgroup is gone")
 
 

@@ -23,6 +23,20 @@ def everyone():
     return [int(name) for name in os.listdir("/proc") if name.isdigit()]
 
 
+_before = set()  # what a session or a module started, and the test did not
+
+
+def begin() -> None:
+    """Called before every test."""
+    _before.clear()
+    _before.update(descendants(os.getpid()))
+
+
+def of_this_test():
+    """Living processes that came after the test began, whoever their parents are."""
+    return [pid for pid in descendants(os.getpid()) if pid not in _before]
+
+
 def descendants(ancestor: int):
     """Living processes below ancestor; zombies are followed, not listed."""
     parents = {pid: stat for pid in everyone() if (stat := stat_of(pid))}
