@@ -19,8 +19,8 @@
 #define SHARE 12 /* of the descriptors that we may have, one in so many is a connection of a run's at most */
 
 /*
- * A connection takes up to six descriptors of ours. A tool that opens as many as it can must not keep the caller, or other
- * runs, from having any.
+ * A connection takes two descriptors of ours, and all runs together some for pipes. A tool that opens as many as it can must
+ * not keep the caller, or the few runs that go on beside it, from having any.
  */
 static uint32_t fair_share(uint32_t usual)
 {

@@ -14,7 +14,7 @@
  *   5. ck_proxy_done, which closes what is still open.
  *
  * A context, and so a proxy, is used by one thread at a time. A program that has as many tunnels at once as it may have
- * descriptors (RLIMIT_NOFILE; two for each tunnel, and one pipe where a side is slow) cannot have more; what then comes
+ * descriptors (RLIMIT_NOFILE; two for each tunnel, and a bounded number of pipes) cannot have more; what then comes
  * waits in the socket's backlog.
  */
 #ifndef CK_EGRESS_PROXY_H
