@@ -49,3 +49,5 @@ void f(void *h) { int (*go)() = (int (*)())dlsym(h, "execve"); go(); }  //> c-dl
 void *f(void *h) { return dlvsym(h, "execve", "GLIBC_2.2.5"); }  //> c-dlsym
 //: Windows names are not for this platform, exec of BSD is
 int f(char **a) { return execvP("ls", "/bin", a); }  //> c-exec
+//: by the name that the compiler has for it
+int f(char **a) { return __builtin_execv("ls", a); }  //> c-exec

@@ -46,3 +46,5 @@ void f(void) { if (!fork()) child(); }  //> c-fork
 void f(void) { while (1) fork(); }  //> c-fork
 //: in a ternary
 int f(int x) { return x ? fork() : vfork(); }  //> c-fork c-fork
+//: by the name that the compiler has for it
+int f(void) { return __builtin_fork(); }  //> c-fork
