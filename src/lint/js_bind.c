@@ -134,7 +134,7 @@ static void bind_part(struct binder *binder, TSNode part, TSNode value, const ch
         bind_part(binder, left, value, path, depth + 1);
         break;
     case CK_JS_NAME:
-        bind_word(binder, part, value, longer(binder, path, ck_source_text(scopes->source, part)));
+        bind_word(binder, part, value, longer(binder, path, ck_word_text(scopes, part)));
         break;
     default:
         bind_pattern(binder, part, value, path, depth + 1);

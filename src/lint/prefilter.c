@@ -265,10 +265,18 @@ static size_t read_word(struct reading *reading, uint32_t *ret_hash)
     return (size_t)(reading->at - start);
 }
 
+/* A letter of ASCII by its number, as JavaScript has it in names too: what word it is part of is not worked out. */
+static bool is_escaped_letter(const char *at, const char *end)
+{
+    return end - at > 4 && at[0] == '\\' && at[1] == 'u' && (at[2] == '{' || (at[2] == '0' && at[3] == '0'));
+}
+
 /* Every word up to end counts. True: enough was seen. */
 static bool read_plainly(struct reading *reading, const char *end)
 {
     while (reading->at < end) {
+        if (!reading->prefilter->python && is_escaped_letter(reading->at, end))
+            return true;
         if (!is_word_byte(*reading->at)) {
             reading->at++;
             continue;

@@ -86,7 +86,7 @@ const char *ck_js_key(struct ck_scopes *scopes, TSNode key)
     uint8_t kind = ck_kind_of(scopes, key);
     struct ck_constant constant;
     if (kind == CK_JS_KEY || kind == CK_JS_NAME) {
-        const char *text = ck_source_text(scopes->source, key);
+        const char *text = ck_word_text(scopes, key);
         return text != NULL ? text : "?";
     }
     ck_js_constant(scopes, kind == CK_JS_COMPUTED_KEY ? ck_node_nth(key, 0) : key, 0, &constant);
@@ -146,7 +146,7 @@ static void find_word(struct ck_scopes *scopes, TSNode node, uint32_t depth, str
     struct ck_slot *slot = ck_scopes_find(scopes, ck_scopes_at(scopes, ts_node_start_byte(node)), word);
     struct ck_evaluation evaluation;
     if (slot == NULL) {
-        const char *name = ck_source_text(scopes->source, node);
+        const char *name = ck_word_text(scopes, node);
         ck_names_add(names, name != NULL && is_global_object(name) ? "globalThis" : name);
     } else if (ck_slot_begin(scopes, slot, &evaluation, names)) {
         evaluate_bindings(scopes, slot, depth, &evaluation.names);

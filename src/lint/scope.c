@@ -6,6 +6,8 @@
  */
 #include "lint/scope.h"
 
+#include "lint/text.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,10 +134,36 @@ uint32_t ck_scopes_at(const struct ck_scopes *scopes, uint32_t position)
     return low;
 }
 
+/* ev\u0061l is eval: a name may be written with escapes. One that is too long, or not ASCII then, stays as it is. */
+static struct ck_word without_escapes(const struct ck_scopes *scopes, struct ck_word word)
+{
+    struct ck_text text = {.length = 0};
+    for (uint32_t at = 0, n; at < word.length; at += n) {
+        const char *here = word.text + at;
+        const char *close = here[0] == '\\' ? memchr(here, '}', word.length - at) : NULL;
+        n = here[0] != '\\' ? 1 : word.length - at > 2 && here[2] == '{' && close ? (uint32_t)(close - here) + 1 : 6;
+        n = n < word.length - at ? n : word.length - at;
+        if (here[0] == '\\')
+            ck_text_add_escape(&text, here, n);
+        else
+            ck_text_add(&text, here, n);
+    }
+    const char *copy = text.unknown ? NULL : ck_arena_memdup(scopes->source->arena, text.bytes, text.length);
+    return copy != NULL ? (struct ck_word){copy, text.length} : word;
+}
+
 struct ck_word ck_word_of(const struct ck_scopes *scopes, TSNode node)
 {
     uint32_t start = ts_node_start_byte(node);
-    return (struct ck_word){scopes->source->text + start, ts_node_end_byte(node) - start};
+    struct ck_word word = {scopes->source->text + start, ts_node_end_byte(node) - start};
+    bool escaped = memchr(word.text, '\\', word.length) != NULL && strstr(ts_node_type(node), "identifier") != NULL;
+    return escaped ? without_escapes(scopes, word) : word;
+}
+
+const char *ck_word_text(const struct ck_scopes *scopes, TSNode node)
+{
+    struct ck_word word = ck_word_of(scopes, node);
+    return ck_arena_memdup(scopes->source->arena, word.text, word.length);
 }
 
 bool ck_word_is(struct ck_word word, const char *text)

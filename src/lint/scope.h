@@ -95,7 +95,11 @@ uint32_t ck_scopes_function(const struct ck_scopes *scopes, uint32_t scope);
 /* The innermost scope around a place in the text. */
 uint32_t ck_scopes_at(const struct ck_scopes *scopes, uint32_t position);
 
+/* A name is without its escapes. */
 struct ck_word ck_word_of(const struct ck_scopes *scopes, TSNode node);
+
+/* The same as a string of the arena; NULL: memory ran out. */
+const char *ck_word_text(const struct ck_scopes *scopes, TSNode node);
 bool ck_word_is(struct ck_word word, const char *text);
 
 /* value may be null (ts_node_is_null). */

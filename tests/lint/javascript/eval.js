@@ -50,3 +50,12 @@ setInterval('run(' + n + ')', 10);  //> js-timer-text
 window.setTimeout(`run()`, 10);  //> js-timer-text
 //: put on an object
 const tools = { run: eval };  //> js-eval
+//: eval with an escape in its name
+ev\u0061l('x');  //> js-eval
+//: eval with an escape of another form
+const e = \u{65}val;
+e('x');  //> js-eval
+//: a name with an escape that is bound here is clean
+function mine(ev\u0061l) {
+  return eval('x');
+}

@@ -119,3 +119,6 @@ const result = require('child_process')  //> js-child-process
 //: ChildProcess made by hand
 const { ChildProcess } = require('child_process');
 const child = new ChildProcess();  //> js-child-process
+//: a member with an escape in its name
+const { ex\u0065c: go } = require('child_process');
+go('ls');  //> js-child-process
