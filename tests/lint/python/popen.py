@@ -87,3 +87,16 @@ import os
 
 def go(dry):
     (print if dry else os.popen)("ls")  #> python-shell-call python-shell-call
+
+#: Popen handed to a pool is found
+from concurrent.futures import ThreadPoolExecutor
+from subprocess import Popen
+
+with ThreadPoolExecutor() as pool:
+    pool.submit(Popen, ["ls"])  #> python-popen
+
+#: Popen as the class that a thing is compared with is clean
+import subprocess
+
+assert isinstance(thing, subprocess.Popen)
+assert issubclass(kind, (subprocess.Popen))
