@@ -98,7 +98,8 @@ static int open_own_config(struct run *run, int *ret_fd, struct choke_error *err
     if (fd < 0)
         return unusable(run->report.config, -fd, error);
     if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))
-        return unusable(run->report.config, EINVAL, error);
+        return ck_error_set(error, CHOKE_INVALID, EINVAL, "configuration '%s' cannot be read: it is not a regular file",
+                            CK_QUOTE(run->report.config));
     *ret_fd = ck_fd_take(&fd);
     return 0;
 }

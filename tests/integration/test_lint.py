@@ -1,5 +1,6 @@
 """chokepoint lint as a user meets it: what is looked at, what is told, in which form, and with which status."""
 import json
+import os
 import re
 import resource
 import subprocess
@@ -204,6 +205,12 @@ def test_a_named_configuration_stands_alone(tree):
     assert tree.paths("--config", "/dev/null") == ["a.py"]
     assert "cannot be read" in tree.refused("--config", tree.box.outside / "nowhere.yaml")
     assert "cannot be read" in tree.refused("--config", tree.box.outside)
+
+
+def test_a_configuration_that_is_no_file_is_told_and_ends_the_run(tree):
+    tree.write("a.py")
+    os.mkfifo(tree.top / ".chokepoint-lint.yaml")
+    assert "it is not a regular file" in tree.refused()
 
 
 def test_only_the_top_has_a_configuration(tree):
