@@ -299,3 +299,36 @@ import os
 
 run = getattr(mine, "run", os.system)  #> python-shell-call
 run("ls")  #> python-shell-call
+
+#: an item of the builtins by a name in two halves is found
+__builtins__["ev" + "al"]("x")  #> python-eval
+
+#: yaml.load by a name in two halves is found
+import yaml
+
+getattr(yaml, "lo" + "ad")("x")  #> python-yaml-load
+
+#: functions that are returned, yielded and gone through with others are found
+import os
+
+
+def both():
+    return os.system, os.fork  #> python-shell-call python-os-process
+
+
+def each():
+    yield os.popen, 1  #> python-shell-call
+    for call in os.system, os.popen:  #> python-shell-call python-shell-call
+        call("ls")
+
+#: functions that a comprehension makes are found
+import os
+
+calls = [os.system for _ in range(2)]  #> python-shell-call
+calls = {os.popen for _ in range(2)}  #> python-shell-call
+calls = tuple(os.fork for _ in range(2))  #> python-os-process
+
+#: the variable of a comprehension is not the module
+import os
+
+calls = [os.system for os in hosts]
