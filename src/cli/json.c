@@ -1,13 +1,15 @@
 /*
  * json.c - jansson checks UTF-8 when a string is made, so its refusal is what chooses base64.
  *
- * jansson hands out a document in small pieces; they are gathered, because an outlet polls before every write.
+ * jansson hands out a document in small pieces; they are gathered, because an outlet polls before every write. A
+ * document may be read on a terminal, and jansson escapes the C0 set only: see unsafe_length().
  */
 #include "cli/json.h"
 
 #include "cli/text.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,10 +117,8 @@ static void flush(struct gatherer *gatherer)
     gatherer->used = 0;
 }
 
-static int gather(const char *piece, size_t length, void *data)
+static void put(struct gatherer *gatherer, const char *piece, size_t length)
 {
-    struct gatherer *gatherer = data;
-
     if (length > sizeof(gatherer->bytes) - gatherer->used)
         flush(gatherer);
     if (length > sizeof(gatherer->bytes)) {
@@ -127,6 +127,51 @@ static int gather(const char *piece, size_t length, void *data)
         memcpy(gatherer->bytes + gatherer->used, piece, length);
         gatherer->used += length;
     }
+}
+
+/*
+ * The bytes of a character that a terminal obeys, or that makes a line read otherwise than it is; 0: it is another. They
+ * stand in strings only, where they may be escaped.
+ */
+static size_t unsafe_length(const unsigned char *u, size_t left)
+{
+    if (u[0] == 0x7f)
+        return 1;
+    if (left >= 2 && ((u[0] == 0xc2 && u[1] < 0xa0) || (u[0] == 0xd8 && u[1] == 0x9c)))
+        return 2;
+    if (left < 3 || u[0] != 0xe2)
+        return 0;
+    bool turns = (u[1] == 0x80 && (u[2] == 0x8e || u[2] == 0x8f || (u[2] >= 0xa8 && u[2] <= 0xae))) ||
+                 (u[1] == 0x81 && u[2] >= 0xa6 && u[2] <= 0xa9);
+    return turns ? 3 : 0;
+}
+
+static void put_escaped(struct gatherer *gatherer, const unsigned char *u, size_t length)
+{
+    char escape[8];
+    unsigned code = length == 1   ? u[0]
+                    : length == 2 ? (u[0] & 31u) << 6 | (u[1] & 63u)
+                                  : (u[0] & 15u) << 12 | (u[1] & 63u) << 6 | (u[2] & 63u);
+    put(gatherer, escape, (size_t)snprintf(escape, sizeof(escape), "\\u%04x", code & 0xffffu));
+}
+
+/* A piece has whole characters. */
+static int gather(const char *piece, size_t length, void *data)
+{
+    struct gatherer *gatherer = data;
+    const unsigned char *u = (const unsigned char *)piece;
+    size_t done = 0;
+
+    for (size_t at = 0; at < length; at++) {
+        size_t unsafe = u[at] < 0x7f ? 0 : unsafe_length(u + at, length - at);
+        if (unsafe == 0)
+            continue;
+        put(gatherer, piece + done, at - done);
+        put_escaped(gatherer, u + at, unsafe);
+        done = at + unsafe;
+        at = done - 1;
+    }
+    put(gatherer, piece + done, length - done);
     return gatherer->outlet->error == 0 ? 0 : -1;
 }
 

@@ -417,3 +417,18 @@ def test_no_descriptor_is_needed_but_a_few(tree):
 def test_the_library_lints_in_many_threads_and_leaves_nothing(tree):
     tree.write("a.py", "import os\n" + "os.system('ls')\n" * 3)
     assert tree.box.host("host_lint").out == b"ok\n"
+
+
+@pytest.mark.parametrize("form", ["text", "json", "sarif", "github"])
+def test_no_form_has_what_a_terminal_obeys(tree, form):
+    """DEL, the C1 set, and what turns a line around, in a name and in a line of source."""
+    unsafe = "\x7f\x9b\u061c\u200f\u202e\u2066"
+    tree.write(f"a{unsafe}é漢.py", f"import os\nos.system('{unsafe}é漢')\n")
+    answer = tree.call("--format", form)
+    assert answer.status == 1
+    text = answer.out.decode()
+    assert not set(text) & set(unsafe)
+    if form == "json":
+        one = json.loads(text)["findings"][0]
+        assert one["path"] == f"a{unsafe}é漢.py" and f"{unsafe}é漢" in one["source"]
+        assert "é漢" in text
