@@ -10,7 +10,7 @@ DESTDIR ?=
 # With -j the targets still come one after the other: they share build/.
 .NOTPARALLEL:
 .DEFAULT_GOAL := build
-.PHONY: build run test bench install fmt fuzz clean help setup
+.PHONY: build run test bench install fmt fuzz analyze clean help setup
 
 help: ## list these targets
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
@@ -47,6 +47,10 @@ fmt: ## put every C file into the project's format
 fuzz: ## fuzz each target for FUZZ_SECONDS (600); new inputs stay in build-fuzz/
 	@tools/setup.sh test
 	@$(PYTHON) tools/run-tests.py --fuzz-seconds $(or $(FUZZ_SECONDS),600) fuzz
+
+analyze: ## clang-tidy with the analyzer at its full depth, which takes minutes
+	@tools/setup.sh test
+	@$(PYTHON) tools/run-tests.py --analyzer-nodes 225000 tidy
 
 clean: ## remove every build directory
 	rm -rf $(BUILD) build-clang build-asan build-tsan build-fuzz

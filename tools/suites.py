@@ -69,6 +69,9 @@ def fixed_addresses():
 
 # ---- builds ----
 
+SANITIZED = {"optimization": "1"}  # half the time to compile, and the sanitizers see more of what was written
+
+
 @suite("build-gcc", early=True)
 def build_gcc(_):
     """gcc, warnings as errors, everything: build/"""
@@ -84,19 +87,20 @@ def build_clang(_):
 @suite("build-asan")
 def build_asan(_):
     """gcc with AddressSanitizer and UndefinedBehaviorSanitizer: build-asan/"""
-    return build("build-asan", "gcc", {"werror": "true", "b_sanitize": "address,undefined"}, ["all", "tests"])
+    options = {"werror": "true", **SANITIZED, "b_sanitize": "address,undefined"}
+    return build("build-asan", "gcc", options, ["all", "tests"])
 
 
 @suite("build-tsan")
 def build_tsan(_):
     """gcc with ThreadSanitizer, the command and the hosts: build-tsan/"""
-    return build("build-tsan", "gcc", {"werror": "true", "b_sanitize": "thread"}, ["chokepoint", "hosts"])
+    return build("build-tsan", "gcc", {"werror": "true", **SANITIZED, "b_sanitize": "thread"}, ["chokepoint", "hosts"])
 
 
 @suite("build-fuzz")
 def build_fuzz(_):
     """clang with libFuzzer and both sanitizers: build-fuzz/"""
-    options = {"werror": "true", "b_sanitize": "address,undefined", "b_lundef": "false", "fuzzer": "true"}
+    options = {"werror": "true", **SANITIZED, "b_sanitize": "address,undefined", "b_lundef": "false", "fuzzer": "true"}
     return build("build-fuzz", "clang", options, ["fuzzers"])
 
 
@@ -115,16 +119,18 @@ def formatting(_):
 
 
 @suite("tidy", "build-clang", early=True)
-def tidy(_):
+def tidy(options):
     """clang-tidy finds nothing"""
-    tidied = Tidied("build-clang")
+    depth = [f"--extra-arg={word}" for word in ("-Xclang", "-analyzer-config", "-Xclang",
+                                                f"max-nodes={options.analyzer_nodes}")]
+    tidied = Tidied("build-clang", depth)
     # What a build made is not written by anybody; of the tests the compilers' warnings are enough.
     files = sorted(path for path in tidied.commands if not path.startswith(("build", "tests")))
 
     def one(path):
         key = tidied.key(path)
         if not tidied.knows(key):
-            outcome = check("clang-tidy", "--quiet", "-p", tidied.place, path)
+            outcome = check("clang-tidy", "--quiet", "-p", tidied.place, *depth, path)
             if outcome.failed:
                 return outcome
             tidied.learn(key)
@@ -224,8 +230,7 @@ def lint(_):
 # ---- what runs the library ----
 
 def units(directory, prefix=(), env=None):
-    outcome = Outcome()
-    for path in beneath("tests/unit", r"test_.*\.c"):
+    def one(path):
         program = os.path.join(directory, path[:-2])
         settings = {"CMOCKA_MESSAGE_OUTPUT": "TAP", **(env or {})}
         finished = run([*prefix, os.path.join(ROOT, program)], timeout=120, env=settings)
@@ -233,17 +238,21 @@ def units(directory, prefix=(), env=None):
         if part.failed:
             said = re.sub(r"^ok .*\n", "", finished.output, flags=re.MULTILINE)
             part.log = f"$ {program}\n{said}status {finished.status}\n"
-        outcome.add(part)
-    return outcome
+        return part
+    return in_parallel(one, beneath("tests/unit", r"test_.*\.c"))
 
 
 # What is about other people's tools and the policy's lists.
 ABOUT_TOOLS = ("test_default_*.py", "test_git*.py", "test_grammar_*.py", "test_gtfobins_*.py", "test_hostile_npmrc.py",
                "test_hostile_s*.py", "test_policy_diff_properties.py", "test_policy_schema.py")
 # Attacks from within a jail: the attacker's programs are not sanitized, and the library does the same for each of them.
-ABOUT_JAILS = ("test_egress_around.py", "test_jail_*.py", "test_overlay_*.py", "test_sandbox_npm.py", "test_swapped_binary.py")
+ABOUT_JAILS = ("test_egress_around.py", "test_jail_*.py", "test_overlay_*.py", "test_sandbox_npm.py",
+               "test_swapped_binary.py")
 # The linter runs no tool, so it minds nobody beside it.
 ABOUT_LINT = ("test_lint*.py",)
+# Of those about the linter, what it reads; the rest is about its forms, its hook and other linters.
+ABOUT_SOURCES = ("test_lint_corpus.py", "test_lint_hostile_*.py", "test_lint_endless_names.py",
+                 "test_lint_links_out.py", "test_lint_planted_config.py")
 # Of those about tools, what reads many arguments: worth it under the sanitizers too.
 ABOUT_ARGUMENTS = ("test_grammar_properties.py", "test_gtfobins_*.py")
 
@@ -298,8 +307,8 @@ def linter(_):
 
 @suite("asan-linter", "build-asan")
 def asan_linter(_):
-    """the linter under ASan and UBSan"""
-    return about(ABOUT_LINT, "build-asan", "linter", SANITIZER_OPTIONS)
+    """what the linter reads, under ASan and UBSan"""
+    return about(ABOUT_SOURCES, "build-asan", "linter", SANITIZER_OPTIONS)
 
 
 @suite("unit", "build-gcc", alone=True)

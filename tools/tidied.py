@@ -34,7 +34,8 @@ def without_output(words):
 class Tidied:
     """Kept in a directory of the build directory, with a compile database that has each file once."""
 
-    def __init__(self, build):
+    def __init__(self, build, arguments=()):
+        """arguments: what clang-tidy is given beyond its configuration."""
         self.place = os.path.join(ROOT, build, "tidied")
         os.makedirs(self.place, exist_ok=True)
         commands = sorted(read_json(os.path.join(ROOT, build, "compile_commands.json")), key=is_library)
@@ -42,7 +43,7 @@ class Tidied:
         with open(os.path.join(self.place, "compile_commands.json"), "w", encoding="utf-8") as stream:
             json.dump(list(self.commands.values()), stream)
         with open(os.path.join(ROOT, ".clang-tidy"), encoding="utf-8") as stream:
-            self.common = run(["clang-tidy", "--version"]).output + stream.read()
+            self.common = "\0".join([run(["clang-tidy", "--version"]).output, stream.read(), *arguments])
 
     def key(self, path):
         """None where the file cannot be preprocessed: clang-tidy will say why."""
