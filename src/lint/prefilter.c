@@ -336,7 +336,8 @@ static void note_string(struct reading *reading, const char *at, const char *clo
         if (!is_word_byte(*byte) && *byte != '.')
             return;
     while (at < closing) {
-        size_t length = strcspn(at, ".\"'");
+        const char *dot = memchr(at, '.', (size_t)(closing - at));
+        size_t length = (size_t)((dot != NULL ? dot : closing) - at);
         note_word(reading, &reading->strings, at, length, hash_word(at, length));
         at += length + 1;
     }
