@@ -35,7 +35,8 @@ def attack(box, name):
     precious = box.directory("precious")
     box.file("precious/file", "content")
     script = "import os; os.chdir('/tmp/probe')\n" + ATTACKS[name].replace("PRECIOUS", str(precious))
-    answer = box.run("python3", "-c", script, options=["--jail", "bwrap"], env=bwrapped.environment(box))
+    answer = box.run("python3", "-c", script, options=["--jail", "bwrap"], env=bwrapped.environment(box),
+                     timeout=60, deadline=90)
     assert (answer.outcome, answer["exit_code"]) == ("exited", 0), answer["stderr"]
     assert (precious / "file").read_text() == "content"
 

@@ -14,10 +14,11 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sys/stat.h>
 
 static const char *policy, *root, *path;
-static int told_unrecorded;
+static atomic_int told_unrecorded; /* by any thread */
 static uint64_t max_bytes;
 
 static void listen(void *data, const struct choke_event *event)

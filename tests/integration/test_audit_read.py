@@ -13,6 +13,7 @@ import threading
 
 import pytest
 from audit import Log, digest, rebuild, usual
+from feature import sanitized
 
 HEAD = re.compile(rb"ckh1\.[0-9a-f]{16}\.[0-9]+\.[0-9a-f]{64}")
 
@@ -363,7 +364,8 @@ def test_memory_does_not_grow_with_the_log(reader):
     process.stdin.flush()
     many = peak_kib(process.pid)
     process.stdin.close()
-    assert process.wait(20) == 0 and many < few + 512
+    spare = 8192 if sanitized() else 512  # the sanitizer keeps what was freed for a while
+    assert process.wait(20) == 0 and many < few + spare
 
 
 # ---- hostile bytes ----
