@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 """check-symbols.py BUILD - what the built files must be: who exports what, what needs what, and how they are hardened."""
+import glob
 import os
 import re
 import subprocess
@@ -33,9 +34,11 @@ def foreign(names):
 
 
 def check_exports(build):
-    """Only choke_* leaves either library, and everything the header declares is there."""
-    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../include/chokepoint.h"), encoding="utf-8") as f:
-        declared = set(re.findall(r"^CHOKE_API [^;(]*?\b(choke_\w+)\(", f.read(), re.MULTILINE))
+    """Only choke_* leaves either library, and everything the headers declare is there."""
+    declared = set()
+    for header in glob.glob(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../include/*.h")):
+        with open(header, encoding="utf-8") as stream:
+            declared |= set(re.findall(r"^CHOKE_API [^;(]*?\b(choke_\w+)\(", stream.read(), re.MULTILINE))
     for path, options in ((f"{build}/src/libchokepoint.so", ["--dynamic"]), (f"{build}/src/libchokepoint.a", [])):
         names = defined(path, *options)
         if foreign(names):
@@ -43,7 +46,7 @@ def check_exports(build):
         if declared - names:
             yield f"{path} lacks {', '.join(sorted(declared - names))}"
     if not declared:
-        yield "no declaration was found in include/chokepoint.h"
+        yield "no declaration was found in include/"
 
 
 def check_keeper(build):

@@ -201,10 +201,13 @@ def man_pages(_):
 
 @suite("header")
 def header(_):
-    """the public header compiles alone, as C99 and as C++"""
-    strict = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", "include/chokepoint.h"]
-    outcome = check("gcc", "-std=c99", "-x", "c", *strict)
-    return as_one(outcome.add(check("clang", "-std=c++11", "-x", "c++", *strict)))
+    """each public header compiles alone, as C99 and as C++"""
+    outcome = Outcome()
+    for path in beneath("include", r".*\.h"):
+        strict = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", path]
+        outcome.add(check("gcc", "-std=c99", "-x", "c", *strict))
+        outcome.add(check("clang", "-std=c++11", "-x", "c++", *strict))
+    return as_one(outcome)
 
 
 @suite("symbols", "build-gcc")
