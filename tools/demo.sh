@@ -7,6 +7,7 @@ cd "$(dirname "$0")/.."
 here=$(pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+export XDG_STATE_HOME="$work/state" # a demonstration is no entry in the user's own record
 wrong=0
 
 pretty()
