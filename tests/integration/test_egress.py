@@ -127,14 +127,16 @@ def test_each_decision_is_a_record_between_intent_and_outcome(way):
     assert (by_verdict["refused"]["host"], by_verdict["refused"]["reason"]) == ("other.example.net", "not_listed")
 
 
-def test_credential_in_a_name_is_not_recorded(way):
+def test_credential_in_a_name_is_neither_recorded_nor_told(way):
     """It stands in a file, for in the arguments it would be refused before there is a connection."""
     token = "ghp_" + "a1b2" * 9
     way.box.file("root/names", f'url = "http://{token}.example.net/"\n')
-    way.run("curl", "-sS", "-K", "names")
+    answer = way.run("curl", "-sS", "-K", "names")
     decision, = [record for record in audit.records(way.box.log) if record["kind"] == "egress"]
     assert decision["verdict"] == "refused" and decision["host"].startswith("[redacted: "), decision
     assert token not in way.box.log.read_text(encoding="utf-8")
+    told, = way.events(answer, "refused")
+    assert told["host"] == decision["host"] and token.encode() not in answer.err
 
 
 def test_run_that_is_ended_takes_its_connections_along(way):
