@@ -105,6 +105,20 @@ static int next_file(const struct ck_source *source, char ret_path[PATH_MAX], si
     return first_of_path(source, index, ret_path);
 }
 
+/*
+ * A rotation that did not get to its end leaves a log with two names, and who names all files of a directory names it
+ * twice, one behind the other. It is one file, and is read once.
+ */
+static void pass_second_names(struct ck_source *source)
+{
+    struct stat status;
+    const char *next;
+    while (source->is_regular && (next = source->paths[source->index + 1]) != NULL &&
+           strcmp(next, CK_SOURCE_STDIN) != 0 && stat(next, &status) == 0 && status.st_dev == source->device &&
+           status.st_ino == source->inode)
+        source->index++;
+}
+
 /* ---- lines ---- */
 
 /* More bytes behind those that are there: how many, 0 at the end of the file, or a negative errno. */
@@ -204,6 +218,8 @@ static int leave_file(struct ck_source *source, struct ck_line *ret_line, struct
 {
     char path[PATH_MAX];
     size_t index;
+    if (source->fd >= 0)
+        pass_second_names(source);
     int result = next_file(source, path, &index);
     if (result < 0)
         return result == -ENOENT ? check_size(source, error) : fail(source->paths[index], -result, error);

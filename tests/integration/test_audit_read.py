@@ -170,6 +170,22 @@ def test_files_are_one_chain_in_the_order_given(reader):
     assert answer.status == 1 and b"audit-000000000000.jsonl:1: duplicated: " in answer.err
 
 
+def test_a_log_with_two_names_is_read_once_and_a_copy_of_it_is_not(reader):
+    """As a writer leaves it that is killed in the middle of a rotation."""
+    whole = write_pieces(reader)
+    second = reader.box.outside / "audit-000000000006.jsonl"
+    second.hardlink_to(reader.path)
+    names = sorted(reader.box.outside.glob("audit*.jsonl"))
+    assert len(names) == 4
+    for words in (names, ["--rotated", reader.path]):
+        answer = reader.audit("verify", *words)
+        assert (answer.status, answer.out) == (0, whole) and b"9 records hold, 0 to 8" in answer.err
+    second.unlink()
+    second.write_bytes(reader.path.read_bytes())
+    answer = reader.audit("verify", *names)
+    assert answer.status == 1 and b"audit.jsonl:1: duplicated: " in answer.err
+
+
 def test_a_later_file_alone_holds_and_says_what_is_missing(reader):
     write_pieces(reader)
     answer = reader.audit("verify", reader.path)
