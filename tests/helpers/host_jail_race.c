@@ -131,7 +131,7 @@ static void set_traps(int root_fd)
     (void)close(outside_fd);
 }
 
-/* Nothing is written there, and nothing is gone. */
+/* What lies outside is what was put there: nothing is written, and nothing is gone. */
 static bool is_whole(void)
 {
     DIR *listing = opendir(outside);
@@ -182,18 +182,24 @@ static void use_scratch(const char *place, unsigned *seed)
     (void)rmdir(path);
 }
 
+/* The two attacks succeed in any order: what the one removed is put back for the other to read. */
 static void be_naive(int root_fd, const char *place)
 {
     double end = host_now() + NAIVE_SECONDS;
     unsigned seed = 3;
-    bool read_outside = false;
-    while ((is_whole() || !read_outside) && host_now() < end) {
+    bool read_outside = false, wrote_outside = false;
+    int outside_fd = open(outside, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    CHECK(outside_fd >= 0);
+    while (!(read_outside && wrote_outside) && host_now() < end) {
         for (int i = 0; i < NAIVE_READS && !read_outside; i++) {
             read_outside = reads_outside(root_fd);
         }
         use_scratch(place, &seed);
+        wrote_outside = wrote_outside || !is_whole();
+        write_file(outside_fd, "who", SECRET);
     }
-    printf("cwd %s scratch %s\n", read_outside ? "lost" : "kept", is_whole() ? "kept" : "lost");
+    (void)close(outside_fd);
+    printf("cwd %s scratch %s\n", read_outside ? "lost" : "kept", wrote_outside ? "lost" : "kept");
 }
 
 /* ---- with it ---- */
