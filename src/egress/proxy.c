@@ -223,6 +223,9 @@ static void on_event(struct ck_proxy *proxy, const struct epoll_event *event)
         if (watched->fd >= 0)
             ck_resolver_ready(gate->resolver, watched->fd, event->events);
         break;
+    case CK_WATCHED_ROADS:
+        ck_direct_hear(gate);
+        break;
     case CK_WATCHED_CLIENT:
     case CK_WATCHED_SERVER:
         on_connection(watched->owner, watched->kind == CK_WATCHED_CLIENT, event->events);
@@ -340,6 +343,7 @@ int ck_proxy_open(struct ck_proxy *proxy, int listen_fd, const struct ck_gate_op
                              .on_event = options->on_event,
                              .data = options->data};
     gate->listener = (struct ck_watched){.kind = CK_WATCHED_LISTENER, .fd = ck_fd_take(&fd), .owner = gate};
+    gate->roads = (struct ck_watched){.kind = CK_WATCHED_ROADS, .fd = -1, .owner = gate};
     if (gate->next != NULL)
         gate->next->previous = gate;
     proxy->gates = gate;
@@ -355,8 +359,9 @@ int ck_proxy_open(struct ck_proxy *proxy, int listen_fd, const struct ck_gate_op
     return r;
 }
 
-void ck_gate_totals(const struct ck_gate *gate, struct ck_gate_totals *ret_totals)
+void ck_gate_totals(struct ck_gate *gate, struct ck_gate_totals *ret_totals)
 {
+    ck_direct_hear(gate);
     *ret_totals = gate->totals;
 }
 
@@ -373,7 +378,9 @@ void ck_gate_close(struct ck_gate *gate)
     if (gate == NULL)
         return;
     struct ck_proxy *proxy = gate->proxy;
+    ck_direct_hear(gate);
     ck_watched_close(proxy, &gate->listener);
+    ck_watched_close(proxy, &gate->roads);
     while (gate->connections != NULL)
         ck_connection_end(gate->connections, CK_REASON_CLOSED);
     free_ended(proxy);

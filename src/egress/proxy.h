@@ -66,8 +66,9 @@ enum ck_gate_verdict {
  */
 struct ck_gate_event {
     enum ck_gate_verdict verdict;
-    uint64_t connection;  /* counts from 1 within the gate; the same in all events of a client's connection */
-    const char *protocol; /* "connect", "http", "socks5" */
+    uint64_t
+        connection; /* counts from 1 within the gate; the same in all events of a client's connection; 0: of none */
+    const char *protocol; /* "connect", "http", "socks5"; of what did not ask the proxy "tcp", "udp", "raw", ... */
     const char *host;     /* canonical, or what was asked for, escaped */
     uint16_t port;        /* 0 where none could be read */
     const char *rule;     /* the rule that lists it */
@@ -125,7 +126,14 @@ int ck_proxy_open(struct ck_proxy *proxy, int listen_fd, const struct ck_gate_op
 /* 0, or a negative errno where the proxy itself can no longer work. */
 int ck_proxy_dispatch(struct ck_proxy *proxy);
 
-void ck_gate_totals(const struct ck_gate *gate, struct ck_gate_totals *ret_totals);
+/*
+ * From this descriptor, which is taken over, come struct ck_road (base/road.h): what was refused without being asked of the
+ * proxy, to be told like its own refusals. 0, or -ENOMEM.
+ */
+int ck_gate_take_roads(struct ck_gate *gate, int roads_fd);
+
+/* What the jail has told by now counts, too: call it when nobody in there can tell any more. */
+void ck_gate_totals(struct ck_gate *gate, struct ck_gate_totals *ret_totals);
 
 /* Tells CK_GATE_CLOSED for what is open, and frees the gate. NULL is fine. */
 void ck_gate_close(struct ck_gate *gate);

@@ -167,6 +167,16 @@ def test_name_that_does_not_exist_is_told(way):
     assert set(way.town.take()["names"]) == {"nobody.example.org"}
 
 
+@pytest.mark.parametrize("url,protocol,address", [("https://93.184.216.10/", "tcp", "93.184.216.10"),
+                                                  ("https://web.example.org/", "udp", "")])
+def test_curl_that_goes_around_the_proxy_reaches_nobody_and_is_told(way, url, protocol, address):
+    """Not even a host that is listed; and of a name the resolver would be asked first."""
+    answer = way.fails("curl", "-sS", "--noproxy", "*", url)
+    assert way.town.take() == {"asked": [], "names": []}
+    event = way.events(answer, "refused")[0]
+    assert (event["protocol"], event.get("address", ""), event["reason"]) == (protocol, address, "direct")
+
+
 # ---- the environment ----
 
 def environment(answer):
