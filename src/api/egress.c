@@ -18,18 +18,16 @@
 #include <unistd.h>
 
 #define BYTES_PER_MIB_BITS 20
-#define SHARE 12 /* of the descriptors that we may have, one in so many is a connection of a run's at most */
 
 /*
- * A connection takes two descriptors of ours, and all runs together some for pipes. A tool that opens as many as it can must
- * not keep the caller, or the few runs that go on beside it, from having any.
+ * Connections are descriptors of the caller's. Tools that open as many as they can must not keep it, or the other runs, from
+ * having any.
  */
-static uint32_t fair_share(uint32_t usual)
+static void bound_proxy(struct ck_proxy *proxy)
 {
     struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur / SHARE >= usual)
-        return usual;
-    return limit.rlim_cur / SHARE > 0 ? (uint32_t)(limit.rlim_cur / SHARE) : 1;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0)
+        ck_proxy_bound(proxy, limit.rlim_cur);
 }
 
 int ck_egress_prepare(struct choke_job *job, const struct ck_plan *plan)
@@ -45,7 +43,6 @@ int ck_egress_prepare(struct choke_job *job, const struct ck_plan *plan)
     egress->rules_count = verdict->egress_count;
     egress->named = plan->jail.named;
     egress->budget = CK_GATE_BUDGET_DEFAULT;
-    egress->budget.connections_at_once = fair_share(egress->budget.connections_at_once);
     if (verdict->limits.egress_mib != 0)
         egress->budget.up_bytes = egress->budget.down_bytes = (uint64_t)verdict->limits.egress_mib
                                                               << BYTES_PER_MIB_BITS;
@@ -97,6 +94,7 @@ static int open_gate(struct choke_job *job, int listen_fd, int roads_fd)
         .on_event = decided,
         .data = job,
     };
+    bound_proxy(&context->proxy);
     int result = ck_proxy_open(&context->proxy, ck_fd_take(&listener), &options, &egress->gate);
     if (result == 0 && roads >= 0)
         result = ck_gate_take_roads(egress->gate, ck_fd_take(&roads));

@@ -33,7 +33,7 @@ struct ck_connection;
 /* Zero-filled lets nothing through. */
 struct ck_gate_budget {
     uint32_t connections_at_once;
-    uint64_t connections_total; /* to the proxy, and to hosts; then the socket is closed: the kernel refuses */
+    uint64_t connections_total; /* to the proxy, and to hosts; the next is refused, and then the socket is closed */
     uint64_t refusals_total;    /* and failures: each is told, and a tool could fill what keeps that; then the same */
     uint64_t up_bytes;          /* from the tool to the hosts, of all connections together; UINT64_MAX is no bound */
     uint64_t down_bytes;
@@ -45,7 +45,7 @@ struct ck_gate_budget {
 
 #define CK_GATE_BUDGET_DEFAULT \
     ((struct ck_gate_budget){.connections_at_once = 1024, \
-                             .connections_total = 100000, \
+                             .connections_total = 10000, \
                              .refusals_total = 10000, \
                              .up_bytes = UINT64_MAX, \
                              .down_bytes = UINT64_MAX, \
@@ -108,10 +108,21 @@ struct ck_proxy {
     struct ck_connection *ended; /* freed when no event of this round can point to them any more */
     struct ck_pipes pipes;
     bool broken_pipe; /* a SIGPIPE of this dispatch is to be taken back */
+    uint32_t count;   /* connections of all gates */
+    uint32_t most;    /* that there may be */
+    int below;        /* no connection has a descriptor from this number on */
 };
 
 void ck_proxy_init(struct ck_proxy *proxy);
 void ck_proxy_done(struct ck_proxy *proxy);
+
+/*
+ * The program may have so many descriptors, and must keep some: connections of all gates together take half of them at most,
+ * pipes included none of the last eighth, whoever has the others. A gate may have as many connections as there is still room
+ * for: one that takes all it can leaves half of the room, two leave a third, so that there is some for whoever comes next.
+ * Without this call there is no such bound.
+ */
+void ck_proxy_bound(struct ck_proxy *proxy, uint64_t descriptors);
 
 /* -1 before the first ck_proxy_open. */
 int ck_proxy_fd(const struct ck_proxy *proxy);

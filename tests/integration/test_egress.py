@@ -216,7 +216,10 @@ def test_bytes_are_bounded(way):
 def test_connections_are_bounded(way):
     policy = way.write_policy(curl={"limits": {"egress_connections": 2}})
     words = ["curl", "-sS", "--no-keepalive", "-H", "Connection: close"]
-    way.succeeds(*words, *["https://web.example.org/"] * 2, policy=policy)
+    answer = way.succeeds(*words, *["https://web.example.org/"] * 2, policy=policy)
+    assert answer["limit_hit"] is None and answer["egress"]["refused"] == 0
+    answer = way.succeeds(*words, "https://web.example.org/", "https://git.example.org/", egress=["*.example.org"], policy=policy)
+    assert answer["egress"]["allowed"] == 2 and answer["limit_hit"] is None and answer["egress"]["refused"] == 0
     hosts = [f"https://{name}.example.org/" for name in ("web", "git", "other")]
     answer = way.fails(*words, *hosts, egress=["*.example.org"], policy=policy)
     assert answer["egress"]["allowed"] == 2 and answer["limit_hit"] == "egress"
