@@ -144,7 +144,8 @@ struct choke_field {
  *   audit.unrecorded           warning  path, tool, outcome, message, probe_name: a refusal, or how a run ended, is not in the log
  *   audit.unrotated            warning  path, message: the log has its size, and could not be rotated; it goes on growing
  *   subproc.egress.allowed     info     tool, host, port, rule, address, protocol, connection, probe_name
- *   subproc.egress.refused     warning  the same, as far as it is known, and reason, message
+ *   subproc.egress.refused     warning  the same, as far as it is known, and reason, message; also what was not asked of
+ *                                       the proxy (reason "direct", connection 0), where layers have "egress_named"
  *   subproc.egress.failed      warning  the same: it was allowed, and could not be reached
  *   subproc.egress.closed      info     the same, and sent_bytes, received_bytes; once for each that was allowed
  * Pointers are valid during the callback only. The callback must not call into the same context.
@@ -332,7 +333,7 @@ struct choke_file_change {
 struct choke_egress {
     const char *const *rules; /* NULL-terminated: what it could have reached, each in its one spelling */
     uint64_t allowed;         /* connections, or requests of plain HTTP */
-    uint64_t refused;
+    uint64_t refused;         /* and each way around the proxy, once, as far as events tell of them */
     uint64_t failed;         /* allowed, and not to be reached */
     uint64_t sent_bytes;     /* by the tool */
     uint64_t received_bytes; /* by the tool */

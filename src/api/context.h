@@ -55,6 +55,7 @@ struct ck_egress {
     struct ck_gate_budget budget;
     struct ck_gate *gate; /* from the coming of the listener to the end of the run */
     bool spent;           /* a bound of the budget was come up against */
+    bool named;           /* the jail tells who tries another way */
     int error;            /* why there is no gate, and the run was ended: a positive errno */
 };
 
@@ -116,7 +117,7 @@ void ck_result_egress(struct choke_result *result, const struct ck_gate_totals *
 int ck_egress_prepare(struct choke_job *job, const struct ck_plan *plan);
 
 /* For struct ck_watch: the listener of a run is here. */
-void ck_egress_open(void *data, struct ck_run *run, int listen_fd);
+void ck_egress_open(void *data, struct ck_run *run, int listen_fd, int roads_fd);
 
 /* The run has ended: nothing passes any more, and the result has what passed. */
 void ck_egress_end(struct choke_job *job);

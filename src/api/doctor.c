@@ -126,6 +126,7 @@ static void find_jails(struct choke_context *context, struct ck_layer_finding *f
         const struct ck_jail *jail = jails[i].jail;
         const struct ck_jail_state *state = jail != NULL ? ck_jail_look(&context->jails, jail, jails[i].egress) : NULL;
         findings[jails[i].layer] = (struct ck_layer_finding){.error = state != NULL && state->holds ? 0 : ENOTSUP,
+                                                             .value = state != NULL && state->named ? 1 : 0,
                                                              .words = state != NULL ? state->words : NULL};
     }
 }

@@ -18,18 +18,16 @@
 #include <unistd.h>
 
 #define BYTES_PER_MIB_BITS 20
-#define SHARE 12 /* of the descriptors that we may have, one in so many is a connection of a run's at most */
 
 /*
- * A connection takes two descriptors of ours, and all runs together some for pipes. A tool that opens as many as it can must
- * not keep the caller, or the few runs that go on beside it, from having any.
+ * Connections are descriptors of the caller's. Tools that open as many as they can must not keep it, or the other runs, from
+ * having any.
  */
-static uint32_t fair_share(uint32_t usual)
+static void bound_proxy(struct ck_proxy *proxy)
 {
     struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur / SHARE >= usual)
-        return usual;
-    return limit.rlim_cur / SHARE > 0 ? (uint32_t)(limit.rlim_cur / SHARE) : 1;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0)
+        ck_proxy_bound(proxy, limit.rlim_cur);
 }
 
 int ck_egress_prepare(struct choke_job *job, const struct ck_plan *plan)
@@ -43,8 +41,8 @@ int ck_egress_prepare(struct choke_job *job, const struct ck_plan *plan)
         return -ENOMEM;
     memcpy(egress->rules, verdict->egress, verdict->egress_count * sizeof *egress->rules);
     egress->rules_count = verdict->egress_count;
+    egress->named = plan->jail.named;
     egress->budget = CK_GATE_BUDGET_DEFAULT;
-    egress->budget.connections_at_once = fair_share(egress->budget.connections_at_once);
     if (verdict->limits.egress_mib != 0)
         egress->budget.up_bytes = egress->budget.down_bytes = (uint64_t)verdict->limits.egress_mib
                                                               << BYTES_PER_MIB_BITS;
@@ -81,12 +79,14 @@ static void decided(void *data, const struct ck_gate_event *decision)
     ck_event_egress(job, event);
 }
 
-static int open_gate(struct choke_job *job, int listen_fd)
+static int open_gate(struct choke_job *job, int listen_fd, int roads_fd)
 {
-    if (listen_fd < 0)
-        return -EMFILE;
+    CK_FD roads = roads_fd;
+    CK_FD listener = listen_fd;
     struct choke_context *context = job->context;
     struct ck_egress *egress = &job->egress;
+    if (listener < 0 || (egress->named && roads < 0))
+        return -EMFILE;
     const struct ck_gate_options options = {
         .rules = egress->rules,
         .rules_count = egress->rules_count,
@@ -94,7 +94,10 @@ static int open_gate(struct choke_job *job, int listen_fd)
         .on_event = decided,
         .data = job,
     };
-    int result = ck_proxy_open(&context->proxy, listen_fd, &options, &egress->gate);
+    bound_proxy(&context->proxy);
+    int result = ck_proxy_open(&context->proxy, ck_fd_take(&listener), &options, &egress->gate);
+    if (result == 0 && roads >= 0)
+        result = ck_gate_take_roads(egress->gate, ck_fd_take(&roads));
     if (result < 0 || context->proxy_watched)
         return result;
     context->guest = (struct ck_guest){.dispatch = dispatch, .data = context};
@@ -104,15 +107,16 @@ static int open_gate(struct choke_job *job, int listen_fd)
 }
 
 /* A run that asked for egress and cannot have it is ended: it would only find out by timeouts of its own. */
-void ck_egress_open(void *data, struct ck_run *run, int listen_fd)
+void ck_egress_open(void *data, struct ck_run *run, int listen_fd, int roads_fd)
 {
     struct choke_job *job = run->owner;
     (void)data;
     if (job->egress.gate != NULL || job->egress.rules_count == 0) {
         ck_fd_close(&listen_fd);
+        ck_fd_close(&roads_fd);
         return;
     }
-    int result = open_gate(job, listen_fd);
+    int result = open_gate(job, listen_fd, roads_fd);
     if (result == 0)
         return;
     const struct ck_gate_event event = {.verdict = CK_GATE_FAILED,

@@ -25,6 +25,7 @@
 #define PROOF_NS (2 * CK_NS_PER_S)
 #define USUAL_WALLS ((UINT32_C(1) << CK_WALL_EGRESS) - 1)
 #define EGRESS_WALLS (USUAL_WALLS | UINT32_C(1) << CK_WALL_EGRESS)
+#define NAMED_WALLS (EGRESS_WALLS | UINT32_C(1) << CK_WALL_NAMED)
 #define CONFINED_WALLS \
     (UINT32_C(1) << CK_WALL_LANDLOCK | UINT32_C(1) << CK_WALL_EXECS | UINT32_C(1) << CK_WALL_SECCOMP | \
      UINT32_C(1) << CK_WALL_NO_CAPABILITIES | UINT32_C(1) << CK_WALL_NO_NEW_PRIVS)
@@ -62,17 +63,31 @@ static void judge_layers(uint32_t held, uint32_t wanted, struct ck_jail_state *s
             continue;
         state->reason = "not_permitted";
         (void)snprintf(state->words, sizeof state->words, "its layer '%s' does not hold on this machine",
-                       wall == CK_WALL_EGRESS ? "egress" : ck_jail_native.layers[wall]);
+                       wall == CK_WALL_EGRESS  ? "egress"
+                       : wall == CK_WALL_NAMED ? "egress_named"
+                                               : ck_jail_native.layers[wall]);
         return;
     }
     state->holds = true;
 }
 
-static void prove_native(struct choke_context *context, bool egress, struct ck_jail_state *state)
+/* The forms that a jail is tried in. */
+struct kind {
+    bool egress;
+    bool named; /* with it: who tries another way out is told */
+};
+
+static uint32_t walls_of(struct kind kind)
+{
+    return kind.named ? NAMED_WALLS : kind.egress ? EGRESS_WALLS : USUAL_WALLS;
+}
+
+static void prove_native(struct choke_context *context, struct kind kind, struct ck_jail_state *state)
 {
     const struct ck_native_wanted bare = {.search = context->search.paths,
                                           .search_count = context->search.count,
-                                          .egress = egress,
+                                          .egress = kind.egress,
+                                          .named = kind.named,
                                           .arena = &context->text};
     struct ck_wire_proved proved = {0};
     struct choke_error error = {0};
@@ -87,7 +102,7 @@ static void prove_native(struct choke_context *context, bool egress, struct ck_j
     if (proved.error != 0)
         explain_failure(&proved, state);
     else
-        judge_layers(proved.held, egress ? EGRESS_WALLS : USUAL_WALLS, state);
+        judge_layers(proved.held, walls_of(kind), state);
 }
 
 /* ---- bwrap ------------------------------------------------------------------------------- */
@@ -157,11 +172,12 @@ static void fail_landing(const struct ck_wire_report *report, struct ck_jail_sta
     say(state, "not_permitted", &error);
 }
 
-static void prove_bwrap(struct choke_context *context, bool egress, struct ck_jail_state *state)
+static void prove_bwrap(struct choke_context *context, struct kind kind, struct ck_jail_state *state)
 {
     const struct ck_native_wanted bare = {.search = context->search.paths,
                                           .search_count = context->search.count,
-                                          .egress = egress,
+                                          .egress = kind.egress,
+                                          .named = kind.named,
                                           .arena = &context->text};
     struct ck_wire_report report = {0};
     struct choke_error error = {0};
@@ -178,7 +194,7 @@ static void prove_bwrap(struct choke_context *context, bool egress, struct ck_ja
     else if (report.stage != CK_STAGE_NONE || report.code != CLD_EXITED)
         fail_landing(&report, state);
     else
-        judge_layers(report.held | lacking(&plan), egress ? EGRESS_WALLS : USUAL_WALLS, state);
+        judge_layers(report.held | lacking(&plan), walls_of(kind), state);
     ck_plan_done(&plan);
 }
 
@@ -238,13 +254,41 @@ static void prove_confined(struct choke_context *context, struct ck_jail_state *
     ck_scratch_remove(&outside);
 }
 
+static void prove_whole(struct choke_context *context, const struct ck_jail *jail, struct kind kind,
+                        struct ck_jail_state *state)
+{
+    if (jail == &ck_jail_native)
+        prove_native(context, kind, state);
+    else
+        prove_bwrap(context, kind, state);
+}
+
+/*
+ * With names if that is to be had. Where it is not (an old kernel, a filter around us that has somebody to ask already, a
+ * machine where no process may look into another) every wall is still there, and is tried once more without.
+ */
+static void prove_egress(struct choke_context *context, const struct ck_jail *jail, struct ck_jail_state *state)
+{
+    struct ck_jail_state first = *state;
+    prove_whole(context, jail, (struct kind){.egress = true, .named = true}, &first);
+    first.named = first.holds;
+    if (first.holds || first.failed != 0) {
+        *state = first;
+        return;
+    }
+    prove_whole(context, jail, (struct kind){.egress = true}, state);
+    if (state->holds)
+        (void)snprintf(state->words, sizeof state->words,
+                       "who tries another way out than the proxy is not named: %.160s", first.words);
+}
+
 void ck_prove_jail(void *data, const struct ck_jail *jail, bool egress, struct ck_jail_state *ret_state)
 {
     struct choke_context *context = data;
-    if (jail == &ck_jail_native)
-        prove_native(context, egress, ret_state);
-    else if (jail == &ck_jail_bwrap)
-        prove_bwrap(context, egress, ret_state);
-    else if (jail == &ck_jail_confined)
+    if (jail == &ck_jail_confined)
         prove_confined(context, ret_state);
+    else if ((jail == &ck_jail_native || jail == &ck_jail_bwrap) && egress)
+        prove_egress(context, jail, ret_state);
+    else if (jail == &ck_jail_native || jail == &ck_jail_bwrap)
+        prove_whole(context, jail, (struct kind){0}, ret_state);
 }

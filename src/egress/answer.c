@@ -14,6 +14,7 @@ static const struct {
 } reasons[CK_REASON_COUNT] = {
     [CK_REASON_NONE] = {"", SOCKS_GENERAL, 500, "Internal Server Error"},
     [CK_REASON_NOT_LISTED] = {"not_listed", SOCKS_NOT_ALLOWED, 403, "Forbidden"},
+    [CK_REASON_DIRECT] = {"direct", SOCKS_NOT_ALLOWED, 403, "Forbidden"},
     [CK_REASON_ADDRESS] = {"address", SOCKS_NOT_ALLOWED, 403, "Forbidden"},
     [CK_REASON_NAME] = {"name", SOCKS_NOT_ALLOWED, 400, "Bad Request"},
     [CK_REASON_SNI] = {"sni", SOCKS_NOT_ALLOWED, 403, "Forbidden"},

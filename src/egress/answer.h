@@ -13,6 +13,7 @@ enum ck_reason {
     CK_REASON_NONE = 0,
     /* against the rules */
     CK_REASON_NOT_LISTED,
+    CK_REASON_DIRECT,  /* not asked of the proxy at all */
     CK_REASON_ADDRESS, /* listed by name, but the name leads to an address that is not public */
     CK_REASON_NAME,    /* no name or address that can be listed */
     CK_REASON_SNI,     /* TLS for another host */

@@ -99,6 +99,7 @@ void ck_connection_end(struct ck_connection *connection, enum ck_reason reason)
     if (connection->next != NULL)
         connection->next->previous = connection->previous;
     gate->count--;
+    gate->proxy->count--;
     connection->ended = true;
     connection->next = gate->proxy->ended;
     gate->proxy->ended = connection;
@@ -467,6 +468,7 @@ void ck_connection_start(struct ck_gate *gate, int client_fd)
         gate->connections->previous = connection;
     gate->connections = connection;
     gate->count++;
+    gate->proxy->count++;
     ck_connection_state(connection, CK_STATE_HEAD, gate->budget.head_ms);
     ck_connection_run(connection);
 }

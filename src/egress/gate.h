@@ -23,6 +23,7 @@ enum ck_watched_kind {
     CK_WATCHED_CLIENT,
     CK_WATCHED_SERVER,
     CK_WATCHED_RESOLVER,
+    CK_WATCHED_ROADS,
 };
 
 /* A descriptor and what the proxy's epoll watches it for; with no events it is not in there at all. */
@@ -42,7 +43,8 @@ struct ck_gate {
     struct ck_gate *next, *previous;
     struct ck_proxy *proxy;
     struct ck_watched listener;
-    uint64_t pause_ns; /* until then nothing is accepted, for want of descriptors */
+    struct ck_watched roads; /* what the jail tells of ways around the gate */
+    uint64_t pause_ns;       /* until then nothing is accepted, for want of descriptors */
     struct ck_rule_list rules;
     struct ck_gate_budget budget; /* of bytes: what is left */
     ck_gate_fn on_event;
@@ -120,6 +122,11 @@ void ck_watched_close(struct ck_proxy *proxy, struct ck_watched *watched);
 void ck_proxy_by(struct ck_proxy *proxy, uint64_t deadline_ns);
 /* Accepts again, if it did not. */
 void ck_gate_resume(struct ck_gate *gate);
+
+/* ---- direct.c ---- */
+
+/* Reads and tells what has come of the ways around the gate. */
+void ck_direct_hear(struct ck_gate *gate);
 
 /* ---- connection.c ---- */
 

@@ -27,6 +27,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -129,7 +130,7 @@ static void pause_gate(struct ck_gate *gate)
     ck_proxy_by(gate->proxy, gate->pause_ns);
 }
 
-static void tell_connections(struct ck_gate *gate, const char *message)
+static void tell_turned_away(struct ck_gate *gate, enum ck_reason reason, const char *message)
 {
     gate->totals.refused++;
     if (gate->on_event == NULL)
@@ -140,38 +141,60 @@ static void tell_connections(struct ck_gate *gate, const char *message)
                                   .host = "",
                                   .rule = "",
                                   .address = "",
-                                  .reason = ck_reason_word(CK_REASON_CONNECTIONS),
+                                  .reason = ck_reason_word(reason),
                                   .message = message};
     gate->on_event(gate->data, &event);
 }
 
 /* Which protocol it speaks is not known yet; most speak HTTP. */
-static void turn_away(struct ck_gate *gate, int client_fd)
+static void turn_away(struct ck_gate *gate, int client_fd, enum ck_reason reason, const char *message)
 {
-    char message[128];
     char answer[CK_ANSWER_SIZE];
     CK_FD fd = client_fd;
-    (void)snprintf(message, sizeof message, "this run may have %u connections at once",
-                   gate->budget.connections_at_once);
-    tell_connections(gate, message);
-    size_t length = ck_answer_http(CK_REASON_CONNECTIONS, message, answer);
+    tell_turned_away(gate, reason, message);
+    size_t length = ck_answer_http(reason, message, answer);
     (void)send(fd, answer, length, MSG_NOSIGNAL | MSG_DONTWAIT);
     (void)shutdown(fd, SHUT_WR);
 }
 
-/* Has the gate taken its last connection? Then its listener is closed. */
-static void close_if_spent(struct ck_gate *gate)
+/* Has the gate had its last connection? Whoever comes now is told so, and its listener is closed: the kernel refuses then. */
+static bool is_spent(const struct ck_gate *gate, char *message, size_t size)
 {
-    char message[128];
     bool refused = gate->totals.refused + gate->totals.failed >= gate->budget.refusals_total;
-    if (!refused && gate->totals.connections < gate->budget.connections_total)
-        return;
-    (void)snprintf(message, sizeof message,
+    if (!refused && gate->totals.connections <= gate->budget.connections_total)
+        return false;
+    (void)snprintf(message, size,
                    refused ? "this run was refused, or failed, %llu times: no more connections are taken from it"
                            : "this run has made all of its %llu connections",
                    (unsigned long long)(refused ? gate->budget.refusals_total : gate->budget.connections_total));
-    ck_watched_close(gate->proxy, &gate->listener);
-    tell_connections(gate, message);
+    return true;
+}
+
+/* All runs have their connections from the descriptors of one program. */
+static bool is_crowded(const struct ck_gate *gate, int fd)
+{
+    const struct ck_proxy *proxy = gate->proxy;
+    uint32_t room = proxy->most > proxy->count ? proxy->most - proxy->count : 0;
+    return gate->count >= room || fd >= proxy->below;
+}
+
+static void take(struct ck_gate *gate, int fd)
+{
+    char message[128];
+    gate->totals.connections++;
+    if (is_spent(gate, message, sizeof message)) {
+        turn_away(gate, fd, CK_REASON_CONNECTIONS, message);
+        ck_watched_close(gate->proxy, &gate->listener);
+    } else if (gate->count >= gate->budget.connections_at_once) {
+        (void)snprintf(message, sizeof message, "this run may have %u connections at once",
+                       gate->budget.connections_at_once);
+        turn_away(gate, fd, CK_REASON_CONNECTIONS, message);
+    } else if (is_crowded(gate, fd)) {
+        turn_away(gate, fd, CK_REASON_RESOURCES,
+                  "the runs of this program have as many connections at once as its descriptors allow");
+    } else {
+        ck_connection_start(gate, fd);
+    }
 }
 
 static void on_listener(struct ck_gate *gate)
@@ -184,12 +207,7 @@ static void on_listener(struct ck_gate *gate)
             return;
         if (fd < 0)
             continue;
-        gate->totals.connections++;
-        if (gate->count >= gate->budget.connections_at_once)
-            turn_away(gate, fd);
-        else
-            ck_connection_start(gate, fd);
-        close_if_spent(gate);
+        take(gate, fd);
     }
 }
 
@@ -222,6 +240,9 @@ static void on_event(struct ck_proxy *proxy, const struct epoll_event *event)
         proxy->broken_pipe = true; /* who knows: it writes without saying that it wants no signal */
         if (watched->fd >= 0)
             ck_resolver_ready(gate->resolver, watched->fd, event->events);
+        break;
+    case CK_WATCHED_ROADS:
+        ck_direct_hear(gate);
         break;
     case CK_WATCHED_CLIENT:
     case CK_WATCHED_SERVER:
@@ -277,7 +298,15 @@ int ck_proxy_dispatch(struct ck_proxy *proxy)
 
 void ck_proxy_init(struct ck_proxy *proxy)
 {
-    *proxy = (struct ck_proxy){.epoll_fd = -1, .timer_fd = -1};
+    *proxy = (struct ck_proxy){.epoll_fd = -1, .timer_fd = -1, .most = UINT32_MAX, .below = INT_MAX};
+}
+
+void ck_proxy_bound(struct ck_proxy *proxy, uint64_t descriptors)
+{
+    uint64_t some = descriptors < INT_MAX ? descriptors : INT_MAX;
+    proxy->most = some >= 8 ? (uint32_t)(some / 4) : 2; /* a connection takes two */
+    proxy->below = (int)(some - some / 8);
+    proxy->pipes.below = proxy->below;
 }
 
 void ck_proxy_done(struct ck_proxy *proxy)
@@ -340,6 +369,7 @@ int ck_proxy_open(struct ck_proxy *proxy, int listen_fd, const struct ck_gate_op
                              .on_event = options->on_event,
                              .data = options->data};
     gate->listener = (struct ck_watched){.kind = CK_WATCHED_LISTENER, .fd = ck_fd_take(&fd), .owner = gate};
+    gate->roads = (struct ck_watched){.kind = CK_WATCHED_ROADS, .fd = -1, .owner = gate};
     if (gate->next != NULL)
         gate->next->previous = gate;
     proxy->gates = gate;
@@ -355,8 +385,9 @@ int ck_proxy_open(struct ck_proxy *proxy, int listen_fd, const struct ck_gate_op
     return r;
 }
 
-void ck_gate_totals(const struct ck_gate *gate, struct ck_gate_totals *ret_totals)
+void ck_gate_totals(struct ck_gate *gate, struct ck_gate_totals *ret_totals)
 {
+    ck_direct_hear(gate);
     *ret_totals = gate->totals;
 }
 
@@ -373,7 +404,9 @@ void ck_gate_close(struct ck_gate *gate)
     if (gate == NULL)
         return;
     struct ck_proxy *proxy = gate->proxy;
+    ck_direct_hear(gate);
     ck_watched_close(proxy, &gate->listener);
+    ck_watched_close(proxy, &gate->roads);
     while (gate->connections != NULL)
         ck_connection_end(gate->connections, CK_REASON_CLOSED);
     free_ended(proxy);

@@ -33,7 +33,7 @@ struct ck_connection;
 /* Zero-filled lets nothing through. */
 struct ck_gate_budget {
     uint32_t connections_at_once;
-    uint64_t connections_total; /* to the proxy, and to hosts; then the socket is closed: the kernel refuses */
+    uint64_t connections_total; /* to the proxy, and to hosts; the next is refused, and then the socket is closed */
     uint64_t refusals_total;    /* and failures: each is told, and a tool could fill what keeps that; then the same */
     uint64_t up_bytes;          /* from the tool to the hosts, of all connections together; UINT64_MAX is no bound */
     uint64_t down_bytes;
@@ -45,7 +45,7 @@ struct ck_gate_budget {
 
 #define CK_GATE_BUDGET_DEFAULT \
     ((struct ck_gate_budget){.connections_at_once = 1024, \
-                             .connections_total = 100000, \
+                             .connections_total = 10000, \
                              .refusals_total = 10000, \
                              .up_bytes = UINT64_MAX, \
                              .down_bytes = UINT64_MAX, \
@@ -66,8 +66,9 @@ enum ck_gate_verdict {
  */
 struct ck_gate_event {
     enum ck_gate_verdict verdict;
-    uint64_t connection;  /* counts from 1 within the gate; the same in all events of a client's connection */
-    const char *protocol; /* "connect", "http", "socks5" */
+    uint64_t
+        connection; /* counts from 1 within the gate; the same in all events of a client's connection; 0: of none */
+    const char *protocol; /* "connect", "http", "socks5"; of what did not ask the proxy "tcp", "udp", "raw", ... */
     const char *host;     /* canonical, or what was asked for, escaped */
     uint16_t port;        /* 0 where none could be read */
     const char *rule;     /* the rule that lists it */
@@ -107,10 +108,21 @@ struct ck_proxy {
     struct ck_connection *ended; /* freed when no event of this round can point to them any more */
     struct ck_pipes pipes;
     bool broken_pipe; /* a SIGPIPE of this dispatch is to be taken back */
+    uint32_t count;   /* connections of all gates */
+    uint32_t most;    /* that there may be */
+    int below;        /* no connection has a descriptor from this number on */
 };
 
 void ck_proxy_init(struct ck_proxy *proxy);
 void ck_proxy_done(struct ck_proxy *proxy);
+
+/*
+ * The program may have so many descriptors, and must keep some: connections of all gates together take half of them at most,
+ * pipes included none of the last eighth, whoever has the others. A gate may have as many connections as there is still room
+ * for: one that takes all it can leaves half of the room, two leave a third, so that there is some for whoever comes next.
+ * Without this call there is no such bound.
+ */
+void ck_proxy_bound(struct ck_proxy *proxy, uint64_t descriptors);
 
 /* -1 before the first ck_proxy_open. */
 int ck_proxy_fd(const struct ck_proxy *proxy);
@@ -125,7 +137,14 @@ int ck_proxy_open(struct ck_proxy *proxy, int listen_fd, const struct ck_gate_op
 /* 0, or a negative errno where the proxy itself can no longer work. */
 int ck_proxy_dispatch(struct ck_proxy *proxy);
 
-void ck_gate_totals(const struct ck_gate *gate, struct ck_gate_totals *ret_totals);
+/*
+ * From this descriptor, which is taken over, come struct ck_road (base/road.h): what was refused without being asked of the
+ * proxy, to be told like its own refusals. 0, or -ENOMEM.
+ */
+int ck_gate_take_roads(struct ck_gate *gate, int roads_fd);
+
+/* What the jail has told by now counts, too: call it when nobody in there can tell any more. */
+void ck_gate_totals(struct ck_gate *gate, struct ck_gate_totals *ret_totals);
 
 /* Tells CK_GATE_CLOSED for what is open, and frees the gate. NULL is fine. */
 void ck_gate_close(struct ck_gate *gate);

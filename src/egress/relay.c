@@ -38,13 +38,19 @@ static void pipe_free(struct ck_pipe *pipe)
     free(pipe);
 }
 
-static struct ck_pipe *pipe_new(void)
+static struct ck_pipe *pipe_new(int below)
 {
     int ends[2];
     struct ck_pipe *pipe = malloc(sizeof *pipe);
     if (pipe == NULL)
         return NULL;
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0) {
+        free(pipe);
+        return NULL;
+    }
+    if (below != 0 && (ends[0] >= below || ends[1] >= below)) {
+        ck_fd_close(&ends[0]);
+        ck_fd_close(&ends[1]);
         free(pipe);
         return NULL;
     }
@@ -65,7 +71,7 @@ static struct ck_pipe *borrow(struct ck_pipes *pipes)
         pipes->free = pipe->next;
         pipes->count--;
     } else {
-        pipe = pipe_new();
+        pipe = pipe_new(pipes->below);
     }
     pipes->lent += pipe != NULL;
     return pipe;

@@ -23,6 +23,7 @@ struct ck_pipes {
     struct ck_pipe *free;
     unsigned count; /* of these */
     unsigned lent;
+    int below; /* no pipe has a descriptor from this number on; 0: whatever the kernel gives */
 };
 
 void ck_pipes_done(struct ck_pipes *pipes);

@@ -206,6 +206,10 @@ static void dial_next(struct ck_connection *connection)
     while (connection->address_at < connection->addresses_count) {
         const struct ck_address *address = &connection->addresses[connection->address_at++];
         int r = connect_to(address, connection->port, &connection->server.fd);
+        if (r == 0 && connection->server.fd >= connection->gate->proxy->below) {
+            ck_fd_close(&connection->server.fd);
+            r = -EMFILE;
+        }
         if (r == 0) {
             set_patience(connection);
             ck_watch_for(connection->gate->proxy, &connection->server, EPOLLOUT);

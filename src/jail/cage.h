@@ -56,6 +56,7 @@ struct ck_cage_program {
     uint64_t landlock_fs, landlock_net, landlock_scoped; /* what is handled; 0 everywhere: no Landlock */
     uint32_t
         gate_port; /* with egress: where the one listener is, on loopback inside; 0: no egress, and no socket at all */
+    uint32_t gate_named; /* the filter asks, and init tells who tries another way: keeper/roads.c */
 };
 
 /* The text at an offset, NULL for 0. */
@@ -81,6 +82,7 @@ enum ck_cage_wall {
     CK_WALL_NO_CAPABILITIES,
     CK_WALL_NO_NEW_PRIVS,
     CK_WALL_EGRESS, /* of a jail with a gate only: nothing but the gate can be reached */
+    CK_WALL_NAMED,  /* no wall: of a jail with a gate, it could be seen from inside what was tried */
     CK_WALLS,
 };
 

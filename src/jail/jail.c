@@ -47,9 +47,10 @@ static int first_of(struct ck_jails *jails, const struct ck_jail *const *wanted,
         if (state->failed != 0)
             return ck_error_set(error, CHOKE_SPAWN_FAILED, state->failed, "jail '%s' cannot be tried: %s",
                                 wanted[i]->name, strerror(state->failed));
-        if (state->holds)
+        if (state->holds) {
             choice->jail = wanted[i];
-        else if (choice->skipped == NULL) {
+            choice->named = state->named;
+        } else if (choice->skipped == NULL) {
             choice->skipped = wanted[i]->name;
             choice->reason = state->reason;
         }

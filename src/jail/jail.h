@@ -24,6 +24,7 @@ struct ck_jail {
 struct ck_jail_state {
     bool known;
     bool holds;
+    bool named;         /* with egress: who tries another way out than the gate can be told of */
     int failed;         /* it could not be found out, for want of memory and the like: a positive errno */
     const char *reason; /* where it does not: not_linux, not_installed, not_permitted */
     char words[256];    /* the same for people: what was tried and what came of it */
@@ -49,6 +50,7 @@ struct ck_jail_choice {
     const struct ck_jail *jail;
     const char *skipped; /* the first adapter that was wanted and is not to be had, or not whole; or NULL */
     const char *reason;  /* not_linux, not_installed, not_permitted */
+    bool named;          /* with egress: as in its state */
 };
 
 extern const struct ck_jail ck_jail_none;

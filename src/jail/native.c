@@ -267,9 +267,11 @@ static int write_program(struct ck_program *program, const struct ck_native_want
         .tmp_options = TMP_OPTIONS,
         .landlock_abi = landlock_abi(),
         .gate_port = wanted->egress ? CK_CAGE_GATE_PORT : 0,
+        .gate_named = wanted->egress && wanted->named,
     };
-    unsigned options =
-        (wanted->tracing ? (unsigned)CK_SECCOMP_TRACING : 0) | (wanted->egress ? (unsigned)CK_SECCOMP_EGRESS : 0);
+    unsigned options = (wanted->tracing ? (unsigned)CK_SECCOMP_TRACING : 0) |
+                       (wanted->egress ? (unsigned)CK_SECCOMP_EGRESS : 0) |
+                       (settings.gate_named ? (unsigned)CK_SECCOMP_NAMED : 0);
     int r = ck_seccomp_build(options, &filter, &settings.filter_count);
     if (r < 0)
         return r;

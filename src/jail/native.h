@@ -24,6 +24,7 @@ struct ck_native_wanted {
     size_t search_count;
     bool tracing;           /* the files trace each other: strace */
     bool egress;            /* there is a gate, and sockets to reach it */
+    bool named;             /* with it: who tries another way is told */
     struct ck_arena *arena; /* for the made paths */
 };
 

@@ -151,6 +151,7 @@ static size_t pack(struct packer *packer, const struct ck_program *program, cons
         .execs_count = (uint32_t)program->execs_count,
         .filter_count = (uint32_t)settings->filter_count,
         .gate_port = settings->gate_port,
+        .gate_named = settings->gate_named ? 1 : 0,
     };
     set_landlock(&head, settings->landlock_abi);
     (void)put(packer, &head, sizeof head, 8);

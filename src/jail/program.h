@@ -35,6 +35,7 @@ struct ck_program_settings {
     const char *tmp_options;
     int landlock_abi;   /* 0: none */
     uint32_t gate_port; /* 0: no egress */
+    bool gate_named;
 };
 
 /* The text is copied. outside may be NULL. A step that is there already is not added again. */

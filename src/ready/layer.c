@@ -211,7 +211,8 @@ static void add_detail(enum ck_layer layer, const struct ck_layer_finding *findi
     else if (layer == CK_LAYER_NATIVE_DEGRADED)
         detail = "without namespaces: landlock, execs, seccomp, no_capabilities, no_new_privs";
     else if (layer == CK_LAYER_NATIVE_EGRESS || layer == CK_LAYER_BWRAP_EGRESS)
-        detail = "from inside the proxy was reached, and nothing else";
+        detail = finding->value != 0 ? "from inside the proxy was reached, and nothing else; who tries is named"
+                                     : "from inside the proxy was reached, and nothing else; who tries is not named";
     else if (layers[layer].kind == JAIL)
         detail = "its walls were tried from inside";
     else if (layers[layer].kind == CONTROLLER)

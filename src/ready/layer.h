@@ -36,7 +36,7 @@ enum ck_layer {
 
 struct ck_layer_finding {
     int error; /* 0: it holds; a positive errno; EPROTO: accepted by the kernel, and yet it does not hold */
-    int value; /* Landlock's ABI; 1 for a namespace that stands in a user namespace */
+    int value; /* Landlock's ABI; 1 for a namespace that stands in a user namespace, and for egress that is named */
     enum ck_controller_way way;
     const char *words; /* of a jail that does not hold: why; NULL: it is not in this build */
 };

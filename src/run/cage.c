@@ -19,7 +19,7 @@
 
 struct ck_cages_entry {
     struct ck_cage_image image;
-    bool tracing, egress;
+    bool tracing, egress, named;
     struct ck_version files[FILES_MAX];
     char *inside[FILES_MAX]; /* of the tools, which come first */
     size_t count;
@@ -53,7 +53,7 @@ struct gathering {
     struct ck_native_file files[FILES_MAX];
     struct ck_version versions[FILES_MAX];
     int owned[FILES_MAX]; /* descriptors of helpers, to be closed */
-    bool tracing, egress;
+    bool tracing, egress, named;
     size_t count, owned_count;
 };
 
@@ -120,7 +120,7 @@ static struct ck_cages_entry *find_entry(const struct ck_cages *cages, const str
     for (size_t i = 0; cages->entries != NULL && i < ENTRIES_MAX; i++) {
         struct ck_cages_entry *entry = &cages->entries[i];
         bool same = entry->count == gathering->count && entry->tracing == gathering->tracing &&
-                    entry->egress == gathering->egress;
+                    entry->egress == gathering->egress && entry->named == gathering->named;
         for (size_t k = 0; same && k < gathering->count; k++)
             same = ck_version_equal(&entry->files[k], &gathering->versions[k]);
         if (same)
@@ -140,6 +140,7 @@ static struct ck_cages_entry *new_entry(struct ck_cages *cages, const struct gat
     drop_entry(entry);
     entry->tracing = gathering->tracing;
     entry->egress = gathering->egress;
+    entry->named = gathering->named;
     entry->image = (struct ck_cage_image){.fd = fd, .number = ++cages->last_number};
     for (; entry->count < gathering->count; entry->count++) {
         entry->files[entry->count] = gathering->versions[entry->count];
@@ -163,6 +164,7 @@ static int make_entry(struct ck_cages *cages, struct gathering *gathering, struc
         .search_count = cages->search->count,
         .tracing = gathering->tracing,
         .egress = gathering->egress,
+        .named = gathering->named,
         .arena = arena,
     };
     CK_FD fd = -1;
@@ -179,7 +181,7 @@ static int make_entry(struct ck_cages *cages, struct gathering *gathering, struc
 int ck_cages_find(struct ck_cages *cages, const struct ck_cages_wanted *wanted, struct ck_cage_image *ret_image,
                   const char **ret_inside, struct choke_error *error)
 {
-    struct gathering gathering = {.tracing = wanted->count > 1, .egress = wanted->egress};
+    struct gathering gathering = {.tracing = wanted->count > 1, .egress = wanted->egress, .named = wanted->named};
     struct ck_cages_entry *entry = NULL;
     int r = gather(&gathering, cages->search, wanted, error);
     if (r == 0)

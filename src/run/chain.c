@@ -143,6 +143,8 @@ static void list_layers(struct ck_plan *plan)
         plan->layers[count++] = "overlay";
     if (plan->verdict.egress_count > 0 && count < CK_LAYERS_MAX)
         plan->layers[count++] = "egress";
+    if (plan->jail.named && count < CK_LAYERS_MAX)
+        plan->layers[count++] = "egress_named";
     plan->layers[count] = NULL;
 }
 
@@ -214,6 +216,7 @@ static int enter_cage(const struct ck_plan_sources *sources, struct ck_plan *pla
                                            .tools = tools,
                                            .count = count,
                                            .egress = plan->verdict.egress_count > 0,
+                                           .named = plan->jail.named,
                                            .arena = &plan->arena};
     if (ck_cages_find(sources->cages, &wanted, &plan->cage, inside, &plan->verdict.error) < 0)
         return refuse(plan, NULL, "request.jail");

@@ -332,6 +332,7 @@ static int make_warden(struct ck_launcher *launcher, const struct ck_cage_image 
                                  .pidfd = -1,
                                  .layer_fd = -1,
                                  .gate_fd = -1,
+                                 .roads_fd = -1,
                                  .cage = cage != NULL ? cage->number : 0,
                                  .limited = limited};
     *ret_warden = warden;
@@ -378,6 +379,7 @@ void ck_launcher_discard(struct ck_warden *warden, bool kill)
     ck_fd_close(&warden->pidfd);
     ck_fd_close(&warden->layer_fd);
     ck_fd_close(&warden->gate_fd);
+    ck_fd_close(&warden->roads_fd);
     ck_fd_close(&warden->socket_fd);
     free(warden);
 }
@@ -530,9 +532,10 @@ int ck_launch_hear(struct ck_warden *warden, struct ck_wire_report *ret_report)
     if (got < (ssize_t)sizeof(struct ck_wire_simple))
         return -EPIPE;
     if (message.msg_controllen >= CMSG_LEN(sizeof(int)) && control.header.cmsg_type == SCM_RIGHTS) {
-        int *kept = ret_report->kind == CK_WIRE_REPORT ? &warden->layer_fd
-                    : ret_report->kind == CK_WIRE_GATE ? &warden->gate_fd
-                                                       : &warden->pidfd;
+        int *kept = ret_report->kind == CK_WIRE_REPORT  ? &warden->layer_fd
+                    : ret_report->kind == CK_WIRE_GATE  ? &warden->gate_fd
+                    : ret_report->kind == CK_WIRE_ROADS ? &warden->roads_fd
+                                                        : &warden->pidfd;
         ck_fd_close(kept);
         memcpy(kept, CMSG_DATA(&control.header), sizeof *kept);
     }

@@ -28,6 +28,7 @@ struct ck_warden {
     int pidfd;     /* -1 until it said hello */
     int layer_fd;  /* came with a report: what the run wrote into an overlay; -1: none */
     int gate_fd;   /* came from the init of its run: the listener inside; -1: none, or taken */
+    int roads_fd;  /* came before that: struct ck_road from it; the same */
     void *owner;   /* the run it serves, or NULL */
     uint64_t cage; /* the jail that its runs are in, 0 for none */
     bool limited;  /* its runs have limits that a cgroup may hold */

@@ -254,8 +254,9 @@ static int hear_once(struct ck_watch *watch, struct ck_warden *warden, struct ck
     if (result != 2)
         return result;
     if (warden->owner != NULL && watch->on_gate != NULL)
-        watch->on_gate(watch->data, warden->owner, ck_fd_take(&warden->gate_fd));
+        watch->on_gate(watch->data, warden->owner, ck_fd_take(&warden->gate_fd), ck_fd_take(&warden->roads_fd));
     ck_fd_close(&warden->gate_fd);
+    ck_fd_close(&warden->roads_fd);
     return 0;
 }
 

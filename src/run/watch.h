@@ -62,10 +62,10 @@ struct ck_run {
 typedef void (*ck_run_ended_fn)(void *data, struct ck_run *run);
 
 /*
- * Called for a run with egress before its tool exists, as a rule: the listener inside, which the callee takes over; -1 where
- * it was lost for want of a descriptor.
+ * Called for a run with egress before its tool exists, as a rule: the listener inside, and where ways around it are told
+ * a pipe of struct ck_road. The callee takes both over; -1: there is none, or it was lost for want of a descriptor.
  */
-typedef void (*ck_run_gate_fn)(void *data, struct ck_run *run, int listen_fd);
+typedef void (*ck_run_gate_fn)(void *data, struct ck_run *run, int listen_fd, int roads_fd);
 
 /* Another descriptor in the set, of somebody who is called when it is readable. */
 struct ck_guest {

@@ -16,6 +16,7 @@
  *                      CK_WIRE_CANCEL  end the run
  *   warden -> caller   CK_WIRE_HELLO   with a pidfd of itself
  *                      CK_WIRE_GATE    of a run with egress, from its init: with the listener, before the tool exists
+ *                      CK_WIRE_ROADS   before that, where its init names what goes around: with a pipe of struct ck_road
  *                      CK_WIRE_REPORT  the run is over and its tree is dead; with the layer of an overlay, if it had one
  *   trial  -> caller   CK_WIRE_TRIED   whether the layer held
  *   caller -> keeper   CK_WIRE_PROVE   with a socket and the program of a jail: try to get out of it
@@ -44,6 +45,7 @@ enum ck_wire_kind {
     CK_WIRE_GROUPS,
     CK_WIRE_PROVE_CONFINED,
     CK_WIRE_GATE,
+    CK_WIRE_ROADS,
 };
 
 /* Descriptors of a proof without namespaces, behind the socket. */

@@ -186,16 +186,22 @@ static int forbid_families(scmp_filter_ctx filter)
 
 /* ---- sockets ---- */
 
+/* Who says no: the kernel by itself, or whoever is asked, who can then tell of it. */
+static uint32_t refusal(unsigned options, uint32_t errnum)
+{
+    return (options & CK_SECCOMP_NAMED) != 0 ? SCMP_ACT_NOTIFY : SCMP_ACT_ERRNO(errnum);
+}
+
 /* An argument of socket, which is a small number: every value but these two. */
-static int forbid_other(scmp_filter_ctx filter, unsigned argument, uint64_t one, uint64_t another)
+static int forbid_other(scmp_filter_ctx filter, uint32_t action, unsigned argument, uint64_t one, uint64_t another)
 {
     uint64_t last = one > another ? one : another;
     const struct scmp_arg_cmp above = SCMP_CMP(argument, SCMP_CMP_GT, last, 0);
-    int r = add(filter, SCMP_ACT_ERRNO(EAFNOSUPPORT), "socket", &above);
+    int r = add(filter, action, "socket", &above);
     for (uint64_t value = 0; r == 0 && value < last; value++) {
         const struct scmp_arg_cmp same = SCMP_CMP(argument, SCMP_CMP_EQ, value, 0);
         if (value != one && value != another)
-            r = add(filter, SCMP_ACT_ERRNO(EAFNOSUPPORT), "socket", &same);
+            r = add(filter, action, "socket", &same);
     }
     return r;
 }
@@ -204,22 +210,23 @@ static int forbid_other(scmp_filter_ctx filter, unsigned argument, uint64_t one,
  * TCP and no other kind of stream: Landlock's rules are about TCP alone, and MPTCP, SCTP and SMC are streams of the same
  * families. The kernel looks at the lowest four bits of the type.
  */
-static int forbid_other_streams(scmp_filter_ctx filter)
+static int forbid_other_streams(scmp_filter_ctx filter, unsigned options)
 {
-    int r = forbid_other(filter, 0, AF_INET, AF_INET6);
+    uint32_t action = refusal(options, EAFNOSUPPORT);
+    int r = forbid_other(filter, action, 0, AF_INET, AF_INET6);
     for (uint64_t kind = 0; r == 0 && kind <= SOCKET_KIND_MASK; kind++) {
         const struct scmp_arg_cmp same = SCMP_A1(SCMP_CMP_MASKED_EQ, SOCKET_KIND_MASK, kind);
         if (kind != SOCK_STREAM)
-            r = add(filter, SCMP_ACT_ERRNO(EAFNOSUPPORT), "socket", &same);
+            r = add(filter, action, "socket", &same);
     }
-    return r < 0 ? r : forbid_other(filter, 2, 0, IPPROTO_TCP);
+    return r < 0 ? r : forbid_other(filter, action, 2, 0, IPPROTO_TCP);
 }
 
 /*
  * What a client of one listener has no use for: to be a server; to connect by sending, which Landlock does not look at; and
  * other code of the kernel's put over TCP.
  */
-static int forbid_serving(scmp_filter_ctx filter)
+static int forbid_serving(scmp_filter_ctx filter, unsigned options)
 {
     static const struct {
         const char *name;
@@ -233,7 +240,7 @@ static int forbid_serving(scmp_filter_ctx filter)
         r = add(filter, SCMP_ACT_ERRNO(EPERM), calls[i], NULL);
     for (size_t i = 0; r == 0 && i < sizeof sending / sizeof sending[0]; i++) {
         const struct scmp_arg_cmp fast = SCMP_CMP(sending[i].argument, SCMP_CMP_MASKED_EQ, MSG_FASTOPEN, MSG_FASTOPEN);
-        r = add(filter, SCMP_ACT_ERRNO(EOPNOTSUPP), sending[i].name, &fast);
+        r = add(filter, refusal(options, EOPNOTSUPP), sending[i].name, &fast);
     }
     return r;
 }
@@ -243,8 +250,10 @@ static int forbid_sockets(scmp_filter_ctx filter, unsigned options)
 {
     if ((options & CK_SECCOMP_EGRESS) == 0)
         return add(filter, SCMP_ACT_ERRNO(EAFNOSUPPORT), "socket", NULL);
-    int r = forbid_other_streams(filter);
-    return r < 0 ? r : forbid_serving(filter);
+    int r = forbid_other_streams(filter, options);
+    if (r == 0)
+        r = forbid_serving(filter, options);
+    return r < 0 || (options & CK_SECCOMP_NAMED) == 0 ? r : add(filter, SCMP_ACT_NOTIFY, "connect", NULL);
 }
 
 /* Switching address space randomisation off makes the next hole easier to use. */

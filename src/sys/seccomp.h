@@ -30,6 +30,11 @@ enum ck_seccomp_option {
      * cannot be seen here: there is nobody but one listener in the network namespace.
      */
     CK_SECCOMP_EGRESS = 8,
+    /*
+     * With it: what EGRESS refuses of sockets and of sending is not answered by the kernel, but asked from whoever puts the
+     * filter on, with SECCOMP_FILTER_FLAG_NEW_LISTENER, and so is each connect. Without an answer there is none of it.
+     */
+    CK_SECCOMP_NAMED = 16,
 };
 
 /* The filter as the kernel takes it, to be freed. options: of the above. 0 or a negative errno. */

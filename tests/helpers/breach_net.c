@@ -7,6 +7,8 @@
  *   bind PORT, listen            to be a server on loopback; at whatever port
  *   over                         another protocol of the kernel's put over TCP
  *   swarm COUNT                  so many connections to the gate at once, held until it is killed; says "held"
+ *   scatter COUNT                so many connections to addresses that differ, each tried twice, while signals come; and then
+ *                                one to the gate
  *   look                         says which network it is in and what sockets are there, and then leaves one: a connection to
  *                                the gate, which the kernel remembers for a while
  *   again ADDRESS PORT           a connection to the gate (HTTPS_PROXY), given up, and the socket used for another
@@ -16,8 +18,10 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 
 union address {
     struct sockaddr any;
@@ -164,6 +168,35 @@ static const char *swarm(char **arguments)
     return NULL;
 }
 
+static void ignore(int signal)
+{
+    (void)signal;
+}
+
+/* Whoever is asked about a connection may see it withdrawn and asked again. */
+static void be_interrupted(void)
+{
+    const struct sigaction action = {.sa_handler = ignore, .sa_flags = SA_RESTART};
+    const struct itimerval often = {.it_interval = {.tv_usec = 200}, .it_value = {.tv_usec = 200}};
+    (void)sigaction(SIGALRM, &action, NULL);
+    (void)setitimer(ITIMER_REAL, &often, NULL);
+}
+
+static const char *scatter(char **arguments)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(443)};
+    be_interrupted();
+    for (int i = 0; i < 2 * number(arguments[0]); i++) {
+        int fd = socket(AF_INET, SOCK_STREAM, 0);
+        address.sin_addr.s_addr = htonl((198U << 24 | 18U << 16) + (uint32_t)(i / 2));
+        if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof address) == 0) {
+            return "scatter";
+        }
+        (void)close(fd);
+    }
+    return reach(gate);
+}
+
 static const char *look(char **arguments)
 {
     char line[512];
@@ -178,10 +211,10 @@ static const char *look(char **arguments)
 }
 
 static const struct breach ways[] = {
-    {"socket", 3, kind}, {"reach", 2, reach},  {"fastopen", 2, fastopen},
-    {"query", 2, query}, {"bind", 1, bind_to}, {"listen", 0, listen_anywhere},
-    {"over", 0, over},   {"again", 2, again},  {"swarm", 1, swarm},
-    {"look", 0, look},
+    {"socket", 3, kind}, {"reach", 2, reach},     {"fastopen", 2, fastopen},
+    {"query", 2, query}, {"bind", 1, bind_to},    {"listen", 0, listen_anywhere},
+    {"over", 0, over},   {"again", 2, again},     {"swarm", 1, swarm},
+    {"look", 0, look},   {"scatter", 1, scatter},
 };
 
 int main(int argc, char **argv)

@@ -1,22 +1,23 @@
 /*
- * host_swarm POLICY ROOT JAIL COUNT - a caller that may have few descriptors. One of its tools makes COUNT connections to the
- * proxy and holds them; meanwhile the caller opens files and runs another tool, which has egress too.
+ * host_swarm POLICY ROOT JAIL COUNT - a caller that may have few descriptors. Many of its tools make COUNT connections each to
+ * the proxy and hold them; meanwhile the caller opens files and runs another tool, which has egress too.
  */
 #include "host.h"
 
 #include <fcntl.h>
 #include <sys/resource.h>
 
-#define DESCRIPTORS 256
+#define DESCRIPTORS 512
+#define SWARMS 12 /* each with as many connections as one run may have, they would take all of these */
 #define NEEDED 32 /* what a caller might open meanwhile */
 #define ROUNDS 5
 
-static bool held;
+static int held;
 
 static void note(void *data, enum choke_stream stream, const void *bytes, size_t length)
 {
     (void)data;
-    held = held || (stream == CHOKE_STDOUT && length >= 4 && memcmp(bytes, "held", 4) == 0);
+    held += stream == CHOKE_STDOUT && length >= 4 && memcmp(bytes, "held", 4) == 0;
 }
 
 static void open_files(void)
@@ -46,12 +47,14 @@ int main(int argc, char **argv)
     request.jail = host_jail(argv[3]);
     request.egress = rules;
     request.on_output = note;
-    struct choke_job *job = NULL;
-    CHECK(choke_start(context, &request, &job, NULL) == 0);
-    for (double until = host_now() + 5; !held && host_now() < until;) {
+    struct choke_job *jobs[SWARMS] = {NULL};
+    for (int i = 0; i < SWARMS; i++) {
+        CHECK(choke_start(context, &request, &jobs[i], NULL) == 0);
+    }
+    for (double until = host_now() + 60; held < SWARMS && host_now() < until;) {
         CHECK(choke_wait(context, 100, NULL) == 0);
     }
-    CHECK(held);
+    CHECK(held == SWARMS);
     for (int i = 0; i < ROUNDS; i++) {
         struct choke_request other = host_request(reach, argv[2]);
         other.jail = request.jail;
@@ -61,11 +64,13 @@ int main(int argc, char **argv)
         choke_result_free(result);
         open_files();
     }
-    choke_cancel(job);
-    while (choke_job_result(job) == NULL) {
-        CHECK(choke_wait(context, -1, NULL) >= 0);
+    for (int i = 0; i < SWARMS; i++) {
+        choke_cancel(jobs[i]);
+        while (choke_job_result(jobs[i]) == NULL) {
+            CHECK(choke_wait(context, -1, NULL) >= 0);
+        }
+        CHECK(choke_job_result(jobs[i])->egress->refused > 0);
     }
-    CHECK(choke_job_result(job)->egress->refused > 0);
     choke_context_free(context);
     return 0;
 }

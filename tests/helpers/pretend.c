@@ -1,9 +1,10 @@
 /*
  * pretend WHAT COMMAND [ARG]... - executes COMMAND on a kernel that lies, or forbids.
  *   landlock    landlock_restrict_self succeeds, and does nothing
- *   seccomp     prctl(PR_SET_SECCOMP) succeeds, and does nothing
+ *   seccomp     prctl(PR_SET_SECCOMP) and seccomp succeed, and do nothing
  *   capset      capset succeeds, and does nothing
  *   nolandlock  there is no Landlock
+ *   unasked     no filter can have somebody to ask, as where one around it has
  *   container   no user namespace can be made, and clone3 is not there, as under a container engine
  *
  * A filter answers with errno 0 in the kernel's place.
@@ -32,7 +33,14 @@ static struct sock_filter nolandlock[] = {LOAD(nr), SKIP_UNLESS(SYS_landlock_cre
 static struct sock_filter capset_call[] = {LOAD(nr), SKIP_UNLESS(SYS_capset, 1), ANSWER(0), GO_ON};
 
 static struct sock_filter seccomp_calls[] = {
-    LOAD(nr), SKIP_UNLESS(SYS_prctl, 3), LOAD(args[0]), SKIP_UNLESS(PR_SET_SECCOMP, 1), ANSWER(0), GO_ON,
+    LOAD(nr),      SKIP_UNLESS(SYS_seccomp, 1),    ANSWER(0), SKIP_UNLESS(SYS_prctl, 3),
+    LOAD(args[0]), SKIP_UNLESS(PR_SET_SECCOMP, 1), ANSWER(0), GO_ON,
+};
+
+static struct sock_filter unasked[] = {
+    LOAD(nr),      SKIP_UNLESS(SYS_seccomp, 3),
+    LOAD(args[1]), BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, SECCOMP_FILTER_FLAG_NEW_LISTENER, 0, 1),
+    ANSWER(EBUSY), GO_ON,
 };
 
 static struct sock_filter container[] = {
@@ -56,8 +64,8 @@ static const struct {
     const char *name;
     struct sock_filter *filter;
     unsigned short count;
-} lies[] = {LIE("landlock", landlock), LIE("seccomp", seccomp_calls), LIE("capset", capset_call),
-            LIE("nolandlock", nolandlock), LIE("container", container)};
+} lies[] = {LIE("landlock", landlock),     LIE("seccomp", seccomp_calls), LIE("capset", capset_call),
+            LIE("nolandlock", nolandlock), LIE("unasked", unasked),       LIE("container", container)};
 
 int main(int argc, char **argv)
 {

@@ -167,6 +167,16 @@ def test_name_that_does_not_exist_is_told(way):
     assert set(way.town.take()["names"]) == {"nobody.example.org"}
 
 
+@pytest.mark.parametrize("url,protocol,address", [("https://93.184.216.10/", "tcp", "93.184.216.10"),
+                                                  ("https://web.example.org/", "udp", "")])
+def test_curl_that_goes_around_the_proxy_reaches_nobody_and_is_told(way, url, protocol, address):
+    """Not even a host that is listed; and of a name the resolver would be asked first."""
+    answer = way.fails("curl", "-sS", "--noproxy", "*", url)
+    assert way.town.take() == {"asked": [], "names": []}
+    event = way.events(answer, "refused")[0]
+    assert (event["protocol"], event.get("address", ""), event["reason"]) == (protocol, address, "direct")
+
+
 # ---- the environment ----
 
 def environment(answer):
@@ -206,7 +216,10 @@ def test_bytes_are_bounded(way):
 def test_connections_are_bounded(way):
     policy = way.write_policy(curl={"limits": {"egress_connections": 2}})
     words = ["curl", "-sS", "--no-keepalive", "-H", "Connection: close"]
-    way.succeeds(*words, *["https://web.example.org/"] * 2, policy=policy)
+    answer = way.succeeds(*words, *["https://web.example.org/"] * 2, policy=policy)
+    assert answer["limit_hit"] is None and answer["egress"]["refused"] == 0
+    answer = way.succeeds(*words, "https://web.example.org/", "https://git.example.org/", egress=["*.example.org"], policy=policy)
+    assert answer["egress"]["allowed"] == 2 and answer["limit_hit"] is None and answer["egress"]["refused"] == 0
     hosts = [f"https://{name}.example.org/" for name in ("web", "git", "other")]
     answer = way.fails(*words, *hosts, egress=["*.example.org"], policy=policy)
     assert answer["egress"]["allowed"] == 2 and answer["limit_hit"] == "egress"

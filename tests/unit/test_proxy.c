@@ -2,11 +2,13 @@
 #include "egress/proxy.h"
 
 #include "base/fd.h"
+#include "base/road.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <setjmp.h>
@@ -391,6 +393,79 @@ static void a_body_without_end_lets_others_have_their_turn(void **state)
     ck_proxy_done(&proxy);
 }
 
+/* Which of so many connections are kept: those that are turned away hear so. */
+static unsigned crowd(struct ck_proxy *proxy, uint16_t port, int *fds, unsigned count)
+{
+    unsigned kept = 0;
+    for (unsigned i = 0; i < count; i++) {
+        char byte;
+        fds[i] = dial(port);
+        for (int turn = 0; turn < 4; turn++)
+            assert_int_equal(ck_proxy_dispatch(proxy), 0);
+        kept += recv(fds[i], &byte, 1, MSG_DONTWAIT) < 0;
+    }
+    return kept;
+}
+
+/* Half of the descriptors for all; and whoever takes what there is leaves some for the next. */
+static void gates_share_what_descriptors_there_are(void **state)
+{
+    (void)state;
+    static const unsigned expected[] = {8, 4, 2, 1}; /* of 64 descriptors 16 connections, less half of the room each */
+    struct noted noted[4] = {0};
+    struct ck_proxy proxy;
+    uint16_t port = 0;
+    int fds[4][20];
+    ck_proxy_init(&proxy);
+    for (unsigned i = 0; i < 4; i++) {
+        (void)open_gate(&proxy, NULL, &noted[i], &port);
+        ck_proxy_bound(&proxy, 64);
+        proxy.below = INT_MAX; /* this program has descriptors of its own, and those of the clients */
+        assert_int_equal(crowd(&proxy, port, fds[i], 20), expected[i]);
+        assert_int_equal(noted[i].count[CK_GATE_REFUSED], 20 - expected[i]);
+        assert_string_equal(noted[i].reason, "resources");
+    }
+    ck_proxy_bound(&proxy, 1000);
+    proxy.below = fds[3][19]; /* numbers below are taken: the next one is beyond */
+    assert_int_equal(crowd(&proxy, port, fds[0], 1), 0);
+    ck_proxy_done(&proxy);
+    for (unsigned i = 0; i < 80; i++)
+        ck_fd_close(&fds[i / 20][i % 20]);
+}
+
+/* What the jail tells is counted when it is read, and by the end of the run at the latest; half a record is not believed. */
+static void what_goes_around_the_gate_is_told_and_counted(void **state)
+{
+    (void)state;
+    const struct ck_road four = {.kind = CK_ROAD_CONNECTION, .family = AF_INET, .port = 443, .address = {192, 0, 2, 1}};
+    const struct ck_road udp = {.kind = CK_ROAD_SOCKET, .family = AF_INET, .type = SOCK_DGRAM};
+    struct noted noted = {0};
+    struct ck_gate_totals totals;
+    struct ck_proxy proxy;
+    uint16_t port = 0;
+    int ends[2];
+    size_t before = descriptors();
+    ck_proxy_init(&proxy);
+    struct ck_gate *gate = open_gate(&proxy, NULL, &noted, &port);
+    assert_int_equal(pipe2(ends, O_NONBLOCK | O_CLOEXEC), 0);
+    assert_int_equal(ck_gate_take_roads(gate, ends[0]), 0);
+    assert_int_equal(write(ends[1], &four, sizeof four), sizeof four);
+    assert_int_equal(ck_proxy_dispatch(&proxy), 0);
+    assert_int_equal(noted.count[CK_GATE_REFUSED], 1);
+    assert_string_equal(noted.host, "192.0.2.1");
+    assert_string_equal(noted.reason, "direct");
+    assert_int_equal(write(ends[1], &udp, sizeof udp), sizeof udp);
+    ck_gate_totals(gate, &totals);
+    assert_int_equal(totals.refused, 2);
+    assert_int_equal(write(ends[1], &udp, sizeof udp / 2), sizeof udp / 2);
+    assert_int_equal(ck_proxy_dispatch(&proxy), 0);
+    assert_int_equal(noted.count[CK_GATE_REFUSED], 2);
+    assert_int_equal(fcntl(ends[0], F_GETFD), -1); /* nobody reads any more */
+    ck_proxy_done(&proxy);
+    ck_fd_close(&ends[1]);
+    assert_int_equal(descriptors(), before);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -400,6 +475,8 @@ int main(void)
         cmocka_unit_test(each_gate_has_its_own_rules),
         cmocka_unit_test(a_gate_that_is_closed_tells_and_leaves_nothing),
         cmocka_unit_test(a_name_that_is_not_printable_is_told_escaped),
+        cmocka_unit_test(gates_share_what_descriptors_there_are),
+        cmocka_unit_test(what_goes_around_the_gate_is_told_and_counted),
         cmocka_unit_test(the_callers_signals_are_as_they_were),
         cmocka_unit_test(a_host_that_says_continue_without_end_lets_others_have_their_turn),
         cmocka_unit_test(a_host_that_answers_before_it_is_asked_lets_others_have_their_turn),

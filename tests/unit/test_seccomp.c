@@ -29,6 +29,7 @@
 
 #define KILLED SECCOMP_RET_KILL_PROCESS
 #define ALLOWED SECCOMP_RET_ALLOW
+#define ASKED SECCOMP_RET_USER_NOTIF
 #define REFUSED(errno_value) (SECCOMP_RET_ERRNO | (errno_value))
 #define X32 0x40000000
 #define HIGH (UINT64_C(0xdeadbeef) << 32)
@@ -271,6 +272,23 @@ static void options_change_what_they_name(void **state)
     EXPECT(CK_SECCOMP_ALONE | CK_SECCOMP_OWNER, {SYS_fchmod, {0}, REFUSED(EPERM)}, {SYS_fchown, {0}, REFUSED(EPERM)});
 }
 
+/* Each refusal of the one is a question of the other, and nothing else is, but connect. */
+static void what_egress_refuses_can_be_asked_about(void **state)
+{
+    (void)state;
+    EXPECT(CK_SECCOMP_EGRESS, {SYS_socket, {AF_INET, SOCK_STREAM}, ALLOWED}, {SYS_connect, {0}, ALLOWED},
+           {SYS_socket, {AF_INET, SOCK_DGRAM}, REFUSED(EAFNOSUPPORT)},
+           {SYS_socket, {AF_UNIX, SOCK_STREAM}, REFUSED(EAFNOSUPPORT)},
+           {SYS_sendto, {0, 0, 0, MSG_FASTOPEN}, REFUSED(EOPNOTSUPP)}, {SYS_bind, {0}, REFUSED(EPERM)});
+    EXPECT(CK_SECCOMP_EGRESS | CK_SECCOMP_NAMED, {SYS_socket, {AF_INET, SOCK_STREAM}, ALLOWED},
+           {SYS_connect, {0}, ASKED}, {SYS_socket, {AF_INET, SOCK_DGRAM}, ASKED},
+           {SYS_socket, {AF_UNIX, SOCK_STREAM}, ASKED}, {SYS_socket, {AF_PACKET, SOCK_RAW}, ASKED},
+           {SYS_socket, {AF_INET6, SOCK_STREAM, 262}, ASKED}, {SYS_sendto, {0, 0, 0, MSG_FASTOPEN}, ASKED},
+           {SYS_sendto, {0}, ALLOWED}, {SYS_sendmsg, {0, 0, MSG_FASTOPEN}, ASKED},
+           {SYS_sendmmsg, {0, 0, 0, MSG_FASTOPEN}, ASKED}, {SYS_bind, {0}, REFUSED(EPERM)},
+           {SYS_io_uring_setup, {0}, REFUSED(EPERM)});
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -284,6 +302,7 @@ int main(void)
         cmocka_unit_test(bits_that_the_kernel_does_not_look_at_do_not_help),
         cmocka_unit_test(what_hides_its_arguments_is_not_there),
         cmocka_unit_test(options_change_what_they_name),
+        cmocka_unit_test(what_egress_refuses_can_be_asked_about),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

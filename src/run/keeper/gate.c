@@ -11,6 +11,7 @@
 #include "run/keeper/keeper.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/sockios.h>
 #include <net/if.h>
 #include <netinet/in.h>
@@ -47,7 +48,21 @@ static long listen_at(int fd, uint32_t port)
     return result < 0 ? result : CK_RAW2(listen, fd, BACKLOG);
 }
 
-long ck_gate_make(uint32_t port, int gate_fd)
+/* What roads.c tells goes another way than the warden's word: through a pipe that the caller has the other end of. */
+static long make_pipe(int gate_fd, int *ret_tell_fd)
+{
+    static const struct ck_wire_simple message = {.kind = CK_WIRE_ROADS};
+    int ends[2];
+    long result = CK_RAW2(pipe2, ends, O_CLOEXEC | O_NONBLOCK);
+    if (result < 0)
+        return result;
+    result = ck_send(gate_fd, &message, sizeof message, ends[0]);
+    ck_close(ends[0]);
+    *ret_tell_fd = ends[1];
+    return result < 0 ? result : 0;
+}
+
+long ck_gate_make(uint32_t port, int gate_fd, int *ret_tell_fd)
 {
     static const struct ck_wire_simple message = {.kind = CK_WIRE_GATE};
     long fd = CK_RAW3(socket, AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -58,6 +73,8 @@ long ck_gate_make(uint32_t port, int gate_fd)
         result = listen_at((int)fd, port);
     if (gate_fd < 0 && result == 0)
         return 0;
+    if (result == 0 && ret_tell_fd != NULL)
+        result = make_pipe(gate_fd, ret_tell_fd);
     if (result == 0)
         result = ck_send(gate_fd, &message, sizeof message, (int)fd);
     ck_close((int)fd);

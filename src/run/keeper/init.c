@@ -49,14 +49,11 @@ long ck_init_restrict_calls(const void *code, uint32_t count)
     return count == 0 ? 0 : CK_RAW5(prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0);
 }
 
-static long restrict_calls(const struct ck_cage_program *program)
-{
-    return ck_init_restrict_calls((const char *)program + program->filter_at, program->filter_count);
-}
-
 long ck_init_restrict_program(const struct ck_cage_program *program)
 {
-    return program->gate_port != 0 ? 0 : restrict_calls(program);
+    if (program->gate_port != 0)
+        return 0;
+    return ck_init_restrict_calls((const char *)program + program->filter_at, program->filter_count);
 }
 
 /* ---- the walls --------------------------------------------------------------------------- */
@@ -143,13 +140,17 @@ long ck_init_drop_capabilities(void)
 }
 
 /* The filter of a jail with a gate would have kept us from making that; so it comes here, and not with the others. */
-static long give_up_privileges(const struct ck_cage_run *run)
+static long give_up_privileges(const struct ck_cage_run *run, struct ck_roads *roads)
 {
     const struct ck_cage_program *program = run->cage->program;
+    const void *code = (const char *)program + program->filter_at;
     long result = restrict_files(run);
     if (result == 0)
         result = ck_init_drop_capabilities();
-    return result < 0 || program->gate_port == 0 ? result : restrict_calls(program);
+    if (result < 0 || program->gate_port == 0)
+        return result;
+    return program->gate_named != 0 ? ck_roads_begin(roads, code, program->filter_count)
+                                    : ck_init_restrict_calls(code, program->filter_count);
 }
 
 /* The caller keeps what it has; nothing that it creates can gain any of it by executing a file. */
@@ -171,17 +172,23 @@ static bool stream_held(const struct ck_cage_run *run)
     return (polled[0].revents & POLLHUP) == 0 || (polled[1].revents & POLLHUP) == 0;
 }
 
-/* Until the tool itself has ended. Nobody else is waited for: the kernel ends them with us. */
-static void reap_until(const struct ck_cage_run *run, long pid)
+/*
+ * Until the tool itself has ended. Nobody else is waited for: the kernel ends them with us. Where we are asked about what is
+ * tried, that is answered meanwhile.
+ */
+static void reap_until(const struct ck_cage_run *run, struct ck_roads *roads, long pid)
 {
     struct ck_cage_told *told = run->cage->told;
+    int flags = run->cage->program->gate_named != 0 ? WEXITED | WNOHANG : WEXITED;
     for (;;) {
         siginfo_t info = {0};
-        long result = CK_RAW5(waitid, P_ALL, 0, &info, WEXITED, NULL);
+        long result = CK_RAW5(waitid, P_ALL, 0, &info, flags, NULL);
         if (result == -EINTR)
             continue;
         if (result < 0)
             return;
+        if (info.si_pid == 0)
+            ck_roads_wait(roads);
         if (info.si_pid != pid)
             continue;
         told->code = info.si_code;
@@ -192,27 +199,38 @@ static void reap_until(const struct ck_cage_run *run, long pid)
     }
 }
 
+/* A tool has our memory until it executes something, and we stand still; one that tries walls never does, and asks. */
+static long create_tool(const struct ck_cage_run *run)
+{
+    bool asks = run->cage->program->gate_named != 0 && run->main == ck_prover;
+    return asks ? ck_create_copied(run->main, run->argument, -1) : ck_create_borrowed(run->main, run->argument, NULL);
+}
+
 void ck_init_serve(struct ck_cage_run *run)
 {
+    static struct ck_roads roads;
     struct ck_cage_told *told = run->cage->told;
     const struct ck_cage_program *program = run->cage->program;
     uint32_t stage = CK_STAGE_EGRESS;
-    long result = program->gate_port == 0 ? 0 : ck_gate_make(program->gate_port, run->gate_fd);
+    roads = (struct ck_roads){.told = told, .gate_port = program->gate_port, .tell_fd = -1};
+    long result = 0;
+    if (program->gate_port != 0)
+        result = ck_gate_make(program->gate_port, run->gate_fd, program->gate_named != 0 ? &roads.tell_fd : NULL);
     if (result == 0) {
         stage = CK_STAGE_PRIVILEGES;
-        result = give_up_privileges(run);
+        result = give_up_privileges(run, &roads);
     }
     if (result < 0) {
         told->stage = stage;
         told->error = (int32_t)-result;
         ck_leave(127);
     }
-    long pid = ck_create_borrowed(run->main, run->argument, NULL);
+    long pid = create_tool(run);
     told->stage = pid < 0 ? CK_STAGE_CREATE : run->child->failed_stage;
     told->error = pid < 0 ? (int32_t)-pid : run->child->failed_errno;
     for (int i = 0; i < CK_WIRE_STDOUT_READ; i++)
         ck_close(run->child->fds[i]);
     if (told->stage == CK_STAGE_NONE)
-        reap_until(run, pid);
+        reap_until(run, &roads, pid);
     ck_leave(0);
 }

@@ -11,6 +11,7 @@
  * child (child.c)   the tool's process until exec: a table of named steps.
  * init (init.c)     the first process of a run in a jail: walls, tool, reaping. cage.c makes the native jail for it.
  * gate (gate.c)     the one way out of a run with egress: a listener inside, handed to the caller.
+ * roads (roads.c)   who tries another way than that, told to the caller.
  * wrap (wrap.c)     the other jail: bwrap's process until exec. What bwrap executes is a program of its own, land.c.
  * prove (prove.c)   tries to get out of a jail, before anything is trusted to it; confined.c where it has no namespaces.
  * trial (trial.c)   tries one layer of this machine, and ends.
@@ -24,6 +25,7 @@
 #ifndef CK_RUN_KEEPER_H
 #define CK_RUN_KEEPER_H
 
+#include "base/road.h"
 #include "run/create.h"
 #include "run/raw.h"
 #include "run/wire.h"
@@ -216,6 +218,7 @@ struct ck_cage_told {
     uint32_t ended;
     uint32_t proc_placed;
     uint32_t held;                       /* prove.c */
+    uint32_t named;                      /* it could be seen where a tool wanted to go: roads.c */
     struct ck_rlimit rlimits[CK_LIMITS]; /* what the warden tells the init of bwrap's jail */
     uint32_t rlimit_count;
 };
@@ -298,9 +301,31 @@ __attribute__((noreturn)) void ck_init_serve(struct ck_cage_run *run);
 
 /*
  * In the first process of a run, whose network namespace is its own and new: brings loopback up, listens at port there, and
- * hands the listener to the caller through gate_fd, which is closed; -1: it stays open here. 0 or a negative errno.
+ * hands the listener to the caller through gate_fd, which is closed; -1: it stays open here. ret_tell_fd: the end of a pipe
+ * to the caller, for what roads.c has to tell; NULL: none is made. 0 or a negative errno.
  */
-long ck_gate_make(uint32_t port, int gate_fd);
+long ck_gate_make(uint32_t port, int gate_fd, int *ret_tell_fd);
+
+/* ---- roads.c ---- */
+
+struct ck_roads {
+    struct ck_cage_told *told;
+    uint32_t gate_port;
+    int tell_fd; /* to the caller; -1: nobody is told */
+    int listener_fd, ended_fd;
+    uint32_t count; /* of what was told; beyond CK_ROADS_MAX: that there is more, too */
+    struct ck_road seen[CK_ROADS_MAX];
+};
+
+/*
+ * Puts the filter (struct sock_filter, so many) on the calling process, in a form that asks; what it asks is answered in
+ * ck_roads_wait, and nowhere else. 0 or a negative errno: the kernel cannot do it, or there is somebody already who is
+ * asked by the filters of this process.
+ */
+long ck_roads_begin(struct ck_roads *roads, const void *code, uint32_t count);
+
+/* Answers, until children have ended. */
+void ck_roads_wait(struct ck_roads *roads);
 
 /* ---- child.c ---- */
 
@@ -343,7 +368,7 @@ __attribute__((noreturn)) void ck_child_main(void *argument);
 __attribute__((noreturn)) void ck_prover(void *argument);
 void ck_prove_outside(uint32_t wall, uint64_t number);
 
-/* What the jail that is tried has: a gate, and Landlock's rules for it. */
+/* What the jail that is tried has: a gate, Landlock's rules for it, and who is asked. */
 void ck_prove_inside(const struct ck_cage_program *program);
 
 struct ck_prove_birth {

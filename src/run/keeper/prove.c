@@ -39,6 +39,7 @@ static const char *const links[CK_WALL_NAMESPACES] = {
 static uint64_t outside[CK_WALL_NAMESPACES];
 static uint32_t gate_port; /* of the jail that is tried; 0: none */
 static bool ports_bounded; /* by Landlock */
+static bool named;         /* what is tried is asked about: roads.c */
 
 static uint64_t namespace_of(const char *link)
 {
@@ -166,7 +167,7 @@ static bool egress(void)
            connect_to(elsewhere, gate_port) == -ENETUNREACH && other_sockets_are_refused() && serving_is_refused();
 }
 
-static bool (*const walls[CK_WALLS])(void) = {
+static bool (*const walls[CK_WALL_NAMED])(void) = {
     [CK_WALL_FRESH_ROOT] = fresh_root,
     [CK_WALL_LANDLOCK] = landlock,
     [CK_WALL_EXECS] = ck_prove_execs,
@@ -187,20 +188,25 @@ void ck_prove_inside(const struct ck_cage_program *program)
 {
     gate_port = program->gate_port;
     ports_bounded = program->landlock_net != 0;
+    named = program->gate_named != 0;
 }
 
 /* In the place of the tool. The last to be tried is execs: should it not hold, what was found so far is told. */
 void ck_prover(void *argument)
 {
     struct ck_cage_told *told = argument;
+    if (named)
+        (void)CK_RAW5(prctl, PR_SET_DUMPABLE, 1, 0, 0, 0); /* as a tool is, which was executed */
     for (uint32_t layer = 0; layer < CK_WALL_NAMESPACES; layer++) {
         uint64_t inside = namespace_of(links[layer]);
         if (inside != 0 && inside != outside[layer])
             told->held |= UINT32_C(1) << layer;
     }
-    for (uint32_t layer = CK_WALL_NAMESPACES; layer < CK_WALLS; layer++)
+    for (uint32_t layer = CK_WALL_NAMESPACES; layer < CK_WALL_NAMED; layer++)
         if (layer != CK_WALL_EXECS && walls[layer]())
             told->held |= UINT32_C(1) << layer;
+    if (named && told->named != 0)
+        told->held |= UINT32_C(1) << CK_WALL_NAMED;
     if (ck_prove_execs())
         told->held |= UINT32_C(1) << CK_WALL_EXECS;
     ck_leave(0);
