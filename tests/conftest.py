@@ -52,6 +52,9 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "xdist_group(name): runs in the same process as others of the name")
     config.addinivalue_line("markers", "timed: runs beside others of the kind only")
     config.addinivalue_line("markers", "alone: nothing runs beside it")
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):  # nohup, and a shell's &, have them ignored
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
     if ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
         raise pytest.UsageError("cannot become a child subreaper")
 
