@@ -119,18 +119,3 @@ def wait_until(holds, seconds: float = 5.0, what: str = ""):
         if time.monotonic() > end:
             raise AssertionError(f"did not come true within {seconds} s: {what or holds}")
         time.sleep(0.002)
-
-
-def own_cgroups(named):
-    """Directories of ours in the cgroup trees of both versions that are named so."""
-    prefix = f"chokepoint-{os.stat('/proc/self/ns/pid').st_ino}-"
-    with open("/proc/self/mountinfo", encoding="utf-8") as stream:
-        mounts = [line.split() for line in stream]
-    tops = {words[4] for words in mounts if words[words.index("-") + 1] in ("cgroup", "cgroup2")}
-    return [os.path.join(parent, name) for top in tops for parent, names, _ in os.walk(top) for name in names
-            if name.startswith(prefix) and named(name.removeprefix(prefix))]
-
-
-def stale_cgroups():
-    """Those whose keeper, by the number in their name, is no more."""
-    return own_cgroups(lambda pid: not os.path.exists(f"/proc/{pid}"))
