@@ -44,7 +44,7 @@ fmt: ## put every C file into the project's format
 	@tools/setup.sh test
 	find include src tests examples bench -name '*.[ch]' -exec clang-format -i {} +
 
-fuzz: ## fuzz each target for FUZZ_SECONDS (600); new inputs stay in build-fuzz/
+fuzz: ## fuzz each target for FUZZ_SECONDS (600); new inputs stay in build-asan/
 	@tools/setup.sh test
 	@$(PYTHON) tools/run-tests.py --fuzz-seconds $(or $(FUZZ_SECONDS),600) fuzz
 
@@ -53,4 +53,4 @@ analyze: ## clang-tidy with the analyzer at its full depth, which takes minutes
 	@$(PYTHON) tools/run-tests.py --analyzer-nodes 225000 tidy
 
 clean: ## remove every build directory
-	rm -rf $(BUILD) build-clang build-asan build-tsan build-fuzz
+	rm -rf $(BUILD) build-clang build-asan build-tsan

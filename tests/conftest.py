@@ -2,6 +2,7 @@
 """
 import contextlib
 import ctypes
+import functools
 import os
 import pathlib
 import pwd
@@ -16,6 +17,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent / "support"))
 
+import cgroups  # noqa: E402
 import processes  # noqa: E402
 import registry  # noqa: E402
 from door import VICTIMS, Actor, Box  # noqa: E402
@@ -52,8 +54,12 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "xdist_group(name): runs in the same process as others of the name")
     config.addinivalue_line("markers", "timed: runs beside others of the kind only")
     config.addinivalue_line("markers", "alone: nothing runs beside it")
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):  # nohup, and a shell's &, have them ignored
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
     if ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
         raise pytest.UsageError("cannot become a child subreaper")
+    config.add_cleanup(functools.partial(cgroups.leave, cgroups.enter()))
 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist looks for its groups

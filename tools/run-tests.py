@@ -21,13 +21,13 @@ def arguments():
     parser.add_argument("--list", action="store_true", help="list the suites")
     parser.add_argument("--verbose", "-v", action="store_true", help="print every log, not only those of failures")
     parser.add_argument("--fuzz-seconds", type=int, metavar="N",
-                        help="seconds for each fuzz target (4); new inputs are then kept in build-fuzz/found")
-    parser.add_argument("--analyzer-nodes", type=int, metavar="N", default=50000,
-                        help="how far clang's analyzer follows a function (50000; its own default, 225000, takes four "
+                        help="seconds for each fuzz target (3); new inputs are then kept in build-asan/found")
+    parser.add_argument("--analyzer-nodes", type=int, metavar="N", default=15000,
+                        help="how far clang's analyzer follows a function (15000; its own default, 225000, takes ten "
                              "times as long)")
     options = parser.parse_args()
     options.keep_inputs = options.fuzz_seconds is not None
-    options.fuzz_seconds = options.fuzz_seconds or 4
+    options.fuzz_seconds = options.fuzz_seconds or 3
     return options
 
 

@@ -78,30 +78,17 @@ def build_gcc(_):
     return build("build", "gcc", {"werror": "true"}, ["all", "tests"])
 
 
-@suite("build-clang", early=True)
-def build_clang(_):
-    """clang, warnings as errors, everything: build-clang/"""
-    return build("build-clang", "clang", {"werror": "true"}, ["all", "tests"])
-
-
 @suite("build-asan")
 def build_asan(_):
-    """gcc with AddressSanitizer and UndefinedBehaviorSanitizer: build-asan/"""
-    options = {"werror": "true", **SANITIZED, "b_sanitize": "address,undefined"}
-    return build("build-asan", "gcc", options, ["all", "tests"])
+    """clang, warnings as errors, AddressSanitizer, UndefinedBehaviorSanitizer and libFuzzer, everything: build-asan/"""
+    options = {"werror": "true", **SANITIZED, "b_sanitize": "address,undefined", "b_lundef": "false", "fuzzer": "true"}
+    return build("build-asan", "clang", options, ["all", "tests"])
 
 
 @suite("build-tsan")
 def build_tsan(_):
     """gcc with ThreadSanitizer, the command and the hosts: build-tsan/"""
     return build("build-tsan", "gcc", {"werror": "true", **SANITIZED, "b_sanitize": "thread"}, ["chokepoint", "hosts"])
-
-
-@suite("build-fuzz")
-def build_fuzz(_):
-    """clang with libFuzzer and both sanitizers: build-fuzz/"""
-    options = {"werror": "true", **SANITIZED, "b_sanitize": "address,undefined", "b_lundef": "false", "fuzzer": "true"}
-    return build("build-fuzz", "clang", options, ["fuzzers"])
 
 
 # ---- what can be seen without running anything ----
@@ -118,9 +105,12 @@ def formatting(_):
     return check("clang-format", "--dry-run", "-Werror", *c_files())
 
 
-@suite("tidy", "build-clang", early=True)
+@suite("tidy", early=True)
 def tidy(options):
-    """clang-tidy finds nothing"""
+    """clang-tidy finds nothing; it needs the compiler's command lines, build-clang/, and nothing that is built"""
+    configured = harness.configure("build-clang", "clang", {})
+    if configured.failed:
+        return configured
     depth = [f"--extra-arg={word}" for word in ("-Xclang", "-analyzer-config", "-Xclang",
                                                 f"max-nodes={options.analyzer_nodes}")]
     tidied = Tidied("build-clang", depth)
@@ -314,7 +304,7 @@ def asan_linter(_):
     return about(ABOUT_SOURCES, "build-asan", "linter", SANITIZER_OPTIONS)
 
 
-@suite("unit", "build-gcc", alone=True)
+@suite("unit", "build-gcc")
 def unit(_):
     """unit tests of each module"""
     return units("build")
@@ -344,13 +334,7 @@ def jails(_):
     return about(ABOUT_JAILS, "build", "jails")
 
 
-@suite("clang-unit", "build-clang", alone=True)
-def clang_unit(_):
-    """unit tests, built with clang"""
-    return units("build-clang")
-
-
-@suite("asan-unit", "build-asan", alone=True)
+@suite("asan-unit", "build-asan")
 def asan_unit(_):
     """unit tests under ASan and UBSan"""
     return units("build-asan", fixed_addresses(), SANITIZER_OPTIONS)
@@ -386,35 +370,35 @@ def fuzz_targets():
     return [os.path.basename(path)[5:-2] for path in beneath("tests/fuzz", r"fuzz_.*\.c")]
 
 
-@suite("corpus", "build-asan", alone=True)
+@suite("corpus", "build-gcc")
 def corpus(_):
-    """every file of the fuzz corpora, under ASan and UBSan"""
+    """every file of the fuzz corpora, without a fuzzer"""
     def one(name):
-        return check(f"build-asan/tests/fuzz/fuzz_{name}", f"tests/fuzz/corpus/{name}", env=SANITIZER_OPTIONS)
+        return check(f"build/tests/fuzz/fuzz_{name}", f"tests/fuzz/corpus/{name}")
     return in_parallel(one, fuzz_targets())
 
 
-@suite("fuzz", "build-fuzz", alone=True)
+@suite("fuzz", "build-asan")
 def fuzz(options):
-    """libFuzzer from the corpora, some seconds each"""
+    """libFuzzer with both sanitizers: the corpora, and from them on, some seconds each"""
     def one(name):
         with tempfile.TemporaryDirectory() as fresh:
-            found = f"build-fuzz/found/{name}" if options.keep_inputs else fresh
+            found = f"build-asan/found/{name}" if options.keep_inputs else fresh
             os.makedirs(os.path.join(ROOT, found), exist_ok=True)
             return check(
-                f"build-fuzz/tests/fuzz/fuzz_{name}", f"-max_total_time={options.fuzz_seconds}", "-timeout=10",
-                "-rss_limit_mb=2048", "-print_final_stats=1", f"-artifact_prefix=build-fuzz/{name}-", found,
-                f"tests/fuzz/corpus/{name}", timeout=options.fuzz_seconds + 120, env=SANITIZER_OPTIONS)
+                f"build-asan/tests/fuzz/fuzz_{name}", f"-max_total_time={options.fuzz_seconds}", "-timeout=25",
+                "-rss_limit_mb=2048", "-print_final_stats=1", f"-artifact_prefix=build-asan/{name}-", found,
+                f"tests/fuzz/corpus/{name}", timeout=options.fuzz_seconds + 300, env=SANITIZER_OPTIONS)
     return in_parallel(one, fuzz_targets())
 
 
-@suite("install", "build-gcc", alone=True)
+@suite("install", "build-gcc")
 def install(_):
     """an installed library serves the examples, shared and static"""
     return check("tools/check-install.sh", "build")
 
 
-@suite("demo", "build-gcc", alone=True)
+@suite("demo", "build-gcc")
 def demo(_):
     """make run shows what it says it shows"""
     return check("tools/demo.sh", "build/chokepoint")

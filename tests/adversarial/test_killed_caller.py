@@ -9,8 +9,9 @@ import time
 
 import pytest
 
+import cgroups
 from feature import scaled
-from processes import children_of_self, command_line, describe, marked, of_this_test, reap, stale_cgroups, wait_until
+from processes import children_of_self, command_line, describe, marked, of_this_test, reap, wait_until
 
 
 def everything_gone(process):
@@ -40,7 +41,7 @@ def test_nothing_is_left_at_fifty_moments(box, marker):
         while time.monotonic() < end:
             pass
         kill_and_look(box, process, f"after {moment:.4f} s, seed {seed}, number {number}")
-    wait_until(lambda: not stale_cgroups(), 2, "cgroup directories are gone")
+    wait_until(lambda: not cgroups.stale(), 2, "cgroup directories are gone")
 
 
 def test_nothing_is_left_of_a_settled_tree(box, marker):

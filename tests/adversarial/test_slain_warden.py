@@ -8,8 +8,9 @@ import signal
 
 import pytest
 
+import cgroups
 from feature import scaled, skip
-from processes import marked, stale_cgroups, wait_until
+from processes import marked, wait_until
 from promises import returned_in_time
 
 
@@ -35,7 +36,7 @@ def test_both_at_once_do_not_free_the_tree_where_cgroups_are_to_be_had(root_box,
         skip("cgroup", "no cgroup v2 may be made here")
     for number in range(scaled(20, 10)):  # who dies first, in whose eyes, is a race
         slay(root_box, f"{marker}-{number}", levels)
-    wait_until(lambda: not stale_cgroups(), 2, "cgroup directories are gone")
+    wait_until(lambda: not cgroups.stale(), 2, "cgroup directories are gone")
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGSEGV, signal.SIGUSR1])

@@ -4,10 +4,10 @@ import signal
 
 import pytest
 
+import cgroups
 from feature import scaled
 from limits import JAILS, entries, limited, mechanisms, need_cgroup, without_cgroups
-from processes import (children_of_self, command_line, descendants, of_this_test, own_cgroups, reap, stale_cgroups,
-                       wait_until)
+from processes import children_of_self, command_line, descendants, of_this_test, reap, wait_until
 
 ALL = {"memory_mib": 64, "processes": 20, "cpu_s": 5, "file_size_mib": 8, "open_files": 64}
 
@@ -60,14 +60,14 @@ def test_limits_of_a_run_are_not_those_of_the_next(root_box):
     policy = root_box.write_policy(tools)
     root_box.host("host_hog", "5", "small:64:oom", "large:64:-", "other:300:-", "small:16:-", "small:64:oom",
                   policy=policy)
-    assert not stale_cgroups()
+    assert not cgroups.stale()
 
 
 def test_no_cgroup_is_left_after_many_runs(root_box):
     need_cgroup(root_box)
     policy = root_box.write_policy(entries(root_box, **ALL))
     root_box.host("host_hog", str(scaled(1000, 100)), "hog:1:-", policy=policy, deadline=240)
-    assert not stale_cgroups()
+    assert not cgroups.stale()
 
 
 def test_no_cgroup_is_left_of_many_runs_when_the_caller_is_killed(root_box):
@@ -77,11 +77,11 @@ def test_no_cgroup_is_left_of_many_runs_when_the_caller_is_killed(root_box):
     process = root_box.popen([root_box.stage / "tests/helpers/host_inflight", policy, root_box.root, "50", "hold"],
                              raw=True)
     assert process.stdout.readline() == b"holding\n"
-    assert len(own_cgroups(lambda pid: int(pid) in descendants(process.pid))) >= 2
+    assert len(cgroups.of_ours(lambda pid: int(pid) in descendants(process.pid))) >= 2
     process.kill()
     process.wait(5)
     wait_until(lambda: reap(children_of_self()) or not of_this_test(), 5, "all are dead")
-    assert not stale_cgroups()
+    assert not cgroups.stale()
 
 
 @pytest.mark.parametrize("jail", ["none", "native"])
@@ -98,9 +98,9 @@ def test_what_a_massacre_leaves_is_swept_by_the_next_run(root_box, jail):
         signal_if_there(pid, signal.SIGKILL)
     process.wait(5)
     wait_until(lambda: reap(children_of_self()) or not of_this_test(), 5, "all are dead")
-    assert stale_cgroups(), "the massacre left nothing to sweep"
+    assert cgroups.stale(), "the massacre left nothing to sweep"
     assert root_box.run("true", policy=policy).outcome == "exited"
-    assert not stale_cgroups()
+    assert not cgroups.stale()
 
 
 def signal_if_there(pid, number):

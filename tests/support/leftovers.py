@@ -3,7 +3,8 @@ import contextlib
 import os
 
 import bwrapped
-from processes import children_of_self, describe, of_this_test, reap, stale_cgroups, wait_until
+import cgroups
+from processes import children_of_self, describe, of_this_test, reap, wait_until
 
 
 def files(cell):
@@ -37,7 +38,7 @@ def wait_for_the_end(what):
         wait_until(nothing_runs, 5)
     except AssertionError:
         raise AssertionError(f"{what}; left running: {describe(of_this_test())}") from None
-    wait_until(lambda: not stale_cgroups(), 5, "every cgroup is gone")
+    wait_until(lambda: not cgroups.stale(), 5, "every cgroup is gone")
 
 
 @contextlib.contextmanager

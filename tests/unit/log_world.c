@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(CHOKE_SANITIZED)
 #include <sanitizer/common_interface_defs.h>
 static const void *holder_bottom;
 static size_t holder_size;

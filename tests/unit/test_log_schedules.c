@@ -18,7 +18,7 @@
 #include <cmocka.h>
 
 /* To change stacks takes long under AddressSanitizer; the same states are gone through without it. */
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(CHOKE_SANITIZED)
 #define MORE 1
 #else
 #define MORE 2

@@ -1,0 +1,73 @@
+"""Cgroups of a test process's own.
+
+The library makes its cgroups below that of its caller, and sweeps there what others have left. Tests that count those that
+are left must see neither what a test beside them leaves on purpose, nor lose theirs to its sweep: so each test process is
+in a place of its own, where it may make one.
+"""
+import contextlib
+import os
+
+NAMED = "choke-test-"
+COUNTED = {"memory", "pids", "cpu", "cpuacct"}  # a cpuset of its own would have no processor in it
+
+
+def places():
+    """Directory of this process in each tree that is mounted -> what the tree counts; nothing for version 2."""
+    with open("/proc/self/cgroup", encoding="utf-8") as stream:
+        own = {names: path for _, names, path in (line.rstrip("\n").split(":", 2) for line in stream)}
+    found = {}
+    with open("/proc/self/mountinfo", encoding="utf-8") as stream:
+        for words in map(str.split, stream):
+            kind, options = words[words.index("-") + 1], set(words[-1].split(","))
+            names = [names for names in own if kind == "cgroup" and names and set(names.split(",")) <= options]
+            names += [""] if kind == "cgroup2" and "" in own else []
+            if names:
+                found[words[4] + own[names[0]].rstrip("/")] = names[0]
+    return found
+
+
+def may_be_left(place, names):
+    """Below a version 2 that has controllers a group with processes in it has no children that are limited."""
+    if names:
+        return bool(COUNTED & set(names.split(",")))
+    with open(os.path.join(place, "cgroup.controllers"), encoding="ascii") as stream:
+        return not stream.read().strip()
+
+
+def move(place) -> None:
+    with open(os.path.join(place, "cgroup.procs"), "w", encoding="ascii") as stream:
+        stream.write(str(os.getpid()))
+
+
+def enter():
+    """Goes into places of its own, as far as that is allowed; returns them."""
+    made = []
+    for place, names in places().items():
+        with contextlib.suppress(OSError):
+            if may_be_left(place, names):
+                own = os.path.join(place, f"{NAMED}{os.getpid()}")
+                os.mkdir(own)
+                made.append(own)
+                move(own)
+    return made
+
+
+def leave(made) -> None:
+    for own in made:
+        with contextlib.suppress(OSError):
+            move(os.path.dirname(own))
+        for parent, _, _ in os.walk(own, topdown=False):
+            with contextlib.suppress(OSError):
+                os.rmdir(parent)
+
+
+def of_ours(named):
+    """Directories that the library made for us and that are named so."""
+    prefix = f"chokepoint-{os.stat('/proc/self/ns/pid').st_ino}-"
+    return [os.path.join(parent, name) for top in places() for parent, names, _ in os.walk(top) for name in names
+            if name.startswith(prefix) and named(name.removeprefix(prefix))]
+
+
+def stale():
+    """Those whose keeper, by the number in their name, is no more."""
+    return of_ours(lambda pid: not os.path.exists(f"/proc/{pid}"))
