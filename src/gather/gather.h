@@ -66,7 +66,8 @@ struct ck_gathering {
     bool files_incomplete;
     bool cancelled;
     uint64_t duration_us;
-    uint64_t own_cpu_us; /* of the coordinator itself */
+    uint64_t own_cpu_us;  /* of the coordinator itself */
+    const char *document; /* the file that it was written to; NULL: none */
 };
 
 const char *ck_state_name(enum ck_state state);
@@ -79,11 +80,17 @@ json_t *ck_document(const struct ck_gathering *gathering);
 
 /* ---- table.c ---- */
 
-/* A live table on a terminal: at most columns wide, redrawn in place; nothing at all where there is no terminal. */
+/*
+ * A live table on a terminal: at most 80 columns wide, redrawn in place. *ret_table is NULL where fd is no terminal or one
+ * that cannot move its cursor (TERM=dumb); the other two take that NULL and do nothing.
+ *
+ * Neither blocks, whatever becomes of the terminal. now_us is since the start of all, as the times of the reports are;
+ * more than ten calls a second are cheap, and so is one where nothing changed.
+ */
 struct ck_table;
 int ck_table_new(const struct ck_gathering *gathering, int fd, struct ck_table **ret_table, struct choke_error *error);
-void ck_table_draw(struct ck_table *table, uint64_t now_us); /* cheap where nothing changed */
-void ck_table_free(struct ck_table *table);                  /* leaves the last state standing */
+void ck_table_draw(struct ck_table *table, uint64_t now_us);
+void ck_table_free(struct ck_table *table); /* draws once more and leaves that standing */
 
 /* ---- summary.c ---- */
 
