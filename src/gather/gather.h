@@ -78,6 +78,9 @@ const char *ck_state_name(enum ck_state state);
  * byte-identical for the same repository and tools. */
 json_t *ck_document(const struct ck_gathering *gathering);
 
+/* What the snapshot says is checked out; NULL where there is no commit, or none that is known. */
+const char *ck_gathering_commit(const struct ck_gathering *gathering);
+
 /* ---- table.c ---- */
 
 /*
