@@ -18,6 +18,7 @@
  *           argv: [grype, -o, json]    # {root}, {file} ... : see "words" below
  *           stdin: {probe: sbom, call: scan}   # or {text: "..."}; left out: nothing
  *           may_fail: [1]              # exit statuses besides 0 that are answers
+ *           keeps: true                # what it writes into its overlay is kept for the reader (ck_answer.kept_fd)
  *
  * A file that does not keep to this does not load, and says the line and the column.
  */
@@ -48,6 +49,7 @@ struct ck_probe_call {
     struct ck_probe_stdin input;
     const int *may_fail;
     unsigned may_fail_count;
+    bool keeps; /* its tool's workspace is overlay, and the reader wants what was written there */
 };
 
 struct ck_probe {
