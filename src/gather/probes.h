@@ -13,12 +13,25 @@
  *       output: grype                  # the reader of what it prints (evidence.h)
  *       timeout_s: 300                 # for each call; left out: what the policy says
  *       egress: []                     # hosts; the policy's entry has to grant them
- *       calls:                         # one after the other
- *         - id: scan                   # unique in the probe
- *           argv: [grype, -o, json]    # {root}, {file} ... : see "words" below
+ *       git: true                      # skipped where the directory is no git repository of its own; left out: false
+ *       max_output_mib: 32             # of each stream of a call, 1 to 64; left out: 16
+ *       calls:                         # one after the other; one that gives no answer ends the probe
+ *         - id: scan                   # as a name; unique in the probe
+ *           tool: jq                   # left out: the probe's
+ *           argv: [grype, -o, json]    # begins with the tool
  *           stdin: {probe: sbom, call: scan}   # or {text: "..."}; left out: nothing
  *           may_fail: [1]              # exit statuses besides 0 that are answers
  *           keeps: true                # what it writes into its overlay is kept for the reader (ck_answer.kept_fd)
+ *
+ * Words in argv, each a whole argument:
+ *   {file}    the first of the files that applies_when matches, in the order of their bytes, from the root
+ *   {files}   all of them, an argument each, CK_PROBE_FILES_MAX at most
+ * They are for a probe with applies_when only. A path that begins with a dash gets "./" before it. Any other argument
+ * that is small letters in braces is an error; braces elsewhere are what they are.
+ *
+ * Globs are compared with the whole path from the root, byte by byte: "*" and "?" do not match a slash, "[a-z]" and
+ * "[!a-z]" are one byte, and a leading "**" with a slash stands for any number of directories, none included. Only regular
+ * files count, and nothing beneath a .git.
  *
  * A file that does not keep to this does not load, and says the line and the column.
  */
@@ -26,6 +39,12 @@
 #define CK_GATHER_PROBES_H
 
 #include "chokepoint.h"
+
+#define CK_PROBES_MAX 64
+#define CK_PROBE_CALLS_MAX 16
+#define CK_PROBE_FILES_MAX 1000
+#define CK_PROBE_FILE "{file}"
+#define CK_PROBE_FILES "{files}"
 
 enum ck_probe_layer {
     CK_LAYER_REPOSITORY,
@@ -45,6 +64,7 @@ struct ck_probe_stdin {
 
 struct ck_probe_call {
     const char *id;
+    const char *tool;        /* the probe's where the call names none */
     const char *const *argv; /* NULL-terminated */
     struct ck_probe_stdin input;
     const int *may_fail;
@@ -61,7 +81,9 @@ struct ck_probe {
     const char *const *needs;
     const char *const *egress;
     const char *output;
-    unsigned timeout_s; /* 0: what the policy says */
+    unsigned timeout_s;      /* 0: what the policy says */
+    unsigned max_output_mib; /* never 0 */
+    bool git;
     const struct ck_probe_call *calls;
     size_t call_count;
 };
