@@ -13,6 +13,7 @@
  *       output: grype                  # the reader of what it prints (evidence.h)
  *       timeout_s: 300                 # for each call; left out: what the policy says
  *       egress: []                     # hosts; the policy's entry has to grant them
+ *       prepare: trace                 # code that is asked before each call (prepare.h); left out: none
  *       git: true                      # skipped where the directory is no git repository of its own; left out: false
  *       max_output_mib: 32             # of each stream of a call, 1 to 64; left out: 16
  *       calls:                         # one after the other; one that gives no answer ends the probe
@@ -81,6 +82,7 @@ struct ck_probe {
     const char *const *needs;
     const char *const *egress;
     const char *output;
+    const char *prepare; /* NULL: nothing */
     unsigned timeout_s;      /* 0: what the policy says */
     unsigned max_output_mib; /* never 0 */
     bool git;
