@@ -19,6 +19,7 @@
 struct ck_turn {
     const struct ck_probe_call *call;
     const char *const *argv; /* NULL-terminated; words that the coordinator knows are filled in already */
+    const char *const *told; /* argv for the document, where that must not differ from run to run; NULL: argv itself */
     const char *root;        /* of the request */
     int stdin_fd;            /* -1: what the call says */
 };
