@@ -30,14 +30,14 @@ static void put(const struct page *page, const char *paint, const char *text)
     (void)fprintf(page->out, "%s%s%s", painted ? paint : "", text, painted ? CK_SHOW_PLAIN : "");
 }
 
-/* Text that begins in column indent and goes on there in every new line. Words are kept whole where they can be. */
-static void put_wrapped(const struct page *page, size_t indent, const char *text)
+/* Text that begins in some column and goes on at indent in every new line. Words are kept whole where they can be. */
+static void put_from(const struct page *page, size_t column, size_t indent, const char *text)
 {
     char safe[TEXT_SIZE];
     const char *at = ck_text_safe(safe, sizeof(safe), text);
 
     for (;;) {
-        size_t length = ck_show_fitting(at, ROOM - indent);
+        size_t length = ck_show_fitting(at, ROOM - column);
         size_t blank = length;
         while (at[length] != '\0' && blank > 0 && at[blank] != ' ')
             blank--;
@@ -48,7 +48,13 @@ static void put_wrapped(const struct page *page, size_t indent, const char *text
         if (*at == '\0')
             return;
         (void)fprintf(page->out, "%*s", (int)indent, "");
+        column = indent;
     }
+}
+
+static void put_wrapped(const struct page *page, size_t indent, const char *text)
+{
+    put_from(page, indent, indent, text);
 }
 
 static void put_title(const struct page *page, const char *title)
@@ -134,12 +140,12 @@ static void put_probe(const struct page *page, const struct ck_probe_report *rep
         return;
     }
     put(page, ck_show_paint(report->state), state);
-    (void)fputs("  ", page->out);
+    (void)fputs(": ", page->out);
     if (report->state == CK_STATE_TOOL_MISSING)
         (void)snprintf(text, sizeof(text), "%s is not installed", report->probe->tool);
     else
         (void)snprintf(text, sizeof(text), "%s", report->reason ? report->reason : "");
-    put_wrapped(page, indent + strlen(state) + 2, text);
+    put_from(page, indent + strlen(state) + 2, indent, text);
 }
 
 static void put_probes(const struct page *page, const struct ck_gathering *gathering)
