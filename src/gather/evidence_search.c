@@ -195,7 +195,5 @@ CK_EVIDENCE_READER(ast_grep)
         at += length;
         left -= length;
     }
-    if (answer)
-        search.problems += count_lines(answer->err, answer->err_length);
     return finish(&search, json_object(), ret_evidence, error);
 }
