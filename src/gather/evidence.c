@@ -18,6 +18,7 @@ static const struct ck_evidence_kind kinds[] = {
     {"grype", ck_evidence_read_grype},
     {"scip", ck_evidence_read_scip},
     {"tree-sitter", ck_evidence_read_tree_sitter},
+    {"trace", ck_evidence_read_trace},
 };
 
 const struct ck_evidence_kind *ck_evidence_find(const char *name)

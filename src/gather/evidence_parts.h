@@ -113,5 +113,6 @@ CK_EVIDENCE_READER(cyclonedx);
 CK_EVIDENCE_READER(grype);
 CK_EVIDENCE_READER(scip);
 CK_EVIDENCE_READER(tree_sitter);
+CK_EVIDENCE_READER(trace);
 
 #endif

@@ -37,6 +37,7 @@
 #define TRACE_MAX ((uint64_t)16 << 20)
 #define DRAIN_NS 1000000000u /* what is left in the pipe when everybody is dead is there at once */
 #define OWN_WORDS 16         /* of strace's command line, in front of the program's */
+#define STATIC_AT 3          /* where strace itself stands */
 #define PROGRAM_WORDS_MAX 1024
 #define TRACE_FD 3
 #define SCOPED_ABI 6
@@ -44,7 +45,7 @@
 
 /* What may be the way to a file, a program or a peer; and what a program would try on its tracer. */
 #define TRACED \
-    "trace=execve,execveat,?open,openat,?openat2,?creat,socket,connect,bind,sendto,sendmsg,kill," \
+    "trace=execve,execveat,?open,openat,?openat2,?creat,socket,connect,bind,sendto,sendmsg," \
     "ptrace,process_vm_writev,?pidfd_getfd"
 
 static size_t length_of(const char *text)
@@ -155,6 +156,7 @@ __attribute__((noreturn)) static void be_strace(void *argument)
     (void)CK_RAW3(close_range, TRACE_FD + 1, ~0u, 0);
     (void)CK_RAW4(rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof none);
     (void)ck_create_execute(-1, loader, argv, tracing->envp);
+    (void)ck_create_execute(-1, strace, argv + STATIC_AT, tracing->envp); /* one without a loader has none beside it */
     ck_leave(127);
 }
 
