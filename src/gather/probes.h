@@ -27,7 +27,7 @@
  * Words in argv, each a whole argument:
  *   {file}    the first of the files that applies_when matches, in the order of their bytes, from the root
  *   {files}   all of them, an argument each, CK_PROBE_FILES_MAX at most
- * They are for a probe with applies_when only. A path that begins with a dash gets "./" before it. Any other argument
+ * They are for a probe with applies_when only; what a probe prepares may have more. A path that begins with a dash gets "./" before it. Any other argument
  * that is small letters in braces is an error; braces elsewhere are what they are.
  *
  * Globs are compared with the whole path from the root, byte by byte: "*" and "?" do not match a slash, "[a-z]" and
@@ -39,7 +39,7 @@
 #ifndef CK_GATHER_PROBES_H
 #define CK_GATHER_PROBES_H
 
-#include "chokepoint.h"
+#include "gather/fields.h"
 
 #define CK_PROBES_MAX 64
 #define CK_PROBE_CALLS_MAX 16
@@ -64,8 +64,9 @@ struct ck_probe_stdin {
 };
 
 struct ck_probe_call {
+    struct ck_place place;
     const char *id;
-    const char *tool;        /* the probe's where the call names none */
+    const char *tool;        /* NULL: the probe's */
     const char *const *argv; /* NULL-terminated */
     struct ck_probe_stdin input;
     const int *may_fail;
@@ -74,6 +75,7 @@ struct ck_probe_call {
 };
 
 struct ck_probe {
+    struct ck_place place; /* in the file, for messages */
     const char *name;
     enum ck_probe_layer layer;
     const char *why;
@@ -82,7 +84,7 @@ struct ck_probe {
     const char *const *needs;
     const char *const *egress;
     const char *output;
-    const char *prepare; /* NULL: nothing */
+    const char *prepare;     /* NULL: nothing */
     unsigned timeout_s;      /* 0: what the policy says */
     unsigned max_output_mib; /* never 0 */
     bool git;
