@@ -243,8 +243,8 @@ static void put_kind(const struct page *page, const struct ck_finding_kind *kind
     if (kind->count > 1)
         used += snprintf(text + used, sizeof(text) - (size_t)used, "%s%zu more", place[0] != '\0' ? " and " : "",
                          kind->count - 1);
-    (void)snprintf(text + used, sizeof(text) - (size_t)used, "%s[%s%s%s]", used > 0 ? " " : "", kind->probe->name,
-                   message && id ? ": " : "", message && id ? id : "");
+    (void)snprintf(text + used, sizeof(text) - (size_t)used, "%s[%s]", used > 0 ? " " : "",
+                   id ? id : kind->probe->name);
     (void)fprintf(page->out, "%*s", LABEL, "");
     put_wrapped(page, LABEL, text);
 }
