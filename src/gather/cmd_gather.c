@@ -53,6 +53,8 @@ struct gather {
     char root[PATH_MAX];
     int root_fd;
     int keep_fd;
+    int out_fd; /* the directory of --out */
+    const char *out_name;
     char *only_text; /* the names of --only, each ended by a NUL */
     const char **only;
     struct ck_probes probes;
@@ -88,6 +90,8 @@ static int check_options(const struct gather_options *given, const struct ck_wor
                              CK_TEXT_SAFE(repositories->items[1]));
     if (given->jobs > CK_COORDINATE_JOBS_MAX)
         return ck_text_error(error, CHOKE_INVALID, EINVAL, "--jobs takes at most %d", CK_COORDINATE_JOBS_MAX);
+    if (given->timeout_ms == 0)
+        return ck_text_error(error, CHOKE_INVALID, EINVAL, "--timeout takes more than 0 seconds");
     return ck_recording_check(&given->recording, error);
 }
 
@@ -115,6 +119,33 @@ static int open_keep(struct gather *gather, struct choke_error *error)
     if (mkdir(path, 0700) < 0 && errno != EEXIST)
         return ck_text_error(error, CHOKE_INVALID, errno, "--keep '%s': %s", CK_TEXT_SAFE(path), strerror(errno));
     return open_directory(path, "--keep", &gather->keep_fd, error);
+}
+
+static int fail_out(const char *path, int errnum, struct choke_error *error)
+{
+    return ck_text_error(error, CHOKE_INVALID, errnum, "--out '%s': %s", CK_TEXT_SAFE(path), strerror(errnum));
+}
+
+/* Now, and not when all is over: a place that cannot be written is a fault of the command line. */
+static int open_out(struct gather *gather, struct choke_error *error)
+{
+    const char *path = gather->given.out;
+    char directory[PATH_MAX];
+
+    if (!path)
+        return 0;
+    const char *slash = strrchr(path, '/');
+    int length = slash ? snprintf(directory, sizeof(directory), "%.*s", (int)(slash - path + 1), path)
+                       : snprintf(directory, sizeof(directory), ".");
+    gather->out_name = slash ? slash + 1 : path;
+    if (length < 0 || (size_t)length >= sizeof(directory))
+        return fail_out(path, ENAMETOOLONG, error);
+    if (gather->out_name[0] == '\0')
+        return fail_out(path, EISDIR, error);
+    gather->out_fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (gather->out_fd < 0)
+        return fail_out(path, errno, error);
+    return faccessat(gather->out_fd, ".", W_OK, AT_EACCESS) == 0 ? 0 : fail_out(path, errno, error);
 }
 
 static bool is_probe(const struct ck_probes *probes, const char *name)
@@ -175,6 +206,16 @@ static unsigned jobs_of(const struct gather_options *given)
     return online > CK_COORDINATE_JOBS_MAX ? CK_COORDINATE_JOBS_MAX : (unsigned)online;
 }
 
+/* What became of a probe is in the table, the summary and the document. */
+static void print_event(void *data, const struct choke_event *event)
+{
+    const struct ck_event_printer *printer = data;
+    bool told = strcmp(event->name, "subproc.refused") == 0 || strcmp(event->name, "subproc.timeout") == 0;
+
+    if (printer->verbose || !told)
+        ck_event_print(data, event);
+}
+
 /* Lines between those of the table would tear it. */
 static void choose_notes(struct gather *gather)
 {
@@ -188,7 +229,7 @@ static void choose_notes(struct gather *gather)
 static int make_ready(struct gather *gather, const char *repository, struct choke_error *error)
 {
     struct choke_options options = {
-        .policy_path = gather->given.policy, .on_event = ck_event_print, .event_data = &gather->events};
+        .policy_path = gather->given.policy, .on_event = print_event, .event_data = &gather->events};
     int r = open_root(gather, repository, error);
 
     if (r == 0)
@@ -197,6 +238,8 @@ static int make_ready(struct gather *gather, const char *repository, struct chok
         r = choose_probes(gather, error);
     if (r == 0)
         r = open_keep(gather, error);
+    if (r == 0)
+        r = open_out(gather, error);
     if (r == 0)
         r = ck_recording_set(&gather->given.recording, &options, error);
     choose_notes(gather);
@@ -217,20 +260,9 @@ static void show_notes(struct gather *gather)
 
 static int write_document(struct gather *gather, const json_t *document, struct choke_error *error)
 {
-    const char *path = gather->given.out;
-    const char *slash = strrchr(path, '/');
-    char directory[PATH_MAX];
     struct ck_draft draft;
-    int fd = -1;
+    int r = ck_draft_begin(&draft, gather->out_fd, gather->out_name);
 
-    int length = slash ? snprintf(directory, sizeof(directory), "%.*s", (int)(slash - path + 1), path)
-                       : snprintf(directory, sizeof(directory), ".");
-    if (length < 0 || (size_t)length >= sizeof(directory))
-        return ck_text_error(error, CHOKE_INVALID, ENAMETOOLONG, "--out: the path is too long");
-    int r = open_directory(directory, "--out", &fd, error);
-    if (r < 0)
-        return r;
-    r = ck_draft_begin(&draft, fd, slash ? slash + 1 : path);
     if (r == 0) {
         struct ck_outlet outlet = CK_OUTLET(draft.fd);
         ck_json_write(&outlet, document);
@@ -240,8 +272,7 @@ static int write_document(struct gather *gather, const json_t *document, struct 
         else
             ck_draft_drop(&draft);
     }
-    (void)close(fd);
-    return r == 0 ? 0 : ck_text_error(error, CHOKE_INVALID, -r, "--out '%s': %s", CK_TEXT_SAFE(path), strerror(-r));
+    return r == 0 ? 0 : fail_out(gather->given.out, -r, error);
 }
 
 static bool is_lacking(const struct ck_gathering *gathering)
@@ -330,6 +361,7 @@ static void done(struct gather *gather)
     free(gather->only_text);
     close_one(gather->root_fd);
     close_one(gather->keep_fd);
+    close_one(gather->out_fd);
     close_one(gather->later.fd);
     ck_options_done(gather_options, &gather->given);
 }
@@ -337,7 +369,12 @@ static void done(struct gather *gather)
 static int run_gather(char *const *words)
 {
     struct gather gather = {
-        .given = {.recording = CK_RECORDING_PRESET}, .root_fd = -1, .keep_fd = -1, .later = {.fd = -1}};
+        .given = {.recording = CK_RECORDING_PRESET, .timeout_ms = CHOKE_TIMEOUT_FROM_POLICY},
+        .root_fd = -1,
+        .keep_fd = -1,
+        .out_fd = -1,
+        .later = {.fd = -1},
+    };
     struct ck_words repositories = {0};
     struct choke_error error;
 

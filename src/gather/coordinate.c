@@ -190,20 +190,32 @@ static bool is_wanted(const struct ck_gathering *gathering, size_t index)
     return false;
 }
 
+/* Ends those that wait for what will not come; true where there was one, for that may block the next. */
+static bool settle_waiting(struct coordinator *coordinator)
+{
+    struct ck_gathering *gathering = coordinator->gathering;
+    bool settled = false;
+
+    for (size_t i = 0; i < gathering->count; i++) {
+        struct ck_course *course = &coordinator->terrain.courses[i];
+        const struct ck_probe_report *blocker = ck_schedule_blocker(gathering->reports, gathering->count, i);
+        bool cancelled = coordinator->terrain.cancelled && course->report->state == CK_STATE_WAITING;
+        if (cancelled)
+            ck_course_end(course, CK_STATE_CANCELLED, "%s", "cancelled before it began");
+        else if (blocker)
+            ck_course_end(course, CK_STATE_SKIPPED, "needs %s, which is %s", blocker->probe->name,
+                          ck_state_name(blocker->state));
+        settled = settled || cancelled || blocker;
+    }
+    return settled;
+}
+
 static void settle(struct coordinator *coordinator)
 {
     struct ck_gathering *gathering = coordinator->gathering;
 
-    for (size_t round = 0; round < gathering->count; round++) /* what one blocks may block the next */
-        for (size_t i = 0; i < gathering->count; i++) {
-            const struct ck_probe_report *blocker = ck_schedule_blocker(gathering->reports, gathering->count, i);
-            struct ck_course *course = &coordinator->terrain.courses[i];
-            if (coordinator->terrain.cancelled && course->report->state == CK_STATE_WAITING)
-                ck_course_end(course, CK_STATE_CANCELLED, "%s", "cancelled before it began");
-            else if (blocker)
-                ck_course_end(course, CK_STATE_SKIPPED, "needs %s, which is %s", blocker->probe->name,
-                              ck_state_name(blocker->state));
-        }
+    while (settle_waiting(coordinator))
+        ;
     for (size_t i = 0; i < gathering->count; i++)
         if (gathering->reports[i].state == CK_STATE_OK && !is_wanted(gathering, i))
             ck_course_drop(&coordinator->terrain.courses[i]);

@@ -20,7 +20,7 @@ struct ck_coordination {
     const char *root;        /* as resolved */
     int root_fd;
     unsigned jobs;       /* 1 to CK_COORDINATE_JOBS_MAX */
-    uint64_t timeout_ms; /* for each call; 0: what the probes say */
+    uint64_t timeout_ms; /* for each call; CHOKE_TIMEOUT_FROM_POLICY: what the probes say */
     int keep_fd;         /* a directory for what the calls print; -1: none */
     int table_fd;        /* where the live table goes, if it is a terminal */
 };

@@ -176,7 +176,7 @@ static uint64_t timeout_of(const struct ck_course *course)
 {
     unsigned seconds = course->report->probe->timeout_s;
 
-    if (course->terrain->timeout_ms != 0)
+    if (course->terrain->timeout_ms != CHOKE_TIMEOUT_FROM_POLICY)
         return course->terrain->timeout_ms;
     return seconds != 0 ? (uint64_t)seconds * 1000 : CHOKE_TIMEOUT_FROM_POLICY;
 }

@@ -19,7 +19,7 @@
 struct ck_terrain {
     struct choke_context *context;
     const char *root;
-    uint64_t timeout_ms; /* for each call; 0: what the probe says */
+    uint64_t timeout_ms; /* for each call; CHOKE_TIMEOUT_FROM_POLICY: what the probe says */
     size_t output_bytes; /* no stream is kept beyond it */
     int keep_fd;         /* a directory for what the calls printed; -1: none */
     uint64_t start_us;   /* monotonic */

@@ -19,6 +19,7 @@ static const struct ck_evidence_kind kinds[] = {
     {"scip", ck_evidence_read_scip},
     {"tree-sitter", ck_evidence_read_tree_sitter},
     {"trace", ck_evidence_read_trace},
+    {"lines", ck_evidence_read_lines},
 };
 
 const struct ck_evidence_kind *ck_evidence_find(const char *name)

@@ -60,7 +60,7 @@ void ck_evidence_list_done(struct ck_evidence_list *list);
 
 /* ---- counts by name ---- */
 
-/* Names beyond CK_EVIDENCE_ITEMS_MAX are counted together, as "(other)". */
+/* Names beyond CK_EVIDENCE_ITEMS_MAX, and those that are too long, are counted together, as "(other)". */
 void ck_evidence_count(json_t *counts, const char *name, uint64_t by);
 
 /* ---- the document ---- */
@@ -114,5 +114,6 @@ CK_EVIDENCE_READER(grype);
 CK_EVIDENCE_READER(scip);
 CK_EVIDENCE_READER(tree_sitter);
 CK_EVIDENCE_READER(trace);
+CK_EVIDENCE_READER(lines);
 
 #endif

@@ -230,7 +230,7 @@ static int check_all(const char *file, struct file *filled, struct choke_error *
     return r < 0 ? r : check_circles(&check);
 }
 
-static int parse(const struct ck_source *source, struct ck_probes *ret_probes, struct choke_error *error)
+int ck_probes_parse(const struct ck_source *source, struct ck_probes *ret_probes, struct choke_error *error)
 {
     struct file filled = {0};
     void *storage = NULL;
@@ -252,12 +252,12 @@ int ck_probes_load(const char *path, const char *root, struct ck_probes *ret_pro
     char *text = NULL;
 
     if (!path)
-        return parse(&source, ret_probes, error);
+        return ck_probes_parse(&source, ret_probes, error);
     int r = choke_read_trusted(path, root, FILE_MAX, &text, &source.length, error);
     source.file = path;
     source.text = text;
     if (r == 0)
-        r = parse(&source, ret_probes, error);
+        r = ck_probes_parse(&source, ret_probes, error);
     free(text);
     return r;
 }

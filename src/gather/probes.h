@@ -98,6 +98,9 @@ struct ck_probes {
     void *storage;
 };
 
+/* Pure: what the text says. */
+int ck_probes_parse(const struct ck_source *source, struct ck_probes *ret_probes, struct choke_error *error);
+
 /* path NULL: the embedded ones. root is the repository, which must not supply them; NULL where there is none. */
 int ck_probes_load(const char *path, const char *root, struct ck_probes *ret_probes, struct choke_error *error);
 void ck_probes_done(struct ck_probes *probes); /* zero-filled is fine */
