@@ -268,7 +268,7 @@ static void put_first(const struct page *page, const struct ck_gathering *gather
         put_kind(page, &kinds.items[i]);
     }
     if (others > 0)
-        (void)fprintf(page->out, "  and %zu of other kinds, in the document\n", others);
+        (void)fprintf(page->out, "  and %zu of other kinds\n", others);
 }
 
 /* ---- what is missing, and where the rest is ---- */

@@ -207,6 +207,8 @@ static bool make_frame(struct ck_table *table, bool anew)
     if (anew || table->shown.count != table->next.count)
         erase(table, frame);
     write_changes(table, frame);
+    if (table->whole && table->next.count > 0)
+        (void)fputs("\r\n", frame); /* what follows stands apart */
     bool bad = ferror(frame) != 0;
     if (fclose(frame) != 0 || bad)
         return false;

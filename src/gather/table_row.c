@@ -137,7 +137,7 @@ static const char *time_of(char dst[CK_SHOW_DURATION_SIZE], const struct ck_prob
 {
     uint64_t end_us = report->state == CK_STATE_RUNNING ? now_us : report->ended_us;
 
-    if (report->state == CK_STATE_WAITING || end_us == 0)
+    if (report->state == CK_STATE_WAITING || report->state == CK_STATE_TOOL_MISSING || end_us == 0)
         return "";
     return ck_show_duration(dst, end_us > report->started_us ? end_us - report->started_us : 0);
 }
