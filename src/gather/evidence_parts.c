@@ -176,7 +176,7 @@ void ck_evidence_count(json_t *counts, const char *name, uint64_t by)
 {
     json_t *value = json_object_get(counts, name);
 
-    if (!value && json_object_size(counts) >= CK_EVIDENCE_ITEMS_MAX)
+    if (!value && (json_object_size(counts) >= CK_EVIDENCE_ITEMS_MAX || strlen(name) > CK_EVIDENCE_TEXT_MAX))
         value = json_object_get(counts, name = "(other)");
     if (value)
         (void)json_integer_set(value, json_integer_value(value) + (json_int_t)by);
