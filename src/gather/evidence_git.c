@@ -431,7 +431,7 @@ CK_EVIDENCE_READER(git)
     bad |= ck_evidence_set(document, "changes", status ? changes_of(status, &clean) : json_null());
     bad |= tree ? set_tracked(document, tree) : ck_evidence_set(document, "tracked", json_null());
     bad |= set_hidden(document, good(&all, "ignored"), &ret_evidence->findings);
-    ret_evidence->noun = "hidden file";
+    ret_evidence->noun = ret_evidence->findings > 0 ? "hidden file" : NULL;
     word_headline(ret_evidence, document, status != NULL, clean);
     return ck_evidence_take(ret_evidence, document, bad, error);
 }

@@ -195,8 +195,10 @@ static int set_index(json_t *document, struct index *index)
     return bad | ck_evidence_set_list(document, "documents", &index->documents);
 }
 
-static int take_index(struct message message, struct ck_evidence *ret_evidence, struct choke_error *error)
+int ck_evidence_read_index(const void *bytes, size_t length, struct ck_evidence *ret_evidence,
+                           struct choke_error *error)
 {
+    const struct message message = {bytes, (const unsigned char *)bytes + length};
     struct index index = {.languages = json_object()};
     json_t *document = json_object();
     int read = read_index(&index, message);
@@ -263,7 +265,7 @@ CK_EVIDENCE_READER(scip)
     ssize_t length = bytes ? read_all(fd, bytes, size) : -ENOMEM;
     (void)close(fd);
     int r = length < 0 ? ck_text_error(error, CHOKE_INVALID, (int)-length, "cannot read '%s'", INDEX_NAME)
-                       : take_index((struct message){bytes, bytes + length}, ret_evidence, error);
+                       : ck_evidence_read_index(bytes, (size_t)length, ret_evidence, error);
     free(bytes);
     return r;
 }

@@ -116,4 +116,8 @@ CK_EVIDENCE_READER(tree_sitter);
 CK_EVIDENCE_READER(trace);
 CK_EVIDENCE_READER(lines);
 
+/* What the reader of scip does with the file that was kept for it. */
+int ck_evidence_read_index(const void *bytes, size_t length, struct ck_evidence *ret_evidence,
+                           struct choke_error *error);
+
 #endif

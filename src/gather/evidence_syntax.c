@@ -19,14 +19,14 @@ CK_EVIDENCE_READER(node)
     size_t length = answer ? ck_evidence_line(text, answer->out_length) : 0;
     char version[64];
 
-    if (length < 2 || length >= sizeof(version) || text[0] != 'v' || strspn(text + 1, "0123456789") == 0)
+    memcpy(version, text, length < sizeof(version) ? length : 0);
+    version[length < sizeof(version) ? length : 0] = '\0';
+    if (version[0] != 'v' || strspn(version + 1, "0123456789") == 0)
         return ck_evidence_not_understood(error, "node", "it is no version");
-    memcpy(version, text + 1, length - 1);
-    version[length - 1] = '\0';
     json_t *document = json_object();
-    int bad = ck_evidence_set(document, "version", ck_evidence_text(version, strlen(version)));
-    bad |= ck_evidence_set(document, "major", json_integer((json_int_t)strtol(version, NULL, 10) & 0xffff));
-    ck_evidence_headline(ret_evidence, "node %s", version);
+    int bad = ck_evidence_set(document, "version", ck_evidence_text(version + 1, strlen(version + 1)));
+    bad |= ck_evidence_set(document, "major", json_integer((json_int_t)strtol(version + 1, NULL, 10) & 0xffff));
+    ck_evidence_headline(ret_evidence, "node %s", version + 1);
     return ck_evidence_take(ret_evidence, document, bad, error);
 }
 
