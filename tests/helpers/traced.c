@@ -3,16 +3,13 @@
  * for an image that holds nothing else.
  */
 #include <arpa/inet.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -77,13 +74,12 @@ static void forge(const char *unused)
         (void)write(fd, FORGED_LINE, strlen(FORGED_LINE));
 }
 
-/* ... and into what the processes beside it hold open. */
-static void forge_into(const char *pid)
+static int forge_into(pid_t pid)
 {
     char path[64];
     int opened = 0;
     for (int fd = 0; fd < 64; fd++) {
-        (void)snprintf(path, sizeof path, "/proc/%s/fd/%d", pid, fd);
+        (void)snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)pid, fd);
         int held = open(path, O_WRONLY | O_CLOEXEC);
         if (held >= 0) {
             (void)write(held, FORGED_LINE, strlen(FORGED_LINE));
@@ -91,18 +87,21 @@ static void forge_into(const char *pid)
             opened++;
         }
     }
-    printf("opened %d of %s\n", opened, pid);
+    return opened;
+}
+
+/* The first process of the container, and the one that traces this one. */
+static void attack(const char *unused)
+{
+    const pid_t others[] = {1, getppid()};
+    (void)unused;
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        printf("opened %d\n", forge_into(others[i]));
     (void)fflush(stdout);
-}
-
-static void attach_to(const char *pid)
-{
-    tell("attach", ptrace(PTRACE_SEIZE, (pid_t)strtol(pid, NULL, 10), NULL, NULL));
-}
-
-static void kill_it(const char *pid)
-{
-    tell("kill", kill((pid_t)strtol(pid, NULL, 10), SIGKILL));
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        tell("attach", ptrace(PTRACE_SEIZE, others[i], NULL, NULL));
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        tell("kill", kill(others[i], SIGKILL));
 }
 
 static void stay(const char *unused)
@@ -117,9 +116,8 @@ static const struct {
     const char *name;
     void (*act)(const char *argument);
 } acts[] = {
-    {"read=", look},    {"write=", change}, {"connect=", connect_to},    {"path=", connect_to_path},
-    {"exec=", start},   {"forge=", forge},  {"forge_into=", forge_into}, {"attach=", attach_to},
-    {"kill=", kill_it}, {"stay=", stay},
+    {"read=", look},  {"write=", change}, {"connect=", connect_to}, {"path=", connect_to_path},
+    {"exec=", start}, {"forge=", forge},  {"attack=", attack},      {"stay=", stay},
 };
 
 int main(int argc, char **argv)
