@@ -127,6 +127,7 @@ const char *ck_row_head(char dst[CK_ROW_SIZE], const struct ck_row_widths *width
 {
     struct row row = {.text = dst, .colour = colour, .widths = widths};
 
+    dst[0] = '\0';
     for (enum ck_column column = CK_COLUMN_PROBE; column < CK_COLUMN_COUNT; column++)
         put_cell(&row, &(struct cell){column, heads[column], CK_SHOW_DIM});
     return finish(&row);
@@ -176,6 +177,7 @@ const char *ck_row_probe(char dst[CK_ROW_SIZE], const struct ck_row_widths *widt
         {CK_COLUMN_FOUND, found_of(found, &report->evidence), ""},
     };
 
+    dst[0] = '\0';
     for (size_t i = 0; i < CK_COLUMN_COUNT; i++)
         put_cell(&row, &cells[i]);
     return finish(&row);
