@@ -261,6 +261,7 @@ static int loop(struct coordinator *coordinator, struct choke_error *error)
     int r = 0;
 
     start_what_may(coordinator);
+    ck_table_draw(coordinator->table, ck_terrain_now(&coordinator->terrain));
     while (r == 0 && !ck_schedule_over(gathering->reports, gathering->count)) {
         if (!looked)
             look_at_tools(coordinator);
