@@ -102,13 +102,23 @@ static void describe_states(const struct ck_gathering *gathering, char *text, si
     }
 }
 
-static void put_head(const struct page *page, const struct ck_gathering *gathering)
+/* The commit, or why there is none: a snapshot that did not come about knows nothing. */
+static const char *describe_commit(const struct ck_gathering *gathering)
 {
     const char *commit = ck_gathering_commit(gathering);
+    bool known = false;
+
+    for (size_t i = 0; i < gathering->count; i++)
+        known = known || json_object_get(gathering->reports[i].evidence.document, "commit");
+    return commit ? commit : known ? "none yet" : "not known";
+}
+
+static void put_head(const struct page *page, const struct ck_gathering *gathering)
+{
     char text[TEXT_SIZE];
 
     put_labelled(page, "Repository", gathering->root);
-    put_labelled(page, "Commit", commit ? commit : "none");
+    put_labelled(page, "Commit", describe_commit(gathering));
     (void)snprintf(text, sizeof(text), "%s%zu", gathering->files_incomplete ? "more than " : "", gathering->file_count);
     put_labelled(page, "Files", text);
     describe_states(gathering, text, sizeof(text));
@@ -249,26 +259,36 @@ static void put_kind(const struct page *page, const struct ck_finding_kind *kind
     put_wrapped(page, LABEL, text);
 }
 
+static bool has_looked(const struct ck_gathering *gathering)
+{
+    for (size_t i = 0; i < gathering->count; i++)
+        if (json_object_get(gathering->reports[i].evidence.document, "findings"))
+            return true;
+    return false;
+}
+
 static void put_first(const struct page *page, const struct ck_gathering *gathering)
 {
     struct ck_finding_kinds kinds;
     size_t shown = 0;
     size_t others = 0;
 
+    if (!has_looked(gathering))
+        return;
+    put_title(page, "Look at these first");
     ck_finding_kinds_fill(&kinds, gathering);
-    for (size_t i = 0; i < kinds.count; i++) {
-        if (kinds.items[i].severity == CK_SEVERITY_INFO)
-            continue;
-        if (shown == FIRST_MAX) {
+    for (size_t i = 0; i < kinds.count && kinds.items[i].severity < CK_SEVERITY_INFO; i++) {
+        if (shown < FIRST_MAX) {
+            put_kind(page, &kinds.items[i]);
+            shown++;
+        } else {
             others += kinds.items[i].count;
-            continue;
         }
-        if (shown++ == 0)
-            put_title(page, "Look at these first");
-        put_kind(page, &kinds.items[i]);
     }
     if (others > 0)
         (void)fprintf(page->out, "  and %zu of other kinds\n", others);
+    if (shown == 0)
+        (void)fputs("  nothing: no finding is above info\n", page->out);
 }
 
 /* ---- what is missing, and where the rest is ---- */

@@ -148,10 +148,23 @@ static void nothing_at_all_can_be_summed_up(void **state)
     struct hand hand = {.gathering = {.root = "/", .cancelled = true}};
     (void)state;
     char *text = summary_of(&hand, false);
-    assert_says(text, "Commit      none\n");
+    assert_says(text, "Commit      not known\n");
     assert_says(text, "Cancelled   0 probes in 0.0s\n");
     assert_says(text, "--out FILE");
     free(text);
+}
+
+static void what_is_not_there_is_said(void **state)
+{
+    struct hand hand;
+    (void)state;
+    hand_init(&hand, 1);
+    (void)json_object_set_new(hand.reports[0].evidence.document, "commit", json_null());
+    char *text = summary_of(&hand, false);
+    assert_says(text, "Commit      none yet\n");
+    assert_says(text, "nothing: no finding is above info\n");
+    free(text);
+    hand_done(&hand);
 }
 
 static void colour_is_there_when_asked_for(void **state)
@@ -173,7 +186,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_line_is_short_and_harmless),    cmocka_unit_test(it_says_what_came_of_all),
         cmocka_unit_test(the_worst_kinds_come_first_and_once), cmocka_unit_test(any_number_of_findings_is_bounded),
-        cmocka_unit_test(nothing_at_all_can_be_summed_up),     cmocka_unit_test(colour_is_there_when_asked_for),
+        cmocka_unit_test(nothing_at_all_can_be_summed_up),     cmocka_unit_test(what_is_not_there_is_said),
+        cmocka_unit_test(colour_is_there_when_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
