@@ -65,75 +65,75 @@ static void every_key_is_filled_in(void **state)
     ck_probes_done(&probes);
 }
 
+static const struct {
+    const char *text;
+    unsigned line, column;
+    const char *words;
+} faults[] = {
+    {"", 1, 1, "nothing in it"},
+    {"- 1\n", 1, 1, "keys with values"},
+    {"version: 1\n", 1, 1, "'probes' is missing"},
+    {"version: 2\nprobes: []\n", 1, 10, "from 1 to 1"},
+    {"version: '1'\nprobes: []\n", 1, 10, "from 1 to 1"},
+    {"version: 1\nprobes: []\n", 2, 9, "must not be empty"},
+    {"version: 1\nprobes: 5\n", 2, 9, "takes a list"},
+    {"version: 1\nversion: 1\nprobes: []\n", 2, 1, "given twice"},
+    {"version: 1\nprobes: [\n", 3, 1, "did not find expected"},
+    {"version: 1\n---\nversion: 1\n", 3, 1, "second document"},
+    {HEAD PROBE("a", CALLS) "---\nversion: 1\n", 10, 1, "second document"},
+    {HEAD PROBE("a", CALLS "  shell: yes\n"), 9, 3, "no key 'shell'"},
+    {HEAD PROBE("a", CALLS "  git: yes\n"), 9, 8, "true or false"},
+    {HEAD PROBE("a", CALLS "  timeout_s: 0\n"), 9, 14, "from 1 to 86400"},
+    {HEAD PROBE("a", CALLS "  timeout_s: 99999999999999999999\n"), 9, 14, "from 1 to 86400"},
+    {HEAD PROBE("a", CALLS "  max_output_mib: 65\n"), 9, 19, "from 1 to 64"},
+    {HEAD PROBE("a", CALLS "  egress: host\n"), 9, 11, "takes a list"},
+    {HEAD PROBE("A", CALLS), 3, 9, "no name"},
+    {HEAD PROBE("1a", CALLS), 3, 9, "no name"},
+    {HEAD PROBE("a-b", CALLS), 3, 9, "no name"},
+    {HEAD PROBE("a", "") "", 3, 3, "'calls' is missing"},
+    {HEAD PROBE("a", "  calls: []\n"), 8, 10, "must not be empty"},
+    {HEAD PROBE("a", "  calls: [{id: one, argv: []}]\n"), 8, 11, "begin with the tool"},
+    {HEAD PROBE("a", "  calls: [{id: one, argv: [sh, -c, id]}]\n"), 8, 11, "begin with the tool, 'cat'"},
+    {HEAD PROBE("a", "  calls: [{id: one, tool: jq, argv: [cat]}]\n"), 8, 11, "begin with the tool, 'jq'"},
+    {HEAD PROBE("a", "  calls: [{id: one, argv: [cat, {a: b}]}]\n"), 8, 33, "a text must stand here"},
+    {HEAD PROBE("a", "  calls: [{id: one, argv: [cat, \"a\\0b\"]}]\n"), 8, 33, "NUL"},
+    {HEAD PROBE("a", "  calls: [{id: one, argv: [cat, '']}]\n"), 8, 33, "1 to 16384 bytes"},
+    {HEAD PROBE("a", "  calls: [{id: one, argv: &x [cat]}, {id: two, argv: *x}]\n"), 8, 27, "alias"},
+    {HEAD PROBE("a", "  calls: [{id: one, argv: [cat]}, {id: one, argv: [cat]}]\n"), 8, 35, "two calls"},
+    {HEAD PROBE("a", "  calls: [{id: one, argv: [cat, '{root}']}]\n"), 8, 11, "no word {root}"},
+    {HEAD PROBE("a", "  calls: [{id: one, argv: [cat, '{file}']}]\n"), 8, 11, "needs applies_when"},
+    {HEAD PROBE("a", "  calls: [{id: one, argv: [cat], may_fail: [0]}]\n"), 8, 45, "from 1 to 255"},
+    {HEAD PROBE("a", "  calls: [{id: one, argv: [cat], may_fail: [256]}]\n"), 8, 45, "from 1 to 255"},
+    {HEAD PROBE("a", "  calls: [{id: one, argv: [cat], stdin: {probe: b, call: one}}]\n"), 8, 11, "not in needs"},
+    {HEAD PROBE("a", "  calls: [{id: one, argv: [cat], stdin: {probe: b}}]\n"), 8, 11, "stdin takes"},
+    {HEAD PROBE("a", "  calls: [{id: one, argv: [cat], stdin: {text: b, probe: b, call: c}}]\n"), 8, 11, "stdin takes"},
+    {HEAD PROBE("a", "  needs: [b]\n  calls: [{id: one, argv: [cat], stdin: {probe: b, call: two}}]\n")
+         PROBE("b", CALLS),
+     9, 11, "has no call 'two'"},
+    {HEAD PROBE("a", "  needs: [b]\n" CALLS), 3, 3, "'b', which is not there"},
+    {HEAD PROBE("a", "  needs: [a]\n" CALLS), 3, 3, "needs itself"},
+    {HEAD PROBE("c", CALLS) PROBE("a", "  needs: [b]\n" CALLS) PROBE("b", "  needs: [a, c]\n" CALLS), 9, 3,
+     "needs itself"},
+    {HEAD PROBE("a", CALLS) PROBE("a", CALLS), 9, 3, "two probes"},
+    {HEAD PROBE("a", CALLS "  prepare: magic\n"), 3, 3, "nothing to prepare"},
+    {HEAD "- {name: a, layer: static, why: x, tool: cat, output: magic, calls: [{id: one, argv: [cat]}]}\n", 3, 3,
+     "nothing reads an output 'magic'"},
+    {HEAD "- {name: a, layer: magic, why: x, tool: cat, output: lines, calls: [{id: one, argv: [cat]}]}\n", 3, 20,
+     "'layer' does not take 'magic'"},
+    {HEAD "- {name: a, layer: static, tool: cat, output: lines, calls: [{id: one, argv: [cat]}]}\n", 3, 3,
+     "'why' is missing"},
+};
+
 static void faults_are_told_with_their_place(void **state)
 {
-    static const struct {
-        const char *text;
-        unsigned line, column;
-        const char *words;
-    } rows[] = {
-        {"", 1, 1, "nothing in it"},
-        {"- 1\n", 1, 1, "keys with values"},
-        {"version: 1\n", 1, 1, "'probes' is missing"},
-        {"version: 2\nprobes: []\n", 1, 10, "from 1 to 1"},
-        {"version: '1'\nprobes: []\n", 1, 10, "from 1 to 1"},
-        {"version: 1\nprobes: []\n", 2, 9, "must not be empty"},
-        {"version: 1\nprobes: 5\n", 2, 9, "takes a list"},
-        {"version: 1\nversion: 1\nprobes: []\n", 2, 1, "given twice"},
-        {"version: 1\nprobes: [\n", 3, 1, "did not find expected"},
-        {"version: 1\n---\nversion: 1\n", 3, 1, "second document"},
-        {HEAD PROBE("a", CALLS) "---\nversion: 1\n", 10, 1, "second document"},
-        {HEAD PROBE("a", CALLS "  shell: yes\n"), 9, 3, "no key 'shell'"},
-        {HEAD PROBE("a", CALLS "  git: yes\n"), 9, 8, "true or false"},
-        {HEAD PROBE("a", CALLS "  timeout_s: 0\n"), 9, 14, "from 1 to 86400"},
-        {HEAD PROBE("a", CALLS "  timeout_s: 99999999999999999999\n"), 9, 14, "from 1 to 86400"},
-        {HEAD PROBE("a", CALLS "  max_output_mib: 65\n"), 9, 19, "from 1 to 64"},
-        {HEAD PROBE("a", CALLS "  egress: host\n"), 9, 11, "takes a list"},
-        {HEAD PROBE("A", CALLS), 3, 9, "no name"},
-        {HEAD PROBE("1a", CALLS), 3, 9, "no name"},
-        {HEAD PROBE("a-b", CALLS), 3, 9, "no name"},
-        {HEAD PROBE("a", "") "", 3, 3, "'calls' is missing"},
-        {HEAD PROBE("a", "  calls: []\n"), 8, 10, "must not be empty"},
-        {HEAD PROBE("a", "  calls: [{id: one, argv: []}]\n"), 8, 11, "begin with the tool"},
-        {HEAD PROBE("a", "  calls: [{id: one, argv: [sh, -c, id]}]\n"), 8, 11, "begin with the tool, 'cat'"},
-        {HEAD PROBE("a", "  calls: [{id: one, tool: jq, argv: [cat]}]\n"), 8, 11, "begin with the tool, 'jq'"},
-        {HEAD PROBE("a", "  calls: [{id: one, argv: [cat, {a: b}]}]\n"), 8, 33, "a text must stand here"},
-        {HEAD PROBE("a", "  calls: [{id: one, argv: [cat, \"a\\0b\"]}]\n"), 8, 33, "NUL"},
-        {HEAD PROBE("a", "  calls: [{id: one, argv: [cat, '']}]\n"), 8, 33, "1 to 16384 bytes"},
-        {HEAD PROBE("a", "  calls: [{id: one, argv: &x [cat]}, {id: two, argv: *x}]\n"), 8, 27, "alias"},
-        {HEAD PROBE("a", "  calls: [{id: one, argv: [cat]}, {id: one, argv: [cat]}]\n"), 8, 35, "two calls"},
-        {HEAD PROBE("a", "  calls: [{id: one, argv: [cat, '{root}']}]\n"), 8, 11, "no word {root}"},
-        {HEAD PROBE("a", "  calls: [{id: one, argv: [cat, '{file}']}]\n"), 8, 11, "needs applies_when"},
-        {HEAD PROBE("a", "  calls: [{id: one, argv: [cat], may_fail: [0]}]\n"), 8, 45, "from 1 to 255"},
-        {HEAD PROBE("a", "  calls: [{id: one, argv: [cat], may_fail: [256]}]\n"), 8, 45, "from 1 to 255"},
-        {HEAD PROBE("a", "  calls: [{id: one, argv: [cat], stdin: {probe: b, call: one}}]\n"), 8, 11, "not in needs"},
-        {HEAD PROBE("a", "  calls: [{id: one, argv: [cat], stdin: {probe: b}}]\n"), 8, 11, "stdin takes"},
-        {HEAD PROBE("a", "  calls: [{id: one, argv: [cat], stdin: {text: b, probe: b, call: c}}]\n"), 8, 11,
-         "stdin takes"},
-        {HEAD PROBE("a", "  needs: [b]\n  calls: [{id: one, argv: [cat], stdin: {probe: b, call: two}}]\n")
-             PROBE("b", CALLS),
-         9, 11, "has no call 'two'"},
-        {HEAD PROBE("a", "  needs: [b]\n" CALLS), 3, 3, "'b', which is not there"},
-        {HEAD PROBE("a", "  needs: [a]\n" CALLS), 3, 3, "needs itself"},
-        {HEAD PROBE("c", CALLS) PROBE("a", "  needs: [b]\n" CALLS) PROBE("b", "  needs: [a, c]\n" CALLS), 9, 3,
-         "needs itself"},
-        {HEAD PROBE("a", CALLS) PROBE("a", CALLS), 9, 3, "two probes"},
-        {HEAD PROBE("a", CALLS "  prepare: magic\n"), 3, 3, "nothing to prepare"},
-        {HEAD "- {name: a, layer: static, why: x, tool: cat, output: magic, calls: [{id: one, argv: [cat]}]}\n", 3, 3,
-         "nothing reads an output 'magic'"},
-        {HEAD "- {name: a, layer: magic, why: x, tool: cat, output: lines, calls: [{id: one, argv: [cat]}]}\n", 3, 20,
-         "'layer' does not take 'magic'"},
-        {HEAD "- {name: a, layer: static, tool: cat, output: lines, calls: [{id: one, argv: [cat]}]}\n", 3, 3,
-         "'why' is missing"},
-    };
     (void)state;
 
-    for (size_t i = 0; i < COUNT(rows); i++) {
+    for (size_t i = 0; i < COUNT(faults); i++) {
         struct ck_probes probes = {0};
         struct choke_error error = {0};
-        int r = parse(rows[i].text, &probes, &error);
-        if (r != -EINVAL || error.line != rows[i].line || error.column != rows[i].column ||
-            !strstr(error.message, rows[i].words))
+        int r = parse(faults[i].text, &probes, &error);
+        if (r != -EINVAL || error.line != faults[i].line || error.column != faults[i].column ||
+            !strstr(error.message, faults[i].words))
             fail_msg("row %zu: %d, %u:%u, '%s'", i, r, error.line, error.column, error.message);
         assert_non_null(strstr(error.message, "a file:"));
     }
