@@ -24,8 +24,9 @@ $(BUILD)/build.ninja: | setup
 build: setup $(BUILD)/build.ninja ## build the library and the command, build/chokepoint
 	$(MESON) compile -C $(BUILD)
 
-run: build ## show an allowed call, a refused one and a timeout
-	tools/demo.sh $(BUILD)/chokepoint
+run: build ## look at this very repository with every tool that can be had
+	@tools/setup.sh run || echo "run: goes on, and says what is missing"
+	@tools/demo.sh $(BUILD)/chokepoint
 
 test: ## run every suite; ends with "N passed, N failed"
 	@tools/setup.sh test

@@ -40,6 +40,8 @@ so that one sync serves all of them, twice.
 The way out (R77). A host, the proxy and a client are processes of their own on loopback; both sides move the same bytes with
 the same calls, from memory to memory. That is the hardest case for a proxy: a real client and a real network have more to do
 themselves. A byte through each of a thousand tunnels is read while all of them are open.
+
+The coordinator (R60). See gathering.py.
 """
 
 import argparse
@@ -55,6 +57,7 @@ import sysconfig
 import tempfile
 
 import trace_steps
+from gathering import gathering
 from measure import Failure, Worker, batch_size, quartiles, ratios, take_turns
 
 MIB = 1 << 20
@@ -622,7 +625,7 @@ def write_json(path, lab, options):
 PARTS = {"single": single_runs, "processor": processor_time, "steps": steps, "jails": jails,
          "jail-steps": jail_steps, "judging": judging, "egress": egress, "large": large_caller,
          "capture": capture, "memory": capture_memory, "many": many_at_once, "audit": audited_runs,
-         "verify": verified_log, "lint": linting}
+         "verify": verified_log, "lint": linting, "gather": gathering}
 
 
 def main():

@@ -18,6 +18,7 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).parent / "support"))
 
 import cgroups  # noqa: E402
+import daemon  # noqa: E402
 import processes  # noqa: E402
 import registry  # noqa: E402
 from door import VICTIMS, Actor, Box  # noqa: E402
@@ -34,6 +35,9 @@ PR_SET_CHILD_SUBREAPER = 36
 # nothing and take long.
 APART = {"test_cpu_hog.py", "test_doctor.py", "test_git_repository.py", "test_grammar_properties.py",
          "test_jail_races.py", "test_overlay_tree.py", "test_swapped_binary.py"}
+
+# Files that share what is dear to make: one daemon serves them all.
+TOGETHER = {"test_default_docker.py": "docker", "test_gather_trace.py": "docker", "test_gather_trace_forged.py": "docker"}
 
 # What holds a run to a time, and waits for most of it: these are run beside each other, and beside nothing else.
 TIMED = {"test_double_fork.py", "test_foreign_proc.py", "test_held_stdout.py", "test_process_groups.py",
@@ -71,7 +75,7 @@ def pytest_collection_modifyitems(items):
         elif names & TIMED:
             item.add_marker(pytest.mark.timed)
         if item.path.name not in APART:
-            item.add_marker(pytest.mark.xdist_group(item.path.name))
+            item.add_marker(pytest.mark.xdist_group(TOGETHER.get(item.path.name, item.path.name)))
 
 
 @pytest.fixture(scope="session")
@@ -182,6 +186,15 @@ def egress_cell(request, box):
 def root_cell(request, root_box):
     """Every jail, for attacks that only root can make outside of it."""
     return Cell(root_box, request.param)
+
+
+@pytest.fixture(scope="session")
+def docker_socket(ordinary):
+    """A docker daemon of the session's own, for root and the ordinary user."""
+    with daemon.running() as path:
+        path.parent.chmod(0o711)
+        os.chown(path, ordinary.uid, ordinary.gid)
+        yield path
 
 
 @pytest.fixture(scope="session")

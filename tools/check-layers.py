@@ -13,7 +13,7 @@ INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.MULTIL
 # The command and the coordinator are customers: they have the public header and nothing else.
 ARROWS = {
     "cli": set(),
-    "gather": set(),
+    "gather": {"cli"},  # a command with a directory of its own: it shares the options, outlets and JSON of the others
     "api": {"run", "policy", "audit", "ready", "egress", "lint", "jail", "sys", "base"},
     "run": {"jail", "policy", "sys", "base"},
     "jail": {"sys", "base"},

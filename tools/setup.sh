@@ -1,5 +1,5 @@
 #!/bin/sh
-# setup.sh build|test|bench - install what is missing of what building, testing or measuring needs.
+# setup.sh build|run|test|bench - install what is missing of what building, showing, testing or measuring needs.
 #
 # Silent and quick when nothing is missing. On Debian and its kin it installs with apt, as root or through sudo without a
 # password; elsewhere it prints the list. It exits 1 only where something is really missing.
@@ -51,6 +51,14 @@ bandit                command bandit
 pre-commit            command pre-commit
 zsh                   command zsh
 '
+# Tools of the policy that the demonstration goes without where they are missing. Docker is not among them: a daemon is
+# for its owner to install.
+needs_run='
+ripgrep  command rg
+nodejs   command node
+jq       command jq
+strace   command strace
+'
 # What the bench compares the library with; it leaves out what is missing.
 needs_bench='
 bubblewrap  command bwrap
@@ -63,10 +71,11 @@ list_needs()
     for set in "$@"; do
         case $set in
         build) echo "$needs_build" ;;
+        run) echo "$needs_build$needs_run" ;;
         test) echo "$needs_build$needs_test" ;;
         bench) echo "$needs_build$needs_bench" ;;
         *)
-            echo "setup.sh: unknown set '$set' (build, test and bench are known)" >&2
+            echo "setup.sh: unknown set '$set' (build, run, test and bench are known)" >&2
             return 2
             ;;
         esac

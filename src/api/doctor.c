@@ -34,12 +34,26 @@ static bool may_be_remembered(const struct ck_ready_tool *tool)
     return good;
 }
 
+/* What is remembered of the policy's tools that were not looked at this time. */
+static const struct ck_cache_policy *remembered(const struct ck_readiness *readiness, const struct ck_cache *old)
+{
+    static const struct ck_cache_policy nothing = {0};
+    for (size_t i = 0; readiness->only != NULL && i < old->count; i++)
+        if (strcmp(old->policies[i].sha256, readiness->policy_sha256) == 0)
+            return &old->policies[i];
+    return &nothing;
+}
+
 static char *format_cache(struct ck_readiness *readiness, const struct ck_cache *old)
 {
     struct ck_cache_policy fresh = {.sha256 = readiness->policy_sha256};
-    fresh.tools = ck_arena_array(&readiness->arena, readiness->count + 1, sizeof *fresh.tools);
+    const struct ck_cache_policy *before = remembered(readiness, old);
+    fresh.tools = ck_arena_array(&readiness->arena, readiness->count + before->count + 1, sizeof *fresh.tools);
     if (fresh.tools == NULL)
         return NULL;
+    for (size_t i = 0; i < before->count; i++)
+        if (!ck_readiness_wants(readiness, before->tools[i].name))
+            fresh.tools[fresh.count++] = before->tools[i];
     for (size_t i = 0; i < readiness->count; i++) {
         const struct ck_ready_tool *tool = &readiness->tools[i];
         if (!may_be_remembered(tool))
@@ -221,7 +235,7 @@ static bool report_rest(struct doctor_box *box, const struct ck_readiness *readi
     return good;
 }
 
-static int examine(struct ck_readiness *readiness, struct ck_toolcache *place, struct doctor_box *box,
+static int examine(struct ck_readiness *readiness, struct ck_toolcache *place, bool layers, struct doctor_box *box,
                    struct choke_error *error)
 {
     struct ck_layer_finding findings[CK_LAYERS] = {0};
@@ -230,10 +244,12 @@ static int examine(struct ck_readiness *readiness, struct ck_toolcache *place, s
     if (result < 0)
         return result;
     save_cache(place, readiness);
-    ck_host_look(&host);
-    try_layers(readiness->context, findings);
-    bool good =
-        report_tools(box, readiness) && report_layers(box, findings, &host) && report_rest(box, readiness, place);
+    bool good = report_tools(box, readiness) && report_rest(box, readiness, place);
+    if (good && layers) {
+        ck_host_look(&host);
+        try_layers(readiness->context, findings);
+        good = report_layers(box, findings, &host);
+    }
     return good ? 0 : ck_error_oom(error);
 }
 
@@ -248,13 +264,16 @@ int choke_doctor(struct choke_context *context, const struct choke_doctor_option
     struct doctor_box *box = calloc(1, sizeof *box);
     if (box == NULL)
         return ck_error_oom(error);
+    static const struct choke_doctor_options everything = {0};
+    options = options != NULL ? options : &everything;
     struct ck_toolcache place = {.fd = -1};
-    struct ck_readiness readiness = {.context = context};
-    if (options == NULL || !options->no_cache) {
+    struct ck_readiness readiness = {
+        .context = context, .only = options->tools, .stop = options->stop, .stop_data = options->data};
+    if (!options->no_cache) {
         ck_toolcache_open(&place);
         readiness.cache = &place.cache;
     }
-    result = examine(&readiness, &place, box, error);
+    result = examine(&readiness, &place, !options->no_layers, box, error);
     ck_readiness_done(&readiness);
     ck_toolcache_done(&place);
     if (result < 0)

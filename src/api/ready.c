@@ -17,6 +17,7 @@
 #define VERSION_TIMEOUT_MS 10000
 #define VERSION_OUTPUT_BYTES ((size_t)65536)
 #define SIDE_BY_SIDE 32
+#define STOP_MS 20 /* how often a caller is asked whether to go on */
 #define ASKED_IN "/dev"
 
 void ck_ready_policy_digest(const struct choke_context *context, char ret_hex[CK_DIGEST_SIZE])
@@ -240,11 +241,21 @@ static int wait_for(struct ck_readiness *readiness, size_t count)
     struct choke_context *context = readiness->context;
     int result = collect(readiness);
     while (result == 0 && readiness->running_count > count) {
-        result = ck_context_round(context, -1);
+        result = ck_context_round(context, readiness->stop != NULL ? STOP_MS : -1);
+        if (result == 0 && readiness->stop != NULL && readiness->stop(readiness->stop_data))
+            return -ECANCELED;
         if (result == 0)
             result = collect(readiness);
     }
     return result;
+}
+
+bool ck_readiness_wants(const struct ck_readiness *readiness, const char *name)
+{
+    const char *const *wanted = readiness->only;
+    while (wanted != NULL && *wanted != NULL && strcmp(*wanted, name) != 0)
+        wanted++;
+    return wanted == NULL || *wanted != NULL;
 }
 
 static int take_tools(struct ck_readiness *readiness)
@@ -252,10 +263,11 @@ static int take_tools(struct ck_readiness *readiness)
     const struct choke_context *context = readiness->context;
     int result = 0;
     for (uint32_t i = 0; result == 0 && i < context->policy->tools_count; i++) {
-        if (!ck_tool_is_here(&context->policy->tools[i]))
+        const struct ck_tool *listed = &context->policy->tools[i];
+        if (!ck_tool_is_here(listed) || !ck_readiness_wants(readiness, listed->name))
             continue;
         struct ck_ready_tool *tool = &readiness->tools[readiness->count++];
-        tool->tool = &context->policy->tools[i];
+        tool->tool = listed;
         tool->install = context->installs[i];
         result = take_tool(readiness, tool);
         if (result == 0)
@@ -277,6 +289,8 @@ int ck_readiness_take(struct ck_readiness *readiness, struct choke_error *error)
         result = readiness->tools == NULL ? -ENOMEM : take_tools(readiness);
     if (result == -ENOMEM)
         return ck_error_oom(error);
+    if (result == -ECANCELED)
+        return ck_error_set(error, CHOKE_CANCELLED, ECANCELED, "the tools were not waited for: the caller ended it");
     if (result < 0)
         return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot wait for the tools: %s", strerror(-result));
     return 0;

@@ -41,6 +41,9 @@ struct ck_readiness {
     struct choke_context *context;
     const struct ck_cache *cache; /* NULL: none */
     bool want_parts;
+    const char *const *only;  /* NULL-terminated names of tools; NULL: all */
+    bool (*stop)(void *data); /* NULL: never */
+    void *stop_data;
     struct ck_arena arena;
     struct ck_depend depend;
     struct ck_policy policy; /* the one that allows versions only */
@@ -51,8 +54,10 @@ struct ck_readiness {
     size_t running_count;
 };
 
-/* context, cache and want_parts are set, the rest zero-filled. Done with ck_readiness_done in any case. */
+/* What stands before arena is set, the rest zero-filled. Done with ck_readiness_done in any case; -ECANCELED by stop. */
 int ck_readiness_take(struct ck_readiness *readiness, struct choke_error *error);
+/* Is the tool among those that are looked at? */
+bool ck_readiness_wants(const struct ck_readiness *readiness, const char *name);
 void ck_readiness_done(struct ck_readiness *readiness);
 
 /* The digest of the context's policy, as the cache is keyed by it. */

@@ -45,6 +45,7 @@ extern const struct ck_command ck_command_audit_show;
 extern const struct ck_command ck_command_audit_head;
 extern const struct ck_command ck_command_audit_keygen;
 extern const struct ck_command ck_command_lint;
+extern const struct ck_command ck_command_gather; /* in src/gather */
 extern const struct ck_command ck_command_help;
 extern const struct ck_command ck_command_completion;
 

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #define STATUS_NOT_READY 1
 #define REPORT_VERSION 1
@@ -39,7 +40,7 @@ struct paint {
 
 static struct paint choose_paint(void)
 {
-    if (!ck_text_colour())
+    if (!ck_text_colour(STDOUT_FILENO))
         return (struct paint){"", "", "", ""};
     return (struct paint){"\033[32m", "\033[33m", "\033[31m", "\033[0m"};
 }

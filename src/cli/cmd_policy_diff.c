@@ -4,6 +4,8 @@
 #include "cli/review.h"
 #include "cli/text.h"
 
+#include <unistd.h>
+
 #define STATUS_UNCOVERED 1
 #define VALUE_MAX 1100 /* the loader's longest text, and room for an escape */
 
@@ -45,7 +47,7 @@ static void print_change(const struct choke_change *change, bool colour)
 
 static int print_diff(const struct choke_diff *diff)
 {
-    bool colour = ck_text_colour();
+    bool colour = ck_text_colour(STDOUT_FILENO);
 
     for (size_t i = 0; i < diff->count; i++)
         print_change(&diff->changes[i], colour);

@@ -1,10 +1,10 @@
 /*
  * cmd_run.c - "chokepoint run": options into a request, the request into a run, the run into a report.
  */
-#include "cli/audit.h"
 #include "cli/cli.h"
 #include "cli/event.h"
 #include "cli/explain.h"
+#include "cli/recording.h"
 #include "cli/report.h"
 #include "cli/request.h"
 #include "cli/session.h"
@@ -14,10 +14,7 @@
 
 struct run_options {
     struct ck_request_options request; /* first: CK_REQUEST_OPTIONS */
-    const char *audit;
-    bool no_audit;
-    int audit_sync;
-    size_t audit_max_bytes;
+    struct ck_recording recording;
     bool json;
     bool stream;
     bool dry_run;
@@ -32,7 +29,6 @@ struct run {
     struct ck_event_printer events;
     struct choke_context *context;
     struct ck_request request;
-    char audit_path[PATH_MAX]; /* where nobody named one */
 };
 
 /*
@@ -41,25 +37,11 @@ struct run {
  */
 #define STREAM_CAPTURE_BYTES ((size_t)1 << 20)
 
-/* A log of this size is read in a third of a second. */
-#define AUDIT_MAX_BYTES ((size_t)64 << 20)
-
-static const struct ck_choice audit_syncs[] = {{"none", CHOKE_AUDIT_SYNC_NONE},
-                                               {"batched", CHOKE_AUDIT_SYNC_BATCHED},
-                                               {"every", CHOKE_AUDIT_SYNC_EVERY},
-                                               {NULL, 0}};
-
 #define TARGET(field) .offset = offsetof(struct run_options, field)
 
 static const struct ck_option run_options[] = {
     CK_REQUEST_OPTIONS,
-    {"--audit", "FILE", "record the call there (default: see chokepoint(1))", CK_OPTION_WORD, CK_OFFER_FILES,
-     TARGET(audit)},
-    {"--no-audit", NULL, "record the call nowhere", CK_OPTION_FLAG, TARGET(no_audit)},
-    {"--audit-sync", "none|batched|every", "how durable a record is (default: batched)", CK_OPTION_CHOICE,
-     TARGET(audit_sync), .choices = audit_syncs},
-    {"--audit-max", "BYTES", "rotate a log of this size; 0: never (default: 67108864)", CK_OPTION_BYTES,
-     TARGET(audit_max_bytes)},
+    CK_RECORDING_OPTIONS(run_options, recording),
     {"--json", NULL, "print one JSON object", CK_OPTION_FLAG, TARGET(json)},
     {"--stream", NULL, "pass output on as it arrives", CK_OPTION_FLAG, TARGET(stream)},
     {"--dry-run", NULL, "show the decision and run nothing", CK_OPTION_FLAG, TARGET(dry_run)},
@@ -79,9 +61,8 @@ static int check_options(const struct run_options *given, char *const *argv, str
 {
     if (given->json && given->stream)
         return ck_text_error(error, CHOKE_INVALID, EINVAL, "--json and --stream exclude each other");
-    if (given->audit && given->no_audit)
-        return ck_text_error(error, CHOKE_INVALID, EINVAL, "--audit and --no-audit exclude each other");
-    return ck_request_check(&given->request, argv, error);
+    int r = ck_recording_check(&given->recording, error);
+    return r < 0 ? r : ck_request_check(&given->request, argv, error);
 }
 
 static void pass_on(void *data, enum choke_stream stream, const void *bytes, size_t length)
@@ -140,19 +121,7 @@ static int run_to_end(struct run *run, struct choke_job **ret_job, struct choke_
 /* What is only shown is not recorded. */
 static int set_audit(struct run *run, struct choke_options *options, struct choke_error *error)
 {
-    const struct run_options *given = &run->given;
-    struct choke_error cause;
-
-    options->audit_sync = (enum choke_audit_sync)given->audit_sync;
-    options->audit_max_bytes = given->audit_max_bytes;
-    options->audit_path = given->no_audit || given->dry_run ? NULL : given->audit;
-    if (given->no_audit || given->dry_run || given->audit)
-        return 0;
-    options->audit_path = run->audit_path;
-    if (ck_audit_default(run->audit_path, &cause) == 0)
-        return 0;
-    return ck_text_error(error, CHOKE_SPAWN_FAILED, cause.errnum,
-                         "%s; name one with --audit FILE, or run without one with --no-audit", cause.message);
+    return run->given.dry_run ? 0 : ck_recording_set(&run->given.recording, options, error);
 }
 
 static int run_tool(struct run *run, char *const *argv)
@@ -200,7 +169,7 @@ static int parse_and_run(struct run *run, char *const *words)
 static int run_run(char *const *words)
 {
     struct run run = {
-        .given = {.request = CK_REQUEST_PRESET, .audit_max_bytes = AUDIT_MAX_BYTES},
+        .given = {.request = CK_REQUEST_PRESET, .recording = CK_RECORDING_PRESET},
         .request = {.stdin_fd = -1},
     };
 

@@ -9,6 +9,7 @@
 #include "cli/text.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #define SOURCE_MAX 256 /* the library keeps less of a line */
 #define SHOWN_MAX (4 * SOURCE_MAX + 8)
@@ -26,7 +27,7 @@ struct paint {
 
 static struct paint choose_paint(void)
 {
-    if (!ck_text_colour())
+    if (!ck_text_colour(STDOUT_FILENO))
         return (struct paint){.severity = {"", "", "", ""}, .strong = "", .dim = "", .end = ""};
     return (struct paint){
         .severity = {"", "\033[36m", "\033[33m", "\033[31m"}, .strong = "\033[1m", .dim = "\033[2m", .end = "\033[0m"};

@@ -74,8 +74,7 @@ static int take_signal(const struct ck_session *session)
     return read(session->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info) ? (int)info.ssi_signo : 0;
 }
 
-/* Ends the job if someone asked for it or nobody reads its output any more. */
-static void heed(struct ck_session *session, struct choke_context *context)
+void ck_session_heed(struct ck_session *session, struct choke_context *context)
 {
     int signal = take_signal(session);
 
@@ -95,7 +94,7 @@ int ck_session_wait(struct ck_session *session, struct choke_context *context, c
     while (!choke_job_result(job)) {
         if (poll(fds, 2, -1) < 0 && errno != EINTR)
             return ck_text_error(error, CHOKE_NONE, errno, "cannot wait: %s", strerror(errno));
-        heed(session, context);
+        ck_session_heed(session, context);
         int r = choke_dispatch(context, error);
         if (r < 0)
             return r;

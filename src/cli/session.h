@@ -30,6 +30,9 @@ int ck_session_begin(struct ck_session *session, struct choke_error *error);
 int ck_session_wait(struct ck_session *session, struct choke_context *context, const struct choke_job *job,
                     struct choke_error *error);
 
+/* Takes a signal that came, if one did: all jobs are cancelled by it, and where nobody reads our output any more. */
+void ck_session_heed(struct ck_session *session, struct choke_context *context);
+
 /* From timeout_ms from now on nobody is waited for who should read our output. */
 void ck_session_deadline(struct ck_session *session, uint64_t timeout_ms);
 

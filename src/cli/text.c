@@ -10,10 +10,20 @@
 #include <string.h>
 #include <unistd.h>
 
-bool ck_text_colour(void)
+bool ck_text_colour(int fd)
 {
     const char *none = getenv("NO_COLOR");
-    return isatty(STDOUT_FILENO) && (!none || none[0] == '\0');
+    const char *terminal = getenv("TERM");
+
+    if (none && none[0] != '\0')
+        return false;
+    return isatty(fd) && (!terminal || strcmp(terminal, "dumb") != 0);
+}
+
+bool ck_text_cursor(int fd)
+{
+    const char *terminal = getenv("TERM");
+    return isatty(fd) && terminal && terminal[0] != '\0' && strcmp(terminal, "dumb") != 0;
 }
 
 /* jansson refuses what is not UTF-8, so the rule is written once and is the same as for the JSON output. */

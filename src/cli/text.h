@@ -17,8 +17,11 @@
 const char *ck_text_safe(char *dst, size_t dst_size, const char *text);
 #define CK_TEXT_SAFE(text) ck_text_safe((char[CK_TEXT_SAFE_MAX]){0}, CK_TEXT_SAFE_MAX, (text))
 
-/* Colours are for people: standard output is a terminal, and nobody asked for none (NO_COLOR). */
-bool ck_text_colour(void);
+/* Colours are for people: fd is a terminal that has them (not TERM=dumb), and nobody asked for none (NO_COLOR). */
+bool ck_text_colour(int fd);
+
+/* Is fd a terminal that can move its cursor? */
+bool ck_text_cursor(int fd);
 
 /* One word so that bash would read it back as the same bytes: bare where that is safe, else $'...'. */
 void ck_text_print_word(FILE *out, const char *text);

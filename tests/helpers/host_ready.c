@@ -38,6 +38,28 @@ static void lock(struct choke_context *context, const char *path)
     CHECK(choke_lock_write(context, "/nonexistent/lock", &error) == -ENOENT);
 }
 
+static void take_apart(struct choke_context *context)
+{
+    struct choke_tool_parts *parts = NULL;
+    struct choke_error error = {0};
+    bool loader = false, libc = false;
+    CHECK_SAYING(choke_tool_parts(context, "sleep", &parts, &error) == 0, error.message);
+    CHECK(strcmp(parts->items[0].role, "tool") == 0 && strcmp(parts->items[0].name, "sleep") == 0);
+    for (size_t i = 0; i < parts->count; i++) {
+        const struct choke_tool_part *part = &parts->items[i];
+        CHECK(part->path != NULL && access(part->path, R_OK) == 0);
+        loader = loader || (strcmp(part->role, "interpreter") == 0 && strstr(part->path, "/ld-") != NULL);
+        libc = libc || (strcmp(part->role, "library") == 0 && strcmp(part->name, "libc.so.6") == 0);
+    }
+    CHECK(loader && libc);
+    choke_tool_parts_free(parts);
+    parts = NULL;
+    CHECK(choke_tool_parts(context, "no_such_tool", &parts, &error) == -EPERM);
+    CHECK(parts == NULL && error.outcome == CHOKE_DISALLOWED && strstr(error.message, "no_such_tool") != NULL);
+    CHECK(choke_tool_parts(context, NULL, &parts, NULL) == -EINVAL);
+    choke_tool_parts_free(NULL);
+}
+
 /* One job is finished and not yet taken, one runs all the while. */
 static void own_jobs_are_not_disturbed(struct choke_context *context, const char *root, const char *path)
 {
@@ -48,6 +70,7 @@ static void own_jobs_are_not_disturbed(struct choke_context *context, const char
     struct choke_job *running = host_start(context, &slow);
     examine(context);
     lock(context, path);
+    take_apart(context);
     CHECK(choke_running(context) == 1 && choke_job_result(running) == NULL);
     CHECK(choke_next(context) == finished);
     CHECK(choke_next(context) == NULL);

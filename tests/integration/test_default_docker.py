@@ -8,25 +8,18 @@ import subprocess
 
 import pytest
 
-import daemon
 from door import captured
 
 SAFE = ["--network=none", "--cap-drop=ALL", "--security-opt=no-new-privileges"]
 IMAGE = "choke/guest"
 
 
-@pytest.fixture(scope="session")
-def socket():
-    with daemon.running() as path:
-        yield path
-
-
 @pytest.fixture
-def docker(root_box, socket):
+def docker(root_box, docker_socket):
     """Runs docker by the default policy, which the test turns to its own daemon."""
     here = "      - {name: DOCKER_CONFIG, value: /nonexistent}"
     policy = root_box.default_policy(replace=[(here,
-                                               f'      - {{name: DOCKER_HOST, value: "unix://{socket}"}}\n{here}')])
+                                               f'      - {{name: DOCKER_HOST, value: "unix://{docker_socket}"}}\n{here}')])
     shutil.copy(root_box.stage / "tests/helpers/guest", root_box.root / "guest")
     root_box.file("root/Dockerfile",
                   "FROM scratch\nARG WHO\nLABEL who=$WHO\nCOPY guest /guest\nENTRYPOINT [\"/guest\"]\n")
@@ -98,9 +91,9 @@ def test_objects_are_looked_at(docker, image):
     assert "CONTAINER ID" in docker("ps", "-a") and docker("container", "ls", "--all", "--quiet") == ""
 
 
-def test_plain_docker_reads_the_host(image, root_box, socket):
+def test_plain_docker_reads_the_host(image, root_box, docker_socket):
     words = ["docker", "run", "--rm", "--network=none", "-v", f"{root_box.outside}:/w", image, "/w/secret"]
-    env = root_box.environment(DOCKER_HOST=f"unix://{socket}", PATH="/usr/local/bin:/usr/bin:/bin")
+    env = root_box.environment(DOCKER_HOST=f"unix://{docker_socket}", PATH="/usr/local/bin:/usr/bin:/bin")
     assert "secret of the host" in root_box.call(words, env=env, deadline=60).out.decode()
     linked = root_box.root / "linked"
     os.symlink(root_box.outside, linked)

@@ -65,14 +65,21 @@ def test_ast_grep_reads_stdin(tool):
     assert b"foo(3)" in answer.stream("stdout")
 
 
+@pytest.fixture
+def kept(user_box):
+    """Where what a tool wrote into its overlay goes."""
+    return user_box.directory("kept")
+
+
 @pytest.mark.parametrize("words", [["--output=index.scip"], ["--output", "index.scip", "."],
                                    ["--no-global-caches", "--output=index.scip"],
                                    ["--max-file-byte-size=1mb", "--no-progress-bar", "--output=index.scip", "--",
                                     "."]], ids=" ".join)
-def test_scip_typescript_indexes(tool, user_box, words):
-    answer = tool("scip-typescript", "index", *words)
+def test_scip_typescript_indexes(tool, user_box, kept, words):
+    answer = tool("scip-typescript", "index", *words, options=["--keep", str(kept)])
     assert answer["exit_code"] == 0, answer.document
-    assert b"b.ts" in (user_box.root / "index.scip").read_bytes()
+    assert b"b.ts" in (kept / "index.scip").read_bytes()
+    assert not (user_box.root / "index.scip").exists()
 
 
 def test_scip_typescript_says_that_it_needs_an_output(tool):
@@ -80,10 +87,12 @@ def test_scip_typescript_says_that_it_needs_an_output(tool):
     assert answer["exit_code"] != 0 and b"the-caller-must-give---output" in answer.stream("stderr")
 
 
-def test_scip_typescript_infers_a_configuration(tool, user_box):
+def test_scip_typescript_infers_a_configuration(tool, user_box, kept):
     (user_box.root / "tsconfig.json").unlink()
-    assert tool("scip-typescript", "index", "--infer-tsconfig", "--output=index.scip")["exit_code"] == 0
-    assert b"b.ts" in (user_box.root / "index.scip").read_bytes()
+    answer = tool("scip-typescript", "index", "--infer-tsconfig", "--output=index.scip", options=["--keep", str(kept)])
+    assert answer["exit_code"] == 0, answer.document
+    assert b"b.ts" in (kept / "index.scip").read_bytes()
+    assert not (user_box.root / "tsconfig.json").exists()
 
 
 @pytest.mark.parametrize("name", ["ast-grep", "scip-typescript"])

@@ -70,9 +70,16 @@ def test_ast_grep_searches(tool):
     assert "a.js" in tool("ast-grep", "run", "-p", "foo($A)", "-l", "js")
 
 
-def test_scip_typescript_indexes(tool, cell):
-    tool("scip-typescript", "index", "--output=index.scip")
-    assert b"b.ts" in (cell.box.root / "index.scip").read_bytes()
+def test_scip_typescript_indexes_beside_the_repository(tool, cell):
+    words = ["scip-typescript", "index", "--output=index.scip"]
+    if cell.jail != "native":  # an overlay is the native jail's
+        answer = cell.run(*words)
+        assert (answer.outcome, answer["rule"]) == ("jail_unavailable", "tools.scip-typescript.workspace")
+        return
+    kept = cell.box.directory("kept")
+    tool(*words, options=["--keep", str(kept)])
+    assert b"b.ts" in (kept / "index.scip").read_bytes()
+    assert not (cell.box.root / "index.scip").exists()
 
 
 def test_node_evaluates(cell):

@@ -15,6 +15,7 @@
  * wrap (wrap.c)     the other jail: bwrap's process until exec. What bwrap executes is a program of its own, land.c.
  * prove (prove.c)   tries to get out of a jail, before anything is trusted to it; confined.c where it has no namespaces.
  * trial (trial.c)   tries one layer of this machine, and ends.
+ * witness (witness.c) a program of its own, too: the first process of a container whose program is traced.
  * tree (tree.c)     all descendants of the calling process, and signals to them.
  * cgroup (cgroup.c) where a cgroup v2 may be made: one directory per warden, for cgroup.kill.
  * limits (limits.c) memory, processes and CPU time, by cgroups of either version or by resource limits.
@@ -37,7 +38,7 @@
 #define CK_WARDENS_MAX 16384
 
 /*
- * Where a program begins: main.c and land.c have one each. The stack is as the kernel made it: the number of
+ * Where a program begins: main.c, land.c and witness.c have one each. The stack is as the kernel made it: the number of
  * arguments, the arguments, NULL, the environment, NULL.
  */
 __attribute__((noreturn, used)) void ck_main(const long *stack);

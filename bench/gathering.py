@@ -1,0 +1,95 @@
+"""What gather itself costs: the command is run on this repository, with the tools that there are.
+
+The bound for its wall time is what the probes take one after the other (--jobs 1): no less than the slowest of them, and no
+less than all of them over the processors. Its own processor time is that of the one process that coordinates, beside that
+of the tools. Both are read from the document. How long Ctrl-C takes is measured from outside, with tools that would sleep.
+"""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+from measure import Failure, take_turns
+
+REPOSITORY = pathlib.Path(__file__).resolve().parents[1]
+SLEEPERS = 4
+
+
+def gather(lab, *options):
+    """The document of one gather."""
+    words = [lab.build / "chokepoint", "gather", REPOSITORY, "--json", "--no-audit", *options]
+    done = subprocess.run(list(map(str, words)), env=lab.env, capture_output=True, check=False)
+    if done.returncode != 0:
+        raise Failure(f"gather ended with {done.returncode}: {done.stderr.decode(errors='replace')[:300]}")
+    return json.loads(done.stdout)
+
+
+def durations(document):
+    return [probe["timing"]["duration_ms"] for probe in document["probes"] if probe["timing"]]
+
+
+def least(alone):
+    """What no way to run them side by side can undercut."""
+    return max(max(durations(alone)), sum(durations(alone)) / os.cpu_count())
+
+
+def share(document):
+    calls = [call["timing"] for probe in document["probes"] for call in probe["calls"]]
+    own = document["timing"]["own_cpu_ms"]
+    return own / (own + sum(call["user_ms"] + call["system_ms"] for call in calls))
+
+
+def sleeping_probes(lab):
+    directory = lab.policy.parent
+    policy = {"version": 1, "search_path": ["/usr/bin", "/bin"],
+              "tools": [{"name": "sleep", "why": "It sleeps.", "adr": "0001", "route": "direct"}]}
+    call = {"id": "one", "argv": ["sleep", "60"]}
+    probes = [{"name": f"sleeper{i}", "layer": "static", "why": "It sleeps.", "tool": "sleep", "output": "lines",
+               "calls": [call]} for i in range(SLEEPERS)]
+    for name, document in (("sleep.yaml", policy), ("probes.yaml", {"version": 1, "probes": probes})):
+        (directory / name).write_text(json.dumps(document), encoding="ascii")
+        (directory / name).chmod(0o600)
+    return [lab.build / "chokepoint", "gather", lab.root, "--json", "--no-audit", "--jobs", SLEEPERS, "--verbose",
+            "--policy", directory / "sleep.yaml", "--probes", directory / "probes.yaml"]
+
+
+def interrupt(lab, words):
+    """Nanoseconds from SIGINT, once all tools run, to the end of the command."""
+    process = subprocess.Popen(list(map(str, words)), env=lab.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    started = 0
+    while started < SLEEPERS:
+        line = process.stderr.readline()
+        if not line:
+            raise Failure("gather ended before it was interrupted")
+        started += b'"subproc.started"' in line
+    before = time.monotonic_ns()
+    process.send_signal(signal.SIGINT)
+    document = json.loads(process.stdout.read())
+    if process.wait() != 130 or not document["cancelled"]:
+        raise Failure(f"interrupted, gather ended with {process.returncode}")
+    took = time.monotonic_ns() - before
+    process.stderr.close()
+    return took
+
+
+def gathering(lab):
+    """R60."""
+    samples = take_turns(lab.rounds(12), {"together": lambda: gather(lab), "alone": lambda: gather(lab, "--jobs", "1")})
+    together, alone = samples["together"], samples["alone"]
+    walls = [document["timing"]["duration_ms"] for document in together]
+    lab.keep({"wall_ms": walls, "least_ms": [least(document) for document in alone],
+              "share": [share(document) for document in together]}, "gather")
+    ok = sum(probe["state"] == "ok" for probe in together[0]["probes"])
+    lab.note(f"gather: {ok} of {len(together[0]['probes'])} probes are ok here, the others lack a tool or do not apply")
+    lab.report("R60", "gather, wall / slowest probe or sum over processors",
+               [wall / least(document) for wall, document in zip(walls, alone)], most=1.2)
+    lab.report("R60", "processor time of the coordinator, of all", [share(each) * 100 for each in together], unit="%",
+               most=2.0)
+    lab.report("figure", "gather, one look at this repository", walls, unit="ms")
+    words = sleeping_probes(lab)
+    interrupts = take_turns(lab.rounds(30), {"interrupt": lambda: interrupt(lab, words)})
+    lab.keep(interrupts, "gather")
+    lab.report("R60", f"SIGINT to the end of gather, {SLEEPERS} tools running",
+               [value / 1e6 for value in interrupts["interrupt"]], unit="ms", most=100.0)

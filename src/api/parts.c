@@ -1,0 +1,84 @@
+/* parts.c - the files that run when a tool runs, for callers that have to take it elsewhere. */
+#include "api/ready.h"
+
+#include "base/error.h"
+#include "base/quote.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The public struct first: a report is freed as the box that it is in. */
+struct parts_box {
+    struct choke_tool_parts report;
+    struct ck_readiness readiness;
+    struct choke_tool_part *items;
+};
+
+static const char *role_name(enum ck_part_role role)
+{
+    return role == CK_PART_INTERPRETER ? "interpreter" : "library";
+}
+
+static int fill(struct parts_box *box, const struct ck_ready_tool *tool)
+{
+    struct choke_tool_part *items = calloc(tool->parts_count + 1, sizeof *items);
+    if (items == NULL)
+        return -ENOMEM;
+    items[0] = (struct choke_tool_part){.role = "tool", .name = tool->tool->name, .path = tool->path};
+    for (size_t i = 0; i < tool->parts_count; i++) {
+        const struct ck_part *part = &tool->parts[i];
+        items[i + 1] = (struct choke_tool_part){.role = role_name(part->role), .name = part->name, .path = part->path};
+    }
+    box->items = items;
+    box->report = (struct choke_tool_parts){.items = items, .count = tool->parts_count + 1};
+    return 0;
+}
+
+static int take(struct parts_box *box, const char *name, struct choke_error *error)
+{
+    int result = ck_readiness_take(&box->readiness, error);
+    if (result < 0)
+        return result;
+    if (box->readiness.count == 0)
+        return ck_error_set(error, CHOKE_DISALLOWED, EPERM, "'%s' is not a tool of the policy", CK_QUOTE(name));
+    const struct ck_ready_tool *tool = &box->readiness.tools[0];
+    if (tool->parts == NULL) {
+        bool missing = strcmp(tool->state, CK_READY_STATE_MISSING) == 0;
+        return ck_error_set(error, missing ? CHOKE_TOOL_MISSING : CHOKE_DISALLOWED, missing ? ENOENT : EPERM, "%s",
+                            tool->problem);
+    }
+    return fill(box, tool) < 0 ? ck_error_oom(error) : 0;
+}
+
+int choke_tool_parts(struct choke_context *context, const char *name, struct choke_tool_parts **ret_parts,
+                     struct choke_error *error)
+{
+    const char *only[] = {name, NULL};
+    int result = ck_context_check(context, error);
+    if (result < 0)
+        return result;
+    if (name == NULL || ret_parts == NULL)
+        return ck_error_set(error, CHOKE_INVALID, EINVAL, "no tool was named, or no place for its parts given");
+    struct parts_box *box = calloc(1, sizeof *box);
+    if (box == NULL)
+        return ck_error_oom(error);
+    box->readiness = (struct ck_readiness){.context = context, .want_parts = true, .only = only};
+    result = take(box, name, error);
+    box->readiness.only = NULL;
+    if (result == 0)
+        *ret_parts = &box->report;
+    else
+        choke_tool_parts_free(&box->report);
+    return result;
+}
+
+void choke_tool_parts_free(struct choke_tool_parts *parts)
+{
+    struct parts_box *box = (struct parts_box *)(void *)parts;
+    if (box == NULL)
+        return;
+    ck_readiness_done(&box->readiness);
+    free(box->items);
+    free(box);
+}

@@ -1,0 +1,28 @@
+/*
+ * account.h - what is written down of a call: its arguments as they were, and how it ended.
+ */
+#ifndef CK_GATHER_ACCOUNT_H
+#define CK_GATHER_ACCOUNT_H
+
+#include "cli/text.h"
+#include "gather/files.h"
+#include "gather/gather.h"
+
+/* The call's arguments with its words filled in, to be freed by ck_account_free; NULL when out of memory. */
+char **ck_account_fill(const struct ck_probe_call *call, const struct ck_matches *matches);
+void ck_account_free(char **list); /* NULL is fine */
+
+/* Adds a call to the report, which has not ended yet. */
+int ck_account_call(struct ck_probe_report *report, const struct ck_probe_call *call, const char *const *argv,
+                    struct choke_error *error);
+
+/* How it ended. */
+void ck_account_result(struct ck_call_report *call, const struct choke_result *result);
+
+/* The first line of what a tool said that is not empty, safe to show. */
+void ck_account_line(char ret_line[CK_TEXT_SAFE_MAX], const char *data, size_t length);
+
+/* Frees all that the reports hold. */
+void ck_account_done(struct ck_gathering *gathering);
+
+#endif

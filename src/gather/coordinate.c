@@ -1,0 +1,324 @@
+/*
+ * coordinate.c - see coordinate.h.
+ *
+ * One loop over two descriptors, as the other commands have it: the library's, and the one by which signals come. Whatever
+ * becomes ready is taken, then what may start is started. While a table is shown the loop also wakes ten times a second;
+ * without one it sleeps until something happens.
+ *
+ * The tools' versions and digests are looked up once the first probes run: what is remembered costs next to nothing, and
+ * where it is not, the tools are asked beside the probes.
+ */
+#include "gather/coordinate.h"
+
+#include "cli/text.h"
+#include "gather/account.h"
+#include "gather/course.h"
+#include "gather/gitplace.h"
+#include "gather/schedule.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#define TICK_MS 100
+#define OUTPUT_BUDGET_BYTES ((size_t)1 << 30) /* of all streams that are captured at once */
+
+struct coordinator {
+    const struct ck_coordination *how;
+    struct ck_gathering *gathering;
+    struct ck_terrain terrain;
+    struct ck_files files;
+    struct ck_table *table;
+};
+
+static int out_of_memory(struct choke_error *error)
+{
+    return ck_text_error(error, CHOKE_NONE, ENOMEM, "out of memory");
+}
+
+/* ---- what applies ---- */
+
+static bool is_asked_for(const struct coordinator *coordinator, size_t index)
+{
+    const struct ck_gathering *gathering = coordinator->gathering;
+
+    if (!coordinator->how->only)
+        return true;
+    for (size_t i = 0; i < gathering->count; i++)
+        for (const char *const *name = coordinator->how->only; *name; name++)
+            if (strcmp(gathering->reports[i].probe->name, *name) == 0 &&
+                (i == index || ck_schedule_needs(gathering->reports, gathering->count, i, index)))
+                return true;
+    return false;
+}
+
+static void skip_what_does_not_apply(struct coordinator *coordinator)
+{
+    const char *fault = ck_gitplace_fault(coordinator->how->root_fd);
+
+    for (size_t i = 0; i < coordinator->gathering->count; i++) {
+        struct ck_course *course = &coordinator->terrain.courses[i];
+        const struct ck_probe *probe = course->report->probe;
+        if (!is_asked_for(coordinator, i))
+            ck_course_end(course, CK_STATE_SKIPPED, "%s", "not asked for");
+        else if (probe->git && fault)
+            ck_course_end(course, CK_STATE_SKIPPED, "%s", fault);
+        else if (probe->applies_when[0] && course->matches->count == 0)
+            ck_course_end(course, CK_STATE_SKIPPED, "no file matches %s%s", CK_TEXT_SAFE(probe->applies_when[0]),
+                          probe->applies_when[1] ? " or what else it is about" : "");
+    }
+}
+
+static size_t output_bytes(unsigned jobs)
+{
+    return OUTPUT_BUDGET_BYTES / 2 / jobs;
+}
+
+static int set_out(struct coordinator *coordinator, struct choke_error *error)
+{
+    const struct ck_coordination *how = coordinator->how;
+    struct ck_gathering *gathering = coordinator->gathering;
+    struct ck_terrain *terrain = &coordinator->terrain;
+
+    gathering->root = how->root;
+    gathering->reports = calloc(how->probes->count, sizeof(*gathering->reports));
+    terrain->courses = calloc(how->probes->count, sizeof(*terrain->courses));
+    if (!gathering->reports || !terrain->courses)
+        return out_of_memory(error);
+    gathering->count = terrain->count = how->probes->count;
+    int r = ck_files_walk(how->root_fd, how->probes, &coordinator->files, error);
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < gathering->count; i++) {
+        gathering->reports[i].probe = &how->probes->items[i];
+        terrain->courses[i] = (struct ck_course){
+            .terrain = terrain, .report = &gathering->reports[i], .matches = &coordinator->files.matches[i]};
+    }
+    gathering->file_count = coordinator->files.count;
+    gathering->files_incomplete = coordinator->files.incomplete;
+    skip_what_does_not_apply(coordinator);
+    return 0;
+}
+
+/* ---- the tools ---- */
+
+static bool is_told_to_stop(void *data)
+{
+    const struct coordinator *coordinator = data;
+    struct pollfd fd = {.fd = coordinator->how->session->signal_fd, .events = POLLIN};
+    return poll(&fd, 1, 0) > 0;
+}
+
+static int compare_names(const void *left, const void *right)
+{
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+/* The names of the tools that are called, sorted, each once; to be freed. */
+static const char **called_tools(const struct ck_gathering *gathering)
+{
+    const char **names = calloc(gathering->count * CK_PROBE_CALLS_MAX + 1, sizeof(*names));
+    size_t count = 0, kept = 0;
+
+    for (size_t i = 0; names && i < gathering->count; i++)
+        for (size_t call = 0;
+             gathering->reports[i].state != CK_STATE_SKIPPED && call < gathering->reports[i].probe->call_count; call++)
+            names[count++] = gathering->reports[i].probe->calls[call].argv[0];
+    if (count > 0)
+        qsort(names, count, sizeof(*names), compare_names);
+    for (size_t i = 0; i < count; i++)
+        if (kept == 0 || strcmp(names[kept - 1], names[i]) != 0)
+            names[kept++] = names[i];
+    if (names)
+        names[kept] = NULL;
+    return names;
+}
+
+static char *copy(const char *text)
+{
+    return text ? strdup(text) : NULL;
+}
+
+static void note_tool(struct ck_gathering *gathering, const char *name, const struct choke_doctor_report *report)
+{
+    for (size_t i = 0; i < report->tool_count; i++) {
+        const struct choke_tool_report *tool = &report->tools[i];
+        if (strcmp(tool->name, name) != 0 || !tool->path)
+            continue;
+        gathering->tools[gathering->tool_count++] = (struct ck_tool_used){
+            .name = name, .path = copy(tool->path), .version = copy(tool->version), .sha256 = copy(tool->sha256)};
+        return;
+    }
+}
+
+/* What cannot be looked up is left out: the probes say for themselves what they ran into. */
+static void look_at_tools(struct coordinator *coordinator)
+{
+    struct ck_gathering *gathering = coordinator->gathering;
+    const char **names = called_tools(gathering);
+    const struct choke_doctor_options how = {
+        .no_layers = true, .tools = names, .stop = is_told_to_stop, .data = coordinator};
+    struct choke_doctor_report *report = NULL;
+    struct choke_error error;
+    size_t count = 0;
+
+    while (names && names[count])
+        count++;
+    gathering->tools = calloc(count + 1, sizeof(*gathering->tools));
+    if (names && gathering->tools && choke_doctor(coordinator->how->context, &how, &report, &error) == 0)
+        for (size_t i = 0; i < count; i++)
+            note_tool(gathering, names[i], report);
+    choke_doctor_report_free(report);
+    free(names);
+}
+
+/* ---- the loop ---- */
+
+/* Does anybody still want to read what it printed? */
+static bool is_wanted(const struct ck_gathering *gathering, size_t index)
+{
+    for (size_t i = 0; i < gathering->count; i++) {
+        enum ck_state state = gathering->reports[i].state;
+        if ((state == CK_STATE_WAITING || state == CK_STATE_RUNNING) &&
+            ck_schedule_needs(gathering->reports, gathering->count, i, index))
+            return true;
+    }
+    return false;
+}
+
+/* Ends those that wait for what will not come; true where there was one, for that may block the next. */
+static bool settle_waiting(struct coordinator *coordinator)
+{
+    struct ck_gathering *gathering = coordinator->gathering;
+    bool settled = false;
+
+    for (size_t i = 0; i < gathering->count; i++) {
+        struct ck_course *course = &coordinator->terrain.courses[i];
+        const struct ck_probe_report *blocker = ck_schedule_blocker(gathering->reports, gathering->count, i);
+        bool cancelled = coordinator->terrain.cancelled && course->report->state == CK_STATE_WAITING;
+        if (cancelled)
+            ck_course_end(course, CK_STATE_CANCELLED, "%s", "cancelled before it began");
+        else if (blocker)
+            ck_course_end(course, CK_STATE_SKIPPED, "needs %s, which is %s", blocker->probe->name,
+                          ck_state_name(blocker->state));
+        settled = settled || cancelled || blocker;
+    }
+    return settled;
+}
+
+static void settle(struct coordinator *coordinator)
+{
+    struct ck_gathering *gathering = coordinator->gathering;
+
+    while (settle_waiting(coordinator))
+        ;
+    for (size_t i = 0; i < gathering->count; i++)
+        if (gathering->reports[i].state == CK_STATE_OK && !is_wanted(gathering, i))
+            ck_course_drop(&coordinator->terrain.courses[i]);
+}
+
+static void start_what_may(struct coordinator *coordinator)
+{
+    const struct ck_gathering *gathering = coordinator->gathering;
+    int next;
+
+    settle(coordinator);
+    while ((next = ck_schedule_next(gathering->reports, gathering->count, coordinator->how->jobs)) >= 0) {
+        ck_course_begin(&coordinator->terrain.courses[next]);
+        settle(coordinator);
+    }
+}
+
+static int wait_for_something(const struct coordinator *coordinator, struct choke_error *error)
+{
+    struct pollfd fds[] = {{.fd = choke_fd(coordinator->how->context), .events = POLLIN},
+                           {.fd = coordinator->how->session->signal_fd, .events = POLLIN}};
+
+    if (poll(fds, 2, coordinator->table ? TICK_MS : -1) < 0 && errno != EINTR)
+        return ck_text_error(error, CHOKE_NONE, errno, "cannot wait: %s", strerror(errno));
+    return 0;
+}
+
+static int take_what_ended(struct coordinator *coordinator, struct choke_error *error)
+{
+    struct choke_context *context = coordinator->how->context;
+    struct choke_job *job;
+    int r = choke_dispatch(context, error);
+
+    while (r >= 0 && (job = choke_next(context)) != NULL)
+        ck_course_take(choke_job_data(job), job);
+    return r < 0 ? r : 0;
+}
+
+static int loop(struct coordinator *coordinator, struct choke_error *error)
+{
+    struct ck_gathering *gathering = coordinator->gathering;
+    bool looked = false;
+    int r = 0;
+
+    start_what_may(coordinator);
+    ck_table_draw(coordinator->table, ck_terrain_now(&coordinator->terrain));
+    while (r == 0 && !ck_schedule_over(gathering->reports, gathering->count)) {
+        if (!looked)
+            look_at_tools(coordinator);
+        looked = true;
+        r = take_what_ended(coordinator, error);
+        start_what_may(coordinator);
+        ck_table_draw(coordinator->table, ck_terrain_now(&coordinator->terrain));
+        if (r < 0 || ck_schedule_over(gathering->reports, gathering->count))
+            break;
+        r = wait_for_something(coordinator, error);
+        ck_session_heed(coordinator->how->session, coordinator->how->context);
+        coordinator->terrain.cancelled = coordinator->how->session->signal != 0;
+    }
+    return r;
+}
+
+/* ---- all of it ---- */
+
+static uint64_t microseconds(struct timeval time)
+{
+    return (uint64_t)time.tv_sec * 1000000 + (uint64_t)time.tv_usec;
+}
+
+static void finish(struct coordinator *coordinator)
+{
+    struct ck_gathering *gathering = coordinator->gathering;
+    struct rusage usage;
+
+    for (size_t i = 0; i < coordinator->terrain.count && coordinator->terrain.courses[i].report; i++)
+        ck_course_done(&coordinator->terrain.courses[i]);
+    free(coordinator->terrain.courses);
+    ck_files_done(&coordinator->files);
+    gathering->cancelled = coordinator->terrain.cancelled;
+    gathering->duration_us = ck_terrain_now(&coordinator->terrain);
+    if (getrusage(RUSAGE_SELF, &usage) == 0)
+        gathering->own_cpu_us = microseconds(usage.ru_utime) + microseconds(usage.ru_stime);
+}
+
+int ck_coordinate(const struct ck_coordination *how, struct ck_gathering *ret_gathering, struct choke_error *error)
+{
+    struct coordinator coordinator = {
+        .how = how,
+        .gathering = ret_gathering,
+        .terrain = {.context = how->context,
+                    .root = how->root,
+                    .timeout_ms = how->timeout_ms,
+                    .output_bytes = output_bytes(how->jobs),
+                    .keep_fd = how->keep_fd},
+    };
+
+    coordinator.terrain.start_us = ck_terrain_now(&coordinator.terrain);
+    int r = set_out(&coordinator, error);
+    if (r == 0)
+        r = ck_table_new(ret_gathering, how->table_fd, &coordinator.table, error);
+    if (r == 0)
+        r = loop(&coordinator, error);
+    ck_table_free(coordinator.table);
+    finish(&coordinator);
+    return r;
+}

@@ -1,0 +1,54 @@
+/*
+ * course.h - one probe on its way through its calls.
+ *
+ *   1. ck_course_begin   the probe's first call is started, or the probe has ended already.
+ *   2. ck_course_take    a call of it has ended: the next one is started, or the answers are read.
+ *   3. ck_course_drop    what it printed is wanted by no other probe any more.
+ *   4. ck_course_done
+ *
+ * Nothing that becomes of a probe is an error here: it is in the report. Only what ends everything (no memory) is.
+ */
+#ifndef CK_GATHER_COURSE_H
+#define CK_GATHER_COURSE_H
+
+#include "gather/files.h"
+#include "gather/gather.h"
+#include "gather/kept.h"
+
+/* What all courses share. */
+struct ck_terrain {
+    struct choke_context *context;
+    const char *root;
+    uint64_t timeout_ms; /* for each call; CHOKE_TIMEOUT_FROM_POLICY: what the probe says */
+    size_t output_bytes; /* no stream is kept beyond it */
+    int keep_fd;         /* a directory for what the calls printed; -1: none */
+    uint64_t start_us;   /* monotonic */
+    bool cancelled;
+    struct ck_course *courses; /* one for each probe */
+    size_t count;
+};
+
+struct ck_course {
+    struct ck_terrain *terrain;
+    struct ck_probe_report *report;
+    const struct ck_matches *matches;
+    struct choke_job *jobs[CK_PROBE_CALLS_MAX]; /* of the calls so far; freed once nobody reads them */
+    struct ck_kept kept[CK_PROBE_CALLS_MAX];
+    size_t answered; /* calls that gave an answer */
+    void *prepared;
+    bool prepares; /* begun, and not ended */
+};
+
+void ck_course_begin(struct ck_course *course);
+void ck_course_take(struct ck_course *course, struct choke_job *job);
+void ck_course_drop(struct ck_course *course);
+void ck_course_done(struct ck_course *course); /* zero-filled is fine */
+
+/* Ends the probe with a state and a reason. */
+void ck_course_end(struct ck_course *course, enum ck_state state, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Microseconds since the start of all. */
+uint64_t ck_terrain_now(const struct ck_terrain *terrain);
+
+#endif

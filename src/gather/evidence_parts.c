@@ -1,0 +1,296 @@
+/*
+ * evidence_parts.c - a reader sees bytes that a hostile repository had its part in. So everything here has a bound: the
+ * values of a document are counted before it is parsed, for each costs many times its text; a list holds a fixed number
+ * of items and forgets the rest; a text is cut between two characters.
+ */
+#include "gather/evidence_parts.h"
+
+#include "cli/json.h"
+#include "cli/text.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define VALUES_MAX 2000000 /* of one document: some hundred MiB at the worst */
+#define HELD_MAX (2 * (size_t)CK_EVIDENCE_ITEMS_MAX)
+
+const struct ck_answer *ck_answer_find(const struct ck_answer *answers, size_t count, const char *id)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(answers[i].id, id) == 0)
+            return &answers[i];
+    return NULL;
+}
+
+const struct ck_answer *ck_answer_good(const struct ck_answer *answers, size_t count, const char *id)
+{
+    const struct ck_answer *answer = ck_answer_find(answers, count, id);
+    return answer && answer->exit_code == 0 ? answer : NULL;
+}
+
+/* ---- texts ---- */
+
+json_t *ck_evidence_text(const char *bytes, size_t length)
+{
+    if (length > CK_EVIDENCE_TEXT_MAX) {
+        length = CK_EVIDENCE_TEXT_MAX;
+        while (length > CK_EVIDENCE_TEXT_MAX - 4 && ((unsigned char)bytes[length] & 0xc0) == 0x80)
+            length--;
+    }
+    json_t *string = json_stringn(bytes, length);
+    if (string)
+        return string;
+
+    json_t *object = json_object();
+    if (object && ck_json_set_data(object, bytes, length) == 0)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+json_t *ck_evidence_path(const char *bytes, size_t length)
+{
+    bool here = length > 2 && bytes[0] == '.' && bytes[1] == '/';
+    return here ? ck_evidence_text(bytes + 2, length - 2) : ck_evidence_text(bytes, length);
+}
+
+json_t *ck_evidence_string(const json_t *value)
+{
+    if (!json_is_string(value))
+        return json_null();
+    return ck_evidence_text(json_string_value(value), json_string_length(value));
+}
+
+json_t *ck_evidence_format(const char *format, ...)
+{
+    char text[2 * CK_EVIDENCE_TEXT_MAX];
+    va_list args;
+
+    va_start(args, format);
+    int length = vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    if (length < 0)
+        return NULL;
+    return ck_evidence_text(text, (size_t)length < sizeof(text) ? (size_t)length : sizeof(text) - 1);
+}
+
+size_t ck_evidence_line(const char *bytes, size_t length)
+{
+    const char *end = length > 0 ? memchr(bytes, '\n', length) : NULL;
+    return end ? (size_t)(end - bytes) : length;
+}
+
+static const char *const severities[] = {"critical", "high", "medium", "low", "info"};
+#define SEVERITY_COUNT (sizeof(severities) / sizeof(severities[0]))
+
+const char *ck_evidence_severity(const char *word)
+{
+    static const struct {
+        const char *word, *severity;
+    } known[] = {{"error", "high"}, {"warning", "medium"}, {"moderate", "medium"}};
+
+    for (size_t i = 0; word && i < SEVERITY_COUNT; i++)
+        if (strcasecmp(word, severities[i]) == 0)
+            return severities[i];
+    for (size_t i = 0; word && i < sizeof(known) / sizeof(known[0]); i++)
+        if (strcasecmp(word, known[i].word) == 0)
+            return known[i].severity;
+    return "info";
+}
+
+/* ---- a list in the making ---- */
+
+static size_t rank(const json_t *value)
+{
+    const char *word = json_string_value(json_object_get(value, "severity"));
+    for (size_t i = 0; word && i < SEVERITY_COUNT; i++)
+        if (strcmp(word, severities[i]) == 0)
+            return i;
+    return SEVERITY_COUNT;
+}
+
+/* Numbers of one width, so that bytes compare as the numbers do; the whole value, so that no two differ unseen. */
+static char *make_key(const json_t *value)
+{
+    const char *path = json_string_value(json_object_get(value, "path"));
+    char *whole = json_dumps(value, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENCODE_ANY);
+    char *key = NULL;
+
+    if (whole && asprintf(&key, "%zu%s\1%020llu%s", rank(value), path ? path : "",
+                          (unsigned long long)ck_evidence_number(json_object_get(value, "line")), whole) < 0)
+        key = NULL;
+    free(whole);
+    return key;
+}
+
+static int by_key(const void *one, const void *other)
+{
+    const struct ck_evidence_item *a = one, *b = other;
+    return strcmp(a->key, b->key);
+}
+
+/* In order, and no more than fit. */
+static void settle(struct ck_evidence_list *list)
+{
+    if (list->count > 0)
+        qsort(list->items, list->count, sizeof(*list->items), by_key);
+    while (list->count > CK_EVIDENCE_ITEMS_MAX) {
+        list->count--;
+        free(list->items[list->count].key);
+        json_decref(list->items[list->count].value);
+    }
+}
+
+void ck_evidence_list_add(struct ck_evidence_list *list, json_t *value)
+{
+    list->total++;
+    if (!list->items)
+        list->items = calloc(HELD_MAX, sizeof(*list->items));
+    char *key = value && list->items ? make_key(value) : NULL;
+    if (!key) {
+        json_decref(value);
+        list->failed = true;
+        return;
+    }
+    if (list->count == HELD_MAX)
+        settle(list);
+    list->items[list->count++] = (struct ck_evidence_item){.key = key, .value = value};
+}
+
+void ck_evidence_list_done(struct ck_evidence_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        free(list->items[i].key);
+        json_decref(list->items[i].value);
+    }
+    free(list->items);
+    *list = (struct ck_evidence_list){0};
+}
+
+/* ---- counts by name ---- */
+
+void ck_evidence_count(json_t *counts, const char *name, uint64_t by)
+{
+    json_t *value = json_object_get(counts, name);
+
+    if (!value && (json_object_size(counts) >= CK_EVIDENCE_ITEMS_MAX || strlen(name) > CK_EVIDENCE_TEXT_MAX))
+        value = json_object_get(counts, name = "(other)");
+    if (value)
+        (void)json_integer_set(value, json_integer_value(value) + (json_int_t)by);
+    else
+        (void)json_object_set_new(counts, name, json_integer((json_int_t)by));
+}
+
+/* ---- the document ---- */
+
+int ck_evidence_set(json_t *object, const char *name, json_t *value)
+{
+    return json_object_set_new(object, name, value);
+}
+
+int ck_evidence_set_list(json_t *object, const char *name, struct ck_evidence_list *list)
+{
+    json_t *array = json_array();
+    int bad = list->failed ? -1 : 0;
+    char total[64];
+
+    settle(list);
+    for (size_t i = 0; i < list->count; i++)
+        bad |= json_array_append(array, list->items[i].value);
+    bad |= ck_evidence_set(object, name, array);
+    (void)snprintf(total, sizeof(total), "%s_total", name);
+    return bad | ck_evidence_set(object, total, json_integer((json_int_t)list->total));
+}
+
+static int by_name(const void *one, const void *other)
+{
+    return strcmp(*(const char *const *)one, *(const char *const *)other);
+}
+
+int ck_evidence_set_counts(json_t *object, const char *name, json_t *counts)
+{
+    size_t count = 0, size = json_object_size(counts);
+    const char **names = calloc(size + 1, sizeof(*names));
+    json_t *sorted = json_object();
+    int bad = names && counts ? 0 : -1;
+    const char *key;
+    json_t *value;
+
+    if (names) {
+        json_object_foreach(counts, key, value)
+        {
+            names[count++] = key;
+        }
+        qsort(names, count, sizeof(*names), by_name);
+    }
+    for (size_t i = 0; i < count; i++)
+        bad |= json_object_set(sorted, names[i], json_object_get(counts, names[i]));
+    free(names);
+    return bad | ck_evidence_set(object, name, sorted);
+}
+
+int ck_evidence_take(struct ck_evidence *ret_evidence, json_t *document, int bad, struct choke_error *error)
+{
+    if (bad != 0 || !document) {
+        json_decref(document);
+        return ck_text_error(error, CHOKE_INVALID, ENOMEM, "out of memory");
+    }
+    ret_evidence->document = document;
+    return 0;
+}
+
+void ck_evidence_headline(struct ck_evidence *evidence, const char *format, ...)
+{
+    char text[256];
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    (void)ck_text_safe(evidence->headline, sizeof(evidence->headline), text);
+}
+
+/* ---- JSON of a tool ---- */
+
+int ck_evidence_not_understood(struct choke_error *error, const char *tool, const char *what)
+{
+    return ck_text_error(error, CHOKE_INVALID, EBADMSG, "what %s printed is not understood: %s", tool,
+                         CK_TEXT_SAFE(what));
+}
+
+/* Each value costs a hundred bytes and more, and can be had for two bytes of text. In strings some are counted too many. */
+static bool too_many_values(const char *text, size_t length)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < length; i++)
+        count += text[i] == ',' || text[i] == '[' || text[i] == '{' || text[i] == ':';
+    return count > VALUES_MAX;
+}
+
+int ck_evidence_parse(const struct ck_answer *answers, size_t count, const char *tool, json_t **ret_document,
+                      struct choke_error *error)
+{
+    const struct ck_answer *answer = ck_answer_find(answers, count, "scan");
+    json_error_t where;
+
+    if (!answer)
+        return ck_evidence_not_understood(error, tool, "it was not asked to scan");
+    if (answer->out_truncated)
+        return ck_evidence_not_understood(error, tool, "it is more than is kept, and its beginning is lost");
+    if (too_many_values(answer->out, answer->out_length))
+        return ck_evidence_not_understood(error, tool, "it has more values than are read");
+    json_t *document = json_loadb(answer->out, answer->out_length, 0, &where);
+    if (!document)
+        return ck_evidence_not_understood(error, tool, where.text);
+    *ret_document = document;
+    return 0;
+}
+
+uint64_t ck_evidence_number(const json_t *value)
+{
+    json_int_t number = json_is_integer(value) ? json_integer_value(value) : 0;
+    return number > 0 ? (uint64_t)number : 0;
+}

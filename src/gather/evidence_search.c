@@ -1,0 +1,199 @@
+/*
+ * evidence_search.c - what was found by text (rg) and by structure (ast-grep), place by place.
+ *
+ * A pattern is a call of its own, and its id is the finding's. rg prints what the call's --replace says, "SEVERITY MESSAGE",
+ * instead of the line: so severity and words stand beside the pattern, and a secret that matched never leaves rg. A
+ * record is "PATH\0LINE:TEXT\n". A path may hold anything but a NUL, a newline too; what is printed none of both.
+ */
+#include "gather/evidence_parts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct search {
+    struct ck_evidence_list findings;
+    json_t *counts; /* by id */
+    uint64_t problems;
+    bool incomplete;
+};
+
+static int finish(struct search *search, json_t *document, struct ck_evidence *ret_evidence, struct choke_error *error)
+{
+    size_t kinds = json_object_size(search->counts);
+    int bad = ck_evidence_set_counts(document, "by_id", search->counts);
+
+    bad |= ck_evidence_set(document, "problems", json_integer((json_int_t)search->problems));
+    bad |= ck_evidence_set(document, "incomplete", json_boolean(search->incomplete));
+    bad |= ck_evidence_set_list(document, "findings", &search->findings);
+    ret_evidence->findings = search->findings.total;
+    ret_evidence->noun = "match";
+    if (search->findings.total == 0)
+        ck_evidence_headline(ret_evidence, "nothing found%s", search->incomplete ? ", as far as it was read" : "");
+    else
+        ck_evidence_headline(ret_evidence, "%llu match%s of %zu rule%s%s", (unsigned long long)search->findings.total,
+                             search->findings.total == 1 ? "" : "es", kinds, kinds == 1 ? "" : "s",
+                             search->incomplete ? ", as far as it was read" : "");
+    ck_evidence_list_done(&search->findings);
+    json_decref(search->counts);
+    return ck_evidence_take(ret_evidence, document, bad, error);
+}
+
+static uint64_t count_lines(const char *text, size_t length)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < length; i++)
+        count += text[i] == '\n';
+    return count;
+}
+
+/* ---- rg ---- */
+
+/* When rg meets a NUL behind a match it says so, in a line of its own among the records. */
+static void skip_warning(const char **path, size_t *length)
+{
+    static const char words[] = ": WARNING: stopped searching binary file after match (found ";
+    const char *found;
+
+    while ((found = memmem(*path, *length, words, sizeof(words) - 1)) != NULL) {
+        const char *end = memchr(found, '\n', *length - (size_t)(found - *path));
+        if (!end)
+            return;
+        *length -= (size_t)(end + 1 - *path);
+        *path = end + 1;
+    }
+}
+
+/* text: "SEVERITY MESSAGE". */
+static json_t *make_match(const char *id, const char *path, size_t path_length, uint64_t line, const char *text,
+                          size_t length)
+{
+    json_t *finding = json_object();
+    char word[16] = "";
+    size_t end = 0;
+
+    skip_warning(&path, &path_length);
+    while (end < length && text[end] != ' ')
+        end++;
+    if (end < sizeof(word))
+        memcpy(word, text, end);
+    size_t begin = end < length ? end + 1 : end;
+    int bad = ck_evidence_set(finding, "id", ck_evidence_text(id, strlen(id)));
+    bad |= ck_evidence_set(finding, "severity", json_string(ck_evidence_severity(word)));
+    bad |= ck_evidence_set(finding, "message", ck_evidence_text(text + begin, length - begin));
+    bad |= ck_evidence_set(finding, "path", ck_evidence_path(path, path_length));
+    bad |= ck_evidence_set(finding, "line", json_integer((json_int_t)line));
+    if (!bad)
+        return finding;
+    json_decref(finding);
+    return NULL;
+}
+
+/* At the digits behind a path's NUL. Returns what of it is used, 0 where it is no record. */
+static size_t read_place(const char *at, size_t left, uint64_t *ret_line)
+{
+    size_t used = 0;
+
+    *ret_line = 0;
+    while (used < left && used < 18 && at[used] >= '0' && at[used] <= '9')
+        *ret_line = *ret_line * 10 + (uint64_t)(at[used++] - '0');
+    return used > 0 && used < left && at[used] == ':' ? used + 1 : 0;
+}
+
+static void read_matches(struct search *search, const struct ck_answer *answer)
+{
+    const char *at = answer->out, *end = answer->out + answer->out_length;
+
+    if (answer->out_truncated) { /* in the middle of a record: on with the next */
+        search->incomplete = true;
+        at += ck_evidence_line(at, answer->out_length);
+        at += at < end ? 1 : 0;
+    }
+    for (const char *nul; at < end && (nul = memchr(at, '\0', (size_t)(end - at))) != NULL;) {
+        uint64_t line;
+        size_t used = read_place(nul + 1, (size_t)(end - nul - 1), &line);
+        const char *text = nul + 1 + used;
+        size_t length = ck_evidence_line(text, (size_t)(end - text));
+        if (used > 0) {
+            ck_evidence_list_add(&search->findings, make_match(answer->id, at, (size_t)(nul - at), line, text, length));
+            ck_evidence_count(search->counts, answer->id, 1);
+        } else {
+            search->problems++;
+        }
+        at = text + length + (text + length < end ? 1 : 0);
+    }
+}
+
+CK_EVIDENCE_READER(patterns)
+{
+    struct search search = {.counts = json_object()};
+
+    for (size_t i = 0; i < count; i++) {
+        read_matches(&search, &answers[i]);
+        search.problems += count_lines(answers[i].err, answers[i].err_length);
+    }
+    return finish(&search, json_object(), ret_evidence, error);
+}
+
+/* ---- ast-grep ---- */
+
+static json_t *make_structural(const json_t *match)
+{
+    const json_t *start = json_object_get(json_object_get(match, "range"), "start");
+    const json_t *file = json_object_get(match, "file"), *id = json_object_get(match, "ruleId");
+    const char *severity = json_string_value(json_object_get(match, "severity"));
+
+    if (!json_is_string(file) || !json_is_string(id))
+        return NULL;
+    json_t *finding = json_object();
+    int bad = ck_evidence_set(finding, "id", ck_evidence_string(id));
+    bool hint = severity && strcmp(severity, "info") == 0; /* between a warning and a hint */
+    bad |= ck_evidence_set(finding, "severity", json_string(hint ? "low" : ck_evidence_severity(severity)));
+    bad |= ck_evidence_set(finding, "message", ck_evidence_string(json_object_get(match, "message")));
+    bad |= ck_evidence_set(finding, "path", ck_evidence_path(json_string_value(file), json_string_length(file)));
+    bad |= ck_evidence_set(finding, "line",
+                           json_integer((json_int_t)ck_evidence_number(json_object_get(start, "line")) + 1));
+    if (!bad)
+        return finding;
+    json_decref(finding);
+    return NULL;
+}
+
+/* One line of the stream is one match. */
+static void read_structural(struct search *search, const char *line, size_t length)
+{
+    json_t *match CK_CLEANUP_JSON = json_loadb(line, length, 0, NULL);
+    json_t *finding = match ? make_structural(match) : NULL;
+
+    if (!finding) {
+        search->problems++;
+        return;
+    }
+    ck_evidence_count(search->counts, json_string_value(json_object_get(match, "ruleId")), 1);
+    ck_evidence_list_add(&search->findings, finding);
+}
+
+CK_EVIDENCE_READER(ast_grep)
+{
+    const struct ck_answer *answer = ck_answer_find(answers, count, "scan");
+    struct search search = {.counts = json_object()};
+    const char *at = answer ? answer->out : "";
+    size_t left = answer ? answer->out_length : 0;
+
+    if (answer && answer->out_truncated) {
+        size_t lost = ck_evidence_line(at, left);
+        lost += lost < left ? 1 : 0;
+        at += lost;
+        left -= lost;
+        search.incomplete = true;
+    }
+    while (left > 0) {
+        size_t length = ck_evidence_line(at, left);
+        if (length > 0)
+            read_structural(&search, at, length);
+        length += length < left ? 1 : 0;
+        at += length;
+        left -= length;
+    }
+    return finish(&search, json_object(), ret_evidence, error);
+}

@@ -1,0 +1,275 @@
+/*
+ * evidence_trace.c - what the program of an image did while it was watched: the lines that the witness handed on
+ * (src/run/keeper/witness.c), its own among them, put together to calls; what these mean is in trace_events.c.
+ */
+#include "gather/evidence_parts.h"
+#include "gather/trace_events.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PENDING_MAX 1024 /* processes whose calls are unfinished at the same time */
+
+/* A call that another process's line came into. */
+struct pending {
+    unsigned long pid;
+    char *text;
+    size_t length;
+};
+
+struct trace {
+    struct ck_trace_events events;
+    struct pending pending[PENDING_MAX];
+    size_t pending_count;
+    bool guarded;
+    const char *ended;                /* one of the words below; NULL: not yet */
+    struct ck_span exit_code, signal; /* empty where it did not end so */
+};
+
+/* ---- lines ---- */
+
+static struct pending *find_pending(struct trace *trace, unsigned long pid)
+{
+    for (size_t i = 0; i < trace->pending_count; i++)
+        if (trace->pending[i].pid == pid)
+            return &trace->pending[i];
+    return NULL;
+}
+
+static void drop_pending(struct trace *trace, struct pending *pending)
+{
+    free(pending->text);
+    *pending = trace->pending[--trace->pending_count];
+}
+
+static void hold(struct trace *trace, const struct ck_trace_line *line)
+{
+    struct pending *before = find_pending(trace, line->pid);
+    if (before != NULL)
+        drop_pending(trace, before);
+    char *text = trace->pending_count < PENDING_MAX ? strndup(line->body.at, line->body.length) : NULL;
+    if (text == NULL) {
+        trace->events.incomplete = true;
+        return;
+    }
+    trace->pending[trace->pending_count++] = (struct pending){.pid = line->pid, .text = text, .length = strlen(text)};
+}
+
+static void resume(struct trace *trace, const struct ck_trace_line *line)
+{
+    struct pending *pending = find_pending(trace, line->pid);
+    if (pending == NULL)
+        return;
+    struct ck_span whole = {.length = pending->length + line->body.length};
+    char *text = malloc(whole.length + 1);
+    if (text == NULL) {
+        trace->events.bad = -1;
+    } else {
+        memcpy(text, pending->text, pending->length);
+        memcpy(text + pending->length, line->body.at, line->body.length);
+        whole.at = text;
+        ck_trace_events_call(&trace->events, line->pid, whole);
+    }
+    free(text);
+    drop_pending(trace, pending);
+}
+
+/* A line of the witness's own. */
+static void take_witness(struct trace *trace, struct ck_span line)
+{
+    static const char *const words[] = {"program", "time", "stdin", "signal", "length", "trace"};
+    struct ck_span guard = ck_span_behind(line, "=guard "), end = ck_span_behind(line, "=end ");
+    if (guard.length > 0)
+        trace->guarded = guard.at[0] != '0';
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (ck_span_is(end, words[i]))
+            trace->ended = words[i];
+}
+
+static void take_line(struct trace *trace, struct ck_span text)
+{
+    if (text.length > 0 && text.at[0] == '=') {
+        take_witness(trace, text);
+        return;
+    }
+    struct ck_trace_line line = ck_trace_line_read(text);
+    if (line.kind == CK_TRACE_OTHER)
+        return;
+    if (trace->events.first_pid == 0)
+        trace->events.first_pid = line.pid;
+    bool first = line.pid == trace->events.first_pid;
+    if (line.kind == CK_TRACE_CALL)
+        ck_trace_events_call(&trace->events, line.pid, line.body);
+    else if (line.kind == CK_TRACE_UNFINISHED)
+        hold(trace, &line);
+    else if (line.kind == CK_TRACE_RESUMED)
+        resume(trace, &line);
+    else if (first && line.kind == CK_TRACE_EXITED)
+        trace->exit_code = line.body;
+    else if (first)
+        trace->signal = line.body;
+}
+
+static void take_lines(struct trace *trace, const struct ck_answer *run)
+{
+    const char *at = run->out;
+    for (size_t left = run->out_length; left > 0;) {
+        size_t length = ck_evidence_line(at, left);
+        take_line(trace, (struct ck_span){.at = at, .length = length});
+        length += length < left ? 1 : 0;
+        at += length;
+        left -= length;
+    }
+}
+
+/* ---- the image ---- */
+
+/* Names only: what is behind them may be a secret. */
+static json_t *env_names(const json_t *env)
+{
+    json_t *names = json_array();
+    size_t index;
+    const json_t *value;
+    json_array_foreach(env, index, value)
+    {
+        const char *text = json_string_value(value);
+        if (text != NULL && index < CK_EVIDENCE_ITEMS_MAX)
+            (void)json_array_append_new(names, ck_evidence_text(text, strcspn(text, "=")));
+    }
+    return names;
+}
+
+static json_t *texts(const json_t *list)
+{
+    json_t *copy = json_array();
+    size_t index;
+    const json_t *value;
+    json_array_foreach(list, index, value) if (index < CK_EVIDENCE_ITEMS_MAX)(void)
+        json_array_append_new(copy, ck_evidence_string(value));
+    return copy;
+}
+
+static json_t *keys(const json_t *object)
+{
+    CK_CLEANUP_LIST struct ck_evidence_list list = {0};
+    CK_CLEANUP_JSON json_t *holder = json_object();
+    const char *key;
+    const json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)object, key, value)
+        ck_evidence_list_add(&list, ck_evidence_text(key, strlen(key)));
+    (void)ck_evidence_set_list(holder, "keys", &list);
+    return json_incref(json_object_get(holder, "keys"));
+}
+
+static json_t *read_image(const json_t *image)
+{
+    const json_t *config = json_object_get(image, "Config");
+    return json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I}", "os", ck_evidence_string(json_object_get(image, "Os")),
+        "architecture", ck_evidence_string(json_object_get(image, "Architecture")), "user",
+        ck_evidence_string(json_object_get(config, "User")), "working_dir",
+        ck_evidence_string(json_object_get(config, "WorkingDir")), "entrypoint",
+        texts(json_object_get(config, "Entrypoint")), "command", texts(json_object_get(config, "Cmd")), "env",
+        env_names(json_object_get(config, "Env")), "volumes", keys(json_object_get(config, "Volumes")), "ports",
+        keys(json_object_get(config, "ExposedPorts")), "layers",
+        (json_int_t)json_array_size(json_object_get(json_object_get(image, "RootFS"), "Layers")));
+}
+
+/* ---- the document ---- */
+
+static uint64_t set_set(json_t *document, const char *name, json_t *set, struct trace *trace)
+{
+    CK_CLEANUP_LIST struct ck_evidence_list list = {0};
+    const char *key;
+    json_t *value;
+    json_object_foreach(set, key, value) ck_evidence_list_add(&list, json_incref(value));
+    uint64_t total = list.total;
+    trace->events.bad |= ck_evidence_set_list(document, name, &list);
+    return total;
+}
+
+/* 0 to 255, as strace wrote it. */
+static json_t *read_status(struct ck_span text)
+{
+    long status = 0;
+    for (size_t i = 0; i < text.length && i < 3; i++)
+        status = status * 10 + (text.at[i] >= '0' && text.at[i] <= '9' ? text.at[i] - '0' : 0);
+    return text.length > 0 ? json_integer(status) : json_null();
+}
+
+static void write_end(struct trace *trace, json_t *document)
+{
+    /* strace saw no end of the program: somebody ended strace. */
+    bool lost = strcmp(trace->ended, "program") == 0 && trace->exit_code.length == 0 && trace->signal.length == 0;
+    bool cut = trace->events.incomplete || strcmp(trace->ended, "length") == 0 || lost;
+    json_t *signal = trace->signal.length > 0 ? ck_evidence_text(trace->signal.at, trace->signal.length) : json_null();
+    json_t *status = trace->events.started ? read_status(trace->exit_code) : json_null();
+    trace->events.bad |= ck_evidence_set(document, "started", json_boolean(trace->events.started)) |
+                         ck_evidence_set(document, "ended", json_string(lost ? "trace_lost" : trace->ended)) |
+                         ck_evidence_set(document, "exit_code", status) | ck_evidence_set(document, "signal", signal) |
+                         ck_evidence_set(document, "guarded", json_boolean(trace->guarded)) |
+                         ck_evidence_set(document, "complete", json_boolean(!cut));
+}
+
+static void write_lists(struct trace *trace, json_t *document, struct ck_evidence *evidence)
+{
+    uint64_t programs = set_set(document, "programs", trace->events.programs, trace);
+    uint64_t files = set_set(document, "files", trace->events.files, trace);
+    uint64_t sockets = set_set(document, "sockets", trace->events.sockets, trace);
+    uint64_t attempts = set_set(document, "attempts", trace->events.attempts, trace);
+    trace->events.bad |=
+        ck_evidence_set(document, "image_files", json_integer((json_int_t)json_object_size(trace->events.own_files)));
+    evidence->findings = programs + files + sockets + attempts;
+    evidence->noun = "event";
+    ck_evidence_headline(evidence, "%llu programs, %llu files outside the image, %llu sockets%s",
+                         (unsigned long long)programs, (unsigned long long)files, (unsigned long long)sockets,
+                         !trace->events.started              ? "; it did not start"
+                         : strcmp(trace->ended, "time") == 0 ? "; still running at the end"
+                                                             : "");
+}
+
+static void trace_free(struct trace *trace)
+{
+    while (trace->pending_count > 0)
+        drop_pending(trace, &trace->pending[trace->pending_count - 1]);
+    ck_trace_events_done(&trace->events);
+    free(trace);
+}
+
+/* Takes the lines, and writes what they mean. */
+static int read_trace(struct trace *trace, const json_t *image, const struct ck_answer *run,
+                      struct ck_evidence *ret_evidence, struct choke_error *error)
+{
+    trace->events.volumes = json_object_get(json_object_get(image, "Config"), "Volumes");
+    trace->events.incomplete = run->out_truncated;
+    if (ck_trace_events_init(&trace->events) != 0)
+        return ck_evidence_take(ret_evidence, NULL, -1, error);
+    take_lines(trace, run);
+    if (trace->ended == NULL || trace->events.first_pid == 0)
+        return ck_evidence_not_understood(error, "strace", "there is no trace, or not its end");
+    json_t *document = json_object();
+    trace->events.bad |= ck_evidence_set(document, "image", read_image(image));
+    write_end(trace, document);
+    write_lists(trace, document, ret_evidence);
+    return ck_evidence_take(ret_evidence, document, trace->events.bad, error);
+}
+
+CK_EVIDENCE_READER(trace)
+{
+    const struct ck_answer *image = ck_answer_good(answers, count, "image");
+    const struct ck_answer *run = ck_answer_good(answers, count, "run");
+    CK_CLEANUP_JSON json_t *described = NULL;
+    if (image == NULL || run == NULL)
+        return ck_evidence_not_understood(error, "docker", "the image was not run");
+    struct ck_answer described_by = *image;
+    described_by.id = "scan";
+    int result = ck_evidence_parse(&described_by, 1, "docker", &described, error);
+    if (result < 0)
+        return result;
+    struct trace *trace = calloc(1, sizeof *trace);
+    if (trace == NULL)
+        return ck_evidence_take(ret_evidence, NULL, -1, error);
+    result = read_trace(trace, json_array_get(described, 0), run, ret_evidence, error);
+    trace_free(trace);
+    return result;
+}

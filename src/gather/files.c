@@ -1,0 +1,323 @@
+/*
+ * files.c - see files.h.
+ *
+ * Directories that are still to be read wait on a stack by their paths from the root. Each is opened from the root's
+ * descriptor, and the kernel is told to go through no link and into no other mount on the way (openat2), so that a
+ * repository that changes meanwhile leads nowhere else. Names are sorted within a directory: the order of what is found
+ * does not depend on the disk.
+ */
+#include "gather/files.h"
+
+#include "cli/text.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PATHS_BYTES_MAX ((size_t)64 << 20) /* of all paths that are held at once */
+#define CLOCK_EVERY 256
+
+struct walk {
+    int root_fd;
+    const struct ck_probes *probes;
+    struct ck_files *files;
+    char **waiting; /* directories; "" is the root */
+    size_t waiting_count, waiting_room;
+    size_t entries;
+    size_t held_bytes;
+    uint64_t deadline_ms;
+    bool over; /* a bound is reached */
+};
+
+struct entry {
+    char *name;
+    unsigned char type;
+};
+
+struct listing {
+    struct entry *items;
+    size_t count, room;
+};
+
+static uint64_t now_ms(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* Room for one more, and for the NULL behind it; false when out of memory. */
+static bool make_room(void **items, size_t count, size_t *room, size_t size)
+{
+    if (count + 2 <= *room)
+        return true;
+    size_t more = *room ? *room * 2 : 16;
+    void *grown = reallocarray(*items, more, size);
+    if (!grown)
+        return false;
+    *items = grown;
+    *room = more;
+    return true;
+}
+
+/* ---- one directory ---- */
+
+static int open_directory(int root_fd, const char *path)
+{
+    const struct open_how how = {.flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
+                                 .resolve =
+                                     RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV};
+    return (int)syscall(SYS_openat2, root_fd, path[0] != '\0' ? path : ".", &how, sizeof(how));
+}
+
+static bool is_left_out(const char *name)
+{
+    return strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || strcmp(name, ".git") == 0;
+}
+
+static unsigned char type_of(int directory_fd, const struct dirent *entry)
+{
+    struct stat status;
+
+    if (entry->d_type != DT_UNKNOWN)
+        return entry->d_type;
+    if (fstatat(directory_fd, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+        return DT_UNKNOWN;
+    return (unsigned char)IFTODT(status.st_mode);
+}
+
+static bool reached_a_bound(struct walk *walk)
+{
+    if (walk->entries >= CK_FILES_ENTRIES_MAX || walk->held_bytes >= PATHS_BYTES_MAX)
+        walk->over = true;
+    if (walk->entries % CLOCK_EVERY == 0 && now_ms() >= walk->deadline_ms)
+        walk->over = true;
+    return walk->over;
+}
+
+static int add_entry(struct listing *listing, int directory_fd, const struct dirent *entry)
+{
+    if (!make_room((void **)&listing->items, listing->count, &listing->room, sizeof(*listing->items)))
+        return -ENOMEM;
+    struct entry *added = &listing->items[listing->count];
+    *added = (struct entry){.name = strdup(entry->d_name), .type = type_of(directory_fd, entry)};
+    if (!added->name)
+        return -ENOMEM;
+    listing->count++;
+    return 0;
+}
+
+/* What is in the directory, as far as the bounds allow; 0, -ENOMEM, or another errno where it cannot be read. */
+static int list(struct walk *walk, const char *path, struct listing *listing)
+{
+    int fd = open_directory(walk->root_fd, path);
+    DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
+    const struct dirent *entry;
+    int r = 0;
+
+    if (!stream) {
+        r = -errno;
+        if (fd >= 0)
+            (void)close(fd);
+        return r;
+    }
+    while (r == 0 && !walk->over && (errno = 0, entry = readdir(stream)) != NULL) {
+        if (is_left_out(entry->d_name))
+            continue;
+        r = add_entry(listing, fd, entry);
+        walk->entries++;
+        (void)reached_a_bound(walk);
+    }
+    (void)closedir(stream);
+    return r;
+}
+
+static void free_listing(struct listing *listing)
+{
+    for (size_t i = 0; i < listing->count; i++)
+        free(listing->items[i].name);
+    free(listing->items);
+}
+
+static int compare_entries(const void *left, const void *right)
+{
+    return strcmp(((const struct entry *)left)->name, ((const struct entry *)right)->name);
+}
+
+/* ---- what is found ---- */
+
+static bool wants_all(const struct ck_probe *probe)
+{
+    for (size_t i = 0; i < probe->call_count; i++)
+        for (const char *const *word = probe->calls[i].argv; *word; word++)
+            if (strcmp(*word, CK_PROBE_FILE) == 0 || strcmp(*word, CK_PROBE_FILES) == 0)
+                return true;
+    return false;
+}
+
+/* One more than can be used is enough to know that there were more. */
+static bool is_full(const struct ck_probe *probe, const struct ck_matches *matches)
+{
+    return matches->count > (wants_all(probe) ? CK_PROBE_FILES_MAX : 0);
+}
+
+static int keep(struct walk *walk, struct ck_matches *matches, const char *path)
+{
+    char **grown = reallocarray(matches->paths, matches->count + 2, sizeof(*grown));
+    if (!grown)
+        return -ENOMEM;
+    matches->paths = grown;
+    grown[matches->count] = strdup(path);
+    if (!grown[matches->count])
+        return -ENOMEM;
+    grown[++matches->count] = NULL;
+    walk->held_bytes += strlen(path) + 1;
+    return 0;
+}
+
+static int match_file(struct walk *walk, const char *path)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < walk->probes->count; i++) {
+        const struct ck_probe *probe = &walk->probes->items[i];
+        if (!probe->applies_when[0] || is_full(probe, &walk->files->matches[i]))
+            continue;
+        const char *const *glob = probe->applies_when;
+        while (*glob && !ck_files_match(*glob, path))
+            glob++;
+        if (*glob)
+            r = keep(walk, &walk->files->matches[i], path);
+    }
+    return r;
+}
+
+static int push(struct walk *walk, const char *path)
+{
+    if (!make_room((void **)&walk->waiting, walk->waiting_count, &walk->waiting_room, sizeof(*walk->waiting)))
+        return -ENOMEM;
+    char *copy = strdup(path);
+    if (!copy)
+        return -ENOMEM;
+    walk->waiting[walk->waiting_count++] = copy;
+    walk->held_bytes += strlen(path) + 1;
+    return 0;
+}
+
+/* The path of a name in a directory; false where no call could open it. */
+static bool join(char path[PATH_MAX], const char *directory, const char *name)
+{
+    int length = snprintf(path, PATH_MAX, "%s%s%s", directory, directory[0] != '\0' ? "/" : "", name);
+    return length > 0 && length < PATH_MAX;
+}
+
+/* Files first, then the directories the other way round: what is pushed last is read next. */
+static int take_listing(struct walk *walk, const char *directory, struct listing *listing)
+{
+    char path[PATH_MAX];
+    int r = 0;
+
+    qsort(listing->items, listing->count, sizeof(*listing->items), compare_entries);
+    for (size_t i = 0; r == 0 && i < listing->count; i++) {
+        if (listing->items[i].type == DT_DIR)
+            continue;
+        walk->files->count++;
+        if (listing->items[i].type == DT_REG && join(path, directory, listing->items[i].name))
+            r = match_file(walk, path);
+    }
+    for (size_t i = listing->count; r == 0 && i-- > 0;) {
+        if (listing->items[i].type != DT_DIR)
+            continue;
+        if (join(path, directory, listing->items[i].name))
+            r = push(walk, path);
+        else
+            walk->files->unreadable++;
+    }
+    return r;
+}
+
+/* ---- the walk ---- */
+
+/* A directory that another mount covers is not part of the repository. One that is gone by now, or no directory, was none. */
+static int take_directory(struct walk *walk, const char *path)
+{
+    struct listing listing = {0};
+    int r = list(walk, path, &listing);
+
+    if (r == 0 && listing.count > 0)
+        r = take_listing(walk, path, &listing);
+    free_listing(&listing);
+    if (r == 0 || r == -ENOMEM || r == -EXDEV || r == -ENOENT || r == -ENOTDIR || r == -ELOOP)
+        return r == -ENOMEM ? r : 0;
+    if (path[0] == '\0')
+        return r;
+    walk->files->unreadable++;
+    return 0;
+}
+
+static int compare_paths(const void *left, const void *right)
+{
+    return strcmp(*(char *const *)left, *(char *const *)right);
+}
+
+static void finish(struct walk *walk)
+{
+    struct ck_files *files = walk->files;
+
+    files->incomplete = walk->over || files->unreadable > 0;
+    for (size_t i = 0; i < files->match_count; i++) {
+        struct ck_matches *matches = &files->matches[i];
+        if (matches->count > 1)
+            qsort(matches->paths, matches->count, sizeof(*matches->paths), compare_paths);
+        if (matches->count > CK_PROBE_FILES_MAX) {
+            free(matches->paths[--matches->count]);
+            matches->paths[matches->count] = NULL;
+            matches->cut = true;
+        }
+    }
+}
+
+int ck_files_walk(int root_fd, const struct ck_probes *probes, struct ck_files *ret_files, struct choke_error *error)
+{
+    struct walk walk = {
+        .root_fd = root_fd, .probes = probes, .files = ret_files, .deadline_ms = now_ms() + CK_FILES_TIME_MS};
+    int r = 0;
+
+    *ret_files = (struct ck_files){.matches = calloc(probes->count + 1, sizeof(*ret_files->matches)),
+                                   .match_count = probes->count};
+    r = ret_files->matches ? push(&walk, "") : -ENOMEM;
+    while (r == 0 && !walk.over && walk.waiting_count > 0) {
+        char *path = walk.waiting[--walk.waiting_count];
+        walk.held_bytes -= strlen(path) + 1;
+        r = take_directory(&walk, path);
+        free(path);
+    }
+    while (walk.waiting_count > 0)
+        free(walk.waiting[--walk.waiting_count]);
+    free(walk.waiting);
+    if (r == 0) {
+        finish(&walk);
+        return 0;
+    }
+    ck_files_done(ret_files);
+    return ck_text_error(error, CHOKE_NONE, -r, "cannot read the repository: %s", strerror(-r));
+}
+
+void ck_files_done(struct ck_files *files)
+{
+    for (size_t i = 0; files->matches && i < files->match_count; i++) {
+        for (size_t path = 0; path < files->matches[i].count; path++)
+            free(files->matches[i].paths[path]);
+        free(files->matches[i].paths);
+    }
+    free(files->matches);
+    *files = (struct ck_files){0};
+}

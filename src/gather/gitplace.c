@@ -1,0 +1,65 @@
+/*
+ * gitplace.c - see gitplace.h.
+ *
+ * git would look for its directory upwards, and in the place that a file .git names. In a jail there is neither, so what is
+ * not beneath the root is told as what it is, and not as a failure of git.
+ */
+#include "gather/gitplace.h"
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define LINK_MAX_BYTES 4096
+
+static bool is_directory(int root_fd, const char *path)
+{
+    const struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
+                                 .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
+    int fd = (int)syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
+
+    if (fd >= 0)
+        (void)close(fd);
+    return fd >= 0;
+}
+
+static bool is_bare(int root_fd)
+{
+    struct stat head;
+    return is_directory(root_fd, "objects") && is_directory(root_fd, "refs") &&
+           fstatat(root_fd, "HEAD", &head, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* A file says "gitdir: PATH": that of a linked work tree, or of a submodule. */
+static bool leads_inside(int root_fd)
+{
+    static const char begins[] = "gitdir: ";
+    char text[LINK_MAX_BYTES];
+    int fd = openat(root_fd, ".git", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    ssize_t length = fd >= 0 ? read(fd, text, sizeof(text) - 1) : -1;
+
+    if (fd >= 0)
+        (void)close(fd);
+    if (length <= (ssize_t)strlen(begins) || memcmp(text, begins, strlen(begins)) != 0)
+        return false;
+    text[length] = '\0';
+    text[strcspn(text, "\r\n")] = '\0';
+    return is_directory(root_fd, text + strlen(begins));
+}
+
+const char *ck_gitplace_fault(int root_fd)
+{
+    struct stat status;
+
+    if (fstatat(root_fd, ".git", &status, AT_SYMLINK_NOFOLLOW) < 0)
+        return is_bare(root_fd) ? NULL : "not a git repository";
+    if (S_ISDIR(status.st_mode))
+        return NULL;
+    if (S_ISREG(status.st_mode) && leads_inside(root_fd))
+        return NULL;
+    return "its git directory lies outside of it (a linked work tree, or a submodule)";
+}

@@ -1,0 +1,87 @@
+/*
+ * glob.c - a path against a glob, in bytes: fnmatch(3) would read them in the locale's encoding, and a repository may have
+ * names in none.
+ *
+ * A "*" is retried from where it stood last, never from one before it, so a glob costs at most the product of the two
+ * lengths.
+ */
+#include "gather/files.h"
+
+#include <string.h>
+
+/* One byte against the set behind "["; *glob is moved behind its "]". Without one "[" is itself. */
+static bool match_set(const char **glob, unsigned char byte)
+{
+    const char *at = *glob + 1;
+    bool not = *at == '!' || *at == '^';
+    bool in = false;
+
+    at += not ;
+    for (bool first = true; *at != '\0' && (first || *at != ']'); first = false) {
+        unsigned char low = (unsigned char)*at++;
+        unsigned char high = low;
+        if (at[0] == '-' && at[1] != '\0' && at[1] != ']') {
+            high = (unsigned char)at[1];
+            at += 2;
+        }
+        in = in || (byte >= low && byte <= high);
+    }
+    if (*at == '\0') {
+        (*glob)++;
+        return byte == '[';
+    }
+    *glob = at + 1;
+    return in != not &&byte != '/';
+}
+
+/* One byte of the path against what stands at *glob, which is moved behind it where they match. */
+static bool match_one(const char **glob, unsigned char byte)
+{
+    const char *at = *glob;
+    bool same;
+
+    if (*at == '[') {
+        same = match_set(&at, byte);
+    } else {
+        same = *at == '?' ? byte != '/' : (unsigned char)*at == byte;
+        at++;
+    }
+    if (same)
+        *glob = at;
+    return same;
+}
+
+static bool match_rest(const char *glob, const char *path)
+{
+    const char *star = NULL;  /* behind the last "*" */
+    const char *again = NULL; /* where it is tried next */
+
+    while (*path != '\0') {
+        if (*glob == '*') {
+            star = ++glob;
+            again = path;
+        } else if (*glob != '\0' && match_one(&glob, (unsigned char)*path)) {
+            path++;
+        } else if (star && *again != '/') {
+            glob = star;
+            path = ++again;
+        } else {
+            return false;
+        }
+    }
+    while (*glob == '*')
+        glob++;
+    return *glob == '\0';
+}
+
+bool ck_files_match(const char *glob, const char *path)
+{
+    if (strncmp(glob, "**/", 3) != 0)
+        return match_rest(glob, path);
+    for (const char *slash; !match_rest(glob + 3, path); path = slash + 1) {
+        slash = strchr(path, '/');
+        if (!slash)
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,42 @@
+/*
+ * kept.h - files that gather writes: directories for what an overlay's tool wrote, what the calls printed, and the
+ * document. Names are ours, never the repository's; a file is written under another name first and then takes its place,
+ * so that nothing that stood there, a link either, is written to or through.
+ */
+#ifndef CK_GATHER_KEPT_H
+#define CK_GATHER_KEPT_H
+
+#include "chokepoint.h"
+
+#include <stdio.h>
+
+#define CK_KEPT_NAME_MAX 256
+
+/* A directory of our own; fd is -1 until it is opened. */
+struct ck_kept {
+    char path[32]; /* "": none */
+    int fd;
+};
+
+/* 0, or a negative errno. ck_kept_open looks at it once the library has filled it. */
+int ck_kept_make(struct ck_kept *kept);
+int ck_kept_open(struct ck_kept *kept);
+void ck_kept_remove(struct ck_kept *kept); /* with all in it; a zero-filled one is none */
+
+/* A file that is on its way to its name. */
+struct ck_draft {
+    int directory_fd;
+    int fd; /* to be written to */
+    char name[CK_KEPT_NAME_MAX];
+    char other[64];
+};
+
+/* A negative errno, -ENAMETOOLONG too. directory_fd must stay open until the other two. */
+int ck_draft_begin(struct ck_draft *draft, int directory_fd, const char *name);
+int ck_draft_commit(struct ck_draft *draft); /* the draft is over in any case */
+void ck_draft_drop(struct ck_draft *draft);
+
+/* All at once. */
+int ck_draft_write(int directory_fd, const char *name, const void *data, size_t length);
+
+#endif

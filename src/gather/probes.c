@@ -1,0 +1,269 @@
+/*
+ * probes.c - see probes.h: the keys, as tables for fields.c, and what no table can say.
+ */
+#include "gather/probes.h"
+
+#include "cli/text.h"
+#include "gather/evidence.h"
+#include "gather/prepare.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FILE_MAX ((size_t)1 << 20)
+#define VERSION 1
+#define OUTPUT_MIB 16
+#define OUTPUT_MIB_MAX 64
+#define TIMEOUT_S_MAX 86400
+
+/* policy/probes.yaml, written by tools/embed.py. */
+extern const unsigned char ck_probes_default_text[];
+extern const size_t ck_probes_default_length;
+
+struct file {
+    unsigned version;
+    struct ck_probe *probes;
+    size_t count;
+};
+
+/* ---- the keys ---- */
+
+static const char *const layers[] = {
+    [CK_LAYER_REPOSITORY] = "repository", [CK_LAYER_STATIC] = "static",   [CK_LAYER_SUPPLY] = "supply",
+    [CK_LAYER_INDEX] = "index",           [CK_LAYER_RUNTIME] = "runtime", [CK_LAYER_COUNT] = NULL};
+
+const char *ck_probe_layer_name(enum ck_probe_layer layer)
+{
+    return layers[layer];
+}
+
+#define AT(type, member) .offset = offsetof(struct type, member)
+#define COUNT(type, member) .count_offset = offsetof(struct type, member)
+
+static const struct ck_field stdin_fields[] = {
+    {"text", CK_FIELD_TEXT, AT(ck_probe_stdin, text), .max = FILE_MAX},
+    {"probe", CK_FIELD_NAME, AT(ck_probe_stdin, probe)},
+    {"call", CK_FIELD_NAME, AT(ck_probe_stdin, call)},
+    {.key = NULL},
+};
+
+static const struct ck_field call_fields[] = {
+    {"id", CK_FIELD_NAME, .required = true, AT(ck_probe_call, id)},
+    {"tool", CK_FIELD_TEXT, AT(ck_probe_call, tool)},
+    {"argv", CK_FIELD_TEXTS, .required = true, AT(ck_probe_call, argv)},
+    {"stdin", CK_FIELD_OBJECT, AT(ck_probe_call, input), .fields = stdin_fields},
+    {"may_fail", CK_FIELD_NUMBERS, AT(ck_probe_call, may_fail), COUNT(ck_probe_call, may_fail_count), .min = 1,
+     .max = 255},
+    {"keeps", CK_FIELD_FLAG, AT(ck_probe_call, keeps)},
+    {.key = NULL},
+};
+
+static const struct ck_field probe_fields[] = {
+    {"name", CK_FIELD_NAME, .required = true, AT(ck_probe, name)},
+    {"layer", CK_FIELD_WORD, .required = true, AT(ck_probe, layer), .words = layers},
+    {"why", CK_FIELD_TEXT, .required = true, AT(ck_probe, why)},
+    {"tool", CK_FIELD_TEXT, .required = true, AT(ck_probe, tool)},
+    {"applies_when", CK_FIELD_TEXTS, AT(ck_probe, applies_when)},
+    {"needs", CK_FIELD_TEXTS, AT(ck_probe, needs)},
+    {"egress", CK_FIELD_TEXTS, AT(ck_probe, egress)},
+    {"output", CK_FIELD_TEXT, .required = true, AT(ck_probe, output)},
+    {"prepare", CK_FIELD_NAME, AT(ck_probe, prepare)},
+    {"timeout_s", CK_FIELD_NUMBER, AT(ck_probe, timeout_s), .min = 1, .max = TIMEOUT_S_MAX},
+    {"max_output_mib", CK_FIELD_NUMBER, AT(ck_probe, max_output_mib), .min = 1, .max = OUTPUT_MIB_MAX},
+    {"git", CK_FIELD_FLAG, AT(ck_probe, git)},
+    {"calls", CK_FIELD_OBJECTS, .required = true, AT(ck_probe, calls), COUNT(ck_probe, call_count),
+     .max = CK_PROBE_CALLS_MAX, .fields = call_fields, .size = sizeof(struct ck_probe_call)},
+    {.key = NULL},
+};
+
+static const struct ck_field file_fields[] = {
+    {"version", CK_FIELD_NUMBER, .required = true, AT(file, version), .min = VERSION, .max = VERSION},
+    {"probes", CK_FIELD_OBJECTS, .required = true, AT(file, probes), COUNT(file, count), .max = CK_PROBES_MAX,
+     .fields = probe_fields, .size = sizeof(struct ck_probe)},
+    {.key = NULL},
+};
+
+/* ---- what a table cannot say ---- */
+
+struct check {
+    const char *file;
+    const struct ck_probe *probes;
+    size_t count;
+    struct choke_error *error;
+};
+
+#define FAULT(check, about, ...) ck_fields_fault((check)->error, (check)->file, (about)->place, __VA_ARGS__)
+
+static const struct ck_probe *find(const struct check *check, const char *name)
+{
+    for (size_t i = 0; i < check->count; i++)
+        if (strcmp(check->probes[i].name, name) == 0)
+            return &check->probes[i];
+    return NULL;
+}
+
+static bool names(const char *const *list, const char *word)
+{
+    while (*list && strcmp(*list, word) != 0)
+        list++;
+    return *list != NULL;
+}
+
+static const struct ck_probe_call *find_call(const struct ck_probe *probe, const char *id)
+{
+    for (size_t i = 0; i < probe->call_count; i++)
+        if (strcmp(probe->calls[i].id, id) == 0)
+            return &probe->calls[i];
+    return NULL;
+}
+
+static bool is_word(const char *argument)
+{
+    size_t length = strlen(argument);
+    return length > 2 && argument[0] == '{' && argument[length - 1] == '}' &&
+           strspn(argument + 1, "abcdefghijklmnopqrstuvwxyz_") == length - 2;
+}
+
+static int check_words(const struct check *check, const struct ck_probe *probe, const struct ck_probe_call *call)
+{
+    for (const char *const *word = call->argv; *word; word++) {
+        if (!is_word(*word))
+            continue;
+        bool files = strcmp(*word, CK_PROBE_FILE) == 0 || strcmp(*word, CK_PROBE_FILES) == 0;
+        if (!files && probe->prepare) /* it has words of its own */
+            continue;
+        if (!files)
+            return FAULT(check, call, "call '%s': there is no word %s; there are {file} and {files}", call->id, *word);
+        if (!probe->applies_when[0])
+            return FAULT(check, call, "call '%s': %s needs applies_when to say which files", call->id, *word);
+    }
+    return 0;
+}
+
+static int check_input(const struct check *check, const struct ck_probe *probe, const struct ck_probe_call *call)
+{
+    const struct ck_probe_stdin *input = &call->input;
+
+    if (!input->probe != !input->call || (input->probe && input->text))
+        return FAULT(check, call, "call '%s': stdin takes a text, or a probe and its call", call->id);
+    if (!input->probe)
+        return 0;
+    if (!names(probe->needs, input->probe))
+        return FAULT(check, call, "call '%s': stdin is from '%s', which is not in needs", call->id, input->probe);
+    const struct ck_probe *other = find(check, input->probe);
+    if (other && !find_call(other, input->call))
+        return FAULT(check, call, "call '%s': probe '%s' has no call '%s'", call->id, input->probe, input->call);
+    return 0;
+}
+
+static int check_call(const struct check *check, const struct ck_probe *probe, const struct ck_probe_call *call)
+{
+    const char *tool = call->tool ? call->tool : probe->tool;
+
+    if (find_call(probe, call->id) != call)
+        return FAULT(check, call, "two calls of '%s' have the id '%s'", probe->name, call->id);
+    if (!call->argv[0] || strcmp(call->argv[0], tool) != 0)
+        return FAULT(check, call, "call '%s': argv must begin with the tool, '%s'", call->id, CK_TEXT_SAFE(tool));
+    int r = check_words(check, probe, call);
+    return r < 0 ? r : check_input(check, probe, call);
+}
+
+static int check_needs(const struct check *check, const struct ck_probe *probe)
+{
+    for (const char *const *need = probe->needs; *need; need++)
+        if (!find(check, *need))
+            return FAULT(check, probe, "probe '%s' needs '%s', which is not there", probe->name, CK_TEXT_SAFE(*need));
+    return 0;
+}
+
+static int check_probe(const struct check *check, const struct ck_probe *probe)
+{
+    if (find(check, probe->name) != probe)
+        return FAULT(check, probe, "two probes have the name '%s'", probe->name);
+    if (!ck_evidence_find(probe->output))
+        return FAULT(check, probe, "probe '%s': nothing reads an output '%s'", probe->name,
+                     CK_TEXT_SAFE(probe->output));
+    if (probe->prepare && !ck_preparation_find(probe->prepare))
+        return FAULT(check, probe, "probe '%s': there is nothing to prepare by the name '%s'", probe->name,
+                     probe->prepare);
+    int r = check_needs(check, probe);
+    for (size_t i = 0; r == 0 && i < probe->call_count; i++)
+        r = check_call(check, probe, &probe->calls[i]);
+    return r;
+}
+
+/*
+ * Each round settles the probes whose needs are all settled. Where a round settles none, what is left goes in a circle.
+ */
+static int check_circles(const struct check *check)
+{
+    bool settled[CK_PROBES_MAX] = {false};
+    const struct ck_probe *left;
+    bool moved;
+
+    do {
+        moved = false;
+        left = NULL;
+        for (size_t i = 0; i < check->count; i++) {
+            bool ready = true;
+            for (const char *const *need = check->probes[i].needs; ready && *need; need++)
+                ready = settled[find(check, *need) - check->probes];
+            moved = moved || (ready && !settled[i]);
+            settled[i] = settled[i] || ready;
+            left = settled[i] || left ? left : &check->probes[i];
+        }
+    } while (moved && left);
+    return left ? FAULT(check, left, "probe '%s' needs itself, by way of what it needs", left->name) : 0;
+}
+
+static int check_all(const char *file, struct file *filled, struct choke_error *error)
+{
+    struct check check = {.file = file, .probes = filled->probes, .count = filled->count, .error = error};
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < filled->count; i++) {
+        if (filled->probes[i].max_output_mib == 0)
+            filled->probes[i].max_output_mib = OUTPUT_MIB;
+        r = check_probe(&check, &filled->probes[i]);
+    }
+    return r < 0 ? r : check_circles(&check);
+}
+
+int ck_probes_parse(const struct ck_source *source, struct ck_probes *ret_probes, struct choke_error *error)
+{
+    struct file filled = {0};
+    void *storage = NULL;
+    int r = ck_fields_read(file_fields, source, &filled, &storage, error);
+
+    if (r == 0)
+        r = check_all(source->file, &filled, error);
+    if (r < 0) {
+        ck_fields_free(storage);
+        return r;
+    }
+    *ret_probes = (struct ck_probes){.items = filled.probes, .count = filled.count, .storage = storage};
+    return 0;
+}
+
+int ck_probes_load(const char *path, const char *root, struct ck_probes *ret_probes, struct choke_error *error)
+{
+    struct ck_source source = {"default probes", (const char *)ck_probes_default_text, ck_probes_default_length};
+    char *text = NULL;
+
+    if (!path)
+        return ck_probes_parse(&source, ret_probes, error);
+    int r = choke_read_trusted(path, root, FILE_MAX, &text, &source.length, error);
+    source.file = path;
+    source.text = text;
+    if (r == 0)
+        r = ck_probes_parse(&source, ret_probes, error);
+    free(text);
+    return r;
+}
+
+void ck_probes_done(struct ck_probes *probes)
+{
+    ck_fields_free(probes->storage);
+    *probes = (struct ck_probes){0};
+}

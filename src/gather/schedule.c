@@ -1,0 +1,96 @@
+/* schedule.c - see schedule.h. The probes are few, so everything is looked for. */
+#include "gather/schedule.h"
+
+#include <string.h>
+
+static size_t find(const struct ck_probe_report *reports, size_t count, const char *name)
+{
+    size_t at = 0;
+    while (at < count && strcmp(reports[at].probe->name, name) != 0)
+        at++;
+    return at;
+}
+
+bool ck_schedule_needs(const struct ck_probe_report *reports, size_t count, size_t index, size_t other)
+{
+    bool reached[CK_PROBES_MAX] = {false};
+    bool moved = true;
+
+    reached[index] = true;
+    while (moved) {
+        moved = false;
+        for (size_t i = 0; i < count; i++)
+            for (const char *const *need = reports[i].probe->needs; reached[i] && *need; need++) {
+                size_t at = find(reports, count, *need);
+                moved = moved || (at < count && !reached[at]);
+                if (at < count)
+                    reached[at] = true;
+            }
+    }
+    return index != other && reached[other];
+}
+
+static bool is_ready(const struct ck_probe_report *reports, size_t count, size_t index)
+{
+    for (const char *const *need = reports[index].probe->needs; *need; need++) {
+        size_t at = find(reports, count, *need);
+        if (at == count || reports[at].state != CK_STATE_OK)
+            return false;
+    }
+    return reports[index].state == CK_STATE_WAITING;
+}
+
+/* How many that still wait need it. */
+static size_t weight(const struct ck_probe_report *reports, size_t count, size_t index)
+{
+    size_t waiting = 0;
+    for (size_t i = 0; i < count; i++)
+        waiting += reports[i].state == CK_STATE_WAITING && ck_schedule_needs(reports, count, i, index);
+    return waiting;
+}
+
+int ck_schedule_next(const struct ck_probe_report *reports, size_t count, size_t jobs)
+{
+    size_t running = 0, best_weight = 0;
+    int best = -1;
+
+    for (size_t i = 0; i < count; i++)
+        running += reports[i].state == CK_STATE_RUNNING;
+    if (running >= jobs)
+        return -1;
+    for (size_t i = 0; i < count; i++) {
+        if (!is_ready(reports, count, i))
+            continue;
+        size_t own = weight(reports, count, i);
+        if (best < 0 || own > best_weight) {
+            best = (int)i;
+            best_weight = own;
+        }
+    }
+    return best;
+}
+
+static bool has_ended(enum ck_state state)
+{
+    return state != CK_STATE_WAITING && state != CK_STATE_RUNNING;
+}
+
+const struct ck_probe_report *ck_schedule_blocker(const struct ck_probe_report *reports, size_t count, size_t index)
+{
+    if (reports[index].state != CK_STATE_WAITING)
+        return NULL;
+    for (const char *const *need = reports[index].probe->needs; *need; need++) {
+        size_t at = find(reports, count, *need);
+        if (at < count && has_ended(reports[at].state) && reports[at].state != CK_STATE_OK)
+            return &reports[at];
+    }
+    return NULL;
+}
+
+bool ck_schedule_over(const struct ck_probe_report *reports, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!has_ended(reports[i].state))
+            return false;
+    return true;
+}

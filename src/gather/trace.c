@@ -1,0 +1,310 @@
+/*
+ * trace.c - what the runtime trace needs besides its data: `prepare: trace`.
+ *
+ * The probe asks for a daemon, builds the image, looks at it, and runs its program under a copy of strace that the image
+ * need not have (trace_stage.h). Each call has words that an earlier one has told:
+ *
+ *   <image>     the digest that the build printed; not a name, which another look at another repository could take over
+ *   <stage>     the directory with strace, which is the root of that call, too: nothing else can be mounted
+ *   <program>   the entry point and the command of the image, a word each
+ *   --, {files} of the build: the Dockerfile nearest to the root, and its directory
+ *
+ * The stdin of the run is a pipe that nobody writes to. It ends when this process ends, however that happens, and with it
+ * the container (witness.c).
+ */
+#include "gather/prepare.h"
+#include "gather/trace_stage.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define IMAGE_PREFIX "sha256:"
+#define IMAGE_DIGITS 64
+#define WORDS_MAX 1500
+#define PROGRAM_WORDS_MAX 1000
+
+/* Zero-filled is empty; items ends with a NULL. */
+struct words {
+    char **items;
+    size_t count;
+    bool failed;
+};
+
+struct trace {
+    struct ck_stage stage;
+    int held[2];                            /* the pipe */
+    struct words asked[CK_PROBE_CALLS_MAX]; /* of each call */
+    struct words told[CK_PROBE_CALLS_MAX];
+};
+
+/* What stands for a word in brackets. */
+struct meanings {
+    char image[sizeof IMAGE_PREFIX + IMAGE_DIGITS];
+    const char *stage;
+    json_t *program; /* an array, or NULL */
+};
+
+__attribute__((format(printf, 2, 3))) static int fail(struct choke_error *error, const char *format, ...)
+{
+    va_list arguments;
+    *error = (struct choke_error){.outcome = CHOKE_SPAWN_FAILED, .errnum = EINVAL};
+    va_start(arguments, format);
+    (void)vsnprintf(error->message, sizeof error->message, format, arguments);
+    va_end(arguments);
+    return -EINVAL;
+}
+
+/* ---- words ---- */
+
+/* Takes text; NULL is memory that ran out. */
+static void add(struct words *words, char *text)
+{
+    char **items = words->count < WORDS_MAX ? realloc(words->items, (words->count + 2) * sizeof *items) : NULL;
+    if (items != NULL)
+        words->items = items;
+    if (items == NULL || text == NULL) {
+        words->failed = true;
+        free(text);
+        return;
+    }
+    items[words->count++] = text;
+    items[words->count] = NULL;
+}
+
+static void drop(struct words *words)
+{
+    for (size_t i = 0; i < words->count; i++)
+        free(words->items[i]);
+    free(words->items);
+    *words = (struct words){0};
+}
+
+/* The word with what it stands for in place of name, where it has it. */
+static char *replaced(const char *word, const char *name, const char *meaning)
+{
+    const char *at = strstr(word, name);
+    char *text = NULL;
+    if (at == NULL || meaning == NULL)
+        return strdup(word);
+    return asprintf(&text, "%.*s%s%s", (int)(at - word), word, meaning, at + strlen(name)) < 0 ? NULL : text;
+}
+
+static void add_word(struct words *words, const char *word, const struct meanings *meanings)
+{
+    size_t index;
+    const json_t *value;
+    if (strcmp(word, "<program>") == 0) {
+        json_array_foreach(meanings->program, index, value) add(words, strdup(json_string_value(value)));
+        return;
+    }
+    char *staged = replaced(word, "<stage>", meanings->stage);
+    add(words,
+        staged != NULL ? replaced(staged, "<image>", meanings->image[0] != '\0' ? meanings->image : NULL) : NULL);
+    free(staged);
+}
+
+static void add_words(struct words *words, const char *const *argv, const struct meanings *meanings)
+{
+    drop(words);
+    for (; *argv != NULL; argv++)
+        add_word(words, *argv, meanings);
+}
+
+static int put(struct ck_turn *turn, struct words *asked, struct words *told, struct choke_error *error)
+{
+    if (asked->failed || told->failed)
+        return fail(error, "there is no memory for the words of the call, or they are too many");
+    turn->argv = (const char *const *)asked->items;
+    turn->told = told->items != NULL ? (const char *const *)told->items : NULL;
+    return 0;
+}
+
+/* ---- what earlier calls have told ---- */
+
+static const struct ck_answer *answer_of(const struct ck_answer *answers, size_t count, const char *id)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(answers[i].id, id) == 0)
+            return &answers[i];
+    return NULL;
+}
+
+/* The build prints the digest of the image and nothing else. */
+static int take_image(const struct ck_answer *build, struct meanings *meanings, struct choke_error *error)
+{
+    size_t length = strlen(IMAGE_PREFIX);
+    if (build == NULL || build->out_length != length + IMAGE_DIGITS + 1 ||
+        memcmp(build->out, IMAGE_PREFIX, length) != 0 ||
+        strspn(build->out + length, "0123456789abcdef") != IMAGE_DIGITS)
+        return fail(error, "the build did not print the digest of an image");
+    memcpy(meanings->image, build->out, length + IMAGE_DIGITS);
+    return 0;
+}
+
+static int append(json_t *program, const json_t *words)
+{
+    size_t index;
+    json_t *value;
+    json_array_foreach(words, index, value) if (!json_is_string(value) ||
+                                                strlen(json_string_value(value)) != json_string_length(value) ||
+                                                json_array_append(program, value) < 0) return -1;
+    return 0;
+}
+
+/* The entry point and its arguments, as the daemon would put them together. */
+static int take_program(const struct ck_answer *image, struct meanings *meanings, struct choke_error *error)
+{
+    json_t *document = image != NULL ? json_loadb(image->out, image->out_length, 0, NULL) : NULL;
+    const json_t *config = json_object_get(json_array_get(document, 0), "Config");
+    meanings->program = json_array();
+    int bad = meanings->program == NULL || !json_is_object(config) ||
+              append(meanings->program, json_object_get(config, "Entrypoint")) < 0 ||
+              append(meanings->program, json_object_get(config, "Cmd")) < 0;
+    json_decref(document);
+    if (bad)
+        return fail(error, "what docker tells of the image is not understood");
+    if (json_array_size(meanings->program) == 0)
+        return fail(error, "the image names no program to run: the Dockerfile has neither ENTRYPOINT nor CMD");
+    if (json_array_size(meanings->program) > PROGRAM_WORDS_MAX)
+        return fail(error, "the image's program has more than %d arguments", PROGRAM_WORDS_MAX);
+    return 0;
+}
+
+/* ---- turns ---- */
+
+static int take_daemon(const struct ck_answer *daemon, struct choke_error *error)
+{
+    if (daemon == NULL || daemon->exit_code == 0)
+        return 0;
+    size_t length = 0;
+    while (length < daemon->err_length && (unsigned char)daemon->err[length] >= ' ')
+        length++;
+    return fail(error, "no docker daemon answers: %.*s", (int)(length < 300 ? length : 300), daemon->err);
+}
+
+static size_t depth_of(const char *path)
+{
+    size_t depth = 0;
+    for (; *path != '\0'; path++)
+        depth += *path == '/';
+    return depth;
+}
+
+static bool is_nearer(const char *path, const char *than)
+{
+    size_t depth = depth_of(path), other = depth_of(than);
+    return depth != other ? depth < other : strcmp(path, than) < 0;
+}
+
+/* Behind "--" are all Dockerfiles; the directory that the nearest one stands in is what it may copy from. */
+static int turn_build(struct trace *trace, size_t index, struct ck_turn *turn, struct choke_error *error)
+{
+    struct words *words = &trace->asked[index];
+    const char *const *at = turn->argv;
+    drop(words);
+    for (; *at != NULL && strcmp(*at, "--") != 0; at++)
+        add(words, strdup(*at));
+    const char *nearest = *at != NULL ? at[1] : NULL;
+    if (nearest == NULL)
+        return fail(error, "there is no Dockerfile");
+    for (at += 2; *at != NULL; at++)
+        nearest = is_nearer(*at, nearest) ? *at : nearest;
+    const char *slash = strrchr(nearest, '/');
+    char *file = NULL;
+    add(words, asprintf(&file, "--file=%s", nearest) < 0 ? NULL : file);
+    add(words, strdup("--"));
+    add(words, slash != NULL ? strndup(nearest, (size_t)(slash - nearest)) : strdup("."));
+    return put(turn, words, &trace->told[index], error);
+}
+
+static int turn_image(struct trace *trace, size_t index, const struct meanings *meanings, struct ck_turn *turn,
+                      struct choke_error *error)
+{
+    const char *const *argv = turn->argv;
+    add_words(&trace->asked[index], argv, meanings);
+    add_words(&trace->told[index], argv, &(struct meanings){.program = meanings->program});
+    return put(turn, &trace->asked[index], &trace->told[index], error);
+}
+
+static int turn_run(struct trace *trace, size_t index, struct meanings *meanings, struct ck_turn *turn,
+                    struct choke_error *error)
+{
+    meanings->stage = trace->stage.path;
+    int result = turn_image(trace, index, meanings, turn, error);
+    turn->root = trace->stage.path;
+    turn->stdin_fd = trace->held[0];
+    return result;
+}
+
+static int trace_turn(void *state, const struct ck_answer *answers, size_t count, struct ck_turn *turn,
+                      struct choke_error *error)
+{
+    struct trace *trace = state;
+    struct meanings meanings = {.program = NULL};
+    const char *id = turn->call->id;
+    bool builds = strcmp(id, "build") == 0, looks = strcmp(id, "image") == 0, runs = strcmp(id, "run") == 0;
+    int result = count < CK_PROBE_CALLS_MAX ? take_daemon(answer_of(answers, count, "daemon"), error)
+                                            : fail(error, "the probe has more calls than it may have");
+    if (result == 0 && (looks || runs))
+        result = take_image(answer_of(answers, count, "build"), &meanings, error);
+    if (result == 0 && runs)
+        result = take_program(answer_of(answers, count, "image"), &meanings, error);
+    if (result == 0 && builds)
+        result = turn_build(trace, count, turn, error);
+    else if (result == 0 && looks)
+        result = turn_image(trace, count, &meanings, turn, error);
+    else if (result == 0 && runs)
+        result = turn_run(trace, count, &meanings, turn, error);
+    json_decref(meanings.program);
+    return result;
+}
+
+/* ---- its life ---- */
+
+static void trace_end(void *state)
+{
+    struct trace *trace = state;
+    if (trace == NULL)
+        return;
+    for (size_t i = 0; i < CK_PROBE_CALLS_MAX; i++) {
+        drop(&trace->asked[i]);
+        drop(&trace->told[i]);
+    }
+    for (size_t i = 0; i < 2; i++)
+        if (trace->held[i] >= 0)
+            (void)close(trace->held[i]);
+    ck_stage_done(&trace->stage);
+    free(trace);
+}
+
+static int trace_begin(struct choke_context *context, void **ret_state, struct choke_error *error)
+{
+    struct trace *trace = calloc(1, sizeof *trace);
+    if (trace == NULL)
+        return fail(error, "there is no memory for the trace");
+    trace->held[0] = trace->held[1] = -1;
+    int result = pipe2(trace->held, O_CLOEXEC) < 0 ? fail(error, "cannot make a pipe: %s", strerror(errno))
+                                                   : ck_stage_make(context, &trace->stage, error);
+    if (result == 0)
+        *ret_state = trace;
+    else
+        trace_end(trace);
+    return result;
+}
+
+static const struct ck_preparation preparations[] = {
+    {.name = "trace", .begin = trace_begin, .turn = trace_turn, .end = trace_end},
+};
+
+const struct ck_preparation *ck_preparation_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof preparations / sizeof preparations[0]; i++)
+        if (strcmp(preparations[i].name, name) == 0)
+            return &preparations[i];
+    return NULL;
+}

@@ -1,0 +1,334 @@
+/* trace_events.c - see trace_events.h. */
+#include "gather/trace_events.h"
+
+#include "gather/evidence_parts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DISTINCT_MAX 20000 /* of each set; what comes later is not looked at, and the document says so */
+#define PATH_BYTES 4096
+#define ARGV_LISTED 16
+#define WITNESS "/.chokepoint"
+
+/* ---- sets ---- */
+
+/* Takes value. */
+static void add(struct ck_trace_events *events, json_t *set, const char *key, json_t *value)
+{
+    if (json_object_size(set) >= DISTINCT_MAX && json_object_get(set, key) == NULL) {
+        events->incomplete = true;
+        json_decref(value);
+        return;
+    }
+    if (value == NULL || json_object_set_new_nocheck(set, key, value) < 0)
+        events->bad = -1;
+}
+
+static json_t *text_of(struct ck_span span)
+{
+    return ck_evidence_text(span.at, span.length);
+}
+
+static json_t *error_of(struct ck_span result)
+{
+    struct ck_span error = ck_trace_error(result);
+    return error.length > 0 ? text_of(error) : json_null();
+}
+
+/* ---- paths ---- */
+
+static bool is_beneath(const char *path, size_t length, const char *directory)
+{
+    size_t prefix = strlen(directory);
+    return length >= prefix && memcmp(path, directory, prefix) == 0 && (length == prefix || path[prefix] == '/');
+}
+
+static bool is_volume(const json_t *volumes, const char *path, size_t length)
+{
+    const char *name;
+    const json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)volumes, name,
+                        value) if (name[0] == '/' && name[1] != '\0' && is_beneath(path, length, name)) return true;
+    return false;
+}
+
+static const char *place_of(const struct ck_trace_events *events, const char *path, size_t length)
+{
+    static const struct {
+        const char *directory, *place;
+    } known[] = {
+        {"/proc", "kernel"},         {"/sys", "kernel"},
+        {"/dev", "kernel"},          {"/tmp", "scratch"},
+        {"/run", "scratch"},         {"/etc/hosts", "engine"},
+        {"/etc/hostname", "engine"}, {"/etc/resolv.conf", "engine"},
+        {"/.dockerenv", "engine"},   {WITNESS, "engine"},
+    };
+    if (is_volume(events->volumes, path, length))
+        return "volume";
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (is_beneath(path, length, known[i].directory))
+            return known[i].place;
+    return "image";
+}
+
+/* A number of a process behind /proc/ is the same as any other. */
+static json_t *path_text(const char *path, size_t length)
+{
+    static const char proc[] = "/proc/";
+    size_t start = strlen(proc), end = start;
+    char text[PATH_BYTES + 8];
+    if (length > start && memcmp(path, proc, start) == 0)
+        while (end < length && path[end] >= '0' && path[end] <= '9')
+            end++;
+    if (end == start || length > PATH_BYTES)
+        return ck_evidence_text(path, length);
+    int count = snprintf(text, sizeof text, "/proc/[pid]");
+    memcpy(text + count, path + end, length - end); /* it has no more than four bytes more than the path */
+    return ck_evidence_text(text, (size_t)count + (length - end));
+}
+
+/* The path of an argument, from the directory that stands before it where it is relative. -1 where there is none. */
+static long full_path(const struct ck_span *directory, struct ck_span name, char path[2 * PATH_BYTES + 1])
+{
+    struct ck_span rest;
+    char base[PATH_BYTES], tail[PATH_BYTES];
+    long length = ck_span_unquote(name, tail, sizeof tail, &rest), base_length = 0;
+    if (length < 0)
+        return -1;
+    if (directory != NULL && (length == 0 || tail[0] != '/')) {
+        const char *angle = memchr(directory->at, '<', directory->length);
+        struct ck_span quoted = {.at = angle,
+                                 .length = angle != NULL ? directory->length - (size_t)(angle - directory->at) : 0};
+        base_length = angle != NULL ? ck_span_unquote(quoted, base, sizeof base, &rest) : 0;
+        base_length = base_length > 0 ? base_length : 0;
+    }
+    memcpy(path, base, (size_t)base_length);
+    if (base_length > 0 && base[base_length - 1] != '/')
+        path[base_length++] = '/';
+    memcpy(path + base_length, tail, (size_t)length);
+    return base_length + length;
+}
+
+/* ---- files ---- */
+
+static bool is_writing(struct ck_span flags)
+{
+    static const char *const words[] = {"O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC", "O_APPEND", "O_TMPFILE"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (memmem(flags.at, flags.length, words[i], strlen(words[i])) != NULL)
+            return true;
+    return false;
+}
+
+static bool is_absent(struct ck_span error)
+{
+    return ck_span_is(error, "ENOENT") || ck_span_is(error, "ENOTDIR");
+}
+
+static void add_file(struct ck_trace_events *events, const char *path, size_t length, bool writes,
+                     const struct ck_trace_call *call)
+{
+    char opened[PATH_BYTES];
+    struct ck_span error = ck_trace_error(call->result), rest;
+    const char *angle = memchr(call->result.at, '<', call->result.length);
+    struct ck_span shown = {.at = angle,
+                            .length = angle != NULL ? call->result.length - (size_t)(angle - call->result.at) : 0};
+    long found = angle != NULL && error.length == 0 ? ck_span_unquote(shown, opened, sizeof opened, &rest) : -1;
+    const char *place =
+        found > 0 && opened[0] == '/' ? place_of(events, opened, (size_t)found) : place_of(events, path, length);
+    bool own = strcmp(place, "image") == 0;
+    if (own && is_absent(error))
+        place = "absent";
+    char *key = NULL;
+    json_t *name = path_text(path, length);
+    char *dumped = json_dumps(name, JSON_ENCODE_ANY | JSON_ENSURE_ASCII);
+    if (dumped == NULL || asprintf(&key, "%d%.*s%s", writes, (int)error.length, error.at, dumped) < 0) {
+        events->bad = -1;
+        json_decref(name);
+    } else if (own && !writes && error.length == 0) {
+        add(events, events->own_files, key, json_true());
+        json_decref(name);
+    } else {
+        add(events, events->files, key,
+            json_pack("{s:o, s:s, s:s, s:o}", "path", name, "place", place, "access", writes ? "write" : "read",
+                      "error", error_of(call->result)));
+    }
+    free(key);
+    free(dumped);
+}
+
+static void take_open(struct ck_trace_events *events, const struct ck_trace_call *call)
+{
+    bool at = ck_span_begins(call->name, "openat"), creates = ck_span_is(call->name, "creat");
+    size_t first = at ? 1 : 0;
+    char path[2 * PATH_BYTES + 1];
+    if (!events->started || call->count < first + 2)
+        return;
+    long length = full_path(at ? &call->args[0] : NULL, call->args[first], path);
+    if (length >= 0)
+        add_file(events, path, (size_t)length, creates || is_writing(call->args[first + 1]), call);
+}
+
+/* ---- programs ---- */
+
+/* ["sh", "-c", "..."]: as many words as are listed. */
+static json_t *read_argv(struct ck_span list)
+{
+    json_t *words = json_array();
+    char word[PATH_BYTES];
+    struct ck_span rest = list.length > 0 ? (struct ck_span){.at = list.at + 1, .length = list.length - 1} : list;
+    for (size_t i = 0; i < ARGV_LISTED; i++) {
+        long length = ck_span_unquote(rest, word, sizeof word, &rest);
+        if (length < 0)
+            break;
+        (void)json_array_append_new(words, ck_evidence_text(word, (size_t)length));
+        while (rest.length > 0 && (rest.at[0] == ',' || rest.at[0] == ' ' || rest.at[0] == '.'))
+            rest = (struct ck_span){.at = rest.at + 1, .length = rest.length - 1};
+    }
+    return words;
+}
+
+static void take_execution(struct ck_trace_events *events, unsigned long pid, const struct ck_trace_call *call)
+{
+    bool at = ck_span_is(call->name, "execveat");
+    size_t first = at ? 1 : 0;
+    char path[2 * PATH_BYTES + 1], *key = NULL;
+    if (call->count < first + 2)
+        return;
+    long length = full_path(at ? &call->args[0] : NULL, call->args[first], path);
+    if (length < 0 || is_beneath(path, (size_t)length, WITNESS))
+        return;
+    struct ck_span error = ck_trace_error(call->result), argv = call->args[first + 1];
+    if (!events->started && pid == events->first_pid && is_absent(error))
+        return; /* the witness looks for it in the image's PATH */
+    events->started = events->started || (pid == events->first_pid && error.length == 0);
+    if (asprintf(&key, "%.*s%.*s%.*s", (int)error.length, error.at, (int)call->args[first].length, call->args[first].at,
+                 (int)argv.length, argv.at) < 0)
+        key = NULL;
+    json_t *value = json_pack("{s:o, s:o, s:o}", "path", path_text(path, (size_t)length), "argv", read_argv(argv),
+                              "error", error_of(call->result));
+    if (key == NULL) {
+        events->bad = -1;
+        json_decref(value);
+    } else {
+        add(events, events->programs, key, value);
+    }
+    free(key);
+}
+
+/* ---- sockets ---- */
+
+static json_t *read_address(struct ck_span address)
+{
+    static const char *const words[] = {"sin_addr=inet_addr(", "inet_pton(AF_INET6, ", "sun_path=@", "sun_path="};
+    char bytes[PATH_BYTES];
+    struct ck_span rest;
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        struct ck_span text = ck_span_behind(address, words[i]);
+        long length = ck_span_unquote(text, bytes + 1, sizeof bytes - 1, &rest);
+        bytes[0] = '@';
+        if (length >= 0)
+            return i == 2 ? ck_evidence_text(bytes, (size_t)length + 1) : ck_evidence_text(bytes + 1, (size_t)length);
+    }
+    return json_null();
+}
+
+static json_t *read_port(struct ck_span address)
+{
+    struct ck_span number = ck_span_behind(address, "_port=htons(");
+    long port = 0;
+    size_t i = 0;
+    for (; i < number.length && i < 5 && number.at[i] >= '0' && number.at[i] <= '9'; i++)
+        port = port * 10 + (number.at[i] - '0');
+    return i > 0 ? json_integer(port) : json_null();
+}
+
+/* The word at the beginning: AF_INET. */
+static struct ck_span word_of(struct ck_span span)
+{
+    size_t i = 0;
+    while (i < span.length &&
+           (span.at[i] == '_' || (span.at[i] >= '0' && span.at[i] <= '9') || (span.at[i] >= 'A' && span.at[i] <= 'Z')))
+        i++;
+    return (struct ck_span){.at = span.at, .length = i};
+}
+
+static void take_socket(struct ck_trace_events *events, const struct ck_trace_call *call)
+{
+    bool makes = ck_span_is(call->name, "socket");
+    struct ck_span address = {.at = "", .length = 0};
+    for (size_t i = 0; !makes && i < call->count && address.length == 0; i++)
+        if (ck_span_begins(call->args[i], "{sa_family=") || ck_span_begins(call->args[i], "{msg_name={sa_family="))
+            address = ck_span_behind(call->args[i], "sa_family=");
+    struct ck_span family = word_of(makes && call->count > 0 ? call->args[0] : address);
+    struct ck_span error = ck_trace_error(call->result);
+    char *key = NULL;
+    if (!events->started || family.length == 0)
+        return;
+    if (asprintf(&key, "%.*s%.*s%.*s%.*s", (int)call->name.length, call->name.at, (int)family.length, family.at,
+                 (int)error.length, error.at, (int)address.length, address.at) < 0) {
+        events->bad = -1;
+        return;
+    }
+    add(events, events->sockets, key,
+        json_pack("{s:o, s:o, s:o, s:o, s:o}", "call", text_of(call->name), "family", text_of(family), "address",
+                  read_address(address), "port", read_port(address), "error", error_of(call->result)));
+    free(key);
+}
+
+/* ---- other processes ---- */
+
+static void take_attempt(struct ck_trace_events *events, const struct ck_trace_call *call)
+{
+    char *key = NULL;
+    struct ck_span error = ck_trace_error(call->result);
+    if (asprintf(&key, "%.*s%.*s", (int)call->name.length, call->name.at, (int)error.length, error.at) < 0) {
+        events->bad = -1;
+        return;
+    }
+    add(events, events->attempts, key,
+        json_pack("{s:o, s:o}", "call", text_of(call->name), "error", error_of(call->result)));
+    free(key);
+}
+
+/* ---- calls ---- */
+
+void ck_trace_events_call(struct ck_trace_events *events, unsigned long pid, struct ck_span body)
+{
+    struct ck_trace_call call;
+    if (!ck_trace_call_read(body, &call))
+        return;
+    if (ck_span_begins(call.name, "execve"))
+        take_execution(events, pid, &call);
+    else if (ck_span_begins(call.name, "open") || ck_span_is(call.name, "creat"))
+        take_open(events, &call);
+    else if (ck_span_is(call.name, "ptrace") || ck_span_is(call.name, "process_vm_writev") ||
+             ck_span_is(call.name, "pidfd_getfd"))
+        take_attempt(events, &call);
+    else
+        take_socket(events, &call);
+}
+
+/* ---- its life ---- */
+
+int ck_trace_events_init(struct ck_trace_events *events)
+{
+    json_t **const sets[] = {&events->programs, &events->files, &events->own_files, &events->sockets,
+                             &events->attempts};
+    int bad = 0;
+    for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++)
+        bad |= (*sets[i] = json_object()) == NULL;
+    return bad;
+}
+
+void ck_trace_events_done(struct ck_trace_events *events)
+{
+    json_decref(events->programs);
+    json_decref(events->files);
+    json_decref(events->own_files);
+    json_decref(events->sockets);
+    json_decref(events->attempts);
+    *events = (struct ck_trace_events){0};
+}

@@ -1,0 +1,179 @@
+/* trace_stage.c - see trace_stage.h. */
+#include "gather/trace_stage.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define STAGE_PATTERN "/tmp/chokepoint-trace-XXXXXX" /* the daemon has to find it by its name */
+#define FILE_MAX ((off_t)256 << 20)
+#define COPIED_MAX ((size_t)1 << 20)
+
+extern const unsigned char ck_witness_image_text[];
+extern const size_t ck_witness_image_length;
+
+static void close_fd(const int *fd)
+{
+    if (*fd >= 0)
+        (void)close(*fd);
+}
+#define CLEANUP_FD __attribute__((cleanup(close_fd)))
+
+static int fail(struct choke_error *error, const char *what, const char *subject)
+{
+    int errnum = errno;
+    *error = (struct choke_error){.outcome = CHOKE_SPAWN_FAILED, .errnum = errnum};
+    (void)snprintf(error->message, sizeof error->message, "cannot %s '%.200s': %s", what, subject, strerror(errnum));
+    return -errnum;
+}
+
+/* The mode is set apart: the caller's mask is not what a container's user needs. */
+static int make_file(int directory_fd, const char *name, int *ret_fd)
+{
+    int fd = openat(directory_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
+    if (fd < 0)
+        return -1;
+    if (fchmod(fd, 0555) < 0) {
+        (void)close(fd);
+        return -1;
+    }
+    *ret_fd = fd;
+    return 0;
+}
+
+static int copy_bytes(int from_fd, int to_fd, off_t length)
+{
+    while (length > 0) {
+        ssize_t copied = sendfile(to_fd, from_fd, NULL, COPIED_MAX);
+        if (copied < 0 && errno != EINTR)
+            return -1;
+        if (copied == 0)
+            break;
+        length -= copied > 0 ? copied : 0;
+    }
+    return 0;
+}
+
+static int copy_file(const char *path, int directory_fd, const char *name, struct choke_error *error)
+{
+    CLEANUP_FD int from_fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    CLEANUP_FD int to_fd = -1;
+    struct stat status;
+    if (from_fd < 0 || fstat(from_fd, &status) < 0)
+        return fail(error, "read", path);
+    errno = EINVAL;
+    if (!S_ISREG(status.st_mode) || status.st_size > FILE_MAX)
+        return fail(error, "copy", path);
+    if (make_file(directory_fd, name, &to_fd) < 0 || copy_bytes(from_fd, to_fd, status.st_size) < 0)
+        return fail(error, "copy", path);
+    return 0;
+}
+
+static int write_witness(int directory_fd, struct choke_error *error)
+{
+    CLEANUP_FD int fd = -1;
+    if (make_file(directory_fd, "witness", &fd) < 0)
+        return fail(error, "make", "witness");
+    for (size_t at = 0; at < ck_witness_image_length;) {
+        ssize_t wrote = write(fd, ck_witness_image_text + at, ck_witness_image_length - at);
+        if (wrote < 0 && errno != EINTR)
+            return fail(error, "write", "witness");
+        at += wrote > 0 ? (size_t)wrote : 0;
+    }
+    return 0;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* A library for one kind of processor stands beside the one for all: the latter does. */
+static bool is_special(const char *path)
+{
+    return strstr(path, "/glibc-hwcaps/") != NULL;
+}
+
+static int copy_part(const struct choke_tool_part *part, int stage_fd, int lib_fd, struct choke_error *error)
+{
+    if (part->path == NULL) {
+        errno = ENOENT;
+        return fail(error, "find", part->name);
+    }
+    if (strcmp(part->role, "tool") == 0)
+        return copy_file(part->path, stage_fd, "strace", error);
+    if (strcmp(part->role, "interpreter") == 0)
+        return copy_file(part->path, stage_fd, "loader", error);
+    if (is_special(part->path))
+        return 0;
+    int result = copy_file(part->path, lib_fd, base_name(part->name), error);
+    return result == -EEXIST ? 0 : result; /* asked for by its name and by its path */
+}
+
+static int fill(const struct choke_tool_parts *parts, const char *path, struct choke_error *error)
+{
+    CLEANUP_FD int stage_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    if (stage_fd < 0 || mkdirat(stage_fd, "lib", 0700) < 0)
+        return fail(error, "make", path);
+    CLEANUP_FD int lib_fd = openat(stage_fd, "lib", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    if (lib_fd < 0 || fchmod(lib_fd, 0755) < 0 || fchmod(stage_fd, 0755) < 0)
+        return fail(error, "make", path);
+    int result = write_witness(stage_fd, error);
+    for (size_t i = 0; result == 0 && i < parts->count; i++)
+        result = copy_part(&parts->items[i], stage_fd, lib_fd, error);
+    return result;
+}
+
+int ck_stage_make(struct choke_context *context, struct ck_stage *ret_stage, struct choke_error *error)
+{
+    struct choke_tool_parts *parts = NULL;
+    struct ck_stage stage = {.path = STAGE_PATTERN};
+    int result = choke_tool_parts(context, "strace", &parts, error);
+    if (result < 0)
+        return result;
+    if (mkdtemp(stage.path) == NULL) {
+        result = fail(error, "make", stage.path);
+    } else {
+        result = fill(parts, stage.path, error);
+        if (result == 0)
+            *ret_stage = stage;
+        else
+            ck_stage_done(&stage);
+    }
+    choke_tool_parts_free(parts);
+    return result;
+}
+
+/* Removes what lies in a directory that holds files only; it is ours. */
+static void empty(int directory_fd)
+{
+    DIR *directory = directory_fd >= 0 ? fdopendir(directory_fd) : NULL;
+    if (directory == NULL) {
+        close_fd(&directory_fd);
+        return;
+    }
+    for (const struct dirent *entry; (entry = readdir(directory)) != NULL;)
+        (void)unlinkat(dirfd(directory), entry->d_name, 0);
+    (void)closedir(directory);
+}
+
+void ck_stage_done(struct ck_stage *stage)
+{
+    if (stage->path[0] == '\0')
+        return;
+    CLEANUP_FD int fd = open(stage->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd >= 0) {
+        empty(openat(fd, "lib", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+        (void)unlinkat(fd, "lib", AT_REMOVEDIR);
+        empty(openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    }
+    (void)rmdir(stage->path);
+    stage->path[0] = '\0';
+}

@@ -1,0 +1,232 @@
+"""chokepoint gather: its options, what it writes where, and how probes hang together."""
+import json
+import os
+
+import pytest
+
+from audit import records
+from gathered import gather, probe, words, write_probes
+
+
+def refused(box, *options, named=(), **shape):
+    answer = box.call(words(box, *options, **shape))
+    assert (answer.status, answer.out) == (125, b""), answer
+    for word in named:
+        assert word.encode() in answer.err, answer.err
+    return answer
+
+
+@pytest.mark.parametrize("options, named", [
+    (["--only", "one,nobody"], ["nobody", "one"]),
+    (["--only", "one,"], ["there is no probe ''"]),
+    (["--jobs", "65"], ["--jobs", "64"]),
+    (["--jobs", "0"], ["--jobs"]),
+    (["--timeout", "0"], ["--timeout"]),
+    (["/usr"], ["'/usr'", "too many"]),
+    (["--out", "/nowhere/at/all.json"], ["--out", "No such file"]),
+    (["--out", "/usr/"], ["--out", "directory"]),
+    (["--keep", "/nowhere/at/all"], ["--keep", "No such file"]),
+    (["--audit", "x"], ["--audit and --no-audit"]),
+    (["--shell"], ["unknown option '--shell'"]),
+])
+def test_bad_options_are_told(user_box, options, named):
+    refused(user_box, "--probes", write_probes(user_box, probe("one", "true")), *options, named=named)
+
+
+def test_what_is_no_directory_is_no_repository(user_box):
+    file = user_box.file("root/file")
+    refused(user_box, root=file, named=["file", "Not a directory"])
+    refused(user_box, root=user_box.root / "nothing", named=["nothing", "No such file"])
+
+
+def test_probes_are_distrusted_as_a_policy_is(box):
+    """R1: not inside the root, not for others to write, not by way of the root."""
+    inside = write_probes(box, probe("one", "true"), name="root/probes.yaml")
+    refused(box, "--probes", inside, named=["inside the root"])
+    open_to_all = write_probes(box, probe("one", "true"), mode=0o622)
+    refused(box, "--probes", open_to_all, named=["may be written by group or others"])
+    link = box.root / "link.yaml"
+    link.symlink_to(write_probes(box, probe("one", "true")))
+    refused(box, "--probes", link, named=["inside the root"])
+    outside = box.place / "policy/link.yaml"
+    outside.symlink_to(inside)
+    refused(box, "--probes", outside, named=["inside the root"])
+    refused(box, "--probes", box.place / "policy", named=["not a regular file"])
+    refused(box, "--probes", box.file("policy/large.yaml", b"#" * (1 << 20) + b"\n"), named=["too large"])
+
+
+def test_a_fault_in_probes_is_told_with_its_place(user_box):
+    path = user_box.file("policy/probes.yaml", "version: 1\nprobes:\n- name: One\n", 0o600)
+    refused(user_box, "--probes", path, named=[f"{path}:3:9:", "'One'"])
+
+
+def test_a_policy_inside_the_root_is_refused(user_box):
+    """It is the library that says so, for each call."""
+    policy = user_box.write_policy(name="root/policy.yaml")
+    found = gather(user_box, probes=[probe("one", "true")], policy=policy)
+    assert found.states == {"one": "refused"}
+    assert found.probes["one"]["calls"][0]["rule"] == "policy.place"
+    assert "inside the root" in found.probes["one"]["reason"]
+
+
+def test_states_say_what_became_of_a_probe(box):
+    policy = box.write_policy([box.entry(name) for name in ("true", "sh", "cat")] +
+                              [box.entry("absent", install={"apt": "absent-package"})])
+    probes = [probe("fine", "true"), probe("bad", "sh", "-c", "echo >&2; echo 'it \33 broke' >&2; exit 3"),
+              probe("answer", "sh", "-c", "exit 3", call={"may_fail": [3]}), probe("missing", "absent"),
+              probe("unlisted", "sleep", "1"), probe("slow", "sh", "-c", "sleep 60", timeout_s=1),
+              probe("elsewhere", "true", applies_when=["*.none"]),
+              probe("behind", "true", needs=["bad"]), probe("far_behind", "true", needs=["behind"])]
+    found = gather(box, probes=probes, policy=policy)
+    assert found.status == 0
+    assert found.states == {"fine": "ok", "bad": "failed", "answer": "ok", "missing": "tool_missing",
+                            "unlisted": "refused", "slow": "timeout", "elsewhere": "skipped", "behind": "skipped",
+                            "far_behind": "skipped"}
+    reasons = {name: each["reason"] for name, each in found.probes.items()}
+    assert reasons["fine"] is None
+    assert reasons["bad"] == "sh: status 3: it \\x1b broke"
+    assert "not installed" in reasons["missing"] and "absent-package" in found.probes["missing"]["install"]
+    assert "sleep" in reasons["unlisted"]
+    assert reasons["elsewhere"] == "no file matches *.none"
+    assert reasons["behind"] == "needs bad, which is failed"
+    assert reasons["far_behind"] == "needs behind, which is skipped"
+    assert gather(box, "--require", probes=probes, policy=policy).status == 1
+
+
+def test_require_is_about_what_applies(box):
+    policy = box.write_policy([box.entry("true"), box.entry("absent")])
+    fine, missing = probe("fine", "true"), probe("missing", "absent")
+    elsewhere = probe("elsewhere", "absent", applies_when=["none"])
+    assert gather(box, "--require", probes=[fine, elsewhere], policy=policy).status == 0
+    assert gather(box, "--require", probes=[fine, missing], policy=policy).status == 1
+    assert gather(box, probes=[fine, missing], policy=policy).status == 0
+    assert gather(box, "--require", "--only", "fine", probes=[fine, missing], policy=policy).status == 0
+
+
+def test_only_takes_along_what_is_needed(user_box):
+    probes = [probe("a", "true"), probe("b", "true", needs=["a"]), probe("c", "true", needs=["b"]), probe("d", "true")]
+    found = gather(user_box, "--only", "c", probes=probes)
+    assert found.states == {"a": "ok", "b": "ok", "c": "ok", "d": "skipped"}
+    assert found.probes["d"]["reason"] == "not asked for"
+    assert gather(user_box, "--only", "a", "--only=d,b", probes=probes).states["c"] == "skipped"
+
+
+def test_input_comes_from_a_probe_or_a_text(user_box):
+    probes = [probe("reader", "cat", needs=["writer"], call={"stdin": {"probe": "writer", "call": "one"}}),
+              probe("writer", "say_args", "a", "b"), probe("text", "cat", call={"stdin": {"text": "one\ntwo\n"}}),
+              probe("nothing", "cat")]
+    found = gather(user_box, probes=probes)
+    assert found.lines("reader") == found.lines("writer") != []
+    assert found.lines("text") == ["one", "two"]
+    assert found.lines("nothing") == []
+
+
+def test_words_are_files_of_the_repository(user_box):
+    for name in ("b.x", "a.x", "-rf.x", "sub/c.x", "sub/.git/d.x", "link.x"):
+        path = user_box.root / name
+        path.parent.mkdir(exist_ok=True, parents=True)
+        if name == "link.x":
+            path.symlink_to("a.x")
+        else:
+            path.write_text(name)
+    probes = [probe("all", "sh", "-c", "printf '%s\\n' \"$@\"", "sh", "{files}", "end", applies_when=["**/*.x"]),
+              probe("first", "sh", "-c", "printf '%s\\n' \"$@\"", "sh", "{file}", applies_when=["[ab].x"])]
+    found = gather(user_box, probes=probes)
+    assert found.lines("all") == ["./-rf.x", "a.x", "b.x", "sub/c.x", "end"]
+    assert found.lines("first") == ["a.x"]
+    assert found.probes["first"]["calls"][0]["argv"][-1] == "a.x"
+    assert found.document["repository"]["files"] == 5
+
+
+def intervals(found):
+    times = {name: each["timing"] for name, each in found.probes.items()}
+    return {name: (time["started_ms"], time["started_ms"] + time["duration_ms"]) for name, time in times.items() if time}
+
+
+def meeting(box, rounds):
+    """Two probes, each of which waits for the other as often as that, and one that needs the first."""
+    script = "i=0; : > $0; while [ ! -e $1 ]; do i=$((i+1)); [ $i = $2 ] && exit 1; sleep 0.01; done; echo met"
+    places = [box.canary().parent / f"{name}-{rounds}" for name in ("here", "there")]
+    return [probe("one", "sh", "-c", script, *places, rounds), probe("two", "sh", "-c", script, *reversed(places), rounds),
+            probe("last", "true", needs=["one"])]
+
+
+def test_jobs_bound_how_many_run_at_once(user_box):
+    found = gather(user_box, "--jobs", "2", probes=meeting(user_box, 2000))
+    assert found.states == {"one": "ok", "two": "ok", "last": "ok"}
+    assert intervals(found)["last"][0] >= intervals(found)["one"][1]
+    found = gather(user_box, "--jobs", "1", probes=meeting(user_box, 5))
+    assert found.states["one"] == "failed" and found.states["last"] == "skipped"
+    assert intervals(found)["two"][0] >= intervals(found)["one"][1]
+
+
+def test_calls_come_one_after_the_other(user_box):
+    calls = [{"id": name, "argv": ["sh", "-c", f"echo {name}; exit {status}"], "may_fail": [7]}
+             for name, status in (("a", 0), ("b", 7), ("c", 1), ("d", 0))]
+    found = gather(user_box, probes=[{**probe("good", "sh"), "calls": calls[:2]}, {**probe("bad", "sh"), "calls": calls}])
+    assert found.lines("good", "a") == ["a"] and found.lines("good", "b") == ["b"]
+    assert [call["id"] for call in found.probes["bad"]["calls"]] == ["a", "b", "c"]
+    assert found.states["bad"] == "failed" and found.probes["bad"]["evidence"] is None
+
+
+def test_document_is_the_same_for_any_number_of_jobs(user_box):
+    user_box.repository()
+    probes = [probe(f"p{i}", "sh", "-c", f"sleep 0.0{9 - i}; echo {i}") for i in range(9)]
+    first = gather(user_box, "--jobs", "1", probes=probes)
+    assert first.without_times() == gather(user_box, "--jobs", "9", probes=probes).without_times()
+    assert first.document["tools"] and all(each["sha256"] for each in first.document["tools"])
+
+
+def test_out_is_replaced_as_a_whole(box):
+    """Where a link stands, the link is replaced: what it leads to is not written."""
+    probes = write_probes(box, probe("one", "true"))
+    other = box.file("other", "untouched")
+    out = box.home / "document.json"
+    out.symlink_to(other)
+    answer = box.call(words(box, "--out", out, "--probes", probes))
+    assert answer.status == 0 and str(out).encode() in answer.out
+    assert not out.is_symlink() and other.read_text() == "untouched"
+    assert json.loads(out.read_text())["summary"]["ok"] == 1
+    assert sorted(path.name for path in box.home.iterdir() if path.name != ".cache") == ["document.json"]
+    both = box.call(words(box, "--json", "--out", out, "--probes", probes))
+    assert json.loads(both.out)["format"] == json.loads(out.read_text())["format"] == 1
+
+
+def test_out_that_cannot_be_written_is_told_before_anything_runs(user_box):
+    canary = user_box.canary()
+    probes = write_probes(user_box, probe("one", "sh", "-c", f": > {canary}"))
+    refused(user_box, "--out", "/etc/document.json", "--probes", probes, named=["--out", "Permission denied"])
+    assert not canary.exists()
+
+
+def test_keep_keeps_what_was_printed(box):
+    place = box.home / "kept"
+    place.mkdir()
+    box.own(place)
+    victim = box.file("victim", "untouched")
+    (place / "one.one.out").symlink_to(victim)
+    gather(box, "--keep", place, probes=[probe("one", "sh", "-c", "printf 'a\\377b'"), probe("two", "sh", "-c", "exit 1")])
+    assert (place / "one.one.out").read_bytes() == b"a\xffb" and not (place / "one.one.out").is_symlink()
+    assert sorted(os.listdir(place)) == ["one.one.out", "two.one.out"]
+    assert victim.read_text() == "untouched"
+
+
+def test_calls_are_recorded_under_the_probe(box):
+    probes = write_probes(box, probe("one", "true"), probe("two", "unlisted"))
+    answer = box.call(words(box, "--json", "--probes", probes, "--audit", box.log, audit=True))
+    assert answer.status == 0
+    kinds = [(record["kind"], record.get("probe")) for record in records(box.log)]
+    assert ("intent", "one") in kinds and ("refused", "two") in kinds
+
+
+def test_a_summary_is_printed_without_json(user_box):
+    answer = user_box.call(words(user_box, "--probes", write_probes(user_box, probe("one", "say_args", "x"))))
+    assert answer.status == 0 and answer.err == b""
+    assert b"one" in answer.out and b"1 ok" in answer.out and b"\33" not in answer.out
+
+
+def test_options_may_stand_behind_the_repository(user_box):
+    probes = write_probes(user_box, probe("one", "true"))
+    words_ = [user_box.command, "gather", "--no-audit", ".", "--json", "--policy", user_box.policy, "--probes", probes]
+    answer = user_box.call(words_)
+    assert answer.status == 0 and json.loads(answer.out)["repository"]["root"] == str(user_box.root)

@@ -1,0 +1,67 @@
+"""A repository with a Dockerfile, and a look at what its program does."""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+
+PROBES = pathlib.Path(__file__).parents[2] / "policy/probes.yaml"
+PLACE = "      - {name: DOCKER_CONFIG, value: /nonexistent}"
+
+
+class Tracing:
+    """The image holds one program, which does what the words of the Dockerfile's CMD say."""
+
+    def __init__(self, box, socket):
+        self.box, self.socket = box, socket
+        self.policy = box.default_policy(replace=[(PLACE,
+                                                   f'      - {{name: DOCKER_HOST, value: "unix://{socket}"}}\n{PLACE}')])
+
+    def image(self, *words, more=""):
+        shutil.copy(self.box.stage / "tests/helpers/traced", self.box.root / "traced")
+        self.box.file("root/Dockerfile", f"FROM scratch\nCOPY traced /bin/traced\nENV PATH=/none:/bin SECRET=xyz\n{more}"
+                                         f'ENTRYPOINT ["traced"]\nCMD {json.dumps(words)}\n')
+
+    def probes(self, seconds):
+        """The probes as they are, but for the time that a program is watched."""
+        text = PROBES.read_text(encoding="utf-8")
+        assert text.count('<image>, "10", <program>') == 1
+        return self.box.file("policy/probes.yaml", text.replace('<image>, "10"', f'<image>, "{seconds}"'), 0o600)
+
+    def words(self, *options):
+        return [self.box.command, "gather", str(self.box.root), "--only", "runtime_trace", "--policy", str(self.policy),
+                "--no-audit", "--json", *map(str, options)]
+
+    def gather(self, *options):
+        answer = self.box.call(self.words(*options), deadline=120)
+        assert answer.status == 0, answer
+        return json.loads(answer.out)
+
+    def look(self, *options):
+        return report_of(self.gather(*options))
+
+    def docker(self, *words):
+        env = {**os.environ, "DOCKER_HOST": f"unix://{self.socket}"}
+        return subprocess.run(["docker", *words], env=env, check=True, capture_output=True, text=True).stdout
+
+    def containers(self):
+        return self.docker("ps", "--all", "--quiet", "--filter=label=chokepoint.probe").split()
+
+    def running(self):
+        return self.docker("ps", "--quiet", "--filter=label=chokepoint.probe").split()
+
+
+def report_of(document):
+    (report,) = [probe for probe in document["probes"] if probe["name"] == "runtime_trace"]
+    return report
+
+
+def without_timing(value):
+    if isinstance(value, dict):
+        return {key: without_timing(item) for key, item in value.items() if key != "timing"}
+    return [without_timing(item) for item in value] if isinstance(value, list) else value
+
+
+def stages():
+    """Directories that a trace has made, and not removed."""
+    return list(pathlib.Path("/tmp").glob("chokepoint-trace-*"))

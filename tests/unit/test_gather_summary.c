@@ -1,0 +1,193 @@
+/* test_gather_summary.c - what is said at the end: on 80 columns, the worst first, and harmless on a terminal. */
+#include "gathering.h"
+
+#include "gather/severity.h"
+#include "gather/show.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+/* To be freed. */
+static char *summary_of(const struct hand *hand, bool colour)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+
+    assert_non_null(out);
+    assert_int_equal(ck_summary_write(&hand->gathering, out, colour), 0);
+    assert_int_equal(fclose(out), 0);
+    return text;
+}
+
+static void assert_says(const char *text, const char *part)
+{
+    if (!strstr(text, part))
+        fail_msg("'%s' is not in:\n%s", part, text);
+}
+
+static void assert_before(const char *text, const char *first, const char *second)
+{
+    assert_says(text, first);
+    assert_says(text, second);
+    if (strstr(text, first) > strstr(text, second))
+        fail_msg("'%s' comes behind '%s' in:\n%s", first, second, text);
+}
+
+static void assert_readable(char *text)
+{
+    char *rest = NULL;
+
+    for (const char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+        if (ck_show_columns(line) > CK_SHOW_COLUMNS)
+            fail_msg("too long: %s", line);
+        for (const char *at = line; *at != '\0'; at++)
+            if ((unsigned char)*at < 0x20 || *at == 0x7f)
+                fail_msg("a control byte: %s", line);
+    }
+}
+
+static void every_line_is_short_and_harmless(void **state)
+{
+    static char word[700];
+    struct hand hand;
+    (void)state;
+    hand_init(&hand, 1);
+    memset(word, 'w', sizeof(word) - 1);
+    hand.reports[4].reason = word;
+    hand.reports[3].install = word;
+    hand.gathering.document = word;
+    char *text = summary_of(&hand, false);
+    assert_null(strstr(text, "\xe2\x80\xae"));
+    assert_readable(text);
+    free(text);
+    hand_done(&hand);
+}
+
+static void it_says_what_came_of_all(void **state)
+{
+    struct hand hand;
+    (void)state;
+    hand_init(&hand, 1);
+    hand.gathering.root = "/srv/repository";
+    hand.gathering.document = "all.json";
+    char *text = summary_of(&hand, false);
+    assert_says(text, "Repository  /srv/repository\n");
+    assert_says(text, "Commit      0123456789abcdef0123456789abcdef01234567\n");
+    assert_says(text, "Gathered    9 probes in 3.0s: 2 ok, 1 failed, 1 timeout, 1 tool_missing, 2\n");
+    assert_says(text, "main at 0123456\n");
+    assert_says(text, "tool_missing: semgrep is not installed\n");
+    assert_says(text, "pipx install semgrep\n");
+    assert_says(text, "other, another: "); /* skipped for the same reason */
+    assert_says(text, "Document    all.json\n");
+    free(text);
+    hand_done(&hand);
+}
+
+static void the_worst_kinds_come_first_and_once(void **state)
+{
+    struct hand hand;
+    (void)state;
+    hand_init(&hand, 1);
+    json_decref(hand.reports[2].evidence.document);
+    hand_evidence(
+        &hand.reports[2],
+        "{\"findings\": ["
+        "{\"id\": \"noise\", \"severity\": \"info\", \"message\": \"Only noise.\", \"path\": \"a\"},"
+        "{\"id\": \"weak\", \"severity\": \"low\", \"message\": \"A weak hash.\", \"path\": \"a.py\", \"line\": 3},"
+        "{\"id\": \"shell\", \"severity\": \"high\", \"message\": \"A shell.\", \"path\": \"b.py\", \"line\": 9},"
+        "{\"id\": \"shell\", \"severity\": \"high\", \"message\": \"A shell.\", \"path\": \"c.py\", \"line\": 1},"
+        "{\"id\": \"key\", \"severity\": \"critical\", \"path\": {\"base64\": \"Y2Fm6Qo=\"}},"
+        "{\"severity\": 7, \"message\": [], \"path\": 1}, 8, null]}",
+        "four", 4);
+    char *text = summary_of(&hand, false);
+    assert_before(text, "critical", "A shell.");
+    assert_before(text, "A shell.", "A weak hash.");
+    assert_says(text, "b.py:9 and 1 more [shell]");
+    assert_says(text, "a.py:3 [weak]");
+    assert_says(text, "<base64:Y2Fm6Qo=>");
+    assert_null(strstr(text, "Only noise."));
+    assert_null(strstr(text, "c.py"));
+    free(text);
+    hand_done(&hand);
+}
+
+/* As a hostile repository would have them: each of another kind, with a text that takes over a terminal. */
+static void any_number_of_findings_is_bounded(void **state)
+{
+    struct hand hand;
+    size_t lines = 0;
+    (void)state;
+    hand_init(&hand, 1);
+    json_t *findings = json_object_get(hand.reports[2].evidence.document, "findings");
+    for (int i = 0; i < 2 * CK_KINDS_MAX; i++) {
+        char id[32];
+        (void)snprintf(id, sizeof(id), "id%d", i);
+        assert_int_equal(
+            json_array_append_new(findings, json_pack("{s:s, s:s, s:s, s:s, s:I}", "id", id, "severity", "high",
+                                                      "message", NASTY, "path", NASTY, "line", (json_int_t)INT64_MAX)),
+            0);
+    }
+    char *text = summary_of(&hand, false);
+    for (const char *at = text; *at != '\0'; at++)
+        lines += *at == '\n';
+    assert_in_range(lines, 20, 80);
+    assert_says(text, "and 248 of other kinds\n");
+    assert_readable(text);
+    free(text);
+    hand_done(&hand);
+}
+
+static void nothing_at_all_can_be_summed_up(void **state)
+{
+    struct hand hand = {.gathering = {.root = "/", .cancelled = true}};
+    (void)state;
+    char *text = summary_of(&hand, false);
+    assert_says(text, "Commit      not known\n");
+    assert_says(text, "Cancelled   0 probes in 0.0s\n");
+    assert_says(text, "--out FILE");
+    free(text);
+}
+
+static void what_is_not_there_is_said(void **state)
+{
+    struct hand hand;
+    (void)state;
+    hand_init(&hand, 1);
+    (void)json_object_set_new(hand.reports[0].evidence.document, "commit", json_null());
+    char *text = summary_of(&hand, false);
+    assert_says(text, "Commit      none yet\n");
+    assert_says(text, "nothing: no finding is above info\n");
+    free(text);
+    hand_done(&hand);
+}
+
+static void colour_is_there_when_asked_for(void **state)
+{
+    struct hand hand;
+    (void)state;
+    hand_init(&hand, 1);
+    char *plain = summary_of(&hand, false);
+    char *painted = summary_of(&hand, true);
+    assert_null(strchr(plain, '\033'));
+    assert_says(painted, "\033[31mfailed\033[0m: ");
+    free(plain);
+    free(painted);
+    hand_done(&hand);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_line_is_short_and_harmless),    cmocka_unit_test(it_says_what_came_of_all),
+        cmocka_unit_test(the_worst_kinds_come_first_and_once), cmocka_unit_test(any_number_of_findings_is_bounded),
+        cmocka_unit_test(nothing_at_all_can_be_summed_up),     cmocka_unit_test(what_is_not_there_is_said),
+        cmocka_unit_test(colour_is_there_when_asked_for),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
