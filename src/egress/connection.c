@@ -23,6 +23,7 @@
 #define LINGER_BYTES (1024 * 1024)
 #define SUBJECT_SIZE 128
 #define STEPS 16 /* in one turn */
+#define UNSENT_BYTES (128 * 1024)
 
 /* ---- telling ----------------------------------------------------------------------------- */
 
@@ -459,6 +460,8 @@ void ck_connection_start(struct ck_gate *gate, int client_fd)
     (void)setsockopt(client_fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
     /* A client is on the same machine: nothing is gained by measuring and pacing that way, as some kernels do. */
     (void)setsockopt(client_fd, IPPROTO_TCP, TCP_CONGESTION, "reno", sizeof "reno" - 1);
+    /* What lies there unsent is read by the client when it has long gone from the processor's cache. */
+    (void)setsockopt(client_fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &(int){UNSENT_BYTES}, sizeof(int));
     connection->gate = gate;
     connection->number = gate->totals.connections;
     connection->client = (struct ck_watched){.kind = CK_WATCHED_CLIENT, .fd = client_fd, .owner = connection};

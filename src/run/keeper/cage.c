@@ -462,6 +462,10 @@ static __attribute__((noreturn)) void init_main(void *argument)
         stage = CK_STAGE_CAGE;
         result = place_proc(run->cage->told);
     }
+    /* The warden's own, of which ours are copies: what an init has no use for, it does not have. */
+    ck_close(run->cage->host_ns_fd);
+    ck_close(run->cage->root_ns_fd);
+    ck_close(run->cage->under_fd);
     if (result == 0)
         ck_init_serve(run);
     run->cage->told->stage = stage;

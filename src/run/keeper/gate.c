@@ -62,22 +62,28 @@ static long make_pipe(int gate_fd, int *ret_tell_fd)
     return result < 0 ? result : 0;
 }
 
-long ck_gate_make(uint32_t port, int gate_fd, int *ret_tell_fd)
+/* The pipe comes first: where there are few descriptors, two at a time are fewer than three. */
+static long hand_over(uint32_t port, int gate_fd, int *ret_tell_fd)
 {
     static const struct ck_wire_simple message = {.kind = CK_WIRE_GATE};
-    long fd = CK_RAW3(socket, AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    long result = gate_fd < 0 || ret_tell_fd == NULL ? 0 : make_pipe(gate_fd, ret_tell_fd);
+    long fd = result < 0 ? result : CK_RAW3(socket, AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return fd;
-    long result = raise_loopback((int)fd);
+    result = raise_loopback((int)fd);
     if (result == 0)
         result = listen_at((int)fd, port);
     if (gate_fd < 0 && result == 0)
         return 0;
-    if (result == 0 && ret_tell_fd != NULL)
-        result = make_pipe(gate_fd, ret_tell_fd);
     if (result == 0)
         result = ck_send(gate_fd, &message, sizeof message, (int)fd);
     ck_close((int)fd);
-    ck_close(gate_fd);
     return result < 0 ? result : 0;
+}
+
+long ck_gate_make(uint32_t port, int gate_fd, int *ret_tell_fd)
+{
+    long result = hand_over(port, gate_fd, ret_tell_fd);
+    ck_close(gate_fd);
+    return result;
 }

@@ -41,22 +41,35 @@ union answer {
 
 /* ---- where to? ---- */
 
+/* In a proof, which nobody is told of, a shortage must not be taken for a machine that cannot do it. */
+static void note_shortage(const struct ck_roads *roads, long result)
+{
+    if (roads->tell_fd >= 0 || (result != -EMFILE && result != -ENFILE && result != -ENOMEM))
+        return;
+    roads->told->stage = CK_STAGE_EGRESS;
+    roads->told->error = (int32_t)-result;
+}
+
 /* Of the tool's memory. False where it is not to be had: there is no such address, or the machine forbids it. */
-static bool read_memory(uint32_t pid, uint64_t at, void *to, size_t length)
+static bool read_memory(const struct ck_roads *roads, const struct seccomp_notif *asked, uint64_t at, void *to,
+                        size_t length)
 {
     char path[32];
-    char *end = ck_put_number(ck_put_text(path, "/proc/"), (long)pid);
+    char *end = ck_put_number(ck_put_text(path, "/proc/"), (long)asked->pid);
     (void)ck_put_text(end, "/mem");
     long fd = CK_RAW4(openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
-    if (fd < 0)
+    if (fd < 0) {
+        note_shortage(roads, fd);
         return false;
+    }
     long got = CK_RAW4(pread64, fd, to, length, at);
     ck_close((int)fd);
     return got == (long)length;
 }
 
 /* sendmsg and sendmmsg have the address behind a pointer of their own. */
-static bool find_address(const struct seccomp_notif *asked, uint64_t *ret_at, uint64_t *ret_length)
+static bool find_address(const struct ck_roads *roads, const struct seccomp_notif *asked, uint64_t *ret_at,
+                         uint64_t *ret_length)
 {
     struct msghdr message;
     const uint64_t *arguments = (const void *)asked->data.args;
@@ -65,7 +78,7 @@ static bool find_address(const struct seccomp_notif *asked, uint64_t *ret_at, ui
     *ret_length = (uint32_t)arguments[sends ? 5 : 2];
     if (sends || asked->data.nr == __NR_connect)
         return true;
-    if (!read_memory(asked->pid, arguments[1], &message, sizeof message))
+    if (!read_memory(roads, asked, arguments[1], &message, sizeof message))
         return false;
     *ret_at = (uint64_t)(uintptr_t)message.msg_name;
     *ret_length = message.msg_namelen;
@@ -92,10 +105,10 @@ static bool read_target(struct ck_roads *roads, const struct seccomp_notif *aske
         struct sockaddr_in6 six;
     } address = {.six = {0}};
     uint64_t at, length;
-    if (!find_address(asked, &at, &length))
+    if (!find_address(roads, asked, &at, &length))
         return false;
     size_t some = length < sizeof address ? (size_t)length : sizeof address;
-    if (!read_memory(asked->pid, at, &address, some))
+    if (!read_memory(roads, asked, at, &address, some))
         return false;
     roads->told->named = 1;
     const uint8_t *port = (const void *)&address.six_or_four.sin_port;
