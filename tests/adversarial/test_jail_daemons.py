@@ -14,7 +14,7 @@ def test_daemons_are_real(box, marker):
     """Without the door they stay."""
     answer = box.call([str(box.bin / "daemons"), "20", marker])
     assert answer.out == b"ready\n"
-    found = wait_until(lambda: len(pids := marked(marker)) == 20 and pids, 5, "all stay")
+    found = wait_until(lambda: len(pids := marked(marker)) == 20 and pids, "all stay")
     for pid in found:
         os.kill(pid, signal.SIGKILL)
 
