@@ -138,7 +138,7 @@ def test_a_tool_that_is_not_to_be_trusted_is_refused_with_the_reason(bench):
     ("/bin/sleep 60", "timeout"),
 ])
 def test_a_tool_that_does_not_tell_is_failed_and_the_others_are_not(bench, deed, words):
-    bench.tool("odd", deed, limits={"timeout_s": 1})
+    bench.tool("odd", deed, limits={"timeout_s": 1 if words == "timeout" else 30})
     bench.tool("teller", required=True)
     answer = bench.doctor()
     states = {tool["name"]: tool for tool in answer["tools"]}
