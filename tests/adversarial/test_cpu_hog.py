@@ -37,6 +37,8 @@ def test_children_are_counted_together(root_box, jail):
     answer = limited(root_box, "hog", "burners", "4", jail=jail, limits=LIMIT, timeout=25)
     if mechanisms(answer)["cpu_s"] == "rlimit":
         need_cgroup(root_box, "cpu_s")
-    assert (answer.outcome, answer["signal"], answer["limit_hit"]) == ("signaled", signal.SIGXCPU, "cpu")
+    assert (answer.outcome, answer["limit_hit"]) == ("signaled", "cpu")
+    # Who counts has been late where it was not the first signal that ended it.
+    assert answer["signal"] in (signal.SIGXCPU, signal.SIGKILL)
     # Each of them alone would have had a second, so four; together they had one.
     assert answer["duration_ms"] < 20000 and used_ms(answer) < 2000

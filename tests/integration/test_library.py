@@ -31,7 +31,7 @@ def test_run_is_not_the_worse_for_the_one_before(box):
 def test_thousand_in_flight(box):
     if resource.getrlimit(resource.RLIMIT_NOFILE)[1] < 8192:
         skip("nofile", "fewer than 8192 descriptors may be open")
-    assert box.host("host_inflight", scaled(1000, 200), deadline=100).out.startswith(b"ok ")
+    assert box.host("host_inflight", scaled(1000, 200), deadline=120).out.startswith(b"ok ")
 
 
 def test_blocking_example_prints_the_commit(user_box):
