@@ -96,10 +96,9 @@ static char *replaced(const char *word, const char *name, const char *meaning)
 
 static void add_word(struct words *words, const char *word, const struct meanings *meanings)
 {
-    size_t index;
-    const json_t *value;
     if (strcmp(word, "<program>") == 0) {
-        json_array_foreach(meanings->program, index, value) add(words, strdup(json_string_value(value)));
+        for (size_t i = 0; i < json_array_size(meanings->program); i++)
+            add(words, strdup(json_string_value(json_array_get(meanings->program, i))));
         return;
     }
     char *staged = replaced(word, "<stage>", meanings->stage);
@@ -148,11 +147,12 @@ static int take_image(const struct ck_answer *build, struct meanings *meanings, 
 
 static int append(json_t *program, const json_t *words)
 {
-    size_t index;
-    json_t *value;
-    json_array_foreach(words, index, value) if (!json_is_string(value) ||
-                                                strlen(json_string_value(value)) != json_string_length(value) ||
-                                                json_array_append(program, value) < 0) return -1;
+    for (size_t i = 0; i < json_array_size(words); i++) {
+        json_t *word = json_array_get(words, i);
+        bool whole = json_is_string(word) && strlen(json_string_value(word)) == json_string_length(word);
+        if (!whole || json_array_append(program, word) < 0)
+            return -1;
+    }
     return 0;
 }
 
