@@ -378,7 +378,7 @@ static int set_hidden(json_t *document, const struct ck_answer *ignored, uint64_
     while (next_piece(&at, &left, '\0', &piece, &length)) {
         json_t *item = json_object();
         int bad = ck_evidence_set(item, "id", json_string("tracked-but-ignored"));
-        bad |= ck_evidence_set(item, "severity", json_string("low"));
+        bad |= ck_evidence_set(item, "severity", json_string("medium"));
         bad |= ck_evidence_set(item, "message", json_string("tracked, but a search that keeps to .gitignore skips it"));
         bad |= ck_evidence_set(item, "path", ck_evidence_text(piece, length));
         list.failed |= bad != 0;

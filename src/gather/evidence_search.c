@@ -11,6 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The calls that count files and search for nothing. */
+#define ALL_FILES "all_files"
+#define SEARCHED_FILES "searched_files"
+
 struct search {
     struct ck_evidence_list findings;
     json_t *counts; /* by id */
@@ -124,15 +128,43 @@ static void read_matches(struct search *search, const struct ck_answer *answer)
     }
 }
 
+/* Of the numbers that --stats prints the one of "N files searched"; -1 where it is not there. */
+static json_int_t files_searched(const struct ck_answer *answer)
+{
+    static const char words[] = " files searched\n";
+    const char *found = answer ? memmem(answer->out, answer->out_length, words, sizeof(words) - 1) : NULL;
+    json_int_t number = 0, scale = 1;
+
+    if (!found || found == answer->out || found[-1] < '0' || found[-1] > '9')
+        return -1;
+    for (const char *at = found; at > answer->out && at[-1] >= '0' && at[-1] <= '9' && found - at < 15; at--) {
+        number += scale * (at[-1] - '0');
+        scale *= 10;
+    }
+    return number;
+}
+
+static int set_files(json_t *document, json_int_t all, json_int_t searched)
+{
+    int bad = ck_evidence_set(document, "files", all < 0 ? json_null() : json_integer(all));
+    return bad | ck_evidence_set(document, "files_searched", searched < 0 ? json_null() : json_integer(searched));
+}
+
 CK_EVIDENCE_READER(patterns)
 {
+    const struct ck_answer *all = ck_answer_find(answers, count, ALL_FILES);
+    const struct ck_answer *searched = ck_answer_find(answers, count, SEARCHED_FILES);
     struct search search = {.counts = json_object()};
+    json_t *document = json_object();
+    int bad = set_files(document, files_searched(all), files_searched(searched));
 
     for (size_t i = 0; i < count; i++) {
-        read_matches(&search, &answers[i]);
+        if (&answers[i] != all && &answers[i] != searched)
+            read_matches(&search, &answers[i]);
         search.problems += count_lines(answers[i].err, answers[i].err_length);
     }
-    return finish(&search, json_object(), ret_evidence, error);
+    search.findings.failed |= bad != 0;
+    return finish(&search, document, ret_evidence, error);
 }
 
 /* ---- ast-grep ---- */

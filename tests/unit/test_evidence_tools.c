@@ -89,6 +89,20 @@ static void records_that_are_none_are_problems(void **state)
     ck_evidence_done(&reading.evidence);
 }
 
+static void files_are_counted_from_the_statistics(void **state)
+{
+    const struct ck_answer answers[] = {
+        said_text("all_files", "\n3 matches\n2 files contained matches\n1249 files searched\n0 bytes printed\n"),
+        said_text("searched_files", " files searched\n")};
+    (void)state;
+    struct reading reading = read_all_of("patterns", answers, COUNT(answers));
+    has_number(&reading, "files", 1249);
+    has_null(&reading, "files_searched");
+    has_number(&reading, "problems", 0);
+    assert_int_equal(reading.evidence.findings, 0);
+    ck_evidence_done(&reading.evidence);
+}
+
 /* ---- ast-grep ---- */
 
 static void structure_is_read_line_by_line(void **state)
@@ -324,6 +338,7 @@ int main(void)
         cmocka_unit_test(matches_have_a_place_a_severity_and_words),
         cmocka_unit_test(a_search_that_lost_its_beginning_goes_on_with_the_next_record),
         cmocka_unit_test(records_that_are_none_are_problems),
+        cmocka_unit_test(files_are_counted_from_the_statistics),
         cmocka_unit_test(structure_is_read_line_by_line),
         cmocka_unit_test(semgrep_is_told_without_the_lines_that_it_quotes),
         cmocka_unit_test(a_credential_is_told_by_place_and_kind),
