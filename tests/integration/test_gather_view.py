@@ -1,9 +1,11 @@
 """What a person and a program get to see of gather: the table, the summary, the document."""
 import copy
+import fcntl
 import json
 import pathlib
 import re
 import shlex
+import termios
 
 import jsonschema
 import pytest
@@ -202,3 +204,14 @@ def test_escapes_are_those_that_are_wanted(place, variables, escapes):
     assert found <= {bytes([letter]) for letter in escapes}, found
     assert (b"m" in found) == (b"m" in escapes) and (b"J" in found) == (b"J" in escapes)
     assert b"\x1b" not in ESCAPE.sub(b"", written)
+
+
+@pytest.mark.parametrize("background", [False, True])
+def test_a_command_in_the_background_leaves_the_terminal_alone(place, background):
+    def own_the_terminal():
+        fcntl.ioctl(2, termios.TIOCSCTTY, 0)
+    script = "set -m; \"$@\" & wait $!" if background else "\"$@\""
+    status, written = on_terminal(place, ["sh", "-c", script, "sh", *words_of(place, FEW)], streams=("stderr",),
+                                  env=place.environment(TERM="xterm"), start_new_session=True,
+                                  preexec_fn=own_the_terminal)
+    assert status == 0 and (b"PROBE" in written) == (not background), written
