@@ -9,6 +9,7 @@ import termios
 
 import jsonschema
 import pytest
+import yaml
 
 from terminal import on_terminal
 
@@ -144,6 +145,12 @@ def test_the_page_names_every_member_and_state():
         assert f"`{name}`" in PAGE, name
     for name in SCHEMA["definitions"]["probe"]["properties"]["state"]["enum"]:
         assert re.search(rf"^\| `{name}` \|", PAGE, re.MULTILINE), name
+
+
+def test_the_page_lists_every_probe_and_its_tool():
+    probes = yaml.safe_load((PROJECT / "policy/probes.yaml").read_text(encoding="utf-8"))["probes"]
+    rows = re.findall(r"^\| \[(\w+)\]\(probes/\1\.md\) \| ([\w-]+)", PAGE, re.MULTILINE)
+    assert rows == [(probe["name"], probe["tool"]) for probe in probes]
 
 
 def test_what_the_page_asks_of_a_document_is_answered(place, document):
