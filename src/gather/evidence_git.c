@@ -376,6 +376,8 @@ static int set_hidden(json_t *document, const struct ck_answer *ignored, uint64_
     size_t left = ignored ? ignored->out_length : 0, length;
 
     while (next_piece(&at, &left, '\0', &piece, &length)) {
+        if (!ck_evidence_list_wants(&list, "medium", piece, length, 0))
+            continue;
         json_t *item = json_object();
         int bad = ck_evidence_set(item, "id", json_string("tracked-but-ignored"));
         bad |= ck_evidence_set(item, "severity", json_string("medium"));
