@@ -349,19 +349,19 @@ static void read_tracked(struct tracked *tracked, const char *entry, size_t leng
 static int set_tracked(json_t *document, const struct ck_answer *tree)
 {
     struct tracked tracked = {.extensions = json_object()};
-    json_t *object = json_object();
+    json_t *summary = json_object();
     const char *at = tree->out, *piece;
     size_t left = tree->out_length, length;
 
     while (next_piece(&at, &left, '\0', &piece, &length))
         read_tracked(&tracked, piece, length);
-    int bad = ck_evidence_set(object, "files", json_integer(tracked.files));
-    bad |= ck_evidence_set(object, "bytes", json_integer(tracked.bytes));
-    bad |= ck_evidence_set(object, "links", json_integer(tracked.links));
-    bad |= ck_evidence_set(object, "executables", json_integer(tracked.executables));
-    bad |= ck_evidence_set_counts(object, "extensions", tracked.extensions);
-    bad |= ck_evidence_set(object, "incomplete", json_boolean(tree->out_truncated));
-    bad |= ck_evidence_set(document, "tracked", object);
+    int bad = ck_evidence_set(summary, "files", json_integer(tracked.files));
+    bad |= ck_evidence_set(summary, "bytes", json_integer(tracked.bytes));
+    bad |= ck_evidence_set(summary, "links", json_integer(tracked.links));
+    bad |= ck_evidence_set(summary, "executables", json_integer(tracked.executables));
+    bad |= ck_evidence_set_counts(summary, "extensions", tracked.extensions);
+    bad |= ck_evidence_set(summary, "incomplete", json_boolean(tree->out_truncated));
+    bad |= ck_evidence_set(document, "tracked", summary);
     bad |= ck_evidence_set_list(document, "submodules", &tracked.submodules);
     ck_evidence_list_done(&tracked.submodules);
     json_decref(tracked.extensions);

@@ -146,16 +146,17 @@ static void read_matches(struct search *search, const struct ck_answer *answer)
 static json_int_t files_searched(const struct ck_answer *answer)
 {
     static const char words[] = " files searched\n";
-    const char *found = answer ? memmem(answer->out, answer->out_length, words, sizeof(words) - 1) : NULL;
     json_int_t number = 0, scale = 1;
 
-    if (!found || found == answer->out || found[-1] < '0' || found[-1] > '9')
+    if (!answer)
         return -1;
-    for (const char *at = found; at > answer->out && at[-1] >= '0' && at[-1] <= '9' && found - at < 15; at--) {
-        number += scale * (at[-1] - '0');
+    const char *found = memmem(answer->out, answer->out_length, words, sizeof(words) - 1);
+    size_t end = found ? (size_t)(found - answer->out) : 0, at = end;
+    for (; at > 0 && end - at < 15 && answer->out[at - 1] >= '0' && answer->out[at - 1] <= '9'; at--) {
+        number += scale * (answer->out[at - 1] - '0');
         scale *= 10;
     }
-    return number;
+    return at < end ? number : -1;
 }
 
 static int set_files(json_t *document, json_int_t all, json_int_t searched)
@@ -166,14 +167,14 @@ static int set_files(json_t *document, json_int_t all, json_int_t searched)
 
 CK_EVIDENCE_READER(patterns)
 {
-    const struct ck_answer *all = ck_answer_find(answers, count, ALL_FILES);
-    const struct ck_answer *searched = ck_answer_find(answers, count, SEARCHED_FILES);
+    json_int_t all = files_searched(ck_answer_find(answers, count, ALL_FILES));
+    json_int_t searched = files_searched(ck_answer_find(answers, count, SEARCHED_FILES));
     struct search search = {.counts = json_object()};
     json_t *document = json_object();
-    int bad = set_files(document, files_searched(all), files_searched(searched));
+    int bad = set_files(document, all, searched);
 
     for (size_t i = 0; i < count; i++) {
-        if (&answers[i] != all && &answers[i] != searched)
+        if (strcmp(answers[i].id, ALL_FILES) != 0 && strcmp(answers[i].id, SEARCHED_FILES) != 0)
             read_matches(&search, &answers[i]);
         search.problems += count_lines(answers[i].err, answers[i].err_length);
     }

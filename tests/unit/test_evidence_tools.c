@@ -310,13 +310,9 @@ static void an_index_may_end_anywhere(void **state)
         struct reading reading = read_index(index_bytes, length, false);
         ck_evidence_done(&reading.evidence);
     }
-    static const char *const odd[] = {"\x12\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
-                                      "\x12\x7f",
-                                      "\x80",
-                                      "\x0f",
-                                      "\x09"
-                                      "1234567",
-                                      "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"};
+    static const char *const odd[] = {
+        "\x12\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", "\x12\x7f", "\x80", "\x0f", "\t1234567",
+        "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"};
     for (size_t i = 0; i < COUNT(odd); i++) {
         struct reading reading = read_index(odd[i], strlen(odd[i]), false);
         assert_int_equal(reading.result, -EBADMSG);
