@@ -103,6 +103,15 @@ jobs:
       - uses: someone/thing@0123456789012345678901234567890123456789
       - run: echo ${{ github.event.issue.title }} # FIND workflow_injection
 """,
+    "compose.yaml": """
+services:
+  one:
+    image: redis # FIND image_unpinned
+  two:
+    image: "localhost:5000/a/b:latest" # FIND image_unpinned
+  three:
+    image: redis:7.4
+""",
     "LICENSE": "MIT License\n\nPermission is hereby granted, free of charge\n",
     "key.txt": f"{TOKEN} FIND secret_shape\nAKIAshort\n",
     ".rgignore": "*\n",
