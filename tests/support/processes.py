@@ -10,7 +10,7 @@ DEAD = "ZX"
 
 # For what comes true in a moment, on a machine that has other things to do. Victims live for longer (VICTIM_LIFE_S), so
 # what outlives it was not waited for.
-PATIENCE_S = 20
+PATIENCE_S = 60
 
 
 def stat_of(pid: int):
