@@ -334,9 +334,9 @@ struct choke_egress {
     const char *const *rules; /* NULL-terminated: what it could have reached, each in its one spelling */
     uint64_t allowed;         /* connections, or requests of plain HTTP */
     uint64_t refused;         /* and each way around the proxy, once, as far as events tell of them */
-    uint64_t failed;         /* allowed, and not to be reached */
-    uint64_t sent_bytes;     /* by the tool */
-    uint64_t received_bytes; /* by the tool */
+    uint64_t failed;          /* allowed, and not to be reached */
+    uint64_t sent_bytes;      /* by the tool */
+    uint64_t received_bytes;  /* by the tool */
 };
 
 struct choke_result {
