@@ -206,7 +206,7 @@ struct choke_options {
 CHOKE_API int choke_context_new(const struct choke_options *options, struct choke_context **ret_context,
                                 struct choke_error *error);
 
-/* Ends every job as choke_cancel_all does, waits for the end (bounded), frees all jobs. NULL is fine. */
+/* Ends every job as choke_cancel_all does, waits for the end (20 s at most), frees all jobs. NULL is fine. */
 CHOKE_API void choke_context_free(struct choke_context *context);
 
 /* ---- request ----------------------------------------------------------------------------- */
