@@ -1,8 +1,10 @@
 """The runtime trace builds the repository's image and tells what its program does: with a daemon of the test's own."""
 import contextlib
+import fcntl
 import json
 import os
 import pathlib
+import shutil
 import signal
 import socket
 import time
@@ -85,11 +87,9 @@ def test_container_ends_with_the_command(root_tracing, how):
         assert process.returncode == 130 and document["cancelled"] and report_of(document)["state"] == "cancelled"
         assert stages() == []
     wait_until(lambda: not root_tracing.containers(), 30, "the container is gone")
-    for stage in stages():  # a command that is killed cannot remove it
+    for stage in stages():  # a command that is killed cannot remove it; the next one does
         assert how == signal.SIGKILL
-        for path in sorted(stage.rglob("*"), reverse=True):
-            path.rmdir() if path.is_dir() else path.unlink()
-        stage.rmdir()
+        shutil.rmtree(stage)
 
 
 def client():
@@ -181,6 +181,40 @@ def test_daemon_that_does_not_answer_is_a_timeout(user_box):
         began = time.monotonic()
         report = tracing.look("--timeout", 1)
         assert report["state"] == "timeout" and time.monotonic() - began < 30
+
+
+@pytest.fixture
+def make_stage(user_box):
+    """Makes what a killed command leaves."""
+    made = []
+
+    def make(age_s, own=True):
+        path = pathlib.Path(f"/tmp/chokepoint-trace-{uuid.uuid4().hex[:6]}")
+        (path / "lib").mkdir(parents=True)
+        made.append(path)
+        for file in (path / "lib" / "x", path / "witness"):
+            file.touch()
+        for item in (path / "lib" / "x", path / "lib", path / "witness", path) if own else ():
+            user_box.own(item)
+        os.utime(path, (time.time() - age_s,) * 2)
+        return path
+    yield make
+    for path in made:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def test_what_a_killed_command_left_is_removed(user_box, make_stage):
+    """But not what somebody holds, what is young and may not be held yet, or another user's."""
+    tracing = Tracing(user_box, user_box.place / "none.sock")
+    tracing.image("x")
+    left, held, young, foreign = make_stage(3600), make_stage(3600), make_stage(0), make_stage(3600, own=False)
+    lock = os.open(held, os.O_RDONLY)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        tracing.look()
+    finally:
+        os.close(lock)
+    assert [path.exists() for path in (left, held, young, foreign)] == [False, True, True, True]
 
 
 def test_strace_that_is_missing_is_told(user_box):
