@@ -115,9 +115,12 @@ services:
     "LICENSE": "MIT License\n\nPermission is hereby granted, free of charge\n",
     "key.txt": f"{TOKEN} FIND secret_shape\nAKIAshort\n",
     ".rgignore": "*\n",
+    ".ignore": "*\n",
+    "sgconfig.yml": "ruleDirs: []\nlanguageGlobs: {json: ['*.py', '*.js', '*.ts', '*.c']}\n",
 }
 ELSEWHERE = {("Dockerfile", 2, "image_unpinned"), ("Dockerfile", 5, "image_unpinned"),
-             ("Dockerfile", 8, "image_unpinned"), ("LICENSE", 1, "licence_text"), (".rgignore", 1, "scanner_steered")}
+             ("Dockerfile", 8, "image_unpinned"), ("LICENSE", 1, "licence_text"), (".rgignore", 1, "scanner_steered"),
+             (".ignore", 1, "scanner_steered"), ("sgconfig.yml", 1, "scanner_steered")}
 
 
 def expected():
@@ -142,7 +145,7 @@ def places(report):
 
 
 def test_patterns_find_what_they_should_and_nothing_else(project, registry_tools):
-    """Also those that a repository would hide by a .rgignore of its own; and every pattern and rule is tried."""
+    """Also those that a repository would hide by files that steer rg and ast-grep; and every pattern and rule is tried."""
     policy = project.default_policy(search_path=[registry_tools])
     found = gather(project, "--only", "curated_patterns,structural_patterns", policy=policy)
     reports = found.probes
