@@ -184,13 +184,13 @@ def test_project_is_told_the_same_twice(project, registry_tools):
     assert not (project.root / "index.scip").exists() and not (project.root / "tsconfig.json").exists()
 
 
-def test_snapshot_tells_what_is_hidden_and_no_password(user_box):
-    user_box.repository()
-    user_box.file("root/.gitignore", "hidden\n")
-    user_box.file("root/hidden", "x\n")
+def test_snapshot_tells_what_is_hidden_and_no_password(box):
+    box.repository()
+    box.file("root/.gitignore", "hidden\n")
+    box.file("root/hidden", "x\n")
     for words in (["add", "-f", "hidden", ".gitignore"], ["remote", "add", "origin", "https://me:word@localhost/x?t=word"]):
-        assert user_box.call(["git", *words]).status == 0
-    report = gather(user_box, "--only", "snapshot", policy="default").probes["snapshot"]
+        assert box.call(["git", *words]).status == 0
+    report = gather(box, "--only", "snapshot", policy="default").probes["snapshot"]
     assert [found["path"] for found in report["evidence"]["findings"]] == ["hidden"]
     assert report["evidence"]["remotes"] == [{"name": "origin", "url": "https://localhost/x"}]
     assert report["evidence"]["changes"]["staged"] == 2
