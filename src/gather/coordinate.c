@@ -95,6 +95,7 @@ static int set_out(struct coordinator *coordinator, struct choke_error *error)
         return r;
     for (size_t i = 0; i < gathering->count; i++) {
         gathering->reports[i].probe = &how->probes->items[i];
+        gathering->reports[i].files_cut = coordinator->files.matches[i].cut;
         terrain->courses[i] = (struct ck_course){
             .terrain = terrain, .report = &gathering->reports[i], .matches = &coordinator->files.matches[i]};
     }

@@ -240,7 +240,8 @@ def test_options_may_stand_behind_the_repository(user_box):
 def test_what_a_tool_wrote_is_gone_afterwards(box):
     """Closed directories and links that lead out included; what the links lead to stays as it is."""
     outside = box.file("outside/kept", "untouched", 0o640)
-    script = f"mkdir -p a/b && : > a/b/c && ln -s {outside} a/b/link && ln -s {outside.parent} a/link && chmod 0 a/b && chmod 500 a"
+    script = (f"mkdir -p a/b && : > a/b/c && ln -s {outside} a/b/link && ln -s {outside.parent} a/link && "
+              "chmod 0 a/b && chmod 500 a")
     policy = write_policy(box, shell_entry(box, workspace="overlay"))
     before = set(glob.glob("/tmp/chokepoint-gather-*"))
     found = gather(box, probes=[probe("writer", "sh", "-c", script, call={"keeps": True}),
