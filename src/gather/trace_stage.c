@@ -123,9 +123,10 @@ static int copy_part(const struct choke_tool_part *part, int stage_fd, int lib_f
     return result == -EEXIST ? 0 : result; /* asked for by its name and by its path */
 }
 
+/* It is closed to others until it has its lock, so that nobody else can be in the way of that. */
 static int fill(const struct choke_tool_parts *parts, int stage_fd, const char *path, struct choke_error *error)
 {
-    if (stage_fd < 0 || flock(stage_fd, LOCK_EX | LOCK_NB) < 0 || mkdirat(stage_fd, "lib", 0700) < 0)
+    if (stage_fd < 0 || flock(stage_fd, LOCK_EX) < 0 || mkdirat(stage_fd, "lib", 0700) < 0)
         return fail(error, "make", path);
     CLEANUP_FD int lib_fd = openat(stage_fd, "lib", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     if (lib_fd < 0 || fchmod(lib_fd, 0755) < 0 || fchmod(stage_fd, 0755) < 0)

@@ -14,7 +14,7 @@ import pytest
 
 import processes
 from processes import wait_until
-from tracing import PLACE, Tracing, report_of, stages, without_timing
+from tracing import PLACE, Tracing, report_of, without_timing
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def test_what_a_program_does_is_told(tracing):
         {"call": "connect", "family": "AF_UNIX", "address": "/run/docker.sock", "port": None, "error": "ENOENT"},
         {"call": "connect", "family": "AF_INET", "address": "10.1.2.3", "port": 443, "error": "ENETUNREACH"}]
     assert "xyz" not in json.dumps(found)
-    assert stages() == [] and tracing.containers() == []
+    assert not tracing.left() and tracing.containers() == []
     again = tracing.gather()
     assert without_timing(again) == without_timing(first)
 
@@ -85,9 +85,9 @@ def test_container_ends_with_the_command(root_tracing, how):
     if how == signal.SIGINT:
         document = json.loads(out)
         assert process.returncode == 130 and document["cancelled"] and report_of(document)["state"] == "cancelled"
-        assert stages() == []
+        assert not root_tracing.left()
     wait_until(lambda: not root_tracing.containers(), 30, "the container is gone")
-    for stage in stages():  # a command that is killed cannot remove it; the next one does
+    for stage in root_tracing.left():  # a command that is killed cannot remove it; the next one does
         assert how == signal.SIGKILL
         shutil.rmtree(stage)
 
@@ -171,7 +171,7 @@ def test_no_daemon_is_told(user_box):
     report = tracing.look()
     assert report["state"] == "failed"
     assert f"no docker daemon answers: Cannot connect to the Docker daemon at unix://{tracing.socket}" in report["reason"]
-    assert stages() == []
+    assert not tracing.left()
 
 
 def test_daemon_that_does_not_answer_is_a_timeout(user_box):
