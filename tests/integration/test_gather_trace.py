@@ -151,6 +151,7 @@ def test_build_that_fails_is_told(root_tracing):
     root_tracing.box.file("root/Dockerfile", "FROM scratch\nCOPY missing /\n")
     report = root_tracing.look()
     assert report["state"] == "failed" and report["calls"][-1]["id"] == "build"
+    assert report["reason"].startswith("docker: status 1: COPY failed"), report["reason"]  # not that its builder is old
 
 
 # ---- without a daemon, without strace ----
