@@ -14,7 +14,7 @@ import pytest
 
 import processes
 from processes import wait_until
-from tracing import PLACE, Tracing, report_of, without_timing
+from tracing import Tracing, report_of, without_timing
 
 
 @pytest.fixture
@@ -220,8 +220,8 @@ def test_what_a_killed_command_left_is_removed(user_box, make_stage):
 
 def test_strace_that_is_missing_is_told(user_box):
     tracing = Tracing(user_box, user_box.place / "none.sock")
-    tracing.policy = user_box.default_policy(replace=[("  - name: strace\n", "  - name: strace\n    path: /nonexistent/strace\n"),
-                                                      (PLACE, f"      - {{name: DOCKER_HOST, value: x}}\n{PLACE}")])
+    entry = "  - name: strace\n"
+    tracing.policy = user_box.default_policy(replace=[(entry, entry + "    path: /nonexistent/strace\n")])
     tracing.image("x")
     report = tracing.look()
     assert report["state"] == "tool_missing" and "strace" in report["reason"]
