@@ -1,7 +1,7 @@
 """What gather itself costs: the command is run on this repository, with the tools that there are.
 
-The bound for its wall time is what the probes take one after the other (--jobs 1): no less than the slowest of them, and no
-less than all of them over the processors. Its own processor time is that of the one process that coordinates, beside that
+The bound for its wall time comes from the probes one after the other (--jobs 1): no less than the slowest of them takes, and
+no less than the processor time of all over the processors, for most of the tools use every processor by themselves. Its own processor time is that of the one process that coordinates, beside that
 of the tools. Both are read from the document. How long Ctrl-C takes is measured from outside, with tools that would sleep.
 """
 import json
@@ -45,15 +45,20 @@ def durations(document):
     return [probe["timing"]["duration_ms"] for probe in document["probes"] if probe["timing"]]
 
 
+def processor_ms(document):
+    """Of all tools."""
+    calls = [call["timing"] for probe in document["probes"] for call in probe["calls"]]
+    return sum(call["user_ms"] + call["system_ms"] for call in calls)
+
+
 def least(alone):
     """What no way to run them side by side can undercut."""
-    return max(max(durations(alone)), sum(durations(alone)) / os.cpu_count())
+    return max(max(durations(alone)), processor_ms(alone) / os.cpu_count())
 
 
 def share(document):
-    calls = [call["timing"] for probe in document["probes"] for call in probe["calls"]]
     own = document["timing"]["own_cpu_ms"]
-    return own / (own + sum(call["user_ms"] + call["system_ms"] for call in calls))
+    return own / (own + processor_ms(document))
 
 
 def sleeping_probes(lab):
@@ -101,7 +106,7 @@ def gathering(lab):
               "share": [share(document) for document in together]}, "gather")
     ok = sum(probe["state"] == "ok" for probe in together[0]["probes"])
     lab.note(f"gather: {ok} of {len(together[0]['probes'])} probes are ok here, the others lack a tool or do not apply")
-    lab.report("R60", "gather, wall / slowest probe or sum over processors",
+    lab.report("R60", "gather, wall / slowest probe or all over the processors",
                [wall / least(document) for wall, document in zip(walls, alone)], most=1.2)
     lab.report("R60", "processor time of the coordinator, of all", [share(each) * 100 for each in together], unit="%",
                most=2.0)
