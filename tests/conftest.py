@@ -37,7 +37,8 @@ APART = {"test_cpu_hog.py", "test_doctor.py", "test_git_repository.py", "test_gr
          "test_jail_races.py", "test_overlay_tree.py", "test_swapped_binary.py"}
 
 # Files that share what is dear to make: one daemon serves them all.
-TOGETHER = {"test_default_docker.py": "docker", "test_gather_trace.py": "docker", "test_gather_trace_forged.py": "docker"}
+TOGETHER = {"test_default_docker.py": "docker", "test_gather_trace.py": "docker", "test_gather_trace_fetch.py": "docker",
+            "test_gather_trace_forged.py": "docker"}
 
 # What holds a run to a time, and waits for most of it: these are run beside each other, and beside nothing else.
 TIMED = {"test_double_fork.py", "test_foreign_proc.py", "test_held_stdout.py", "test_process_groups.py",

@@ -235,6 +235,11 @@ static int collect(struct ck_readiness *readiness)
     return result;
 }
 
+static bool is_stopped(const struct ck_readiness *readiness)
+{
+    return readiness->stop != NULL && readiness->stop(readiness->stop_data);
+}
+
 /* Waits until no more than count are running. */
 static int wait_for(struct ck_readiness *readiness, size_t count)
 {
@@ -242,7 +247,7 @@ static int wait_for(struct ck_readiness *readiness, size_t count)
     int result = collect(readiness);
     while (result == 0 && readiness->running_count > count) {
         result = ck_context_round(context, readiness->stop != NULL ? STOP_MS : -1);
-        if (result == 0 && readiness->stop != NULL && readiness->stop(readiness->stop_data))
+        if (result == 0 && is_stopped(readiness))
             return -ECANCELED;
         if (result == 0)
             result = collect(readiness);
@@ -266,6 +271,8 @@ static int take_tools(struct ck_readiness *readiness)
         const struct ck_tool *listed = &context->policy->tools[i];
         if (!ck_tool_is_here(listed) || !ck_readiness_wants(readiness, listed->name))
             continue;
+        if (is_stopped(readiness)) /* to hash one takes a while, too */
+            return -ECANCELED;
         struct ck_ready_tool *tool = &readiness->tools[readiness->count++];
         tool->tool = listed;
         tool->install = context->installs[i];

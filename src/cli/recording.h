@@ -32,6 +32,7 @@ extern const struct ck_choice ck_recording_syncs[];
 
 /* The rows. recording is the member of the command's struct type. */
 /* clang-format off */
+/* The name of a member cannot stand in parentheses. NOLINTBEGIN(bugprone-macro-parentheses) */
 #define CK_RECORDING_TARGET(type, recording, field) .offset = offsetof(struct type, recording.field)
 #define CK_RECORDING_OPTIONS(type, recording) \
     {"--audit", "FILE", "record the call there (default: see chokepoint(1))", CK_OPTION_WORD, CK_OFFER_FILES, \
@@ -41,6 +42,7 @@ extern const struct ck_choice ck_recording_syncs[];
      CK_RECORDING_TARGET(type, recording, audit_sync), .choices = ck_recording_syncs}, \
     {"--audit-max", "BYTES", "rotate a log of this size; 0: never (default: 67108864)", CK_OPTION_BYTES, \
      CK_RECORDING_TARGET(type, recording, audit_max_bytes)}
+/* NOLINTEND(bugprone-macro-parentheses) */
 /* clang-format on */
 
 int ck_recording_check(const struct ck_recording *recording, struct choke_error *error);

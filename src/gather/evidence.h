@@ -26,10 +26,10 @@ struct ck_answer {
     int exit_code;
     const char *out;
     size_t out_length;
-    bool out_truncated; /* the beginning is lost, see struct choke_capture */
     const char *err;
     size_t err_length;
-    int kept_fd; /* the directory in which an overlay's changes were kept, -1 for none */
+    int kept_fd;        /* the directory in which an overlay's changes were kept, -1 for none */
+    bool out_truncated; /* the beginning is lost, see struct choke_capture */
 };
 
 struct ck_evidence {

@@ -349,19 +349,19 @@ static void read_tracked(struct tracked *tracked, const char *entry, size_t leng
 static int set_tracked(json_t *document, const struct ck_answer *tree)
 {
     struct tracked tracked = {.extensions = json_object()};
-    json_t *object = json_object();
+    json_t *summary = json_object();
     const char *at = tree->out, *piece;
     size_t left = tree->out_length, length;
 
     while (next_piece(&at, &left, '\0', &piece, &length))
         read_tracked(&tracked, piece, length);
-    int bad = ck_evidence_set(object, "files", json_integer(tracked.files));
-    bad |= ck_evidence_set(object, "bytes", json_integer(tracked.bytes));
-    bad |= ck_evidence_set(object, "links", json_integer(tracked.links));
-    bad |= ck_evidence_set(object, "executables", json_integer(tracked.executables));
-    bad |= ck_evidence_set_counts(object, "extensions", tracked.extensions);
-    bad |= ck_evidence_set(object, "incomplete", json_boolean(tree->out_truncated));
-    bad |= ck_evidence_set(document, "tracked", object);
+    int bad = ck_evidence_set(summary, "files", json_integer(tracked.files));
+    bad |= ck_evidence_set(summary, "bytes", json_integer(tracked.bytes));
+    bad |= ck_evidence_set(summary, "links", json_integer(tracked.links));
+    bad |= ck_evidence_set(summary, "executables", json_integer(tracked.executables));
+    bad |= ck_evidence_set_counts(summary, "extensions", tracked.extensions);
+    bad |= ck_evidence_set(summary, "incomplete", json_boolean(tree->out_truncated));
+    bad |= ck_evidence_set(document, "tracked", summary);
     bad |= ck_evidence_set_list(document, "submodules", &tracked.submodules);
     ck_evidence_list_done(&tracked.submodules);
     json_decref(tracked.extensions);
@@ -376,9 +376,11 @@ static int set_hidden(json_t *document, const struct ck_answer *ignored, uint64_
     size_t left = ignored ? ignored->out_length : 0, length;
 
     while (next_piece(&at, &left, '\0', &piece, &length)) {
+        if (!ck_evidence_list_wants(&list, "medium", piece, length, 0))
+            continue;
         json_t *item = json_object();
         int bad = ck_evidence_set(item, "id", json_string("tracked-but-ignored"));
-        bad |= ck_evidence_set(item, "severity", json_string("low"));
+        bad |= ck_evidence_set(item, "severity", json_string("medium"));
         bad |= ck_evidence_set(item, "message", json_string("tracked, but a search that keeps to .gitignore skips it"));
         bad |= ck_evidence_set(item, "path", ck_evidence_text(piece, length));
         list.failed |= bad != 0;

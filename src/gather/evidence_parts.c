@@ -103,27 +103,54 @@ const char *ck_evidence_severity(const char *word)
 
 /* ---- a list in the making ---- */
 
-static size_t rank(const json_t *value)
+static size_t rank(const char *word)
 {
-    const char *word = json_string_value(json_object_get(value, "severity"));
     for (size_t i = 0; word && i < SEVERITY_COUNT; i++)
         if (strcmp(word, severities[i]) == 0)
             return i;
     return SEVERITY_COUNT;
 }
 
-/* Numbers of one width, so that bytes compare as the numbers do; the whole value, so that no two differ unseen. */
+/* Numbers of one width, so that bytes compare as the numbers do. */
+#define KEY_FORMAT "%zu%.*s\1%020llu"
+
+/* The whole value too, so that no two differ unseen. */
 static char *make_key(const json_t *value)
 {
     const char *path = json_string_value(json_object_get(value, "path"));
-    char *whole = json_dumps(value, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENCODE_ANY);
+    const char *severity = json_string_value(json_object_get(value, "severity"));
+    unsigned long long line = ck_evidence_number(json_object_get(value, "line"));
+    char *whole = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
     char *key = NULL;
 
-    if (whole && asprintf(&key, "%zu%s\1%020llu%s", rank(value), path ? path : "",
-                          (unsigned long long)ck_evidence_number(json_object_get(value, "line")), whole) < 0)
+    if (whole &&
+        asprintf(&key, KEY_FORMAT "%s", rank(severity), CK_EVIDENCE_TEXT_MAX, path ? path : "", line, whole) < 0)
         key = NULL;
     free(whole);
     return key;
+}
+
+/* What may become base64 is not judged by its bytes, nor is what will be cut. */
+static bool is_plain(const char *path, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        if (path[i] <= 0)
+            return false;
+    return length <= CK_EVIDENCE_TEXT_MAX;
+}
+
+bool ck_evidence_list_wants(struct ck_evidence_list *list, const char *severity, const char *path, size_t path_length,
+                            uint64_t line)
+{
+    char key[CK_EVIDENCE_TEXT_MAX + 64];
+
+    if (list->settled < CK_EVIDENCE_ITEMS_MAX || !is_plain(path, path_length))
+        return true;
+    (void)snprintf(key, sizeof(key), KEY_FORMAT, rank(severity), (int)path_length, path, (unsigned long long)line);
+    if (strcmp(key, list->items[CK_EVIDENCE_ITEMS_MAX - 1].key) <= 0)
+        return true;
+    list->total++;
+    return false;
 }
 
 static int by_key(const void *one, const void *other)
@@ -142,6 +169,7 @@ static void settle(struct ck_evidence_list *list)
         free(list->items[list->count].key);
         json_decref(list->items[list->count].value);
     }
+    list->settled = list->count;
 }
 
 void ck_evidence_list_add(struct ck_evidence_list *list, json_t *value)

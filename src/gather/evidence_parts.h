@@ -47,6 +47,7 @@ struct ck_evidence_item {
 struct ck_evidence_list {
     struct ck_evidence_item *items;
     size_t count;
+    size_t settled; /* of them, the first that are in order; those behind came since */
     uint64_t total;
     bool failed; /* out of memory */
 };
@@ -56,6 +57,13 @@ struct ck_evidence_list {
  * content. Of more than fit the first in this order are kept, whichever order they come in.
  */
 void ck_evidence_list_add(struct ck_evidence_list *list, json_t *value);
+
+/*
+ * Whether an item of this severity and place may still be among those that are kept. Where it cannot it is counted, and
+ * need not be made: to make one costs a hundred times as much. path as in the item, but not cut; "" for none.
+ */
+bool ck_evidence_list_wants(struct ck_evidence_list *list, const char *severity, const char *path, size_t path_length,
+                            uint64_t line);
 void ck_evidence_list_done(struct ck_evidence_list *list);
 
 /* ---- counts by name ---- */

@@ -11,6 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The calls that count files and search for nothing. */
+#define ALL_FILES "all_files"
+#define SEARCHED_FILES "searched_files"
+
 struct search {
     struct ck_evidence_list findings;
     json_t *counts; /* by id */
@@ -64,29 +68,38 @@ static void skip_warning(const char **path, size_t *length)
     }
 }
 
-/* text: "SEVERITY MESSAGE". */
-static json_t *make_match(const char *id, const char *path, size_t path_length, uint64_t line, const char *text,
-                          size_t length)
+struct match {
+    const char *id, *path, *text; /* text: "SEVERITY MESSAGE" */
+    size_t path_length, text_length;
+    uint64_t line;
+};
+
+static void add_match(struct ck_evidence_list *list, struct match match)
 {
-    json_t *finding = json_object();
     char word[16] = "";
     size_t end = 0;
 
-    skip_warning(&path, &path_length);
-    while (end < length && text[end] != ' ')
+    skip_warning(&match.path, &match.path_length);
+    if (match.path_length > 2 && memcmp(match.path, "./", 2) == 0) {
+        match.path += 2;
+        match.path_length -= 2;
+    }
+    while (end < match.text_length && match.text[end] != ' ')
         end++;
     if (end < sizeof(word))
-        memcpy(word, text, end);
-    size_t begin = end < length ? end + 1 : end;
-    int bad = ck_evidence_set(finding, "id", ck_evidence_text(id, strlen(id)));
-    bad |= ck_evidence_set(finding, "severity", json_string(ck_evidence_severity(word)));
-    bad |= ck_evidence_set(finding, "message", ck_evidence_text(text + begin, length - begin));
-    bad |= ck_evidence_set(finding, "path", ck_evidence_path(path, path_length));
-    bad |= ck_evidence_set(finding, "line", json_integer((json_int_t)line));
-    if (!bad)
-        return finding;
-    json_decref(finding);
-    return NULL;
+        memcpy(word, match.text, end);
+    const char *severity = ck_evidence_severity(word);
+    if (!ck_evidence_list_wants(list, severity, match.path, match.path_length, match.line))
+        return;
+    size_t begin = end < match.text_length ? end + 1 : end;
+    json_t *finding = json_object();
+    int bad = ck_evidence_set(finding, "id", ck_evidence_text(match.id, strlen(match.id)));
+    bad |= ck_evidence_set(finding, "severity", json_string(severity));
+    bad |= ck_evidence_set(finding, "message", ck_evidence_text(match.text + begin, match.text_length - begin));
+    bad |= ck_evidence_set(finding, "path", ck_evidence_text(match.path, match.path_length));
+    bad |= ck_evidence_set(finding, "line", json_integer((json_int_t)match.line));
+    list->failed |= bad != 0;
+    ck_evidence_list_add(list, finding);
 }
 
 /* At the digits behind a path's NUL. Returns what of it is used, 0 where it is no record. */
@@ -115,7 +128,12 @@ static void read_matches(struct search *search, const struct ck_answer *answer)
         const char *text = nul + 1 + used;
         size_t length = ck_evidence_line(text, (size_t)(end - text));
         if (used > 0) {
-            ck_evidence_list_add(&search->findings, make_match(answer->id, at, (size_t)(nul - at), line, text, length));
+            add_match(&search->findings, (struct match){.id = answer->id,
+                                                        .path = at,
+                                                        .path_length = (size_t)(nul - at),
+                                                        .line = line,
+                                                        .text = text,
+                                                        .text_length = length});
             ck_evidence_count(search->counts, answer->id, 1);
         } else {
             search->problems++;
@@ -124,53 +142,84 @@ static void read_matches(struct search *search, const struct ck_answer *answer)
     }
 }
 
+/* Of the numbers that --stats prints the one of "N files searched"; -1 where it is not there. */
+static json_int_t files_searched(const struct ck_answer *answer)
+{
+    static const char words[] = " files searched\n";
+    json_int_t number = 0, scale = 1;
+
+    if (!answer)
+        return -1;
+    const char *found = memmem(answer->out, answer->out_length, words, sizeof(words) - 1);
+    size_t end = found ? (size_t)(found - answer->out) : 0, at = end;
+    for (; at > 0 && end - at < 15 && answer->out[at - 1] >= '0' && answer->out[at - 1] <= '9'; at--) {
+        number += scale * (answer->out[at - 1] - '0');
+        scale *= 10;
+    }
+    return at < end ? number : -1;
+}
+
+static int set_files(json_t *document, json_int_t all, json_int_t searched)
+{
+    int bad = ck_evidence_set(document, "files", all < 0 ? json_null() : json_integer(all));
+    return bad | ck_evidence_set(document, "files_searched", searched < 0 ? json_null() : json_integer(searched));
+}
+
 CK_EVIDENCE_READER(patterns)
 {
+    json_int_t all = files_searched(ck_answer_find(answers, count, ALL_FILES));
+    json_int_t searched = files_searched(ck_answer_find(answers, count, SEARCHED_FILES));
     struct search search = {.counts = json_object()};
+    json_t *document = json_object();
+    int bad = set_files(document, all, searched);
 
     for (size_t i = 0; i < count; i++) {
-        read_matches(&search, &answers[i]);
+        if (strcmp(answers[i].id, ALL_FILES) != 0 && strcmp(answers[i].id, SEARCHED_FILES) != 0)
+            read_matches(&search, &answers[i]);
         search.problems += count_lines(answers[i].err, answers[i].err_length);
     }
-    return finish(&search, json_object(), ret_evidence, error);
+    search.findings.failed |= bad != 0;
+    return finish(&search, document, ret_evidence, error);
 }
 
 /* ---- ast-grep ---- */
 
-static json_t *make_structural(const json_t *match)
+/* False where it is no match. */
+static bool add_structural(struct ck_evidence_list *list, const json_t *match)
 {
     const json_t *start = json_object_get(json_object_get(match, "range"), "start");
     const json_t *file = json_object_get(match, "file"), *id = json_object_get(match, "ruleId");
-    const char *severity = json_string_value(json_object_get(match, "severity"));
+    const char *word = json_string_value(json_object_get(match, "severity"));
+    uint64_t line = ck_evidence_number(json_object_get(start, "line")) + 1;
 
     if (!json_is_string(file) || !json_is_string(id))
-        return NULL;
+        return false;
+    const char *path = json_string_value(file);
+    path += strncmp(path, "./", 2) == 0 ? 2 : 0;
+    bool info = word && strcmp(word, "info") == 0; /* between a warning and a hint */
+    const char *severity = info ? "low" : ck_evidence_severity(word);
+    if (!ck_evidence_list_wants(list, severity, path, strlen(path), line))
+        return true;
     json_t *finding = json_object();
     int bad = ck_evidence_set(finding, "id", ck_evidence_string(id));
-    bool hint = severity && strcmp(severity, "info") == 0; /* between a warning and a hint */
-    bad |= ck_evidence_set(finding, "severity", json_string(hint ? "low" : ck_evidence_severity(severity)));
+    bad |= ck_evidence_set(finding, "severity", json_string(severity));
     bad |= ck_evidence_set(finding, "message", ck_evidence_string(json_object_get(match, "message")));
-    bad |= ck_evidence_set(finding, "path", ck_evidence_path(json_string_value(file), json_string_length(file)));
-    bad |= ck_evidence_set(finding, "line",
-                           json_integer((json_int_t)ck_evidence_number(json_object_get(start, "line")) + 1));
-    if (!bad)
-        return finding;
-    json_decref(finding);
-    return NULL;
+    bad |= ck_evidence_set(finding, "path", ck_evidence_text(path, strlen(path)));
+    bad |= ck_evidence_set(finding, "line", json_integer((json_int_t)line));
+    list->failed |= bad != 0;
+    ck_evidence_list_add(list, finding);
+    return true;
 }
 
 /* One line of the stream is one match. */
 static void read_structural(struct search *search, const char *line, size_t length)
 {
     json_t *match CK_CLEANUP_JSON = json_loadb(line, length, 0, NULL);
-    json_t *finding = match ? make_structural(match) : NULL;
 
-    if (!finding) {
+    if (!match || !add_structural(&search->findings, match))
         search->problems++;
-        return;
-    }
-    ck_evidence_count(search->counts, json_string_value(json_object_get(match, "ruleId")), 1);
-    ck_evidence_list_add(&search->findings, finding);
+    else
+        ck_evidence_count(search->counts, json_string_value(json_object_get(match, "ruleId")), 1);
 }
 
 CK_EVIDENCE_READER(ast_grep)

@@ -128,12 +128,9 @@ static void take_lines(struct trace *trace, const struct ck_answer *run)
 static json_t *env_names(const json_t *env)
 {
     json_t *names = json_array();
-    size_t index;
-    const json_t *value;
-    json_array_foreach(env, index, value)
-    {
-        const char *text = json_string_value(value);
-        if (text != NULL && index < CK_EVIDENCE_ITEMS_MAX)
+    for (size_t i = 0; i < json_array_size(env) && i < CK_EVIDENCE_ITEMS_MAX; i++) {
+        const char *text = json_string_value(json_array_get(env, i));
+        if (text != NULL)
             (void)json_array_append_new(names, ck_evidence_text(text, strcspn(text, "=")));
     }
     return names;
@@ -142,10 +139,8 @@ static json_t *env_names(const json_t *env)
 static json_t *texts(const json_t *list)
 {
     json_t *copy = json_array();
-    size_t index;
-    const json_t *value;
-    json_array_foreach(list, index, value) if (index < CK_EVIDENCE_ITEMS_MAX)(void)
-        json_array_append_new(copy, ck_evidence_string(value));
+    for (size_t i = 0; i < json_array_size(list) && i < CK_EVIDENCE_ITEMS_MAX; i++)
+        (void)json_array_append_new(copy, ck_evidence_string(json_array_get(list, i)));
     return copy;
 }
 
@@ -156,7 +151,9 @@ static json_t *keys(const json_t *object)
     const char *key;
     const json_t *value;
     json_object_foreach((json_t *)(uintptr_t)object, key, value)
+    {
         ck_evidence_list_add(&list, ck_evidence_text(key, strlen(key)));
+    }
     (void)ck_evidence_set_list(holder, "keys", &list);
     return json_incref(json_object_get(holder, "keys"));
 }
@@ -182,7 +179,10 @@ static uint64_t set_set(json_t *document, const char *name, json_t *set, struct 
     CK_CLEANUP_LIST struct ck_evidence_list list = {0};
     const char *key;
     json_t *value;
-    json_object_foreach(set, key, value) ck_evidence_list_add(&list, json_incref(value));
+    json_object_foreach(set, key, value)
+    {
+        ck_evidence_list_add(&list, json_incref(value));
+    }
     uint64_t total = list.total;
     trace->events.bad |= ck_evidence_set_list(document, name, &list);
     return total;

@@ -7,7 +7,6 @@
 
 #include "cli/text.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +34,7 @@ struct reader {
 
 /* ---- errors and memory ---- */
 
-int ck_fields_fault(struct choke_error *error, const char *file, struct ck_place place, const char *format, ...)
+void ck_fields_tell(struct choke_error *error, const char *file, struct ck_place place, const char *format, ...)
 {
     char words[CHOKE_MESSAGE_MAX / 2];
     va_list arguments;
@@ -43,11 +42,10 @@ int ck_fields_fault(struct choke_error *error, const char *file, struct ck_place
     va_start(arguments, format);
     (void)vsnprintf(words, sizeof(words), format, arguments);
     va_end(arguments);
-    int r = ck_text_error(error, CHOKE_INVALID, EINVAL, "%s:%u:%u: %s", CK_TEXT_SAFE(file), place.line, place.column,
-                          words);
+    (void)ck_text_error(error, CHOKE_INVALID, EINVAL, "%s:%u:%u: %s", CK_TEXT_SAFE(file), place.line, place.column,
+                        words);
     error->line = place.line;
     error->column = place.column;
-    return r;
 }
 
 static struct ck_place place_of(const yaml_mark_t *mark)
@@ -56,11 +54,12 @@ static struct ck_place place_of(const yaml_mark_t *mark)
 }
 
 #define FAULT(reader, node, ...) \
-    ck_fields_fault((reader)->error, (reader)->file, place_of(&(node)->start_mark), __VA_ARGS__)
+    CK_FIELDS_FAULT((reader)->error, (reader)->file, place_of(&(node)->start_mark), __VA_ARGS__)
 
 static int out_of_memory(struct choke_error *error)
 {
-    return ck_text_error(error, CHOKE_NONE, ENOMEM, "out of memory");
+    (void)ck_text_error(error, CHOKE_NONE, ENOMEM, "out of memory");
+    return -ENOMEM;
 }
 
 static void *allocate(struct reader *reader, size_t count, size_t size)
@@ -334,7 +333,7 @@ static int parser_fault(const yaml_parser_t *parser, const char *file, struct ch
 {
     if (parser->error == YAML_MEMORY_ERROR)
         return out_of_memory(error);
-    return ck_fields_fault(error, file, place_of(&parser->problem_mark), "%s",
+    return CK_FIELDS_FAULT(error, file, place_of(&parser->problem_mark), "%s",
                            parser->problem ? parser->problem : "this is no YAML");
 }
 
@@ -355,7 +354,7 @@ static int load(const struct ck_source *source, yaml_document_t *ret_document, s
         if (r == 0) {
             extra = yaml_document_get_root_node(&second);
             if (extra)
-                r = ck_fields_fault(error, file, place_of(&extra->start_mark), "a second document is not allowed");
+                r = CK_FIELDS_FAULT(error, file, place_of(&extra->start_mark), "a second document is not allowed");
             yaml_document_delete(&second);
         }
         if (r < 0)
@@ -374,7 +373,7 @@ static int read_document(struct storage *storage, const struct ck_field *fields,
     const yaml_node_t *top = yaml_document_get_root_node(&storage->document);
 
     if (!top)
-        return ck_fields_fault(error, file, (struct ck_place){1, 1}, "there is nothing in it");
+        return CK_FIELDS_FAULT(error, file, (struct ck_place){1, 1}, "there is nothing in it");
     reader.seen = calloc(count + 1, sizeof(*reader.seen));
     if (!reader.seen)
         return out_of_memory(error);

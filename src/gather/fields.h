@@ -10,6 +10,8 @@
 
 #include "chokepoint.h"
 
+#include <errno.h>
+
 enum ck_field_kind {
     CK_FIELD_TEXT,    /* const char *, 1 to max bytes */
     CK_FIELD_NAME,    /* const char *, ^[a-z][a-z0-9_]{0,63}$ */
@@ -56,8 +58,9 @@ int ck_fields_read(const struct ck_field *fields, const struct ck_source *source
                    struct choke_error *error);
 void ck_fields_free(void *storage); /* NULL is fine */
 
-/* CHOKE_INVALID, with the place in front of the words and in the error. Returns -EINVAL. */
-int ck_fields_fault(struct choke_error *error, const char *file, struct ck_place place, const char *format, ...)
+/* CHOKE_INVALID, with the place in front of the words and in the error. The value is -EINVAL. */
+#define CK_FIELDS_FAULT(error, file, place, ...) (ck_fields_tell(error, file, place, __VA_ARGS__), -EINVAL)
+void ck_fields_tell(struct choke_error *error, const char *file, struct ck_place place, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
 #endif

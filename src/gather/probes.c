@@ -7,7 +7,6 @@
 #include "gather/evidence.h"
 #include "gather/prepare.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,7 +92,7 @@ struct check {
     struct choke_error *error;
 };
 
-#define FAULT(check, about, ...) ck_fields_fault((check)->error, (check)->file, (about)->place, __VA_ARGS__)
+#define FAULT(check, about, ...) CK_FIELDS_FAULT((check)->error, (check)->file, (about)->place, __VA_ARGS__)
 
 static const struct ck_probe *find(const struct check *check, const char *name)
 {

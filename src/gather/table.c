@@ -236,6 +236,13 @@ static bool flush(struct ck_table *table)
     return true;
 }
 
+/* A command in the background leaves the terminal to whoever has it; one that has no say in it (-1) draws. */
+static bool is_in_background(const struct ck_table *table)
+{
+    pid_t foreground = tcgetpgrp(table->fd);
+    return foreground >= 0 && foreground != getpgrp();
+}
+
 static void draw(struct ck_table *table)
 {
     bool anew = measure(table) || table->whole;
@@ -246,7 +253,8 @@ static void draw(struct ck_table *table)
 
 void ck_table_draw(struct ck_table *table, uint64_t now_us)
 {
-    if (!table || table->gone || !flush(table) || (table->drawn && now_us - table->now_us < FRAME_US))
+    if (!table || table->gone || is_in_background(table) || !flush(table) ||
+        (table->drawn && now_us - table->now_us < FRAME_US))
         return;
     table->now_us = now_us;
     table->drawn = true;
@@ -270,6 +278,7 @@ void ck_table_free(struct ck_table *table)
 {
     if (!table)
         return;
+    table->gone = table->gone || is_in_background(table);
     if (!table->gone && !flush(table))
         flush_waiting(table);
     if (!table->gone) {

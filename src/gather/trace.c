@@ -9,18 +9,24 @@
  *   <program>   the entry point and the command of the image, a word each
  *   --, {files} of the build: the Dockerfile nearest to the root, and its directory
  *
+ * The first call lists the images that are here: a Dockerfile that needs another is not built, for the daemon would fetch
+ * it from wherever the repository says (dockerfile.h).
+ *
  * The stdin of the run is a pipe that nobody writes to. It ends when this process ends, however that happens, and with it
  * the container (witness.c).
  */
+#include "gather/dockerfile.h"
 #include "gather/prepare.h"
 #include "gather/trace_stage.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define IMAGE_PREFIX "sha256:"
@@ -96,10 +102,9 @@ static char *replaced(const char *word, const char *name, const char *meaning)
 
 static void add_word(struct words *words, const char *word, const struct meanings *meanings)
 {
-    size_t index;
-    const json_t *value;
     if (strcmp(word, "<program>") == 0) {
-        json_array_foreach(meanings->program, index, value) add(words, strdup(json_string_value(value)));
+        for (size_t i = 0; i < json_array_size(meanings->program); i++)
+            add(words, strdup(json_string_value(json_array_get(meanings->program, i))));
         return;
     }
     char *staged = replaced(word, "<stage>", meanings->stage);
@@ -148,11 +153,12 @@ static int take_image(const struct ck_answer *build, struct meanings *meanings, 
 
 static int append(json_t *program, const json_t *words)
 {
-    size_t index;
-    json_t *value;
-    json_array_foreach(words, index, value) if (!json_is_string(value) ||
-                                                strlen(json_string_value(value)) != json_string_length(value) ||
-                                                json_array_append(program, value) < 0) return -1;
+    for (size_t i = 0; i < json_array_size(words); i++) {
+        json_t *word = json_array_get(words, i);
+        bool whole = json_is_string(word) && strlen(json_string_value(word)) == json_string_length(word);
+        if (!whole || json_array_append(program, word) < 0)
+            return -1;
+    }
     return 0;
 }
 
@@ -201,19 +207,80 @@ static bool is_nearer(const char *path, const char *than)
     return depth != other ? depth < other : strcmp(path, than) < 0;
 }
 
+/* A line for each image that is here: "debian:12 debian@sha256:...", as the first call asks for it. */
+static bool is_here(void *data, const char *image)
+{
+    const struct ck_answer *images = data;
+    const char *end = images->out + images->out_length;
+    char here[CK_DOCKERFILE_NAME_MAX];
+    for (const char *at = images->out; at < end;) {
+        size_t length = 0;
+        while (at + length < end && at[length] != ' ' && at[length] != '\n')
+            length++;
+        if (ck_dockerfile_image(at, length, here) && strcmp(here, image) == 0)
+            return true;
+        at += length + 1;
+    }
+    return false;
+}
+
+/* No link on the way: the walk that found it followed none. */
+static char *read_beneath(const char *root, const char *path, size_t *ret_length)
+{
+    struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW,
+                           .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS};
+    int root_fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int fd = root_fd >= 0 ? (int)syscall(SYS_openat2, root_fd, path, &how, sizeof how) : -1;
+    FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
+    char *text = file != NULL ? malloc(CK_DOCKERFILE_MAX + 1) : NULL;
+    if (text != NULL)
+        *ret_length = fread(text, 1, CK_DOCKERFILE_MAX + 1, file);
+    if (file != NULL)
+        (void)fclose(file);
+    else if (fd >= 0)
+        (void)close(fd);
+    if (root_fd >= 0)
+        (void)close(root_fd);
+    return text;
+}
+
+static int check_dockerfile(const char *root, const char *path, const struct ck_answer *images,
+                            struct choke_error *error)
+{
+    char words[CK_DOCKERFILE_NAME_MAX];
+    struct ck_answer here = images != NULL ? *images : (struct ck_answer){.out = "", .out_length = 0};
+    size_t length = 0;
+    char *text = read_beneath(root, path, &length);
+    if (text == NULL)
+        return fail(error, "the Dockerfile cannot be read: %s", strerror(errno));
+    bool nothing = ck_dockerfile_fetches_nothing(text, length, is_here, &here, words);
+    free(text);
+    return nothing ? 0 : fail(error, "the build would fetch %s", words);
+}
+
+static const char *nearest_of(const char *const *paths)
+{
+    const char *nearest = *paths;
+    for (; *paths != NULL; paths++)
+        nearest = is_nearer(*paths, nearest) ? *paths : nearest;
+    return nearest;
+}
+
 /* Behind "--" are all Dockerfiles; the directory that the nearest one stands in is what it may copy from. */
-static int turn_build(struct trace *trace, size_t index, struct ck_turn *turn, struct choke_error *error)
+static int turn_build(struct trace *trace, size_t index, const struct ck_answer *images, struct ck_turn *turn,
+                      struct choke_error *error)
 {
     struct words *words = &trace->asked[index];
     const char *const *at = turn->argv;
     drop(words);
     for (; *at != NULL && strcmp(*at, "--") != 0; at++)
         add(words, strdup(*at));
-    const char *nearest = *at != NULL ? at[1] : NULL;
+    const char *nearest = *at != NULL ? nearest_of(at + 1) : NULL;
     if (nearest == NULL)
         return fail(error, "there is no Dockerfile");
-    for (at += 2; *at != NULL; at++)
-        nearest = is_nearer(*at, nearest) ? *at : nearest;
+    int result = check_dockerfile(turn->root, nearest, images, error);
+    if (result < 0)
+        return result;
     const char *slash = strrchr(nearest, '/');
     char *file = NULL;
     add(words, asprintf(&file, "--file=%s", nearest) < 0 ? NULL : file);
@@ -248,14 +315,15 @@ static int trace_turn(void *state, const struct ck_answer *answers, size_t count
     struct meanings meanings = {.program = NULL};
     const char *id = turn->call->id;
     bool builds = strcmp(id, "build") == 0, looks = strcmp(id, "image") == 0, runs = strcmp(id, "run") == 0;
-    int result = count < CK_PROBE_CALLS_MAX ? take_daemon(answer_of(answers, count, "daemon"), error)
+    const struct ck_answer *daemon = answer_of(answers, count, "daemon");
+    int result = count < CK_PROBE_CALLS_MAX ? take_daemon(daemon, error)
                                             : fail(error, "the probe has more calls than it may have");
     if (result == 0 && (looks || runs))
         result = take_image(answer_of(answers, count, "build"), &meanings, error);
     if (result == 0 && runs)
         result = take_program(answer_of(answers, count, "image"), &meanings, error);
     if (result == 0 && builds)
-        result = turn_build(trace, count, turn, error);
+        result = turn_build(trace, count, daemon, turn, error);
     else if (result == 0 && looks)
         result = turn_image(trace, count, &meanings, turn, error);
     else if (result == 0 && runs)

@@ -49,8 +49,11 @@ static bool is_volume(const json_t *volumes, const char *path, size_t length)
 {
     const char *name;
     const json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)volumes, name,
-                        value) if (name[0] == '/' && name[1] != '\0' && is_beneath(path, length, name)) return true;
+    json_object_foreach((json_t *)(uintptr_t)volumes, name, value)
+    {
+        if (name[0] == '/' && name[1] != '\0' && is_beneath(path, length, name))
+            return true;
+    }
     return false;
 }
 
@@ -71,6 +74,26 @@ static const char *place_of(const struct ck_trace_events *events, const char *pa
         if (is_beneath(path, length, known[i].directory))
             return known[i].place;
     return "image";
+}
+
+/* Takes "." and ".." out, as far as that can be told without the links on the way. Returns the new length. */
+static size_t flatten(const char *path, size_t length, char flat[2 * PATH_BYTES + 1])
+{
+    size_t count = 0;
+    for (size_t i = 0; i < length;) {
+        const char *slash = memchr(path + i, '/', length - i);
+        size_t step = slash != NULL ? (size_t)(slash - (path + i)) : length - i;
+        bool up = step == 2 && memcmp(path + i, "..", 2) == 0, here = step == 0 || (step == 1 && path[i] == '.');
+        while (up && count > 0 && flat[--count] != '/') {
+        }
+        if (!up && !here) {
+            flat[count++] = '/';
+            memcpy(flat + count, path + i, step);
+            count += step;
+        }
+        i += step + 1;
+    }
+    return count;
 }
 
 /* A number of a process behind /proc/ is the same as any other. */
@@ -127,34 +150,39 @@ static bool is_absent(struct ck_span error)
     return ck_span_is(error, "ENOENT") || ck_span_is(error, "ENOTDIR");
 }
 
+/* Where it is, by what the kernel opened; else by its name. */
+static const char *place_of_opened(const struct ck_trace_events *events, const char *path, size_t length,
+                                   struct ck_span result)
+{
+    char opened[2 * PATH_BYTES + 1];
+    struct ck_span error = ck_trace_error(result), rest;
+    const char *angle = memchr(result.at, '<', result.length);
+    struct ck_span shown = {.at = angle, .length = angle != NULL ? result.length - (size_t)(angle - result.at) : 0};
+    long found = angle != NULL && error.length == 0 ? ck_span_unquote(shown, opened, PATH_BYTES, &rest) : -1;
+    size_t count = found > 0 && opened[0] == '/' ? (size_t)found : flatten(path, length, opened);
+    const char *place = place_of(events, opened, count);
+    return strcmp(place, "image") == 0 && is_absent(error) ? "absent" : place;
+}
+
 static void add_file(struct ck_trace_events *events, const char *path, size_t length, bool writes,
                      const struct ck_trace_call *call)
 {
-    char opened[PATH_BYTES];
-    struct ck_span error = ck_trace_error(call->result), rest;
-    const char *angle = memchr(call->result.at, '<', call->result.length);
-    struct ck_span shown = {.at = angle,
-                            .length = angle != NULL ? call->result.length - (size_t)(angle - call->result.at) : 0};
-    long found = angle != NULL && error.length == 0 ? ck_span_unquote(shown, opened, sizeof opened, &rest) : -1;
-    const char *place =
-        found > 0 && opened[0] == '/' ? place_of(events, opened, (size_t)found) : place_of(events, path, length);
-    bool own = strcmp(place, "image") == 0;
-    if (own && is_absent(error))
-        place = "absent";
+    struct ck_span error = ck_trace_error(call->result);
+    const char *place = place_of_opened(events, path, length, call->result);
     char *key = NULL;
     json_t *name = path_text(path, length);
     char *dumped = json_dumps(name, JSON_ENCODE_ANY | JSON_ENSURE_ASCII);
     if (dumped == NULL || asprintf(&key, "%d%.*s%s", writes, (int)error.length, error.at, dumped) < 0) {
         events->bad = -1;
-        json_decref(name);
-    } else if (own && !writes && error.length == 0) {
+        key = NULL;
+    } else if (strcmp(place, "image") == 0 && !writes && error.length == 0) {
         add(events, events->own_files, key, json_true());
-        json_decref(name);
     } else {
         add(events, events->files, key,
-            json_pack("{s:o, s:s, s:s, s:o}", "path", name, "place", place, "access", writes ? "write" : "read",
+            json_pack("{s:O, s:s, s:s, s:o}", "path", name, "place", place, "access", writes ? "write" : "read",
                       "error", error_of(call->result)));
     }
+    json_decref(name);
     free(key);
     free(dumped);
 }

@@ -6,6 +6,7 @@ import pathlib
 import signal
 import socket
 import time
+import uuid
 
 import pytest
 
@@ -55,7 +56,7 @@ def test_what_a_program_does_is_told(tracing):
         {"path": "/kept/new", "place": "volume", "access": "write", "error": "EACCES"},
         {"path": "/proc/[pid]/maps", "place": "kernel", "access": "read", "error": "EACCES"},
         {"path": "/tmp/new", "place": "scratch", "access": "write", "error": None}]
-    assert pick(found["sockets"], call="connect") == [
+    assert sorted(pick(found["sockets"], call="connect"), key=lambda item: item["address"]) == [
         {"call": "connect", "family": "AF_UNIX", "address": "/run/docker.sock", "port": None, "error": "ENOENT"},
         {"call": "connect", "family": "AF_INET", "address": "10.1.2.3", "port": 443, "error": "ENETUNREACH"}]
     assert "xyz" not in json.dumps(found)
@@ -132,6 +133,18 @@ def test_program_that_is_not_there_is_told(root_tracing):
                           encoding="utf-8")
     evidence = root_tracing.look()["evidence"]
     assert (evidence["started"], evidence["exit_code"], evidence["programs"]) == (False, None, [])
+
+
+def test_image_is_built_on_one_that_is_here(root_tracing):
+    root_tracing.image()
+    assert root_tracing.look()["state"] == "ok"
+    name = f"choke/{uuid.uuid4().hex}"
+    newest = root_tracing.docker("images", "--quiet", "--filter=label=chokepoint.probe").split()[0]
+    root_tracing.docker("tag", newest, name)
+    root_tracing.box.file("root/Dockerfile", f'FROM docker.io/{name}\nCMD ["read=/behind"]\n')
+    report = root_tracing.look()
+    assert report["state"] == "ok", report["reason"]
+    assert pick(report["evidence"]["files"], path="/behind")
 
 
 def test_build_that_fails_is_told(root_tracing):

@@ -1,12 +1,15 @@
 """What a person and a program get to see of gather: the table, the summary, the document."""
 import copy
+import fcntl
 import json
 import pathlib
 import re
 import shlex
+import termios
 
 import jsonschema
 import pytest
+import yaml
 
 from terminal import on_terminal
 
@@ -144,6 +147,12 @@ def test_the_page_names_every_member_and_state():
         assert re.search(rf"^\| `{name}` \|", PAGE, re.MULTILINE), name
 
 
+def test_the_page_lists_every_probe_and_its_tool():
+    probes = yaml.safe_load((PROJECT / "policy/probes.yaml").read_text(encoding="utf-8"))["probes"]
+    rows = re.findall(r"^\| \[(\w+)\]\(probes/\1\.md\) \| ([\w-]+)", PAGE, re.MULTILINE)
+    assert rows == [(probe["name"], probe["tool"]) for probe in probes]
+
+
 def test_what_the_page_asks_of_a_document_is_answered(place, document):
     path = place.file("outside/all.json", json.dumps(document))
     questions = re.findall(r"^    (jq .*) all\.json$", PAGE, re.MULTILINE)
@@ -202,3 +211,14 @@ def test_escapes_are_those_that_are_wanted(place, variables, escapes):
     assert found <= {bytes([letter]) for letter in escapes}, found
     assert (b"m" in found) == (b"m" in escapes) and (b"J" in found) == (b"J" in escapes)
     assert b"\x1b" not in ESCAPE.sub(b"", written)
+
+
+@pytest.mark.parametrize("background", [False, True])
+def test_a_command_in_the_background_leaves_the_terminal_alone(place, background):
+    def own_the_terminal():
+        fcntl.ioctl(2, termios.TIOCSCTTY, 0)
+    script = "set -m; \"$@\" & wait $!" if background else "\"$@\""
+    status, written = on_terminal(place, ["sh", "-c", script, "sh", *words_of(place, FEW)], streams=("stderr",),
+                                  env=place.environment(TERM="xterm"), start_new_session=True,
+                                  preexec_fn=own_the_terminal)
+    assert status == 0 and (b"PROBE" in written) == (not background), written

@@ -89,6 +89,20 @@ static void records_that_are_none_are_problems(void **state)
     ck_evidence_done(&reading.evidence);
 }
 
+static void files_are_counted_from_the_statistics(void **state)
+{
+    const struct ck_answer answers[] = {
+        said_text("all_files", "\n3 matches\n2 files contained matches\n1249 files searched\n0 bytes printed\n"),
+        said_text("searched_files", " files searched\n")};
+    (void)state;
+    struct reading reading = read_all_of("patterns", answers, COUNT(answers));
+    has_number(&reading, "files", 1249);
+    has_null(&reading, "files_searched");
+    has_number(&reading, "problems", 0);
+    assert_int_equal(reading.evidence.findings, 0);
+    ck_evidence_done(&reading.evidence);
+}
+
 /* ---- ast-grep ---- */
 
 static void structure_is_read_line_by_line(void **state)
@@ -296,13 +310,9 @@ static void an_index_may_end_anywhere(void **state)
         struct reading reading = read_index(index_bytes, length, false);
         ck_evidence_done(&reading.evidence);
     }
-    static const char *const odd[] = {"\x12\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
-                                      "\x12\x7f",
-                                      "\x80",
-                                      "\x0f",
-                                      "\x09"
-                                      "1234567",
-                                      "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"};
+    static const char *const odd[] = {
+        "\x12\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", "\x12\x7f", "\x80", "\x0f", "\t1234567",
+        "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"};
     for (size_t i = 0; i < COUNT(odd); i++) {
         struct reading reading = read_index(odd[i], strlen(odd[i]), false);
         assert_int_equal(reading.result, -EBADMSG);
@@ -324,6 +334,7 @@ int main(void)
         cmocka_unit_test(matches_have_a_place_a_severity_and_words),
         cmocka_unit_test(a_search_that_lost_its_beginning_goes_on_with_the_next_record),
         cmocka_unit_test(records_that_are_none_are_problems),
+        cmocka_unit_test(files_are_counted_from_the_statistics),
         cmocka_unit_test(structure_is_read_line_by_line),
         cmocka_unit_test(semgrep_is_told_without_the_lines_that_it_quotes),
         cmocka_unit_test(a_credential_is_told_by_place_and_kind),

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pty.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,11 +21,14 @@
 #define SCREEN_LINES 64
 #define SCREEN_COLUMNS 128
 #define FRAME_US 100000
+#define MARK '\a' /* the table never sends it */
+#define PATIENCE_MS 20000
 
 /* ---- a terminal ---- */
 
 struct terminal {
     int ours, theirs;
+    int mark_fd; /* theirs once more, without blocking */
     char cells[SCREEN_LINES][SCREEN_COLUMNS + 1];
     size_t line, column, widest;
     size_t bytes, escapes; /* that came since they were last set to 0 */
@@ -41,6 +45,8 @@ static void terminal_open(struct terminal *terminal, unsigned short columns, uns
     *terminal = (struct terminal){.ours = -1};
     assert_int_equal(openpty(&terminal->ours, &terminal->theirs, NULL, NULL, NULL), 0);
     assert_int_equal(fcntl(terminal->ours, F_SETFL, O_NONBLOCK), 0);
+    terminal->mark_fd = open(ptsname(terminal->ours), O_WRONLY | O_NONBLOCK | O_NOCTTY);
+    assert_true(terminal->mark_fd >= 0);
     resize(terminal, columns, lines);
     (void)setenv("TERM", "xterm", 1);
     (void)setenv("NO_COLOR", "1", 1);
@@ -50,6 +56,7 @@ static void terminal_close(struct terminal *terminal)
 {
     (void)close(terminal->ours);
     (void)close(terminal->theirs);
+    (void)close(terminal->mark_fd);
 }
 
 static void clear(struct terminal *terminal, size_t line, size_t column)
@@ -112,16 +119,24 @@ static void take(struct terminal *terminal, const char *text)
     }
 }
 
+/* Takes all that was sent so far: the kernel hands it over in its own time, so a mark is sent behind it and waited for. */
 static void update(struct terminal *terminal)
 {
-    char text[65536];
-    ssize_t length;
+    static char text[1 << 20];
+    struct pollfd fd = {.fd = terminal->ours, .events = POLLIN};
+    size_t used = 0;
+    bool sent = false;
 
-    while ((length = read(terminal->ours, text, sizeof(text) - 1)) > 0) {
-        text[length] = '\0';
-        terminal->bytes += (size_t)length;
-        take(terminal, text);
+    while (used == 0 || text[used - 1] != MARK) {
+        sent = sent || write(terminal->mark_fd, &(char){MARK}, 1) == 1;
+        assert_int_equal(poll(&fd, 1, PATIENCE_MS), 1);
+        ssize_t length = read(terminal->ours, text + used, sizeof(text) - used);
+        used += length > 0 ? (size_t)length : 0;
+        assert_in_range(used, 0, sizeof(text) - 1);
     }
+    text[--used] = '\0';
+    terminal->bytes += used;
+    take(terminal, text);
 }
 
 /* Is there a line with both words? */

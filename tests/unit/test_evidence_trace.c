@@ -1,0 +1,239 @@
+/* What strace printed in a container: lines into calls, calls into what happened. */
+#include "evidence_reading.h"
+#include "gather/trace_line.h"
+
+#define IMAGE \
+    "[{\"Os\": \"linux\", \"Architecture\": \"amd64\", \"Config\": {\"User\": \"\", \"WorkingDir\": \"/\", " \
+    "\"Env\": [\"TOKEN=very-secret\", \"A\"], \"Entrypoint\": null, \"Cmd\": [\"x\"], \"Volumes\": {\"/kept\": {}}}, " \
+    "\"RootFS\": {\"Layers\": [\"a\", \"b\"]}}]"
+#define START "7 execve(\"/.chokepoint/witness\", [\"w\"], 0x1 /* 1 vars */) = 0\n=guard 6\n"
+#define PROGRAM "7     execve(\"/bin/x\", [\"x\", \"-a\"], 0x1 /* 1 vars */) = 0\n"
+#define END "7     +++ exited with 0 +++\n=end program\n"
+
+static struct ck_span span(const char *text)
+{
+    return (struct ck_span){.at = text, .length = strlen(text)};
+}
+
+static struct reading read_trace(const char *trace)
+{
+    const struct ck_answer answers[] = {said_text("image", IMAGE), said_text("run", trace)};
+    return read_all_of("trace", answers, COUNT(answers));
+}
+
+static void lines_are_told_apart(void **state)
+{
+    static const struct {
+        const char *line;
+        enum ck_trace_kind kind;
+        unsigned long pid;
+        const char *body;
+    } cases[] = {
+        {"11    open(\"/x\", 0) = 3", CK_TRACE_CALL, 11, "open(\"/x\", 0) = 3"},
+        {"11 open(\"/x\", 0 <unfinished ...>", CK_TRACE_UNFINISHED, 11, "open(\"/x\", 0"},
+        {"11 <... open resumed>) = 3", CK_TRACE_RESUMED, 11, ") = 3"},
+        {"11 +++ exited with 17 +++", CK_TRACE_EXITED, 11, "17"},
+        {"11 +++ killed by SIGSEGV (core dumped) +++", CK_TRACE_KILLED, 11, "SIGSEGV"},
+        {"11 +++ exited with", CK_TRACE_CALL, 11, "+++ exited with"},
+        {"11", CK_TRACE_OTHER, 11, NULL},
+        {"11open(\"/x\", 0) = 3", CK_TRACE_OTHER, 11, NULL},
+        {"strace: something", CK_TRACE_OTHER, 0, NULL},
+        {"", CK_TRACE_OTHER, 0, NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct ck_trace_line line = ck_trace_line_read(span(cases[i].line));
+        assert_int_equal(line.kind, cases[i].kind);
+        assert_int_equal(line.pid, cases[i].pid);
+        assert_true(cases[i].body == NULL || ck_span_is(line.body, cases[i].body));
+    }
+}
+
+static void arguments_end_where_strace_ends_them(void **state)
+{
+    static const struct {
+        const char *body;
+        const char *args[4];
+        const char *result;
+    } cases[] = {
+        {"open(\"a\\\"), 1) = 2\", 3)  = 4", {"\"a\\\"), 1) = 2\"", "3"}, "4"},
+        {"openat(3</a, b>, \"c\", 0) = -1 EIO (x)", {"3</a, b>", "\"c\"", "0"}, "-1 EIO (x)"},
+        {"execve(\"a\", [\"b\", \"c]\"], 0x1 /* 2 vars */) = 0", {"\"a\"", "[\"b\", \"c]\"]", "0x1 /* 2 vars */"}, "0"},
+        {"sendto(3, {a={b=1, c=2}, d=3}, 4) = ?", {"3", "{a={b=1, c=2}, d=3}", "4"}, "?"},
+    };
+    static const char *const none[] = {"open(\"a\", 0", "open(\"a) = 3", "open", "(1) = 2", "open(1)", "open(1) 2", ""};
+    struct ck_trace_call call;
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        assert_true(ck_trace_call_read(span(cases[i].body), &call));
+        for (size_t j = 0; j < COUNT(cases[i].args) && cases[i].args[j] != NULL; j++)
+            assert_true(ck_span_is(call.args[j], cases[i].args[j]));
+        assert_true(ck_span_is(call.result, cases[i].result));
+    }
+    for (size_t i = 0; i < COUNT(none); i++)
+        assert_false(ck_trace_call_read(span(none[i]), &call));
+}
+
+static void strings_are_taken_out_of_their_quotes(void **state)
+{
+    static const struct {
+        const char *text, *bytes;
+        long length;
+    } cases[] = {
+        {"\"a\\n\\t\\\"\\\\b\" rest", "a\n\t\"\\b", 6},
+        {"\"\\x00\\xff\\1\\12x\"", "\0\xff\1\nx", 5},
+        {"</a\\76b>", "/a>b", 4},
+        {"\"\"...", "", 0},
+        {"\"abc", NULL, -1},
+        {"abc", NULL, -1},
+        {"", NULL, -1},
+        {"\"a\\", NULL, -1},
+    };
+    char bytes[16];
+    struct ck_span rest;
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        assert_int_equal(ck_span_unquote(span(cases[i].text), bytes, sizeof bytes, &rest), cases[i].length);
+        assert_true(cases[i].length < 0 || memcmp(bytes, cases[i].bytes, (size_t)cases[i].length) == 0);
+    }
+    assert_int_equal(ck_span_unquote(span("\"0123456789abcdefgh\""), bytes, sizeof bytes, &rest), sizeof bytes);
+}
+
+/* One call behind the start of the program: its entry in the list, as JSON. */
+static void calls_mean_something(void **state)
+{
+    static const struct {
+        const char *call, *list, *entry;
+    } cases[] = {
+        {"7 openat(AT_FDCWD</w>, \"a\", O_RDONLY) = -1 ENOENT (x)", "files",
+         "{\"path\":\"/w/a\",\"place\":\"absent\",\"access\":\"read\",\"error\":\"ENOENT\"}"},
+        {"7 openat(AT_FDCWD</w>, \"/a\", O_RDWR|O_CREAT, 0600) = -1 EROFS (x)", "files",
+         "{\"path\":\"/a\",\"place\":\"image\",\"access\":\"write\",\"error\":\"EROFS\"}"},
+        {"7 open(\"/proc/77/maps\", O_RDONLY) = 3</proc/77/maps>", "files",
+         "{\"path\":\"/proc/[pid]/maps\",\"place\":\"kernel\",\"access\":\"read\",\"error\":null}"},
+        {"7 open(\"/link\", O_RDONLY) = 3</tmp/x>", "files",
+         "{\"path\":\"/link\",\"place\":\"scratch\",\"access\":\"read\",\"error\":null}"},
+        {"7 open(\"/tmp/../etc/shadow\", O_RDONLY) = -1 EACCES (x)", "files",
+         "{\"path\":\"/tmp/../etc/shadow\",\"place\":\"image\",\"access\":\"read\",\"error\":\"EACCES\"}"},
+        {"7 creat(\"/kept/x\", 0600) = 3</kept/x>", "files",
+         "{\"path\":\"/kept/x\",\"place\":\"volume\",\"access\":\"write\",\"error\":null}"},
+        {"7 openat2(AT_FDCWD</>, \"/dev/x\", {flags=O_WRONLY, resolve=0}, 24) = -1 EPERM (x)", "files",
+         "{\"path\":\"/dev/x\",\"place\":\"kernel\",\"access\":\"write\",\"error\":\"EPERM\"}"},
+        {"7 connect(3<socket:[1]>, {sa_family=AF_INET6, sin6_port=htons(53), sin6_flowinfo=htonl(0), "
+         "inet_pton(AF_INET6, \"::1\", &sin6_addr), sin6_scope_id=0}, 28) = -1 ENETUNREACH (x)",
+         "sockets",
+         "{\"call\":\"connect\",\"family\":\"AF_INET6\",\"address\":\"::1\",\"port\":53,\"error\":\"ENETUNREACH\"}"},
+        {"7 sendmsg(3, {msg_name={sa_family=AF_UNIX, sun_path=@\"a\"}, msg_namelen=9, msg_iov=[{iov_base=\"sa_family=\", "
+         "iov_len=3}]}, 0) = 3",
+         "sockets", "{\"call\":\"sendmsg\",\"family\":\"AF_UNIX\",\"address\":\"@a\",\"port\":null,\"error\":null}"},
+        {"7 ptrace(PTRACE_SEIZE, 1, NULL, 0) = -1 EPERM (x)", "attempts", "{\"call\":\"ptrace\",\"error\":\"EPERM\"}"},
+    };
+    char trace[1024];
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        (void)snprintf(trace, sizeof trace, START PROGRAM "%s\n%s\n" END, cases[i].call, cases[i].call);
+        struct reading reading = read_trace(trace);
+        const json_t *list = member(&reading, cases[i].list);
+        assert_int_equal(json_array_size(list), 1);
+        char *entry = json_dumps(json_array_get(list, 0), JSON_COMPACT);
+        assert_string_equal(entry, cases[i].entry);
+        free(entry);
+        ck_evidence_done(&reading.evidence);
+    }
+}
+
+static void call_that_was_broken_up_is_put_together(void **state)
+{
+    (void)state;
+    struct reading reading = read_trace(START PROGRAM "7 openat(AT_FDCWD</>, \"/a\" <unfinished ...>\n"
+                                                      "8 open(\"/b\", O_RDONLY <unfinished ...>\n"
+                                                      "7 <... openat resumed>, O_RDONLY) = -1 EIO (x)\n"
+                                                      "8 <... open resumed>) = -1 EIO (x)\n"
+                                                      "9 <... open resumed>) = 3\n" END);
+    assert_int_equal(json_array_size(member(&reading, "files")), 2);
+    ck_evidence_done(&reading.evidence);
+}
+
+static void image_is_told_without_its_values(void **state)
+{
+    (void)state;
+    struct reading reading = read_trace(START PROGRAM "7 open(\"/bin/x\", O_RDONLY) = 3</bin/x>\n" END);
+    char *document = json_dumps(reading.evidence.document, 0);
+    assert_null(strstr(document, "very-secret"));
+    free(document);
+    assert_string_equal(json_string_value(member(&reading, "image.env.0")), "TOKEN");
+    assert_int_equal(json_integer_value(member(&reading, "image_files")), 1);
+    assert_int_equal(json_array_size(member(&reading, "files")), 0);
+    assert_int_equal(json_array_size(member(&reading, "programs")), 1);
+    assert_true(json_is_true(member(&reading, "guarded")) && json_is_true(member(&reading, "complete")));
+    ck_evidence_done(&reading.evidence);
+}
+
+static void ends_are_told_apart(void **state)
+{
+    static const struct {
+        const char *end, *ended;
+        int status;
+        bool complete;
+    } cases[] = {
+        {END, "program", 0, true},
+        {"7 +++ exited with 12 +++\n=end program\n", "program", 12, true},
+        {"7 +++ killed by SIGKILL +++\n=end program\n", "program", -1, true},
+        {"8 +++ exited with 1 +++\n=end program\n", "trace_lost", -1, false}, /* not the program: strace was ended */
+        {"=end time\n", "time", -1, true},
+        {"7 open(\"/cut\n=end length\n", "length", -1, false},
+    };
+    char trace[512];
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        (void)snprintf(trace, sizeof trace, START PROGRAM "%s", cases[i].end);
+        struct reading reading = read_trace(trace);
+        assert_string_equal(json_string_value(member(&reading, "ended")), cases[i].ended);
+        const json_t *status = member(&reading, "exit_code");
+        assert_int_equal(json_is_null(status) ? -1 : json_integer_value(status), cases[i].status);
+        assert_int_equal(json_is_true(member(&reading, "complete")), cases[i].complete);
+        ck_evidence_done(&reading.evidence);
+    }
+}
+
+static void trace_without_an_end_is_none(void **state)
+{
+    static const char *const traces[] = {"", START PROGRAM, "=end program\n", "7 +++ exited with 0 +++\n",
+                                         "=end nothing\n"};
+    (void)state;
+    for (size_t i = 0; i < COUNT(traces); i++)
+        assert_true(read_trace(traces[i]).result < 0);
+}
+
+static void flood_is_bounded(void **state)
+{
+    enum { LINES = 30000, LINE_MAX_BYTES = 64 };
+    char *trace = calloc(LINES + 16, LINE_MAX_BYTES);
+    size_t length = (size_t)snprintf(trace, 16 * LINE_MAX_BYTES, "%s", START PROGRAM);
+    (void)state;
+    for (size_t i = 0; i < LINES; i++)
+        length +=
+            (size_t)snprintf(trace + length, LINE_MAX_BYTES, "7 open(\"/tmp/%zu\", O_RDONLY) = 3</tmp/%zu>\n", i, i);
+    (void)snprintf(trace + length, LINE_MAX_BYTES, "%s", END);
+    struct reading reading = read_trace(trace);
+    assert_int_equal(json_array_size(member(&reading, "files")), CK_EVIDENCE_ITEMS_MAX);
+    assert_true(json_is_false(member(&reading, "complete")));
+    ck_evidence_done(&reading.evidence);
+    free(trace);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lines_are_told_apart),
+        cmocka_unit_test(arguments_end_where_strace_ends_them),
+        cmocka_unit_test(strings_are_taken_out_of_their_quotes),
+        cmocka_unit_test(calls_mean_something),
+        cmocka_unit_test(call_that_was_broken_up_is_put_together),
+        cmocka_unit_test(image_is_told_without_its_values),
+        cmocka_unit_test(ends_are_told_apart),
+        cmocka_unit_test(trace_without_an_end_is_none),
+        cmocka_unit_test(flood_is_bounded),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
