@@ -318,7 +318,9 @@ static void keep_output(const struct ck_course *course, const struct ck_probe_ca
     if (course->terrain->keep_fd < 0 || result->tool_path == NULL)
         return;
     (void)snprintf(name, sizeof(name), "%s.%s.out", course->report->probe->name, call->id);
-    (void)ck_draft_write(course->terrain->keep_fd, name, result->out.data, result->out.length);
+    int r = ck_draft_write(course->terrain->keep_fd, name, result->out.data, result->out.length);
+    if (course->terrain->keep_error == 0)
+        course->terrain->keep_error = r;
 }
 
 static size_t held_bytes(const struct ck_course *course)

@@ -22,6 +22,7 @@ struct ck_terrain {
     uint64_t timeout_ms; /* for each call; CHOKE_TIMEOUT_FROM_POLICY: what the probe says */
     size_t output_bytes; /* no stream is kept beyond it */
     int keep_fd;         /* a directory for what the calls printed; -1: none */
+    int keep_error;      /* of the first that could not be written there, negative */
     uint64_t start_us;   /* monotonic */
     bool cancelled;
     struct ck_course *courses; /* one for each probe */
