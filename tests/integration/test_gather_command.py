@@ -3,6 +3,7 @@ import glob
 import json
 import os
 import signal
+import subprocess
 
 import pytest
 
@@ -204,6 +205,47 @@ def test_out_that_cannot_be_written_is_told_before_anything_runs(user_box):
     assert not canary.exists()
 
 
+def test_out_replaces_nothing_but_files(box):
+    """A device, a pipe or a descriptor would be no longer what it was."""
+    canary = box.canary()
+    probes = write_probes(box, probe("one", "sh", "-c", f": > {canary}"))
+    os.mkfifo(box.home / "pipe")
+    (box.home / "link").symlink_to("pipe")
+    (box.home / "descriptor").symlink_to("/proc/self/fd/1")
+    box.directory("home/directory")
+    for name, word in {"pipe": "no regular file", "link": "no regular file", "descriptor": "no regular file",
+                       "directory": "directory", "n" * 300: "too long"}.items():
+        before = os.lstat(box.home / name) if len(name) < 256 else None
+        refused(box, "--out", box.home / name, "--probes", probes, named=["--out", word])
+        assert before is None or os.lstat(box.home / name).st_ino == before.st_ino
+    assert not canary.exists()
+
+
+def test_what_cannot_be_kept_is_told(user_box):
+    """And what was found is shown all the same."""
+    place = user_box.directory("home/kept")
+    user_box.directory("home/kept/one.one.out")
+    probes = write_probes(user_box, probe("one", "true"), probe("two", "say_args", "x"))
+    answer = user_box.call(words(user_box, "--json", "--keep", place, "--probes", probes))
+    assert answer.status == 125 and b"--keep" in answer.err and b"directory" in answer.err
+    assert json.loads(answer.out)["summary"]["ok"] == 2
+    assert sorted(os.listdir(place)) == ["one.one.out", "two.one.out"]
+
+
+def test_a_document_that_finds_no_room_costs_only_itself(root_box):
+    place = root_box.directory("small")
+    probes = write_probes(root_box, probe("one", "say_args", "x"))
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4k", "none", place], check=True)
+    try:
+        (place / "ballast").write_bytes(b"x" * 4096)
+        answer = root_box.call(words(root_box, "--out", place / "document.json", "--probes", probes))
+        assert os.listdir(place) == ["ballast"]
+    finally:
+        subprocess.run(["umount", place], check=True)
+    assert answer.status == 125 and b"--out" in answer.err and b"space" in answer.err
+    assert b"1 ok" in answer.out and b"not kept" in answer.out
+
+
 def test_keep_keeps_what_was_printed(box):
     place = box.home / "kept"
     place.mkdir()
@@ -267,7 +309,7 @@ def test_a_signal_ends_the_wait_for_versions(user_box, marker):
     policy = user_box.write_policy([user_box.entry("stubborn", version_args=[marker])])
     probes = write_probes(user_box, probe("one", "stubborn", marker, "x", timeout_s=60))
     process = user_box.popen(words(user_box, "--json", "--probes", probes, policy=policy), raw=True)
-    wait_until(lambda: len(marked(marker, "stubborn")) == 2, 10, "the probe runs, and the question for the version")
+    wait_until(lambda: marked(marker, "stubborn"), 10, "it is asked for its version")
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate(timeout=5)
     none_left(marker)
