@@ -33,7 +33,11 @@
 #define MFD_EXEC 0x0010U
 #endif
 
-#define KEEPER_END_MS 1000
+/*
+ * It ends when nothing is left that it would have to kill, which on a busy machine takes a bomb of thousands some seconds.
+ * To end it before would set them free.
+ */
+#define KEEPER_END_MS 20000
 #define KEEPER_BUSY_TRIES 20
 #define KEEPER_BUSY_MS 10
 #define IMAGE_SEALS (F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)

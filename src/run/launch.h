@@ -10,7 +10,7 @@
  *   5. ck_launcher_done          closes all; the keeper ends its wardens and itself
  *
  * Nothing here waits for a warden. ck_launcher_take waits up to 0.2 s for a keeper that is busy with earlier
- * requests, ck_launcher_done up to a second for its end.
+ * requests, ck_launcher_done for its end: for as long as it still kills, 20 s at most.
  */
 #ifndef CK_RUN_LAUNCH_H
 #define CK_RUN_LAUNCH_H

@@ -9,7 +9,7 @@ def test_lock_that_is_never_given_back_stops_the_run_and_not_for_ever(user_box):
     assert box.run("true").outcome == "exited"
     with box.log.open("rb") as stream:
         fcntl.flock(stream, fcntl.LOCK_SH)
-        answer = box.run("sh", "-c", f": > {box.canary()}", deadline=20)
+        answer = box.run("sh", "-c", f": > {box.canary()}")
     assert (answer.outcome, answer["rule"]) == ("spawn_failed", "audit") and "locked by another" in answer.message
-    assert not box.canary().exists() and 4.5 < answer.seconds < 15
+    assert not box.canary().exists() and 4.5 < answer.seconds < 60
     assert box.run("true").outcome == "exited"

@@ -46,7 +46,7 @@ def stays_out(box, log, words):
     answer = box.run("sh", "-c", f": > {box.canary()}", audit=log)
     assert (answer.outcome, answer["rule"], answer.status) == ("spawn_failed", "audit", 125)
     assert words in answer.message and "--no-audit" in answer.message, answer.message
-    assert answer["unrecorded"] and not box.canary().exists() and answer.seconds < 5
+    assert answer["unrecorded"] and not box.canary().exists() and answer.seconds < 20
 
 
 def runs_elsewhere(box):

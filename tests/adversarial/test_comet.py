@@ -5,12 +5,9 @@ Expected: they are caught all the same; nothing is left when the call returns, i
 """
 import pytest
 
-from promises import none_left, timed_out
+from promises import times_out
 
 
 @pytest.mark.parametrize("lines", [1, 8])
 def test_comets_are_caught(box, marker, lines):
-    answer = box.run("comet", str(lines), marker, timeout=1)
-    none_left(marker)
-    timed_out(answer, 1)
-    assert answer.stream("stdout") == b"ready\n"
+    times_out(box.run, "comet", str(lines), marker=marker, timeout=1, said=b"ready\n")

@@ -11,7 +11,7 @@ def test_orphan_is_killed_when_the_tool_ends(box, marker):
     assert (answer.status, answer.outcome) == (0, "exited")
     assert answer.stream("stdout") == b"ready\n"
     assert answer["output_incomplete"] is False
-    assert answer.seconds < 2
+    assert answer.seconds < 10
 
 
 def test_hundred_orphans_are_killed(box, marker):

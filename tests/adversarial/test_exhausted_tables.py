@@ -11,4 +11,4 @@ def test_ten_thousand_runs_leak_nothing(user_box):
 
 
 def test_thousand_runs_leak_nothing_as_root(root_box):
-    assert root_box.host("host_many", scaled(1000, 300), deadline=60).out.startswith(b"ok ")
+    assert root_box.host("host_many", scaled(1000, 300), deadline=120).out.startswith(b"ok ")

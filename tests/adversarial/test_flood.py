@@ -9,6 +9,7 @@ import select
 from door import MARK, captured, pattern
 from feature import sanitized, scaled
 from processes import stat_of, wait_until
+from promises import returns_in_time
 
 MIB = 1 << 20
 GIB = 1 << 30
@@ -26,7 +27,7 @@ def flood(box, size):
     process = box.popen(["flood", str(size), "out"], env=env,
                         shape={"timeout": 100, "options": ["--max-output", str(MIB)]})
     assert select.select([process.stdout], [], [], 100)[0]
-    wait_until(lambda: stat_of(process.pid)[0] == "S", 10, "it waits for the reader")
+    wait_until(lambda: stat_of(process.pid)[0] == "S", "it waits for the reader")
     peak = peak_kib(process.pid)
     out, _ = process.communicate(timeout=20)
     assert process.returncode == 0
@@ -49,15 +50,14 @@ def test_ten_gib_keep_the_tail_in_bounded_memory(user_box):
 def test_both_streams_stay_under_cap_plus_one_mib_each(user_box):
     size = scaled(2, 1) * GIB
     env = user_box.environment(ASAN_OPTIONS="quarantine_size_mb=1") if sanitized() else None
-    answer = user_box.host("host_memory", size, deadline=100, env=env)
+    answer = user_box.host("host_memory", size, deadline=120, env=env)
     assert int(answer.out) <= 2 * 2 * 1024
 
 
 def test_endless_output_ends_at_the_timeout(box):
-    answer = box.run("yes", timeout=2, options=["--max-output", str(MIB)])
+    answer = returns_in_time(lambda: box.run("yes", timeout=2, options=["--max-output", str(MIB)]), 2)
     kept = answer.stream("stdout")
     assert answer.status == 124
-    assert answer.seconds <= 3
     assert len(kept) == MIB
     assert kept.startswith(MARK)
     assert set(kept[len(MARK):]) == set(b"y\n")

@@ -5,14 +5,11 @@ Expected: dead at the timeout, all of it.
 """
 import pytest
 
-from promises import none_left, timed_out
+from promises import none_left, times_out
 
 
 def test_full_bomb_dies(box, marker):
-    answer = box.run("bomb", "500", marker, timeout=1)
-    none_left(marker)
-    timed_out(answer, 1)
-    assert answer.stream("stdout") == b"full\n"
+    times_out(box.run, "bomb", "500", marker=marker, timeout=1, said=b"full\n")
 
 
 @pytest.mark.parametrize("timeout", [0.1, 0.2])

@@ -5,12 +5,9 @@ Expected: all are dead when the call returns, by 1.5 times the timeout.
 """
 import pytest
 
-from promises import none_left, timed_out
+from promises import times_out
 
 
 @pytest.mark.parametrize("manner", ["stay", "leave"])
 def test_deep_chain_dies(box, marker, manner):
-    answer = box.run("chain", "1000", manner, marker, timeout=2)
-    none_left(marker)
-    timed_out(answer, 2)
-    assert answer.stream("stdout") == b"deep\n"
+    times_out(box.run, "chain", "1000", manner, marker=marker, timeout=2, said=b"deep\n")

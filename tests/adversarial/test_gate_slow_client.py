@@ -9,7 +9,7 @@ import time
 
 from gates import ADDRESS, HOST, PATIENCE, in_town, read_all, read_until
 
-SHORT = 300  # milliseconds
+SHORT = 1000  # milliseconds; what is not slow is served meanwhile
 
 
 def lasted(begin):

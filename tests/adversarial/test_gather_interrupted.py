@@ -28,7 +28,7 @@ def start(box, marker, *options, **keywords):
                           probe("daemon", "escape", "setsid", marker, timeout_s=60, needs=["done"]),
                           probe("queued", "true", needs=["done"]), probe("behind", "true", needs=["hung"]))
     process = box.popen(words(box, "--probes", probes, "--jobs", "2", *options), raw=True, **keywords)
-    wait_until(lambda: len(marked(marker, "stubborn")) == 1 and len(marked(marker, "escape")) == 2, ALL_AT_ONCE,
+    wait_until(lambda: len(marked(marker, "stubborn")) == 1 and len(marked(marker, "escape")) == 2,
                "the tools have settled")
     return process
 
@@ -107,7 +107,7 @@ def test_a_tool_is_not_hashed_to_its_end(user_box):
     policy = user_box.write_policy([user_box.entry("endless")], [str(place)])
     probes = write_probes(user_box, probe("one", "endless"))
     process = user_box.popen(words(user_box, "--json", "--probes", probes, policy=policy), raw=True)
-    wait_until(lambda: is_reading(process, tool), ALL_AT_ONCE, "the tool is read")
+    wait_until(lambda: is_reading(process, tool), "the tool is read")
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=ALL_AT_ONCE)
     found = Gathered(Answer(process.returncode, out, err, 0))
@@ -127,4 +127,4 @@ def test_a_killed_command_leaves_nothing(box, marker):
     process = start(box, marker, "--json")
     process.kill()
     process.wait(ALL_AT_ONCE)
-    wait_until(lambda: not marked(marker), ALL_AT_ONCE, "the tools are gone")
+    wait_until(lambda: not marked(marker), "the tools are gone")

@@ -10,6 +10,7 @@ import shlex
 import pytest
 
 from door import check_shape
+from grammar import Judge
 from hostile import Repository, default_entry
 
 # {x}: a program that leaves a trace. {o}: a directory outside the root. {f}: a file there. {{ and }}: git's own braces.
@@ -367,6 +368,11 @@ def is_refused(answer):
     return answer.status == 125 and answer.outcome == "disallowed" and answer["rule"].startswith("tools.git.args")
 
 
+def is_denied(verdict):
+    """The same of a judgement without a run, of which there may be many."""
+    return verdict.outcome == "disallowed" and verdict.rule.startswith("tools.git.args")
+
+
 def test_what_git_must_not_be_given_is_refused(repo):
     before = everything_but_the_record(repo.box)
     passed = [line for line in REFUSED.strip().splitlines()
@@ -388,13 +394,15 @@ def test_denied_options_are_refused_in_every_subcommand(repo):
     each is given once, as a flag and with a value in turn."""
     args = default_entry()["args"]
     wrong = []
-    for sub in args["subcommands"]:
-        for number, option in enumerate(args["deny"]):
-            attached = option + ("=" if option.startswith("--") else "") + "x"
-            form = ([option], [attached], [option, "x"])[number % 3]
-            answer = repo.box.run("git", *sub["name"].split(), *form, policy="default")
-            if not is_refused(answer) or not answer["rule"].endswith(".deny"):
-                wrong.append([sub["name"], *form])
+    with Judge(repo.box, policy="default") as judge:
+        for sub in args["subcommands"]:
+            for number, option in enumerate(args["deny"]):
+                attached = option + ("=" if option.startswith("--") else "") + "x"
+                form = ([option], [attached], [option, "x"])[number % 3]
+                verdict = judge.ask(["git", *sub["name"].split(), *form])
+                if not is_denied(verdict) or not verdict.rule.endswith(".deny"):
+                    wrong.append([sub["name"], *form])
+        assert judge.asked > 500
     assert not wrong
 
 
@@ -403,12 +411,8 @@ def test_no_abbreviation_of_a_denied_option_passes(repo):
     args = default_entry()["args"]
     lists = [one.get("options", []) for one in args["subcommands"] + args["sets"]]
     listed = {option.partition("=")[0].removesuffix("[") for options in lists for option in options}
-    wrong = []
-    for option in (name for name in args["deny"] if name.startswith("--")):
-        for length in range(3, len(option)):
-            short = option[:length]
-            if short in listed:
-                continue
-            if not is_refused(repo.box.run("git", "log", short + "=x", policy="default")):
-                wrong.append(short)
+    with Judge(repo.box, policy="default") as judge:
+        shorts = {option[:length] for option in args["deny"] if option.startswith("--") for length in range(3, len(option))}
+        wrong = [short for short in shorts - listed if not is_denied(judge.ask(["git", "log", short + "=x"]))]
+        assert judge.asked > 100
     assert not wrong

@@ -97,6 +97,6 @@ REAL = [["exec", "-c", ": > '{canary}'"], ["run", "evil"], ["install", *QUIET],
 def test_plain_npm_runs_scripts(user_box, words):
     project(user_box)
     argv = [word.format(canary=user_box.canary()) if "{" in word else word for word in words]
-    fires(user_box, user_box.canary(), ["npm", *argv], deadline=60)
+    fires(user_box, user_box.canary(), ["npm", *argv], deadline=120)
     if words != ["install", *QUIET]:  # that one is allowed, and runs nothing: tests/integration has it
         refused(user_box, "npm", *argv)

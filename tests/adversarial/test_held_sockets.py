@@ -17,7 +17,7 @@ def test_tool_dies_with_the_host_though_a_fork_holds_its_sockets(box, marker):
         assert len(marked(marker, "escape")) == 2
         process.kill()
         process.wait()
-        wait_until(lambda: not marked(marker, "escape"), 2, "the tree is dead")
+        wait_until(lambda: not marked(marker, "escape"), "the tree is dead")
         os.kill(int(copy), 0)  # the copy is alive, so it was not its end that did it
     finally:
         os.kill(int(copy), signal.SIGKILL)

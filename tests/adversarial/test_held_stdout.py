@@ -11,7 +11,7 @@ def test_call_ends_with_the_tool(box, marker):
     answer = box.run("escape", "holder", marker, timeout=20)
     none_left(marker)
     assert (answer.status, answer.outcome) == (0, "exited")
-    assert answer.seconds < 2
+    assert answer.seconds < 10
     assert answer.stream("stdout") == b"ready\n"
     assert answer["output_incomplete"] is True
 
@@ -26,5 +26,5 @@ def test_flooding_holder_does_not_delay_the_end(box, marker):
     script = f"(trap '' TERM; exec '{box.bin}/flood' 1000000000000 both) & echo ready; exit 4 # {marker}"
     answer = box.run("sh", "-c", script, timeout=20, options=["--max-output", "1000000"])
     assert (answer.status, answer.outcome) == (4, "exited")
-    assert answer.seconds < 2
+    assert answer.seconds < 10
     assert answer["output_incomplete"] is True

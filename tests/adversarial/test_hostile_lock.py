@@ -20,7 +20,7 @@ def bench(box):
 
 
 def refused(bench, path):
-    answer = bench.text("lock", "--check", path, status=125, deadline=20)
+    answer = bench.text("lock", "--check", path, status=125)
     assert len(answer.err.splitlines()) == 1 and answer.err.startswith(b"chokepoint: cannot ") and answer.out == b""
     assert bench.asked("teller") == 0  # nothing is run for a file that cannot be compared
     return answer
@@ -96,5 +96,5 @@ def test_a_tool_named_in_the_file_is_not_run(bench):
 
 def test_many_tools_in_the_file_are_compared_in_time(bench):
     path = bench.box.file("root/tools.lock", document(*(tool(name=f"t{i}") for i in range(20000))))
-    answer = bench.text("lock", "--check", "--json", path, status=1, deadline=20)
+    answer = bench.text("lock", "--check", "--json", path, status=1)
     assert len(json.loads(answer.out)["drifts"]) == 20001

@@ -63,7 +63,7 @@ def test_no_script_runs(user_box, project, settings):
     assert npm(user_box, "install", "--ignore-scripts", "--prefer-offline")["exit_code"] == 0
     assert not user_box.canary().exists()
     clean(user_box)
-    fires(user_box, user_box.canary(), ["npm", "install", *OFFLINE], deadline=60)
+    fires(user_box, user_box.canary(), ["npm", "install", *OFFLINE], deadline=120)
 
 
 def test_dependency_that_is_packed_is_not_prepared(user_box, project):
@@ -75,7 +75,7 @@ def test_dependency_that_is_packed_is_not_prepared(user_box, project):
     npm(user_box, "ci")
     assert not user_box.canary().exists()
     clean(user_box)
-    fires(user_box, user_box.canary(), ["npm", "install", *OFFLINE], deadline=60)
+    fires(user_box, user_box.canary(), ["npm", "install", *OFFLINE], deadline=120)
 
 
 @pytest.mark.parametrize("settings", ["global=true", "location=global", "prefix=./prefix\nglobal=true",
@@ -101,7 +101,7 @@ def test_plain_npm_links_programs_of_the_repository(user_box, project):
     user_box.file("root/planted.js")
     user_box.file("root/.npmrc", "global=true\n")
     version = user_box.call(["npm", "--version"]).out
-    answer = user_box.call(["npm", "install", "--ignore-scripts", *OFFLINE], deadline=60)
+    answer = user_box.call(["npm", "install", "--ignore-scripts", *OFFLINE], deadline=120)
     assert (prefix / "bin/planted").is_symlink() or int(version.split(b".")[0]) < 10, answer.err
 
 
@@ -118,7 +118,7 @@ def test_git_of_the_repository_is_not_started(user_box, project):
     user_box.file("root/.npmrc", f"git={evil}\n")
     assert npm(user_box, "install")["exit_code"] != 0  # there is no git for npm
     assert not user_box.canary().exists()
-    fires(user_box, user_box.canary(), ["npm", "install", "--ignore-scripts", *OFFLINE], deadline=60)
+    fires(user_box, user_box.canary(), ["npm", "install", "--ignore-scripts", *OFFLINE], deadline=120)
 
 
 def test_no_log_is_written_where_the_repository_wants_it(user_box, project):
@@ -127,7 +127,7 @@ def test_no_log_is_written_where_the_repository_wants_it(user_box, project):
     npm(user_box, "ls")
     npm(user_box, "install")
     assert os.listdir(logs) == []
-    user_box.call(["npm", "ls"], deadline=60)
+    user_box.call(["npm", "ls"], deadline=120)
     assert os.listdir(logs) != []
 
 
@@ -139,5 +139,5 @@ def test_directory_above_is_left_alone(user_box, project):
                           timeout=60, deadline=90)
     assert answer.outcome == "exited"
     assert not (user_box.root / "node_modules").exists() and not (user_box.root / "package-lock.json").exists()
-    user_box.call(["npm", "install", "--ignore-scripts", *OFFLINE], cwd=user_box.root / "sub", deadline=60)
+    user_box.call(["npm", "install", "--ignore-scripts", *OFFLINE], cwd=user_box.root / "sub", deadline=120)
     assert (user_box.root / "node_modules").exists()

@@ -59,24 +59,24 @@ def test_a_tool_cannot_exchange_the_directory_itself(box):
 def test_gone_when_the_tool_was_ended(box, ending):
     shape = {"options": ["--jail", "bwrap"], "timeout": 0.4 if ending == "timeout" else 20}
     process = box.popen(["sleep", "30"], env=bwrapped.environment(box), shape=shape)
-    wait_until(lambda: bwrapped.scratches(box), 5, "the directory is there")
+    wait_until(lambda: bwrapped.scratches(box), "the directory is there")
     if ending == "cancel":
         process.send_signal(signal.SIGINT)
-    process.wait(5)
+    process.wait(20)
     assert bwrapped.scratches(box) == []
 
 
 def test_what_a_killed_caller_left_is_swept_by_the_next(box):
     processes = [box.popen(["sleep", "30"], env=bwrapped.environment(box), shape={"options": ["--jail", "bwrap"]})
                  for _ in range(2)]
-    wait_until(lambda: len(bwrapped.scratches(box)) == 2, 5, "the directories are there")
+    wait_until(lambda: len(bwrapped.scratches(box)) == 2, "the directories are there")
     processes[0].kill()
-    processes[0].wait(5)
+    processes[0].wait(20)
     assert len(bwrapped.scratches(box)) == 2
     box.run("python3", "-c", "pass", options=["--jail", "bwrap"], env=bwrapped.environment(box))
     assert len(bwrapped.scratches(box)) == 1  # the other's is in use
     processes[1].terminate()
-    processes[1].wait(5)
+    processes[1].wait(20)
     assert bwrapped.scratches(box) == []
 
 

@@ -85,7 +85,7 @@ def test_planted_link_is_not_written_through(user_box, tool, project):
         answer = tool("scip-typescript", "index", *words)
         assert (answer.status, answer.outcome) == (125, "disallowed"), answer.document
     assert project.read_text() == "precious\n"
-    user_box.call([str(tool.place / "scip-typescript"), "index"], deadline=60)
+    user_box.call([str(tool.place / "scip-typescript"), "index"], deadline=120)
     assert project.read_bytes() != b"precious\n"
 
 

@@ -58,7 +58,7 @@ def test_closed_standard_descriptors_are_not_filled_with_something_else(box, clo
     trace = box.canary()
     script = f"exec >>'{trace}'; readlink /proc/self/fd/0; readlink /proc/self/fd/2"
     process = box.popen(["sh", "-c", script], preexec_fn=shut)
-    process.communicate(timeout=10)
+    process.communicate(timeout=20)
     if process.returncode == 125 and 1 in closed:
         return  # it cannot print its document, and says so by its status
     assert process.returncode == 0

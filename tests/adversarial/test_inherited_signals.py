@@ -6,6 +6,8 @@ all.
 """
 import signal
 
+from promises import returns_in_time
+
 EVERYTHING = set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP}
 
 
@@ -26,14 +28,13 @@ def test_tool_starts_clean(box):
 
 
 def test_timeout_holds(box):
-    answer = box.run("sleep", "20", timeout=0.3, popen=SPOILED)
+    answer = returns_in_time(lambda: box.run("sleep", "20", timeout=0.3, popen=SPOILED), 0.3)
     assert (answer.status, answer.outcome) == (124, "timeout")
-    assert answer["duration_ms"] <= 450
 
 
 def test_tool_dies_of_a_closed_pipe(box):
     """yes | head ends only if SIGPIPE has its default action again."""
-    answer = box.run("sh", "-c", "yes | head -1", popen=SPOILED, timeout=5)
+    answer = box.run("sh", "-c", "yes | head -1", popen=SPOILED)
     assert (answer.status, answer.stream("stdout")) == (0, b"y\n")
 
 

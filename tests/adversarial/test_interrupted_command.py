@@ -24,27 +24,27 @@ def shell_status(status):
 @pytest.mark.parametrize("form", ["--json", "--stream", None])
 def test_signal_ends_the_tree(box, marker, number, form):
     process = box.popen(["escape", "setsid", marker], shape={"timeout": 20, "form": form})
-    wait_until(lambda: len(marked(marker, "escape")) == 2, 5, "the tool has settled")
+    wait_until(lambda: len(marked(marker, "escape")) == 2, "the tool has settled")
     process.send_signal(number)
-    assert shell_status(process.wait(2)) == STATUSES[number]
+    assert shell_status(process.wait(20)) == STATUSES[number]
     none_left(marker)
 
 
 def test_second_signal_does_no_harm(box, marker):
     process = box.popen(["escape", "setsid", marker], shape={"timeout": 20})
-    wait_until(lambda: len(marked(marker, "escape")) == 2, 5, "the tool has settled")
+    wait_until(lambda: len(marked(marker, "escape")) == 2, "the tool has settled")
     process.send_signal(signal.SIGINT)
     process.send_signal(signal.SIGTERM)
     process.send_signal(signal.SIGINT)
-    assert shell_status(process.wait(2)) in (130, 143)
+    assert shell_status(process.wait(20)) in (130, 143)
     none_left(marker)
 
 
 def test_json_says_cancelled(box, marker):
     process = box.popen(["stubborn", marker], shape={"timeout": 20})
-    wait_until(lambda: marked(marker, "stubborn"), 5, "the tool runs")
+    wait_until(lambda: marked(marker, "stubborn"), "the tool runs")
     process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=2)
+    out, _ = process.communicate(timeout=20)
     document = json.loads(out)
     check_shape(document)
     assert document["outcome"] == "cancelled"

@@ -7,14 +7,14 @@ import os
 import signal
 
 from processes import marked, wait_until
-from promises import none_left
+from promises import none_left, tried
 
 
 def test_daemons_are_real(box, marker):
     """Without the door they stay."""
     answer = box.call([str(box.bin / "daemons"), "20", marker])
     assert answer.out == b"ready\n"
-    found = wait_until(lambda: len(pids := marked(marker)) == 20 and pids, 5, "all stay")
+    found = wait_until(lambda: len(pids := marked(marker)) == 20 and pids, "all stay")
     for pid in found:
         os.kill(pid, signal.SIGKILL)
 
@@ -26,6 +26,10 @@ def test_thousand_daemons_die_with_the_run(cell, marker):
 
 
 def test_daemons_die_at_the_timeout(cell, marker):
-    answer = cell.inside("escape", "groups", marker, timeout=1)
-    none_left(marker)
-    assert (answer.outcome, answer["kill"]) == ("timeout", "pidns"), answer.document
+    def attempt():
+        answer = cell.inside("escape", "groups", marker, timeout=1)
+        none_left(marker)
+        assert answer.outcome == "timeout", answer.document
+        return answer
+
+    tried(attempt, lambda answer: answer["kill"] == "pidns")  # who is late to report is not waited for

@@ -12,7 +12,7 @@ def test_fifo_does_not_block(cell):
         os.mkfifo(cell.box.root / name)
         cell.box.own(cell.box.root / name)
     (cell.box.root / "etc").symlink_to("/dev/zero")
-    answer = cell.succeeds_inside("say_args", "word", timeout=5)
+    answer = cell.succeeds_inside("say_args", "word")
     assert answer.stream("stdout") == b"word\0"
     assert sorted(os.listdir(cell.box.root)) == sorted([*names, "etc"])
 

@@ -7,7 +7,7 @@ silence. Expected: it ends in time, and each call is found or the file is said n
 from feature import scaled
 from linter import Tree
 
-SECONDS = scaled(30, 240)
+SECONDS = scaled(120, 240)
 MANY = scaled(5000, 500)
 FOUND = {"js-eval", "c-shell", "sh-eval", "sh-shell-c", "sh-xargs-shell", "not-scanned"}
 

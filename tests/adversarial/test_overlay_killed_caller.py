@@ -60,7 +60,7 @@ def test_list_that_died_with_the_warden_is_said_to_be_incomplete(layered):
     process = layered.box.popen(
         ["sh", "-c", "echo x > new; while :; do :; done"],
         shape={"options": ["--jail", "native", "--keep", str(place)], "policy": layered.policy})
-    wait_until(lambda: any(map(is_warden_of_a_jail, descendants(process.pid))), 10, "the run has begun")
+    wait_until(lambda: any(map(is_warden_of_a_jail, descendants(process.pid))), "the run has begun")
     for pid in filter(is_warden_of_a_jail, descendants(process.pid)):
         os.kill(pid, signal.SIGKILL)
     out, _ = process.communicate(timeout=30)

@@ -4,15 +4,12 @@ Expected: it dies with the call: at the timeout, and also when the tool ends by 
 """
 import pytest
 
-from promises import none_left, timed_out
+from promises import none_left, times_out
 
 
 @pytest.mark.parametrize("timeout", [0.2, 1])
 def test_daemon_dies_at_the_timeout(box, marker, timeout):
-    answer = box.run("escape", "setsid", marker, timeout=timeout)
-    none_left(marker)
-    timed_out(answer, timeout)
-    assert answer.stream("stdout") == b"ready\n"
+    times_out(box.run, "escape", "setsid", marker=marker, timeout=timeout, said=b"ready\n")
 
 
 def test_daemon_dies_when_the_tool_is_killed_by_itself(box, marker):

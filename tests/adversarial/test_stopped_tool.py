@@ -5,12 +5,9 @@ Expected: a timeout like any other.
 """
 import pytest
 
-from promises import none_left, timed_out
+from promises import times_out
 
 
 @pytest.mark.parametrize("timeout", [0.2, 1])
 def test_stopped_tree_is_killed_in_time(box, marker, timeout):
-    answer = box.run("halt", marker, timeout=timeout)
-    none_left(marker)
-    timed_out(answer, timeout)
-    assert answer.stream("stdout") == b"ready\n"
+    times_out(box.run, "halt", marker=marker, timeout=timeout, said=b"ready\n")

@@ -10,7 +10,7 @@ from feature import scaled
 
 
 def test_race_is_never_won(box):
-    answer = box.host("host_race", scaled(2000, 500), box.outside, deadline=60)
+    answer = box.host("host_race", scaled(2000, 500), box.outside, deadline=120)
     words = answer.out.split()
     ran, refused = int(words[2]), int(words[4])
     assert ran > 0 and refused > 0, "the race was not run: " + answer.out.decode()
@@ -36,5 +36,5 @@ def test_swap_during_the_run_does_not_move_the_tool(box):
     process.stdin.write(b"go\n")
     process.stdin.close()
     process.stdin = None
-    out, _ = process.communicate(timeout=10)
+    out, _ = process.communicate(timeout=20)
     assert (process.returncode, out) == (0, b"inside")

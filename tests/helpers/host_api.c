@@ -75,7 +75,7 @@ static void stdin_bytes_arrive(void)
     (void)memcpy(copy, bytes, length);
     (void)memset(bytes, 0, length); /* copied by the call, the header says */
     free(bytes);
-    CHECK(host_drain(context, 10));
+    CHECK(host_drain(context, 60));
     const struct choke_result *result = choke_job_result(job);
     CHECK(result != NULL);
     CHECK_SAYING(result->outcome == CHOKE_EXITED && result->out.length == length, result->error.message);

@@ -142,7 +142,7 @@ static void late(void)
     struct choke_job *job = host_start(context, &request);
     CHECK(unlink(path) == 0);
     CHECK(close(pair[0]) == 0 && close(pair[1]) == 0);
-    CHECK(host_drain(context, 10));
+    CHECK(host_drain(context, 60));
     const struct choke_result *result = choke_job_result(job);
     CHECK(result != NULL && result->outcome == CHOKE_EXITED && result->exit_code == 0);
     CHECK(result->unrecorded && told_unrecorded == 1);
@@ -165,7 +165,7 @@ static void every(long count)
     CHECK(choke_running(context) == (size_t)count);
     CHECK(host_children(&zombies) == 0); /* nothing exists before its intent is on the disk */
     choke_cancel(jobs[1]);
-    CHECK(host_drain(context, 20));
+    CHECK(host_drain(context, 60));
     for (long i = 0; i < count; i++) {
         const struct choke_result *result = choke_job_result(jobs[i]);
         CHECK(result != NULL && !result->unrecorded);
@@ -221,7 +221,7 @@ static void forked(void)
     }
     int status;
     CHECK(waitpid(child, &status, 0) == child && status == 0);
-    CHECK(host_drain(context, 10));
+    CHECK(host_drain(context, 60));
     CHECK(choke_job_result(job)->outcome == CHOKE_EXITED);
     choke_context_free(context);
 }

@@ -21,7 +21,7 @@ static struct choke_job *settled(struct choke_context *context, const char *root
     request.on_output = on_output;
     ready = false;
     struct choke_job *job = host_start(context, &request);
-    double end = host_now() + 10;
+    double end = host_now() + 60;
     while (!ready) {
         CHECK(host_now() < end);
         CHECK(choke_wait(context, 20, NULL) >= 0);
@@ -39,10 +39,9 @@ static void one_is_cancelled(struct choke_context *context, const char *root, co
     choke_cancel(job);
     choke_cancel(job);
     while (choke_job_result(job) == NULL) {
-        CHECK(host_now() < began + 2);
+        CHECK(host_now() < began + 10);
         CHECK(choke_wait(context, 100, NULL) >= 0);
     }
-    CHECK(host_now() - began < 0.5);
     CHECK(choke_job_result(job)->outcome == CHOKE_CANCELLED);
     CHECK(choke_job_result(job)->exit_code == -1);
     CHECK(host_is(&choke_job_result(job)->out, "ready\n"));
@@ -53,7 +52,7 @@ static void one_is_cancelled(struct choke_context *context, const char *root, co
     choke_cancel(job);
     choke_job_free(job);
     choke_job_free(other);
-    CHECK(host_drain(context, 2));
+    CHECK(host_drain(context, 10));
     CHECK(choke_next(context) == NULL);
 }
 
@@ -68,7 +67,7 @@ int main(int argc, char **argv)
     CHECK(last != NULL && choke_running(context) == 1);
     double began = host_now();
     choke_context_free(context);
-    CHECK(host_now() - began < 1);
+    CHECK(host_now() - began < 10); /* not at the timeout */
     CHECK(host_children(&zombies) == 0);
     CHECK(host_descriptors() == descriptors);
     printf("ok\n");

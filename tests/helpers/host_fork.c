@@ -49,7 +49,7 @@ int main(int argc, char **argv)
     CHECK(waitpid(child, &status, 0) == child);
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     CHECK(write(pair[1], "still here\n", 11) == 11);
-    CHECK(host_drain(context, 10));
+    CHECK(host_drain(context, 60));
     const struct choke_result *result = choke_job_result(job);
     CHECK(result != NULL);
     CHECK_SAYING(result->outcome == CHOKE_EXITED, result->error.message);

@@ -41,7 +41,7 @@ static bool run(struct choke_context *context, const char *root)
     struct choke_request request = host_request((const char *const[]){"sh", "-c", "echo hello", NULL}, root);
     struct choke_result *result = NULL;
     struct choke_error error = {0};
-    request.timeout_ms = 5000;
+    request.timeout_ms = 30000;
     request.jail = jail;
     request.egress = jail != CHOKE_JAIL_NONE ? rules : NULL;
     int status = choke_run(context, &request, &result, &error);

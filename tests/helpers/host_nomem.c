@@ -100,7 +100,7 @@ static void start(struct choke_context *context, const struct choke_request *req
     int status = choke_start(context, request, &job, &error);
     check_status(status, &error);
     CHECK((status == 0) == (job != NULL));
-    double end = host_now() + 10;
+    double end = host_now() + 60;
     while (job != NULL && choke_job_result(job) == NULL) {
         CHECK(host_now() < end);
         int ready = choke_wait(context, 100, &error);

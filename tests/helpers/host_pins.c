@@ -8,7 +8,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#define PATIENCE_S 10.0
+#define PATIENCE_S 60.0
 
 /* Bytes that this process has read, by whatever call. */
 static unsigned long long bytes_read(void)

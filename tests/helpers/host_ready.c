@@ -77,7 +77,7 @@ static void own_jobs_are_not_disturbed(struct choke_context *context, const char
     CHECK(choke_job_result(finished)->outcome == CHOKE_EXITED);
     choke_job_free(finished);
     choke_cancel(running);
-    CHECK(host_drain(context, 5));
+    CHECK(host_drain(context, 60));
     CHECK(choke_next(context) == running);
     choke_job_free(running);
 }

@@ -48,14 +48,24 @@ static void run_all(struct choke_context *context, const char *root, long count)
     }
 }
 
-static void time_out(struct choke_context *context, const char *root)
+static bool times_out_in_time(struct choke_context *context, const char *root)
 {
     struct choke_request request = host_request((const char *const[]){"sleep", "20", NULL}, root);
     request.timeout_ms = 100;
     struct choke_result *result = host_run(context, &request);
     CHECK(result->outcome == CHOKE_TIMEOUT);
-    CHECK(result->duration_us <= 150000);
+    bool in_time = result->duration_us <= 150000;
     choke_result_free(result);
+    return in_time;
+}
+
+/* A machine that has other things to do may be late, but not again and again. */
+static void time_out(struct choke_context *context, const char *root)
+{
+    int tries = 5;
+    while (!times_out_in_time(context, root)) {
+        CHECK(--tries > 0);
+    }
 }
 
 int main(int argc, char **argv)

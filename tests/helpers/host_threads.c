@@ -67,7 +67,7 @@ static void hand_over(const char *policy, const char *root)
     CHECK(choke_job_result(handover.job) == NULL);
     CHECK(write((int)(long)write_fd, "alive\n", 6) == 6);
     CHECK(close((int)(long)write_fd) == 0);
-    CHECK(host_drain(handover.context, 10));
+    CHECK(host_drain(handover.context, 60));
     const struct choke_result *late = choke_job_result(handover.job);
     CHECK(late != NULL);
     CHECK_SAYING(late->outcome == CHOKE_EXITED && host_is(&late->out, "alive\n"), late->error.message);

@@ -220,7 +220,7 @@ class Follower:
         return self.said.splitlines()
 
     def wait_for(self, count):
-        wait_until(lambda: len(self.lines()) >= count, 10, f"{count} lines")
+        wait_until(lambda: len(self.lines()) >= count, f"{count} lines")
         assert len(self.lines()) == count
 
 
@@ -260,7 +260,7 @@ def test_follow_goes_on_across_rotations(viewer):
     follower.wait_for(19)
     assert [json.loads(line)["seq"] for line in follower.lines()] == list(range(19))
     follower.process.send_signal(signal.SIGINT)
-    assert follower.process.wait(10) == -signal.SIGINT
+    assert follower.process.wait(20) == -signal.SIGINT
     assert follower.process.stderr.read() == b""
 
 
@@ -280,15 +280,15 @@ def test_follow_tells_damage_at_once_and_once(viewer):
     log = usual()
     viewer.write(log)
     follower = Follower(viewer)
-    wait_until(lambda: b"bash -c id" in (follower.lines() or [b""])[-1], 10, "the table")
+    wait_until(lambda: b"bash -c id" in (follower.lines() or [b""])[-1], "the table")
     with open(viewer.path, "ab", buffering=0) as stream:
         stream.write(log.lines[50] + b"\n")
     os.set_blocking(follower.process.stderr.fileno(), False)
     said = []
-    wait_until(lambda: said.append(follower.process.stderr.read() or b"") or b"\n" in b"".join(said), 10, "the damage")
+    wait_until(lambda: said.append(follower.process.stderr.read() or b"") or b"\n" in b"".join(said), "the damage")
     assert b"".join(said).count(b":101: duplicated: record 50") == 1
     follower.process.send_signal(signal.SIGTERM)
-    follower.process.wait(10)
+    follower.process.wait(20)
 
 
 def test_follow_ends_when_nobody_reads_any_more(viewer):
@@ -296,7 +296,7 @@ def test_follow_ends_when_nobody_reads_any_more(viewer):
     follower = Follower(viewer)
     follower.wait_for(7)
     follower.process.stdout.close()
-    follower.process.wait(10)
+    follower.process.wait(20)
 
 
 # ---- what the command itself writes ----

@@ -94,11 +94,11 @@ def test_objects_are_looked_at(docker, image):
 def test_plain_docker_reads_the_host(image, root_box, docker_socket):
     words = ["docker", "run", "--rm", "--network=none", "-v", f"{root_box.outside}:/w", image, "/w/secret"]
     env = root_box.environment(DOCKER_HOST=f"unix://{docker_socket}", PATH="/usr/local/bin:/usr/bin:/bin")
-    assert "secret of the host" in root_box.call(words, env=env, deadline=60).out.decode()
+    assert "secret of the host" in root_box.call(words, env=env, deadline=120).out.decode()
     linked = root_box.root / "linked"
     os.symlink(root_box.outside, linked)
     words[words.index("-v") + 1] = f"{linked}:/w"
-    assert "secret of the host" in root_box.call(words, env=env, deadline=60).out.decode()
+    assert "secret of the host" in root_box.call(words, env=env, deadline=120).out.decode()
     answer = root_box.run(*words[:4], *SAFE, *words[4:], policy="default")
     assert (answer.status, answer.outcome) == (125, "disallowed")
 

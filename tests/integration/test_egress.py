@@ -140,7 +140,7 @@ def test_credential_in_a_name_is_neither_recorded_nor_told(way):
 
 
 def test_run_that_is_ended_takes_its_connections_along(way):
-    answer = way.run("curl", "-sS", "--limit-rate", "1000", "https://web.example.org/flood?9000000", timeout=1)
+    answer = way.run("curl", "-sS", "--limit-rate", "1000", "https://web.example.org/flood?9000000", timeout=3)
     assert answer.outcome == "timeout"
     names = [json.loads(line)["event"] for line in answer.err.splitlines()]
     assert names.index("subproc.egress.closed") < names.index("subproc.exited")

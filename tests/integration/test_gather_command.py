@@ -309,7 +309,7 @@ def test_a_signal_ends_the_wait_for_versions(user_box, marker):
     policy = user_box.write_policy([user_box.entry("stubborn", version_args=[marker])])
     probes = write_probes(user_box, probe("one", "stubborn", marker, "x", timeout_s=60))
     process = user_box.popen(words(user_box, "--json", "--probes", probes, policy=policy), raw=True)
-    wait_until(lambda: marked(marker, "stubborn"), 10, "it is asked for its version")
+    wait_until(lambda: marked(marker, "stubborn"), "it is asked for its version")
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate(timeout=5)
     none_left(marker)

@@ -79,8 +79,8 @@ def test_no_cgroup_is_left_of_many_runs_when_the_caller_is_killed(root_box):
     assert process.stdout.readline() == b"holding\n"
     assert len(cgroups.of_ours(lambda pid: int(pid) in descendants(process.pid))) >= 2
     process.kill()
-    process.wait(5)
-    wait_until(lambda: reap(children_of_self()) or not of_this_test(), 5, "all are dead")
+    process.wait(20)
+    wait_until(lambda: reap(children_of_self()) or not of_this_test(), "all are dead")
     assert not cgroups.stale()
 
 
@@ -91,13 +91,13 @@ def test_what_a_massacre_leaves_is_swept_by_the_next_run(root_box, jail):
     policy = root_box.write_policy([root_box.entry("hog", limits=ALL), root_box.entry("true", limits=ALL)])
     process = root_box.popen(["hog", "cpu"], shape={"policy": policy, "timeout": 20, "options": ["--jail", jail]})
     family = wait_until(lambda: any(command_line(pid).endswith(b"hog\0cpu\0") for pid in descendants(process.pid))
-                        and descendants(process.pid), 5, "it runs")
+                        and descendants(process.pid), "it runs")
     for pid in [process.pid, *family]:
         signal_if_there(pid, signal.SIGSTOP)
     for pid in [process.pid, *descendants(process.pid)]:
         signal_if_there(pid, signal.SIGKILL)
-    process.wait(5)
-    wait_until(lambda: reap(children_of_self()) or not of_this_test(), 5, "all are dead")
+    process.wait(20)
+    wait_until(lambda: reap(children_of_self()) or not of_this_test(), "all are dead")
     assert cgroups.stale(), "the massacre left nothing to sweep"
     assert root_box.run("true", policy=policy).outcome == "exited"
     assert not cgroups.stale()

@@ -43,7 +43,7 @@ class Hooked(Tree):
     def check(self):
         """Everything that is added goes through the hook."""
         self.git("add", "--force", ".")
-        answer = self.box.call(["pre-commit", "run", "--color", "never"], cwd=self.top, env=self.env, deadline=60)
+        answer = self.box.call(["pre-commit", "run", "--color", "never"], cwd=self.top, env=self.env, deadline=120)
         assert b"chokepoint lint" in answer.out, answer
         return answer
 

@@ -96,7 +96,7 @@ def test_overlay_is_mounted_without_programs_devices_and_setuid(layered):
 
 
 def test_run_that_was_timed_out_still_has_a_list(layered):
-    answer = layered.run("sh", "-c", "echo x > new; while :; do :; done", timeout=1)
+    answer = layered.run("sh", "-c", "echo x > new; while :; do :; done", timeout=3)
     assert answer.outcome == "timeout" and "new" in listed(answer)
     layered.nothing_changed()
 

@@ -8,6 +8,7 @@ import pytest
 
 from door import FIELDS
 from feature import skip
+from promises import is_in_time, returns_in_time, tried
 from shut import lied_to
 
 
@@ -46,17 +47,18 @@ def test_death_by_a_signal(box, number):
 
 
 def test_timeout(box):
-    answer = box.run("sleep", "20", timeout=0.2)
-    assert (answer.status, answer.outcome, answer["signal"]) == (124, "timeout", signal.SIGTERM)
-    assert 200 <= answer["duration_ms"] <= 300
+    answer = tried(lambda: box.run("sleep", "20", timeout=0.2),
+                   lambda answer: is_in_time(answer, 0.2) and answer["signal"] == signal.SIGTERM)
+    assert (answer.status, answer.outcome) == (124, "timeout")
+    assert answer["duration_ms"] >= 200
     assert "0.2" in answer.message or "200" in answer.message
 
 
 def test_timeout_from_the_policy(box):
     policy = box.write_policy(sleep={"limits": {"timeout_s": 1}})
-    answer = box.run("sleep", "20", timeout="default", policy=policy)
+    answer = returns_in_time(lambda: box.run("sleep", "20", timeout="default", policy=policy), 1)
     assert (answer.status, answer.outcome) == (124, "timeout")
-    assert 1000 <= answer["duration_ms"] <= 1500
+    assert answer["duration_ms"] >= 1000
 
 
 @pytest.mark.parametrize("timeout", [
@@ -197,7 +199,7 @@ def test_text_form_passes_streams_apart(box):
 
 
 def test_text_form_keeps_the_tools_output_before_the_words(box):
-    answer = box.run("sh", "-c", "echo out; echo err >&2; exec sleep 20", timeout=0.3, form=None)
+    answer = box.run("sh", "-c", "echo out; echo err >&2; exec sleep 20", timeout=2, form=None)
     assert (answer.status, answer.out) == (124, b"out\n")
     assert answer.err.startswith(b"err\nchokepoint: ")
     assert answer.err.count(b"\n") == 2

@@ -67,9 +67,13 @@ class Answer:
         return self.document["error"]["message"]
 
 
+PERIOD = bytes(33 + (i * 31 + i // 94) % 94 for i in range(65536))
+
+
 def pattern(start: int, end: int) -> bytes:
     """What flood writes between two offsets."""
-    return bytes(33 + (j * 31 + j // 94) % 94 for j in (i % 65536 for i in range(start, end)))
+    first = start % len(PERIOD)
+    return (PERIOD * ((end - start) // len(PERIOD) + 2))[first:first + end - start]
 
 
 def captured(stream: dict) -> bytes:
@@ -228,7 +232,7 @@ class Box:
         usual = {"PATH": "/usr/bin:/bin", "HOME": str(self.home), "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8"}
         return {**usual, **kept, **extra}
 
-    def words(self, argv, options=(), form="--json", timeout=10, policy=None, root=None, cwd=None, audit=None):
+    def words(self, argv, options=(), form="--json", timeout=30, policy=None, root=None, cwd=None, audit=None):
         words = [self.command, "run"]
         for option, value in (("--policy", policy or self.policy), ("--root", root or self.root),
                               ("--cwd", cwd or self.root), ("--timeout", timeout)):
@@ -252,7 +256,7 @@ class Box:
         self.started.append(process)
         return process
 
-    def call(self, words, input=None, deadline=30.0, **keywords) -> Answer:
+    def call(self, words, input=None, deadline=90.0, **keywords) -> Answer:
         """Runs any command line to its end. A hang is a failure, not a wait."""
         if input is not None:
             keywords["stdin"] = subprocess.PIPE
@@ -269,7 +273,7 @@ class Box:
         assert b"runtime error:" not in answer.err, answer.err.decode()
         return answer
 
-    def run(self, *argv, input=None, deadline=30.0, env=None, popen=None, **shape) -> Answer:
+    def run(self, *argv, input=None, deadline=90.0, env=None, popen=None, **shape) -> Answer:
         """chokepoint run --json ... -- ARGV, the document checked against R26; --dry-run has a document of its own."""
         words = self.words(argv, **shape)
         answer = self.call(words, input=input, deadline=deadline, env=env, **(popen or {}))
@@ -282,7 +286,7 @@ class Box:
             check_status(answer.status, answer.document)
         return answer
 
-    def host(self, name, *arguments, deadline=60.0, policy=None, root=None, **keywords) -> Answer:
+    def host(self, name, *arguments, deadline=120.0, policy=None, root=None, **keywords) -> Answer:
         """A host program of tests/helpers; it checks for itself, and says what does not hold."""
         words = [str(self.stage / "tests/helpers" / name), str(policy or self.policy), str(root or self.root)]
         answer = self.call(words + [str(argument) for argument in arguments], deadline=deadline, **keywords)

@@ -17,7 +17,7 @@ from processes import wait_until
 HOST, ADDRESS = "web.example.org", "93.184.216.10"
 CLONE_NEWNET = 0x40000000
 LIBC = ctypes.CDLL(None, use_errno=True)
-PATIENCE = 20
+PATIENCE = 60
 
 
 def in_town(town, function):
@@ -53,8 +53,12 @@ class Gate:
     def connect(self, *first):
         """A client's connection, with these bytes said."""
         client = in_town(self.town, lambda: socket.create_connection(("127.0.0.1", self.port), PATIENCE))
-        for data in first:
-            client.sendall(data)
+        try:
+            for data in first:
+                client.sendall(data)
+        except OSError:  # the gate was quicker
+            client.close()
+            raise
         return client
 
     def tunnel(self, target):
@@ -66,7 +70,8 @@ class Gate:
     def say(self, data):
         """All that comes back until the gate closes."""
         with self.connect(data) as client:
-            client.shutdown(socket.SHUT_WR)
+            with contextlib.suppress(OSError):  # the gate has closed it already: then it says why, or that it was reset
+                client.shutdown(socket.SHUT_WR)
             return read_all(client)
 
     def curl(self, *words, scheme="http"):
@@ -147,7 +152,7 @@ class Station:
 
     def wait_heard(self, count=1):
         """What so many connections were for it."""
-        wait_until(lambda: len(self.heard) >= count, PATIENCE, "the host has heard all")
+        wait_until(lambda: len(self.heard) >= count, "the host has heard all")
         return self.heard
 
     def close(self):

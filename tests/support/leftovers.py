@@ -35,10 +35,10 @@ def nothing_runs():
 def wait_for_the_end(what):
     """No process and no cgroup is left of what ran before."""
     try:
-        wait_until(nothing_runs, 5)
+        wait_until(nothing_runs)
     except AssertionError:
         raise AssertionError(f"{what}; left running: {describe(of_this_test())}") from None
-    wait_until(lambda: not cgroups.stale(), 5, "every cgroup is gone")
+    wait_until(lambda: not cgroups.stale(), "every cgroup is gone")
 
 
 @contextlib.contextmanager

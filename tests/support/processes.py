@@ -8,6 +8,10 @@ import time
 
 DEAD = "ZX"
 
+# For what comes true in a moment, on a machine that has other things to do. Victims live for longer (VICTIM_LIFE_S), so
+# what outlives it was not waited for.
+PATIENCE_S = 60
+
 
 def stat_of(pid: int):
     """(state, parent), or None for a process that is gone."""
@@ -109,8 +113,8 @@ def children_of_self():
     return [] if childless() else [pid for pid in everyone() if (stat := stat_of(pid)) and stat[1] == os.getpid()]
 
 
-def wait_until(holds, seconds: float = 5.0, what: str = ""):
-    """Waits for a condition, not for a time; returns what it gave."""
+def wait_until(holds, what: str = "", seconds: float = PATIENCE_S):
+    """Waits for a condition, not for a time; returns what it gave. seconds: for what takes long on a quiet machine too."""
     end = time.monotonic() + seconds
     while True:
         value = holds()

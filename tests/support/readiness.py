@@ -77,7 +77,7 @@ class Bench:
 
     def remember(self, name) -> None:
         """A file that was just written is not relied on; asks until it has become old enough to be remembered."""
-        wait_until(lambda: self.found(name)["cached"], 10, f"{name} is remembered")
+        wait_until(lambda: self.found(name)["cached"], f"{name} is remembered")
 
 
 def check_doctor(document) -> None:
