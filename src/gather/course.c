@@ -8,6 +8,7 @@
 
 #include "cli/text.h"
 #include "gather/account.h"
+#include "gather/kept.h"
 #include "gather/prepare.h"
 
 #include <errno.h>
@@ -31,7 +32,7 @@ uint64_t ck_terrain_now(const struct ck_terrain *terrain)
 static void forget_kept(struct ck_course *course)
 {
     for (size_t i = 0; i < CK_PROBE_CALLS_MAX; i++)
-        ck_kept_remove(&course->kept[i]);
+        ck_temporary_remove(&course->kept[i]);
 }
 
 void ck_course_end(struct ck_course *course, enum ck_state state, const char *format, ...)
@@ -198,7 +199,7 @@ static int start(struct ck_course *course, size_t at, const struct ck_turn *turn
     };
     int r = set_stdin(course, turn, &request, error);
     if (r == 0 && turn->call->keeps) {
-        r = ck_kept_make(&course->kept[at]);
+        r = ck_temporary_make(CK_TEMPORARY_KEPT, &course->kept[at]);
         if (r < 0)
             return ck_text_error(error, CHOKE_NONE, -r, "there is no place to keep what it writes: %s", strerror(-r));
         request.keep_path = course->kept[at].path;
@@ -335,7 +336,6 @@ void ck_course_take(struct ck_course *course, struct choke_job *job)
 {
     const struct choke_result *result = choke_job_result(job);
     const struct ck_probe_call *call = &course->report->probe->calls[course->answered];
-    struct ck_kept *kept = &course->kept[course->answered];
 
     ck_account_result(&course->report->calls[course->answered], result);
     keep_output(course, call, result);
@@ -343,8 +343,6 @@ void ck_course_take(struct ck_course *course, struct choke_job *job)
         end_by(course, call, result);
         return;
     }
-    if (kept->path[0] != '\0' && ck_kept_open(kept) < 0)
-        kept->fd = -1;
     course->answered++;
     if (course->answered == course->report->probe->call_count)
         read_answers(course);

@@ -13,7 +13,7 @@
 
 #include "gather/files.h"
 #include "gather/gather.h"
-#include "gather/kept.h"
+#include "gather/temporary.h"
 
 /* What all courses share. */
 struct ck_terrain {
@@ -33,9 +33,9 @@ struct ck_course {
     struct ck_terrain *terrain;
     struct ck_probe_report *report;
     const struct ck_matches *matches;
-    struct choke_job *jobs[CK_PROBE_CALLS_MAX]; /* of the calls so far; freed once nobody reads them */
-    struct ck_kept kept[CK_PROBE_CALLS_MAX];
-    size_t answered; /* calls that gave an answer */
+    struct choke_job *jobs[CK_PROBE_CALLS_MAX];   /* of the calls so far; freed once nobody reads them */
+    struct ck_temporary kept[CK_PROBE_CALLS_MAX]; /* what they wrote into their overlays */
+    size_t answered;                              /* calls that gave an answer */
     void *prepared;
     bool prepares; /* begun, and not ended */
 };
