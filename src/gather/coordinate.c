@@ -84,7 +84,7 @@ static void skip_what_does_not_apply(struct coordinator *coordinator)
             ck_course_end(course, CK_STATE_SKIPPED, "%s", fault);
         else if (probe->applies_when[0] && course->matches->count == 0 && !coordinator->terrain.cancelled)
             ck_course_end(course, CK_STATE_SKIPPED, "no file matches %s%s", CK_TEXT_SAFE(probe->applies_when[0]),
-                          probe->applies_when[1] ? " or what else it is about" : "");
+                          probe->applies_when[1] ? " or its other patterns" : "");
     }
 }
 

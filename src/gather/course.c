@@ -173,9 +173,9 @@ static int set_stdin(const struct ck_course *course, const struct ck_turn *turn,
     return 0;
 }
 
-static uint64_t timeout_of(const struct ck_course *course)
+static uint64_t timeout_of(const struct ck_course *course, const struct ck_probe_call *call)
 {
-    unsigned seconds = course->report->probe->timeout_s;
+    unsigned seconds = call->timeout_s != 0 ? call->timeout_s : course->report->probe->timeout_s;
 
     if (course->terrain->timeout_ms != CHOKE_TIMEOUT_FROM_POLICY)
         return course->terrain->timeout_ms;
@@ -191,7 +191,7 @@ static int start(struct ck_course *course, size_t at, const struct ck_turn *turn
         .argv = turn->argv,
         .root = turn->root,
         .cwd = ".",
-        .timeout_ms = timeout_of(course),
+        .timeout_ms = timeout_of(course, turn->call),
         .probe = probe->name,
         .egress = probe->egress,
         .stdin_fd = -1,

@@ -166,6 +166,13 @@ def test_jobs_bound_how_many_run_at_once(user_box):
     assert intervals(found)["two"][0] >= intervals(found)["one"][1]
 
 
+def test_a_call_can_have_less_time_than_its_probe(user_box, marker):
+    short = {"id": "one", "argv": ["stubborn", marker], "timeout_s": 1}
+    found = gather(user_box, probes=[probe("one", "stubborn", calls=[short], timeout_s=600)])
+    assert found.states == {"one": "timeout"} and "1.000 s" in found.probes["one"]["reason"]
+    none_left(marker)
+
+
 def test_calls_come_one_after_the_other(user_box):
     calls = [{"id": name, "argv": ["sh", "-c", f"echo {name}; exit {status}"], "may_fail": [7]}
              for name, status in (("a", 0), ("b", 7), ("c", 1), ("d", 0))]
