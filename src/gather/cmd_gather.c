@@ -70,7 +70,7 @@ static const struct ck_option gather_options[] = {
     {"--out", "FILE", "write the document there", CK_OPTION_WORD, CK_OFFER_FILES, TARGET(out)},
     {"--json", NULL, "print the document, and no summary", CK_OPTION_FLAG, TARGET(json)},
     {"--only", "PROBE[,PROBE]...", "these probes and what they need (default: all)", CK_OPTION_WORDS, TARGET(only)},
-    {"--jobs", "N", "so many at once, 1 to 64 (default: as many as processors)", CK_OPTION_COUNT, TARGET(jobs)},
+    {"--jobs", "N", "so many at once, 1 to 64 (default: processors, at least 2)", CK_OPTION_COUNT, TARGET(jobs)},
     {"--timeout", "SECONDS", "for each call (default: what the probe says)", CK_OPTION_SECONDS, TARGET(timeout_ms)},
     {"--require", NULL, "exit 1 unless every probe that applies is ok", CK_OPTION_FLAG, TARGET(require)},
     {"--keep", "DIR", "keep there what each call printed", CK_OPTION_WORD, CK_OFFER_DIRECTORIES, TARGET(keep)},
@@ -448,7 +448,7 @@ const struct ck_command ck_command_gather = {
         "REPO is a directory; without one it is the working directory. Each probe is a call of a tool of the\n"
         "policy, in a jail where one is to be had; see chokepoint(1) and docs/probes.\n"
         "Exit status: 0 it was looked at, whatever the probes say; 1 with --require, one that applies is not ok;\n"
-        "125 it could not be; 128+N ended by signal N, and the document says so.\n",
+        "125 it could not be, or not be written; 128+N ended by signal N, and the document says so.\n",
     .operand = CK_OPERAND_FILE,
     .options = gather_options,
     .run = run_gather,

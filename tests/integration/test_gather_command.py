@@ -58,7 +58,7 @@ def test_probes_are_distrusted_as_a_policy_is(box):
     outside.symlink_to(inside)
     refused(box, "--probes", outside, named=["inside the root"])
     refused(box, "--probes", box.place / "policy", named=["not a regular file"])
-    refused(box, "--probes", box.file("policy/large.yaml", b"#" * (1 << 20) + b"\n"), named=["too large"])
+    refused(box, "--probes", box.file("policy/large.yaml", b"#" * (1 << 20) + b"\n"), named=["larger than"])
 
 
 def test_a_fault_in_probes_is_told_with_its_place(user_box):
