@@ -128,7 +128,10 @@ static int open_keep(struct gather *gather, struct choke_error *error)
         return 0;
     if (mkdir(path, 0700) < 0 && errno != EEXIST)
         return fail_place("--keep", path, errno, error);
-    return open_directory(path, "--keep", &gather->keep_fd, error);
+    int r = open_directory(path, "--keep", &gather->keep_fd, error);
+    if (r == 0 && faccessat(gather->keep_fd, ".", W_OK, AT_EACCESS) < 0)
+        r = fail_place("--keep", path, errno, error);
+    return r;
 }
 
 /* 0, or an errno. A link to a descriptor (/dev/stdout) is not to be replaced either, whatever that is of. */

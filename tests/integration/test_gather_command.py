@@ -32,6 +32,7 @@ def refused(box, *options, named=(), **shape):
     (["--out", "/nowhere/at/all.json"], ["--out", "No such file"]),
     (["--out", "/usr/"], ["--out", "directory"]),
     (["--keep", "/nowhere/at/all"], ["--keep", "No such file"]),
+    (["--keep", "/usr"], ["--keep", "Permission denied"]),
     (["--audit", "x"], ["--audit and --no-audit"]),
     (["--shell"], ["unknown option '--shell'"]),
 ])
