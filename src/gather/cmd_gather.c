@@ -159,6 +159,8 @@ static int check_out(const struct gather *gather, struct choke_error *error)
     int errnum = look_through(gather->out_fd, gather->out_name, &status);
     if (errnum == ENOENT || (errnum == 0 && S_ISREG(status.st_mode)))
         return 0;
+    if (errnum != 0 && errnum != ELOOP)
+        return fail_out(path, errnum, error);
     if (errnum == 0 && S_ISDIR(status.st_mode))
         return fail_out(path, EISDIR, error);
     return ck_text_error(error, CHOKE_INVALID, EINVAL, "--out '%s' is no regular file; --json prints the document",
