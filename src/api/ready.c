@@ -273,6 +273,8 @@ static int take_tools(struct ck_readiness *readiness)
             continue;
         if (is_stopped(readiness)) /* to hash one takes a while, too */
             return -ECANCELED;
+        if (readiness->stop != NULL && readiness->stop(readiness->stop_data))
+            return -ECANCELED;
         struct ck_ready_tool *tool = &readiness->tools[readiness->count++];
         tool->tool = listed;
         tool->install = context->installs[i];

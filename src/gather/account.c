@@ -114,17 +114,24 @@ void ck_account_result(struct ck_call_report *call, const struct choke_result *r
     call->truncated = result->out.truncated || result->err.truncated;
 }
 
+static bool is_blank(char byte)
+{
+    return byte == '\n' || byte == '\r' || byte == ' ';
+}
+
 void ck_account_line(char ret_line[CK_TEXT_SAFE_MAX], const char *data, size_t length)
 {
     char line[CK_TEXT_SAFE_MAX];
-    size_t start = 0;
 
-    while (start < length && (data[start] == '\n' || data[start] == ' ' || data[start] == '\r'))
+    while (length > 0 && is_blank(data[length - 1]))
+        length--;
+    const char *before = length > 0 ? memrchr(data, '\n', length) : NULL;
+    size_t start = before ? (size_t)(before - data) + 1 : 0;
+    while (start < length && is_blank(data[start]))
         start++;
-    size_t most = length - start < sizeof(line) - 1 ? length - start : sizeof(line) - 1;
-    const char *end = memchr(data + start, '\n', most);
-    size_t size = end ? (size_t)(end - data) - start : most;
-    memcpy(line, data + start, size);
+    size_t size = length - start < sizeof(line) - 1 ? length - start : sizeof(line) - 1;
+    if (size > 0)
+        memcpy(line, data + start, size);
     line[size] = '\0';
     (void)ck_text_safe(ret_line, CK_TEXT_SAFE_MAX, line);
 }

@@ -19,7 +19,7 @@ int ck_account_call(struct ck_probe_report *report, const struct ck_probe_call *
 /* How it ended. */
 void ck_account_result(struct ck_call_report *call, const struct choke_result *result);
 
-/* The first line of what a tool said that is not empty, safe to show. */
+/* The last line of what a tool said that is not empty, safe to show: progress and warnings come before. */
 void ck_account_line(char ret_line[CK_TEXT_SAFE_MAX], const char *data, size_t length);
 
 /* Frees all that the reports hold. */

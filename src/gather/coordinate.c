@@ -95,6 +95,7 @@ static int set_out(struct coordinator *coordinator, struct choke_error *error)
         return r;
     for (size_t i = 0; i < gathering->count; i++) {
         gathering->reports[i].probe = &how->probes->items[i];
+        gathering->reports[i].files_cut = coordinator->files.matches[i].cut;
         terrain->courses[i] = (struct ck_course){
             .terrain = terrain, .report = &gathering->reports[i], .matches = &coordinator->files.matches[i]};
     }
@@ -243,37 +244,47 @@ static int wait_for_something(const struct coordinator *coordinator, struct chok
     return 0;
 }
 
-static int take_what_ended(struct coordinator *coordinator, struct choke_error *error)
+static int take_what_ended(struct coordinator *coordinator, size_t *taken, struct choke_error *error)
 {
     struct choke_context *context = coordinator->how->context;
     struct choke_job *job;
     int r = choke_dispatch(context, error);
 
-    while (r >= 0 && (job = choke_next(context)) != NULL)
+    for (; r >= 0 && (job = choke_next(context)) != NULL; (*taken)++)
         ck_course_take(choke_job_data(job), job);
     return r < 0 ? r : 0;
 }
 
+/* A tool that is missing has ended when it is started, and gives up its place at once. */
+static int turn_over(struct coordinator *coordinator, struct choke_error *error)
+{
+    size_t taken;
+    int r;
+
+    do {
+        taken = 0;
+        start_what_may(coordinator);
+        r = take_what_ended(coordinator, &taken, error);
+    } while (r == 0 && taken > 0);
+    ck_table_draw(coordinator->table, ck_terrain_now(&coordinator->terrain));
+    return r;
+}
+
 static int loop(struct coordinator *coordinator, struct choke_error *error)
 {
-    struct ck_gathering *gathering = coordinator->gathering;
-    bool looked = false;
-    int r = 0;
+    const struct ck_gathering *gathering = coordinator->gathering;
+    int r = turn_over(coordinator, error);
 
-    start_what_may(coordinator);
-    ck_table_draw(coordinator->table, ck_terrain_now(&coordinator->terrain));
+    if (r == 0 && !ck_schedule_over(gathering->reports, gathering->count)) {
+        look_at_tools(coordinator);
+        r = turn_over(coordinator, error);
+    }
     while (r == 0 && !ck_schedule_over(gathering->reports, gathering->count)) {
-        if (!looked)
-            look_at_tools(coordinator);
-        looked = true;
-        r = take_what_ended(coordinator, error);
-        start_what_may(coordinator);
-        ck_table_draw(coordinator->table, ck_terrain_now(&coordinator->terrain));
-        if (r < 0 || ck_schedule_over(gathering->reports, gathering->count))
-            break;
         r = wait_for_something(coordinator, error);
         ck_session_heed(coordinator->how->session, coordinator->how->context);
         coordinator->terrain.cancelled = coordinator->how->session->signal != 0;
+        if (r == 0)
+            r = turn_over(coordinator, error);
     }
     return r;
 }

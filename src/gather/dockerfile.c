@@ -227,6 +227,7 @@ bool ck_dockerfile_fetches_nothing(const char *text, size_t length, ck_dockerfil
     struct reading reading = {.is_here = is_here, .data = data, .words = ret_words};
     struct piece all = {text, length};
     char *joined = malloc(length + 1);
+    ret_words[0] = '\0';
     reading.stages = calloc(STAGES_MAX, sizeof *reading.stages);
     bool nothing = joined != NULL && reading.stages != NULL && length <= CK_DOCKERFILE_MAX;
     if (!nothing)

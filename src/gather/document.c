@@ -132,6 +132,7 @@ static json_t *probe_object(const struct ck_probe_report *report)
     bad |= json_object_set_new(object, "reason", ck_json_text(report->reason));
     bad |= json_object_set_new(object, "install", ck_json_text(report->install));
     bad |= set_answer(object, &report->evidence);
+    bad |= json_object_set_new(object, "files_cut", json_boolean(report->files_cut));
     bad |= json_object_set_new(object, "calls", calls_array(report));
     bad |= json_object_set_new(object, "timing", probe_timing(report));
     return finish(object, bad);

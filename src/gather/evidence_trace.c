@@ -188,6 +188,11 @@ static uint64_t set_set(json_t *document, const char *name, json_t *set, struct 
     return total;
 }
 
+static int set_size(json_t *document, const char *name, const json_t *set)
+{
+    return ck_evidence_set(document, name, json_integer((json_int_t)json_object_size(set)));
+}
+
 /* 0 to 255, as strace wrote it. */
 static json_t *read_status(struct ck_span text)
 {
@@ -217,8 +222,8 @@ static void write_lists(struct trace *trace, json_t *document, struct ck_evidenc
     uint64_t files = set_set(document, "files", trace->events.files, trace);
     uint64_t sockets = set_set(document, "sockets", trace->events.sockets, trace);
     uint64_t attempts = set_set(document, "attempts", trace->events.attempts, trace);
-    trace->events.bad |=
-        ck_evidence_set(document, "image_files", json_integer((json_int_t)json_object_size(trace->events.own_files)));
+    trace->events.bad |= set_size(document, "image_files", trace->events.own_files) |
+                         set_size(document, "libraries_searched", trace->events.searched);
     evidence->findings = programs + files + sockets + attempts;
     evidence->noun = "event";
     ck_evidence_headline(evidence, "%llu programs, %llu files outside the image, %llu sockets%s",

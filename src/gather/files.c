@@ -246,7 +246,7 @@ static int take_listing(struct walk *walk, const char *directory, struct listing
 
 /* ---- the walk ---- */
 
-/* A directory that another mount covers is not part of the repository. One that is gone by now, or no directory, was none. */
+/* What another mount covers is not part of the repository. A directory that is gone by now, or is none any more, was none. */
 static int take_directory(struct walk *walk, const char *path)
 {
     struct listing listing = {0};

@@ -44,6 +44,7 @@ struct ck_probe_report {
     char *install; /* tool_missing: the command that installs it, or NULL */
     struct ck_call_report *calls;
     size_t call_count;
+    bool files_cut;                /* more files matched than its calls were given */
     struct ck_evidence evidence;   /* document is NULL unless ok */
     uint64_t started_us, ended_us; /* since the start of all; 0 where it did not run */
 };

@@ -18,7 +18,7 @@
 
 int ck_kept_make(struct ck_kept *kept)
 {
-    (void)snprintf(kept->path, sizeof(kept->path), "/tmp/chokepoint-XXXXXX");
+    (void)snprintf(kept->path, sizeof(kept->path), "/tmp/chokepoint-gather-XXXXXX");
     kept->fd = -1;
     if (mkdtemp(kept->path))
         return 0;

@@ -27,8 +27,8 @@
  * Words in argv, each a whole argument:
  *   {file}    the first of the files that applies_when matches, in the order of their bytes, from the root
  *   {files}   all of them, an argument each, CK_PROBE_FILES_MAX at most
- * They are for a probe with applies_when only; what a probe prepares may have more. A path that begins with a dash gets "./" before it. Any other argument
- * that is small letters in braces is an error; braces elsewhere are what they are.
+ * They are for a probe with applies_when only; what a probe prepares may have more. A path that begins with a dash gets
+ * "./" before it. Any other argument that is small letters in braces is an error; braces elsewhere are what they are.
  *
  * Globs are compared with the whole path from the root, byte by byte: "*" and "?" do not match a slash, "[a-z]" and
  * "[!a-z]" are one byte, and a leading "**" with a slash stands for any number of directories, none included. Only regular

@@ -49,25 +49,25 @@ static size_t weight(const struct ck_probe_report *reports, size_t count, size_t
     return waiting;
 }
 
+static bool comes_before(const struct ck_probe_report *reports, size_t count, size_t one, size_t other)
+{
+    size_t weights[] = {weight(reports, count, one), weight(reports, count, other)};
+
+    if (weights[0] != weights[1])
+        return weights[0] > weights[1];
+    return reports[one].probe->timeout_s > reports[other].probe->timeout_s;
+}
+
 int ck_schedule_next(const struct ck_probe_report *reports, size_t count, size_t jobs)
 {
-    size_t running = 0, best_weight = 0;
-    int best = -1;
+    size_t running = 0, best = count;
 
     for (size_t i = 0; i < count; i++)
         running += reports[i].state == CK_STATE_RUNNING;
-    if (running >= jobs)
-        return -1;
-    for (size_t i = 0; i < count; i++) {
-        if (!is_ready(reports, count, i))
-            continue;
-        size_t own = weight(reports, count, i);
-        if (best < 0 || own > best_weight) {
-            best = (int)i;
-            best_weight = own;
-        }
-    }
-    return best;
+    for (size_t i = 0; running < jobs && i < count; i++)
+        if (is_ready(reports, count, i) && (best == count || comes_before(reports, count, i, best)))
+            best = i;
+    return best < count ? (int)best : -1;
 }
 
 static bool has_ended(enum ck_state state)

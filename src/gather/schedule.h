@@ -2,7 +2,8 @@
  * schedule.h - pure: which probe may be started now, and which never will be.
  *
  * A probe starts when all that it needs are ok and there is a place for it. Those that others need come first, for what
- * waits on them cannot start earlier; among equals the order of the file holds.
+ * waits on them cannot start earlier; then those that are given the most time, for what takes long and starts late is
+ * waited for alone; among equals the order of the file holds.
  */
 #ifndef CK_GATHER_SCHEDULE_H
 #define CK_GATHER_SCHEDULE_H

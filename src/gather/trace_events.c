@@ -164,6 +164,16 @@ static const char *place_of_opened(const struct ck_trace_events *events, const c
     return strcmp(place, "image") == 0 && is_absent(error) ? "absent" : place;
 }
 
+/* "libc.so.6": loaders try a dozen directories for each. */
+static bool is_library(const char *path, size_t length)
+{
+    const char *slash = memrchr(path, '/', length);
+    const char *name = slash != NULL ? slash + 1 : path;
+    size_t left = length - (size_t)(name - path);
+    const char *so = memmem(name, left, ".so", 3);
+    return so != NULL && (so + 3 == path + length || so[3] == '.');
+}
+
 static void add_file(struct ck_trace_events *events, const char *path, size_t length, bool writes,
                      const struct ck_trace_call *call)
 {
@@ -177,6 +187,8 @@ static void add_file(struct ck_trace_events *events, const char *path, size_t le
         key = NULL;
     } else if (strcmp(place, "image") == 0 && !writes && error.length == 0) {
         add(events, events->own_files, key, json_true());
+    } else if (strcmp(place, "absent") == 0 && !writes && is_library(path, length)) {
+        add(events, events->searched, key, json_true());
     } else {
         add(events, events->files, key,
             json_pack("{s:O, s:s, s:s, s:o}", "path", name, "place", place, "access", writes ? "write" : "read",
@@ -343,8 +355,8 @@ void ck_trace_events_call(struct ck_trace_events *events, unsigned long pid, str
 
 int ck_trace_events_init(struct ck_trace_events *events)
 {
-    json_t **const sets[] = {&events->programs, &events->files, &events->own_files, &events->sockets,
-                             &events->attempts};
+    json_t **const sets[] = {&events->searched,  &events->programs, &events->files,
+                             &events->own_files, &events->sockets,  &events->attempts};
     int bad = 0;
     for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++)
         bad |= (*sets[i] = json_object()) == NULL;
@@ -356,6 +368,7 @@ void ck_trace_events_done(struct ck_trace_events *events)
     json_decref(events->programs);
     json_decref(events->files);
     json_decref(events->own_files);
+    json_decref(events->searched);
     json_decref(events->sockets);
     json_decref(events->attempts);
     *events = (struct ck_trace_events){0};

@@ -3,7 +3,8 @@
  * sockets that were tried. Pure.
  *
  * The image is mounted read-only in the container. So what was opened for reading, and is not on a mount of somebody
- * else's, is the image's own: it is counted, not listed. What is listed has a place:
+ * else's, is the image's own: it is counted, not listed. So are the places where a loader looks for libraries. What is
+ * listed has a place:
  *
  *   kernel   /proc, /sys, /dev          scratch  /tmp and /run, which are empty at the start
  *   engine   what docker puts there     volume   what the image declares as one
@@ -24,6 +25,7 @@ struct ck_trace_events {
     json_t *programs;      /* sets: a key that tells one from another, and its value in the document */
     json_t *files;
     json_t *own_files; /* of the image, only read */
+    json_t *searched;  /* where the loader of a program looked for a library, and did not find it */
     json_t *sockets;
     json_t *attempts;        /* on other processes */
     unsigned long first_pid; /* of the image's own program */

@@ -7,11 +7,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-#define STAGE_PATTERN "/tmp/chokepoint-trace-XXXXXX" /* the daemon has to find it by its name */
+#define STAGE_PLACE "/tmp" /* the daemon has to find it by its name */
+#define STAGE_PREFIX "chokepoint-trace-"
+#define STAGE_PATTERN STAGE_PLACE "/" STAGE_PREFIX "XXXXXX"
+#define SWEPT_MAX 20000 /* entries of the directory that are looked at */
+#define SETTLED_S 60    /* a younger one may not have its lock yet */
 #define FILE_MAX ((off_t)256 << 20)
 #define COPIED_MAX ((size_t)1 << 20)
 
@@ -117,10 +123,10 @@ static int copy_part(const struct choke_tool_part *part, int stage_fd, int lib_f
     return result == -EEXIST ? 0 : result; /* asked for by its name and by its path */
 }
 
-static int fill(const struct choke_tool_parts *parts, const char *path, struct choke_error *error)
+/* It is closed to others until it has its lock, so that nobody else can be in the way of that. */
+static int fill(const struct choke_tool_parts *parts, int stage_fd, const char *path, struct choke_error *error)
 {
-    CLEANUP_FD int stage_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    if (stage_fd < 0 || mkdirat(stage_fd, "lib", 0700) < 0)
+    if (stage_fd < 0 || flock(stage_fd, LOCK_EX) < 0 || mkdirat(stage_fd, "lib", 0700) < 0)
         return fail(error, "make", path);
     CLEANUP_FD int lib_fd = openat(stage_fd, "lib", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     if (lib_fd < 0 || fchmod(lib_fd, 0755) < 0 || fchmod(stage_fd, 0755) < 0)
@@ -128,26 +134,6 @@ static int fill(const struct choke_tool_parts *parts, const char *path, struct c
     int result = write_witness(stage_fd, error);
     for (size_t i = 0; result == 0 && i < parts->count; i++)
         result = copy_part(&parts->items[i], stage_fd, lib_fd, error);
-    return result;
-}
-
-int ck_stage_make(struct choke_context *context, struct ck_stage *ret_stage, struct choke_error *error)
-{
-    struct choke_tool_parts *parts = NULL;
-    struct ck_stage stage = {.path = STAGE_PATTERN};
-    int result = choke_tool_parts(context, "strace", &parts, error);
-    if (result < 0)
-        return result;
-    if (mkdtemp(stage.path) == NULL) {
-        result = fail(error, "make", stage.path);
-    } else {
-        result = fill(parts, stage.path, error);
-        if (result == 0)
-            *ret_stage = stage;
-        else
-            ck_stage_done(&stage);
-    }
-    choke_tool_parts_free(parts);
     return result;
 }
 
@@ -164,16 +150,66 @@ static void empty(int directory_fd)
     (void)closedir(directory);
 }
 
+static void remove_stage(const char *path, int fd)
+{
+    empty(openat(fd, "lib", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+    (void)unlinkat(fd, "lib", AT_REMOVEDIR);
+    empty(openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    (void)rmdir(path);
+}
+
 void ck_stage_done(struct ck_stage *stage)
 {
     if (stage->path[0] == '\0')
         return;
-    CLEANUP_FD int fd = open(stage->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    if (fd >= 0) {
-        empty(openat(fd, "lib", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
-        (void)unlinkat(fd, "lib", AT_REMOVEDIR);
-        empty(openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    remove_stage(stage->path, stage->lock_fd);
+    close_fd(&stage->lock_fd);
+    *stage = (struct ck_stage){0};
+}
+
+/* ---- what others left ---- */
+
+static void sweep_one(int place_fd, const char *name)
+{
+    char path[CK_STAGE_PATH_MAX];
+    struct stat status;
+    CLEANUP_FD int fd = openat(place_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    int length = snprintf(path, sizeof path, STAGE_PLACE "/%s", name);
+    if (fd < 0 || length >= (int)sizeof path || fstat(fd, &status) < 0 || status.st_uid != geteuid() ||
+        time(NULL) - status.st_mtime < SETTLED_S || flock(fd, LOCK_EX | LOCK_NB) < 0)
+        return;
+    remove_stage(path, fd);
+}
+
+static void sweep(void)
+{
+    DIR *place = opendir(STAGE_PLACE);
+    const struct dirent *entry;
+    for (size_t i = 0; place != NULL && i < SWEPT_MAX && (entry = readdir(place)) != NULL; i++)
+        if (strncmp(entry->d_name, STAGE_PREFIX, strlen(STAGE_PREFIX)) == 0)
+            sweep_one(dirfd(place), entry->d_name);
+    if (place != NULL)
+        (void)closedir(place);
+}
+
+int ck_stage_make(struct choke_context *context, struct ck_stage *ret_stage, struct choke_error *error)
+{
+    struct choke_tool_parts *parts = NULL;
+    struct ck_stage stage = {.path = STAGE_PATTERN, .lock_fd = -1};
+    sweep();
+    int result = choke_tool_parts(context, "strace", &parts, error);
+    if (result < 0)
+        return result;
+    if (mkdtemp(stage.path) == NULL) {
+        result = fail(error, "make", stage.path);
+    } else {
+        stage.lock_fd = open(stage.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+        result = fill(parts, stage.lock_fd, stage.path, error);
+        if (result == 0)
+            *ret_stage = stage;
+        else
+            ck_stage_done(&stage);
     }
-    (void)rmdir(stage->path);
-    stage->path[0] = '\0';
+    choke_tool_parts_free(parts);
+    return result;
 }

@@ -5,7 +5,8 @@
  *   witness  strace  loader  lib/
  *
  * Everybody may read it, for the container's user may be anyone; nobody but the caller can write there. Nothing in it is
- * a secret.
+ * a secret. Whoever made it holds a lock on it: one that nobody holds any more was left by a program that was killed, and
+ * is removed by the next one of the same user.
  */
 #ifndef CK_GATHER_TRACE_STAGE_H
 #define CK_GATHER_TRACE_STAGE_H
@@ -16,6 +17,7 @@
 
 struct ck_stage {
     char path[CK_STAGE_PATH_MAX]; /* "" where there is none */
+    int lock_fd;
 };
 
 /* CHOKE_TOOL_MISSING in error->outcome where there is no strace. On failure nothing is left. */

@@ -23,7 +23,8 @@ ALL_AT_ONCE = 10  # seconds, for a machine that has other things to do; the tool
 
 def start(box, marker, *options, **keywords):
     """One probe is done, two hang, one waits for a place and one for what hangs."""
-    probes = write_probes(box, probe("done", "say_args", "x"), probe("hung", "stubborn", marker, timeout_s=60, needs=["done"]),
+    probes = write_probes(box, probe("done", "say_args", "x"),
+                          probe("hung", "stubborn", marker, timeout_s=60, needs=["done"]),
                           probe("daemon", "escape", "setsid", marker, timeout_s=60, needs=["done"]),
                           probe("queued", "true", needs=["done"]), probe("behind", "true", needs=["hung"]))
     process = box.popen(words(box, "--probes", probes, "--jobs", "2", *options), raw=True, **keywords)

@@ -1,11 +1,16 @@
 """chokepoint gather: its options, what it writes where, and how probes hang together."""
+import glob
 import json
 import os
+import signal
 
 import pytest
 
 from audit import records
+from bwrapped import shell_entry, write_policy
 from gathered import gather, probe, words, write_probes
+from processes import marked, wait_until
+from promises import none_left
 
 
 def refused(box, *options, named=(), **shape):
@@ -230,3 +235,40 @@ def test_options_may_stand_behind_the_repository(user_box):
     words_ = [user_box.command, "gather", "--no-audit", ".", "--json", "--policy", user_box.policy, "--probes", probes]
     answer = user_box.call(words_)
     assert answer.status == 0 and json.loads(answer.out)["repository"]["root"] == str(user_box.root)
+
+
+def test_what_a_tool_wrote_is_gone_afterwards(box):
+    """Closed directories and links that lead out included; what the links lead to stays as it is."""
+    outside = box.file("outside/kept", "untouched", 0o640)
+    script = (f"mkdir -p a/b && : > a/b/c && ln -s {outside} a/b/link && ln -s {outside.parent} a/link && "
+              "chmod 0 a/b && chmod 500 a")
+    policy = write_policy(box, shell_entry(box, workspace="overlay"))
+    before = set(glob.glob("/tmp/chokepoint-gather-*"))
+    found = gather(box, probes=[probe("writer", "sh", "-c", script, call={"keeps": True}),
+                                probe("failing", "sh", "-c", f"{script}; exit 1", call={"keeps": True})], policy=policy)
+    assert found.states == {"writer": "ok", "failing": "failed"}
+    assert not {path for path in set(glob.glob("/tmp/chokepoint-gather-*")) - before
+                if os.stat(path).st_uid == box.actor.uid}
+    assert list(box.root.iterdir()) == []
+    assert (outside.read_text(), outside.stat().st_mode & 0o777) == ("untouched", 0o640)
+
+
+def test_looking_up_some_tools_keeps_what_is_known_of_the_others(user_box):
+    policy = user_box.write_policy([user_box.entry(name, version_args=["--version"]) for name in ("true", "cat")])
+    probes = [probe("one", "true"), probe("two", "cat")]
+    for name in ("one", "two"):
+        assert gather(user_box, "--only", name, probes=probes, policy=policy).states[name] == "ok"
+    cache = json.loads((user_box.home / ".cache/chokepoint/tools.json").read_text())
+    assert sorted(tool["name"] for tool in cache["policies"][0]["tools"]) == ["cat", "true"]
+
+
+def test_a_signal_ends_the_wait_for_versions(user_box, marker):
+    """A tool that does not tell its version is waited for, but not by who wants to leave."""
+    policy = user_box.write_policy([user_box.entry("stubborn", version_args=[marker])])
+    probes = write_probes(user_box, probe("one", "stubborn", marker, "x", timeout_s=60))
+    process = user_box.popen(words(user_box, "--json", "--probes", probes, policy=policy), raw=True)
+    wait_until(lambda: len(marked(marker, "stubborn")) == 2, 10, "the probe runs, and the question for the version")
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=5)
+    none_left(marker)
+    assert process.returncode == 130 and json.loads(out)["cancelled"] is True

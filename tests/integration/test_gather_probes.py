@@ -115,9 +115,12 @@ services:
     "LICENSE": "MIT License\n\nPermission is hereby granted, free of charge\n",
     "key.txt": f"{TOKEN} FIND secret_shape\nAKIAshort\n",
     ".rgignore": "*\n",
+    ".ignore": "*\n",
+    "sgconfig.yml": "ruleDirs: []\nlanguageGlobs: {json: ['*.py', '*.js', '*.ts', '*.c']}\n",
 }
 ELSEWHERE = {("Dockerfile", 2, "image_unpinned"), ("Dockerfile", 5, "image_unpinned"),
-             ("Dockerfile", 8, "image_unpinned"), ("LICENSE", 1, "licence_text"), (".rgignore", 1, "scanner_steered")}
+             ("Dockerfile", 8, "image_unpinned"), ("LICENSE", 1, "licence_text"), (".rgignore", 1, "scanner_steered"),
+             (".ignore", 1, "scanner_steered"), ("sgconfig.yml", 1, "scanner_steered")}
 
 
 def expected():
@@ -142,7 +145,7 @@ def places(report):
 
 
 def test_patterns_find_what_they_should_and_nothing_else(project, registry_tools):
-    """Also those that a repository would hide by a .rgignore of its own; and every pattern and rule is tried."""
+    """Also those that a repository would hide by files that steer rg and ast-grep; and every pattern and rule is tried."""
     policy = project.default_policy(search_path=[registry_tools])
     found = gather(project, "--only", "curated_patterns,structural_patterns", policy=policy)
     reports = found.probes
@@ -181,13 +184,13 @@ def test_project_is_told_the_same_twice(project, registry_tools):
     assert not (project.root / "index.scip").exists() and not (project.root / "tsconfig.json").exists()
 
 
-def test_snapshot_tells_what_is_hidden_and_no_password(user_box):
-    user_box.repository()
-    user_box.file("root/.gitignore", "hidden\n")
-    user_box.file("root/hidden", "x\n")
+def test_snapshot_tells_what_is_hidden_and_no_password(box):
+    box.repository()
+    box.file("root/.gitignore", "hidden\n")
+    box.file("root/hidden", "x\n")
     for words in (["add", "-f", "hidden", ".gitignore"], ["remote", "add", "origin", "https://me:word@localhost/x?t=word"]):
-        assert user_box.call(["git", *words]).status == 0
-    report = gather(user_box, "--only", "snapshot", policy="default").probes["snapshot"]
+        assert box.call(["git", *words]).status == 0
+    report = gather(box, "--only", "snapshot", policy="default").probes["snapshot"]
     assert [found["path"] for found in report["evidence"]["findings"]] == ["hidden"]
     assert report["evidence"]["remotes"] == [{"name": "origin", "url": "https://localhost/x"}]
     assert report["evidence"]["changes"]["staged"] == 2

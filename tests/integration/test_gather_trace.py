@@ -1,8 +1,10 @@
 """The runtime trace builds the repository's image and tells what its program does: with a daemon of the test's own."""
 import contextlib
+import fcntl
 import json
 import os
 import pathlib
+import shutil
 import signal
 import socket
 import time
@@ -12,7 +14,7 @@ import pytest
 
 import processes
 from processes import wait_until
-from tracing import PLACE, Tracing, report_of, stages, without_timing
+from tracing import Tracing, report_of, without_timing
 
 
 @pytest.fixture
@@ -60,7 +62,7 @@ def test_what_a_program_does_is_told(tracing):
         {"call": "connect", "family": "AF_UNIX", "address": "/run/docker.sock", "port": None, "error": "ENOENT"},
         {"call": "connect", "family": "AF_INET", "address": "10.1.2.3", "port": 443, "error": "ENETUNREACH"}]
     assert "xyz" not in json.dumps(found)
-    assert stages() == [] and tracing.containers() == []
+    assert not tracing.left() and tracing.containers() == []
     again = tracing.gather()
     assert without_timing(again) == without_timing(first)
 
@@ -83,13 +85,11 @@ def test_container_ends_with_the_command(root_tracing, how):
     if how == signal.SIGINT:
         document = json.loads(out)
         assert process.returncode == 130 and document["cancelled"] and report_of(document)["state"] == "cancelled"
-        assert stages() == []
+        assert not root_tracing.left()
     wait_until(lambda: not root_tracing.containers(), 30, "the container is gone")
-    for stage in stages():  # a command that is killed cannot remove it
+    for stage in root_tracing.left():  # a command that is killed cannot remove it; the next one does
         assert how == signal.SIGKILL
-        for path in sorted(stage.rglob("*"), reverse=True):
-            path.rmdir() if path.is_dir() else path.unlink()
-        stage.rmdir()
+        shutil.rmtree(stage)
 
 
 def client():
@@ -151,6 +151,7 @@ def test_build_that_fails_is_told(root_tracing):
     root_tracing.box.file("root/Dockerfile", "FROM scratch\nCOPY missing /\n")
     report = root_tracing.look()
     assert report["state"] == "failed" and report["calls"][-1]["id"] == "build"
+    assert report["reason"].startswith("docker: status 1: COPY failed"), report["reason"]  # not that its builder is old
 
 
 # ---- without a daemon, without strace ----
@@ -171,7 +172,7 @@ def test_no_daemon_is_told(user_box):
     report = tracing.look()
     assert report["state"] == "failed"
     assert f"no docker daemon answers: Cannot connect to the Docker daemon at unix://{tracing.socket}" in report["reason"]
-    assert stages() == []
+    assert not tracing.left()
 
 
 def test_daemon_that_does_not_answer_is_a_timeout(user_box):
@@ -183,10 +184,44 @@ def test_daemon_that_does_not_answer_is_a_timeout(user_box):
         assert report["state"] == "timeout" and time.monotonic() - began < 30
 
 
+@pytest.fixture
+def make_stage(user_box):
+    """Makes what a killed command leaves."""
+    made = []
+
+    def make(age_s, own=True):
+        path = pathlib.Path(f"/tmp/chokepoint-trace-{uuid.uuid4().hex[:6]}")
+        (path / "lib").mkdir(parents=True)
+        made.append(path)
+        for file in (path / "lib" / "x", path / "witness"):
+            file.touch()
+        for item in (path / "lib" / "x", path / "lib", path / "witness", path) if own else ():
+            user_box.own(item)
+        os.utime(path, (time.time() - age_s,) * 2)
+        return path
+    yield make
+    for path in made:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def test_what_a_killed_command_left_is_removed(user_box, make_stage):
+    """But not what somebody holds, what is young and may not be held yet, or another user's."""
+    tracing = Tracing(user_box, user_box.place / "none.sock")
+    tracing.image("x")
+    left, held, young, foreign = make_stage(3600), make_stage(3600), make_stage(0), make_stage(3600, own=False)
+    lock = os.open(held, os.O_RDONLY)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        tracing.look()
+    finally:
+        os.close(lock)
+    assert [path.exists() for path in (left, held, young, foreign)] == [False, True, True, True]
+
+
 def test_strace_that_is_missing_is_told(user_box):
     tracing = Tracing(user_box, user_box.place / "none.sock")
-    tracing.policy = user_box.default_policy(replace=[("  - name: strace\n", "  - name: strace\n    path: /nonexistent/strace\n"),
-                                                      (PLACE, f"      - {{name: DOCKER_HOST, value: x}}\n{PLACE}")])
+    entry = "  - name: strace\n"
+    tracing.policy = user_box.default_policy(replace=[(entry, entry + "    path: /nonexistent/strace\n")])
     tracing.image("x")
     report = tracing.look()
     assert report["state"] == "tool_missing" and "strace" in report["reason"]

@@ -1,4 +1,5 @@
 """A repository with a Dockerfile, and a look at what its program does."""
+import fcntl
 import json
 import os
 import pathlib
@@ -14,6 +15,7 @@ class Tracing:
 
     def __init__(self, box, socket):
         self.box, self.socket = box, socket
+        self.before = stages()
         self.policy = box.default_policy(replace=[(PLACE,
                                                    f'      - {{name: DOCKER_HOST, value: "unix://{socket}"}}\n{PLACE}')])
 
@@ -47,6 +49,10 @@ class Tracing:
     def containers(self):
         return self.docker("ps", "--all", "--quiet", "--filter=label=chokepoint.probe").split()
 
+    def left(self):
+        """What is there of its stages."""
+        return stages() - self.before
+
     def running(self):
         return self.docker("ps", "--quiet", "--filter=label=chokepoint.probe").split()
 
@@ -63,5 +69,19 @@ def without_timing(value):
 
 
 def stages():
-    """Directories that a trace has made, and not removed."""
-    return list(pathlib.Path("/tmp").glob("chokepoint-trace-*"))
+    """Directories that traces have made and not removed. One that is held is in use, by whomever."""
+    return {path for path in pathlib.Path("/tmp").glob("chokepoint-trace-*") if not is_held(path)}
+
+
+def is_held(path):
+    try:
+        lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError:
+        return True  # it is gone, or not for us to see
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(lock)
+    return False

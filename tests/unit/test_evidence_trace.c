@@ -115,6 +115,8 @@ static void calls_mean_something(void **state)
          "{\"path\":\"/link\",\"place\":\"scratch\",\"access\":\"read\",\"error\":null}"},
         {"7 open(\"/tmp/../etc/shadow\", O_RDONLY) = -1 EACCES (x)", "files",
          "{\"path\":\"/tmp/../etc/shadow\",\"place\":\"image\",\"access\":\"read\",\"error\":\"EACCES\"}"},
+        {"7 open(\"/x.sock\", O_RDONLY) = -1 ENOENT (x)", "files",
+         "{\"path\":\"/x.sock\",\"place\":\"absent\",\"access\":\"read\",\"error\":\"ENOENT\"}"},
         {"7 creat(\"/kept/x\", 0600) = 3</kept/x>", "files",
          "{\"path\":\"/kept/x\",\"place\":\"volume\",\"access\":\"write\",\"error\":null}"},
         {"7 openat2(AT_FDCWD</>, \"/dev/x\", {flags=O_WRONLY, resolve=0}, 24) = -1 EPERM (x)", "files",
@@ -157,12 +159,15 @@ static void call_that_was_broken_up_is_put_together(void **state)
 static void image_is_told_without_its_values(void **state)
 {
     (void)state;
-    struct reading reading = read_trace(START PROGRAM "7 open(\"/bin/x\", O_RDONLY) = 3</bin/x>\n" END);
+    struct reading reading = read_trace(START PROGRAM "7 open(\"/bin/x\", O_RDONLY) = 3</bin/x>\n"
+                                                      "7 open(\"/lib/a.so.6\", O_RDONLY) = -1 ENOENT (x)\n"
+                                                      "7 open(\"/lib/b.so\", O_RDONLY) = -1 ENOENT (x)\n" END);
     char *document = json_dumps(reading.evidence.document, 0);
     assert_null(strstr(document, "very-secret"));
     free(document);
     assert_string_equal(json_string_value(member(&reading, "image.env.0")), "TOKEN");
     assert_int_equal(json_integer_value(member(&reading, "image_files")), 1);
+    assert_int_equal(json_integer_value(member(&reading, "libraries_searched")), 2);
     assert_int_equal(json_array_size(member(&reading, "files")), 0);
     assert_int_equal(json_array_size(member(&reading, "programs")), 1);
     assert_true(json_is_true(member(&reading, "guarded")) && json_is_true(member(&reading, "complete")));

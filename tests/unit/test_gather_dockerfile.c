@@ -33,8 +33,7 @@ static void what_is_here_is_built(void **state)
         "# escape=`\nFROM debian:12 AS Build\nRUN a `\n  b\nFROM scratch\nCOPY --chown=1 --from=build /x /x\n",
         "FROM docker.io/library/debian:12\nFROM base\n",
         "FROM --platform=linux/amd64 debian:12 as b\nFROM b\nCOPY --from=0 /x /x\nCOPY --from=debian:12 /x /x\n",
-        "\xef\xbb\xbf"
-        "FROM scratch\nRUN echo \\\n# FROM evil\n  x\nENV A=http://x\nCMD [\"http://x\"]\n",
+        "\357\273\277FROM scratch\nRUN echo \\\n# FROM evil\n  x\nENV A=http://x\nCMD [\"http://x\"]\n",
         "",
         "\n\n#\n",
         "FROM scratch",

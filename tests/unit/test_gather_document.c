@@ -51,7 +51,7 @@ static void members_stand_in_their_order(void **state)
     assert_members(json_object_get(document, "repository"), "root files files_incomplete ");
     assert_members(json_object_get(document, "summary"), "ok failed timeout tool_missing skipped refused cancelled ");
     assert_members(json_array_get(json_object_get(document, "tools"), 0), "name path version sha256 ");
-    assert_members(probe, "name layer tool why state reason install headline found evidence calls timing ");
+    assert_members(probe, "name layer tool why state reason install headline found evidence files_cut calls timing ");
     assert_members(call, "id argv outcome exit_code rule jail layers truncated timing ");
     assert_int_equal(json_integer_value(json_object_get(document, "format")), 1);
     json_decref(document);

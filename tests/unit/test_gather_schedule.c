@@ -106,6 +106,27 @@ static void what_others_need_comes_first(void **state)
     assert_false(ck_schedule_over(world.reports, 4));
 }
 
+static void what_is_given_the_most_time_comes_before_the_rest(void **state)
+{
+    static const struct ck_probe timed[] = {
+        {.name = "short", .needs = none, .timeout_s = 5},
+        {.name = "long", .needs = none, .timeout_s = 900},
+        {.name = "usual", .needs = none},
+        {.name = "also_long", .needs = none, .timeout_s = 900},
+    };
+    struct ck_probe_report reports[COUNT(timed)] = {0};
+    static const int order[] = {1, 3, 0, 2, -1};
+    (void)state;
+
+    for (size_t i = 0; i < COUNT(timed); i++)
+        reports[i].probe = &timed[i];
+    for (size_t i = 0; i < COUNT(order); i++) {
+        assert_int_equal(ck_schedule_next(reports, COUNT(timed), 8), order[i]);
+        if (order[i] >= 0)
+            reports[order[i]].state = CK_STATE_RUNNING;
+    }
+}
+
 static void what_is_not_ok_blocks_those_that_need_it(void **state)
 {
     static const enum ck_state ends[] = {CK_STATE_FAILED,  CK_STATE_TIMEOUT, CK_STATE_TOOL_MISSING,
@@ -141,9 +162,12 @@ static void needs_reach_through_others(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(globs_are_compared_byte_by_byte), cmocka_unit_test(many_stars_do_not_take_long),
-        cmocka_unit_test(what_others_need_comes_first),    cmocka_unit_test(what_is_not_ok_blocks_those_that_need_it),
+        cmocka_unit_test(globs_are_compared_byte_by_byte),
+        cmocka_unit_test(many_stars_do_not_take_long),
+        cmocka_unit_test(what_others_need_comes_first),
+        cmocka_unit_test(what_is_not_ok_blocks_those_that_need_it),
         cmocka_unit_test(needs_reach_through_others),
+        cmocka_unit_test(what_is_given_the_most_time_comes_before_the_rest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,76 @@
+/*
+ * fuzz_gather.c - any bytes as a file of probes. What loads keeps to the header: names are names, each call begins with its
+ * tool, what is needed is there, and the words that are filled in are those that exist. What does not says where.
+ *
+ * The globs of what loads are compared with the paths of a small repository, which must end.
+ */
+#include "promise.h"
+
+#include "gather/account.h"
+#include "gather/evidence.h"
+#include "gather/files.h"
+#include "gather/probes.h"
+
+#include <errno.h>
+#include <string.h>
+
+static const char *const paths[] = {"Dockerfile", "src/a/b/c.ts", "-rf", "\xff\n", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab"};
+
+static void check_name(const char *name)
+{
+    require(name[0] >= 'a' && name[0] <= 'z' && strlen(name) <= 64);
+    require(strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == strlen(name));
+}
+
+static bool is_known(const struct ck_probes *probes, const char *name)
+{
+    for (size_t i = 0; i < probes->count; i++)
+        if (strcmp(probes->items[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static void check_call(const struct ck_probe *probe, const struct ck_probe_call *call)
+{
+    char *found[] = {(char[]){"-rf"}, (char[]){"a"}, NULL};
+    const struct ck_matches matches = {.paths = found, .count = 2};
+
+    check_name(call->id);
+    require(strcmp(call->argv[0], call->tool ? call->tool : probe->tool) == 0);
+    require(!(call->input.text && call->input.probe));
+    char **argv = ck_account_fill(call, &matches);
+    require(argv != NULL);
+    for (char **word = argv; *word; word++)
+        require(strcmp(*word, CK_PROBE_FILE) != 0 && strcmp(*word, CK_PROBE_FILES) != 0);
+    ck_account_free(argv);
+}
+
+static void check_probe(const struct ck_probes *probes, const struct ck_probe *probe)
+{
+    check_name(probe->name);
+    require(probe->call_count >= 1 && probe->call_count <= CK_PROBE_CALLS_MAX);
+    require(probe->max_output_mib >= 1 && probe->max_output_mib <= 64);
+    require(ck_evidence_find(probe->output) != NULL && ck_probe_layer_name(probe->layer) != NULL);
+    for (const char *const *need = probe->needs; *need; need++)
+        require(is_known(probes, *need) && strcmp(*need, probe->name) != 0);
+    for (size_t i = 0; i < probe->call_count; i++)
+        check_call(probe, &probe->calls[i]);
+    for (const char *const *glob = probe->applies_when; *glob; glob++)
+        for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+            (void)ck_files_match(*glob, paths[i]);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const struct ck_source source = {"fuzz", (const char *)data, size};
+    struct ck_probes probes = {0};
+    struct choke_error error = {0};
+
+    int r = ck_probes_parse(&source, &probes, &error);
+    require(r == 0 || (r == -EINVAL && error.line >= 1 && error.column >= 1 && error.message[0] != '\0') ||
+            r == -ENOMEM);
+    for (size_t i = 0; r == 0 && i < probes.count; i++)
+        check_probe(&probes, &probes.items[i]);
+    ck_probes_done(&probes);
+    return 0;
+}
