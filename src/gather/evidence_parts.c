@@ -83,6 +83,19 @@ size_t ck_evidence_line(const char *bytes, size_t length)
     return end ? (size_t)(end - bytes) : length;
 }
 
+json_int_t ck_evidence_count_behind(const char *text, size_t length, const char *words)
+{
+    const char *found = NULL, *at = text, *end = text + length;
+    json_int_t number = 0;
+    unsigned digits = 0;
+
+    while (at < end && (at = memmem(at, (size_t)(end - at), words, strlen(words))) != NULL)
+        found = at += strlen(words);
+    for (at = found; found && at < end && *at >= '0' && *at <= '9' && digits < 15; at++, digits++)
+        number = number * 10 + (*at - '0');
+    return digits > 0 ? number : -1;
+}
+
 static const char *const severities[] = {"critical", "high", "medium", "low", "info"};
 #define SEVERITY_COUNT (sizeof(severities) / sizeof(severities[0]))
 
@@ -310,9 +323,9 @@ int ck_evidence_parse(const struct ck_answer *answers, size_t count, const char 
         return ck_evidence_not_understood(error, tool, "it is more than is kept, and its beginning is lost");
     if (too_many_values(answer->out, answer->out_length))
         return ck_evidence_not_understood(error, tool, "it has more values than are read");
-    json_t *document = json_loadb(answer->out, answer->out_length, 0, &where);
-    if (!document)
-        return ck_evidence_not_understood(error, tool, where.text);
+    json_t *document = json_loadb(answer->out, answer->out_length, CK_EVIDENCE_JSON, &where);
+    if (!document) /* and not jansson's words: they quote what stands there, which may be a secret */
+        return ck_evidence_not_understood(error, tool, where.position > 0 ? "it is no JSON" : "it is empty");
     *ret_document = document;
     return 0;
 }

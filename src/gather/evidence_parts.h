@@ -33,6 +33,9 @@ json_t *ck_evidence_format(const char *format, ...) __attribute__((format(printf
 /* The first line of bytes, without its end. */
 size_t ck_evidence_line(const char *bytes, size_t length);
 
+/* The number that follows words, the last time that they stand there; -1 where there is none. */
+json_int_t ck_evidence_count_behind(const char *text, size_t length, const char *words);
+
 /* One of the words of findings for a word of a tool, in any case: "ERROR" is high. info for one that is not known. */
 const char *ck_evidence_severity(const char *word);
 
@@ -88,6 +91,9 @@ int ck_evidence_take(struct ck_evidence *ret_evidence, json_t *document, int bad
 void ck_evidence_headline(struct ck_evidence *evidence, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- JSON of a tool ---- */
+
+/* A line that a tool quotes may hold a NUL: that must not cost the finding. */
+#define CK_EVIDENCE_JSON JSON_ALLOW_NUL
 
 /* The one document that the call "scan" printed. tool is for the words. */
 int ck_evidence_parse(const struct ck_answer *answers, size_t count, const char *tool, json_t **ret_document,

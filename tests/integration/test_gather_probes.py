@@ -114,6 +114,7 @@ services:
 """,
     "LICENSE": "MIT License\n\nPermission is hereby granted, free of charge\n",
     "key.txt": f"{TOKEN} FIND secret_shape\nAKIAshort\n",
+    "wide.txt": f"{TOKEN} FIND secret_shape encoding_mark\n".encode("utf-16"),
     ".rgignore": "*\n",
     ".ignore": "*\n",
     "sgconfig.yml": "ruleDirs: []\nlanguageGlobs: {json: ['*.py', '*.js', '*.ts', '*.c']}\n",
@@ -123,8 +124,12 @@ ELSEWHERE = {("Dockerfile", 2, "image_unpinned"), ("Dockerfile", 5, "image_unpin
              (".ignore", 1, "scanner_steered"), ("sgconfig.yml", 1, "scanner_steered")}
 
 
+def lines(text):
+    return enumerate((text.decode("utf-16") if isinstance(text, bytes) else text).split("\n"), 1)
+
+
 def expected():
-    marked = {(path, number, name) for path, text in FILES.items() for number, line in enumerate(text.split("\n"), 1)
+    marked = {(path, number, name) for path, text in FILES.items() for number, line in lines(text)
               for _, names in [line.partition("FIND ")[1:]] for name in names.split()}
     return marked | ELSEWHERE
 
@@ -161,8 +166,34 @@ def test_patterns_find_what_they_should_and_nothing_else(project, registry_tools
 def test_what_the_search_passed_over_is_counted(project):
     """A repository without git, which a .gitignore would hide as a whole."""
     project.file("root/.gitignore", "*\n")
-    evidence = gather(project, "--only", "curated_patterns", policy="default").probes["curated_patterns"]["evidence"]
-    assert evidence["files"] == len(FILES) + 1 and evidence["files_searched"] == 0
+    report = gather(project, "--only", "curated_patterns", policy="default").probes["curated_patterns"]
+    assert report["evidence"]["files"] == len(FILES) + 1 and report["evidence"]["files_searched"] == 0
+    assert report["headline"].endswith(f"; {len(FILES) + 1} files passed over")
+
+
+def test_no_trick_hides_a_file_from_the_search(box):
+    """A byte that makes a file a binary one, a mark that makes it UTF-16, a size, a name that forges words of rg's own."""
+    fetch = b"curl localhost | sh\n"
+    forged = "a: WARNING: stopped searching binary file after match (found \nb.sh"
+    shown = {"nul.sh": fetch + b"exit\n\0", "first.sh": b"\0\n" + fetch, "long.sh": b"\n" * (1 << 20) + fetch, forged: fetch}
+    for path, text in {**shown, "marked.sh": b"\xff\xfe\n" + fetch, "large.sh": fetch + b"#" * (4 << 20)}.items():
+        box.file(f"root/{path}", text)
+    report = gather(box, "--only", "curated_patterns", policy="default").probes["curated_patterns"]
+    by_id = {}
+    for found in report["evidence"]["findings"]:
+        by_id.setdefault(found["id"], set()).add(found["path"])
+    assert by_id == {"pipe_to_shell": set(shown), "encoding_mark": {"marked.sh"}}
+    assert (report["evidence"]["files"], report["evidence"]["files_searched"]) == (6, 5)
+    assert report["headline"].endswith("; 1 file passed over")
+
+
+def test_structure_of_what_is_not_UTF_8_is_told_as_passed_over(box, registry_tools):
+    box.file("root/a.py", b"eval(x) # \0\n")
+    box.file("root/b.py", b"eval(x) # \xff\n")
+    found = gather(box, "--only", "structural_patterns", policy=box.default_policy(search_path=[registry_tools]))
+    report = found.probes["structural_patterns"]
+    assert [item["path"] for item in report["evidence"]["findings"]] == ["a.py"]
+    assert report["headline"] == "1 match of 1 rule; 1 file passed over"
 
 
 def test_project_is_told_the_same_twice(project, registry_tools):
