@@ -85,7 +85,8 @@ static void add_match(struct ck_evidence_list *list, struct match match)
     if (end < sizeof(word))
         memcpy(word, match.text, end);
     const char *severity = ck_evidence_severity(word);
-    if (!ck_evidence_list_wants(list, severity, match.path, match.path_length, match.line))
+    if (!ck_evidence_list_wants(
+            list, &(struct ck_evidence_place){match.id, severity, match.path, match.path_length, match.line}))
         return;
     size_t begin = end < match.text_length ? end + 1 : end;
     json_t *finding = json_object();
@@ -184,7 +185,8 @@ static bool add_structural(struct ck_evidence_list *list, const json_t *match)
     path += strncmp(path, "./", 2) == 0 ? 2 : 0;
     bool info = word && strcmp(word, "info") == 0; /* between a warning and a hint */
     const char *severity = info ? "low" : ck_evidence_severity(word);
-    if (!ck_evidence_list_wants(list, severity, path, strlen(path), line))
+    if (!ck_evidence_list_wants(list,
+                                &(struct ck_evidence_place){json_string_value(id), severity, path, strlen(path), line}))
         return true;
     json_t *finding = json_object();
     int bad = ck_evidence_set(finding, "id", ck_evidence_string(id));

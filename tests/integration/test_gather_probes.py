@@ -9,7 +9,7 @@ import subprocess
 import pytest
 import yaml
 
-from gathered import gather
+from gathered import gather, words
 
 TOP = pathlib.Path(__file__).parents[2]
 PROBES = {probe["name"]: probe for probe in yaml.safe_load((TOP / "policy/probes.yaml").read_text())["probes"]}
@@ -187,6 +187,17 @@ def test_no_trick_hides_a_file_from_the_search(box):
     assert report["headline"].endswith("; 1 file passed over")
 
 
+def test_many_findings_of_one_kind_hide_no_other(box):
+    """A thousand decoys come before the secret in the order of paths, and are as bad as it is."""
+    (box.root / ".github/workflows").mkdir(parents=True)
+    for number in range(6):
+        box.file(f"root/.github/workflows/{number}.yml", "on: pull_request_target\n" * 200)
+    box.file("root/z.env", f"{TOKEN}\n")
+    said = box.call(words(box, "--only", "curated_patterns", policy="default")).out.decode()
+    assert "z.env:1 [secret_shape]" in said, said
+    assert "and 1199 more [workflow_trust]" in said, said
+
+
 def test_structure_of_what_is_not_UTF_8_is_told_as_passed_over(box, registry_tools):
     box.file("root/a.py", b"eval(x) # \0\n")
     box.file("root/b.py", b"eval(x) # \xff\n")
@@ -219,10 +230,14 @@ def test_snapshot_tells_what_is_hidden_and_no_password(box):
     box.repository()
     box.file("root/.gitignore", "hidden\n")
     box.file("root/hidden", "x\n")
-    for words in (["add", "-f", "hidden", ".gitignore"], ["remote", "add", "origin", "https://me:word@localhost/x?t=word"]):
-        assert box.call(["git", *words]).status == 0
+    for line in (["add", "-f", "hidden", ".gitignore"], ["remote", "add", "origin", "https://me:word@localhost/x?t=word"]):
+        assert box.call(["git", *line]).status == 0
     report = gather(box, "--only", "snapshot", policy="default").probes["snapshot"]
     assert [found["path"] for found in report["evidence"]["findings"]] == ["hidden"]
+    assert box.call(["git", "update-index", "--assume-unchanged", "hidden"]).status == 0
+    (box.root / "hidden").write_text("changed\n")
+    flagged = gather(box, "--only", "snapshot", policy="default").probes["snapshot"]["evidence"]
+    assert flagged["by_id"] == {"told-unchanged": 1, "tracked-but-ignored": 1}
     assert report["evidence"]["remotes"] == [{"name": "origin", "url": "https://localhost/x"}]
     assert report["evidence"]["changes"]["staged"] == 2
     assert "word" not in json.dumps(report)
