@@ -206,7 +206,7 @@ struct choke_options {
 CHOKE_API int choke_context_new(const struct choke_options *options, struct choke_context **ret_context,
                                 struct choke_error *error);
 
-/* Ends every job as choke_cancel_all does, waits for the end (bounded), frees all jobs. NULL is fine. */
+/* Ends every job as choke_cancel_all does, waits for the end (20 s at most), frees all jobs. NULL is fine. */
 CHOKE_API void choke_context_free(struct choke_context *context);
 
 /* ---- request ----------------------------------------------------------------------------- */
@@ -334,9 +334,9 @@ struct choke_egress {
     const char *const *rules; /* NULL-terminated: what it could have reached, each in its one spelling */
     uint64_t allowed;         /* connections, or requests of plain HTTP */
     uint64_t refused;         /* and each way around the proxy, once, as far as events tell of them */
-    uint64_t failed;         /* allowed, and not to be reached */
-    uint64_t sent_bytes;     /* by the tool */
-    uint64_t received_bytes; /* by the tool */
+    uint64_t failed;          /* allowed, and not to be reached */
+    uint64_t sent_bytes;      /* by the tool */
+    uint64_t received_bytes;  /* by the tool */
 };
 
 struct choke_result {

@@ -7,7 +7,9 @@ line is "N passed, N failed".
 import argparse
 import concurrent.futures
 import os
+import resource
 import sys
+import time
 
 import harness
 import suites
@@ -99,6 +101,7 @@ def main():
         for suite in suites.ALL.values():
             print(f"{suite.name:<18} {suite.function.__doc__.strip()}")
         return 0
+    began = time.monotonic()
     try:
         outcomes = run_all(select(options.suite), options)
     except KeyboardInterrupt:
@@ -108,7 +111,9 @@ def main():
             print(f"\n==== {name} ====\n{shortened(outcome.log)}")
     passed = sum(outcome.passed for outcome in outcomes.values())
     failed = sum(outcome.failed for outcome in outcomes.values())
-    print(f"\n{passed} passed, {failed} failed")
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    print(f"\n{time.monotonic() - began:.0f} s, and {used.ru_utime + used.ru_stime:.0f} s of CPU time")
+    print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
 
 

@@ -241,11 +241,19 @@ ABOUT_TOOLS = ("test_default_*.py", "test_git*.py", "test_grammar_*.py", "test_g
 # Attacks from within a jail: the attacker's programs are not sanitized, and the library does the same for each of them.
 ABOUT_JAILS = ("test_egress_around.py", "test_jail_*.py", "test_overlay_*.py", "test_sandbox_npm.py",
                "test_swapped_binary.py")
+# Attacks by a tool on the machine, or on who watches it: limits of the kernel, and the keeper, which is never sanitized.
+ABOUT_KERNEL = ("test_cpu_hog.py", "test_disk_filling.py", "test_execs_*.py", "test_exhausted_tables.py", "test_kill*.py",
+                "test_memory_bomb.py", "test_process_hog.py", "test_scratch_owner.py", "test_set*id.py",
+                "test_swapped_cwd.py")
+# Other people's tools in jails: the library does nothing for them that it does not do for the victims.
+ABOUT_OTHERS = ("test_jailed_tools.py", "test_new_user.py", "test_tools_table.py")
 # The linter runs no tool, so it minds nobody beside it.
 ABOUT_LINT = ("test_lint*.py",)
 # Of those about the linter, what it reads; the rest is about its forms, its hook and other linters.
 ABOUT_SOURCES = ("test_lint_corpus.py", "test_lint_hostile_*.py", "test_lint_endless_names.py",
                  "test_lint_links_out.py", "test_lint_planted_config.py")
+# What has suites of its own.
+ABOUT_REST = ABOUT_TOOLS + ABOUT_JAILS + ABOUT_LINT
 # Of those about tools, what reads many arguments: worth it under the sanitizers too.
 ABOUT_ARGUMENTS = ("test_grammar_properties.py", "test_gtfobins_*.py")
 
@@ -258,10 +266,10 @@ def processes(count):
     return ["-n", str(count), "--dist", "loadgroup"]
 
 
-def behaviour(directory, places, kind, env=None, extra=(), left_out=ABOUT_TOOLS + ABOUT_JAILS + ABOUT_LINT):
+def behaviour(directory, places, kind, env=None, extra=(), left_out=ABOUT_REST):
     others = [f"--ignore-glob=*/{name}" for name in left_out]
-    # Some tests wait more than they work.
-    beside = {UNTIMED: processes(harness.JOBS + 1), TIMED: processes(harness.JOBS), ALONE: []}[kind]
+    # Some tests wait more than they work; those that are timed do nothing else.
+    beside = {UNTIMED: processes(harness.JOBS + 1), TIMED: processes(3 * harness.JOBS), ALONE: []}[kind]
     return pytest([f"tests/{place}" for place in places], {"CHOKE_BUILD": os.path.join(ROOT, directory), **(env or {})},
                   report=f"{'-'.join(places)}-{kind.replace(' ', '-')}", extra=["-m", kind, *beside, *others, *extra])
 
@@ -271,13 +279,6 @@ def about(names, directory, report, env=None):
              for path in sorted(glob.glob(os.path.join(ROOT, "tests", place, name)))]
     return pytest(files, {"CHOKE_BUILD": os.path.join(ROOT, directory), **(env or {})}, report=report,
                   extra=["-m", UNTIMED, *processes(harness.JOBS + 1)])
-
-
-def in_time(directory, left_out, env=None):
-    outcome = Outcome()
-    for kind in (TIMED, ALONE):
-        outcome.add(behaviour(directory, ("integration", "adversarial"), kind, env, left_out=left_out))
-    return outcome
 
 
 @suite("tools", "build-gcc", early=True)
@@ -325,7 +326,10 @@ def adversarial(_):
 @suite("timed", "build-gcc", alone=True)
 def timed(_):
     """end to end and attacks, as far as they are held to a time"""
-    return in_time("build", ())
+    outcome = Outcome()
+    for kind in (TIMED, ALONE):
+        outcome.add(behaviour("build", ("integration", "adversarial"), kind, left_out=()))
+    return outcome
 
 
 @suite("jails", "build-gcc", early=True)
@@ -343,19 +347,20 @@ def asan_unit(_):
 @suite("asan-integration", "build-asan")
 def asan_integration(_):
     """end to end under ASan and UBSan"""
-    return behaviour("build-asan", ["integration"], UNTIMED, SANITIZER_OPTIONS)
+    return behaviour("build-asan", ["integration"], UNTIMED, SANITIZER_OPTIONS, left_out=ABOUT_REST + ABOUT_OTHERS)
 
 
 @suite("asan-adversarial", "build-asan")
 def asan_adversarial(_):
-    """attacks under ASan and UBSan"""
-    return behaviour("build-asan", ["adversarial"], UNTIMED, SANITIZER_OPTIONS)
+    """attacks that reach the library with hostile input, under ASan and UBSan"""
+    return behaviour("build-asan", ["adversarial"], UNTIMED, SANITIZER_OPTIONS, left_out=ABOUT_REST + ABOUT_KERNEL)
 
 
 @suite("asan-timed", "build-asan", alone=True)
 def asan_timed(_):
-    """the same as far as it is held to a time, under ASan and UBSan"""
-    return in_time("build-asan", ABOUT_TOOLS + ABOUT_JAILS, SANITIZER_OPTIONS)
+    """timeouts under ASan and UBSan; not bombs, with which only the keeper deals, and that is never sanitized"""
+    return behaviour("build-asan", ("integration", "adversarial"), TIMED, SANITIZER_OPTIONS,
+                     left_out=ABOUT_TOOLS + ABOUT_JAILS)
 
 
 @suite("tsan", "build-tsan")

@@ -277,9 +277,6 @@ static void prove_egress(struct choke_context *context, const struct ck_jail *ja
         return;
     }
     prove_whole(context, jail, (struct kind){.egress = true}, state);
-    if (state->holds)
-        (void)snprintf(state->words, sizeof state->words,
-                       "who tries another way out than the proxy is not named: %.160s", first.words);
 }
 
 void ck_prove_jail(void *data, const struct ck_jail *jail, bool egress, struct ck_jail_state *ret_state)

@@ -183,8 +183,8 @@ static void take(struct ck_gate *gate, int fd)
     char message[128];
     gate->totals.connections++;
     if (is_spent(gate, message, sizeof message)) {
-        turn_away(gate, fd, CK_REASON_CONNECTIONS, message);
         ck_watched_close(gate->proxy, &gate->listener);
+        turn_away(gate, fd, CK_REASON_CONNECTIONS, message);
     } else if (gate->count >= gate->budget.connections_at_once) {
         (void)snprintf(message, sizeof message, "this run may have %u connections at once",
                        gate->budget.connections_at_once);

@@ -43,7 +43,7 @@ def rude_resolver(town):
 
 def test_resolver_that_resets_does_not_end_the_program(gates, town, rude_resolver):
     town.ask({"long.example.org": [TRUNCATED]})
-    gate = gates(ADDRESS, "long.example.org", dial_ms=1000)
+    gate = gates(ADDRESS, "long.example.org", dial_ms=5000)
     for _ in range(2):
         clients = [gate.connect(b"CONNECT long.example.org:443 HTTP/1.1\r\n\r\n") for _ in range(COUNT)]
         for client in clients:

@@ -28,7 +28,7 @@ def start(box, marker, *options, **keywords):
                           probe("daemon", "escape", "setsid", marker, timeout_s=60, needs=["done"]),
                           probe("queued", "true", needs=["done"]), probe("behind", "true", needs=["hung"]))
     process = box.popen(words(box, "--probes", probes, "--jobs", "2", *options), raw=True, **keywords)
-    wait_until(lambda: len(marked(marker, "stubborn")) == 1 and len(marked(marker, "escape")) == 2, ALL_AT_ONCE,
+    wait_until(lambda: len(marked(marker, "stubborn")) == 1 and len(marked(marker, "escape")) == 2,
                "the tools have settled")
     return process
 
@@ -106,4 +106,4 @@ def test_a_killed_command_leaves_nothing(box, marker):
     process = start(box, marker, "--json")
     process.kill()
     process.wait(ALL_AT_ONCE)
-    wait_until(lambda: not marked(marker), ALL_AT_ONCE, "the tools are gone")
+    wait_until(lambda: not marked(marker), "the tools are gone")

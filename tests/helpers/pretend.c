@@ -1,7 +1,7 @@
 /*
  * pretend WHAT COMMAND [ARG]... - executes COMMAND on a kernel that lies, or forbids.
  *   landlock    landlock_restrict_self succeeds, and does nothing
- *   seccomp     prctl(PR_SET_SECCOMP) and seccomp succeed, and do nothing
+ *   seccomp     a filter can be put on, by prctl or seccomp, and does nothing
  *   capset      capset succeeds, and does nothing
  *   nolandlock  there is no Landlock
  *   unasked     no filter can have somebody to ask, as where one around it has
@@ -32,14 +32,20 @@ static struct sock_filter nolandlock[] = {LOAD(nr), SKIP_UNLESS(SYS_landlock_cre
 
 static struct sock_filter capset_call[] = {LOAD(nr), SKIP_UNLESS(SYS_capset, 1), ANSWER(0), GO_ON};
 
+/* Without a filter to put on, seccomp is what a library asks to learn what there is. */
 static struct sock_filter seccomp_calls[] = {
-    LOAD(nr),      SKIP_UNLESS(SYS_seccomp, 1),    ANSWER(0), SKIP_UNLESS(SYS_prctl, 3),
-    LOAD(args[0]), SKIP_UNLESS(PR_SET_SECCOMP, 1), ANSWER(0), GO_ON,
+    LOAD(nr),      SKIP_UNLESS(SYS_seccomp, 5),
+    LOAD(args[0]), SKIP_UNLESS(SECCOMP_SET_MODE_FILTER, 7),
+    LOAD(args[2]), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 5, 0),
+    ANSWER(0),     SKIP_UNLESS(SYS_prctl, 3),
+    LOAD(args[0]), SKIP_UNLESS(PR_SET_SECCOMP, 1),
+    ANSWER(0),     GO_ON,
 };
 
 static struct sock_filter unasked[] = {
-    LOAD(nr),      SKIP_UNLESS(SYS_seccomp, 3),
-    LOAD(args[1]), BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, SECCOMP_FILTER_FLAG_NEW_LISTENER, 0, 1),
+    LOAD(nr),      SKIP_UNLESS(SYS_seccomp, 5),
+    LOAD(args[1]), BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, SECCOMP_FILTER_FLAG_NEW_LISTENER, 0, 3),
+    LOAD(args[2]), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0),
     ANSWER(EBUSY), GO_ON,
 };
 

@@ -4,7 +4,8 @@ from hypothesis import strategies as st
 
 from feature import scaled
 
-USUAL = settings(deadline=None, database=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+USUAL = settings(deadline=None, database=None, derandomize=True,
+                 suppress_health_check=[HealthCheck.function_scoped_fixture])
 WORD = st.binary(max_size=200).map(lambda data: data.replace(b"\0", b""))
 
 

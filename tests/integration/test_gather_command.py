@@ -267,7 +267,7 @@ def test_a_signal_ends_the_wait_for_versions(user_box, marker):
     policy = user_box.write_policy([user_box.entry("stubborn", version_args=[marker])])
     probes = write_probes(user_box, probe("one", "stubborn", marker, "x", timeout_s=60))
     process = user_box.popen(words(user_box, "--json", "--probes", probes, policy=policy), raw=True)
-    wait_until(lambda: len(marked(marker, "stubborn")) == 2, 10, "the probe runs, and the question for the version")
+    wait_until(lambda: len(marked(marker, "stubborn")) == 2, "the probe runs, and the question for the version")
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate(timeout=5)
     none_left(marker)

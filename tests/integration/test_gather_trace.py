@@ -79,14 +79,14 @@ def test_program_that_stays_is_ended_when_its_time_is_over(root_tracing):
 def test_container_ends_with_the_command(root_tracing, how):
     root_tracing.image("stay=")
     process = root_tracing.box.popen(root_tracing.words("--probes", root_tracing.probes(600)), raw=True)
-    wait_until(root_tracing.running, 60, "the container runs")
+    wait_until(root_tracing.running, "the container runs")
     process.send_signal(how)
     out, _ = process.communicate(timeout=30)
     if how == signal.SIGINT:
         document = json.loads(out)
         assert process.returncode == 130 and document["cancelled"] and report_of(document)["state"] == "cancelled"
         assert not root_tracing.left()
-    wait_until(lambda: not root_tracing.containers(), 30, "the container is gone")
+    wait_until(lambda: not root_tracing.containers(), "the container is gone")
     for stage in root_tracing.left():  # a command that is killed cannot remove it; the next one does
         assert how == signal.SIGKILL
         shutil.rmtree(stage)
@@ -106,18 +106,18 @@ def test_container_ends_with_its_client(root_tracing):
     """Killed, it cannot pass a signal on."""
     root_tracing.image("stay=")
     process = root_tracing.box.popen(root_tracing.words("--probes", root_tracing.probes(600)), raw=True)
-    wait_until(root_tracing.running, 60, "the container runs")
+    wait_until(root_tracing.running, "the container runs")
     os.kill(client(), signal.SIGKILL)
     out, _ = process.communicate(timeout=30)
     assert process.returncode == 0 and report_of(json.loads(out))["state"] == "failed"
-    wait_until(lambda: not root_tracing.containers(), 30, "the container is gone")
+    wait_until(lambda: not root_tracing.containers(), "the container is gone")
 
 
 def test_container_that_does_not_end_in_time_is_a_timeout(root_tracing):
     root_tracing.image("stay=")
     report = root_tracing.look("--probes", root_tracing.probes(600), "--timeout", 6)
     assert report["state"] == "timeout" and report["calls"][-1]["id"] == "run"
-    wait_until(lambda: not root_tracing.containers(), 30, "the container is gone")
+    wait_until(lambda: not root_tracing.containers(), "the container is gone")
 
 
 def test_image_without_a_program_is_told(root_tracing):

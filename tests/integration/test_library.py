@@ -45,6 +45,9 @@ def test_example_runs_a_hundred_at_once(user_box):
     assert (answer.status, answer.out) == (0, b"100 runs: 100 succeeded, 0 failed\n"), answer.err
 
 
+SANITIZERS = ("__asan", "__ubsan", "__odr_asan", "__start___sancov", "__stop___sancov")
+
+
 def symbols(kind, library):
     return subprocess.run(["nm", kind, "--defined-only", library], check=True, capture_output=True, text=True).stdout
 
@@ -53,7 +56,7 @@ def test_only_public_names_are_exported(stage):
     library = next(path for path in (stage / "src").iterdir() if path.name.startswith("libchokepoint.so"))
     out = symbols("-D", library)
     names = [line.split()[-1] for line in out.splitlines()]
-    names = [name.partition("@")[0] for name in names if not name.startswith(("__asan", "__ubsan", "__odr_asan"))]
+    names = [name.partition("@")[0] for name in names if not name.startswith(SANITIZERS)]
     assert "choke_run" in names
     assert [name for name in names if not name.startswith("choke_")] == []
 
@@ -62,6 +65,6 @@ def test_static_library_exports_only_public_names():
     library = os.path.join(os.environ["CHOKE_BUILD"], "src", "libchokepoint.a")
     out = symbols("-g", library)
     names = [line.split()[-1] for line in out.splitlines() if len(line.split()) == 3]
-    names = [name for name in names if not name.startswith(("__asan", "__ubsan", "__odr_asan"))]
+    names = [name for name in names if not name.startswith(SANITIZERS)]
     assert "choke_run" in names
     assert [name for name in names if not name.startswith("choke_")] == []

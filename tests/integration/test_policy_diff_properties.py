@@ -99,7 +99,7 @@ def seen_from_behind(changes):
 
 
 def drawn(examples):
-    return settings(max_examples=scaled(examples, 20), deadline=None, database=None,
+    return settings(max_examples=scaled(examples, 20), deadline=None, database=None, derandomize=True,
                     suppress_health_check=list(HealthCheck))
 
 

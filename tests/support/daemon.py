@@ -9,7 +9,7 @@ import time
 
 from feature import skip
 
-STARTUP_S = 30
+STARTUP_S = 120
 
 
 def ready(socket: pathlib.Path) -> bool:

@@ -29,7 +29,7 @@ def fetched() -> pathlib.Path:
 
 def fetch(kept: pathlib.Path) -> None:
     with tempfile.TemporaryDirectory(dir=kept.parent) as place:
-        words = ["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix", place,
+        words = ["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=5", "--prefix", place,
                  *(f"{package}@{version}" for package, version in PACKAGES.items())]
         done = subprocess.run(words, cwd=place, capture_output=True, check=False, timeout=300, stdin=subprocess.DEVNULL)
         if done.returncode != 0:

@@ -52,7 +52,7 @@ static long listen_at(int fd, uint32_t port)
 static long make_pipe(int gate_fd, int *ret_tell_fd)
 {
     static const struct ck_wire_simple message = {.kind = CK_WIRE_ROADS};
-    int ends[2];
+    int ends[2] = {-1, -1};
     long result = CK_RAW2(pipe2, ends, O_CLOEXEC | O_NONBLOCK);
     if (result < 0)
         return result;

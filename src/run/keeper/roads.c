@@ -71,7 +71,7 @@ static bool read_memory(const struct ck_roads *roads, const struct seccomp_notif
 static bool find_address(const struct ck_roads *roads, const struct seccomp_notif *asked, uint64_t *ret_at,
                          uint64_t *ret_length)
 {
-    struct msghdr message;
+    struct msghdr message = {0};
     const uint64_t *arguments = (const void *)asked->data.args;
     bool sends = asked->data.nr == __NR_sendto;
     *ret_at = arguments[sends ? 4 : 1];
