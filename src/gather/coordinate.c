@@ -67,9 +67,10 @@ static void skip_what_does_not_apply(struct coordinator *coordinator)
             ck_course_end(course, CK_STATE_SKIPPED, "%s", "not asked for");
         else if (probe->git && fault)
             ck_course_end(course, CK_STATE_SKIPPED, "%s", fault);
-        else if (probe->applies_when[0] && course->matches->count == 0)
-            ck_course_end(course, CK_STATE_SKIPPED, "no file matches %s%s", CK_TEXT_SAFE(probe->applies_when[0]),
-                          probe->applies_when[1] ? " or what else it is about" : "");
+        else if (probe->applies_when[0] && course->matches->count == 0 && !course->matches->blind)
+            ck_course_end(course, CK_STATE_SKIPPED, "no file matches %s%s%s", CK_TEXT_SAFE(probe->applies_when[0]),
+                          probe->applies_when[1] ? " or what else it is about" : "",
+                          coordinator->files.incomplete ? ", as far as the files were seen" : "");
     }
 }
 
