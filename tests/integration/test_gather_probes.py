@@ -198,7 +198,9 @@ def test_many_findings_of_one_kind_hide_no_other(box):
     assert "and 1199 more [workflow_trust]" in said, said
 
 
-def test_structure_of_what_is_not_UTF_8_is_told_as_passed_over(box, registry_tools):
+def test_what_is_not_searched_by_structure_is_told(box, registry_tools):
+    box.repository()
+    box.file("root/.git/info/exclude", "a.py\n")
     box.file("root/a.py", b"eval(x) # \0\n")
     box.file("root/b.py", b"eval(x) # \xff\n")
     found = gather(box, "--only", "structural_patterns", policy=box.default_policy(search_path=[registry_tools]))

@@ -163,6 +163,15 @@ static void files_that_ast_grep_does_not_read_are_told(void **state)
 
 /* ---- semgrep, gitleaks ---- */
 
+/* A .semgrepignore that hides everything. */
+static void semgrep_without_a_file_says_so(void **state)
+{
+    (void)state;
+    struct reading reading = read_one("semgrep", "scan", "{\"results\": [], \"paths\": {\"scanned\": []}}");
+    assert_string_equal(reading.evidence.headline, "nothing found in 0 files");
+    ck_evidence_done(&reading.evidence);
+}
+
 /* jansson's own words quote what stands where it gave up. */
 static void what_is_no_JSON_is_not_quoted(void **state)
 {
@@ -186,6 +195,7 @@ static void semgrep_is_told_without_the_lines_that_it_quotes(void **state)
     has_number(&reading, "findings.0.line", 7);
     has_number(&reading, "files_scanned", 2);
     has_number(&reading, "problems", 2);
+    assert_string_equal(reading.evidence.headline, "1 match in 2 files, as far as it was read");
     char *whole = json_dumps(reading.evidence.document, 0);
     assert_null(strstr(whole, "the line itself"));
     free(whole);
@@ -384,6 +394,7 @@ int main(void)
         cmocka_unit_test(a_NUL_in_what_is_quoted_costs_no_finding),
         cmocka_unit_test(files_that_ast_grep_does_not_read_are_told),
         cmocka_unit_test(what_is_no_JSON_is_not_quoted),
+        cmocka_unit_test(semgrep_without_a_file_says_so),
         cmocka_unit_test(semgrep_is_told_without_the_lines_that_it_quotes),
         cmocka_unit_test(a_credential_is_told_by_place_and_kind),
         cmocka_unit_test(a_bill_of_materials_is_counted),
