@@ -1,10 +1,10 @@
 /* context.c - open and close a context, and the round of events. */
 #include "api/context.h"
 
+#include "api/policyfile.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/fd.h"
-#include "sys/policyfile.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -53,7 +53,8 @@ static int load_policy(struct choke_context *context, const char *path, struct c
     }
     char *text;
     size_t length;
-    int result = ck_policyfile_read(path, CK_POLICY_MAX_BYTES, &text, &length, &context->policy_place, error);
+    const struct ck_rulefile file = ck_policyfile(path);
+    int result = ck_rulefile_read(&file, &text, &length, &context->policy_place, error);
     if (result < 0)
         return result;
     context->from_file = true;

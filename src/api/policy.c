@@ -6,11 +6,11 @@
  */
 #include "api/review.h"
 
+#include "api/policyfile.h"
 #include "base/destination.h"
 #include "base/error.h"
 #include "base/quote.h"
 #include "policy/describe.h"
-#include "sys/policyfile.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -64,7 +64,8 @@ static int open_policy(struct choke_policy *policy, const char *path, struct cho
     policy->file = ck_arena_strdup(&policy->arena, path);
     if (policy->file == NULL)
         return ck_error_oom(error);
-    int r = ck_policyfile_review(path, CK_POLICY_MAX_BYTES, &text, &length, &policy->refusal, error);
+    const struct ck_rulefile file = ck_policyfile(path);
+    int r = ck_rulefile_review(&file, &text, &length, &policy->refusal, error);
     if (r < 0)
         return r;
     r = parse(policy, text, length, error);

@@ -1,9 +1,9 @@
 /* test_plan.c - a plan holds descriptors and strings for exactly what the request named, or says which rule refused it. */
+#include "api/policyfile.h"
 #include "base/error.h"
 #include "policy/load.h"
 #include "run/plan.h"
 #include "sandbox.h"
-#include "sys/policyfile.h"
 
 #include <dirent.h>
 #include <setjmp.h>
@@ -35,8 +35,8 @@ static void load_policy(struct fixture *fixture)
     struct choke_error error = {0};
     (void)snprintf(text, sizeof text, policy_format, fixture->sandbox->path);
     make_file(fixture->sandbox, "conf/policy.yaml", 0600, text);
-    if (ck_policyfile_read(in(fixture->sandbox, "conf/policy.yaml"), CK_POLICY_MAX_BYTES, &read, &length,
-                           &fixture->place, &error) < 0 ||
+    const struct ck_rulefile file = ck_policyfile(in(fixture->sandbox, "conf/policy.yaml"));
+    if (ck_rulefile_read(&file, &read, &length, &fixture->place, &error) < 0 ||
         ck_policy_parse("policy.yaml", read, length, &fixture->policy, &error) < 0)
         fail_msg("%s", error.message);
     free(read);

@@ -1,0 +1,14 @@
+/* policyfile.h - how the file of a policy is read. */
+#ifndef CK_API_POLICYFILE_H
+#define CK_API_POLICYFILE_H
+
+#include "policy/load.h"
+#include "sys/rulefile.h"
+
+static inline struct ck_rulefile ck_policyfile(const char *path)
+{
+    return (struct ck_rulefile){
+        .path = path, .noun = "policy ", .outcome = CHOKE_POLICY, .max_bytes = CK_POLICY_MAX_BYTES};
+}
+
+#endif

@@ -1,0 +1,112 @@
+/* rulefile.c - see rulefile.h. */
+#include "sys/rulefile.h"
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/quote.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int fail(const struct ck_rulefile *file, struct choke_error *error, int errnum, const char *why)
+{
+    return ck_error_set(error, file->outcome, errnum, "%s'%s': %s", file->noun, CK_QUOTE(file->path), why);
+}
+
+static int fail_size(const struct ck_rulefile *file, struct choke_error *error)
+{
+    return ck_error_set(error, file->outcome, EFBIG, "%s'%s': larger than %zu KiB", file->noun, CK_QUOTE(file->path),
+                        file->max_bytes / 1024);
+}
+
+static int absolute(const char *path, char *buffer, size_t size)
+{
+    char here[PATH_MAX];
+    if (path[0] != '/' && getcwd(here, sizeof here) == NULL)
+        return -errno;
+    int length = path[0] == '/' ? snprintf(buffer, size, "%s", path) : snprintf(buffer, size, "%s/%s", here, path);
+    return length < 0 || (size_t)length >= size ? -ENAMETOOLONG : 0;
+}
+
+static int check_owner(const struct ck_rulefile *file, const struct stat *status, struct choke_error *error)
+{
+    if (status->st_uid != 0 && status->st_uid != geteuid())
+        return fail(file, error, EPERM, "belongs to another user; it must belong to root or to you");
+    if (status->st_mode & (S_IWGRP | S_IWOTH))
+        return fail(file, error, EPERM, "may be written by group or others; take that away with chmod go-w");
+    return 0;
+}
+
+static int check_kind(const struct ck_rulefile *file, const struct stat *status, struct choke_error *error)
+{
+    if (!S_ISREG(status->st_mode))
+        return fail(file, error, EINVAL, "not a regular file");
+    return (uint64_t)status->st_size > file->max_bytes ? fail_size(file, error) : 0;
+}
+
+static int read_all(const struct ck_rulefile *file, int fd, char **ret_text, size_t *ret_length,
+                    struct choke_error *error)
+{
+    int result = ck_fd_read_text(fd, file->max_bytes, ret_text, ret_length);
+    if (result == -ENOMEM)
+        return ck_error_oom(error);
+    if (result == -EFBIG)
+        return fail_size(file, error);
+    return result < 0 ? fail(file, error, -result, strerror(-result)) : 0;
+}
+
+static int read_file(const struct ck_rulefile *file, const struct ck_trusted *place, char **ret_text,
+                     size_t *ret_length, struct choke_error *error)
+{
+    CK_FD fd = openat(place->parent_fd, place->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    struct stat status;
+    if (fd < 0 || fstat(fd, &status) < 0)
+        return fail(file, error, errno, strerror(errno));
+    int result = check_kind(file, &status, error);
+    if (result == 0)
+        result = check_owner(file, &status, error);
+    return result < 0 ? result : read_all(file, fd, ret_text, ret_length, error);
+}
+
+int ck_rulefile_read(const struct ck_rulefile *file, char **ret_text, size_t *ret_length, struct ck_trusted *ret_place,
+                     struct choke_error *error)
+{
+    char full[PATH_MAX];
+    struct choke_error trust = {0};
+    struct ck_trusted place;
+    int result = absolute(file->path, full, sizeof full);
+    if (result < 0)
+        return fail(file, error, -result, strerror(-result));
+    result = ck_trust_walk(full, &place, &trust);
+    if (result < 0)
+        result = fail(file, error, -result, trust.message[0] != '\0' ? trust.message : strerror(-result));
+    else
+        result = read_file(file, &place, ret_text, ret_length, error);
+    if (result < 0)
+        ck_trust_done(&place);
+    else
+        *ret_place = place;
+    return result;
+}
+
+int ck_rulefile_review(const struct ck_rulefile *file, char **ret_text, size_t *ret_length,
+                       struct choke_error *ret_refusal, struct choke_error *error)
+{
+    struct ck_trusted place;
+    *ret_refusal = (struct choke_error){0};
+    int result = ck_rulefile_read(file, ret_text, ret_length, &place, ret_refusal);
+    if (result == 0) {
+        ck_trust_done(&place);
+        return 0;
+    }
+    CK_FD fd = open(file->path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    struct stat status;
+    if (fd < 0 || fstat(fd, &status) < 0)
+        return fail(file, error, errno, strerror(errno));
+    result = check_kind(file, &status, error);
+    return result < 0 ? result : read_all(file, fd, ret_text, ret_length, error);
+}
