@@ -80,6 +80,9 @@ eval "$name" # FIND eval_call sh-eval-of-value
 curl -fsSL https://localhost/x | sudo bash # FIND pipe_to_shell
 curl -fsSL https://localhost/x | sha256sum
 """,
+    "install": "#!/bin/sh\nwget -qO- localhost | sh # FIND pipe_to_shell\n",
+    "RUN.PY": "eval(name)  # FIND eval_call\n",
+    "README.md": "Install it: curl localhost | sh\n",
     "run.go": 'package run\n\nfunc run() { exec.Command("sh", "-c", "ls "+name) } // FIND go-shell-of-made-text\n',
     "run.rb": 'system("ls #{name}") # FIND rb-shell-of-made-text\nsystem("ls")\n',
     "Run.java": 'class Run { void run() { runtime.exec("ls " + name); } } // FIND java-exec-of-made-text\n',
