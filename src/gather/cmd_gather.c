@@ -14,6 +14,7 @@
 #include "gather/account.h"
 #include "gather/coordinate.h"
 #include "gather/kept.h"
+#include "gather/led.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -110,31 +111,6 @@ static int open_root(struct gather *gather, const char *path, struct choke_error
     return open_directory(gather->root, "repository", &gather->root_fd, error);
 }
 
-static bool is_beneath(const char *root, const char *path)
-{
-    size_t length = strlen(root);
-    return strncmp(path, root, length) == 0 && (path[length] == '\0' || path[length] == '/' || length == 1);
-}
-
-/* Is a link on the way to a directory that lies in the repository? Then the repository would choose where is written to. */
-static bool is_led(const char *root, const char *path)
-{
-    char prefix[PATH_MAX];
-    char parent[PATH_MAX];
-    struct stat status;
-
-    for (size_t at = strspn(path, "/"); path[at] != '\0'; at += strspn(path + at, "/")) {
-        (void)snprintf(prefix, sizeof(prefix), "%.*s", (int)at, path);
-        if (!realpath(at > 0 ? prefix : ".", parent))
-            return false; /* whoever opens it will say so */
-        at += strcspn(path + at, "/");
-        (void)snprintf(prefix, sizeof(prefix), "%.*s", (int)at, path);
-        if (is_beneath(root, parent) && lstat(prefix, &status) == 0 && S_ISLNK(status.st_mode))
-            return true;
-    }
-    return false;
-}
-
 static int fail_led(const char *option, const char *path, struct choke_error *error)
 {
     return ck_text_error(error, CHOKE_INVALID, ELOOP, "%s '%s': a link of the repository is on the way there", option,
@@ -147,7 +123,7 @@ static int open_keep(struct gather *gather, struct choke_error *error)
 
     if (!path)
         return 0;
-    if (is_led(gather->root, path))
+    if (ck_led_by(gather->root, path))
         return fail_led("--keep", path, error);
     if (mkdir(path, 0700) < 0 && errno != EEXIST)
         return ck_text_error(error, CHOKE_INVALID, errno, "--keep '%s': %s", CK_TEXT_SAFE(path), strerror(errno));
@@ -175,7 +151,7 @@ static int open_out(struct gather *gather, struct choke_error *error)
         return fail_out(path, ENAMETOOLONG, error);
     if (gather->out_name[0] == '\0')
         return fail_out(path, EISDIR, error);
-    if (is_led(gather->root, directory))
+    if (ck_led_by(gather->root, directory))
         return fail_led("--out", path, error);
     gather->out_fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (gather->out_fd < 0)
