@@ -14,6 +14,7 @@
 #include "gather/account.h"
 #include "gather/coordinate.h"
 #include "gather/kept.h"
+#include "gather/led.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -120,12 +121,20 @@ static int fail_out(const char *path, int errnum, struct choke_error *error)
     return fail_place("--out", path, errnum, error);
 }
 
+static int fail_led(const char *option, const char *path, struct choke_error *error)
+{
+    return ck_text_error(error, CHOKE_INVALID, ELOOP, "%s '%s': a link of the repository is on the way there", option,
+                         CK_TEXT_SAFE(path));
+}
+
 static int open_keep(struct gather *gather, struct choke_error *error)
 {
     const char *path = gather->given.keep;
 
     if (!path)
         return 0;
+    if (ck_led_by(gather->root, path))
+        return fail_led("--keep", path, error);
     if (mkdir(path, 0700) < 0 && errno != EEXIST)
         return fail_place("--keep", path, errno, error);
     int r = open_directory(path, "--keep", &gather->keep_fd, error);
@@ -183,6 +192,8 @@ static int open_out(struct gather *gather, struct choke_error *error)
         return fail_out(path, ENAMETOOLONG, error);
     if (gather->out_name[0] == '\0')
         return fail_out(path, EISDIR, error);
+    if (ck_led_by(gather->root, directory))
+        return fail_led("--out", path, error);
     gather->out_fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     return gather->out_fd < 0 ? fail_out(path, errno, error) : check_out(gather, error);
 }

@@ -82,9 +82,11 @@ static void skip_what_does_not_apply(struct coordinator *coordinator)
             ck_course_end(course, CK_STATE_SKIPPED, "%s", "not asked for");
         else if (probe->git && fault)
             ck_course_end(course, CK_STATE_SKIPPED, "%s", fault);
-        else if (probe->applies_when[0] && course->matches->count == 0 && !coordinator->terrain.cancelled)
-            ck_course_end(course, CK_STATE_SKIPPED, "no file matches %s%s", CK_TEXT_SAFE(probe->applies_when[0]),
-                          probe->applies_when[1] ? " or its other patterns" : "");
+        else if (probe->applies_when[0] && course->matches->count == 0 && !course->matches->blind &&
+                 !coordinator->terrain.cancelled)
+            ck_course_end(course, CK_STATE_SKIPPED, "no file matches %s%s%s", CK_TEXT_SAFE(probe->applies_when[0]),
+                          probe->applies_when[1] ? " or its other patterns" : "",
+                          coordinator->files.incomplete ? ", as far as the files were seen" : "");
     }
 }
 

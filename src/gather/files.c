@@ -284,6 +284,7 @@ static void finish(struct walk *walk)
             matches->paths[matches->count] = NULL;
             matches->cut = true;
         }
+        matches->blind = matches->count == 0 && walk->over && !wants_all(&walk->probes->items[i]);
     }
 }
 

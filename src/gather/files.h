@@ -16,7 +16,8 @@
 struct ck_matches {
     char **paths; /* from the root, any bytes, in the order of their bytes; NULL-terminated */
     size_t count;
-    bool cut; /* more matched than are kept */
+    bool cut;   /* more matched than are kept */
+    bool blind; /* nothing matched, but not everything was seen, and no call needs the names: it may apply */
 };
 
 struct ck_files {

@@ -33,7 +33,8 @@
  *
  * Globs are compared with the whole path from the root, byte by byte: "*" and "?" do not match a slash, "[a-z]" and
  * "[!a-z]" are one byte, and a leading "**" with a slash stands for any number of directories, none included. Only regular
- * files count, and nothing beneath a .git.
+ * files count, and nothing beneath a .git. Where there are more files than are looked at, a probe that needs none of their
+ * names applies, or a crowd of files would keep it from the one behind them.
  *
  * A file that does not keep to this does not load, and says the line and the column.
  */
