@@ -97,7 +97,7 @@ static bool fail(const struct reading *reading, const char *what, struct piece s
 {
     int count = snprintf(reading->words, CK_DOCKERFILE_NAME_MAX, "%s '", what);
     for (size_t i = 0; i < subject.length && i < 100 && count > 0; i++) {
-        bool plain = subject.at[i] > ' ' && subject.at[i] < 0x7f;
+        bool plain = subject.at[i] >= ' ' && subject.at[i] < 0x7f;
         reading->words[count++] = plain ? subject.at[i] : '?';
     }
     (void)snprintf(reading->words + count, CK_DOCKERFILE_NAME_MAX - (size_t)count, "'");

@@ -21,6 +21,7 @@
  *           tool: jq                   # left out: the probe's
  *           argv: [grype, -o, json]    # begins with the tool
  *           stdin: {probe: sbom, call: scan}   # or {text: "..."}; left out: nothing
+ *           timeout_s: 30              # left out: the probe's
  *           may_fail: [1]              # exit statuses besides 0 that are answers
  *           keeps: true                # what it writes into its overlay is kept for the reader (ck_answer.kept_fd)
  *
@@ -70,6 +71,7 @@ struct ck_probe_call {
     const char *tool;        /* NULL: the probe's */
     const char *const *argv; /* NULL-terminated */
     struct ck_probe_stdin input;
+    unsigned timeout_s; /* 0: the probe's */
     const int *may_fail;
     unsigned may_fail_count;
     bool keeps; /* its tool's workspace is overlay, and the reader wants what was written there */
