@@ -116,15 +116,15 @@ static int open_root(struct gather *gather, const char *path, struct choke_error
     return open_directory(gather->root, "repository", &gather->root_fd, error);
 }
 
-static int fail_out(const char *path, int errnum, struct choke_error *error)
-{
-    return fail_place("--out", path, errnum, error);
-}
-
 static int fail_led(const char *option, const char *path, struct choke_error *error)
 {
     return ck_text_error(error, CHOKE_INVALID, ELOOP, "%s '%s': a link of the repository is on the way there", option,
                          CK_TEXT_SAFE(path));
+}
+
+static int fail_out(const char *path, int errnum, struct choke_error *error)
+{
+    return fail_place("--out", path, errnum, error);
 }
 
 static int open_keep(struct gather *gather, struct choke_error *error)
