@@ -58,7 +58,7 @@ struct choke_doctor_options {
     bool no_cache;
     bool no_layers;           /* the report has none */
     const char *const *tools; /* NULL-terminated names: no others; NULL: all */
-    /* May be NULL. Asked before each tool, and every few milliseconds while they are waited for: true ends it, -ECANCELED. */
+    /* May be NULL. Asked every few milliseconds, while a tool is hashed or waited for: true ends it, -ECANCELED. */
     bool (*stop)(void *data);
     void *data;
 };

@@ -125,10 +125,12 @@ static int hash(struct ck_readiness *readiness, struct ck_ready_tool *tool, int 
     struct ck_version version;
     char hex[CK_DIGEST_SIZE];
     int result = ck_depend_digest(&readiness->depend, fd, &version, hex);
-    if (result == 0)
+    if (result == 0) {
+        ck_tooldigest_remember(&readiness->context->audit.digests, &version, hex);
         return set_text(readiness, &tool->sha256, hex);
+    }
     tool->files_count = 0; /* what could not be read is not remembered */
-    return result == -ENOMEM ? result : 0;
+    return result == -ENOMEM || result == -ECANCELED ? result : 0;
 }
 
 /* Which files run, and what is known of them. */
@@ -271,9 +273,7 @@ static int take_tools(struct ck_readiness *readiness)
         const struct ck_tool *listed = &context->policy->tools[i];
         if (!ck_tool_is_here(listed) || !ck_readiness_wants(readiness, listed->name))
             continue;
-        if (is_stopped(readiness)) /* to hash one takes a while, too */
-            return -ECANCELED;
-        if (readiness->stop != NULL && readiness->stop(readiness->stop_data))
+        if (is_stopped(readiness)) /* nothing more is begun */
             return -ECANCELED;
         struct ck_ready_tool *tool = &readiness->tools[readiness->count++];
         tool->tool = listed;
@@ -292,6 +292,8 @@ int ck_readiness_take(struct ck_readiness *readiness, struct choke_error *error)
     readiness->tools = ck_arena_array(&readiness->arena, policy->tools_count + 1u, sizeof *readiness->tools);
     readiness->depend.search = policy->search_path.items;
     readiness->depend.search_count = policy->search_path.count;
+    readiness->depend.stop = readiness->stop;
+    readiness->depend.stop_data = readiness->stop_data;
     readiness->depend.versions_only = !readiness->want_parts;
     ck_ready_policy_digest(readiness->context, readiness->policy_sha256);
     if (result == 0)

@@ -12,8 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void remember(struct ck_tooldigests *digests, const struct ck_version *version, const char *sha256)
+void ck_tooldigest_remember(struct ck_tooldigests *digests, const struct ck_version *version,
+                            const char sha256[CK_DIGEST_SIZE])
 {
+    if (!ck_version_settled(version))
+        return;
     size_t at = digests->count < CK_TOOLDIGESTS ? digests->count++ : digests->next++ % CK_TOOLDIGESTS;
     digests->items[at].version = *version;
     memcpy(digests->items[at].sha256, sha256, CK_DIGEST_SIZE);
@@ -85,7 +88,6 @@ const char *ck_tooldigest_find(struct ck_tooldigests *digests, const struct ck_p
             return digests->items[i].sha256;
     if (hash(plan, version, policy, buffer) < 0)
         return NULL;
-    if (ck_version_settled(version))
-        remember(digests, version, buffer);
+    ck_tooldigest_remember(digests, version, buffer);
     return buffer;
 }

@@ -29,4 +29,8 @@ struct ck_tooldigests {
 const char *ck_tooldigest_find(struct ck_tooldigests *digests, const struct ck_plan *plan, const char *policy,
                                char buffer[CK_DIGEST_SIZE]);
 
+/* What was hashed elsewhere need not be read again. A file that changed a moment ago is not remembered. */
+void ck_tooldigest_remember(struct ck_tooldigests *digests, const struct ck_version *version,
+                            const char sha256[CK_DIGEST_SIZE]);
+
 #endif

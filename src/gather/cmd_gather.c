@@ -14,14 +14,17 @@
 #include "gather/account.h"
 #include "gather/coordinate.h"
 #include "gather/kept.h"
+#include "gather/led.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/openat2.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define STATUS_REQUIRED 1
@@ -68,7 +71,7 @@ static const struct ck_option gather_options[] = {
     {"--out", "FILE", "write the document there", CK_OPTION_WORD, CK_OFFER_FILES, TARGET(out)},
     {"--json", NULL, "print the document, and no summary", CK_OPTION_FLAG, TARGET(json)},
     {"--only", "PROBE[,PROBE]...", "these probes and what they need (default: all)", CK_OPTION_WORDS, TARGET(only)},
-    {"--jobs", "N", "so many at once, 1 to 64 (default: as many as processors)", CK_OPTION_COUNT, TARGET(jobs)},
+    {"--jobs", "N", "so many at once, 1 to 64 (default: processors, at least 2)", CK_OPTION_COUNT, TARGET(jobs)},
     {"--timeout", "SECONDS", "for each call (default: what the probe says)", CK_OPTION_SECONDS, TARGET(timeout_ms)},
     {"--require", NULL, "exit 1 unless every probe that applies is ok", CK_OPTION_FLAG, TARGET(require)},
     {"--keep", "DIR", "keep there what each call printed", CK_OPTION_WORD, CK_OFFER_DIRECTORIES, TARGET(keep)},
@@ -95,19 +98,33 @@ static int check_options(const struct gather_options *given, const struct ck_wor
     return ck_recording_check(&given->recording, error);
 }
 
+static int fail_place(const char *what, const char *path, int errnum, struct choke_error *error)
+{
+    return ck_text_error(error, CHOKE_INVALID, errnum, "%s '%s': %s", what, CK_TEXT_SAFE(path), strerror(errnum));
+}
+
 static int open_directory(const char *path, const char *what, int *ret_fd, struct choke_error *error)
 {
     *ret_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (*ret_fd >= 0)
-        return 0;
-    return ck_text_error(error, CHOKE_INVALID, errno, "%s '%s': %s", what, CK_TEXT_SAFE(path), strerror(errno));
+    return *ret_fd >= 0 ? 0 : fail_place(what, path, errno, error);
 }
 
 static int open_root(struct gather *gather, const char *path, struct choke_error *error)
 {
     if (!realpath(path, gather->root))
-        return ck_text_error(error, CHOKE_INVALID, errno, "repository '%s': %s", CK_TEXT_SAFE(path), strerror(errno));
+        return fail_place("repository", path, errno, error);
     return open_directory(gather->root, "repository", &gather->root_fd, error);
+}
+
+static int fail_led(const char *option, const char *path, struct choke_error *error)
+{
+    return ck_text_error(error, CHOKE_INVALID, ELOOP, "%s '%s': a link of the repository is on the way there", option,
+                         CK_TEXT_SAFE(path));
+}
+
+static int fail_out(const char *path, int errnum, struct choke_error *error)
+{
+    return fail_place("--out", path, errnum, error);
 }
 
 static int open_keep(struct gather *gather, struct choke_error *error)
@@ -116,14 +133,47 @@ static int open_keep(struct gather *gather, struct choke_error *error)
 
     if (!path)
         return 0;
+    if (ck_led_by(gather->root, path))
+        return fail_led("--keep", path, error);
     if (mkdir(path, 0700) < 0 && errno != EEXIST)
-        return ck_text_error(error, CHOKE_INVALID, errno, "--keep '%s': %s", CK_TEXT_SAFE(path), strerror(errno));
-    return open_directory(path, "--keep", &gather->keep_fd, error);
+        return fail_place("--keep", path, errno, error);
+    int r = open_directory(path, "--keep", &gather->keep_fd, error);
+    if (r == 0 && faccessat(gather->keep_fd, ".", W_OK, AT_EACCESS) < 0)
+        r = fail_place("--keep", path, errno, error);
+    return r;
 }
 
-static int fail_out(const char *path, int errnum, struct choke_error *error)
+/* 0, or an errno. A link to a descriptor (/dev/stdout) is not to be replaced either, whatever that is of. */
+static int look_through(int directory_fd, const char *name, struct stat *ret_status)
 {
-    return ck_text_error(error, CHOKE_INVALID, errnum, "--out '%s': %s", CK_TEXT_SAFE(path), strerror(errnum));
+    const struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_MAGICLINKS};
+    int fd = (int)syscall(SYS_openat2, directory_fd, name, &how, sizeof(how));
+    int errnum = fd < 0 || fstat(fd, ret_status) < 0 ? errno : 0;
+
+    if (fd >= 0)
+        (void)close(fd);
+    return errnum;
+}
+
+/* What has the name is replaced, not written into: so a file may be, and no device, no pipe and no link to one. */
+static int check_out(const struct gather *gather, struct choke_error *error)
+{
+    const char *path = gather->given.out;
+    struct stat status;
+
+    if (strlen(gather->out_name) >= CK_KEPT_NAME_MAX)
+        return fail_out(path, ENAMETOOLONG, error);
+    if (faccessat(gather->out_fd, ".", W_OK, AT_EACCESS) < 0)
+        return fail_out(path, errno, error);
+    int errnum = look_through(gather->out_fd, gather->out_name, &status);
+    if (errnum == ENOENT || (errnum == 0 && S_ISREG(status.st_mode)))
+        return 0;
+    if (errnum != 0 && errnum != ELOOP)
+        return fail_out(path, errnum, error);
+    if (errnum == 0 && S_ISDIR(status.st_mode))
+        return fail_out(path, EISDIR, error);
+    return ck_text_error(error, CHOKE_INVALID, EINVAL, "--out '%s' is no regular file; --json prints the document",
+                         CK_TEXT_SAFE(path));
 }
 
 /* Now, and not when all is over: a place that cannot be written is a fault of the command line. */
@@ -142,10 +192,10 @@ static int open_out(struct gather *gather, struct choke_error *error)
         return fail_out(path, ENAMETOOLONG, error);
     if (gather->out_name[0] == '\0')
         return fail_out(path, EISDIR, error);
+    if (ck_led_by(gather->root, directory))
+        return fail_led("--out", path, error);
     gather->out_fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (gather->out_fd < 0)
-        return fail_out(path, errno, error);
-    return faccessat(gather->out_fd, ".", W_OK, AT_EACCESS) == 0 ? 0 : fail_out(path, errno, error);
+    return gather->out_fd < 0 ? fail_out(path, errno, error) : check_out(gather, error);
 }
 
 static bool is_probe(const struct ck_probes *probes, const char *name)
@@ -296,29 +346,44 @@ static int fail(struct gather *gather, const struct choke_error *error)
     return CK_EXIT_REFUSED;
 }
 
+static int show(struct gather *gather, const json_t *document)
+{
+    if (gather->given.json) {
+        ck_json_write(&gather->session.out, document);
+        show_notes(gather);
+        return ck_report_written(&gather->session, status_of(gather));
+    }
+    show_notes(gather);
+    (void)ck_summary_write(&gather->gathering, stdout, ck_text_colour(STDOUT_FILENO));
+    int written = ck_finish_stdout();
+    return written != 0 ? written : status_of(gather);
+}
+
+/*
+ * A signal that comes while the file is written has nothing to end any more, and must not leave the half of it behind: it is
+ * waited for until that is done. Where there is no room for the file, what was found is shown all the same.
+ */
 static int tell(struct gather *gather)
 {
     struct choke_error error = {0};
     json_t *document = ck_document(&gather->gathering);
-    int r = document ? 0 : ck_text_error(&error, CHOKE_NONE, ENOMEM, "out of memory");
 
+    if (!document) {
+        ck_session_end(&gather->session);
+        (void)ck_text_error(&error, CHOKE_NONE, ENOMEM, "out of memory");
+        return fail(gather, &error);
+    }
+    int r = gather->given.out ? write_document(gather, document, &error) : 0;
+    if (r == 0)
+        gather->gathering.document = gather->given.out;
+    if (r == 0 && gather->gathering.keep_error < 0)
+        r = fail_place("--keep", gather->given.keep, -gather->gathering.keep_error, &error);
+    ck_session_end(&gather->session);
     if (gather->session.signal != 0)
         ck_session_deadline(&gather->session, LAST_WRITE_MS);
-    if (r == 0 && gather->given.out)
-        r = write_document(gather, document, &error);
-    if (r == 0 && gather->given.out)
-        gather->gathering.document = gather->given.out;
-    if (r == 0 && gather->given.json)
-        ck_json_write(&gather->session.out, document);
+    int status = show(gather, document);
     json_decref(document);
-    show_notes(gather);
-    if (r < 0)
-        return fail(gather, &error);
-    if (gather->given.json)
-        return ck_report_written(&gather->session, status_of(gather));
-    r = ck_summary_write(&gather->gathering, stdout, ck_text_colour(STDOUT_FILENO));
-    int written = r < 0 ? CK_EXIT_REFUSED : ck_finish_stdout();
-    return written != 0 ? written : status_of(gather);
+    return r < 0 ? fail(gather, &error) : status;
 }
 
 /* ---- all of it ---- */
@@ -342,8 +407,10 @@ static int look(struct gather *gather, const char *repository)
         .table_fd = STDERR_FILENO,
     };
     int r = ck_coordinate(&how, &gather->gathering, &error);
+    if (r == 0)
+        return tell(gather);
     ck_session_end(&gather->session);
-    return r < 0 ? fail(gather, &error) : tell(gather);
+    return fail(gather, &error);
 }
 
 static void close_one(int fd)
@@ -397,7 +464,7 @@ const struct ck_command ck_command_gather = {
         "REPO is a directory; without one it is the working directory. Each probe is a call of a tool of the\n"
         "policy, in a jail where one is to be had; see chokepoint(1) and docs/probes.\n"
         "Exit status: 0 it was looked at, whatever the probes say; 1 with --require, one that applies is not ok;\n"
-        "125 it could not be; 128+N ended by signal N, and the document says so.\n",
+        "125 it could not be, or not be written; 128+N ended by signal N, and the document says so.\n",
     .operand = CK_OPERAND_FILE,
     .options = gather_options,
     .run = run_gather,

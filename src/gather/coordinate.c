@@ -5,8 +5,8 @@
  * becomes ready is taken, then what may start is started. While a table is shown the loop also wakes ten times a second;
  * without one it sleeps until something happens.
  *
- * The tools' versions and digests are looked up once the first probes run: what is remembered costs next to nothing, and
- * where it is not, the tools are asked beside the probes.
+ * The tools' versions and digests are looked up before the first probe begins: what is remembered costs next to nothing,
+ * and where it is not, a signal ends the hashing, which it could not where a start has a tool hashed for its record.
  */
 #include "gather/coordinate.h"
 
@@ -40,6 +40,21 @@ static int out_of_memory(struct choke_error *error)
     return ck_text_error(error, CHOKE_NONE, ENOMEM, "out of memory");
 }
 
+/* ---- signals ---- */
+
+static bool is_told_to_stop(void *data)
+{
+    const struct coordinator *coordinator = data;
+    struct pollfd fd = {.fd = coordinator->how->session->signal_fd, .events = POLLIN};
+    return coordinator->terrain.cancelled || poll(&fd, 1, 0) > 0;
+}
+
+static void heed(struct coordinator *coordinator)
+{
+    ck_session_heed(coordinator->how->session, coordinator->how->context);
+    coordinator->terrain.cancelled = coordinator->how->session->signal != 0;
+}
+
 /* ---- what applies ---- */
 
 static bool is_asked_for(const struct coordinator *coordinator, size_t index)
@@ -67,9 +82,11 @@ static void skip_what_does_not_apply(struct coordinator *coordinator)
             ck_course_end(course, CK_STATE_SKIPPED, "%s", "not asked for");
         else if (probe->git && fault)
             ck_course_end(course, CK_STATE_SKIPPED, "%s", fault);
-        else if (probe->applies_when[0] && course->matches->count == 0)
-            ck_course_end(course, CK_STATE_SKIPPED, "no file matches %s%s", CK_TEXT_SAFE(probe->applies_when[0]),
-                          probe->applies_when[1] ? " or what else it is about" : "");
+        else if (probe->applies_when[0] && course->matches->count == 0 && !course->matches->blind &&
+                 !coordinator->terrain.cancelled)
+            ck_course_end(course, CK_STATE_SKIPPED, "no file matches %s%s%s", CK_TEXT_SAFE(probe->applies_when[0]),
+                          probe->applies_when[1] ? " or its other patterns" : "",
+                          coordinator->files.incomplete ? ", as far as the files were seen" : "");
     }
 }
 
@@ -90,9 +107,10 @@ static int set_out(struct coordinator *coordinator, struct choke_error *error)
     if (!gathering->reports || !terrain->courses)
         return out_of_memory(error);
     gathering->count = terrain->count = how->probes->count;
-    int r = ck_files_walk(how->root_fd, how->probes, &coordinator->files, error);
+    int r = ck_files_walk(how->root_fd, how->probes, is_told_to_stop, coordinator, &coordinator->files, error);
     if (r < 0)
         return r;
+    heed(coordinator);
     for (size_t i = 0; i < gathering->count; i++) {
         gathering->reports[i].probe = &how->probes->items[i];
         gathering->reports[i].files_cut = coordinator->files.matches[i].cut;
@@ -106,13 +124,6 @@ static int set_out(struct coordinator *coordinator, struct choke_error *error)
 }
 
 /* ---- the tools ---- */
-
-static bool is_told_to_stop(void *data)
-{
-    const struct coordinator *coordinator = data;
-    struct pollfd fd = {.fd = coordinator->how->session->signal_fd, .events = POLLIN};
-    return poll(&fd, 1, 0) > 0;
-}
 
 static int compare_names(const void *left, const void *right)
 {
@@ -273,16 +284,14 @@ static int turn_over(struct coordinator *coordinator, struct choke_error *error)
 static int loop(struct coordinator *coordinator, struct choke_error *error)
 {
     const struct ck_gathering *gathering = coordinator->gathering;
-    int r = turn_over(coordinator, error);
 
-    if (r == 0 && !ck_schedule_over(gathering->reports, gathering->count)) {
-        look_at_tools(coordinator);
-        r = turn_over(coordinator, error);
-    }
+    ck_table_draw(coordinator->table, ck_terrain_now(&coordinator->terrain));
+    look_at_tools(coordinator);
+    heed(coordinator);
+    int r = turn_over(coordinator, error);
     while (r == 0 && !ck_schedule_over(gathering->reports, gathering->count)) {
         r = wait_for_something(coordinator, error);
-        ck_session_heed(coordinator->how->session, coordinator->how->context);
-        coordinator->terrain.cancelled = coordinator->how->session->signal != 0;
+        heed(coordinator);
         if (r == 0)
             r = turn_over(coordinator, error);
     }
@@ -306,6 +315,7 @@ static void finish(struct coordinator *coordinator)
     free(coordinator->terrain.courses);
     ck_files_done(&coordinator->files);
     gathering->cancelled = coordinator->terrain.cancelled;
+    gathering->keep_error = coordinator->terrain.keep_error;
     gathering->duration_us = ck_terrain_now(&coordinator->terrain);
     if (getrusage(RUSAGE_SELF, &usage) == 0)
         gathering->own_cpu_us = microseconds(usage.ru_utime) + microseconds(usage.ru_stime);

@@ -8,6 +8,7 @@
 
 #include "cli/text.h"
 #include "gather/account.h"
+#include "gather/kept.h"
 #include "gather/prepare.h"
 
 #include <errno.h>
@@ -31,7 +32,7 @@ uint64_t ck_terrain_now(const struct ck_terrain *terrain)
 static void forget_kept(struct ck_course *course)
 {
     for (size_t i = 0; i < CK_PROBE_CALLS_MAX; i++)
-        ck_kept_remove(&course->kept[i]);
+        ck_temporary_remove(&course->kept[i]);
 }
 
 void ck_course_end(struct ck_course *course, enum ck_state state, const char *format, ...)
@@ -172,9 +173,9 @@ static int set_stdin(const struct ck_course *course, const struct ck_turn *turn,
     return 0;
 }
 
-static uint64_t timeout_of(const struct ck_course *course)
+static uint64_t timeout_of(const struct ck_course *course, const struct ck_probe_call *call)
 {
-    unsigned seconds = course->report->probe->timeout_s;
+    unsigned seconds = call->timeout_s != 0 ? call->timeout_s : course->report->probe->timeout_s;
 
     if (course->terrain->timeout_ms != CHOKE_TIMEOUT_FROM_POLICY)
         return course->terrain->timeout_ms;
@@ -190,7 +191,7 @@ static int start(struct ck_course *course, size_t at, const struct ck_turn *turn
         .argv = turn->argv,
         .root = turn->root,
         .cwd = ".",
-        .timeout_ms = timeout_of(course),
+        .timeout_ms = timeout_of(course, turn->call),
         .probe = probe->name,
         .egress = probe->egress,
         .stdin_fd = -1,
@@ -198,7 +199,7 @@ static int start(struct ck_course *course, size_t at, const struct ck_turn *turn
     };
     int r = set_stdin(course, turn, &request, error);
     if (r == 0 && turn->call->keeps) {
-        r = ck_kept_make(&course->kept[at]);
+        r = ck_temporary_make(CK_TEMPORARY_KEPT, &course->kept[at]);
         if (r < 0)
             return ck_text_error(error, CHOKE_NONE, -r, "there is no place to keep what it writes: %s", strerror(-r));
         request.keep_path = course->kept[at].path;
@@ -318,7 +319,9 @@ static void keep_output(const struct ck_course *course, const struct ck_probe_ca
     if (course->terrain->keep_fd < 0 || result->tool_path == NULL)
         return;
     (void)snprintf(name, sizeof(name), "%s.%s.out", course->report->probe->name, call->id);
-    (void)ck_draft_write(course->terrain->keep_fd, name, result->out.data, result->out.length);
+    int r = ck_draft_write(course->terrain->keep_fd, name, result->out.data, result->out.length);
+    if (course->terrain->keep_error == 0)
+        course->terrain->keep_error = r;
 }
 
 static size_t held_bytes(const struct ck_course *course)
@@ -333,7 +336,6 @@ void ck_course_take(struct ck_course *course, struct choke_job *job)
 {
     const struct choke_result *result = choke_job_result(job);
     const struct ck_probe_call *call = &course->report->probe->calls[course->answered];
-    struct ck_kept *kept = &course->kept[course->answered];
 
     ck_account_result(&course->report->calls[course->answered], result);
     keep_output(course, call, result);
@@ -341,8 +343,6 @@ void ck_course_take(struct ck_course *course, struct choke_job *job)
         end_by(course, call, result);
         return;
     }
-    if (kept->path[0] != '\0' && ck_kept_open(kept) < 0)
-        kept->fd = -1;
     course->answered++;
     if (course->answered == course->report->probe->call_count)
         read_answers(course);

@@ -13,7 +13,7 @@
 
 #include "gather/files.h"
 #include "gather/gather.h"
-#include "gather/kept.h"
+#include "gather/temporary.h"
 
 /* What all courses share. */
 struct ck_terrain {
@@ -22,6 +22,7 @@ struct ck_terrain {
     uint64_t timeout_ms; /* for each call; CHOKE_TIMEOUT_FROM_POLICY: what the probe says */
     size_t output_bytes; /* no stream is kept beyond it */
     int keep_fd;         /* a directory for what the calls printed; -1: none */
+    int keep_error;      /* of the first that could not be written there, negative */
     uint64_t start_us;   /* monotonic */
     bool cancelled;
     struct ck_course *courses; /* one for each probe */
@@ -32,9 +33,9 @@ struct ck_course {
     struct ck_terrain *terrain;
     struct ck_probe_report *report;
     const struct ck_matches *matches;
-    struct choke_job *jobs[CK_PROBE_CALLS_MAX]; /* of the calls so far; freed once nobody reads them */
-    struct ck_kept kept[CK_PROBE_CALLS_MAX];
-    size_t answered; /* calls that gave an answer */
+    struct choke_job *jobs[CK_PROBE_CALLS_MAX];   /* of the calls so far; freed once nobody reads them */
+    struct ck_temporary kept[CK_PROBE_CALLS_MAX]; /* what they wrote into their overlays */
+    size_t answered;                              /* calls that gave an answer */
     void *prepared;
     bool prepares; /* begun, and not ended */
 };

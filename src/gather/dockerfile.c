@@ -25,9 +25,10 @@ struct reading {
     char *words; /* of CK_DOCKERFILE_NAME_MAX bytes */
 };
 
+/* What is not ASCII may be a space to the builder (U+00A0 is one); in the name of an image or a stage it is an error. */
 static bool is_space(char byte)
 {
-    return byte == ' ' || (byte >= '\t' && byte <= '\r');
+    return byte == ' ' || (byte >= '\t' && byte <= '\r') || (unsigned char)byte >= 0x80;
 }
 
 static struct piece trimmed(struct piece piece)
@@ -96,7 +97,7 @@ static bool fail(const struct reading *reading, const char *what, struct piece s
 {
     int count = snprintf(reading->words, CK_DOCKERFILE_NAME_MAX, "%s '", what);
     for (size_t i = 0; i < subject.length && i < 100 && count > 0; i++) {
-        bool plain = subject.at[i] > ' ' && subject.at[i] < 0x7f;
+        bool plain = subject.at[i] >= ' ' && subject.at[i] < 0x7f;
         reading->words[count++] = plain ? subject.at[i] : '?';
     }
     (void)snprintf(reading->words + count, CK_DOCKERFILE_NAME_MAX - (size_t)count, "'");
@@ -147,10 +148,21 @@ static bool is_number(struct piece piece)
     return piece.length > 0 && piece.length < 4;
 }
 
+/* Quotes and escapes, which the builder takes out: "--fr\om" is "--from". */
+static bool is_disguised(struct piece piece)
+{
+    for (size_t i = 0; i < piece.length; i++)
+        if (piece.at[i] != '\0' && strchr("\\`\"'", piece.at[i]) != NULL)
+            return true;
+    return false;
+}
+
 static bool take_copy(struct reading *reading, struct piece line)
 {
     static const char from[] = "--from=";
     for (struct piece word = take_word(&line); begins(word, "--"); word = take_word(&line)) {
+        if (is_disguised(word))
+            return fail(reading, "what cannot be told beforehand:", word);
         if (!begins(word, from))
             continue;
         struct piece name = {word.at + strlen(from), word.length - strlen(from)};
@@ -160,10 +172,25 @@ static bool take_copy(struct reading *reading, struct piece line)
     return true;
 }
 
+/* Quotes are left out, for the builder does so. No byte of text but the first is like it. */
+static bool has_unquoted(struct piece piece, const char *text)
+{
+    size_t matched = 0;
+
+    for (size_t i = 0; i < piece.length && text[matched] != '\0'; i++) {
+        if (piece.at[i] == '"' || piece.at[i] == '\'')
+            continue;
+        matched = piece.at[i] == text[matched] ? matched + 1 : piece.at[i] == text[0] ? 1 : 0;
+    }
+    return text[matched] == '\0';
+}
+
 static bool take_add(struct reading *reading, struct piece line)
 {
-    if (has(line, "://") || has(line, "git@"))
+    if (has_unquoted(line, "://") || has_unquoted(line, "git@"))
         return fail(reading, "what ADD names:", trimmed(line));
+    if (has(line, "\\") || has(line, "`"))
+        return fail(reading, "what ADD names by an escape:", trimmed(line));
     return !has(line, "$") || fail(reading, "what ADD names by a variable:", trimmed(line));
 }
 

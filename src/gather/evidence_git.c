@@ -368,36 +368,77 @@ static int set_tracked(json_t *document, const struct ck_answer *tree)
     return bad;
 }
 
-/* Tracked, and yet ignored: other tools that keep to .gitignore pass over these, so a person should know of them. */
-static int set_hidden(json_t *document, const struct ck_answer *ignored, uint64_t *ret_count)
+/* ---- what is hidden ---- */
+
+struct hidden {
+    struct ck_evidence_list list;
+    json_t *counts;
+};
+
+static void add_hidden(struct hidden *hidden, const char *id, const char *message, const char *path, size_t length)
 {
-    struct ck_evidence_list list CK_CLEANUP_LIST = {0};
+    const struct ck_evidence_place place = {id, "medium", path, length, 0};
+
+    ck_evidence_count(hidden->counts, id, 1);
+    if (!ck_evidence_list_wants(&hidden->list, &place))
+        return;
+    json_t *item = json_object();
+    int bad = ck_evidence_set(item, "id", json_string(id));
+    bad |= ck_evidence_set(item, "severity", json_string(place.severity));
+    bad |= ck_evidence_set(item, "message", json_string(message));
+    bad |= ck_evidence_set(item, "path", ck_evidence_text(path, length));
+    hidden->list.failed |= bad != 0;
+    ck_evidence_list_add(&hidden->list, item);
+}
+
+/* Tracked, and yet ignored: other tools that keep to .gitignore pass over these, so a person should know of them. */
+static void add_ignored(struct hidden *hidden, const struct ck_answer *ignored)
+{
     const char *at = ignored ? ignored->out : "", *piece;
     size_t left = ignored ? ignored->out_length : 0, length;
 
+    while (next_piece(&at, &left, '\0', &piece, &length))
+        add_hidden(hidden, "tracked-but-ignored", "tracked, but a search that keeps to .gitignore skips it", piece,
+                   length);
+}
+
+/* "H PATH": a small letter is "assume unchanged", an S "skip worktree". Returns how many git does not compare. */
+static uint64_t add_unwatched(struct hidden *hidden, const struct ck_answer *flags)
+{
+    const char *at = flags ? flags->out : "", *piece;
+    size_t left = flags ? flags->out_length : 0, length;
+    uint64_t count = 0;
+
     while (next_piece(&at, &left, '\0', &piece, &length)) {
-        if (!ck_evidence_list_wants(&list, "medium", piece, length, 0))
+        if (length < 3 || piece[1] != ' ' || (piece[0] != 'S' && !islower((unsigned char)piece[0])))
             continue;
-        json_t *item = json_object();
-        int bad = ck_evidence_set(item, "id", json_string("tracked-but-ignored"));
-        bad |= ck_evidence_set(item, "severity", json_string("medium"));
-        bad |= ck_evidence_set(item, "message", json_string("tracked, but a search that keeps to .gitignore skips it"));
-        bad |= ck_evidence_set(item, "path", ck_evidence_text(piece, length));
-        list.failed |= bad != 0;
-        ck_evidence_list_add(&list, item);
+        add_hidden(hidden, "told-unchanged", "git is told not to look whether this was changed", piece + 2, length - 2);
+        count++;
     }
-    *ret_count = list.total;
-    return ck_evidence_set_list(document, "findings", &list);
+    return count;
+}
+
+static int set_hidden(json_t *document, const struct answers *all, uint64_t *ret_count, uint64_t *ret_unwatched)
+{
+    struct hidden hidden = {.counts = json_object()};
+
+    add_ignored(&hidden, good(all, "ignored"));
+    *ret_unwatched = add_unwatched(&hidden, good(all, "flags"));
+    *ret_count = hidden.list.total;
+    int bad = ck_evidence_set_counts(document, "by_id", hidden.counts);
+    bad |= ck_evidence_set_list(document, "findings", &hidden.list);
+    ck_evidence_list_done(&hidden.list);
+    json_decref(hidden.counts);
+    return bad;
 }
 
 /* ---- all of it ---- */
 
-static void word_headline(struct ck_evidence *evidence, const json_t *document, bool known, bool clean)
+static void word_headline(struct ck_evidence *evidence, const json_t *document, const char *state)
 {
     const char *commit = json_string_value(json_object_get(document, "commit"));
     const char *branch = json_string_value(json_object_get(document, "branch"));
     json_int_t commits = json_integer_value(json_object_get(document, "commits"));
-    const char *state = !known ? "" : clean ? ", clean" : ", with changes";
 
     if (!commit)
         ck_evidence_headline(evidence, "no commits yet%s", state);
@@ -406,15 +447,16 @@ static void word_headline(struct ck_evidence *evidence, const json_t *document, 
                              (long long)commits, commits == 1 ? "" : "s", state);
 }
 
-/* Nothing that is a repository: the words of git, which say whether it lies elsewhere. */
+/* It looks like a repository, or git would not have been asked, and yet it is none to git: its words say why. */
 static int no_repository(const struct ck_answer *kind, struct ck_evidence *ret_evidence, struct choke_error *error)
 {
+    size_t length = kind ? ck_evidence_line(kind->err, kind->err_length) : 0;
     json_t *document = json_object();
     int bad = ck_evidence_set(document, "repository", json_false());
-    bad |= ck_evidence_set(document, "reason",
-                           kind ? ck_evidence_text(kind->err, ck_evidence_line(kind->err, kind->err_length))
-                                : json_null());
-    ck_evidence_headline(ret_evidence, "not a git repository");
+
+    bad |= ck_evidence_set(document, "reason", kind ? ck_evidence_text(kind->err, length) : json_null());
+    ck_evidence_headline(ret_evidence, "git does not read it%s%.*s", length > 0 ? ": " : "", (int)length,
+                         length > 0 ? kind->err : "");
     return ck_evidence_take(ret_evidence, document, bad, error);
 }
 
@@ -422,6 +464,7 @@ CK_EVIDENCE_READER(git)
 {
     const struct answers all = {answers, count};
     const struct ck_answer *kind = good(&all, "kind"), *status = good(&all, "status"), *tree = good(&all, "tree");
+    uint64_t unwatched = 0;
     bool clean = false;
 
     if (!kind)
@@ -432,8 +475,12 @@ CK_EVIDENCE_READER(git)
     bad |= set_refs(document, good(&all, "refs")) | set_remotes(document, good(&all, "remotes"));
     bad |= ck_evidence_set(document, "changes", status ? changes_of(status, &clean) : json_null());
     bad |= tree ? set_tracked(document, tree) : ck_evidence_set(document, "tracked", json_null());
-    bad |= set_hidden(document, good(&all, "ignored"), &ret_evidence->findings);
+    bad |= set_hidden(document, &all, &ret_evidence->findings, &unwatched);
     ret_evidence->noun = ret_evidence->findings > 0 ? "hidden file" : NULL;
-    word_headline(ret_evidence, document, status != NULL, clean);
+    const char *state = !status          ? ""
+                        : !clean         ? ", with changes"
+                        : unwatched == 0 ? ", clean"
+                                         : ", clean as far as git looks";
+    word_headline(ret_evidence, document, state);
     return ck_evidence_take(ret_evidence, document, bad, error);
 }

@@ -94,6 +94,19 @@ size_t ck_evidence_line(const char *bytes, size_t length)
     return end ? (size_t)(end - bytes) : length;
 }
 
+json_int_t ck_evidence_count_behind(const char *text, size_t length, const char *words)
+{
+    const char *found = NULL, *at = text, *end = text + length;
+    json_int_t number = 0;
+    unsigned digits = 0;
+
+    while (at < end && (at = memmem(at, (size_t)(end - at), words, strlen(words))) != NULL)
+        found = at += strlen(words);
+    for (at = found; found && at < end && *at >= '0' && *at <= '9' && digits < 15; at++, digits++)
+        number = number * 10 + (*at - '0');
+    return digits > 0 ? number : -1;
+}
+
 static const char *const severities[] = {"critical", "high", "medium", "low", "info"};
 #define SEVERITY_COUNT (sizeof(severities) / sizeof(severities[0]))
 
@@ -150,15 +163,16 @@ static bool is_plain(const char *path, size_t length)
     return length <= CK_EVIDENCE_TEXT_MAX;
 }
 
-bool ck_evidence_list_wants(struct ck_evidence_list *list, const char *severity, const char *path, size_t path_length,
-                            uint64_t line)
+bool ck_evidence_list_wants(struct ck_evidence_list *list, const struct ck_evidence_place *place)
 {
+    const json_t *first = json_object_get(list->firsts, place->id);
     char key[CK_EVIDENCE_TEXT_MAX + 64];
 
-    if (list->settled < CK_EVIDENCE_ITEMS_MAX || !is_plain(path, path_length))
+    if (list->settled < CK_EVIDENCE_ITEMS_MAX || !first || !is_plain(place->path, place->path_length))
         return true;
-    (void)snprintf(key, sizeof(key), KEY_FORMAT, rank(severity), (int)path_length, path, (unsigned long long)line);
-    if (strcmp(key, list->items[CK_EVIDENCE_ITEMS_MAX - 1].key) <= 0)
+    (void)snprintf(key, sizeof(key), KEY_FORMAT, rank(place->severity), (int)place->path_length, place->path,
+                   (unsigned long long)place->line);
+    if (strcmp(key, list->items[list->bound].key) <= 0 || strcmp(key, list->items[json_integer_value(first)].key) <= 0)
         return true;
     list->total++;
     return false;
@@ -170,25 +184,65 @@ static int by_key(const void *one, const void *other)
     return strcmp(a->key, b->key);
 }
 
+static void free_item(struct ck_evidence_item *item)
+{
+    free(item->key);
+    json_decref(item->value);
+}
+
+/* Of items in order: whether this is the first of its id. Then it will stand at that place. */
+static bool is_first(struct ck_evidence_list *list, const json_t *value, size_t place)
+{
+    const char *id = json_string_value(json_object_get(value, "id"));
+
+    if (!id || json_object_get(list->firsts, id))
+        return false;
+    list->failed |= json_object_set_new(list->firsts, id, json_integer((json_int_t)place)) < 0;
+    return true;
+}
+
+/* How many ids there are among them, as far as they can have a place of their own. */
+static size_t count_firsts(struct ck_evidence_list *list)
+{
+    (void)json_object_clear(list->firsts);
+    for (size_t i = 0; i < list->count; i++)
+        (void)is_first(list, list->items[i].value, 0);
+    size_t count = json_object_size(list->firsts);
+    (void)json_object_clear(list->firsts);
+    return count < CK_EVIDENCE_ITEMS_MAX ? count : CK_EVIDENCE_ITEMS_MAX;
+}
+
 /* In order, and no more than fit. */
 static void settle(struct ck_evidence_list *list)
 {
-    if (list->count > 0)
-        qsort(list->items, list->count, sizeof(*list->items), by_key);
-    while (list->count > CK_EVIDENCE_ITEMS_MAX) {
-        list->count--;
-        free(list->items[list->count].key);
-        json_decref(list->items[list->count].value);
+    size_t kept = 0, firsts = 0, others = 0;
+
+    if (list->count == 0)
+        return;
+    qsort(list->items, list->count, sizeof(*list->items), by_key);
+    size_t firsts_max = count_firsts(list);
+    for (size_t i = 0; i < list->count; i++) {
+        bool first = firsts < firsts_max && is_first(list, list->items[i].value, kept);
+        if (!first && others == CK_EVIDENCE_ITEMS_MAX - firsts_max) {
+            free_item(&list->items[i]);
+            continue;
+        }
+        firsts += first;
+        others += !first;
+        list->bound = first ? list->bound : kept;
+        list->items[kept++] = list->items[i];
     }
-    list->settled = list->count;
+    list->settled = list->count = kept;
 }
 
 void ck_evidence_list_add(struct ck_evidence_list *list, json_t *value)
 {
     list->total++;
-    if (!list->items)
+    if (!list->items) {
         list->items = calloc(HELD_MAX, sizeof(*list->items));
-    char *key = value && list->items ? make_key(value) : NULL;
+        list->firsts = json_object();
+    }
+    char *key = value && list->items && list->firsts ? make_key(value) : NULL;
     if (!key) {
         json_decref(value);
         list->failed = true;
@@ -201,11 +255,10 @@ void ck_evidence_list_add(struct ck_evidence_list *list, json_t *value)
 
 void ck_evidence_list_done(struct ck_evidence_list *list)
 {
-    for (size_t i = 0; i < list->count; i++) {
-        free(list->items[i].key);
-        json_decref(list->items[i].value);
-    }
+    for (size_t i = 0; i < list->count; i++)
+        free_item(&list->items[i]);
     free(list->items);
+    json_decref(list->firsts);
     *list = (struct ck_evidence_list){0};
 }
 
@@ -321,9 +374,9 @@ int ck_evidence_parse(const struct ck_answer *answers, size_t count, const char 
         return ck_evidence_not_understood(error, tool, "it is more than is kept, and its beginning is lost");
     if (too_many_values(answer->out, answer->out_length))
         return ck_evidence_not_understood(error, tool, "it has more values than are read");
-    json_t *document = json_loadb(answer->out, answer->out_length, 0, &where);
-    if (!document)
-        return ck_evidence_not_understood(error, tool, where.text);
+    json_t *document = json_loadb(answer->out, answer->out_length, CK_EVIDENCE_JSON, &where);
+    if (!document) /* and not jansson's words: they quote what stands there, which may be a secret */
+        return ck_evidence_not_understood(error, tool, where.position > 0 ? "it is no JSON" : "it is empty");
     *ret_document = document;
     return 0;
 }

@@ -36,6 +36,9 @@ char *ck_evidence_copy(const char *bytes, size_t length);
 /* The first line of bytes, without its end. */
 size_t ck_evidence_line(const char *bytes, size_t length);
 
+/* The number that follows words, the last time that they stand there; -1 where there is none. */
+json_int_t ck_evidence_count_behind(const char *text, size_t length, const char *words);
+
 /* One of the words of findings for a word of a tool, in any case: "ERROR" is high. info for one that is not known. */
 const char *ck_evidence_severity(const char *word);
 
@@ -51,22 +54,31 @@ struct ck_evidence_list {
     struct ck_evidence_item *items;
     size_t count;
     size_t settled; /* of them, the first that are in order; those behind came since */
+    size_t bound;   /* of those in order, the last that is none of firsts */
+    json_t *firsts; /* where the first of each "id" is among those in order */
     uint64_t total;
     bool failed; /* out of memory */
 };
 
 /*
  * Takes value; NULL is memory that ran out. In the order: the worst severity first, then path, line, and the rest of the
- * content. Of more than fit the first in this order are kept, whichever order they come in.
+ * content. Of more than fit the first in this order are kept, whichever order they come in; and the first of each "id" before
+ * any second one, so that many of one kind do not hide another.
  */
 void ck_evidence_list_add(struct ck_evidence_list *list, json_t *value);
 
+/* Where an item would stand in the order. path as in the item, but not cut; "" for none. */
+struct ck_evidence_place {
+    const char *id, *severity, *path;
+    size_t path_length;
+    uint64_t line;
+};
+
 /*
- * Whether an item of this severity and place may still be among those that are kept. Where it cannot it is counted, and
- * need not be made: to make one costs a hundred times as much. path as in the item, but not cut; "" for none.
+ * Whether an item of this place may still be among those that are kept. Where it cannot it is counted, and
+ * need not be made: to make one costs a hundred times as much.
  */
-bool ck_evidence_list_wants(struct ck_evidence_list *list, const char *severity, const char *path, size_t path_length,
-                            uint64_t line);
+bool ck_evidence_list_wants(struct ck_evidence_list *list, const struct ck_evidence_place *place);
 void ck_evidence_list_done(struct ck_evidence_list *list);
 
 /* ---- counts by name ---- */
@@ -91,6 +103,9 @@ int ck_evidence_take(struct ck_evidence *ret_evidence, json_t *document, int bad
 void ck_evidence_headline(struct ck_evidence *evidence, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- JSON of a tool ---- */
+
+/* A line that a tool quotes may hold a NUL: that must not cost the finding. */
+#define CK_EVIDENCE_JSON JSON_ALLOW_NUL
 
 /* The one document that the call "scan" printed. tool is for the words. */
 int ck_evidence_parse(const struct ck_answer *answers, size_t count, const char *tool, json_t **ret_document,

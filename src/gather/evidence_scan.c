@@ -22,14 +22,18 @@ static json_t *make_finding(const char *id, const char *severity, json_t *messag
     return NULL;
 }
 
-static void word_headline(struct ck_evidence *evidence, uint64_t found, const char *one, const char *many)
+/* where: " in 12 files", or "". Problems are files, or parts of them, that were not looked at. */
+static void word_headline(struct ck_evidence *evidence, const char *one, const char *many, const char *where,
+                          json_int_t problems)
 {
-    evidence->findings = found;
+    const char *rest = problems > 0 ? ", as far as it was read" : "";
+
     evidence->noun = one;
-    if (found == 0)
-        ck_evidence_headline(evidence, "nothing found");
+    if (evidence->findings == 0)
+        ck_evidence_headline(evidence, "nothing found%s%s", where, rest);
     else
-        ck_evidence_headline(evidence, "%llu %s", (unsigned long long)found, found == 1 ? one : many);
+        ck_evidence_headline(evidence, "%llu %s%s%s", (unsigned long long)evidence->findings,
+                             evidence->findings == 1 ? one : many, where, rest);
 }
 
 /* ---- semgrep ---- */
@@ -69,9 +73,12 @@ static int set_semgrep(json_t *document, const json_t *report, struct ck_evidenc
     {
         problems += add_result(&list, counts, result) ? 0 : 1;
     }
-    word_headline(ret_evidence, list.total, "match", "matches");
-    int bad = ck_evidence_set(document, "version", ck_evidence_string(json_object_get(report, "version")));
     size_t scanned = json_array_size(json_object_get(json_object_get(report, "paths"), "scanned"));
+    char where[48];
+    (void)snprintf(where, sizeof(where), " in %zu file%s", scanned, scanned == 1 ? "" : "s");
+    ret_evidence->findings = list.total;
+    word_headline(ret_evidence, "match", "matches", where, problems);
+    int bad = ck_evidence_set(document, "version", ck_evidence_string(json_object_get(report, "version")));
     bad |= ck_evidence_set(document, "files_scanned", json_integer((json_int_t)scanned));
     bad |= ck_evidence_set(document, "problems", json_integer(problems));
     bad |= ck_evidence_set_counts(document, "by_id", counts);
@@ -118,7 +125,8 @@ static int set_gitleaks(json_t *document, const json_t *report, struct ck_eviden
     {
         problems += add_leak(&list, counts, leak) ? 0 : 1;
     }
-    word_headline(ret_evidence, list.total, "credential", "credentials");
+    ret_evidence->findings = list.total;
+    word_headline(ret_evidence, "credential", "credentials", "", problems);
     int bad = ck_evidence_set(document, "problems", json_integer(problems));
     bad |= ck_evidence_set_counts(document, "by_id", counts);
     return bad | ck_evidence_set_list(document, "findings", &list);

@@ -19,12 +19,29 @@ struct search {
     struct ck_evidence_list findings;
     json_t *counts; /* by id */
     uint64_t problems;
+    json_int_t passed_over; /* files; below 0: not known */
     bool incomplete;
 };
 
+/* "12 matches of 3 rules", and what that leaves out: who reads no further must not take it for all there is. */
+static void word_headline(const struct search *search, struct ck_evidence *ret_evidence)
+{
+    unsigned long long total = search->findings.total;
+    size_t kinds = json_object_size(search->counts);
+    char found[48] = "nothing found", over[48] = "";
+
+    if (total > 0)
+        (void)snprintf(found, sizeof(found), "%llu match%s of %zu rule%s", total, total == 1 ? "" : "es", kinds,
+                       kinds == 1 ? "" : "s");
+    if (search->passed_over > 0)
+        (void)snprintf(over, sizeof(over), "; %lld file%s passed over", (long long)search->passed_over,
+                       search->passed_over == 1 ? "" : "s");
+    ck_evidence_headline(ret_evidence, "%s%s%s", found,
+                         search->incomplete || search->problems > 0 ? ", as far as it was read" : "", over);
+}
+
 static int finish(struct search *search, json_t *document, struct ck_evidence *ret_evidence, struct choke_error *error)
 {
-    size_t kinds = json_object_size(search->counts);
     int bad = ck_evidence_set_counts(document, "by_id", search->counts);
 
     bad |= ck_evidence_set(document, "problems", json_integer((json_int_t)search->problems));
@@ -32,41 +49,21 @@ static int finish(struct search *search, json_t *document, struct ck_evidence *r
     bad |= ck_evidence_set_list(document, "findings", &search->findings);
     ret_evidence->findings = search->findings.total;
     ret_evidence->noun = "match";
-    if (search->findings.total == 0)
-        ck_evidence_headline(ret_evidence, "nothing found%s", search->incomplete ? ", as far as it was read" : "");
-    else
-        ck_evidence_headline(ret_evidence, "%llu match%s of %zu rule%s%s", (unsigned long long)search->findings.total,
-                             search->findings.total == 1 ? "" : "es", kinds, kinds == 1 ? "" : "s",
-                             search->incomplete ? ", as far as it was read" : "");
+    word_headline(search, ret_evidence);
     ck_evidence_list_done(&search->findings);
     json_decref(search->counts);
     return ck_evidence_take(ret_evidence, document, bad, error);
 }
 
-static uint64_t count_lines(const char *text, size_t length)
+static uint64_t count_bytes(const char *text, size_t length, char byte)
 {
     uint64_t count = 0;
     for (size_t i = 0; i < length; i++)
-        count += text[i] == '\n';
+        count += text[i] == byte;
     return count;
 }
 
 /* ---- rg ---- */
-
-/* When rg meets a NUL behind a match it says so, in a line of its own among the records. */
-static void skip_warning(const char **path, size_t *length)
-{
-    static const char words[] = ": WARNING: stopped searching binary file after match (found ";
-    const char *found;
-
-    while ((found = memmem(*path, *length, words, sizeof(words) - 1)) != NULL) {
-        const char *end = memchr(found, '\n', *length - (size_t)(found - *path));
-        if (!end)
-            return;
-        *length -= (size_t)(end + 1 - *path);
-        *path = end + 1;
-    }
-}
 
 struct match {
     const char *id, *path, *text; /* text: "SEVERITY MESSAGE" */
@@ -79,7 +76,6 @@ static void add_match(struct ck_evidence_list *list, struct match match)
     char word[16] = "";
     size_t end = 0;
 
-    skip_warning(&match.path, &match.path_length);
     if (match.path_length > 2 && memcmp(match.path, "./", 2) == 0) {
         match.path += 2;
         match.path_length -= 2;
@@ -89,7 +85,8 @@ static void add_match(struct ck_evidence_list *list, struct match match)
     if (end < sizeof(word))
         memcpy(word, match.text, end);
     const char *severity = ck_evidence_severity(word);
-    if (!ck_evidence_list_wants(list, severity, match.path, match.path_length, match.line))
+    if (!ck_evidence_list_wants(
+            list, &(struct ck_evidence_place){match.id, severity, match.path, match.path_length, match.line}))
         return;
     size_t begin = end < match.text_length ? end + 1 : end;
     json_t *finding = json_object();
@@ -142,21 +139,10 @@ static void read_matches(struct search *search, const struct ck_answer *answer)
     }
 }
 
-/* Of the numbers that --stats prints the one of "N files searched"; -1 where it is not there. */
-static json_int_t files_searched(const struct ck_answer *answer)
+/* How many names it printed, each ended by a NUL; -1 where some are lost. */
+static json_int_t files_listed(const struct ck_answer *answer)
 {
-    static const char words[] = " files searched\n";
-    json_int_t number = 0, scale = 1;
-
-    if (!answer)
-        return -1;
-    const char *found = memmem(answer->out, answer->out_length, words, sizeof(words) - 1);
-    size_t end = found ? (size_t)(found - answer->out) : 0, at = end;
-    for (; at > 0 && end - at < 15 && answer->out[at - 1] >= '0' && answer->out[at - 1] <= '9'; at--) {
-        number += scale * (answer->out[at - 1] - '0');
-        scale *= 10;
-    }
-    return at < end ? number : -1;
+    return answer && !answer->out_truncated ? (json_int_t)count_bytes(answer->out, answer->out_length, '\0') : -1;
 }
 
 static int set_files(json_t *document, json_int_t all, json_int_t searched)
@@ -167,8 +153,8 @@ static int set_files(json_t *document, json_int_t all, json_int_t searched)
 
 CK_EVIDENCE_READER(patterns)
 {
-    json_int_t all = files_searched(ck_answer_find(answers, count, ALL_FILES));
-    json_int_t searched = files_searched(ck_answer_find(answers, count, SEARCHED_FILES));
+    json_int_t all = files_listed(ck_answer_find(answers, count, ALL_FILES));
+    json_int_t searched = files_listed(ck_answer_find(answers, count, SEARCHED_FILES));
     struct search search = {.counts = json_object()};
     json_t *document = json_object();
     int bad = set_files(document, all, searched);
@@ -176,9 +162,10 @@ CK_EVIDENCE_READER(patterns)
     for (size_t i = 0; i < count; i++) {
         if (strcmp(answers[i].id, ALL_FILES) != 0 && strcmp(answers[i].id, SEARCHED_FILES) != 0)
             read_matches(&search, &answers[i]);
-        search.problems += count_lines(answers[i].err, answers[i].err_length);
+        search.problems += count_bytes(answers[i].err, answers[i].err_length, '\n');
     }
     search.findings.failed |= bad != 0;
+    search.passed_over = all >= 0 && searched >= 0 ? all - searched : -1;
     return finish(&search, document, ret_evidence, error);
 }
 
@@ -198,7 +185,8 @@ static bool add_structural(struct ck_evidence_list *list, const json_t *match)
     path += strncmp(path, "./", 2) == 0 ? 2 : 0;
     bool info = word && strcmp(word, "info") == 0; /* between a warning and a hint */
     const char *severity = info ? "low" : ck_evidence_severity(word);
-    if (!ck_evidence_list_wants(list, severity, path, strlen(path), line))
+    if (!ck_evidence_list_wants(list,
+                                &(struct ck_evidence_place){json_string_value(id), severity, path, strlen(path), line}))
         return true;
     json_t *finding = json_object();
     int bad = ck_evidence_set(finding, "id", ck_evidence_string(id));
@@ -211,10 +199,24 @@ static bool add_structural(struct ck_evidence_list *list, const json_t *match)
     return true;
 }
 
+/*
+ * What --inspect=summary says on standard error: of how many files it knows the language, and how many of these it passed
+ * over, for it reads neither large files nor what is not UTF-8.
+ */
+static int set_inspected(json_t *document, struct search *search, const struct ck_answer *answer)
+{
+    json_int_t all = ck_evidence_count_behind(answer->err, answer->err_length, "summary|file: scannedFileCount=");
+    json_int_t over = ck_evidence_count_behind(answer->err, answer->err_length, ",skippedFileCount=");
+    bool known = all >= 0 && over >= 0 && over <= all;
+
+    search->passed_over = known ? over : -1;
+    return set_files(document, known ? all : -1, known ? all - over : -1);
+}
+
 /* One line of the stream is one match. */
 static void read_structural(struct search *search, const char *line, size_t length)
 {
-    json_t *match CK_CLEANUP_JSON = json_loadb(line, length, 0, NULL);
+    json_t *match CK_CLEANUP_JSON = json_loadb(line, length, CK_EVIDENCE_JSON, NULL);
 
     if (!match || !add_structural(&search->findings, match))
         search->problems++;
@@ -225,11 +227,15 @@ static void read_structural(struct search *search, const char *line, size_t leng
 CK_EVIDENCE_READER(ast_grep)
 {
     const struct ck_answer *answer = ck_answer_find(answers, count, "scan");
-    struct search search = {.counts = json_object()};
-    const char *at = answer ? answer->out : "";
-    size_t left = answer ? answer->out_length : 0;
 
-    if (answer && answer->out_truncated) {
+    if (!answer)
+        return ck_evidence_not_understood(error, "ast-grep", "it was not asked to scan");
+    const char *at = answer->out;
+    size_t left = answer->out_length;
+    struct search search = {.counts = json_object()};
+    json_t *document = json_object();
+    search.findings.failed = set_inspected(document, &search, answer) != 0;
+    if (answer->out_truncated) {
         size_t lost = ck_evidence_line(at, left);
         lost += lost < left ? 1 : 0;
         at += lost;
@@ -244,5 +250,5 @@ CK_EVIDENCE_READER(ast_grep)
         at += length;
         left -= length;
     }
-    return finish(&search, json_object(), ret_evidence, error);
+    return finish(&search, document, ret_evidence, error);
 }

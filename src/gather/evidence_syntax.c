@@ -32,20 +32,6 @@ CK_EVIDENCE_READER(node)
 
 /* ---- tree-sitter ---- */
 
-/* The number that follows words, in the last line that has them. */
-static json_t *number_behind(const struct ck_answer *answer, const char *words)
-{
-    const char *found = NULL, *at = answer->out, *end = at + answer->out_length;
-    json_int_t number = 0;
-    unsigned digits = 0;
-
-    while ((at = memmem(at, (size_t)(end - at), words, strlen(words))) != NULL)
-        found = at += strlen(words);
-    for (at = found; found && at < end && *at >= '0' && *at <= '9' && digits < 15; at++, digits++)
-        number = number * 10 + (*at - '0');
-    return digits > 0 ? json_integer(number) : NULL;
-}
-
 /* "...\t(ERROR [12, 4] - [12, 9])": the row counts from 0. */
 static json_t *make_error(const char *line, size_t length)
 {
@@ -94,17 +80,18 @@ CK_EVIDENCE_READER(tree_sitter)
     const struct ck_answer *answer = ck_answer_find(answers, count, "parse");
     struct ck_evidence_list list CK_CLEANUP_LIST = {0};
 
-    json_t *files = answer ? number_behind(answer, "Total parses: ") : NULL;
-    if (!files)
+    json_int_t files = answer ? ck_evidence_count_behind(answer->out, answer->out_length, "Total parses: ") : -1;
+    if (files < 0)
         return ck_evidence_not_understood(error, "tree-sitter", "there is no count of what was parsed");
-    json_t *good = number_behind(answer, "successful parses: "), *document = json_object();
+    json_int_t good = ck_evidence_count_behind(answer->out, answer->out_length, "successful parses: ");
+    json_t *document = json_object();
     read_errors(&list, answer);
     ret_evidence->findings = list.total;
     ret_evidence->noun = "syntax error";
-    ck_evidence_headline(ret_evidence, "%lld of %lld files parsed without an error",
-                         (long long)json_integer_value(good), (long long)json_integer_value(files));
-    int bad = ck_evidence_set(document, "files", files);
-    bad |= ck_evidence_set(document, "parsed", good ? good : json_null());
+    ck_evidence_headline(ret_evidence, "%lld of %lld files parsed without an error", (long long)(good < 0 ? 0 : good),
+                         (long long)files);
+    int bad = ck_evidence_set(document, "files", json_integer(files));
+    bad |= ck_evidence_set(document, "parsed", good < 0 ? json_null() : json_integer(good));
     bad |= ck_evidence_set_list(document, "findings", &list);
     return ck_evidence_take(ret_evidence, document, bad, error);
 }

@@ -227,8 +227,9 @@ static void write_lists(struct trace *trace, json_t *document, struct ck_evidenc
                          set_size(document, "libraries_searched", trace->events.searched);
     evidence->findings = programs + files + sockets + attempts;
     evidence->noun = "event";
-    ck_evidence_headline(evidence, "%llu programs, %llu files outside the image, %llu sockets%s",
-                         (unsigned long long)programs, (unsigned long long)files, (unsigned long long)sockets,
+    ck_evidence_headline(evidence, "%llu program%s, %llu file%s outside the image, %llu socket%s%s",
+                         (unsigned long long)programs, programs == 1 ? "" : "s", (unsigned long long)files,
+                         files == 1 ? "" : "s", (unsigned long long)sockets, sockets == 1 ? "" : "s",
                          !trace->events.started              ? "; it did not start"
                          : strcmp(trace->ended, "time") == 0 ? "; still running at the end"
                                                              : "");

@@ -48,6 +48,15 @@ static void strip_authority(char *authority)
         memcpy(authority, "?", sizeof("?"));
 }
 
+/* An "@" that is still there behind a colon: of a password with a slash in it, or behind a scheme with one slash. */
+static void strip_rest(char *begin)
+{
+    char *colon = strchr(begin, ':');
+
+    if (colon && strchr(colon, '@'))
+        memcpy(colon + 1, "?", sizeof("?"));
+}
+
 void ck_git_strip(char *url)
 {
     bool schemed = false;
@@ -61,6 +70,10 @@ void ck_git_strip(char *url)
     }
     size_t length = strcspn(url, "/\\");
     char *at = schemed ? NULL : memrchr(url, '@', length);
-    if (at && !(at - url == 3 && memcmp(url, "git", 3) == 0))
+    if (at && at - url == 3 && memcmp(url, "git", 3) == 0)
+        return;
+    if (at)
         take_out(url, at + 1);
+    char *scheme = strstr(url, "://");
+    strip_rest(scheme ? scheme + 3 : url);
 }

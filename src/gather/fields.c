@@ -14,6 +14,7 @@
 
 #define TEXT_MAX 16384
 #define LIST_MAX 1024
+#define DEPTH_MAX 16
 
 struct piece {
     struct piece *next;
@@ -337,6 +338,40 @@ static int parser_fault(const yaml_parser_t *parser, const char *file, struct ch
                            parser->problem ? parser->problem : "this is no YAML");
 }
 
+static int step_of(yaml_event_type_t type)
+{
+    if (type == YAML_SEQUENCE_START_EVENT || type == YAML_MAPPING_START_EVENT)
+        return 1;
+    return type == YAML_SEQUENCE_END_EVENT || type == YAML_MAPPING_END_EVENT ? -1 : 0;
+}
+
+/* The parser takes a time that grows with the square of the depth: what is too deep is found before it has gone there. */
+static int check_depth(const struct ck_source *source, struct choke_error *error)
+{
+    yaml_parser_t parser;
+    yaml_event_t event;
+    bool over = false;
+    int r = 0, depth = 0;
+
+    if (!yaml_parser_initialize(&parser))
+        return out_of_memory(error);
+    yaml_parser_set_input_string(&parser, (const unsigned char *)source->text, source->length);
+    while (r == 0 && !over) {
+        if (!yaml_parser_parse(&parser, &event)) {
+            r = parser_fault(&parser, source->file, error);
+            break;
+        }
+        depth += step_of(event.type);
+        over = event.type == YAML_STREAM_END_EVENT;
+        if (depth > DEPTH_MAX)
+            r = CK_FIELDS_FAULT(error, source->file, place_of(&event.start_mark), "nested more than %d deep",
+                                DEPTH_MAX);
+        yaml_event_delete(&event);
+    }
+    yaml_parser_delete(&parser);
+    return r;
+}
+
 /* The one document of a text; it is the caller's to delete where 0 is returned. */
 static int load(const struct ck_source *source, yaml_document_t *ret_document, struct choke_error *error)
 {
@@ -389,7 +424,9 @@ int ck_fields_read(const struct ck_field *fields, const struct ck_source *source
     if (!storage)
         return out_of_memory(error);
 
-    int r = load(source, &storage->document, error);
+    int r = check_depth(source, error);
+    if (r == 0)
+        r = load(source, &storage->document, error);
     if (r < 0) {
         free(storage);
         return r;

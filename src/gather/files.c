@@ -34,7 +34,9 @@ struct walk {
     size_t entries;
     size_t held_bytes;
     uint64_t deadline_ms;
-    bool over; /* a bound is reached */
+    bool (*stop)(void *data);
+    void *data;
+    bool over; /* a bound is reached, or the caller wants no more */
 };
 
 struct entry {
@@ -98,7 +100,7 @@ static bool reached_a_bound(struct walk *walk)
 {
     if (walk->entries >= CK_FILES_ENTRIES_MAX || walk->held_bytes >= PATHS_BYTES_MAX)
         walk->over = true;
-    if (walk->entries % CLOCK_EVERY == 0 && now_ms() >= walk->deadline_ms)
+    if (walk->entries % CLOCK_EVERY == 0 && (now_ms() >= walk->deadline_ms || walk->stop(walk->data)))
         walk->over = true;
     return walk->over;
 }
@@ -282,13 +284,19 @@ static void finish(struct walk *walk)
             matches->paths[matches->count] = NULL;
             matches->cut = true;
         }
+        matches->blind = matches->count == 0 && walk->over && !wants_all(&walk->probes->items[i]);
     }
 }
 
-int ck_files_walk(int root_fd, const struct ck_probes *probes, struct ck_files *ret_files, struct choke_error *error)
+int ck_files_walk(int root_fd, const struct ck_probes *probes, bool (*stop)(void *data), void *data,
+                  struct ck_files *ret_files, struct choke_error *error)
 {
-    struct walk walk = {
-        .root_fd = root_fd, .probes = probes, .files = ret_files, .deadline_ms = now_ms() + CK_FILES_TIME_MS};
+    struct walk walk = {.root_fd = root_fd,
+                        .probes = probes,
+                        .files = ret_files,
+                        .deadline_ms = now_ms() + CK_FILES_TIME_MS,
+                        .stop = stop,
+                        .data = data};
     int r = 0;
 
     *ret_files = (struct ck_files){.matches = calloc(probes->count + 1, sizeof(*ret_files->matches)),

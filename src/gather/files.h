@@ -16,7 +16,8 @@
 struct ck_matches {
     char **paths; /* from the root, any bytes, in the order of their bytes; NULL-terminated */
     size_t count;
-    bool cut; /* more matched than are kept */
+    bool cut;   /* more matched than are kept */
+    bool blind; /* nothing matched, but not everything was seen, and no call needs the names: it may apply */
 };
 
 struct ck_files {
@@ -27,8 +28,12 @@ struct ck_files {
     bool incomplete;   /* a bound was reached, or a directory could not be read */
 };
 
-/* 0, or a negative errno and *error: out of memory, or the root itself cannot be read. */
-int ck_files_walk(int root_fd, const struct ck_probes *probes, struct ck_files *ret_files, struct choke_error *error);
+/*
+ * 0, or a negative errno and *error: out of memory, or the root itself cannot be read. stop is asked now and then; where it
+ * says so, what was found until then is all there is, and incomplete.
+ */
+int ck_files_walk(int root_fd, const struct ck_probes *probes, bool (*stop)(void *data), void *data,
+                  struct ck_files *ret_files, struct choke_error *error);
 void ck_files_done(struct ck_files *files); /* zero-filled is fine */
 
 /* Pure: does the path match the glob? See probes.h. */

@@ -66,6 +66,7 @@ struct ck_gathering {
     size_t file_count; /* of the repository, as far as they were counted */
     bool files_incomplete;
     bool cancelled;
+    int keep_error; /* the first negative errno of what could not be kept for the caller; 0: none */
     uint64_t duration_us;
     uint64_t own_cpu_us;  /* of the coordinator itself */
     const char *document; /* the file that it was written to; NULL: none */

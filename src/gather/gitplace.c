@@ -59,7 +59,11 @@ const char *ck_gitplace_fault(int root_fd)
         return is_bare(root_fd) ? NULL : "not a git repository";
     if (S_ISDIR(status.st_mode))
         return NULL;
-    if (S_ISREG(status.st_mode) && leads_inside(root_fd))
+    if (S_ISLNK(status.st_mode))
+        return "its .git is a link, which is not followed";
+    if (!S_ISREG(status.st_mode))
+        return "its .git is neither a directory nor a file";
+    if (leads_inside(root_fd))
         return NULL;
     return "its git directory lies outside of it (a linked work tree, or a submodule)";
 }

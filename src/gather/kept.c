@@ -3,71 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#define REMOVE_FDS 16
-#define REMOVE_ROUNDS 64 /* each opens the directories of one level that were closed to their owner */
 #define DRAFT_TRIES 100
-
-/* ---- directories ---- */
-
-int ck_kept_make(struct ck_kept *kept)
-{
-    (void)snprintf(kept->path, sizeof(kept->path), "/tmp/chokepoint-gather-XXXXXX");
-    kept->fd = -1;
-    if (mkdtemp(kept->path))
-        return 0;
-    kept->path[0] = '\0';
-    return -errno;
-}
-
-int ck_kept_open(struct ck_kept *kept)
-{
-    kept->fd = open(kept->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    return kept->fd < 0 ? -errno : 0;
-}
-
-/* The directory that something is in may be closed to its owner. */
-static bool open_parent(const char *path, size_t base)
-{
-    char parent[PATH_MAX];
-    int length = snprintf(parent, sizeof(parent), "%.*s", (int)base, path);
-    return length > 0 && (size_t)length < sizeof(parent) && chmod(parent, 0700) == 0;
-}
-
-/*
- * Everything in a directory comes before it. Nobody but us writes there, so a path is as good as a descriptor; a mode is
- * changed of directories alone, for that follows links.
- */
-static int remove_one(const char *path, const struct stat *status, int type, struct FTW *at)
-{
-    (void)status;
-    if (type == FTW_DNR)
-        return chmod(path, 0700) == 0 ? EAGAIN : EACCES;
-    if (remove(path) == 0 || errno == ENOENT)
-        return 0;
-    if (errno == EACCES && at->level > 0 && open_parent(path, (size_t)at->base) && remove(path) == 0)
-        return 0;
-    return errno;
-}
-
-void ck_kept_remove(struct ck_kept *kept)
-{
-    if (kept->path[0] == '\0')
-        return;
-    if (kept->fd >= 0)
-        (void)close(kept->fd);
-    for (int i = 0; i < REMOVE_ROUNDS && nftw(kept->path, remove_one, REMOVE_FDS, FTW_DEPTH | FTW_PHYS) == EAGAIN; i++)
-        ;
-    *kept = (struct ck_kept){.fd = -1};
-}
-
-/* ---- files ---- */
 
 int ck_draft_begin(struct ck_draft *draft, int directory_fd, const char *name)
 {

@@ -1,7 +1,7 @@
 /*
- * kept.h - files that gather writes: directories for what an overlay's tool wrote, what the calls printed, and the
- * document. Names are ours, never the repository's; a file is written under another name first and then takes its place,
- * so that nothing that stood there, a link either, is written to or through.
+ * kept.h - files that gather writes for its caller: what the calls printed, and the document. Names are ours, never the
+ * repository's; a file is written under another name first and then takes its place, so that nothing that stood there, a
+ * link either, is written to or through.
  */
 #ifndef CK_GATHER_KEPT_H
 #define CK_GATHER_KEPT_H
@@ -11,17 +11,6 @@
 #include <stdio.h>
 
 #define CK_KEPT_NAME_MAX 256
-
-/* A directory of our own; fd is -1 until it is opened. */
-struct ck_kept {
-    char path[32]; /* "": none */
-    int fd;
-};
-
-/* 0, or a negative errno. ck_kept_open looks at it once the library has filled it. */
-int ck_kept_make(struct ck_kept *kept);
-int ck_kept_open(struct ck_kept *kept);
-void ck_kept_remove(struct ck_kept *kept); /* with all in it; a zero-filled one is none */
 
 /* A file that is on its way to its name. */
 struct ck_draft {

@@ -52,6 +52,7 @@ static const struct ck_field call_fields[] = {
     {"tool", CK_FIELD_TEXT, AT(ck_probe_call, tool)},
     {"argv", CK_FIELD_TEXTS, .required = true, AT(ck_probe_call, argv)},
     {"stdin", CK_FIELD_OBJECT, AT(ck_probe_call, input), .fields = stdin_fields},
+    {"timeout_s", CK_FIELD_NUMBER, AT(ck_probe_call, timeout_s), .min = 1, .max = TIMEOUT_S_MAX},
     {"may_fail", CK_FIELD_NUMBERS, AT(ck_probe_call, may_fail), COUNT(ck_probe_call, may_fail_count), .min = 1,
      .max = 255},
     {"keeps", CK_FIELD_FLAG, AT(ck_probe_call, keeps)},

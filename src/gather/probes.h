@@ -21,6 +21,7 @@
  *           tool: jq                   # left out: the probe's
  *           argv: [grype, -o, json]    # begins with the tool
  *           stdin: {probe: sbom, call: scan}   # or {text: "..."}; left out: nothing
+ *           timeout_s: 30              # left out: the probe's
  *           may_fail: [1]              # exit statuses besides 0 that are answers
  *           keeps: true                # what it writes into its overlay is kept for the reader (ck_answer.kept_fd)
  *
@@ -32,7 +33,8 @@
  *
  * Globs are compared with the whole path from the root, byte by byte: "*" and "?" do not match a slash, "[a-z]" and
  * "[!a-z]" are one byte, and a leading "**" with a slash stands for any number of directories, none included. Only regular
- * files count, and nothing beneath a .git.
+ * files count, and nothing beneath a .git. Where there are more files than are looked at, a probe that needs none of their
+ * names applies, or a crowd of files would keep it from the one behind them.
  *
  * A file that does not keep to this does not load, and says the line and the column.
  */
@@ -69,6 +71,7 @@ struct ck_probe_call {
     const char *tool;        /* NULL: the probe's */
     const char *const *argv; /* NULL-terminated */
     struct ck_probe_stdin input;
+    unsigned timeout_s; /* 0: the probe's */
     const int *may_fail;
     unsigned may_fail_count;
     bool keeps; /* its tool's workspace is overlay, and the reader wants what was written there */

@@ -46,6 +46,16 @@ static void add(struct ck_finding_kinds *kinds, const struct ck_probe *probe, co
     kinds->items[at].count++;
 }
 
+/* A list is cut where it is long; the counts beside it are of all. */
+static void take_count(struct ck_finding_kind *kind, const json_t *evidence)
+{
+    const char *id = json_string_value(json_object_get(kind->first, "id"));
+    json_int_t count = id ? json_integer_value(json_object_get(json_object_get(evidence, "by_id"), id)) : 0;
+
+    if (count > 0 && (uint64_t)count > kind->count)
+        kind->count = (size_t)count;
+}
+
 /* Insertion keeps the order of equals, and there are few. */
 static void sort(struct ck_finding_kinds *kinds)
 {
@@ -64,9 +74,12 @@ void ck_finding_kinds_fill(struct ck_finding_kinds *kinds, const struct ck_gathe
     for (size_t i = 0; i < gathering->count; i++) {
         const struct ck_probe_report *report = &gathering->reports[i];
         const json_t *findings = json_object_get(report->evidence.document, "findings");
+        size_t before = kinds->count;
         for (size_t j = 0; j < json_array_size(findings); j++)
             if (json_is_object(json_array_get(findings, j)))
                 add(kinds, report->probe, json_array_get(findings, j));
+        for (size_t j = before; j < kinds->count; j++)
+            take_count(&kinds->items[j], report->evidence.document);
     }
     sort(kinds);
 }

@@ -146,7 +146,10 @@ static void put_probe(const struct page *page, const struct ck_probe_report *rep
     char text[TEXT_SIZE];
 
     if (report->state == CK_STATE_OK) {
-        put_wrapped(page, indent, report->evidence.headline[0] != '\0' ? report->evidence.headline : state);
+        (void)snprintf(text, sizeof(text), "%s%s",
+                       report->evidence.headline[0] != '\0' ? report->evidence.headline : state,
+                       report->files_cut ? "; it was not given all files that match" : "");
+        put_wrapped(page, indent, text);
         return;
     }
     put(page, ck_show_paint(report->state), state);

@@ -42,7 +42,7 @@ struct words {
 };
 
 struct trace {
-    struct ck_stage stage;
+    struct ck_temporary stage;
     int held[2];                            /* the pipe */
     struct words asked[CK_PROBE_CALLS_MAX]; /* of each call */
     struct words told[CK_PROBE_CALLS_MAX];
@@ -346,7 +346,7 @@ static void trace_end(void *state)
     for (size_t i = 0; i < 2; i++)
         if (trace->held[i] >= 0)
             (void)close(trace->held[i]);
-    ck_stage_done(&trace->stage);
+    ck_temporary_remove(&trace->stage);
     free(trace);
 }
 

@@ -1,23 +1,14 @@
 /* trace_stage.c - see trace_stage.h. */
 #include "gather/trace_stage.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
-#define STAGE_PLACE "/tmp" /* the daemon has to find it by its name */
-#define STAGE_PREFIX "chokepoint-trace-"
-#define STAGE_PATTERN STAGE_PLACE "/" STAGE_PREFIX "XXXXXX"
-#define SWEPT_MAX 20000 /* entries of the directory that are looked at */
-#define SETTLED_S 60    /* a younger one may not have its lock yet */
 #define FILE_MAX ((off_t)256 << 20)
 #define COPIED_MAX ((size_t)1 << 20)
 
@@ -123,10 +114,9 @@ static int copy_part(const struct choke_tool_part *part, int stage_fd, int lib_f
     return result == -EEXIST ? 0 : result; /* asked for by its name and by its path */
 }
 
-/* It is closed to others until it has its lock, so that nobody else can be in the way of that. */
 static int fill(const struct choke_tool_parts *parts, int stage_fd, const char *path, struct choke_error *error)
 {
-    if (stage_fd < 0 || flock(stage_fd, LOCK_EX) < 0 || mkdirat(stage_fd, "lib", 0700) < 0)
+    if (mkdirat(stage_fd, "lib", 0700) < 0)
         return fail(error, "make", path);
     CLEANUP_FD int lib_fd = openat(stage_fd, "lib", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     if (lib_fd < 0 || fchmod(lib_fd, 0755) < 0 || fchmod(stage_fd, 0755) < 0)
@@ -137,79 +127,24 @@ static int fill(const struct choke_tool_parts *parts, int stage_fd, const char *
     return result;
 }
 
-/* Removes what lies in a directory that holds files only; it is ours. */
-static void empty(int directory_fd)
-{
-    DIR *directory = directory_fd >= 0 ? fdopendir(directory_fd) : NULL;
-    if (directory == NULL) {
-        close_fd(&directory_fd);
-        return;
-    }
-    for (const struct dirent *entry; (entry = readdir(directory)) != NULL;)
-        (void)unlinkat(dirfd(directory), entry->d_name, 0);
-    (void)closedir(directory);
-}
-
-static void remove_stage(const char *path, int fd)
-{
-    empty(openat(fd, "lib", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
-    (void)unlinkat(fd, "lib", AT_REMOVEDIR);
-    empty(openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    (void)rmdir(path);
-}
-
-void ck_stage_done(struct ck_stage *stage)
-{
-    if (stage->path[0] == '\0')
-        return;
-    remove_stage(stage->path, stage->lock_fd);
-    close_fd(&stage->lock_fd);
-    *stage = (struct ck_stage){0};
-}
-
-/* ---- what others left ---- */
-
-static void sweep_one(int place_fd, const char *name)
-{
-    char path[CK_STAGE_PATH_MAX];
-    struct stat status;
-    CLEANUP_FD int fd = openat(place_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    int length = snprintf(path, sizeof path, STAGE_PLACE "/%s", name);
-    if (fd < 0 || length >= (int)sizeof path || fstat(fd, &status) < 0 || status.st_uid != geteuid() ||
-        time(NULL) - status.st_mtime < SETTLED_S || flock(fd, LOCK_EX | LOCK_NB) < 0)
-        return;
-    remove_stage(path, fd);
-}
-
-static void sweep(void)
-{
-    DIR *place = opendir(STAGE_PLACE);
-    const struct dirent *entry;
-    for (size_t i = 0; place != NULL && i < SWEPT_MAX && (entry = readdir(place)) != NULL; i++)
-        if (strncmp(entry->d_name, STAGE_PREFIX, strlen(STAGE_PREFIX)) == 0)
-            sweep_one(dirfd(place), entry->d_name);
-    if (place != NULL)
-        (void)closedir(place);
-}
-
-int ck_stage_make(struct choke_context *context, struct ck_stage *ret_stage, struct choke_error *error)
+int ck_stage_make(struct choke_context *context, struct ck_temporary *ret_stage, struct choke_error *error)
 {
     struct choke_tool_parts *parts = NULL;
-    struct ck_stage stage = {.path = STAGE_PATTERN, .lock_fd = -1};
-    sweep();
+    struct ck_temporary stage = {0};
     int result = choke_tool_parts(context, "strace", &parts, error);
     if (result < 0)
         return result;
-    if (mkdtemp(stage.path) == NULL) {
-        result = fail(error, "make", stage.path);
+    result = ck_temporary_make(CK_TEMPORARY_TRACE, &stage);
+    if (result < 0) {
+        errno = -result;
+        (void)fail(error, "make a directory in", "/tmp");
     } else {
-        stage.lock_fd = open(stage.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-        result = fill(parts, stage.lock_fd, stage.path, error);
-        if (result == 0)
-            *ret_stage = stage;
-        else
-            ck_stage_done(&stage);
+        result = fill(parts, stage.fd, stage.path, error);
     }
+    if (result == 0)
+        *ret_stage = stage;
+    else
+        ck_temporary_remove(&stage);
     choke_tool_parts_free(parts);
     return result;
 }

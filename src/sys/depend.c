@@ -42,7 +42,7 @@ int ck_depend_digest(struct ck_depend *depend, int fd, struct ck_version *ret_ve
         memcpy(ret_hex, memo->sha256, CK_DIGEST_SIZE);
         return 0;
     }
-    int result = ck_digest_file(fd, ret_hex);
+    int result = ck_digest_unless(fd, depend->stop, depend->stop_data, ret_hex);
     if (result < 0)
         return result;
     struct ck_depend_memo *memo = ck_arena_alloc(&depend->arena, sizeof *memo);
@@ -90,7 +90,7 @@ static int add(struct ck_depend *depend, enum ck_part_role role, const char *nam
     int result = fd >= 0 && !depend->versions_only ? ck_depend_digest(depend, fd, &part->version, part->sha256) : 0;
     if (result < 0)
         part->sha256[0] = '\0';
-    return result == -ENOMEM ? result : 0;
+    return result == -ENOMEM || result == -ECANCELED ? result : 0;
 }
 
 /* ---- scripts ---- */

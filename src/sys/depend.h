@@ -33,6 +33,8 @@ struct ck_depend_memo;
 struct ck_depend {
     const char *const *search; /* where "#!/usr/bin/env NAME" finds NAME */
     size_t search_count;
+    bool (*stop)(void *data); /* asked while a file is hashed; NULL: never */
+    void *stop_data;
     bool versions_only; /* parts get no digest: a large interpreter takes its time */
     struct ck_arena arena;
     struct ck_depend_memo *memo; /* digests that were taken already */
@@ -53,7 +55,7 @@ int ck_depend_interpreters(struct ck_depend *depend, int fd);
 /* All parts: those of above, and for each ELF file among them and the tool itself its loader and shared objects. */
 int ck_depend_all(struct ck_depend *depend, int fd);
 
-/* The digest of an open file, from the memo if it was taken before. 0 or a negative errno. */
+/* The digest of an open file, from the memo if it was taken before. 0 or a negative errno: -ECANCELED by stop. */
 int ck_depend_digest(struct ck_depend *depend, int fd, struct ck_version *ret_version, char ret_hex[CK_DIGEST_SIZE]);
 
 void ck_depend_done(struct ck_depend *depend);

@@ -9,11 +9,19 @@
 
 #include <errno.h>
 #include <sodium/crypto_hash_sha256.h>
-#include <stdbool.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define PIECE_BYTES 32768
+#define ASKED_BYTES ((uint64_t)1 << 20) /* some milliseconds */
+
+/* What is done with the bytes besides. */
+struct course {
+    int copy_fd; /* -1: none */
+    uint64_t max_bytes;
+    bool (*stop)(void *data);
+    void *data;
+};
 
 static bool same_time(const struct timespec *a, const struct timespec *b)
 {
@@ -31,27 +39,29 @@ static void put_hex(const unsigned char digest[crypto_hash_sha256_BYTES], char h
 }
 
 /* Returns the bytes hashed, or a negative errno. */
-static int64_t hash(int fd, int copy_fd, uint64_t max_bytes, crypto_hash_sha256_state *state)
+static int64_t hash(int fd, const struct course *course, crypto_hash_sha256_state *state)
 {
     unsigned char piece[PIECE_BYTES];
     uint64_t total = 0;
     for (;;) {
+        if (total % ASKED_BYTES == 0 && course->stop != NULL && course->stop(course->data))
+            return -ECANCELED;
         ssize_t got = pread(fd, piece, sizeof piece, (off_t)total);
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
             return got < 0 ? -errno : (int64_t)total;
         total += (uint64_t)got;
-        if (total > max_bytes)
+        if (total > course->max_bytes)
             return -EFBIG;
         (void)crypto_hash_sha256_update(state, piece, (unsigned long long)got);
-        int result = copy_fd < 0 ? 0 : ck_fd_write_all(copy_fd, piece, (size_t)got);
+        int result = course->copy_fd < 0 ? 0 : ck_fd_write_all(course->copy_fd, piece, (size_t)got);
         if (result < 0)
             return result;
     }
 }
 
-int ck_digest_copy(int fd, int copy_fd, uint64_t max_bytes, char ret_hex[CK_DIGEST_SIZE])
+static int take(int fd, const struct course *course, char ret_hex[CK_DIGEST_SIZE])
 {
     struct stat before, after;
     crypto_hash_sha256_state state;
@@ -59,7 +69,7 @@ int ck_digest_copy(int fd, int copy_fd, uint64_t max_bytes, char ret_hex[CK_DIGE
     if (fstat(fd, &before) < 0)
         return -errno;
     (void)crypto_hash_sha256_init(&state);
-    int64_t total = hash(fd, copy_fd, max_bytes, &state);
+    int64_t total = hash(fd, course, &state);
     if (total < 0)
         return (int)total;
     (void)crypto_hash_sha256_final(&state, digest);
@@ -79,7 +89,17 @@ void ck_digest_bytes(const void *bytes, size_t length, char ret_hex[CK_DIGEST_SI
     put_hex(digest, ret_hex);
 }
 
+int ck_digest_copy(int fd, int copy_fd, uint64_t max_bytes, char ret_hex[CK_DIGEST_SIZE])
+{
+    return take(fd, &(struct course){.copy_fd = copy_fd, .max_bytes = max_bytes}, ret_hex);
+}
+
+int ck_digest_unless(int fd, bool (*stop)(void *data), void *data, char ret_hex[CK_DIGEST_SIZE])
+{
+    return take(fd, &(struct course){.copy_fd = -1, .max_bytes = INT64_MAX, .stop = stop, .data = data}, ret_hex);
+}
+
 int ck_digest_file(int fd, char ret_hex[CK_DIGEST_SIZE])
 {
-    return ck_digest_copy(fd, -1, INT64_MAX, ret_hex);
+    return ck_digest_unless(fd, NULL, NULL, ret_hex);
 }

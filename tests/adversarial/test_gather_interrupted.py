@@ -3,6 +3,7 @@
 Expected: nothing is left, the status is that of the signal, and the document says what was cancelled; what was finished
 keeps its evidence. A second signal does no harm.
 """
+import contextlib
 import fcntl
 import json
 import os
@@ -94,9 +95,33 @@ def test_ctrl_c_on_a_terminal(user_box, marker):
     assert b"hung" in said
 
 
-def test_a_reader_that_is_gone_does_not_hold_the_command(user_box):
-    """Nobody reads the document any more; the command says so and ends."""
-    process = user_box.popen(words(user_box, "--json", "--probes", write_probes(user_box, probe("one", "true"))), raw=True)
+def is_reading(process, path):
+    for descriptor in os.listdir(f"/proc/{process.pid}/fd"):
+        with contextlib.suppress(OSError):  # it is closed by now
+            if os.readlink(f"/proc/{process.pid}/fd/{descriptor}") == str(path):
+                return True
+    return False
+
+
+def test_a_tool_is_not_hashed_to_its_end(user_box):
+    """Nothing is remembered of a tool that takes an hour to be read."""
+    place = user_box.directory("tools")
+    tool = user_box.file("tools/endless", "#!/bin/sh\n", 0o755)
+    os.truncate(tool, 1 << 40)
+    policy = user_box.write_policy([user_box.entry("endless")], [str(place)])
+    probes = write_probes(user_box, probe("one", "endless"))
+    process = user_box.popen(words(user_box, "--json", "--probes", probes, policy=policy), raw=True)
+    wait_until(lambda: is_reading(process, tool), "the tool is read")
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=ALL_AT_ONCE)
+    found = Gathered(Answer(process.returncode, out, err, 0))
+    assert (found.status, found.states, found.document["cancelled"]) == (130, {"one": "cancelled"}, True)
+
+
+@pytest.mark.parametrize("form", [["--json"], []])
+def test_a_reader_that_is_gone_does_not_hold_the_command(user_box, form):
+    """Nobody reads the document or the summary any more; the command says so and ends."""
+    process = user_box.popen(words(user_box, *form, "--probes", write_probes(user_box, probe("one", "true"))), raw=True)
     process.stdout.close()
     assert process.wait(ALL_AT_ONCE) == 125
     assert b"standard output" in process.stderr.read()

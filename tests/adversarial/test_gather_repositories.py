@@ -94,7 +94,33 @@ def test_a_git_file_does_not_lead_out(user_box, git):
 def test_a_git_link_does_not_lead_out(repo, box):
     (box.outside / "link").mkdir()
     (box.outside / "link/.git").symlink_to(repo.path / ".git")
-    assert look(box, box.outside / "link").states["snapshot"] == "skipped"
+    found = look(box, box.outside / "link")
+    assert found.probes["snapshot"]["reason"] == "its .git is a link, which is not followed"
+
+
+def test_a_git_that_is_a_fifo_is_not_waited_for(user_box):
+    os.mkfifo(user_box.root / ".git")
+    assert look(user_box).probes["snapshot"]["reason"] == "its .git is neither a directory nor a file"
+
+
+@pytest.mark.parametrize("option, path", [("--keep", "planted"), ("--keep", "dir/../planted/new"), ("--out", "planted/all.json"),
+                                          ("--out", "./dir/inner/all.json")])
+def test_a_planted_link_does_not_choose_where_is_written(user_box, option, path):
+    """The caller stands in the repository and names a place there."""
+    user_box.directory("root/dir")
+    (user_box.root / "planted").symlink_to(user_box.outside)
+    (user_box.root / "dir/inner").symlink_to("../../outside")
+    answer = user_box.call(words(user_box, "--only", "node_version", option, path, policy="default"))
+    assert answer.status == 125 and b"a link of the repository is on the way there" in answer.err, answer
+    assert not os.listdir(user_box.outside)
+
+
+def test_a_link_of_the_caller_s_own_is_followed(user_box):
+    (user_box.place / "mine").symlink_to(user_box.outside)
+    place = user_box.place / "mine/kept"
+    answer = user_box.call(words(user_box, "--only", "node_version", "--keep", place, "--out", place / "all.json", policy="default"))
+    assert answer.status == 0, answer
+    assert set(os.listdir(user_box.outside / "kept")) >= {"all.json"}
 
 
 def test_submodules(repo, box):
@@ -209,6 +235,34 @@ def test_a_hundred_thousand_files(box, crowd):
     assert found.document["repository"]["files_incomplete"] is True  # the path that is too long
     assert found.lines("first") == ["d0/0.txt"]
     assert found.lines("many") == ["1000"] and found.probes["many"]["files_cut"] is True
+
+
+@pytest.fixture
+def screen(stage):
+    """More names in front than are looked at, and a file behind them."""
+    memory = "/dev/shm"
+    top = pathlib.Path(tempfile.mkdtemp(prefix="screen-", dir=memory if os.access(memory, os.W_OK) else stage))
+    top.chmod(0o755)
+    (top / "a").mkdir()
+    (top / "b").mkdir()
+    (top / "b/hidden.py").write_text("")
+    for i in range(200_000):
+        if i % 50_000 == 0:
+            source = top / f"a/{i}"
+            source.write_text("")
+        else:
+            os.link(source, f"{top}/a/{i}")
+    yield top
+    subprocess.run(["rm", "-rf", top], check=True)
+
+
+def test_a_crowd_of_files_keeps_no_probe_from_the_one_behind(user_box, screen):
+    python = {"applies_when": ["**/*.py"]}
+    found = gather(user_box, root=screen, probes=[probe("all", "sh", "-c", "echo $0", **python),
+                                                  probe("named", "sh", "-c", "echo $0", "{file}", **python)])
+    assert found.document["repository"]["files_incomplete"] is True
+    assert found.lines("all") == ["sh"]
+    assert found.probes["named"]["reason"] == "no file matches **/*.py, as far as the files were seen"
 
 
 def test_another_mount_is_not_part_of_it(root_box):

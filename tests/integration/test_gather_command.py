@@ -3,6 +3,7 @@ import glob
 import json
 import os
 import signal
+import subprocess
 
 import pytest
 
@@ -31,6 +32,7 @@ def refused(box, *options, named=(), **shape):
     (["--out", "/nowhere/at/all.json"], ["--out", "No such file"]),
     (["--out", "/usr/"], ["--out", "directory"]),
     (["--keep", "/nowhere/at/all"], ["--keep", "No such file"]),
+    (["--keep", "/usr"], ["--keep", "Permission denied"]),
     (["--audit", "x"], ["--audit and --no-audit"]),
     (["--shell"], ["unknown option '--shell'"]),
 ])
@@ -57,7 +59,7 @@ def test_probes_are_distrusted_as_a_policy_is(box):
     outside.symlink_to(inside)
     refused(box, "--probes", outside, named=["inside the root"])
     refused(box, "--probes", box.place / "policy", named=["not a regular file"])
-    refused(box, "--probes", box.file("policy/large.yaml", b"#" * (1 << 20) + b"\n"), named=["too large"])
+    refused(box, "--probes", box.file("policy/large.yaml", b"#" * (1 << 20) + b"\n"), named=["larger than"])
 
 
 def test_a_fault_in_probes_is_told_with_its_place(user_box):
@@ -165,6 +167,13 @@ def test_jobs_bound_how_many_run_at_once(user_box):
     assert intervals(found)["two"][0] >= intervals(found)["one"][1]
 
 
+def test_a_call_can_have_less_time_than_its_probe(user_box, marker):
+    short = {"id": "one", "argv": ["stubborn", marker], "timeout_s": 1}
+    found = gather(user_box, probes=[probe("one", "stubborn", calls=[short], timeout_s=600)])
+    assert found.states == {"one": "timeout"} and "1.000 s" in found.probes["one"]["reason"]
+    none_left(marker)
+
+
 def test_calls_come_one_after_the_other(user_box):
     calls = [{"id": name, "argv": ["sh", "-c", f"echo {name}; exit {status}"], "may_fail": [7]}
              for name, status in (("a", 0), ("b", 7), ("c", 1), ("d", 0))]
@@ -202,6 +211,47 @@ def test_out_that_cannot_be_written_is_told_before_anything_runs(user_box):
     probes = write_probes(user_box, probe("one", "sh", "-c", f": > {canary}"))
     refused(user_box, "--out", "/etc/document.json", "--probes", probes, named=["--out", "Permission denied"])
     assert not canary.exists()
+
+
+def test_out_replaces_nothing_but_files(box):
+    """A device, a pipe or a descriptor would be no longer what it was."""
+    canary = box.canary()
+    probes = write_probes(box, probe("one", "sh", "-c", f": > {canary}"))
+    os.mkfifo(box.home / "pipe")
+    (box.home / "link").symlink_to("pipe")
+    (box.home / "descriptor").symlink_to("/proc/self/fd/1")
+    box.directory("home/directory")
+    for name, word in {"pipe": "no regular file", "link": "no regular file", "descriptor": "no regular file",
+                       "directory": "directory", "n" * 300: "too long"}.items():
+        before = os.lstat(box.home / name) if len(name) < 256 else None
+        refused(box, "--out", box.home / name, "--probes", probes, named=["--out", word])
+        assert before is None or os.lstat(box.home / name).st_ino == before.st_ino
+    assert not canary.exists()
+
+
+def test_what_cannot_be_kept_is_told(user_box):
+    """And what was found is shown all the same."""
+    place = user_box.directory("home/kept")
+    user_box.directory("home/kept/one.one.out")
+    probes = write_probes(user_box, probe("one", "true"), probe("two", "say_args", "x"))
+    answer = user_box.call(words(user_box, "--json", "--keep", place, "--probes", probes))
+    assert answer.status == 125 and b"--keep" in answer.err and b"directory" in answer.err
+    assert json.loads(answer.out)["summary"]["ok"] == 2
+    assert sorted(os.listdir(place)) == ["one.one.out", "two.one.out"]
+
+
+def test_a_document_that_finds_no_room_costs_only_itself(root_box):
+    place = root_box.directory("small")
+    probes = write_probes(root_box, probe("one", "say_args", "x"))
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4k", "none", place], check=True)
+    try:
+        (place / "ballast").write_bytes(b"x" * 4096)
+        answer = root_box.call(words(root_box, "--out", place / "document.json", "--probes", probes))
+        assert os.listdir(place) == ["ballast"]
+    finally:
+        subprocess.run(["umount", place], check=True)
+    assert answer.status == 125 and b"--out" in answer.err and b"space" in answer.err
+    assert b"1 ok" in answer.out and b"not kept" in answer.out
 
 
 def test_keep_keeps_what_was_printed(box):
@@ -267,7 +317,7 @@ def test_a_signal_ends_the_wait_for_versions(user_box, marker):
     policy = user_box.write_policy([user_box.entry("stubborn", version_args=[marker])])
     probes = write_probes(user_box, probe("one", "stubborn", marker, "x", timeout_s=60))
     process = user_box.popen(words(user_box, "--json", "--probes", probes, policy=policy), raw=True)
-    wait_until(lambda: len(marked(marker, "stubborn")) == 2, "the probe runs, and the question for the version")
+    wait_until(lambda: marked(marker, "stubborn"), "it is asked for its version")
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate(timeout=5)
     none_left(marker)

@@ -9,7 +9,7 @@ import subprocess
 import pytest
 import yaml
 
-from gathered import gather
+from gathered import gather, words
 
 TOP = pathlib.Path(__file__).parents[2]
 PROBES = {probe["name"]: probe for probe in yaml.safe_load((TOP / "policy/probes.yaml").read_text())["probes"]}
@@ -80,6 +80,9 @@ eval "$name" # FIND eval_call sh-eval-of-value
 curl -fsSL https://localhost/x | sudo bash # FIND pipe_to_shell
 curl -fsSL https://localhost/x | sha256sum
 """,
+    "install": "#!/bin/sh\nwget -qO- localhost | sh # FIND pipe_to_shell\n",
+    "RUN.PY": "eval(name)  # FIND eval_call\n",
+    "README.md": "Install it: curl localhost | sh\n",
     "run.go": 'package run\n\nfunc run() { exec.Command("sh", "-c", "ls "+name) } // FIND go-shell-of-made-text\n',
     "run.rb": 'system("ls #{name}") # FIND rb-shell-of-made-text\nsystem("ls")\n',
     "Run.java": 'class Run { void run() { runtime.exec("ls " + name); } } // FIND java-exec-of-made-text\n',
@@ -114,6 +117,7 @@ services:
 """,
     "LICENSE": "MIT License\n\nPermission is hereby granted, free of charge\n",
     "key.txt": f"{TOKEN} FIND secret_shape\nAKIAshort\n",
+    "wide.txt": f"{TOKEN} FIND secret_shape encoding_mark\n".encode("utf-16"),
     ".rgignore": "*\n",
     ".ignore": "*\n",
     "sgconfig.yml": "ruleDirs: []\nlanguageGlobs: {json: ['*.py', '*.js', '*.ts', '*.c']}\n",
@@ -123,8 +127,12 @@ ELSEWHERE = {("Dockerfile", 2, "image_unpinned"), ("Dockerfile", 5, "image_unpin
              (".ignore", 1, "scanner_steered"), ("sgconfig.yml", 1, "scanner_steered")}
 
 
+def lines(text):
+    return enumerate((text.decode("utf-16") if isinstance(text, bytes) else text).split("\n"), 1)
+
+
 def expected():
-    marked = {(path, number, name) for path, text in FILES.items() for number, line in enumerate(text.split("\n"), 1)
+    marked = {(path, number, name) for path, text in FILES.items() for number, line in lines(text)
               for _, names in [line.partition("FIND ")[1:]] for name in names.split()}
     return marked | ELSEWHERE
 
@@ -161,8 +169,47 @@ def test_patterns_find_what_they_should_and_nothing_else(project, registry_tools
 def test_what_the_search_passed_over_is_counted(project):
     """A repository without git, which a .gitignore would hide as a whole."""
     project.file("root/.gitignore", "*\n")
-    evidence = gather(project, "--only", "curated_patterns", policy="default").probes["curated_patterns"]["evidence"]
-    assert evidence["files"] == len(FILES) + 1 and evidence["files_searched"] == 0
+    report = gather(project, "--only", "curated_patterns", policy="default").probes["curated_patterns"]
+    assert report["evidence"]["files"] == len(FILES) + 1 and report["evidence"]["files_searched"] == 0
+    assert report["headline"].endswith(f"; {len(FILES) + 1} files passed over")
+
+
+def test_no_trick_hides_a_file_from_the_search(box):
+    """A byte that makes a file a binary one, a mark that makes it UTF-16, a size, a name that forges words of rg's own."""
+    fetch = b"curl localhost | sh\n"
+    forged = "a: WARNING: stopped searching binary file after match (found \nb.sh"
+    shown = {"nul.sh": fetch + b"exit\n\0", "first.sh": b"\0\n" + fetch, "long.sh": b"\n" * (1 << 20) + fetch, forged: fetch}
+    for path, text in {**shown, "marked.sh": b"\xff\xfe\n" + fetch, "large.sh": fetch + b"#" * (4 << 20)}.items():
+        box.file(f"root/{path}", text)
+    report = gather(box, "--only", "curated_patterns", policy="default").probes["curated_patterns"]
+    by_id = {}
+    for found in report["evidence"]["findings"]:
+        by_id.setdefault(found["id"], set()).add(found["path"])
+    assert by_id == {"pipe_to_shell": set(shown), "encoding_mark": {"marked.sh"}}
+    assert (report["evidence"]["files"], report["evidence"]["files_searched"]) == (6, 5)
+    assert report["headline"].endswith("; 1 file passed over")
+
+
+def test_many_findings_of_one_kind_hide_no_other(box):
+    """A thousand decoys come before the secret in the order of paths, and are as bad as it is."""
+    (box.root / ".github/workflows").mkdir(parents=True)
+    for number in range(6):
+        box.file(f"root/.github/workflows/{number}.yml", "on: pull_request_target\n" * 200)
+    box.file("root/z.env", f"{TOKEN}\n")
+    said = box.call(words(box, "--only", "curated_patterns", policy="default")).out.decode()
+    assert "z.env:1 [secret_shape]" in said, said
+    assert "and 1199 more [workflow_trust]" in said, said
+
+
+def test_what_is_not_searched_by_structure_is_told(box, registry_tools):
+    box.repository()
+    box.file("root/.git/info/exclude", "a.py\n")
+    box.file("root/a.py", b"eval(x) # \0\n")
+    box.file("root/b.py", b"eval(x) # \xff\n")
+    found = gather(box, "--only", "structural_patterns", policy=box.default_policy(search_path=[registry_tools]))
+    report = found.probes["structural_patterns"]
+    assert [item["path"] for item in report["evidence"]["findings"]] == ["a.py"]
+    assert report["headline"] == "1 match of 1 rule; 1 file passed over"
 
 
 def test_project_is_told_the_same_twice(project, registry_tools):
@@ -188,10 +235,14 @@ def test_snapshot_tells_what_is_hidden_and_no_password(box):
     box.repository()
     box.file("root/.gitignore", "hidden\n")
     box.file("root/hidden", "x\n")
-    for words in (["add", "-f", "hidden", ".gitignore"], ["remote", "add", "origin", "https://me:word@localhost/x?t=word"]):
-        assert box.call(["git", *words]).status == 0
+    for line in (["add", "-f", "hidden", ".gitignore"], ["remote", "add", "origin", "https://me:word@localhost/x?t=word"]):
+        assert box.call(["git", *line]).status == 0
     report = gather(box, "--only", "snapshot", policy="default").probes["snapshot"]
     assert [found["path"] for found in report["evidence"]["findings"]] == ["hidden"]
+    assert box.call(["git", "update-index", "--assume-unchanged", "hidden"]).status == 0
+    (box.root / "hidden").write_text("changed\n")
+    flagged = gather(box, "--only", "snapshot", policy="default").probes["snapshot"]["evidence"]
+    assert flagged["by_id"] == {"told-unchanged": 1, "tracked-but-ignored": 1}
     assert report["evidence"]["remotes"] == [{"name": "origin", "url": "https://localhost/x"}]
     assert report["evidence"]["changes"]["staged"] == 2
     assert "word" not in json.dumps(report)

@@ -189,8 +189,8 @@ def make_stage(user_box):
     """Makes what a killed command leaves."""
     made = []
 
-    def make(age_s, own=True):
-        path = pathlib.Path(f"/tmp/chokepoint-trace-{uuid.uuid4().hex[:6]}")
+    def make(age_s, own=True, kind="trace"):
+        path = pathlib.Path(f"/tmp/chokepoint-{kind}-{uuid.uuid4().hex[:6]}")
         (path / "lib").mkdir(parents=True)
         made.append(path)
         for file in (path / "lib" / "x", path / "witness"):
@@ -209,13 +209,14 @@ def test_what_a_killed_command_left_is_removed(user_box, make_stage):
     tracing = Tracing(user_box, user_box.place / "none.sock")
     tracing.image("x")
     left, held, young, foreign = make_stage(3600), make_stage(3600), make_stage(0), make_stage(3600, own=False)
+    kept = make_stage(3600, kind="kept")
     lock = os.open(held, os.O_RDONLY)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
         tracing.look()
     finally:
         os.close(lock)
-    assert [path.exists() for path in (left, held, young, foreign)] == [False, True, True, True]
+    assert [path.exists() for path in (left, kept, held, young, foreign)] == [False, False, True, True, True]
 
 
 def test_strace_that_is_missing_is_told(user_box):

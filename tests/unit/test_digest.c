@@ -69,6 +69,26 @@ static void a_file_that_cannot_be_read_has_no_digest(void **state)
     assert_string_equal(digest, "untouched");
 }
 
+static bool at_the_third(void *data)
+{
+    unsigned *asked = data;
+    return ++*asked == 3;
+}
+
+/* Not only before: a large file takes its time. */
+static void a_caller_can_end_it_in_the_middle(void **state)
+{
+    char digest[CK_DIGEST_SIZE] = "untouched";
+    unsigned asked = 0;
+    make_file(*state, "large", 0644, "");
+    assert_int_equal(truncate(in(*state, "large"), 64 << 20), 0);
+    int fd = open_file(*state, "large", O_RDONLY);
+    assert_int_equal(ck_digest_unless(fd, at_the_third, &asked, digest), -ECANCELED);
+    assert_int_equal(asked, 3);
+    assert_string_equal(digest, "untouched");
+    close(fd);
+}
+
 static void a_copy_holds_what_was_hashed(void **state)
 {
     char digest[CK_DIGEST_SIZE], copied[8] = "";
@@ -114,9 +134,13 @@ static void a_file_without_end_is_left_at_the_bound(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(known_texts_have_their_known_digests),     TEST(the_offset_is_neither_used_nor_moved),
-        TEST(a_file_that_cannot_be_read_has_no_digest), TEST(a_copy_holds_what_was_hashed),
-        TEST(a_file_that_changes_meanwhile_is_told),    TEST(a_file_without_end_is_left_at_the_bound),
+        TEST(known_texts_have_their_known_digests),
+        TEST(the_offset_is_neither_used_nor_moved),
+        TEST(a_caller_can_end_it_in_the_middle),
+        TEST(a_file_that_cannot_be_read_has_no_digest),
+        TEST(a_copy_holds_what_was_hashed),
+        TEST(a_file_that_changes_meanwhile_is_told),
+        TEST(a_file_without_end_is_left_at_the_bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

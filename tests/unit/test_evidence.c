@@ -104,9 +104,14 @@ static void json_without_its_beginning_is_not_guessed_at(void **state)
     assert_non_null(strstr(reading.error.message, "beginning is lost"));
 }
 
+static json_t *item_of(const char *id, const char *severity, const char *path, int line)
+{
+    return json_pack("{s:s, s:s, s:s, s:i}", "id", id, "severity", severity, "path", path, "line", line);
+}
+
 static json_t *item(const char *severity, const char *path, int line)
 {
-    return json_pack("{s:s, s:s, s:i}", "severity", severity, "path", path, "line", line);
+    return item_of("x", severity, path, line);
 }
 
 static void a_list_is_in_the_order_of_its_content(void **state)
@@ -145,7 +150,8 @@ static void a_list_that_is_cut_keeps_the_same_items(void **state)
         for (int i = 0; i < all; i++) {
             int number = turn % 2 == 0 ? i : i * 4999 % all; /* each once, in another order */
             const char *severity = number % 100 == 0 ? "high" : "low";
-            bool wanted = turn < 2 || ck_evidence_list_wants(&list, severity, "p", 1, (uint64_t)number);
+            bool wanted = turn < 2 || ck_evidence_list_wants(
+                                          &list, &(struct ck_evidence_place){"x", severity, "p", 1, (uint64_t)number});
             if (wanted)
                 ck_evidence_list_add(&list, item(severity, "p", number));
             spared += !wanted;
@@ -162,6 +168,60 @@ static void a_list_that_is_cut_keeps_the_same_items(void **state)
     const json_t *worst = json_array_get(json_object_get(documents[0], "findings"), 69);
     assert_string_equal(json_string_value(json_object_get(worst, "severity")), "high");
     json_decref(documents[0]);
+}
+
+static bool has_id(const json_t *findings, size_t index, const char *id)
+{
+    return strcmp(json_string_value(json_object_get(json_array_get(findings, index), "id")), id) == 0;
+}
+
+/* Else a repository that has a finding of its own would plant a thousand others in front of it. */
+static void many_of_one_kind_do_not_hide_another(void **state)
+{
+    enum { all = 7 * CK_EVIDENCE_ITEMS_MAX, turns = 4 };
+    json_t *documents[turns];
+    (void)state;
+    for (int turn = 0; turn < turns; turn++) {
+        struct ck_evidence_list list CK_CLEANUP_LIST = {0};
+        documents[turn] = json_object();
+        for (int i = 0; i < all; i++) {
+            int number = turn % 2 == 0 ? i : i * 4999 % all;
+            bool last = number >= all - 2, low = number % 3000 == 2999;
+            const char *id = last ? "secret" : low ? "hash" : "noise", *severity = low ? "low" : "high";
+            const struct ck_evidence_place place = {id, severity, "p", 1, (uint64_t)number};
+            if (turn < 2 || ck_evidence_list_wants(&list, &place))
+                ck_evidence_list_add(&list, item_of(id, severity, "p", number));
+        }
+        assert_int_equal(ck_evidence_set_list(documents[turn], "findings", &list), 0);
+    }
+    for (int turn = 1; turn < turns; turn++) {
+        assert_true(json_equal(documents[0], documents[turn]));
+        json_decref(documents[turn]);
+    }
+    const json_t *findings = json_object_get(documents[0], "findings");
+    assert_int_equal(json_array_size(findings), CK_EVIDENCE_ITEMS_MAX);
+    assert_true(has_id(findings, CK_EVIDENCE_ITEMS_MAX - 3, "noise"));
+    assert_true(has_id(findings, CK_EVIDENCE_ITEMS_MAX - 2, "secret"));
+    assert_true(has_id(findings, CK_EVIDENCE_ITEMS_MAX - 1, "hash"));
+    assert_int_equal(json_integer_value(json_object_get(json_array_get(findings, 998), "line")), all - 2);
+    json_decref(documents[0]);
+}
+
+/* As many kinds as there is room for, and more: each once. */
+static void of_more_kinds_than_fit_the_worst_are_kept(void **state)
+{
+    struct ck_evidence_list list CK_CLEANUP_LIST = {0};
+    json_t *document CK_CLEANUP_JSON = json_object();
+    char id[16];
+    (void)state;
+    for (int i = 0; i < 6 * CK_EVIDENCE_ITEMS_MAX; i++) {
+        (void)snprintf(id, sizeof(id), "%04d", i / 3);
+        ck_evidence_list_add(&list, item_of(id, "high", id, i % 3));
+    }
+    assert_int_equal(ck_evidence_set_list(document, "findings", &list), 0);
+    const json_t *findings = json_object_get(document, "findings");
+    assert_int_equal(json_array_size(findings), CK_EVIDENCE_ITEMS_MAX);
+    assert_true(has_id(findings, 0, "0000") && has_id(findings, 1, "0001") && has_id(findings, 999, "0999"));
 }
 
 static void text_is_cut_between_two_characters(void **state)
@@ -241,6 +301,8 @@ int main(void)
         cmocka_unit_test(json_without_its_beginning_is_not_guessed_at),
         cmocka_unit_test(a_list_is_in_the_order_of_its_content),
         cmocka_unit_test(a_list_that_is_cut_keeps_the_same_items),
+        cmocka_unit_test(many_of_one_kind_do_not_hide_another),
+        cmocka_unit_test(of_more_kinds_than_fit_the_worst_are_kept),
         cmocka_unit_test(text_is_cut_between_two_characters),
         cmocka_unit_test(bytes_that_are_no_text_are_base64),
         cmocka_unit_test(names_beyond_the_bound_are_counted_together),

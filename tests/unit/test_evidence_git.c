@@ -121,6 +121,25 @@ static void none_at_all_is_said_with_the_words_of_git(void **state)
     struct reading reading = read_all_of("git", &answer, 1);
     assert_true(json_is_false(member(&reading, "repository")));
     has_text(&reading, "reason", "fatal: not a git repository: /elsewhere/.git/worktrees/x");
+    assert_string_equal(reading.evidence.headline,
+                        "git does not read it: fatal: not a git repository: /elsewhere/.git/worktrees/x");
+    ck_evidence_done(&reading.evidence);
+}
+
+/* A work tree that is not what the commit says, and an index that tells git not to look. */
+static void what_git_is_told_not_to_look_at_is_not_clean(void **state)
+{
+    static const char flags[] = "H a\0h b\0S c\0s new\nname\0C d\0h\0";
+    const struct ck_answer answers[] = {SAID("kind", kind_text), SAID("head", head_text), said_text("status", ""),
+                                        said_text("count", "1\n"), SAID("flags", flags)};
+    struct reading reading = read_all_of("git", answers, COUNT(answers));
+    (void)state;
+    assert_int_equal(reading.evidence.findings, 3);
+    has_number(&reading, "by_id.told-unchanged", 3);
+    has_text(&reading, "findings.0.path", "b");
+    has_text(&reading, "findings.1.path", "c");
+    has_text(&reading, "findings.2.path", "new\nname");
+    assert_string_equal(reading.evidence.headline, "detached at 1a2b3c4, 1 commit, clean as far as git looks");
     ck_evidence_done(&reading.evidence);
 }
 
@@ -164,6 +183,8 @@ static void a_url_loses_what_may_be_a_password(void **state)
         {"https://host/a?access_token=word", "https://host/a"},
         {"https://host/a#word", "https://host/a"},
         {"https://user:wo/rd@host/a", "https://?"},
+        {"https://user:1/word@host/a", "https://user:?"},
+        {"https:/user:word@host/a", "https:?"},
         {"https://user:word", "https://?"},
         {"https://[::1]:80/a", "https://[::1]:80/a"},
         {"https://u:w@[::1]/a", "https://[::1]/a"},
@@ -193,9 +214,13 @@ static void a_url_loses_what_may_be_a_password(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_whole_repository_is_told), cmocka_unit_test(a_repository_without_commits_is_one),
-        cmocka_unit_test(a_bare_one_has_no_status),   cmocka_unit_test(none_at_all_is_said_with_the_words_of_git),
-        cmocka_unit_test(odd_lines_are_passed_over),  cmocka_unit_test(a_url_loses_what_may_be_a_password),
+        cmocka_unit_test(a_whole_repository_is_told),
+        cmocka_unit_test(a_repository_without_commits_is_one),
+        cmocka_unit_test(a_bare_one_has_no_status),
+        cmocka_unit_test(none_at_all_is_said_with_the_words_of_git),
+        cmocka_unit_test(what_git_is_told_not_to_look_at_is_not_clean),
+        cmocka_unit_test(odd_lines_are_passed_over),
+        cmocka_unit_test(a_url_loses_what_may_be_a_password),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

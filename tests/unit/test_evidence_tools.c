@@ -23,14 +23,12 @@ static void a_version_is_a_version(void **state)
 
 /* ---- rg ---- */
 
-static const char shells[] =
-    "./b.py\0"
-    "12:medium a shell may run what 'os.system' is given\n"
-    "./b.py: WARNING: stopped searching binary file after match (found \"\\0\" byte around offset 9)\n"
-    "./new\nline\xff.py\0"
-    "3:medium another: with a colon\n"
-    "a.py\0"
-    "7:medium a shell\n";
+static const char shells[] = "./b.py\0"
+                             "12:medium a shell may run what 'os.system' is given\n"
+                             "./new\nline\xff.py\0"
+                             "3:medium another: with a colon\n"
+                             "a.py\0"
+                             "7:medium a shell\n";
 static const char secrets[] = "./k.pem\0"
                               "1:high this has the shape of a credential: 'AKIA'...\n";
 
@@ -55,7 +53,7 @@ static void matches_have_a_place_a_severity_and_words(void **state)
     has_text(&reading, "findings.3.path", "b.py");
     has_number(&reading, "by_id.shell_call", 3);
     has_number(&reading, "problems", 1);
-    assert_string_equal(reading.evidence.headline, "4 matches of 2 rules");
+    assert_string_equal(reading.evidence.headline, "4 matches of 2 rules, as far as it was read");
     ck_evidence_done(&reading.evidence);
 }
 
@@ -89,17 +87,23 @@ static void records_that_are_none_are_problems(void **state)
     ck_evidence_done(&reading.evidence);
 }
 
-static void files_are_counted_from_the_statistics(void **state)
+static void what_is_passed_over_is_in_the_headline(void **state)
 {
-    const struct ck_answer answers[] = {
-        said_text("all_files", "\n3 matches\n2 files contained matches\n1249 files searched\n0 bytes printed\n"),
-        said_text("searched_files", " files searched\n")};
+    static const char all[] = "a\0b\nc\0d", searched[] = "a";
+    struct ck_answer answers[] = {said("all_files", all, sizeof(all)),
+                                  said("searched_files", searched, sizeof(searched))};
     (void)state;
     struct reading reading = read_all_of("patterns", answers, COUNT(answers));
-    has_number(&reading, "files", 1249);
-    has_null(&reading, "files_searched");
+    has_number(&reading, "files", 3);
+    has_number(&reading, "files_searched", 1);
     has_number(&reading, "problems", 0);
     assert_int_equal(reading.evidence.findings, 0);
+    assert_string_equal(reading.evidence.headline, "nothing found; 2 files passed over");
+    ck_evidence_done(&reading.evidence);
+    answers[0].out_truncated = true;
+    reading = read_all_of("patterns", answers, COUNT(answers));
+    has_null(&reading, "files");
+    assert_string_equal(reading.evidence.headline, "nothing found");
     ck_evidence_done(&reading.evidence);
 }
 
@@ -125,7 +129,57 @@ static void structure_is_read_line_by_line(void **state)
     ck_evidence_done(&reading.evidence);
 }
 
+/* Whoever wrote the line chose its bytes, and must not be able to make the finding unreadable. */
+static void a_NUL_in_what_is_quoted_costs_no_finding(void **state)
+{
+    static const char line[] = "{\"file\":\"a.py\",\"ruleId\":\"py-eval\",\"lines\":\"eval(x) # \\u0000\"}\n";
+    static const char leak[] = "[{\"RuleID\": \"pat\", \"File\": \"a\", \"Match\": \"\\u0000\"}]";
+    (void)state;
+    struct reading reading = read_one("ast-grep", "scan", line);
+    assert_int_equal(reading.evidence.findings, 1);
+    ck_evidence_done(&reading.evidence);
+    reading = read_one("gitleaks", "scan", leak);
+    assert_int_equal(reading.evidence.findings, 1);
+    ck_evidence_done(&reading.evidence);
+}
+
+static void files_that_ast_grep_does_not_read_are_told(void **state)
+{
+    struct ck_answer answer = said_text("scan", "");
+    (void)state;
+    answer.err = "sg: summary|project: isProject=false\nsg: summary|file: scannedFileCount=12,skippedFileCount=2\n"
+                 "sg: summary|rule: effectiveRuleCount=1,skippedRuleCount=0\n";
+    answer.err_length = strlen(answer.err);
+    struct reading reading = read_all_of("ast-grep", &answer, 1);
+    has_number(&reading, "files", 12);
+    has_number(&reading, "files_searched", 10);
+    assert_string_equal(reading.evidence.headline, "nothing found; 2 files passed over");
+    ck_evidence_done(&reading.evidence);
+    answer.err_length = 0;
+    reading = read_all_of("ast-grep", &answer, 1);
+    has_null(&reading, "files");
+    ck_evidence_done(&reading.evidence);
+}
+
 /* ---- semgrep, gitleaks ---- */
+
+/* A .semgrepignore that hides everything. */
+static void semgrep_without_a_file_says_so(void **state)
+{
+    (void)state;
+    struct reading reading = read_one("semgrep", "scan", "{\"results\": [], \"paths\": {\"scanned\": []}}");
+    assert_string_equal(reading.evidence.headline, "nothing found in 0 files");
+    ck_evidence_done(&reading.evidence);
+}
+
+/* jansson's own words quote what stands where it gave up. */
+static void what_is_no_JSON_is_not_quoted(void **state)
+{
+    (void)state;
+    struct reading reading = read_one("gitleaks", "scan", "[{\"Secret\": \"hunter2\" hunter3");
+    assert_int_equal(reading.result, -EBADMSG);
+    assert_string_equal(reading.error.message, "what gitleaks printed is not understood: it is no JSON");
+}
 
 static void semgrep_is_told_without_the_lines_that_it_quotes(void **state)
 {
@@ -141,6 +195,7 @@ static void semgrep_is_told_without_the_lines_that_it_quotes(void **state)
     has_number(&reading, "findings.0.line", 7);
     has_number(&reading, "files_scanned", 2);
     has_number(&reading, "problems", 2);
+    assert_string_equal(reading.evidence.headline, "1 match in 2 files, as far as it was read");
     char *whole = json_dumps(reading.evidence.document, 0);
     assert_null(strstr(whole, "the line itself"));
     free(whole);
@@ -334,8 +389,12 @@ int main(void)
         cmocka_unit_test(matches_have_a_place_a_severity_and_words),
         cmocka_unit_test(a_search_that_lost_its_beginning_goes_on_with_the_next_record),
         cmocka_unit_test(records_that_are_none_are_problems),
-        cmocka_unit_test(files_are_counted_from_the_statistics),
+        cmocka_unit_test(what_is_passed_over_is_in_the_headline),
         cmocka_unit_test(structure_is_read_line_by_line),
+        cmocka_unit_test(a_NUL_in_what_is_quoted_costs_no_finding),
+        cmocka_unit_test(files_that_ast_grep_does_not_read_are_told),
+        cmocka_unit_test(what_is_no_JSON_is_not_quoted),
+        cmocka_unit_test(semgrep_without_a_file_says_so),
         cmocka_unit_test(semgrep_is_told_without_the_lines_that_it_quotes),
         cmocka_unit_test(a_credential_is_told_by_place_and_kind),
         cmocka_unit_test(a_bill_of_materials_is_counted),

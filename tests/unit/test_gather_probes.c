@@ -98,6 +98,7 @@ static const struct {
     {HEAD PROBE("a", "  calls: [{id: one, argv: [cat, {a: b}]}]\n"), 8, 33, "a text must stand here"},
     {HEAD PROBE("a", "  calls: [{id: one, argv: [cat, \"a\\0b\"]}]\n"), 8, 33, "NUL"},
     {HEAD PROBE("a", "  calls: [{id: one, argv: [cat, '']}]\n"), 8, 33, "1 to 16384 bytes"},
+    {"[[[[[[[[[[[[[[[[[[[[", 1, 17, "deep"},
     {HEAD PROBE("a", "  calls: [{id: one, argv: &x [cat]}, {id: two, argv: *x}]\n"), 8, 27, "alias"},
     {HEAD PROBE("a", "  calls: [{id: one, argv: [cat]}, {id: one, argv: [cat]}]\n"), 8, 35, "two calls"},
     {HEAD PROBE("a", "  calls: [{id: one, argv: [cat, '{root}']}]\n"), 8, 11, "no word {root}"},

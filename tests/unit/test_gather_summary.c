@@ -76,11 +76,12 @@ static void it_says_what_came_of_all(void **state)
     hand_init(&hand, 1);
     hand.gathering.root = "/srv/repository";
     hand.gathering.document = "all.json";
+    hand.reports[0].files_cut = true;
     char *text = summary_of(&hand, false);
     assert_says(text, "Repository  /srv/repository\n");
     assert_says(text, "Commit      0123456789abcdef0123456789abcdef01234567\n");
     assert_says(text, "Gathered    9 probes in 3.0s: 2 ok, 1 failed, 1 timeout, 1 tool_missing, 2\n");
-    assert_says(text, "main at 0123456\n");
+    assert_says(text, "main at 0123456; it was not");
     assert_says(text, "tool_missing: semgrep is not installed\n");
     assert_says(text, "pipx install semgrep\n");
     assert_says(text, "other, another: "); /* skipped for the same reason */
@@ -97,7 +98,7 @@ static void the_worst_kinds_come_first_and_once(void **state)
     json_decref(hand.reports[2].evidence.document);
     hand_evidence(
         &hand.reports[2],
-        "{\"findings\": ["
+        "{\"by_id\": {\"weak\": 7, \"shell\": 1, \"key\": -1}, \"findings\": ["
         "{\"id\": \"noise\", \"severity\": \"info\", \"message\": \"Only noise.\", \"path\": \"a\"},"
         "{\"id\": \"weak\", \"severity\": \"low\", \"message\": \"A weak hash.\", \"path\": \"a.py\", \"line\": 3},"
         "{\"id\": \"shell\", \"severity\": \"high\", \"message\": \"A shell.\", \"path\": \"b.py\", \"line\": 9},"
@@ -109,7 +110,7 @@ static void the_worst_kinds_come_first_and_once(void **state)
     assert_before(text, "critical", "A shell.");
     assert_before(text, "A shell.", "A weak hash.");
     assert_says(text, "b.py:9 and 1 more [shell]");
-    assert_says(text, "a.py:3 [weak]");
+    assert_says(text, "a.py:3 and 6 more [weak]"); /* the list is cut, the count is not */
     assert_says(text, "<base64:Y2Fm6Qo=>");
     assert_null(strstr(text, "Only noise."));
     assert_null(strstr(text, "c.py"));

@@ -1,0 +1,123 @@
+/* temporary.c - see temporary.h. */
+#include "gather/temporary.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PLACE "/tmp" /* docker's daemon has to find one by its name */
+#define REMOVE_FDS 16
+#define REMOVE_ROUNDS 64 /* each opens the directories of one level that were closed to their owner */
+#define SWEPT_MAX 20000  /* entries of the place that are looked at */
+#define SETTLED_S 60     /* a younger one may not have its lock yet */
+
+static const char *const prefixes[CK_TEMPORARY_KINDS] = {
+    [CK_TEMPORARY_KEPT] = "chokepoint-kept-", [CK_TEMPORARY_TRACE] = "chokepoint-trace-"};
+
+/* ---- removing ---- */
+
+/* The directory that something is in may be closed to its owner. */
+static bool open_parent(const char *path, size_t base)
+{
+    char parent[PATH_MAX];
+    int length = snprintf(parent, sizeof(parent), "%.*s", (int)base, path);
+    return length > 0 && (size_t)length < sizeof(parent) && chmod(parent, 0700) == 0;
+}
+
+/*
+ * Everything in a directory comes before it. Nobody but us writes there, so a path is as good as a descriptor; a mode is
+ * changed of directories alone, for that follows links.
+ */
+static int remove_one(const char *path, const struct stat *status, int type, struct FTW *at)
+{
+    (void)status;
+    if (type == FTW_DNR)
+        return chmod(path, 0700) == 0 ? EAGAIN : EACCES;
+    if (remove(path) == 0 || errno == ENOENT)
+        return 0;
+    if (errno == EACCES && at->level > 0 && open_parent(path, (size_t)at->base) && remove(path) == 0)
+        return 0;
+    return errno;
+}
+
+static void remove_all(const char *path)
+{
+    for (int i = 0; i < REMOVE_ROUNDS && nftw(path, remove_one, REMOVE_FDS, FTW_DEPTH | FTW_PHYS) == EAGAIN; i++)
+        ;
+}
+
+void ck_temporary_remove(struct ck_temporary *temporary)
+{
+    if (temporary->path[0] == '\0')
+        return;
+    remove_all(temporary->path);
+    (void)close(temporary->fd);
+    *temporary = (struct ck_temporary){.fd = -1};
+}
+
+/* ---- what others left ---- */
+
+static bool is_left(int fd)
+{
+    struct stat status;
+    return fstat(fd, &status) == 0 && status.st_uid == geteuid() && time(NULL) - status.st_mtime >= SETTLED_S &&
+           flock(fd, LOCK_EX | LOCK_NB) == 0;
+}
+
+static void sweep_one(int place_fd, const char *name)
+{
+    char path[CK_TEMPORARY_PATH_MAX];
+    int length = snprintf(path, sizeof(path), PLACE "/%s", name);
+    int fd = openat(place_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+
+    if (fd >= 0 && length > 0 && (size_t)length < sizeof(path) && is_left(fd))
+        remove_all(path);
+    if (fd >= 0)
+        (void)close(fd);
+}
+
+static void sweep(void)
+{
+    DIR *place = opendir(PLACE);
+    const struct dirent *entry;
+
+    for (size_t i = 0; place && i < SWEPT_MAX && (entry = readdir(place)) != NULL; i++)
+        for (size_t kind = 0; kind < CK_TEMPORARY_KINDS; kind++)
+            if (strncmp(entry->d_name, prefixes[kind], strlen(prefixes[kind])) == 0)
+                sweep_one(dirfd(place), entry->d_name);
+    if (place)
+        (void)closedir(place);
+}
+
+/* ---- making ---- */
+
+/* It is closed to others until it has its lock, so that nobody else can be in the way of that. */
+int ck_temporary_make(enum ck_temporary_kind kind, struct ck_temporary *ret_temporary)
+{
+    struct ck_temporary made = {.fd = -1};
+
+    sweep();
+    (void)snprintf(made.path, sizeof(made.path), PLACE "/%sXXXXXX", prefixes[kind]);
+    if (!mkdtemp(made.path))
+        return -errno;
+    made.fd = open(made.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    if (made.fd >= 0 && flock(made.fd, LOCK_EX) == 0) {
+        *ret_temporary = made;
+        return 0;
+    }
+    int errnum = errno;
+    (void)rmdir(made.path);
+    if (made.fd >= 0)
+        (void)close(made.fd);
+    return -errnum;
+}
