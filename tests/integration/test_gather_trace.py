@@ -16,6 +16,8 @@ import processes
 from processes import wait_until
 from tracing import Tracing, report_of, without_timing
 
+NOBODY = 65534
+
 
 @pytest.fixture
 def tracing(box, docker_socket):
@@ -195,8 +197,9 @@ def make_stage(user_box):
         made.append(path)
         for file in (path / "lib" / "x", path / "witness"):
             file.touch()
-        for item in (path / "lib" / "x", path / "lib", path / "witness", path) if own else ():
-            user_box.own(item)
+        for item in (path / "lib" / "x", path / "lib", path / "witness", path):
+            uid = user_box.actor.uid if own else NOBODY  # not root: another test may be gathering as root now
+            os.chown(item, uid, uid)
         os.utime(path, (time.time() - age_s,) * 2)
         return path
     yield make
