@@ -187,7 +187,7 @@ static json_t *read_remote(const char *line, size_t length)
     size_t name_length = (size_t)(tab - line), url_length = length - name_length - 1;
     if (url_length < suffix)
         return NULL;
-    char *url = strndup(tab + 1, url_length - suffix);
+    char *url = ck_evidence_copy(tab + 1, url_length - suffix);
     if (!url)
         return NULL;
     ck_git_strip(url);

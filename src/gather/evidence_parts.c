@@ -83,6 +83,17 @@ json_t *ck_evidence_format(const char *format, ...)
     return ck_evidence_text(text, (size_t)length < sizeof(text) ? (size_t)length : sizeof(text) - 1);
 }
 
+char *ck_evidence_copy(const char *bytes, size_t length)
+{
+    char *copy = malloc(length + 1);
+
+    if (copy) {
+        memcpy(copy, bytes, length);
+        copy[length] = '\0';
+    }
+    return copy;
+}
+
 size_t ck_evidence_line(const char *bytes, size_t length)
 {
     const char *end = length > 0 ? memchr(bytes, '\n', length) : NULL;

@@ -30,6 +30,9 @@ json_t *ck_evidence_string(const json_t *value);
 /* printf into a text that is cut. */
 json_t *ck_evidence_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* The bytes with a NUL behind them, to be freed; NULL when out of memory. */
+char *ck_evidence_copy(const char *bytes, size_t length);
+
 /* The first line of bytes, without its end. */
 size_t ck_evidence_line(const char *bytes, size_t length);
 

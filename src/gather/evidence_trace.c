@@ -47,12 +47,13 @@ static void hold(struct trace *trace, const struct ck_trace_line *line)
     struct pending *before = find_pending(trace, line->pid);
     if (before != NULL)
         drop_pending(trace, before);
-    char *text = trace->pending_count < PENDING_MAX ? strndup(line->body.at, line->body.length) : NULL;
+    char *text = trace->pending_count < PENDING_MAX ? ck_evidence_copy(line->body.at, line->body.length) : NULL;
     if (text == NULL) {
         trace->events.incomplete = true;
         return;
     }
-    trace->pending[trace->pending_count++] = (struct pending){.pid = line->pid, .text = text, .length = strlen(text)};
+    trace->pending[trace->pending_count++] =
+        (struct pending){.pid = line->pid, .text = text, .length = line->body.length};
 }
 
 static void resume(struct trace *trace, const struct ck_trace_line *line)

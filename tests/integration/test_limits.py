@@ -88,8 +88,9 @@ def test_no_cgroup_is_left_of_many_runs_when_the_caller_is_killed(root_box):
 def test_what_a_massacre_leaves_is_swept_by_the_next_run(root_box, jail):
     """The command, its keeper and its wardens are stopped and then killed, so none can clean up after another."""
     need_cgroup(root_box)
-    policy = root_box.write_policy([root_box.entry("hog", limits=ALL), root_box.entry("true", limits=ALL)])
-    process = root_box.popen(["hog", "cpu"], shape={"policy": policy, "timeout": 20, "options": ["--jail", jail]})
+    endless = {**ALL, "cpu_s": 1000}
+    policy = root_box.write_policy([root_box.entry("hog", limits=endless), root_box.entry("true", limits=endless)])
+    process = root_box.popen(["hog", "cpu"], shape={"policy": policy, "timeout": 90, "options": ["--jail", jail]})
     family = wait_until(lambda: any(command_line(pid).endswith(b"hog\0cpu\0") for pid in descendants(process.pid))
                         and descendants(process.pid), "it runs")
     for pid in [process.pid, *family]:
