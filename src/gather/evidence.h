@@ -3,7 +3,7 @@
  * object of our own; one reader per kind of output, one file per family of tools.
  *
  * Must: every list is cut at CK_EVIDENCE_ITEMS_MAX and says so ("total" counts them all); every text of others is cut at
- * CK_EVIDENCE_TEXT_MAX bytes and is UTF-8 or {"base64"}; the order depends on the content alone, never on how the tool's
+ * CK_EVIDENCE_TEXT_MAX bytes, a path at PATH_MAX, and is UTF-8 or {"base64"}; the order depends on the content alone, never on how the tool's
  * threads came to an end; a secret is told by its place and kind, never by its value.
  * Where a person may want to look, the document has a list "findings": its items have "id", "severity" (critical, high,
  * medium, low or info; left out: info), "message", and "path" and "line" where there is a place. The summary shows the

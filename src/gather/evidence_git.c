@@ -311,7 +311,7 @@ static void extension_of(const char *path, size_t length, char ret_extension[EXT
 static json_t *submodule(const char *path, size_t length, const char *commit, size_t commit_length)
 {
     json_t *object = json_object();
-    int bad = ck_evidence_set(object, "path", ck_evidence_text(path, length));
+    int bad = ck_evidence_set(object, "path", ck_evidence_path(path, length));
     bad |= ck_evidence_set(object, "commit", ck_evidence_text(commit, commit_length));
     if (!bad)
         return object;
@@ -386,7 +386,7 @@ static void add_hidden(struct hidden *hidden, const char *id, const char *messag
     int bad = ck_evidence_set(item, "id", json_string(id));
     bad |= ck_evidence_set(item, "severity", json_string(place.severity));
     bad |= ck_evidence_set(item, "message", json_string(message));
-    bad |= ck_evidence_set(item, "path", ck_evidence_text(path, length));
+    bad |= ck_evidence_set(item, "path", ck_evidence_path(path, length));
     hidden->list.failed |= bad != 0;
     ck_evidence_list_add(&hidden->list, item);
 }

@@ -9,6 +9,7 @@
 #include "cli/text.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,11 +34,11 @@ const struct ck_answer *ck_answer_good(const struct ck_answer *answers, size_t c
 
 /* ---- texts ---- */
 
-json_t *ck_evidence_text(const char *bytes, size_t length)
+static json_t *cut_text(const char *bytes, size_t length, size_t most)
 {
-    if (length > CK_EVIDENCE_TEXT_MAX) {
-        length = CK_EVIDENCE_TEXT_MAX;
-        while (length > CK_EVIDENCE_TEXT_MAX - 4 && ((unsigned char)bytes[length] & 0xc0) == 0x80)
+    if (length > most) {
+        length = most;
+        while (length > most - 4 && ((unsigned char)bytes[length] & 0xc0) == 0x80)
             length--;
     }
     json_t *string = json_stringn(bytes, length);
@@ -51,10 +52,15 @@ json_t *ck_evidence_text(const char *bytes, size_t length)
     return NULL;
 }
 
+json_t *ck_evidence_text(const char *bytes, size_t length)
+{
+    return cut_text(bytes, length, CK_EVIDENCE_TEXT_MAX);
+}
+
 json_t *ck_evidence_path(const char *bytes, size_t length)
 {
-    bool here = length > 2 && bytes[0] == '.' && bytes[1] == '/';
-    return here ? ck_evidence_text(bytes + 2, length - 2) : ck_evidence_text(bytes, length);
+    size_t here = length > 2 && bytes[0] == '.' && bytes[1] == '/' ? 2 : 0;
+    return cut_text(bytes + here, length - here, PATH_MAX);
 }
 
 json_t *ck_evidence_string(const json_t *value)

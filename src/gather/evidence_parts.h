@@ -21,7 +21,7 @@ const struct ck_answer *ck_answer_good(const struct ck_answer *answers, size_t c
 /* Bytes of others, cut at CK_EVIDENCE_TEXT_MAX: a string, or {"base64"} where they are not UTF-8. */
 json_t *ck_evidence_text(const char *bytes, size_t length);
 
-/* A path as a tool printed it: without "./" in front. */
+/* A path as a tool printed it: without "./" in front, and whole, for half of one leads nowhere. */
 json_t *ck_evidence_path(const char *bytes, size_t length);
 
 /* A string of a document, cut; null where it is none. */

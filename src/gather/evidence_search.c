@@ -93,7 +93,7 @@ static void add_match(struct ck_evidence_list *list, struct match match)
     int bad = ck_evidence_set(finding, "id", ck_evidence_text(match.id, strlen(match.id)));
     bad |= ck_evidence_set(finding, "severity", json_string(severity));
     bad |= ck_evidence_set(finding, "message", ck_evidence_text(match.text + begin, match.text_length - begin));
-    bad |= ck_evidence_set(finding, "path", ck_evidence_text(match.path, match.path_length));
+    bad |= ck_evidence_set(finding, "path", ck_evidence_path(match.path, match.path_length));
     bad |= ck_evidence_set(finding, "line", json_integer((json_int_t)match.line));
     list->failed |= bad != 0;
     ck_evidence_list_add(list, finding);
@@ -192,7 +192,7 @@ static bool add_structural(struct ck_evidence_list *list, const json_t *match)
     int bad = ck_evidence_set(finding, "id", ck_evidence_string(id));
     bad |= ck_evidence_set(finding, "severity", json_string(severity));
     bad |= ck_evidence_set(finding, "message", ck_evidence_string(json_object_get(match, "message")));
-    bad |= ck_evidence_set(finding, "path", ck_evidence_text(path, strlen(path)));
+    bad |= ck_evidence_set(finding, "path", ck_evidence_path(path, strlen(path)));
     bad |= ck_evidence_set(finding, "line", json_integer((json_int_t)line));
     list->failed |= bad != 0;
     ck_evidence_list_add(list, finding);

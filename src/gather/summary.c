@@ -14,6 +14,7 @@
 #define FIRST_MAX 8 /* kinds of findings */
 #define TEXT_SIZE 1024
 #define LABEL 12
+#define PATH_COLUMNS 190
 #define ROOM (CK_SHOW_COLUMNS - 1)
 
 struct page {
@@ -223,20 +224,22 @@ static const char *paint_of(enum ck_severity severity)
     return severity <= CK_SEVERITY_HIGH ? "\033[31m" : severity == CK_SEVERITY_MEDIUM ? "\033[33m" : "";
 }
 
-/* "src/a.js:12", "src/a.js" or "". */
+/* "src/a.js:12", "src/a.js" or "". A long path is cut, never the line: the document has the whole. */
 static void describe_place(const json_t *finding, char *text, size_t size)
 {
     const json_t *path = json_object_get(finding, "path");
     const json_t *line = json_object_get(finding, "line");
     const char *base64 = json_string_value(json_object_get(path, "base64"));
+    char bytes[TEXT_SIZE / 2];
+    char shown[TEXT_SIZE / 2];
     char number[32] = "";
 
     if (json_is_integer(line))
         (void)snprintf(number, sizeof(number), ":%lld", json_integer_value(line));
     if (base64)
-        (void)snprintf(text, size, "<base64:%s>%s", base64, number);
-    else
-        (void)snprintf(text, size, "%s%s", json_is_string(path) ? json_string_value(path) : "", number);
+        (void)snprintf(bytes, sizeof(bytes), "<base64:%s>", base64);
+    const char *whole = base64 ? bytes : json_is_string(path) ? json_string_value(path) : "";
+    (void)snprintf(text, size, "%s%s", ck_show_cut(shown, sizeof(shown), whole, PATH_COLUMNS), number);
 }
 
 static void put_kind(const struct page *page, const struct ck_finding_kind *kind)

@@ -9,10 +9,13 @@
 #include "gather/evidence.h"
 #include "gather/evidence_parts.h"
 
+#include <limits.h>
 #include <string.h>
 
 #define ANSWERS_MAX 12
-#define TEXT_MAX ((CK_EVIDENCE_TEXT_MAX + 2) / 3 * 4) /* as base64 */
+#define AS_BASE64(bytes) (((bytes) + 2) / 3 * 4)
+#define TEXT_MAX AS_BASE64(CK_EVIDENCE_TEXT_MAX)
+#define PATH_TEXT_MAX AS_BASE64(PATH_MAX)
 
 static const char *const kinds[] = {"git",       "node",  "patterns", "ast-grep",    "semgrep", "gitleaks",
                                     "cyclonedx", "grype", "scip",     "tree-sitter", "trace",   "lines"};
@@ -49,8 +52,15 @@ static size_t split(const char *text, size_t size, bool truncated, struct ck_ans
     return count;
 }
 
+static size_t most_of(const char *key, size_t most)
+{
+    if (strcmp(key, "base64") == 0)
+        return most;
+    return strcmp(key, "path") == 0 ? PATH_TEXT_MAX : TEXT_MAX;
+}
+
 /* Nothing is endless, but what is a name of ours. */
-static void is_bounded(json_t *value, unsigned depth)
+static void is_bounded(json_t *value, unsigned depth, size_t most)
 {
     const char *key;
     json_t *item;
@@ -58,17 +68,17 @@ static void is_bounded(json_t *value, unsigned depth)
 
     require(depth < 8);
     if (json_is_string(value))
-        require(json_string_length(value) <= TEXT_MAX);
+        require(json_string_length(value) <= most);
     require(!json_is_array(value) || json_array_size(value) <= CK_EVIDENCE_ITEMS_MAX);
     require(!json_is_object(value) || json_object_size(value) <= CK_EVIDENCE_ITEMS_MAX + 1);
     json_array_foreach(value, index, item)
     {
-        is_bounded(item, depth + 1);
+        is_bounded(item, depth + 1, most);
     }
     json_object_foreach(value, key, item)
     {
         require(strlen(key) <= CK_EVIDENCE_TEXT_MAX);
-        is_bounded(item, depth + 1);
+        is_bounded(item, depth + 1, most_of(key, most));
     }
 }
 
@@ -106,7 +116,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     require(json_is_object(evidence.document) && json_equal(evidence.document, again.document));
     require(memchr(evidence.headline, '\0', sizeof(evidence.headline)) != NULL);
     is_clean(evidence.headline);
-    is_bounded(evidence.document, 0);
+    is_bounded(evidence.document, 0, TEXT_MAX);
     ck_evidence_done(&evidence);
     ck_evidence_done(&again);
     return 0;

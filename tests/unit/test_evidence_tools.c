@@ -57,6 +57,23 @@ static void matches_have_a_place_a_severity_and_words(void **state)
     ck_evidence_done(&reading.evidence);
 }
 
+/* A deep directory must not hide where something is. */
+static void a_long_path_is_told_as_a_whole(void **state)
+{
+    char record[3000];
+    (void)state;
+    memset(record, 'd', sizeof(record));
+    memcpy(record + 2000,
+           "/x.py\0"
+           "7:high words\n",
+           19);
+    const struct ck_answer answer = said("secret_shape", record, 2019);
+    struct reading reading = read_all_of("patterns", &answer, 1);
+    assert_int_equal(json_string_length(member(&reading, "findings.0.path")), 2005);
+    has_number(&reading, "findings.0.line", 7);
+    ck_evidence_done(&reading.evidence);
+}
+
 static void a_search_that_lost_its_beginning_goes_on_with_the_next_record(void **state)
 {
     static const char rest[] = "...[TRUNCATED]...dium lost\nb.py\0"
@@ -387,6 +404,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_version_is_a_version),
         cmocka_unit_test(matches_have_a_place_a_severity_and_words),
+        cmocka_unit_test(a_long_path_is_told_as_a_whole),
         cmocka_unit_test(a_search_that_lost_its_beginning_goes_on_with_the_next_record),
         cmocka_unit_test(records_that_are_none_are_problems),
         cmocka_unit_test(what_is_passed_over_is_in_the_headline),

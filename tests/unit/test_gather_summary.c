@@ -90,6 +90,27 @@ static void it_says_what_came_of_all(void **state)
     hand_done(&hand);
 }
 
+/* The name of a directory is the repository's, and may be long in any script. */
+static void a_long_path_keeps_its_line(void **state)
+{
+    static char json[4000];
+    struct hand hand;
+    (void)state;
+    hand_init(&hand, 1);
+    json_decref(hand.reports[2].evidence.document);
+    int used = snprintf(json, sizeof(json),
+                        "{\"findings\": [{\"id\": \"key\", \"severity\": \"high\", \"line\": 77, \"path\": \"");
+    for (int i = 0; i < 1000; i++)
+        used += snprintf(json + used, sizeof(json) - (size_t)used, "\xe5\xae\xbd");
+    (void)snprintf(json + used, sizeof(json) - (size_t)used, "\"}]}");
+    hand_evidence(&hand.reports[2], json, "one", 1);
+    char *text = summary_of(&hand, false);
+    assert_says(text, ":77 [key]\n");
+    assert_readable(text);
+    free(text);
+    hand_done(&hand);
+}
+
 static void the_worst_kinds_come_first_and_once(void **state)
 {
     struct hand hand;
@@ -186,9 +207,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_line_is_short_and_harmless),    cmocka_unit_test(it_says_what_came_of_all),
-        cmocka_unit_test(the_worst_kinds_come_first_and_once), cmocka_unit_test(any_number_of_findings_is_bounded),
-        cmocka_unit_test(nothing_at_all_can_be_summed_up),     cmocka_unit_test(what_is_not_there_is_said),
-        cmocka_unit_test(colour_is_there_when_asked_for),
+        cmocka_unit_test(the_worst_kinds_come_first_and_once), cmocka_unit_test(a_long_path_keeps_its_line),
+        cmocka_unit_test(any_number_of_findings_is_bounded),   cmocka_unit_test(nothing_at_all_can_be_summed_up),
+        cmocka_unit_test(what_is_not_there_is_said),           cmocka_unit_test(colour_is_there_when_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
