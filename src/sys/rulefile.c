@@ -19,8 +19,8 @@ static int fail(const struct ck_rulefile *file, struct choke_error *error, int e
 
 static int fail_size(const struct ck_rulefile *file, struct choke_error *error)
 {
-    return ck_error_set(error, file->outcome, EFBIG, "%s'%s': larger than %zu KiB", file->noun, CK_QUOTE(file->path),
-                        file->max_bytes / 1024);
+    return ck_error_set(error, file->outcome, EFBIG, "%s'%s': larger than %zu bytes", file->noun, CK_QUOTE(file->path),
+                        file->max_bytes);
 }
 
 static int absolute(const char *path, char *buffer, size_t size)

@@ -13,7 +13,7 @@ struct ck_rulefile {
     const char *path;
     const char *noun;           /* in front of the path in a message, with a blank behind it: "policy "; "" for none */
     enum choke_outcome outcome; /* of a failure */
-    size_t max_bytes;           /* whole KiB */
+    size_t max_bytes;
 };
 
 /* The text (free it) and the directories the file lies in, to be held against each request's root. */

@@ -181,7 +181,7 @@ def test_failure_is_json_too(desk, words):
 
 def test_oversize_policy_is_told(desk):
     answer = desk.call("check", desk.put("a", b"#" * (1 << 20) + b"\n"))
-    assert answer.status == 125 and b"larger than 1024 KiB" in answer.err
+    assert answer.status == 125 and b"larger than 1048576 bytes" in answer.err
 
 
 def test_control_bytes_of_a_file_name_are_not_printed(desk):
