@@ -1,5 +1,5 @@
 /*
- * roads.c - who tries to get out of a run with egress by another way than the gate (docs/adr/0031).
+ * roads.c - who tries to get out of a run with egress by another way than the gate (docs/adr/0035).
  *
  * The kernel refuses that by itself: there is no route, Landlock has one port, the filter one kind of socket. Nobody would
  * hear of it. So the filter asks us first, by way of a descriptor (seccomp_unotify(2)), about each connect and each kind of
