@@ -26,7 +26,7 @@ from egress import Way  # noqa: E402
 from feature import sanitized, skip  # noqa: E402
 from gates import Gate, Station  # noqa: E402
 from jails import JAILS, Cell, EgressCell  # noqa: E402
-from processes import children_of_self, describe, reap, wait_until  # noqa: E402
+from processes import describe, wait_until  # noqa: E402
 from town import Town  # noqa: E402
 
 PR_SET_CHILD_SUBREAPER = 36
@@ -282,13 +282,8 @@ def nothing_is_left():
     """R19, after every test: no tool, no warden, no keeper."""
     processes.begin()
     yield
-
-    def gone():
-        reap(children_of_self())
-        return not processes.of_this_test()
-
     try:
-        wait_until(gone, "nothing is left running")
+        wait_until(processes.nothing_runs, "nothing is left running")
     except AssertionError:
         left = processes.of_this_test()
         said = describe(left)

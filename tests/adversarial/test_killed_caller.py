@@ -11,19 +11,14 @@ import pytest
 
 import cgroups
 from feature import scaled
-from processes import children_of_self, command_line, describe, marked, of_this_test, reap, wait_until
-
-
-def everything_gone(process):
-    reap(pid for pid in children_of_self() if pid != process.pid)
-    return not [pid for pid in of_this_test() if pid != process.pid]
+from processes import command_line, describe, marked, nothing_runs, of_this_test, wait_until
 
 
 def kill_and_look(box, process, when):
     process.kill()
     assert process.wait(20) == -signal.SIGKILL
     try:
-        wait_until(lambda: everything_gone(process))
+        wait_until(lambda: nothing_runs(but=process.pid))
     except AssertionError:
         pytest.fail(f"killed {when}; left running: {describe(of_this_test())}")
     process.stdout.close()

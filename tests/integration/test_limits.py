@@ -7,7 +7,7 @@ import pytest
 import cgroups
 from feature import scaled
 from limits import JAILS, entries, limited, mechanisms, need_cgroup, without_cgroups
-from processes import children_of_self, command_line, descendants, of_this_test, reap, wait_until
+from processes import command_line, descendants, nothing_runs, wait_until
 
 ALL = {"memory_mib": 64, "processes": 20, "cpu_s": 5, "file_size_mib": 8, "open_files": 64}
 
@@ -80,7 +80,7 @@ def test_no_cgroup_is_left_of_many_runs_when_the_caller_is_killed(root_box):
     assert len(cgroups.of_ours(lambda pid: int(pid) in descendants(process.pid))) >= 2
     process.kill()
     process.wait(20)
-    wait_until(lambda: reap(children_of_self()) or not of_this_test(), "all are dead")
+    wait_until(nothing_runs, "all are dead")
     assert not cgroups.stale()
 
 
@@ -98,7 +98,7 @@ def test_what_a_massacre_leaves_is_swept_by_the_next_run(root_box, jail):
     for pid in [process.pid, *descendants(process.pid)]:
         signal_if_there(pid, signal.SIGKILL)
     process.wait(20)
-    wait_until(lambda: reap(children_of_self()) or not of_this_test(), "all are dead")
+    wait_until(nothing_runs, "all are dead")
     assert cgroups.stale(), "the massacre left nothing to sweep"
     assert root_box.run("true", policy=policy).outcome == "exited"
     assert not cgroups.stale()

@@ -4,7 +4,7 @@ import os
 
 import bwrapped
 import cgroups
-from processes import children_of_self, describe, of_this_test, reap, wait_until
+from processes import describe, nothing_runs, of_this_test, wait_until
 
 
 def files(cell):
@@ -25,11 +25,6 @@ def mounts(cell):
 
 def state(cell):
     return {"mounts": mounts(cell), "files": files(cell), "tree": sorted(os.listdir(cell.box.root))}
-
-
-def nothing_runs():
-    reap(children_of_self())
-    return not of_this_test()
 
 
 def wait_for_the_end(what):
