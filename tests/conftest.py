@@ -8,7 +8,6 @@ import pathlib
 import pwd
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 import uuid
@@ -21,6 +20,7 @@ import cgroups  # noqa: E402
 import daemon  # noqa: E402
 import processes  # noqa: E402
 import registry  # noqa: E402
+import users  # noqa: E402
 from door import VICTIMS, Actor, Box  # noqa: E402
 from egress import Way  # noqa: E402
 from feature import sanitized, skip  # noqa: E402
@@ -116,35 +116,17 @@ def registry_tools(stage):
     return registry.install(stage)
 
 
-def user_comment():
-    return f"chokepoint test in {os.stat('/proc/self/ns/pid').st_ino} by"
-
-
-def sweep_users():
-    """A session that was itself killed could not remove its user."""
-    for entry in pwd.getpwall():
-        comment, _, pid = entry.pw_gecos.rpartition(" ")
-        if comment == user_comment() and not os.path.exists(f"/proc/{pid}"):
-            subprocess.run(["userdel", "--force", entry.pw_name], check=False, stderr=subprocess.DEVNULL)
-
-
 @pytest.fixture(scope="session")
 def ordinary():
-    """A user that exists for this session only."""
+    """A user that no other test process has."""
     if os.geteuid() != 0:
         yield Actor("user", os.geteuid(), os.getegid())
         return
-    if not shutil.which("useradd"):
+    if not users.possible():
         skip("user", "useradd is missing")
-    sweep_users()
-    name = "choke" + uuid.uuid4().hex[:8]
-    subprocess.run(["useradd", "--system", "--no-create-home", "--home-dir", "/nonexistent", "--shell",
-                    "/usr/sbin/nologin", "--comment", f"{user_comment()} {os.getpid()}", name], check=True)
-    try:
+    with users.one() as name:
         entry = pwd.getpwnam(name)
         yield Actor("user", entry.pw_uid, entry.pw_gid)
-    finally:
-        subprocess.run(["userdel", "--force", name], check=True, stderr=subprocess.DEVNULL)
 
 
 @pytest.fixture

@@ -14,7 +14,12 @@ import time
 import harness
 import suites
 
+sys.path.insert(0, os.path.join(harness.ROOT, "tests", "support"))
+
+import users  # noqa: E402
+
 LOG_LINES = 200
+USERS = 16  # more than there are test processes at once
 
 
 def arguments():
@@ -103,7 +108,8 @@ def main():
         return 0
     began = time.monotonic()
     try:
-        outcomes = run_all(select(options.suite), options)
+        with users.pool(USERS):
+            outcomes = run_all(select(options.suite), options)
     except KeyboardInterrupt:
         return 130
     for name, outcome in outcomes.items():
