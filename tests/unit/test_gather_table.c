@@ -164,6 +164,26 @@ static struct ck_table *table_on(const struct terminal *terminal, const struct h
     return table;
 }
 
+/* A terminal of 80 columns with a table of the probes on it. */
+static struct ck_table *begin(struct terminal *terminal, struct hand *hand, unsigned short lines)
+{
+    terminal_open(terminal, 80, lines);
+    hand_init(hand, 1);
+    return table_on(terminal, hand);
+}
+
+static void end(struct terminal *terminal, struct hand *hand)
+{
+    hand_done(hand);
+    terminal_close(terminal);
+}
+
+static void draw(struct ck_table *table, struct terminal *terminal, uint64_t now_us)
+{
+    ck_table_draw(table, now_us);
+    update(terminal);
+}
+
 /* ---- rows ---- */
 
 static void rows_fit_any_terminal(void **state)
@@ -245,18 +265,14 @@ static void the_table_follows_the_probes(void **state)
     struct terminal terminal;
     struct hand hand;
     (void)state;
-    terminal_open(&terminal, 80, 40);
-    hand_init(&hand, 1);
+    struct ck_table *table = begin(&terminal, &hand, 40);
     hand.reports[8].state = CK_STATE_WAITING;
-    struct ck_table *table = table_on(&terminal, &hand);
 
-    ck_table_draw(table, 0);
-    update(&terminal);
+    draw(table, &terminal, 0);
     assert_true(shows(&terminal, "late", "waiting"));
     hand.reports[8].state = CK_STATE_RUNNING;
     hand.reports[8].started_us = 50000;
-    ck_table_draw(table, 10050000);
-    update(&terminal);
+    draw(table, &terminal, 10050000);
     assert_true(shows(&terminal, "late", "running"));
     assert_true(shows(&terminal, "late", "10.0s"));
     hand.reports[8].state = CK_STATE_OK;
@@ -268,8 +284,7 @@ static void the_table_follows_the_probes(void **state)
     assert_false(shows(&terminal, "late", "running"));
     assert_int_equal(lines_shown(&terminal), HAND_PROBES + 1);
     assert_in_range(terminal.widest, 1, 79);
-    hand_done(&hand);
-    terminal_close(&terminal);
+    end(&terminal, &hand);
 }
 
 static void only_what_changed_is_drawn_and_not_too_often(void **state)
@@ -277,27 +292,20 @@ static void only_what_changed_is_drawn_and_not_too_often(void **state)
     struct terminal terminal;
     struct hand hand;
     (void)state;
-    terminal_open(&terminal, 80, 40);
-    hand_init(&hand, 1);
-    struct ck_table *table = table_on(&terminal, &hand);
+    struct ck_table *table = begin(&terminal, &hand, 40);
 
-    ck_table_draw(table, 0);
-    update(&terminal);
+    draw(table, &terminal, 0);
     terminal.bytes = 0;
-    ck_table_draw(table, FRAME_US);
-    update(&terminal);
+    draw(table, &terminal, FRAME_US);
     assert_int_equal(terminal.bytes, 0);
     hand.reports[4].state = CK_STATE_OK;
-    ck_table_draw(table, FRAME_US + FRAME_US / 2);
-    update(&terminal);
+    draw(table, &terminal, FRAME_US + FRAME_US / 2);
     assert_int_equal(terminal.bytes, 0);
-    ck_table_draw(table, 2 * FRAME_US);
-    update(&terminal);
+    draw(table, &terminal, 2 * FRAME_US);
     assert_in_range(terminal.bytes, 1, 120);
     assert_true(shows(&terminal, "slow", "ok"));
     ck_table_free(table);
-    hand_done(&hand);
-    terminal_close(&terminal);
+    end(&terminal, &hand);
 }
 
 static void a_low_terminal_shows_what_runs_and_all_at_the_end(void **state)
@@ -305,14 +313,11 @@ static void a_low_terminal_shows_what_runs_and_all_at_the_end(void **state)
     struct terminal terminal;
     struct hand hand;
     (void)state;
-    terminal_open(&terminal, 80, 6);
-    hand_init(&hand, 1);
+    struct ck_table *table = begin(&terminal, &hand, 6);
     hand.reports[7].state = CK_STATE_RUNNING;
     hand.reports[8].state = CK_STATE_RUNNING;
-    struct ck_table *table = table_on(&terminal, &hand);
 
-    ck_table_draw(table, 0);
-    update(&terminal);
+    draw(table, &terminal, 0);
     assert_int_equal(lines_shown(&terminal), 5);
     assert_true(shows(&terminal, "forbidden", "running"));
     assert_true(shows(&terminal, "late", "running"));
@@ -320,8 +325,7 @@ static void a_low_terminal_shows_what_runs_and_all_at_the_end(void **state)
     ck_table_free(table);
     update(&terminal);
     assert_int_equal(lines_shown(&terminal), HAND_PROBES + 1);
-    hand_done(&hand);
-    terminal_close(&terminal);
+    end(&terminal, &hand);
 }
 
 static void a_terminal_may_change_its_size(void **state)
@@ -329,15 +333,11 @@ static void a_terminal_may_change_its_size(void **state)
     struct terminal terminal;
     struct hand hand;
     (void)state;
-    terminal_open(&terminal, 80, 40);
-    hand_init(&hand, 1);
-    struct ck_table *table = table_on(&terminal, &hand);
+    struct ck_table *table = begin(&terminal, &hand, 40);
 
-    ck_table_draw(table, 0);
-    update(&terminal);
+    draw(table, &terminal, 0);
     resize(&terminal, 100, 40);
-    ck_table_draw(table, FRAME_US);
-    update(&terminal);
+    draw(table, &terminal, FRAME_US);
     assert_int_equal(lines_shown(&terminal), HAND_PROBES + 1);
     for (unsigned short columns = 79; columns > 0; columns--) {
         /* It is cleared first, so that nothing need be known of how it breaks its lines. */
@@ -346,13 +346,11 @@ static void a_terminal_may_change_its_size(void **state)
             clear(&terminal, i, 0);
         terminal.line = SCREEN_LINES / 2 + 10;
         terminal.widest = 0;
-        ck_table_draw(table, (uint64_t)(100 - columns) * 2 * FRAME_US);
-        update(&terminal);
+        draw(table, &terminal, (uint64_t)(100 - columns) * 2 * FRAME_US);
         assert_in_range(terminal.widest, 0, columns - 1);
     }
     ck_table_free(table);
-    hand_done(&hand);
-    terminal_close(&terminal);
+    end(&terminal, &hand);
 }
 
 static void lines_that_were_broken_are_counted(void **state)
@@ -360,24 +358,19 @@ static void lines_that_were_broken_are_counted(void **state)
     struct terminal terminal;
     struct hand hand;
     (void)state;
-    terminal_open(&terminal, 80, 40);
-    hand_init(&hand, 1);
-    struct ck_table *table = table_on(&terminal, &hand);
+    struct ck_table *table = begin(&terminal, &hand, 40);
 
-    ck_table_draw(table, 0);
-    update(&terminal);
+    draw(table, &terminal, 0);
     size_t rows = 0;
     for (size_t i = 0; i < SCREEN_LINES; i++)
         rows += (strlen(terminal.cells[i]) + 39) / 40;
     resize(&terminal, 40, 40);
     terminal.line = rows; /* where a terminal that breaks its lines has the cursor now */
-    ck_table_draw(table, FRAME_US);
-    update(&terminal);
+    draw(table, &terminal, FRAME_US);
     assert_int_equal(lines_shown(&terminal), HAND_PROBES + 1);
     assert_non_null(strstr(terminal.cells[0], "PROBE"));
     ck_table_free(table);
-    hand_done(&hand);
-    terminal_close(&terminal);
+    end(&terminal, &hand);
 }
 
 /* Nobody reads: a blocking write would hang the test, and with it the way out. */
@@ -386,9 +379,7 @@ static void a_stuck_terminal_does_not_block(void **state)
     struct terminal terminal;
     struct hand hand;
     (void)state;
-    terminal_open(&terminal, 80, 40);
-    hand_init(&hand, 1);
-    struct ck_table *table = table_on(&terminal, &hand);
+    struct ck_table *table = begin(&terminal, &hand, 40);
 
     for (uint64_t frame = 0; frame < 2000; frame++) {
         hand.reports[frame % HAND_PROBES].state = frame % 2 == 0 ? CK_STATE_OK : CK_STATE_FAILED;
@@ -396,16 +387,14 @@ static void a_stuck_terminal_does_not_block(void **state)
     }
     update(&terminal); /* it takes up again, and what was kept makes the picture whole */
     ck_table_draw(table, 3000 * FRAME_US);
-    ck_table_draw(table, 3001 * FRAME_US);
-    update(&terminal);
+    draw(table, &terminal, 3001 * FRAME_US);
     assert_int_equal(lines_shown(&terminal), HAND_PROBES + 1);
     for (uint64_t frame = 4000; frame < 6000; frame++) {
         hand.reports[frame % HAND_PROBES].state = frame % 2 == 0 ? CK_STATE_OK : CK_STATE_FAILED;
         ck_table_draw(table, frame * FRAME_US);
     }
     ck_table_free(table);
-    hand_done(&hand);
-    terminal_close(&terminal);
+    end(&terminal, &hand);
 }
 
 static void colours_are_for_who_wants_them(void **state)
@@ -418,8 +407,7 @@ static void colours_are_for_who_wants_them(void **state)
         terminal_open(&terminal, 80, 40);
         (void)setenv("NO_COLOR", colour == 0 ? "1" : "", 1);
         struct ck_table *table = table_on(&terminal, &hand);
-        ck_table_draw(table, 0);
-        update(&terminal);
+        draw(table, &terminal, 0);
         assert_int_equal(terminal.escapes > 1, colour); /* the one that clears */
         assert_in_range(terminal.widest, 1, 79);
         ck_table_free(table);
@@ -450,8 +438,7 @@ static void there_is_no_table_without_a_cursor(void **state)
     ck_table_free(NULL);
     (void)close(ends[0]);
     (void)close(ends[1]);
-    hand_done(&hand);
-    terminal_close(&terminal);
+    end(&terminal, &hand);
 }
 
 int main(void)
