@@ -92,8 +92,8 @@ def stage():
     top = pathlib.Path(tempfile.mkdtemp(prefix="choke-test-"))
     top.chmod(0o755)
     try:
-        wanted = [build / "chokepoint", *(build / "src").glob("lib*.so*"), *(build / "tests/helpers").iterdir(),
-                  *(build / "examples").iterdir()]
+        wanted = [build / "chokepoint", build / "chokepoint-attack", *(build / "src").glob("lib*.so*"),
+                  *(build / "tests/helpers").iterdir(), *(build / "examples").iterdir()]
         for path in wanted:
             if path.is_file() and (".so" in path.name or os.access(path, os.X_OK)):
                 target = top / path.relative_to(build)

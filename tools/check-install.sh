@@ -27,6 +27,7 @@ for file in share/man/man1/chokepoint.1 share/bash-completion/completions/chokep
     share/chokepoint/policy.schema.json share/chokepoint/audit.schema.json share/chokepoint/gather.schema.json; do
     [ -s "$prefix/$file" ] || { echo "'$file' was not installed"; exit 1; }
 done
+"$prefix/bin/chokepoint" doctor --attack
 [ "$("$prefix/bin/chokepoint" --version)" = "chokepoint $(flags --modversion)" ]
 
 # The examples run git in a repository of their own.

@@ -1,6 +1,8 @@
 /*
- * cmd_doctor.c - "chokepoint doctor": the report of choke_doctor for people, or as JSON for programs.
+ * cmd_doctor.c - "chokepoint doctor": the report of choke_doctor for people, or as JSON for programs. The attacks of
+ * "doctor --attack" are in attack.c.
  */
+#include "cli/attack.h"
 #include "cli/review.h"
 #include "cli/text.h"
 
@@ -15,6 +17,7 @@
 struct doctor_options {
     const char *policy;
     bool no_cache;
+    bool attack;
     struct ck_review_options review;
 };
 
@@ -22,6 +25,7 @@ struct doctor_options {
 
 static const struct ck_option doctor_options[] = {
     {"--policy", "FILE", "this policy, not the embedded one", CK_OPTION_WORD, CK_OFFER_FILES, TARGET(policy)},
+    {"--attack", NULL, "try to break out of each jail of this machine", CK_OPTION_FLAG, TARGET(attack)},
     {"--json", NULL, "print one JSON object", CK_OPTION_FLAG, TARGET(review.json)},
     {"--no-cache", NULL, "ask every tool again, and remember nothing", CK_OPTION_FLAG, TARGET(no_cache)},
     {"--help", NULL, "show this help", CK_OPTION_FLAG, TARGET(review.help)},
@@ -219,6 +223,9 @@ static int run_doctor(char *const *words)
     int count = ck_options_parse(doctor_options, words, &given, &error);
     if (count >= 0 && !given.review.help && words[count])
         count = ck_text_error(&error, CHOKE_INVALID, EINVAL, "'%s' is one word too many", CK_TEXT_SAFE(words[count]));
+    if (count >= 0 && given.attack && (given.policy || given.no_cache))
+        count = ck_text_error(&error, CHOKE_INVALID, EINVAL,
+                              "--attack goes with --json alone: it uses neither a policy of yours nor the cache");
     int status;
     if (count < 0) {
         status =
@@ -227,7 +234,7 @@ static int run_doctor(char *const *words)
         ck_help_command(stdout, &ck_command_doctor);
         status = ck_finish_stdout();
     } else {
-        status = examine(&given);
+        status = given.attack ? ck_attack(given.review.json) : examine(&given);
     }
     ck_options_done(doctor_options, &given);
     return status;
@@ -237,7 +244,9 @@ const struct ck_command ck_command_doctor = {
     .name = "doctor",
     .operands = "",
     .summary = "show which tools are there and which protections hold here",
-    .details = "Exit status: 0 every required tool is ready; 1 one is not; 125 the policy cannot be used.\n",
+    .details =
+        "Exit status: 0 every required tool is ready; 1 one is not; 125 the policy cannot be used.\n"
+        "With --attack: 0 every promise held, or is not available here; 1 one is broken; 125 it could not run.\n",
     .options = doctor_options,
     .run = run_doctor,
 };

@@ -1,0 +1,256 @@
+/*
+ * attack.c - "chokepoint doctor --attack": makes the attempts of attack_table.c in each jail, see attack.h.
+ */
+#include "cli/attack.h"
+
+#include "cli/cli.h"
+#include "cli/review.h"
+#include "cli/text.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PROGRAM "chokepoint-attack"
+#define TOTAL_MS 25000
+#define ATTEMPT_MS 5000
+#define OUTPUT_BYTES 4096
+
+/* Exit statuses of the attacker: tests/helpers/breach.h. */
+#define REFUSED_STATUS 113
+
+static const char *const no_egress[] = {NULL};
+static const char *const one_host[] = {"attack.example.org", NULL};
+
+const char *ck_attack_state_name(enum ck_attack_state state)
+{
+    static const char *const names[] = {
+        [CK_ATTACK_HELD] = "held", [CK_ATTACK_NOT_AVAILABLE] = "not_available", [CK_ATTACK_BROKEN] = "broken"};
+    return names[state];
+}
+
+size_t ck_attack_count(void)
+{
+    size_t count = 0;
+    while (ck_attempts[count].promise)
+        count++;
+    return count;
+}
+
+static uint64_t now_ms(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static bool has_layer(const char *const *layers, const char *wanted)
+{
+    for (size_t i = 0; layers && layers[i]; i++)
+        if (strcmp(layers[i], wanted) == 0)
+            return true;
+    return false;
+}
+
+/* ---- one attempt ---- */
+
+struct call {
+    struct choke_context *context;
+    struct ck_attack_world *world;
+    const struct ck_attack_jail *jail;
+    uint64_t deadline_ms;
+};
+
+static int run_words(const struct call *call, enum ck_attack_entry entry, const char *const *words,
+                     struct choke_result **ret_result, struct choke_error *error)
+{
+    const char *argv[CK_ATTACK_WORDS + 2] = {ck_attack_entries[entry]};
+    uint64_t now = now_ms(), left_ms = call->deadline_ms > now ? call->deadline_ms - now : 1;
+    for (size_t i = 0; i < CK_ATTACK_WORDS && words[i]; i++)
+        argv[i + 1] = ck_attack_world_word(call->world, words[i]);
+    const struct choke_request request = {
+        .argv = argv,
+        .root = call->world->root,
+        .cwd = ".",
+        .timeout_ms = left_ms < ATTEMPT_MS ? left_ms : ATTEMPT_MS,
+        .egress = entry == CK_ATTACK_EGRESS ? one_host : no_egress,
+        .stdin_fd = -1,
+        .max_output_bytes = OUTPUT_BYTES,
+        .jail = call->jail->jail,
+    };
+    return choke_run(call->context, &request, ret_result, error);
+}
+
+static void broken(struct ck_attack_result *result, const char *detail)
+{
+    result->state = CK_ATTACK_BROKEN;
+    ck_text_safe(result->detail, sizeof(result->detail), detail);
+}
+
+static void not_available(struct ck_attack_result *result, const char *layer, const char *detail)
+{
+    result->state = CK_ATTACK_NOT_AVAILABLE;
+    result->layer = layer;
+    ck_text_safe(result->detail, sizeof(result->detail), detail);
+}
+
+/* Did the attacker itself say, by how it ended, that it failed? */
+static bool was_refused(const struct ck_attempt *attempt, const struct choke_result *run)
+{
+    if (run->outcome == CHOKE_SIGNALED)
+        return run->signal == SIGSYS; /* the filter kills what enters the kernel by another door */
+    if (run->outcome != CHOKE_EXITED)
+        return false;
+    return attempt->sign == CK_ATTACK_SEEN || run->exit_code == REFUSED_STATUS ||
+           (attempt->sign == CK_ATTACK_FAILS && run->exit_code != 0);
+}
+
+static void judge(struct ck_attack_world *world, const struct ck_attempt *attempt, const struct choke_result *run,
+                  struct ck_attack_result *result)
+{
+    const char *reached = ck_attack_world_reached(world);
+    if (reached)
+        broken(result, reached);
+    else if (run->outcome == CHOKE_JAIL_UNAVAILABLE)
+        not_available(result, attempt->layer, run->error.message);
+    else if (was_refused(attempt, run))
+        return;
+    else if (run->outcome == CHOKE_EXITED && run->exit_code == 0)
+        broken(result, "it was not refused");
+    else if (run->outcome == CHOKE_EXITED)
+        broken(result, "the attempt ended in a way that says nothing");
+    else
+        broken(result, run->error.message[0] ? run->error.message : choke_outcome_name(run->outcome));
+}
+
+static int make_attempt(const struct call *call, const struct ck_attempt *attempt, struct ck_attack_result *result,
+                        struct choke_error *error)
+{
+    struct choke_result *run = NULL;
+    /* With egress the jail has one layer more than the run that was looked at has. */
+    if (attempt->entry != CK_ATTACK_EGRESS && !has_layer(call->jail->layers, attempt->layer)) {
+        not_available(result, attempt->layer, "");
+        return 0;
+    }
+    if (now_ms() >= call->deadline_ms) {
+        not_available(result, attempt->layer, "there was no time left for it");
+        return 0;
+    }
+    int r = 0;
+    if (attempt->before[0]) {
+        r = run_words(call, attempt->entry, attempt->before, &run, error);
+        choke_result_free(run);
+        run = NULL;
+    }
+    if (r == 0)
+        r = run_words(call, attempt->entry, attempt->words, &run, error);
+    if (r == 0)
+        judge(call->world, attempt, run, result);
+    choke_result_free(run);
+    return r;
+}
+
+/* ---- one jail ---- */
+
+/* A run that does nothing: is the jail there, and which layers does it have? */
+static int look_at_jail(const struct call *call, struct ck_attack_jail *jail, struct choke_error *error)
+{
+    static const char *const words[CK_ATTACK_WORDS + 1] = {"breach_files", "list", "."};
+    int r = run_words(call, CK_ATTACK_PLAIN, words, &jail->first, error);
+    if (r < 0)
+        return r;
+    const struct choke_result *run = jail->first;
+    jail->available = run->outcome == CHOKE_EXITED && run->exit_code == 0;
+    jail->layers = run->layers;
+    if (jail->available || run->outcome == CHOKE_JAIL_UNAVAILABLE || run->outcome == CHOKE_TOOL_MISSING) {
+        (void)snprintf(jail->reason, sizeof(jail->reason), "%s", run->error.message);
+        return 0;
+    }
+    return ck_text_error(error, CHOKE_SPAWN_FAILED, EIO, "the attack program does not run in the %s jail: %s: %s",
+                         jail->name, choke_outcome_name(run->outcome), run->error.message);
+}
+
+int ck_attack_jail(struct choke_context *context, struct ck_attack_world *world, uint64_t deadline_ms,
+                   struct ck_attack_jail *jail, struct choke_error *error)
+{
+    const struct call call = {.context = context, .world = world, .jail = jail, .deadline_ms = deadline_ms};
+    jail->results = calloc(ck_attack_count(), sizeof(*jail->results));
+    if (!jail->results)
+        return ck_text_error(error, CHOKE_SPAWN_FAILED, ENOMEM, "out of memory");
+    int r = look_at_jail(&call, jail, error);
+    for (size_t i = 0; r == 0 && ck_attempts[i].promise; i++) {
+        if (jail->available)
+            r = make_attempt(&call, &ck_attempts[i], &jail->results[i], error);
+        else
+            not_available(&jail->results[i], ck_attempts[i].layer, "");
+    }
+    return r;
+}
+
+void ck_attack_jail_done(struct ck_attack_jail *jail)
+{
+    choke_result_free(jail->first);
+    free(jail->results);
+    jail->results = NULL;
+    jail->first = NULL;
+}
+
+/* ---- all of it ---- */
+
+/* Beside the command, as in a build directory; else where it is installed, from the command's own directory. */
+static int find_program(char ret_path[PATH_MAX], struct choke_error *error)
+{
+    static const char *const places[] = {PROGRAM, "../libexec/chokepoint/" PROGRAM};
+    char own[PATH_MAX] = {0}, candidate[2 * PATH_MAX];
+    if (readlink("/proc/self/exe", own, sizeof(own) - 1) < 0)
+        return ck_text_error(error, CHOKE_SPAWN_FAILED, errno, "cannot find the command's own directory: %s",
+                             strerror(errno));
+    *strrchr(own, '/') = '\0';
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        (void)snprintf(candidate, sizeof(candidate), "%s/%s", own, places[i]);
+        char *real = realpath(candidate, NULL);
+        if (!real)
+            continue;
+        (void)snprintf(ret_path, PATH_MAX, "%s", real);
+        free(real);
+        return 0;
+    }
+    return ck_text_error(error, CHOKE_TOOL_MISSING, ENOENT,
+                         "the attack program is not installed: it belongs at '%s/%s'", CK_TEXT_SAFE(own), places[1]);
+}
+
+static int attack_all(struct ck_attack_jail jails[CK_ATTACK_JAILS], struct ck_attack_world *world,
+                      struct choke_error *error)
+{
+    const struct choke_options options = {.policy_path = world->policy};
+    struct choke_context *context = NULL;
+    uint64_t deadline_ms = now_ms() + TOTAL_MS;
+    int r = choke_context_new(&options, &context, error);
+    for (size_t i = 0; r == 0 && i < CK_ATTACK_JAILS; i++)
+        r = ck_attack_jail(context, world, deadline_ms, &jails[i], error);
+    choke_context_free(context);
+    return r;
+}
+
+int ck_attack(bool json)
+{
+    struct ck_attack_jail jails[CK_ATTACK_JAILS] = {{.name = "native", .jail = CHOKE_JAIL_NATIVE},
+                                                    {.name = "bwrap", .jail = CHOKE_JAIL_BWRAP}};
+    const struct ck_review_options review = {.json = json};
+    struct ck_attack_world world = {.top = ""};
+    struct choke_error error = {0};
+    char program[PATH_MAX];
+    int r = find_program(program, &error);
+    if (r == 0)
+        r = ck_attack_world_make(&world, program, &error);
+    if (r == 0)
+        r = attack_all(jails, &world, &error);
+    ck_attack_world_done(&world);
+    int status = r < 0 ? ck_review_failure(&review, &error) : ck_attack_report(jails, json);
+    for (size_t i = 0; i < CK_ATTACK_JAILS; i++)
+        ck_attack_jail_done(&jails[i]);
+    return status;
+}

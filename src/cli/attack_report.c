@@ -1,0 +1,180 @@
+/*
+ * attack_report.c - the report of "chokepoint doctor --attack", for people and as JSON; see attack.h.
+ */
+#include "cli/attack.h"
+
+#include "cli/cli.h"
+#include "cli/review.h"
+#include "cli/text.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#define STATUS_BROKEN 1
+#define REPORT_VERSION 1
+
+/* The attempts of one promise, from first to end. */
+struct promise {
+    size_t first, end;
+    size_t counts[CK_ATTACK_BROKEN + 1];
+    enum ck_attack_state state;
+};
+
+/* The next promise from the attempt at; false where there is none. Broken counts before held, held before the rest. */
+static bool next_promise(const struct ck_attack_jail *jail, size_t at, struct promise *ret_promise)
+{
+    const char *name = ck_attempts[at].promise;
+    struct promise promise = {.first = at, .end = at};
+    if (!name)
+        return false;
+    while (ck_attempts[promise.end].promise && strcmp(ck_attempts[promise.end].promise, name) == 0)
+        promise.counts[jail->results[promise.end++].state]++;
+    promise.state = promise.counts[CK_ATTACK_BROKEN] > 0 ? CK_ATTACK_BROKEN
+                    : promise.counts[CK_ATTACK_HELD] > 0 ? CK_ATTACK_HELD
+                                                         : CK_ATTACK_NOT_AVAILABLE;
+    *ret_promise = promise;
+    return true;
+}
+
+static size_t count_state(const struct ck_attack_jail *jail, enum ck_attack_state state)
+{
+    size_t count = 0;
+    for (size_t i = 0; ck_attempts[i].promise; i++)
+        count += jail->results[i].state == state;
+    return count;
+}
+
+/* ---- for people ---- */
+
+static void print_attempt(const struct ck_attempt *attempt, const struct ck_attack_result *result)
+{
+    (void)printf("      %s: %s", ck_attack_state_name(result->state), attempt->name);
+    if (result->layer)
+        (void)printf(" (layer %s)", result->layer);
+    (void)printf("%s%s\n", result->detail[0] ? ": " : "", result->detail);
+}
+
+static void print_promise(const struct ck_attack_jail *jail, const struct promise *promise)
+{
+    static const char *const colours[] = {
+        [CK_ATTACK_HELD] = "\033[32m", [CK_ATTACK_NOT_AVAILABLE] = "\033[33m", [CK_ATTACK_BROKEN] = "\033[31m"};
+    bool colour = ck_text_colour(STDOUT_FILENO);
+    (void)printf("  %s%-13s%s  %3zu %-8s  %s\n", colour ? colours[promise->state] : "",
+                 ck_attack_state_name(promise->state), colour ? "\033[0m" : "", promise->end - promise->first,
+                 promise->end - promise->first == 1 ? "attempt" : "attempts", ck_attempts[promise->first].promise);
+    for (size_t i = promise->first; i < promise->end; i++)
+        if (jail->results[i].state != CK_ATTACK_HELD)
+            print_attempt(&ck_attempts[i], &jail->results[i]);
+}
+
+static void print_jail(const struct ck_attack_jail *jail)
+{
+    if (!jail->available) {
+        (void)printf("%s: not_available: %s\n", jail->name, jail->reason);
+        return;
+    }
+    (void)printf("%s, as user %ld\n", jail->name, (long)geteuid());
+    struct promise promise;
+    for (size_t at = 0; next_promise(jail, at, &promise); at = promise.end)
+        print_promise(jail, &promise);
+}
+
+static int print_report(const struct ck_attack_jail jails[CK_ATTACK_JAILS])
+{
+    size_t counts[CK_ATTACK_BROKEN + 1] = {0};
+    for (size_t i = 0; i < CK_ATTACK_JAILS; i++) {
+        print_jail(&jails[i]);
+        (void)putchar('\n');
+        for (enum ck_attack_state state = CK_ATTACK_HELD; state <= CK_ATTACK_BROKEN; state++)
+            counts[state] += count_state(&jails[i], state);
+    }
+    (void)printf("%zu held, %zu broken, %zu not_available\n", counts[CK_ATTACK_HELD], counts[CK_ATTACK_BROKEN],
+                 counts[CK_ATTACK_NOT_AVAILABLE]);
+    return ck_finish_stdout();
+}
+
+/* ---- for programs ---- */
+
+static json_t *attempt_object(const struct ck_attempt *attempt, const struct ck_attack_result *result)
+{
+    json_t *object = json_object();
+    int bad = 0;
+
+    bad |= json_object_set_new(object, "attempt", ck_json_text(attempt->name));
+    bad |= json_object_set_new(object, "state", ck_json_text(ck_attack_state_name(result->state)));
+    bad |= json_object_set_new(object, "layer", ck_json_text(attempt->layer));
+    bad |= json_object_set_new(object, "entry", ck_json_text(ck_attack_entries[attempt->entry]));
+    bad |= json_object_set_new(object, "argv", ck_json_list(attempt->words));
+    bad |= json_object_set_new(object, "detail", ck_json_text(result->detail[0] ? result->detail : NULL));
+    if (!bad)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+static json_t *promise_object(const struct ck_attack_jail *jail, const struct promise *promise)
+{
+    json_t *object = json_object();
+    json_t *attempts = json_array();
+    int bad = 0;
+
+    for (size_t i = promise->first; i < promise->end; i++)
+        bad |= json_array_append_new(attempts, attempt_object(&ck_attempts[i], &jail->results[i]));
+    bad |= json_object_set_new(object, "promise", ck_json_text(ck_attempts[promise->first].promise));
+    bad |= json_object_set_new(object, "state", ck_json_text(ck_attack_state_name(promise->state)));
+    bad |= json_object_set_new(object, "attempts", attempts);
+    if (!bad)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+static json_t *jail_object(const struct ck_attack_jail *jail)
+{
+    json_t *object = json_object();
+    json_t *promises = json_array();
+    struct promise promise;
+    int bad = 0;
+
+    for (size_t at = 0; next_promise(jail, at, &promise); at = promise.end)
+        bad |= json_array_append_new(promises, promise_object(jail, &promise));
+    bad |= json_object_set_new(object, "jail", ck_json_text(jail->name));
+    bad |= json_object_set_new(object, "available", json_boolean(jail->available));
+    bad |= json_object_set_new(object, "reason", ck_json_text(jail->available ? NULL : jail->reason));
+    bad |= json_object_set_new(object, "layers", ck_json_list(jail->available ? jail->layers : NULL));
+    bad |= json_object_set_new(object, "promises", promises);
+    if (!bad)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+static json_t *report_object(const struct ck_attack_jail jails[CK_ATTACK_JAILS], bool held)
+{
+    json_t *object = json_object();
+    json_t *list = json_array();
+    int bad = 0;
+
+    for (size_t i = 0; i < CK_ATTACK_JAILS; i++)
+        bad |= json_array_append_new(list, jail_object(&jails[i]));
+    bad |= json_object_set_new(object, "version", json_integer(REPORT_VERSION));
+    bad |= json_object_set_new(object, "held", json_boolean(held));
+    bad |= json_object_set_new(object, "uid", json_integer((json_int_t)geteuid()));
+    bad |= json_object_set_new(object, "jails", list);
+    if (!bad)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+int ck_attack_report(const struct ck_attack_jail jails[CK_ATTACK_JAILS], bool json)
+{
+    size_t broken = 0;
+    for (size_t i = 0; i < CK_ATTACK_JAILS; i++)
+        broken += count_state(&jails[i], CK_ATTACK_BROKEN);
+    int status = broken > 0 ? STATUS_BROKEN : 0;
+    if (json)
+        return ck_review_write(report_object(jails, broken == 0), status);
+    int written = print_report(jails);
+    return written != 0 ? written : status;
+}
