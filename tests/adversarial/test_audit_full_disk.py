@@ -1,4 +1,5 @@
-"""Attacker: whoever can fill the disk that the log is on. Means: no room for the record of what is run next, or for a part of it.
+"""Promise: The record.
+Attacker: whoever can fill the disk that the log is on. Means: no room for the record of what is run next, or for a part of it.
 
 Expected: what cannot be recorded is not run, and says so; nothing that was recorded is lost; with room again, the next call
 vouches for what was torn, tells it, and goes on.

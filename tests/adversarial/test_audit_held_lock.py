@@ -1,4 +1,5 @@
-"""Attacker: another program of the caller's. Means: it takes the lock of the log and does not give it back; or it is stopped while it
+"""Promise: The record.
+Attacker: another program of the caller's. Means: it takes the lock of the log and does not give it back; or it is stopped while it
 has it. Expected: a call waits for a bounded time, then nothing is run, and the message says what it waited for.
 """
 import fcntl

@@ -1,4 +1,5 @@
-"""Attacker: SIGKILL, at any moment. Means: programs that write to one log, four at once, are killed a thousand times; the log is
+"""Promise: The record.
+Attacker: SIGKILL, at any moment. Means: programs that write to one log, four at once, are killed a thousand times; the log is
 rotated meanwhile, or is not.
 
 Expected: the next one writes on. The log holds at the end: every record is in its place, and what a kill left in the

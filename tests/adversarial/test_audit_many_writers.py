@@ -1,4 +1,5 @@
-"""Attacker: mere traffic. Means: eight processes write a thousand records each to one log at once, which is rotated meanwhile.
+"""Promise: The record.
+Attacker: mere traffic. Means: eight processes write a thousand records each to one log at once, which is rotated meanwhile.
 
 Expected: one chain, no record lost, doubled or out of its writer's order.
 """

@@ -1,4 +1,5 @@
-"""Attacker: whoever can put something in the place of the log. Means: a link to another file, a pipe, a directory, a device, a file
+"""Promise: The record.
+Attacker: whoever can put something in the place of the log. Means: a link to another file, a pipe, a directory, a device, a file
 of another user or one that others may write, a directory on the way that others may write.
 
 Expected: nothing is run, nothing is written through what was planted, nobody hangs. The same call runs with a log of the

@@ -1,4 +1,5 @@
-"""Attacker: who may write the log, after he made a call that was refused. Means: the log written anew without that call, every
+"""Promise: The proof of the record.
+Attacker: who may write the log, after he made a call that was refused. Means: the log written anew without that call, every
 hash and number as it should be. Expected: the chain alone cannot tell, and says so; a head that was kept elsewhere can, and
 names the record; so it can for a log that was cut before the call, or begun anew.
 """

@@ -1,4 +1,5 @@
-"""Attacker: the tool. Means: processes that do nothing but fork the next and end, so that a killer who looks first
+"""Promise: The tree.
+Attacker: the tool. Means: processes that do nothing but fork the next and end, so that a killer who looks first
 and strikes then always strikes a process that is gone.
 
 Expected: they are caught all the same; nothing is left when the call returns, in time.

@@ -1,4 +1,5 @@
-"""Attacker: whoever writes the request or the tool's output. Means: escape sequences, newlines and bytes that are no
+"""Promise: Output.
+Attacker: whoever writes the request or the tool's output. Means: escape sequences, newlines and bytes that are no
 UTF-8 in names, paths, arguments and output, meant for the terminal or the log of whoever reads them.
 
 Expected: no raw control byte in a message, an event or the JSON; the tool's own output is carried whole, as text or

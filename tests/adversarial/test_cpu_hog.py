@@ -1,4 +1,5 @@
-"""Attacker: the tool. Means: CPU time, in one process, in one that ignores every signal, and in children that each stay
+"""Promise: Limits.
+Attacker: the tool. Means: CPU time, in one process, in one that ignores every signal, and in children that each stay
 below the limit while the tool itself waits.
 
 Expected: ended at the limit, long before the timeout; the children too where a cgroup counts them.

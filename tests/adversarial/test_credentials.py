@@ -1,4 +1,5 @@
-"""Attacker: a confused model, or a caller in a hurry. Means: a key among the arguments or the extras, bare or inside
+"""Promise: Credentials.
+Attacker: a confused model, or a caller in a hurry. Means: a key among the arguments or the extras, bare or inside
 something else.
 
 Expected: refused, exit 125, rule "credentials"; the value is on neither stream, in no event, in no message and not in the

@@ -1,4 +1,5 @@
-"""Attacker: whoever writes the request, or plants links in the root. Means: a working directory that leaves the root
+"""Promise: The directory.
+Attacker: whoever writes the request, or plants links in the root. Means: a working directory that leaves the root
 by "..", by a link, by an absolute path, by /proc, or that is none.
 
 Expected: "cwd", exit 125, and nothing ran.

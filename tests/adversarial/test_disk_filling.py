@@ -1,4 +1,5 @@
-"""Attacker: the tool. Means: a file that grows without end; descriptors without end.
+"""Promise: Limits.
+Attacker: the tool. Means: a file that grows without end; descriptors without end.
 
 Expected: the file ends at its limit and the tool with it; descriptors are refused.
 """

@@ -1,4 +1,5 @@
-"""Attacker: the tool. Means: fork, setsid, fork; the tool itself ends at once with status 0.
+"""Promise: The tree.
+Attacker: the tool. Means: fork, setsid, fork; the tool itself ends at once with status 0.
 
 Expected: the call ends when the tool ends, with the tool's status; the orphan is killed then, and not waited for.
 """

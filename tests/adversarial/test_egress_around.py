@@ -1,4 +1,5 @@
-"""Attacker: a tool that may reach one host through the proxy. Means: whatever is not the proxy. Datagrams (a resolver by hand),
+"""Promise: Egress.
+Attacker: a tool that may reach one host through the proxy. Means: whatever is not the proxy. Datagrams (a resolver by hand),
 raw packets, other kinds of streams, which rules about TCP do not see, families of the kernel's own; a listener of the host's on
 loopback, at any port; a connection made by sending; a server of its own, for somebody else in the jail to come to.
 

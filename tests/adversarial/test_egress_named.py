@@ -1,4 +1,5 @@
-"""Attacker: a tool that may reach one host through the proxy. Means: ways around it, which lead nowhere, in the hope that
+"""Promise: Egress.
+Attacker: a tool that may reach one host through the proxy. Means: ways around it, which lead nowhere, in the hope that
 nobody hears of them: connections to addresses, a connection by sending, sockets of other kinds; and so many of them that what
 keeps the record is filled, or that whoever listens has no time for anything else.
 

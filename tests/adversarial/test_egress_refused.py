@@ -1,4 +1,5 @@
-"""Attacker: a tool, or the repository that it works on, that may reach one host through the proxy. Means: the proxy itself. Other
+"""Promise: Egress.
+Attacker: a tool, or the repository that it works on, that may reach one host through the proxy. Means: the proxy itself. Other
 hosts, addresses instead of names, names that lead to addresses of the inside or change their mind, a host that sends it on
 to another, TLS to somebody else through a tunnel to the right host, secrets in names that are looked up.
 

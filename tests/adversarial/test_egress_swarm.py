@@ -1,4 +1,5 @@
-"""Attacker: a dozen tools with egress. Means: as many connections to the proxy as each can make, held open, so that the calling
+"""Promise: Egress.
+Attacker: a dozen tools with egress. Means: as many connections to the proxy as each can make, held open, so that the calling
 program, in which the proxy is, has no descriptor left for anything else.
 
 Expected: so many are taken, the rest is turned away, and the caller opens files and runs other tools as before.

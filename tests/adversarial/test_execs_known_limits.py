@@ -1,4 +1,5 @@
-"""Attacker: an allowed tool that runs code of its attacker's choice. Means: the loader, which must be executable, maps a
+"""Promise: What it may execute.
+Attacker: an allowed tool that runs code of its attacker's choice. Means: the loader, which must be executable, maps a
 program that is not; and a memory file, to which no rule of Landlock applies.
 
 Expected: both get around `execs` with a helper in it; without one the tool executes nothing. SECURITY and docs/adr/0016 say so; what closes them is the native jail. Should one of

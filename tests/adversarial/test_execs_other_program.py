@@ -1,4 +1,5 @@
-"""Attacker: an allowed tool that was talked into running something (a hook, a pager, a filter). Means: it executes a
+"""Promise: What it may execute.
+Attacker: an allowed tool that was talked into running something (a hook, a pager, a filter). Means: it executes a
 program of the system, itself, in a child that left its session, or in a thread.
 
 Expected: with `execs` the kernel refuses whatever is not listed; the tool itself and what is listed work.

@@ -1,4 +1,5 @@
-"""Attacker: a hostile repository, or a tool that can write. Means: a program that lies in the working directory, that
+"""Promise: What it may execute.
+Attacker: a hostile repository, or a tool that can write. Means: a program that lies in the working directory, that
 the tool puts there as a copy or a link, or that it puts in its own place.
 
 Expected: none of them is among the files that the run may execute; what it is called does not matter.

@@ -1,4 +1,5 @@
-"""Attacker: time. Means: ten thousand runs in one process.
+"""Promise: The tree.
+Attacker: time. Means: ten thousand runs in one process.
 
 Expected: not one descriptor, child or zombie more than after the first.
 """

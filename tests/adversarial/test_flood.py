@@ -1,4 +1,5 @@
-"""Attacker: the tool. Means: 10 GiB of output, on one stream and on both, against a cap of 1 MiB.
+"""Promise: Output.
+Attacker: the tool. Means: 10 GiB of output, on one stream and on both, against a cap of 1 MiB.
 
 Expected: exactly the cap is kept, the marker and then the last bytes; the true length is told; the memory of the
 caller is what it is for 1 MiB of output.

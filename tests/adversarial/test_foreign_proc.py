@@ -1,4 +1,5 @@
-"""Attacker: the machine. Means: /proc belongs to another pid namespace, so that the numbers in it mean other processes, and an ordinary
+"""Promise: The tree.
+Attacker: the machine. Means: /proc belongs to another pid namespace, so that the numbers in it mean other processes, and an ordinary
 user can make no cgroup. The tree can then be neither walked nor killed as a whole.
 
 Expected: no stranger is signalled; the tool's process group is killed in time; the result says that only this held; a call does not

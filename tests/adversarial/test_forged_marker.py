@@ -1,4 +1,5 @@
-"""Attacker: the tool. Means: output that begins with the truncation marker, so that whole output looks cut, or cut
+"""Promise: Output.
+Attacker: the tool. Means: output that begins with the truncation marker, so that whole output looks cut, or cut
 output whole.
 
 Expected: the bytes are untouched; the flag, not the text, says whether anything was cut.

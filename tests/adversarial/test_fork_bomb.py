@@ -1,4 +1,5 @@
-"""Attacker: the tool. Means: a fork bomb (bounded, for the machine's sake) that goes on forking while it is being
+"""Promise: The tree.
+Attacker: the tool. Means: a fork bomb (bounded, for the machine's sake) that goes on forking while it is being
 killed.
 
 Expected: dead at the timeout, all of it.

@@ -1,4 +1,5 @@
-"""Attacker: a tool that may reach one host. Means: a tunnel to that host with something else in it: TLS for another host that lives
+"""Promise: Egress.
+Attacker: a tool that may reach one host. Means: a tunnel to that host with something else in it: TLS for another host that lives
 at the same address, TLS that hides for whom it is, no TLS at all.
 
 Expected: closed, and not a byte of it reaches the host. Where the rule says "opaque" what cannot be seen passes; a name that can

@@ -1,4 +1,5 @@
-"""Attacker: a tool that may reach one host. Means: other spellings of names and addresses, in each of the protocols, that a
+"""Promise: Egress.
+Attacker: a tool that may reach one host. Means: other spellings of names and addresses, in each of the protocols, that a
 resolver or the kernel would understand otherwise than the proxy.
 
 Expected: refused before anything is asked of the resolver.

@@ -1,4 +1,5 @@
-"""Attacker: a tool, or a host that it reaches. Means: time. Connections that say nothing, or a byte now and then; tunnels and
+"""Promise: Egress.
+Attacker: a tool, or a host that it reaches. Means: time. Connections that say nothing, or a byte now and then; tunnels and
 answers in which nothing moves; hosts and name servers that never answer.
 
 Expected: each is ended when its time is up, with a reason, and others are served meanwhile.

@@ -1,4 +1,5 @@
-"""Attacker: a tool. Means: numbers. As many connections as it can make, each with as much as the proxy will hold; bytes without
+"""Promise: Egress.
+Attacker: a tool. Means: numbers. As many connections as it can make, each with as much as the proxy will hold; bytes without
 end; hosts that vanish while bytes are on their way.
 
 Expected: connections, memory and bytes stay within the budget; the program that the proxy is in goes on, even where it has no

@@ -1,4 +1,5 @@
-"""Attacker: none; the operator presses Ctrl-C, or asks the command to end, while tools run that ignore it all.
+"""Promise: A look at a repository.
+Attacker: none; the operator presses Ctrl-C, or asks the command to end, while tools run that ignore it all.
 
 Expected: nothing is left, the status is that of the signal, and the document says what was cancelled; what was finished
 keeps its evidence. A second signal does no harm.

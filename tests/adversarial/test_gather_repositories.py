@@ -1,4 +1,5 @@
-"""Attacker: the author of a repository. Means: everything that a directory may be: empty, without a commit, bare, shallow,
+"""Promise: A look at a repository.
+Attacker: the author of a repository. Means: everything that a directory may be: empty, without a commit, bare, shallow,
 a linked work tree, with submodules, with a hundred thousand files, with names in no encoding, with a configuration that
 starts programs, with links that lead out, with files that cannot be read or have no end, or no repository at all.
 

@@ -1,4 +1,5 @@
-"""Attacker: whoever wrote the Dockerfile. Means: FROM, COPY --from and ADD name an address of his own. The daemon, which
+"""Promise: A look at a repository.
+Attacker: whoever wrote the Dockerfile. Means: FROM, COPY --from and ADD name an address of his own. The daemon, which
 has the network that a build has not, fetches from there, and so tells him who looks at his repository, when, and from
 within which network.
 

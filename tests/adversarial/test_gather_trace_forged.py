@@ -1,4 +1,5 @@
-"""Attacker: the program of the image that is traced. Means: it prints lines of strace, on every descriptor that it has;
+"""Promise: A look at a repository.
+Attacker: the program of the image that is traced. Means: it prints lines of strace, on every descriptor that it has;
 writes them to what the first process of the container and strace hold open, through /proc; attaches to them; kills them.
 
 Expected: the trace is what happened, to its end. What it prints is beside the trace, and the other processes are out of

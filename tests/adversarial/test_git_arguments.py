@@ -1,4 +1,5 @@
-"""Attacker: a prompt that makes a model call git. Means: arguments with which git runs a program, writes a file, reads
+"""Promise: Only listed arguments.
+Attacker: a prompt that makes a model call git. Means: arguments with which git runs a program, writes a file, reads
 one outside, talks to somebody or changes the repository: by full name, abbreviated, bundled, attached, before and
 behind the subcommand. Among them every way out that the public collections have for git.
 

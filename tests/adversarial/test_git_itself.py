@@ -1,4 +1,5 @@
-"""Attacker: the author of a repository. Means: git itself. It is what git may execute, and it is another program under
+"""Promise: Tools in a hostile repository.
+Attacker: the author of a repository. Means: git itself. It is what git may execute, and it is another program under
 each of its names: a filter driver that is a link called git-apply applies the file that it is to filter as a patch, and
 with core.worktree at / it writes wherever the caller may.
 

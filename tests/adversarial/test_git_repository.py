@@ -1,4 +1,5 @@
-"""Attacker: the author of a repository, its .git directory included. Means: everything in it that makes git start a
+"""Promise: Tools in a hostile repository.
+Attacker: the author of a repository, its .git directory included. Means: everything in it that makes git start a
 program (tests/support/hostile.py): configuration, attributes, hooks, submodules, objects that must be fetched.
 
 Expected: every allowed subcommand is run, and nothing of the repository's is. Each canary is first shown to sing

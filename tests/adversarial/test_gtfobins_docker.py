@@ -1,4 +1,5 @@
-"""Attacker: whoever writes the request. Means: whoever may talk to the docker daemon is root on the machine: by a
+"""Promise: Only listed arguments.
+Attacker: whoever writes the request. Means: whoever may talk to the docker daemon is root on the machine: by a
 mount of /, by privileges, devices, host namespaces, another daemon, files that the client reads or writes, and by two
 dozen subcommands.
 

@@ -1,4 +1,5 @@
-"""Attacker: whoever writes the request. Means: jq as a reader of any file: as input, as a program, as a variable, as a
+"""Promise: Only listed arguments.
+Attacker: whoever writes the request. Means: jq as a reader of any file: as input, as a program, as a variable, as a
 module path.
 
 Expected: refused, with the argument named; plainly called, jq prints the file.

@@ -1,4 +1,5 @@
-"""Attacker: whoever writes the request, or the repository. Means: npm's commands that run programs, its options that
+"""Promise: Only listed arguments.
+Attacker: whoever writes the request, or the repository. Means: npm's commands that run programs, its options that
 name one or another directory, and its parser, which takes a word behind a flag as the flag's value, abbreviations,
 and one dash for two, so that --ignore-scripts can be undone.
 

@@ -1,4 +1,5 @@
-"""Attacker: whoever writes the request. Means: rg's options that start a program (--pre, --hostname-bin,
+"""Promise: Only listed arguments.
+Attacker: whoever writes the request. Means: rg's options that start a program (--pre, --hostname-bin,
 decompressors), read a configuration that does, follow a link out of the root, or read a file outside as patterns.
 
 Expected: refused, in every spelling, with the argument and the rule; a spelling that rg takes for a pattern starts

@@ -1,4 +1,5 @@
-"""Attacker: whoever writes the request. Means: strace runs any command, pipes its trace to a shell or a file (-o),
+"""Promise: Only listed arguments.
+Attacker: whoever writes the request. Means: strace runs any command, pipes its trace to a shell or a file (-o),
 changes the command's variables and user, attaches to other processes, stays behind, makes up results of system calls.
 
 Expected: refused in every spelling; the command behind the options must be a tool of the policy, and is held to its

@@ -1,4 +1,5 @@
-"""Attacker: the tool. Means: it ends, but a grandchild in another session keeps stdout and stderr open, so that
+"""Promise: Output.
+Attacker: the tool. Means: it ends, but a grandchild in another session keeps stdout and stderr open, so that
 end-of-file never comes.
 
 Expected: the call ends when the tool ends, not at the timeout; what was written is there, and output_incomplete is

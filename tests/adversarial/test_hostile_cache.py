@@ -1,4 +1,5 @@
-"""Attacker: whoever can write beside the caller's cache, or filled the caller's disk.
+"""Promise: The file that is meant.
+Attacker: whoever can write beside the caller's cache, or filled the caller's disk.
 
 Means: a link, a pipe, a directory, another owner, wide modes, garbage, a huge file or a cut one in the place of
 tools.json; a cache directory that is a link; no home at all. Expected: doctor answers as without a cache, in time, with

@@ -1,4 +1,5 @@
-"""Attacker: whoever sets the caller's environment, or reads what leaves through it. Means: every name that a loader,
+"""Promise: The environment.
+Attacker: whoever sets the caller's environment, or reads what leaves through it. Means: every name that a loader,
 an interpreter or a tool obeys, and every name that carries a key.
 
 Expected: the tool gets exactly PATH, HOME, LANG and LC_ALL; PATH is the policy's. Extras only by name, only where the

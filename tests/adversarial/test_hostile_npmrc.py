@@ -1,4 +1,5 @@
-"""Attacker: the repository. Means: .npmrc, package.json and a lock file that would run scripts, start another git,
+"""Promise: Tools in a hostile repository.
+Attacker: the repository. Means: .npmrc, package.json and a lock file that would run scripts, start another git,
 link the repository's programs into a directory of programs, or write log files where they like.
 
 Expected: npm ci and npm install run nothing and write nothing outside the root. Plainly called, npm does.

@@ -1,4 +1,5 @@
-"""Attacker: the repository. Means: scanners call git by themselves, without chokepoint's arguments, and git runs what
+"""Promise: Tools in a hostile repository.
+Attacker: the repository. Means: scanners call git by themselves, without chokepoint's arguments, and git runs what
 .git/config and .gitattributes name: textconv programs on "git log -p" (gitleaks), a file system monitor on "git
 status" and "git ls-files" (semgrep), hooks.
 

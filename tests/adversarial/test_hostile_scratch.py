@@ -1,4 +1,5 @@
-"""Attacker: a tool in the jail that bwrap makes. Means: what it leaves in its scratch directory, which is a directory of the
+"""Promise: The directories of bwrap's jail.
+Attacker: a tool in the jail that bwrap makes. Means: what it leaves in its scratch directory, which is a directory of the
 host's: links out of it, directories without permissions, a tree deeper than any path; and SIGKILL to the caller, so
 that nobody is there to tidy up.
 

@@ -1,4 +1,5 @@
-"""Attacker: the repository. Means: a shared library that sgconfig.yml names as a language, an index.scip that is a
+"""Promise: Tools in a hostile repository.
+Attacker: the repository. Means: a shared library that sgconfig.yml names as a language, an index.scip that is a
 link to another file, a yarn of the repository's own choice.
 
 Expected: the library is not loaded, the other file is untouched, nothing is started. Plainly called the library is

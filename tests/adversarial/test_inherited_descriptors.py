@@ -1,4 +1,5 @@
-"""Attacker: the tool. Means: descriptors that the caller, or the library, left open: files, sockets, the policy, the
+"""Promise: The environment.
+Attacker: the tool. Means: descriptors that the caller, or the library, left open: files, sockets, the policy, the
 pipes of other runs.
 
 Expected: the tool has 0, 1 and 2 and no other, and stdin is /dev/null.

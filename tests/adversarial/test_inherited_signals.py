@@ -1,4 +1,5 @@
-"""Attacker: whoever starts the command. Means: signals ignored or blocked from the start, which every program
+"""Promise: The environment.
+Attacker: whoever starts the command. Means: signals ignored or blocked from the start, which every program
 inherits through exec; a tool that ignores SIGPIPE or cannot be terminated behaves in ways its author never saw.
 
 Expected: the tool starts with nothing blocked and nothing ignored; a timeout works; SIGTERM to the command still ends

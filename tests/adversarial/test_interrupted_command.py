@@ -1,4 +1,5 @@
-"""Attacker: none; the operator presses Ctrl-C, closes the terminal, or asks the command to end. The tool ignores it
+"""Promise: Time.
+Attacker: none; the operator presses Ctrl-C, closes the terminal, or asks the command to end. The tool ignores it
 all.
 
 Expected: nothing is left, and the exit status is that of the signal: 130, 143, 129. A tool that would listen is ended

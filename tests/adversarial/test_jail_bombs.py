@@ -1,4 +1,5 @@
-"""Attacker: the tool. Means: a fork bomb, a memory bomb, output without end. In a jail as without one.
+"""Promise: Limits.
+Attacker: the tool. Means: a fork bomb, a memory bomb, output without end. In a jail as without one.
 
 Expected: the fork bomb is dead at the timeout, and bounded where the policy bounds it; memory is bounded where the policy bounds it; of
 the output the cap is kept.

@@ -1,4 +1,5 @@
-"""Attacker: the tool. Means: a thousand daemons: forked twice, in sessions and under names of their own, ignoring every signal that can be,
+"""Promise: The tree.
+Attacker: the tool. Means: a thousand daemons: forked twice, in sessions and under names of their own, ignoring every signal that can be,
 and the tool ends with success at once.
 
 Expected: the call returns when the tool has ended, and all are dead by then.

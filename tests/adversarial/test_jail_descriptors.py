@@ -1,4 +1,5 @@
-"""Attacker: the tool. Means: descriptors of the host's tree, which lead out of any root: what the caller had open, and what the
+"""Promise: What each jail holds.
+Attacker: the tool. Means: descriptors of the host's tree, which lead out of any root: what the caller had open, and what the
 warden and the init of the jail need for their work.
 
 Expected: the tool has 0, 1 and 2, of which none is a directory or a file, and cannot take those of the init.

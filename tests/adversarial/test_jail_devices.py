@@ -1,4 +1,5 @@
-"""Attacker: the tool, as root. Means: a device node of its own making, in any directory that it can write.
+"""Promise: What each jail holds.
+Attacker: the tool, as root. Means: a device node of its own making, in any directory that it can write.
 
 Expected: not made (no capability), and could not be used (nodev). The devices that are there are a few harmless ones.
 """

@@ -1,4 +1,5 @@
-"""Attacker: code of an attacker's choice inside the tool. Means: everything that makes a process out of a file: a shell, a file that it
+"""Promise: What it may execute.
+Attacker: code of an attacker's choice inside the tool. Means: everything that makes a process out of a file: a shell, a file that it
 wrote to its scratch directory or to the repository, a memory file, the loader, which must be executable and maps what it
 is told, an interpreter named by a script, a descriptor without any right to the content.
 

@@ -1,4 +1,5 @@
-"""Attacker: the tool. Means: it fills what it can write: /tmp, its home, /dev/shm, with bytes and with empty files.
+"""Promise: Limits.
+Attacker: the tool. Means: it fills what it can write: /tmp, its home, /dev/shm, with bytes and with empty files.
 
 Expected: the room is bounded, it is not the host's disk, and it is given back when the run ends. The scratch directory of bwrap's jail is
 one of the host's (R31): what is written there is bounded by `file_size_mib` alone, and is given back like the rest; and bwrap bounds

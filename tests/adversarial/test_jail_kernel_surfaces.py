@@ -1,4 +1,5 @@
-"""Attacker: the tool. Means: io_uring, whose requests no filter sees, and other calls with a history of holes: bpf, performance
+"""Promise: What each jail holds.
+Attacker: the tool. Means: io_uring, whose requests no filter sees, and other calls with a history of holes: bpf, performance
 counters, userfaultfd.
 
 Expected: refused with EPERM.

@@ -1,4 +1,5 @@
-"""Attacker: the tool. Means: the kernel's keyrings, which belong to the user and not to a namespace of the run: a key that is left
+"""Promise: What each jail holds.
+Attacker: the tool. Means: the kernel's keyrings, which belong to the user and not to a namespace of the run: a key that is left
 there is found by the next run, and keys of the caller's (of an encrypted disk, of Kerberos) could be used.
 
 Expected: refused.

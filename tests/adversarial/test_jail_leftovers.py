@@ -1,4 +1,5 @@
-"""Attacker: time. Means: SIGKILL to the caller at any moment, fifty times in the middle of one run, and ten times in
+"""Promise: The tree.
+Attacker: time. Means: SIGKILL to the caller at any moment, fifty times in the middle of one run, and ten times in
 the middle of many, some of which leave daemons and files. That ten thousand runs leave nothing is counted where they
 are raced for as well: test_jail_races.py.
 

@@ -1,4 +1,5 @@
-"""Attacker: the tool, as root or as a user who makes himself a user namespace. Means: mount, umount, remount, pivot_root, chroot,
+"""Promise: What each jail holds.
+Attacker: the tool, as root or as a user who makes himself a user namespace. Means: mount, umount, remount, pivot_root, chroot,
 open_tree, fsopen, mount_setattr: whoever can change the tree can take read-only off, or bring back what was covered.
 
 Expected: each is refused.

@@ -1,4 +1,5 @@
-"""Attacker: a tool that wants to leave something to its own next run, in the hands of the same warden. Means: files in /tmp,
+"""Promise: What each jail holds.
+Attacker: a tool that wants to leave something to its own next run, in the hands of the same warden. Means: files in /tmp,
 in the scratch directory, in /dev/shm and in an overlay; directories of the jail's own removed, others put in the places where
 it keeps things between two runs.
 

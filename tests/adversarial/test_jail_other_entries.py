@@ -1,4 +1,5 @@
-"""Attacker: the tool. Means: other entries to the kernel, whose calls have other numbers: int 0x80 (i386) and x32. A
+"""Promise: What each jail holds.
+Attacker: the tool. Means: other entries to the kernel, whose calls have other numbers: int 0x80 (i386) and x32. A
 filter that compares numbers only would let them all through.
 
 Expected: the process is killed by SIGSYS at the first such call. Outside, i386 works and x32 does not kill, whether the

@@ -1,4 +1,5 @@
-"""Attacker: the tool. Means: /proc/self/exe leads to the file of the host's that it was started from. It keeps that open, has
+"""Promise: What each jail holds.
+Attacker: the tool. Means: /proc/self/exe leads to the file of the host's that it was started from. It keeps that open, has
 another program run in its place, so that the file is no longer busy, and overwrites it: whoever calls the tool next runs
 the attacker's code. The file belongs to the caller, so nothing but the jail prevents it.
 

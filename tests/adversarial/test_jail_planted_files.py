@@ -1,4 +1,5 @@
-"""Attacker: the repository. Means: a fifo, which blocks whoever opens it, a link to a device, a directory where a file is expected, a
+"""Promise: What each jail holds.
+Attacker: the repository. Means: a fifo, which blocks whoever opens it, a link to a device, a directory where a file is expected, a
 mount point's name (work, tmp, .old), so that what builds the jail stumbles over it.
 
 Expected: the jail is built without opening anything in the repository; nothing is created in it.

@@ -1,4 +1,5 @@
-"""Attacker: the repository, or whoever sets the caller's environment. Means: LD_PRELOAD and LD_LIBRARY_PATH with a library of the
+"""Promise: What it may execute.
+Attacker: the repository, or whoever sets the caller's environment. Means: LD_PRELOAD and LD_LIBRARY_PATH with a library of the
 repository's, set for the command and, by the tool, for its helpers.
 
 Expected: neither passes the door, and a library of the repository's could not be mapped as code (noexec).

@@ -1,4 +1,5 @@
-"""Attacker: the tool, also as root. Means: files of /proc that change a process or the machine: those of itself, of the
+"""Promise: What each jail holds.
+Attacker: the tool, also as root. Means: files of /proc that change a process or the machine: those of itself, of the
 first process, and /proc/sys (core_pattern names a program that the kernel runs as root outside of every jail).
 
 Expected: /proc is read-only, and Landlock allows no writing there either; the mount is asked first, so its word (EROFS)

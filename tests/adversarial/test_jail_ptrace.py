@@ -1,4 +1,5 @@
-"""Attacker: the tool. Means: ptrace and process_vm_writev: on a process of the same user on the host, on another process of its
+"""Promise: What each jail holds.
+Attacker: the tool. Means: ptrace and process_vm_writev: on a process of the same user on the host, on another process of its
 own run, and on the init of the jail, which holds what leads out.
 
 Expected: the host's process does not exist inside; the others are refused.

@@ -1,4 +1,5 @@
-"""Attacker: another process of the same user. Means: it exchanges the working directory for a link that leads out while
+"""Promise: The directories of bwrap's jail.
+Attacker: another process of the same user. Means: it exchanges the working directory for a link that leads out while
 tools are launched in a jail: between the check of the directory, the mount of the root and the tool's start. It does
 the same to the scratch directories that bwrap is given, and to what is in them: while they are made, used, emptied
 and removed. Both succeed against a program that goes by paths.

@@ -1,4 +1,5 @@
-"""Attacker: the tool. Means: it reads what its user can read: keys in ~/.ssh, the machine's passwords, other repositories, root's home.
+"""Promise: What each jail holds.
+Attacker: the tool. Means: it reads what its user can read: keys in ~/.ssh, the machine's passwords, other repositories, root's home.
 
 Expected: none of it is inside. What the repository itself holds can be read, and a link in it leads nowhere.
 """

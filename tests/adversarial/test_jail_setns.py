@@ -1,4 +1,5 @@
-"""Attacker: the tool, as root. Means: setns into the namespaces of the first process.
+"""Promise: What each jail holds.
+Attacker: the tool, as root. Means: setns into the namespaces of the first process.
 
 Expected: the first process is the jail's own init, and its namespaces cannot be opened or entered.
 """

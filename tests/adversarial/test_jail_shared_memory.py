@@ -1,4 +1,5 @@
-"""Attacker: a tool that leaves a word for another run: in /dev/shm, in /tmp and HOME, in shared memory of System V, in a message queue.
+"""Promise: What each jail holds.
+Attacker: a tool that leaves a word for another run: in /dev/shm, in /tmp and HOME, in shared memory of System V, in a message queue.
 Two runs could so pass on what only one of them may read.
 
 Expected: every run begins with nothing; outside the second run finds what the first left.

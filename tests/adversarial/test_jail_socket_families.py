@@ -1,4 +1,5 @@
-"""Attacker: the tool. Means: sockets of families that a network namespace does not bound, or bounds only in part:
+"""Promise: What each jail holds.
+Attacker: the tool. Means: sockets of families that a network namespace does not bound, or bounds only in part:
 AF_VSOCK (the hypervisor), AF_NETLINK, AF_PACKET, AF_ALG (the kernel's ciphers, with a history), AF_XDP, and plain
 AF_INET.
 

@@ -1,4 +1,5 @@
-"""Attacker: the tool. Means: somebody who listens on the host and does as he is told: a daemon of containers (docker.sock), a
+"""Promise: What each jail holds.
+Attacker: the tool. Means: somebody who listens on the host and does as he is told: a daemon of containers (docker.sock), a
 message bus (abstract or in a directory), a language server with its socket in /tmp or in the repository itself, a service
 on loopback.
 

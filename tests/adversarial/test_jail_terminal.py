@@ -1,4 +1,5 @@
-"""Attacker: the tool. Means: TIOCSTI, which types into a terminal as if its user did, TIOCLINUX, which can paste into a console,
+"""Promise: What each jail holds.
+Attacker: the tool. Means: TIOCSTI, which types into a terminal as if its user did, TIOCLINUX, which can paste into a console,
 and both with bits set in the upper half of the request, which the kernel does not look at.
 
 Expected: no terminal is in the jail, and the requests are refused whatever they are made on (EPERM; without the filter stdin

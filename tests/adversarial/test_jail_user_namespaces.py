@@ -1,4 +1,5 @@
-"""Attacker: the tool. Means: a user namespace of its own, in which it would have every capability: by unshare, clone and clone3.
+"""Promise: What each jail holds.
+Attacker: the tool. Means: a user namespace of its own, in which it would have every capability: by unshare, clone and clone3.
 
 Expected: refused. clone3 is as if it did not exist (ENOSYS), because its flags cannot be seen by a filter: libraries then use clone.
 """

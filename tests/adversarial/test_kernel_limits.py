@@ -1,4 +1,5 @@
-"""Attacker: whoever writes the request. Means: arguments and extras as long and as many as the kernel takes, and one
+"""Promise: Limits.
+Attacker: whoever writes the request. Means: arguments and extras as long and as many as the kernel takes, and one
 byte more.
 
 Expected: what the kernel takes arrives unchanged; what it does not take is refused in words, and never cut.

@@ -1,4 +1,5 @@
-"""Attacker: the tool. Means: kill(-1, SIGKILL): every process of its user at once, the command, the keeper and the
+"""Promise: The tree.
+Attacker: the tool. Means: kill(-1, SIGKILL): every process of its user at once, the command, the keeper and the
 wardens among them.
 
 Expected: that user's own processes are his to kill, and no result comes; but nothing of the tree is left either.

@@ -1,4 +1,5 @@
-"""Attacker: circumstances (the out-of-memory killer, an operator, a crash). Means: SIGKILL to the command at any
+"""Promise: The tree.
+Attacker: circumstances (the out-of-memory killer, an operator, a crash). Means: SIGKILL to the command at any
 moment of its life, while the tool ignores SIGTERM and has a child in a session of its own.
 
 Expected: nothing is left: no tool, no warden, no keeper, no cgroup directory.

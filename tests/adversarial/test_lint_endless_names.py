@@ -1,4 +1,5 @@
-"""Attacker: whoever writes the sources that are linted.
+"""Promise: The linter.
+Attacker: whoever writes the sources that are linted.
 
 Means: names that stand for each other in circles, that double with every line, that are given a hundred thousand things, or
 that stand behind more steps than anyone would follow, so that to find out what is called never ends, or is given up in

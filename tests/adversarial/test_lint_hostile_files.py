@@ -1,4 +1,5 @@
-"""Attacker: whoever writes the sources that are linted.
+"""Promise: The linter.
+Attacker: whoever writes the sources that are linted.
 
 Means: files that are no text, never end, are nested without end, or are broken everywhere, so that the linter crashes,
 hangs, fills the memory or lets the file pass unseen. Expected: it ends in time and in little memory, with a report; and

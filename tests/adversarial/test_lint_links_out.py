@@ -1,4 +1,5 @@
-"""Attacker: the repository that is linted.
+"""Promise: The linter.
+Attacker: the repository that is linted.
 
 Means: links to what lies outside of it, also such that are put in place of a directory while it is being walked.
 Expected: nothing outside is read, so no line of it is ever shown; what is a link is told.

@@ -1,4 +1,5 @@
-"""Attacker: the repository that is linted, or another user of the machine.
+"""Promise: The linter.
+Attacker: the repository that is linted, or another user of the machine.
 
 Means: a configuration that has everything off, at the top, below it, or above it in a directory that all may write to; and
 patterns that leave everything out. Expected: with --config nothing of the tree is a configuration; only the top has one;

@@ -1,4 +1,5 @@
-"""Attacker: the tool. Means: more memory than its limit, private, shared, or in four processes that each stay below it.
+"""Promise: Limits.
+Attacker: the tool. Means: more memory than its limit, private, shared, or in four processes that each stay below it.
 
 Expected: it does not get it. By a cgroup the kernel ends it and the result says so; by a resource limit each process is
 refused, which four of them together get around, and the result says that it was one.

@@ -1,4 +1,5 @@
-"""Attacker: circumstances, or a tool's host that leaks. Means: no descriptor is left, at each place in turn.
+"""Promise: Failure.
+Attacker: circumstances, or a tool's host that leaks. Means: no descriptor is left, at each place in turn.
 
 Expected: spawn_failed or a negative errno, in time; nothing leaks, nothing hangs, and the next run in better times
 succeeds.

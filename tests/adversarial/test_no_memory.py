@@ -1,4 +1,5 @@
-"""Attacker: circumstances. Means: memory runs out, at each allocation in turn.
+"""Promise: Failure.
+Attacker: circumstances. Means: memory runs out, at each allocation in turn.
 
 Expected: a clean error each time; no crash, no descriptor and no child left, and never an invented result.
 """

@@ -1,4 +1,5 @@
-"""Attacker: the tool. Means: a daemon whose parents are gone, in a host that goes on for hours and never frees its context.
+"""Promise: The tree.
+Attacker: the tool. Means: a daemon whose parents are gone, in a host that goes on for hours and never frees its context.
 
 Expected: the daemon is dead when the call has returned, not when the context ends.
 """

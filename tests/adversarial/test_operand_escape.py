@@ -1,4 +1,5 @@
-"""Attacker: whoever writes the request, or plants links in the root. Means: an operand, or the value of an option, that
+"""Promise: Only listed arguments.
+Attacker: whoever writes the request, or plants links in the root. Means: an operand, or the value of an option, that
 names a file outside of the root by "..", by an absolute path, by a link, by a detour that only text or only the kernel
 sees through, or by a scheme.
 

@@ -1,4 +1,5 @@
-"""Attacker: a tool with `workspace: overlay` that is at work when its caller is killed. Means: SIGKILL to the command
+"""Promise: The tree.
+Attacker: a tool with `workspace: overlay` that is at work when its caller is killed. Means: SIGKILL to the command
 in the middle of a run, again and again. Expected: the repository is as it was, and no mount, directory or process is
 left."""
 import json

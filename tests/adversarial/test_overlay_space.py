@@ -1,4 +1,5 @@
-"""Attacker: a tool with `workspace: overlay`. Means: it writes more than there is memory for, by data and by copies of
+"""Promise: Limits.
+Attacker: a tool with `workspace: overlay`. Means: it writes more than there is memory for, by data and by copies of
 what is in the repository. Expected: it gets ENOSPC, and nothing of it is left on the host."""
 import pytest
 

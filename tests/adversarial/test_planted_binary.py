@@ -1,4 +1,5 @@
-"""Attacker: the repository, or whoever sets the caller's PATH. Means: a program with a tool's name in the working
+"""Promise: The file that is meant.
+Attacker: the repository, or whoever sets the caller's PATH. Means: a program with a tool's name in the working
 directory, in the root, in a directory of the caller's PATH.
 
 Expected: the policy's search path decides alone. The real tool runs; one that is not installed is missing, however

@@ -1,4 +1,5 @@
-"""Attacker: the tool. Means: children spread over twenty process groups.
+"""Promise: The tree.
+Attacker: the tool. Means: children spread over twenty process groups.
 
 Expected: it is the tree that dies, not a group.
 """

@@ -1,4 +1,5 @@
-"""Attacker: the tool. Means: as many processes or threads as it can get, and a fork bomb.
+"""Promise: Limits.
+Attacker: the tool. Means: as many processes or threads as it can get, and a fork bomb.
 
 Expected: exactly as many as its limit, whoever runs it and whatever else the user has; a bomb stays small and dies.
 """

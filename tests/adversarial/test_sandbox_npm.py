@@ -1,4 +1,5 @@
-"""Attacker: a package. Means: its test and postinstall scripts collect the environment (their own, and that of every
+"""Promise: A sandbox's environment.
+Attacker: a package. Means: its test and postinstall scripts collect the environment (their own, and that of every
 process they can see) and the caller's ~/.ssh, and post it to whoever listens: on loopback, at a socket in the
 repository, at an abstract one.
 

@@ -1,4 +1,5 @@
-"""Attacker: another user. Means: /tmp, where anybody can make the directory first that the caller's scratch directories
+"""Promise: The directories of bwrap's jail.
+Attacker: another user. Means: /tmp, where anybody can make the directory first that the caller's scratch directories
 are to be in; again and again, while tools are launched in the jail that bwrap makes. What appears in it is exchanged
 for a link to what belongs to the caller. It succeeds against a program that takes the directory as it finds it.
 

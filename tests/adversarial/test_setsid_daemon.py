@@ -1,4 +1,5 @@
-"""Attacker: the tool. Means: a child in a session of its own, with streams of its own, deaf to SIGTERM.
+"""Promise: The tree.
+Attacker: the tool. Means: a child in a session of its own, with streams of its own, deaf to SIGTERM.
 
 Expected: it dies with the call: at the timeout, and also when the tool ends by itself.
 """

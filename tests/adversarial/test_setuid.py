@@ -1,4 +1,5 @@
-"""Attacker: the tool, or what it runs. Means: a setuid program, through which it leaves the caller's uid, and the
+"""Promise: What it may execute.
+Attacker: the tool, or what it runs. Means: a setuid program, through which it leaves the caller's uid, and the
 reach of the caller's signals.
 
 Expected: no_new_privs is set and inherited: the program runs without the privilege.

@@ -1,4 +1,5 @@
-"""Attacker: the tool. Means: it ignores SIGTERM and every other signal that can be ignored.
+"""Promise: Time.
+Attacker: the tool. Means: it ignores SIGTERM and every other signal that can be ignored.
 
 Expected: SIGKILL at the end of the grace; the call ends as a timeout by 1.5 times the timeout, with nothing left.
 """

@@ -1,4 +1,5 @@
-"""Attacker: the tool. Means: as the same user it kills those who watch it: its parent (the warden), its parent's
+"""Promise: The tree.
+Attacker: the tool. Means: as the same user it kills those who watch it: its parent (the warden), its parent's
 parent (the keeper).
 
 Expected: the call returns in time, says that it did not end well, and nothing is left: no tool, no child of it in

@@ -1,4 +1,5 @@
-"""Attacker: the tool. Means: it stops itself, and its child in another session, with SIGSTOP: a stopped process acts
+"""Promise: Time.
+Attacker: the tool. Means: it stops itself, and its child in another session, with SIGSTOP: a stopped process acts
 on nothing but SIGKILL.
 
 Expected: a timeout like any other.

@@ -1,4 +1,5 @@
-"""Attacker: the tool. Means: as the same user it stops those who watch it with SIGSTOP: they are alive, and do
+"""Promise: Time.
+Attacker: the tool. Means: as the same user it stops those who watch it with SIGSTOP: they are alive, and do
 nothing.
 
 Expected: the call has returned by 1.5 times the timeout all the same, and nothing is left.

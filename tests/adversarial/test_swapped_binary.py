@@ -1,4 +1,5 @@
-"""Attacker: another process of the same user, or an upgrade at the wrong moment. Means: it puts another file in the place
+"""Promise: The file that is meant.
+Attacker: another process of the same user, or an upgrade at the wrong moment. Means: it puts another file in the place
 of a pinned tool, or writes into it (same size, mtime put back), before, during and after the check of its digest.
 
 Expected: the evil content never runs. A run is "exited" with the good content, or "disallowed"; or, where the writer

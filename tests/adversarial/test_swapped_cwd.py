@@ -1,4 +1,5 @@
-"""Attacker: another process that may write in the root. Means: it exchanges the working directory for a link that
+"""Promise: The directory.
+Attacker: another process that may write in the root. Means: it exchanges the working directory for a link that
 leads out, before, during and after its resolution.
 
 Expected: no tool ever runs with a directory outside the root. It is refused as "cwd", or it runs beneath the root;

@@ -1,4 +1,5 @@
-"""Attacker: another user of the machine. Means: write access to the policy, to the directory it lies in, or a policy
+"""Promise: The policy that is meant.
+Attacker: another user of the machine. Means: write access to the policy, to the directory it lies in, or a policy
 of his own offered to the caller.
 
 Expected: refused as "policy", exit 125, the file named; nothing runs.

@@ -1,4 +1,5 @@
-"""Attacker: the tool. Means: the caller's terminal, into which it could push input (TIOCSTI) or print what looks like
+"""Promise: Time.
+Attacker: the tool. Means: the caller's terminal, into which it could push input (TIOCSTI) or print what looks like
 the caller's.
 
 Expected: the tool leads a session of its own without a terminal, and stdin is not the terminal.

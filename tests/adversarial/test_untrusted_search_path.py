@@ -1,4 +1,5 @@
-"""Attacker: another user of the machine, or the repository. Means: write access to a directory of the search path, to
+"""Promise: The file that is meant.
+Attacker: another user of the machine, or the repository. Means: write access to a directory of the search path, to
 a tool's file, or to a directory that a link on the way to the tool goes through.
 
 Expected: disallowed by the rule search_path, exit 125, the place named in the message; nothing runs. A relative or
