@@ -235,8 +235,7 @@ static int write_filter(unsigned options, int *ret_fd)
 
 static int find_filter(struct ck_confines *confines, bool tracing, int *ret_fd)
 {
-    unsigned options = (unsigned)CK_SECCOMP_ALONE | (tracing ? (unsigned)CK_SECCOMP_TRACING : 0) |
-                       (geteuid() == 0 ? (unsigned)CK_SECCOMP_OWNER : 0);
+    unsigned options = (unsigned)CK_SECCOMP_ALONE | (tracing ? (unsigned)CK_SECCOMP_TRACING : 0);
     int *kept = &confines->filter_fds[tracing ? 1 : 0];
     int result = *kept < 0 ? write_filter(options, kept) : 0;
     *ret_fd = *kept;

@@ -463,6 +463,8 @@ static int pack_and_send(const struct ck_plan *plan, int socket_fd, struct parce
                     (plan->keep_executable && plan->wrap.argv == NULL ? (uint32_t)CK_WIRE_KEEP_EXECUTABLE : 0) |
                     (plan->confine.filter_fd >= 0 ? (uint32_t)CK_WIRE_HAS_FILTER : 0) |
                     (plan->sealed ? (uint32_t)CK_WIRE_SEALED : 0) |
+                    (plan->stdin_form == CK_STDIN_PUMPED ? (uint32_t)CK_WIRE_PUMP_STDIN : 0) |
+                    (plan->stdin_form == CK_STDIN_NULL ? (uint32_t)CK_WIRE_NULL_STDIN : 0) |
                     (plan->verdict.egress_count > 0 ? (uint32_t)CK_WIRE_HAS_GATE : 0);
     packed->workspace = (uint32_t)plan->workspace;
     packed->deadline_ns = deadline_ns;

@@ -105,6 +105,16 @@ static int step_tool(struct planner *planner)
     return ck_chain_open(planner->sources, planner->plan);
 }
 
+/* Without a mount namespace there is no other /dev/null; the filter keeps that one from being changed. */
+static enum ck_plan_stdin stdin_form(const struct ck_plan *plan)
+{
+    if (plan->jail.jail == &ck_jail_none)
+        return CK_STDIN_PASSED;
+    if (plan->stdin_owned)
+        return CK_STDIN_PUMPED;
+    return plan->jail.jail == &ck_jail_confined ? CK_STDIN_PASSED : CK_STDIN_NULL;
+}
+
 static int step_jail(struct planner *planner)
 {
     const struct choke_request *request = planner->request;
@@ -113,6 +123,7 @@ static int step_jail(struct planner *planner)
                                         .egress = plan->verdict.egress_count > 0};
     if (ck_jail_choose(planner->sources->jails, plan->verdict.jail, needs, &plan->jail, &plan->verdict.error) < 0)
         return refuse(planner, "request.jail");
+    plan->stdin_form = stdin_form(plan);
     return 0;
 }
 

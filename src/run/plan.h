@@ -58,6 +58,13 @@ struct ck_plan_confine {
     const char **grants; /* what may be done with which files, in words: "read /usr/lib" */
 };
 
+/* What becomes of stdin_fd. A tool in a jail gets no descriptor of the caller's (docs/adr/0036). */
+enum ck_plan_stdin {
+    CK_STDIN_PASSED, /* the tool's own */
+    CK_STDIN_PUMPED, /* copied into a pipe, which is the tool's */
+    CK_STDIN_NULL,   /* left alone: the tool has the /dev/null of its jail */
+};
+
 struct ck_plan {
     struct ck_arena arena;
     struct ck_verdict verdict; /* outcome CHOKE_NONE: go */
@@ -87,6 +94,7 @@ struct ck_plan {
     bool sealed;                    /* the tool executes nothing, not even itself */
     int stdin_fd;
     bool stdin_owned; /* else it is the context's /dev/null */
+    enum ck_plan_stdin stdin_form;
 };
 
 /* 0, also for a refusal; -ENOMEM. ret is done with ck_plan_done in any case. */

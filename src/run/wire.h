@@ -132,6 +132,8 @@ enum ck_wire_flag {
     CK_WIRE_HAS_FILTER = 16,     /* the tool's process puts on a filter of system calls, and drops its capabilities */
     CK_WIRE_SEALED = 8,          /* the tool executes nothing, not even itself */
     CK_WIRE_HAS_GATE = 32,       /* with CK_WIRE_HAS_LAND: the run has egress */
+    CK_WIRE_PUMP_STDIN = 64,     /* the tool gets a pipe, into which CK_WIRE_STDIN is copied: keeper/pump.c */
+    CK_WIRE_NULL_STDIN = 128,    /* the tool gets the /dev/null of its jail, and CK_WIRE_STDIN is not used */
 };
 
 /* Where a pinned script is put; the kernel tells its interpreter to open /dev/fd/3. */

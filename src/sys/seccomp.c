@@ -9,6 +9,11 @@
 #include "base/fd.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <linux/fscrypt.h>
+#include <linux/fsverity.h>
+#include <linux/msdos_fs.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sched.h>
@@ -23,10 +28,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#ifndef MFD_NOEXEC_SEAL
-#define MFD_NOEXEC_SEAL 0x0008U
-#endif
 #define SOCKET_KIND_MASK 0xf
+/* Of headers that only the file system itself includes. */
+#define EXT4_SETVERSION _IOW('f', 4, long)
+#define EXT4_32_SETVERSION _IOW('f', 4, int)
+#define BTRFS_SUBVOL_SETFLAGS _IOW(0x94, 26, uint64_t)
 #define NAMESPACES \
     { \
         CLONE_NEWUSER, CLONE_NEWNS, CLONE_NEWNET, CLONE_NEWUTS, CLONE_NEWCGROUP, CLONE_NEWTIME \
@@ -60,11 +66,13 @@ static const char *const forbidden[] = {
     "keyctl",
     "add_key",
     "request_key",
-    "memfd_secret",
     "fanotify_init",
     "lookup_dcookie",
     "nfsservctl",
     "vhangup",
+    /* memory that is a file, on no mount that could be noexec: the loader would map it as code, sealed or not */
+    "memfd_create",
+    "memfd_secret",
     /* files without a path */
     "name_to_handle_at",
     "open_by_handle_at",
@@ -149,10 +157,29 @@ static int forbid_namespaces(scmp_filter_ctx filter)
     return r;
 }
 
-/* The kernel looks at the lower half of the request only, so the filter must too. */
-static int forbid_terminal(scmp_filter_ctx filter)
+/*
+ * The kernel looks at the lower half of the request only, so the filter must too. For the second line a descriptor that is
+ * open for reading is enough: flags, version, project and encryption of an inode, and the keys of a file system.
+ */
+static int forbid_requests(scmp_filter_ctx filter)
 {
-    static const uint64_t requests[] = {TIOCSTI, TIOCLINUX, TIOCCONS, TIOCSETD};
+    static const uint64_t requests[] = {TIOCSTI,
+                                        TIOCLINUX,
+                                        TIOCCONS,
+                                        TIOCSETD,
+                                        FS_IOC_SETFLAGS,
+                                        FS_IOC32_SETFLAGS,
+                                        FS_IOC_SETVERSION,
+                                        FS_IOC32_SETVERSION,
+                                        EXT4_SETVERSION,
+                                        EXT4_32_SETVERSION,
+                                        FS_IOC_FSSETXATTR,
+                                        FAT_IOCTL_SET_ATTRIBUTES,
+                                        BTRFS_SUBVOL_SETFLAGS,
+                                        FS_IOC_ENABLE_VERITY,
+                                        FS_IOC_SET_ENCRYPTION_POLICY,
+                                        FS_IOC_ADD_ENCRYPTION_KEY,
+                                        FS_IOC_REMOVE_ENCRYPTION_KEY};
     int r = 0;
     for (size_t i = 0; r == 0 && i < sizeof requests / sizeof requests[0]; i++) {
         const struct scmp_arg_cmp request = SCMP_A1(SCMP_CMP_MASKED_EQ, UINT32_MAX, requests[i]);
@@ -161,11 +188,11 @@ static int forbid_terminal(scmp_filter_ctx filter)
     return r;
 }
 
-/* A memory file that can be executed has no path that Landlock could see. */
-static int forbid_code(scmp_filter_ctx filter)
+/* Whoever opens a file that has a lease waits for its holder, for as long as lease-break-time says. */
+static int forbid_leases(scmp_filter_ctx filter)
 {
-    const struct scmp_arg_cmp executable = SCMP_A1(SCMP_CMP_MASKED_EQ, MFD_NOEXEC_SEAL, 0);
-    return add(filter, SCMP_ACT_ERRNO(EPERM), "memfd_create", &executable);
+    const struct scmp_arg_cmp command = SCMP_A1(SCMP_CMP_MASKED_EQ, UINT32_MAX, F_SETLEASE);
+    return add(filter, SCMP_ACT_ERRNO(EPERM), "fcntl", &command);
 }
 
 /*
@@ -293,25 +320,19 @@ static int forbid_each(scmp_filter_ctx filter, const char *const *names)
     return r;
 }
 
-/* Landlock bounds what is read, written and executed, and lets all of this be done to any file of the user's. */
+/*
+ * Landlock bounds what is read, written and executed, and lets all of this be done to any file of the user's. By a
+ * descriptor it is enough that the file may be read, as the repository and the tool's own file may.
+ */
 static int forbid_attributes(scmp_filter_ctx filter)
 {
-    static const char *const by_path[] = {
-        "chmod",    "fchmodat",  "fchmodat2",  "chown",        "lchown",       "fchownat",
-        "setxattr", "lsetxattr", "setxattrat", "removexattr",  "lremovexattr", "removexattrat",
-        "utime",    "utimes",    "futimesat",  "file_setattr", NULL,
+    static const char *const calls[] = {
+        "chmod",         "fchmod",    "fchmodat",     "fchmodat2", "chown",        "lchown",
+        "fchown",        "fchownat",  "setxattr",     "lsetxattr", "fsetxattr",    "setxattrat",
+        "utime",         "utimes",    "removexattr",  "futimesat", "lremovexattr", "fremovexattr",
+        "removexattrat", "utimensat", "file_setattr", NULL,
     };
-    /* Without a path it is the time of an open file. */
-    const struct scmp_arg_cmp named = SCMP_A1(SCMP_CMP_NE, 0, 0);
-    int r = forbid_each(filter, by_path);
-    return r < 0 ? r : add(filter, SCMP_ACT_ERRNO(EPERM), "utimensat", &named);
-}
-
-/* To open a file for reading is enough for these, and the files of the system may be read. */
-static int forbid_open_attributes(scmp_filter_ctx filter)
-{
-    static const char *const by_descriptor[] = {"fchmod", "fchown", "fsetxattr", "fremovexattr", NULL};
-    return forbid_each(filter, by_descriptor);
+    return forbid_each(filter, calls);
 }
 
 static int forbid_surroundings(scmp_filter_ctx filter)
@@ -364,8 +385,6 @@ static int forbid_rest(scmp_filter_ctx filter, unsigned options)
         r = forbid_attributes(filter);
     if (r == 0 && (options & CK_SECCOMP_ALONE) != 0)
         r = forbid_surroundings(filter);
-    if (r == 0 && (options & CK_SECCOMP_OWNER) != 0)
-        r = forbid_open_attributes(filter);
     return r;
 }
 
@@ -396,7 +415,7 @@ int ck_seccomp_build(unsigned options, struct sock_filter **ret_filter, size_t *
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
     if (filter == NULL)
         return -ENOMEM;
-    static int (*const parts[])(scmp_filter_ctx) = {forbid_calls,    forbid_namespaces,  forbid_terminal, forbid_code,
+    static int (*const parts[])(scmp_filter_ctx) = {forbid_calls,    forbid_namespaces,  forbid_requests, forbid_leases,
                                                     forbid_families, forbid_personality, forbid_set_id};
     int r = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
     if (r == 0)

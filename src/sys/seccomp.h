@@ -20,11 +20,10 @@ enum ck_seccomp_option {
     CK_SECCOMP_TRACING = 1, /* processes of the jail may trace each other, for a tool such as strace */
     /*
      * There are no namespaces around the tool, and no warden that needs a mount: refused too are mounts, what Landlock
-     * does not look at (modes, owners, times and attributes of files, by their path), and what other processes of the
-     * same user could be reached by (IPC, their limits).
+     * does not look at (modes, owners, times and attributes of files, by path and by descriptor), and what other
+     * processes of the same user could be reached by (IPC, their limits).
      */
     CK_SECCOMP_ALONE = 2,
-    CK_SECCOMP_OWNER = 4, /* with it: the tool's user owns the system, so modes are refused by descriptor too */
     /*
      * The tool may make TCP sockets, of both families, and connect them; not bind one or listen. Who may be connected to
      * cannot be seen here: there is nobody but one listener in the network namespace.

@@ -25,7 +25,8 @@ HITS = ("oom", "pids", "cpu", "fsize", "egress")
 EGRESS_COUNTS = ("allowed", "refused", "failed", "sent_bytes", "received_bytes")
 
 VICTIMS = ("say_args", "say_env", "say_state", "flood", "stubborn", "escape", "chain", "comet", "bomb", "halt", "slay",
-           "attempt", "hog", "breach_calls", "breach_processes", "breach_mounts", "breach_files", "breach_net", "daemons")
+           "attempt", "hog", "breach_calls", "breach_processes", "breach_mounts", "breach_files", "breach_net", "daemons",
+           "breach_metadata", "breach_code")
 SIXTEEN = ("git node docker strace semgrep syft grype gitleaks scip-typescript tree-sitter ast-grep rg npm jq bwrap "
            "sandbox-exec").split()  # R2
 SYSTEM_TOOLS = ("sh", "sleep", "yes", "true", "cat")

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
+#include <linux/fs.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <seccomp.h>
@@ -34,6 +35,7 @@
 #define X32 0x40000000
 #define HIGH (UINT64_C(0xdeadbeef) << 32)
 #define NOEXEC_SEAL 8 /* of memfd_create */
+#define FILE_SETATTR 469
 #define FAMILIES 64
 
 struct program {
@@ -130,7 +132,8 @@ static void ordinary_calls_are_allowed(void **state)
 {
     (void)state;
     EXPECT(0, {SYS_read, {0}, ALLOWED}, {SYS_openat, {0, 0, O_CREAT, 0644}, ALLOWED}, {SYS_clone, {SIGCHLD}, ALLOWED},
-           {SYS_ioctl, {0, TCGETS}, ALLOWED}, {SYS_memfd_create, {0, NOEXEC_SEAL}, ALLOWED},
+           {SYS_ioctl, {0, TCGETS}, ALLOWED}, {SYS_ioctl, {0, FS_IOC_GETFLAGS}, ALLOWED},
+           {SYS_fcntl, {0, F_DUPFD_CLOEXEC}, ALLOWED}, {SYS_utimensat, {0}, ALLOWED},
            {SYS_socketpair, {AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC}, ALLOWED}, {SYS_personality, {PER_LINUX}, ALLOWED},
            {SYS_fchmod, {0, 0755}, ALLOWED}, {SYS_prlimit64, {1}, ALLOWED}, {SYS_mount, {0}, ALLOWED});
 }
@@ -246,7 +249,10 @@ static void bits_that_the_kernel_does_not_look_at_do_not_help(void **state)
            {SYS_ioctl, {0, TIOCLINUX}, REFUSED(EPERM)}, {SYS_ioctl, {0, HIGH | TIOCLINUX}, REFUSED(EPERM)},
            {SYS_ioctl, {0, HIGH | TIOCSETD}, REFUSED(EPERM)}, {SYS_clone, {CLONE_NEWUSER}, REFUSED(EPERM)},
            {SYS_clone, {HIGH | CLONE_NEWUSER | SIGCHLD}, REFUSED(EPERM)}, {SYS_clone, {CLONE_NEWNS}, REFUSED(EPERM)},
-           {SYS_memfd_create, {0, 0}, REFUSED(EPERM)}, {SYS_memfd_create, {0, HIGH}, REFUSED(EPERM)},
+           {SYS_memfd_create, {0, 0}, REFUSED(EPERM)}, {SYS_memfd_create, {0, NOEXEC_SEAL}, REFUSED(EPERM)},
+           {SYS_memfd_secret, {0}, REFUSED(EPERM)}, {SYS_fcntl, {0, HIGH | F_SETLEASE}, REFUSED(EPERM)},
+           {SYS_ioctl, {0, HIGH | FS_IOC_SETFLAGS}, REFUSED(EPERM)},
+           {SYS_ioctl, {0, FS_IOC_FSSETXATTR}, REFUSED(EPERM)}, {SYS_ioctl, {0, FS_IOC_SETVERSION}, REFUSED(EPERM)},
            {SYS_socketpair, {AF_UNIX, HIGH | SOCK_DGRAM}, REFUSED(EAFNOSUPPORT)},
            {SYS_personality, {HIGH | ADDR_NO_RANDOMIZE}, REFUSED(EPERM)},
            {SYS_fchmod, {0, HIGH | 04755}, REFUSED(EPERM)}, {SYS_fchmodat, {0, 0, 02755}, REFUSED(EPERM)},
@@ -267,9 +273,10 @@ static void options_change_what_they_name(void **state)
            {SYS_bpf, {0}, REFUSED(EPERM)});
     EXPECT(CK_SECCOMP_ALONE, {SYS_mount, {0}, REFUSED(EPERM)}, {SYS_setns, {0}, REFUSED(EPERM)},
            {SYS_shmget, {0}, REFUSED(EPERM)}, {SYS_fchmodat, {0}, REFUSED(EPERM)}, {SYS_prlimit64, {1}, REFUSED(EPERM)},
-           {SYS_prlimit64, {0}, ALLOWED}, {SYS_clone, {CLONE_NEWPID}, REFUSED(EPERM)}, {SYS_fchmod, {0}, ALLOWED},
-           {SYS_utimensat, {0, 0}, ALLOWED}, {SYS_utimensat, {0, 1}, REFUSED(EPERM)}, {452, {0}, REFUSED(EPERM)});
-    EXPECT(CK_SECCOMP_ALONE | CK_SECCOMP_OWNER, {SYS_fchmod, {0}, REFUSED(EPERM)}, {SYS_fchown, {0}, REFUSED(EPERM)});
+           {SYS_prlimit64, {0}, ALLOWED}, {SYS_clone, {CLONE_NEWPID}, REFUSED(EPERM)},
+           {SYS_utimensat, {0, 0}, REFUSED(EPERM)}, {SYS_utimensat, {0, 1}, REFUSED(EPERM)}, {452, {0}, REFUSED(EPERM)},
+           {SYS_fchmod, {0}, REFUSED(EPERM)}, {SYS_fchown, {0}, REFUSED(EPERM)}, {SYS_fsetxattr, {0}, REFUSED(EPERM)},
+           {SYS_fremovexattr, {0}, REFUSED(EPERM)}, {FILE_SETATTR, {0}, REFUSED(EPERM)});
 }
 
 /* Each refusal of the one is a question of the other, and nothing else is, but connect. */

@@ -163,7 +163,8 @@ static long carry_out(const struct ck_cage_program *program, const struct ck_cag
     case CK_CAGE_BIND_CODE:
         return graft(AT_FDCWD, outside, 0, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, root_fd, inside);
     case CK_CAGE_BIND_DEVICE:
-        return graft(AT_FDCWD, outside, 0, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, root_fd, inside);
+        /* Read-only is about the node, whose mode and owner are the host's; a device can be written all the same. */
+        return graft(AT_FDCWD, outside, 0, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, root_fd, inside);
     }
     return -EINVAL;
 }
@@ -379,7 +380,7 @@ static long place_proc(struct ck_cage_told *told)
 {
     long result = CK_RAW5(mount, "proc", "/proc", "proc", PLAIN | MS_RDONLY, NULL);
     told->proc_placed = result == 0;
-    return result;
+    return result < 0 ? result : ck_init_cover_proc();
 }
 
 /* Naming what may be done costs more than taking it on. Without Landlock there is nothing to be named. */

@@ -33,11 +33,18 @@ static long step_death_signal(const struct ck_child *child)
     return CK_RAW5(prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 }
 
-/* The keeper keeps 0 to 2 occupied, so none of the three sources is one of the targets. */
+/*
+ * The keeper keeps 0 to 2 occupied, so none of the three sources is one of the targets. A tool in a jail gets no node of
+ * the host's: the one inside is on a mount that cannot be written.
+ */
 static long step_stdio(const struct ck_child *child)
 {
+    long null_fd = child->null_stdin ? ck_open_path("/dev/null", O_RDONLY) : 0;
+    if (null_fd < 0)
+        return null_fd;
     for (int target = 0; target <= 2; target++) {
-        long result = CK_RAW3(dup3, child->fds[target], target, 0);
+        long source = target == 0 && child->null_stdin ? null_fd : child->fds[target];
+        long result = CK_RAW3(dup3, source, target, 0);
         if (result < 0)
             return result;
     }
@@ -74,7 +81,7 @@ static long step_calls(const struct ck_child *child)
 static long step_execs(const struct ck_child *child)
 {
     long result = child->ruleset_fd < 0 ? 0 : CK_RAW2(landlock_restrict_self, child->ruleset_fd, 0);
-    return result < 0 || !child->sealed ? result : ck_create_seal(child->fds[CK_WIRE_EXECUTABLE]);
+    return result < 0 || !child->sealed ? result : ck_create_seal(child->execute_fd);
 }
 
 /* The interpreter opens the script by this number, so it is the one descriptor that stays. Nothing else is needed now. */
@@ -116,7 +123,7 @@ static long step_limits(const struct ck_child *child)
 
 static long step_execute(const struct ck_child *child)
 {
-    int fd = child->keep_executable ? CK_SCRIPT_FD : child->fds[CK_WIRE_EXECUTABLE];
+    int fd = child->keep_executable ? CK_SCRIPT_FD : child->execute_fd;
     return ck_create_execute(fd, child->path, child->argv, child->envp);
 }
 

@@ -18,11 +18,14 @@
 #include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/landlock.h>
+#include <linux/mount.h>
 #include <linux/prctl.h>
 #include <linux/seccomp.h>
 #include <poll.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
+#define MS_BIND 4096 /* of mount(2), whose header and the kernel's cannot be included together */
 /* Of Landlock's ABI 4; the headers of the build may be older. */
 #define RULE_NET_PORT 2
 #define CONNECT_TCP UINT64_C(2)
@@ -40,6 +43,27 @@ long ck_init_open_execs(struct ck_cage *cage)
         cage->exec_fds[i] = (int)fd;
     }
     return 0;
+}
+
+/*
+ * The tool is executed from its mount inside, which is read-only: /proc/self/exe leads to where a process was executed from,
+ * and the descriptor of the plan is on a mount of the host's. It must be the same file. The plan's descriptor stays open
+ * until then, and with it the lease of a file that was hashed.
+ */
+static long find_executable(const struct ck_cage_run *run)
+{
+    struct ck_child *child = run->child;
+    struct stat wanted, found;
+    if (run->main != ck_child_main || child->path != NULL || child->keep_executable)
+        return 0;
+    long result = CK_RAW2(fstat, child->fds[CK_WIRE_EXECUTABLE], &wanted);
+    for (uint32_t i = 0; i < run->cage->program->execs_count && result == 0; i++) {
+        child->execute_fd = run->cage->exec_fds[i];
+        result = CK_RAW2(fstat, child->execute_fd, &found);
+        if (result == 0 && wanted.st_dev == found.st_dev && wanted.st_ino == found.st_ino)
+            return 0;
+    }
+    return result < 0 ? result : -ESTALE;
 }
 
 /* For the calling process and all that it creates; sys/seccomp.h says what is in it. */
@@ -161,6 +185,25 @@ void ck_init_drop_bounding_set(void)
             break;
 }
 
+/*
+ * The keys are those of the user, whatever namespace asks. The others are about the whole machine, and root's: a tool that
+ * is root without a capability could still read them. A device on a mount that is nodev cannot be opened, not even by root.
+ */
+long ck_init_cover_proc(void)
+{
+    static const char *const files[] = {"/proc/keys",        "/proc/key-users",    "/proc/timer_list",
+                                        "/proc/kpagecount",  "/proc/kpageflags",   "/proc/kpagecgroup",
+                                        "/proc/vmallocinfo", "/proc/slabinfo",     "/proc/pagetypeinfo",
+                                        "/proc/sched_debug", "/proc/latency_stats"};
+    const struct mount_attr attr = {.attr_set = MOUNT_ATTR_NODEV};
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        long result = CK_RAW5(mount, "/dev/null", files[i], NULL, MS_BIND, NULL);
+        if (result < 0 && result != -ENOENT)
+            return result;
+    }
+    return CK_RAW5(mount_setattr, AT_FDCWD, "/proc", AT_RECURSIVE, &attr, sizeof attr);
+}
+
 /* ---- the tool ---------------------------------------------------------------------------- */
 
 static bool stream_held(const struct ck_cage_run *run)
@@ -219,6 +262,10 @@ void ck_init_serve(struct ck_cage_run *run)
     if (result == 0) {
         stage = CK_STAGE_PRIVILEGES;
         result = give_up_privileges(run, &roads);
+    }
+    if (result == 0) {
+        stage = CK_STAGE_EXECUTE;
+        result = find_executable(run);
     }
     if (result < 0) {
         told->stage = stage;

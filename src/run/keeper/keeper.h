@@ -12,6 +12,7 @@
  * init (init.c)     the first process of a run in a jail: walls, tool, reaping. cage.c makes the native jail for it.
  * gate (gate.c)     the one way out of a run with egress: a listener inside, handed to the caller.
  * roads (roads.c)   who tries another way than that, told to the caller.
+ * pump (pump.c)     copies what the caller gives on stdin into a pipe, for a tool in a jail.
  * wrap (wrap.c)     the other jail: bwrap's process until exec. What bwrap executes is a program of its own, land.c.
  * prove (prove.c)   tries to get out of a jail, before anything is trusted to it; confined.c where it has no namespaces.
  * trial (trial.c)   tries one layer of this machine, and ends.
@@ -166,6 +167,8 @@ struct ck_limiter {
     enum ck_held held[CK_CONTROLS]; /* by what kind of cgroup each can be held */
     uint64_t set[CK_CONTROLS];      /* what is written there now; 0: no limit */
     uint64_t before[CK_CONTROLS];   /* what was seen when the run began */
+    /* Processes of ours that are made for the run beside it (pump.c): as cgroups of version 1 count, and users. */
+    unsigned beside_in_group, beside_of_user;
 };
 
 /* In the keeper: has the controllers of version 2 given to the directories in base_fd. False: none is to be had. */
@@ -222,6 +225,7 @@ struct ck_cage_told {
     uint32_t named;                      /* it could be seen where a tool wanted to go: roads.c */
     struct ck_rlimit rlimits[CK_LIMITS]; /* what the warden tells the init of bwrap's jail */
     uint32_t rlimit_count;
+    uint32_t null_stdin; /* the same: of struct ck_child */
 };
 
 /* The namespaces and the root that a warden of a jail is in. */
@@ -292,6 +296,12 @@ long ck_init_restrict_program(const struct ck_cage_program *program);
 
 long ck_init_drop_capabilities(void);
 
+/*
+ * Covers what /proc says of the whole machine and of its users, so that it cannot be opened. The /proc of the run must be
+ * mounted, and /dev too. 0 or a negative errno.
+ */
+long ck_init_cover_proc(void);
+
 /* Takes away what could be gained by executing a file; the caller keeps what it has. */
 void ck_init_drop_bounding_set(void);
 
@@ -335,14 +345,16 @@ struct ck_child {
     const int *fds;  /* CK_WIRE_FDS of them */
     char *const *argv;
     char *const *envp;
-    const char *path;   /* NULL: execute fds[CK_WIRE_EXECUTABLE] */
+    const char *path;   /* NULL: execute execute_fd */
     int ruleset_fd;     /* -1: none */
     const void *filter; /* NULL: none, and its capabilities stay */
     uint32_t filter_count;
     bool keep_executable; /* the executable is a script, to be put at CK_SCRIPT_FD */
     struct ck_rlimit rlimits[CK_LIMITS];
     unsigned rlimit_count;
-    bool sealed; /* nothing is executed but fds[CK_WIRE_EXECUTABLE], once */
+    bool sealed;     /* nothing is executed but execute_fd, once */
+    bool null_stdin; /* stdin is the /dev/null that is found inside, and not fds[CK_WIRE_STDIN] */
+    int execute_fd;  /* fds[CK_WIRE_EXECUTABLE]; in a jail the same file as it is found inside */
     uint32_t failed_stage;
     int32_t failed_errno;
 };
@@ -394,6 +406,17 @@ __attribute__((noreturn)) void ck_confined_main(void *argument);
 bool ck_prove_execs(void);
 bool ck_prove_seccomp(void);
 bool ck_prove_no_new_privs(void);
+
+/* ---- pump.c ---- */
+
+/*
+ * In the warden: makes a process that copies what source_fd gives into a pipe, whose other end is *ret_fd. source_fd stays
+ * the caller's. The pid, or a negative errno.
+ */
+long ck_pump_make(int source_fd, int *ret_fd);
+
+/* Ends it, if there is one; *pid is 0 then. */
+void ck_pump_end(int32_t *pid);
 
 /* ---- wrap.c ---- */
 

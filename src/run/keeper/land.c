@@ -142,8 +142,8 @@ static long bind_code(int root_fd, const char *inside)
 }
 
 /*
- * As in the native jail, nothing can be executed or mapped as code but the files of the program, and /proc cannot be
- * written. For that bwrap leaves us two capabilities, which end here. They are in the user namespace that we are in; for
+ * As in the native jail, nothing can be executed or mapped as code but the files of the program, and neither /proc nor the
+ * device nodes, which are the host's, can be changed. For that bwrap leaves us two capabilities, which end here. They are in the user namespace that we are in; for
  * an ordinary user bwrap makes two, one in the other, and the mounts belong to the outer one: so we take a copy of them.
  */
 static long seal(const struct ck_cage_program *program)
@@ -156,7 +156,13 @@ static long seal(const struct ck_cage_program *program)
         if (steps[i].op == CK_CAGE_BIND_CODE)
             result = bind_code((int)root, (const char *)program + steps[i].inside);
     if (result == 0)
+        result = ck_init_cover_proc();
+    if (result == 0)
         result = set_mount(AT_FDCWD, "/proc", AT_RECURSIVE, MOUNT_ATTR_RDONLY, 0);
+    if (result == 0)
+        result = set_mount(AT_FDCWD, "/dev", AT_RECURSIVE, MOUNT_ATTR_RDONLY, 0);
+    if (result == 0)
+        result = set_mount(AT_FDCWD, "/dev/shm", 0, 0, MOUNT_ATTR_RDONLY);
     ck_close((int)root);
     ck_init_drop_bounding_set();
     return result;
@@ -211,7 +217,7 @@ void ck_main(const long *stack)
     static struct ck_cage cage;
     static char here[] = ".";
     char **arguments = (char **)(uintptr_t)(stack + 1);
-    struct ck_child child = {.cwd = here, .fds = streams, .ruleset_fd = -1};
+    struct ck_child child = {.cwd = here, .fds = streams, .ruleset_fd = -1, .execute_fd = CK_LAND_TOOL};
     struct ck_cage_run run = {.cage = &cage,
                               .child = &child,
                               .main = ck_child_main,
@@ -224,6 +230,7 @@ void ck_main(const long *stack)
     cage.told = (void *)told;
     memcpy(child.rlimits, cage.told->rlimits, sizeof child.rlimits);
     child.rlimit_count = cage.told->rlimit_count;
+    child.null_stdin = cage.told->null_stdin != 0;
     child.argv = arguments + ARGUMENTS - 1;
     child.envp = arguments + stack[0] + 1;
     (void)CK_RAW5(prctl, PR_SET_NAME, "choke-init", 0, 0, 0);

@@ -247,12 +247,12 @@ static long set_memory(const struct ck_limiter *limiter, uint64_t bytes)
     return result;
 }
 
-/* Whoever is in the cgroup beside the tool's processes is added: the warden in version 1, and the init of a jail. */
+/* Whoever is in the cgroup beside the tool's processes is added: the init of a jail; in version 1 the warden, and a pump. */
 static long set_group(struct ck_limiter *limiter, unsigned control, uint64_t limit, unsigned helpers)
 {
     long result = 0;
     if (control == CK_CONTROL_PIDS && limit != 0)
-        limit += (limiter->held[control] == CK_HELD_CGROUP1 ? 1u : 0u) + helpers;
+        limit += (limiter->held[control] == CK_HELD_CGROUP1 ? 1u + limiter->beside_in_group : 0u) + helpers;
     if (limiter->set_fds[control] < 0 || limiter->set[control] == limit)
         return 0;
     if (control == CK_CONTROL_MEMORY)
@@ -292,6 +292,7 @@ static long most_processes(const struct ck_limiter *limiter, uint64_t *ret_numbe
     if (uid == 0 || CK_RAW5(prctl, PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, CAP_SYS_RESOURCE, 0, 0) == 1 ||
         CK_RAW5(prctl, PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, CAP_SYS_ADMIN, 0, 0) == 1)
         return -EPERM;
+    *ret_number += limiter->beside_of_user;
     if (limiter->own_users) {
         *ret_number += 2;
         return 0;

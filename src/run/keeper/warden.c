@@ -51,8 +51,9 @@ struct warden {
 
 struct run {
     int32_t pid;
-    bool ended;    /* the tool itself was reaped */
-    bool orphaned; /* the caller is gone */
+    int32_t pump_pid; /* of what copies its stdin; 0: none */
+    bool ended;       /* the tool itself was reaped */
+    bool orphaned;    /* the caller is gone */
     bool cgroup_killed;
     enum phase phase;
     uint64_t deadline_ns;
@@ -108,9 +109,15 @@ static bool reap(struct run *run)
             return true;
         if (result < 0 || info.si_pid == 0)
             return false;
+        if (info.si_pid == run->pump_pid) {
+            run->pump_pid = 0;
+            continue;
+        }
         add_usage(&run->report, &usage);
-        if (info.si_pid == run->pid)
+        if (info.si_pid == run->pid) {
             note_end(run, &info);
+            ck_pump_end(&run->pump_pid);
+        }
     }
 }
 
@@ -284,7 +291,10 @@ static long create_wrapped(const struct warden *warden, struct run *run, struct 
     if (told_fd < 0)
         return told_fd;
     wrap.told_fd = (int)told_fd;
-    *run->told = (struct ck_cage_told){.stage = CK_STAGE_CAGE, .error = EPROTO, .rlimit_count = child->rlimit_count};
+    *run->told = (struct ck_cage_told){.stage = CK_STAGE_CAGE,
+                                       .error = EPROTO,
+                                       .rlimit_count = child->rlimit_count,
+                                       .null_stdin = child->null_stdin ? 1 : 0};
     memcpy(run->told->rlimits, child->rlimits, sizeof child->rlimits);
     run->wrapped = true;
     long pid = borrow(warden, ck_wrap_main, &wrap);
@@ -366,6 +376,8 @@ static bool limit(struct warden *warden, struct run *run, const struct ck_wire_p
     /* An init; and bwrap, which stays outside. */
     unsigned helpers = wrapped ? 2 : warden->caged ? 1 : 0;
     limiter->own_users = warden->own_users || wrapped;
+    limiter->beside_in_group = plan->flags & CK_WIRE_PUMP_STDIN ? 1 : 0;
+    limiter->beside_of_user = wrapped ? 0 : limiter->beside_in_group;
     long result =
         ck_limiter_begin(limiter, plan->limits, helpers, child->rlimits, &child->rlimit_count, run->report.limit_held);
     run->report.stage = result < 0 ? CK_STAGE_LIMITS : CK_STAGE_NONE;
@@ -376,7 +388,22 @@ static bool limit(struct warden *warden, struct run *run, const struct ck_wire_p
     return result == 0;
 }
 
-static void create(struct warden *warden, struct run *run, unsigned char *base, const int *fds)
+/* False: the tool's stdin could not be made. The source is closed: nothing of the run is to have it. */
+static bool make_stdin(struct run *run, const struct ck_wire_plan *plan, int *fds)
+{
+    if ((plan->flags & CK_WIRE_PUMP_STDIN) == 0)
+        return true;
+    int pipe_fd = -1;
+    long pid = ck_pump_make(fds[CK_WIRE_STDIN], &pipe_fd);
+    ck_close(fds[CK_WIRE_STDIN]);
+    fds[CK_WIRE_STDIN] = pipe_fd;
+    run->pump_pid = pid < 0 ? 0 : (int32_t)pid;
+    run->report.stage = pid < 0 ? CK_STAGE_STDIO : CK_STAGE_NONE;
+    run->report.error = pid < 0 ? (int32_t)-pid : 0;
+    return pid > 0;
+}
+
+static void create(struct warden *warden, struct run *run, unsigned char *base, int *fds)
 {
     const struct ck_wire_plan *plan = (const void *)base;
     struct ck_child child = {
@@ -387,10 +414,12 @@ static void create(struct warden *warden, struct run *run, unsigned char *base, 
         .ruleset_fd = plan->flags & CK_WIRE_HAS_RULESET ? fds[CK_WIRE_RULESET] : -1,
         .keep_executable = (plan->flags & CK_WIRE_KEEP_EXECUTABLE) != 0,
         .sealed = (plan->flags & CK_WIRE_SEALED) != 0,
+        .null_stdin = (plan->flags & CK_WIRE_NULL_STDIN) != 0,
+        .execute_fd = fds[CK_WIRE_EXECUTABLE],
     };
     run->deadline_ns = plan->deadline_ns;
     run->kill_ns = plan->kill_ns;
-    if (!limit(warden, run, plan, &child))
+    if (!limit(warden, run, plan, &child) || !make_stdin(run, plan, fds))
         return;
     long result = plan->flags & CK_WIRE_HAS_FILTER ? ck_child_map_filter(&child, fds[CK_WIRE_FILTER]) : 0;
     if (result < 0) {
@@ -433,7 +462,7 @@ static unsigned extra_fds(uint32_t flags)
 }
 
 /* Returns false when the caller is gone. */
-static bool serve_plan(struct warden *warden, unsigned char *base, const int *fds)
+static bool serve_plan(struct warden *warden, unsigned char *base, int *fds)
 {
     const struct ck_wire_plan *plan = (const void *)base;
     struct run run = {.read_fds = {fds[CK_WIRE_STDOUT_READ], fds[CK_WIRE_STDERR_READ]},
@@ -452,6 +481,7 @@ static bool serve_plan(struct warden *warden, unsigned char *base, const int *fd
     /* The tool has enough to do. What fails here is tried again before the next run. */
     (void)ck_cage_let_go(&warden->cage);
     bool clean = run.pid <= 0 || watch(warden, &run);
+    ck_pump_end(&run.pump_pid);
     if (run.wrapped)
         take_told(&run);
     for (int i = CK_WIRE_STDOUT_READ; i < CK_WIRE_FDS; i++)
@@ -460,8 +490,10 @@ static bool serve_plan(struct warden *warden, unsigned char *base, const int *fd
     note_hits(warden, &run, plan->limits);
     clean = clean && run.report.stage != CK_STAGE_LIMITS;
     run.report.ended_ns = ck_now_ns();
-    /* With a stranger among its children, or outside of its cgroup, a warden is of no use for the next run. */
-    bool fit = clean && !run.cgroup_killed;
+    /* With a stranger among its children, outside of its cgroup, or with another file at the tool's place inside, a
+     * warden is of no use for the next run. */
+    bool stale = run.report.stage == CK_STAGE_EXECUTE && run.report.error == ESTALE;
+    bool fit = clean && !run.cgroup_killed && !stale;
     if (!fit)
         run.report.ending |= CK_ENDING_LAST;
     bool sent = !run.orphaned && ck_send(warden->socket_fd, &run.report, sizeof run.report, run.layer_fd) >= 0;
@@ -482,7 +514,7 @@ static bool refuse_plan(const struct warden *warden, const int *fds, unsigned fd
     return ck_send(warden->socket_fd, &report, sizeof report, -1) >= 0;
 }
 
-static bool serve_large(struct warden *warden, const int *fds, unsigned fd_count)
+static bool serve_large(struct warden *warden, int *fds, unsigned fd_count)
 {
     const struct ck_wire_large *large = (const void *)inbox;
     size_t size = large->size_bytes;

@@ -1,0 +1,116 @@
+/*
+ * pump.c - the stdin of a tool in a jail.
+ *
+ * What the caller gives on stdin is an open file of the host's: with the descriptor a tool could change its mode, owner,
+ * times and attributes, lock it, or have the loader map it as code (docs/adr/0036). So the tool gets a pipe, and a process
+ * outside of the jail reads the one and writes the other. Nothing waits for it: it is ended with the tool.
+ *
+ *   Must     hold no stream of the tool's before the tool exists, or that would look as if somebody still had it.
+ *   Must not outlive the warden, or read on when nobody reads the pipe.
+ */
+#include "run/keeper/keeper.h"
+
+#include "run/create.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/prctl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#define CHUNK_BYTES 65536 /* what a pipe takes */
+
+struct pump {
+    int source_fd, sink_fd;
+};
+
+/* A source may be non-blocking; the one who made it so has another reason than us. */
+static void wait_for(int fd, short events)
+{
+    struct pollfd polled = {.fd = fd, .events = events};
+    (void)CK_RAW5(ppoll, &polled, 1, NULL, NULL, 0);
+}
+
+static bool pour(int sink_fd, const char *from, long length)
+{
+    while (length > 0) {
+        long put = CK_RAW3(write, sink_fd, from, length);
+        if (put < 0 && put != -EINTR)
+            return false; /* EPIPE: the tool has closed it */
+        from += put > 0 ? put : 0;
+        length -= put > 0 ? put : 0;
+    }
+    return true;
+}
+
+/* Closes all descriptors from 3 on but two, which keep their numbers: a small limit would leave no others. */
+static long close_others(int one, int other)
+{
+    int low = one < other ? one : other, high = one < other ? other : one;
+    long result = low > 3 ? CK_RAW3(close_range, 3, low - 1, 0) : 0;
+    if (result == 0 && low + 1 < high)
+        result = CK_RAW3(close_range, low + 1, high - 1, 0);
+    return result < 0 ? result : CK_RAW3(close_range, high + 1, ~0u, 0);
+}
+
+/* Signals are blocked, as in all of the keeper's family: SIGTERM of a timeout does not take the tool's input away. */
+static __attribute__((noreturn)) void pump_main(void *argument)
+{
+    static char chunk[CHUNK_BYTES];
+    const struct pump *pump = argument;
+    (void)CK_RAW5(prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    (void)CK_RAW5(prctl, PR_SET_NAME, "choke-pump", 0, 0, 0);
+    if (close_others(pump->source_fd, pump->sink_fd) < 0)
+        ck_leave(1);
+    for (;;) {
+        long got = CK_RAW3(read, pump->source_fd, chunk, sizeof chunk);
+        if (got == -EAGAIN)
+            wait_for(pump->source_fd, POLLIN);
+        else if (got != -EINTR && (got <= 0 || !pour(pump->sink_fd, chunk, got)))
+            ck_leave(got < 0 ? 1 : 0);
+    }
+}
+
+/* The end of the file tells that the new process has closed its copies; it writes nothing. */
+static void wait_for_end(int fd)
+{
+    char byte;
+    while (CK_RAW3(read, fd, &byte, 1) == -EINTR)
+        ;
+}
+
+long ck_pump_make(int source_fd, int *ret_fd)
+{
+    int ends[2], ready[2];
+    long result = CK_RAW2(pipe2, ends, O_CLOEXEC);
+    if (result < 0)
+        return result;
+    result = CK_RAW2(pipe2, ready, O_CLOEXEC);
+    if (result < 0) {
+        ck_close(ends[0]);
+        ck_close(ends[1]);
+        return result;
+    }
+    struct pump pump = {.source_fd = source_fd, .sink_fd = ends[1]};
+    long pid = ck_create_copied(pump_main, &pump, -1);
+    ck_close(ends[1]);
+    ck_close(ready[1]);
+    if (pid > 0)
+        wait_for_end(ready[0]);
+    else
+        ck_close(ends[0]);
+    ck_close(ready[0]);
+    *ret_fd = pid > 0 ? ends[0] : -1;
+    return pid;
+}
+
+void ck_pump_end(int32_t *pid)
+{
+    if (*pid <= 0)
+        return;
+    (void)CK_RAW2(kill, *pid, SIGKILL);
+    while (CK_RAW5(waitid, P_PID, *pid, NULL, WEXITED, NULL) == -EINTR)
+        ;
+    *pid = 0;
+}
