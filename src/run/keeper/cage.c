@@ -48,6 +48,8 @@
 /* In the directory that /tmp is mounted on, so that nothing inside can come to it. */
 #define GONE "gone"
 #define GONE_PLACE CK_CAGE_TMP "/" GONE
+/* Put over what the tool is not to see. */
+#define COVER ".cover"
 /* A directory that every /proc has. */
 #define PROC_FS "/proc/fs"
 /* Where a layer stands for a moment; the tool never sees it. */
@@ -185,6 +187,15 @@ static long make_tmpfs(void)
     return result;
 }
 
+/* A file that nobody may open: root has no capability inside. */
+static long make_cover(int root_fd)
+{
+    long fd = CK_RAW4(openat, root_fd, COVER, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0);
+    if (fd >= 0)
+        ck_close((int)fd);
+    return fd < 0 ? fd : 0;
+}
+
 /* The new root is put over the old one, filled, and then they change places. */
 static long build_root(struct ck_cage *cage)
 {
@@ -204,6 +215,8 @@ static long build_root(struct ck_cage *cage)
         cage->failed_step = 0;
         result = make_directory((int)root, "." GONE_PLACE);
     }
+    if (result == 0)
+        result = make_cover((int)root);
     if (result == 0)
         result = CK_RAW1(fchdir, root);
     if (result == 0)
@@ -380,7 +393,7 @@ static long place_proc(struct ck_cage_told *told)
 {
     long result = CK_RAW5(mount, "proc", "/proc", "proc", PLAIN | MS_RDONLY, NULL);
     told->proc_placed = result == 0;
-    return result < 0 ? result : ck_init_cover_proc();
+    return result < 0 ? result : ck_init_cover_keys("/" COVER);
 }
 
 /* Naming what may be done costs more than taking it on. Without Landlock there is nothing to be named. */

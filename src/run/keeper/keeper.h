@@ -297,10 +297,10 @@ long ck_init_restrict_program(const struct ck_cage_program *program);
 long ck_init_drop_capabilities(void);
 
 /*
- * Covers what /proc says of the whole machine and of its users, so that it cannot be opened. The /proc of the run must be
- * mounted, and /dev too. 0 or a negative errno.
+ * Puts a file that cannot be opened over /proc/keys, which lists the keys of the user whatever namespace asks. 0 or a
+ * negative errno.
  */
-long ck_init_cover_proc(void);
+long ck_init_cover_keys(const char *cover);
 
 /* Takes away what could be gained by executing a file; the caller keeps what it has. */
 void ck_init_drop_bounding_set(void);

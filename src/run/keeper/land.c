@@ -156,9 +156,9 @@ static long seal(const struct ck_cage_program *program)
         if (steps[i].op == CK_CAGE_BIND_CODE)
             result = bind_code((int)root, (const char *)program + steps[i].inside);
     if (result == 0)
-        result = ck_init_cover_proc();
+        result = ck_init_cover_keys("/dev/null");
     if (result == 0)
-        result = set_mount(AT_FDCWD, "/proc", AT_RECURSIVE, MOUNT_ATTR_RDONLY, 0);
+        result = set_mount(AT_FDCWD, "/proc", AT_RECURSIVE, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NODEV, 0);
     if (result == 0)
         result = set_mount(AT_FDCWD, "/dev", AT_RECURSIVE, MOUNT_ATTR_RDONLY, 0);
     if (result == 0)

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <linux/fs.h>
 #include <linux/prctl.h>
 #include <netinet/in.h>
 #include <signal.h>
@@ -22,6 +23,9 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 0x0008U
+#endif
 /* Streams that are not TCP. */
 #define MPTCP 262
 #define SCTP 132
@@ -57,9 +61,18 @@ static long open_to(const char *path, int flags)
 
 /* ---- one wall each ---- */
 
+/* The device nodes are the host's: they can be used, and not changed. Should it succeed, the mode is what it was. */
+static bool devices_are_fixed(void)
+{
+    struct stat status = {0};
+    return CK_RAW4(newfstatat, AT_FDCWD, "/dev/full", &status, 0) == 0 && open_to("/dev/full", O_WRONLY) >= 0 &&
+           CK_RAW3(fchmodat, AT_FDCWD, "/dev/full", status.st_mode & 07777) == -EROFS;
+}
+
 static bool fresh_root(void)
 {
-    return open_to("/" CK_CAGE_OLD "/etc", O_PATH) == -ENOENT && open_to("/root", O_PATH) == -ENOENT &&
+    return devices_are_fixed() && open_to("/proc/keys", O_RDONLY) < 0 &&
+           open_to("/" CK_CAGE_OLD "/etc", O_PATH) == -ENOENT && open_to("/root", O_PATH) == -ENOENT &&
            open_to("/sys", O_PATH) == -ENOENT && open_to("/planted", O_WRONLY | O_CREAT) < 0 &&
            open_to("/proc/sys/kernel/core_pattern", O_WRONLY) < 0 && open_to("/proc/1/mem", O_RDWR) < 0 &&
            open_to(CK_CAGE_SCRATCH "/mine", O_WRONLY | O_CREAT) >= 0;
@@ -98,7 +111,9 @@ bool ck_prove_seccomp(void)
            (gate_port != 0 || CK_RAW3(socket, AF_INET, SOCK_STREAM, 0) == -EAFNOSUPPORT) &&
            CK_RAW3(socket, AF_UNIX, SOCK_STREAM, 0) == -EAFNOSUPPORT && CK_RAW5(keyctl, 0, -3, 0, 0, 0) == -EPERM &&
            CK_RAW3(ioctl, 0, TIOCSTI_WITH_HIGH_BITS, "") == -EPERM && CK_RAW1(unshare, 0x10000000) == -EPERM &&
-           CK_RAW2(memfd_create, "code", 0) == -EPERM && CK_RAW3(bpf, 0, NULL, 0) == -EPERM;
+           CK_RAW2(memfd_create, "code", 0) == -EPERM && CK_RAW2(memfd_create, "code", MFD_NOEXEC_SEAL) == -EPERM &&
+           CK_RAW3(fcntl, 0, F_SETLEASE, F_RDLCK) == -EPERM && CK_RAW3(ioctl, 0, FS_IOC_SETFLAGS, NULL) == -EPERM &&
+           CK_RAW3(bpf, 0, NULL, 0) == -EPERM;
 }
 
 static bool no_capabilities(void)

@@ -21,9 +21,7 @@
 
 #define CHUNK_BYTES 65536 /* what a pipe takes */
 
-struct pump {
-    int source_fd, sink_fd;
-};
+enum { SOURCE, SINK, READY, KEPT };
 
 /* A source may be non-blocking; the one who made it so has another reason than us. */
 static void wait_for(int fd, short events)
@@ -44,35 +42,46 @@ static bool pour(int sink_fd, const char *from, long length)
     return true;
 }
 
-/* Closes all descriptors from 3 on but two, which keep their numbers: a small limit would leave no others. */
-static long close_others(int one, int other)
+/* Closes all descriptors from 3 on but these, which keep their numbers: a small limit would leave no others. */
+static long close_others(const int *kept, unsigned count)
 {
-    int low = one < other ? one : other, high = one < other ? other : one;
-    long result = low > 3 ? CK_RAW3(close_range, 3, low - 1, 0) : 0;
-    if (result == 0 && low + 1 < high)
-        result = CK_RAW3(close_range, low + 1, high - 1, 0);
-    return result < 0 ? result : CK_RAW3(close_range, high + 1, ~0u, 0);
+    for (unsigned from = 3;;) {
+        unsigned next = ~0u;
+        for (unsigned i = 0; i < count; i++)
+            if ((unsigned)kept[i] >= from && (unsigned)kept[i] < next)
+                next = (unsigned)kept[i];
+        if (next == ~0u)
+            return CK_RAW3(close_range, from, ~0u, 0);
+        long result = next > from ? CK_RAW3(close_range, from, next - 1, 0) : 0;
+        if (result < 0)
+            return result;
+        from = next + 1;
+    }
 }
 
 /* Signals are blocked, as in all of the keeper's family: SIGTERM of a timeout does not take the tool's input away. */
 static __attribute__((noreturn)) void pump_main(void *argument)
 {
     static char chunk[CHUNK_BYTES];
-    const struct pump *pump = argument;
+    const int *fds = argument;
     (void)CK_RAW5(prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     (void)CK_RAW5(prctl, PR_SET_NAME, "choke-pump", 0, 0, 0);
-    if (close_others(pump->source_fd, pump->sink_fd) < 0)
+    if (close_others(fds, KEPT) < 0)
         ck_leave(1);
+    ck_close(fds[READY]);
     for (;;) {
-        long got = CK_RAW3(read, pump->source_fd, chunk, sizeof chunk);
+        long got = CK_RAW3(read, fds[SOURCE], chunk, sizeof chunk);
         if (got == -EAGAIN)
-            wait_for(pump->source_fd, POLLIN);
-        else if (got != -EINTR && (got <= 0 || !pour(pump->sink_fd, chunk, got)))
+            wait_for(fds[SOURCE], POLLIN);
+        else if (got != -EINTR && (got <= 0 || !pour(fds[SINK], chunk, got)))
             ck_leave(got < 0 ? 1 : 0);
     }
 }
 
-/* The end of the file tells that the new process has closed its copies; it writes nothing. */
+/*
+ * The end of the file tells that the new process has closed its copies of everything else. That must be a call of its own: what
+ * one close_range closes is let go of in any order.
+ */
 static void wait_for_end(int fd)
 {
     char byte;
@@ -92,8 +101,8 @@ long ck_pump_make(int source_fd, int *ret_fd)
         ck_close(ends[1]);
         return result;
     }
-    struct pump pump = {.source_fd = source_fd, .sink_fd = ends[1]};
-    long pid = ck_create_copied(pump_main, &pump, -1);
+    int fds[KEPT] = {[SOURCE] = source_fd, [SINK] = ends[1], [READY] = ready[1]};
+    long pid = ck_create_copied(pump_main, fds, -1);
     ck_close(ends[1]);
     ck_close(ready[1]);
     if (pid > 0)

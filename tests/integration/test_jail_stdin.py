@@ -1,0 +1,156 @@
+"""What a tool in a jail reads on stdin: a pipe, into which what the caller gives is copied. Whatever the source is, the run ends
+when the tool does, and nothing is said of a stream that somebody held."""
+import json
+import os
+import pty
+import re
+import socket
+import subprocess
+import threading
+
+import pytest
+
+from feature import sanitized
+from jails import JAILS, Cell
+from processes import wait_until
+from shut import Shut
+
+TOOLS = ("cat", "head", "sh", "true", "wc")
+
+
+@pytest.fixture(params=[*JAILS, "alone"])
+def place(request, user_box):
+    """Every jail, and the native one where namespaces are forbidden; who calls does not matter to a pipe."""
+    made = Shut(user_box, "container") if request.param == "alone" else Cell(user_box, request.param)
+    made.policy = policy_of(made)
+    return made
+
+
+def policy_of(cell, **keys):
+    return cell.write_policy(more=[cell.box.entry(name, route="external", **keys) for name in TOOLS])
+
+
+def run(place, *argv, source=None, options=(), **shape):
+    """With --stdin, and this on the command's own stdin: a descriptor, or bytes."""
+    words = place.box.words(list(argv), options=["--jail", place.jail, "--stdin", "-", *options], policy=place.policy,
+                            form="--json", **shape)
+    if isinstance(place, Shut):
+        words = [str(place.box.stage / "tests/helpers/pretend"), "container", *words]
+    process = place.box.popen(words, raw=True, stdin=subprocess.PIPE if isinstance(source, bytes) else source)
+    out, err = process.communicate(source if isinstance(source, bytes) else None, timeout=60)
+    document = json.loads(out)
+    assert document["jail"] == place.jail, (document, err)
+    assert document["output_incomplete"] is False, document
+    return document
+
+
+def ended(document, text=None):
+    assert (document["outcome"], document["exit_code"]) == ("exited", 0), document
+    assert text is None or document["stdout"]["text"] == text, document["stdout"]["text"][:100]
+
+
+@pytest.mark.parametrize("jail", JAILS)
+def test_it_is_a_pipe(user_box, jail):
+    cell = Cell(user_box, jail)
+    answer = cell.succeeds_inside("say_state", options=["--stdin", str(user_box.file("given", "word"))])
+    assert re.search(rb"^fd\.0=pipe:", answer.stream("stdout"), re.MULTILINE), answer.document
+    answer = cell.succeeds_inside("say_state")
+    assert re.search(rb"^fd\.0=/dev/null$", answer.stream("stdout"), re.MULTILINE), answer.document
+
+
+@pytest.mark.parametrize("length", [0, 1, 65536, 300_001])
+def test_all_of_it_arrives(place, length):
+    given = place.box.file("given", "x" * length)
+    answer = place.inside("wc", "-c", options=["--stdin", str(given)])
+    assert answer.stream("stdout").split() == [str(length).encode()], answer.document
+
+
+def test_what_is_not_read_does_not_matter(place):
+    given = place.box.file("given")
+    os.truncate(given, 1 << 40)
+    with open(given, "rb") as stream:
+        ended(run(place, "true", source=stream), "")
+    with open("/dev/zero", "rb") as stream:
+        ended(run(place, "head", "-c", "3", source=stream), "\0\0\0")
+    with open("/dev/zero", "rb") as stream:
+        ended(run(place, "sh", "-c", "exec <&-; echo closed", source=stream), "closed\n")
+
+
+def test_a_source_that_is_silent_does_not_hold_the_run(place):
+    reading, writing = os.pipe()
+    try:
+        ended(run(place, "true", source=reading), "")
+        document = run(place, "cat", source=reading, timeout=1)
+        assert document["outcome"] == "timeout" and document["duration_ms"] < 1500, document
+    finally:
+        os.close(reading)
+        os.close(writing)
+
+
+def test_a_terminal(place):
+    outer, inner = pty.openpty()
+    os.chown(os.ttyname(inner), place.box.actor.uid, -1)
+    try:
+        os.write(outer, b"word\n")
+        ended(run(place, "head", "-n", "1", source=inner), "word\n")
+    finally:
+        os.close(outer)
+        os.close(inner)
+
+
+def test_a_socket(place):
+    near, far = socket.socketpair()
+    with near, far:
+        near.sendall(b"word\n")
+        near.shutdown(socket.SHUT_WR)
+        ended(run(place, "cat", source=far), "word\n")
+
+
+def test_a_source_that_does_not_block(place):
+    reading, writing = os.pipe()
+    os.set_blocking(reading, False)
+    with os.fdopen(writing, "wb") as stream:
+        later = threading.Timer(0.2, lambda: (stream.write(b"late\n"), stream.close()))
+        later.start()
+        ended(run(place, "cat", source=reading), "late\n")
+        later.join()
+    os.close(reading)
+
+
+def test_a_directory_is_an_empty_stream(place):
+    fd = os.open(place.box.root, os.O_RDONLY)
+    try:
+        ended(run(place, "cat", source=fd), "")
+    finally:
+        os.close(fd)
+
+
+def test_limits_are_the_tools_own(place):
+    """The process that copies is not one of those that the entry allows."""
+    place.policy = policy_of(place, limits={"processes": 1})
+    document = run(place, "cat", source=b"word\n")
+    if document["outcome"] != "spawn_failed":  # nothing that could hold the limit
+        ended(document, "word\n")
+
+
+def test_nobody_is_left(place):
+    reading, writing = os.pipe()
+    ended(run(place, "true", source=reading), "")
+    os.close(reading)
+    # Once nobody has the other end, a write fails: so nobody reads any more.
+    def unread():
+        try:
+            os.write(writing, b"x")
+        except BrokenPipeError:
+            return True
+        return False
+    try:
+        wait_until(unread)
+    finally:
+        os.close(writing)
+
+
+@pytest.mark.parametrize("jail", JAILS)
+def test_many_in_one_program(box, jail):
+    cell = Cell(box, jail)
+    box.host("host_stdin", jail, 15 if sanitized() else 30, policy=policy_of(cell))
