@@ -303,8 +303,7 @@ int ck_chain_close(const struct ck_plan_sources *sources, struct ck_plan *plan, 
         ck_fd_close(&tools[i].fd);
     /* The interpreter of a script may be env, which executes another one. */
     bool script = plan->exec_path != NULL || plan->keep_executable;
-    bool wrapped = plan->jail.jail == &ck_jail_bwrap; /* it has to execute the tool itself */
-    plan->sealed = count == 1 && bound != NULL && bound->execs->count == 0 && !script && !wrapped;
+    plan->sealed = count == 1 && bound != NULL && bound->execs->count == 0 && !script;
     if (result == 0)
         list_layers(plan);
     return result;

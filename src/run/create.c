@@ -75,14 +75,16 @@ long ck_create_caged(ck_create_child child, void *argument, bool own_net)
 }
 
 #define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offsetof(struct seccomp_data, field))
+#define LOAD_NEXT(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offsetof(struct seccomp_data, field) + 4)
 #define GO_ON_IF(value, skip) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)(value), 0, skip)
 
 /*
  * A rule of Landlock names a file, and the tool's own file and its loader must be among them for the tool to start. Both
  * are many programs: git is whatever its name says, a loader runs what it is given. So where the entry lists no helper
- * there is one execution more, by the descriptor that is held for it and is closed by it.
+ * there is one execution more, which this filter knows by a random number in the sixth argument. The kernel does not
+ * look at that argument; a filter cannot be read; and the execution clears the registers and leaves this memory.
  */
-long ck_create_seal(int fd)
+static long seal(const uint32_t key[2])
 {
     struct sock_filter code[] = {
         LOAD(arch),
@@ -91,15 +93,27 @@ long ck_create_seal(int fd)
         BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, FOREIGN_BIT, 7, 0),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_execve, 6, 0),
         GO_ON_IF(__NR_execveat, 4),
-        LOAD(args[0]),
-        GO_ON_IF(fd, 3),
-        LOAD(args[4]),
-        GO_ON_IF(AT_EMPTY_PATH, 1),
+        LOAD(args[5]),
+        GO_ON_IF(key[0], 3),
+        LOAD_NEXT(args[5]),
+        GO_ON_IF(key[1], 1),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES),
     };
     const struct sock_fprog program = {.len = sizeof code / sizeof code[0], .filter = code};
     return CK_RAW5(prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
+}
+
+/* Both machines keep the lower half of a number first. */
+long ck_create_execute_last(int fd, char *const *argv, char *const *envp)
+{
+    uint32_t key[2] = {0};
+    long result = CK_RAW3(getrandom, key, sizeof key, 0);
+    if (result != (long)sizeof key)
+        return result < 0 ? result : -EIO;
+    result = seal(key);
+    uint64_t word = (uint64_t)key[1] << 32 | key[0];
+    return result < 0 ? result : CK_RAW6(execveat, fd, "", argv, envp, AT_EMPTY_PATH, word);
 }
 
 long ck_create_execute(int fd, const char *path, char *const *argv, char *const *envp)

@@ -39,13 +39,10 @@ long ck_create_copied(ck_create_child child, void *argument, int cgroup_fd);
  */
 long ck_create_caged(ck_create_child child, void *argument, bool own_net);
 
-/*
- * From here on this process and its descendants execute nothing but the open file, as ck_create_execute does it. The file
- * is closed by that if it is close-on-exec, as it must be. no_new_privs must be set. 0 or a negative errno.
- */
-long ck_create_seal(int fd);
-
 /* Executes the open file, or path where it is not NULL. Returns only on failure, with a negative errno. */
 long ck_create_execute(int fd, const char *path, char *const *argv, char *const *envp);
+
+/* Executes the open file; neither what runs then nor its descendants execute anything more. no_new_privs must be set. */
+long ck_create_execute_last(int fd, char *const *argv, char *const *envp);
 
 #endif

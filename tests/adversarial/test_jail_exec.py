@@ -98,3 +98,12 @@ def test_listed_helper_runs(cell):
     cell.refused_inside("attempt", "plain", "/usr/bin/env", policy=policy, errnos=REFUSALS)
     cell.refused_inside("attempt", "home", ALLOWED, policy=policy, errnos=REFUSALS)
     cell.refused_inside("attempt", "memory", ALLOWED, policy=policy, errnos=REFUSALS)
+
+
+@pytest.mark.parametrize("way", ["plain", "execveat", "numbers", "opath"])
+def test_nothing_is_executed_where_the_list_is_empty(cell, way):
+    """Not even the tool itself, nor its loader, whatever the descriptor's number is."""
+    sealed = cell.write_policy(attempt={"execs": []})
+    for program in ("/proc/self/exe", loader_of(cell)):
+        attack = ["attempt", way, program, "plain", "/usr/bin/true"]
+        cell.refused_inside(*attack, policy=sealed, errnos="EACCES")

@@ -10,6 +10,7 @@
  *   symlink   the same with a symbolic link
  *   memory    copied to a memory file, then execveat of that
  *   sealed    the same with a memory file that asks to be not executable
+ *   numbers   open, at each number that a descriptor may have, then execveat of each
  *   opath     opened without any right to its content, then execveat of the descriptor
  *   home      copied to $HOME, then execve of the copy
  *   mapped    mapped as code, which is what a loader does
@@ -130,6 +131,18 @@ static void by_descriptor(const char *path, char **argv)
     (void)syscall(SYS_execveat, open_source(path), "", argv, nothing, AT_EMPTY_PATH);
 }
 
+/* The one who executed us may have left the right to it to a number. */
+static void numbers(const char *path, char **argv)
+{
+    int fd = open_source(path);
+    for (int number = 3; number < 256; number++) {
+        if (number != fd && dup2(fd, number) == number) {
+            (void)syscall(SYS_execveat, number, "", argv, nothing, AT_EMPTY_PATH);
+        }
+    }
+    (void)syscall(SYS_execveat, fd, "", argv, nothing, AT_EMPTY_PATH);
+}
+
 static void copy(const char *path, char **argv)
 {
     copy_here(path);
@@ -225,9 +238,22 @@ static const struct {
     const char *name;
     void (*act)(const char *path, char **argv);
 } ways[] = {
-    {"plain", plain},   {"child", child},        {"thread", thread},    {"procfd", procfd}, {"execveat", by_descriptor},
-    {"copy", copy},     {"hardlink", hardlink},  {"symlink", symbolic}, {"memory", memory}, {"rename", renamed},
-    {"sealed", sealed}, {"opath", by_name_only}, {"home", home},        {"mapped", mapped}, {"protected", protected},
+    {"plain", plain},
+    {"child", child},
+    {"thread", thread},
+    {"procfd", procfd},
+    {"execveat", by_descriptor},
+    {"copy", copy},
+    {"hardlink", hardlink},
+    {"symlink", symbolic},
+    {"memory", memory},
+    {"rename", renamed},
+    {"sealed", sealed},
+    {"numbers", numbers},
+    {"opath", by_name_only},
+    {"home", home},
+    {"mapped", mapped},
+    {"protected", protected},
 };
 
 int main(int argc, char **argv)

@@ -80,8 +80,7 @@ static long step_calls(const struct ck_child *child)
 /* From here on the kernel refuses to execute anything but what the plan lists; no_new_privs, which it asks for, is set. */
 static long step_execs(const struct ck_child *child)
 {
-    long result = child->ruleset_fd < 0 ? 0 : CK_RAW2(landlock_restrict_self, child->ruleset_fd, 0);
-    return result < 0 || !child->sealed ? result : ck_create_seal(child->execute_fd);
+    return child->ruleset_fd < 0 ? 0 : CK_RAW2(landlock_restrict_self, child->ruleset_fd, 0);
 }
 
 /* The interpreter opens the script by this number, so it is the one descriptor that stays. Nothing else is needed now. */
@@ -124,6 +123,8 @@ static long step_limits(const struct ck_child *child)
 static long step_execute(const struct ck_child *child)
 {
     int fd = child->keep_executable ? CK_SCRIPT_FD : child->execute_fd;
+    if (child->sealed)
+        return ck_create_execute_last(fd, child->argv, child->envp);
     return ck_create_execute(fd, child->path, child->argv, child->envp);
 }
 

@@ -225,7 +225,7 @@ struct ck_cage_told {
     uint32_t named;                      /* it could be seen where a tool wanted to go: roads.c */
     struct ck_rlimit rlimits[CK_LIMITS]; /* what the warden tells the init of bwrap's jail */
     uint32_t rlimit_count;
-    uint32_t null_stdin; /* the same: of struct ck_child */
+    uint32_t null_stdin, sealed; /* the same: of struct ck_child */
 };
 
 /* The namespaces and the root that a warden of a jail is in. */
@@ -352,7 +352,7 @@ struct ck_child {
     bool keep_executable; /* the executable is a script, to be put at CK_SCRIPT_FD */
     struct ck_rlimit rlimits[CK_LIMITS];
     unsigned rlimit_count;
-    bool sealed;     /* nothing is executed but execute_fd, once */
+    bool sealed;     /* execute_fd is executed, and then nothing more */
     bool null_stdin; /* stdin is the /dev/null that is found inside, and not fds[CK_WIRE_STDIN] */
     int execute_fd;  /* fds[CK_WIRE_EXECUTABLE]; in a jail the same file as it is found inside */
     uint32_t failed_stage;

@@ -231,6 +231,7 @@ void ck_main(const long *stack)
     memcpy(child.rlimits, cage.told->rlimits, sizeof child.rlimits);
     child.rlimit_count = cage.told->rlimit_count;
     child.null_stdin = cage.told->null_stdin != 0;
+    child.sealed = cage.told->sealed != 0;
     child.argv = arguments + ARGUMENTS - 1;
     child.envp = arguments + stack[0] + 1;
     (void)CK_RAW5(prctl, PR_SET_NAME, "choke-init", 0, 0, 0);

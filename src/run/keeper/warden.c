@@ -294,7 +294,8 @@ static long create_wrapped(const struct warden *warden, struct run *run, struct 
     *run->told = (struct ck_cage_told){.stage = CK_STAGE_CAGE,
                                        .error = EPROTO,
                                        .rlimit_count = child->rlimit_count,
-                                       .null_stdin = child->null_stdin ? 1 : 0};
+                                       .null_stdin = child->null_stdin ? 1 : 0,
+                                       .sealed = child->sealed ? 1 : 0};
     memcpy(run->told->rlimits, child->rlimits, sizeof child->rlimits);
     run->wrapped = true;
     long pid = borrow(warden, ck_wrap_main, &wrap);
