@@ -50,6 +50,11 @@
  *   session of its own without a terminal, default signal dispositions, an empty signal mask, umask
  *   022, and no_new_privs. Resource limits, priority and user are the caller's.
  *
+ *   In a jail stdin is never a descriptor of the caller: with one, a tool could change the mode, owner, times and
+ *   attributes of the file. It is the /dev/null of the jail, or a pipe into which what was requested is copied. So the
+ *   tool cannot seek in it, sees the end of the stream where reading the source fails, and more may have been read from
+ *   stdin_fd than the tool has read.
+ *
  * WHEN A CALL ENDS
  *
  *   A call ends when the tool's own process has ended. What it left behind (daemons,
@@ -222,7 +227,8 @@ enum choke_jail {
 enum choke_stdin {
     CHOKE_STDIN_NULL = 0, /* /dev/null */
     CHOKE_STDIN_BYTES,    /* stdin_bytes, stdin_length; copied by the call */
-    CHOKE_STDIN_FD        /* stdin_fd; the caller keeps it and may close it once the call returned */
+    /* stdin_fd; the caller keeps it and may close it once the call returned. In a jail it is copied into a pipe. */
+    CHOKE_STDIN_FD
 };
 
 enum choke_stream { CHOKE_STDOUT = 1, CHOKE_STDERR = 2 };

@@ -11,8 +11,8 @@
  *   the tool, its helpers, their loaders and libraries, each file by itself, as code
  *   /work               the root of the request
  *   /tmp                empty, gone with the run; /tmp/probe is HOME, /dev/shm leads to /tmp/shm
- *   /proc               of the run's own processes, read-only
- *   /dev                null zero full random urandom
+ *   /proc               of the run's own processes, read-only, without the list of the user's keys
+ *   /dev                null zero full random urandom: to be used, not to be changed
  *   127.0.0.1:3128      with egress, the way to the proxy; each run has a network of its own then, in which nobody else is
  */
 #ifndef CK_JAIL_CAGE_H
@@ -37,7 +37,7 @@ enum ck_cage_op {
     CK_CAGE_LINK,          /* inside; leads to the text at outside */
     CK_CAGE_BIND,          /* inside, outside: the host's file or tree, read-only, nothing in it executable */
     CK_CAGE_BIND_CODE,     /* the same, as code */
-    CK_CAGE_BIND_DEVICE,   /* a device node that may be used */
+    CK_CAGE_BIND_DEVICE,   /* a device node that may be used; its mode and owner are fixed */
 };
 
 struct ck_cage_step {

@@ -1,6 +1,7 @@
 """Promise: What each jail holds.
 Attacker: the tool. Means: the kernel's keyrings, which belong to the user and not to a namespace of the run: a key that is left
-there is found by the next run, and keys of the caller's (of an encrypted disk, of Kerberos) could be used.
+there is found by the next run, and keys of the caller's (of an encrypted disk, of Kerberos) could be used, or
+found by name in /proc/keys.
 
 Expected: refused.
 """
@@ -9,6 +10,7 @@ import os
 import uuid
 
 from feature import needs_machine
+from shut import Shut
 
 SYS_ADD_KEY, SYS_KEYCTL, USER_KEYRING, REVOKE = 248, 250, -4, 3
 
@@ -32,3 +34,19 @@ def test_no_key_of_the_callers_is_used(root_cell):
         root_cell.breaks_out_only_outside("breach_calls", "request_key", name, errnos="EPERM")
     finally:
         libc.syscall(SYS_KEYCTL, REVOKE, key)
+
+
+def test_keys_are_not_listed(cell):
+    """The list is the user's, in every namespace."""
+    attack = ["breach_files", "read", "/proc/keys"]
+    cell.succeeds_outside(*attack)
+    cell.refused_inside(*attack, errnos="EACCES")
+
+
+def test_keys_are_not_listed_without_namespaces(box):
+    Shut(box, "container").refused_inside("breach_files", "read", "/proc/keys", errnos="EACCES")
+
+
+def test_what_runtimes_ask_of_the_machine_is_there(cell):
+    for name in ("cpuinfo", "meminfo", "stat", "uptime", "sys/kernel/osrelease", "self/status"):
+        cell.succeeds_inside("breach_files", "read", f"/proc/{name}")
