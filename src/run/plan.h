@@ -91,10 +91,10 @@ struct ck_plan {
     int execute_fd;
     struct ck_version tool_version; /* of the tool's file when it was opened */
     int ruleset_fd;                 /* what the run may execute, or all that it may do with files; -1: not restricted */
-    bool sealed;                    /* the tool executes nothing, not even itself */
     int stdin_fd;
-    bool stdin_owned; /* else it is the context's /dev/null */
     enum ck_plan_stdin stdin_form;
+    bool stdin_owned; /* else it is the context's /dev/null */
+    bool sealed;      /* the tool executes nothing, not even itself */
 };
 
 /* 0, also for a refusal; -ENOMEM. ret is done with ck_plan_done in any case. */

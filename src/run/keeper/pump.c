@@ -91,7 +91,7 @@ static void wait_for_end(int fd)
 
 long ck_pump_make(int source_fd, int *ret_fd)
 {
-    int ends[2], ready[2];
+    int ends[2] = {-1, -1}, ready[2] = {-1, -1};
     long result = CK_RAW2(pipe2, ends, O_CLOEXEC);
     if (result < 0)
         return result;
