@@ -10,6 +10,7 @@
  */
 #include "audit/files.h"
 
+#include "audit/format.h"
 #include "audit/name.h"
 #include "base/error.h"
 #include "base/fd.h"
@@ -194,7 +195,7 @@ static ssize_t read_log(void *data, int fd, char *buffer, size_t length, uint64_
     return (ssize_t)done;
 }
 
-/* Beyond the caller's own limit the kernel would not only refuse, but end the caller by SIGXFSZ. */
+/* The kernel would write as much of the record as the caller's limit allows: a torn one. */
 static int may_grow(int fd, size_t length)
 {
     struct rlimit limit;
@@ -215,10 +216,7 @@ static ssize_t append(void *data, int fd, const char *text, size_t length)
     ssize_t written = may_grow(fd, length);
     if (written < 0)
         return written;
-    do
-        written = write(fd, text, length);
-    while (written < 0 && errno == EINTR);
-    return written < 0 ? -errno : written;
+    return ck_fd_write(fd, text, length);
 }
 
 static int make(void *data, const char *name, const char *text, size_t length, bool durable)
@@ -289,6 +287,28 @@ static int rotated(void *data, const char *name)
     return 0;
 }
 
+/*
+ * Only what a writer of this log can have left: a regular file of the caller's, with such a name, and no longer than a first
+ * record. Who holds the lock is the only one who can be rotating; who is beginning the log holds none, finds its file
+ * gone, and looks again (ck_log_create).
+ */
+static void sweep(void *data, const char *name)
+{
+    const struct ck_directory *directory = data;
+    CK_FD fd = openat(directory->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    __attribute__((cleanup(close_listing))) DIR *listing = fd < 0 ? NULL : fdopendir(fd);
+    if (listing == NULL)
+        return;            /* as it was before: they take a little room, and nobody reads them */
+    (void)ck_fd_take(&fd); /* the listing closes it */
+    const struct dirent *entry;
+    struct stat status;
+    while ((entry = readdir(listing)) != NULL)
+        if (ck_name_is_new(entry->d_name, name) &&
+            fstatat(directory->fd, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode) &&
+            status.st_uid == geteuid() && status.st_size <= (off_t)CK_AUDIT_BEGIN_MAX)
+            (void)unlinkat(directory->fd, entry->d_name, 0);
+}
+
 static void rest(void *data, unsigned tried)
 {
     (void)data;
@@ -318,5 +338,6 @@ const struct ck_files_table ck_files = {
     .sync = sync_log,
     .sync_names = sync_names,
     .rotated = rotated,
+    .sweep = sweep,
     .rest = rest,
 };

@@ -41,6 +41,8 @@ struct ck_files_table {
     void (*sync_names)(void *data);
     /* 1 where there is a file that the log was rotated into, 0 where there is none. */
     int (*rotated)(void *data, const char *name);
+    /* Under the lock: removes the files on their way that writers who died have left. */
+    void (*sweep)(void *data, const char *name);
     /* A rest before the lock is tried again; longer at each try. */
     void (*rest)(void *data, unsigned tried);
 };

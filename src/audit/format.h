@@ -73,6 +73,11 @@
 #define CK_AUDIT_SUFFIX ".jsonl"
 #define CK_AUDIT_ROTATED_DIGITS 12
 
+/* A file on its way: the log's name, a dot, this many random hexadecimal digits, ".new". */
+#define CK_AUDIT_NEW_SUFFIX ".new"
+#define CK_AUDIT_NEW_DIGITS 16
+#define CK_AUDIT_BEGIN_MAX 2048 /* what is in it, a begin, is shorter: it has two names in it */
+
 /* The envelope and the closing of a record, as text. */
 struct ck_envelope {
     char log[CK_AUDIT_LOG_HEX + 1];

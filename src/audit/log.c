@@ -75,6 +75,7 @@ static void close_file(struct ck_log *log)
     log->files->close(log->data, &log->fd);
     log->known = false;
     log->rotation_is_lost = false;
+    log->is_swept = false;
     log->first_seq = UINT64_MAX;
 }
 
@@ -297,6 +298,9 @@ static int settle(struct ck_log *log, struct choke_error *error)
     bool same = result == 0 && now.identity.device == log->identity.device && now.identity.inode == log->identity.inode;
     if (!same)
         return AGAIN;
+    if (!log->is_swept)
+        log->files->sweep(log->data, log->name);
+    log->is_swept = true;
     if (now.size == 0)
         return begin_empty(log, error);
     result = log->known && now.size == log->size ? 0 : learn(log, now.size, error);

@@ -36,6 +36,7 @@ struct ck_log {
     struct ck_record own;  /* begin and repair */
     uint64_t told_torn;    /* bytes that a repair of ours vouches for; for the caller to tell, and to set to 0 */
     int told_rotation;     /* why the file could not be rotated, a negative errno; the same */
+    bool is_swept;         /* of what dead writers left, since the file was opened */
     bool rotation_is_lost; /* it is not tried again with this file */
 };
 

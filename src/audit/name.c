@@ -25,6 +25,22 @@ int ck_name_rotated(const char *name, uint64_t first_seq, char ret_name[NAME_MAX
     return length < 0 || length > NAME_MAX ? -ENAMETOOLONG : 0;
 }
 
+int ck_name_new(const char *name, const char *digits, char ret_name[NAME_MAX + 1])
+{
+    int length = snprintf(ret_name, NAME_MAX + 1, "%s.%s" CK_AUDIT_NEW_SUFFIX, name, digits);
+    return length < 0 || length > NAME_MAX ? -ENAMETOOLONG : 0;
+}
+
+bool ck_name_is_new(const char *candidate, const char *name)
+{
+    size_t length = strlen(name);
+    if (strncmp(candidate, name, length) != 0 || candidate[length] != '.')
+        return false;
+    const char *digits = candidate + length + 1;
+    return strspn(digits, "0123456789abcdef") == CK_AUDIT_NEW_DIGITS &&
+           strcmp(digits + CK_AUDIT_NEW_DIGITS, CK_AUDIT_NEW_SUFFIX) == 0;
+}
+
 bool ck_name_is_rotated(const char *candidate, const char *name)
 {
     size_t stem = stem_of(name);

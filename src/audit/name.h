@@ -14,4 +14,8 @@ int ck_name_rotated(const char *name, uint64_t first_seq, char ret_name[NAME_MAX
 /* Is it what a log of that name was rotated into? */
 bool ck_name_is_rotated(const char *candidate, const char *name);
 
+/* A file on its way to become the log: "audit.jsonl" and digits give "audit.jsonl.DIGITS.new". -ENAMETOOLONG. */
+int ck_name_new(const char *name, const char *digits, char ret_name[NAME_MAX + 1]);
+bool ck_name_is_new(const char *candidate, const char *name);
+
 #endif

@@ -3,8 +3,8 @@
  *
  * A file is made under a name of its own with its first record in it, and gets the log's name by one system call. So
  * whatever the name leads to begins with a begin, and it always leads to something: the old file has its second name
- * before the new one takes the first. Who dies in between leaves a file on its way, which nobody reads, or a log with
- * two names, which the next rotation completes.
+ * before the new one takes the first. Who dies in between leaves a file on its way, which nobody reads and the next one
+ * who opens the log removes under its lock, or a log with two names, which the next rotation completes.
  */
 #include "audit/log.h"
 
@@ -17,8 +17,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-#define CHANCE_DIGITS 16
-#define FIRST_LINE_BYTES 2048 /* a begin is shorter: it has two names in it */
+#define CHANCE_DIGITS CK_AUDIT_NEW_DIGITS
 
 int ck_log_chance(char *ret_hex, size_t digits)
 {
@@ -51,9 +50,8 @@ static int make_new(struct ck_log *log, const struct ck_place *place, const char
     const char *text = NULL;
     size_t length = 0;
     int result = ck_log_chance(chance, CHANCE_DIGITS);
-    int needed = snprintf(name, NAME_MAX + 1, "%s.%s.new", log->name, chance);
-    if (result == 0 && (needed < 0 || needed > NAME_MAX))
-        result = -ENAMETOOLONG;
+    if (result == 0)
+        result = ck_name_new(log->name, chance, name);
     if (result == 0)
         result = ck_log_begin(log, place, continues, &text, &length, hash);
     return result < 0 ? result : log->files->make(log->data, name, text, length, log->sync != CHOKE_AUDIT_SYNC_NONE);
@@ -79,12 +77,14 @@ int ck_log_create(struct ck_log *log, struct choke_error *error)
         result = ck_log_chance(place.log, CK_AUDIT_LOG_HEX);
     if (result == 0)
         result = make_new(log, &place, NULL, name);
-    if (result == 0) {
+    bool made = result == 0;
+    if (made) {
         result = log->files->link(log->data, name, log->name);
         log->files->remove(log->data, name);
         sync_names(log);
     }
-    if (result < 0 && result != -EEXIST)
+    /* -ENOENT: the one who was first has swept our file away. Who opens the log now finds the first one's. */
+    if (result < 0 && result != -EEXIST && !(made && result == -ENOENT))
         return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot make '%s': %s", CK_QUOTE(log->name),
                             strerror(-result));
     return 0;
@@ -92,7 +92,7 @@ int ck_log_create(struct ck_log *log, struct choke_error *error)
 
 static int read_first(struct ck_log *log)
 {
-    char text[FIRST_LINE_BYTES];
+    char text[CK_AUDIT_BEGIN_MAX];
     struct ck_envelope first;
     ssize_t got = log->files->read(log->data, log->fd, text, sizeof text, 0);
     if (got < 0)

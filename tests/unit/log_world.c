@@ -1,6 +1,8 @@
 /* log_world.c - see log_world.h. A descriptor is the number of an inode and of its holder in one. */
 #include "log_world.h"
 
+#include "audit/name.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <stdio.h>
@@ -220,7 +222,7 @@ static int w_rename(void *data, const char *name, const char *over)
     if (stop(world, STEP_RENAME, -1))
         return -EPERM;
     int at = world_find(world, name), target = world_find(world, over);
-    assert(at >= 0 && target >= 0);
+    assert(at >= 0 && target >= 0); /* nobody takes away what a rotation is about to use */
     world->names[target].inode = world->names[at].inode;
     world->names[at].inode = -1;
     return 0;
@@ -257,6 +259,15 @@ static int w_rotated(void *data, const char *name)
     return 0;
 }
 
+static void w_sweep(void *data, const char *name)
+{
+    struct world *world = data;
+    (void)stop(world, STEP_SWEEP, -1);
+    for (int i = 0; i < WORLD_NAMES; i++)
+        if (world->names[i].inode >= 0 && ck_name_is_new(world->names[i].text, name))
+            world->names[i].inode = -1;
+}
+
 static void w_rest(void *data, unsigned tried)
 {
     (void)data;
@@ -278,6 +289,7 @@ const struct ck_files_table world_files = {
     .sync = w_sync,
     .sync_names = w_sync_names,
     .rotated = w_rotated,
+    .sweep = w_sweep,
     .rest = w_rest,
 };
 
@@ -439,7 +451,7 @@ static void mix_log(uint64_t *digest, const struct ck_log *log)
     mix(digest, log->size);
     mix(digest, log->head.seq);
     mix(digest, (uint64_t)log->known | (uint64_t)log->seen << 1 | (uint64_t)log->newline_first << 2 |
-                    (uint64_t)log->rotation_is_lost << 3);
+                    (uint64_t)log->rotation_is_lost << 3 | (uint64_t)log->is_swept << 4);
     mix(digest, log->first_seq);
 }
 

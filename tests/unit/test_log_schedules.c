@@ -8,6 +8,7 @@
 #include "log_world.h"
 
 #include "audit/format.h"
+#include "audit/name.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -179,6 +180,8 @@ static void check_end(const struct search *search, int faults)
     if (world_append(&world, "last", &error) < 0)
         fail_msg("nobody can write any more: %s", error.message);
     take_all(&reader);
+    for (int i = 0; i < WORLD_NAMES; i++) /* who died on the way left nothing for ever */
+        assert_false(world.names[i].inode >= 0 && ck_name_is_new(world.names[i].text, WORLD_LOG));
     int failed = 0;
     for (int i = 0; i < world.writer_count; i++)
         for (int k = 0; k < search->scenario->appends; k++) {

@@ -167,6 +167,30 @@ static void rotated_files_are_known_by_their_names(void **state)
     assert_int_equal(ck_name_rotated(long_one, 0, made), -ENAMETOOLONG);
 }
 
+static void files_on_their_way_are_known_by_their_names(void **state)
+{
+    char made[NAME_MAX + 1], long_one[NAME_MAX + 1];
+    (void)state;
+    assert_int_equal(ck_name_new("audit.jsonl", "0123456789abcdef", made), 0);
+    assert_string_equal(made, "audit.jsonl.0123456789abcdef.new");
+    assert_true(ck_name_is_new(made, "audit.jsonl"));
+    static const char *const others[] = {"audit.jsonl",
+                                         "audit.jsonl.new",
+                                         "audit.jsonl.0123456789abcde.new",
+                                         "audit.jsonl.0123456789abcdef0.new",
+                                         "audit.jsonl.0123456789ABCDEF.new",
+                                         "audit.jsonl.0123456789abcdef.new.bak",
+                                         "audit.jsonl-0123456789abcdef.new",
+                                         "other.jsonl.0123456789abcdef.new",
+                                         "audit.jsonl.0123456789abcdef.jsonl",
+                                         ""};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        assert_false(ck_name_is_new(others[i], "audit.jsonl"));
+    memset(long_one, 'x', NAME_MAX);
+    long_one[NAME_MAX] = '\0';
+    assert_int_equal(ck_name_new(long_one, "0123456789abcdef", made), -ENAMETOOLONG);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -176,6 +200,7 @@ int main(void)
         cmocka_unit_test(several_torn_lines_are_one_tail),
         cmocka_unit_test(body_as_large_as_it_may_be_fits_into_a_line),
         cmocka_unit_test(rotated_files_are_known_by_their_names),
+        cmocka_unit_test(files_on_their_way_are_known_by_their_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
