@@ -1,8 +1,9 @@
 /*
  * source.c - lines out of one buffer that never grows.
  *
- * The buffer holds twice what a torn write can leave, so every line that could be anything is in it as a whole; of a
- * longer one the beginning is given, as cut short, and the rest is skipped.
+ * The buffer holds twice what a torn write can leave, so every line that could be anything is in it as a whole. No writer
+ * makes a longer one: its beginning is given, as cut short, and nothing more of its file is read. Else a file of holes,
+ * which takes no room on the disk, would be read for hours.
  */
 #include "audit/source.h"
 
@@ -69,7 +70,7 @@ static int open_file(struct ck_source *source, const char *path, struct choke_er
     source->device = status.st_dev;
     source->inode = status.st_ino;
     source->is_regular = S_ISREG(status.st_mode);
-    source->is_skipping = false;
+    source->is_given_up = false;
     source->line = 0;
     source->files++;
     (void)snprintf(source->file, sizeof source->file, "%s", path);
@@ -124,6 +125,8 @@ static void pass_second_names(struct ck_source *source)
 /* More bytes behind those that are there: how many, 0 at the end of the file, or a negative errno. */
 static ssize_t fill(struct ck_source *source)
 {
+    if (source->is_given_up)
+        return 0;
     memmove(source->buffer, source->buffer + source->start, source->end - source->start);
     source->end -= source->start;
     source->start = 0;
@@ -161,37 +164,26 @@ static bool take_to_newline(struct ck_source *source, struct ck_line *ret_line)
     return newline != NULL;
 }
 
-/* What fills the buffer without a newline counts as a line; the rest of it is skipped. */
+/* What fills the buffer without a newline counts as a line, and ends the file. */
 static bool take_full(struct ck_source *source, struct ck_line *ret_line)
 {
-    bool is_line = !source->is_skipping;
     if (source->start > 0 || source->end < BUFFER_BYTES)
         return false;
-    if (is_line) {
-        give(source, BUFFER_BYTES, false, ret_line);
-        ret_line->is_cut_short = true;
-    }
-    source->start = source->end;
-    source->searched = 0;
-    source->is_skipping = true;
-    return is_line;
+    give(source, BUFFER_BYTES, false, ret_line);
+    ret_line->is_cut_short = true;
+    source->is_given_up = true;
+    return true;
 }
 
 static bool take_line(struct ck_source *source, struct ck_line *ret_line)
 {
-    while (take_to_newline(source, ret_line)) {
-        if (!source->is_skipping)
-            return true;
-        source->is_skipping = false;
-        source->line--;
-    }
-    return take_full(source, ret_line);
+    return take_to_newline(source, ret_line) || take_full(source, ret_line);
 }
 
 /* What stands behind the last newline. */
 static bool take_rest(struct ck_source *source, struct ck_line *ret_line)
 {
-    bool is_line = source->end > source->start && !source->is_skipping;
+    bool is_line = source->end > source->start;
     if (is_line)
         give(source, source->end - source->start, false, ret_line);
     source->start = source->end;

@@ -25,7 +25,7 @@ struct ck_source {
     char *buffer;
     size_t start, end; /* what of it is read and not yet given */
     size_t searched;   /* how much of that is known to hold no newline */
-    bool is_skipping;  /* over the rest of a line that was too long */
+    bool is_given_up;  /* a line of the file was too long: nothing more of it is read */
 };
 
 /* 0 or -ENOMEM. The paths must live as long. ck_source_done in either case. */

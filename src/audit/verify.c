@@ -82,10 +82,17 @@ static void hold_back(struct ck_torn *torn, const struct ck_line *line)
     torn->is_too_long = torn->is_too_long || line->is_cut_short || torn->bytes > CK_AUDIT_TORN_MAX;
 }
 
+/* No writer leaves that much, and no repair can vouch for it: the rest need not be read to know. */
+static void judge_too_long(struct ck_verify *verify)
+{
+    verify->damage = verify->torn.damage;
+    tell(&verify->damage, CHOKE_DAMAGE_MALFORMED, "it is no record, and longer than what a torn write can leave");
+}
+
 static void judge_torn(const struct ck_torn *torn, bool at_end, struct ck_damage *ret_damage)
 {
     *ret_damage = torn->damage;
-    if (at_end && !torn->has_newline && !torn->is_too_long)
+    if (at_end && !torn->has_newline)
         tell(ret_damage, CHOKE_DAMAGE_TORN,
              "the log ends in a line that is not whole: a write that did not get to its end, or a cut");
     else
@@ -101,7 +108,7 @@ static bool vouches(struct ck_torn *torn, const struct ck_line *line, const stru
     memcpy(&state, torn->state, sizeof state);
     (void)crypto_generichash_final(&state, digest, sizeof digest);
     ck_line_hex(digest, hash);
-    return same(envelope->kind, CK_AUDIT_KIND_REPAIR) && !torn->is_too_long &&
+    return same(envelope->kind, CK_AUDIT_KIND_REPAIR) &&
            ck_body_repair(line->text + envelope->body, line->length - envelope->body, &bytes, told) &&
            bytes == torn->bytes && same(hash, told);
 }
@@ -290,6 +297,8 @@ enum ck_step ck_verify_line(struct ck_verify *verify, const struct ck_line *line
     int result = line->is_cut_short ? -EINVAL : ck_line_read(line->text, line->length, &envelope);
     if (result == -EINVAL) {
         hold_back(&verify->torn, line);
+        if (verify->torn.is_too_long)
+            judge_too_long(verify);
         return CK_STEP_NOTHING;
     }
     if (result < 0 || !is_json(line, &envelope)) {

@@ -17,7 +17,7 @@ struct ck_line {
     const char *file;
     uint64_t number;   /* in this file, from 1 */
     bool has_newline;  /* false for what stands behind the last one of a file */
-    bool is_cut_short; /* there was more of it than a torn write can leave */
+    bool is_cut_short; /* there is more of it than a torn write can leave; the rest is not read */
 };
 
 #define CK_DAMAGE_MESSAGE_MAX 256

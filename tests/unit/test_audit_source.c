@@ -159,7 +159,7 @@ static void a_writer_that_never_ends_does_not_hold_the_reader(void **state)
     ck_source_done(&source);
 }
 
-static void a_line_that_is_too_long_is_one_line(void **state)
+static void a_line_that_is_too_long_ends_its_file(void **state)
 {
     static const size_t lengths[] = {CK_AUDIT_LINE_MAX,         CK_AUDIT_TORN_MAX,         2 * CK_AUDIT_TORN_MAX - 1,
                                      2 * CK_AUDIT_TORN_MAX,     2 * CK_AUDIT_TORN_MAX + 1, 5 * CK_AUDIT_TORN_MAX + 7,
@@ -173,7 +173,8 @@ static void a_line_that_is_too_long_is_one_line(void **state)
         append("a.jsonl", "one\n");
         append_bytes("a.jsonl", bytes, lengths[i]);
         append("a.jsonl", "\nthree\n");
-        start(&source, PATHS("a.jsonl"), false);
+        append("b.jsonl", "other\n");
+        start(&source, PATHS("a.jsonl", "b.jsonl"), false);
         assert_int_equal(ck_source_next(&source, &line, NULL), 1);
         assert_int_equal(ck_source_next(&source, &line, NULL), 1);
         bool is_cut_short = lengths[i] >= 2 * CK_AUDIT_TORN_MAX;
@@ -181,10 +182,16 @@ static void a_line_that_is_too_long_is_one_line(void **state)
         assert_int_equal(line.length, is_cut_short ? 2 * CK_AUDIT_TORN_MAX : lengths[i]);
         assert_int_equal(line.number, 2);
         assert_int_equal(ck_source_next(&source, &line, NULL), 1);
-        assert_true(line.number == 3 && line.length == 5 && memcmp(line.text, "three", 5) == 0);
+        if (!is_cut_short) {
+            assert_true(line.number == 3 && line.length == 5 && memcmp(line.text, "three", 5) == 0);
+            assert_int_equal(ck_source_next(&source, &line, NULL), 1);
+        }
+        assert_true(line.number == 1 && line.length == 5 && memcmp(line.text, "other", 5) == 0);
         assert_int_equal(ck_source_next(&source, &line, NULL), 0);
+        assert_int_equal(ck_source_rest(&source, &line, NULL), 0);
         ck_source_done(&source);
         (void)unlink("a.jsonl");
+        (void)unlink("b.jsonl");
     }
     free(bytes);
 }
@@ -321,7 +328,7 @@ int main(void)
         cmocka_unit_test_teardown(lines_have_numbers_in_each_file, clear_place),
         cmocka_unit_test_teardown(the_rest_of_the_last_file_is_asked_for, clear_place),
         cmocka_unit_test_teardown(a_writer_that_never_ends_does_not_hold_the_reader, clear_place),
-        cmocka_unit_test_teardown(a_line_that_is_too_long_is_one_line, clear_place),
+        cmocka_unit_test_teardown(a_line_that_is_too_long_ends_its_file, clear_place),
         cmocka_unit_test_teardown(rotated_files_come_first_by_their_number, clear_place),
         cmocka_unit_test_teardown(a_name_without_the_ending_gets_it, clear_place),
         cmocka_unit_test_teardown(a_file_with_two_names_is_read_once, clear_place),
