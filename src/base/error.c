@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 __attribute__((format(printf, 4, 0))) static int fill(struct choke_error *error, enum choke_outcome outcome, int errnum,
                                                       const char *format, va_list args)
@@ -42,7 +43,14 @@ int ck_error_oom(struct choke_error *error)
     return ck_error_set(error, CHOKE_SPAWN_FAILED, ENOMEM, "out of memory");
 }
 
+const char *ck_error_text(int errnum)
+{
+    return errnum == EFBIG ? "File too large; is the limit on the size of files (RLIMIT_FSIZE, ulimit -f) too small?"
+                           : strerror(errnum);
+}
+
 bool ck_error_is_passing(int errnum)
 {
-    return errnum == ENOMEM || errnum == EMFILE || errnum == ENFILE || errnum == EAGAIN || errnum == ETIMEDOUT;
+    return errnum == ENOMEM || errnum == EMFILE || errnum == ENFILE || errnum == EAGAIN || errnum == ETIMEDOUT ||
+           errnum == EFBIG;
 }

@@ -22,7 +22,10 @@ int ck_error_at(struct choke_error *error, unsigned line, unsigned column, const
 /* No memory: -ENOMEM. */
 int ck_error_oom(struct choke_error *error);
 
-/* What another try may not meet: want of memory, of descriptors, of processes, of time. */
+/* strerror, with what to do about it where the kernel's text says too little. */
+const char *ck_error_text(int errnum);
+
+/* What another try may not meet: want of memory, of descriptors, of processes, of time, of RLIMIT_FSIZE. */
 bool ck_error_is_passing(int errnum);
 
 #endif

@@ -2,7 +2,9 @@
 #include "base/fd.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 void ck_fd_close(int *fd)
@@ -15,15 +17,56 @@ void ck_fd_close(int *fd)
     errno = saved;
 }
 
+static void only_xfsz(sigset_t *set)
+{
+    (void)sigemptyset(set);
+    (void)sigaddset(set, SIGXFSZ);
+}
+
+/* One that was pending before is the host's, and stays. It can only have been where the host had it blocked. */
+void ck_fd_hush(struct ck_fd_hush *ret_hush)
+{
+    sigset_t set;
+    only_xfsz(&set);
+    (void)pthread_sigmask(SIG_BLOCK, &set, &ret_hush->before);
+    bool blocked = sigismember(&ret_hush->before, SIGXFSZ) == 1;
+    ret_hush->was_pending = blocked && sigpending(&set) == 0 && sigismember(&set, SIGXFSZ) == 1;
+}
+
+void ck_fd_unhush(const struct ck_fd_hush *hush)
+{
+    static const struct timespec at_once = {0};
+    int saved = errno;
+    sigset_t set;
+    only_xfsz(&set);
+    if (saved == EFBIG && !hush->was_pending)
+        while (sigtimedwait(&set, NULL, &at_once) < 0 && errno == EINTR)
+            ;
+    (void)pthread_sigmask(SIG_SETMASK, &hush->before, NULL);
+    errno = saved;
+}
+
+ssize_t ck_fd_write(int fd, const void *data, size_t length)
+{
+    struct ck_fd_hush hush;
+    ssize_t n;
+    ck_fd_hush(&hush);
+    errno = 0;
+    do
+        n = write(fd, data, length);
+    while (n < 0 && errno == EINTR);
+    int result = n < 0 ? -errno : 0;
+    ck_fd_unhush(&hush);
+    return result < 0 ? result : n;
+}
+
 int ck_fd_write_all(int fd, const void *data, size_t length)
 {
     const char *at = data;
     while (length > 0) {
-        ssize_t n = write(fd, at, length);
-        if (n < 0 && errno == EINTR)
-            continue;
+        ssize_t n = ck_fd_write(fd, at, length);
         if (n < 0)
-            return -errno;
+            return (int)n;
         at += n;
         length -= (size_t)n;
     }

@@ -7,7 +7,10 @@
 #ifndef CK_BASE_FD_H
 #define CK_BASE_FD_H
 
+#include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #define CK_FD __attribute__((cleanup(ck_fd_close))) int
 
@@ -20,6 +23,23 @@ static inline int ck_fd_take(int *fd)
     *fd = -1;
     return taken;
 }
+
+/*
+ * A write beyond the caller's RLIMIT_FSIZE, into a memory file too, is not only refused with EFBIG: the kernel also sends
+ * SIGXFSZ, which ends the host program. Between hush and unhush the thread has it blocked, and the one that such a write
+ * has sent, which is the thread's own, is taken away again. Every write, truncation or copy into a file goes in between;
+ * the writers below do that themselves.
+ */
+struct ck_fd_hush {
+    sigset_t before;
+    bool was_pending;
+};
+
+void ck_fd_hush(struct ck_fd_hush *ret_hush);
+void ck_fd_unhush(const struct ck_fd_hush *hush); /* errno is kept */
+
+/* One write, through EINTR: bytes or a negative errno. */
+ssize_t ck_fd_write(int fd, const void *data, size_t length);
 
 /* Writes all, through EINTR and short writes; 0 or a negative errno. */
 int ck_fd_write_all(int fd, const void *data, size_t length);

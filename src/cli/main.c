@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -122,6 +123,16 @@ static int occupy_standard_descriptors(void)
     return 0;
 }
 
+/*
+ * Beyond RLIMIT_FSIZE the kernel sends SIGXFSZ with the error. Ignored, only the error is left, and is reported. Tools do
+ * not inherit it: they get every signal's default.
+ */
+static void ignore_file_limit_signal(void)
+{
+    const struct sigaction ignore = {.sa_handler = SIG_IGN};
+    (void)sigaction(SIGXFSZ, &ignore, NULL);
+}
+
 static int run_command(char *const *words)
 {
     int count;
@@ -142,6 +153,7 @@ int main(int argc, char **argv)
 
     if (occupy_standard_descriptors() < 0)
         return CK_EXIT_REFUSED;
+    ignore_file_limit_signal();
     char *const *words = argv + (argc > 0);
     int count = ck_options_parse(ck_main_options, words, &given, &error);
     if (count < 0)

@@ -46,7 +46,7 @@ static int first_of(struct ck_jails *jails, const struct ck_jail *const *wanted,
         const struct ck_jail_state *state = ck_jail_look(jails, wanted[i], egress);
         if (state->failed != 0)
             return ck_error_set(error, CHOKE_SPAWN_FAILED, state->failed, "jail '%s' cannot be tried: %s",
-                                wanted[i]->name, strerror(state->failed));
+                                wanted[i]->name, ck_error_text(state->failed));
         if (state->holds) {
             choice->jail = wanted[i];
             choice->named = state->named;

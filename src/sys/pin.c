@@ -96,7 +96,10 @@ static int copy_again(int copy_fd)
     if (fd < 0 || fstat(copy_fd, &status) < 0)
         return fd < 0 ? fd : -errno;
     for (off_t at = 0; at < status.st_size;) {
+        struct ck_fd_hush hush;
+        ck_fd_hush(&hush);
         ssize_t sent = sendfile(fd, copy_fd, &at, (size_t)(status.st_size - at));
+        ck_fd_unhush(&hush);
         if (sent <= 0)
             return sent < 0 ? -errno : -EIO;
     }

@@ -393,7 +393,12 @@ static int export_filter(scmp_filter_ctx filter, struct sock_filter **ret_filter
     CK_FD fd = memfd_create("filter", MFD_CLOEXEC);
     if (fd < 0)
         return -errno;
+    struct ck_fd_hush hush;
+    ck_fd_hush(&hush);
+    errno = 0;
     int r = seccomp_export_bpf(filter, fd);
+    r = r < 0 && errno == EFBIG ? -EFBIG : r; /* it would only say that it was cancelled */
+    ck_fd_unhush(&hush);
     struct stat status;
     if (r < 0 || fstat(fd, &status) < 0)
         return r < 0 ? r : -errno;
