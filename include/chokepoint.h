@@ -39,6 +39,10 @@
  *   nothing is lost; a program that waits until it has *no* child must free the context first.
  *   All descriptors are close-on-exec.
  *
+ *   A thread with a stack of 64 KiB is enough for every call. No write raises SIGXFSZ: where
+ *   RLIMIT_FSIZE is too small for a call (a run needs at most 128 KiB), it fails with EFBIG, and a run
+ *   ends as "spawn_failed".
+ *
  *   A context is used by one thread at a time; several threads use several contexts. After
  *   fork() without exec the child must not use the parent's context (it gets -EOWNERDEAD).
  *

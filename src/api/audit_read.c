@@ -8,6 +8,7 @@
 #include "audit/verify.h"
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/heap.h"
 #include "base/quote.h"
 
 #include <errno.h>
@@ -166,20 +167,23 @@ static int read_all(struct reading *reading, struct choke_error *error)
 
 static int read_log(const struct choke_audit_query *query, struct report_box *box, struct choke_error *error)
 {
-    struct reading reading = {.query = query, .source = {.fd = -1}};
-    int result = ck_heads_parse(query->heads, query->public_key, &reading.heads, error);
-    if (result == 0 && ck_source_init(&reading.source, query->paths) < 0)
+    CK_HEAP struct reading *reading = malloc(sizeof *reading);
+    if (reading == NULL)
+        return ck_error_oom(error);
+    *reading = (struct reading){.query = query, .source = {.fd = -1}};
+    int result = ck_heads_parse(query->heads, query->public_key, &reading->heads, error);
+    if (result == 0 && ck_source_init(&reading->source, query->paths) < 0)
         result = ck_error_oom(error);
     if (result == 0) {
-        reading.source.with_rotated = query->rotated;
-        reading.source.is_followed = query->on_end != NULL;
-        ck_verify_init(&reading.verify, &reading.heads);
-        result = read_all(&reading, error);
+        reading->source.with_rotated = query->rotated;
+        reading->source.is_followed = query->on_end != NULL;
+        ck_verify_init(&reading->verify, &reading->heads);
+        result = read_all(reading, error);
     }
     if (result == 0)
-        fill_report(&reading, box);
-    ck_source_done(&reading.source);
-    ck_heads_done(&reading.heads);
+        fill_report(reading, box);
+    ck_source_done(&reading->source);
+    ck_heads_done(&reading->heads);
     return result;
 }
 

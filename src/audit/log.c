@@ -67,7 +67,7 @@ static int fail(const struct ck_log *log, struct choke_error *error, int result,
 static int fail_plainly(const struct ck_log *log, struct choke_error *error, int result, const char *doing)
 {
     return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot %s '%s': %s", doing, CK_QUOTE(log->name),
-                        strerror(-result));
+                        ck_error_text(-result));
 }
 
 static void close_file(struct ck_log *log)

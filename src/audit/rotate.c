@@ -86,7 +86,7 @@ int ck_log_create(struct ck_log *log, struct choke_error *error)
     /* -ENOENT: the one who was first has swept our file away. Who opens the log now finds the first one's. */
     if (result < 0 && result != -EEXIST && !(made && result == -ENOENT))
         return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot make '%s': %s", CK_QUOTE(log->name),
-                            strerror(-result));
+                            ck_error_text(-result));
     return 0;
 }
 

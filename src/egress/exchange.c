@@ -7,6 +7,8 @@
  */
 #include "egress/gate.h"
 
+#include "base/heap.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -93,11 +95,12 @@ void ck_exchange_begin(struct ck_connection *connection)
 {
     const struct ck_http_request *request = &connection->request;
     struct ck_stream *up = &connection->up;
-    char forward[CK_HEAD_MAX + CK_HEAD_ADDED];
-    size_t length = ck_http_forward_request(up->buffer.data, connection->head_bytes, request, forward);
+    CK_HEAP char *forward = malloc(CK_HEAD_MAX + CK_HEAD_ADDED);
+    size_t length =
+        forward == NULL ? 0 : ck_http_forward_request(up->buffer.data, connection->head_bytes, request, forward);
     connection->answered = connection->in_body = connection->up_broken = false;
     ck_connection_state(connection, CK_STATE_EXCHANGE, connection->gate->budget.idle_ms);
-    if (replace_head(&up->buffer, connection->head_bytes, forward, length) != 0) {
+    if (forward == NULL || replace_head(&up->buffer, connection->head_bytes, forward, length) != 0) {
         CK_REFUSE(connection, CK_GATE_FAILED, CK_REASON_RESOURCES, "out of memory");
         return;
     }
@@ -160,14 +163,14 @@ static bool take_head(struct ck_connection *connection, size_t head_bytes)
     struct ck_stream *down = &connection->down;
     struct ck_http_response *response = &connection->response;
     struct ck_fault fault;
-    char forward[CK_HEAD_MAX + CK_HEAD_ADDED];
+    CK_HEAP char *forward = malloc(CK_HEAD_MAX + CK_HEAD_ADDED);
     if (ck_http_read_response(down->buffer.data, head_bytes, connection->request.head, response, &fault) != 0) {
         refuse_answer(connection, fault.message);
         return false;
     }
-    size_t length =
-        ck_http_forward_response(down->buffer.data, head_bytes, response->interim || keeps_client(connection), forward);
-    if (replace_head(&down->buffer, head_bytes, forward, length) != 0) {
+    bool keeps = response->interim || keeps_client(connection);
+    size_t length = forward == NULL ? 0 : ck_http_forward_response(down->buffer.data, head_bytes, keeps, forward);
+    if (forward == NULL || replace_head(&down->buffer, head_bytes, forward, length) != 0) {
         ck_connection_end(connection, CK_REASON_RESOURCES);
         return false;
     }

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/heap.h"
 #include "base/quote.h"
 #include "jail/jail.h"
 #include "jail/program.h"
@@ -219,8 +220,9 @@ static int add_code_tree(struct ck_program *program, const char *real, char ret_
 
 static int add_part(struct ck_program *program, const struct ck_part *part)
 {
-    char real[PATH_MAX], inside[PATH_MAX];
-    if (part->path == NULL || realpath(part->path, real) == NULL)
+    CK_HEAP char *real = part->path == NULL ? NULL : realpath(part->path, NULL);
+    char inside[PATH_MAX];
+    if (real == NULL)
         return 0; /* the tool will say what it misses */
     int r = add_code(program, real, inside);
     if (r == 0 && part->role == CK_PART_INTERPRETER)
@@ -228,22 +230,27 @@ static int add_part(struct ck_program *program, const struct ck_part *part)
     return r;
 }
 
-static int add_file(struct ck_program *program, struct ck_depend *depend, struct ck_native_file *file,
-                    struct ck_arena *arena)
+static int place_file(struct ck_program *program, struct ck_native_file *file, struct ck_arena *arena)
 {
-    char real[PATH_MAX], inside[PATH_MAX];
-    if (realpath(file->path, real) == NULL)
-        return -errno;
+    CK_HEAP char *real = realpath(file->path, NULL);
+    CK_HEAP char *inside = malloc(PATH_MAX);
+    if (real == NULL || inside == NULL)
+        return real == NULL ? -errno : -ENOMEM;
     int r = file->directory ? add_code_tree(program, real, inside) : add_program(program, real, file->fd, inside);
     if (r < 0)
         return r;
     if (!file->directory)
         ck_program_allow(program, inside);
     file->inside = ck_arena_strdup(arena, inside);
-    if (file->inside == NULL)
-        return -ENOMEM;
-    if (file->directory)
-        return 0;
+    return file->inside == NULL ? -ENOMEM : 0;
+}
+
+static int add_file(struct ck_program *program, struct ck_depend *depend, struct ck_native_file *file,
+                    struct ck_arena *arena)
+{
+    int r = place_file(program, file, arena);
+    if (r < 0 || file->directory)
+        return r;
     r = ck_depend_all(depend, file->fd);
     for (size_t i = 0; r == 0 && i < depend->count; i++)
         r = add_part(program, &depend->parts[i]);
@@ -303,6 +310,6 @@ int ck_native_make(const struct ck_native_wanted *wanted, int *ret_fd, struct ch
     ck_program_done(&program);
     if (r < 0)
         return ck_error_set(error, ck_error_is_passing(-r) ? CHOKE_SPAWN_FAILED : CHOKE_JAIL_UNAVAILABLE, -r,
-                            "the native jail cannot be laid out: %s", strerror(-r));
+                            "the native jail cannot be laid out: %s", ck_error_text(-r));
     return 0;
 }

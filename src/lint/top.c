@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/heap.h"
 #include "base/quote.h"
 
 #include <errno.h>
@@ -116,9 +117,11 @@ static bool anyone_writes(const char *directory)
 /* In place: from where the path stands to the top of its tree. */
 static void climb(char start[PATH_MAX])
 {
-    char directory[PATH_MAX], here[PATH_MAX];
+    CK_HEAP char *directory = strdup(start);
+    CK_HEAP char *here = getcwd(NULL, 0);
     bool above = false;
-    memcpy(directory, start, strlen(start) + 1);
+    if (directory == NULL)
+        return;
     do {
         if (has_repository(directory) && !(above && anyone_writes(directory))) {
             memcpy(start, directory, strlen(directory) + 1);
@@ -126,7 +129,7 @@ static void climb(char start[PATH_MAX])
         }
         above = true;
     } while (go_up(directory));
-    if (getcwd(here, sizeof here) != NULL && behind(here, start) != NULL)
+    if (here != NULL && behind(here, start) != NULL)
         memcpy(start, here, strlen(here) + 1);
 }
 

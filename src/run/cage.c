@@ -192,7 +192,7 @@ int ck_cages_find(struct ck_cages *cages, const struct ck_cages_wanted *wanted, 
     if (entry == NULL) {
         if (error->outcome == CHOKE_NONE)
             (void)ck_error_set(error, ck_error_is_passing(-r) ? CHOKE_SPAWN_FAILED : CHOKE_JAIL_UNAVAILABLE, -r,
-                               "the native jail cannot be laid out: %s", strerror(-r));
+                               "the native jail cannot be laid out: %s", ck_error_text(-r));
         return r;
     }
     *ret_image = entry->image;

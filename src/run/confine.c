@@ -251,7 +251,7 @@ static int fail(int result, struct choke_error *error)
                             "the kernel has no Landlock that could bound all writing (ABI %d, Linux 6.2)",
                             CK_LANDLOCK_WHOLE_ABI);
     return ck_error_set(error, ck_error_is_passing(-result) ? CHOKE_SPAWN_FAILED : CHOKE_JAIL_UNAVAILABLE, -result,
-                        "the native jail cannot be made without namespaces: %s", strerror(-result));
+                        "the native jail cannot be made without namespaces: %s", ck_error_text(-result));
 }
 
 int ck_confine_plan(const struct ck_plan_sources *sources, struct ck_plan *plan, bool tracing,

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/heap.h"
 #include "base/quote.h"
 #include "sys/depend.h"
 #include "sys/elf.h"
@@ -314,12 +315,15 @@ static int make(struct ck_execs *execs, struct maker *maker, const struct ck_exe
 int ck_execs_make(struct ck_execs *execs, struct ck_identity root, const struct ck_execs_tool *tools, size_t count,
                   int *ret_fd, struct choke_error *error)
 {
-    struct maker maker = {.search = execs->search, .root = root, .error = error, .ruleset_fd = -1};
-    int result = make(execs, &maker, tools, count);
-    CK_FD ruleset_fd = maker.ruleset_fd;
-    drop_files(maker.files, maker.count);
-    for (size_t i = 0; i < maker.helpers_count; i++)
-        ck_fd_close(&maker.helper_fds[i]);
+    CK_HEAP struct maker *maker = malloc(sizeof *maker);
+    if (maker == NULL)
+        return ck_error_oom(error);
+    *maker = (struct maker){.search = execs->search, .root = root, .error = error, .ruleset_fd = -1};
+    int result = make(execs, maker, tools, count);
+    CK_FD ruleset_fd = maker->ruleset_fd;
+    drop_files(maker->files, maker->count);
+    for (size_t i = 0; i < maker->helpers_count; i++)
+        ck_fd_close(&maker->helper_fds[i]);
     if (result == 0)
         *ret_fd = ck_fd_take(&ruleset_fd);
     else if (error->outcome == CHOKE_NONE)

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/heap.h"
 #include "run/create.h"
 #include "run/raw.h"
 #include "sys/cgroup.h"
@@ -293,7 +294,7 @@ static const char *explain(int result)
 {
     if (result == -EACCES || result == -EPERM)
         return "executing from memory is forbidden here (sysctl vm.memfd_noexec, or a security module)";
-    return strerror(-result);
+    return ck_error_text(-result);
 }
 
 /* The first run with limits: a keeper that is there already is told now, another one when it is made. */
@@ -441,23 +442,21 @@ static int send_large(int socket_fd, const struct ck_wire_plan *plan, struct par
     return send_message(socket_fd, &large, sizeof large, parcel->fds, parcel->count);
 }
 
-/* Packs in place where it fits, on the heap where not. */
+/* What fits into a message goes as one, the rest in a memory file. */
 static int pack_and_send(const struct ck_plan *plan, int socket_fd, struct parcel *parcel, uint64_t deadline_ns,
                          uint64_t kill_ns)
 {
-    _Alignas(struct ck_wire_plan) unsigned char buffer[CK_WIRE_INLINE_MAX];
     const struct ck_wire_strings strings = {.argv = plan->wrap.argv != NULL ? plan->wrap.argv : plan->argv,
                                             .env = plan->env,
                                             .path = plan->wrap.argv != NULL ? NULL : plan->exec_path,
                                             .root = plan->cage.fd >= 0 ? plan->cage_root : NULL,
                                             .cwd = plan->cage.fd >= 0 ? plan->cage_cwd : NULL};
-    size_t size = ck_wire_pack(&strings, buffer, sizeof buffer);
-    bool large = size > sizeof buffer;
-    struct ck_wire_plan *packed = large ? malloc(size) : (void *)buffer;
+    size_t size = ck_wire_pack(&strings, NULL, 0);
+    bool large = size > CK_WIRE_INLINE_MAX;
+    CK_HEAP struct ck_wire_plan *packed = malloc(size);
     if (packed == NULL)
         return -ENOMEM;
-    if (large)
-        (void)ck_wire_pack(&strings, packed, size);
+    (void)ck_wire_pack(&strings, packed, size);
     packed->flags = (plan->ruleset_fd >= 0 ? (uint32_t)CK_WIRE_HAS_RULESET : 0) |
                     (plan->wrap.argv != NULL ? (uint32_t)CK_WIRE_HAS_LAND : 0) |
                     (plan->keep_executable && plan->wrap.argv == NULL ? (uint32_t)CK_WIRE_KEEP_EXECUTABLE : 0) |
@@ -470,11 +469,8 @@ static int pack_and_send(const struct ck_plan *plan, int socket_fd, struct parce
     packed->deadline_ns = deadline_ns;
     packed->kill_ns = kill_ns;
     memcpy(packed->limits, plan->limits, sizeof packed->limits);
-    int result = large ? send_large(socket_fd, packed, parcel)
-                       : send_message(socket_fd, packed, size, parcel->fds, parcel->count);
-    if (large)
-        free(packed);
-    return result;
+    return large ? send_large(socket_fd, packed, parcel)
+                 : send_message(socket_fd, packed, size, parcel->fds, parcel->count);
 }
 
 /* bwrap is what is executed, and the tool one of the things that it hands on. */
@@ -513,7 +509,7 @@ int ck_launch(struct ck_warden *warden, const struct ck_plan *plan, const struct
     int result = pack_and_send(plan, warden->socket_fd, &parcel, deadline_ns, kill_ns);
     if (result < 0)
         return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot hand '%s' to its warden: %s", plan->tool_name,
-                            strerror(-result));
+                            ck_error_text(-result));
     return 0;
 }
 

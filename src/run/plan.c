@@ -250,7 +250,8 @@ static int step_keep(struct planner *planner)
 
 static int refuse_stdin(struct planner *planner, enum choke_outcome outcome, int errnum)
 {
-    (void)ck_error_set(&planner->plan->verdict.error, outcome, errnum, "cannot hand over stdin: %s", strerror(errnum));
+    (void)ck_error_set(&planner->plan->verdict.error, outcome, errnum, "cannot hand over stdin: %s",
+                       ck_error_text(errnum));
     return refuse(planner, "request.stdin");
 }
 

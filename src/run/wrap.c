@@ -157,7 +157,7 @@ static int close_plan(const struct ck_plan_sources *sources, struct ck_plan *pla
     int result = sources->wraps->image_fd < 0 ? write_image(&sources->wraps->image_fd) : 0;
     if (result < 0)
         return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot write what bwrap executes: %s",
-                            strerror(-result));
+                            ck_error_text(-result));
     plan->wrap.image_fd = sources->wraps->image_fd;
     plan->wrap.program_fd = plan->cage.fd;
     plan->wrap.scratches = &sources->wraps->scratches;

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/heap.h"
 #include "base/quote.h"
 
 #include <errno.h>
@@ -198,12 +199,15 @@ static int look_from_afar(int root_fd, const char *path)
 
 int ck_beneath_stays(int root_fd, int cwd_fd, const char *path, size_t length, bool must_exist)
 {
-    char text[PATH_MAX], place[2 * PATH_MAX];
-    if (length >= sizeof text)
+    if (length >= PATH_MAX)
         return must_exist ? -ENAMETOOLONG : -EXDEV;
+    CK_HEAP char *text = malloc(3 * (size_t)PATH_MAX);
+    if (text == NULL)
+        return -ENOMEM;
+    char *place = text + PATH_MAX;
     memcpy(text, path, length);
     text[length] = '\0';
-    int result = from_root(root_fd, cwd_fd, text, place, sizeof place);
+    int result = from_root(root_fd, cwd_fd, text, place, 2 * (size_t)PATH_MAX);
     if (result == -EXDEV)
         return look_from_afar(root_fd, text);
     if (result < 0)

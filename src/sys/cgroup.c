@@ -8,6 +8,7 @@
 #include "sys/cgroup.h"
 
 #include "base/fd.h"
+#include "base/heap.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -96,21 +97,28 @@ static int find_own(const char *text, const char *controller, char *ret_path, si
     return -ENOENT;
 }
 
+/* Too much for a stack. */
+struct texts {
+    char text[65536];
+    char mount[PATH_MAX], own[PATH_MAX], path[2 * PATH_MAX];
+};
+
 static int open_own(const char *controller)
 {
-    char mount[PATH_MAX], own[PATH_MAX], path[2 * PATH_MAX];
-    char text[65536];
-    int result = read_text("/proc/self/mountinfo", text, sizeof text);
+    CK_HEAP struct texts *texts = malloc(sizeof *texts);
+    if (texts == NULL)
+        return -ENOMEM;
+    int result = read_text("/proc/self/mountinfo", texts->text, sizeof texts->text);
     if (result == 0)
-        result = find_mount(text, controller, mount, sizeof mount);
+        result = find_mount(texts->text, controller, texts->mount, sizeof texts->mount);
     if (result == 0)
-        result = read_text("/proc/self/cgroup", text, sizeof text);
+        result = read_text("/proc/self/cgroup", texts->text, sizeof texts->text);
     if (result == 0)
-        result = find_own(text, controller, own, sizeof own);
+        result = find_own(texts->text, controller, texts->own, sizeof texts->own);
     if (result < 0)
         return result;
-    (void)snprintf(path, sizeof path, "%s%s", mount, own);
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    (void)snprintf(texts->path, sizeof texts->path, "%s%s", texts->mount, texts->own);
+    int fd = open(texts->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     return fd < 0 ? -errno : fd;
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/heap.h"
 #include "sys/keep.h"
 #include "sys/later.h"
 
@@ -147,16 +148,16 @@ static int open_file(int directory_fd, const char *name)
 
 static bool same_bytes(struct walk *walk, int one_fd, int other_fd, uint64_t size)
 {
-    char one[PIECE_BYTES], other[PIECE_BYTES];
-    if (size > COMPARE_MAX - walk->compared_bytes)
+    CK_HEAP char *one = malloc(2 * PIECE_BYTES);
+    if (one == NULL || size > COMPARE_MAX - walk->compared_bytes)
         return false;
     walk->compared_bytes += size;
     for (;;) {
-        long got = ck_fd_read_all(one_fd, one, sizeof one);
-        long same = ck_fd_read_all(other_fd, other, sizeof other);
-        if (got < 0 || got != same || memcmp(one, other, (size_t)got) != 0)
+        long got = ck_fd_read_all(one_fd, one, PIECE_BYTES);
+        long same = ck_fd_read_all(other_fd, one + PIECE_BYTES, PIECE_BYTES);
+        if (got < 0 || got != same || memcmp(one, one + PIECE_BYTES, (size_t)got) != 0)
             return false;
-        if (got < (long)sizeof one)
+        if (got < (long)PIECE_BYTES)
             return true;
     }
 }

@@ -6,6 +6,7 @@
 #include "sys/digest.h"
 
 #include "base/fd.h"
+#include "base/heap.h"
 
 #include <errno.h>
 #include <sodium/crypto_hash_sha256.h>
@@ -41,12 +42,14 @@ static void put_hex(const unsigned char digest[crypto_hash_sha256_BYTES], char h
 /* Returns the bytes hashed, or a negative errno. */
 static int64_t hash(int fd, const struct course *course, crypto_hash_sha256_state *state)
 {
-    unsigned char piece[PIECE_BYTES];
+    CK_HEAP unsigned char *piece = malloc(PIECE_BYTES);
     uint64_t total = 0;
+    if (piece == NULL)
+        return -ENOMEM;
     for (;;) {
         if (total % ASKED_BYTES == 0 && course->stop != NULL && course->stop(course->data))
             return -ECANCELED;
-        ssize_t got = pread(fd, piece, sizeof piece, (off_t)total);
+        ssize_t got = pread(fd, piece, PIECE_BYTES, (off_t)total);
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/heap.h"
 #include "base/quote.h"
 
 #include <dirent.h>
@@ -171,7 +172,9 @@ int ck_keep_enter(int top_fd, const char *path)
 static int copy_piece(int from_fd, int to_fd, off_t start, off_t end)
 {
     static const size_t most = PIECE_BYTES;
-    char bytes[PIECE_BYTES];
+    CK_HEAP char *bytes = malloc(PIECE_BYTES);
+    if (bytes == NULL)
+        return -ENOMEM;
     while (start < end) {
         size_t wanted = (uint64_t)(end - start) < most ? (size_t)(end - start) : most;
         ssize_t got = pread(from_fd, bytes, wanted, start);

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/heap.h"
 #include "base/quote.h"
 
 #include <errno.h>
@@ -23,13 +24,16 @@ static int fail_size(const struct ck_rulefile *file, struct choke_error *error)
                         file->max_bytes);
 }
 
-static int absolute(const char *path, char *buffer, size_t size)
+/* To be freed; NULL with errno. */
+static char *absolute(const char *path)
 {
-    char here[PATH_MAX];
-    if (path[0] != '/' && getcwd(here, sizeof here) == NULL)
-        return -errno;
-    int length = path[0] == '/' ? snprintf(buffer, size, "%s", path) : snprintf(buffer, size, "%s/%s", here, path);
-    return length < 0 || (size_t)length >= size ? -ENAMETOOLONG : 0;
+    if (path[0] == '/')
+        return strdup(path);
+    CK_HEAP char *here = getcwd(NULL, 0);
+    char *full = NULL;
+    if (here == NULL || asprintf(&full, "%s/%s", here, path) < 0)
+        return NULL;
+    return full;
 }
 
 static int check_owner(const struct ck_rulefile *file, const struct stat *status, struct choke_error *error)
@@ -75,13 +79,12 @@ static int read_file(const struct ck_rulefile *file, const struct ck_trusted *pl
 int ck_rulefile_read(const struct ck_rulefile *file, char **ret_text, size_t *ret_length, struct ck_trusted *ret_place,
                      struct choke_error *error)
 {
-    char full[PATH_MAX];
     struct choke_error trust = {0};
     struct ck_trusted place;
-    int result = absolute(file->path, full, sizeof full);
-    if (result < 0)
-        return fail(file, error, -result, strerror(-result));
-    result = ck_trust_walk(full, &place, &trust);
+    CK_HEAP char *full = absolute(file->path);
+    if (full == NULL)
+        return fail(file, error, errno, strerror(errno));
+    int result = ck_trust_walk(full, &place, &trust);
     if (result < 0)
         result = fail(file, error, -result, trust.message[0] != '\0' ? trust.message : strerror(-result));
     else

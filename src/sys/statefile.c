@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/heap.h"
 #include "base/quote.h"
 #include "sys/trust.h"
 
@@ -32,12 +33,17 @@ static int check_owner(const struct stat *status, const char *path, struct choke
 
 /* ---- the directory ---- */
 
+/* What is before the last slash, to be freed; NULL where that is nothing. */
+static char *parent_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash == NULL || slash == path ? NULL : strndup(path, (size_t)(slash - path));
+}
+
 static void make_parent(const char *path)
 {
-    char parent[PATH_MAX];
-    const char *slash = strrchr(path, '/');
-    int length = slash != NULL ? snprintf(parent, sizeof parent, "%.*s", (int)(slash - path), path) : 0;
-    if (length > 0 && length < (int)sizeof parent)
+    CK_HEAP char *parent = parent_of(path);
+    if (parent != NULL)
         (void)mkdir(parent, 0700);
 }
 
@@ -59,11 +65,9 @@ static int open_beneath(const struct ck_trusted *parent, const char *path, int *
 
 int ck_statefile_directory(const char *path, int *ret_fd, struct choke_error *error)
 {
-    char parent[PATH_MAX];
     struct ck_trusted place;
-    const char *slash = path[0] == '/' ? strrchr(path, '/') : NULL;
-    int length = slash != NULL ? snprintf(parent, sizeof parent, "%.*s", (int)(slash - path), path) : 0;
-    if (length <= 0 || length >= (int)sizeof parent)
+    CK_HEAP char *parent = path[0] == '/' && strlen(path) < PATH_MAX ? parent_of(path) : NULL;
+    if (parent == NULL)
         return refuse(error, path, EINVAL, "is no absolute path");
     make_parent(parent);
     (void)mkdir(parent, 0700);

@@ -1,0 +1,21 @@
+/*
+ * heap.h - memory with an owner, for what is too large for a stack.
+ *
+ * A host's thread may have a stack of 64 KiB, and all of the library has to live in it: no frame is larger than two
+ * paths (the build fails on one that is), and whatever is larger comes from here. CK_HEAP declares a pointer that is freed
+ * when it leaves its block.
+ */
+#ifndef CK_BASE_HEAP_H
+#define CK_BASE_HEAP_H
+
+#include <stdlib.h>
+
+#define CK_HEAP __attribute__((cleanup(ck_heap_free)))
+
+/* Of a pointer to any type, which is why it takes none. */
+static inline void ck_heap_free(void *pointer)
+{
+    free(*(void **)pointer);
+}
+
+#endif
