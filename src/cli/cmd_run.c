@@ -11,6 +11,7 @@
 #include "cli/text.h"
 
 #include <errno.h>
+#include <string.h>
 
 struct run_options {
     struct ck_request_options request; /* first: CK_REQUEST_OPTIONS */
@@ -103,9 +104,22 @@ static int bound_stream(struct run *run, struct choke_error *error)
     return 0;
 }
 
+static int begin_feed(struct run *run, struct choke_error *error)
+{
+    if (!run->request.stdin_is_fifo)
+        return 0;
+    int r = ck_feed_begin(&run->session.feed, run->request.stdin_fd);
+    if (r < 0)
+        return ck_text_error(error, CHOKE_NONE, -r, "cannot hand over --stdin: %s", strerror(-r));
+    run->request.request.stdin_fd = run->session.feed.tool_fd;
+    return 0;
+}
+
 static int run_to_end(struct run *run, struct choke_job **ret_job, struct choke_error *error)
 {
-    int r = ck_session_begin(&run->session, error);
+    int r = begin_feed(run, error);
+    if (r == 0)
+        r = ck_session_begin(&run->session, error);
     if (r < 0)
         return r;
     if (form_of(&run->given) == CK_REPORT_STREAM)
@@ -176,6 +190,7 @@ static int run_run(char *const *words)
     ck_session_init(&run.session);
     int status = parse_and_run(&run, words);
     choke_context_free(run.context); /* frees the job too */
+    ck_feed_end(&run.session.feed);
     ck_request_done(&run.request);
     ck_options_done(run_options, &run.given);
     return status;

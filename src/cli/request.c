@@ -70,6 +70,17 @@ static int set_directories(struct ck_request *request, const struct ck_request_o
     return r;
 }
 
+/* What was opened without waiting; a tool expects its input to wait for it. */
+static int wait_when_read(int fd, struct choke_error *error)
+{
+    int flags = fcntl(fd, F_GETFL);
+
+    if (flags < 0 || fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) < 0)
+        return ck_text_error(error, CHOKE_NONE, errno, "cannot hand over --stdin: %s", strerror(errno));
+    return 0;
+}
+
+/* Opened without waiting for anybody: there is no deadline yet. A FIFO stays so, and is for ck_feed_begin. */
 static int set_stdin(struct ck_request *request, const char *name, struct choke_error *error)
 {
     struct stat status;
@@ -81,15 +92,16 @@ static int set_stdin(struct ck_request *request, const char *name, struct choke_
         request->request.stdin_fd = STDIN_FILENO;
         return 0;
     }
-    request->stdin_fd = open(name, O_RDONLY | O_CLOEXEC);
-    if (request->stdin_fd < 0)
+    request->stdin_fd = open(name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (request->stdin_fd < 0 || fstat(request->stdin_fd, &status) < 0)
         return ck_text_error(error, CHOKE_INVALID, errno, "cannot open '%s' for --stdin: %s", CK_TEXT_SAFE(name),
                              strerror(errno));
-    if (fstat(request->stdin_fd, &status) == 0 && S_ISDIR(status.st_mode))
+    if (S_ISDIR(status.st_mode))
         return ck_text_error(error, CHOKE_INVALID, EISDIR, "'%s' for --stdin is a directory; name a file",
                              CK_TEXT_SAFE(name));
+    request->stdin_is_fifo = S_ISFIFO(status.st_mode);
     request->request.stdin_fd = request->stdin_fd;
-    return 0;
+    return request->stdin_is_fifo ? 0 : wait_when_read(request->stdin_fd, error);
 }
 
 int ck_request_build(struct ck_request *ret_request, const struct ck_request_options *given, char *const *argv,

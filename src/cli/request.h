@@ -70,6 +70,7 @@ struct ck_request {
     char *root;
     char *cwd;
     int stdin_fd; /* of --stdin FILE; -1: none */
+    bool stdin_is_fifo;
 };
 
 /* Is something wrong with the command line itself? 0, or a negative errno and *error. */

@@ -1,5 +1,6 @@
 /*
- * session.c - one loop over two descriptors: the library's, and the one by which signals come.
+ * session.c - one loop over two descriptors: the library's, and the one by which signals come; and over a third where the
+ * tool's standard input is a FIFO (feed.h).
  *
  * SIGPIPE stays blocked from the start to the end of the process, so that a reader that went away is an error of
  * write() and the job can be ended in good order.
@@ -22,6 +23,7 @@ void ck_session_init(struct ck_session *session)
         .out = CK_OUTLET(STDOUT_FILENO),
         .err = CK_OUTLET(STDERR_FILENO),
         .notes = CK_OUTLET(STDERR_FILENO),
+        .feed = CK_FEED_NONE,
         .signal_fd = -1,
     };
     (void)sigemptyset(&pipe_only);
@@ -89,11 +91,15 @@ void ck_session_heed(struct ck_session *session, struct choke_context *context)
 int ck_session_wait(struct ck_session *session, struct choke_context *context, const struct choke_job *job,
                     struct choke_error *error)
 {
-    struct pollfd fds[] = {{.fd = choke_fd(context), .events = POLLIN}, {.fd = session->signal_fd, .events = POLLIN}};
-
     while (!choke_job_result(job)) {
-        if (poll(fds, 2, -1) < 0 && errno != EINTR)
+        struct pollfd fds[] = {{.fd = choke_fd(context), .events = POLLIN},
+                               {.fd = session->signal_fd, .events = POLLIN},
+                               ck_feed_poll(&session->feed)};
+        int ready = poll(fds, 3, -1);
+        if (ready < 0 && errno != EINTR)
             return ck_text_error(error, CHOKE_NONE, errno, "cannot wait: %s", strerror(errno));
+        if (ready > 0)
+            ck_feed_move(&session->feed, fds[2].revents);
         ck_session_heed(session, context);
         int r = choke_dispatch(context, error);
         if (r < 0)

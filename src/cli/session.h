@@ -12,6 +12,7 @@
 #define CK_CLI_SESSION_H
 
 #include "chokepoint.h"
+#include "cli/feed.h"
 #include "cli/outlet.h"
 
 #include <signal.h>
@@ -20,6 +21,7 @@ struct ck_session {
     struct ck_outlet out;   /* the tool's standard output, or the report */
     struct ck_outlet err;   /* the tool's standard error */
     struct ck_outlet notes; /* our own lines, also on standard error; losing them ends nothing */
+    struct ck_feed feed;    /* of the tool's standard input, while it is waited for */
     int signal_fd;          /* -1: not begun */
     int signal;             /* the first that asked to stop, 0 if none */
     sigset_t saved_mask;

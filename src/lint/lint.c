@@ -84,10 +84,23 @@ static int unusable(const char *path, int errnum, struct choke_error *error)
     return ck_error_set(error, CHOKE_INVALID, errnum, "configuration '%s' cannot be read: %s", CK_QUOTE(path), why);
 }
 
-/* The one at the top: a regular file. *ret_fd is -1 where there is none. */
-static int open_own_config(struct run *run, int *ret_fd, struct choke_error *error)
+/*
+ * Opened without waiting for anybody, so that it can be looked at first: a FIFO would be waited for without end. A regular
+ * file, or one of this type too: /dev/null is a configuration for the one who names it.
+ */
+static int take_file(const struct run *run, int *fd, mode_t type, int *ret_fd, struct choke_error *error)
 {
     struct stat status;
+    if (fstat(*fd, &status) < 0 || !(S_ISREG(status.st_mode) || (status.st_mode & S_IFMT) == type))
+        return ck_error_set(error, CHOKE_INVALID, EINVAL, "configuration '%s' cannot be read: it is not a regular file",
+                            CK_QUOTE(run->report.config));
+    *ret_fd = ck_fd_take(fd);
+    return 0;
+}
+
+/* The one at the top. *ret_fd is -1 where there is none. */
+static int open_own_config(struct run *run, int *ret_fd, struct choke_error *error)
+{
     CK_FD fd = ck_top_open(&run->top, CK_LINT_CONFIG_NAME, O_RDONLY);
     if (fd == -ENOENT)
         return 0;
@@ -97,11 +110,7 @@ static int open_own_config(struct run *run, int *ret_fd, struct choke_error *err
         return ck_error_oom(error);
     if (fd < 0)
         return unusable(run->report.config, -fd, error);
-    if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))
-        return ck_error_set(error, CHOKE_INVALID, EINVAL, "configuration '%s' cannot be read: it is not a regular file",
-                            CK_QUOTE(run->report.config));
-    *ret_fd = ck_fd_take(&fd);
-    return 0;
+    return take_file(run, &fd, S_IFREG, ret_fd, error);
 }
 
 static int open_config(struct run *run, const char *given, int *ret_fd, struct choke_error *error)
@@ -111,11 +120,8 @@ static int open_config(struct run *run, const char *given, int *ret_fd, struct c
     run->report.config = ck_arena_strdup(&run->arena, given);
     if (run->report.config == NULL)
         return ck_error_oom(error);
-    int fd = open(given, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    if (fd < 0)
-        return unusable(given, errno, error);
-    *ret_fd = fd;
-    return 0;
+    CK_FD fd = open(given, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    return fd < 0 ? unusable(given, errno, error) : take_file(run, &fd, S_IFCHR, ret_fd, error);
 }
 
 /* Records are looked for beside the configuration. */
