@@ -51,8 +51,21 @@ def when(probe):
                          break_on_hyphens=False, break_long_words=False)
 
 
+def unless(probe):
+    """Where it is skipped because its tool would wait for a file."""
+    globs = probe.get("opens")
+    if globs == []:
+        return []
+    named = "`, `".join(globs) if globs else ""
+    where = f"`{named}`" if globs else "any file"
+    git = ", or a file of the git directory," if probe.get("git") else ""
+    return ["", textwrap.fill(f"Not where {where}{git} is a FIFO or a device: its tool would wait for it.", 120,
+                              break_on_hyphens=False, break_long_words=False)]
+
+
 def block(probe):
-    lines = [f"Tool `{probe['tool']}`, layer `{probe['layer']}`, read as `{probe['output']}`.", "", when(probe), ""]
+    lines = [f"Tool `{probe['tool']}`, layer `{probe['layer']}`, read as `{probe['output']}`.", "", when(probe),
+             *unless(probe), ""]
     for call in probe["calls"]:
         lines += describe(call)
     return "\n".join(line.rstrip() for line in lines)

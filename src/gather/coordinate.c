@@ -17,6 +17,7 @@
 #include "gather/schedule.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +33,8 @@ struct coordinator {
     struct ck_gathering *gathering;
     struct ck_terrain terrain;
     struct ck_files files;
+    struct ck_files git_files;
+    const char *git_special; /* of one of the two: what git would wait for; NULL: nothing */
     struct ck_table *table;
 };
 
@@ -71,9 +74,43 @@ static bool is_asked_for(const struct coordinator *coordinator, size_t index)
     return false;
 }
 
+static bool asks_git(const struct coordinator *coordinator)
+{
+    for (size_t i = 0; i < coordinator->gathering->count; i++)
+        if (coordinator->gathering->reports[i].probe->git && is_asked_for(coordinator, i))
+            return true;
+    return false;
+}
+
+/* In the git directory git opens anything. What is in no .git of its own is somewhere in the tree. */
+static void find_git_special(struct coordinator *coordinator)
+{
+    static const struct ck_probes none = {0};
+    struct ck_files *found = &coordinator->git_files;
+    struct choke_error error;
+    int git_fd = openat(coordinator->how->root_fd, ".git", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+    if (git_fd >= 0) {
+        (void)ck_files_walk(git_fd, &none, is_told_to_stop, coordinator, found, &error);
+        (void)close(git_fd);
+        coordinator->git_special = found->special;
+    } else {
+        coordinator->git_special = coordinator->files.special;
+    }
+}
+
+static void skip_what_would_wait(struct ck_course *course, const char *place, const char *path)
+{
+    const struct ck_probe *probe = course->report->probe;
+
+    ck_course_end(course, CK_STATE_SKIPPED, "'%s%s' is a FIFO or a device, and '%s' would wait for it; remove it",
+                  place, CK_TEXT_SAFE(path), CK_TEXT_SAFE(probe->tool));
+}
+
 static void skip_what_does_not_apply(struct coordinator *coordinator)
 {
     const char *fault = ck_gitplace_fault(coordinator->how->root_fd);
+    const char *git_place = coordinator->git_special == coordinator->files.special ? "" : ".git/";
 
     for (size_t i = 0; i < coordinator->gathering->count; i++) {
         struct ck_course *course = &coordinator->terrain.courses[i];
@@ -87,6 +124,10 @@ static void skip_what_does_not_apply(struct coordinator *coordinator)
             ck_course_end(course, CK_STATE_SKIPPED, "no file matches %s%s%s", CK_TEXT_SAFE(probe->applies_when[0]),
                           probe->applies_when[1] ? " or its other patterns" : "",
                           coordinator->files.incomplete ? ", as far as the files were seen" : "");
+        else if (course->matches->waits)
+            skip_what_would_wait(course, "", course->matches->waits);
+        else if (probe->git && coordinator->git_special)
+            skip_what_would_wait(course, git_place, coordinator->git_special);
     }
 }
 
@@ -119,6 +160,8 @@ static int set_out(struct coordinator *coordinator, struct choke_error *error)
     }
     gathering->file_count = coordinator->files.count;
     gathering->files_incomplete = coordinator->files.incomplete;
+    if (asks_git(coordinator))
+        find_git_special(coordinator);
     skip_what_does_not_apply(coordinator);
     return 0;
 }
@@ -313,6 +356,7 @@ static void finish(struct coordinator *coordinator)
     for (size_t i = 0; i < coordinator->terrain.count && coordinator->terrain.courses[i].report; i++)
         ck_course_done(&coordinator->terrain.courses[i]);
     free(coordinator->terrain.courses);
+    ck_files_done(&coordinator->git_files);
     ck_files_done(&coordinator->files);
     gathering->cancelled = coordinator->terrain.cancelled;
     gathering->keep_error = coordinator->terrain.keep_error;

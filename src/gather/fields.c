@@ -298,7 +298,7 @@ static int fill_pair(struct reader *reader, const yaml_node_pair_t *pair, const 
     return store[fields[at].kind](reader, value, &fields[at], target);
 }
 
-/* What is absent: an error, or an empty list. */
+/* What is absent: an error, or a list that the table has for that, or an empty one. */
 static int fill_absent(struct reader *reader, const yaml_node_t *node, const struct ck_field *field, void *target)
 {
     static const char *const none[] = {NULL};
@@ -306,7 +306,7 @@ static int fill_absent(struct reader *reader, const yaml_node_t *node, const str
     if (field->required)
         return FAULT(reader, node, "'%s' is missing", field->key);
     if (field->kind == CK_FIELD_TEXTS)
-        *(const char *const **)(void *)((char *)target + field->offset) = none;
+        *(const char *const **)(void *)((char *)target + field->offset) = field->absent ? field->absent : none;
     return 0;
 }
 

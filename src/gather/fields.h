@@ -37,8 +37,9 @@ struct ck_field {
     size_t offset;       /* in the struct */
     size_t count_offset; /* CK_FIELD_NUMBERS: of an unsigned; CK_FIELD_OBJECTS: of a size_t */
     unsigned min;
-    unsigned max;             /* 0: a bound that is common to all */
-    const char *const *words; /* CK_FIELD_WORD, NULL-terminated */
+    unsigned max;              /* 0: a bound that is common to all */
+    const char *const *words;  /* CK_FIELD_WORD, NULL-terminated */
+    const char *const *absent; /* CK_FIELD_TEXTS: what it is where the key is absent; NULL: empty */
     const struct ck_field *fields;
     size_t size; /* CK_FIELD_OBJECTS: of one struct */
 };

@@ -202,6 +202,49 @@ static int match_file(struct walk *walk, const char *path)
     return r;
 }
 
+/*
+ * What an open(2) may wait for. A link is followed, for tools follow it; nothing is opened. A socket cannot be opened at all,
+ * and what a link says of a device is a device of the jail's.
+ */
+static bool is_special(const struct walk *walk, const char *path, unsigned char type)
+{
+    struct stat status;
+
+    if (type == DT_LNK)
+        return fstatat(walk->root_fd, path, &status, 0) == 0 && S_ISFIFO(status.st_mode);
+    return type == DT_FIFO || type == DT_CHR || type == DT_BLK;
+}
+
+static bool opens(const struct ck_probe *probe, const char *path)
+{
+    const char *const *glob = probe->opens;
+
+    while (*glob && !ck_files_match(*glob, path))
+        glob++;
+    return *glob != NULL;
+}
+
+static int note_special(const struct walk *walk, const char *path)
+{
+    struct ck_files *files = walk->files;
+
+    if (!files->special && !(files->special = strdup(path)))
+        return -ENOMEM;
+    for (size_t i = 0; i < walk->probes->count; i++) {
+        struct ck_matches *matches = &files->matches[i];
+        if (!matches->waits && opens(&walk->probes->items[i], path) && !(matches->waits = strdup(path)))
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+static int take_file(struct walk *walk, const char *path, unsigned char type)
+{
+    if (type == DT_REG)
+        return match_file(walk, path);
+    return is_special(walk, path, type) ? note_special(walk, path) : 0;
+}
+
 static int push(struct walk *walk, const char *path)
 {
     if (!make_room((void **)&walk->waiting, walk->waiting_count, &walk->waiting_room, sizeof(*walk->waiting)))
@@ -232,8 +275,8 @@ static int take_listing(struct walk *walk, const char *directory, struct listing
         if (listing->items[i].type == DT_DIR)
             continue;
         walk->files->count++;
-        if (listing->items[i].type == DT_REG && join(path, directory, listing->items[i].name))
-            r = match_file(walk, path);
+        if (join(path, directory, listing->items[i].name))
+            r = take_file(walk, path, listing->items[i].type);
     }
     for (size_t i = listing->count; r == 0 && i-- > 0;) {
         if (listing->items[i].type != DT_DIR)
@@ -325,7 +368,9 @@ void ck_files_done(struct ck_files *files)
         for (size_t path = 0; path < files->matches[i].count; path++)
             free(files->matches[i].paths[path]);
         free(files->matches[i].paths);
+        free(files->matches[i].waits);
     }
     free(files->matches);
+    free(files->special);
     *files = (struct ck_files){0};
 }

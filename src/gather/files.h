@@ -16,13 +16,15 @@
 struct ck_matches {
     char **paths; /* from the root, any bytes, in the order of their bytes; NULL-terminated */
     size_t count;
-    bool cut;   /* more matched than are kept */
-    bool blind; /* nothing matched, but not everything was seen, and no call needs the names: it may apply */
+    char *waits; /* a file that its tool would open by itself, and wait for (probes.h, opens); NULL: none */
+    bool cut;    /* more matched than are kept */
+    bool blind;  /* nothing matched, but not everything was seen, and no call needs the names: it may apply */
 };
 
 struct ck_files {
     struct ck_matches *matches; /* one for each probe, in their order */
     size_t match_count;
+    char *special;     /* a FIFO or a device, the first that was seen; NULL: none */
     size_t count;      /* everything that is no directory */
     size_t unreadable; /* directories that could not be read */
     bool incomplete;   /* a bound was reached, or a directory could not be read */

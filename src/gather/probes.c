@@ -59,12 +59,15 @@ static const struct ck_field call_fields[] = {
     {.key = NULL},
 };
 
+static const char *const any_file[] = {"**/*", NULL};
+
 static const struct ck_field probe_fields[] = {
     {"name", CK_FIELD_NAME, .required = true, AT(ck_probe, name)},
     {"layer", CK_FIELD_WORD, .required = true, AT(ck_probe, layer), .words = layers},
     {"why", CK_FIELD_TEXT, .required = true, AT(ck_probe, why)},
     {"tool", CK_FIELD_TEXT, .required = true, AT(ck_probe, tool)},
     {"applies_when", CK_FIELD_TEXTS, AT(ck_probe, applies_when)},
+    {"opens", CK_FIELD_TEXTS, AT(ck_probe, opens), .absent = any_file},
     {"needs", CK_FIELD_TEXTS, AT(ck_probe, needs)},
     {"egress", CK_FIELD_TEXTS, AT(ck_probe, egress)},
     {"output", CK_FIELD_TEXT, .required = true, AT(ck_probe, output)},

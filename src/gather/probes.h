@@ -9,6 +9,8 @@
  *       why: One sentence.
  *       tool: grype                    # of the policy; every call is of this tool but where a call names its own
  *       applies_when: ["Dockerfile"]   # globs over the files of the repository, any of them; left out: always
+ *       opens: [".gitignore"]          # globs: what its tool opens by itself; left out: any file. Where one of them is a
+ *                                      # FIFO or a device, which the tool would wait for, the probe is skipped
  *       needs: [sbom]                  # probes that must be ok before; their output can be used as stdin
  *       output: grype                  # the reader of what it prints (evidence.h)
  *       timeout_s: 300                 # for each call; left out: what the policy says
@@ -84,6 +86,7 @@ struct ck_probe {
     const char *why;
     const char *tool;
     const char *const *applies_when; /* NULL-terminated; empty: always */
+    const char *const *opens;        /* NULL-terminated; empty: nothing */
     const char *const *needs;
     const char *const *egress;
     const char *output;

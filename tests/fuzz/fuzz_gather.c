@@ -55,6 +55,9 @@ static void check_probe(const struct ck_probes *probes, const struct ck_probe *p
         require(is_known(probes, *need) && strcmp(*need, probe->name) != 0);
     for (size_t i = 0; i < probe->call_count; i++)
         check_call(probe, &probe->calls[i]);
+    for (const char *const *glob = probe->opens; *glob; glob++)
+        for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+            (void)ck_files_match(*glob, paths[i]);
     for (const char *const *glob = probe->applies_when; *glob; glob++)
         for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
             (void)ck_files_match(*glob, paths[i]);

@@ -27,7 +27,7 @@ static void every_key_is_filled_in(void **state)
     static const char text[] = HEAD PROBE(
         "first",
         CALLS) "- name: second\n  layer: runtime\n  why: A test.\n  tool: cat\n  output: lines\n"
-               "  applies_when: ['a', '**/b']\n  needs: [first]\n  timeout_s: 7\n  egress: [example.org]\n  git: true\n"
+               "  applies_when: ['a', '**/b']\n  needs: [first]\n  opens: []\n  timeout_s: 7\n  egress: [example.org]\n  git: true\n"
                "  max_output_mib: 64\n"
                "  calls:\n  - id: one\n    argv: [cat, '{files}', 'a{2}', '{}', '{A}']\n    stdin: {probe: first, call: one}\n"
                "    may_fail: [1, 255]\n    keeps: true\n"
@@ -44,11 +44,13 @@ static void every_key_is_filled_in(void **state)
     assert_int_equal(first->timeout_s, 0);
     assert_null(first->applies_when[0]);
     assert_null(first->needs[0]);
+    assert_string_equal(first->opens[0], "**/*");
     assert_null(first->egress[0]);
     assert_int_equal(second->layer, CK_LAYER_RUNTIME);
     assert_string_equal(ck_probe_layer_name(second->layer), "runtime");
     assert_string_equal(second->applies_when[1], "**/b");
     assert_string_equal(second->egress[0], "example.org");
+    assert_null(second->opens[0]);
     assert_int_equal(second->timeout_s, 7);
     assert_int_equal(second->max_output_mib, 64);
     assert_true(second->git);
