@@ -30,7 +30,7 @@ int ck_request_check(const struct ck_request_options *given, char *const *argv, 
     return 0;
 }
 
-/* The library takes a relative cwd from the root; on the command line it is meant from here. Links stay as they are. */
+/* From here. Links stay as they are. */
 static int absolute_path(const char *path, char **ret_path, struct choke_error *error)
 {
     if (path[0] == '/') {
@@ -52,7 +52,28 @@ static int absolute_path(const char *path, char **ret_path, struct choke_error *
     return ck_text_error(error, CHOKE_NONE, ENOMEM, "out of memory");
 }
 
-/* Without --root the root is the directory itself, and "." then names it whatever links lead there. */
+static bool is_beneath(const char *path, const char *root)
+{
+    size_t length = strcmp(root, "/") == 0 ? 0 : strlen(root);
+    return strncmp(path, root, length) == 0 && (path[length] == '/' || path[length] == '\0');
+}
+
+/* Does the caller stand beneath the root? Only to choose what a relative path is meant from: the library decides. */
+static bool is_here_beneath(const char *root)
+{
+    char *here = getcwd(NULL, 0);
+    char *real = realpath(root, NULL);
+    bool beneath = here && real && is_beneath(here, real);
+
+    free(here);
+    free(real);
+    return beneath;
+}
+
+/*
+ * Without --root the root is the directory itself, and "." then names it whatever links lead there. With it a relative
+ * directory is meant from here, if here is beneath the root; else from the root, as the library takes it.
+ */
 static int set_directories(struct ck_request *request, const struct ck_request_options *given,
                            struct choke_error *error)
 {
@@ -65,6 +86,10 @@ static int set_directories(struct ck_request *request, const struct ck_request_o
     request->request.cwd = ".";
     if (!given->root)
         return 0;
+    if (cwd[0] != '/' && !is_here_beneath(request->root)) {
+        request->request.cwd = cwd;
+        return 0;
+    }
     r = absolute_path(cwd, &request->cwd, error);
     request->request.cwd = request->cwd;
     return r;

@@ -4,6 +4,7 @@ by "..", by a link, by an absolute path, by /proc, or that is none.
 
 Expected: "cwd", exit 125, and nothing ran.
 """
+import json
 import os
 
 import pytest
@@ -96,3 +97,34 @@ def test_path_longer_than_the_kernel_takes_is_refused(box):
     answer = box.run("true", cwd=f"{box.root}/" + "x/" * 3000)
     assert answer.status == 125
     assert answer.outcome in ("cwd", "invalid")
+
+
+def stands(box, root, here, *cwd):
+    """Where the tool runs, for a caller who stands here and names --root, and perhaps --cwd."""
+    words = [box.command, "run", "--no-audit", "--policy", str(box.policy), "--root", str(root), "--json"]
+    answer = box.call([*words, *(["--cwd", *cwd] if cwd else []), "--", "say_state"], cwd=here)
+    document = json.loads(answer.out)
+    if document["outcome"] != "exited":
+        return document["outcome"]
+    lines = document["stdout"]["text"].splitlines()
+    return next(line.removeprefix("cwd=") for line in lines if line.startswith("cwd="))
+
+
+def test_root_without_cwd_is_the_place_where_a_caller_outside_of_it_runs(box):
+    """The library takes a relative directory from the root; so does the command, unless the caller stands inside."""
+    sub = box.directory("root/sub")
+    box.directory("root/sub/deep")
+    (box.place / "link").symlink_to(box.root)
+    assert stands(box, box.root, box.outside) == str(box.root)
+    assert stands(box, "../root", box.outside) == str(box.root)
+    assert stands(box, box.place / "link", box.outside) == str(box.root)
+    assert stands(box, box.root, box.outside, "sub") == str(sub)
+    assert stands(box, box.root, sub) == str(sub)
+    assert stands(box, "..", sub) == str(sub)
+    assert stands(box, box.place / "link", sub, "deep") == str(sub / "deep")
+    assert stands(box, box.root, sub, "..") == str(box.root)
+    for out in ("..", "../outside", "sub/../../outside", str(box.outside)):
+        assert stands(box, box.root, box.outside, out) == "cwd"
+    assert stands(box, box.root, sub, "../..") == "cwd"
+    similar = box.directory("root-and-more")
+    assert stands(box, box.root, similar) == str(box.root)
