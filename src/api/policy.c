@@ -9,7 +9,9 @@
 #include "api/policyfile.h"
 #include "base/destination.h"
 #include "base/error.h"
+#include "base/heap.h"
 #include "base/quote.h"
+#include "jail/native.h"
 #include "policy/describe.h"
 
 #include <errno.h>
@@ -17,9 +19,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* Two for each tool, one for each record, and those about the file. */
-#define FINDINGS_OF_TOOL 3
+#define FINDINGS_OF_TOOL 4
 #define FINDINGS_OF_FILE 4
 
 const char *choke_severity_name(enum choke_severity severity)
@@ -254,6 +257,35 @@ static void check_egress(struct check *check)
         }
 }
 
+/* A directory whose code no jail maps (jail/native.h). A file may be anywhere, so this depends on what is there now. */
+static const char *find_stray(const struct ck_list *execs)
+{
+    struct stat status;
+    for (uint32_t i = 0; i < execs->count; i++) {
+        const char *helper = execs->items[i];
+        if (helper[0] != '/' || stat(helper, &status) < 0 || !S_ISDIR(status.st_mode))
+            continue;
+        CK_HEAP char *real = realpath(helper, NULL);
+        if (real != NULL && !ck_native_is_system(real))
+            return helper;
+    }
+    return NULL;
+}
+
+static void check_execs(struct check *check)
+{
+    const struct ck_tool *tool = check->tool;
+    const char *stray = find_stray(&tool->execs);
+    for (uint32_t i = 0; stray == NULL && tool->args != NULL && i < tool->args->subcommands_count; i++)
+        stray = find_stray(&tool->args->subcommands[i].execs);
+    check->key = "execs";
+    if (stray != NULL)
+        (void)find(check, CHOKE_SEVERITY_ERROR,
+                   "'%s' in 'execs' is a directory, and not beneath /usr, /lib, /bin or their kin: in a jail code is "
+                   "mapped from directories there alone; name its files one by one",
+                   CK_QUOTE(stray));
+}
+
 static void check_tools(struct check *check, const struct ck_policy *model)
 {
     check_directory(check);
@@ -262,6 +294,7 @@ static void check_tools(struct check *check, const struct ck_policy *model)
         check->tool = &model->tools[i];
         check_tool(check);
         check_egress(check);
+        check_execs(check);
     }
 }
 

@@ -132,7 +132,7 @@ static bool beneath(const char *path, const char *tree)
     return path[0] == '/' && strncmp(path + 1, tree, length) == 0 && path[1 + length] == '/';
 }
 
-static bool is_system(const char *path)
+bool ck_native_is_system(const char *path)
 {
     for (size_t i = 0; i < sizeof trees / sizeof trees[0]; i++)
         if (beneath(path, trees[i]))
@@ -170,7 +170,7 @@ static int add_code(struct ck_program *program, const char *real, char ret_insid
             (void)snprintf(ret_inside, PATH_MAX, "/%s", program->steps[i].inside);
             return 0;
         }
-    if (!is_system(real)) {
+    if (!ck_native_is_system(real)) {
         ck_program_lead_to(program, ret_inside + 1);
         ck_program_add(program, CK_CAGE_FILE, ret_inside + 1, NULL);
     }
@@ -202,41 +202,61 @@ static int add_packaged(struct ck_program *program, const char *real, const char
 static int add_program(struct ck_program *program, const char *real, int fd, char ret_inside[PATH_MAX])
 {
     char first[2] = {0};
-    const char *packages = is_system(real) ? NULL : strstr(real, PACKAGES "/");
+    const char *packages = ck_native_is_system(real) ? NULL : strstr(real, PACKAGES "/");
     if (packages == NULL || pread(fd, first, sizeof first, 0) != sizeof first || memcmp(first, "#!", sizeof first) != 0)
         return add_code(program, real, ret_inside);
     return add_packaged(program, real, packages + strlen(PACKAGES), ret_inside);
 }
 
 /* A directory of the system's trees, at its own place. */
-static int add_code_tree(struct ck_program *program, const char *real, char ret_inside[PATH_MAX])
+static int add_code_tree(struct ck_program *program, const char *real, char ret_inside[PATH_MAX],
+                         struct choke_error *error)
 {
-    if (!is_system(real))
-        return -EXDEV;
+    if (!ck_native_is_system(real))
+        return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, EXDEV,
+                            "'%s' in 'execs' is a directory, and not beneath /usr, /lib, /bin or their kin: in a jail "
+                            "code is mapped from directories there alone; name its files one by one",
+                            CK_QUOTE(real));
     (void)snprintf(ret_inside, PATH_MAX, "%s", real);
     ck_program_add(program, CK_CAGE_BIND_CODE, real + 1, real);
     return 0;
 }
 
-static int add_part(struct ck_program *program, const struct ck_part *part)
+/* The kernel looks for a loader, or a script's interpreter, by the name that is in the file, and inside. */
+static int check_reach(const struct ck_part *part, const char *real, struct choke_error *error)
+{
+    if (part->role != CK_PART_INTERPRETER || part->name[0] != '/' || !(is_covered(part->name) || is_covered(real)))
+        return 0;
+    return ck_error_set(
+        error, CHOKE_SPAWN_FAILED, ENOENT,
+        "its loader or interpreter '%s' does not exist in a jail: /tmp, /work, /proc and /dev are the jail's own "
+        "there; put it elsewhere",
+        CK_QUOTE(part->name));
+}
+
+static int add_part(struct ck_program *program, const struct ck_part *part, bool in_place, struct choke_error *error)
 {
     CK_HEAP char *real = part->path == NULL ? NULL : realpath(part->path, NULL);
     char inside[PATH_MAX];
     if (real == NULL)
         return 0; /* the tool will say what it misses */
+    if (!in_place && check_reach(part, real, error) < 0)
+        return -ENOENT;
     int r = add_code(program, real, inside);
     if (r == 0 && part->role == CK_PART_INTERPRETER)
         ck_program_allow(program, inside);
     return r;
 }
 
-static int place_file(struct ck_program *program, struct ck_native_file *file, struct ck_arena *arena)
+static int place_file(struct ck_program *program, struct ck_native_file *file, struct ck_arena *arena,
+                      struct choke_error *error)
 {
     CK_HEAP char *real = realpath(file->path, NULL);
     CK_HEAP char *inside = malloc(PATH_MAX);
     if (real == NULL || inside == NULL)
         return real == NULL ? -errno : -ENOMEM;
-    int r = file->directory ? add_code_tree(program, real, inside) : add_program(program, real, file->fd, inside);
+    int r =
+        file->directory ? add_code_tree(program, real, inside, error) : add_program(program, real, file->fd, inside);
     if (r < 0)
         return r;
     if (!file->directory)
@@ -246,14 +266,14 @@ static int place_file(struct ck_program *program, struct ck_native_file *file, s
 }
 
 static int add_file(struct ck_program *program, struct ck_depend *depend, struct ck_native_file *file,
-                    struct ck_arena *arena)
+                    const struct ck_native_wanted *wanted, struct choke_error *error)
 {
-    int r = place_file(program, file, arena);
+    int r = place_file(program, file, wanted->arena, error);
     if (r < 0 || file->directory)
         return r;
     r = ck_depend_all(depend, file->fd);
     for (size_t i = 0; r == 0 && i < depend->count; i++)
-        r = add_part(program, &depend->parts[i]);
+        r = add_part(program, &depend->parts[i], wanted->in_place, error);
     return r;
 }
 
@@ -303,11 +323,13 @@ int ck_native_make(const struct ck_native_wanted *wanted, int *ret_fd, struct ch
     add_system(&program);
     int r = 0;
     for (size_t i = 0; r == 0 && i < wanted->count; i++)
-        r = add_file(&program, &depend, &wanted->files[i], wanted->arena);
+        r = add_file(&program, &depend, &wanted->files[i], wanted, error);
     if (r == 0)
         r = write_program(&program, wanted, ret_fd);
     ck_depend_done(&depend);
     ck_program_done(&program);
+    if (r < 0 && error->outcome != CHOKE_NONE)
+        return r;
     if (r < 0)
         return ck_error_set(error, ck_error_is_passing(-r) ? CHOKE_SPAWN_FAILED : CHOKE_JAIL_UNAVAILABLE, -r,
                             "the native jail cannot be laid out: %s", ck_error_text(-r));

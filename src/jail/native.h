@@ -22,11 +22,15 @@ struct ck_native_wanted {
     size_t count;
     const char *const *search; /* for "#!/usr/bin/env NAME" */
     size_t search_count;
+    bool in_place;          /* there is no root of its own: every file is where it is on the host */
     bool tracing;           /* the files trace each other: strace */
     bool egress;            /* there is a gate, and sockets to reach it */
     bool named;             /* with it: who tries another way is told */
     struct ck_arena *arena; /* for the made paths */
 };
+
+/* Pure: is it beneath one of the system's trees, which are in the jail at their own places? The path has no link in it. */
+bool ck_native_is_system(const char *path);
 
 /*
  * The program as a sealed memory file. 0, or a negative errno and *error: CHOKE_JAIL_UNAVAILABLE, or CHOKE_SPAWN_FAILED for

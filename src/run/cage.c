@@ -19,7 +19,7 @@
 
 struct ck_cages_entry {
     struct ck_cage_image image;
-    bool tracing, egress, named;
+    bool in_place, tracing, egress, named;
     struct ck_version files[FILES_MAX];
     char *inside[FILES_MAX]; /* of the tools, which come first */
     size_t count;
@@ -53,7 +53,7 @@ struct gathering {
     struct ck_native_file files[FILES_MAX];
     struct ck_version versions[FILES_MAX];
     int owned[FILES_MAX]; /* descriptors of helpers, to be closed */
-    bool tracing, egress, named;
+    bool in_place, tracing, egress, named;
     size_t count, owned_count;
 };
 
@@ -120,7 +120,8 @@ static struct ck_cages_entry *find_entry(const struct ck_cages *cages, const str
     for (size_t i = 0; cages->entries != NULL && i < ENTRIES_MAX; i++) {
         struct ck_cages_entry *entry = &cages->entries[i];
         bool same = entry->count == gathering->count && entry->tracing == gathering->tracing &&
-                    entry->egress == gathering->egress && entry->named == gathering->named;
+                    entry->egress == gathering->egress && entry->named == gathering->named &&
+                    entry->in_place == gathering->in_place;
         for (size_t k = 0; same && k < gathering->count; k++)
             same = ck_version_equal(&entry->files[k], &gathering->versions[k]);
         if (same)
@@ -138,6 +139,7 @@ static struct ck_cages_entry *new_entry(struct ck_cages *cages, const struct gat
         return NULL;
     struct ck_cages_entry *entry = &cages->entries[cages->next++ % ENTRIES_MAX];
     drop_entry(entry);
+    entry->in_place = gathering->in_place;
     entry->tracing = gathering->tracing;
     entry->egress = gathering->egress;
     entry->named = gathering->named;
@@ -162,6 +164,7 @@ static int make_entry(struct ck_cages *cages, struct gathering *gathering, struc
         .count = gathering->count,
         .search = cages->search->paths,
         .search_count = cages->search->count,
+        .in_place = gathering->in_place,
         .tracing = gathering->tracing,
         .egress = gathering->egress,
         .named = gathering->named,
@@ -181,7 +184,8 @@ static int make_entry(struct ck_cages *cages, struct gathering *gathering, struc
 int ck_cages_find(struct ck_cages *cages, const struct ck_cages_wanted *wanted, struct ck_cage_image *ret_image,
                   const char **ret_inside, struct choke_error *error)
 {
-    struct gathering gathering = {.tracing = wanted->count > 1, .egress = wanted->egress, .named = wanted->named};
+    struct gathering gathering = {
+        .in_place = wanted->in_place, .tracing = wanted->count > 1, .egress = wanted->egress, .named = wanted->named};
     struct ck_cages_entry *entry = NULL;
     int r = gather(&gathering, cages->search, wanted, error);
     if (r == 0)

@@ -25,6 +25,7 @@ struct ck_cages_wanted {
     struct ck_identity root;
     const struct ck_execs_tool *tools;
     size_t count;
+    bool in_place;          /* jail/native.h */
     bool egress;            /* a jail of its own, with wardens of its own: those of the others have no sockets */
     bool named;             /* with egress: jail/native.h */
     struct ck_arena *arena; /* for what is found on the way */

@@ -267,7 +267,8 @@ static int confine(const struct ck_plan_sources *sources, struct ck_plan *plan, 
     plan->workspace = narrowest(tools, count);
     if (plan->workspace == CK_WORKSPACE_OVERLAY)
         return refuse_overlay(plan);
-    const struct ck_cages_wanted wanted = {.root = plan->root, .tools = tools, .count = count, .arena = &plan->arena};
+    const struct ck_cages_wanted wanted = {
+        .root = plan->root, .tools = tools, .count = count, .in_place = true, .arena = &plan->arena};
     if (ck_cages_find(sources->cages, &wanted, &plan->cage, inside, &plan->verdict.error) < 0)
         return refuse(plan, NULL, "request.jail");
     int result = place_work(plan);
