@@ -19,6 +19,7 @@
 
 #define RECORDS_MAX 10000
 #define RECORD_MAX_BYTES ((size_t)1 << 20)
+#define ALL_MAX_BYTES ((size_t)64 << 20) /* of all together: files of holes take no room on the disk, but here */
 
 static void close_directory(DIR **directory)
 {
@@ -33,8 +34,8 @@ static bool is_record(const char *name)
     return strspn(name, "0123456789") == 4 && name[4] == '-' && length > 8 && strcmp(name + length - 3, ".md") == 0;
 }
 
-/* 0, -ENOMEM, or the errno of the file in *errnum. */
-static int read_record(struct ck_arena *arena, int directory_fd, struct ck_record *record, int *errnum)
+/* 0, -ENOMEM, or the errno of the file in *errnum. *left is how many bytes there may still be. */
+static int read_record(struct ck_arena *arena, int directory_fd, struct ck_record *record, size_t *left, int *errnum)
 {
     struct stat status;
     CK_FD fd = openat(directory_fd, record->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -47,10 +48,11 @@ static int read_record(struct ck_arena *arena, int directory_fd, struct ck_recor
     if (!S_ISREG(status.st_mode))
         return 0;
     size_t length = (size_t)status.st_size;
-    if (length > RECORD_MAX_BYTES) {
+    if (length > RECORD_MAX_BYTES || length > *left) {
         *errnum = EFBIG;
         return 0;
     }
+    *left -= length;
     char *bytes = ck_arena_alloc(arena, length + 1);
     if (bytes == NULL)
         return -ENOMEM;
@@ -75,6 +77,7 @@ static int compare_records(const void *left, const void *right)
 static int list_records(struct ck_arena *arena, DIR *directory, struct ck_record *items, struct ck_records *records)
 {
     const struct dirent *entry;
+    size_t left = ALL_MAX_BYTES;
     while ((entry = readdir(directory)) != NULL) {
         if (!is_record(entry->d_name))
             continue;
@@ -86,7 +89,7 @@ static int list_records(struct ck_arena *arena, DIR *directory, struct ck_record
         record->name = ck_arena_strdup(arena, entry->d_name);
         record->number = ck_arena_memdup(arena, entry->d_name, 4);
         if (record->name == NULL || record->number == NULL ||
-            read_record(arena, dirfd(directory), record, &records->errnum) < 0)
+            read_record(arena, dirfd(directory), record, &left, &records->errnum) < 0)
             return -ENOMEM;
     }
     return 0;
