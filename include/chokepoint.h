@@ -110,7 +110,8 @@ enum choke_outcome {
     CHOKE_ENV_FORBIDDEN,    /* "env_forbidden": a variable the entry does not grant */
     CHOKE_JAIL_UNAVAILABLE, /* "jail_unavailable": the jail asked for is not to be had */
     CHOKE_POLICY,           /* "policy": the policy cannot be loaded, or lies inside the root */
-    CHOKE_SPAWN_FAILED      /* "spawn_failed": found, but could not be started */
+    CHOKE_SPAWN_FAILED      /* "spawn_failed": found, but could not be started; where that may pass (no process,
+                               no memory, no descriptor, no namespace now) the message says "try again" */
 };
 
 CHOKE_API const char *choke_outcome_name(enum choke_outcome outcome);

@@ -139,7 +139,8 @@ static void find_jails(struct choke_context *context, struct ck_layer_finding *f
     for (size_t i = 0; i < sizeof jails / sizeof jails[0]; i++) {
         const struct ck_jail *jail = jails[i].jail;
         const struct ck_jail_state *state = jail != NULL ? ck_jail_look(&context->jails, jail, jails[i].egress) : NULL;
-        findings[jails[i].layer] = (struct ck_layer_finding){.error = state != NULL && state->holds ? 0 : ENOTSUP,
+        int error = state != NULL && state->failed != 0 ? state->failed : ENOTSUP;
+        findings[jails[i].layer] = (struct ck_layer_finding){.error = state != NULL && state->holds ? 0 : error,
                                                              .value = state != NULL && state->named ? 1 : 0,
                                                              .words = state != NULL ? state->words : NULL};
     }

@@ -6,11 +6,14 @@
 #include "api/context.h"
 
 #include "base/clock.h"
+#include "base/errkind.h"
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/quote.h"
+#include "jail/bwrap.h"
 #include "jail/cage.h"
 #include "run/trial.h"
+#include "sys/host.h"
 #include "sys/landlock.h"
 
 #include <errno.h>
@@ -35,37 +38,70 @@ static const char *reason_of(int errnum)
     return errnum == ENOSYS || errnum == EINVAL ? "not_installed" : "not_permitted";
 }
 
+/*
+ * Is this no answer about the jail, but about the moment? A name that is gone was there when the jail was laid out, so it
+ * is being replaced; but without /proc it is not coming.
+ */
+static bool is_moment(int errnum)
+{
+    if (errnum == ENOSPC)
+        return !ck_host_namespaces_off();
+    if (ck_errkind_of(errnum) == CK_ERRKIND_ABSENT)
+        return ck_host_has_proc();
+    return ck_errkind_of(errnum) == CK_ERRKIND_PASSING;
+}
+
 static void say(struct ck_jail_state *state, const char *reason, const struct choke_error *error)
 {
-    state->failed = ck_error_is_passing(error->errnum) ? error->errnum : 0;
+    state->failed = is_moment(error->errnum) ? error->errnum : 0;
     state->reason = reason;
     (void)snprintf(state->words, sizeof state->words, "%.*s", (int)sizeof state->words - 1, error->message);
 }
 
+/* What was needed for the trial was missing: nothing is known about the jail, whatever the errno. */
+static void say_untried(struct ck_jail_state *state, int errnum, const char *text)
+{
+    state->failed = errnum;
+    (void)snprintf(state->words, sizeof state->words, "%.*s", (int)sizeof state->words - 1, text);
+}
+
 static void explain_failure(const struct ck_wire_proved *proved, struct ck_jail_state *state)
 {
+    bool moment = is_moment(proved->error);
     const char *hint =
-        proved->error == ENOSPC || proved->error == EPERM || proved->error == EACCES
+        proved->error == EPERM || proved->error == EACCES || (proved->error == ENOSPC && !moment)
             ? "; user namespaces may be switched off (sysctl user.max_user_namespaces, a container, or a "
               "security module); 'chokepoint doctor' says more"
             : "";
-    state->failed = ck_error_is_passing(proved->error) ? proved->error : 0;
+    state->failed = moment ? proved->error : 0;
     state->reason = reason_of(proved->error);
+    if (!ck_host_has_proc())
+        hint = "; no /proc of this pid namespace is mounted at /proc, and a jail needs one";
     (void)snprintf(state->words, sizeof state->words, "building it failed: %s%s",
-                   proved->error == ENOSPC ? "no more namespaces may be made" : strerror(proved->error), hint);
+                   proved->error == ENOSPC       ? "no more namespaces may be made"
+                   : proved->error == ECONNRESET ? "the process that tried was killed"
+                                                 : strerror(proved->error),
+                   hint);
 }
 
-/* The first layer that did not hold; all that were wanted (a bit for each wall) must. */
-static void judge_layers(uint32_t held, uint32_t wanted, struct ck_jail_state *state)
+/*
+ * The first layer that did not hold; all that were wanted (a bit for each wall) must. shortage: a call inside met a lack
+ * of resources, so that it may hold all the same.
+ */
+static void judge_layers(uint32_t held, uint32_t wanted, int shortage, struct ck_jail_state *state)
 {
     for (uint32_t wall = 0; wall < CK_WALLS; wall++) {
         if ((wanted >> wall & 1) == 0 || (held >> wall & 1) != 0)
             continue;
+        const char *name = wall == CK_WALL_EGRESS  ? "egress"
+                           : wall == CK_WALL_NAMED ? "egress_named"
+                                                   : ck_jail_native.layers[wall];
+        state->failed = shortage;
         state->reason = "not_permitted";
-        (void)snprintf(state->words, sizeof state->words, "its layer '%s' does not hold on this machine",
-                       wall == CK_WALL_EGRESS  ? "egress"
-                       : wall == CK_WALL_NAMED ? "egress_named"
-                                               : ck_jail_native.layers[wall]);
+        (void)snprintf(state->words, sizeof state->words,
+                       shortage != 0 ? "its layer '%s' could not be tried: %s"
+                                     : "its layer '%s' does not hold on this machine",
+                       name, strerror(shortage));
         return;
     }
     state->holds = true;
@@ -98,11 +134,11 @@ static void prove_native(struct choke_context *context, struct kind kind, struct
     }
     int result = ck_trial_jail(&context->watch.launcher, program_fd, &proved);
     if (result < 0)
-        proved.error = -result;
-    if (proved.error != 0)
+        say_untried(state, -result, strerror(-result));
+    else if (proved.error != 0)
         explain_failure(&proved, state);
     else
-        judge_layers(proved.held, walls_of(kind), state);
+        judge_layers(proved.held, walls_of(kind), proved.shortage, state);
 }
 
 /* ---- bwrap ------------------------------------------------------------------------------- */
@@ -163,13 +199,33 @@ static uint32_t lacking(const struct ck_plan *plan)
     return plan->wrap.bounded ? 0 : UINT32_C(1) << CK_WALL_LANDLOCK | UINT32_C(1) << CK_WALL_EXECS;
 }
 
-/* bwrap did not come as far as starting what tries the walls. */
+/*
+ * bwrap did not come as far as starting what tries the walls, or that was killed. EPROTO stands for "bwrap ended before";
+ * why, only its complaint says, and what is not known to be an answer is none.
+ */
 static void fail_landing(const struct ck_wire_report *report, struct ck_jail_state *state)
 {
     struct choke_error error = {0};
-    (void)ck_error_set(&error, CHOKE_JAIL_UNAVAILABLE, report->error, "%s",
-                       report->words[0] != '\0' ? CK_QUOTE(report->words) : strerror(report->error));
+    bool complained = report->words[0] != '\0';
+    int errnum = report->stage != CK_STAGE_NONE ? report->error : ECONNRESET;
+    if (report->stage == CK_STAGE_CAGE && errnum == EPROTO) {
+        int cause = complained ? ck_bwrap_cause(report->words) : 0;
+        errnum = cause != 0 ? cause : EAGAIN;
+    }
+    (void)ck_error_set(&error, CHOKE_JAIL_UNAVAILABLE, errnum, "%s",
+                       complained             ? CK_QUOTE(report->words)
+                       : errnum == ECONNRESET ? "what tried its walls was killed"
+                       : errnum == EAGAIN     ? "bwrap ended without a word"
+                                              : strerror(errnum));
     say(state, "not_permitted", &error);
+}
+
+/* A bwrap that is not there, or not to be trusted, is an answer. */
+static void fail_plan(const struct choke_error *error, struct ck_jail_state *state)
+{
+    say(state, error->errnum == ENOENT ? "not_installed" : "not_permitted", error);
+    if (error->outcome == CHOKE_JAIL_UNAVAILABLE && !ck_error_is_passing(error->errnum))
+        state->failed = 0;
 }
 
 static void prove_bwrap(struct choke_context *context, struct kind kind, struct ck_jail_state *state)
@@ -188,13 +244,13 @@ static void prove_bwrap(struct choke_context *context, struct kind kind, struct 
         return;
     }
     if (plan_proof(context, &plan, program_fd, &error) < 0)
-        say(state, error.errnum == ENOENT ? "not_installed" : "not_permitted", &error);
+        fail_plan(&error, state);
     else if (run_proof(context, &plan, &report, &error) < 0)
-        say(state, "not_permitted", &error);
+        say_untried(state, error.errnum, error.message);
     else if (report.stage != CK_STAGE_NONE || report.code != CLD_EXITED)
         fail_landing(&report, state);
     else
-        judge_layers(report.held | lacking(&plan), walls_of(kind), state);
+        judge_layers(report.held | lacking(&plan), walls_of(kind), report.error, state);
     ck_plan_done(&plan);
 }
 
@@ -240,16 +296,17 @@ static void prove_confined(struct choke_context *context, struct ck_jail_state *
     struct choke_error error = {0};
     CK_FD program_fd = -1;
     int result = ck_native_make(&bare, &program_fd, &error);
-    if (result == 0)
-        result = make_place(context, &inside, &error);
-    if (result == 0)
-        result = make_place(context, &outside, &error);
-    if (result == 0)
+    int placed = result < 0 ? 0 : make_place(context, &inside, &error);
+    if (result == 0 && placed == 0)
+        placed = make_place(context, &outside, &error);
+    if (result == 0 && placed == 0)
         result = try_confined(context, program_fd, &inside, &outside, &proved, &error);
-    if (result < 0)
+    if (placed < 0)
+        say_untried(state, -placed, error.message);
+    else if (result < 0)
         say(state, reason_of(-result), &error);
     else
-        judge_layers(proved.held, CONFINED_WALLS, state);
+        judge_layers(proved.held, CONFINED_WALLS, proved.shortage, state);
     ck_scratch_remove(&inside);
     ck_scratch_remove(&outside);
 }

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/quote.h"
+#include "jail/bwrap.h"
 #include "sys/changes.h"
 
 #include <errno.h>
@@ -160,17 +161,21 @@ static void refuse_limit(struct choke_result *result, const struct ck_wire_repor
     const char *rule = ck_arena_printf(&box->text, "tools.%s.limits.%s", result->tool_name, name);
     if (rule != NULL)
         result->rule = rule;
-    (void)ck_error_set(&result->error, CHOKE_JAIL_UNAVAILABLE, report->error,
-                       "the limit '%s' of '%s' cannot be held here: %s", name, result->tool_name,
+    (void)ck_error_set(&result->error, result->outcome, report->error, "the limit '%s' of '%s' cannot be held here: %s",
+                       name, result->tool_name,
                        report->error == EPERM
                            ? "no cgroup may be made, and the kernel does not count the processes of root"
                            : strerror(report->error));
+    if (ck_error_is_passing(report->error))
+        ck_error_add_hint(&result->error);
 }
 
 void ck_result_fail(struct choke_result *result, const struct choke_error *error)
 {
     result->outcome = error->outcome;
     result->error = *error;
+    if (error->outcome == CHOKE_SPAWN_FAILED && ck_error_is_passing(error->errnum))
+        ck_error_add_hint(&result->error);
 }
 
 static void set_ending(struct choke_result *result, const struct ck_run *run)
@@ -181,7 +186,7 @@ static void set_ending(struct choke_result *result, const struct ck_run *run)
         result->outcome = CHOKE_CWD;
     else if (report->stage == CK_STAGE_EXECS || report->stage == CK_STAGE_WORKSPACE ||
              report->stage == CK_STAGE_LIMITS || report->stage == CK_STAGE_EGRESS)
-        result->outcome = CHOKE_JAIL_UNAVAILABLE;
+        result->outcome = ck_error_is_passing(report->error) ? CHOKE_SPAWN_FAILED : CHOKE_JAIL_UNAVAILABLE;
     else if (report->stage != CK_STAGE_NONE)
         result->outcome = CHOKE_SPAWN_FAILED;
     else if ((report->ending & CK_ENDING_CANCELLED) || (run->lost && (run->cancelled || !late)))
@@ -196,6 +201,18 @@ static void set_ending(struct choke_result *result, const struct ck_run *run)
         result->signal = report->status;
 }
 
+/* A step on the way to the tool failed. */
+static void refuse_stage(struct choke_result *result, const struct ck_wire_report *report)
+{
+    const char *why = report->words[0] != '\0' ? CK_QUOTE(report->words) : strerror(report->error);
+    (void)ck_error_set(&result->error, result->outcome, report->error, "cannot %s '%s' ('%s'): %s",
+                       ck_stage_text(report->stage), result->tool_name, CK_QUOTE(result->tool_path), why);
+    /* Of a failure inside bwrap nothing but its complaint is known. */
+    int cause = report->words[0] != '\0' ? ck_bwrap_cause(report->words) : report->error;
+    if (cause == 0 || ck_error_is_passing(cause))
+        ck_error_add_hint(&result->error);
+}
+
 static void set_error(struct choke_result *result, const struct ck_run *run)
 {
     struct choke_error *error = &result->error;
@@ -206,13 +223,10 @@ static void set_error(struct choke_result *result, const struct ck_run *run)
     case CHOKE_CWD:
     case CHOKE_JAIL_UNAVAILABLE:
     case CHOKE_SPAWN_FAILED:
-        if (report->stage == CK_STAGE_LIMITS) {
+        if (report->stage == CK_STAGE_LIMITS)
             refuse_limit(result, report);
-            break;
-        }
-        (void)ck_error_set(error, result->outcome, report->error, "cannot %s '%s' ('%s'): %s",
-                           ck_stage_text(report->stage), tool, CK_QUOTE(result->tool_path),
-                           report->words[0] != '\0' ? CK_QUOTE(report->words) : strerror(report->error));
+        else
+            refuse_stage(result, report);
         break;
     case CHOKE_TIMEOUT:
         (void)ck_error_set(error, CHOKE_TIMEOUT, ETIMEDOUT, "'%s' was ended at its timeout of %llu.%03llu s", tool,

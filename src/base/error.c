@@ -1,6 +1,8 @@
 /* error.c - see error.h. Nothing here allocates, so that running out of memory can be told. */
 #include "base/error.h"
 
+#include "base/errkind.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -51,6 +53,14 @@ const char *ck_error_text(int errnum)
 
 bool ck_error_is_passing(int errnum)
 {
-    return errnum == ENOMEM || errnum == EMFILE || errnum == ENFILE || errnum == EAGAIN || errnum == ETIMEDOUT ||
-           errnum == EFBIG;
+    return errnum != 0 && ck_errkind_of(errnum) == CK_ERRKIND_PASSING;
+}
+
+void ck_error_add_hint(struct choke_error *error)
+{
+    static const char hint[] = "; this may pass: try again";
+    size_t length = strlen(error->message);
+    if (length > sizeof error->message - sizeof hint)
+        length = sizeof error->message - sizeof hint;
+    memcpy(error->message + length, hint, sizeof hint);
 }

@@ -25,7 +25,10 @@ int ck_error_oom(struct choke_error *error);
 /* strerror, with what to do about it where the kernel's text says too little. */
 const char *ck_error_text(int errnum);
 
-/* What another try may not meet: want of memory, of descriptors, of processes, of time, of RLIMIT_FSIZE. */
+/* What another try may not meet: no memory, no process, no time (base/errkind.h). False for 0. */
 bool ck_error_is_passing(int errnum);
+
+/* Ends the message with "; this may pass: try again", which may cost the end of a long one. */
+void ck_error_add_hint(struct choke_error *error);
 
 #endif

@@ -13,6 +13,7 @@
 
 #include "jail/jail.h"
 
+#include <errno.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -183,4 +184,31 @@ const char **ck_bwrap_proof(const struct ck_bwrap_wanted *wanted, const uint64_t
                             struct ck_arena *arena)
 {
     return make(wanted, outside, arena);
+}
+
+/* ---- what it says ------------------------------------------------------------------------ */
+
+int ck_bwrap_cause(const char *complaint)
+{
+    static const struct {
+        const char *text;
+        int errnum;
+    } known[] = {
+        {"max_*_namespaces exceeded", ENOSPC},
+        {"No space left on device", ENOSPC},
+        {"Operation not permitted", EPERM},
+        {"Permission denied", EPERM},
+        {"No permissions to", EPERM},
+        {"Read-only file system", EPERM},
+        {"does not support", ENOSYS},
+        {"Function not implemented", ENOSYS},
+        {"Operation not supported", ENOSYS},
+        {"Invalid argument", ENOSYS},
+        {"No such device", ENOSYS},
+        {"Unknown option", ENOSYS},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (strstr(complaint, known[i].text) != NULL)
+            return known[i].errnum;
+    return 0;
 }

@@ -38,4 +38,10 @@ const char **ck_bwrap_argv(const struct ck_bwrap_wanted *wanted, struct ck_arena
 const char **ck_bwrap_proof(const struct ck_bwrap_wanted *wanted, const uint64_t outside[CK_WALL_NAMESPACES],
                             struct ck_arena *arena);
 
+/*
+ * What a complaint of bwrap's says about the machine: EPERM, ENOSYS or ENOSPC; 0 where it is no answer, or none that is
+ * known. bwrap has only text for it.
+ */
+int ck_bwrap_cause(const char *complaint);
+
 #endif

@@ -45,8 +45,8 @@ static int first_of(struct ck_jails *jails, const struct ck_jail *const *wanted,
     for (size_t i = 0; i < count && choice->jail == NULL; i++) {
         const struct ck_jail_state *state = ck_jail_look(jails, wanted[i], egress);
         if (state->failed != 0)
-            return ck_error_set(error, CHOKE_SPAWN_FAILED, state->failed, "jail '%s' cannot be tried: %s",
-                                wanted[i]->name, ck_error_text(state->failed));
+            return ck_error_set(error, CHOKE_SPAWN_FAILED, state->failed, "jail '%s' could not be tried: %s",
+                                wanted[i]->name, state->words[0] != '\0' ? state->words : ck_error_text(state->failed));
         if (state->holds) {
             choice->jail = wanted[i];
             choice->named = state->named;

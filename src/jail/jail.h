@@ -25,7 +25,7 @@ struct ck_jail_state {
     bool known;
     bool holds;
     bool named;         /* with egress: who tries another way out than the gate can be told of */
-    int failed;         /* it could not be found out, for want of memory and the like: a positive errno */
+    int failed;         /* it could not be found out (base/errkind.h), and is tried again: a positive errno */
     const char *reason; /* where it does not: not_linux, not_installed, not_permitted */
     char words[256];    /* the same for people: what was tried and what came of it */
 };

@@ -14,6 +14,7 @@
 #include "jail/jail.h"
 #include "jail/program.h"
 #include "sys/depend.h"
+#include "sys/landlock.h"
 #include "sys/seccomp.h"
 
 #include <errno.h>
@@ -24,7 +25,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #define TMP_OPTIONS "mode=0755,size=1g,nr_inodes=200k"
@@ -279,20 +279,17 @@ static int add_file(struct ck_program *program, struct ck_depend *depend, struct
 
 /* ---- the whole --------------------------------------------------------------------------- */
 
-static int landlock_abi(void)
-{
-    long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, 1);
-    return abi < 0 ? 0 : (int)abi;
-}
-
 static int write_program(struct ck_program *program, const struct ck_native_wanted *wanted, int *ret_fd)
 {
     struct sock_filter *filter = NULL;
+    int abi = ck_landlock_abi();
+    if (abi < 0 && ck_error_is_passing(-abi))
+        return abi; /* no answer: the jail would be laid out without Landlock */
     struct ck_program_settings settings = {
         .uid = geteuid(),
         .gid = getegid(),
         .tmp_options = TMP_OPTIONS,
-        .landlock_abi = landlock_abi(),
+        .landlock_abi = abi < 0 ? 0 : abi,
         .gate_port = wanted->egress ? CK_CAGE_GATE_PORT : 0,
         .gate_named = wanted->egress && wanted->named,
     };

@@ -6,6 +6,8 @@
  */
 #include "ready/layer.h"
 
+#include "base/errkind.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -77,8 +79,17 @@ static bool not_held(const struct question *question)
         return answer(question, "a security module or the container's runtime is in the way",
                       "the kernel accepts it, and yet it does not hold");
     if (question->error == ETIMEDOUT || question->error == ECONNRESET)
-        return answer(question, "", "the trial was ended before it could answer");
+        return answer(question, "try again", "not tried: the trial was ended before it could answer");
     return false;
+}
+
+/* Nothing is known then. Of namespaces ENOSPC has causes of its own, which are asked first. */
+static bool untried(const struct question *question)
+{
+    if (ck_errkind_of(question->error) != CK_ERRKIND_PASSING)
+        return false;
+    return answer(question, "try again", "not tried: %s",
+                  question->said != NULL && question->said[0] != '\0' ? question->said : strerror(question->error));
 }
 
 static bool container(const struct question *question)
@@ -190,15 +201,15 @@ static bool not_built(const struct question *question)
 
 typedef bool (*cause_fn)(const struct question *question);
 
-static const cause_fn causes[][6] = {
-    [KERNEL] = {not_held, container, old_kernel},
-    [LANDLOCK] = {not_held, landlock, container, old_kernel},
-    [SECCOMP] = {not_held, container, old_kernel},
-    [USER] = {not_held, user_switch, container, old_kernel},
-    [NAMESPACE] = {not_held, needs_user, container, old_kernel},
-    [CGROUP] = {no_cgroup2, not_delegated, not_held, container, old_kernel},
-    [CONTROLLER] = {not_delegated, not_held},
-    [JAIL] = {no_users, not_built},
+static const cause_fn causes[][7] = {
+    [KERNEL] = {not_held, untried, container, old_kernel},
+    [LANDLOCK] = {not_held, untried, landlock, container, old_kernel},
+    [SECCOMP] = {not_held, untried, container, old_kernel},
+    [USER] = {not_held, user_switch, untried, container, old_kernel},
+    [NAMESPACE] = {not_held, needs_user, untried, container, old_kernel},
+    [CGROUP] = {no_cgroup2, not_delegated, not_held, untried, container, old_kernel},
+    [CONTROLLER] = {not_delegated, not_held, untried},
+    [JAIL] = {untried, no_users, not_built},
 };
 
 static void add_detail(enum ck_layer layer, const struct ck_layer_finding *finding, struct ck_layer_words *words)

@@ -170,6 +170,8 @@ static int send_setup(int control_fd)
     if (self_fd < 0)
         return -errno;
     CK_FD cgroup_fd = ck_cgroup_own();
+    if (cgroup_fd < 0 && ck_error_is_passing(-cgroup_fd))
+        return cgroup_fd; /* no answer: the keeper would have no cgroup for its whole life */
     bool named = ck_cgroup_prefix(setup.cgroup_prefix, sizeof setup.cgroup_prefix) == 0;
     setup.has_cgroup = cgroup_fd >= 0 && named;
     const int fds[2] = {self_fd, cgroup_fd};
@@ -303,8 +305,13 @@ static int know_groups(struct ck_launcher *launcher)
     static const char *const names[CK_CONTROLS] = {"memory", "pids", "cpuacct"};
     if (launcher->groups_known)
         return 0;
-    for (unsigned i = 0; i < CK_CONTROLS; i++)
-        launcher->group_fds[i] = ck_cgroup_own_v1(names[i]);
+    for (unsigned i = 0; i < CK_CONTROLS; i++) {
+        ck_fd_close(&launcher->group_fds[i]);
+        int fd = ck_cgroup_own_v1(names[i]);
+        if (fd < 0 && ck_error_is_passing(-fd))
+            return fd;
+        launcher->group_fds[i] = fd < 0 ? -1 : fd;
+    }
     launcher->groups_known = true;
     return launcher->control_fd < 0 ? 0 : send_groups(launcher->control_fd, launcher);
 }
@@ -312,7 +319,8 @@ static int know_groups(struct ck_launcher *launcher)
 static int make_warden(struct ck_launcher *launcher, const struct ck_cage_image *cage, bool limited,
                        struct ck_warden **ret_warden, struct choke_error *error)
 {
-    const struct ck_wire_simple request = {.kind = limited ? CK_WIRE_LIMITED : CK_WIRE_WARDEN};
+    const struct ck_wire_try request = {.kind = limited ? CK_WIRE_LIMITED : CK_WIRE_WARDEN,
+                                        .trial = cage != NULL ? 1 : 0};
     struct ck_warden *warden = malloc(sizeof *warden);
     if (warden == NULL)
         return ck_error_oom(error);
@@ -461,7 +469,7 @@ static int pack_and_send(const struct ck_plan *plan, int socket_fd, struct parce
                     (plan->wrap.argv != NULL ? (uint32_t)CK_WIRE_HAS_LAND : 0) |
                     (plan->keep_executable && plan->wrap.argv == NULL ? (uint32_t)CK_WIRE_KEEP_EXECUTABLE : 0) |
                     (plan->confine.filter_fd >= 0 ? (uint32_t)CK_WIRE_HAS_FILTER : 0) |
-                    (plan->sealed ? (uint32_t)CK_WIRE_SEALED : 0) |
+                    (plan->sealed ? (uint32_t)CK_WIRE_SEALED : 0) | (plan->cage.fd >= 0 ? (uint32_t)CK_WIRE_CAGED : 0) |
                     (plan->stdin_form == CK_STDIN_PUMPED ? (uint32_t)CK_WIRE_PUMP_STDIN : 0) |
                     (plan->stdin_form == CK_STDIN_NULL ? (uint32_t)CK_WIRE_NULL_STDIN : 0) |
                     (plan->verdict.egress_count > 0 ? (uint32_t)CK_WIRE_HAS_GATE : 0);
@@ -507,6 +515,10 @@ int ck_launch(struct ck_warden *warden, const struct ck_plan *plan, const struct
     if (plan->wrap.argv != NULL)
         add_landing(&parcel, plan, pipes->scratch_fd);
     int result = pack_and_send(plan, warden->socket_fd, &parcel, deadline_ns, kill_ns);
+    /* A warden that could not be made has been reported by the keeper, with the reason. */
+    struct ck_wire_report report;
+    if (result == -EPIPE && ck_launch_hear(warden, &report) == 1 && report.error != 0)
+        result = -report.error;
     if (result < 0)
         return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot hand '%s' to its warden: %s", plan->tool_name,
                             ck_error_text(-result));
@@ -529,6 +541,9 @@ int ck_launch_hear(struct ck_warden *warden, struct ck_wire_report *ret_report)
     struct msghdr message = {
         .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
     ssize_t got = recvmsg(warden->socket_fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    /* A peer that ended without having read our plan resets the socket, and that comes before what it had said. */
+    if (got < 0 && errno == ECONNRESET)
+        got = recvmsg(warden->socket_fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     if (got < 0)
         return errno == EAGAIN || errno == EINTR ? 0 : -EPIPE;
     if (got < (ssize_t)sizeof(struct ck_wire_simple))

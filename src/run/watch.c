@@ -373,20 +373,17 @@ static void set_deadlines(struct ck_run *run, uint64_t timeout_ms)
     run->last_resort_ns = run->deadline_ns + (patience_ns > MIN_PATIENCE_NS ? patience_ns : MIN_PATIENCE_NS);
 }
 
-/* Hands the plan to a warden; everything that can fail before it is done before it. */
-static int engage(struct ck_watch *watch, struct ck_run *run, const struct ck_plan *plan,
-                  const struct ck_run_pipes *pipes, struct choke_error *error)
+/* One warden: 0; -EPIPE where it was idle and had ended meanwhile, so that another one may be taken; or another error. */
+static int engage_one(struct ck_watch *watch, struct ck_run *run, const struct ck_plan *plan,
+                      const struct ck_run_pipes *pipes, struct choke_error *error)
 {
     struct ck_warden *warden;
     bool fresh;
     int result = ck_launcher_take(&watch->launcher, plan->cage.fd >= 0 ? &plan->cage : NULL, plan->limited, &warden,
                                   &fresh, error);
     if (result < 0)
-        return result;
-    result = add_source(watch, pipes->out[0], &run->out);
-    if (result == 0)
-        result = add_source(watch, pipes->err[0], &run->err);
-    if (result == 0 && fresh)
+        return result == -EPIPE ? -ECONNRESET : result;
+    if (fresh)
         result = add_source(watch, warden->socket_fd, warden);
     if (result < 0) {
         (void)ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot watch the run: %s", strerror(-result));
@@ -396,11 +393,26 @@ static int engage(struct ck_watch *watch, struct ck_run *run, const struct ck_pl
     }
     if (result < 0) {
         bury(watch, warden);
-        return result;
+        return result == -EPIPE && fresh ? -ECONNRESET : result;
     }
     warden->owner = run;
     run->warden = warden;
     return 0;
+}
+
+/* Hands the plan to a warden; everything that can fail before it is done before it. */
+static int engage(struct ck_watch *watch, struct ck_run *run, const struct ck_plan *plan,
+                  const struct ck_run_pipes *pipes, struct choke_error *error)
+{
+    int result = add_source(watch, pipes->out[0], &run->out);
+    if (result == 0)
+        result = add_source(watch, pipes->err[0], &run->err);
+    if (result < 0)
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot watch the run: %s", strerror(-result));
+    do
+        result = engage_one(watch, run, plan, pipes, error);
+    while (result == -EPIPE);
+    return result;
 }
 
 /* What outlives the plan: the repository to compare with, and the place for what is kept. */

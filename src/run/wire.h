@@ -134,6 +134,7 @@ enum ck_wire_flag {
     CK_WIRE_HAS_GATE = 32,       /* with CK_WIRE_HAS_LAND: the run has egress */
     CK_WIRE_PUMP_STDIN = 64,     /* the tool gets a pipe, into which CK_WIRE_STDIN is copied: keeper/pump.c */
     CK_WIRE_NULL_STDIN = 128,    /* the tool gets the /dev/null of its jail, and CK_WIRE_STDIN is not used */
+    CK_WIRE_CAGED = 256,         /* the warden must be in a jail; one that is not, or the reverse, refuses the plan */
 };
 
 /* Where a pinned script is put; the kernel tells its interpreter to open /dev/fd/3. */
@@ -154,7 +155,8 @@ struct ck_wire_simple {
 
 struct ck_wire_try {
     uint32_t kind;
-    uint32_t trial; /* enum ck_trial; of CK_WIRE_GROUPS, a bit for each enum ck_control that a descriptor comes for */
+    uint32_t trial; /* enum ck_trial; of CK_WIRE_GROUPS, a bit for each enum ck_control that a descriptor comes for;
+                       of CK_WIRE_WARDEN and CK_WIRE_LIMITED, 1 where the program of a jail comes too */
 };
 
 struct ck_wire_tried {
@@ -169,6 +171,7 @@ struct ck_wire_proved {
     uint32_t held;        /* a bit for each enum ck_cage_wall */
     uint32_t failed_step; /* of the program, from 1; 0: none, or it was not a step that failed */
     int32_t error;        /* 0: the jail could be built */
+    int32_t shortage;     /* a call inside met a lack of resources, so what does not hold may yet hold; or 0 */
 };
 
 /* Limits of a plan; those that a cgroup can hold come first, in the order of enum ck_control. */
@@ -251,7 +254,7 @@ enum ck_kill { CK_KILL_PGROUP = 1, CK_KILL_SUBREAPER, CK_KILL_CGROUP, CK_KILL_PI
 struct ck_wire_report {
     uint32_t kind;
     uint32_t stage; /* enum ck_stage; not CK_STAGE_NONE: nothing was executed */
-    int32_t error;  /* errno of that stage */
+    int32_t error;  /* errno of that stage; of a proof without one, as in struct ck_wire_proved: shortage */
     int32_t code;   /* si_code: CLD_EXITED, CLD_KILLED, CLD_DUMPED */
     int32_t status; /* exit status or signal */
     uint32_t ending;

@@ -79,6 +79,28 @@ void ck_host_look(struct ck_host *ret_host)
     ret_host->cgroup2 = own_fd >= 0;
 }
 
+bool ck_host_namespaces_off(void)
+{
+    static const char *const limits[] = {
+        "/proc/sys/user/max_user_namespaces",   "/proc/sys/user/max_mnt_namespaces",
+        "/proc/sys/user/max_net_namespaces",    "/proc/sys/user/max_ipc_namespaces",
+        "/proc/sys/user/max_uts_namespaces",    "/proc/sys/user/max_pid_namespaces",
+        "/proc/sys/user/max_cgroup_namespaces",
+    };
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++)
+        if (read_number(limits[i]) == 0)
+            return true;
+    return false;
+}
+
+bool ck_host_has_proc(void)
+{
+    char text[32];
+    ssize_t length = readlink("/proc/self", text, sizeof text - 1);
+    text[length > 0 ? length : 0] = '\0';
+    return strtol(text, NULL, 10) == (long)getpid();
+}
+
 /* ---- cgroups ---- */
 
 static int make_name(char *name, size_t size)

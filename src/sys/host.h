@@ -24,6 +24,15 @@ struct ck_host {
 
 void ck_host_look(struct ck_host *ret_host);
 
+/*
+ * Is a kind of namespace switched off (sysctl user.max_*_namespaces is 0)? The kernel then says ENOSPC, as it does where
+ * there are as many as may be at this moment.
+ */
+bool ck_host_namespaces_off(void);
+
+/* Is a /proc mounted, and is it that of our pid namespace? */
+bool ck_host_has_proc(void);
+
 /* How a controller can be had. */
 enum ck_controller_way { CK_CONTROLLER_NONE = 0, CK_CONTROLLER_V1, CK_CONTROLLER_V2 };
 

@@ -3,6 +3,7 @@
 #include "jail/mounts.h"
 #include "jail/program.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -187,9 +188,35 @@ static void the_native_jail_is_told_to_the_letter(void **state)
     assert_string_equal(lines[12], "overlay /work <- /r");
 }
 
+/* bwrap has only text for why it failed; what is not known is not an answer. */
+static void a_complaint_is_an_answer_or_none(void **state)
+{
+    static const struct {
+        const char *complaint;
+        int errnum;
+    } cases[] = {
+        {"bwrap: Creating new namespace failed: Operation not permitted", EPERM},
+        {"bwrap: No permissions to create a new namespace, likely because the kernel does not allow it", EPERM},
+        {"bwrap: setting up uid map: Permission denied", EPERM},
+        {"bwrap: Creating new namespace failed, likely because the kernel does not support user namespaces.", ENOSYS},
+        {"bwrap: Unknown option --size", ENOSYS},
+        {"bwrap: Creating new namespace failed: nesting depth or /proc/sys/user/max_*_namespaces exceeded (ENOSPC)",
+         ENOSPC},
+        {"bwrap: Creating new namespace failed: Resource temporarily unavailable", 0},
+        {"bwrap: Can't fork for pid 1: Resource temporarily unavailable", 0},
+        {"bwrap: Can't mount tmpfs: Cannot allocate memory", 0},
+        {"bwrap: execvp /proc/self/fd/4: Too many open files", 0},
+        {"", 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        assert_int_equal(ck_bwrap_cause(cases[i].complaint), cases[i].errnum);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_complaint_is_an_answer_or_none),
         cmocka_unit_test_setup_teardown(the_command_line_is_this_to_the_letter, setup, teardown),
         cmocka_unit_test_setup_teardown(a_root_that_may_be_written_is_bound_so_and_only_then, setup, teardown),
         cmocka_unit_test_setup_teardown(a_pinned_script_is_run_from_its_copy, setup, teardown),

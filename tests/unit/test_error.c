@@ -1,6 +1,8 @@
 /* test_error.c - one error, filled once. */
 #include "base/error.h"
 
+#include "base/errkind.h"
+
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -70,9 +72,48 @@ static void long_messages_are_cut(void **state)
     assert_int_equal(strlen(error.message), CHOKE_MESSAGE_MAX - 1);
 }
 
+/* Only an answer of the kernel may decide something that lasts; whatever is not known to be one is none. */
+static void an_errno_is_an_answer_or_a_moment(void **state)
+{
+    static const struct {
+        int errnum;
+        enum ck_errkind kind;
+    } cases[] = {
+        {EPERM, CK_ERRKIND_REFUSED},      {EACCES, CK_ERRKIND_REFUSED},    {ENOSYS, CK_ERRKIND_REFUSED},
+        {EOPNOTSUPP, CK_ERRKIND_REFUSED}, {EINVAL, CK_ERRKIND_REFUSED},    {EROFS, CK_ERRKIND_REFUSED},
+        {ENODEV, CK_ERRKIND_REFUSED},     {E2BIG, CK_ERRKIND_REFUSED},     {EPROTO, CK_ERRKIND_REFUSED},
+        {ENOENT, CK_ERRKIND_ABSENT},      {ENOTDIR, CK_ERRKIND_ABSENT},    {EAGAIN, CK_ERRKIND_PASSING},
+        {ENOMEM, CK_ERRKIND_PASSING},     {ENOSPC, CK_ERRKIND_PASSING},    {EMFILE, CK_ERRKIND_PASSING},
+        {ENFILE, CK_ERRKIND_PASSING},     {EINTR, CK_ERRKIND_PASSING},     {ECONNRESET, CK_ERRKIND_PASSING},
+        {EPIPE, CK_ERRKIND_PASSING},      {ETIMEDOUT, CK_ERRKIND_PASSING}, {EBUSY, CK_ERRKIND_PASSING},
+        {EDQUOT, CK_ERRKIND_PASSING},     {ENOBUFS, CK_ERRKIND_PASSING},   {EUSERS, CK_ERRKIND_PASSING},
+        {ESTALE, CK_ERRKIND_PASSING},     {EIO, CK_ERRKIND_PASSING},       {4000, CK_ERRKIND_PASSING},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        assert_int_equal(ck_errkind_of(cases[i].errnum), cases[i].kind);
+        assert_int_equal(ck_error_is_passing(cases[i].errnum), cases[i].kind == CK_ERRKIND_PASSING);
+    }
+    assert_false(ck_error_is_passing(0));
+}
+
+static void a_hint_is_whole_whatever_the_message(void **state)
+{
+    (void)state;
+    struct choke_error error;
+    (void)ck_error_set(&error, CHOKE_SPAWN_FAILED, EAGAIN, "cannot");
+    ck_error_add_hint(&error);
+    assert_string_equal(error.message, "cannot; this may pass: try again");
+    memset(error.message, 'x', sizeof error.message - 1);
+    ck_error_add_hint(&error);
+    assert_string_equal(error.message + strlen(error.message) - 9, "try again");
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_errno_is_an_answer_or_a_moment),
+        cmocka_unit_test(a_hint_is_whole_whatever_the_message),
         cmocka_unit_test(set_fills_everything_and_returns_the_negative_errno),
         cmocka_unit_test(no_errno_returns_einval_and_stays_zero),
         cmocka_unit_test(a_place_is_kept),

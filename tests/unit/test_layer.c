@@ -48,7 +48,10 @@ static const struct {
     {CK_LAYER_EXECS, ENOSYS, &without_landlock, "not among the kernel's security modules", "lsm=landlock"},
     {CK_LAYER_EXECS, ENOSYS, &docker, "/.dockerenv", "container's settings"},
     {CK_LAYER_OPENAT2, ENOSYS, &plain, "too old", "Linux 5.6"},
-    {CK_LAYER_PIDFD, ETIMEDOUT, &plain, "before it could answer", ""},
+    {CK_LAYER_PIDFD, ETIMEDOUT, &plain, "before it could answer", "try again"},
+    {CK_LAYER_USER, EAGAIN, &docker, "not tried: Resource temporarily unavailable", "try again"},
+    {CK_LAYER_NET, ENOMEM, &filtered, "not tried: Cannot allocate memory", "try again"},
+    {CK_LAYER_NATIVE, EAGAIN, &plain, "not tried: Resource temporarily unavailable", "try again"},
     {CK_LAYER_CGROUP_KILL, ENOENT, &only_v1, "no cgroup v2", "mount -t cgroup2"},
     {CK_LAYER_CGROUP_KILL, EACCES, &plain, "no group may be made", "Delegate=yes"},
     {CK_LAYER_CGROUP_KILL, EROFS, &plain, "no group may be made", "Delegate=yes"},
@@ -56,7 +59,7 @@ static const struct {
     {CK_LAYER_MEMORY, ENODEV, &plain, "not handed down", "Delegate=yes"},
     {CK_LAYER_PIDS, EBUSY, &plain, "has processes in it", "Delegate=yes"},
     {CK_LAYER_CPU, ENOENT, &plain, "no cgroup hierarchy with it", "mount"},
-    {CK_LAYER_CPU, EIO, &plain, "Input/output error", ""},
+    {CK_LAYER_CPU, EIO, &plain, "not tried: Input/output error", "try again"},
     {CK_LAYER_NATIVE, ENOTSUP, &plain, "not in this version", ""},
 };
 

@@ -150,17 +150,19 @@ int ck_cgroup_base(int parent_fd, const char *prefix, int proc_fd, const char *n
     char name[128];
     sweep_stale(parent_fd, prefix, proc_fd);
     context_name(name, prefix);
-    if (CK_RAW3(mkdirat, parent_fd, name, 0755) < 0)
-        return -1;
+    long made = CK_RAW3(mkdirat, parent_fd, name, 0755);
+    if (made < 0)
+        return (int)made;
     int base_fd = open_directory(parent_fd, name);
-    if (base_fd >= 0 && CK_RAW3(faccessat, base_fd, needed, 0) == 0) {
+    long found = base_fd < 0 ? base_fd : CK_RAW3(faccessat, base_fd, needed, 0);
+    if (found == 0) {
         if (CK_RAW3(faccessat, base_fd, "cgroup.kill", 0) == 0)
             (void)CK_RAW3(mkdirat, base_fd, ASIDE, 0755);
         return base_fd;
     }
     ck_close(base_fd);
     (void)CK_RAW3(unlinkat, parent_fd, name, AT_REMOVEDIR);
-    return -1;
+    return (int)found;
 }
 
 /* A warden's directory whose processes were still dying when it was first tried is empty now. */
@@ -181,11 +183,10 @@ int ck_cgroup_make(int base_fd, enum ck_cgroup_kind kind, long number)
 {
     char name[32];
     if (base_fd < 0)
-        return -1;
+        return -ENOENT;
     warden_name(name, kind, number);
-    if (CK_RAW3(mkdirat, base_fd, name, 0755) < 0)
-        return -1;
-    return open_directory(base_fd, name);
+    long made = CK_RAW3(mkdirat, base_fd, name, 0755);
+    return made < 0 ? (int)made : open_directory(base_fd, name);
 }
 
 void ck_cgroup_remove(int base_fd, enum ck_cgroup_kind kind, long number)

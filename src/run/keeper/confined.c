@@ -6,6 +6,7 @@
  * two directories of the caller's own: one that the ruleset lets be written, and one that it does not, with a file in it
  * which nothing but the ruleset and the filter keep this process from.
  */
+#define CK_RAW_ANSWER(result) ck_prove_note(result)
 #include "run/keeper/keeper.h"
 
 #include "jail/cage.h"
@@ -130,10 +131,14 @@ static long prove(struct proof *proof)
     long pid = ck_create_borrowed(prover, proof, NULL);
     if (pid < 0)
         return pid;
+    siginfo_t info = {0};
     do
-        result = CK_RAW5(waitid, P_PID, pid, NULL, WEXITED, NULL);
+        result = CK_RAW5(waitid, P_PID, pid, &info, WEXITED, NULL);
     while (result == -EINTR);
-    return proof->child.failed_stage != CK_STAGE_NONE ? -proof->child.failed_errno : result;
+    if (proof->child.failed_stage != CK_STAGE_NONE)
+        return -proof->child.failed_errno;
+    /* One that was killed has not said all: that is no answer. */
+    return result < 0 || info.si_code == CLD_EXITED ? result : -ECONNRESET;
 }
 
 void ck_confined_main(void *argument)
@@ -150,6 +155,7 @@ void ck_confined_main(void *argument)
     proof.fds = fds + 1;
     proved.error = (int32_t)-prove(&proof);
     proved.held = proof.held;
+    proved.shortage = ck_prove_shortage(); /* the prover had our memory */
     (void)ck_send(fds[0], &proved, sizeof proved, -1);
     ck_leave(0);
 }

@@ -36,6 +36,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What a file that tries walls has its calls come by: prove.c, CK_RAW_ANSWER of run/raw.h. */
+long ck_prove_note(long result);
+
 #define CK_WARDENS_MAX 16384
 
 /*
@@ -119,13 +122,13 @@ struct ck_cgroup {
 enum ck_cgroup_kind { CK_CGROUP_WARDEN, CK_CGROUP_LEAF };
 
 /*
- * Makes the directory "<prefix><our pid>" and returns it, or -1 (also where it lacks the file that is needed); removes
- * what dead keepers with the same prefix left.
+ * Makes the directory "<prefix><our pid>" and returns it, or a negative errno (also where it lacks the file that is
+ * needed); removes what dead keepers with the same prefix left.
  */
 int ck_cgroup_base(int parent_fd, const char *prefix, int proc_fd, const char *needed);
 void ck_cgroup_base_remove(int parent_fd, int base_fd, const char *prefix);
 
-/* One for the warden with this number: a descriptor, or -1. */
+/* One for the warden with this number: a descriptor, or a negative errno; -ENOENT where there is no base. */
 int ck_cgroup_make(int base_fd, enum ck_cgroup_kind kind, long number);
 void ck_cgroup_remove(int base_fd, enum ck_cgroup_kind kind, long number);
 
@@ -155,6 +158,7 @@ struct ck_groups {
 
 struct ck_limiter {
     bool limited;
+    int passing;    /* a negative errno: the cgroup that was to hold a limit could not be used now; or 0 */
     bool own_users; /* processes are counted for this warden alone, not for all that the user has */
     int proc_fd;
     int leaf_fd;                    /* to be born in, or -1 */
@@ -171,10 +175,13 @@ struct ck_limiter {
     unsigned beside_in_group, beside_of_user;
 };
 
-/* In the keeper: has the controllers of version 2 given to the directories in base_fd. False: none is to be had. */
-bool ck_limits_enable(int parent_fd, int base_fd);
+/*
+ * In the keeper: has the controllers of version 2 given to the directories in base_fd. 1: one or both; 0: none is
+ * available; a negative errno: it could not be found out.
+ */
+int ck_limits_enable(int parent_fd, int base_fd);
 
-/* The directory that own_fd is in, where it would be no way around a limit that own_fd has; or -1. */
+/* The directory that own_fd is in, where it would be no way around a limit that own_fd has; or a negative errno. */
 int ck_limits_beside(int own_fd);
 
 /*
@@ -223,6 +230,7 @@ struct ck_cage_told {
     uint32_t proc_placed;
     uint32_t held;                       /* prove.c */
     uint32_t named;                      /* it could be seen where a tool wanted to go: roads.c */
+    int32_t shortage;                    /* of a trial: a call was answered with this errno, which is no answer */
     struct ck_rlimit rlimits[CK_LIMITS]; /* what the warden tells the init of bwrap's jail */
     uint32_t rlimit_count;
     uint32_t null_stdin, sealed; /* the same: of struct ck_child */
@@ -379,6 +387,9 @@ __attribute__((noreturn)) void ck_child_main(void *argument);
  * if they are not those of outside, by the numbers that ck_prove_outside was given.
  */
 __attribute__((noreturn)) void ck_prover(void *argument);
+
+/* The errno of a call of a trial that met a lack of resources, or 0. */
+int32_t ck_prove_shortage(void);
 void ck_prove_outside(uint32_t wall, uint64_t number);
 
 /* What the jail that is tried has: a gate, Landlock's rules for it, and who is asked. */

@@ -13,6 +13,8 @@
  */
 #include "run/keeper/keeper.h"
 
+#include "base/errkind.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/prctl.h>
@@ -98,28 +100,36 @@ static bool may_hand_on(int directory_fd)
     return empty || CK_RAW3(faccessat, directory_fd, "cgroup.type", 0) == -ENOENT;
 }
 
-/* Each by itself: one may be had where the other is not. */
-bool ck_limits_enable(int parent_fd, int base_fd)
+/* EBUSY is the rule of version 2 about directories with processes in them. */
+static bool passing(long result)
+{
+    return result < 0 && result != -EBUSY && ck_errkind_of((int)-result) == CK_ERRKIND_PASSING;
+}
+
+/* Each by itself: one may be available where the other is not. */
+int ck_limits_enable(int parent_fd, int base_fd)
 {
     static const char *const names[] = {"+memory", "+pids"};
     bool asked = may_hand_on(parent_fd);
-    bool any = false;
+    int any = 0;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         long result = write_in(base_fd, "cgroup.subtree_control", names[i]);
         if (result < 0 && asked && write_in(parent_fd, "cgroup.subtree_control", names[i]) == 0)
             result = write_in(base_fd, "cgroup.subtree_control", names[i]);
-        any = any || result == 0;
+        if (passing(result))
+            return (int)result;
+        any = any || result == 0 ? 1 : 0;
     }
     return any;
 }
 
-/* A limit that is not there, or does not limit. */
-static bool is_open(int directory_fd, const char *name)
+/* 1: a limit that is not there, or does not limit; 0: it limits; or a negative errno. */
+static int is_open(int directory_fd, const char *name)
 {
     char text[4] = "";
     int fd = open_in(directory_fd, name, O_RDONLY);
     if (fd < 0)
-        return fd == -ENOENT;
+        return fd == -ENOENT ? 1 : fd;
     long got = CK_RAW4(pread64, fd, text, sizeof text, 0);
     ck_close(fd);
     return got >= 3 && text[0] == 'm' && text[1] == 'a' && text[2] == 'x';
@@ -129,14 +139,18 @@ static bool is_open(int directory_fd, const char *name)
 int ck_limits_beside(int own_fd)
 {
     static const char *const limits[] = {"memory.max", "memory.high", "memory.swap.max", "pids.max", "cpu.max"};
-    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++)
-        if (!is_open(own_fd, limits[i]))
-            return -1;
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+        int open = is_open(own_fd, limits[i]);
+        if (open <= 0)
+            return open < 0 ? open : -EPERM;
+    }
     int fd = open_in(own_fd, "..", O_RDONLY | O_DIRECTORY);
-    if (fd >= 0 && CK_RAW3(faccessat, fd, "cgroup.subtree_control", 0) == 0)
+    if (fd < 0)
+        return fd;
+    if (CK_RAW3(faccessat, fd, "cgroup.subtree_control", 0) == 0)
         return fd;
     ck_close(fd);
-    return -1;
+    return -ENOENT;
 }
 
 /* ---- in the warden, once ----------------------------------------------------------------- */
@@ -147,6 +161,8 @@ static void use(struct ck_limiter *limiter, unsigned control, int directory_fd, 
     int set_fd = place->set != NULL ? open_in(directory_fd, place->set, O_WRONLY) : -1;
     int seen_fd = open_in(directory_fd, place->seen, O_RDONLY);
     if (seen_fd < 0 || (place->set != NULL && set_fd < 0)) {
+        if (passing(seen_fd) || passing(place->set != NULL ? set_fd : 0))
+            limiter->passing = seen_fd < 0 ? seen_fd : set_fd;
         ck_close(seen_fd);
         ck_close(set_fd);
         return;
@@ -181,6 +197,8 @@ static void use_second(struct ck_limiter *limiter, int leaf_fd, int cgroup_fd, b
     }
     if (limiter->held[CK_CONTROL_MEMORY] != CK_HELD_NONE || limiter->held[CK_CONTROL_PIDS] != CK_HELD_NONE) {
         limiter->enter_fd = open_in(leaf_fd, "cgroup.procs", O_WRONLY);
+        if (limiter->enter_fd < 0)
+            limiter->passing = limiter->enter_fd; /* the limits would be held where nobody is */
     } else {
         ck_close(limiter->seen_fds[CK_CONTROL_CPU]);
         limiter->held[CK_CONTROL_CPU] = CK_HELD_NONE;
@@ -201,7 +219,12 @@ static void open_oom(struct ck_limiter *limiter)
 
 static void enter_first(struct ck_limiter *limiter, unsigned control, int directory_fd)
 {
-    if (directory_fd < 0 || limiter->held[control] != CK_HELD_NONE || write_in(directory_fd, "cgroup.procs", "0") < 0)
+    if (directory_fd < 0 || limiter->held[control] != CK_HELD_NONE)
+        return;
+    long entered = write_in(directory_fd, "cgroup.procs", "0");
+    if (passing(entered))
+        limiter->passing = (int)entered;
+    if (entered < 0)
         return;
     use(limiter, control, directory_fd, &first[control], CK_HELD_CGROUP1);
     if (control == CK_CONTROL_MEMORY && limiter->held[control] != CK_HELD_NONE) {
@@ -323,6 +346,8 @@ long ck_limiter_begin(struct ck_limiter *limiter, const uint64_t *limits, unsign
                       struct ck_rlimit ret_rlimits[CK_LIMITS], unsigned *ret_count, uint32_t *ret_held)
 {
     *ret_count = 0;
+    if (limiter->passing < 0)
+        return limiter->passing;
     for (unsigned i = 0; i < CK_LIMITS; i++) {
         bool grouped = i < CK_CONTROLS && limiter->held[i] != CK_HELD_NONE;
         long result = grouped ? set_group(limiter, i, limits[i], helpers) : 0;

@@ -6,6 +6,7 @@
  */
 #include "run/keeper/keeper.h"
 
+#include "base/errkind.h"
 #include "run/create.h"
 
 #include <errno.h>
@@ -23,6 +24,9 @@ struct keeper {
     int group_parent_fds[CK_CONTROLS]; /* of version 1 */
     int leaf_parent_fd, leaf_base_fd;  /* of version 2, where directories with controllers are made; or -1 */
     bool leaves_known;
+    bool base_known;   /* whether there is a directory of version 2 for us */
+    uint32_t unasked;  /* a bit for each hierarchy of version 1 in which there may be one, too */
+    long groups_error; /* the directories of version 1 did not all arrive: a negative errno; or 0 */
     char cgroup_prefix[64];
     size_t warden_count;
     long last_number;
@@ -92,6 +96,23 @@ static int open_proc(void)
     return (int)fd;
 }
 
+/* No answer, but a moment: nothing that lasts may be decided by it. EEXIST is what a dead keeper of our number left. */
+static bool passing(long result)
+{
+    return result < 0 && result != -EEXIST && ck_errkind_of((int)-result) == CK_ERRKIND_PASSING;
+}
+
+/* 0, or a negative errno where it could not be found out whether there may be a directory for us. */
+static long know_base(void)
+{
+    if (keeper.base_known)
+        return 0;
+    int fd = ck_cgroup_base(keeper.cgroup_parent_fd, keeper.cgroup_prefix, keeper.keep.proc_fd, "cgroup.kill");
+    keeper.keep.cgroup_fd = fd < 0 ? -1 : fd;
+    keeper.base_known = !passing(fd);
+    return keeper.base_known ? 0 : fd;
+}
+
 static bool set_up(void)
 {
     struct ck_wire_setup setup;
@@ -105,61 +126,106 @@ static bool set_up(void)
     keeper.keep.sigchld_fd = (int)CK_RAW4(signalfd4, -1, &sigchld, sizeof sigchld, SFD_CLOEXEC | SFD_NONBLOCK);
     keeper.keep.proc_fd = open_proc();
     memcpy(keeper.cgroup_prefix, setup.cgroup_prefix, sizeof keeper.cgroup_prefix);
+    keeper.base_known = !setup.has_cgroup;
     if (setup.has_cgroup) {
         keeper.cgroup_parent_fd = fds[1];
-        keeper.keep.cgroup_fd = ck_cgroup_base(fds[1], keeper.cgroup_prefix, keeper.keep.proc_fd, "cgroup.kill");
+        (void)know_base(); /* what could not be found out now is asked again before the next warden */
     }
     return keeper.keep.sigchld_fd >= 0;
 }
 
-/* Once: the hierarchies of version 1 that the caller has found. */
+/* Once: the hierarchies of version 1 that the caller has found. A descriptor that we had no room for is missing. */
 static void take_groups(uint32_t controls, const int *fds, unsigned count)
 {
     unsigned next = 0;
     for (unsigned i = 0; i < CK_CONTROLS; i++) {
-        if ((controls >> i & 1) == 0 || next == count)
+        if ((controls >> i & 1) == 0)
             continue;
+        if (next == count) {
+            keeper.groups_error = -EMFILE;
+            return;
+        }
         keeper.group_parent_fds[i] = fds[next++];
-        keeper.keep.group_fds[i] =
-            ck_cgroup_base(keeper.group_parent_fds[i], keeper.cgroup_prefix, keeper.keep.proc_fd, "tasks");
+        keeper.unasked |= 1u << i;
     }
 }
 
-/*
- * In our own directory where that can hand on controllers; else beside it, as the rules of version 2 have it. Where
- * neither has any, a leaf still counts CPU time.
- */
-static void know_leaves(void)
+/* 0, or a negative errno where it could not be found out whether there may be directories of version 1 for us. */
+static long know_groups(void)
 {
-    keeper.leaves_known = true;
-    keeper.leaf_base_fd = keeper.keep.cgroup_fd;
-    if (ck_limits_enable(keeper.cgroup_parent_fd, keeper.keep.cgroup_fd))
-        return;
+    for (unsigned i = 0; i < CK_CONTROLS; i++) {
+        if ((keeper.unasked >> i & 1) == 0)
+            continue;
+        int fd = ck_cgroup_base(keeper.group_parent_fds[i], keeper.cgroup_prefix, keeper.keep.proc_fd, "tasks");
+        if (passing(fd))
+            return fd;
+        keeper.keep.group_fds[i] = fd < 0 ? -1 : fd;
+        keeper.unasked &= ~(1u << i);
+    }
+    return keeper.groups_error;
+}
+
+/* A directory beside our own, with controllers; 0 where there is none. */
+static long know_beside(void)
+{
     int beside_fd = ck_limits_beside(keeper.cgroup_parent_fd);
-    int base_fd =
-        beside_fd < 0 ? -1 : ck_cgroup_base(beside_fd, keeper.cgroup_prefix, keeper.keep.proc_fd, "cgroup.kill");
-    if (base_fd >= 0 && ck_limits_enable(beside_fd, base_fd)) {
+    if (beside_fd < 0)
+        return passing(beside_fd) ? beside_fd : 0;
+    int base_fd = ck_cgroup_base(beside_fd, keeper.cgroup_prefix, keeper.keep.proc_fd, "cgroup.kill");
+    int enabled = base_fd < 0 ? base_fd : ck_limits_enable(beside_fd, base_fd);
+    if (enabled > 0) {
         keeper.leaf_parent_fd = beside_fd;
         keeper.leaf_base_fd = base_fd;
-        return;
+        return 0;
     }
     if (base_fd >= 0)
         ck_cgroup_base_remove(beside_fd, base_fd, keeper.cgroup_prefix);
     ck_close(base_fd);
     ck_close(beside_fd);
+    return passing(enabled) ? enabled : 0;
 }
 
-/* The leaf is for a warden that was born in a directory. */
-static struct ck_groups make_groups(long number, bool born)
+/*
+ * In our own directory where that can hand on controllers; else beside it, as the rules of version 2 have it. Where
+ * neither has any, a leaf still counts CPU time. 0, or a negative errno where that could not be found out.
+ */
+static long know_leaves(void)
 {
-    struct ck_groups groups = {.limited = true, .leaf_fd = -1};
-    if (born && !keeper.leaves_known)
-        know_leaves();
-    if (born)
-        groups.leaf_fd = ck_cgroup_make(keeper.leaf_base_fd, CK_CGROUP_LEAF, number);
+    if (keeper.leaves_known)
+        return 0;
+    keeper.leaf_base_fd = keeper.keep.cgroup_fd;
+    long result = ck_limits_enable(keeper.cgroup_parent_fd, keeper.keep.cgroup_fd);
+    if (result == 0)
+        result = know_beside();
+    keeper.leaves_known = result >= 0;
+    return result < 0 ? result : 0;
+}
+
+/* One of a warden's directories: a descriptor, or -1 where there is none for an answer; *result is why for a moment. */
+static int make_group(int base_fd, enum ck_cgroup_kind kind, long number, long *result)
+{
+    int fd = *result < 0 ? -1 : ck_cgroup_make(base_fd, kind, number);
+    if (*result == 0 && passing(fd))
+        *result = fd;
+    return fd < 0 ? -1 : fd;
+}
+
+/* All that the warden is to be born with. The leaf is for one that was born in a directory. 0 or a negative errno. */
+static long make_groups(struct ck_warden_birth *birth, long number, bool limited)
+{
+    long result = know_base();
+    birth->cgroup_fd = make_group(keeper.keep.cgroup_fd, CK_CGROUP_WARDEN, number, &result);
+    if (!limited || result < 0)
+        return result;
+    birth->groups = (struct ck_groups){.limited = true, .leaf_fd = -1};
+    result = know_groups();
+    if (result == 0 && birth->cgroup_fd >= 0)
+        result = know_leaves();
+    if (birth->cgroup_fd >= 0)
+        birth->groups.leaf_fd = make_group(keeper.leaf_base_fd, CK_CGROUP_LEAF, number, &result);
     for (unsigned i = 0; i < CK_CONTROLS; i++)
-        groups.fds[i] = ck_cgroup_make(keeper.keep.group_fds[i], CK_CGROUP_WARDEN, number);
-    return groups;
+        birth->groups.fds[i] = make_group(keeper.keep.group_fds[i], CK_CGROUP_WARDEN, number, &result);
+    return result;
 }
 
 static void close_groups(const struct ck_groups *groups)
@@ -189,30 +255,52 @@ static __attribute__((noreturn)) void warden_child(void *argument)
     ck_warden_main(&keeper.keep, argument);
 }
 
-/* A socket that gets no warden is closed; the caller sees its end. */
+/* It stands among the wardens, and is left alone until it ends. Returns pid, which may be a negative errno. */
+static long note_child(long pid, long number)
+{
+    if (pid <= 0)
+        return pid;
+    wardens[keeper.warden_count] = (int32_t)pid;
+    numbers[keeper.warden_count++] = number;
+    return pid;
+}
+
+static long create_warden(struct ck_warden_birth *birth, long number)
+{
+    long pid = ck_create_copied(warden_child, birth, birth->cgroup_fd);
+    if (pid >= 0 || birth->cgroup_fd < 0 || passing(pid))
+        return pid;
+    /* This kernel, or a filter around us, has no clone3: go on without a directory; the result names the weaker means. */
+    ck_close(birth->cgroup_fd);
+    ck_close(birth->groups.limited ? birth->groups.leaf_fd : -1);
+    ck_cgroup_remove(keeper.keep.cgroup_fd, CK_CGROUP_WARDEN, number);
+    birth->cgroup_fd = -1;
+    birth->groups.leaf_fd = -1;
+    return ck_create_copied(warden_child, birth, -1);
+}
+
+/* Where there is no warden the caller is told why, as a warden would. */
+static void refuse_warden(int socket_fd, long error)
+{
+    const struct ck_wire_report report = {.kind = CK_WIRE_REPORT,
+                                          .stage = CK_STAGE_CREATE,
+                                          .error = (int32_t)-error,
+                                          .ending = CK_ENDING_LAST,
+                                          .ended_ns = ck_now_ns()};
+    (void)ck_send(socket_fd, &report, sizeof report, -1);
+}
+
 static void make_warden(int socket_fd, int cage_fd, bool limited)
 {
     struct ck_warden_birth birth = {
         .socket_fd = socket_fd, .cgroup_fd = -1, .cage_fd = cage_fd, .groups = {.leaf_fd = -1}};
-    if (keeper.warden_count < CK_WARDENS_MAX) {
-        long number = ++keeper.last_number;
-        birth.cgroup_fd = ck_cgroup_make(keeper.keep.cgroup_fd, CK_CGROUP_WARDEN, number);
-        if (limited)
-            birth.groups = make_groups(number, birth.cgroup_fd >= 0);
-        long pid = ck_create_copied(warden_child, &birth, birth.cgroup_fd);
-        if (pid < 0 && birth.cgroup_fd >= 0) {
-            /* clone3 is not to be had: go on without, and say so by the weaker word. */
-            ck_close(birth.cgroup_fd);
-            ck_close(birth.groups.leaf_fd);
-            ck_cgroup_remove(keeper.keep.cgroup_fd, CK_CGROUP_WARDEN, number);
-            birth.cgroup_fd = -1;
-            birth.groups.leaf_fd = -1;
-            pid = ck_create_copied(warden_child, &birth, -1);
-        }
-        if (pid > 0) {
-            wardens[keeper.warden_count] = (int32_t)pid;
-            numbers[keeper.warden_count++] = number;
-        }
+    long number = ++keeper.last_number;
+    long pid = keeper.warden_count < CK_WARDENS_MAX ? make_groups(&birth, number, limited) : -EAGAIN;
+    if (pid == 0)
+        pid = note_child(create_warden(&birth, number), number);
+    if (pid < 0) {
+        refuse_warden(socket_fd, pid);
+        remove_groups(number);
     }
     ck_close(birth.cgroup_fd);
     close_groups(&birth.groups);
@@ -224,46 +312,39 @@ static void make_warden(int socket_fd, int cage_fd, bool limited)
 static void make_trial(int socket_fd, uint32_t trial)
 {
     struct ck_trial_birth birth = {.socket_fd = socket_fd, .cgroup_fd = keeper.keep.cgroup_fd, .trial = trial};
-    if (keeper.warden_count < CK_WARDENS_MAX) {
-        birth.number = ++keeper.last_number;
-        long pid = ck_create_copied(ck_trial_main, &birth, -1);
-        if (pid > 0) {
-            wardens[keeper.warden_count] = (int32_t)pid;
-            numbers[keeper.warden_count++] = birth.number;
-        }
+    birth.number = ++keeper.last_number;
+    long pid = keeper.warden_count < CK_WARDENS_MAX ? ck_create_copied(ck_trial_main, &birth, -1) : -EAGAIN;
+    if (note_child(pid, birth.number) < 0) {
+        const struct ck_wire_tried tried = {.kind = CK_WIRE_TRIED, .trial = trial, .error = (int32_t)-pid};
+        (void)ck_send(socket_fd, &tried, sizeof tried, -1);
     }
     ck_close(socket_fd);
 }
 
-/* Stands among the wardens like a trial. */
-static void make_prover(int socket_fd, int program_fd)
+/* Stands among the wardens like a trial. fds: the socket first; all are closed. */
+static void make_prover(ck_create_child child, void *birth, const int *fds, unsigned count)
 {
-    struct ck_prove_birth birth = {.socket_fd = socket_fd, .program_fd = program_fd};
-    if (keeper.warden_count < CK_WARDENS_MAX) {
-        long pid = ck_create_copied(ck_prove_main, &birth, -1);
-        if (pid > 0) {
-            wardens[keeper.warden_count] = (int32_t)pid;
-            numbers[keeper.warden_count++] = ++keeper.last_number;
-        }
+    long pid = keeper.warden_count < CK_WARDENS_MAX ? ck_create_copied(child, birth, -1) : -EAGAIN;
+    if (note_child(pid, ++keeper.last_number) < 0) {
+        const struct ck_wire_proved proved = {.kind = CK_WIRE_PROVED, .error = (int32_t)-pid};
+        (void)ck_send(fds[0], &proved, sizeof proved, -1);
     }
-    ck_close(program_fd);
-    ck_close(socket_fd);
+    for (unsigned i = 0; i < count; i++)
+        ck_close(fds[i]);
+}
+
+static void prove_jail(const int *fds)
+{
+    struct ck_prove_birth birth = {.socket_fd = fds[0], .program_fd = fds[1]};
+    make_prover(ck_prove_main, &birth, fds, 2);
 }
 
 /* The same for the jail without namespaces. */
-static void make_confined_prover(const int *fds)
+static void prove_confined(const int *fds)
 {
     struct ck_confined_birth birth = {.socket_fd = fds[0]};
     memcpy(birth.fds, fds + 1, sizeof birth.fds);
-    if (keeper.warden_count < CK_WARDENS_MAX) {
-        long pid = ck_create_copied(ck_confined_main, &birth, -1);
-        if (pid > 0) {
-            wardens[keeper.warden_count] = (int32_t)pid;
-            numbers[keeper.warden_count++] = ++keeper.last_number;
-        }
-    }
-    for (unsigned i = 0; i < 1 + CK_WIRE_PROOF_FDS; i++)
-        ck_close(fds[i]);
+    make_prover(ck_confined_main, &birth, fds, 1 + CK_WIRE_PROOF_FDS);
 }
 
 static void forget_warden(int32_t pid)
@@ -294,6 +375,18 @@ static bool tidy(void)
     return false;
 }
 
+/*
+ * The kernel drops descriptors for which our table (the caller's limit) has no room. Without the program of its jail a
+ * warden must not be made: its runs would be in none.
+ */
+static void drop_request(bool warden, const int *fds, unsigned count)
+{
+    if (warden && count > 0)
+        refuse_warden(fds[0], -EMFILE);
+    for (unsigned i = 0; i < count; i++)
+        ck_close(fds[i]);
+}
+
 static bool hear(void)
 {
     struct ck_wire_try message = {0}; /* the longest; the others begin like it */
@@ -302,16 +395,19 @@ static bool hear(void)
     long got = ck_receive(CK_KEEPER_SOCKET_FD, &message, sizeof message, fds, 1 + CK_WIRE_PROOF_FDS, &count);
     if (got <= 0)
         return false;
-    if ((message.kind == CK_WIRE_WARDEN || message.kind == CK_WIRE_LIMITED) && count > 0)
+    bool warden = message.kind == CK_WIRE_WARDEN || message.kind == CK_WIRE_LIMITED;
+    if (warden && count == 1 + message.trial)
         make_warden(fds[0], count == 2 ? fds[1] : -1, message.kind == CK_WIRE_LIMITED);
     else if (message.kind == CK_WIRE_GROUPS)
         take_groups(message.trial, fds, count);
     else if (message.kind == CK_WIRE_TRY && count == 1)
         make_trial(fds[0], message.trial);
     else if (message.kind == CK_WIRE_PROVE && count == 2)
-        make_prover(fds[0], fds[1]);
+        prove_jail(fds);
     else if (message.kind == CK_WIRE_PROVE_CONFINED && count == 1 + CK_WIRE_PROOF_FDS)
-        make_confined_prover(fds);
+        prove_confined(fds);
+    else
+        drop_request(warden, fds, count);
     return true;
 }
 

@@ -5,6 +5,7 @@
  * tool one function after another tries to get through a wall. A protection that the kernel accepts and does not keep
  * is found here, before anything is trusted to it.
  */
+#define CK_RAW_ANSWER(result) ck_prove_note(result)
 #include "run/keeper/keeper.h"
 
 #include "jail/cage.h"
@@ -44,6 +45,25 @@ static uint64_t outside[CK_WALL_NAMESPACES];
 static uint32_t gate_port; /* of the jail that is tried; 0: none */
 static bool ports_bounded; /* by Landlock */
 static bool named;         /* what is tried is asked about: roads.c */
+
+/*
+ * Every call of this file comes by here. A wall that seems not to hold because a call met a lack of resources has not been
+ * tried.
+ */
+static int32_t shortage;
+
+long ck_prove_note(long result)
+{
+    if (result == -ENOMEM || result == -EMFILE || result == -ENFILE || result == -EAGAIN || result == -ENOSPC ||
+        result == -EDQUOT || result == -ENOBUFS)
+        shortage = (int32_t)-result;
+    return result;
+}
+
+int32_t ck_prove_shortage(void)
+{
+    return shortage;
+}
 
 static uint64_t namespace_of(const char *link)
 {
@@ -224,9 +244,19 @@ void ck_prover(void *argument)
             told->held |= UINT32_C(1) << layer;
     if (named && told->named != 0)
         told->held |= UINT32_C(1) << CK_WALL_NAMED;
+    told->shortage = shortage;
     if (ck_prove_execs())
         told->held |= UINT32_C(1) << CK_WALL_EXECS;
+    told->shortage = shortage;
     ck_leave(0);
+}
+
+/* One that was killed has not said all: that is no answer. One that was replaced by what it executed has exited. */
+static long judge_end(const struct ck_cage_told *told)
+{
+    if (told->stage != CK_STAGE_NONE)
+        return -told->error;
+    return told->ended != 0 && told->code == CLD_EXITED ? 0 : -ECONNRESET;
 }
 
 static long prove(struct ck_cage *cage, int program_fd, struct ck_wire_proved *proved)
@@ -259,7 +289,8 @@ static long prove(struct ck_cage *cage, int program_fd, struct ck_wire_proved *p
     if (result < 0)
         return result;
     proved->held = cage->told->held;
-    return cage->told->stage != CK_STAGE_NONE ? -cage->told->error : 0;
+    proved->shortage = cage->told->shortage;
+    return judge_end(cage->told);
 }
 
 void ck_prove_main(void *argument)

@@ -10,6 +10,7 @@
  */
 #include "run/keeper/keeper.h"
 
+#include "base/errkind.h"
 #include "run/create.h"
 
 #include <errno.h>
@@ -133,6 +134,14 @@ static long enter_user(void)
     return ck_user_enter((uint32_t)CK_RAW0(geteuid), (uint32_t)CK_RAW0(getegid));
 }
 
+/* One around another namespace, where there may be one. What is no answer must not read as "not permitted" later. */
+static long enter_user_first(struct trial *trial)
+{
+    long result = enter_user();
+    trial->value = result == 0;
+    return result < 0 && ck_errkind_of((int)-result) == CK_ERRKIND_PASSING && result != -ENOSPC ? result : 0;
+}
+
 /* Inside it we have every capability over what belongs to it: a host name of our own may be set. */
 static long try_user(struct trial *trial)
 {
@@ -157,8 +166,9 @@ static long enter(struct trial *trial, unsigned long flag, const char *link)
 {
     char before[64], after[64];
     size_t length = read_link(link, before, sizeof before);
-    trial->value = enter_user() == 0;
-    long result = CK_RAW1(unshare, flag);
+    long result = enter_user_first(trial);
+    if (result == 0)
+        result = CK_RAW1(unshare, flag);
     if (result < 0)
         return result;
     bool same = length > 0 && read_link(link, after, sizeof after) == length;
@@ -184,8 +194,9 @@ static __attribute__((noreturn)) void tell_pid(void *argument)
 static long try_pid(struct trial *trial)
 {
     siginfo_t info = {0};
-    trial->value = enter_user() == 0;
-    long result = CK_RAW1(unshare, CLONE_NEWPID);
+    long result = enter_user_first(trial);
+    if (result == 0)
+        result = CK_RAW1(unshare, CLONE_NEWPID);
     if (result == 0)
         result = ck_create_copied(tell_pid, NULL, -1);
     if (result >= 0)
@@ -236,7 +247,7 @@ static long try_cgroup_kill(struct trial *trial)
     siginfo_t info = {0};
     int directory_fd = ck_cgroup_make(trial->cgroup_fd, CK_CGROUP_WARDEN, trial->number);
     if (directory_fd < 0)
-        return -ENOTSUP;
+        return directory_fd == -ENOENT ? -ENOTSUP : directory_fd;
     long pid = ck_create_copied(sleep_on, NULL, directory_fd);
     if (pid < 0)
         return pid;

@@ -46,6 +46,7 @@ struct warden {
     bool own_users;  /* in a user namespace of its own */
     bool caged;      /* its runs are in a jail */
     long cage_error; /* the jail could not be built */
+    bool uncleared;  /* it still has what the last run left: to be cleared before the next */
     struct ck_cage cage;
 };
 
@@ -320,6 +321,8 @@ static void take_told(struct run *run)
         run->report.status = SIGKILL;
     }
     run->report.held = run->told->held;
+    if (run->report.stage == CK_STAGE_NONE)
+        run->report.error = run->told->shortage;
     const char *words = (const char *)run->told + CK_TOLD_WORDS_AT;
     uint32_t length = 0;
     while (run->report.stage != CK_STAGE_NONE && length < CK_WIRE_WORDS_MAX - 1 && words[length] != '\0' &&
@@ -362,6 +365,8 @@ static long create_process(struct warden *warden, struct run *run, const struct 
     };
     child->cwd = (const char *)plan + plan->cwd_at;
     run->told = warden->cage.told;
+    if (warden->uncleared)
+        warden->cage_error = ck_cage_clear(&warden->cage);
     long pid = warden->cage_error < 0 ? warden->cage_error : ck_cage_create(&caged);
     run->layer_fd = caged.layer_fd;
     run->report.stage = pid < 0 ? caged.failed_stage : CK_STAGE_NONE;
@@ -491,18 +496,24 @@ static bool serve_plan(struct warden *warden, unsigned char *base, int *fds)
     note_hits(warden, &run, plan->limits);
     clean = clean && run.report.stage != CK_STAGE_LIMITS;
     run.report.ended_ns = ck_now_ns();
-    /* With a stranger among its children, outside of its cgroup, or with another file at the tool's place inside, a
-     * warden is of no use for the next run. */
+    /*
+     * With a stranger among its children, outside of its cgroup, without its jail, or with another file at the tool's
+     * place inside, a warden is of no use for the next run: another one tries anew.
+     */
     bool stale = run.report.stage == CK_STAGE_EXECUTE && run.report.error == ESTALE;
-    bool fit = clean && !run.cgroup_killed && !stale;
+    bool fit = clean && !run.cgroup_killed && warden->cage_error >= 0 && !stale;
     if (!fit)
         run.report.ending |= CK_ENDING_LAST;
     bool sent = !run.orphaned && ck_send(warden->socket_fd, &run.report, sizeof run.report, run.layer_fd) >= 0;
     ck_close(run.layer_fd);
     if (!sent || !fit)
         return false;
-    /* Behind the report, so that nobody waits for it. */
-    return !warden->caged || warden->cage_error < 0 || ck_cage_clear(&warden->cage) == 0;
+    /*
+     * After the report, so that nobody waits for it. We do not end where it fails: the next plan may be on its way to us
+     * already.
+     */
+    warden->uncleared = warden->caged && ck_cage_clear(&warden->cage) < 0;
+    return true;
 }
 
 /* A plan that could not be received whole. False when the caller is gone. */
@@ -548,6 +559,8 @@ static bool serve(struct warden *warden)
         return message->kind == CK_WIRE_CANCEL;
     const struct ck_wire_order *order = (const void *)inbox;
     bool large = order->kind == CK_WIRE_LARGE;
+    if (((order->flags & CK_WIRE_CAGED) != 0) != warden->caged)
+        return refuse_plan(warden, fds, fd_count, -EPROTO);
     /* The kernel drops descriptors for which our table (the caller's limit) has no room. */
     if (fd_count != CK_WIRE_FDS + (large ? 1u : 0u) + extra_fds(order->flags))
         return refuse_plan(warden, fds, fd_count, -EMFILE);

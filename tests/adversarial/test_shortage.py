@@ -1,0 +1,40 @@
+"""Attacker: a tool of an earlier run, or anybody on the machine, that takes the last process slot, the last page of memory
+or the last namespace at the moment at which a context needs one.
+
+Means: each call that makes a process, a namespace, a mount, a ruleset or a cgroup fails once, one after the other, with
+EAGAIN, ENOMEM or ENOSPC, or its process is killed at it; and a user at the limit of his processes.
+
+Expected: that run does not take place (`spawn_failed`, with the errno, and that it may be tried again), or it is what it
+is in calm. It never runs outside of the jail, and never with a limit that is held by less. The next run is as in calm.
+"""
+import os
+
+import pytest
+
+from feature import skip
+
+LIMITS = {"memory_mib": 256, "processes": 20}
+
+
+def policy_of(box, **entry):
+    return box.write_policy([box.entry("say_args", route="external", **entry), box.entry("bwrap", route="jail")],
+                            name="policy/shortage.yaml")
+
+
+@pytest.mark.parametrize("jail", ["auto", "bwrap"])
+def test_one_call_that_has_no_room_does_not_open_the_jail(box, jail):
+    said = box.host("host_shortage", jail, "say_args", policy=policy_of(box)).out
+    assert said.count(b"ok ") == 4, said
+
+
+def test_one_call_that_has_no_room_does_not_weaken_a_limit(root_box):
+    said = root_box.host("host_shortage", "auto", "say_args", policy=policy_of(root_box, limits=LIMITS)).out
+    assert said.count(b"ok ") == 4, said
+    if b"cgroup" not in said:
+        skip("cgroup", "no cgroup may be made here")
+
+
+@pytest.mark.parametrize("free", [1, 2, 3, 4, 6])
+def test_a_user_without_process_slots_runs_nothing_outside_of_the_jail(user_box, free):
+    said = user_box.host("host_slots", "say_args", free, policy=policy_of(user_box)).out
+    assert said.endswith(b"ok\n"), said
