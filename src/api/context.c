@@ -30,6 +30,18 @@ int ck_context_check(const struct choke_context *context, struct choke_error *er
     return 0;
 }
 
+int ck_context_whole(struct choke_context *context, struct choke_error *error)
+{
+    int result = ck_context_check(context, error);
+    if (result < 0)
+        return result;
+    context->lost = context->lost || !ck_watch_whole(&context->watch);
+    return !context->lost ? 0
+                          : ck_error_set(error, CHOKE_INVALID, EBADF,
+                                         "the program has closed the descriptors of the context (closefrom, "
+                                         "close_range); free it and make another");
+}
+
 struct ck_plan_sources ck_context_sources(struct choke_context *context)
 {
     return (struct ck_plan_sources){
@@ -39,7 +51,7 @@ struct ck_plan_sources ck_context_sources(struct choke_context *context)
         .execs = &context->execs,
         .cages = &context->cages,
         .jails = &context->jails,
-        .wraps = &context->wraps,
+        .wraps = context->wraps,
         .confines = &context->confines,
         .null_fd = context->null_fd,
     };
@@ -90,6 +102,8 @@ static int open_context(struct choke_context *context, const struct choke_option
         return ck_error_set(error, CHOKE_SPAWN_FAILED, errno, "cannot open '/dev/null': %s", strerror(errno));
     result = ck_watch_init(&context->watch, ck_job_ended, context);
     context->watch.on_gate = ck_egress_open;
+    if (result == 0)
+        ck_caller_look(&context->watch.launcher.eyes, &context->caller);
     if (result < 0)
         return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot make an event descriptor: %s",
                             strerror(-result));
@@ -102,7 +116,12 @@ static void close_context(struct choke_context *context)
         ck_trust_done(&context->policy_place);
     ck_execs_done(&context->execs);
     ck_cages_done(&context->cages);
-    ck_wraps_done(&context->wraps);
+    while (context->wraps != NULL) {
+        struct ck_wraps *wraps = context->wraps;
+        context->wraps = wraps->next;
+        ck_wraps_done(wraps);
+        free(wraps);
+    }
     ck_confines_done(&context->confines);
     ck_search_done(&context->search);
     ck_fd_close(&context->null_fd);
@@ -122,12 +141,17 @@ int choke_context_new(const struct choke_options *options, struct choke_context 
     struct choke_context *context = calloc(1, sizeof *context);
     if (context == NULL)
         return ck_error_oom(error);
+    context->wraps = calloc(1, sizeof *context->wraps);
+    if (context->wraps == NULL) {
+        free(context);
+        return ck_error_oom(error);
+    }
     context->owner = getpid();
     context->null_fd = -1;
-    ck_wraps_init(&context->wraps);
+    ck_wraps_init(context->wraps);
     ck_confines_init(&context->confines);
     ck_proxy_init(&context->proxy);
-    context->watch = (struct ck_watch){.epoll_fd = -1, .timer_fd = -1};
+    context->watch = (struct ck_watch){.epoll_fd = -1, .timer_fd = -1, .anchor_fd = -1};
     context->on_event = options->on_event;
     context->event_data = options->event_data;
     int result = ck_audit_init(context, options, error);
@@ -158,11 +182,28 @@ static void end_all(struct choke_context *context)
         ck_job_settle(context);
 }
 
+/*
+ * The numbers of our descriptors may be the program's own by now: nothing is closed, and nothing is removed in a directory
+ * that is not known to be ours. What ran has ended, with the sockets of its wardens.
+ */
+static void forget_places(struct choke_context *context)
+{
+    context->owner = 0;
+    for (struct choke_job *job = context->jobs; job != NULL; job = job->next)
+        job->run.scratch = (struct ck_scratch){.fd = -1};
+    for (struct ck_wraps *wraps = context->wraps; wraps != NULL; wraps = wraps->next)
+        wraps->scratches.leftover = false;
+}
+
 void choke_context_free(struct choke_context *context)
 {
     if (context == NULL)
         return;
-    bool owner = context->owner == getpid();
+    bool lost = ck_context_check(context, NULL) == 0 && ck_context_whole(context, NULL) == -EBADF;
+    bool owner = context->owner == getpid() && !lost;
+    ck_fd_forget_only(lost);
+    if (lost)
+        forget_places(context);
     if (owner) {
         end_all(context);
         ck_proxy_done(&context->proxy);
@@ -173,6 +214,7 @@ void choke_context_free(struct choke_context *context)
     ck_job_free_all(context);
     ck_audit_done(context, owner);
     close_context(context);
+    ck_fd_forget_only(false);
 }
 
 int choke_fd(const struct choke_context *context)
@@ -203,13 +245,13 @@ static int one_round(struct choke_context *context, int timeout_ms, struct choke
 
 int choke_dispatch(struct choke_context *context, struct choke_error *error)
 {
-    int result = ck_context_check(context, error);
+    int result = ck_context_whole(context, error);
     return result < 0 ? result : one_round(context, 0, error);
 }
 
 int choke_wait(struct choke_context *context, int timeout_ms, struct choke_error *error)
 {
-    int result = ck_context_check(context, error);
+    int result = ck_context_whole(context, error);
     if (result < 0)
         return result;
     uint64_t deadline = ck_clock_now_ns() + (uint64_t)(timeout_ms < 0 ? 0 : timeout_ms) * CK_NS_PER_MS;

@@ -29,7 +29,7 @@ struct choke_context {
     struct ck_execs execs;
     struct ck_cages cages;
     struct ck_jails jails;
-    struct ck_wraps wraps;
+    struct ck_wraps *wraps; /* and after it those that were replaced */
     struct ck_confines confines;
     struct ck_watch watch;
     struct ck_proxy proxy; /* of the runs with egress; nothing is made before there is one */
@@ -46,6 +46,9 @@ struct choke_context {
     const char **installs;              /* how to install each tool of the policy */
     char policy_sha256[CK_DIGEST_SIZE]; /* of its text, where it came from a file */
     struct ck_audit audit;
+    struct ck_caller caller; /* whose authority everything was opened and proven with */
+    uint64_t generation;     /* counts how often that has changed */
+    bool lost;               /* the program has closed our descriptors */
 };
 
 /* What a job with egress needs beyond its plan; zero-filled: it has none. */
@@ -73,6 +76,7 @@ struct choke_job {
     void *data;
     struct choke_result *result;
 
+    uint64_t generation;       /* of the context, when it was planned */
     bool refused;              /* nothing ran */
     bool intended;             /* it is in the audit log as an intent */
     uint64_t intent;           /* the number of that record */
@@ -89,10 +93,24 @@ struct choke_job {
 /* -EOWNERDEAD in a forked child, -EINVAL for NULL. */
 int ck_context_check(const struct choke_context *context, struct choke_error *error);
 
+/*
+ * The same for what plans or proves, and for what waits for events: -EBADF where the program has closed our descriptors. Not
+ * const: the first who notices notes it.
+ */
+int ck_context_whole(struct choke_context *context, struct choke_error *error);
+
 /* One round of events, and what follows from it. 0 or a negative errno. */
 int ck_context_round(struct choke_context *context, int timeout_ms);
 
 struct ck_plan_sources ck_context_sources(struct choke_context *context);
+
+/* ---- renew.c ---- */
+
+/*
+ * ck_context_whole, and a look at who the caller is now. What was opened, proven and made by another is let go of, so that
+ * what follows is made by this one. A negative errno and *error where that cannot be done.
+ */
+int ck_context_begin(struct choke_context *context, struct choke_error *error);
 
 /* ---- prove.c ---- */
 

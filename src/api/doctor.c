@@ -257,7 +257,7 @@ static int examine(struct ck_readiness *readiness, struct ck_toolcache *place, b
 int choke_doctor(struct choke_context *context, const struct choke_doctor_options *options,
                  struct choke_doctor_report **ret_report, struct choke_error *error)
 {
-    int result = ck_context_check(context, error);
+    int result = ck_context_begin(context, error);
     if (result < 0)
         return result;
     if (ret_report == NULL)

@@ -100,7 +100,7 @@ static bool complete(const struct choke_decision *decision, const struct ck_plan
 int choke_explain(struct choke_context *context, const struct choke_request *request,
                   struct choke_decision **ret_decision, struct choke_error *error)
 {
-    int result = ck_context_check(context, error);
+    int result = ck_context_begin(context, error);
     if (result < 0)
         return result;
     if (request == NULL || ret_decision == NULL)

@@ -136,6 +136,7 @@ static struct choke_job *new_job(struct choke_context *context, const struct cho
     }
     job->context = context;
     job->blocking = blocking;
+    job->generation = context->generation;
     job->timeout_ms = plan->verdict.timeout_ms;
     job->run = (struct ck_run){.out.fd = -1, .err.fd = -1, .layer = CK_OVERLAY_NONE, .owner = job};
     job->run.on_output = request->on_output;
@@ -236,6 +237,14 @@ static void launch_waiting(struct choke_job *job, const struct choke_error *unsy
     } else if (unsynced != NULL) {
         job->result->rule = "audit";
         refuse(job, unsynced);
+    } else if (ck_context_begin(job->context, &error) < 0 || job->generation != job->context->generation) {
+        /* Planned by one who may do other things than the one who would launch it. */
+        if (job->generation != job->context->generation)
+            (void)ck_error_set(&error, CHOKE_SPAWN_FAILED, ESTALE,
+                               "the program changed its user, root or namespaces after it asked for '%s'",
+                               job->result->tool_name);
+        error.outcome = CHOKE_SPAWN_FAILED;
+        refuse(job, &error);
     } else {
         launch(job, (const char *const *)job->asked, job->plan);
     }
@@ -285,6 +294,9 @@ static int start(struct choke_context *context, const struct choke_request *requ
         return result;
     if (request == NULL || ret_job == NULL)
         return ck_error_set(error, CHOKE_INVALID, EINVAL, "no request, or no place for its result, was given");
+    result = ck_context_begin(context, error);
+    if (result < 0)
+        return result;
     struct ck_plan_sources sources = ck_context_sources(context);
     struct ck_plan plan;
     result = ck_plan_make(&sources, request, &plan);

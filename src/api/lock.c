@@ -106,7 +106,7 @@ static int write_text(const struct ck_lock *lock, const char *path, struct choke
 int choke_lock_write(struct choke_context *context, const char *path, struct choke_error *error)
 {
     struct ck_lock lock = {0};
-    int result = ck_context_check(context, error);
+    int result = ck_context_begin(context, error);
     if (result < 0)
         return result;
     if (path == NULL || path[0] == '\0')
@@ -152,7 +152,7 @@ static int check(struct choke_context *context, const char *path, struct lock_bo
 int choke_lock_check(struct choke_context *context, const char *path, struct choke_lock_report **ret_report,
                      struct choke_error *error)
 {
-    int result = ck_context_check(context, error);
+    int result = ck_context_begin(context, error);
     if (result < 0)
         return result;
     if (path == NULL || ret_report == NULL)

@@ -55,7 +55,7 @@ int choke_tool_parts(struct choke_context *context, const char *name, struct cho
                      struct choke_error *error)
 {
     const char *only[] = {name, NULL};
-    int result = ck_context_check(context, error);
+    int result = ck_context_begin(context, error);
     if (result < 0)
         return result;
     if (name == NULL || ret_parts == NULL)

@@ -211,6 +211,8 @@ static void fail_landing(const struct ck_wire_report *report, struct ck_jail_sta
     if (report->stage == CK_STAGE_CAGE && errnum == EPROTO) {
         int cause = complained ? ck_bwrap_cause(report->words) : 0;
         errnum = cause != 0 ? cause : EAGAIN;
+    } else if (errnum == ESTALE || ck_errkind_of(errnum) == CK_ERRKIND_ABSENT) {
+        errnum = EPROTO; /* what bwrap started does not find what bwrap was told to put there */
     }
     (void)ck_error_set(&error, CHOKE_JAIL_UNAVAILABLE, errnum, "%s",
                        complained             ? CK_QUOTE(report->words)
@@ -259,8 +261,8 @@ static void prove_bwrap(struct choke_context *context, struct kind kind, struct 
 /* A directory of the caller's own, for as long as the proof lasts. */
 static int make_place(struct choke_context *context, struct ck_scratch *ret_scratch, struct choke_error *error)
 {
-    const char *path = ck_scratch_name(&context->wraps.scratches, "proof", &context->text);
-    return path == NULL ? ck_error_oom(error) : ck_scratch_make(&context->wraps.scratches, path, ret_scratch, error);
+    const char *path = ck_scratch_name(&context->wraps->scratches, "proof", &context->text);
+    return path == NULL ? ck_error_oom(error) : ck_scratch_make(&context->wraps->scratches, path, ret_scratch, error);
 }
 
 static int try_confined(struct choke_context *context, int program_fd, const struct ck_scratch *inside,

@@ -7,12 +7,20 @@
 #include <time.h>
 #include <unistd.h>
 
+static _Thread_local bool forget_only;
+
+void ck_fd_forget_only(bool on)
+{
+    forget_only = on;
+}
+
 void ck_fd_close(int *fd)
 {
     if (*fd < 0)
         return;
     int saved = errno;
-    (void)close(*fd);
+    if (!forget_only)
+        (void)close(*fd);
     *fd = -1;
     errno = saved;
 }

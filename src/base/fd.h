@@ -17,6 +17,12 @@
 /* Closes *fd if it is one, and sets it to -1; errno is kept. */
 void ck_fd_close(int *fd);
 
+/*
+ * While it is on, ck_fd_close in this thread forgets a descriptor and does not close it. For a context whose descriptors
+ * the program has closed: their numbers may be the program's own by now.
+ */
+void ck_fd_forget_only(bool on);
+
 static inline int ck_fd_take(int *fd)
 {
     int taken = *fd;

@@ -199,6 +199,7 @@ int ck_bwrap_cause(const char *complaint)
         {"Operation not permitted", EPERM},
         {"Permission denied", EPERM},
         {"No permissions to", EPERM},
+        {"Unexpected setuid user", EPERM},
         {"Read-only file system", EPERM},
         {"does not support", ENOSYS},
         {"Function not implemented", ENOSYS},

@@ -50,6 +50,7 @@ void ck_launcher_init(struct ck_launcher *launcher, int epoll_fd)
 {
     *launcher = (struct ck_launcher){
         .source = CK_SOURCE_KEEPER, .epoll_fd = epoll_fd, .control_fd = -1, .keeper_fd = -1, .group_fds = {-1, -1, -1}};
+    ck_caller_eyes_init(&launcher->eyes);
 }
 
 /* ---- messages ---- */
@@ -138,7 +139,7 @@ static long create_blocked(struct keeper_child *child, int *ret_pidfd)
     return pid;
 }
 
-static int create_keeper(int socket_fd, int *ret_pidfd)
+static int create_keeper(int socket_fd, int *ret_pidfd, pid_t *ret_pid)
 {
     CK_FD image_fd = -1;
     int result = write_image(&image_fd);
@@ -158,6 +159,7 @@ static int create_keeper(int socket_fd, int *ret_pidfd)
         return (int)child.error;
     }
     *ret_pidfd = pidfd;
+    *ret_pid = (pid_t)pid;
     return 0;
 }
 
@@ -210,52 +212,125 @@ static int start_keeper(struct ck_launcher *launcher)
     int result = send_setup(ours);
     if (result == 0)
         result = send_groups(ours, launcher);
-    if (result == 0)
-        result = create_keeper(theirs, &launcher->keeper_fd);
+    if (result < 0)
+        return result;
+    struct ck_caller after;
+    ck_caller_look(&launcher->eyes, &launcher->maker);
+    result = create_keeper(theirs, &launcher->keeper_fd, &launcher->keeper_pid);
     if (result < 0)
         return result;
     launcher->control_fd = ck_fd_take(&ours);
+    launcher->in_sight = !ck_caller_lost_sight(&launcher->maker, launcher->keeper_pid);
+    ck_caller_look(&launcher->eyes, &after);
     result = watch_keeper(launcher);
+    /* Another thread has changed what we are meanwhile: nobody knows which of the two the keeper has. */
+    if (result == 0 && !ck_caller_same(&after, &launcher->maker))
+        result = -EAGAIN;
     if (result < 0)
         (void)end_keeper(launcher);
     return result;
 }
 
+static void wake(int keeper_fd)
+{
+    if (keeper_fd >= 0)
+        (void)syscall(SYS_pidfd_send_signal, keeper_fd, SIGCONT, NULL, 0);
+}
+
 /*
- * Lets the keeper end; one that does not (somebody stopped it) is killed. True if it is known to have ended by itself,
- * and so with nothing left behind. A host that reaps all children may have taken its status; then it is not known.
+ * Lets a keeper end whose socket is closed; one that does not (somebody stopped it) is killed, if we may: one that was made
+ * as another user is out of our reach, and is not waited for. True if it is known to have ended by itself, and so with
+ * nothing left behind. A host that reaps all children may have taken its status; then it is not known.
  */
+static bool await_end(const struct ck_launcher *launcher, int *keeper_fd)
+{
+    (void)epoll_ctl(launcher->epoll_fd, EPOLL_CTL_DEL, *keeper_fd, NULL);
+    wake(*keeper_fd);
+    struct pollfd polled = {.fd = *keeper_fd, .events = POLLIN};
+    int ready;
+    do
+        ready = poll(&polled, 1, KEEPER_END_MS);
+    while (ready < 0 && errno == EINTR);
+    bool left = ready <= 0 && syscall(SYS_pidfd_send_signal, *keeper_fd, SIGKILL, NULL, 0) < 0;
+    siginfo_t info = {0};
+    int result;
+    do
+        result = waitid(P_PIDFD, (id_t)*keeper_fd, &info, WEXITED | (left ? WNOHANG : 0));
+    while (result < 0 && errno == EINTR);
+    ck_fd_close(keeper_fd);
+    return result == 0 && info.si_code == CLD_EXITED && info.si_status == 0;
+}
+
 static bool end_keeper(struct ck_launcher *launcher)
 {
     if (launcher->keeper_fd < 0)
         return true;
     ck_fd_close(&launcher->control_fd);
-    (void)epoll_ctl(launcher->epoll_fd, EPOLL_CTL_DEL, launcher->keeper_fd, NULL);
-    ck_launcher_wake_keeper(launcher);
-    struct pollfd polled = {.fd = launcher->keeper_fd, .events = POLLIN};
-    int ready;
-    do
-        ready = poll(&polled, 1, KEEPER_END_MS);
-    while (ready < 0 && errno == EINTR);
-    if (ready <= 0)
-        (void)syscall(SYS_pidfd_send_signal, launcher->keeper_fd, SIGKILL, NULL, 0);
-    siginfo_t info = {0};
-    int result;
-    do
-        result = waitid(P_PIDFD, (id_t)launcher->keeper_fd, &info, WEXITED);
-    while (result < 0 && errno == EINTR);
-    ck_fd_close(&launcher->keeper_fd);
-    return result == 0 && info.si_code == CLD_EXITED && info.si_status == 0;
+    return await_end(launcher, &launcher->keeper_fd);
+}
+
+static bool end_all_retired(struct ck_launcher *launcher)
+{
+    bool clean = true;
+    while (launcher->retired != NULL) {
+        struct ck_retired *retired = launcher->retired;
+        launcher->retired = retired->next;
+        clean = await_end(launcher, &retired->keeper_fd) && clean;
+        free(retired);
+    }
+    return clean;
+}
+
+void ck_launcher_end_retired(struct ck_launcher *launcher, struct ck_retired *retired)
+{
+    struct ck_retired **at = &launcher->retired;
+    while (*at != retired)
+        at = &(*at)->next;
+    *at = retired->next;
+    (void)await_end(launcher, &retired->keeper_fd);
+    free(retired);
+}
+
+bool ck_launcher_is_hidden(const struct ck_launcher *launcher, const struct ck_caller *now)
+{
+    return launcher->control_fd >= 0 && launcher->in_sight && ck_caller_lost_sight(now, launcher->keeper_pid);
+}
+
+int ck_launcher_renew(struct ck_launcher *launcher, const struct ck_caller *now)
+{
+    bool same = ck_caller_same(now, &launcher->maker) && !ck_launcher_is_hidden(launcher, now);
+    if (launcher->control_fd < 0 || same)
+        return 0;
+    struct ck_retired *retired = malloc(sizeof *retired);
+    if (retired == NULL)
+        return -ENOMEM;
+    *retired = (struct ck_retired){
+        .source = CK_SOURCE_RETIRED, .next = launcher->retired, .keeper_fd = ck_fd_take(&launcher->keeper_fd)};
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = &retired->source};
+    (void)epoll_ctl(launcher->epoll_fd, EPOLL_CTL_MOD, retired->keeper_fd, &event);
+    launcher->retired = retired;
+    launcher->generation++;
+    /* With its socket it has no more to wait for than its wardens. */
+    ck_fd_close(&launcher->control_fd);
+    for (unsigned i = 0; i < CK_CONTROLS; i++)
+        ck_fd_close(&launcher->group_fds[i]);
+    launcher->groups_known = false;
+    return 1;
 }
 
 void ck_launcher_wake_keeper(struct ck_launcher *launcher)
 {
-    if (launcher->keeper_fd >= 0)
-        (void)syscall(SYS_pidfd_send_signal, launcher->keeper_fd, SIGCONT, NULL, 0);
+    wake(launcher->keeper_fd);
+    for (const struct ck_retired *retired = launcher->retired; retired != NULL; retired = retired->next)
+        wake(retired->keeper_fd);
 }
 
 void ck_launcher_replace_keeper(struct ck_launcher *launcher)
 {
+    /* The event may be that of a keeper which was retired after it. */
+    struct pollfd polled = {.fd = launcher->keeper_fd, .events = POLLIN};
+    if (poll(&polled, 1, 0) <= 0)
+        return;
     (void)end_keeper(launcher);
     (void)start_keeper(launcher);
 }
@@ -347,7 +422,8 @@ static int make_warden(struct ck_launcher *launcher, const struct ck_cage_image 
                                  .gate_fd = -1,
                                  .roads_fd = -1,
                                  .cage = cage != NULL ? cage->number : 0,
-                                 .limited = limited};
+                                 .limited = limited,
+                                 .generation = launcher->generation};
     *ret_warden = warden;
     return 0;
 }
@@ -357,7 +433,8 @@ int ck_launcher_take(struct ck_launcher *launcher, const struct ck_cage_image *c
 {
     uint64_t number = cage != NULL ? cage->number : 0;
     struct ck_warden **at = &launcher->idle;
-    while (*at != NULL && ((*at)->cage != number || (*at)->limited != limited))
+    while (*at != NULL &&
+           ((*at)->cage != number || (*at)->limited != limited || (*at)->generation != launcher->generation))
         at = &(*at)->next;
     *ret_fresh = *at == NULL;
     if (*ret_fresh)
@@ -416,9 +493,12 @@ void ck_launcher_done(struct ck_launcher *launcher)
 {
     discard_idle(launcher);
     /* After a keeper that was killed, another one sweeps. */
-    if (!end_keeper(launcher) && start_keeper(launcher) == 0)
+    bool clean = end_keeper(launcher);
+    clean = end_all_retired(launcher) && clean;
+    if (!clean && start_keeper(launcher) == 0)
         (void)end_keeper(launcher);
     close_groups(launcher);
+    ck_caller_eyes_done(&launcher->eyes);
 }
 
 void ck_launcher_forget(struct ck_launcher *launcher)
@@ -426,7 +506,14 @@ void ck_launcher_forget(struct ck_launcher *launcher)
     discard_idle(launcher);
     ck_fd_close(&launcher->control_fd);
     ck_fd_close(&launcher->keeper_fd);
+    while (launcher->retired != NULL) {
+        struct ck_retired *retired = launcher->retired;
+        launcher->retired = retired->next;
+        ck_fd_close(&retired->keeper_fd);
+        free(retired);
+    }
     close_groups(launcher);
+    ck_caller_eyes_done(&launcher->eyes);
 }
 
 /* ---- plans ---- */

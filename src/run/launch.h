@@ -17,29 +17,51 @@
 
 #include "run/plan.h"
 #include "run/wire.h"
+#include "sys/caller.h"
 
 /* What a descriptor in the epoll set stands for; first member of whatever epoll hands back. */
-enum ck_source { CK_SOURCE_WARDEN, CK_SOURCE_STREAM, CK_SOURCE_TIMER, CK_SOURCE_KEEPER, CK_SOURCE_GUEST };
+enum ck_source {
+    CK_SOURCE_WARDEN,
+    CK_SOURCE_STREAM,
+    CK_SOURCE_TIMER,
+    CK_SOURCE_KEEPER,
+    CK_SOURCE_RETIRED,
+    CK_SOURCE_GUEST
+};
 
 struct ck_warden {
     enum ck_source source;
     struct ck_warden *next;
     int socket_fd;
-    int pidfd;     /* -1 until it said hello */
-    int layer_fd;  /* came with a report: what the run wrote into an overlay; -1: none */
-    int gate_fd;   /* came from the init of its run: the listener inside; -1: none, or taken */
-    int roads_fd;  /* came before that: struct ck_road from it; the same */
-    void *owner;   /* the run it serves, or NULL */
-    uint64_t cage; /* the jail that its runs are in, 0 for none */
-    bool limited;  /* its runs have limits that a cgroup may hold */
-    bool buried;   /* the watch has given it up; events that still name it are stale */
+    int pidfd;           /* -1 until it said hello */
+    int layer_fd;        /* came with a report: what the run wrote into an overlay; -1: none */
+    int gate_fd;         /* came from the init of its run: the listener inside; -1: none, or taken */
+    int roads_fd;        /* came before that: struct ck_road from it; the same */
+    void *owner;         /* the run it serves, or NULL */
+    uint64_t cage;       /* the jail that its runs are in, 0 for none */
+    bool limited;        /* its runs have limits that a cgroup may hold */
+    uint64_t generation; /* of the keeper that made it */
+    bool buried;         /* the watch has given it up; events that still name it are stale */
+};
+
+/* A keeper that was made by who the caller is no more. It ends when the runs that it has have ended. */
+struct ck_retired {
+    enum ck_source source;
+    struct ck_retired *next;
+    int keeper_fd; /* pidfd */
 };
 
 struct ck_launcher {
-    enum ck_source source;      /* the keeper's */
-    int epoll_fd;               /* where the keeper's end is to be seen */
-    int control_fd;             /* -1: no keeper */
-    int keeper_fd;              /* pidfd */
+    enum ck_source source; /* the keeper's */
+    int epoll_fd;          /* where the keeper's end is to be seen */
+    int control_fd;        /* -1: no keeper */
+    int keeper_fd;         /* pidfd */
+    pid_t keeper_pid;
+    struct ck_caller_eyes eyes;
+    struct ck_caller maker; /* who made the keeper */
+    bool in_sight;          /* the keeper was not out of reach when it was made: ck_caller_lost_sight */
+    uint64_t generation;    /* counts keepers that were retired */
+    struct ck_retired *retired;
     bool groups_known;          /* a run had limits, so the next have been looked for */
     int group_fds[CK_CONTROLS]; /* our own cgroups of version 1; each may be -1 */
     struct ck_warden *idle;
@@ -71,6 +93,19 @@ int ck_launcher_take(struct ck_launcher *launcher, const struct ck_cage_image *c
                      struct ck_warden **ret_warden, bool *ret_fresh, struct choke_error *error);
 void ck_launcher_give_back(struct ck_launcher *launcher, struct ck_warden *warden);
 void ck_launcher_discard(struct ck_warden *warden, bool kill);
+
+/*
+ * Must be called before anything is asked for: where the caller is not who made the keeper, that one is retired. Its runs
+ * go on to their end, and it makes no more. The next request makes another. Idle wardens stay in the list, for the owner of
+ * the epoll set to take out; they have another generation. True if it was retired. -ENOMEM leaves all as it was.
+ */
+int ck_launcher_renew(struct ck_launcher *launcher, const struct ck_caller *now);
+
+/* Has the caller entered a domain of Landlock since it made the keeper? See ck_caller_lost_sight. */
+bool ck_launcher_is_hidden(const struct ck_launcher *launcher, const struct ck_caller *now);
+
+/* A retired keeper has ended. */
+void ck_launcher_end_retired(struct ck_launcher *launcher, struct ck_retired *retired);
 
 /* After a warden was lost: wakes the keeper, if somebody stopped it, to end what the warden had. */
 void ck_launcher_wake_keeper(struct ck_launcher *launcher);

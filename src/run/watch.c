@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -32,15 +33,22 @@
 
 int ck_watch_init(struct ck_watch *watch, ck_run_ended_fn on_ended, void *data)
 {
-    *watch = (struct ck_watch){
-        .source = CK_SOURCE_TIMER, .timer_fd = -1, .armed_ns = UINT64_MAX, .on_ended = on_ended, .data = data};
+    *watch = (struct ck_watch){.source = CK_SOURCE_TIMER,
+                               .timer_fd = -1,
+                               .anchor_fd = -1,
+                               .armed_ns = UINT64_MAX,
+                               .on_ended = on_ended,
+                               .data = data};
     watch->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     if (watch->epoll_fd < 0)
         return -errno;
     ck_launcher_init(&watch->launcher, watch->epoll_fd);
     watch->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = &watch->source};
-    if (watch->timer_fd < 0 || epoll_ctl(watch->epoll_fd, EPOLL_CTL_ADD, watch->timer_fd, &event) < 0) {
+    struct epoll_event silent = {.events = 0};
+    watch->anchor_fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (watch->timer_fd < 0 || epoll_ctl(watch->epoll_fd, EPOLL_CTL_ADD, watch->timer_fd, &event) < 0 ||
+        watch->anchor_fd < 0 || epoll_ctl(watch->epoll_fd, EPOLL_CTL_ADD, watch->anchor_fd, &silent) < 0) {
         int result = -errno;
         ck_watch_forget(watch);
         return result;
@@ -63,7 +71,14 @@ static void close_watch(struct ck_watch *watch)
     free(watch->stage);
     watch->stage = NULL;
     ck_fd_close(&watch->timer_fd);
+    ck_fd_close(&watch->anchor_fd);
     ck_fd_close(&watch->epoll_fd);
+}
+
+bool ck_watch_whole(const struct ck_watch *watch)
+{
+    struct epoll_event silent = {.events = 0};
+    return epoll_ctl(watch->epoll_fd, EPOLL_CTL_MOD, watch->anchor_fd, &silent) == 0;
 }
 
 void ck_watch_done(struct ck_watch *watch)
@@ -151,6 +166,17 @@ static void bury(struct ck_watch *watch, struct ck_warden *warden)
     warden->buried = true;
     warden->next = watch->dead;
     watch->dead = warden;
+}
+
+int ck_watch_renew(struct ck_watch *watch, const struct ck_caller *now)
+{
+    int result = ck_launcher_renew(&watch->launcher, now);
+    while (result > 0 && watch->launcher.idle != NULL) {
+        struct ck_warden *warden = watch->launcher.idle;
+        watch->launcher.idle = warden->next;
+        bury(watch, warden);
+    }
+    return result < 0 ? result : 0;
 }
 
 void ck_run_done(struct ck_run *run)
@@ -280,7 +306,7 @@ static void hear_warden(struct ck_watch *watch, struct ck_warden *warden)
         run->incomplete = (report.ending & CK_ENDING_STREAM_HELD) != 0;
         run->warden = NULL;
         run->layer.upper_fd = ck_fd_take(&warden->layer_fd);
-        if (report.ending & CK_ENDING_LAST)
+        if ((report.ending & CK_ENDING_LAST) != 0 || warden->generation != watch->launcher.generation)
             bury(watch, warden);
         else
             ck_launcher_give_back(&watch->launcher, warden);
@@ -492,6 +518,8 @@ int ck_watch_wait(struct ck_watch *watch, int timeout_ms)
                 read_stream(watch, stream);
         } else if (*source == CK_SOURCE_KEEPER) {
             ck_launcher_replace_keeper(&watch->launcher);
+        } else if (*source == CK_SOURCE_RETIRED) {
+            ck_launcher_end_retired(&watch->launcher, events[i].data.ptr);
         } else if (*source == CK_SOURCE_GUEST) {
             const struct ck_guest *guest = events[i].data.ptr;
             guest->dispatch(guest->data);

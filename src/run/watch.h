@@ -78,6 +78,7 @@ struct ck_watch {
     enum ck_source source; /* the timer's */
     int epoll_fd;
     int timer_fd;
+    int anchor_fd;     /* a socket that is in the set for nothing but to be found there: ck_watch_whole */
     uint64_t armed_ns; /* what the timer is set to; UINT64_MAX: not */
     struct ck_launcher launcher;
     struct ck_run *running;
@@ -98,6 +99,18 @@ int ck_watch_init(struct ck_watch *watch, ck_run_ended_fn on_ended, void *data);
  */
 void ck_watch_done(struct ck_watch *watch);
 void ck_watch_forget(struct ck_watch *watch);
+
+/*
+ * Are the descriptors still ours? A program that closes all it does not know closes these too, and may have got their
+ * numbers for others since. The kernel finds a file in an epoll set by number and file, so only ours is found in ours.
+ */
+bool ck_watch_whole(const struct ck_watch *watch);
+
+/*
+ * Before a start: where the caller is not who made the keeper, keeper and idle wardens are let go of, and the next start
+ * makes others. What runs goes on. 0 or -ENOMEM.
+ */
+int ck_watch_renew(struct ck_watch *watch, const struct ck_caller *now);
 
 /*
  * Makes pipes, takes a warden, hands it the plan. On failure the run is as if never started; *error has outcome

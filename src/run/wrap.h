@@ -13,6 +13,7 @@
 
 /* What lives as long as the context. Zero-filled is not ready: ck_wraps_init. */
 struct ck_wraps {
+    struct ck_wraps *next; /* that were replaced before: api/renew.c */
     struct ck_scratches scratches;
     int image_fd; /* the program `land`; -1: not written yet */
 };
