@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "policy/grant.h"
 #include "run/cage.h"
 #include "run/confine.h"
 #include "run/wrap.h"
@@ -13,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define CHAIN_MAX (1 + CK_COMMAND_DEPTH_MAX)
+#define CHAIN_MAX CK_GRANT_TOOLS_MAX
 
 static int refuse(struct ck_plan *plan, const char *tool, const char *key)
 {
@@ -74,50 +75,33 @@ static int refuse_pinned(struct ck_plan *plan, const struct ck_tool *tool)
     return refuse(plan, tool->name, "sha256");
 }
 
-/* The helpers of a subcommand stand in the place of the tool's. */
-static struct ck_execs_tool member(int fd, const char *path, const struct ck_tool *tool,
-                                   const struct ck_subcommand *subcommand)
+static struct ck_execs_tool member(int fd, const char *path, const struct ck_grant_tool *granted)
 {
-    bool own = subcommand != NULL && subcommand->has_execs;
     return (struct ck_execs_tool){
-        .fd = fd,
-        .path = path,
-        .tool = tool,
-        .execs = own ? &subcommand->execs : &tool->execs,
-        .bound = own || tool->has_execs,
-    };
+        .fd = fd, .path = path, .tool = granted->tool, .execs = granted->execs, .bound = granted->bound};
 }
 
 /* Finds the nested tools; their descriptors are needed for the ruleset only. */
-static int open_nested(const struct ck_plan_sources *sources, struct ck_plan *plan, struct ck_execs_tool *tools,
-                       size_t *count)
+static int open_nested(const struct ck_plan_sources *sources, struct ck_plan *plan, const struct ck_grant *grant,
+                       struct ck_execs_tool *tools, size_t *count)
 {
     const struct ck_reading *reading = &plan->verdict.reading;
     for (size_t i = 0; i < reading->nested_count; i++) {
         const struct ck_nested *nested = &reading->nested[i];
         struct ck_binary binary;
-        if (nested->tool->sha256 != NULL)
+        if (nested->tool == grant->pinned)
             return refuse_pinned(plan, nested->tool);
         int result = find(sources, plan, nested->tool, &binary);
         if (result < 0)
             return result;
         const char *path = ck_arena_strdup(&plan->arena, binary.path);
-        tools[*count] = member(binary.fd, path, nested->tool, nested->subcommand);
+        tools[*count] = member(binary.fd, path, &grant->tools[*count]);
         ++*count;
         if (path == NULL)
             return -ENOMEM;
         plan->argv[nested->position] = path;
     }
     return 0;
-}
-
-/* The first of the tools that has execs, or NULL. */
-static const struct ck_execs_tool *bound_by(const struct ck_execs_tool *tools, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (tools[i].bound)
-            return &tools[i];
-    return NULL;
 }
 
 /* In bwrap's jail without Landlock, two layers fewer. */
@@ -196,16 +180,6 @@ static int move_paths(struct ck_plan *plan)
     return 0;
 }
 
-/* The outermost tool's entry speaks for those that it runs; an inner one can only narrow. */
-static enum ck_workspace narrowest(const struct ck_execs_tool *tools, size_t count)
-{
-    enum ck_workspace least = CK_WORKSPACE_RW;
-    for (size_t i = 0; i < count; i++)
-        if (tools[i].tool != NULL && ck_workspace_narrows(least, tools[i].tool->workspace))
-            least = tools[i].tool->workspace;
-    return least;
-}
-
 /* A jail: the tools by their names inside it, and nothing else that could be executed. */
 static int enter_cage(const struct ck_plan_sources *sources, struct ck_plan *plan, const struct ck_execs_tool *tools,
                       size_t count, const char **ret_tool)
@@ -220,7 +194,6 @@ static int enter_cage(const struct ck_plan_sources *sources, struct ck_plan *pla
                                            .arena = &plan->arena};
     if (ck_cages_find(sources->cages, &wanted, &plan->cage, inside, &plan->verdict.error) < 0)
         return refuse(plan, NULL, "request.jail");
-    plan->workspace = narrowest(tools, count);
     const char *executed = ck_arena_strdup(&plan->arena, inside[0]);
     if (plan->exec_path != NULL)
         plan->exec_path = executed;
@@ -235,17 +208,17 @@ static int enter_cage(const struct ck_plan_sources *sources, struct ck_plan *pla
 }
 
 /* The jail that bwrap makes has the same in it. */
-static int enter_wrap(const struct ck_plan_sources *sources, struct ck_plan *plan, const struct ck_tool *bound,
+static int enter_wrap(const struct ck_plan_sources *sources, struct ck_plan *plan, const struct ck_grant *grant,
                       const char *tool, const char *label)
 {
     bool overlay = plan->workspace == CK_WORKSPACE_OVERLAY;
     if (ck_wrap_plan(sources, plan, tool, label, &plan->verdict.error) < 0)
         return refuse(plan, overlay ? plan->tool_name : NULL, overlay ? "workspace" : "request.jail");
-    if (bound == NULL || plan->wrap.bounded)
+    if (ck_grant_refusal(grant, CK_GRANT_BWRAP, plan->wrap.bounded) != CK_GRANT_NEEDS_LANDLOCK)
         return 0;
     (void)ck_error_set(&plan->verdict.error, CHOKE_JAIL_UNAVAILABLE, ENOSYS,
                        "the entry's execs cannot be enforced: this kernel has no Landlock");
-    return refuse(plan, bound->name, "execs");
+    return refuse(plan, grant->bound->name, "execs");
 }
 
 /* Without a mount namespace the tool would write into the repository itself. */
@@ -264,9 +237,6 @@ static int confine(const struct ck_plan_sources *sources, struct ck_plan *plan, 
                    size_t count)
 {
     const char *inside[CHAIN_MAX];
-    plan->workspace = narrowest(tools, count);
-    if (plan->workspace == CK_WORKSPACE_OVERLAY)
-        return refuse_overlay(plan);
     const struct ck_cages_wanted wanted = {
         .root = plan->root, .tools = tools, .count = count, .in_place = true, .arena = &plan->arena};
     if (ck_cages_find(sources->cages, &wanted, &plan->cage, inside, &plan->verdict.error) < 0)
@@ -277,34 +247,52 @@ static int confine(const struct ck_plan_sources *sources, struct ck_plan *plan, 
     return ck_confine_plan(sources, plan, count > 1, &plan->verdict.error) < 0 ? refuse(plan, NULL, "request.jail") : 0;
 }
 
+static enum ck_grant_place place_of(const struct ck_plan *plan)
+{
+    const struct ck_jail *jail = plan->jail.jail;
+    return jail == &ck_jail_none       ? CK_GRANT_NO_JAIL
+           : jail == &ck_jail_confined ? CK_GRANT_CONFINED
+           : jail == &ck_jail_bwrap    ? CK_GRANT_BWRAP
+                                       : CK_GRANT_NATIVE;
+}
+
+/* Carries the grant out where the run takes place. */
+static int hold(const struct ck_plan_sources *sources, struct ck_plan *plan, const struct ck_grant *grant,
+                const struct ck_execs_tool *tools, const char *label)
+{
+    enum ck_grant_place place = place_of(plan);
+    const char *inside = NULL;
+    /* Of bwrap the plan of its jail says it, in its own words. */
+    if (place != CK_GRANT_BWRAP && ck_grant_refusal(grant, place, true) == CK_GRANT_NEEDS_NATIVE)
+        return refuse_overlay(plan);
+    if (place == CK_GRANT_NO_JAIL) {
+        if (grant->bound == NULL)
+            return 0;
+        int result =
+            ck_execs_make(sources->execs, plan->root, tools, grant->count, &plan->ruleset_fd, &plan->verdict.error);
+        return result < 0 && result != -ENOMEM ? refuse(plan, grant->bound->name, "execs") : result;
+    }
+    plan->workspace = grant->workspace;
+    if (place == CK_GRANT_CONFINED)
+        return confine(sources, plan, tools, grant->count);
+    int result = enter_cage(sources, plan, tools, grant->count, &inside);
+    return result == 0 && place == CK_GRANT_BWRAP ? enter_wrap(sources, plan, grant, inside, label) : result;
+}
+
 int ck_chain_close(const struct ck_plan_sources *sources, struct ck_plan *plan, const char *label)
 {
-    struct ck_execs_tool tools[CHAIN_MAX] = {
-        member(plan->execute_fd, plan->tool_path, plan->verdict.tool, plan->verdict.reading.subcommand)};
+    struct ck_grant grant;
+    ck_grant_of(&plan->verdict, &grant);
+    struct ck_execs_tool tools[CHAIN_MAX] = {member(plan->execute_fd, plan->tool_path, &grant.tools[0])};
     size_t count = 1;
-    int result = open_nested(sources, plan, tools, &count);
-    bool confined = plan->jail.jail == &ck_jail_confined;
-    bool caged = plan->jail.jail != &ck_jail_none && !confined;
-    const char *inside = NULL;
-    const struct ck_execs_tool *bound = result == 0 ? bound_by(tools, count) : NULL;
-    if (result == 0 && caged)
-        result = enter_cage(sources, plan, tools, count, &inside);
-    if (result == 0 && confined)
-        result = confine(sources, plan, tools, count);
-    if (result == 0 && plan->jail.jail == &ck_jail_bwrap)
-        result = enter_wrap(sources, plan, bound != NULL ? bound->tool : NULL, inside, label);
-    if (result == 0 && !caged && !confined && narrowest(tools, count) == CK_WORKSPACE_OVERLAY)
-        result = refuse_overlay(plan);
-    bool restricted = result == 0 && !caged && !confined && bound != NULL;
-    if (restricted)
-        result = ck_execs_make(sources->execs, plan->root, tools, count, &plan->ruleset_fd, &plan->verdict.error);
-    if (restricted && result < 0 && result != -ENOMEM)
-        result = refuse(plan, bound->tool->name, "execs");
+    int result = open_nested(sources, plan, &grant, tools, &count);
+    if (result == 0)
+        result = hold(sources, plan, &grant, tools, label);
     for (size_t i = 1; i < count; i++)
         ck_fd_close(&tools[i].fd);
     /* The interpreter of a script may be env, which executes another one. */
     bool script = plan->exec_path != NULL || plan->keep_executable;
-    plan->sealed = count == 1 && bound != NULL && bound->execs->count == 0 && !script;
+    plan->sealed = grant.sealed && !script;
     if (result == 0)
         list_layers(plan);
     return result;

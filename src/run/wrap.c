@@ -5,6 +5,7 @@
 #include "base/fd.h"
 #include "base/quote.h"
 #include "jail/bwrap.h"
+#include "policy/grant.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -66,8 +67,8 @@ static int check_powers(const struct ck_binary *binary, struct choke_error *erro
 static int find_bwrap(const struct ck_plan_sources *sources, struct ck_identity root, int *ret_fd,
                       struct choke_error *error)
 {
-    const struct ck_tool *entry = ck_policy_find(sources->policy, "bwrap");
-    if (entry == NULL || entry->route != CK_ROUTE_JAIL || !ck_tool_is_here(entry))
+    const struct ck_tool *entry = ck_grant_bwrap(sources->policy);
+    if (entry == NULL)
         return fail(error, ENOENT, "the policy has no entry 'bwrap' of route jail");
     const struct ck_wanted wanted = {.name = entry->name, .path = entry->path, .sha256 = entry->sha256};
     struct ck_binary binary;

@@ -1,0 +1,52 @@
+/* grant.c - see grant.h. */
+#include "policy/grant.h"
+
+static struct ck_grant_tool member(const struct ck_tool *tool, const struct ck_subcommand *subcommand)
+{
+    bool own = subcommand != NULL && subcommand->has_execs;
+    return (struct ck_grant_tool){
+        .tool = tool,
+        .execs = own ? &subcommand->execs : &tool->execs,
+        .bound = own || tool->has_execs,
+    };
+}
+
+static void add(struct ck_grant *grant, const struct ck_tool *tool, const struct ck_subcommand *subcommand)
+{
+    struct ck_grant_tool *added = &grant->tools[grant->count++];
+    *added = member(tool, subcommand);
+    if (added->bound && grant->bound == NULL)
+        grant->bound = tool;
+    if (grant->count > 1 && tool->sha256 != NULL && grant->pinned == NULL)
+        grant->pinned = tool;
+    /* The entry of the outermost tool speaks for those that it runs; an inner one can only narrow. */
+    if (grant->count == 1 || ck_workspace_narrows(grant->workspace, tool->workspace))
+        grant->workspace = tool->workspace;
+}
+
+void ck_grant_of(const struct ck_verdict *verdict, struct ck_grant *ret_grant)
+{
+    const struct ck_reading *reading = &verdict->reading;
+    *ret_grant = (struct ck_grant){0};
+    add(ret_grant, verdict->tool, reading->subcommand);
+    for (size_t i = 0; i < reading->nested_count; i++)
+        add(ret_grant, reading->nested[i].tool, reading->nested[i].subcommand);
+    ret_grant->tracing = ret_grant->count > 1;
+    ret_grant->sealed = ret_grant->count == 1 && ret_grant->bound != NULL && ret_grant->tools[0].execs->count == 0;
+}
+
+enum ck_grant_refusal ck_grant_refusal(const struct ck_grant *grant, enum ck_grant_place place, bool landlock)
+{
+    bool own_walls = place == CK_GRANT_NATIVE || place == CK_GRANT_CONFINED; /* these are proven with Landlock */
+    if (grant->pinned != NULL)
+        return CK_GRANT_NEEDS_PATH;
+    if (grant->workspace == CK_WORKSPACE_OVERLAY && place != CK_GRANT_NATIVE)
+        return CK_GRANT_NEEDS_NATIVE;
+    return grant->bound != NULL && !own_walls && !landlock ? CK_GRANT_NEEDS_LANDLOCK : CK_GRANT_HELD;
+}
+
+const struct ck_tool *ck_grant_bwrap(const struct ck_policy *policy)
+{
+    const struct ck_tool *entry = ck_policy_find(policy, "bwrap");
+    return entry != NULL && entry->route == CK_ROUTE_JAIL && ck_tool_is_here(entry) ? entry : NULL;
+}
