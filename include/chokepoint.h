@@ -580,6 +580,7 @@ struct choke_change {
     const char *adr;    /* the record that the tool's entry cites, in the new policy where it is there; NULL */
     bool covered;       /* widens: a new or amended record stands behind it; else true */
     const char *reason; /* why it is not covered; NULL where it is */
+    const char *why;    /* what is granted now that was not, where before and after do not show it; or NULL */
 };
 
 struct choke_diff {

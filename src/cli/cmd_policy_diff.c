@@ -38,6 +38,8 @@ static void print_change(const struct choke_change *change, bool colour)
     (void)printf("%s%s%s %s%s%s: ", colour ? colour_of(change) : "", choke_change_kind_name(change->kind),
                  colour ? "\033[0m" : "", change->tool ? change->tool : "", change->tool ? " " : "", change->field);
     print_values(change);
+    if (change->why)
+        (void)printf("; %s", change->why);
     if (change->reason)
         (void)printf(" (%s)", change->reason);
     else if (change->kind == CHOKE_CHANGE_WIDENS)
@@ -73,6 +75,7 @@ static json_t *change_object(const struct choke_change *change)
     bad |= json_object_set_new(object, "adr", ck_json_text(change->adr));
     bad |= json_object_set_new(object, "covered", json_boolean(change->covered));
     bad |= json_object_set_new(object, "reason", ck_json_text(change->reason));
+    bad |= json_object_set_new(object, "why", ck_json_text(change->why));
     if (!bad)
         return object;
     json_decref(object);

@@ -62,6 +62,15 @@ void ck_change_text(struct ck_changes *changes, const char *field, const char *b
         ck_change_add(changes, kind, field, before, after);
 }
 
+void ck_change_proof(struct ck_changes *changes, const char *field, const char *before, const char *after,
+                     const char *why)
+{
+    size_t count = changes->count;
+    ck_change_text(changes, field, before, after, why != NULL ? CHOKE_CHANGE_WIDENS : CHOKE_CHANGE_NARROWS);
+    if (changes->count > count)
+        changes->last->change.why = why;
+}
+
 bool ck_list_has(const struct ck_list *list, const char *text)
 {
     for (uint32_t i = 0; i < list->count; i++)

@@ -24,6 +24,15 @@ struct ck_changes {
 /* All of them in one array of the arena. 0, or -ENOMEM. */
 int ck_changes_take(const struct ck_changes *changes, struct choke_change **ret_changes, size_t *ret_count);
 
+/* One tool in both policies. */
+struct ck_diff_pair {
+    struct ck_changes *changes;
+    const struct ck_policy *old_policy;
+    const struct ck_policy *new_policy;
+    const struct ck_tool *before;
+    const struct ck_tool *after;
+};
+
 /* before and after live as long as the arena; NULL: absent. */
 void ck_change_add(struct ck_changes *changes, enum choke_change_kind kind, const char *field, const char *before,
                    const char *after);
@@ -31,6 +40,13 @@ void ck_change_add(struct ck_changes *changes, enum choke_change_kind kind, cons
 /* Adds nothing where the two texts are the same. OTHER counts as wider. */
 void ck_change_width(struct ck_changes *changes, enum ck_width width, const char *field, const char *before,
                      const char *after);
+
+/*
+ * The change is proven to narrow, or it widens, and why says what is granted that was not (constant text); NULL: it
+ * narrows. Adds nothing where the two texts are the same.
+ */
+void ck_change_proof(struct ck_changes *changes, const char *field, const char *before, const char *after,
+                     const char *why);
 
 /* As sets: what only the second has is of the kind added, what only the first has of the kind removed. */
 void ck_change_lists(struct ck_changes *changes, const char *field, const struct ck_list *before,
@@ -51,6 +67,9 @@ bool ck_list_same(const struct ck_list *a, const struct ck_list *b);
 const char *ck_change_join(struct ck_changes *changes, const struct ck_list *list);
 
 /* The arguments of one tool, in diff_args.c. */
-void ck_diff_args(struct ck_changes *changes, const struct ck_args *before, const struct ck_args *after);
+void ck_diff_args(const struct ck_diff_pair *pair);
+
+/* Why a vector that was allowed as it stands is not less now that it is not listed; NULL: it is refused, or the same. */
+const char *ck_diff_vector(const struct ck_diff_pair *pair, const struct ck_list *vector);
 
 #endif

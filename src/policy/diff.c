@@ -1,8 +1,14 @@
 /*
  * diff.c - see diff.h.
  *
- * One table has a row for each field of a tool, so that what is compared can be seen at a glance. The arguments have
- * a file of their own, diff_args.c, and what is wider than what is decided in width.c.
+ * One principle: a change narrows only if for every request, on every machine, what is granted after it is a subset of
+ * what was granted before. So each key has a comparison that gives a reason why the change widens, or NULL; it gives
+ * NULL only where the subset is proven. The changes of two policies are taken one after another, and a subset of
+ * a subset is a subset, so no combination of them has to be looked at as long as each proof holds whatever the other
+ * keys are. Those whose proof depends on other keys ask the section "what keys do together".
+ *
+ * tests/unit/test_diff_grants.c draws policies, requests and machines, and tries to refute every NULL. The arguments
+ * have a file of their own, diff_args.c; which of two values lets more through is decided in width.c.
  */
 #include "policy/diff.h"
 
@@ -15,14 +21,6 @@
 #define NARROWS CHOKE_CHANGE_NARROWS
 #define NEUTRAL CHOKE_CHANGE_NEUTRAL
 
-/* One tool in both policies, with what else a rule needs. */
-struct pair {
-    struct ck_changes *changes;
-    const struct ck_policy *old_policy;
-    const struct ck_tool *before;
-    const struct ck_tool *after;
-};
-
 static const char *number_text(struct ck_changes *changes, uint32_t number)
 {
     const char *text = ck_arena_printf(changes->arena, "%u", number);
@@ -30,9 +28,73 @@ static const char *number_text(struct ck_changes *changes, uint32_t number)
     return text;
 }
 
+/* ---- what keys do together --------------------------------------------------------------- */
+
+static bool is_bwrap(const struct ck_tool *tool)
+{
+    return strcmp(tool->name, "bwrap") == 0 && tool->route == CK_ROUTE_JAIL;
+}
+
+/*
+ * The jail `bwrap` is made with this entry. Where it is not found, `auto` takes a weaker jail or none; where it is found
+ * and was not, `--jail bwrap` is refused no more. So nothing that decides whether it is found can narrow.
+ */
+static const char *why_bwrap_widens(const struct ck_diff_pair *pair)
+{
+    if (is_bwrap(pair->before))
+        return "where the jail 'bwrap' is missing, a tool runs in a weaker jail or in none";
+    return is_bwrap(pair->after) ? "'--jail bwrap' was refused before" : NULL;
+}
+
+static bool runs_commands(const struct ck_tool *tool)
+{
+    return tool->args != NULL && tool->args->command;
+}
+
+/* Can a tool with an overlay be in one command line with this one: one of them must run commands. */
+static bool meets_overlay(const struct ck_policy *policy, const struct ck_tool *tool, bool commands)
+{
+    for (uint32_t i = 0; i < policy->tools_count; i++) {
+        const struct ck_tool *other = &policy->tools[i];
+        if (other->workspace == CK_WORKSPACE_OVERLAY && strcmp(other->name, tool->name) != 0 &&
+            (commands || runs_commands(other)))
+            return true;
+    }
+    return false;
+}
+
+/*
+ * The workspace of a command in a command is the narrowest of both, and `ro` is narrower than `overlay`. But an overlay
+ * is refused where it cannot be made, and `ro` is not.
+ */
+static const char *why_ro_widens(const struct ck_diff_pair *pair)
+{
+    bool commands = runs_commands(pair->before) || runs_commands(pair->after);
+    bool meets = meets_overlay(pair->old_policy, pair->before, commands) ||
+                 meets_overlay(pair->new_policy, pair->after, commands);
+    return meets ? "in one command with a tool of 'workspace: overlay' it was refused with '--jail none' before" : NULL;
+}
+
+/* Where the policy sets no limit, a usual one may hold. */
+static const char *why_limit_widens(const struct ck_limit_key *key, uint32_t was, uint32_t is)
+{
+    if (is == 0)
+        return "there is no limit any more";
+    if (was != 0)
+        return is > was ? "the limit is higher" : NULL;
+    return key->usual != 0 && is > key->usual ? "a lower limit held where the policy set none" : NULL;
+}
+
+/* Does the old policy look for a helper of jails in the search path? */
+static bool searches_bwrap(const struct ck_policy *policy)
+{
+    const struct ck_tool *bwrap = ck_policy_find(policy, "bwrap");
+    return bwrap != NULL && is_bwrap(bwrap) && bwrap->path == NULL;
+}
+
 /* ---- words that grant nothing ------------------------------------------------------------ */
 
-static void diff_words(const struct pair *pair)
+static void diff_words(const struct ck_diff_pair *pair)
 {
     static const char *const truths[] = {"false", "true"};
     const struct ck_tool *was = pair->before;
@@ -48,18 +110,20 @@ static void diff_words(const struct pair *pair)
 
 /* ---- where and how it runs --------------------------------------------------------------- */
 
-/* Nobody can call a jail's helper; an external tool is caged where that can be had; a direct one is not. */
+/* Nobody can call a jail's helper; an external tool is in a jail where one is available; a direct one is not. */
 static unsigned route_width(enum ck_route route)
 {
     return route == CK_ROUTE_JAIL ? 0 : route == CK_ROUTE_EXTERNAL ? 1 : 2;
 }
 
-static void diff_route(const struct pair *pair)
+static void diff_route(const struct ck_diff_pair *pair)
 {
     enum ck_route was = pair->before->route;
     enum ck_route is = pair->after->route;
-    ck_change_text(pair->changes, "route", ck_route_name(was), ck_route_name(is),
-                   route_width(is) > route_width(was) ? WIDENS : NARROWS);
+    const char *why = route_width(is) <= route_width(was) ? why_bwrap_widens(pair)
+                      : is == CK_ROUTE_DIRECT             ? "it runs without a jail unless one is asked for"
+                                                          : "callers may call it";
+    ck_change_proof(pair->changes, "route", ck_route_name(was), ck_route_name(is), why);
 }
 
 static const char *platforms_text(unsigned platforms)
@@ -68,20 +132,21 @@ static const char *platforms_text(unsigned platforms)
     return texts[platforms & (CK_PLATFORM_LINUX | CK_PLATFORM_MACOS)];
 }
 
-static void diff_platforms(const struct pair *pair)
+static void diff_platforms(const struct ck_diff_pair *pair)
 {
     const unsigned every = CK_PLATFORM_LINUX | CK_PLATFORM_MACOS;
     unsigned was = pair->before->platforms != 0 ? pair->before->platforms : every;
     unsigned is = pair->after->platforms != 0 ? pair->after->platforms : every;
-    ck_change_text(pair->changes, "platforms", platforms_text(pair->before->platforms),
-                   platforms_text(pair->after->platforms),
-                   (is & ~was) != 0 ? WIDENS
-                   : is != was      ? NARROWS
-                                    : NEUTRAL);
+    const char *was_text = platforms_text(pair->before->platforms);
+    const char *is_text = platforms_text(pair->after->platforms);
+    if (was == is)
+        ck_change_text(pair->changes, "platforms", was_text, is_text, NEUTRAL);
+    else
+        ck_change_proof(pair->changes, "platforms", was_text, is_text,
+                        (is & ~was) != 0 ? "it is allowed on another platform" : why_bwrap_widens(pair));
 }
 
-/* Without a limit a caller may ask for any time, and a tool take all that there is. */
-static void diff_limits(const struct pair *pair)
+static void diff_limits(const struct ck_diff_pair *pair)
 {
     for (size_t i = 0; i < CK_LIMIT_KEYS; i++) {
         uint32_t was = ck_limit_of(&pair->before->limits, &ck_limit_keys[i]);
@@ -89,40 +154,38 @@ static void diff_limits(const struct pair *pair)
         const char *name = ck_arena_printf(pair->changes->arena, "limits.%s", ck_limit_keys[i].key);
         pair->changes->failed = pair->changes->failed || name == NULL;
         if (name != NULL)
-            ck_change_text(pair->changes, name, was != 0 ? number_text(pair->changes, was) : NULL,
-                           is != 0 ? number_text(pair->changes, is) : NULL,
-                           is == 0 || (was != 0 && is > was) ? WIDENS : NARROWS);
+            ck_change_proof(pair->changes, name, was != 0 ? number_text(pair->changes, was) : NULL,
+                            is != 0 ? number_text(pair->changes, is) : NULL,
+                            why_limit_widens(&ck_limit_keys[i], was, is));
     }
 }
 
 /* ---- what is run ------------------------------------------------------------------------- */
 
-/* Is it a place where the old policy would have found the tool? */
-static bool was_reachable(const struct ck_policy *policy, const char *path, const char *name)
+/* The place where the old policy looks first: what is found there now was found there before. */
+static bool is_first_place(const struct ck_policy *policy, const char *path, const char *name)
 {
     const char *slash = strrchr(path, '/');
+    const char *first = policy->search_path.items[0];
     size_t length = (size_t)(slash - path);
-    for (uint32_t i = 0; strcmp(slash + 1, name) == 0 && i < policy->search_path.count; i++)
-        if (strlen(policy->search_path.items[i]) == length && memcmp(policy->search_path.items[i], path, length) == 0)
-            return true;
-    return false;
+    return strcmp(slash + 1, name) == 0 && strlen(first) == length && memcmp(first, path, length) == 0;
 }
 
-static void diff_path(const struct pair *pair)
+static void diff_path(const struct ck_diff_pair *pair)
 {
     const char *was = pair->before->path;
     const char *is = pair->after->path;
-    bool narrows = was == NULL && is != NULL && was_reachable(pair->old_policy, is, pair->after->name);
-    ck_change_text(pair->changes, "path", was, is, narrows ? NARROWS : WIDENS);
+    bool first = was == NULL && is != NULL && is_first_place(pair->old_policy, is, pair->after->name);
+    ck_change_proof(pair->changes, "path", was, is, first ? why_bwrap_widens(pair) : "another file can be run");
 }
 
-static void diff_sha256(const struct pair *pair)
+static void diff_sha256(const struct ck_diff_pair *pair)
 {
-    ck_change_text(pair->changes, "sha256", pair->before->sha256, pair->after->sha256,
-                   pair->before->sha256 == NULL ? NARROWS : WIDENS);
+    ck_change_proof(pair->changes, "sha256", pair->before->sha256, pair->after->sha256,
+                    pair->before->sha256 == NULL ? why_bwrap_widens(pair) : "a file of other bytes can be run");
 }
 
-static void diff_execs(const struct pair *pair)
+static void diff_execs(const struct ck_diff_pair *pair)
 {
     const struct ck_tool *was = pair->before;
     const struct ck_tool *is = pair->after;
@@ -130,25 +193,26 @@ static void diff_execs(const struct pair *pair)
     if (was->has_execs && is->has_execs)
         ck_change_lists(pair->changes, "execs", &was->execs, &is->execs, WIDENS, NARROWS);
     else
-        ck_change_text(pair->changes, "execs", words[was->has_execs], words[is->has_execs],
-                       is->has_execs ? NARROWS : WIDENS);
+        ck_change_proof(pair->changes, "execs", words[was->has_execs], words[is->has_execs],
+                        !is->has_execs        ? "without a jail it can execute anything"
+                        : is->execs.count > 0 ? "in a jail it executed nothing but itself and its interpreter before"
+                                              : NULL);
 }
 
 /* It is always allowed as it stands, and run to see the version. */
-static void diff_version_args(const struct pair *pair)
+static void diff_version_args(const struct ck_diff_pair *pair)
 {
-    ck_change_words(pair->changes, "version_args", &pair->before->version_args, &pair->after->version_args,
-                    pair->after->version_args.count > 0 ? WIDENS : NARROWS);
-}
-
-static void diff_arguments(const struct pair *pair)
-{
-    ck_diff_args(pair->changes, pair->before->args, pair->after->args);
+    const struct ck_list *was = &pair->before->version_args;
+    const struct ck_list *is = &pair->after->version_args;
+    if (!ck_list_same(was, is))
+        ck_change_proof(pair->changes, "version_args", was->count > 0 ? ck_change_join(pair->changes, was) : NULL,
+                        is->count > 0 ? ck_change_join(pair->changes, is) : NULL,
+                        is->count > 0 ? "other arguments are allowed as they stand" : ck_diff_vector(pair, was));
 }
 
 /* ---- what it is given -------------------------------------------------------------------- */
 
-static void diff_env(const struct pair *pair)
+static void diff_env(const struct ck_diff_pair *pair)
 {
     ck_change_lists(pair->changes, "env", &pair->before->env, &pair->after->env, WIDENS, NARROWS);
 }
@@ -169,7 +233,7 @@ static const char *variable_text(struct ck_changes *changes, const struct ck_var
 }
 
 /* A variable may harden a tool or turn something on; nobody here knows which. */
-static void diff_set_env(const struct pair *pair)
+static void diff_set_env(const struct ck_diff_pair *pair)
 {
     struct ck_changes *changes = pair->changes;
     for (uint32_t i = 0; i < pair->before->set_env_count; i++) {
@@ -184,7 +248,7 @@ static void diff_set_env(const struct pair *pair)
             ck_change_add(changes, WIDENS, "set_env", NULL, variable_text(changes, &pair->after->set_env[i]));
 }
 
-static void diff_credentials(const struct pair *pair)
+static void diff_credentials(const struct ck_diff_pair *pair)
 {
     static const char *const words[] = {"refuse", "allow"};
     ck_change_text(pair->changes, "credentials", words[pair->before->allow_credentials],
@@ -200,7 +264,7 @@ static bool reached(const struct ck_list *egress, const char *destination)
 }
 
 /* An entry that says no more than others of its list do is neutral, whether it comes or goes. */
-static void diff_egress(const struct pair *pair)
+static void diff_egress(const struct ck_diff_pair *pair)
 {
     const struct ck_list *was = &pair->before->egress;
     const struct ck_list *is = &pair->after->egress;
@@ -212,21 +276,27 @@ static void diff_egress(const struct pair *pair)
             ck_change_add(pair->changes, reached(was, is->items[i]) ? NEUTRAL : WIDENS, "egress", NULL, is->items[i]);
 }
 
-static void diff_workspace(const struct pair *pair)
+/* Without a jail a workspace bounds nothing, but an overlay is refused there, and with it alone something is kept. */
+static void diff_workspace(const struct ck_diff_pair *pair)
 {
     enum ck_workspace was = pair->before->workspace;
     enum ck_workspace is = pair->after->workspace;
-    ck_change_text(pair->changes, "workspace", ck_workspace_name(was), ck_workspace_name(is),
-                   ck_workspace_narrows(was, is) ? NARROWS : WIDENS);
+    const char *why =
+        was == CK_WORKSPACE_OVERLAY  ? "with '--jail none', and where no native jail has namespaces, it was "
+                                       "refused before"
+        : is == CK_WORKSPACE_OVERLAY ? "what it writes can be kept with '--keep', which was refused before"
+        : is == CK_WORKSPACE_RW      ? "it can write into the repository"
+                                     : why_ro_widens(pair);
+    ck_change_proof(pair->changes, "workspace", ck_workspace_name(was), ck_workspace_name(is), why);
 }
 
 /* ---- whole policies ---------------------------------------------------------------------- */
 
-static void diff_tool(const struct pair *pair)
+static void diff_tool(const struct ck_diff_pair *pair)
 {
-    static void (*const rules[])(const struct pair *) = {
-        diff_words,        diff_route,     diff_platforms, diff_limits,  diff_path,        diff_sha256, diff_execs,
-        diff_version_args, diff_arguments, diff_env,       diff_set_env, diff_credentials, diff_egress, diff_workspace,
+    static void (*const rules[])(const struct ck_diff_pair *) = {
+        diff_words,        diff_route,   diff_platforms, diff_limits,  diff_path,        diff_sha256, diff_execs,
+        diff_version_args, ck_diff_args, diff_env,       diff_set_env, diff_credentials, diff_egress, diff_workspace,
     };
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
         rules[i](pair);
@@ -247,27 +317,54 @@ static bool is_reordered(const struct ck_list *before, const struct ck_list *aft
     return false;
 }
 
+/*
+ * Without directories at the end, a file is found where it was found, or not at all. Without another one, a file of the
+ * same name can be found that was not.
+ */
+static const char *why_search_widens(const struct ck_policy *before, const struct ck_policy *after)
+{
+    for (uint32_t i = 0; i < after->search_path.count; i++)
+        if (i == before->search_path.count || strcmp(before->search_path.items[i], after->search_path.items[i]) != 0)
+            return "a file of the same name in a later directory can be run";
+    return searches_bwrap(before) ? "where bwrap is missing, a tool runs in a weaker jail or in none" : NULL;
+}
+
+static void diff_search_path(struct ck_changes *changes, const struct ck_policy *before, const struct ck_policy *after)
+{
+    const struct ck_list *was = &before->search_path;
+    const struct ck_list *is = &after->search_path;
+    for (uint32_t i = 0; i < was->count; i++)
+        if (!ck_list_has(is, was->items[i]))
+            ck_change_proof(changes, "search_path", was->items[i], NULL, why_search_widens(before, after));
+    for (uint32_t i = 0; i < is->count; i++)
+        if (!ck_list_has(was, is->items[i]))
+            ck_change_add(changes, WIDENS, "search_path", NULL, is->items[i]);
+    if (is_reordered(was, is))
+        ck_change_words(changes, "search_path", was, is, WIDENS);
+}
+
 static void diff_top(struct ck_changes *changes, const struct ck_policy *before, const struct ck_policy *after)
 {
     ck_change_text(changes, "version", number_text(changes, before->version), number_text(changes, after->version),
                    WIDENS);
     ck_change_text(changes, "adr_dir", before->adr_dir, after->adr_dir, NEUTRAL);
-    ck_change_lists(changes, "search_path", &before->search_path, &after->search_path, WIDENS, NARROWS);
-    if (is_reordered(&before->search_path, &after->search_path))
-        ck_change_words(changes, "search_path", &before->search_path, &after->search_path, WIDENS);
+    diff_search_path(changes, before, after);
 }
 
 static void diff_tools(struct ck_changes *changes, const struct ck_policy *before, const struct ck_policy *after)
 {
-    struct pair pair = {.changes = changes, .old_policy = before};
+    struct ck_diff_pair pair = {.changes = changes, .old_policy = before, .new_policy = after};
     for (uint32_t i = 0; i < before->tools_count; i++) {
-        pair.before = &before->tools[i];
-        pair.after = ck_policy_find(after, pair.before->name);
-        changes->tool = pair.before->name;
-        if (pair.after != NULL)
+        const struct ck_tool *tool = &before->tools[i];
+        pair.before = tool;
+        pair.after = ck_policy_find(after, tool->name);
+        changes->tool = tool->name;
+        if (pair.after != NULL) {
             diff_tool(&pair);
-        else
-            ck_change_add(changes, NARROWS, "tools", pair.before->name, NULL);
+        } else {
+            pair.after = tool;
+            ck_change_proof(changes, "tools", tool->name, NULL, why_bwrap_widens(&pair));
+        }
     }
     for (uint32_t i = 0; i < after->tools_count; i++) {
         changes->tool = after->tools[i].name;

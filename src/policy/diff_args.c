@@ -5,10 +5,20 @@
  * subcommand whose name begins with another's) cannot be said to narrow, so they widen, whichever way they change.
  * Injected arguments are not judged by the list of options, so a new one may do as much as a lost one.
  */
+#include "policy/args.h"
 #include "policy/changes.h"
 #include "policy/rules.h"
 
 #include <string.h>
+
+/* "-1" was one of all numbers; without these it is an option by itself, which may satisfy `require` or `first_unless`. */
+static const char *why_number_widens(const struct ck_arg_option *gone, const struct ck_rules *after)
+{
+    for (uint32_t i = 0; gone->form == CK_FORM_NUMBER && i < after->table_count; i++)
+        if (strchr("0123456789", after->table[i].name[1]) != NULL)
+            return "an argument such as '-1' is read as another option";
+    return NULL;
+}
 
 static void diff_options(struct ck_changes *changes, const struct ck_rules *before, const struct ck_rules *after)
 {
@@ -16,7 +26,7 @@ static void diff_options(struct ck_changes *changes, const struct ck_rules *befo
         const struct ck_arg_option *was = &before->table[i];
         const struct ck_arg_option *is = ck_rules_find(after, was->name, was->name_length);
         if (is == NULL)
-            ck_change_add(changes, CHOKE_CHANGE_NARROWS, "options", was->text, NULL);
+            ck_change_proof(changes, "options", was->text, NULL, why_number_widens(was, after));
         else
             ck_change_width(changes, ck_width_of_options(was, is), "options", was->text, is->text);
     }
@@ -93,20 +103,30 @@ static bool has_stem(const struct ck_args *args, const char *name)
     return false;
 }
 
-/* They stand in the place of the tool's own, which may be more or less: to come or to go widens. */
-static void diff_subcommand_execs(struct ck_changes *changes, const struct ck_subcommand *before,
+/* What may be executed under a subcommand: its own list, or the tool's; NULL: neither has one. */
+static const struct ck_list *execs_of(const struct ck_tool *tool, const struct ck_subcommand *subcommand)
+{
+    if (subcommand->has_execs)
+        return &subcommand->execs;
+    return tool->has_execs ? &tool->execs : NULL;
+}
+
+static void diff_subcommand_execs(const struct ck_diff_pair *pair, const struct ck_subcommand *before,
                                   const struct ck_subcommand *after)
 {
     static const char *const words[] = {"as the tool's", "a list of its own"};
     if (before->has_execs && after->has_execs)
-        ck_change_lists(changes, "execs", &before->execs, &after->execs, CHOKE_CHANGE_WIDENS, CHOKE_CHANGE_NARROWS);
+        ck_change_lists(pair->changes, "execs", &before->execs, &after->execs, CHOKE_CHANGE_WIDENS,
+                        CHOKE_CHANGE_NARROWS);
     else
-        ck_change_text(changes, "execs", words[before->has_execs], words[after->has_execs], CHOKE_CHANGE_WIDENS);
+        ck_change_width(pair->changes, ck_width_of_execs(execs_of(pair->before, before), execs_of(pair->after, after)),
+                        "execs", words[before->has_execs], words[after->has_execs]);
 }
 
-static void diff_subcommand(struct ck_changes *changes, const struct ck_subcommand *before,
+static void diff_subcommand(const struct ck_diff_pair *pair, const struct ck_subcommand *before,
                             const struct ck_subcommand *after)
 {
+    struct ck_changes *changes = pair->changes;
     const char *outer = changes->prefix;
     const char *prefix = ck_arena_printf(changes->arena, "%ssubcommands.%s.", outer, before->name);
     if (prefix == NULL) {
@@ -115,20 +135,23 @@ static void diff_subcommand(struct ck_changes *changes, const struct ck_subcomma
     }
     changes->prefix = prefix;
     diff_rules(changes, &before->rules, &after->rules);
-    diff_subcommand_execs(changes, before, after);
+    diff_subcommand_execs(pair, before, after);
     changes->prefix = outer;
 }
 
-static void diff_subcommands(struct ck_changes *changes, const struct ck_args *before, const struct ck_args *after)
+static void diff_subcommands(const struct ck_diff_pair *pair)
 {
+    struct ck_changes *changes = pair->changes;
+    const struct ck_args *before = pair->before->args;
+    const struct ck_args *after = pair->after->args;
     for (uint32_t i = 0; i < before->subcommands_count; i++) {
         const struct ck_subcommand *was = &before->subcommands[i];
         const struct ck_subcommand *is = find_subcommand(after, was->name);
         if (is != NULL)
-            diff_subcommand(changes, was, is);
+            diff_subcommand(pair, was, is);
         else
-            ck_change_add(changes, has_stem(after, was->name) ? CHOKE_CHANGE_WIDENS : CHOKE_CHANGE_NARROWS,
-                          "subcommands", was->name, NULL);
+            ck_change_proof(changes, "subcommands", was->name, NULL,
+                            has_stem(after, was->name) ? "the rules of a shorter name are taken for it" : NULL);
     }
     for (uint32_t i = 0; i < after->subcommands_count; i++)
         if (find_subcommand(before, after->subcommands[i].name) == NULL)
@@ -154,11 +177,52 @@ static const char *vector_text(struct ck_changes *changes, const struct ck_list 
     return vector->count > 0 ? ck_change_join(changes, vector) : "(no argument)";
 }
 
-static void diff_exact(struct ck_changes *changes, const struct ck_args *before, const struct ck_args *after)
+static const char **make_argv(struct ck_changes *changes, const char *name, const struct ck_list *vector)
 {
+    const char **argv = ck_arena_array(changes->arena, (size_t)vector->count + 2, sizeof *argv);
+    if (argv == NULL)
+        return NULL;
+    argv[0] = name;
+    for (uint32_t i = 0; i < vector->count; i++)
+        argv[i + 1] = vector->items[i];
+    return argv;
+}
+
+static bool is_same(const char *const *a, const char *const *b)
+{
+    size_t i = 0;
+    while (a[i] != NULL && b[i] != NULL && strcmp(a[i], b[i]) == 0)
+        i++;
+    return a[i] == b[i];
+}
+
+/* A vector that passes by the rules is run with what these inject; a command in it is for the other platform, too. */
+const char *ck_diff_vector(const struct ck_diff_pair *pair, const struct ck_list *vector)
+{
+    struct ck_changes *changes = pair->changes;
+    struct ck_reading reading;
+    if (pair->after->args == NULL)
+        return NULL;
+    if (pair->after->args->command)
+        return "it can be read as a command of another tool";
+    const char **argv = make_argv(changes, pair->after->name, vector);
+    if (argv == NULL || ck_args_read(pair->new_policy, pair->after, argv, changes->arena, &reading) < 0) {
+        changes->failed = true;
+        return NULL;
+    }
+    return reading.refused || is_same(argv, reading.argv) ? NULL
+                                                          : "the rules still allow it, and put in other arguments";
+}
+
+static void diff_exact(const struct ck_diff_pair *pair)
+{
+    struct ck_changes *changes = pair->changes;
+    const struct ck_args *before = pair->before->args;
+    const struct ck_args *after = pair->after->args;
     for (uint32_t i = 0; i < before->exact_count; i++)
         if (!has_vector(after, &before->exact[i]))
-            ck_change_add(changes, CHOKE_CHANGE_NARROWS, "exact", vector_text(changes, &before->exact[i]), NULL);
+            ck_change_proof(changes, "exact", vector_text(changes, &before->exact[i]), NULL,
+                            ck_diff_vector(pair, &before->exact[i]));
     for (uint32_t i = 0; i < after->exact_count; i++)
         if (!has_vector(before, &after->exact[i]))
             ck_change_add(changes, CHOKE_CHANGE_WIDENS, "exact", NULL, vector_text(changes, &after->exact[i]));
@@ -199,9 +263,12 @@ static bool has_own_order(const struct ck_args *args)
     return args->subcommands_count == 0 && !args->command;
 }
 
-static void diff_present(struct ck_changes *changes, const struct ck_args *before, const struct ck_args *after)
+static void diff_present(const struct ck_diff_pair *pair)
 {
     static const char *const bundles[] = {"true", "false"};
+    struct ck_changes *changes = pair->changes;
+    const struct ck_args *before = pair->before->args;
+    const struct ck_args *after = pair->after->args;
     struct ck_rules was = before->rules;
     struct ck_rules is = after->rules;
     if (!has_own_order(before) || !has_own_order(after))
@@ -210,20 +277,44 @@ static void diff_present(struct ck_changes *changes, const struct ck_args *befor
     ck_change_text(changes, "bundles", bundles[before->no_bundles], bundles[after->no_bundles], CHOKE_CHANGE_WIDENS);
     ck_change_text(changes, "command", before->command ? "after_options" : NULL,
                    after->command ? "after_options" : NULL, CHOKE_CHANGE_WIDENS);
-    diff_exact(changes, before, after);
-    diff_subcommands(changes, before, after);
+    diff_exact(pair);
+    diff_subcommands(pair);
     diff_sets(changes, before, after);
 }
 
-void ck_diff_args(struct ck_changes *changes, const struct ck_args *before, const struct ck_args *after)
+/*
+ * Without args every vector passes as it stands. A closed list is less, unless it does more than close: it puts in
+ * arguments, lets a subcommand execute more, or runs other tools, which in a jail may then be traced.
+ */
+static const char *why_list_widens(const struct ck_diff_pair *pair)
+{
+    const struct ck_args *args = pair->after->args;
+    const struct ck_list *was = pair->before->has_execs ? &pair->before->execs : NULL;
+    bool injects = args->rules.inject.count > 0;
+    bool executes = false;
+    if (args->command)
+        return "it runs other tools of the policy, and in a jail it may trace them";
+    for (uint32_t i = 0; i < args->subcommands_count; i++) {
+        enum ck_width width = ck_width_of_execs(was, execs_of(pair->after, &args->subcommands[i]));
+        injects = injects || args->subcommands[i].rules.inject.count > 0;
+        executes = executes || (args->subcommands[i].has_execs && width != CK_WIDTH_SAME && width != CK_WIDTH_NARROWER);
+    }
+    return injects ? "other arguments are put in" : executes ? "a subcommand can execute what it could not" : NULL;
+}
+
+void ck_diff_args(const struct ck_diff_pair *pair)
 {
     static const char *const words[] = {"anything goes", "a closed list"};
-    if (before != NULL && after != NULL) {
+    struct ck_changes *changes = pair->changes;
+    bool was = pair->before->args != NULL;
+    bool is = pair->after->args != NULL;
+    if (was && is) {
         changes->prefix = "args.";
-        diff_present(changes, before, after);
+        diff_present(pair);
         changes->prefix = "";
         return;
     }
-    ck_change_text(changes, "args", words[before != NULL], words[after != NULL],
-                   after != NULL ? CHOKE_CHANGE_NARROWS : CHOKE_CHANGE_WIDENS);
+    if (was != is)
+        ck_change_proof(changes, "args", words[was], words[is],
+                        is ? why_list_widens(pair) : "any arguments are allowed");
 }

@@ -17,7 +17,6 @@
 #define CK_ARG_TOTAL_MAX ((size_t)6 << 20) /* all strings and pointers, at the kernel's largest */
 #define CK_ARG_COUNT_MAX ((size_t)262144)
 #define CK_TIMEOUT_MAX_MS (UINT64_C(365) * 24 * 3600 * 1000)
-#define CK_DEFAULT_TIMEOUT_S 60
 
 struct ck_verdict {
     enum choke_outcome outcome; /* CHOKE_NONE: allowed */

@@ -9,9 +9,9 @@
 #include <stddef.h>
 #include <string.h>
 
-#define LIMIT(name, unit, min, max) \
+#define LIMIT(name, unit, min, max, usual) \
     { \
-#name, unit, min, max, offsetof(struct ck_limits, name) \
+#name, unit, min, max, usual, offsetof(struct ck_limits, name) \
     }
 
 /*
@@ -19,14 +19,14 @@
  * beyond any machine, and far from where a number of bytes would overflow.
  */
 const struct ck_limit_key ck_limit_keys[CK_LIMIT_KEYS] = {
-    LIMIT(timeout_s, " seconds", 1, 365 * 24 * 3600),
-    LIMIT(memory_mib, " MiB", 8, 16777216),
-    LIMIT(processes, "", 1, 4194304),
-    LIMIT(cpu_s, " seconds", 1, 365 * 24 * 3600),
-    LIMIT(file_size_mib, " MiB", 1, 16777216),
-    LIMIT(open_files, "", 8, 1048576),
-    LIMIT(egress_mib, " MiB", 1, 16777216),
-    LIMIT(egress_connections, "", 1, 100000),
+    LIMIT(timeout_s, " seconds", 1, 365 * 24 * 3600, CK_DEFAULT_TIMEOUT_S),
+    LIMIT(memory_mib, " MiB", 8, 16777216, 0),
+    LIMIT(processes, "", 1, 4194304, 0),
+    LIMIT(cpu_s, " seconds", 1, 365 * 24 * 3600, 0),
+    LIMIT(file_size_mib, " MiB", 1, 16777216, 0),
+    LIMIT(open_files, "", 8, 1048576, 0),
+    LIMIT(egress_mib, " MiB", 1, 16777216, 0),
+    LIMIT(egress_connections, "", 1, 100000, CK_DEFAULT_EGRESS_CONNECTIONS),
 };
 
 uint32_t ck_limit_of(const struct ck_limits *limits, const struct ck_limit_key *key)

@@ -40,7 +40,7 @@ struct ck_install {
 
 /* Of each, 0: the policy sets none. */
 struct ck_limits {
-    uint32_t timeout_s; /* 0: 60 s */
+    uint32_t timeout_s; /* 0: CK_DEFAULT_TIMEOUT_S, and a caller may ask for more */
     uint32_t memory_mib;
     uint32_t processes; /* and threads */
     uint32_t cpu_s;
@@ -55,8 +55,12 @@ struct ck_limit_key {
     const char *key;
     const char *unit; /* of its value, for messages */
     uint32_t min, max;
+    uint32_t usual; /* what holds where the policy sets none; 0: nothing does */
     uint32_t offset;
 };
+
+#define CK_DEFAULT_TIMEOUT_S 60
+#define CK_DEFAULT_EGRESS_CONNECTIONS 10000 /* the proxy's own bound */
 
 #define CK_LIMIT_KEYS 8
 extern const struct ck_limit_key ck_limit_keys[CK_LIMIT_KEYS];

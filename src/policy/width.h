@@ -22,6 +22,13 @@ enum ck_width ck_width_of_types(enum ck_type before, enum ck_type after);
 /* Two options of the same name. */
 enum ck_width ck_width_of_options(const struct ck_arg_option *before, const struct ck_arg_option *after);
 
+/*
+ * What a tool may execute; NULL: the policy gives no list. Without one the tool executes anything where there is no
+ * jail, and in a jail itself and its interpreter. An empty list is less than that in both places; any other list is
+ * less in the first and more in the second.
+ */
+enum ck_width ck_width_of_execs(const struct ck_list *before, const struct ck_list *after);
+
 /* Is every destination that inner names one that outer names: "a.example.com:443" in "*.example.com"? */
 bool ck_destination_within(const char *inner, const char *outer);
 

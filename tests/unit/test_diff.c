@@ -1,4 +1,6 @@
 /* test_diff.c - every key of the policy has its rule, and every rule its kind. */
+#include "diff_cases.h"
+
 #include "policy/describe.h"
 #include "policy/diff.h"
 #include "policy/load.h"
@@ -115,7 +117,6 @@ struct row {
     const char *field;            /* of the change, as it is told */
 };
 
-#define SHA "\"0123456789012345678901234567890123456789012345678901234567890123\""
 #define OTHER_SHA "\"9123456789012345678901234567890123456789012345678901234567890123\""
 #define LINE(text) "    " text "\n"
 #define SET(name) \
@@ -127,7 +128,8 @@ static const struct row rows[] = {
     {"adr_dir", "adr_dir: docs/adr", "adr_dir: adr", O, O, "adr_dir"},
     {"search_path", "[/usr/bin, /bin]", "[/usr/bin]", N, W, "search_path"},
     {"search_path", "[/usr/bin, /bin]", "[/bin, /usr/bin]", W, W, "search_path"},
-    {"search_path", "[/usr/bin, /bin]", "[/opt/bin, /usr/bin, /bin]", W, N, "search_path"},
+    {"search_path", "[/usr/bin, /bin]", "[/usr/bin, /bin, /opt/bin]", W, N, "search_path"},
+    {"search_path", "[/usr/bin, /bin]", "[/opt/bin, /usr/bin, /bin]", W, W, "search_path"},
 
     {"tools.name", "name: jq", "name: yq", W, W, "tools"},
     {"tools.why", "why: JSON is filtered.", "why: Text is filtered.", O, O, "why"},
@@ -165,10 +167,10 @@ static const struct row rows[] = {
     {"tools.sha256", LINE("sha256: " SHA), "", W, N, "sha256"},
     {"tools.execs", "execs: [less]", "execs: [less, more]", W, N, "execs"},
     {"tools.execs", "execs: [less]", "execs: []", N, W, "execs"},
-    {"tools.execs", LINE("execs: [less]"), "", W, N, "execs"},
+    {"tools.execs", LINE("execs: [less]"), "", W, W, "execs"},
     {"tools.egress", "egress: [git.example.org]", "egress: [git.example.org, b.example.org]", W, N, "egress"},
     {"tools.workspace", "workspace: ro", "workspace: rw", W, N, "workspace"},
-    {"tools.workspace", "workspace: ro", "workspace: overlay", W, N, "workspace"},
+    {"tools.workspace", "workspace: ro", "workspace: overlay", W, W, "workspace"},
     {"tools.egress", "egress: [git.example.org]", "egress: [\"*.example.org\"]", W, N, "egress"},
     {"tools.egress", "egress: [git.example.org]", "egress: [\"git.example.org:443\"]", N, W, "egress"},
     {"tools.egress", "egress: [git.example.org]", "egress: [git.example.org opaque]", W, N, "egress"},
@@ -207,6 +209,7 @@ static const struct row rows[] = {
     {"tools.args.subcommands.execs", "          execs: [more]", "          execs: [more, sh]", W, N,
      "args.subcommands.log.execs"},
     {"tools.args.subcommands.execs", "          execs: [more]\n", "", W, W, "args.subcommands.log.execs"},
+    {"tools.args.subcommands.execs", "          execs: [more]\n", SUB("execs: []"), N, W, "args.subcommands.log.execs"},
 };
 
 /* The worst kind among the changes of the field; 0 where there is none. */
@@ -368,52 +371,44 @@ static void order_of_a_list_is_no_change(void **state)
 
 /* ---- what hides in a combination --------------------------------------------------------- */
 
-#define HEAD "version: 1\nsearch_path: [/usr/bin]\ntools:\n"
-#define TOOL HEAD "  - name: x\n    why: w\n    adr: \"0001\"\n    route: direct\n"
-
 static void combinations_that_widen(void **state)
 {
-    static const struct {
-        const char *before;
-        const char *after;
-    } cases[] = {
-        /* no argument at all was refused, and is allowed now */
-        {TOOL "    args: {exact: [[--version]]}\n", TOOL "    args: {}\n"},
-        /* the last subcommand goes: what it takes its place is the bare tool */
-        {TOOL "    args: {subcommands: [{name: a}]}\n", TOOL "    args: {}\n"},
-        /* "image" takes over, without the rules of "image inspect" */
-        {TOOL "    args: {subcommands: [{name: image, operands: any}, {name: image inspect, options: [--x], require: "
-              "[--x]}]}\n",
-         TOOL "    args: {subcommands: [{name: image, operands: any}]}\n"},
-        /* a place that was not in the search path */
-        {TOOL, TOOL "    path: /opt/x\n"},
-        {TOOL, TOOL "    path: /usr/bin/y\n"},
-    };
     (void)state;
-    for (size_t i = 0; i < COUNT(cases); i++)
-        if (count_changes(cases[i].before, cases[i].after, W) == 0)
-            fail_msg("nothing widens in case %zu", i);
+    for (size_t i = 0; i < COUNT(widening); i++)
+        if (count_changes(widening[i].before, widening[i].after, W) == 0)
+            fail_msg("nothing widens in case %zu, to %s", i, widening[i].after);
 }
 
-static void combinations_that_do_not_widen(void **state)
+static void combinations_that_narrow(void **state)
 {
-    static const struct {
-        const char *before;
-        const char *after;
-    } cases[] = {
-        {TOOL "    egress: [\"*.example.com\"]\n", TOOL "    egress: [a.example.com]\n"},
-        {TOOL "    egress: [a.example.com]\n", TOOL},
-        {TOOL, TOOL "    path: /usr/bin/x\n"},
-        {TOOL, TOOL "    args: {options: [--x]}\n"},
-        {TOOL, HEAD "  []\n"},
-        {TOOL "    args: {operands: any}\n", TOOL "    args: {operands: any, first: inside}\n"},
-        {TOOL, TOOL "    limits: {timeout_s: 600}\n"},
-        {TOOL, TOOL "    execs: []\n"},
-    };
     (void)state;
-    for (size_t i = 0; i < COUNT(cases); i++)
-        if (count_changes(cases[i].before, cases[i].after, W) != 0)
-            fail_msg("something widens in case %zu", i);
+    for (size_t i = 0; i < COUNT(narrowing); i++) {
+        if (count_changes(narrowing[i].before, narrowing[i].after, W) != 0)
+            fail_msg("something widens in case %zu, to %s", i, narrowing[i].after);
+        if (count_changes(narrowing[i].before, narrowing[i].after, N) == 0)
+            fail_msg("nothing narrows in case %zu, to %s", i, narrowing[i].after);
+        if (count_changes(narrowing[i].after, narrowing[i].before, W) == 0)
+            fail_msg("nothing widens in case %zu seen from the other side", i);
+    }
+}
+
+/* A reviewer reads why, where the two values do not show it. */
+static void a_widening_that_does_not_look_like_one_says_why(void **state)
+{
+    (void)state;
+    struct ck_policy *before = must_parse(TOOL "    workspace: overlay\n");
+    struct ck_policy *after = must_parse(TOOL);
+    struct ck_arena arena = {0};
+    struct choke_change *changes;
+    size_t count;
+    assert_int_equal(ck_policy_diff(before, after, &arena, &changes, &count), 0);
+    assert_int_equal(count, 1);
+    assert_non_null(strstr(changes[0].why, "with '--jail none'"));
+    assert_non_null(strstr(changes[0].why, "refused before"));
+    assert_int_equal(ck_policy_diff(after, after, &arena, &changes, &count), 0);
+    ck_arena_done(&arena);
+    ck_policy_free(before);
+    ck_policy_free(after);
 }
 
 int main(void)
@@ -427,7 +422,8 @@ int main(void)
         cmocka_unit_test(a_set_is_no_change_of_what_is_allowed),
         cmocka_unit_test(order_of_a_list_is_no_change),
         cmocka_unit_test(combinations_that_widen),
-        cmocka_unit_test(combinations_that_do_not_widen),
+        cmocka_unit_test(combinations_that_narrow),
+        cmocka_unit_test(a_widening_that_does_not_look_like_one_says_why),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,112 @@
+/*
+ * diff_cases.h - pairs of policies of which it is known whether the second grants more.
+ *
+ * test_diff.c holds the diff against them. test_diff_grants.c holds the made-up machines against them: a proof by
+ * machines that cannot see a known widening would be worth nothing.
+ */
+#ifndef TEST_DIFF_CASES_H
+#define TEST_DIFF_CASES_H
+
+#define SHA "\"0123456789012345678901234567890123456789012345678901234567890123\""
+#define HEAD "version: 1\nsearch_path: [/usr/bin]\ntools:\n"
+#define ENTRY(name, route) "  - name: " name "\n    why: w\n    adr: \"0001\"\n    route: " route "\n"
+#define TOOL HEAD ENTRY("x", "direct")
+#define BWRAP ENTRY("bwrap", "jail")
+#define PATHS(list) "version: 1\nsearch_path: [" list "]\ntools:\n"
+
+struct combination {
+    const char *before;
+    const char *after;
+};
+
+/* What the new policy grants some request on some machine that the old one does not. */
+static const struct combination widening[] = {
+    /* in a jail nothing but itself could be executed */
+    {TOOL, TOOL "    execs: [sh]\n"},
+    {TOOL "    args: {subcommands: [{name: a}]}\n", TOOL "    args: {subcommands: [{name: a, execs: [sh]}]}\n"},
+    {TOOL, TOOL "    args: {subcommands: [{name: a, operands: any, execs: [sh]}]}\n"},
+    /* with --jail none it was refused, and the default was the native jail */
+    {TOOL "    workspace: overlay\n", TOOL "    workspace: ro\n"},
+    /* --keep was refused */
+    {TOOL "    workspace: rw\n", TOOL "    workspace: overlay\n"},
+    /* "x y" was refused with --jail none, because of y's overlay */
+    {TOOL "    workspace: rw\n    args: {command: after_options}\n" ENTRY("y", "direct") "    workspace: overlay\n",
+     TOOL "    workspace: ro\n    args: {command: after_options}\n" ENTRY("y", "direct") "    workspace: overlay\n"},
+    /* it may trace what it runs */
+    {TOOL ENTRY("y", "direct"), TOOL "    args: {command: after_options}\n" ENTRY("y", "direct")},
+    /* other arguments than the caller's */
+    {TOOL, TOOL "    args: {operands: any, inject: [--x]}\n"},
+    {TOOL, TOOL "    args: {subcommands: [{name: a, inject: [--x]}]}\n"},
+    {TOOL "    args: {options: [--help], inject: [--x], exact: [[--help]]}\n",
+     TOOL "    args: {options: [--help], inject: [--x]}\n"},
+    {TOOL "    version_args: [-V]\n    args: {options: [-V], inject: [--x]}\n",
+     TOOL "    args: {options: [-V], inject: [--x]}\n"},
+    /* without bwrap a machine without the native jail falls to a weaker one, or to none */
+    {TOOL BWRAP, TOOL},
+    {TOOL BWRAP, TOOL BWRAP "    platforms: [macos]\n"},
+    {TOOL BWRAP, TOOL BWRAP "    sha256: " SHA "\n"},
+    {PATHS("/usr/bin, /bin") ENTRY("x", "external") BWRAP,
+     PATHS("/usr/bin, /bin") ENTRY("x", "external") BWRAP "    path: /usr/bin/bwrap\n"},
+    {TOOL BWRAP, TOOL ENTRY("bwrap", "external")},
+    {PATHS("/usr/bin, /bin") ENTRY("x", "external") BWRAP, PATHS("/usr/bin") ENTRY("x", "external") BWRAP},
+    /* with it, --jail bwrap was refused and is not */
+    {TOOL ENTRY("bwrap", "external"), TOOL BWRAP},
+    {TOOL, TOOL BWRAP},
+    /* a caller that names no timeout had 60 s; the proxy has a bound of its own */
+    {TOOL, TOOL "    limits: {timeout_s: 61}\n"},
+    {TOOL, TOOL "    limits: {egress_connections: 10001}\n"},
+    /* another file of the same name is found */
+    {PATHS("/usr/bin, /bin") ENTRY("x", "direct"), PATHS("/bin") ENTRY("x", "direct")},
+    {PATHS("/usr/bin, /bin") ENTRY("x", "direct"), PATHS("/usr/bin, /bin") ENTRY("x", "direct") "    path: /bin/x\n"},
+    /* "-1" was a number, and satisfies a requirement now */
+    {TOOL "    args: {options: [\"-<number>\", \"-1\"], require: [\"-1\"]}\n",
+     TOOL "    args: {options: [\"-1\"], require: [\"-1\"]}\n"},
+    /* no argument at all was refused, and is allowed now */
+    {TOOL "    args: {exact: [[--version]]}\n", TOOL "    args: {}\n"},
+    /* the last subcommand goes: what takes its place is the bare tool */
+    {TOOL "    args: {subcommands: [{name: a}]}\n", TOOL "    args: {}\n"},
+    /* "a" takes over, without the rules of "a b" */
+    {TOOL "    args: {subcommands: [{name: a, operands: any}, {name: a b, options: [--x], require: "
+          "[--x]}]}\n",
+     TOOL "    args: {subcommands: [{name: a, operands: any}]}\n"},
+    /* a place that was not in the search path */
+    {TOOL, TOOL "    path: /opt/x\n"},
+    {TOOL, TOOL "    path: /usr/bin/y\n"},
+};
+
+/* A diff that calls everything wider would be safe, and nobody would read it. */
+static const struct combination narrowing[] = {
+    {TOOL "    egress: [\"*.example.com\"]\n", TOOL "    egress: [a.example.com]\n"},
+    {TOOL "    egress: [a.example.com]\n", TOOL},
+    {TOOL "    env: [TZ]\n", TOOL},
+    {TOOL "    credentials: allow\n", TOOL},
+    {TOOL, TOOL "    path: /usr/bin/x\n"},
+    {TOOL, TOOL "    sha256: " SHA "\n"},
+    {TOOL, TOOL "    platforms: [linux]\n"},
+    {TOOL, HEAD ENTRY("x", "external")},
+    {TOOL, HEAD ENTRY("x", "jail")},
+    {TOOL, HEAD "  []\n"},
+    {TOOL BWRAP, HEAD BWRAP},
+    {TOOL, TOOL "    limits: {timeout_s: 60, memory_mib: 64, processes: 8, egress_connections: 10000}\n"},
+    {TOOL "    limits: {timeout_s: 600, cpu_s: 9}\n", TOOL "    limits: {timeout_s: 300, cpu_s: 8}\n"},
+    {TOOL, TOOL "    execs: []\n"},
+    {TOOL "    execs: [sh, less]\n", TOOL "    execs: [sh]\n"},
+    {TOOL "    execs: [sh]\n", TOOL "    execs: []\n"},
+    {TOOL "    args: {subcommands: [{name: a}]}\n", TOOL "    args: {subcommands: [{name: a, execs: []}]}\n"},
+    {TOOL "    workspace: rw\n", TOOL "    workspace: ro\n"},
+    {TOOL "    workspace: rw\n" ENTRY("y", "direct") "    workspace: overlay\n",
+     TOOL "    workspace: ro\n" ENTRY("y", "direct") "    workspace: overlay\n"},
+    {TOOL "    version_args: [-V]\n    args: {operands: any, inject: [--x]}\n",
+     TOOL "    args: {operands: any, inject: [--x]}\n"},
+    {TOOL "    args: {options: [--x], exact: [[--help]]}\n", TOOL "    args: {options: [--x]}\n"},
+    {PATHS("/usr/bin, /bin") ENTRY("x", "direct"), PATHS("/usr/bin") ENTRY("x", "direct")},
+    {PATHS("/usr/bin, /bin") BWRAP "    path: /usr/bin/bwrap\n", PATHS("/usr/bin") BWRAP "    path: /usr/bin/bwrap\n"},
+    {TOOL, TOOL "    args: {options: [--x]}\n"},
+    {TOOL, TOOL "    args: {subcommands: [{name: a, operands: any, execs: []}]}\n"},
+    {TOOL "    args: {operands: any}\n", TOOL "    args: {operands: any, first: inside}\n"},
+    {TOOL "    args: {options: [--x, --y]}\n", TOOL "    args: {options: [--x]}\n"},
+    {TOOL "    args: {options: [--x]}\n", TOOL "    args: {options: [--x], require: [--x]}\n"},
+    {TOOL "    args: {options: [\"-<number>\", -a]}\n", TOOL "    args: {options: [-a]}\n"},
+};
+
+#endif

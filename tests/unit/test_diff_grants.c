@@ -1,0 +1,580 @@
+/*
+ * test_diff_grants.c - where `policy diff` says that nothing widens, no request on any machine is granted more (R6).
+ *
+ * Policies are drawn at random, from a table with some values of every key. The second is the first with one to three
+ * values drawn again. Requests are drawn, too, and both are held against each other by grant_world.c.
+ */
+#include "diff_cases.h"
+#include "grant_world.h"
+
+#include "egress/proxy.h"
+#include "policy/diff.h"
+#include "policy/load.h"
+#include "policy/schema.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define VALUES_MAX 12
+#define TEXT_BYTES 16384
+#define SHA_A "\"0123456789012345678901234567890123456789012345678901234567890123\""
+#define SHA_B "\"9123456789012345678901234567890123456789012345678901234567890123\""
+
+/* ---- the values of every key ------------------------------------------------------------- */
+
+/* Where a key stands. The args of a tool have one of three shapes, which have other keys. */
+enum level { IN_TOP, IN_TOOL, IN_LIMITS, IN_ARGS, IN_PLAIN, IN_SUB };
+
+struct key {
+    const char *path; /* in the schema */
+    enum level level;
+    const char *values[VALUES_MAX]; /* in YAML; NULL: the key is absent, which is a value, too */
+};
+
+static const struct key keys[] = {
+    {"version", IN_TOP, {"1"}},
+    {"adr_dir", IN_TOP, {NULL, "adr", "docs/adr"}},
+    {"search_path",
+     IN_TOP,
+     {"[/usr/bin, /bin]", "[/bin, /usr/bin]", "[/usr/bin]", "[/bin]", "[/opt/bin, /usr/bin, /bin]"}},
+
+    {"tools.why", IN_TOOL, {"w", "v"}},
+    {"tools.adr", IN_TOOL, {"\"0001\"", "\"0002\""}},
+    {"tools.route", IN_TOOL, {"direct", "external", "jail"}},
+    {"tools.required", IN_TOOL, {NULL, "true", "false"}},
+    {"tools.platforms", IN_TOOL, {NULL, NULL, "[linux]", "[macos]", "[linux, macos]"}},
+    {"tools.install", IN_TOOL, {NULL, "{apt: a, npm: b}", "{brew: a, url: \"https://a.example.org\"}"}},
+    {"tools.version_args", IN_TOOL, {NULL, NULL, "[--version]", "[-V]", "[a]", "[-a, \"1\"]"}},
+    {"tools.env", IN_TOOL, {NULL, "[]", "[TZ]", "[TZ, COLUMNS]"}},
+    {"tools.set_env", IN_TOOL, {NULL, NULL, "[{name: COLUMNS, value: \"9\"}]", "[{name: PAGER, value: cat}]", "[]"}},
+    {"tools.credentials", IN_TOOL, {NULL, "refuse", "allow"}},
+    {"tools.path", IN_TOOL, {NULL, NULL, NULL, "/usr/bin/x", "/bin/x", "/opt/x", "/usr/bin/y", "/usr/bin/bwrap"}},
+    {"tools.sha256", IN_TOOL, {NULL, NULL, NULL, SHA_A, SHA_B}},
+    {"tools.execs", IN_TOOL, {NULL, NULL, "[]", "[sh]", "[sh, less]", "[/usr/bin/sh]", "[x]"}},
+    {"tools.egress", IN_TOOL, {NULL, "[]", "[a.org]", "[\"*.a.org\"]", "[\"x.a.org:443\"]", "[x.a.org, a.org]"}},
+    {"tools.workspace", IN_TOOL, {NULL, "ro", "rw", "overlay"}},
+
+    {"tools.limits.timeout_s", IN_LIMITS, {NULL, NULL, "30", "60", "90", "600"}},
+    {"tools.limits.memory_mib", IN_LIMITS, {NULL, NULL, "64", "128"}},
+    {"tools.limits.processes", IN_LIMITS, {NULL, NULL, "8", "16"}},
+    {"tools.limits.cpu_s", IN_LIMITS, {NULL, NULL, "8", "16"}},
+    {"tools.limits.file_size_mib", IN_LIMITS, {NULL, NULL, "8", "16"}},
+    {"tools.limits.open_files", IN_LIMITS, {NULL, NULL, "8", "16"}},
+    {"tools.limits.egress_mib", IN_LIMITS, {NULL, NULL, "8", "16"}},
+    {"tools.limits.egress_connections", IN_LIMITS, {NULL, NULL, "8", "10000", "20000"}},
+
+    {"tools.args.options",
+     IN_ARGS,
+     {NULL, "[-a]", "[-a, -b=]", "[-a=, --x]", "[\"-<number>\", \"-1\"]", "[-1, -a=<number>]", "[-a, --x=<inside>]",
+      "[-a, --x=<existing>]", "[\"@s\", -a]", "[\"-a[=]\", -b]", "[--x=a|b, -a]"}},
+    {"tools.args.sets", IN_ARGS, {NULL, NULL, "[{name: s, options: [--x]}]", "[{name: s, options: [--x, -b]}]"}},
+    {"tools.args.inject", IN_ARGS, {NULL, NULL, NULL, "[]", "[-q]", "[-q, -z]"}},
+    {"tools.args.require", IN_ARGS, {NULL, NULL, NULL, "[-a]", "[\"-1\"]", "[--x]"}},
+    {"tools.args.deny", IN_ARGS, {NULL, NULL, "[--bad]", "[--bad, -z]"}},
+    {"tools.args.exact", IN_ARGS, {NULL, NULL, NULL, "[[--help]]", "[[]]", "[[-a], [a]]", "[[-a]]"}},
+    {"tools.args.bundles", IN_ARGS, {NULL, NULL, "true", "false"}},
+    {"tools.args.operands", IN_PLAIN, {NULL, "none", "any", "inside", "existing", "number", "name", "mount"}},
+    {"tools.args.first", IN_PLAIN, {NULL, NULL, "any", "inside", "existing", "number", "name"}},
+    {"tools.args.first_unless", IN_PLAIN, {NULL, NULL, "[-a]", "[\"-1\"]"}},
+    {"tools.args.order", IN_PLAIN, {NULL, NULL, "mixed", "options_first"}},
+
+    {"tools.args.subcommands.options", IN_SUB, {NULL, "[-a]", "[-a, -b=]", "[\"@s\"]", "[-a=<number>, -b]"}},
+    {"tools.args.subcommands.inject", IN_SUB, {NULL, NULL, NULL, "[-i]"}},
+    {"tools.args.subcommands.require", IN_SUB, {NULL, NULL, NULL, "[-a]"}},
+    {"tools.args.subcommands.deny", IN_SUB, {NULL, NULL, "[--bad]"}},
+    {"tools.args.subcommands.operands", IN_SUB, {NULL, "any", "inside", "name", "number"}},
+    {"tools.args.subcommands.first", IN_SUB, {NULL, NULL, "any", "number"}},
+    {"tools.args.subcommands.first_unless", IN_SUB, {NULL, NULL, NULL, "[-a]"}},
+    {"tools.args.subcommands.order", IN_SUB, {NULL, NULL, "mixed", "options_first"}},
+    {"tools.args.subcommands.execs", IN_SUB, {NULL, NULL, "[]", "[sh]", "[less]", "[sh, less]"}},
+};
+
+/* These are drawn by themselves: tools.name, tools.args.subcommands.name, tools.args.command. */
+static const char *const names[] = {"x", "y", "t", "bwrap"};
+static const char *const subcommands[] = {"a", "a b", "c"};
+
+enum shape { NO_ARGS, PLAIN_ARGS, SUBCOMMANDS, COMMAND, SHAPES };
+
+struct tool_draw {
+    bool present;
+    enum shape shape;
+    bool has_sub[COUNT(subcommands)];
+    unsigned char sub[COUNT(subcommands)][COUNT(keys)];
+    unsigned char value[COUNT(keys)];
+};
+
+struct draw {
+    unsigned char top[COUNT(keys)];
+    struct tool_draw tools[COUNT(names)];
+};
+
+/* ---- chance ------------------------------------------------------------------------------ */
+
+static uint64_t state_of_chance;
+
+static unsigned pick(size_t count)
+{
+    state_of_chance ^= state_of_chance << 13;
+    state_of_chance ^= state_of_chance >> 7;
+    state_of_chance ^= state_of_chance << 17;
+    return (unsigned)((state_of_chance * UINT64_C(0x2545f4914f6cdd1d) >> 33) % count);
+}
+
+static size_t values_count(const struct key *key)
+{
+    size_t count = VALUES_MAX;
+    while (count > 1 && key->values[count - 1] == NULL)
+        count--;
+    return count;
+}
+
+static unsigned char pick_value(size_t key)
+{
+    return (unsigned char)pick(values_count(&keys[key]));
+}
+
+static void draw_tool(struct tool_draw *tool, size_t which)
+{
+    tool->present = pick(8) != 0;
+    tool->shape = which == 2 && pick(2) == 0 ? COMMAND : (enum shape)pick(SHAPES);
+    for (size_t s = 0; s < COUNT(subcommands); s++)
+        tool->has_sub[s] = pick(2) == 0;
+    for (size_t k = 0; k < COUNT(keys); k++) {
+        /* Absent is the usual value, so that the rest can be told apart; a limit each would hide the others. */
+        tool->value[k] = pick(3) == 0 ? 0 : pick_value(k);
+        for (size_t s = 0; s < COUNT(subcommands); s++)
+            tool->sub[s][k] = pick(2) == 0 ? 0 : pick_value(k);
+        if (strcmp(keys[k].path, "tools.route") == 0)
+            tool->value[k] = (unsigned char)(which == 3 && pick(4) != 0 ? 2 : pick(9) == 0 ? 2 : pick(2));
+    }
+}
+
+static void draw_policy(struct draw *draw)
+{
+    for (size_t k = 0; k < COUNT(keys); k++)
+        draw->top[k] = pick_value(k);
+    for (size_t i = 0; i < COUNT(names); i++)
+        draw_tool(&draw->tools[i], i);
+}
+
+static bool fits(const struct tool_draw *tool, enum level level)
+{
+    switch (level) {
+    case IN_TOP:
+        return false;
+    case IN_TOOL:
+    case IN_LIMITS:
+        return true;
+    case IN_ARGS:
+        return tool->shape != NO_ARGS;
+    case IN_PLAIN:
+        return tool->shape == PLAIN_ARGS;
+    case IN_SUB:
+        return tool->shape == SUBCOMMANDS;
+    }
+    return false;
+}
+
+/* Draws one thing again; what it was, for messages. */
+static const char *mutate(struct draw *draw)
+{
+    struct tool_draw *tool = &draw->tools[pick(8) == 0 ? 3 : pick(3)];
+    unsigned kind = pick(24);
+    size_t s = pick(COUNT(subcommands));
+    if (kind == 0) {
+        tool->present = !tool->present;
+        return "tools.name";
+    }
+    if (kind == 1) {
+        tool->shape = (enum shape)pick(SHAPES);
+        return "tools.args";
+    }
+    if (kind == 2 && tool->shape == SUBCOMMANDS) {
+        tool->has_sub[s] = !tool->has_sub[s];
+        return "tools.args.subcommands.name";
+    }
+    for (;;) {
+        size_t k = pick(COUNT(keys));
+        if (keys[k].level == IN_TOP && pick(4) == 0)
+            draw->top[k] = pick_value(k);
+        else if (keys[k].level == IN_SUB && fits(tool, IN_SUB))
+            tool->sub[s][k] = pick_value(k);
+        else if (fits(tool, keys[k].level))
+            tool->value[k] = pick_value(k);
+        else
+            continue;
+        return keys[k].path;
+    }
+}
+
+/* ---- as text ----------------------------------------------------------------------------- */
+
+struct text {
+    char bytes[TEXT_BYTES];
+    size_t length;
+};
+
+__attribute__((format(printf, 2, 3))) static void put(struct text *text, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    int length = vsnprintf(text->bytes + text->length, sizeof text->bytes - text->length, format, list);
+    va_end(list);
+    assert_true(length >= 0 && text->length + (size_t)length < sizeof text->bytes);
+    text->length += (size_t)length;
+}
+
+/* The keys of one level, each as "key: value" between these two. */
+static size_t put_level(struct text *text, enum level level, const unsigned char *value, const char *before,
+                        const char *after)
+{
+    size_t count = 0;
+    for (size_t k = 0; k < COUNT(keys); k++) {
+        const char *dot = strrchr(keys[k].path, '.');
+        if (keys[k].level != level || keys[k].values[value[k]] == NULL)
+            continue;
+        put(text, "%s%s: %s%s", before, dot != NULL ? dot + 1 : keys[k].path, keys[k].values[value[k]], after);
+        count++;
+    }
+    return count;
+}
+
+static void put_args(struct text *text, const struct tool_draw *tool)
+{
+    put(text, "    args: {");
+    (void)put_level(text, IN_ARGS, tool->value, "", ", ");
+    if (tool->shape == PLAIN_ARGS)
+        (void)put_level(text, IN_PLAIN, tool->value, "", ", ");
+    if (tool->shape == COMMAND)
+        put(text, "command: after_options, ");
+    if (tool->shape == SUBCOMMANDS) {
+        put(text, "subcommands: [");
+        for (size_t s = 0; s < COUNT(subcommands); s++)
+            if (tool->has_sub[s]) {
+                put(text, "{name: %s, ", subcommands[s]);
+                (void)put_level(text, IN_SUB, tool->sub[s], "", ", ");
+                put(text, "}, ");
+            }
+        put(text, "]");
+    }
+    put(text, "}\n");
+}
+
+static void put_policy(struct text *text, const struct draw *draw)
+{
+    size_t count = 0;
+    text->length = 0;
+    (void)put_level(text, IN_TOP, draw->top, "", "\n");
+    put(text, "tools:\n");
+    for (size_t i = 0; i < COUNT(names); i++) {
+        const struct tool_draw *tool = &draw->tools[i];
+        if (!tool->present)
+            continue;
+        count++;
+        put(text, "  - name: %s\n", names[i]);
+        (void)put_level(text, IN_TOOL, tool->value, "    ", "\n");
+        put(text, "    limits: {");
+        (void)put_level(text, IN_LIMITS, tool->value, "", ", ");
+        put(text, "}\n");
+        if (tool->shape != NO_ARGS)
+            put_args(text, tool);
+    }
+    if (count == 0)
+        put(text, "  []\n");
+}
+
+static struct ck_policy *parse(const struct text *text)
+{
+    struct ck_policy *policy = NULL;
+    struct choke_error error = {0};
+    return ck_policy_parse("p.yaml", text->bytes, text->length, &policy, &error) == 0 ? policy : NULL;
+}
+
+/* ---- requests ---------------------------------------------------------------------------- */
+
+#define ARGV_MAX 6
+
+struct ask {
+    struct choke_request request;
+    const char *argv[ARGV_MAX + 2];
+    const char *env[3];
+    const char *egress[3];
+};
+
+static void draw_request(struct ask *ask)
+{
+    static const char *const words[] = {"a",         "y",    "-a",     "-1",
+                                        "f",         "5",    "x",      "--x",
+                                        "b",         "-V",   "--help", /* these are the usual ones */
+                                        "c",         "t",    "-b",     "-ab",
+                                        "-a1",       "-12",  "--x=a",  "--x=/etc",
+                                        "--x=f",     "/etc", ".:/w",   "--",
+                                        "--version", "",     "-",      "1",
+                                        "name",      "-z",   "--bad",  "ghp_0123456789abcdefghijABCDEFGHIJ012345"};
+    static const char *const env[] = {"TZ=UTC", "COLUMNS=80", "NODE_ENV=test", "columns=7"};
+    static const char *const egress[] = {"a.org", "x.a.org", "x.a.org:443", "b.org"};
+    static const uint64_t timeouts[] = {CHOKE_TIMEOUT_FROM_POLICY, CHOKE_TIMEOUT_FROM_POLICY, 1000, 45000, 100000};
+    *ask = (struct ask){.request = {.root = "/r", .cwd = "."}};
+    size_t argc = pick(2) == 0 ? pick(3) : pick(ARGV_MAX);
+    ask->argv[0] = pick(12) == 0 ? "bwrap" : names[pick(3)];
+    for (size_t i = 1; i <= argc; i++)
+        ask->argv[i] = words[pick(pick(3) == 0 ? COUNT(words) : 11)];
+    if (pick(6) == 0)
+        ask->env[0] = env[pick(COUNT(env))];
+    if (pick(6) == 0)
+        ask->egress[0] = egress[pick(COUNT(egress))];
+    ask->request.argv = ask->argv;
+    ask->request.env = ask->env;
+    ask->request.egress = ask->egress;
+    ask->request.timeout_ms = timeouts[pick(COUNT(timeouts))];
+    ask->request.jail = pick(3) == 0 ? CHOKE_JAIL_DEFAULT : (enum choke_jail)pick(5);
+    ask->request.require_jail = pick(8) == 0;
+    ask->request.sandbox = pick(8) == 0;
+    ask->request.keep_path = pick(8) == 0 ? "/k" : NULL;
+}
+
+static void show_request(const struct ask *ask)
+{
+    print_message("#   request: jail %d%s%s%s, timeout %lld, env %s, egress %s:", (int)ask->request.jail,
+                  ask->request.require_jail ? " required" : "", ask->request.sandbox ? " sandbox" : "",
+                  ask->request.keep_path != NULL ? " keep" : "", (long long)ask->request.timeout_ms,
+                  ask->env[0] != NULL ? ask->env[0] : "-", ask->egress[0] != NULL ? ask->egress[0] : "-");
+    for (size_t i = 0; ask->argv[i] != NULL; i++)
+        print_message(" '%s'", ask->argv[i]);
+    print_message("\n");
+}
+
+/* ---- the property ------------------------------------------------------------------------ */
+
+#define PAIRS 8000 /* or the program's first argument; the second is where chance begins */
+#define REQUESTS 60
+#define MANY_REQUESTS 30000
+#define SOME_REQUESTS 2000
+#define FAULTS_SHOWN 12
+
+struct tally {
+    size_t pairs, narrowed, granted, compared, faults;
+};
+
+static size_t pairs_wanted = PAIRS;
+static uint64_t first_seed = UINT64_C(20240229);
+
+/* The worst of the changes; 0 where there is none. */
+static enum choke_change_kind worst(const struct ck_policy *before, const struct ck_policy *after)
+{
+    struct ck_arena arena = {0};
+    struct choke_change *changes;
+    size_t count;
+    enum choke_change_kind kind = 0;
+    assert_int_equal(ck_policy_diff(before, after, &arena, &changes, &count), 0);
+    for (size_t i = 0; i < count; i++)
+        kind = changes[i].kind > kind ? changes[i].kind : kind;
+    ck_arena_done(&arena);
+    return kind;
+}
+
+static void show_changes(const struct ck_policy *before, const struct ck_policy *after)
+{
+    struct ck_arena arena = {0};
+    struct choke_change *changes;
+    size_t count;
+    assert_int_equal(ck_policy_diff(before, after, &arena, &changes, &count), 0);
+    for (size_t i = 0; i < count; i++)
+        print_message("#   %s %s %s: %s -> %s\n", choke_change_kind_name(changes[i].kind),
+                      changes[i].tool != NULL ? changes[i].tool : "", changes[i].field,
+                      changes[i].before != NULL ? changes[i].before : "-",
+                      changes[i].after != NULL ? changes[i].after : "-");
+    ck_arena_done(&arena);
+}
+
+static void check_requests(struct tally *tally, struct ck_policy *before, struct ck_policy *after)
+{
+    struct world world = {.before = before, .after = after, .seed = pick(1000000)};
+    bool found = false;
+    for (size_t i = 0; !found && i < REQUESTS; i++) {
+        struct ask ask;
+        draw_request(&ask);
+        const char *excess = world_excess(&world, &ask.request);
+        found = excess != NULL;
+        if (!found || tally->faults++ >= FAULTS_SHOWN)
+            continue;
+        print_message("# nothing widens, and yet: %s\n", excess);
+        show_changes(before, after);
+        show_request(&ask);
+    }
+    tally->granted += world.granted;
+    tally->compared += world.compared;
+}
+
+/* On this platform, and on the other one. */
+static void check_pair(struct tally *tally, struct ck_policy *before, struct ck_policy *after)
+{
+    enum choke_change_kind kind = worst(before, after);
+    tally->pairs += kind != 0;
+    tally->narrowed += kind == CHOKE_CHANGE_NARROWS;
+    if (kind == 0 || kind == CHOKE_CHANGE_WIDENS)
+        return;
+    check_requests(tally, before, after);
+    world_turn(before);
+    world_turn(after);
+    check_requests(tally, before, after);
+    world_turn(before);
+    world_turn(after);
+}
+
+static void what_does_not_widen_grants_no_more(void **state)
+{
+    static struct draw first, second;
+    static struct text texts[2];
+    struct tally tally = {0};
+    (void)state;
+    state_of_chance = first_seed;
+    while (tally.pairs < pairs_wanted) {
+        draw_policy(&first);
+        put_policy(&texts[0], &first);
+        struct ck_policy *before = parse(&texts[0]);
+        for (size_t i = 0; before != NULL && i < 16; i++) {
+            second = first;
+            for (unsigned changes = 1 + pick(6) / 4 + pick(6) / 5; changes > 0; changes--)
+                (void)mutate(&second);
+            put_policy(&texts[1], &second);
+            struct ck_policy *after = parse(&texts[1]);
+            if (after != NULL) {
+                check_pair(&tally, before, after);
+                check_pair(&tally, after, before);
+            }
+            ck_policy_free(after);
+        }
+        ck_policy_free(before);
+    }
+    print_message("# %zu pairs, of which %zu narrow; %zu grants on machines, of %zu asked for\n", tally.pairs,
+                  tally.narrowed, tally.granted, tally.compared);
+    assert_int_equal(tally.faults, 0);
+    assert_true(tally.narrowed > pairs_wanted / 6); /* a diff that calls everything wider would pass, and be useless */
+    assert_true(tally.granted > 50 * pairs_wanted);
+}
+
+/* ---- what is known ----------------------------------------------------------------------- */
+
+static struct ck_policy *must_parse(const char *text)
+{
+    struct ck_policy *policy = NULL;
+    struct choke_error error = {0};
+    if (ck_policy_parse("p.yaml", text, strlen(text), &policy, &error) != 0)
+        fail_msg("refused: %s", error.message);
+    return policy;
+}
+
+/* Does one of many requests get more? On one platform at least. */
+static bool finds_excess(const struct combination *combination, size_t requests)
+{
+    struct ck_policy *before = must_parse(combination->before);
+    struct ck_policy *after = must_parse(combination->after);
+    bool found = false;
+    for (size_t i = 0; !found && i < requests; i++) {
+        struct world world = {.before = before, .after = after, .seed = i};
+        struct ask ask;
+        draw_request(&ask);
+        found = world_excess(&world, &ask.request) != NULL;
+        world_turn(before);
+        world_turn(after);
+    }
+    ck_policy_free(before);
+    ck_policy_free(after);
+    return found;
+}
+
+static void known_widenings_are_seen(void **state)
+{
+    (void)state;
+    state_of_chance = first_seed;
+    for (size_t i = 0; i < COUNT(widening); i++)
+        if (!finds_excess(&widening[i], MANY_REQUESTS))
+            fail_msg("case %zu grants no request more, to %s", i, widening[i].after);
+}
+
+static void known_narrowings_are_no_more(void **state)
+{
+    (void)state;
+    state_of_chance = first_seed;
+    for (size_t i = 0; i < COUNT(narrowing); i++)
+        if (finds_excess(&narrowing[i], SOME_REQUESTS))
+            fail_msg("case %zu grants some request more, to %s", i, narrowing[i].after);
+}
+
+/* ---- no key is forgotten ----------------------------------------------------------------- */
+
+/* The keys of a mapping that is drawn as one value stand in that value. */
+static bool is_drawn(const char *path)
+{
+    static const char *const apart[] = {"tools.name", "tools.args.command", "tools.args.subcommands.name"};
+    for (size_t i = 0; i < COUNT(apart); i++)
+        if (strcmp(apart[i], path) == 0)
+            return true;
+    const char *dot = strrchr(path, '.');
+    for (size_t k = 0; k < COUNT(keys); k++) {
+        size_t length = strlen(keys[k].path);
+        if (strcmp(keys[k].path, path) == 0)
+            return true;
+        char leaf[64];
+        (void)snprintf(leaf, sizeof leaf, "%s:", dot != NULL ? dot + 1 : path);
+        for (size_t v = 0; strncmp(keys[k].path, path, length) == 0 && path[length] == '.' && v < VALUES_MAX; v++)
+            if (keys[k].values[v] != NULL && strstr(keys[k].values[v], leaf) != NULL)
+                return true;
+    }
+    return false;
+}
+
+static void walk(const cyaml_schema_value_t *schema, const char *path, size_t *seen)
+{
+    while (schema->type == CYAML_SEQUENCE && schema->sequence.entry->type == CYAML_MAPPING)
+        schema = schema->sequence.entry;
+    if (schema->type != CYAML_MAPPING) {
+        ++*seen;
+        if (!is_drawn(path))
+            fail_msg("the key '%s' is never drawn: give it values in the table of keys", path);
+        return;
+    }
+    for (const cyaml_schema_field_t *field = schema->mapping.fields; field->key != NULL; field++) {
+        char inner[256];
+        (void)snprintf(inner, sizeof inner, "%s%s%s", path, path[0] != '\0' ? "." : "", field->key);
+        walk(&field->value, inner, seen);
+    }
+}
+
+static void every_key_of_the_schema_is_drawn(void **state)
+{
+    size_t seen = 0;
+    (void)state;
+    walk(&ck_policy_schema, "", &seen);
+    assert_true(seen > 50);
+}
+
+/* What the diff takes for the bound without a limit is what the proxy has. */
+static void the_usual_limit_is_the_one_that_holds(void **state)
+{
+    (void)state;
+    assert_int_equal(CK_DEFAULT_EGRESS_CONNECTIONS, CK_GATE_BUDGET_DEFAULT.connections_total);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_key_of_the_schema_is_drawn),   cmocka_unit_test(the_usual_limit_is_the_one_that_holds),
+        cmocka_unit_test(known_widenings_are_seen),           cmocka_unit_test(known_narrowings_are_no_more),
+        cmocka_unit_test(what_does_not_widen_grants_no_more),
+    };
+    if (argc > 1)
+        pairs_wanted = strtoul(argv[1], NULL, 10);
+    if (argc > 2)
+        first_seed = strtoull(argv[2], NULL, 10);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
