@@ -46,35 +46,6 @@ static const char *why_bwrap_widens(const struct ck_diff_pair *pair)
     return is_bwrap(pair->after) ? "'--jail bwrap' was refused before" : NULL;
 }
 
-static bool runs_commands(const struct ck_tool *tool)
-{
-    return tool->args != NULL && tool->args->command;
-}
-
-/* Can a tool with an overlay be in one command line with this one: one of them must run commands. */
-static bool meets_overlay(const struct ck_policy *policy, const struct ck_tool *tool, bool commands)
-{
-    for (uint32_t i = 0; i < policy->tools_count; i++) {
-        const struct ck_tool *other = &policy->tools[i];
-        if (other->workspace == CK_WORKSPACE_OVERLAY && strcmp(other->name, tool->name) != 0 &&
-            (commands || runs_commands(other)))
-            return true;
-    }
-    return false;
-}
-
-/*
- * The workspace of a command in a command is the narrowest of both, and `ro` is narrower than `overlay`. But an overlay
- * is refused where it cannot be made, and `ro` is not.
- */
-static const char *why_ro_widens(const struct ck_diff_pair *pair)
-{
-    bool commands = runs_commands(pair->before) || runs_commands(pair->after);
-    bool meets = meets_overlay(pair->old_policy, pair->before, commands) ||
-                 meets_overlay(pair->new_policy, pair->after, commands);
-    return meets ? "in one command with a tool of 'workspace: overlay' it was refused with '--jail none' before" : NULL;
-}
-
 /* Where the policy sets no limit, a usual one may hold. */
 static const char *why_limit_widens(const struct ck_limit_key *key, uint32_t was, uint32_t is)
 {
@@ -286,7 +257,7 @@ static void diff_workspace(const struct ck_diff_pair *pair)
                                        "refused before"
         : is == CK_WORKSPACE_OVERLAY ? "what it writes can be kept with '--keep', which was refused before"
         : is == CK_WORKSPACE_RW      ? "it can write into the repository"
-                                     : why_ro_widens(pair);
+                                     : NULL;
     ck_change_proof(pair->changes, "workspace", ck_workspace_name(was), ck_workspace_name(is), why);
 }
 

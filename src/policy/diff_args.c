@@ -111,6 +111,14 @@ static const struct ck_list *execs_of(const struct ck_tool *tool, const struct c
     return tool->has_execs ? &tool->execs : NULL;
 }
 
+/* Can the subcommand execute what the tool could not before without one? */
+static bool executes_more(const struct ck_diff_pair *pair, const struct ck_subcommand *subcommand)
+{
+    const struct ck_list *was = pair->before->has_execs ? &pair->before->execs : NULL;
+    enum ck_width width = ck_width_of_execs(was, execs_of(pair->after, subcommand));
+    return width != CK_WIDTH_SAME && width != CK_WIDTH_NARROWER;
+}
+
 static void diff_subcommand_execs(const struct ck_diff_pair *pair, const struct ck_subcommand *before,
                                   const struct ck_subcommand *after)
 {
@@ -210,8 +218,13 @@ const char *ck_diff_vector(const struct ck_diff_pair *pair, const struct ck_list
         changes->failed = true;
         return NULL;
     }
-    return reading.refused || is_same(argv, reading.argv) ? NULL
-                                                          : "the rules still allow it, and put in other arguments";
+    if (reading.refused)
+        return NULL;
+    if (!is_same(argv, reading.argv))
+        return "the rules still allow it, and put in other arguments";
+    return reading.subcommand != NULL && executes_more(pair, reading.subcommand)
+               ? "it is read as a subcommand, which can execute more"
+               : NULL;
 }
 
 static void diff_exact(const struct ck_diff_pair *pair)
@@ -289,15 +302,13 @@ static void diff_present(const struct ck_diff_pair *pair)
 static const char *why_list_widens(const struct ck_diff_pair *pair)
 {
     const struct ck_args *args = pair->after->args;
-    const struct ck_list *was = pair->before->has_execs ? &pair->before->execs : NULL;
     bool injects = args->rules.inject.count > 0;
     bool executes = false;
     if (args->command)
         return "it runs other tools of the policy, and in a jail it may trace them";
     for (uint32_t i = 0; i < args->subcommands_count; i++) {
-        enum ck_width width = ck_width_of_execs(was, execs_of(pair->after, &args->subcommands[i]));
         injects = injects || args->subcommands[i].rules.inject.count > 0;
-        executes = executes || (args->subcommands[i].has_execs && width != CK_WIDTH_SAME && width != CK_WIDTH_NARROWER);
+        executes = executes || (args->subcommands[i].has_execs && executes_more(pair, &args->subcommands[i]));
     }
     return injects ? "other arguments are put in" : executes ? "a subcommand can execute what it could not" : NULL;
 }

@@ -22,6 +22,8 @@ static void add(struct ck_grant *grant, const struct ck_tool *tool, const struct
     /* The entry of the outermost tool speaks for those that it runs; an inner one can only narrow. */
     if (grant->count == 1 || ck_workspace_narrows(grant->workspace, tool->workspace))
         grant->workspace = tool->workspace;
+    if (tool->workspace == CK_WORKSPACE_OVERLAY && grant->overlay == NULL)
+        grant->overlay = tool;
 }
 
 void ck_grant_of(const struct ck_verdict *verdict, struct ck_grant *ret_grant)
@@ -40,7 +42,7 @@ enum ck_grant_refusal ck_grant_refusal(const struct ck_grant *grant, enum ck_gra
     bool own_walls = place == CK_GRANT_NATIVE || place == CK_GRANT_CONFINED; /* these are proven with Landlock */
     if (grant->pinned != NULL)
         return CK_GRANT_NEEDS_PATH;
-    if (grant->workspace == CK_WORKSPACE_OVERLAY && place != CK_GRANT_NATIVE)
+    if (grant->overlay != NULL && place != CK_GRANT_NATIVE)
         return CK_GRANT_NEEDS_NATIVE;
     return grant->bound != NULL && !own_walls && !landlock ? CK_GRANT_NEEDS_LANDLOCK : CK_GRANT_HELD;
 }

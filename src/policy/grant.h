@@ -29,20 +29,21 @@ struct ck_grant_tool {
 struct ck_grant {
     struct ck_grant_tool tools[CK_GRANT_TOOLS_MAX]; /* the one that is called is the first */
     size_t count;
-    const struct ck_tool *bound;  /* the first with `execs`: the run executes these tools and helpers only; or NULL */
-    const struct ck_tool *pinned; /* the first with `sha256` that another tool would open by its path; or NULL */
-    enum ck_workspace workspace;  /* in a jail */
-    bool sealed;                  /* nothing is executed, not even the tool itself */
-    bool tracing;                 /* in a jail, too, one process may trace another */
+    const struct ck_tool *bound;   /* the first with `execs`: the run executes these tools and helpers only; or NULL */
+    const struct ck_tool *pinned;  /* the first with `sha256` that another tool would open by its path; or NULL */
+    enum ck_workspace workspace;   /* in a jail: the narrowest of all */
+    const struct ck_tool *overlay; /* the first with `workspace: overlay`, which must not write without one; or NULL */
+    bool sealed;                   /* nothing is executed, not even the tool itself */
+    bool tracing;                  /* in a jail, too, one process may trace another */
 };
 
-/* verdict allows the request. */
+/* verdict has the tool and the reading of its arguments, and these were not refused. */
 void ck_grant_of(const struct ck_verdict *verdict, struct ck_grant *ret_grant);
 
 enum ck_grant_refusal {
     CK_GRANT_HELD = 0,
     CK_GRANT_NEEDS_PATH,     /* pinned */
-    CK_GRANT_NEEDS_NATIVE,   /* an overlay, which no other jail has */
+    CK_GRANT_NEEDS_NATIVE,   /* overlay, which no other jail has */
     CK_GRANT_NEEDS_LANDLOCK, /* execs, which nothing else enforces there */
 };
 

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/quote.h"
 #include "policy/environment.h"
+#include "policy/grant.h"
 #include "policy/sandbox.h"
 #include "policy/secret.h"
 
@@ -275,17 +276,21 @@ static bool is_external(const struct ck_verdict *verdict)
     return external;
 }
 
-/* Asking that there be a jail is asking for one, and so is asking for what only a jail can hold. */
+/*
+ * Asking that there be a jail is asking for one, and so is asking for what only a jail can hold. No jail but the native
+ * one has an overlay.
+ */
 static bool choose_jail(const struct judge *judge)
 {
     const struct choke_request *request = judge->request;
     bool required = request->require_jail || request->sandbox;
     bool egress = request->egress != NULL && request->egress[0] != NULL;
     bool wanted = is_external(judge->verdict) || required || egress;
-    bool overlay = judge->verdict->tool->workspace == CK_WORKSPACE_OVERLAY; /* no other jail has it */
+    struct ck_grant grant;
+    ck_grant_of(judge->verdict, &grant);
     switch (request->jail) {
     case CHOKE_JAIL_DEFAULT:
-        judge->verdict->jail = overlay ? CHOKE_JAIL_NATIVE : wanted ? CHOKE_JAIL_AUTO : CHOKE_JAIL_NONE;
+        judge->verdict->jail = grant.overlay != NULL ? CHOKE_JAIL_NATIVE : wanted ? CHOKE_JAIL_AUTO : CHOKE_JAIL_NONE;
         return true;
     case CHOKE_JAIL_NONE:
         if (required)

@@ -211,9 +211,8 @@ static int enter_cage(const struct ck_plan_sources *sources, struct ck_plan *pla
 static int enter_wrap(const struct ck_plan_sources *sources, struct ck_plan *plan, const struct ck_grant *grant,
                       const char *tool, const char *label)
 {
-    bool overlay = plan->workspace == CK_WORKSPACE_OVERLAY;
     if (ck_wrap_plan(sources, plan, tool, label, &plan->verdict.error) < 0)
-        return refuse(plan, overlay ? plan->tool_name : NULL, overlay ? "workspace" : "request.jail");
+        return refuse(plan, NULL, "request.jail");
     if (ck_grant_refusal(grant, CK_GRANT_BWRAP, plan->wrap.bounded) != CK_GRANT_NEEDS_LANDLOCK)
         return 0;
     (void)ck_error_set(&plan->verdict.error, CHOKE_JAIL_UNAVAILABLE, ENOSYS,
@@ -222,14 +221,17 @@ static int enter_wrap(const struct ck_plan_sources *sources, struct ck_plan *pla
 }
 
 /* Without a mount namespace the tool would write into the repository itself. */
-static int refuse_overlay(struct ck_plan *plan)
+static int refuse_overlay(struct ck_plan *plan, const struct ck_tool *tool, enum ck_grant_place place)
 {
-    bool confined = plan->jail.jail == &ck_jail_confined;
+    static const char *const where[] = {
+        [CK_GRANT_NO_JAIL] = "in none; ask for --jail native",
+        [CK_GRANT_CONFINED] = "in the part of it that needs no namespaces; 'chokepoint doctor' says why",
+        [CK_GRANT_BWRAP] = "in bwrap's, which has no overlay",
+    };
     (void)ck_error_set(&plan->verdict.error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP,
-                       "'workspace: overlay' of '%s' needs the native jail, and the run would be %s", plan->tool_name,
-                       confined ? "in the part of it that needs no namespaces; 'chokepoint doctor' says why"
-                                : "in none; ask for --jail native");
-    return refuse(plan, plan->tool_name, "workspace");
+                       "'workspace: overlay' of '%s' needs the native jail, and the run would be %s", tool->name,
+                       where[place]);
+    return refuse(plan, tool->name, "workspace");
 }
 
 /* Where there are no namespaces: the files of the same jail, at their own places. */
@@ -262,9 +264,8 @@ static int hold(const struct ck_plan_sources *sources, struct ck_plan *plan, con
 {
     enum ck_grant_place place = place_of(plan);
     const char *inside = NULL;
-    /* Of bwrap the plan of its jail says it, in its own words. */
-    if (place != CK_GRANT_BWRAP && ck_grant_refusal(grant, place, true) == CK_GRANT_NEEDS_NATIVE)
-        return refuse_overlay(plan);
+    if (ck_grant_refusal(grant, place, true) == CK_GRANT_NEEDS_NATIVE)
+        return refuse_overlay(plan, grant->overlay, place);
     if (place == CK_GRANT_NO_JAIL) {
         if (grant->bound == NULL)
             return 0;

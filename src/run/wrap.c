@@ -169,8 +169,6 @@ static int close_plan(const struct ck_plan_sources *sources, struct ck_plan *pla
 int ck_wrap_plan(const struct ck_plan_sources *sources, struct ck_plan *plan, const char *tool, const char *label,
                  struct choke_error *error)
 {
-    if (plan->workspace == CK_WORKSPACE_OVERLAY)
-        return fail(error, ENOTSUP, "bwrap has no overlay; 'workspace: overlay' needs the native jail");
     int result = find_bwrap(sources, plan->root, &plan->wrap.bwrap_fd, error);
     if (result < 0)
         return result;

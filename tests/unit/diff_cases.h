@@ -29,9 +29,6 @@ static const struct combination widening[] = {
     {TOOL "    workspace: overlay\n", TOOL "    workspace: ro\n"},
     /* --keep was refused */
     {TOOL "    workspace: rw\n", TOOL "    workspace: overlay\n"},
-    /* "x y" was refused with --jail none, because of y's overlay */
-    {TOOL "    workspace: rw\n    args: {command: after_options}\n" ENTRY("y", "direct") "    workspace: overlay\n",
-     TOOL "    workspace: ro\n    args: {command: after_options}\n" ENTRY("y", "direct") "    workspace: overlay\n"},
     /* it may trace what it runs */
     {TOOL ENTRY("y", "direct"), TOOL "    args: {command: after_options}\n" ENTRY("y", "direct")},
     /* other arguments than the caller's */
@@ -41,6 +38,9 @@ static const struct combination widening[] = {
      TOOL "    args: {options: [--help], inject: [--x]}\n"},
     {TOOL "    version_args: [-V]\n    args: {options: [-V], inject: [--x]}\n",
      TOOL "    args: {options: [-V], inject: [--x]}\n"},
+    /* it was allowed as it stands, and is a subcommand with helpers of its own now */
+    {TOOL "    args: {exact: [[a]], subcommands: [{name: a, execs: [sh]}]}\n",
+     TOOL "    args: {subcommands: [{name: a, execs: [sh]}]}\n"},
     /* without bwrap a machine without the native jail falls to a weaker one, or to none */
     {TOOL BWRAP, TOOL},
     {TOOL BWRAP, TOOL BWRAP "    platforms: [macos]\n"},
@@ -96,6 +96,9 @@ static const struct combination narrowing[] = {
     {TOOL "    workspace: rw\n", TOOL "    workspace: ro\n"},
     {TOOL "    workspace: rw\n" ENTRY("y", "direct") "    workspace: overlay\n",
      TOOL "    workspace: ro\n" ENTRY("y", "direct") "    workspace: overlay\n"},
+    /* in one command with an overlay: that is refused without the native jail in any case */
+    {TOOL "    workspace: rw\n    args: {command: after_options}\n" ENTRY("y", "direct") "    workspace: overlay\n",
+     TOOL "    workspace: ro\n    args: {command: after_options}\n" ENTRY("y", "direct") "    workspace: overlay\n"},
     {TOOL "    version_args: [-V]\n    args: {operands: any, inject: [--x]}\n",
      TOOL "    args: {operands: any, inject: [--x]}\n"},
     {TOOL "    args: {options: [--x], exact: [[--help]]}\n", TOOL "    args: {options: [--x]}\n"},

@@ -120,6 +120,9 @@ struct draw {
 
 static uint64_t state_of_chance;
 
+/* Half of the policies are drawn for the arguments of the first tool: their rules are many, and meet seldom. */
+static bool arguments_only;
+
 static unsigned pick(size_t count)
 {
     state_of_chance ^= state_of_chance << 13;
@@ -159,10 +162,25 @@ static void draw_tool(struct tool_draw *tool, size_t which)
 
 static void draw_policy(struct draw *draw)
 {
+    arguments_only = pick(2) == 0;
     for (size_t k = 0; k < COUNT(keys); k++)
         draw->top[k] = pick_value(k);
     for (size_t i = 0; i < COUNT(names); i++)
         draw_tool(&draw->tools[i], i);
+    if (arguments_only) {
+        draw->tools[0].present = true;
+        draw->tools[0].shape = pick(3) == 0 ? SUBCOMMANDS : PLAIN_ARGS;
+        for (size_t k = 0; k < COUNT(keys); k++)
+            if (keys[k].level == IN_TOOL && strcmp(keys[k].path, "tools.version_args") != 0)
+                draw->tools[0].value[k] = 0;
+    }
+}
+
+/* Does a change of the key belong to what is drawn? */
+static bool is_wanted(const struct key *key)
+{
+    return !arguments_only || key->level == IN_ARGS || key->level == IN_PLAIN || key->level == IN_SUB ||
+           strcmp(key->path, "tools.version_args") == 0;
 }
 
 static bool fits(const struct tool_draw *tool, enum level level)
@@ -186,8 +204,8 @@ static bool fits(const struct tool_draw *tool, enum level level)
 /* Draws one thing again; what it was, for messages. */
 static const char *mutate(struct draw *draw)
 {
-    struct tool_draw *tool = &draw->tools[pick(8) == 0 ? 3 : pick(3)];
-    unsigned kind = pick(24);
+    struct tool_draw *tool = &draw->tools[arguments_only ? 0 : pick(8) == 0 ? 3 : pick(3)];
+    unsigned kind = pick(24) + (arguments_only ? 2 : 0);
     size_t s = pick(COUNT(subcommands));
     if (kind == 0) {
         tool->present = !tool->present;
@@ -197,12 +215,14 @@ static const char *mutate(struct draw *draw)
         tool->shape = (enum shape)pick(SHAPES);
         return "tools.args";
     }
-    if (kind == 2 && tool->shape == SUBCOMMANDS) {
+    if (kind >= 2 && kind < 8 && tool->shape == SUBCOMMANDS) {
         tool->has_sub[s] = !tool->has_sub[s];
         return "tools.args.subcommands.name";
     }
     for (;;) {
         size_t k = pick(COUNT(keys));
+        if (!is_wanted(&keys[k]))
+            continue;
         if (keys[k].level == IN_TOP && pick(4) == 0)
             draw->top[k] = pick_value(k);
         else if (keys[k].level == IN_SUB && fits(tool, IN_SUB))
@@ -323,10 +343,17 @@ static void draw_request(struct ask *ask)
     static const char *const egress[] = {"a.org", "x.a.org", "x.a.org:443", "b.org"};
     static const uint64_t timeouts[] = {CHOKE_TIMEOUT_FROM_POLICY, CHOKE_TIMEOUT_FROM_POLICY, 1000, 45000, 100000};
     *ask = (struct ask){.request = {.root = "/r", .cwd = "."}};
+    static const char *const lines[][3] = {{"-a"},  {"a"},         {"a", "b"},  {"-1"},      {"--help"},
+                                           {"-V"},  {"--version"}, {"a", "-a"}, {"-a", "1"}, {"a", "b", "-a"},
+                                           {"--x"}, {"y"},         {"-1", "f"}, {"f"}};
     size_t argc = pick(2) == 0 ? pick(3) : pick(ARGV_MAX);
-    ask->argv[0] = pick(12) == 0 ? "bwrap" : names[pick(3)];
+    ask->argv[0] = arguments_only ? "x" : pick(12) == 0 ? "bwrap" : names[pick(3)];
     for (size_t i = 1; i <= argc; i++)
         ask->argv[i] = words[pick(pick(3) == 0 ? COUNT(words) : 11)];
+    const char *const *line = lines[pick(COUNT(lines))];
+    bool known = argc == 0 || pick(2) == 0;
+    for (size_t i = 0; known && i < 3 && line[i] != NULL; i++)
+        ask->argv[i + 1] = line[i];
     if (pick(6) == 0)
         ask->env[0] = env[pick(COUNT(env))];
     if (pick(6) == 0)
@@ -496,6 +523,7 @@ static void known_widenings_are_seen(void **state)
 {
     (void)state;
     state_of_chance = first_seed;
+    arguments_only = false;
     for (size_t i = 0; i < COUNT(widening); i++)
         if (!finds_excess(&widening[i], MANY_REQUESTS))
             fail_msg("case %zu grants no request more, to %s", i, widening[i].after);
@@ -505,6 +533,7 @@ static void known_narrowings_are_no_more(void **state)
 {
     (void)state;
     state_of_chance = first_seed;
+    arguments_only = false;
     for (size_t i = 0; i < COUNT(narrowing); i++)
         if (finds_excess(&narrowing[i], SOME_REQUESTS))
             fail_msg("case %zu grants some request more, to %s", i, narrowing[i].after);
