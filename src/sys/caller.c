@@ -143,7 +143,7 @@ void ck_caller_look(struct ck_caller_eyes *eyes, struct ck_caller *ret_caller)
     struct ck_caller_authority *authority = &ret_caller->authority;
     struct ck_caller_resources *resources = &ret_caller->resources;
     int saved = errno;
-    memset(ret_caller, 0, sizeof *ret_caller); /* compared as bytes, so those between the fields count */
+    *ret_caller = (struct ck_caller){0};
     open_eyes(eyes);
     (void)getresuid(&authority->uids[0], &authority->uids[1], &authority->uids[2]);
     (void)getresgid(&authority->gids[0], &authority->gids[1], &authority->gids[2]);

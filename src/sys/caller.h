@@ -22,7 +22,7 @@ struct ck_caller_authority {
     uint64_t groups; /* digest of the list */
     uint32_t capabilities[6];
     uint64_t bounding, ambient;
-    int32_t securebits, no_new_privs, seccomp;
+    int64_t securebits, no_new_privs, seccomp;
     uint64_t root_device, root_inode, root_mount; /* a mount namespace has mounts of its own, so it is told by them */
     uint64_t namespaces[CK_CALLER_NAMESPACES];    /* 0: not seen */
 };
