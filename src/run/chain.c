@@ -144,7 +144,8 @@ static int place_work(struct ck_plan *plan)
     size_t length = strcmp(root, "/") == 0 ? 0 : strlen(root);
     if (result < 0 || strncmp(root, cwd, length) != 0) {
         (void)ck_error_set(&plan->verdict.error, CHOKE_CWD, result < 0 ? -result : EXDEV,
-                           "the working directory cannot be found beneath the root");
+                           "the working directory cannot be found beneath the root%s%s", result < 0 ? ": " : "",
+                           result < 0 ? ck_beneath_why(-result) : "");
         return refuse(plan, NULL, "request.cwd");
     }
     plan->cage_root = ck_arena_strdup(&plan->arena, root);

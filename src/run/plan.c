@@ -144,10 +144,10 @@ static int refuse_path(struct planner *planner, const struct ck_path_use *use, i
     unsigned line = ck_args_line(use->tool, use->subcommand);
     bool out = errnum == EXDEV || errnum == ELOOP;
     (void)ck_quote(shown, sizeof shown, use->path, use->length);
-    (void)ck_error_set(&verdict->error, CHOKE_DISALLOWED, errnum, "argument %zu: '%s' %s%s (line %u of %s)",
-                       use->argument, shown,
-                       out ? "leads out of the root, and " : "must lie beneath the root, and cannot be looked at: ",
-                       out ? "must stay beneath it" : strerror(errnum), line, CK_QUOTE(planner->sources->policy->file));
+    (void)ck_error_set(
+        &verdict->error, CHOKE_DISALLOWED, errnum, "argument %zu: '%s' %s%s (line %u of %s)", use->argument, shown,
+        out ? "leads out of the root, and " : "must lie beneath the root, and cannot be looked at: ",
+        out ? "must stay beneath it" : ck_beneath_why(errnum), line, CK_QUOTE(planner->sources->policy->file));
     verdict->error.line = line;
     ck_args_rule(rule, use->tool, use->subcommand, use->operand ? "operands" : "options");
     return refuse(planner, rule);

@@ -21,11 +21,18 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+const char *ck_beneath_why(int errnum)
+{
+    return errnum == CK_BENEATH_NO_PROC ? "no /proc of this pid namespace is mounted at /proc, and it is needed to "
+                                          "find where a directory is"
+                                        : strerror(errnum);
+}
+
 #define DIRECTORY (O_PATH | O_DIRECTORY | O_CLOEXEC)
 
 static int fail(struct choke_error *error, const char *what, const char *path, int errnum)
 {
-    const char *why = errnum == EXDEV || errnum == ELOOP ? "it leads out of the root" : strerror(errnum);
+    const char *why = errnum == EXDEV || errnum == ELOOP ? "it leads out of the root" : ck_beneath_why(errnum);
     /* Having no descriptor or memory left says nothing about the directory. */
     bool ours = errnum == EMFILE || errnum == ENFILE || errnum == ENOMEM;
     return ck_error_set(error, ours ? CHOKE_SPAWN_FAILED : CHOKE_CWD, errnum, "%s '%s' cannot be used: %s", what,
@@ -46,8 +53,9 @@ int ck_beneath_path(int fd, char *buffer, size_t size)
     char link[64];
     (void)snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
     ssize_t length = readlink(link, buffer, size - 1);
+    /* The descriptor is ours, so it is the link that is missing: not "no such file", which could be taken for an answer. */
     if (length < 0)
-        return -errno;
+        return errno == ENOENT || errno == ENOTDIR ? -CK_BENEATH_NO_PROC : -errno;
     if ((size_t)length >= size - 1)
         return -ENAMETOOLONG;
     buffer[length] = '\0';

@@ -10,6 +10,7 @@
 
 #include "chokepoint.h"
 
+#include <errno.h>
 #include <stdbool.h>
 
 /* Failures have outcome CHOKE_CWD; CHOKE_SPAWN_FAILED where the process has no descriptor or memory left. */
@@ -27,7 +28,11 @@ int ck_beneath_directory(int root_fd, const char *path, int *ret_fd, struct chok
  */
 int ck_beneath_stays(int root_fd, int cwd_fd, const char *path, size_t length, bool must_exist);
 
-/* Where a directory stands now, into buffer; 0 or a negative errno. */
+/* Where a directory stands now, into buffer; 0 or a negative errno: -CK_BENEATH_NO_PROC where there is no /proc to ask. */
+#define CK_BENEATH_NO_PROC ENOPKG
 int ck_beneath_path(int fd, char *buffer, size_t size);
+
+/* strerror, and a text of its own for CK_BENEATH_NO_PROC. */
+const char *ck_beneath_why(int errnum);
 
 #endif
