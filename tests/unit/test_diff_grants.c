@@ -205,7 +205,7 @@ static bool fits(const struct tool_draw *tool, enum level level)
 static const char *mutate(struct draw *draw)
 {
     struct tool_draw *tool = &draw->tools[arguments_only ? 0 : pick(8) == 0 ? 3 : pick(3)];
-    unsigned kind = pick(24) + (arguments_only ? 2 : 0);
+    unsigned kind = pick(24) + (arguments_only ? 1 : 0);
     size_t s = pick(COUNT(subcommands));
     if (kind == 0) {
         tool->present = !tool->present;
