@@ -594,7 +594,8 @@ struct choke_diff {
 
 /*
  * What changed. A widening of a tool is covered when its entry in the new policy cites a decision record that the old
- * policy's adr_dir does not have, or has with other bytes. One of the policy as a whole (search_path) is covered when
+ * policy's adr_dir does not have, or has with other bytes; nor may the directory of that name beside the old policy have it,
+ * where the new policy names another one. One of the policy as a whole (search_path) is covered when
  * any record is new or amended. Records are files NNNN-*.md, not empty, in adr_dir relative to each policy's file.
  * Where the old policy names an adr_dir that cannot be read, nothing is covered: a comparison with nothing would
  * make every record a new one.

@@ -300,6 +300,26 @@ def test_unreadable_old_records_cover_nothing(desk):
     assert "cannot be read" in report["changes"][0]["reason"]
 
 
+def test_old_policy_without_adr_dir_does_not_make_its_records_new(desk):
+    """adr_dir taken away in one change, which widens nothing, and put back in the next, with a widening."""
+    less = without(policy(), TAKEN["option"])
+    del less["adr_dir"]
+    old = desk.put("less", less)
+    report = desk.json("diff", old, desk.put("more", policy()), status=1)
+    assert [c["reason"] for c in report["changes"] if c["kind"] == "widens"] == ["no new or amended ADR: 0002"]
+    assert desk.call("diff", old, desk.put("new", policy(), {**ADRS, "0002-rg.md": "amended\n"})).status == 0
+
+
+def test_another_adr_dir_does_not_make_its_records_new(desk):
+    """A file of that number in some other directory has other bytes, and nobody wrote it for this change."""
+    old, more = desk.put("less", without(policy(), TAKEN["option"])), policy(adr_dir="notes")
+    for name in ("less", "more"):
+        write(desk.box, f"{name}/notes/0002-of-something.md", "else\n")
+    assert desk.call("diff", old, desk.put("more", more)).status == 1
+    write(desk.box, "more/notes/0002-rg.md", "why -n is needed\n")
+    assert desk.call("diff", old, desk.put("more", more)).status == 0
+
+
 def test_link_is_no_record(desk):
     """A link to another record would make any widening look decided."""
     less = desk.put("less", without(policy(), TAKEN["option"]))
