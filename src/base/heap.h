@@ -9,13 +9,16 @@
 #define CK_BASE_HEAP_H
 
 #include <stdlib.h>
+#include <string.h>
 
 #define CK_HEAP __attribute__((cleanup(ck_heap_free)))
 
-/* Of a pointer to any type, which is why it takes none. */
+/* Takes a pointer to a pointer of any type; copied, because none may be read as another. */
 static inline void ck_heap_free(void *pointer)
 {
-    free(*(void **)pointer);
+    void *taken;
+    memcpy(&taken, pointer, sizeof taken);
+    free(taken);
 }
 
 #endif

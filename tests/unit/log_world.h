@@ -23,7 +23,18 @@
 #define WORLD_APPENDS 2
 #define WORLD_STACK ((size_t)512 << 10)
 
-enum step { STEP_OPEN, STEP_LOCK, STEP_UNLOCK, STEP_LOOK, STEP_APPEND, STEP_MAKE, STEP_LINK, STEP_RENAME, STEP_REMOVE, STEP_SWEEP };
+enum step {
+    STEP_OPEN,
+    STEP_LOCK,
+    STEP_UNLOCK,
+    STEP_LOOK,
+    STEP_APPEND,
+    STEP_MAKE,
+    STEP_LINK,
+    STEP_RENAME,
+    STEP_REMOVE,
+    STEP_SWEEP
+};
 
 /* What becomes of a step. */
 enum fate {
