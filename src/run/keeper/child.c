@@ -33,18 +33,11 @@ static long step_death_signal(const struct ck_child *child)
     return CK_RAW5(prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 }
 
-/*
- * The keeper keeps 0 to 2 occupied, so none of the three sources is one of the targets. A tool in a jail gets no node of
- * the host's: the one inside is on a mount that cannot be written.
- */
+/* The keeper keeps 0 to 2 occupied, so none of the three sources is one of the targets. */
 static long step_stdio(const struct ck_child *child)
 {
-    long null_fd = child->null_stdin ? ck_open_path("/dev/null", O_RDONLY) : 0;
-    if (null_fd < 0)
-        return null_fd;
     for (int target = 0; target <= 2; target++) {
-        long source = target == 0 && child->null_stdin ? null_fd : child->fds[target];
-        long result = CK_RAW3(dup3, source, target, 0);
+        long result = CK_RAW3(dup3, target == 0 ? child->stdin_fd : child->fds[target], target, 0);
         if (result < 0)
             return result;
     }

@@ -65,6 +65,19 @@ static long find_executable(const struct ck_cage_run *run)
     return result < 0 ? result : -ESTALE;
 }
 
+/*
+ * A node that is on a mount of the jail's, so that it cannot be changed. It is opened before Landlock is taken on, or requests
+ * to it (isatty) would be refused with another errno than that of any other file.
+ */
+static long open_stdin(struct ck_child *child)
+{
+    if (!child->null_stdin)
+        return 0;
+    long fd = ck_open_path("/dev/null", O_RDONLY);
+    child->stdin_fd = (int)fd;
+    return fd < 0 ? fd : 0;
+}
+
 /* For the calling process and all that it creates; sys/seccomp.h says what is in it. */
 long ck_init_restrict_calls(const void *code, uint32_t count)
 {
@@ -254,6 +267,10 @@ void ck_init_serve(struct ck_cage_run *run)
     long result = 0;
     if (program->gate_port != 0)
         result = ck_gate_make(program->gate_port, run->gate_fd, program->gate_named != 0 ? &roads.tell_fd : NULL);
+    if (result == 0) {
+        stage = CK_STAGE_STDIO;
+        result = open_stdin(run->child);
+    }
     if (result == 0) {
         stage = CK_STAGE_PRIVILEGES;
         result = give_up_privileges(run, &roads);

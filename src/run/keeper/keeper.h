@@ -361,7 +361,8 @@ struct ck_child {
     struct ck_rlimit rlimits[CK_LIMITS];
     unsigned rlimit_count;
     bool sealed;     /* execute_fd is executed, and then nothing more */
-    bool null_stdin; /* stdin is the /dev/null that is found inside, and not fds[CK_WIRE_STDIN] */
+    bool null_stdin; /* in a jail: stdin is to be the /dev/null that is found inside */
+    int stdin_fd;    /* fds[CK_WIRE_STDIN], or that */
     int execute_fd;  /* fds[CK_WIRE_EXECUTABLE]; in a jail the same file as it is found inside */
     uint32_t failed_stage;
     int32_t failed_errno;

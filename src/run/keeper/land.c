@@ -217,7 +217,8 @@ void ck_main(const long *stack)
     static struct ck_cage cage;
     static char here[] = ".";
     char **arguments = (char **)(uintptr_t)(stack + 1);
-    struct ck_child child = {.cwd = here, .fds = streams, .ruleset_fd = -1, .execute_fd = CK_LAND_TOOL};
+    struct ck_child child = {
+        .cwd = here, .fds = streams, .ruleset_fd = -1, .execute_fd = CK_LAND_TOOL, .stdin_fd = CK_LAND_STDIN};
     struct ck_cage_run run = {.cage = &cage,
                               .child = &child,
                               .main = ck_child_main,

@@ -427,6 +427,7 @@ static void create(struct warden *warden, struct run *run, unsigned char *base, 
     run->kill_ns = plan->kill_ns;
     if (!limit(warden, run, plan, &child) || !make_stdin(run, plan, fds))
         return;
+    child.stdin_fd = fds[CK_WIRE_STDIN];
     long result = plan->flags & CK_WIRE_HAS_FILTER ? ck_child_map_filter(&child, fds[CK_WIRE_FILTER]) : 0;
     if (result < 0) {
         run->report.stage = CK_STAGE_CALLS;
