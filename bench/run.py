@@ -127,6 +127,9 @@ class Lab:
     def egress(self):
         return Worker([str(self.build / "bench" / "bench-egress")], self.env)
 
+    def slices(self):
+        return Worker([str(self.build / "bench" / "bench-slices")], self.env)
+
     def thousand_tools(self):
         """A policy of 1,000 tools, each with 40 options as rg has them."""
         path = self.policy.with_name("thousand.yaml")
@@ -361,9 +364,22 @@ def egress(lab):
                    ratios(moved["direct"], moved[way]), least=0.8)
         lab.report("R77", f"first byte through {name}, behind the one without the proxy",
                    milliseconds([a - b for a, b in zip(first[way], first["direct"])]), unit="ms", most=0.5)
+    slices(lab)
     lab.report("figure", f"{mib} MiB without the proxy", milliseconds(moved["direct"]), unit="ms")
     lab.report("figure", "first byte without the proxy", milliseconds(first["direct"]), unit="ms")
     lab.report("figure", f"{tunnels} tunnels at once, a byte both ways, for each", microseconds(opened), unit="us")
+
+
+def slices(lab):
+    """The longest dispatch while a run floods, does not read, or ends, against copying the bytes of one slice."""
+    loads = {"200 tunnels that flood": ("flood", 200), "1000 tunnels that nobody reads": ("unread", 1000),
+             "the end of a run with 1000 full tunnels": ("close", 1000)}
+    with lab.slices() as worker:
+        took = take_turns(lab.rounds(6), {"copy": lambda: worker.wall("copy"),
+                                          **{name: lambda load=load: worker.wall(*load) for name, load in loads.items()}})
+    lab.keep(took, "egress.slices")
+    for name in loads:
+        lab.report("figure", f"longest dispatch, {name} / copying one slice", ratios(took[name], took["copy"]))
 
 
 # ---- a large caller ------------------------------------------------------------------------------------------------

@@ -69,16 +69,28 @@ void ck_connection_tell(struct ck_connection *connection, const struct ck_told *
 
 /* ---- ending ------------------------------------------------------------------------------ */
 
-void ck_connection_drop_server(struct ck_connection *connection, enum ck_reason reason)
+static void tell_closed(struct ck_connection *connection, enum ck_reason reason)
 {
-    struct ck_proxy *proxy = connection->gate->proxy;
     if (connection->opened)
         ck_connection_tell(connection,
                            &(struct ck_told){.verdict = CK_GATE_CLOSED,
                                              .reason = reason,
                                              .message = "closed",
                                              .address = &connection->addresses[connection->address_at - 1]});
-    ck_watched_close(proxy, &connection->server);
+}
+
+void ck_connection_abandon(struct ck_connection *connection)
+{
+    tell_closed(connection, CK_REASON_CLOSED);
+    ck_query_cancel(connection->query);
+    connection->query = NULL;
+}
+
+void ck_connection_drop_server(struct ck_connection *connection, enum ck_reason reason)
+{
+    struct ck_proxy *proxy = connection->gate->proxy;
+    tell_closed(connection, reason);
+    ck_watched_close(connection->gate, &connection->server);
     ck_stream_done(&connection->down, &proxy->pipes);
     connection->up.moved = 0;
     connection->shut_server = false;
@@ -90,8 +102,9 @@ void ck_connection_end(struct ck_connection *connection, enum ck_reason reason)
     if (connection->ended)
         return;
     ck_connection_drop_server(connection, reason);
+    ck_gate_drop_due(connection);
     ck_query_cancel(connection->query);
-    ck_watched_close(gate->proxy, &connection->client);
+    ck_watched_close(gate, &connection->client);
     ck_stream_done(&connection->up, &gate->proxy->pipes);
     if (connection->previous != NULL)
         connection->previous->next = connection->next;
@@ -109,11 +122,10 @@ void ck_connection_end(struct ck_connection *connection, enum ck_reason reason)
 
 void ck_connection_state(struct ck_connection *connection, enum ck_state state, uint64_t patience_ms)
 {
-    struct ck_proxy *proxy = connection->gate->proxy;
     connection->state = state;
     connection->ready = CK_ALL_READY;
-    connection->deadline_ns = proxy->now_ns + patience_ms * CK_NS_PER_MS;
-    ck_proxy_by(proxy, connection->deadline_ns);
+    connection->deadline_ns = connection->gate->proxy->now_ns + patience_ms * CK_NS_PER_MS;
+    ck_gate_by(connection->gate, connection->deadline_ns);
 }
 
 /* The answer in the client's own protocol. SOCKS has a short form for what is wrong with a greeting. */
@@ -177,16 +189,32 @@ static bool is_due(const struct ck_connection *connection, const struct ck_strea
     return true;
 }
 
+void ck_turn_spend(struct ck_connection *connection, bool up, uint64_t bytes)
+{
+    struct ck_proxy *proxy = connection->gate->proxy;
+    uint64_t *left = &proxy->turn_bytes[up];
+    *left -= bytes < *left ? bytes : *left;
+    proxy->work.bytes += bytes;
+}
+
+bool ck_turn_is_over(const struct ck_connection *connection)
+{
+    const struct ck_proxy *proxy = connection->gate->proxy;
+    return proxy->turn_bytes[false] == 0 || proxy->turn_bytes[true] == 0;
+}
+
 int ck_pump_one(struct ck_connection *connection, bool up)
 {
     struct ck_gate *gate = connection->gate;
     struct ck_stream *stream = up ? &connection->up : &connection->down;
     if (!is_due(connection, stream, up))
         return 0;
+    const int fds[2] = {up ? connection->client.fd : connection->server.fd,
+                        up ? connection->server.fd : connection->client.fd};
     uint64_t before = stream->moved;
-    int r = ck_stream_pump(stream, &gate->proxy->pipes, up ? connection->client.fd : connection->server.fd,
-                           up ? connection->server.fd : connection->client.fd,
+    int r = ck_stream_pump(stream, &gate->proxy->pipes, fds, gate->proxy->turn_bytes[up],
                            up ? &gate->budget.up_bytes : &gate->budget.down_bytes);
+    ck_turn_spend(connection, up, stream->moved - before);
     *(up ? &gate->totals.up_bytes : &gate->totals.down_bytes) += stream->moved - before;
     gate->proxy->broken_pipe = gate->proxy->broken_pipe || stream->broken_pipe;
     if (stream->moved != before)
@@ -226,8 +254,8 @@ void ck_watch_streams(struct ck_connection *connection)
     uint32_t client = 0, server = 0;
     ck_stream_wants(&connection->up, &client, &server);
     ck_stream_wants(&connection->down, &server, &client);
-    ck_watch_for(connection->gate->proxy, &connection->client, client);
-    ck_watch_for(connection->gate->proxy, &connection->server, server);
+    ck_watch_for(connection->gate, &connection->client, client);
+    ck_watch_for(connection->gate, &connection->server, server);
 }
 
 /* ---- the first bytes --------------------------------------------------------------------- */
@@ -242,6 +270,7 @@ static void begin_request(struct ck_connection *connection, const struct ck_http
 {
     connection->checked = 0;
     connection->head_bytes = head_bytes;
+    ck_turn_spend(connection, true, head_bytes);
     connection->request = *request;
     connection->reused = is_same_target(connection, request);
     if (!connection->reused)
@@ -347,8 +376,8 @@ static bool step_first(struct ck_connection *connection)
         if (r == 0)
             break;
     }
-    ck_watch_for(connection->gate->proxy, &connection->client, EPOLLIN);
-    ck_watch_for(connection->gate->proxy, &connection->server, EPOLLIN);
+    ck_watch_for(connection->gate, &connection->client, EPOLLIN);
+    ck_watch_for(connection->gate, &connection->server, EPOLLIN);
     return false;
 }
 
@@ -368,15 +397,17 @@ static bool step_linger(struct ck_connection *connection)
         (void)shutdown(connection->client.fd, SHUT_WR);
         connection->shut_client = true;
     }
-    while (n > 0 && connection->lingered_bytes < LINGER_BYTES) {
+    while (n > 0 && connection->lingered_bytes < LINGER_BYTES && !ck_turn_is_over(connection)) {
         n = recv(connection->client.fd, scratch, sizeof scratch, MSG_DONTWAIT);
         connection->lingered_bytes += n > 0 ? (size_t)n : 0;
+        ck_turn_spend(connection, true, n > 0 ? (size_t)n : 0);
     }
-    if (n >= 0 || (errno != EAGAIN && errno != EINTR)) {
+    bool enough = connection->lingered_bytes >= LINGER_BYTES;
+    if (n == 0 || enough || (n < 0 && errno != EAGAIN && errno != EINTR)) {
         ck_connection_end(connection, CK_REASON_DONE);
         return true;
     }
-    ck_watch_for(connection->gate->proxy, &connection->client,
+    ck_watch_for(connection->gate, &connection->client,
                  EPOLLIN | (connection->down.ready > 0 ? (uint32_t)EPOLLOUT : 0));
     return false;
 }
@@ -385,13 +416,13 @@ static bool step_linger(struct ck_connection *connection)
 
 static bool step_lookup(struct ck_connection *connection)
 {
-    ck_watch_for(connection->gate->proxy, &connection->client, 0);
+    ck_watch_for(connection->gate, &connection->client, 0);
     return false;
 }
 
 static bool step_dial(struct ck_connection *connection)
 {
-    ck_watch_for(connection->gate->proxy, &connection->client, 0);
+    ck_watch_for(connection->gate, &connection->client, 0);
     return ck_target_dial(connection);
 }
 
@@ -404,10 +435,10 @@ void ck_connection_run(struct ck_connection *connection)
         [CK_STATE_EXCHANGE] = ck_exchange_step, [CK_STATE_LINGER] = step_linger,
     };
     for (int step = 0; !connection->ended && steps[connection->state](connection); step++) {
-        if (connection->ended || step < STEPS)
+        if (connection->ended || (step < STEPS && !ck_turn_is_over(connection)))
             continue;
         /* A client whose next requests are here already, and a host that has answered them before it heard them. */
-        ck_watch_for(connection->gate->proxy, &connection->client, EPOLLIN | EPOLLOUT);
+        ck_watch_for(connection->gate, &connection->client, EPOLLIN | EPOLLOUT);
         return;
     }
     connection->ready = 0;

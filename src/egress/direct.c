@@ -89,14 +89,14 @@ void ck_direct_hear(struct ck_gate *gate)
         bool whole = n > 0 && n % (ssize_t)sizeof roads[0] == 0;
         bool later = n < 0 && (errno == EAGAIN || errno == EINTR);
         if (!whole && !later)
-            ck_watched_close(gate->proxy, &gate->roads);
+            ck_watched_close(gate, &gate->roads);
     }
 }
 
 int ck_gate_take_roads(struct ck_gate *gate, int roads_fd)
 {
-    ck_watched_close(gate->proxy, &gate->roads);
+    ck_watched_close(gate, &gate->roads);
     gate->roads.fd = roads_fd;
-    ck_watch_for(gate->proxy, &gate->roads, EPOLLIN);
+    ck_watch_for(gate, &gate->roads, EPOLLIN);
     return gate->roads.events != 0 ? 0 : -ENOMEM;
 }

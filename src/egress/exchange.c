@@ -176,6 +176,7 @@ static bool take_head(struct ck_connection *connection, size_t head_bytes)
     }
     down->ready = length;
     connection->checked = 0;
+    ck_turn_spend(connection, false, head_bytes);
     if (response->interim)
         return true;
     connection->in_body = true;

@@ -18,7 +18,8 @@
 #include "egress/rule.h"
 
 enum ck_watched_kind {
-    CK_WATCHED_TIMER = 1,
+    CK_WATCHED_GATE = 1, /* a gate's own set, in that of the proxy */
+    CK_WATCHED_TIMER,
     CK_WATCHED_LISTENER,
     CK_WATCHED_CLIENT,
     CK_WATCHED_SERVER,
@@ -26,7 +27,7 @@ enum ck_watched_kind {
     CK_WATCHED_ROADS,
 };
 
-/* A descriptor and what the proxy's epoll watches it for; with no events it is not in there at all. */
+/* A descriptor and what the epoll of its gate watches it for; with no events it is not in there at all. */
 struct ck_watched {
     enum ck_watched_kind kind;
     int fd;
@@ -42,6 +43,10 @@ struct ck_resolver_socket {
 struct ck_gate {
     struct ck_gate *next, *previous;
     struct ck_proxy *proxy;
+    bool closing;            /* nothing passes and nothing is told any more; its sockets are closed some at a time */
+    struct ck_watched set;   /* the epoll that has all that follows in it */
+    struct ck_watched timer; /* of all deadlines of the gate */
+    uint64_t armed_ns;       /* what the timer is set to; 0: not set */
     struct ck_watched listener;
     struct ck_watched roads; /* what the jail tells of ways around the gate */
     uint64_t pause_ns;       /* until then nothing is accepted, for want of descriptors */
@@ -51,6 +56,7 @@ struct ck_gate {
     void *data;
     struct ck_gate_totals totals;
     struct ck_connection *connections;
+    struct ck_connection *due_first, *due_last; /* late, or answered by the resolver: they run in their turn */
     uint32_t count;
     uint64_t targets;                   /* hosts that were to be connected: one client can ask for many */
     struct ck_resolver *resolver;       /* made at the first lookup */
@@ -80,6 +86,8 @@ struct ck_connection {
     enum ck_state state;
     enum ck_protocol protocol;
     bool ended;
+    bool due;
+    struct ck_connection *next_due, *previous_due;
     unsigned ready; /* since the last step */
     uint64_t deadline_ns;
     struct ck_watched client, server;
@@ -116,10 +124,22 @@ struct ck_connection {
 /* ---- proxy.c ---- */
 
 /* Watches for exactly these epoll events from now on. */
-void ck_watch_for(struct ck_proxy *proxy, struct ck_watched *watched, uint32_t events);
-void ck_watched_close(struct ck_proxy *proxy, struct ck_watched *watched);
+void ck_watch_for(struct ck_gate *gate, struct ck_watched *watched, uint32_t events);
+void ck_watched_close(struct ck_gate *gate, struct ck_watched *watched);
 /* The timer goes off at that time, or earlier. */
-void ck_proxy_by(struct ck_proxy *proxy, uint64_t deadline_ns);
+void ck_gate_by(struct ck_gate *gate, uint64_t deadline_ns);
+/* The connection runs when it is its turn, though none of its descriptors is ready. */
+void ck_gate_put_due(struct ck_connection *connection);
+void ck_gate_drop_due(struct ck_connection *connection);
+
+/* A turn begins: what follows may move so many bytes each way. Where many have one, each has at least the least. */
+void ck_turn_begin(struct ck_proxy *proxy, uint64_t bytes);
+#define CK_TURN_LEAST_BYTES (CK_SLICE_BYTES / CK_SLICE_CONNECTIONS / 2)
+
+/* ---- accept.c ---- */
+
+/* Accepts so many at most. */
+void ck_gate_accept(struct ck_gate *gate, unsigned most);
 /* Accepts again, if it did not. */
 void ck_gate_resume(struct ck_gate *gate);
 
@@ -136,6 +156,8 @@ void ck_connection_start(struct ck_gate *gate, int client_fd);
 void ck_connection_run(struct ck_connection *connection);
 void ck_connection_late(struct ck_connection *connection);
 void ck_connection_end(struct ck_connection *connection, enum ck_reason reason);
+/* Its gate is closed: tells so, and leaves the rest to ck_connection_end. */
+void ck_connection_abandon(struct ck_connection *connection);
 void ck_connection_state(struct ck_connection *connection, enum ck_state state, uint64_t patience_ms);
 /* The server's side alone. */
 void ck_connection_drop_server(struct ck_connection *connection, enum ck_reason reason);
@@ -175,6 +197,10 @@ bool ck_tunnel_relay(struct ck_connection *connection);
 
 void ck_exchange_begin(struct ck_connection *connection);
 bool ck_exchange_step(struct ck_connection *connection);
+
+/* Of the bytes that this turn may move or read one way some are used. */
+void ck_turn_spend(struct ck_connection *connection, bool up, uint64_t bytes);
+bool ck_turn_is_over(const struct ck_connection *connection);
 
 /* Moves what can be moved one way. 0 or a negative errno: one side is broken. */
 int ck_pump_one(struct ck_connection *connection, bool up);

@@ -1,9 +1,14 @@
 /*
  * proxy.c - theory of operation, and the loop.
  *
- * A gate is a listening socket with rules; a connection is one client of it. Everything that can be waited for is in one
- * epoll set: listeners, both sockets of each connection, the sockets of each gate's resolver, and one timer for all
- * deadlines. That set is a descriptor itself, which the caller watches.
+ * A gate is a listening socket with rules; a connection is one client of it. Everything that a gate waits for is in an
+ * epoll set of its own: the listener, both sockets of each connection, the sockets of its resolver, and one timer for all
+ * deadlines. That set is a descriptor itself. Those of all gates are in one more set, which the caller watches.
+ *
+ * A dispatch asks the sets once, and does one slice of work (proxy.h): each gate that is ready has an equal share, and each
+ * connection that is ready an equal share of that. So a run whose thousand connections are always ready delays another run
+ * by one slice, not by a thousand connections. The kernel keeps what is ready in a list, takes from its head, and puts what
+ * is still ready to its end: that is why everyone has a turn though only some are asked for at a time.
  *
  *   client --- up: buffer, or pipe ----> host        A client says where it wants to go (connection.c: HTTP or SOCKS5).
  *          <-- down: buffer, or pipe ---             The name is matched, looked up, its addresses are checked, one of
@@ -13,7 +18,9 @@
  * Must: every state has a deadline and every buffer a maximum, for the client is hostile. A descriptor is watched only for
  * what would make progress, and is taken out of the set where nothing would: the kernel reports hang-ups whether asked or
  * not, and would do so again and again.
- * Must not: block, or work without end for one client while others wait; a turn moves a bounded number of bytes.
+ * Must not: block, or work without end for one client while others wait. Must not do what costs time for each connection in
+ * a loop over all of them: those that are late, or that the resolver has answered, are put into a list of their gate and run
+ * from there, some in each slice.
  * Must not: free a connection while an event of the same round may point to it; it waits in a list until the round is over.
  *
  * splice(2) into a socket whose other side has gone raises SIGPIPE, and there is no flag against it. The signal is blocked
@@ -29,51 +36,80 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#define EVENTS 64
-#define ROUNDS 4
-#define ACCEPTS 64
-#define PAUSE_NS (100 * CK_NS_PER_MS)
+/* Half of a slice is for connections that are ready; the other for those that are accepted, and those that are due. */
+#define READY_BYTES (CK_SLICE_BYTES / 2)
+#define READY (CK_SLICE_CONNECTIONS / 2)
+#define ACCEPTED (CK_SLICE_CONNECTIONS / 4)
 #define TICK_NS (10 * CK_NS_PER_MS) /* deadlines are held this exactly, and looked at no more often */
-
-static struct ck_watched timer_mark = {.kind = CK_WATCHED_TIMER};
 
 /* ---- descriptors and time ---------------------------------------------------------------- */
 
-void ck_watch_for(struct ck_proxy *proxy, struct ck_watched *watched, uint32_t events)
+static void watch_in(int set_fd, struct ck_watched *watched, uint32_t events)
 {
     if (watched->fd < 0 || watched->events == events)
         return;
     struct epoll_event event = {.events = events, .data.ptr = watched};
     int how = events == 0 ? EPOLL_CTL_DEL : watched->events == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
     /* It fails for want of memory alone; then the deadline of the connection ends it. */
-    if (epoll_ctl(proxy->epoll_fd, how, watched->fd, &event) == 0)
+    if (epoll_ctl(set_fd, how, watched->fd, &event) == 0)
         watched->events = events;
 }
 
-void ck_watched_close(struct ck_proxy *proxy, struct ck_watched *watched)
+void ck_watch_for(struct ck_gate *gate, struct ck_watched *watched, uint32_t events)
 {
-    ck_watch_for(proxy, watched, 0);
+    watch_in(gate->set.fd, watched, events);
+}
+
+void ck_watched_close(struct ck_gate *gate, struct ck_watched *watched)
+{
+    ck_watch_for(gate, watched, 0);
     ck_fd_close(&watched->fd);
     watched->events = 0;
 }
 
-void ck_proxy_by(struct ck_proxy *proxy, uint64_t deadline_ns)
+static void arm(struct ck_gate *gate, uint64_t at_ns)
 {
-    if (deadline_ns == UINT64_MAX || (proxy->armed_ns != 0 && proxy->armed_ns <= deadline_ns + TICK_NS))
-        return;
-    uint64_t at_ns = deadline_ns + TICK_NS;
     struct itimerspec spec = {
         .it_value = {.tv_sec = (time_t)(at_ns / CK_NS_PER_S), .tv_nsec = (long)(at_ns % CK_NS_PER_S)}};
-    if (timerfd_settime(proxy->timer_fd, TFD_TIMER_ABSTIME, &spec, NULL) == 0)
-        proxy->armed_ns = at_ns;
+    if (gate->armed_ns != 0 && gate->armed_ns <= at_ns)
+        return;
+    if (timerfd_settime(gate->timer.fd, TFD_TIMER_ABSTIME, &spec, NULL) == 0)
+        gate->armed_ns = at_ns;
+}
+
+void ck_gate_by(struct ck_gate *gate, uint64_t deadline_ns)
+{
+    if (deadline_ns != UINT64_MAX)
+        arm(gate, deadline_ns + TICK_NS);
+}
+
+void ck_gate_put_due(struct ck_connection *connection)
+{
+    struct ck_gate *gate = connection->gate;
+    if (connection->due || connection->ended)
+        return;
+    connection->due = true;
+    connection->next_due = NULL;
+    connection->previous_due = gate->due_last;
+    *(gate->due_last != NULL ? &gate->due_last->next_due : &gate->due_first) = connection;
+    gate->due_last = connection;
+    arm(gate, 1);
+}
+
+void ck_gate_drop_due(struct ck_connection *connection)
+{
+    struct ck_gate *gate = connection->gate;
+    if (!connection->due)
+        return;
+    connection->due = false;
+    *(connection->previous_due != NULL ? &connection->previous_due->next_due : &gate->due_first) = connection->next_due;
+    *(connection->next_due != NULL ? &connection->next_due->previous_due : &gate->due_last) = connection->previous_due;
 }
 
 static uint64_t earlier(uint64_t a, uint64_t b)
@@ -91,11 +127,10 @@ static uint64_t look_at_clock(struct ck_gate *gate, uint64_t now_ns)
         gate->proxy->broken_pipe = true;
         ck_resolver_late(gate->resolver);
     }
-    for (struct ck_connection *connection = gate->connections, *next; connection != NULL; connection = next) {
-        next = connection->next;
+    for (struct ck_connection *connection = gate->connections; connection != NULL; connection = connection->next) {
         if (connection->deadline_ns <= now_ns)
-            ck_connection_late(connection);
-        if (!connection->ended)
+            ck_gate_put_due(connection);
+        else
             next_ns = earlier(next_ns, connection->deadline_ns);
     }
     if (gate->pause_ns != 0)
@@ -104,111 +139,30 @@ static uint64_t look_at_clock(struct ck_gate *gate, uint64_t now_ns)
     return patience_ns != UINT64_MAX ? earlier(next_ns, now_ns + patience_ns) : next_ns;
 }
 
-static void on_timer(struct ck_proxy *proxy)
+void ck_turn_begin(struct ck_proxy *proxy, uint64_t bytes)
 {
+    proxy->turn_bytes[false] = proxy->turn_bytes[true] = bytes;
+    proxy->work.connections++;
+}
+
+static void on_timer(struct ck_gate *gate, unsigned share)
+{
+    struct ck_proxy *proxy = gate->proxy;
     uint64_t ignored;
-    uint64_t next_ns = UINT64_MAX;
-    (void)!read(proxy->timer_fd, &ignored, sizeof ignored);
-    proxy->armed_ns = 0;
-    for (struct ck_gate *gate = proxy->gates; gate != NULL; gate = gate->next)
-        next_ns = earlier(next_ns, look_at_clock(gate, proxy->now_ns));
-    ck_proxy_by(proxy, next_ns);
-}
-
-/* ---- accepting --------------------------------------------------------------------------- */
-
-void ck_gate_resume(struct ck_gate *gate)
-{
-    gate->pause_ns = 0;
-    ck_watch_for(gate->proxy, &gate->listener, EPOLLIN);
-}
-
-static void pause_gate(struct ck_gate *gate)
-{
-    gate->pause_ns = gate->proxy->now_ns + PAUSE_NS;
-    ck_watch_for(gate->proxy, &gate->listener, 0);
-    ck_proxy_by(gate->proxy, gate->pause_ns);
-}
-
-static void tell_turned_away(struct ck_gate *gate, enum ck_reason reason, const char *message)
-{
-    gate->totals.refused++;
-    if (gate->on_event == NULL)
-        return;
-    struct ck_gate_event event = {.verdict = CK_GATE_REFUSED,
-                                  .connection = gate->totals.connections,
-                                  .protocol = "",
-                                  .host = "",
-                                  .rule = "",
-                                  .address = "",
-                                  .reason = ck_reason_word(reason),
-                                  .message = message};
-    gate->on_event(gate->data, &event);
-}
-
-/* Which protocol it speaks is not known yet; most speak HTTP. */
-static void turn_away(struct ck_gate *gate, int client_fd, enum ck_reason reason, const char *message)
-{
-    char answer[CK_ANSWER_SIZE];
-    CK_FD fd = client_fd;
-    tell_turned_away(gate, reason, message);
-    size_t length = ck_answer_http(reason, message, answer);
-    (void)send(fd, answer, length, MSG_NOSIGNAL | MSG_DONTWAIT);
-    (void)shutdown(fd, SHUT_WR);
-}
-
-/* Has the gate had its last connection? Whoever comes now is told so, and its listener is closed: the kernel refuses then. */
-static bool is_spent(const struct ck_gate *gate, char *message, size_t size)
-{
-    bool refused = gate->totals.refused + gate->totals.failed >= gate->budget.refusals_total;
-    if (!refused && gate->totals.connections <= gate->budget.connections_total)
-        return false;
-    (void)snprintf(message, size,
-                   refused ? "this run was refused, or failed, %llu times: no more connections are taken from it"
-                           : "this run has made all of its %llu connections",
-                   (unsigned long long)(refused ? gate->budget.refusals_total : gate->budget.connections_total));
-    return true;
-}
-
-/* All runs have their connections from the descriptors of one program. */
-static bool is_crowded(const struct ck_gate *gate, int fd)
-{
-    const struct ck_proxy *proxy = gate->proxy;
-    uint32_t room = proxy->most > proxy->count ? proxy->most - proxy->count : 0;
-    return gate->count >= room || fd >= proxy->below;
-}
-
-static void take(struct ck_gate *gate, int fd)
-{
-    char message[128];
-    gate->totals.connections++;
-    if (is_spent(gate, message, sizeof message)) {
-        ck_watched_close(gate->proxy, &gate->listener);
-        turn_away(gate, fd, CK_REASON_CONNECTIONS, message);
-    } else if (gate->count >= gate->budget.connections_at_once) {
-        (void)snprintf(message, sizeof message, "this run may have %u connections at once",
-                       gate->budget.connections_at_once);
-        turn_away(gate, fd, CK_REASON_CONNECTIONS, message);
-    } else if (is_crowded(gate, fd)) {
-        turn_away(gate, fd, CK_REASON_RESOURCES,
-                  "the runs of this program have as many connections at once as its descriptors allow");
-    } else {
-        ck_connection_start(gate, fd);
+    (void)!read(gate->timer.fd, &ignored, sizeof ignored);
+    gate->armed_ns = 0;
+    ck_gate_by(gate, look_at_clock(gate, proxy->now_ns));
+    for (unsigned i = 0; i < share && gate->due_first != NULL; i++) {
+        struct ck_connection *connection = gate->due_first;
+        ck_gate_drop_due(connection);
+        ck_turn_begin(proxy, CK_TURN_LEAST_BYTES);
+        if (connection->deadline_ns <= proxy->now_ns)
+            ck_connection_late(connection);
+        else
+            ck_connection_run(connection);
     }
-}
-
-static void on_listener(struct ck_gate *gate)
-{
-    for (int i = 0; i < ACCEPTS && gate->listener.fd >= 0; i++) {
-        int fd = accept4(gate->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-        if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS))
-            pause_gate(gate);
-        if (fd < 0 && errno != EINTR && errno != ECONNABORTED)
-            return;
-        if (fd < 0)
-            continue;
-        take(gate, fd);
-    }
+    if (gate->due_first != NULL)
+        arm(gate, 1);
 }
 
 /* ---- the loop ---------------------------------------------------------------------------- */
@@ -225,19 +179,20 @@ static void on_connection(struct ck_connection *connection, bool client, uint32_
     ck_connection_run(connection);
 }
 
-static void on_event(struct ck_proxy *proxy, const struct epoll_event *event)
+/* share: how many connections may be accepted, or run because they are due. */
+static void on_event(const struct epoll_event *event, unsigned share, uint64_t turn_bytes)
 {
     struct ck_watched *watched = event->data.ptr;
     struct ck_gate *gate = watched->owner;
     switch (watched->kind) {
     case CK_WATCHED_TIMER:
-        on_timer(proxy);
+        on_timer(gate, share);
         break;
     case CK_WATCHED_LISTENER:
-        on_listener(gate);
+        ck_gate_accept(gate, share);
         break;
     case CK_WATCHED_RESOLVER:
-        proxy->broken_pipe = true; /* who knows: it writes without saying that it wants no signal */
+        gate->proxy->broken_pipe = true; /* who knows: it writes without saying that it wants no signal */
         if (watched->fd >= 0)
             ck_resolver_ready(gate->resolver, watched->fd, event->events);
         break;
@@ -246,7 +201,10 @@ static void on_event(struct ck_proxy *proxy, const struct epoll_event *event)
         break;
     case CK_WATCHED_CLIENT:
     case CK_WATCHED_SERVER:
+        ck_turn_begin(((const struct ck_connection *)watched->owner)->gate->proxy, turn_bytes);
         on_connection(watched->owner, watched->kind == CK_WATCHED_CLIENT, event->events);
+        break;
+    case CK_WATCHED_GATE: /* is in another set */
         break;
     }
 }
@@ -260,17 +218,64 @@ static void free_ended(struct ck_proxy *proxy)
     proxy->ended = NULL;
 }
 
+static void free_gate(struct ck_gate *gate)
+{
+    struct ck_proxy *proxy = gate->proxy;
+    for (struct ck_resolver_socket *at = gate->sockets, *next; at != NULL; at = next) {
+        next = at->next;
+        free(at);
+    }
+    ck_watched_close(gate, &gate->timer);
+    watch_in(proxy->epoll_fd, &gate->set, 0);
+    ck_fd_close(&gate->set.fd);
+    *(gate->previous != NULL ? &gate->previous->next : &proxy->gates) = gate->next;
+    if (gate->next != NULL)
+        gate->next->previous = gate->previous;
+    ck_rule_list_done(&gate->rules);
+    free(gate);
+}
+
+/*
+ * A run has ended. To close a socket in which megabytes lie unread takes the kernel a tenth of a millisecond, and there may
+ * be a thousand. The timer has gone off and is not read, so the set stays readable until the last one is closed.
+ */
+static void close_some(struct ck_gate *gate, unsigned share)
+{
+    for (unsigned i = 0; i < share && gate->connections != NULL; i++) {
+        gate->proxy->work.connections++;
+        ck_connection_end(gate->connections, CK_REASON_CLOSED);
+    }
+    free_ended(gate->proxy);
+    if (gate->connections == NULL)
+        free_gate(gate);
+}
+
+/* One of so many gates that have something to do. */
+static void serve_gate(struct ck_gate *gate, unsigned gates)
+{
+    struct epoll_event events[READY];
+    if (gate->closing) {
+        close_some(gate, READY / gates);
+        return;
+    }
+    int count = epoll_wait(gate->set.fd, events, (int)(READY / gates), 0);
+    for (int i = 0; i < count; i++)
+        on_event(&events[i], ACCEPTED / gates, READY_BYTES / gates / (unsigned)count / 2);
+    free_ended(gate->proxy);
+}
+
 static int work(struct ck_proxy *proxy)
 {
-    for (int round = 0; round < ROUNDS; round++) {
-        struct epoll_event events[EVENTS];
-        int count = epoll_wait(proxy->epoll_fd, events, EVENTS, 0);
-        if (count <= 0)
-            return count == 0 || errno == EINTR ? 0 : -errno;
-        proxy->now_ns = ck_clock_now_ns();
-        for (int i = 0; i < count; i++)
-            on_event(proxy, &events[i]);
-        free_ended(proxy);
+    struct epoll_event events[CK_SLICE_GATES];
+    proxy->work = (struct ck_proxy_work){0};
+    int count = epoll_wait(proxy->epoll_fd, events, CK_SLICE_GATES, 0);
+    if (count <= 0)
+        return count == 0 || errno == EINTR ? 0 : -errno;
+    proxy->now_ns = ck_clock_now_ns();
+    proxy->work.gates = (unsigned)count;
+    for (int i = 0; i < count; i++) {
+        const struct ck_watched *set = events[i].data.ptr;
+        serve_gate(set->owner, (unsigned)count);
     }
     return 0;
 }
@@ -298,7 +303,7 @@ int ck_proxy_dispatch(struct ck_proxy *proxy)
 
 void ck_proxy_init(struct ck_proxy *proxy)
 {
-    *proxy = (struct ck_proxy){.epoll_fd = -1, .timer_fd = -1, .most = UINT32_MAX, .below = INT_MAX};
+    *proxy = (struct ck_proxy){.epoll_fd = -1, .most = UINT32_MAX, .below = INT_MAX};
 }
 
 void ck_proxy_bound(struct ck_proxy *proxy, uint64_t descriptors)
@@ -311,10 +316,14 @@ void ck_proxy_bound(struct ck_proxy *proxy, uint64_t descriptors)
 
 void ck_proxy_done(struct ck_proxy *proxy)
 {
-    while (proxy->gates != NULL)
-        ck_gate_close(proxy->gates);
+    while (proxy->gates != NULL) {
+        struct ck_gate *gate = proxy->gates;
+        if (gate->closing)
+            close_some(gate, UINT_MAX);
+        else
+            ck_gate_close(gate);
+    }
     ck_pipes_done(&proxy->pipes);
-    ck_fd_close(&proxy->timer_fd);
     ck_fd_close(&proxy->epoll_fd);
 }
 
@@ -327,14 +336,22 @@ static int make_loop(struct ck_proxy *proxy)
 {
     if (proxy->epoll_fd >= 0)
         return 0;
-    CK_FD epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-    CK_FD timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-    struct epoll_event event = {.events = EPOLLIN, .data.ptr = &timer_mark};
-    if (epoll_fd < 0 || timer_fd < 0 || epoll_ctl(epoll_fd, EPOLL_CTL_ADD, timer_fd, &event) < 0)
+    proxy->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    return proxy->epoll_fd < 0 ? -errno : 0;
+}
+
+/* The gate's own set, with the timer and the listener in it. 0 or a negative errno. */
+static int make_set(struct ck_gate *gate)
+{
+    gate->set.fd = epoll_create1(EPOLL_CLOEXEC);
+    if (gate->set.fd >= 0)
+        gate->timer.fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    if (gate->set.fd < 0 || gate->timer.fd < 0)
         return -errno;
-    proxy->epoll_fd = ck_fd_take(&epoll_fd);
-    proxy->timer_fd = ck_fd_take(&timer_fd);
-    return 0;
+    watch_in(gate->proxy->epoll_fd, &gate->set, EPOLLIN);
+    ck_watch_for(gate, &gate->timer, EPOLLIN);
+    ck_watch_for(gate, &gate->listener, EPOLLIN);
+    return gate->set.events == 0 || gate->timer.events == 0 || gate->listener.events == 0 ? -ENOMEM : 0;
 }
 
 static int check_listener(int fd)
@@ -370,14 +387,15 @@ int ck_proxy_open(struct ck_proxy *proxy, int listen_fd, const struct ck_gate_op
                              .data = options->data};
     gate->listener = (struct ck_watched){.kind = CK_WATCHED_LISTENER, .fd = ck_fd_take(&fd), .owner = gate};
     gate->roads = (struct ck_watched){.kind = CK_WATCHED_ROADS, .fd = -1, .owner = gate};
+    gate->set = (struct ck_watched){.kind = CK_WATCHED_GATE, .fd = -1, .owner = gate};
+    gate->timer = (struct ck_watched){.kind = CK_WATCHED_TIMER, .fd = -1, .owner = gate};
     if (gate->next != NULL)
         gate->next->previous = gate;
     proxy->gates = gate;
     proxy->now_ns = ck_clock_now_ns();
-    ck_watch_for(proxy, &gate->listener, EPOLLIN);
-    r = gate->listener.events == 0 ? -ENOMEM : 0;
+    r = make_set(gate);
     if (r == 0 && gate->budget.connections_total == 0)
-        ck_watched_close(proxy, &gate->listener);
+        ck_watched_close(gate, &gate->listener);
     if (r != 0)
         ck_gate_close(gate);
     else
@@ -391,33 +409,21 @@ void ck_gate_totals(struct ck_gate *gate, struct ck_gate_totals *ret_totals)
     *ret_totals = gate->totals;
 }
 
-static void free_sockets(struct ck_gate *gate)
-{
-    for (struct ck_resolver_socket *at = gate->sockets, *next; at != NULL; at = next) {
-        next = at->next;
-        free(at);
-    }
-}
-
 void ck_gate_close(struct ck_gate *gate)
 {
     if (gate == NULL)
         return;
-    struct ck_proxy *proxy = gate->proxy;
     ck_direct_hear(gate);
-    ck_watched_close(proxy, &gate->listener);
-    ck_watched_close(proxy, &gate->roads);
-    while (gate->connections != NULL)
-        ck_connection_end(gate->connections, CK_REASON_CLOSED);
-    free_ended(proxy);
+    ck_watched_close(gate, &gate->listener);
+    ck_watched_close(gate, &gate->roads);
+    for (struct ck_connection *connection = gate->connections; connection != NULL; connection = connection->next)
+        ck_connection_abandon(connection);
+    gate->closing = true;
+    gate->on_event = NULL;
     ck_resolver_free(gate->resolver);
-    free_sockets(gate);
-    if (gate->previous != NULL)
-        gate->previous->next = gate->next;
+    gate->resolver = NULL;
+    if (gate->connections == NULL)
+        free_gate(gate);
     else
-        proxy->gates = gate->next;
-    if (gate->next != NULL)
-        gate->next->previous = gate->previous;
-    ck_rule_list_done(&gate->rules);
-    free(gate);
+        arm(gate, 1);
 }

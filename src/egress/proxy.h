@@ -8,8 +8,9 @@
  *   1. ck_proxy_init; nothing is made yet.
  *   2. ck_proxy_open for each run: its socket, its rules, its budget, and who is told. The first one makes the descriptor
  *      of ck_proxy_fd, which then stays the same until ck_proxy_done.
- *   3. ck_proxy_dispatch whenever ck_proxy_fd is readable (it can be nested in another epoll). It never blocks and does a
- *      bounded amount of work.
+ *   3. ck_proxy_dispatch whenever ck_proxy_fd is readable (it can be nested in another epoll). It never blocks, and does
+ *      one slice of work: what is left makes the descriptor readable again. Every gate that has something to do has its
+ *      share of each slice, or with more than CK_SLICE_GATES of them of the next; within a gate connections take turns.
  *   4. ck_gate_close when the run has ended: every connection of the gate ends, and what they moved is told.
  *   5. ck_proxy_done, which closes what is still open.
  *
@@ -29,6 +30,11 @@
 
 struct ck_gate;
 struct ck_connection;
+
+/* What one dispatch does at most, for all gates together. */
+#define CK_SLICE_BYTES (8U * 1024 * 1024) /* relayed, and read as heads, both ways */
+#define CK_SLICE_CONNECTIONS 64U          /* served, accepted, or ended for being late */
+#define CK_SLICE_GATES 16U
 
 /* Zero-filled lets nothing through. */
 struct ck_gate_budget {
@@ -99,11 +105,17 @@ struct ck_gate_totals {
     uint64_t down_bytes;
 };
 
+struct ck_proxy_work {
+    uint64_t bytes;
+    unsigned connections;
+    unsigned gates;
+};
+
 struct ck_proxy {
-    int epoll_fd;
-    int timer_fd;
-    uint64_t now_ns;   /* of this dispatch */
-    uint64_t armed_ns; /* what the timer is set to; 0: not set */
+    int epoll_fd;              /* has the set of each gate in it */
+    uint64_t now_ns;           /* of this dispatch */
+    struct ck_proxy_work work; /* of this dispatch, or the last one: not more than a slice */
+    uint64_t turn_bytes[2];    /* that the connection may still move in its turn: down, up */
     struct ck_gate *gates;
     struct ck_connection *ended; /* freed when no event of this round can point to them any more */
     struct ck_pipes pipes;
@@ -146,7 +158,10 @@ int ck_gate_take_roads(struct ck_gate *gate, int roads_fd);
 /* What the jail has told by now counts, too: call it when nobody in there can tell any more. */
 void ck_gate_totals(struct ck_gate *gate, struct ck_gate_totals *ret_totals);
 
-/* Tells CK_GATE_CLOSED for what is open, and frees the gate. NULL is fine. */
+/*
+ * Tells CK_GATE_CLOSED for what is open; from then on nothing passes, and the gate is gone for the caller. Its sockets are
+ * closed by the dispatches that follow, or by ck_proxy_done. NULL is fine.
+ */
 void ck_gate_close(struct ck_gate *gate);
 
 #endif

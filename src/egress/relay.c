@@ -19,7 +19,6 @@
 #define PIPE_BYTES (1024 * 1024) /* what an ordinary user may have */
 #define PIPES_KEPT 16
 #define PIPES_LENT 32 /* half of what the kernel lets the pipes of an ordinary user hold together */
-#define TURN_BYTES (4 * 1024 * 1024)
 #define BUFFER_FIRST 4096
 #define COPY_BYTES 16384
 
@@ -175,15 +174,18 @@ int ck_stream_fill(struct ck_stream *stream, int from_fd, size_t max_bytes)
     return 1;
 }
 
-static int write_ready(struct ck_stream *stream, int to_fd, uint64_t *budget)
+static size_t lesser(uint64_t a, uint64_t b)
+{
+    return (size_t)(a < b ? a : b);
+}
+
+static int write_ready(struct ck_stream *stream, int to_fd, uint64_t turn_bytes, uint64_t *budget)
 {
     if (stream->own == 0 && *budget == 0) {
         stream->wait = CK_WAIT_SPENT;
         return 0;
     }
-    size_t some = stream->ready;
-    if (some - stream->own > *budget)
-        some = stream->own + (size_t)*budget;
+    size_t some = stream->own + lesser(stream->ready - stream->own, lesser(turn_bytes, *budget));
     ssize_t n = send(to_fd, stream->buffer.data, some, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (n < 0 && !would_wait(errno))
         return -errno;
@@ -200,9 +202,10 @@ static int write_ready(struct ck_stream *stream, int to_fd, uint64_t *budget)
     return n > 0 ? 1 : 0;
 }
 
-static int pipe_out(struct ck_stream *stream, int to_fd)
+static int pipe_out(struct ck_stream *stream, int to_fd, uint64_t turn_bytes)
 {
-    ssize_t n = splice(stream->pipe->read_fd, NULL, to_fd, NULL, stream->piped, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+    ssize_t n = splice(stream->pipe->read_fd, NULL, to_fd, NULL, lesser(stream->piped, turn_bytes),
+                       SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
     if (n < 0 && !would_wait(errno)) {
         stream->broken_pipe = errno == EPIPE;
         return -errno;
@@ -230,9 +233,9 @@ static int copy_in(struct ck_stream *stream, int from_fd, size_t most)
     return r;
 }
 
-static int pipe_in(struct ck_stream *stream, struct ck_pipes *pipes, int from_fd, uint64_t *budget)
+static int pipe_in(struct ck_stream *stream, struct ck_pipes *pipes, int from_fd, uint64_t turn_bytes, uint64_t *budget)
 {
-    size_t most = stream->left < *budget ? (size_t)stream->left : (size_t)*budget;
+    size_t most = lesser(lesser(stream->left, *budget), turn_bytes);
     if (most == 0) {
         stream->wait = CK_WAIT_SPENT;
         return 0;
@@ -259,13 +262,17 @@ static int pipe_in(struct ck_stream *stream, struct ck_pipes *pipes, int from_fd
     return 1;
 }
 
-/* One step. 1: go on; 0: stream->wait says why not; a negative errno. */
-static int pump_once(struct ck_stream *stream, struct ck_pipes *pipes, const int fds[2], uint64_t *budget)
+/* One step. 1: go on, or the turn is over; 0: stream->wait says why not; a negative errno. */
+static int pump_once(struct ck_stream *stream, struct ck_pipes *pipes, const int fds[2], uint64_t turn_bytes,
+                     uint64_t *budget)
 {
+    bool passes = stream->left > 0 && stream->buffer.length == 0 && !stream->ended;
+    if (turn_bytes == 0 && (stream->piped > 0 || stream->ready > stream->own || passes))
+        return 1;
     if (stream->piped > 0)
-        return pipe_out(stream, fds[1]);
+        return pipe_out(stream, fds[1], turn_bytes);
     if (stream->ready > 0)
-        return write_ready(stream, fds[1], budget);
+        return write_ready(stream, fds[1], turn_bytes, budget);
     if (stream->ended) {
         stream->wait = CK_WAIT_END;
         return 0;
@@ -274,16 +281,17 @@ static int pump_once(struct ck_stream *stream, struct ck_pipes *pipes, const int
         stream->wait = CK_WAIT_NOTHING;
         return 0;
     }
-    return pipe_in(stream, pipes, fds[0], budget);
+    return pipe_in(stream, pipes, fds[0], turn_bytes, budget);
 }
 
-int ck_stream_pump(struct ck_stream *stream, struct ck_pipes *pipes, int from_fd, int to_fd, uint64_t *budget)
+int ck_stream_pump(struct ck_stream *stream, struct ck_pipes *pipes, const int fds[2], uint64_t turn_bytes,
+                   uint64_t *budget)
 {
-    const int fds[2] = {from_fd, to_fd};
-    uint64_t until = stream->moved + TURN_BYTES;
+    uint64_t until = stream->moved + turn_bytes;
     int r = 1;
-    while (r > 0 && stream->moved < until)
-        r = pump_once(stream, pipes, fds, budget);
+    do
+        r = pump_once(stream, pipes, fds, until - stream->moved, budget);
+    while (r > 0 && stream->moved < until);
     if (r > 0)
         stream->wait = CK_WAIT_TURN;
     if (stream->pipe != NULL && stream->piped == 0) {

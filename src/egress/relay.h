@@ -73,9 +73,10 @@ void ck_buffer_done(struct ck_buffer *buffer);
 int ck_stream_fill(struct ck_stream *stream, int from_fd, size_t max_bytes);
 
 /*
- * Moves what it can without waiting, not more than *budget, which is lessened; says in stream->wait for what it waits now.
- * 0, or a negative errno: one of the two is broken.
+ * Moves what it can without waiting from fds[0] to fds[1], not more than turn_bytes, and not more than *budget, which is
+ * lessened; says in stream->wait for what it waits now. 0, or a negative errno: one of the two is broken.
  */
-int ck_stream_pump(struct ck_stream *stream, struct ck_pipes *pipes, int from_fd, int to_fd, uint64_t *budget);
+int ck_stream_pump(struct ck_stream *stream, struct ck_pipes *pipes, const int fds[2], uint64_t turn_bytes,
+                   uint64_t *budget);
 
 #endif

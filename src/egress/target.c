@@ -73,8 +73,9 @@ static void on_answer(void *data, int status, const struct ck_address *addresses
     struct ck_connection *connection = data;
     connection->query = NULL;
     take_answer(connection, status, addresses, count);
+    /* One packet of a name server can answer for many: they do not all dial in one turn. */
     if (!connection->asking)
-        ck_connection_run(connection);
+        ck_gate_put_due(connection);
 }
 
 static struct ck_resolver_socket *socket_of(struct ck_gate *gate, int fd)
@@ -103,7 +104,7 @@ static void watch_resolver(void *data, int fd, unsigned events)
     struct ck_resolver_socket *socket = socket_of(gate, fd);
     if (socket == NULL)
         return;
-    ck_watch_for(gate->proxy, &socket->watched, events);
+    ck_watch_for(gate, &socket->watched, events);
     if (events == 0)
         socket->watched.fd = -1; /* c-ares closes it */
 }
@@ -121,7 +122,7 @@ static void look_up(struct ck_connection *connection)
         CK_REFUSE(connection, CK_GATE_FAILED, CK_REASON_RESOURCES, "'%s' cannot be looked up now: %s",
                   connection->host.text, strerror(-r));
     else if (connection->query != NULL)
-        ck_proxy_by(gate->proxy, gate->proxy->now_ns + ck_resolver_patience_ns(gate->resolver));
+        ck_gate_by(gate, gate->proxy->now_ns + ck_resolver_patience_ns(gate->resolver));
 }
 
 void ck_target_begin(struct ck_connection *connection)
@@ -181,7 +182,7 @@ static void set_patience(struct ck_connection *connection)
     uint64_t now_ns = connection->gate->proxy->now_ns;
     uint64_t left_ns = connection->dial_end_ns > now_ns ? connection->dial_end_ns - now_ns : 0;
     connection->deadline_ns = now_ns + left_ns / (connection->addresses_count - connection->address_at + 1);
-    ck_proxy_by(connection->gate->proxy, connection->deadline_ns);
+    ck_gate_by(connection->gate, connection->deadline_ns);
 }
 
 static void give_up(struct ck_connection *connection)
@@ -212,7 +213,7 @@ static void dial_next(struct ck_connection *connection)
         }
         if (r == 0) {
             set_patience(connection);
-            ck_watch_for(connection->gate->proxy, &connection->server, EPOLLOUT);
+            ck_watch_for(connection->gate, &connection->server, EPOLLOUT);
             return;
         }
         connection->dial_error = -r;
@@ -248,7 +249,7 @@ bool ck_target_dial(struct ck_connection *connection)
         return true;
     }
     connection->dial_error = error;
-    ck_watched_close(connection->gate->proxy, &connection->server);
+    ck_watched_close(connection->gate, &connection->server);
     connection->ready = 0;
     return true;
 }
@@ -262,6 +263,6 @@ void ck_target_late(struct ck_connection *connection)
         refuse_lookup(connection, -ETIMEDOUT);
         return;
     }
-    ck_watched_close(connection->gate->proxy, &connection->server);
+    ck_watched_close(connection->gate, &connection->server);
     connection->ready = 0;
 }

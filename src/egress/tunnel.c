@@ -114,8 +114,8 @@ static bool pump_back(struct ck_connection *connection)
     pass_on_end(&connection->down, connection->client.fd, &connection->shut_client);
     uint32_t client = EPOLLIN, server = 0;
     ck_stream_wants(&connection->down, &server, &client);
-    ck_watch_for(connection->gate->proxy, &connection->client, client);
-    ck_watch_for(connection->gate->proxy, &connection->server, server);
+    ck_watch_for(connection->gate, &connection->client, client);
+    ck_watch_for(connection->gate, &connection->server, server);
     return true;
 }
 

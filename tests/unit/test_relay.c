@@ -15,6 +15,8 @@
 
 #include <cmocka.h>
 
+#define TURN_BYTES (4 * 1024 * 1024)
+
 struct line {
     int client, from; /* what the client writes can be read from from */
     int to, host;     /* what is written to to arrives at host */
@@ -54,7 +56,7 @@ static int end_line(void **state)
 
 static int pump(struct line *line)
 {
-    return ck_stream_pump(&line->stream, &line->pipes, line->from, line->to, &line->budget);
+    return ck_stream_pump(&line->stream, &line->pipes, (const int[]){line->from, line->to}, TURN_BYTES, &line->budget);
 }
 
 static void say(struct line *line, const char *text)

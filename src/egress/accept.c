@@ -1,0 +1,108 @@
+/*
+ * accept.c - clients at the listener of a gate: which of them become connections, and what the others hear.
+ */
+#include "base/clock.h"
+#include "base/fd.h"
+#include "egress/gate.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#define PAUSE_NS (100 * CK_NS_PER_MS)
+
+void ck_gate_resume(struct ck_gate *gate)
+{
+    gate->pause_ns = 0;
+    ck_watch_for(gate, &gate->listener, EPOLLIN);
+}
+
+static void pause_gate(struct ck_gate *gate)
+{
+    gate->pause_ns = gate->proxy->now_ns + PAUSE_NS;
+    ck_watch_for(gate, &gate->listener, 0);
+    ck_gate_by(gate, gate->pause_ns);
+}
+
+static void tell_turned_away(struct ck_gate *gate, enum ck_reason reason, const char *message)
+{
+    gate->totals.refused++;
+    if (gate->on_event == NULL)
+        return;
+    struct ck_gate_event event = {.verdict = CK_GATE_REFUSED,
+                                  .connection = gate->totals.connections,
+                                  .protocol = "",
+                                  .host = "",
+                                  .rule = "",
+                                  .address = "",
+                                  .reason = ck_reason_word(reason),
+                                  .message = message};
+    gate->on_event(gate->data, &event);
+}
+
+/* Which protocol it speaks is not known yet; most speak HTTP. */
+static void turn_away(struct ck_gate *gate, int client_fd, enum ck_reason reason, const char *message)
+{
+    char answer[CK_ANSWER_SIZE];
+    CK_FD fd = client_fd;
+    tell_turned_away(gate, reason, message);
+    size_t length = ck_answer_http(reason, message, answer);
+    (void)send(fd, answer, length, MSG_NOSIGNAL | MSG_DONTWAIT);
+    (void)shutdown(fd, SHUT_WR);
+}
+
+/* Has the gate had its last connection? Whoever comes now is told so, and its listener is closed: the kernel refuses then. */
+static bool is_spent(const struct ck_gate *gate, char *message, size_t size)
+{
+    bool refused = gate->totals.refused + gate->totals.failed >= gate->budget.refusals_total;
+    if (!refused && gate->totals.connections <= gate->budget.connections_total)
+        return false;
+    (void)snprintf(message, size,
+                   refused ? "this run was refused, or failed, %llu times: no more connections are taken from it"
+                           : "this run has made all of its %llu connections",
+                   (unsigned long long)(refused ? gate->budget.refusals_total : gate->budget.connections_total));
+    return true;
+}
+
+/* All runs have their connections from the descriptors of one program. */
+static bool is_crowded(const struct ck_gate *gate, int fd)
+{
+    const struct ck_proxy *proxy = gate->proxy;
+    uint32_t room = proxy->most > proxy->count ? proxy->most - proxy->count : 0;
+    return gate->count >= room || fd >= proxy->below;
+}
+
+static void take(struct ck_gate *gate, int fd)
+{
+    char message[128];
+    gate->totals.connections++;
+    if (is_spent(gate, message, sizeof message)) {
+        ck_watched_close(gate, &gate->listener);
+        turn_away(gate, fd, CK_REASON_CONNECTIONS, message);
+    } else if (gate->count >= gate->budget.connections_at_once) {
+        (void)snprintf(message, sizeof message, "this run may have %u connections at once",
+                       gate->budget.connections_at_once);
+        turn_away(gate, fd, CK_REASON_CONNECTIONS, message);
+    } else if (is_crowded(gate, fd)) {
+        turn_away(gate, fd, CK_REASON_RESOURCES,
+                  "the runs of this program have as many connections at once as its descriptors allow");
+    } else {
+        ck_connection_start(gate, fd);
+    }
+}
+
+void ck_gate_accept(struct ck_gate *gate, unsigned share)
+{
+    for (unsigned i = 0; i < share && gate->listener.fd >= 0; i++) {
+        int fd = accept4(gate->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS))
+            pause_gate(gate);
+        if (fd < 0 && errno != EINTR && errno != ECONNABORTED)
+            return;
+        if (fd < 0)
+            continue;
+        ck_turn_begin(gate->proxy, CK_TURN_LEAST_BYTES);
+        take(gate, fd);
+    }
+}
