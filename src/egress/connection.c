@@ -144,8 +144,8 @@ void ck_connection_refuse(struct ck_connection *connection, const struct ck_told
     enum ck_state state = connection->state;
     char answer[CK_ANSWER_SIZE];
     ck_connection_tell(connection, told);
-    bool too_late = state == CK_STATE_HELLO || state == CK_STATE_TUNNEL || state == CK_STATE_LINGER ||
-                    (state == CK_STATE_EXCHANGE && connection->in_body);
+    bool too_late = state == CK_STATE_HELLO || state == CK_STATE_HANDSHAKE || state == CK_STATE_TUNNEL ||
+                    state == CK_STATE_LINGER || (state == CK_STATE_EXCHANGE && connection->in_body);
     size_t length = too_late ? 0 : write_answer(connection, told, answer);
     ck_connection_drop_server(connection, CK_REASON_REFUSED);
     ck_stream_done(&connection->up, &connection->gate->proxy->pipes);
@@ -429,10 +429,11 @@ static bool step_dial(struct ck_connection *connection)
 void ck_connection_run(struct ck_connection *connection)
 {
     static bool (*const steps[])(struct ck_connection *) = {
-        [CK_STATE_HEAD] = step_first,           [CK_STATE_SOCKS] = step_first,
-        [CK_STATE_LOOKUP] = step_lookup,        [CK_STATE_DIAL] = step_dial,
-        [CK_STATE_HELLO] = ck_tunnel_hello,     [CK_STATE_TUNNEL] = ck_tunnel_relay,
-        [CK_STATE_EXCHANGE] = ck_exchange_step, [CK_STATE_LINGER] = step_linger,
+        [CK_STATE_HEAD] = step_first,        [CK_STATE_SOCKS] = step_first,
+        [CK_STATE_LOOKUP] = step_lookup,     [CK_STATE_DIAL] = step_dial,
+        [CK_STATE_HELLO] = ck_tunnel_hello,  [CK_STATE_HANDSHAKE] = ck_tunnel_handshake,
+        [CK_STATE_TUNNEL] = ck_tunnel_relay, [CK_STATE_EXCHANGE] = ck_exchange_step,
+        [CK_STATE_LINGER] = step_linger,
     };
     for (int step = 0; !connection->ended && steps[connection->state](connection); step++) {
         if (connection->ended || (step < STEPS && !ck_turn_is_over(connection)))
@@ -476,7 +477,7 @@ void ck_connection_late(struct ck_connection *connection)
         ck_connection_end(connection, CK_REASON_IDLE);
         break;
     default:
-        ck_connection_end(connection, connection->state == CK_STATE_TUNNEL ? CK_REASON_IDLE : CK_REASON_DONE);
+        ck_connection_end(connection, connection->state == CK_STATE_LINGER ? CK_REASON_DONE : CK_REASON_IDLE);
     }
     ck_connection_run(connection);
 }

@@ -1,7 +1,7 @@
 /*
  * gate.h - what is behind a gate: its connections and their states. Private to src/egress; proxy.c has the theory.
  *
- *   HEAD -------> LOOKUP -> DIAL -> HELLO -> TUNNEL          (CONNECT; SOCKS5 by way of SOCKS)
+ *   HEAD -------> LOOKUP -> DIAL -> HELLO -> HANDSHAKE -> TUNNEL   (CONNECT; SOCKS5 by way of SOCKS)
  *    ^                        \
  *    |                         `-> EXCHANGE --.              (plain HTTP)
  *    `----------- keep-alive -----------------'
@@ -11,6 +11,7 @@
 #define CK_EGRESS_GATE_H
 
 #include "egress/body.h"
+#include "egress/follow.h"
 #include "egress/http.h"
 #include "egress/lookup.h"
 #include "egress/proxy.h"
@@ -68,7 +69,8 @@ enum ck_state {
     CK_STATE_SOCKS,    /* greeted; reads the request */
     CK_STATE_LOOKUP,
     CK_STATE_DIAL,
-    CK_STATE_HELLO, /* connected; looks at the first bytes that go through the tunnel */
+    CK_STATE_HELLO,     /* connected; looks at the first bytes that go through the tunnel */
+    CK_STATE_HANDSHAKE, /* the first hello has passed; looks at what follows it in the clear */
     CK_STATE_TUNNEL,
     CK_STATE_EXCHANGE,
     CK_STATE_LINGER,
@@ -107,6 +109,8 @@ struct ck_connection {
     size_t addresses_count, address_at;            /* the next one */
     uint64_t dial_end_ns;
     int dial_error;
+
+    struct ck_follow follow; /* a tunnel */
 
     /* plain HTTP */
     struct ck_http_request request;
@@ -193,6 +197,7 @@ void ck_target_late(struct ck_connection *connection);
 
 void ck_tunnel_begin(struct ck_connection *connection);
 bool ck_tunnel_hello(struct ck_connection *connection);
+bool ck_tunnel_handshake(struct ck_connection *connection);
 bool ck_tunnel_relay(struct ck_connection *connection);
 
 void ck_exchange_begin(struct ck_connection *connection);

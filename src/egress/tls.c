@@ -171,15 +171,17 @@ static bool read_hello(struct cursor *cursor, struct findings *found)
            skip_field(cursor, 1, 0, 32, 1) &&         /* session */
            skip_field(cursor, 2, 2, UINT16_MAX, 2) && /* cipher suites */
            skip_field(cursor, 1, 1, UINT8_MAX, 1) &&  /* compression */
-           read_extensions(cursor, found);
+           read_extensions(cursor, found) && (cursor->record_left == 0 || stop(cursor, CK_HELLO_MALFORMED));
 }
 
-enum ck_hello ck_hello_read(const uint8_t *data, size_t length, char ret_name[CK_SNI_SIZE])
+enum ck_hello ck_hello_read(const uint8_t *data, size_t length, char ret_name[CK_SNI_SIZE], size_t *ret_bytes)
 {
     struct cursor cursor = {.data = data, .length = length};
     struct findings found = {0};
+    *ret_bytes = 0;
     if (!read_hello(&cursor, &found))
         return cursor.verdict;
+    *ret_bytes = cursor.at;
     if (found.encrypted)
         return CK_HELLO_ENCRYPTED;
     if (!found.has_name)

@@ -22,8 +22,12 @@ enum ck_hello {
     CK_HELLO_OTHER,     /* is not TLS */
 };
 
-/* With CK_HELLO_NAMED the name is in ret_name, as bytes of the client: it may be anything but NUL. */
-enum ck_hello ck_hello_read(const uint8_t *data, size_t length, char ret_name[CK_SNI_SIZE]);
+/*
+ * With CK_HELLO_NAMED the name is in ret_name, as bytes of the client: it may be anything but NUL. *ret_bytes is how many
+ * bytes the message has with the headers of its records; 0 where it could not be read. Its last record ends with it: what
+ * else would be in there is a message that nobody has looked at.
+ */
+enum ck_hello ck_hello_read(const uint8_t *data, size_t length, char ret_name[CK_SNI_SIZE], size_t *ret_bytes);
 
 /*
  * Where the answer is CK_HELLO_MORE: how many bytes there must be at least before it can be another; else 0. Whoever asks

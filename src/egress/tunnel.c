@@ -1,10 +1,13 @@
 /*
- * tunnel.c - CONNECT and SOCKS5 once the host is connected: a look at the first bytes, then a relay.
+ * tunnel.c - CONNECT and SOCKS5 once the host is connected: a look at what is in the clear, then a relay.
  *
  * A tunnel to a listed host could carry a request for another one that lives at the same address. So the first message has
  * to be TLS, and the name in it the host that was asked for. What cannot be seen (no name, an encrypted one, not TLS) passes
  * only where the rule says "opaque"; and even there a name that can be seen and is another one does not. An opaque tunnel
  * may begin with words of the host, so there the way back is open at once.
+ *
+ * A host can ask for a second hello and goes by the name in that one, so what follows is looked at too, both ways, until
+ * the client encrypts (follow.h). What is unreadable is refused, or where the rule is opaque no longer looked at.
  */
 #include "base/quote.h"
 #include "egress/gate.h"
@@ -15,6 +18,8 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+
+#define PIECES 8 /* of a handshake, each way in one turn */
 
 static const char established[] = "HTTP/1.1 200 Connection established\r\n\r\n";
 
@@ -106,6 +111,15 @@ static void pass_on_end(const struct ck_stream *stream, int to_fd, bool *shut)
     *shut = true;
 }
 
+/* With the end of both the connection is done. */
+static void pass_on_ends(struct ck_connection *connection)
+{
+    pass_on_end(&connection->up, connection->server.fd, &connection->shut_server);
+    pass_on_end(&connection->down, connection->client.fd, &connection->shut_client);
+    if (connection->shut_server && connection->shut_client)
+        ck_connection_end(connection, CK_REASON_DONE);
+}
+
 /* The way back, while the first bytes of the client have not come: the answer, and where it is opaque the host's words. */
 static bool pump_back(struct ck_connection *connection)
 {
@@ -119,6 +133,70 @@ static bool pump_back(struct ck_connection *connection)
     return true;
 }
 
+/* A hello after the first. False: it has been refused. */
+static bool judge_again(struct ck_connection *connection, const struct ck_follow_hello *found)
+{
+    bool named = found->hello == CK_HELLO_NAMED && !name_fits(connection, found->name);
+    if (connection->follow.unasked && !named && !connection->rule->opaque) {
+        refuse_hello(connection, CK_REASON_MALFORMED, "has a second TLS hello that the host did not ask for");
+        return false;
+    }
+    return judge(connection, found->hello, found->name);
+}
+
+/* What the client has sent after its first hello. False: it was refused, or nothing more has to be looked at. */
+static bool look_at_client(struct ck_connection *connection)
+{
+    struct ck_stream *up = &connection->up;
+    enum ck_follow_verdict verdict = CK_FOLLOW_HELLO;
+    while (verdict == CK_FOLLOW_HELLO) {
+        struct ck_follow_hello found = {0};
+        size_t pass = 0;
+        verdict = ck_follow_client(&connection->follow, (const uint8_t *)up->buffer.data + up->ready,
+                                   up->buffer.length - up->ready, &pass, &found);
+        if (verdict == CK_FOLLOW_HELLO && !judge_again(connection, &found))
+            return false;
+        up->ready += pass;
+        bool unreadable = verdict == CK_FOLLOW_MALFORMED || (verdict == CK_FOLLOW_HELLO && pass == 0) ||
+                          (verdict == CK_FOLLOW_MORE && up->ready == 0 && up->buffer.length >= CK_HEAD_MAX);
+        if (unreadable && !connection->rule->opaque) {
+            refuse_hello(connection, CK_REASON_MALFORMED, "has a TLS message in the clear that cannot come there");
+            return false;
+        }
+        if (unreadable || verdict == CK_FOLLOW_OVER) {
+            open_both(connection);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* What the host has sent; all of it may pass. */
+static bool look_at_server(struct ck_connection *connection)
+{
+    struct ck_stream *down = &connection->down;
+    struct ck_follow *follow = &connection->follow;
+    ck_follow_server(follow, (const uint8_t *)down->buffer.data + down->ready, down->buffer.length - down->ready);
+    down->ready = down->buffer.length;
+    if (follow->decided || follow->lost)
+        down->left = UINT64_MAX;
+    return true;
+}
+
+/* The first message is as it must be. Of TLS what follows is looked at, too; what else is opaque passes as it is. */
+static void pass_hello(struct ck_connection *connection, enum ck_hello hello, size_t bytes)
+{
+    if (hello == CK_HELLO_OTHER || hello == CK_HELLO_MALFORMED) {
+        open_both(connection);
+        return;
+    }
+    connection->follow = (struct ck_follow){0};
+    connection->up.ready = bytes;
+    connection->down.left = 0;
+    ck_connection_state(connection, CK_STATE_HANDSHAKE, connection->gate->budget.idle_ms);
+    (void)look_at_client(connection);
+}
+
 bool ck_tunnel_hello(struct ck_connection *connection)
 {
     if (!pump_back(connection))
@@ -127,21 +205,20 @@ bool ck_tunnel_hello(struct ck_connection *connection)
     int r = 1;
     for (;;) {
         char name[CK_SNI_SIZE] = "";
+        size_t bytes = 0;
         enum ck_hello hello = CK_HELLO_MORE;
         if (up->buffer.length > 0 && up->buffer.length >= connection->needed) {
-            hello = ck_hello_read((const uint8_t *)up->buffer.data, up->buffer.length, name);
+            hello = ck_hello_read((const uint8_t *)up->buffer.data, up->buffer.length, name, &bytes);
             connection->needed = ck_hello_needed((const uint8_t *)up->buffer.data, up->buffer.length);
         }
-        if (hello == CK_HELLO_MORE && up->buffer.length >= CK_HEAD_MAX)
-            hello = CK_HELLO_MALFORMED;
         if (hello == CK_HELLO_MORE && up->ended && up->buffer.length == 0 && !connection->rule->opaque) {
             ck_connection_end(connection, CK_REASON_DONE);
             return true;
         }
-        if (hello == CK_HELLO_MORE && up->ended)
+        if (hello == CK_HELLO_MORE && (up->ended || up->buffer.length >= CK_HEAD_MAX))
             hello = CK_HELLO_MALFORMED;
         if (hello != CK_HELLO_MORE && judge(connection, hello, name))
-            open_both(connection);
+            pass_hello(connection, hello, bytes);
         if (hello != CK_HELLO_MORE)
             return true;
         r = ck_stream_fill(up, connection->client.fd, CK_HEAD_MAX);
@@ -152,16 +229,48 @@ bool ck_tunnel_hello(struct ck_connection *connection)
     }
 }
 
+/* One way of a handshake. False: the connection has been ended, or has another state. */
+static bool pass_handshake(struct ck_connection *connection, bool up)
+{
+    struct ck_stream *stream = up ? &connection->up : &connection->down;
+    int from_fd = up ? connection->client.fd : connection->server.fd;
+    for (unsigned piece = 0; piece < PIECES; piece++) {
+        if (!ck_pump(connection, up))
+            return false;
+        if (stream->wait != CK_WAIT_NOTHING)
+            return true;
+        int r = ck_stream_fill(stream, from_fd, CK_HEAD_MAX);
+        if (r < 0) {
+            ck_connection_end(connection, CK_REASON_RESET);
+            return false;
+        }
+        stream->wait = r == 0 ? CK_WAIT_SOURCE : CK_WAIT_NOTHING;
+        if (r == 0)
+            return true;
+        if (up ? !look_at_client(connection) : !look_at_server(connection))
+            return false;
+    }
+    stream->wait = CK_WAIT_TURN;
+    return true;
+}
+
+bool ck_tunnel_handshake(struct ck_connection *connection)
+{
+    /* The server first: what it has said decides about what the client may say now. */
+    if (!pass_handshake(connection, false) || !pass_handshake(connection, true))
+        return true;
+    pass_on_ends(connection);
+    if (!connection->ended)
+        ck_watch_streams(connection);
+    return connection->ended;
+}
+
 bool ck_tunnel_relay(struct ck_connection *connection)
 {
     if (!ck_pump(connection, true) || !ck_pump(connection, false))
         return true;
-    pass_on_end(&connection->up, connection->server.fd, &connection->shut_server);
-    pass_on_end(&connection->down, connection->client.fd, &connection->shut_client);
-    if (connection->shut_server && connection->shut_client) {
-        ck_connection_end(connection, CK_REASON_DONE);
-        return true;
-    }
-    ck_watch_streams(connection);
-    return false;
+    pass_on_ends(connection);
+    if (!connection->ended)
+        ck_watch_streams(connection);
+    return connection->ended;
 }

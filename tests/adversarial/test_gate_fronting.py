@@ -5,53 +5,10 @@ at the same address, TLS that hides for whom it is, no TLS at all.
 Expected: closed, and not a byte of it reaches the host. Where the rule says "opaque" what cannot be seen passes; a name that can
 be seen and is another one does not, even there.
 """
-import ssl
-import struct
-
 import pytest
 
 from gates import ADDRESS, HOST, read_all, read_until
-
-OTHER = "other.example.org"
-ALERT = b"\x15\3\3\0\2\2\x31"  # access denied
-
-
-def hello(name):
-    """What a real client says first; with None it names nobody."""
-    out = ssl.MemoryBIO()
-    context = ssl.create_default_context()
-    context.check_hostname = name is not None
-    client = context.wrap_bio(ssl.MemoryBIO(), out, server_hostname=name)
-    with pytest.raises(ssl.SSLWantReadError):
-        client.do_handshake()
-    return out.read()
-
-
-def extended(name, *extensions):
-    """The same with extensions of the test's own behind the others."""
-    message = hello(name)[5:]
-    body = message[4:]
-    at = 2 + 32
-    at += 1 + body[at]
-    at += 2 + struct.unpack_from("!H", body, at)[0]
-    at += 1 + body[at]
-    old = body[at + 2:]
-    new = old + b"".join(struct.pack("!HH", kind, len(data)) + data for kind, data in extensions)
-    body = body[:at] + struct.pack("!H", len(new)) + new
-    return record(b"\1" + struct.pack("!I", len(body))[1:] + body)
-
-
-def record(*pieces):
-    return b"".join(b"\x16\3\1" + struct.pack("!H", len(piece)) + piece for piece in pieces)
-
-
-def cut(message, size):
-    return record(*[message[at:at + size] for at in range(0, len(message), size)])
-
-
-def server_name(name):
-    data = name.encode()
-    return 0, struct.pack("!HBH", len(data) + 3, 0, len(data)) + data
+from hellos import ALERT, OTHER, cut, extended, hello, server_name
 
 
 ECH = (0xfe0d, b"\0\0\1\0\1x\0\0\0\4abcd")

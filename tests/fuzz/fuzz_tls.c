@@ -1,24 +1,29 @@
 /*
- * fuzz_tls.c - any bytes as the first message of a TLS client.
+ * fuzz_tls.c - any bytes as the first message of a TLS client, or as what follows it.
  *
  * What is found does not change when more comes, nor when the same message is cut into records of one byte.
+ *
+ * An input that begins with the byte 0xf1 is the rest of a handshake: pieces with 0 (client) or 1 (server) and two bytes of
+ * length in front. However the pieces are cut, the same passes; and until the server has decided no hello passes but one
+ * that names the host.
  */
 #include "promise.h"
 
-#include "egress/tls.h"
+#include "egress/follow.h"
 
 #include <string.h>
 
-static enum ck_hello look(const uint8_t *data, size_t length, char name[CK_SNI_SIZE])
+static enum ck_hello look(const uint8_t *data, size_t length, char name[CK_SNI_SIZE], size_t *ret_bytes)
 {
     uint8_t *exact = malloc(length + 1);
     require(exact != NULL);
     if (length > 0)
         memcpy(exact, data, length);
     memset(name, 0, CK_SNI_SIZE);
-    enum ck_hello hello = ck_hello_read(exact, length, name);
+    enum ck_hello hello = ck_hello_read(exact, length, name, ret_bytes);
     require(hello >= CK_HELLO_MORE && hello <= CK_HELLO_OTHER);
     require(memchr(name, '\0', CK_SNI_SIZE) != NULL && (hello == CK_HELLO_NAMED) == (name[0] != '\0'));
+    require(*ret_bytes <= length);
     free(exact);
     return hello;
 }
@@ -39,13 +44,104 @@ static uint8_t *cut(const uint8_t *data, size_t length, size_t *ret_length)
     return out;
 }
 
+#define FLIGHTS 0xf1
+#define HOST "web.example.org"
+
+struct line {
+    struct ck_follow follow;
+    uint8_t *sent; /* by the client; the first of them have passed */
+    size_t length, passed;
+    bool refused, over;
+};
+
+static bool is_for_host(const struct ck_follow_hello *found)
+{
+    return found->hello == CK_HELLO_NAMED && strcmp(found->name, HOST) == 0;
+}
+
+static void take_client(struct line *line, const uint8_t *data, size_t length)
+{
+    enum ck_follow_verdict verdict = CK_FOLLOW_HELLO;
+    memcpy(line->sent + line->length, data, length);
+    line->length += length;
+    while (verdict == CK_FOLLOW_HELLO && !line->refused && !line->over) {
+        struct ck_follow_hello found = {0};
+        size_t pass = 0, rest = line->length - line->passed;
+        verdict = ck_follow_client(&line->follow, line->sent + line->passed, rest, &pass, &found);
+        require(pass <= rest);
+        line->refused = verdict == CK_FOLLOW_MALFORMED ||
+                        (verdict == CK_FOLLOW_HELLO && (line->follow.unasked || !is_for_host(&found)));
+        line->over = verdict == CK_FOLLOW_OVER;
+        if (!line->refused)
+            line->passed += pass;
+    }
+}
+
+static struct line play(const uint8_t *data, size_t size, bool cut_up)
+{
+    struct line line = {.sent = malloc(size + 1)};
+    require(line.sent != NULL);
+    while (size >= 3) {
+        size_t length = (size_t)data[1] << 8 | data[2];
+        bool server = (data[0] & 1) != 0;
+        length = length < size - 3 ? length : size - 3;
+        size_t step = cut_up || length == 0 ? 1 : length;
+        for (size_t at = 0; at < length; at += step) {
+            if (server)
+                ck_follow_server(&line.follow, data + 3 + at, step);
+            else
+                take_client(&line, data + 3 + at, step);
+        }
+        data += 3 + length;
+        size -= 3 + length;
+    }
+    return line;
+}
+
+/* Every handshake record that has passed is one hello for the host. */
+static void check_strict(const struct line *line)
+{
+    for (size_t at = 0; at + CK_RECORD_HEADER <= line->passed;) {
+        const uint8_t *record = line->sent + at;
+        size_t bytes = CK_RECORD_HEADER + ((size_t)record[3] << 8 | record[4]);
+        struct ck_follow_hello found = {0};
+        if (record[0] == 22) {
+            found.hello = ck_hello_read(record, line->passed - at, found.name, &bytes);
+            require(is_for_host(&found) && bytes > 0);
+        }
+        at += bytes;
+    }
+}
+
+static void follow(const uint8_t *data, size_t size)
+{
+    struct line whole = play(data, size, false), pieces = play(data, size, true);
+    /* A hello that comes in pieces is not read again at each: what is wrong with it may be seen later, but not passed. */
+    bool waits = pieces.follow.needed > pieces.length - pieces.passed;
+    require((whole.refused == pieces.refused || waits) && whole.over == pieces.over);
+    require(whole.refused || whole.passed == pieces.passed);
+    require(whole.follow.decided == pieces.follow.decided && whole.follow.retried == pieces.follow.retried);
+    require(!whole.over || whole.follow.decided);
+    if (!whole.follow.decided) {
+        check_strict(&whole);
+        check_strict(&pieces);
+    }
+    free(whole.sent);
+    free(pieces.sent);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    if (size > 0 && data[0] == FLIGHTS) {
+        follow(data + 1, size - 1);
+        return 0;
+    }
     char name[CK_SNI_SIZE], other[CK_SNI_SIZE];
-    enum ck_hello whole = look(data, size, name);
+    size_t bytes = 0;
+    enum ck_hello whole = look(data, size, name, &bytes);
     enum ck_hello first = CK_HELLO_MORE;
     for (size_t length = 0; length <= size && length < 2048 && first == CK_HELLO_MORE; length++)
-        first = look(data, length, other);
+        first = look(data, length, other, &bytes);
     size_t needed = ck_hello_needed(data, size);
     require((needed > size) == (whole == CK_HELLO_MORE) && (needed == 0 || needed > size));
     if (first != CK_HELLO_MORE)
@@ -53,8 +149,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t length = 0;
     uint8_t *pieces = cut(data, size, &length);
     if (pieces != NULL && size == 5 + length / 6) {
-        require(look(pieces, length, other) == whole);
-        require(strcmp(name, other) == 0);
+        enum ck_hello again = look(pieces, length, other, &bytes);
+        /* A message that ends before its record does: in pieces, what is left is in records of its own. */
+        bool shorter = bytes > 0 && bytes < length;
+        require(shorter ? whole == CK_HELLO_MALFORMED : again == whole && strcmp(name, other) == 0);
     }
     free(pieces);
     return 0;

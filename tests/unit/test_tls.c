@@ -80,7 +80,7 @@ static enum ck_hello look(const struct bytes *extensions, size_t each, char name
     struct bytes message = {.length = 0}, records = {.length = 0};
     put_hello(&message, extensions);
     put_records(&records, &message, each);
-    return ck_hello_read(records.data, records.length, name);
+    return ck_hello_read(records.data, records.length, name, &(size_t){0});
 }
 
 static void the_name_is_found_however_it_is_cut(void **state)
@@ -107,10 +107,10 @@ static void half_a_message_is_not_judged(void **state)
     put_hello(&message, &extensions);
     put_records(&records, &message, 10);
     for (size_t length = 0; length < records.length; length++)
-        assert_int_equal(ck_hello_read(records.data, length, name), CK_HELLO_MORE);
-    assert_int_equal(ck_hello_read(records.data, records.length, name), CK_HELLO_NAMED);
+        assert_int_equal(ck_hello_read(records.data, length, name, &(size_t){0}), CK_HELLO_MORE);
+    assert_int_equal(ck_hello_read(records.data, records.length, name, &(size_t){0}), CK_HELLO_NAMED);
     put(&records, "\x17\x03\x03\x00\x01x", 6); /* early data behind it */
-    assert_int_equal(ck_hello_read(records.data, records.length, name), CK_HELLO_NAMED);
+    assert_int_equal(ck_hello_read(records.data, records.length, name, &(size_t){0}), CK_HELLO_NAMED);
 }
 
 static void a_message_in_single_bytes_is_looked_at_some_dozens_of_times(void **state)
@@ -130,8 +130,9 @@ static void a_message_in_single_bytes_is_looked_at_some_dozens_of_times(void **s
     for (size_t length = 1; length < records.length;) {
         size_t needed = ck_hello_needed(records.data, length);
         assert_true(needed > length);
-        assert_int_equal(ck_hello_read(records.data, needed - 1 < records.length ? needed - 1 : length, name),
-                         CK_HELLO_MORE);
+        assert_int_equal(
+            ck_hello_read(records.data, needed - 1 < records.length ? needed - 1 : length, name, &(size_t){0}),
+            CK_HELLO_MORE);
         length = needed;
         looks++;
     }
@@ -215,7 +216,7 @@ static void other_protocols_are_told_by_their_first_bytes(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char name[CK_SNI_SIZE];
-        if (ck_hello_read((const uint8_t *)rows[i].data, rows[i].length, name) != rows[i].hello)
+        if (ck_hello_read((const uint8_t *)rows[i].data, rows[i].length, name, &(size_t){0}) != rows[i].hello)
             fail_msg("row %zu", i);
     }
 }
@@ -229,7 +230,7 @@ static void lengths_must_agree_to_the_byte(void **state)
     put_hello(&message, &extensions);
     message.data[message.length - extensions.length - 1]--; /* of all extensions */
     put_records(&records, &message, 1000);
-    assert_int_equal(ck_hello_read(records.data, records.length, name), CK_HELLO_MALFORMED);
+    assert_int_equal(ck_hello_read(records.data, records.length, name, &(size_t){0}), CK_HELLO_MALFORMED);
 }
 
 int main(void)
