@@ -4,6 +4,7 @@
 #ifndef CK_EGRESS_ANSWER_H
 #define CK_EGRESS_ANSWER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -47,9 +48,10 @@ enum ck_reason {
 struct ck_fault {
     enum ck_reason reason;
     uint8_t code;        /* of a SOCKS reply */
-    const char *message; /* fits behind its subject, or behind "the request" where it has none */
+    const char *message; /* fits after its subject, or after "the request" where it has none */
     const char *subject; /* bytes of the message, or NULL */
     size_t subject_length;
+    bool aside; /* the message fits after "the request", and the subject after that */
 };
 
 /* Its word in events: "not_listed". */

@@ -4,13 +4,29 @@
  */
 #include "egress/body.h"
 
+#include "egress/token.h"
+
 #include <errno.h>
+#include <strings.h>
 
 #define LINE_MAX_BYTES 1024
 #define TAIL_MAX_BYTES 16384
 #define SIZE_MAX_DIGITS 15
 
-enum { SIZE = 0, BLANK, EXTENSION, SIZE_LF, DATA, DATA_CR, DATA_LF, TRAILER_START, TRAILER, TRAILER_LF, END_LF };
+enum {
+    SIZE = 0,
+    BLANK,
+    EXTENSION,
+    SIZE_LF,
+    DATA,
+    DATA_CR,
+    DATA_LF,
+    TRAILER_START,
+    TRAILER_NAME,
+    TRAILER_VALUE,
+    TRAILER_LF,
+    END_LF
+};
 
 static int hex_digit(char c)
 {
@@ -62,17 +78,69 @@ static bool step_fixed(struct ck_chunked *chunked, char c, char wanted, int next
     return c == wanted;
 }
 
+/* RFC 9110, 6.5.1: what must be known before the body, and what is for one hop only. */
+static bool may_trail(const struct ck_chunked *chunked)
+{
+    static const char *const not_these[] = {
+        "transfer-encoding",
+        "content-length",
+        "content-encoding",
+        "content-type",
+        "content-range",
+        "host",
+        "connection",
+        "keep-alive",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "upgrade",
+        "http2-settings",
+        "expect",
+        "max-forwards",
+        "authorization",
+        "www-authenticate",
+        "proxy-authorization",
+        "proxy-authenticate",
+        "proxy-authentication-info",
+        "cookie",
+        "set-cookie",
+        "cache-control",
+        "range",
+        "location",
+    };
+    for (size_t i = 0; i < sizeof not_these / sizeof *not_these; i++)
+        if (strlen(not_these[i]) == chunked->name_bytes &&
+            strncasecmp(not_these[i], chunked->name, chunked->name_bytes) == 0)
+            return false;
+    return chunked->name_bytes > 0;
+}
+
+static bool step_name(struct ck_chunked *chunked, char c)
+{
+    if (c == ':') {
+        chunked->state = TRAILER_VALUE;
+        return may_trail(chunked);
+    }
+    if (chunked->name_bytes < sizeof chunked->name)
+        chunked->name[chunked->name_bytes++] = c;
+    return ck_token_has(c);
+}
+
 static bool step_trailer(struct ck_chunked *chunked, char c)
 {
     bool start = chunked->state == TRAILER_START;
     if (++chunked->tail_bytes > TAIL_MAX_BYTES)
         return false;
-    if (c == '\r') {
+    if (c == '\r' && chunked->state != TRAILER_NAME) {
         chunked->state = start ? END_LF : TRAILER_LF;
         return true;
     }
-    chunked->state = TRAILER;
-    return is_text(c) && !(start && (c == ' ' || c == '\t'));
+    if (chunked->state == TRAILER_VALUE)
+        return is_text(c);
+    if (start)
+        chunked->name_bytes = 0;
+    chunked->state = TRAILER_NAME;
+    return step_name(chunked, c);
 }
 
 static bool step(struct ck_chunked *chunked, char c)

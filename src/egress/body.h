@@ -1,7 +1,9 @@
 /*
  * body.h - where a chunked body ends.
  *
- * The bytes pass as they are, extensions and trailers too; only the frame is read, as strictly as heads are.
+ * The bytes pass as they are, extensions and trailers too; only the frame is read, as strictly as heads are. Trailers must
+ * be fields, and none that says how the message is framed, where it goes or who sends it: whoever joins trailers with the
+ * head would read another request than the one that was judged.
  */
 #ifndef CK_EGRESS_BODY_H
 #define CK_EGRESS_BODY_H
@@ -18,6 +20,8 @@ struct ck_chunked {
     size_t line_bytes; /* of the line that is being read */
     size_t digits;     /* of the chunk's size */
     size_t tail_bytes; /* of all trailers */
+    char name[32];     /* of the trailer that is being read; no name that matters is longer */
+    size_t name_bytes;
     bool done;
 };
 

@@ -1,5 +1,5 @@
 /*
- * connection.c - the life of a client's connection: its first bytes, what is told about it, how it ends.
+ * connection.c - the life of a client's connection: what is told about it, how it moves bytes, how it ends.
  *
  * A connection is run whenever one of its descriptors is ready, its lookup is answered, or its time is up. Each state has
  * a step, which goes as far as it can and says whether there is more to do in another state.
@@ -7,7 +7,6 @@
 #include "base/clock.h"
 #include "base/quote.h"
 #include "egress/gate.h"
-#include "egress/socks.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -158,7 +157,7 @@ void ck_connection_refuse(struct ck_connection *connection, const struct ck_told
     ck_connection_state(connection, CK_STATE_LINGER, LINGER_MS);
 }
 
-static void refuse_fault(struct ck_connection *connection, const struct ck_fault *fault)
+void ck_connection_refuse_fault(struct ck_connection *connection, const struct ck_fault *fault, bool known)
 {
     char subject[SUBJECT_SIZE] = "";
     char message[512];
@@ -167,14 +166,16 @@ static void refuse_fault(struct ck_connection *connection, const struct ck_fault
     size_t hidden = user != NULL ? (size_t)(user + 1 - fault->subject) : 0;
     if (fault->subject != NULL)
         (void)ck_quote(subject, sizeof subject, fault->subject + hidden, fault->subject_length - hidden);
-    if (fault->subject != NULL)
+    if (fault->subject != NULL && fault->aside)
+        (void)snprintf(message, sizeof message, "the request %s ('%s')", fault->message, subject);
+    else if (fault->subject != NULL)
         (void)snprintf(message, sizeof message, "'%s' %s", subject, fault->message);
     else
         (void)snprintf(message, sizeof message, "the request %s", fault->message);
     ck_connection_refuse(connection, &(struct ck_told){.verdict = CK_GATE_REFUSED,
                                                        .reason = fault->reason,
                                                        .message = message,
-                                                       .subject = subject,
+                                                       .subject = known ? NULL : subject,
                                                        .code = fault->code});
 }
 
@@ -258,129 +259,6 @@ void ck_watch_streams(struct ck_connection *connection)
     ck_watch_for(connection->gate, &connection->server, server);
 }
 
-/* ---- the first bytes --------------------------------------------------------------------- */
-
-static bool is_same_target(const struct ck_connection *connection, const struct ck_http_request *request)
-{
-    return connection->server.fd >= 0 && connection->protocol == CK_PROTOCOL_HTTP && !request->connect &&
-           connection->port == request->port && strcmp(connection->host.text, request->host.text) == 0;
-}
-
-static void begin_request(struct ck_connection *connection, const struct ck_http_request *request, size_t head_bytes)
-{
-    connection->checked = 0;
-    connection->head_bytes = head_bytes;
-    ck_turn_spend(connection, true, head_bytes);
-    connection->request = *request;
-    connection->reused = is_same_target(connection, request);
-    if (!connection->reused)
-        ck_connection_drop_server(connection, CK_REASON_DONE);
-    connection->protocol = request->connect ? CK_PROTOCOL_CONNECT : CK_PROTOCOL_HTTP;
-    connection->host = request->host;
-    connection->port = request->port;
-    if (request->connect)
-        ck_buffer_drop(&connection->up.buffer, head_bytes);
-    if (connection->reused)
-        ck_exchange_begin(connection);
-    else
-        ck_target_begin(connection);
-}
-
-static bool read_http(struct ck_connection *connection)
-{
-    struct ck_fault fault;
-    struct ck_http_request request;
-    const struct ck_buffer *buffer = &connection->up.buffer;
-    ssize_t length = ck_http_find_end(buffer->data, buffer->length, &connection->checked, &fault);
-    if (length == 0)
-        return false;
-    if (length < 0 || ck_http_read_request(buffer->data, (size_t)length, &request, &fault) != 0)
-        refuse_fault(connection, &fault);
-    else
-        begin_request(connection, &request, (size_t)length);
-    return true;
-}
-
-static bool read_greeting(struct ck_connection *connection)
-{
-    static const uint8_t accepted[] = {5, 0};
-    struct ck_fault fault;
-    struct ck_buffer *buffer = &connection->up.buffer;
-    ssize_t length = ck_socks_greeting((const uint8_t *)buffer->data, buffer->length, &fault);
-    if (length == 0)
-        return false;
-    connection->protocol = CK_PROTOCOL_SOCKS5;
-    if (length < 0) {
-        refuse_fault(connection, &fault);
-        return true;
-    }
-    ck_buffer_drop(buffer, (size_t)length);
-    if (ck_buffer_append(&connection->down.buffer, accepted, sizeof accepted) != 0) {
-        ck_connection_end(connection, CK_REASON_RESOURCES);
-        return true;
-    }
-    connection->down.ready = connection->down.own = sizeof accepted;
-    connection->state = CK_STATE_SOCKS; /* within the same time */
-    connection->ready = CK_ALL_READY;
-    return true;
-}
-
-static bool read_socks(struct ck_connection *connection)
-{
-    struct ck_fault fault;
-    struct ck_buffer *buffer = &connection->up.buffer;
-    ssize_t length =
-        ck_socks_request((const uint8_t *)buffer->data, buffer->length, &connection->host, &connection->port, &fault);
-    if (length > 0) {
-        ck_buffer_drop(buffer, (size_t)length);
-        ck_target_begin(connection);
-    } else if (length < 0) {
-        refuse_fault(connection, &fault);
-    }
-    return length != 0;
-}
-
-static bool read_first(struct ck_connection *connection)
-{
-    static const struct ck_fault tls = {
-        .reason = CK_REASON_UNSUPPORTED,
-        .message = "is TLS to the proxy itself, which speaks plain HTTP: its own URL begins with http://"};
-    if (connection->state == CK_STATE_SOCKS)
-        return read_socks(connection);
-    unsigned char first = (unsigned char)connection->up.buffer.data[0];
-    bool fresh = connection->protocol == CK_PROTOCOL_NONE;
-    if (fresh && (first == 4 || first == 5))
-        return read_greeting(connection);
-    if (fresh && first == 22) {
-        refuse_fault(connection, &tls);
-        return true;
-    }
-    return read_http(connection);
-}
-
-/* Also between two requests, when a host that was kept may go away. */
-static bool step_first(struct ck_connection *connection)
-{
-    if (connection->server.fd >= 0 && (connection->ready & CK_SERVER_IN) != 0)
-        ck_connection_drop_server(connection, CK_REASON_DONE);
-    if (connection->down.ready > 0 && !ck_pump(connection, false))
-        return true;
-    for (;;) {
-        if (connection->up.buffer.length > 0 && read_first(connection))
-            return true;
-        int r = ck_stream_fill(&connection->up, connection->client.fd, CK_HEAD_MAX);
-        if (r < 0 || connection->up.ended) {
-            ck_connection_end(connection, r < 0 ? CK_REASON_RESET : CK_REASON_DONE);
-            return true;
-        }
-        if (r == 0)
-            break;
-    }
-    ck_watch_for(connection->gate, &connection->client, EPOLLIN);
-    ck_watch_for(connection->gate, &connection->server, EPOLLIN);
-    return false;
-}
-
 /* ---- the last bytes ---------------------------------------------------------------------- */
 
 /*
@@ -429,7 +307,7 @@ static bool step_dial(struct ck_connection *connection)
 void ck_connection_run(struct ck_connection *connection)
 {
     static bool (*const steps[])(struct ck_connection *) = {
-        [CK_STATE_HEAD] = step_first,        [CK_STATE_SOCKS] = step_first,
+        [CK_STATE_HEAD] = ck_request_step,   [CK_STATE_SOCKS] = ck_request_step,
         [CK_STATE_LOOKUP] = step_lookup,     [CK_STATE_DIAL] = step_dial,
         [CK_STATE_HELLO] = ck_tunnel_hello,  [CK_STATE_HANDSHAKE] = ck_tunnel_handshake,
         [CK_STATE_TUNNEL] = ck_tunnel_relay, [CK_STATE_EXCHANGE] = ck_exchange_step,

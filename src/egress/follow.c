@@ -143,12 +143,12 @@ static size_t begin_client_record(struct ck_follow *follow, const uint8_t *data,
         *verdict = CK_FOLLOW_MALFORMED;
         return 0;
     }
+    if (length < CK_RECORD_HEADER)
+        return 0;
     if (follow->decided && (type == RECORD_CHANGE_CIPHER || type == RECORD_DATA)) {
         *verdict = CK_FOLLOW_OVER;
         return 0;
     }
-    if (length < CK_RECORD_HEADER)
-        return 0;
     if (!follow->decided && type == RECORD_HANDSHAKE) {
         size_t bytes = read_hello(follow, data, length, ret_hello);
         if (follow->needed == 0)

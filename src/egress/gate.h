@@ -178,6 +178,8 @@ struct ck_told {
 void ck_connection_tell(struct ck_connection *connection, const struct ck_told *told);
 /* Tells it, answers the client in its own protocol, and lingers. */
 void ck_connection_refuse(struct ck_connection *connection, const struct ck_told *told);
+/* The same for what is wrong with a request; known: its target is in the connection, and is told. */
+void ck_connection_refuse_fault(struct ck_connection *connection, const struct ck_fault *fault, bool known);
 #define CK_REFUSE(connection_, verdict_, reason_, ...) \
     do { \
         char message_[1024]; \
@@ -185,6 +187,11 @@ void ck_connection_refuse(struct ck_connection *connection, const struct ck_told
         ck_connection_refuse(connection_, \
                              &(struct ck_told){.verdict = (verdict_), .reason = (reason_), .message = message_}); \
     } while (0)
+
+/* ---- request.c ---- */
+
+/* Reads a request; also between two of them, when a host that was kept may go away. */
+bool ck_request_step(struct ck_connection *connection);
 
 /* ---- target.c ---- */
 

@@ -6,6 +6,8 @@
  */
 #include "egress/http.h"
 
+#include "egress/token.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -47,6 +49,14 @@ static int fail(struct ck_fault *ret_fault, enum ck_reason reason, const char *m
     return -EPROTO;
 }
 
+/* The subject is no part of what is wrong: it stands after it. */
+static int fail_aside(struct ck_fault *ret_fault, enum ck_reason reason, const char *message, struct span subject)
+{
+    *ret_fault = (struct ck_fault){
+        .reason = reason, .message = message, .subject = subject.at, .subject_length = subject.length, .aside = true};
+    return -EPROTO;
+}
+
 static int malformed(struct ck_fault *ret_fault, const char *message)
 {
     return fail(ret_fault, CK_REASON_MALFORMED, message);
@@ -64,13 +74,9 @@ static bool same(struct span a, struct span b)
 
 static bool is_token(struct span span)
 {
-    static const char signs[] = "!#$%&'*+-.^_`|~";
-    for (size_t i = 0; i < span.length; i++) {
-        char c = span.at[i];
-        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-        if (!plain && (c == '\0' || strchr(signs, c) == NULL))
+    for (size_t i = 0; i < span.length; i++)
+        if (!ck_token_has(span.at[i]))
             return false;
-    }
     return span.length > 0;
 }
 
@@ -279,6 +285,15 @@ static int split_request_line(struct span line, struct target *ret_target, struc
     return ret_target->text.length > 0 ? 0 : malformed(ret_fault, "has an empty target");
 }
 
+/* What a URL has after its scheme, up to its path. */
+static struct span authority_of(struct span rest)
+{
+    size_t end = 0;
+    while (end < rest.length && rest.at[end] != '/' && rest.at[end] != '?')
+        end++;
+    return (struct span){rest.at, end};
+}
+
 /* "http://host:port/path" */
 static int split_url(struct target *target, struct ck_fault *ret_fault)
 {
@@ -286,14 +301,13 @@ static int split_url(struct target *target, struct ck_fault *ret_fault)
     size_t length = sizeof scheme - 1;
     struct span text = target->text;
     if (text.length > 8 && strncasecmp(text.at, "https://", 8) == 0)
-        return fail(ret_fault, CK_REASON_UNSUPPORTED, "asks for https:// in the clear; use CONNECT");
+        return fail_aside(ret_fault, CK_REASON_UNSUPPORTED, "asks for https:// in the clear; use CONNECT",
+                          authority_of((struct span){text.at + 8, text.length - 8}));
     if (text.length <= length || strncasecmp(text.at, scheme, length) != 0)
         return fail(ret_fault, CK_REASON_UNSUPPORTED, "is not for a proxy: its target is no http:// URL");
     struct span rest = {text.at + length, text.length - length};
-    size_t end = 0;
-    while (end < rest.length && rest.at[end] != '/' && rest.at[end] != '?')
-        end++;
-    target->authority = (struct span){rest.at, end};
+    target->authority = authority_of(rest);
+    size_t end = target->authority.length;
     target->path = (struct span){rest.at + end, rest.length - end};
     return 0;
 }
@@ -332,7 +346,7 @@ static int check_host(const struct frame *frame, const struct ck_http_request *r
     uint16_t port = HTTP_PORT;
     int r = read_authority(frame->host, &port, &host, ret_fault);
     if (r == 0 && (port != request->port || strcmp(host.text, request->host.text) != 0))
-        r = malformed(ret_fault, "has a Host that is not its target");
+        r = fail_aside(ret_fault, CK_REASON_MALFORMED, "has a Host that is not its target", frame->host);
     return r;
 }
 
@@ -344,8 +358,11 @@ int ck_http_read_request(const char *head, size_t length, struct ck_http_request
     struct frame frame;
     struct ck_http_request request = {0};
     int r = split(head, length, &parts, ret_fault);
+    *ret_request = (struct ck_http_request){0};
     if (r == 0)
         r = read_target(parts.first, &target, &request, ret_fault);
+    if (r == 0)
+        *ret_request = request;
     if (r == 0)
         r = read_frame(&parts, &frame, ret_fault);
     if (r == 0)

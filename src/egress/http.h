@@ -51,7 +51,7 @@ struct ck_http_response {
  */
 ssize_t ck_http_find_end(const char *data, size_t length, size_t *checked, struct ck_fault *ret_fault);
 
-/* 0 or -EPROTO. */
+/* 0 or -EPROTO. Of a request with a fault ret_request has the target, if that could be read; else its host is empty. */
 int ck_http_read_request(const char *head, size_t length, struct ck_http_request *ret_request,
                          struct ck_fault *ret_fault);
 int ck_http_read_response(const char *head, size_t length, bool of_head, struct ck_http_response *ret_response,

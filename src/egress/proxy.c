@@ -10,7 +10,7 @@
  * by one slice, not by a thousand connections. The kernel keeps what is ready in a list, takes from its head, and puts what
  * is still ready to its end: that is why everyone has a turn though only some are asked for at a time.
  *
- *   client --- up: buffer, or pipe ----> host        A client says where it wants to go (connection.c: HTTP or SOCKS5).
+ *   client --- up: buffer, or pipe ----> host        A client says where it wants to go (request.c: HTTP or SOCKS5).
  *          <-- down: buffer, or pipe ---             The name is matched, looked up, its addresses are checked, one of
  *                                                    them is dialled (target.c). Then either a tunnel, of which the first
  *                                                    message is looked at (tunnel.c), or HTTP messages (exchange.c).

@@ -70,17 +70,20 @@ ssize_t ck_socks_request(const uint8_t *data, size_t length, struct ck_hostname 
     const char *why = NULL;
     if (data[3] == ADDRESS_NAME) {
         if (ck_hostname_parse((const char *)data + 5, size - 1, &host, &why) != 0) {
-            *ret_fault = (struct ck_fault){CK_REASON_NAME, CODE_ADDRESS, why, (const char *)data + 5, size - 1};
+            *ret_fault = (struct ck_fault){.reason = CK_REASON_NAME,
+                                           .code = CODE_ADDRESS,
+                                           .message = why,
+                                           .subject = (const char *)data + 5,
+                                           .subject_length = size - 1};
             return -EPROTO;
         }
     } else {
         memcpy(host.address.bytes, data + 4, size);
         (void)ck_address_text(&host.address, host.text);
     }
-    uint16_t port = (uint16_t)(data[4 + size] << 8 | data[5 + size]);
-    if (port == 0)
-        return fail(ret_fault, CK_REASON_MALFORMED, CODE_GENERAL, "has port 0");
     *ret_host = host;
-    *ret_port = port;
+    *ret_port = (uint16_t)(data[4 + size] << 8 | data[5 + size]);
+    if (*ret_port == 0)
+        return fail(ret_fault, CK_REASON_MALFORMED, CODE_GENERAL, "has port 0");
     return (ssize_t)(4 + size + 2);
 }

@@ -15,6 +15,7 @@
 /* What a client begins with; every method but "none" is left alone. */
 ssize_t ck_socks_greeting(const uint8_t *data, size_t length, struct ck_fault *ret_fault);
 
+/* With a fault *ret_host is as it was, or what could be read of the request's target. */
 ssize_t ck_socks_request(const uint8_t *data, size_t length, struct ck_hostname *ret_host, uint16_t *ret_port,
                          struct ck_fault *ret_fault);
 

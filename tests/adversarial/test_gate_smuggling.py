@@ -12,7 +12,8 @@ from gates import HOST
 POST = f"POST http://{HOST}/ HTTP/1.1\r\nHost: {HOST}\r\nConnection: close\r\n"
 GET = f"GET http://{HOST}/ HTTP/1.1\r\nHost: {HOST}\r\nConnection: close\r\n"
 INNER = f"GET http://{HOST}/inner HTTP/1.1\r\nHost: {HOST}\r\n\r\n"
-HONEST = [GET + "\r\n", POST + "Content-Length: 5\r\n\r\nhello", POST + "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"]
+CHUNKS = POST + "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n"
+HONEST = [CHUNKS + "X-Sum: 1\r\nX-Other:\r\n\r\n", GET + "\r\n", POST + "Content-Length: 5\r\n\r\nhello", POST + "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"]
 TRICKS = {
     "two lengths": POST + "Content-Length: 5\r\nContent-Length: 0\r\n\r\n" + INNER,
     "the same length twice": POST + "Content-Length: 0\r\nContent-Length: 0\r\n\r\n",
@@ -38,6 +39,15 @@ TRICKS = {
     "a chunk that ends in LF": POST + "Transfer-Encoding: chunked\r\n\r\n5\nhello\r\n0\r\n\r\n",
     "a chunk with two sizes": POST + "Transfer-Encoding: chunked\r\n\r\n5 0\r\nhello\r\n0\r\n\r\n",
     "a chunk that is too long": POST + "Transfer-Encoding: chunked\r\n\r\n4\r\nhello\r\n0\r\n\r\n",
+    "a trailer that is no field": POST + "Transfer-Encoding: chunked\r\n\r\n0\r\nGET /inner HTTP/1.1\r\n\r\n",
+    "a trailer without a name": POST + "Transfer-Encoding: chunked\r\n\r\n0\r\n: y\r\n\r\n",
+    "a trailer with a space before its colon": POST + "Transfer-Encoding: chunked\r\n\r\n0\r\nX : y\r\n\r\n",
+    "a trailer that is folded": POST + "Transfer-Encoding: chunked\r\n\r\n0\r\nX: y\r\n z\r\n\r\n",
+    "a trailer that ends in LF": POST + "Transfer-Encoding: chunked\r\n\r\n0\r\nX: y\n\r\n",
+    "a length as a trailer": POST + "Transfer-Encoding: chunked\r\n\r\n0\r\nContent-Length: 5\r\n\r\n",
+    "a coding as a trailer": POST + "Transfer-Encoding: chunked\r\n\r\n0\r\ntransfer-encoding: chunked\r\n\r\n",
+    "a host as a trailer": POST + "Transfer-Encoding: chunked\r\n\r\n0\r\nHOST: other.example.org\r\n\r\n",
+    "credentials as a trailer": POST + "Transfer-Encoding: chunked\r\n\r\n0\r\nAuthorization: Basic eDp5\r\n\r\n",
     "chunks in HTTP/1.0": POST.replace("HTTP/1.1", "HTTP/1.0") + "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
     "two hosts": GET + f"Host: {HOST}\r\n\r\n",
     "another host": f"GET http://{HOST}/ HTTP/1.1\r\nHost: other.example.org\r\n\r\n",
@@ -69,3 +79,33 @@ def test_request_with_a_trick_is_refused(gates, town, trick):
     assert not [line for line in town.take()["asked"] if " " in line]  # nobody was asked for anything
     reason, = gate.reasons()
     assert reason in ("malformed", "unsupported", "too_long")
+
+
+# What cannot be passed on is still told with the host that was asked for: whoever reads the record wants to know.
+ASKED = {
+    "another host": (f"GET http://{HOST}/ HTTP/1.1\r\nHost: other.example.org\r\n\r\n", HOST, 80),
+    "another port": (f"GET http://{HOST}:81/ HTTP/1.1\r\nHost: {HOST}:8443\r\n\r\n", HOST, 81),
+    "two hosts": (GET + f"Host: {HOST}\r\n\r\n", HOST, 80),
+    "two lengths": (POST + "Content-Length: 5\r\nContent-Length: 0\r\n\r\n", HOST, 80),
+    "a tunnel with a body": (f"CONNECT {HOST}:443 HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello", HOST, 443),
+    "https in the clear": (f"GET https://{HOST}/ HTTP/1.1\r\nHost: {HOST}\r\n\r\n", HOST, 0),
+    "a port of SOCKS that is none": ("\5\1\0\5\1\0\3" + chr(len(HOST)) + HOST + "\0\0", HOST, 0),
+}
+
+
+@pytest.mark.parametrize("trick", ASKED)
+def test_refusal_says_which_host_was_asked_for(gates, trick):
+    request, host, port = ASKED[trick]
+    gate = gates(HOST, "other.example.org")
+    gate.say(request.encode("latin-1"))
+    refused, = gate.events("refused")
+    assert (refused["host"], refused["port"]) == (host, port)
+
+
+def test_other_host_of_a_refusal_is_named_too(gates):
+    gate = gates(HOST, "other.example.org")
+    said = gate.say(GET.encode().replace(b"Connection: close\r\n", b"\r\n") + ASKED["another host"][0].encode())
+    assert b"('other.example.org')" in said
+    opened, closed, refused = gate.events()
+    assert [event["verdict"] for event in (opened, closed, refused)] == ["opened", "closed", "refused"]
+    assert (opened["host"], closed["host"], refused["host"]) == (HOST, HOST, HOST) and refused["rule"] == ""

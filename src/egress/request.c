@@ -1,0 +1,141 @@
+/* request.c - what a client says first, and between two answers: HTTP or SOCKS5, and for which host. */
+#include "egress/gate.h"
+#include "egress/socks.h"
+
+#include <string.h>
+#include <sys/epoll.h>
+
+static bool is_same_target(const struct ck_connection *connection, const struct ck_http_request *request)
+{
+    return connection->server.fd >= 0 && connection->protocol == CK_PROTOCOL_HTTP && !request->connect &&
+           connection->port == request->port && strcmp(connection->host.text, request->host.text) == 0;
+}
+
+static void begin_request(struct ck_connection *connection, const struct ck_http_request *request, size_t head_bytes)
+{
+    connection->checked = 0;
+    connection->head_bytes = head_bytes;
+    ck_turn_spend(connection, true, head_bytes);
+    connection->request = *request;
+    connection->reused = is_same_target(connection, request);
+    if (!connection->reused)
+        ck_connection_drop_server(connection, CK_REASON_DONE);
+    connection->protocol = request->connect ? CK_PROTOCOL_CONNECT : CK_PROTOCOL_HTTP;
+    connection->host = request->host;
+    connection->port = request->port;
+    if (request->connect)
+        ck_buffer_drop(&connection->up.buffer, head_bytes);
+    if (connection->reused)
+        ck_exchange_begin(connection);
+    else
+        ck_target_begin(connection);
+}
+
+/* Whatever is wrong with it, it is told for which host it was. */
+static void refuse_request(struct ck_connection *connection, const struct ck_http_request *request,
+                           const struct ck_fault *fault)
+{
+    bool known = request->host.text[0] != '\0';
+    if (known) {
+        ck_connection_drop_server(connection, CK_REASON_DONE); /* of the request before */
+        connection->protocol = request->connect ? CK_PROTOCOL_CONNECT : CK_PROTOCOL_HTTP;
+        connection->host = request->host;
+        connection->port = request->port;
+        connection->rule = NULL;
+    }
+    ck_connection_refuse_fault(connection, fault, known);
+}
+
+static bool read_http(struct ck_connection *connection)
+{
+    struct ck_fault fault;
+    struct ck_http_request request = {0};
+    const struct ck_buffer *buffer = &connection->up.buffer;
+    ssize_t length = ck_http_find_end(buffer->data, buffer->length, &connection->checked, &fault);
+    if (length == 0)
+        return false;
+    if (length < 0 || ck_http_read_request(buffer->data, (size_t)length, &request, &fault) != 0)
+        refuse_request(connection, &request, &fault);
+    else
+        begin_request(connection, &request, (size_t)length);
+    return true;
+}
+
+static bool read_greeting(struct ck_connection *connection)
+{
+    static const uint8_t accepted[] = {5, 0};
+    struct ck_fault fault;
+    struct ck_buffer *buffer = &connection->up.buffer;
+    ssize_t length = ck_socks_greeting((const uint8_t *)buffer->data, buffer->length, &fault);
+    if (length == 0)
+        return false;
+    connection->protocol = CK_PROTOCOL_SOCKS5;
+    if (length < 0) {
+        ck_connection_refuse_fault(connection, &fault, false);
+        return true;
+    }
+    ck_buffer_drop(buffer, (size_t)length);
+    if (ck_buffer_append(&connection->down.buffer, accepted, sizeof accepted) != 0) {
+        ck_connection_end(connection, CK_REASON_RESOURCES);
+        return true;
+    }
+    connection->down.ready = connection->down.own = sizeof accepted;
+    connection->state = CK_STATE_SOCKS; /* within the same time */
+    connection->ready = CK_ALL_READY;
+    return true;
+}
+
+static bool read_socks(struct ck_connection *connection)
+{
+    struct ck_fault fault;
+    struct ck_buffer *buffer = &connection->up.buffer;
+    ssize_t length =
+        ck_socks_request((const uint8_t *)buffer->data, buffer->length, &connection->host, &connection->port, &fault);
+    if (length > 0) {
+        ck_buffer_drop(buffer, (size_t)length);
+        ck_target_begin(connection);
+    } else if (length < 0) {
+        ck_connection_refuse_fault(connection, &fault, connection->host.text[0] != '\0');
+    }
+    return length != 0;
+}
+
+static bool read_first(struct ck_connection *connection)
+{
+    static const struct ck_fault tls = {
+        .reason = CK_REASON_UNSUPPORTED,
+        .message = "is TLS to the proxy itself, which speaks plain HTTP: its own URL begins with http://"};
+    if (connection->state == CK_STATE_SOCKS)
+        return read_socks(connection);
+    unsigned char first = (unsigned char)connection->up.buffer.data[0];
+    bool fresh = connection->protocol == CK_PROTOCOL_NONE;
+    if (fresh && (first == 4 || first == 5))
+        return read_greeting(connection);
+    if (fresh && first == 22) {
+        ck_connection_refuse_fault(connection, &tls, false);
+        return true;
+    }
+    return read_http(connection);
+}
+
+bool ck_request_step(struct ck_connection *connection)
+{
+    if (connection->server.fd >= 0 && (connection->ready & CK_SERVER_IN) != 0)
+        ck_connection_drop_server(connection, CK_REASON_DONE);
+    if (connection->down.ready > 0 && !ck_pump(connection, false))
+        return true;
+    for (;;) {
+        if (connection->up.buffer.length > 0 && read_first(connection))
+            return true;
+        int r = ck_stream_fill(&connection->up, connection->client.fd, CK_HEAD_MAX);
+        if (r < 0 || connection->up.ended) {
+            ck_connection_end(connection, r < 0 ? CK_REASON_RESET : CK_REASON_DONE);
+            return true;
+        }
+        if (r == 0)
+            break;
+    }
+    ck_watch_for(connection->gate, &connection->client, EPOLLIN);
+    ck_watch_for(connection->gate, &connection->server, EPOLLIN);
+    return false;
+}

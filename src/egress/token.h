@@ -1,0 +1,14 @@
+/* token.h - what a name of a field is made of (RFC 9110, 5.6.2), in heads and in trailers alike. */
+#ifndef CK_EGRESS_TOKEN_H
+#define CK_EGRESS_TOKEN_H
+
+#include <stdbool.h>
+#include <string.h>
+
+static inline bool ck_token_has(char c)
+{
+    bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    return plain || (c != '\0' && strchr("!#$%&'*+-.^_`|~", c) != NULL);
+}
+
+#endif
