@@ -57,22 +57,35 @@ static void dispatch(void *data)
     (void)ck_proxy_dispatch(&context->proxy);
 }
 
+/* A name was read without regard to case, and some credentials are all capitals. */
+static const char *secret_in(const char *text)
+{
+    char capitals[1024];
+    size_t length = strnlen(text, sizeof capitals - 1);
+    for (size_t i = 0; i < length; i++)
+        capitals[i] = (char)(text[i] >= 'a' && text[i] <= 'z' ? text[i] - 'a' + 'A' : text[i]);
+    capitals[length] = '\0';
+    const char *kind = ck_secret_kind(text);
+    return kind != NULL ? kind : ck_secret_kind(capitals);
+}
+
 /*
  * Everything that the proxy decides about the run comes through here, once. What was asked for is the tool's own text: it
- * may carry a credential, which is for no record and no event (R15).
+ * may carry a credential, which is for no record and no event (R15). A message has such text, too: a TLS name, a Host.
  */
 static void decided(void *data, const struct ck_gate_event *decision)
 {
     struct choke_job *job = data;
     struct ck_gate_event told = *decision;
     const struct ck_gate_event *event = &told;
-    const char *kind = ck_secret_kind(decision->host);
+    const char *kind = secret_in(decision->host);
     char shown[128];
     if (kind != NULL) {
         (void)snprintf(shown, sizeof shown, "[redacted: %s]", kind);
         told.host = shown;
-        told.message = "the name that was asked for looks like a credential, and is not shown";
     }
+    if (kind != NULL || secret_in(decision->message) != NULL)
+        told.message = "a name that was asked for looks like a credential, and is not shown";
     bool bounded = strcmp(event->reason, "bytes") == 0 || strcmp(event->reason, "connections") == 0;
     job->egress.spent = job->egress.spent || (event->verdict == CK_GATE_REFUSED && bounded);
     ck_audit_egress(job, event);
