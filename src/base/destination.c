@@ -18,7 +18,9 @@
 #define V6_BITS_MIN 16
 
 static const char opaque_word[] = " opaque";
-static const uint8_t v4_mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+static const struct ck_address v4_mapped = {.length = 16, .bytes = {[10] = 0xff, [11] = 0xff}};
+static const struct ck_address nat64 = {.length = 16, .bytes = {0, 0x64, 0xff, 0x9b}};
+#define NAT64_BITS 96
 
 static int refuse(const char **ret_reason, const char *reason)
 {
@@ -198,6 +200,13 @@ static bool has_stray_bits(const struct ck_address *network, unsigned bits)
     return false;
 }
 
+/* A network of IPv6 that is so large, where IPv4 addresses are inside, that as one of IPv4 it would be refused. */
+static bool has_all_of_nat64(const struct ck_destination *destination)
+{
+    unsigned bits = destination->bits < NAT64_BITS ? destination->bits : NAT64_BITS;
+    return destination->bits < NAT64_BITS + V4_BITS_MIN && ck_address_in(&nat64, &destination->network, bits);
+}
+
 /* An address, or an address and "/bits". */
 static int parse_network(const char *text, size_t length, struct ck_destination *destination, const char **ret_reason)
 {
@@ -219,8 +228,13 @@ static int parse_network(const char *text, size_t length, struct ck_destination 
         return refuse(ret_reason, "is nearly everybody; a network has at least 8 bits, of IPv6 at least 16");
     if (has_stray_bits(&destination->network, destination->bits))
         return refuse(ret_reason, "has bits behind the length of its network");
-    if (most == 128 && memcmp(host.address.bytes, v4_mapped, sizeof v4_mapped) == 0)
+    if (most == 128 && memcmp(host.address.bytes, v4_mapped.bytes, 12) == 0)
         return refuse(ret_reason, "is an IPv4 address written as IPv6; write it as IPv4");
+    if (ck_address_in(&v4_mapped, &destination->network, destination->bits))
+        return refuse(ret_reason, "has all IPv4 addresses in it, written as IPv6; a smaller network is needed");
+    if (has_all_of_nat64(destination))
+        return refuse(ret_reason,
+                      "has nearly all IPv4 addresses in it, by NAT64 (64:ff9b::/96); a smaller network is needed");
     return 0;
 }
 

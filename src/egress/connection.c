@@ -78,6 +78,12 @@ static void tell_closed(struct ck_connection *connection, enum ck_reason reason)
                                              .address = &connection->addresses[connection->address_at - 1]});
 }
 
+void ck_connection_empty(struct ck_connection *connection, struct ck_stream *stream)
+{
+    connection->gate->pipes -= stream->pipe != NULL;
+    ck_stream_done(stream, &connection->gate->proxy->pipes);
+}
+
 void ck_connection_abandon(struct ck_connection *connection)
 {
     tell_closed(connection, CK_REASON_CLOSED);
@@ -87,10 +93,9 @@ void ck_connection_abandon(struct ck_connection *connection)
 
 void ck_connection_drop_server(struct ck_connection *connection, enum ck_reason reason)
 {
-    struct ck_proxy *proxy = connection->gate->proxy;
     tell_closed(connection, reason);
     ck_watched_close(connection->gate, &connection->server);
-    ck_stream_done(&connection->down, &proxy->pipes);
+    ck_connection_empty(connection, &connection->down);
     connection->up.moved = 0;
     connection->shut_server = false;
 }
@@ -104,7 +109,7 @@ void ck_connection_end(struct ck_connection *connection, enum ck_reason reason)
     ck_gate_drop_due(connection);
     ck_query_cancel(connection->query);
     ck_watched_close(gate, &connection->client);
-    ck_stream_done(&connection->up, &gate->proxy->pipes);
+    ck_connection_empty(connection, &connection->up);
     if (connection->previous != NULL)
         connection->previous->next = connection->next;
     else
@@ -147,7 +152,7 @@ void ck_connection_refuse(struct ck_connection *connection, const struct ck_told
                     state == CK_STATE_LINGER || (state == CK_STATE_EXCHANGE && connection->in_body);
     size_t length = too_late ? 0 : write_answer(connection, told, answer);
     ck_connection_drop_server(connection, CK_REASON_REFUSED);
-    ck_stream_done(&connection->up, &connection->gate->proxy->pipes);
+    ck_connection_empty(connection, &connection->up);
     if (too_late || ck_buffer_append(&connection->down.buffer, answer, length) != 0) {
         ck_connection_end(connection, CK_REASON_REFUSED);
         return;
@@ -213,8 +218,12 @@ int ck_pump_one(struct ck_connection *connection, bool up)
     const int fds[2] = {up ? connection->client.fd : connection->server.fd,
                         up ? connection->server.fd : connection->client.fd};
     uint64_t before = stream->moved;
+    /* A client that does not read keeps its pipe. As with connections: who takes all it can leaves half of the rest. */
+    bool had = stream->pipe != NULL;
+    gate->proxy->pipes.withheld = gate->pipes >= ck_pipes_left(&gate->proxy->pipes);
     int r = ck_stream_pump(stream, &gate->proxy->pipes, fds, gate->proxy->turn_bytes[up],
                            up ? &gate->budget.up_bytes : &gate->budget.down_bytes);
+    gate->pipes = gate->pipes - had + (stream->pipe != NULL);
     ck_turn_spend(connection, up, stream->moved - before);
     *(up ? &gate->totals.up_bytes : &gate->totals.down_bytes) += stream->moved - before;
     gate->proxy->broken_pipe = gate->proxy->broken_pipe || stream->broken_pipe;

@@ -255,7 +255,7 @@ static void finish(struct ck_connection *connection)
 {
     if (!is_sent(connection) || !keeps_client(connection)) {
         ck_connection_drop_server(connection, CK_REASON_DONE);
-        ck_stream_done(&connection->up, &connection->gate->proxy->pipes);
+        ck_connection_empty(connection, &connection->up);
         ck_connection_state(connection, CK_STATE_LINGER, LINGER_MS);
         return;
     }

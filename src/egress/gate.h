@@ -59,6 +59,7 @@ struct ck_gate {
     struct ck_connection *connections;
     struct ck_connection *due_first, *due_last; /* late, or answered by the resolver: they run in their turn */
     uint32_t count;
+    unsigned pipes;                     /* that its connections hold */
     uint64_t targets;                   /* hosts that were to be connected: one client can ask for many */
     struct ck_resolver *resolver;       /* made at the first lookup */
     struct ck_resolver_socket *sockets; /* used again, freed with the gate: an event may still point to one */
@@ -160,6 +161,8 @@ void ck_connection_start(struct ck_gate *gate, int client_fd);
 void ck_connection_run(struct ck_connection *connection);
 void ck_connection_late(struct ck_connection *connection);
 void ck_connection_end(struct ck_connection *connection, enum ck_reason reason);
+/* Nothing is in the stream any more, and it is as at the beginning. */
+void ck_connection_empty(struct ck_connection *connection, struct ck_stream *stream);
 /* Its gate is closed: tells so, and leaves the rest to ck_connection_end. */
 void ck_connection_abandon(struct ck_connection *connection);
 void ck_connection_state(struct ck_connection *connection, enum ck_state state, uint64_t patience_ms);

@@ -422,8 +422,6 @@ void ck_gate_close(struct ck_gate *gate)
     gate->on_event = NULL;
     ck_resolver_free(gate->resolver);
     gate->resolver = NULL;
-    if (gate->connections == NULL)
-        free_gate(gate);
-    else
-        arm(gate, 1);
+    arm(gate, 1);
+    close_some(gate, READY);
 }

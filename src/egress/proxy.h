@@ -159,8 +159,8 @@ int ck_gate_take_roads(struct ck_gate *gate, int roads_fd);
 void ck_gate_totals(struct ck_gate *gate, struct ck_gate_totals *ret_totals);
 
 /*
- * Tells CK_GATE_CLOSED for what is open; from then on nothing passes, and the gate is gone for the caller. Its sockets are
- * closed by the dispatches that follow, or by ck_proxy_done. NULL is fine.
+ * Tells CK_GATE_CLOSED for what is open; from then on nothing passes, and the gate is gone for the caller. Of its
+ * sockets one slice is closed at once; if there are more, by the dispatches that follow, or by ck_proxy_done. NULL is fine.
  */
 void ck_gate_close(struct ck_gate *gate);
 

@@ -64,7 +64,7 @@ static struct ck_pipe *pipe_new(int below)
 static struct ck_pipe *borrow(struct ck_pipes *pipes)
 {
     struct ck_pipe *pipe = pipes->free;
-    if (pipes->lent >= PIPES_LENT)
+    if (pipes->lent >= PIPES_LENT || pipes->withheld)
         return NULL;
     if (pipe != NULL) {
         pipes->free = pipe->next;
@@ -74,6 +74,11 @@ static struct ck_pipe *borrow(struct ck_pipes *pipes)
     }
     pipes->lent += pipe != NULL;
     return pipe;
+}
+
+unsigned ck_pipes_left(const struct ck_pipes *pipes)
+{
+    return PIPES_LENT - pipes->lent;
 }
 
 static void give_back(struct ck_pipes *pipes, struct ck_pipe *pipe, bool empty)

@@ -23,10 +23,14 @@ struct ck_pipes {
     struct ck_pipe *free;
     unsigned count; /* of these */
     unsigned lent;
-    int below; /* no pipe has a descriptor from this number on; 0: whatever the kernel gives */
+    bool withheld; /* whoever asks next has its share already */
+    int below;     /* no pipe has a descriptor from this number on; 0: whatever the kernel gives */
 };
 
 void ck_pipes_done(struct ck_pipes *pipes);
+
+/* How many there still are to lend. */
+unsigned ck_pipes_left(const struct ck_pipes *pipes);
 
 struct ck_buffer {
     char *data;

@@ -165,6 +165,7 @@ static void tunnels_that_nobody_reads_have_one_slice_together(void **state)
         if (i % 10 == 0)
             the_other_is_served(&scene);
     assert_int_equal(scene.proxy.count, 1001);
+    assert_true(scene.proxy.pipes.lent <= ck_pipes_left(&scene.proxy.pipes)); /* some are left for the others */
     close_scene(&scene);
 }
 
@@ -180,7 +181,7 @@ static void the_end_of_a_run_is_cut_into_slices(void **state)
         ;
     ck_gate_close(scene.crowded);
     assert_int_equal(scene.tally.closed, TUNNELS);
-    assert_int_equal(scene.proxy.count, TUNNELS + 1); /* none is closed yet: that is not for the caller to wait for */
+    assert_int_equal(scene.proxy.count, TUNNELS + 1 - CK_SLICE_CONNECTIONS / 2); /* the caller does not wait for all */
     for (; scene.proxy.count > 1; dispatches++) {
         assert_in_range(dispatches, 0, 2 * TUNNELS * 2 / CK_SLICE_CONNECTIONS);
         the_other_is_served(&scene);
