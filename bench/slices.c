@@ -48,7 +48,7 @@ static void open_lab(struct lab *lab, unsigned count, bool reads)
     int host_fd = crowd_listen(&host_port), listen_fd = crowd_listen(&gate_port);
     ck_proxy_init(&lab->proxy);
     lab->host = crowd_host(host_fd);
-    lab->clients = crowd_clients(gate_port, host_port, count, reads);
+    lab->clients = crowd_clients(gate_port, host_port, count, reads, -1);
     if (ck_proxy_open(&lab->proxy, listen_fd, &options, &lab->gate) != 0)
         fail("gate", "cannot open it");
     (void)close(host_fd);

@@ -92,9 +92,9 @@ static void take(struct ck_gate *gate, int fd)
     }
 }
 
-void ck_gate_accept(struct ck_gate *gate, unsigned share)
+void ck_gate_accept(struct ck_gate *gate, unsigned most)
 {
-    for (unsigned i = 0; i < share && gate->listener.fd >= 0; i++) {
+    for (unsigned i = 0; i < most && gate->listener.fd >= 0; i++) {
         int fd = accept4(gate->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
         if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS))
             pause_gate(gate);

@@ -15,6 +15,8 @@
 #include <unistd.h>
 
 #define BLOCK (256 * 1024)
+#define FDS 4096
+#define ANSWER (sizeof "HTTP/1.1 200 Connection established\r\n\r\n" - 1)
 
 static char block[BLOCK];
 
@@ -97,7 +99,30 @@ static int dial_tunnel(uint16_t gate_port, uint16_t host_port)
     return fd;
 }
 
-pid_t crowd_clients(uint16_t gate_port, uint16_t host_port, unsigned count, bool reads)
+/* What comes through the first time is the answer to CONNECT, or it and more. */
+static bool is_payload(size_t *got, ssize_t n)
+{
+    size_t before = *got;
+    *got += n > 0 ? (size_t)n : 0;
+    return before <= ANSWER && *got > ANSWER;
+}
+
+static void read_all(int epoll_fd, unsigned count, int all_fd)
+{
+    static size_t got[FDS];
+    for (unsigned served = 0;;) {
+        struct epoll_event event;
+        if (epoll_wait(epoll_fd, &event, 1, -1) != 1)
+            continue;
+        ssize_t n = recv(event.data.fd, block, sizeof block, MSG_DONTWAIT);
+        if (n == 0)
+            _exit(0);
+        if (event.data.fd < FDS && is_payload(&got[event.data.fd], n) && ++served == count && all_fd >= 0)
+            must((int)write(all_fd, "x", 1));
+    }
+}
+
+pid_t crowd_clients(uint16_t gate_port, uint16_t host_port, unsigned count, bool reads, int all_fd)
 {
     pid_t pid = begin();
     if (pid != 0)
@@ -105,12 +130,8 @@ pid_t crowd_clients(uint16_t gate_port, uint16_t host_port, unsigned count, bool
     int epoll_fd = must(epoll_create1(EPOLL_CLOEXEC));
     for (unsigned i = 0; i < count; i++)
         must(watch(epoll_fd, dial_tunnel(gate_port, host_port), EPOLLIN));
-    for (;;) {
-        struct epoll_event event;
-        if (!reads)
-            (void)pause();
-        else if (epoll_wait(epoll_fd, &event, 1, -1) == 1 &&
-                 recv(event.data.fd, block, sizeof block, MSG_DONTWAIT) == 0)
-            _exit(0);
-    }
+    if (reads)
+        read_all(epoll_fd, count, all_fd);
+    for (;;)
+        (void)pause();
 }
