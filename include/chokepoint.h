@@ -417,7 +417,10 @@ CHOKE_API int choke_run(struct choke_context *context, const struct choke_reques
 CHOKE_API int choke_start(struct choke_context *context, const struct choke_request *request,
                           struct choke_job **ret_job, struct choke_error *error);
 
-/* Readable when choke_dispatch has something to do. Belongs to the context: do not read or close it. */
+/*
+ * Readable when choke_dispatch has something to do. Belongs to the context: do not read or close it. It is an epoll
+ * descriptor itself; with egress it can be in an epoll of yours, and that in one more, and not deeper.
+ */
 CHOKE_API int choke_fd(const struct choke_context *context);
 
 /*

@@ -348,10 +348,14 @@ static int make_set(struct ck_gate *gate)
         gate->timer.fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     if (gate->set.fd < 0 || gate->timer.fd < 0)
         return -errno;
+    /* The kernel allows five epoll sets in a chain (ELOOP), and those of the caller are part of it. */
+    errno = ENOMEM;
     watch_in(gate->proxy->epoll_fd, &gate->set, EPOLLIN);
-    ck_watch_for(gate, &gate->timer, EPOLLIN);
-    ck_watch_for(gate, &gate->listener, EPOLLIN);
-    return gate->set.events == 0 || gate->timer.events == 0 || gate->listener.events == 0 ? -ENOMEM : 0;
+    if (gate->set.events != 0)
+        ck_watch_for(gate, &gate->timer, EPOLLIN);
+    if (gate->timer.events != 0)
+        ck_watch_for(gate, &gate->listener, EPOLLIN);
+    return gate->listener.events == 0 ? -errno : 0;
 }
 
 static int check_listener(int fd)

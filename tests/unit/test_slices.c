@@ -9,6 +9,7 @@
 #include "egress/proxy.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -19,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -226,6 +228,33 @@ static void those_that_are_late_together_are_ended_in_slices(void **state)
     ck_proxy_done(&scene.proxy);
 }
 
+/* Two epoll sets of a caller around that of a context, as an event loop within an event loop; a third is said to be one. */
+static void the_descriptor_can_be_nested_as_deep_as_is_said(void **state)
+{
+    (void)state;
+    static const int results[] = {0, 0, 0, -ELOOP};
+    for (unsigned depth = 0; depth < 4; depth++) {
+        struct ck_proxy proxy;
+        struct ck_gate *gate = NULL;
+        uint16_t port = 0;
+        int sets[4] = {-1, -1, -1, -1};
+        ck_proxy_init(&proxy);
+        assert_int_equal(ck_proxy_open(&proxy, crowd_listen(&port), &(struct ck_gate_options){0}, &gate), 0);
+        ck_gate_close(gate); /* the set of the proxy stays */
+        for (unsigned i = 0; i <= depth; i++) {
+            sets[i] = epoll_create1(EPOLL_CLOEXEC);
+            assert_int_equal(epoll_ctl(sets[i], EPOLL_CTL_ADD, i == 0 ? ck_proxy_fd(&proxy) : sets[i - 1],
+                                       &(struct epoll_event){.events = EPOLLIN}),
+                             0);
+        }
+        assert_int_equal(ck_proxy_open(&proxy, crowd_listen(&port), &(struct ck_gate_options){0}, &gate),
+                         results[depth]);
+        ck_proxy_done(&proxy);
+        for (unsigned i = 0; i < 4; i++)
+            ck_fd_close(&sets[i]);
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -233,6 +262,7 @@ int main(void)
         cmocka_unit_test(tunnels_that_nobody_reads_have_one_slice_together),
         cmocka_unit_test(the_end_of_a_run_is_cut_into_slices),
         cmocka_unit_test(those_that_are_late_together_are_ended_in_slices),
+        cmocka_unit_test(the_descriptor_can_be_nested_as_deep_as_is_said),
     };
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
