@@ -38,7 +38,8 @@ APART = {"test_cpu_hog.py", "test_doctor.py", "test_git_repository.py", "test_gr
 
 # Files that share what is dear to make: one daemon serves them all.
 TOGETHER = {"test_default_docker.py": "docker", "test_gather_trace.py": "docker", "test_gather_trace_fetch.py": "docker",
-            "test_gather_trace_forged.py": "docker"}
+            "test_gather_trace_forged.py": "docker", "test_gather_trace_tracer.py": "docker",
+            "test_gather_trace_escape.py": "docker", "test_gather_trace_names.py": "docker"}
 
 # What holds a run to a time, and waits for most of it: these are run beside each other, and beside nothing else.
 TIMED = {"test_doctor_attack.py", "test_foreign_proc.py", "test_process_groups.py", "test_setsid_daemon.py", "test_sigterm_ignored.py",

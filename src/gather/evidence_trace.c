@@ -22,6 +22,7 @@ struct trace {
     struct pending pending[PENDING_MAX];
     size_t pending_count;
     bool guarded;
+    bool followed;                    /* what strace could not have followed was refused */
     const char *ended;                /* one of the words below; NULL: not yet */
     struct ck_span exit_code, signal; /* empty where it did not end so */
 };
@@ -59,8 +60,10 @@ static void hold(struct trace *trace, const struct ck_trace_line *line)
 static void resume(struct trace *trace, const struct ck_trace_line *line)
 {
     struct pending *pending = find_pending(trace, line->pid);
-    if (pending == NULL)
+    if (pending == NULL) {
+        trace->events.incomplete = true;
         return;
+    }
     struct ck_span whole = {.length = pending->length + line->body.length};
     char *text = malloc(whole.length + 1);
     if (text == NULL) {
@@ -75,11 +78,38 @@ static void resume(struct trace *trace, const struct ck_trace_line *line)
     drop_pending(trace, pending);
 }
 
+/* The last line of a process. One that is ended while it makes another may have made it. */
+static void end_process(struct trace *trace, unsigned long pid)
+{
+    struct pending *pending = find_pending(trace, pid);
+    if (pending != NULL) {
+        struct ck_span text = {.at = pending->text, .length = pending->length};
+        trace->events.processes.unknown = trace->events.processes.unknown || ck_trace_processes_makes(text);
+        drop_pending(trace, pending);
+    }
+    ck_trace_processes_ended(&trace->events.processes, pid);
+}
+
+/* A thread executed a program: it has the number of the process from now on, and what it began goes on under that. */
+static void supersede(struct trace *trace, unsigned long pid, unsigned long thread)
+{
+    struct pending *pending = find_pending(trace, pid);
+    if (pending != NULL)
+        drop_pending(trace, pending);
+    pending = find_pending(trace, thread);
+    if (pending != NULL)
+        pending->pid = pid;
+    ck_trace_processes_ended(&trace->events.processes, thread);
+}
+
 /* A line of the witness's own. */
 static void take_witness(struct trace *trace, struct ck_span line)
 {
-    static const char *const words[] = {"program", "time", "stdin", "signal", "length", "trace"};
+    static const char *const words[] = {"program", "time", "stdin", "signal", "length", "trace", "lost"};
     struct ck_span guard = ck_span_behind(line, "=guard "), end = ck_span_behind(line, "=end ");
+    struct ck_span filter = ck_span_behind(line, "=filter ");
+    if (filter.length > 0)
+        trace->followed = filter.at[0] != '0';
     if (guard.length > 0)
         trace->guarded = guard.at[0] != '0';
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
@@ -96,8 +126,10 @@ static void take_line(struct trace *trace, struct ck_span text)
     struct ck_trace_line line = ck_trace_line_read(text);
     if (line.kind == CK_TRACE_OTHER)
         return;
-    if (trace->events.first_pid == 0)
+    if (trace->events.first_pid == 0) {
         trace->events.first_pid = line.pid;
+        ck_trace_processes_began(&trace->events.processes, line.pid);
+    }
     bool first = line.pid == trace->events.first_pid;
     if (line.kind == CK_TRACE_CALL)
         ck_trace_events_call(&trace->events, line.pid, line.body);
@@ -105,9 +137,13 @@ static void take_line(struct trace *trace, struct ck_span text)
         hold(trace, &line);
     else if (line.kind == CK_TRACE_RESUMED)
         resume(trace, &line);
-    else if (first && line.kind == CK_TRACE_EXITED)
+    else if (line.kind == CK_TRACE_SUPERSEDED)
+        supersede(trace, line.pid, ck_span_number(line.body));
+    else
+        end_process(trace, line.pid);
+    if (first && line.kind == CK_TRACE_EXITED)
         trace->exit_code = line.body;
-    else if (first)
+    else if (first && line.kind == CK_TRACE_KILLED)
         trace->signal = line.body;
 }
 
@@ -205,9 +241,10 @@ static json_t *read_status(struct ck_span text)
 
 static void write_end(struct trace *trace, json_t *document)
 {
-    /* strace saw no end of the program: somebody ended strace. */
-    bool lost = strcmp(trace->ended, "program") == 0 && trace->exit_code.length == 0 && trace->signal.length == 0;
-    bool cut = trace->events.incomplete || strcmp(trace->ended, "length") == 0 || lost;
+    /* strace did not see everybody's end: somebody ended strace. */
+    bool unseen = !ck_trace_processes_all_ended(&trace->events.processes);
+    bool lost = strcmp(trace->ended, "lost") == 0 || (strcmp(trace->ended, "program") == 0 && unseen);
+    bool cut = trace->events.incomplete || !trace->followed || strcmp(trace->ended, "length") == 0 || lost;
     json_t *signal = trace->signal.length > 0 ? ck_evidence_text(trace->signal.at, trace->signal.length) : json_null();
     json_t *status = trace->events.started ? read_status(trace->exit_code) : json_null();
     trace->events.bad |= ck_evidence_set(document, "started", json_boolean(trace->events.started)) |

@@ -6,6 +6,7 @@
  *
  *   <image>     the digest that the build printed; not a name, which another look at another repository could take over
  *   <stage>     the directory with strace, which is the root of that call, too: nothing else can be mounted
+ *   <place>     where the container has it: a random name, so that no file, link or volume of the image is there
  *   <program>   the entry point and the command of the image, a word each
  *   --, {files} of the build: the Dockerfile nearest to the root, and its directory
  *
@@ -26,11 +27,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #define IMAGE_PREFIX "sha256:"
 #define IMAGE_DIGITS 64
+#define PLACE_PREFIX "/.chokepoint-"
+#define PLACE_DIGITS 32
 #define WORDS_MAX 1500
 #define PROGRAM_WORDS_MAX 1000
 
@@ -43,6 +47,7 @@ struct words {
 
 struct trace {
     struct ck_temporary stage;
+    char place[sizeof PLACE_PREFIX + PLACE_DIGITS];
     int held[2];                            /* the pipe */
     struct words asked[CK_PROBE_CALLS_MAX]; /* of each call */
     struct words told[CK_PROBE_CALLS_MAX];
@@ -52,6 +57,7 @@ struct trace {
 struct meanings {
     char image[sizeof IMAGE_PREFIX + IMAGE_DIGITS];
     const char *stage;
+    const char *place;
     json_t *program; /* an array, or NULL */
 };
 
@@ -107,10 +113,18 @@ static void add_word(struct words *words, const char *word, const struct meaning
             add(words, strdup(json_string_value(json_array_get(meanings->program, i))));
         return;
     }
-    char *staged = replaced(word, "<stage>", meanings->stage);
-    add(words,
-        staged != NULL ? replaced(staged, "<image>", meanings->image[0] != '\0' ? meanings->image : NULL) : NULL);
-    free(staged);
+    const char *const means[][2] = {
+        {"<stage>", meanings->stage},
+        {"<place>", meanings->place},
+        {"<image>", meanings->image[0] != '\0' ? meanings->image : NULL},
+    };
+    char *text = strdup(word);
+    for (size_t i = 0; text != NULL && i < sizeof means / sizeof means[0]; i++) {
+        char *next = replaced(text, means[i][0], means[i][1]);
+        free(text);
+        text = next;
+    }
+    add(words, text);
 }
 
 static void add_words(struct words *words, const char *const *argv, const struct meanings *meanings)
@@ -302,6 +316,7 @@ static int turn_run(struct trace *trace, size_t index, struct meanings *meanings
                     struct choke_error *error)
 {
     meanings->stage = trace->stage.path;
+    meanings->place = trace->place;
     int result = turn_image(trace, index, meanings, turn, error);
     turn->root = trace->stage.path;
     turn->stdin_fd = trace->held[0];
@@ -350,6 +365,18 @@ static void trace_end(void *state)
     free(trace);
 }
 
+/* Random: whoever made the image could not know it. */
+static int choose_place(char place[sizeof PLACE_PREFIX + PLACE_DIGITS], struct choke_error *error)
+{
+    unsigned char bytes[PLACE_DIGITS / 2];
+    if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
+        return fail(error, "cannot choose a random name: %s", strerror(errno));
+    memcpy(place, PLACE_PREFIX, strlen(PLACE_PREFIX));
+    for (size_t i = 0; i < sizeof bytes; i++)
+        (void)snprintf(place + strlen(PLACE_PREFIX) + 2 * i, 3, "%02x", bytes[i]);
+    return 0;
+}
+
 static int trace_begin(struct choke_context *context, void **ret_state, struct choke_error *error)
 {
     struct trace *trace = calloc(1, sizeof *trace);
@@ -357,7 +384,9 @@ static int trace_begin(struct choke_context *context, void **ret_state, struct c
         return fail(error, "there is no memory for the trace");
     trace->held[0] = trace->held[1] = -1;
     int result = pipe2(trace->held, O_CLOEXEC) < 0 ? fail(error, "cannot make a pipe: %s", strerror(errno))
-                                                   : ck_stage_make(context, &trace->stage, error);
+                                                   : choose_place(trace->place, error);
+    if (result == 0)
+        result = ck_stage_make(context, &trace->stage, error);
     if (result == 0)
         *ret_state = trace;
     else

@@ -57,6 +57,11 @@ static bool is_volume(const json_t *volumes, const char *path, size_t length)
     return false;
 }
 
+static bool is_witness(const struct ck_trace_events *events, const char *path, size_t length)
+{
+    return events->place[0] != '\0' && is_beneath(path, length, events->place);
+}
+
 static const char *place_of(const struct ck_trace_events *events, const char *path, size_t length)
 {
     static const struct {
@@ -66,8 +71,10 @@ static const char *place_of(const struct ck_trace_events *events, const char *pa
         {"/dev", "kernel"},          {"/tmp", "scratch"},
         {"/run", "scratch"},         {"/etc/hosts", "engine"},
         {"/etc/hostname", "engine"}, {"/etc/resolv.conf", "engine"},
-        {"/.dockerenv", "engine"},   {WITNESS, "engine"},
+        {"/.dockerenv", "engine"},
     };
+    if (is_witness(events, path, length))
+        return "engine";
     if (is_volume(events->volumes, path, length))
         return "volume";
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
@@ -96,8 +103,20 @@ static size_t flatten(const char *path, size_t length, char flat[2 * PATH_BYTES 
     return count;
 }
 
+/* The witness's directory has a name that is another each time. */
+static json_t *word_text(const struct ck_trace_events *events, const char *word, size_t length)
+{
+    size_t place = strlen(events->place);
+    char text[PATH_BYTES + sizeof WITNESS];
+    if (!is_witness(events, word, length) || length - place > PATH_BYTES)
+        return ck_evidence_text(word, length);
+    memcpy(text, WITNESS, strlen(WITNESS));
+    memcpy(text + strlen(WITNESS), word + place, length - place);
+    return ck_evidence_text(text, strlen(WITNESS) + (length - place));
+}
+
 /* A number of a process behind /proc/ is the same as any other. */
-static json_t *path_text(const char *path, size_t length)
+static json_t *path_text(const struct ck_trace_events *events, const char *path, size_t length)
 {
     static const char proc[] = "/proc/";
     size_t start = strlen(proc), end = start;
@@ -106,7 +125,7 @@ static json_t *path_text(const char *path, size_t length)
         while (end < length && path[end] >= '0' && path[end] <= '9')
             end++;
     if (end == start || length > PATH_BYTES)
-        return ck_evidence_text(path, length);
+        return word_text(events, path, length);
     int count = snprintf(text, sizeof text, "/proc/[pid]");
     memcpy(text + count, path + end, length - end); /* it has no more than four bytes more than the path */
     return ck_evidence_text(text, (size_t)count + (length - end));
@@ -132,6 +151,14 @@ static long full_path(const struct ck_span *directory, struct ck_span name, char
         path[base_length++] = '/';
     memcpy(path + base_length, tail, (size_t)length);
     return base_length + length;
+}
+
+/* What strace could not read, the kernel may have: a process that is not to be looked into has told it. */
+static void note_unread(struct ck_trace_events *events, const struct ck_trace_call *call)
+{
+    struct ck_span error = ck_trace_error(call->result);
+    if (!ck_span_is(error, "EFAULT") && !ck_span_is(error, "EINVAL"))
+        events->incomplete = true;
 }
 
 /* ---- files ---- */
@@ -180,7 +207,7 @@ static void add_file(struct ck_trace_events *events, const char *path, size_t le
     struct ck_span error = ck_trace_error(call->result);
     const char *place = place_of_opened(events, path, length, call->result);
     char *key = NULL;
-    json_t *name = path_text(path, length);
+    json_t *name = path_text(events, path, length);
     char *dumped = json_dumps(name, JSON_ENCODE_ANY | JSON_ENSURE_ASCII);
     if (dumped == NULL || asprintf(&key, "%d%.*s%s", writes, (int)error.length, error.at, dumped) < 0) {
         events->bad = -1;
@@ -209,12 +236,14 @@ static void take_open(struct ck_trace_events *events, const struct ck_trace_call
     long length = full_path(at ? &call->args[0] : NULL, call->args[first], path);
     if (length >= 0)
         add_file(events, path, (size_t)length, creates || is_writing(call->args[first + 1]), call);
+    else
+        note_unread(events, call);
 }
 
 /* ---- programs ---- */
 
 /* ["sh", "-c", "..."]: as many words as are listed. */
-static json_t *read_argv(struct ck_span list)
+static json_t *read_argv(const struct ck_trace_events *events, struct ck_span list)
 {
     json_t *words = json_array();
     char word[PATH_BYTES];
@@ -223,11 +252,23 @@ static json_t *read_argv(struct ck_span list)
         long length = ck_span_unquote(rest, word, sizeof word, &rest);
         if (length < 0)
             break;
-        (void)json_array_append_new(words, ck_evidence_text(word, (size_t)length));
+        (void)json_array_append_new(words, word_text(events, word, (size_t)length));
         while (rest.length > 0 && (rest.at[0] == ',' || rest.at[0] == ' ' || rest.at[0] == '.'))
             rest = (struct ck_span){.at = rest.at + 1, .length = rest.length - 1};
     }
     return words;
+}
+
+/* strace executes the witness first of all, and that is no program of the image's. */
+static bool takes_place(struct ck_trace_events *events, const char *path, long length)
+{
+    static const char name[] = "/witness";
+    size_t place = length > (long)strlen(name) ? (size_t)length - strlen(name) : 0;
+    if (events->place[0] != '\0' || place == 0 || place >= sizeof events->place || path[0] != '/' ||
+        memcmp(path + place, name, strlen(name)) != 0)
+        return false;
+    memcpy(events->place, path, place);
+    return true;
 }
 
 static void take_execution(struct ck_trace_events *events, unsigned long pid, const struct ck_trace_call *call)
@@ -238,17 +279,19 @@ static void take_execution(struct ck_trace_events *events, unsigned long pid, co
     if (call->count < first + 2)
         return;
     long length = full_path(at ? &call->args[0] : NULL, call->args[first], path);
-    if (length < 0 || is_beneath(path, (size_t)length, WITNESS))
-        return;
     struct ck_span error = ck_trace_error(call->result), argv = call->args[first + 1];
+    if (length < 0 || ck_span_begins(argv, "0x"))
+        note_unread(events, call);
+    if (length < 0 || takes_place(events, path, length))
+        return;
     if (!events->started && pid == events->first_pid && is_absent(error))
         return; /* the witness looks for it in the image's PATH */
     events->started = events->started || (pid == events->first_pid && error.length == 0);
     if (asprintf(&key, "%.*s%.*s%.*s", (int)error.length, error.at, (int)call->args[first].length, call->args[first].at,
                  (int)argv.length, argv.at) < 0)
         key = NULL;
-    json_t *value = json_pack("{s:o, s:o, s:o}", "path", path_text(path, (size_t)length), "argv", read_argv(argv),
-                              "error", error_of(call->result));
+    json_t *value = json_pack("{s:o, s:o, s:o}", "path", path_text(events, path, (size_t)length), "argv",
+                              read_argv(events, argv), "error", error_of(call->result));
     if (key == NULL) {
         events->bad = -1;
         json_decref(value);
@@ -295,17 +338,12 @@ static struct ck_span word_of(struct ck_span span)
     return (struct ck_span){.at = span.at, .length = i};
 }
 
-static void take_socket(struct ck_trace_events *events, const struct ck_trace_call *call)
+static void add_socket(struct ck_trace_events *events, const struct ck_trace_call *call, struct ck_span family,
+                       struct ck_span address)
 {
-    bool makes = ck_span_is(call->name, "socket");
-    struct ck_span address = {.at = "", .length = 0};
-    for (size_t i = 0; !makes && i < call->count && address.length == 0; i++)
-        if (ck_span_begins(call->args[i], "{sa_family=") || ck_span_begins(call->args[i], "{msg_name={sa_family="))
-            address = ck_span_behind(call->args[i], "sa_family=");
-    struct ck_span family = word_of(makes && call->count > 0 ? call->args[0] : address);
     struct ck_span error = ck_trace_error(call->result);
     char *key = NULL;
-    if (!events->started || family.length == 0)
+    if (family.length == 0)
         return;
     if (asprintf(&key, "%.*s%.*s%.*s%.*s", (int)call->name.length, call->name.at, (int)family.length, family.at,
                  (int)error.length, error.at, (int)address.length, address.at) < 0) {
@@ -316,6 +354,38 @@ static void take_socket(struct ck_trace_events *events, const struct ck_trace_ca
         json_pack("{s:o, s:o, s:o, s:o, s:o}", "call", text_of(call->name), "family", text_of(family), "address",
                   read_address(address), "port", read_port(address), "error", error_of(call->result)));
     free(key);
+}
+
+/* The addresses in an argument: "{sa_family=AF_INET, ...}", and the same in one message or in several. */
+static void add_addresses(struct ck_trace_events *events, const struct ck_trace_call *call, struct ck_span arg)
+{
+    static const char family[] = "sa_family=";
+    for (struct ck_span rest = ck_span_behind(arg, family); rest.length > 0; rest = ck_span_behind(rest, family)) {
+        struct ck_span address = rest;
+        address.length -= ck_span_behind(rest, "}").length;
+        add_socket(events, call, word_of(address), address);
+    }
+    if (ck_span_behind(arg, "msg_name=0x").length > 0)
+        note_unread(events, call);
+    if (ck_span_is(call->name, "sendmmsg") && ck_span_behind(arg, ", ...").length > 0)
+        events->incomplete = true; /* strace shows 32 of a list */
+}
+
+static void take_socket(struct ck_trace_events *events, const struct ck_trace_call *call)
+{
+    struct ck_span none = {.at = "", .length = 0};
+    if (!events->started || call->count < 2)
+        return;
+    if (ck_span_is(call->name, "socket")) {
+        add_socket(events, call, word_of(call->args[0]), none);
+        return;
+    }
+    size_t at = ck_span_is(call->name, "sendto") ? 4 : 1;
+    if (at >= call->count)
+        return;
+    if (ck_span_begins(call->args[at], "0x"))
+        note_unread(events, call);
+    add_addresses(events, call, call->args[at]);
 }
 
 /* ---- other processes ---- */
@@ -335,19 +405,47 @@ static void take_attempt(struct ck_trace_events *events, const struct ck_trace_c
 
 /* ---- calls ---- */
 
+/* What a program does to other processes, or to be seen no more. */
+static bool is_attempt(const struct ck_trace_call *call)
+{
+    static const struct {
+        const char *call, *word; /* NULL: whatever its arguments are */
+    } known[] = {
+        {"ptrace", NULL},           {"process_vm_writev", NULL},  {"pidfd_getfd", NULL},
+        {"io_uring_setup", NULL},   {"prctl", "PR_SET_DUMPABLE"}, {"clone", "CLONE_UNTRACED"},
+        {"clone", "CLONE_NEWUSER"}, {"unshare", "CLONE_NEWUSER"},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        bool found = known[i].word == NULL;
+        for (size_t j = 0; j < call->count && !found; j++)
+            found = memmem(call->args[j].at, call->args[j].length, known[i].word, strlen(known[i].word)) != NULL;
+        if (found && ck_span_is(call->name, known[i].call))
+            return true;
+    }
+    return false;
+}
+
+static bool is_watched(const struct ck_trace_call *call)
+{
+    return ck_span_is(call->name, "prctl") || ck_span_is(call->name, "unshare");
+}
+
 void ck_trace_events_call(struct ck_trace_events *events, unsigned long pid, struct ck_span body)
 {
     struct ck_trace_call call;
-    if (!ck_trace_call_read(body, &call))
+    if (!ck_trace_call_read(body, &call)) {
+        events->incomplete = events->incomplete || !ck_span_begins(body, "--- "); /* a signal, which is no call */
         return;
-    if (ck_span_begins(call.name, "execve"))
+    }
+    if (ck_trace_processes_makes(call.name))
+        ck_trace_processes_call(&events->processes, &call);
+    if (is_attempt(&call))
+        take_attempt(events, &call);
+    else if (ck_span_begins(call.name, "execve"))
         take_execution(events, pid, &call);
     else if (ck_span_begins(call.name, "open") || ck_span_is(call.name, "creat"))
         take_open(events, &call);
-    else if (ck_span_is(call.name, "ptrace") || ck_span_is(call.name, "process_vm_writev") ||
-             ck_span_is(call.name, "pidfd_getfd"))
-        take_attempt(events, &call);
-    else
+    else if (!ck_trace_processes_makes(call.name) && !is_watched(&call))
         take_socket(events, &call);
 }
 
@@ -357,7 +455,7 @@ int ck_trace_events_init(struct ck_trace_events *events)
 {
     json_t **const sets[] = {&events->searched,  &events->programs, &events->files,
                              &events->own_files, &events->sockets,  &events->attempts};
-    int bad = 0;
+    int bad = ck_trace_processes_init(&events->processes);
     for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++)
         bad |= (*sets[i] = json_object()) == NULL;
     return bad;
@@ -371,5 +469,6 @@ void ck_trace_events_done(struct ck_trace_events *events)
     json_decref(events->searched);
     json_decref(events->sockets);
     json_decref(events->attempts);
+    ck_trace_processes_done(&events->processes);
     *events = (struct ck_trace_events){0};
 }

@@ -10,14 +10,17 @@
  *   engine   what docker puts there     volume   what the image declares as one
  *   absent   it is not there            image    it is the image's, and was to be written or may not be read
  *
- * Everything is listed once, however often it happened, and numbers of processes are left out: they differ from run to run.
+ * The witness's directory has another name each time; it is listed as /.chokepoint. Everything is listed once, however often it happened, and numbers of processes are left out: they differ from run to run.
  */
 #ifndef CK_GATHER_TRACE_EVENTS_H
 #define CK_GATHER_TRACE_EVENTS_H
 
 #include "gather/trace_line.h"
+#include "gather/trace_processes.h"
 
 #include <jansson.h>
+
+#define CK_TRACE_PLACE_MAX 128
 
 /* Made zero-filled, with volumes set. */
 struct ck_trace_events {
@@ -27,11 +30,13 @@ struct ck_trace_events {
     json_t *own_files; /* of the image, only read */
     json_t *searched;  /* where the loader of a program looked for a library, and did not find it */
     json_t *sockets;
-    json_t *attempts;        /* on other processes */
-    unsigned long first_pid; /* of the image's own program */
-    bool started;            /* it was executed: from then on files and sockets count */
-    bool incomplete;         /* there was more than is kept */
-    int bad;                 /* out of memory */
+    json_t *attempts; /* on other processes */
+    struct ck_trace_processes processes;
+    char place[CK_TRACE_PLACE_MAX]; /* the directory of the witness, by the first execution; empty: not known yet */
+    unsigned long first_pid;        /* of the image's own program */
+    bool started;                   /* it was executed: from then on files and sockets count */
+    bool incomplete;                /* there was more than is kept, or something that could not be read */
+    int bad;                        /* out of memory */
 };
 
 int ck_trace_events_init(struct ck_trace_events *events); /* 0, or out of memory; done in any case */

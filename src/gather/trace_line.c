@@ -4,6 +4,8 @@
 #include <string.h>
 
 #define UNFINISHED " <unfinished ...>"
+#define CHANGED \
+    " <pid changed to " /* of a thread that executes a program: the rest comes under the number of its process */
 #define RESUMED " resumed>"
 #define PID_DIGITS_MAX 10
 
@@ -129,10 +131,30 @@ static size_t take_pid(struct ck_span line, unsigned long *ret_pid)
     return i;
 }
 
+unsigned long ck_span_number(struct ck_span span)
+{
+    unsigned long number;
+    (void)take_pid(span, &number);
+    return number;
+}
+
 static bool ends(struct ck_span span, const char *text)
 {
     size_t length = strlen(text);
     return span.length >= length && memcmp(span.at + span.length - length, text, length) == 0;
+}
+
+/* Where what is known of a call ends, if the rest comes later; otherwise 0. */
+static size_t unfinished_length(struct ck_span body)
+{
+    static const char closing[] = " ...>";
+    if (ends(body, UNFINISHED))
+        return body.length - strlen(UNFINISHED);
+    size_t i = body.length > strlen(closing) && ends(body, closing) ? body.length - strlen(closing) : 0;
+    while (i > 0 && is_digit(body.at[i - 1]))
+        i--;
+    struct ck_span before = {.at = body.at, .length = i};
+    return ends(before, CHANGED) ? i - strlen(CHANGED) : 0;
 }
 
 /* "+++ exited with 3 +++", and how it ended otherwise. */
@@ -161,13 +183,15 @@ struct ck_trace_line ck_trace_line_read(struct ck_span line)
         read.kind = CK_TRACE_EXITED;
     else if (take_end(body, "+++ killed by ", &read.body))
         read.kind = CK_TRACE_KILLED;
+    else if (take_end(body, "+++ superseded by execve in pid ", &read.body))
+        read.kind = CK_TRACE_SUPERSEDED;
     else if (ck_span_begins(body, "<... ")) {
         struct ck_span rest = ck_span_behind(body, RESUMED);
         read.kind = rest.at != NULL && rest.length > 0 ? CK_TRACE_RESUMED : CK_TRACE_OTHER;
         read.body = rest;
-    } else if (ends(body, UNFINISHED)) {
+    } else if (unfinished_length(body) > 0) {
         read.kind = CK_TRACE_UNFINISHED;
-        read.body.length -= strlen(UNFINISHED);
+        read.body.length = unfinished_length(body);
     } else {
         read.kind = CK_TRACE_CALL;
     }

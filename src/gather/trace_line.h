@@ -8,7 +8,7 @@
  *   12    +++ exited with 3 +++
  *
  * strace escapes what comes from the program, quotes and line ends first of all: within a line its words can be trusted
- * to be strace's. A line that does not fit is passed over, never guessed at.
+ * to be strace's. A line that does not fit is passed over, never guessed at, and the trace is not complete.
  */
 #ifndef CK_GATHER_TRACE_LINE_H
 #define CK_GATHER_TRACE_LINE_H
@@ -29,7 +29,8 @@ enum ck_trace_kind {
     CK_TRACE_UNFINISHED, /* body: what is known of it so far */
     CK_TRACE_RESUMED,    /* body: the rest of it */
     CK_TRACE_EXITED,     /* body: the status */
-    CK_TRACE_KILLED      /* body: the signal */
+    CK_TRACE_KILLED,     /* body: the signal */
+    CK_TRACE_SUPERSEDED  /* body: the number of the thread that is this process from now on, and no other any more */
 };
 
 struct ck_trace_line {
@@ -53,6 +54,9 @@ bool ck_trace_call_read(struct ck_span body, struct ck_trace_call *ret_call);
 
 /* "ENOENT" of "-1 ENOENT (...)"; an empty span where the call succeeded. */
 struct ck_span ck_trace_error(struct ck_span result);
+
+/* The number at the beginning, of 10 digits at most; 0 where there is none. */
+unsigned long ck_span_number(struct ck_span span);
 
 bool ck_span_is(struct ck_span span, const char *text);
 bool ck_span_begins(struct ck_span span, const char *text);

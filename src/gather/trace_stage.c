@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -33,7 +34,7 @@ static int fail(struct choke_error *error, const char *what, const char *subject
 /* The mode is set apart: the caller's mask is not what a container's user needs. */
 static int make_file(int directory_fd, const char *name, int *ret_fd)
 {
-    int fd = openat(directory_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
+    int fd = openat(directory_fd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
     if (fd < 0)
         return -1;
     if (fchmod(fd, 0555) < 0) {
@@ -57,7 +58,7 @@ static int copy_bytes(int from_fd, int to_fd, off_t length)
     return 0;
 }
 
-static int copy_file(const char *path, int directory_fd, const char *name, struct choke_error *error)
+static int copy_file(const char *path, int directory_fd, const char *name, int *ret_fd, struct choke_error *error)
 {
     CLEANUP_FD int from_fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     CLEANUP_FD int to_fd = -1;
@@ -69,7 +70,57 @@ static int copy_file(const char *path, int directory_fd, const char *name, struc
         return fail(error, "copy", path);
     if (make_file(directory_fd, name, &to_fd) < 0 || copy_bytes(from_fd, to_fd, status.st_size) < 0)
         return fail(error, "copy", path);
+    if (ret_fd != NULL) {
+        *ret_fd = to_fd;
+        to_fd = -1;
+    }
     return 0;
+}
+
+/* ---- the loader ---- */
+
+/* Makes each path in the bytes that ends so an empty one. Returns how many there were. */
+static size_t empty_paths(char *bytes, size_t length, const char *ending)
+{
+    size_t count = 0, size = strlen(ending) + 1;
+    for (char *at = bytes; (at = memmem(at, length - (size_t)(at - bytes), ending, size)) != NULL; at += size) {
+        char *start = at;
+        while (start > bytes && start[-1] != '\0')
+            start--;
+        if (*start != '/')
+            continue;
+        *start = '\0';
+        count++;
+    }
+    return count;
+}
+
+/*
+ * The GNU loader reads /etc/ld.so.preload and /etc/ld.so.cache whatever its options and environment are: both would be the
+ * image's. In the copy their names are empty, and an empty name is ENOENT in every file system. The loader of musl has
+ * neither. A loader of the GNU kind whose names are not found is not used.
+ */
+static int close_loader(int fd, const char *path, struct choke_error *error)
+{
+    struct stat status;
+    if (fstat(fd, &status) < 0 || status.st_size <= 0)
+        return fail(error, "read", path);
+    size_t length = (size_t)status.st_size;
+    char *bytes = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (bytes == MAP_FAILED)
+        return fail(error, "read", path);
+    bool gnu = memmem(bytes, length, "GLIBC_PRIVATE", strlen("GLIBC_PRIVATE")) != NULL;
+    bool closed = empty_paths(bytes, length, ".so.preload") > 0 && empty_paths(bytes, length, ".so.cache") > 0;
+    (void)munmap(bytes, length);
+    errno = ENOTSUP;
+    return gnu && !closed ? fail(error, "take the names of its lists out of", path) : 0;
+}
+
+static int copy_loader(const char *path, int stage_fd, struct choke_error *error)
+{
+    CLEANUP_FD int fd = -1;
+    int result = copy_file(path, stage_fd, "loader", &fd, error);
+    return result < 0 ? result : close_loader(fd, path, error);
 }
 
 static int write_witness(int directory_fd, struct choke_error *error)
@@ -105,12 +156,12 @@ static int copy_part(const struct choke_tool_part *part, int stage_fd, int lib_f
         return fail(error, "find", part->name);
     }
     if (strcmp(part->role, "tool") == 0)
-        return copy_file(part->path, stage_fd, "strace", error);
+        return copy_file(part->path, stage_fd, "strace", NULL, error);
     if (strcmp(part->role, "interpreter") == 0)
-        return copy_file(part->path, stage_fd, "loader", error);
+        return copy_loader(part->path, stage_fd, error);
     if (is_special(part->path))
         return 0;
-    int result = copy_file(part->path, lib_fd, base_name(part->name), error);
+    int result = copy_file(part->path, lib_fd, base_name(part->name), NULL, error);
     return result == -EEXIST ? 0 : result; /* asked for by its name and by its path */
 }
 

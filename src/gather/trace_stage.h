@@ -4,6 +4,8 @@
  *
  *   witness  strace  loader  lib/
  *
+ * The loader is a copy that reads no file but those in lib: not /etc/ld.so.preload, not /etc/ld.so.cache.
+ *
  * Everybody may read it, for the container's user may be anyone; nobody but the caller can write there. Nothing in it is
  * a secret.
  */

@@ -19,14 +19,21 @@
 #include <signal.h>
 #include <stddef.h>
 
+/* OTHER_: of the calls of 32 bits on the same processor. clone and prctl have the same numbers on both. */
 #if defined(__x86_64__)
 #define OWN_ARCH AUDIT_ARCH_X86_64
+#define OTHER_ARCH AUDIT_ARCH_I386
+#define OTHER_UNSHARE 310
 #elif defined(__aarch64__)
 #define OWN_ARCH AUDIT_ARCH_AARCH64
+#define OTHER_ARCH AUDIT_ARCH_ARM
+#define OTHER_UNSHARE 337
 #else
 #error "the audit architecture of this machine is not known to create.c"
 #endif
 #define FOREIGN_BIT 0x40000000u /* the numbers of x32; no other system has calls up there */
+#define OTHER_CLONE 120
+#define OTHER_PRCTL 172
 
 /*
  * The child comes back from the system call in this same frame and calls child() below it, so nothing above the stack
@@ -114,6 +121,48 @@ long ck_create_execute_last(int fd, char *const *argv, char *const *envp)
     result = seal(key);
     uint64_t word = (uint64_t)key[1] << 32 | key[0];
     return result < 0 ? result : CK_RAW6(execveat, fd, "", argv, envp, AT_EMPTY_PATH, word);
+}
+
+/* ---- what a tracer can follow ---- */
+
+#define IF(test, value, yes, no) BPF_JUMP(BPF_JMP | BPF_K | (test), (uint32_t)(value), yes, no)
+#define REFUSE(errnum) BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (errnum))
+#define ALLOW BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+
+/*
+ *   clone        with CLONE_UNTRACED: a tracer is not told of such a process. With CLONE_NEWUSER, and unshare with it: in
+ *                the pid namespace that needs one, what clone returns is no number that the tracer knows.
+ *   prctl        PR_SET_DUMPABLE to anything but 1: a tracer without a capability could not read its memory.
+ *   clone3       its flags stand in memory, which a filter cannot read. C libraries use clone then.
+ *   io_uring_*   the kernel opens and connects on behalf of the process, and no call of the process is seen.
+ *
+ * Of an argument of 64 bits the lower half is read: it comes first on both systems, and all the flags are in it. Since
+ * Linux 5.1 a new call has the same number everywhere.
+ */
+#define CALLS_OF(clone_nr, unshare_nr, prctl_nr) \
+    LOAD(nr), IF(BPF_JGE, FOREIGN_BIT, 0, 1), REFUSE(ENOSYS), IF(BPF_JEQ, clone_nr, 0, 4), LOAD(args[0]), \
+        IF(BPF_JSET, CLONE_UNTRACED | CLONE_NEWUSER, 0, 1), REFUSE(EPERM), ALLOW, IF(BPF_JEQ, unshare_nr, 0, 4), \
+        LOAD(args[0]), IF(BPF_JSET, CLONE_NEWUSER, 0, 1), REFUSE(EPERM), ALLOW, IF(BPF_JEQ, prctl_nr, 0, 6), \
+        LOAD(args[0]), IF(BPF_JEQ, PR_SET_DUMPABLE, 0, 3), LOAD(args[1]), IF(BPF_JEQ, 1, 1, 0), REFUSE(EPERM), ALLOW, \
+        IF(BPF_JEQ, __NR_clone3, 0, 1), REFUSE(ENOSYS), IF(BPF_JGE, __NR_io_uring_setup, 0, 2), \
+        IF(BPF_JGT, __NR_io_uring_register, 1, 0), REFUSE(ENOSYS), ALLOW
+#define CALLS_LENGTH 26
+
+long ck_create_follow(void)
+{
+    struct sock_filter code[] = {
+        LOAD(arch),
+        IF(BPF_JEQ, OWN_ARCH, 0, CALLS_LENGTH),
+        CALLS_OF(__NR_clone, __NR_unshare, __NR_prctl),
+        IF(BPF_JEQ, OTHER_ARCH, 0, CALLS_LENGTH),
+        CALLS_OF(OTHER_CLONE, OTHER_UNSHARE, OTHER_PRCTL),
+        REFUSE(ENOSYS),
+    };
+    const unsigned short length = sizeof code / sizeof code[0];
+    _Static_assert(sizeof code / sizeof code[0] == 2 * CALLS_LENGTH + 4,
+                   "a jump over the calls of a system leads behind");
+    const struct sock_fprog program = {.len = length, .filter = code};
+    return CK_RAW5(prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
 }
 
 long ck_create_execute(int fd, const char *path, char *const *argv, char *const *envp)

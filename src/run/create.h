@@ -39,6 +39,13 @@ long ck_create_copied(ck_create_child child, void *argument, int cgroup_fd);
  */
 long ck_create_caged(ck_create_child child, void *argument, bool own_net);
 
+/*
+ * From here on this process and its descendants cannot do what a tracer is not told of or cannot read: CLONE_UNTRACED,
+ * io_uring, memory that is closed, clone3, user namespaces; by the calls of 64 bits and of 32. no_new_privs must be set. 0 or
+ * a negative errno.
+ */
+long ck_create_follow(void);
+
 /* Executes the open file, or path where it is not NULL. Returns only on failure, with a negative errno. */
 long ck_create_execute(int fd, const char *path, char *const *argv, char *const *envp);
 

@@ -3,13 +3,19 @@
  * for an image that holds nothing else.
  */
 #include <arpa/inet.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/io_uring.h>
+#include <linux/sched.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -104,6 +110,110 @@ static void attack(const char *unused)
         tell("kill", kill(others[i], SIGKILL));
 }
 
+/* ---- out of the trace ---- */
+
+/* The calls themselves: the library would not pass these flags on. pid: of a child that is to look at path. */
+static void let_look(const char *what, long pid, const char *path)
+{
+    if (pid == 0) {
+        look(path);
+        _exit(0);
+    }
+    tell(what, pid);
+    if (pid > 0)
+        (void)waitpid((pid_t)pid, NULL, __WALL);
+}
+
+static void look_untraced(const char *path)
+{
+    let_look("clone", syscall(SYS_clone, CLONE_UNTRACED | SIGCHLD, 0, 0, 0, 0), path);
+}
+
+static void look_untraced_by_args(const char *path)
+{
+    struct clone_args args = {.flags = CLONE_UNTRACED, .exit_signal = SIGCHLD};
+    let_look("clone3", syscall(SYS_clone3, &args, sizeof args), path);
+}
+
+/* The same by the other system's number, where this processor has another. */
+static void look_untraced_by_32_bits(const char *path)
+{
+#if defined(__x86_64__)
+    long result;
+    __asm__ volatile("int $0x80"
+                     : "=a"(result)
+                     : "a"(120), "b"(CLONE_UNTRACED | SIGCHLD), "c"(0), "d"(0), "S"(0), "D"(0)
+                     : "r8", "r9", "r10", "r11", "memory");
+    let_look("clone of 32 bits", (int)result, path);
+#else
+    look_untraced(path);
+#endif
+}
+
+/* Nobody may look into its memory, so that nobody sees the name. */
+static void look_hidden(const char *path)
+{
+    tell("undumpable", prctl(PR_SET_DUMPABLE, 0, 0, 0, 0));
+    look(path);
+}
+
+static void make_ring(const char *unused)
+{
+    struct io_uring_params params = {.flags = 0};
+    (void)unused;
+    tell("ring", syscall(SYS_io_uring_setup, 4, &params));
+}
+
+static void look_in_namespace(const char *path)
+{
+    tell("namespaces", syscall(SYS_unshare, CLONE_NEWUSER | CLONE_NEWPID));
+    let_look("fork", fork(), path);
+}
+
+/* What the tracer is loaded with can load other programs, too. */
+static void start_by_loader(const char *program)
+{
+    char loader[512] = "";
+    DIR *root = opendir("/");
+    for (const struct dirent *entry; root != NULL && (entry = readdir(root)) != NULL;)
+        if (strncmp(entry->d_name, ".chokepoint", strlen(".chokepoint")) == 0)
+            (void)snprintf(loader, sizeof loader, "/%s/loader", entry->d_name);
+    if (root != NULL)
+        (void)closedir(root);
+    pid_t pid = fork();
+    if (pid == 0) {
+        (void)execl(loader, loader, program, (char *)NULL);
+        _exit(1);
+    }
+    (void)waitpid(pid, NULL, 0);
+}
+
+/* ---- many ---- */
+
+static void *execute_self(void *unused)
+{
+    (void)unused;
+    (void)execl("/proc/self/exe", "traced", "read=/by_a_thread", (char *)NULL);
+    return NULL;
+}
+
+/* Children that leave children of theirs behind, and one whose thread takes its place. */
+static void crowd(const char *count)
+{
+    for (char left = count[0]; left > '0'; left--)
+        if (fork() == 0) {
+            (void)fork();
+            _exit(0);
+        }
+    pid_t pid = fork();
+    pthread_t thread;
+    if (pid == 0 && pthread_create(&thread, NULL, execute_self, NULL) == 0)
+        for (;;)
+            (void)pause();
+    while (wait(NULL) > 0) {
+    }
+}
+
 static void stay(const char *unused)
 {
     (void)unused;
@@ -116,8 +226,22 @@ static const struct {
     const char *name;
     void (*act)(const char *argument);
 } acts[] = {
-    {"read=", look},  {"write=", change}, {"connect=", connect_to}, {"path=", connect_to_path},
-    {"exec=", start}, {"forge=", forge},  {"attack=", attack},      {"stay=", stay},
+    {"read=", look},
+    {"write=", change},
+    {"connect=", connect_to},
+    {"path=", connect_to_path},
+    {"exec=", start},
+    {"forge=", forge},
+    {"attack=", attack},
+    {"stay=", stay},
+    {"untraced=", look_untraced},
+    {"untraced3=", look_untraced_by_args},
+    {"untraced32=", look_untraced_by_32_bits},
+    {"hidden=", look_hidden},
+    {"ring=", make_ring},
+    {"namespace=", look_in_namespace},
+    {"loader=", start_by_loader},
+    {"crowd=", crowd},
 };
 
 int main(int argc, char **argv)

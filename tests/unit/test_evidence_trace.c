@@ -6,7 +6,7 @@
     "[{\"Os\": \"linux\", \"Architecture\": \"amd64\", \"Config\": {\"User\": \"\", \"WorkingDir\": \"/\", " \
     "\"Env\": [\"TOKEN=very-secret\", \"A\"], \"Entrypoint\": null, \"Cmd\": [\"x\"], \"Volumes\": {\"/kept\": {}}}, " \
     "\"RootFS\": {\"Layers\": [\"a\", \"b\"]}}]"
-#define START "7 execve(\"/.chokepoint/witness\", [\"w\"], 0x1 /* 1 vars */) = 0\n=guard 6\n"
+#define START "7 execve(\"/.chokepoint-0a/witness\", [\"w\"], 0x0 /* 0 vars */) = 0\n=guard 6\n=filter 1\n"
 #define PROGRAM "7     execve(\"/bin/x\", [\"x\", \"-a\"], 0x1 /* 1 vars */) = 0\n"
 #define END "7     +++ exited with 0 +++\n=end program\n"
 
@@ -34,6 +34,10 @@ static void lines_are_told_apart(void **state)
         {"11 <... open resumed>) = 3", CK_TRACE_RESUMED, 11, ") = 3"},
         {"11 +++ exited with 17 +++", CK_TRACE_EXITED, 11, "17"},
         {"11 +++ killed by SIGSEGV (core dumped) +++", CK_TRACE_KILLED, 11, "SIGSEGV"},
+        {"11 +++ superseded by execve in pid 12 +++", CK_TRACE_SUPERSEDED, 11, "12"},
+        {"11 execve(\"/x\", [] <pid changed to 12 ...>", CK_TRACE_UNFINISHED, 11, "execve(\"/x\", []"},
+        {"11 x <pid changed to  ...>", CK_TRACE_UNFINISHED, 11, "x"},
+        {"11 <pid changed to 12 ...>", CK_TRACE_CALL, 11, NULL},
         {"11 +++ exited with", CK_TRACE_CALL, 11, "+++ exited with"},
         {"11", CK_TRACE_OTHER, 11, NULL},
         {"11open(\"/x\", 0) = 3", CK_TRACE_OTHER, 11, NULL},
@@ -128,7 +132,17 @@ static void calls_mean_something(void **state)
         {"7 sendmsg(3, {msg_name={sa_family=AF_UNIX, sun_path=@\"a\"}, msg_namelen=9, msg_iov=[{iov_base=\"sa_family=\", "
          "iov_len=3}]}, 0) = 3",
          "sockets", "{\"call\":\"sendmsg\",\"family\":\"AF_UNIX\",\"address\":\"@a\",\"port\":null,\"error\":null}"},
+        {"7 sendmmsg(3, [{msg_hdr={msg_name={sa_family=AF_INET, sin_port=htons(53), sin_addr=inet_addr(\"1.2.3.4\")}, "
+         "msg_iov=[{iov_base=\"sa_family=}\"..., iov_len=9}]}, msg_len=9}], 1, 0) = 1",
+         "sockets",
+         "{\"call\":\"sendmmsg\",\"family\":\"AF_INET\",\"address\":\"1.2.3.4\",\"port\":53,\"error\":null}"},
+        {"7 open(\"/.chokepoint-0a/lib/x\", O_RDONLY) = 3</.chokepoint-0a/lib/x>", "files",
+         "{\"path\":\"/.chokepoint/lib/x\",\"place\":\"engine\",\"access\":\"read\",\"error\":null}"},
         {"7 ptrace(PTRACE_SEIZE, 1, NULL, 0) = -1 EPERM (x)", "attempts", "{\"call\":\"ptrace\",\"error\":\"EPERM\"}"},
+        {"7 clone(child_stack=NULL, flags=CLONE_UNTRACED|SIGCHLD) = -1 EPERM (x)", "attempts",
+         "{\"call\":\"clone\",\"error\":\"EPERM\"}"},
+        {"7 prctl(PR_SET_DUMPABLE, SUID_DUMP_DISABLE) = -1 EPERM (x)", "attempts",
+         "{\"call\":\"prctl\",\"error\":\"EPERM\"}"},
     };
     char trace[1024];
     (void)state;
@@ -185,6 +199,7 @@ static void ends_are_told_apart(void **state)
         {"7 +++ exited with 12 +++\n=end program\n", "program", 12, true},
         {"7 +++ killed by SIGKILL +++\n=end program\n", "program", -1, true},
         {"8 +++ exited with 1 +++\n=end program\n", "trace_lost", -1, false}, /* not the program: strace was ended */
+        {"7 +++ exited with 0 +++\n=end lost\n", "trace_lost", 0, false},     /* somebody was left */
         {"=end time\n", "time", -1, true},
         {"7 open(\"/cut\n=end length\n", "length", -1, false},
     };
@@ -199,6 +214,68 @@ static void ends_are_told_apart(void **state)
         assert_int_equal(json_is_true(member(&reading, "complete")), cases[i].complete);
         ck_evidence_done(&reading.evidence);
     }
+}
+
+/* Behind the start of the program: whether the trace is whole, and strace was not ended. */
+static void what_was_not_seen_is_said(void **state)
+{
+    static const struct {
+        const char *lines;
+        bool complete, lost;
+    } cases[] = {
+        {"", true, false},
+        {"7 clone(flags=SIGCHLD) = 8\n8 +++ exited with 0 +++\n", true, false},
+        {"8 +++ exited with 0 +++\n7 <... vfork resumed>) = 8\n", false, true}, /* the call has no beginning */
+        {"7 vfork( <unfinished ...>\n8 +++ exited with 0 +++\n7 <... vfork resumed>) = 8\n", true, false},
+        {"7 clone(flags=SIGCHLD) = ? ERESTARTNOINTR (x)\n", true, false},
+        {"7 clone(flags=SIGCHLD) = -1 EAGAIN (x)\n", true, false},
+        {"7 clone(flags=SIGCHLD) = 8\n8 execve(\"/y\", [] <pid changed to 8 ...>\n8 +++ killed by SIGKILL +++\n", true,
+         false},
+        {"7 clone(flags=CLONE_THREAD) = 8\n8 execve(\"/y\", [\"y\"], NULL <pid changed to 7 ...>\n"
+         "7 +++ superseded by execve in pid 8 +++\n7 <... execve resumed>) = 0\n",
+         true, false},
+        /* one was left, or may have been */
+        {"7 clone(flags=SIGCHLD) = 8\n", false, true},
+        {"7 clone(flags=SIGCHLD) = 8\n7 clone(flags=SIGCHLD) = 9\n8 +++ killed by SIGKILL +++\n", false, true},
+        {"7 clone(flags=SIGCHLD) = ?\n", false, true},
+        {"7 clone(flags=SIGCHLD <unfinished ...>\n", false, true},
+        /* what strace could not read */
+        {"7 openat(AT_FDCWD, 0x7ffc00, O_RDONLY) = 3\n", false, false},
+        {"7 openat(AT_FDCWD, 0x1, O_RDONLY) = -1 EFAULT (x)\n", true, false},
+        {"7 execve(0x7ffc00, 0x7ffc08, 0x7ffc10) = -1 ENOENT (x)\n", false, false},
+        {"7 connect(3, 0x7ffc00, 16) = -1 ENETUNREACH (x)\n", false, false},
+        {"7 sendmsg(3, {msg_name=0x7ffc00, msg_namelen=16}, 0) = 3\n", false, false},
+        {"7 sendmmsg(3, [{msg_hdr={msg_name=NULL}}, ...], 40, 0) = 40\n", false, false},
+        {"7 openat(AT_FDCWD\n", false, false},
+        {"7 <... openat resumed>) = 3\n", false, false},
+        {"7 --- stopped by SIGSTOP ---\n", true, false},
+        {"=filter 0\n", false, false},
+    };
+    char trace[1024];
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        (void)snprintf(trace, sizeof trace, START PROGRAM "%s" END, cases[i].lines);
+        struct reading reading = read_trace(trace);
+        if (json_is_true(member(&reading, "complete")) != cases[i].complete)
+            fail_msg("'%s' is %scomplete", cases[i].lines, cases[i].complete ? "not " : "");
+        assert_string_equal(json_string_value(member(&reading, "ended")), cases[i].lost ? "trace_lost" : "program");
+        ck_evidence_done(&reading.evidence);
+    }
+}
+
+/* The witness is executed once; whatever else stands in its directory is executed by the program. */
+static void only_the_first_execution_is_not_listed(void **state)
+{
+    (void)state;
+    struct reading reading =
+        read_trace(START PROGRAM "7 execve(\"/.chokepoint-0a/loader\", [\"/.chokepoint-0a/loader\"], 0x0) = 0\n"
+                                 "7 execve(\"/.chokepoint-0a/witness\", [\"w\"], 0x0) = 0\n"
+                                 "7 execve(\"/.chokepoint/witness\", [\"w\"], 0x0) = 0\n" END);
+    assert_int_equal(json_array_size(member(&reading, "programs")), 4);
+    char *document = json_dumps(reading.evidence.document, 0);
+    assert_null(strstr(document, "-0a"));
+    free(document);
+    ck_evidence_done(&reading.evidence);
 }
 
 static void trace_without_an_end_is_none(void **state)
@@ -237,6 +314,8 @@ int main(void)
         cmocka_unit_test(call_that_was_broken_up_is_put_together),
         cmocka_unit_test(image_is_told_without_its_values),
         cmocka_unit_test(ends_are_told_apart),
+        cmocka_unit_test(what_was_not_seen_is_said),
+        cmocka_unit_test(only_the_first_execution_is_not_listed),
         cmocka_unit_test(trace_without_an_end_is_none),
         cmocka_unit_test(flood_is_bounded),
     };

@@ -1,14 +1,18 @@
 /*
  * witness.c - the first process of a container whose program is traced: a program of its own, beside a copy of strace in
- * a directory that the container finds at CK_WITNESS_PLACE.
+ * a directory whose name the image could not know, so that nothing of the image is or leads there.
  *
- *   witness SECONDS PROGRAM ARG...   runs PROGRAM under strace, and ends the container
- *   witness 0 PROGRAM ARG...         what strace executes: PROGRAM, but without a way to strace
+ *   PLACE/witness SECONDS PROGRAM ARG...   runs PROGRAM under strace, and ends the container
+ *   PLACE/witness 0 PROGRAM ARG...         what strace executes: PROGRAM, but without a way to strace
+ *
+ * Nothing of the image is in strace. Its loader, libraries and own file come from PLACE alone, and the loader reads no other
+ * file (trace_stage.c). Its environment is empty: that of the image is handed to the second witness in memory, by a
+ * descriptor, and is the program's again from there.
  *
  * What is written to stdout is the trace alone. The program that is watched has no descriptor of it: its own output goes
  * to stderr, whatever it prints. Nor can it take one from strace, or change what strace does: it is in a Landlock domain
  * of its own, and the kernel lets nobody look into a process outside of his domain. That domain forbids only what a
- * container without capabilities cannot do anyway.
+ * container without capabilities cannot do anyway. What strace could not follow is refused to it (create.c).
  *
  * A container does not end with the client that started it; the daemon holds it. So the witness ends it: when its stdin
  * ends, which the client holds open, when it is told to, when SECONDS are over, and when the trace is as long as it may
@@ -17,7 +21,9 @@
  * Lines of its own begin with an equals sign, as no line of strace does:
  *
  *   =guard N    Landlock's version, or 0: the program could have changed the trace
- *   =end WORD   why the container ends: "program", "time", "stdin", "signal", "length", "trace" (strace failed)
+ *   =filter N   1, or 0: the program could have left the trace
+ *   =end WORD   why the container ends: "program", "time", "stdin", "signal", "length", "trace" (strace failed), "lost"
+ *               (strace ended before what it traced)
  */
 #include "run/keeper/keeper.h"
 
@@ -29,24 +35,28 @@
 #include <linux/wait.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/signalfd.h>
 #include <time.h>
 
-#define CK_WITNESS_PLACE "/.chokepoint"
 #define SECONDS_MAX 600
 #define TRACE_MAX ((uint64_t)16 << 20)
 #define DRAIN_NS 1000000000u /* what is left in the pipe when everybody is dead is there at once */
 #define OWN_WORDS 16         /* of strace's command line, in front of the program's */
 #define STATIC_AT 3          /* where strace itself stands */
 #define PROGRAM_WORDS_MAX 1024
+#define VARIABLES_MAX 4096
+#define PLACE_MAX 256 /* bytes, with the name of a file in it */
 #define TRACE_FD 3
+#define VARIABLES_FD 4
+#define ASIDE_FD 16 /* from here on nothing is in the way of the two above */
 #define SCOPED_ABI 6
 #define SCOPE_SIGNAL 2u /* LANDLOCK_SCOPE_SIGNAL, which older headers do not know */
 
-/* What may be the way to a file, a program or a peer; and what a program would try on its tracer. */
+/* What may be the way to a file, a program or a peer; who begins; and what a program would try on its tracer. */
 #define TRACED \
     "trace=execve,execveat,?open,openat,?openat2,?creat,socket,connect,bind,sendto,sendmsg," \
-    "ptrace,process_vm_writev,?pidfd_getfd"
+    "sendmmsg,?fork,?vfork,clone,?clone3,unshare,prctl,?io_uring_setup,ptrace,process_vm_writev,?pidfd_getfd"
 
 static size_t length_of(const char *text)
 {
@@ -112,12 +122,64 @@ static long execute(char **argv, char **envp)
     return result;
 }
 
-__attribute__((noreturn)) static void be_program(char **argv, char **envp)
+/* ---- the environment ---- */
+
+/* A descriptor with the variables in it, a NUL behind each; or a negative errno. */
+static long put_variables(char **envp)
+{
+    long fd = CK_RAW2(memfd_create, "variables", MFD_CLOEXEC);
+    for (; fd >= 0 && *envp != NULL; envp++)
+        for (size_t left = length_of(*envp) + 1, at = 0; left > 0;) {
+            long wrote = CK_RAW3(write, fd, *envp + at, left);
+            if (wrote <= 0)
+                return wrote < 0 ? wrote : -EIO;
+            at += (size_t)wrote;
+            left -= (size_t)wrote;
+        }
+    return fd;
+}
+
+/* NULL where they are not there or too many. */
+static char **take_variables(void)
+{
+    static char *variables[VARIABLES_MAX + 1];
+    long length = CK_RAW3(lseek, VARIABLES_FD, 0, SEEK_END);
+    if (length <= 0)
+        return length == 0 ? variables : NULL;
+    long mapped = CK_RAW6(mmap, NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE, VARIABLES_FD, 0);
+    if (mapped < 0 && mapped > -4096)
+        return NULL;
+    char *at = (char *)mapped, *end = at + length;
+    for (unsigned i = 0; at < end; i++) {
+        if (i == VARIABLES_MAX)
+            return NULL;
+        variables[i] = at;
+        at += length_of(at) + 1;
+    }
+    return variables;
+}
+
+static void say_number(const char *name, long number)
 {
     char line[32];
-    long abi = guard();
-    (void)ck_put_text(ck_put_number(ck_put_text(line, "=guard "), abi > 0 ? abi : 0), "\n");
+    (void)ck_put_text(ck_put_number(ck_put_text(line, name), number), "\n");
     say(TRACE_FD, line);
+}
+
+static long filter(void)
+{
+    long result = CK_RAW5(prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    return result < 0 ? result : ck_create_follow();
+}
+
+__attribute__((noreturn)) static void be_program(char **argv)
+{
+    char **envp = take_variables();
+    if (envp == NULL)
+        ck_leave(125);
+    long abi = guard();
+    say_number("=guard ", abi > 0 ? abi : 0);
+    say_number("=filter ", filter() == 0 ? 1 : 0);
     (void)CK_RAW3(close_range, TRACE_FD, ~0u, 0);
     long result = execute(argv, envp);
     ck_leave(result == -ENOENT ? 127 : 126);
@@ -126,37 +188,67 @@ __attribute__((noreturn)) static void be_program(char **argv, char **envp)
 /* ---- strace ---- */
 
 struct tracing {
-    char **words; /* the program's, NULL behind them */
-    char **envp;
+    const char *self; /* the path of this program */
+    char **words;     /* the program's, NULL behind them */
     int trace_fd;
+    int variables_fd;
 };
+
+/* The path of another file in the directory that this program is in, which has room for it. */
+static char *beside(const char *self, const char *name, char path[PLACE_MAX])
+{
+    size_t length = length_of(self);
+    while (length > 0 && self[length - 1] != '/')
+        length--;
+    memcpy(path, self, length);
+    (void)ck_put_text(path + length, name);
+    return path;
+}
+
+static void arrange_descriptors(const struct tracing *tracing)
+{
+    uint64_t none = 0;
+    long null = CK_RAW4(openat, AT_FDCWD, "/dev/null", O_RDONLY | O_NONBLOCK, 0);
+    long trace = CK_RAW3(fcntl, tracing->trace_fd, F_DUPFD, ASIDE_FD);
+    long variables = CK_RAW3(fcntl, tracing->variables_fd, F_DUPFD, ASIDE_FD);
+    (void)CK_RAW3(dup3, null, 0, 0);
+    (void)CK_RAW3(dup3, 2, 1, 0);
+    (void)CK_RAW3(dup3, trace, TRACE_FD, 0);
+    (void)CK_RAW3(dup3, variables, VARIABLES_FD, 0);
+    (void)CK_RAW3(close_range, VARIABLES_FD + 1, ~0u, 0);
+    (void)CK_RAW4(rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof none);
+}
 
 __attribute__((noreturn)) static void be_strace(void *argument)
 {
-    static char loader[] = CK_WITNESS_PLACE "/loader", path[] = "--library-path", lib[] = CK_WITNESS_PLACE "/lib";
-    static char strace[] = CK_WITNESS_PLACE "/strace", self[] = CK_WITNESS_PLACE "/witness", zero[] = "0";
+    static char loader[PLACE_MAX], strace[PLACE_MAX], lib[PLACE_MAX], self[PLACE_MAX], path[] = "--library-path";
     static char follow[] = "-fqyx", blocked[] = "-I4", length[] = "-s256", e[] = "-e", traced[] = TRACED;
-    static char signals[] = "signal=none", o[] = "-o", out[] = "/proc/self/fd/3", ends[] = "--";
-    static char *argv[OWN_WORDS + PROGRAM_WORDS_MAX + 1];
-    char *const own[] = {loader, path, lib,     strace, follow, blocked, length, e,
-                         traced, e,    signals, o,      out,    ends,    self,   zero};
-    _Static_assert(sizeof own / sizeof own[0] == OWN_WORDS, "the words of strace have their places");
+    static char signals[] = "signal=none", o[] = "-o", out[] = "/proc/self/fd/3", ends[] = "--", zero[] = "0";
+    static char *argv[OWN_WORDS + PROGRAM_WORDS_MAX + 1], *none[] = {NULL};
     const struct tracing *tracing = argument;
+    char *const own[] = {beside(tracing->self, "loader", loader),
+                         path,
+                         beside(tracing->self, "lib", lib),
+                         beside(tracing->self, "strace", strace),
+                         follow,
+                         blocked,
+                         length,
+                         e,
+                         traced,
+                         e,
+                         signals,
+                         o,
+                         out,
+                         ends,
+                         beside(tracing->self, "witness", self),
+                         zero};
+    _Static_assert(sizeof own / sizeof own[0] == OWN_WORDS, "the words of strace have their places");
     memcpy(argv, own, sizeof own);
     for (unsigned i = 0; tracing->words[i] != NULL; i++)
         argv[OWN_WORDS + i] = tracing->words[i];
-    uint64_t none = 0;
-    long null = CK_RAW4(openat, AT_FDCWD, "/dev/null", O_RDONLY, 0);
-    (void)CK_RAW3(dup3, null, 0, 0);
-    (void)CK_RAW3(dup3, 2, 1, 0);
-    if (tracing->trace_fd == TRACE_FD)
-        (void)CK_RAW3(fcntl, tracing->trace_fd, F_SETFD, 0);
-    else
-        (void)CK_RAW3(dup3, tracing->trace_fd, TRACE_FD, 0);
-    (void)CK_RAW3(close_range, TRACE_FD + 1, ~0u, 0);
-    (void)CK_RAW4(rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof none);
-    (void)ck_create_execute(-1, loader, argv, tracing->envp);
-    (void)ck_create_execute(-1, strace, argv + STATIC_AT, tracing->envp); /* one without a loader has none beside it */
+    arrange_descriptors(tracing);
+    (void)ck_create_execute(-1, loader, argv, none);
+    (void)ck_create_execute(-1, strace, argv + STATIC_AT, none); /* one without a loader has none beside it */
     ck_leave(127);
 }
 
@@ -222,7 +314,12 @@ static const char *take_signals(struct watch *watch)
             watch->strace_pid = 0;
     if (watch->strace_pid != 0)
         return NULL;
-    /* strace ends as the program did; by a signal it ends itself in the same way, and as 127 or 1 before it began. */
+    /*
+     * strace ends as the program did; by a signal it ends itself in the same way, and as 127 or 1 before it began. It waits
+     * for all that it traces: where somebody is left, strace was ended. The kernel says ESRCH where nobody is.
+     */
+    if (CK_RAW2(kill, -1, SIGKILL) != -ESRCH)
+        return "lost";
     return watch->relayed_bytes > 0 ? "program" : "trace";
 }
 
@@ -271,16 +368,18 @@ static uint64_t mask_of(int signal)
     return (uint64_t)1 << (signal - 1);
 }
 
-__attribute__((noreturn)) static void be_witness(long seconds, char **words, char **envp)
+__attribute__((noreturn)) static void be_witness(long seconds, char **argv, char **envp)
 {
     int ends[2] = {-1, -1};
+    long variables_fd = put_variables(envp);
     uint64_t heard = mask_of(SIGCHLD) | mask_of(SIGTERM) | mask_of(SIGINT) | mask_of(SIGHUP) | mask_of(SIGQUIT);
     (void)CK_RAW5(prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);
     (void)CK_RAW4(rt_sigprocmask, SIG_SETMASK, &heard, NULL, sizeof heard);
     long signal_fd = CK_RAW4(signalfd4, -1, &heard, sizeof heard, SFD_CLOEXEC | SFD_NONBLOCK);
-    if (signal_fd < 0 || CK_RAW2(pipe2, ends, O_CLOEXEC) < 0)
+    if (signal_fd < 0 || variables_fd < 0 || CK_RAW2(pipe2, ends, O_CLOEXEC) < 0)
         ck_leave(125);
-    struct tracing tracing = {.words = words, .envp = envp, .trace_fd = ends[1]};
+    struct tracing tracing = {
+        .self = argv[0], .words = argv + 2, .trace_fd = ends[1], .variables_fd = (int)variables_fd};
     struct watch watch = {
         .pipe_fd = ends[0], .signal_fd = (int)signal_fd, .deadline_ns = ck_now_ns() + (uint64_t)seconds * 1000000000u};
     long pid = ck_create_copied(be_strace, &tracing, -1);
@@ -288,6 +387,7 @@ __attribute__((noreturn)) static void be_witness(long seconds, char **words, cha
         ck_leave(125);
     watch.strace_pid = (int32_t)pid;
     ck_close(ends[1]);
+    ck_close((int)variables_fd);
     (void)CK_RAW3(fcntl, 1, F_SETFL, O_WRONLY | O_NONBLOCK);
     end(&watch, await_end(&watch));
 }
@@ -296,13 +396,13 @@ void ck_main(const long *stack)
 {
     char **argv = (char **)(uintptr_t)(stack + 1);
     char **envp = argv + stack[0] + 1;
-    if (stack[0] < 3 || stack[0] > PROGRAM_WORDS_MAX)
+    if (stack[0] < 3 || stack[0] > PROGRAM_WORDS_MAX || length_of(argv[0]) + sizeof "witness" > PLACE_MAX)
         ck_leave(125);
     const char *at = argv[1];
     long seconds = ck_take_number(&at, at + length_of(at));
     if (*at != '\0' || seconds < 0 || seconds > SECONDS_MAX)
         ck_leave(125);
     if (seconds == 0)
-        be_program(argv + 2, envp);
-    be_witness(seconds, argv + 2, envp);
+        be_program(argv + 2);
+    be_witness(seconds, argv, envp);
 }
