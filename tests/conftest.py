@@ -179,9 +179,16 @@ def root_cell(request, root_box):
 
 
 @pytest.fixture(scope="session")
-def docker_socket(ordinary):
+def daemon_asked():
+    """Whom the daemon of docker_socket asks for anything."""
+    with daemon.asked() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def docker_socket(ordinary, daemon_asked):
     """A docker daemon of the session's own, for root and the ordinary user."""
-    with daemon.running() as path:
+    with daemon.running(daemon_asked.env) as path:
         path.parent.chmod(0o711)
         os.chown(path, ordinary.uid, ordinary.gid)
         yield path

@@ -98,6 +98,9 @@ static void end_failed(struct ck_course *course, const struct choke_error *error
 static size_t collect_answers(const struct ck_course *course, struct ck_answer answers[CK_PROBE_CALLS_MAX])
 {
     for (size_t i = 0; i < course->answered; i++) {
+        answers[i] = (struct ck_answer){.id = course->report->probe->calls[i].id, .out = "", .err = "", .kept_fd = -1};
+        if (!course->jobs[i])
+            continue; /* it was left out */
         const struct choke_result *result = choke_job_result(course->jobs[i]);
         answers[i] = (struct ck_answer){
             .id = course->report->probe->calls[i].id,
@@ -228,6 +231,8 @@ static int prepare(struct ck_course *course, struct ck_turn *turn, struct choke_
     return preparation->turn(course->prepared, answers, collect_answers(course, answers), turn, error);
 }
 
+static void proceed(struct ck_course *course);
+
 static void next_call(struct ck_course *course)
 {
     size_t at = course->answered;
@@ -239,13 +244,15 @@ static void next_call(struct ck_course *course)
 
     turn.argv = (const char *const *)argv;
     int r = argv ? prepare(course, &turn, &error) : ck_text_error(&error, CHOKE_NONE, ENOMEM, "out of memory");
-    if (r == 0)
+    if (r == 0 && !turn.needless)
         r = ck_account_call(report, call, turn.told ? turn.told : turn.argv, &error);
-    if (r == 0)
+    if (r == 0 && !turn.needless)
         r = start(course, at, &turn, &error);
     ck_account_free(argv);
     if (r < 0)
         end_failed(course, &error);
+    else if (turn.needless)
+        proceed(course);
 }
 
 void ck_course_begin(struct ck_course *course)
@@ -328,7 +335,8 @@ static size_t held_bytes(const struct ck_course *course)
 {
     size_t sum = 0;
     for (size_t i = 0; i < course->answered; i++)
-        sum += choke_job_result(course->jobs[i])->out.length + choke_job_result(course->jobs[i])->err.length;
+        if (course->jobs[i])
+            sum += choke_job_result(course->jobs[i])->out.length + choke_job_result(course->jobs[i])->err.length;
     return sum;
 }
 
@@ -337,12 +345,18 @@ void ck_course_take(struct ck_course *course, struct choke_job *job)
     const struct choke_result *result = choke_job_result(job);
     const struct ck_probe_call *call = &course->report->probe->calls[course->answered];
 
-    ck_account_result(&course->report->calls[course->answered], result);
+    ck_account_result(&course->report->calls[course->report->call_count - 1], result);
     keep_output(course, call, result);
     if (result->outcome != CHOKE_EXITED || !is_answer(call, result->exit_code)) {
         end_by(course, call, result);
         return;
     }
+    proceed(course);
+}
+
+/* The call has its answer. */
+static void proceed(struct ck_course *course)
+{
     course->answered++;
     if (course->answered == course->report->probe->call_count)
         read_answers(course);

@@ -1,41 +1,56 @@
 /* dockerfile.c - see dockerfile.h. */
 #include "gather/dockerfile.h"
 
+#include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #define STAGES_MAX 128
+#define NO_NAME SIZE_MAX
+#define MARK '\\' /* at the end of a line: it goes on */
+#define BYTE_ORDER_MARK "\xef\xbb\xbf"
 
 struct piece {
     const char *at;
     size_t length;
 };
 
-/* One way to read the file. Builders differed in what ends a line that goes on; each of them had one way for all lines. */
-struct reading {
-    char mark;         /* at the end of a line: it goes on; '\0': no line does */
-    bool doubled_ends; /* two marks: it does not */
-    bool comments_end; /* a comment in a line that goes on is a part of it */
-    ck_dockerfile_fn is_here;
-    void *data;
-    char (*stages)[CK_DOCKERFILE_NAME_MAX];
-    size_t stage_count;
-    char *words; /* of CK_DOCKERFILE_NAME_MAX bytes */
+/* Lines as they are written, but for the id of a name: "FROM ", name 0, " AS stage0-". */
+struct part {
+    char *before;
+    size_t name; /* NO_NAME: nothing follows but the next part */
 };
 
-/* What is not ASCII may be a space to the builder (U+00A0 is one); in the name of an image or a stage it is an error. */
-static bool is_space(char byte)
+struct ck_dockerfile {
+    struct part *parts;
+    size_t part_count;
+    char *names[CK_DOCKERFILE_NAMES_MAX + 1];
+    size_t name_count;
+    char *stages[STAGES_MAX]; /* NULL: it has no name */
+    size_t stage_count;
+    char *reason;
+};
+
+/* ---- pieces ---- */
+
+static bool is_blank(char byte)
 {
-    return byte == ' ' || (byte >= '\t' && byte <= '\r') || (unsigned char)byte >= 0x80;
+    return byte == ' ' || byte == '\t';
+}
+
+static struct piece from(struct piece piece, size_t offset)
+{
+    return (struct piece){piece.at + offset, piece.length - offset};
 }
 
 static struct piece trimmed(struct piece piece)
 {
-    while (piece.length > 0 && is_space(piece.at[0]))
-        piece = (struct piece){piece.at + 1, piece.length - 1};
-    while (piece.length > 0 && is_space(piece.at[piece.length - 1]))
+    while (piece.length > 0 && is_blank(piece.at[0]))
+        piece = from(piece, 1);
+    while (piece.length > 0 && is_blank(piece.at[piece.length - 1]))
         piece.length--;
     return piece;
 }
@@ -44,9 +59,9 @@ static struct piece take_word(struct piece *line)
 {
     struct piece rest = trimmed(*line);
     size_t i = 0;
-    while (i < rest.length && !is_space(rest.at[i]))
+    while (i < rest.length && !is_blank(rest.at[i]))
         i++;
-    *line = (struct piece){rest.at + i, rest.length - i};
+    *line = trimmed(from(rest, i));
     return (struct piece){rest.at, i};
 }
 
@@ -55,9 +70,9 @@ static bool is_word(struct piece piece, const char *word)
     return piece.length == strlen(word) && strncasecmp(piece.at, word, piece.length) == 0;
 }
 
-static bool begins(struct piece piece, const char *word)
+static bool begins(struct piece piece, const char *text)
 {
-    return piece.length >= strlen(word) && strncasecmp(piece.at, word, strlen(word)) == 0;
+    return piece.length >= strlen(text) && memcmp(piece.at, text, strlen(text)) == 0;
 }
 
 static bool has(struct piece piece, const char *text)
@@ -65,81 +80,98 @@ static bool has(struct piece piece, const char *text)
     return memmem(piece.at, piece.length, text, strlen(text)) != NULL;
 }
 
-/* ---- names of images ---- */
-
-static bool is_name_byte(char byte)
+/* Letters, digits and others that mean nothing to a builder: no quote, no escape, no variable, no space of any kind. */
+static bool is_plain(struct piece piece, const char *others)
 {
-    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9') ||
-           (byte != '\0' && strchr("._-/:@", byte) != NULL);
-}
-
-bool ck_dockerfile_image(const char *name, size_t length, char ret_image[CK_DOCKERFILE_NAME_MAX])
-{
-    static const char *const granted[] = {"index.docker.io/", "docker.io/", "library/"};
-    struct piece piece = {name, length};
-    for (size_t i = 0; i < length; i++)
-        if (!is_name_byte(name[i]))
+    for (size_t i = 0; i < piece.length; i++) {
+        char byte = piece.at[i];
+        bool letter = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9');
+        if (!letter && (byte == '\0' || strchr(others, byte) == NULL))
             return false;
-    for (size_t i = 0; i < sizeof granted / sizeof granted[0]; i++)
-        if (begins(piece, granted[i]))
-            piece = (struct piece){piece.at + strlen(granted[i]), piece.length - strlen(granted[i])};
-    const char *slash = memrchr(piece.at, '/', piece.length);
-    const char *last = slash != NULL ? slash + 1 : piece.at;
-    bool tagged = memchr(last, ':', piece.length - (size_t)(last - piece.at)) != NULL || has(piece, "@");
-    int count =
-        snprintf(ret_image, CK_DOCKERFILE_NAME_MAX, "%.*s%s", (int)piece.length, piece.at, tagged ? "" : ":latest");
-    return piece.length > 0 && count > 0 && count < CK_DOCKERFILE_NAME_MAX;
+    }
+    return piece.length > 0;
 }
 
-/* ---- instructions ---- */
+/* ---- what is written ---- */
 
-static bool fail(const struct reading *reading, const char *what, struct piece subject)
+static bool fail(const struct ck_dockerfile *dockerfile, const char *what, struct piece subject)
 {
-    int count = snprintf(reading->words, CK_DOCKERFILE_NAME_MAX, "%s '", what);
+    int count = snprintf(dockerfile->reason, CK_DOCKERFILE_NAME_MAX, "%s '", what);
     for (size_t i = 0; i < subject.length && i < 100 && count > 0; i++) {
         bool plain = subject.at[i] >= ' ' && subject.at[i] < 0x7f;
-        reading->words[count++] = plain ? subject.at[i] : '?';
+        dockerfile->reason[count++] = plain ? subject.at[i] : '?';
     }
-    (void)snprintf(reading->words + count, CK_DOCKERFILE_NAME_MAX - (size_t)count, "'");
+    (void)snprintf(dockerfile->reason + count, CK_DOCKERFILE_NAME_MAX - (size_t)count, "'");
     return false;
 }
 
-static bool is_stage(const struct reading *reading, struct piece name)
+static bool fail_memory(const struct ck_dockerfile *dockerfile)
 {
-    for (size_t i = 0; i < reading->stage_count; i++)
-        if (is_word(name, reading->stages[i]))
-            return true;
+    (void)snprintf(dockerfile->reason, CK_DOCKERFILE_NAME_MAX, "there is no memory for the Dockerfile");
     return false;
 }
 
-static bool take_image(struct reading *reading, struct piece name)
+/* Takes text; NULL is memory that ran out. */
+static bool add(struct ck_dockerfile *dockerfile, char *text, size_t name)
 {
-    char image[CK_DOCKERFILE_NAME_MAX];
-    if (is_word(name, "scratch") || is_stage(reading, name))
-        return true;
-    if (!ck_dockerfile_image(name.at, name.length, image))
-        return fail(reading, "an image that cannot be told beforehand:", name);
-    return reading->is_here(reading->data, image) || fail(reading, "an image that is not on this machine:", name);
-}
-
-static bool take_from(struct reading *reading, struct piece line)
-{
-    struct piece name = take_word(&line);
-    while (begins(name, "--"))
-        name = take_word(&line);
-    if (!take_image(reading, name))
-        return false;
-    struct piece as = take_word(&line), stage = take_word(&line);
-    if (!is_word(as, "as") || stage.length == 0)
-        return true;
-    if (reading->stage_count == STAGES_MAX || stage.length >= CK_DOCKERFILE_NAME_MAX)
-        return fail(reading, "there are too many stages, or the name of one is too long:", stage);
-    (void)snprintf(reading->stages[reading->stage_count++], CK_DOCKERFILE_NAME_MAX, "%.*s", (int)stage.length,
-                   stage.at);
+    struct part *parts = reallocarray(dockerfile->parts, dockerfile->part_count + 1, sizeof *parts);
+    if (parts != NULL)
+        dockerfile->parts = parts;
+    if (parts == NULL || text == NULL) {
+        free(text);
+        return fail_memory(dockerfile);
+    }
+    parts[dockerfile->part_count++] = (struct part){.before = text, .name = name};
     return true;
 }
 
-/* A stage can be named by its number, too. */
+__attribute__((format(printf, 3, 4))) static bool put(struct ck_dockerfile *dockerfile, size_t name, const char *format,
+                                                      ...)
+{
+    char *text = NULL;
+    va_list arguments;
+    va_start(arguments, format);
+    if (vasprintf(&text, format, arguments) < 0)
+        text = NULL;
+    va_end(arguments);
+    return add(dockerfile, text, name);
+}
+
+/* ---- names ---- */
+
+static bool is_image_name(struct piece name)
+{
+    return is_plain(name, "._/:@-") && name.at[0] != '-' && name.at[0] != '.' && name.at[0] != '/' &&
+           name.length < CK_DOCKERFILE_NAME_MAX && !has(name, "..");
+}
+
+static bool take_name(struct ck_dockerfile *dockerfile, struct piece name, size_t *ret_name)
+{
+    if (!is_image_name(name))
+        return fail(dockerfile, "the build would fetch an image that cannot be told beforehand:", name);
+    for (size_t i = 0; i < dockerfile->name_count; i++)
+        if (strlen(dockerfile->names[i]) == name.length && memcmp(dockerfile->names[i], name.at, name.length) == 0) {
+            *ret_name = i;
+            return true;
+        }
+    if (dockerfile->name_count == CK_DOCKERFILE_NAMES_MAX)
+        return fail(dockerfile, "it names too many images, as", name);
+    dockerfile->names[dockerfile->name_count] = strndup(name.at, name.length);
+    if (dockerfile->names[dockerfile->name_count] == NULL)
+        return fail_memory(dockerfile);
+    *ret_name = dockerfile->name_count++;
+    return true;
+}
+
+/* The stage of that name among the first count; count where there is none. Builders compare without regard to case. */
+static size_t find_stage(const struct ck_dockerfile *dockerfile, struct piece name, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (dockerfile->stages[i] != NULL && is_word(name, dockerfile->stages[i]))
+            return i;
+    return count;
+}
+
 static bool is_number(struct piece piece)
 {
     for (size_t i = 0; i < piece.length; i++)
@@ -148,62 +180,162 @@ static bool is_number(struct piece piece)
     return piece.length > 0 && piece.length < 4;
 }
 
-/* Quotes and escapes, which the builder takes out: "--fr\om" is "--from". */
-static bool is_disguised(struct piece piece)
+static size_t number_of(struct piece piece)
 {
+    size_t number = 0;
     for (size_t i = 0; i < piece.length; i++)
-        if (piece.at[i] != '\0' && strchr("\\`\"'", piece.at[i]) != NULL)
-            return true;
-    return false;
+        number = number * 10 + (size_t)(piece.at[i] - '0');
+    return number;
 }
 
-static bool take_copy(struct reading *reading, struct piece line)
+/* ---- instructions ---- */
+
+static bool begin_stage(struct ck_dockerfile *dockerfile, struct piece name)
 {
-    static const char from[] = "--from=";
-    for (struct piece word = take_word(&line); begins(word, "--"); word = take_word(&line)) {
-        if (is_disguised(word))
-            return fail(reading, "what cannot be told beforehand:", word);
-        if (!begins(word, from))
-            continue;
-        struct piece name = {word.at + strlen(from), word.length - strlen(from)};
-        if (!is_number(name) && !take_image(reading, name))
-            return false;
+    size_t count = dockerfile->stage_count;
+    bool letter = name.length > 0 && ((name.at[0] | 0x20) >= 'a') && ((name.at[0] | 0x20) <= 'z');
+    if (count == STAGES_MAX)
+        return fail(dockerfile, "it has too many stages, as", name);
+    if (name.length > 0 &&
+        (!letter || !is_plain(name, "._-") || is_word(name, "scratch") || find_stage(dockerfile, name, count) < count))
+        return fail(dockerfile, "this is not the name of a stage, or of two:", name);
+    dockerfile->stages[count] = name.length > 0 ? strndup(name.at, name.length) : NULL;
+    dockerfile->stage_count++;
+    return name.length == 0 || dockerfile->stages[count] != NULL || fail_memory(dockerfile);
+}
+
+/* FROM [--platform=P] NAME [AS STAGE] */
+static bool take_from(struct ck_dockerfile *dockerfile, struct piece line)
+{
+    struct piece whole = line, platform = {"", 0}, name = take_word(&line), stage = {"", 0};
+    size_t number = dockerfile->stage_count, named = NO_NAME;
+    if (begins(name, "--platform=") && is_plain(name, "=-/.")) {
+        platform = name;
+        name = take_word(&line);
     }
+    struct piece as = take_word(&line);
+    if (as.length > 0)
+        stage = take_word(&line);
+    if (line.length > 0 || (as.length > 0 && (!is_word(as, "AS") || stage.length == 0)))
+        return fail(dockerfile, "FROM is followed by what is not understood:", whole);
+    size_t before = find_stage(dockerfile, name, number);
+    bool scratch = name.length == 7 && begins(name, "scratch");
+    if (before == number && !scratch && !take_name(dockerfile, name, &named))
+        return false;
+    if (!begin_stage(dockerfile, stage) ||
+        !put(dockerfile, NO_NAME, "FROM %.*s%s", (int)platform.length, platform.at, platform.length > 0 ? " " : ""))
+        return false;
+    if (before < number)
+        return put(dockerfile, NO_NAME, "stage%zu- AS stage%zu-\n", before, number);
+    return put(dockerfile, named, "%s", scratch ? "scratch" : "") &&
+           put(dockerfile, NO_NAME, " AS stage%zu-\n", number);
+}
+
+/* What follows "--from=". A stage is known once it is whole: in itself its name is that of an image. */
+static bool take_source(struct ck_dockerfile *dockerfile, struct piece name)
+{
+    size_t whole = dockerfile->stage_count > 0 ? dockerfile->stage_count - 1 : 0, named = NO_NAME;
+    size_t stage = is_number(name) ? number_of(name) : find_stage(dockerfile, name, whole);
+    if (stage < whole)
+        return put(dockerfile, NO_NAME, "--from=%zu ", stage);
+    if (is_number(name))
+        return fail(dockerfile, "there is no stage before this one with the number", name);
+    return take_name(dockerfile, name, &named) && put(dockerfile, named, "--from=") && put(dockerfile, NO_NAME, " ");
+}
+
+/* The options of COPY and ADD, which stand first. */
+static bool take_options(struct ck_dockerfile *dockerfile, struct piece *line)
+{
+    static const char source[] = "--from=";
+    bool has_source = false;
+    while (begins(*line, "--")) {
+        struct piece word = take_word(line);
+        if (word.length == 2 || !is_plain(word, "=-._/:,+"))
+            return fail(dockerfile, "an option is not understood:", word);
+        if (!begins(word, source)) {
+            if (!put(dockerfile, NO_NAME, "%.*s ", (int)word.length, word.at))
+                return false;
+            continue;
+        }
+        if (has_source)
+            return fail(dockerfile, "an option is given twice:", word);
+        if (!take_source(dockerfile, from(word, strlen(source))))
+            return false;
+        has_source = true;
+    }
+    /* What is not ASCII may be a space to the builder, and more options behind it. */
+    if (line->length > 0 && (unsigned char)line->at[0] >= 0x80)
+        return fail(dockerfile, "a path is not understood:", *line);
     return true;
 }
 
-/* Quotes are left out, for the builder does so. No byte of text but the first is like it. */
-static bool has_unquoted(struct piece piece, const char *text)
+static bool take_copy(struct ck_dockerfile *dockerfile, struct piece line)
 {
-    size_t matched = 0;
+    return put(dockerfile, NO_NAME, "COPY ") && take_options(dockerfile, &line) &&
+           put(dockerfile, NO_NAME, "%.*s\n", (int)line.length, line.at);
+}
 
-    for (size_t i = 0; i < piece.length && text[matched] != '\0'; i++) {
-        if (piece.at[i] == '"' || piece.at[i] == '\'')
+static bool take_add(struct ck_dockerfile *dockerfile, struct piece line)
+{
+    if (!put(dockerfile, NO_NAME, "ADD ") || !take_options(dockerfile, &line))
+        return false;
+    if (has(line, ":") || has(line, "$") || has(line, "\\"))
+        return fail(dockerfile, "the build would fetch what ADD names, if that is an address:", line);
+    return put(dockerfile, NO_NAME, "%.*s\n", (int)line.length, line.at);
+}
+
+static bool take_run(struct ck_dockerfile *dockerfile, struct piece line)
+{
+    if (begins(line, "--") || (line.length > 0 && (unsigned char)line.at[0] >= 0x80))
+        return fail(dockerfile, "an option of RUN is not understood:", line);
+    return put(dockerfile, NO_NAME, "RUN %.*s\n", (int)line.length, line.at);
+}
+
+static bool refuse(struct ck_dockerfile *dockerfile, struct piece line)
+{
+    return fail(dockerfile, "what ONBUILD orders would be done in a later build:", line);
+}
+
+static const struct instruction {
+    const char *name;
+    bool (*take)(struct ck_dockerfile *dockerfile, struct piece line); /* NULL: it is written as it is */
+    bool may_hold_file;                                                /* "<<X": the next lines, up to X */
+} instructions[] = {
+    {"FROM", take_from, false},  {"COPY", take_copy, true}, {"ADD", take_add, true},      {"RUN", take_run, true},
+    {"ONBUILD", refuse, false},  {"ARG", NULL, false},      {"CMD", NULL, false},         {"ENTRYPOINT", NULL, false},
+    {"ENV", NULL, false},        {"EXPOSE", NULL, false},   {"HEALTHCHECK", NULL, false}, {"LABEL", NULL, false},
+    {"MAINTAINER", NULL, false}, {"SHELL", NULL, false},    {"STOPSIGNAL", NULL, false},  {"USER", NULL, false},
+    {"VOLUME", NULL, false},     {"WORKDIR", NULL, false},
+};
+
+/* A line that is written must end where it is written to end, whatever a builder takes for a space or a mark. */
+static bool ends_there(struct piece line)
+{
+    for (size_t i = 0; i < line.length; i++)
+        if (((unsigned char)line.at[i] < ' ' && line.at[i] != '\t') || line.at[i] == 0x7f)
+            return false;
+    while (line.length > 0 && (is_blank(line.at[line.length - 1]) || (unsigned char)line.at[line.length - 1] >= 0x80))
+        line.length--;
+    return line.length == 0 || line.at[line.length - 1] != MARK;
+}
+
+static bool take_line(struct ck_dockerfile *dockerfile, struct piece line)
+{
+    struct piece whole = line, word = take_word(&line);
+    if (word.length == 0)
+        return true;
+    if (!ends_there(whole) || whole.length > INT32_MAX)
+        return fail(dockerfile, "a line does not end as lines do:", whole);
+    for (size_t i = 0; i < sizeof instructions / sizeof instructions[0]; i++) {
+        if (!is_word(word, instructions[i].name))
             continue;
-        matched = piece.at[i] == text[matched] ? matched + 1 : piece.at[i] == text[0] ? 1 : 0;
+        if (instructions[i].may_hold_file && has(line, "<<"))
+            return fail(dockerfile, "a text within the Dockerfile is not understood:", whole);
+        if (instructions[i].take != NULL)
+            return instructions[i].take(dockerfile, line);
+        return put(dockerfile, NO_NAME, "%s %.*s\n", instructions[i].name, (int)line.length, line.at);
     }
-    return text[matched] == '\0';
-}
-
-static bool take_add(struct reading *reading, struct piece line)
-{
-    if (has_unquoted(line, "://") || has_unquoted(line, "git@"))
-        return fail(reading, "what ADD names:", trimmed(line));
-    if (has(line, "\\") || has(line, "`"))
-        return fail(reading, "what ADD names by an escape:", trimmed(line));
-    return !has(line, "$") || fail(reading, "what ADD names by a variable:", trimmed(line));
-}
-
-static bool take_line(struct reading *reading, struct piece line)
-{
-    struct piece word = take_word(&line);
-    while (is_word(word, "ONBUILD"))
-        word = take_word(&line);
-    if (is_word(word, "FROM"))
-        return take_from(reading, line);
-    if (is_word(word, "COPY"))
-        return take_copy(reading, line);
-    return !is_word(word, "ADD") || take_add(reading, line);
+    return fail(dockerfile, "an instruction is not known:", word);
 }
 
 /* ---- lines ---- */
@@ -211,63 +343,114 @@ static bool take_line(struct reading *reading, struct piece line)
 static struct piece take_physical(struct piece *text)
 {
     const char *end = memchr(text->at, '\n', text->length);
-    size_t length = end != NULL ? (size_t)(end - text->at) : text->length, step = length + (end != NULL ? 1 : 0);
+    size_t length = end != NULL ? (size_t)(end - text->at) : text->length;
     struct piece line = {text->at, length};
-    *text = (struct piece){text->at + step, text->length - step};
-    return trimmed(line);
+    *text = from(*text, length + (end != NULL ? 1 : 0));
+    if (line.length > 0 && line.at[line.length - 1] == '\r')
+        line.length--;
+    return line;
 }
 
-static bool is_unfinished(const struct reading *reading, struct piece line)
+/* "# escape=`" in the first lines gives lines another mark. */
+static bool is_escape(struct piece line)
 {
-    bool marked = reading->mark != '\0' && line.at[line.length - 1] == reading->mark;
-    bool doubled = line.length > 1 && line.at[line.length - 2] == reading->mark;
-    return marked && !(doubled && reading->doubled_ends);
+    struct piece comment = trimmed(from(line, 1));
+    struct piece value = comment.length > 6 ? trimmed(from(comment, 6)) : (struct piece){"", 0};
+    if (comment.length < 6 || strncasecmp(comment.at, "escape", 6) != 0 || value.length == 0 || value.at[0] != '=')
+        return false;
+    value = trimmed(from(value, 1));
+    return value.length != 1 || value.at[0] != MARK;
 }
 
-/* One pass. joined is as long as the text: what is put together there is never longer. */
-static bool read_by(struct reading *reading, struct piece text, char *joined)
+/* joined is as long as the text: what is put together there is never longer. */
+static bool take_lines(struct ck_dockerfile *dockerfile, struct piece text, char *joined)
 {
     size_t count = 0;
-    bool goes_on = false;
-    reading->stage_count = 0;
+    bool goes_on = false, at_top = true;
     while (text.length > 0) {
-        struct piece line = take_physical(&text);
-        if (line.length == 0 || (line.at[0] == '#' && !(goes_on && reading->comments_end)))
+        struct piece line = take_physical(&text), shown = trimmed(line);
+        if (shown.length > 0 && shown.at[0] == '#') {
+            if (at_top && is_escape(shown))
+                return fail(dockerfile, "this directive is not understood:", shown);
             continue; /* also within a line that goes on */
-        goes_on = is_unfinished(reading, line);
-        memcpy(joined + count, line.at, line.length);
-        count += line.length - (goes_on ? 1 : 0);
-        if (!goes_on) {
-            if (!take_line(reading, (struct piece){joined, count}))
-                return false;
-            count = 0;
         }
+        if (shown.length == 0)
+            continue;
+        at_top = false;
+        goes_on = shown.at[shown.length - 1] == MARK;
+        struct piece rest = count == 0 ? shown : line;
+        if (goes_on)
+            rest.length = (size_t)(shown.at + shown.length - 1 - rest.at);
+        memcpy(joined + count, rest.at, rest.length);
+        count += rest.length;
+        if (!goes_on && !take_line(dockerfile, (struct piece){joined, count}))
+            return false;
+        count = goes_on ? count : 0;
     }
-    return !goes_on || take_line(reading, (struct piece){joined, count});
+    return take_line(dockerfile, (struct piece){joined, count});
 }
 
-bool ck_dockerfile_fetches_nothing(const char *text, size_t length, ck_dockerfile_fn is_here, void *data,
-                                   char ret_words[CK_DOCKERFILE_NAME_MAX])
+struct ck_dockerfile *ck_dockerfile_read(const char *text, size_t length, char ret_reason[CK_DOCKERFILE_NAME_MAX])
 {
-    static const char marks[] = {'\\', '`', '\0'};
-    enum { DOUBLED = 1, COMMENTS = 2, WAYS = 4 };
-    struct reading reading = {.is_here = is_here, .data = data, .words = ret_words};
+    struct ck_dockerfile *dockerfile = calloc(1, sizeof *dockerfile);
     struct piece all = {text, length};
     char *joined = malloc(length + 1);
-    ret_words[0] = '\0';
-    reading.stages = calloc(STAGES_MAX, sizeof *reading.stages);
-    bool nothing = joined != NULL && reading.stages != NULL && length <= CK_DOCKERFILE_MAX;
-    if (!nothing)
-        (void)fail(&reading, "nobody knows what: it is too long to be read", (struct piece){"", 0});
-    if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
-        all = (struct piece){text + 3, length - 3};
-    for (size_t i = 0; nothing && i < sizeof marks * WAYS; i++) {
-        reading.mark = marks[i / WAYS];
-        reading.doubled_ends = (i & DOUBLED) != 0;
-        reading.comments_end = (i & COMMENTS) != 0;
-        nothing = read_by(&reading, all, joined);
-    }
+    ret_reason[0] = '\0';
+    bool taken = false;
+    if (dockerfile == NULL || joined == NULL)
+        (void)fail_memory(&(struct ck_dockerfile){.reason = ret_reason});
+    else if (dockerfile->reason = ret_reason, length > CK_DOCKERFILE_MAX)
+        (void)fail(dockerfile, "it is too long:", (struct piece){text, 40});
+    else
+        taken = take_lines(dockerfile, begins(all, BYTE_ORDER_MARK) ? from(all, strlen(BYTE_ORDER_MARK)) : all, joined);
     free(joined);
-    free(reading.stages);
-    return nothing;
+    if (taken)
+        return dockerfile;
+    ck_dockerfile_free(dockerfile);
+    return NULL;
+}
+
+void ck_dockerfile_free(struct ck_dockerfile *dockerfile)
+{
+    if (dockerfile == NULL)
+        return;
+    for (size_t i = 0; i < dockerfile->part_count; i++)
+        free(dockerfile->parts[i].before);
+    for (size_t i = 0; i < dockerfile->name_count; i++)
+        free(dockerfile->names[i]);
+    for (size_t i = 0; i < dockerfile->stage_count; i++)
+        free(dockerfile->stages[i]);
+    free(dockerfile->parts);
+    free(dockerfile);
+}
+
+const char *const *ck_dockerfile_names(const struct ck_dockerfile *dockerfile)
+{
+    return (const char *const *)dockerfile->names;
+}
+
+static bool is_id(const char *id)
+{
+    return strlen(id) == CK_DOCKERFILE_ID_DIGITS && strspn(id, "0123456789abcdef") == CK_DOCKERFILE_ID_DIGITS;
+}
+
+char *ck_dockerfile_write(const struct ck_dockerfile *dockerfile, const char *const *ids)
+{
+    char *text = NULL;
+    size_t length = 0;
+    for (size_t i = 0; i < dockerfile->name_count; i++)
+        if (!is_id(ids[i]))
+            return NULL;
+    FILE *file = open_memstream(&text, &length);
+    if (file == NULL)
+        return NULL;
+    for (size_t i = 0; i < dockerfile->part_count; i++) {
+        (void)fputs(dockerfile->parts[i].before, file);
+        if (dockerfile->parts[i].name != NO_NAME)
+            (void)fputs(ids[dockerfile->parts[i].name], file);
+    }
+    if (fclose(file) == 0)
+        return text;
+    free(text);
+    return NULL;
 }

@@ -22,6 +22,7 @@ struct ck_turn {
     const char *const *told; /* argv for the document, where that must not differ from run to run; NULL: argv itself */
     const char *root;        /* of the request */
     int stdin_fd;            /* -1: what the call says */
+    bool needless;           /* the call is left out; its answer is empty, and good */
 };
 
 struct ck_preparation {

@@ -8,27 +8,26 @@
  *   <stage>     the directory with strace, which is the root of that call, too: nothing else can be mounted
  *   <place>     where the container has it: a random name, so that no file, link or volume of the image is there
  *   <program>   the entry point and the command of the image, a word each
- *   --, {files} of the build: the Dockerfile nearest to the root, and its directory
+ *   --, {files} of the bases: the images that the Dockerfile nearest to the root names; without one there is no call
+ *               of the build: the directory of that Dockerfile
  *
- * The first call lists the images that are here: a Dockerfile that needs another is not built, for the daemon would fetch
- * it from wherever the repository says (dockerfile.h).
+ * A build would have the daemon fetch what the Dockerfile names, from wherever the repository says. So the stdin of the build
+ * is a Dockerfile of ours, with the ids of images that are here in the place of names (trace_build.h).
  *
  * The stdin of the run is a pipe that nobody writes to. It ends when this process ends, however that happens, and with it
  * the container (witness.c).
  */
-#include "gather/dockerfile.h"
 #include "gather/prepare.h"
+#include "gather/trace_build.h"
 #include "gather/trace_stage.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #define IMAGE_PREFIX "sha256:"
@@ -47,6 +46,7 @@ struct words {
 
 struct trace {
     struct ck_temporary stage;
+    struct ck_trace_build build;
     char place[sizeof PLACE_PREFIX + PLACE_DIGITS];
     int held[2];                            /* the pipe */
     struct words asked[CK_PROBE_CALLS_MAX]; /* of each call */
@@ -221,57 +221,6 @@ static bool is_nearer(const char *path, const char *than)
     return depth != other ? depth < other : strcmp(path, than) < 0;
 }
 
-/* A line for each image that is here: "debian:12 debian@sha256:...", as the first call asks for it. */
-static bool is_here(void *data, const char *image)
-{
-    const struct ck_answer *images = data;
-    const char *end = images->out + images->out_length;
-    char here[CK_DOCKERFILE_NAME_MAX];
-    for (const char *at = images->out; at < end;) {
-        size_t length = 0;
-        while (at + length < end && at[length] != ' ' && at[length] != '\n')
-            length++;
-        if (ck_dockerfile_image(at, length, here) && strcmp(here, image) == 0)
-            return true;
-        at += length + 1;
-    }
-    return false;
-}
-
-/* No link on the way: the walk that found it followed none. */
-static char *read_beneath(const char *root, const char *path, size_t *ret_length)
-{
-    struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW,
-                           .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS};
-    int root_fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    int fd = root_fd >= 0 ? (int)syscall(SYS_openat2, root_fd, path, &how, sizeof how) : -1;
-    FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
-    char *text = file != NULL ? malloc(CK_DOCKERFILE_MAX + 1) : NULL;
-    if (text != NULL)
-        *ret_length = fread(text, 1, CK_DOCKERFILE_MAX + 1, file);
-    if (file != NULL)
-        (void)fclose(file);
-    else if (fd >= 0)
-        (void)close(fd);
-    if (root_fd >= 0)
-        (void)close(root_fd);
-    return text;
-}
-
-static int check_dockerfile(const char *root, const char *path, const struct ck_answer *images,
-                            struct choke_error *error)
-{
-    char words[CK_DOCKERFILE_NAME_MAX];
-    struct ck_answer here = images != NULL ? *images : (struct ck_answer){.out = "", .out_length = 0};
-    size_t length = 0;
-    char *text = read_beneath(root, path, &length);
-    if (text == NULL)
-        return fail(error, "the Dockerfile cannot be read: %s", strerror(errno));
-    bool nothing = ck_dockerfile_fetches_nothing(text, length, is_here, &here, words);
-    free(text);
-    return nothing ? 0 : fail(error, "the build would fetch %s", words);
-}
-
 static const char *nearest_of(const char *const *paths)
 {
     const char *nearest = *paths;
@@ -280,26 +229,46 @@ static const char *nearest_of(const char *const *paths)
     return nearest;
 }
 
-/* Behind "--" are all Dockerfiles; the directory that the nearest one stands in is what it may copy from. */
-static int turn_build(struct trace *trace, size_t index, const struct ck_answer *images, struct ck_turn *turn,
+/* The words up to "--", with it; behind it are all Dockerfiles, of which the nearest is returned. */
+static const char *take_files(struct words *words, const char *const *argv)
+{
+    drop(words);
+    for (; *argv != NULL && strcmp(*argv, "--") != 0; argv++)
+        add(words, strdup(*argv));
+    add(words, strdup("--"));
+    return *argv != NULL ? nearest_of(argv + 1) : NULL;
+}
+
+static int turn_bases(struct trace *trace, size_t index, struct ck_turn *turn, struct choke_error *error)
+{
+    struct words *words = &trace->asked[index];
+    const char *nearest = take_files(words, turn->argv);
+    if (nearest == NULL)
+        return fail(error, "there is no Dockerfile");
+    int result = ck_trace_build_read(&trace->build, turn->root, nearest, error);
+    if (result < 0)
+        return result;
+    const char *const *names = ck_dockerfile_names(trace->build.dockerfile);
+    turn->needless = *names == NULL;
+    for (; *names != NULL; names++)
+        add(words, strdup(*names));
+    return put(turn, words, &trace->told[index], error);
+}
+
+/* The directory that the Dockerfile is in is what it may copy from. */
+static int turn_build(struct trace *trace, size_t index, const struct ck_answer *bases, struct ck_turn *turn,
                       struct choke_error *error)
 {
     struct words *words = &trace->asked[index];
-    const char *const *at = turn->argv;
-    drop(words);
-    for (; *at != NULL && strcmp(*at, "--") != 0; at++)
-        add(words, strdup(*at));
-    const char *nearest = *at != NULL ? nearest_of(at + 1) : NULL;
+    const char *nearest = take_files(words, turn->argv);
     if (nearest == NULL)
         return fail(error, "there is no Dockerfile");
-    int result = check_dockerfile(turn->root, nearest, images, error);
+    int result = ck_trace_build_write(&trace->build, bases, error);
     if (result < 0)
         return result;
     const char *slash = strrchr(nearest, '/');
-    char *file = NULL;
-    add(words, asprintf(&file, "--file=%s", nearest) < 0 ? NULL : file);
-    add(words, strdup("--"));
     add(words, slash != NULL ? strndup(nearest, (size_t)(slash - nearest)) : strdup("."));
+    turn->stdin_fd = trace->build.fd;
     return put(turn, words, &trace->told[index], error);
 }
 
@@ -329,16 +298,17 @@ static int trace_turn(void *state, const struct ck_answer *answers, size_t count
     struct trace *trace = state;
     struct meanings meanings = {.program = NULL};
     const char *id = turn->call->id;
-    bool builds = strcmp(id, "build") == 0, looks = strcmp(id, "image") == 0, runs = strcmp(id, "run") == 0;
-    const struct ck_answer *daemon = answer_of(answers, count, "daemon");
-    int result = count < CK_PROBE_CALLS_MAX ? take_daemon(daemon, error)
+    bool looks = strcmp(id, "image") == 0, runs = strcmp(id, "run") == 0;
+    int result = count < CK_PROBE_CALLS_MAX ? take_daemon(answer_of(answers, count, "daemon"), error)
                                             : fail(error, "the probe has more calls than it may have");
     if (result == 0 && (looks || runs))
         result = take_image(answer_of(answers, count, "build"), &meanings, error);
     if (result == 0 && runs)
         result = take_program(answer_of(answers, count, "image"), &meanings, error);
-    if (result == 0 && builds)
-        result = turn_build(trace, count, daemon, turn, error);
+    if (result == 0 && strcmp(id, "bases") == 0)
+        result = turn_bases(trace, count, turn, error);
+    else if (result == 0 && strcmp(id, "build") == 0)
+        result = turn_build(trace, count, answer_of(answers, count, "bases"), turn, error);
     else if (result == 0 && looks)
         result = turn_image(trace, count, &meanings, turn, error);
     else if (result == 0 && runs)
@@ -361,6 +331,7 @@ static void trace_end(void *state)
     for (size_t i = 0; i < 2; i++)
         if (trace->held[i] >= 0)
             (void)close(trace->held[i]);
+    ck_trace_build_done(&trace->build);
     ck_temporary_remove(&trace->stage);
     free(trace);
 }
@@ -383,6 +354,7 @@ static int trace_begin(struct choke_context *context, void **ret_state, struct c
     if (trace == NULL)
         return fail(error, "there is no memory for the trace");
     trace->held[0] = trace->held[1] = -1;
+    ck_trace_build_init(&trace->build);
     int result = pipe2(trace->held, O_CLOEXEC) < 0 ? fail(error, "cannot make a pipe: %s", strerror(errno))
                                                    : choose_place(trace->place, error);
     if (result == 0)

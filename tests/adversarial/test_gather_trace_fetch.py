@@ -3,7 +3,7 @@ Attacker: whoever wrote the Dockerfile. Means: FROM, COPY --from and ADD name an
 has the network that a build has not, fetches from there, and so tells him who looks at his repository, when, and from
 within which network.
 
-Expected: the Dockerfile is read first, and not built; nobody is asked anything.
+Expected: nothing is built that names what is not on this machine; nobody is asked anything.
 """
 import contextlib
 import socket
@@ -42,8 +42,8 @@ def test_nothing_is_fetched(tracing, text):
     with listener() as server:
         tracing.box.file("root/Dockerfile", text.format(here="127.0.0.1:%d" % server.getsockname()[1]))
         report = tracing.look()
-        assert report["state"] == "failed" and report["reason"].startswith("the build would fetch "), report["reason"]
-        assert [call["id"] for call in report["calls"]] == ["daemon"]
+        assert report["state"] == "failed", report
+        assert not {"build", "run"} & {call["id"] for call in report["calls"]}
         assert not was_asked(server)
 
 

@@ -4,8 +4,10 @@ import json
 import os
 import pathlib
 import shutil
+import socketserver
 import subprocess
 import tempfile
+import threading
 import time
 
 from feature import skip
@@ -20,8 +22,42 @@ def ready(socket: pathlib.Path) -> bool:
     return subprocess.run(["docker", "version"], env=env, capture_output=True, check=False).returncode == 0
 
 
+class Asked(socketserver.ThreadingTCPServer):
+    """The only way from the daemon to any other machine: answers nobody, and remembers who was asked for."""
+    daemon_threads = True
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Refusal)
+        self.lines = []
+
+    @property
+    def env(self):
+        address = "http://127.0.0.1:%d" % self.server_address[1]
+        return {"HTTP_PROXY": address, "HTTPS_PROXY": address, "NO_PROXY": ""}
+
+    def take(self):
+        lines, self.lines = self.lines, []
+        return lines
+
+
+class Refusal(socketserver.StreamRequestHandler):
+    def handle(self):
+        self.server.lines.append(self.rfile.readline(4096).decode(errors="replace").strip())
+        self.wfile.write(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+
+
 @contextlib.contextmanager
-def running():
+def asked():
+    with Asked() as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+@contextlib.contextmanager
+def running(env):
     """Yields the path of its socket."""
     program = shutil.which("dockerd", path="/usr/local/sbin:/usr/sbin:/sbin:/usr/local/bin:/usr/bin:/bin")
     if os.geteuid() != 0:
@@ -37,6 +73,7 @@ def running():
              f"--seccomp-profile={place}/profile",
              f"--data-root={place}/data", f"--exec-root={place}/exec", f"--pidfile={place}/pid", "--storage-driver=vfs"]
     with open(place / "log", "w+b") as log, subprocess.Popen(words, stdout=log, stderr=log,
+                                                             env={**os.environ, **env},
                                                              stdin=subprocess.DEVNULL) as daemon:
         try:
             deadline = time.monotonic() + STARTUP_S

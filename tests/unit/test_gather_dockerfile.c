@@ -1,4 +1,4 @@
-/* What a build would fetch is told beforehand, whoever wrote the Dockerfile. */
+/* What is built has no name in it that a daemon could fetch, whoever wrote the Dockerfile. */
 #include "gather/dockerfile.h"
 
 #include <setjmp.h>
@@ -10,142 +10,160 @@
 #include <cmocka.h>
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define ID_0 "0000000000000000000000000000000000000000000000000000000000000000"
+#define ID_1 "1111111111111111111111111111111111111111111111111111111111111111"
 
-static bool has_debian(void *data, const char *image)
+static char *written(const char *text, char reason[CK_DOCKERFILE_NAME_MAX])
 {
-    (void)data;
-    return strcmp(image, "debian:12") == 0 || strcmp(image, "base:latest") == 0;
+    const char *ids[CK_DOCKERFILE_NAMES_MAX] = {ID_0, ID_1};
+    struct ck_dockerfile *dockerfile = ck_dockerfile_read(text, strlen(text), reason);
+    assert_int_equal(dockerfile == NULL, reason[0] != '\0');
+    char *result = dockerfile != NULL ? ck_dockerfile_write(dockerfile, ids) : NULL;
+    assert_int_equal(dockerfile == NULL, result == NULL);
+    ck_dockerfile_free(dockerfile);
+    return result;
 }
 
-static bool fetches_nothing(const char *text)
+static void names_become_ids_and_stages_numbers(void **state)
 {
-    char words[CK_DOCKERFILE_NAME_MAX] = "";
-    bool nothing = ck_dockerfile_fetches_nothing(text, strlen(text), has_debian, NULL, words);
-    assert_int_equal(nothing, words[0] == '\0');
-    return nothing;
-}
-
-static void what_is_here_is_built(void **state)
-{
-    static const char *const files[] = {
-        "FROM scratch\nCOPY x /x\nADD y /y\n",
-        "from debian:12\n",
-        "# escape=`\nFROM debian:12 AS Build\nRUN a `\n  b\nFROM scratch\nCOPY --chown=1 --from=build /x /x\n",
-        "FROM docker.io/library/debian:12\nFROM base\n",
-        "FROM scratch\nCOPY \"a b\" 'c' \u00e4 /x/\nADD [\"a b\", \"/x/\"]\nRUN echo \"\\u003a//\"\n",
-        "FROM --platform=linux/amd64 debian:12 as b\nFROM b\nCOPY --from=0 /x /x\nCOPY --from=debian:12 /x /x\n",
-        "\357\273\277FROM scratch\nRUN echo \\\n# FROM evil\n  x\nENV A=http://x\nCMD [\"http://x\"]\n",
-        "",
-        "\n\n#\n",
-        "FROM scratch",
+    static const struct {
+        const char *text, *written;
+    } cases[] = {
+        {"FROM scratch\nCOPY x /x\nADD y /y\n", "FROM scratch AS stage0-\nCOPY x /x\nADD y /y\n"},
+        {"from debian:12", "FROM " ID_0 " AS stage0-\n"},
+        {"FROM --platform=linux/amd64 docker.io/library/debian:12 as B\nFROM b\nCOPY --from=0 /x /x\n",
+         "FROM --platform=linux/amd64 " ID_0 " AS stage0-\nFROM stage0- AS stage1-\nCOPY --from=0 /x /x\n"},
+        {"FROM a AS x\nFROM b\nFROM a\nCOPY --chown=1:1 --from=X --chmod=1 a b\nCOPY --from=b a b\n",
+         "FROM " ID_0 " AS stage0-\nFROM " ID_1 " AS stage1-\nFROM " ID_0 " AS stage2-\n"
+         "COPY --chown=1:1 --from=0 --chmod=1 a b\nCOPY --from=" ID_1 " a b\n"},
+        {"FROM scratch AS x\nCOPY --from=x /a /a\n", "FROM scratch AS stage0-\nCOPY --from=" ID_0 " /a /a\n"},
+        {"FROM scratch\nCOPY --from=x /a /a\nFROM scratch AS x\n",
+         "FROM scratch AS stage0-\nCOPY --from=" ID_0 " /a /a\nFROM scratch AS stage1-\n"},
+        {"FROM scratch\nFROM 0\n", "FROM scratch AS stage0-\nFROM " ID_0 " AS stage1-\n"},
+        {"\357\273\277# syntax=evil/x\n# escape=\\\nFROM scratch\nRUN a \\\n# FROM evil\n\n  b \\ \n\tc\r\nENV A=http://x\n",
+         "FROM scratch AS stage0-\nRUN a   b \tc\nENV A=http://x\n"},
+        {"FR\\\nOM sc\\\nratch\nCMD [\"http://x\"]\nRUN echo `date`\n",
+         "FROM scratch AS stage0-\nCMD [\"http://x\"]\nRUN echo `date`\n"},
+        {"FROM scratch\nRUN x \\\\\nFROM evil\n", "FROM scratch AS stage0-\nRUN x \\FROM evil\n"},
+        {"FROM scratch\nCOPY [\"--from=evil\", \"/x\"]\nADD [\"a b\", \"\u00e4\"]\n",
+         "FROM scratch AS stage0-\nCOPY [\"--from=evil\", \"/x\"]\nADD [\"a b\", \"\u00e4\"]\n"},
+        {"", ""},
+        {"\n\n#\n", ""},
     };
+    char reason[CK_DOCKERFILE_NAME_MAX];
     (void)state;
-    for (size_t i = 0; i < COUNT(files); i++)
-        if (!fetches_nothing(files[i]))
-            fail_msg("'%s' would not be built", files[i]);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char *text = written(cases[i].text, reason);
+        if (text == NULL)
+            fail_msg("'%s' is not built: %s", cases[i].text, reason);
+        assert_string_equal(text, cases[i].written);
+        free(text);
+    }
 }
 
-static void what_would_be_fetched_is_not_built(void **state)
+static void what_cannot_be_put_so_is_not_built(void **state)
 {
     static const char *const files[] = {
-        "FROM evil\n",
-        "FROM debian\n", /* another tag */
-        "FROM debian:12@sha256:00\n",
-        "FROM debian.example/debian:12\n",
-        "  fRoM\tevil\n",
-        "FROM scratch\nFROM --platform=x evil AS a\n",
-        "FROM scratch\nCOPY --from=evil /x /x\n",
-        "FROM scratch\nCOPY --chown=1 --from=evil/x:1 /x /x\n",
+        "ARG A=evil\nFROM $A\n",
+        "ARG A=evil\nFROM ${A}\n",
+        "FROM\n",
+        "FROM scratch\nFROM ev\xc3\xa4l\n",
+        "FROM e\x01vil\n",
+        "FROM \"evil\"\n",
+        "FROM evil extra\n",
+        "FROM evil AS\n",
+        "FROM evil AS 0\n",
+        "FROM evil AS a$b\n",
+        "FROM evil AS scratch\n",
+        "FROM scratch AS a\nFROM scratch AS A\n",
+        "FROM --platform=$P scratch\n",
+        "FROM --other=1 scratch\n",
+        "FROM -x\n",
+        "FROM a/../b\n",
+        /* addresses */
         "FROM scratch\nADD http://evil /x\n",
         "FROM scratch\nADD [\"https://evil\", \"/x\"]\n",
         "FROM scratch\nADD git@evil:x /x\n",
-        "ARG A=evil\nFROM $A\n",
-        "ARG A=evil\nFROM ${A}\n",
         "FROM scratch\nARG U=http://evil\nADD $U /x\n",
-        "FROM scratch AS a\nONBUILD ADD http://evil /x\nFROM a\n",
-        "FROM scratch\nONBUILD ONBUILD COPY --from=evil /x /x\n",
-        /* words that the builder reads otherwise than they are written */
-        "FROM scratch\nADD [\"http:\\/\\/evil\", \"/x\"]\n",
         "FROM scratch\nADD [\"http\\u003a//evil\", \"/x\"]\n",
-        "FROM scratch\nADD http:\\//evil /x\n",
-        "# escape=`\nFROM scratch\nADD http:`//evil /x\n",
-        "FROM scratch\nADD http:\"//\"evil /x\n",
-        "FROM scratch\nADD http':'//evil /x\n",
+        "FROM scratch\nADD http\\:\\//evil /x\n",
+        /* options */
         "FROM scratch\nCOPY --fr\\om=evil /x /x\n",
         "FROM scratch\nCOPY --f\"rom=evil\" /x /x\n",
         "FROM scratch\nCOPY --chown='1 --from=evil' --from=evil /x /x\n",
         "FROM scratch\nCOPY --chown=1\u00a0--from=evil /x /x\n",
         "FROM scratch\nCOPY \u2003--from=evil /x /x\n",
+        "FROM scratch\nCOPY --from=a --from=b /x /x\n",
+        "FROM scratch\nCOPY --from=$A /x /x\n",
+        "FROM scratch\nCOPY --from=0 /x /x\n", /* itself */
+        "FROM scratch\nCOPY --from= /x /x\n",
+        "FROM scratch\nCOPY -- --from=evil /x\n",
+        "FROM scratch\nRUN --mount=type=bind,from=evil x\n",
+        "FROM scratch\nRUN \u00a0--mount=type=bind,from=evil x\n",
+        /* what another build, or the next lines, would be */
+        "FROM scratch AS a\nONBUILD ADD http://evil /x\nFROM a\n",
+        "FROM scratch\nonbuild COPY --from=evil /x /x\n",
+        "FROM scratch\nRUN <<E\nFROM evil\nE\n",
+        "FROM scratch\nCOPY <<E /x\nE\n",
+        "# escape=`\nFROM scratch\n",
+        "#x\n  #  ESCAPE = `\nFROM scratch\n",
+        "FROM scratch\nRUN x \\\\",
+        "FROM scratch\nRUN x \\\\\n#\n",
+        "FROM scratch\nRUN x \\\u00a0\n",
+        "FROM scratch\nRUN x\rFROM evil\n",
+        "FROM scratch\nRUN x\vFROM evil\n",
         "\u00a0FROM evil\n",
-        "\u3000ADD http://evil /x\n",
-        /* split words, by either mark */
-        "FR\\\nOM evil\n",
-        "FR\\\n\n# x\n  \\\nOM evil\n",
-        "# escape=`\nFROM ev`\nil\n",
-        "FROM \\\n evil",
-        "FROM evil \\",
-        /* hidden behind a line that seems to go on */
-        "FROM scratch\nRUN x \\\\\nFROM evil\n",
-        "FROM scratch\nRUN x \\\\\nFR\\\nOM evil\n",
-        "# escape=`\nFROM scratch\nRUN x \\\nFR`\nOM evil\n",
-        "FROM scratch\nRUN x \\\n # y\nFR\\\nOM evil\n",
-        "FROM scratch\nRUN x `\nFROM evil\n",
-        /* a stage of one reading is none in another */
-        "FROM scratch\nRUN x \\\nFROM scratch AS evil\nFROM evil\n",
-        "FROM\n",
-        "FROM scratch\nFROM ev\xc3\xa4l\n",
-        "FROM e\x01vil\n",
+        "FROM scratch\nFETCH evil\n",
     };
+    char reason[CK_DOCKERFILE_NAME_MAX];
     (void)state;
-    for (size_t i = 0; i < COUNT(files); i++)
-        if (fetches_nothing(files[i]))
-            fail_msg("'%s' would be built", files[i]);
+    for (size_t i = 0; i < COUNT(files); i++) {
+        char *text = written(files[i], reason);
+        if (text != NULL)
+            fail_msg("'%s' would be built as '%s'", files[i], text);
+    }
 }
 
-static void names_have_one_spelling(void **state)
+static void names_are_listed_once(void **state)
 {
-    static const struct {
-        const char *name, *image;
-    } cases[] = {
-        {"debian", "debian:latest"},
-        {"docker.io/library/debian:12", "debian:12"},
-        {"index.docker.io/x/y", "x/y:latest"},
-        {"host:5000/x", "host:5000/x:latest"},
-        {"x@sha256:00", "x@sha256:00"},
-        {"", NULL},
-        {"a b", NULL},
-        {"$x", NULL},
-    };
-    char image[CK_DOCKERFILE_NAME_MAX];
+    static const char text[] = "FROM a\nFROM b\nFROM a\nCOPY --from=b x y\nCOPY --from=c x y\n";
+    static const char *const no_ids[] = {ID_0, "evil", ID_1};
+    char reason[CK_DOCKERFILE_NAME_MAX];
     (void)state;
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        bool known = ck_dockerfile_image(cases[i].name, strlen(cases[i].name), image);
-        assert_int_equal(known, cases[i].image != NULL);
-        if (known)
-            assert_string_equal(image, cases[i].image);
-    }
+    struct ck_dockerfile *dockerfile = ck_dockerfile_read(text, strlen(text), reason);
+    const char *const *names = ck_dockerfile_names(dockerfile);
+    assert_string_equal(names[0], "a");
+    assert_string_equal(names[1], "b");
+    assert_string_equal(names[2], "c");
+    assert_null(names[3]);
+    assert_null(ck_dockerfile_write(dockerfile, no_ids)); /* what is no id is not written */
+    ck_dockerfile_free(dockerfile);
+    ck_dockerfile_free(NULL);
 }
 
 static void long_ones_are_not_built(void **state)
 {
     size_t length = CK_DOCKERFILE_MAX + 1;
-    char words[CK_DOCKERFILE_NAME_MAX], *text = calloc(length, 1);
+    char reason[CK_DOCKERFILE_NAME_MAX], *text = calloc(length + 1, 1);
     (void)state;
     memset(text, '\n', length);
-    assert_false(ck_dockerfile_fetches_nothing(text, length, has_debian, NULL, words));
+    assert_null(ck_dockerfile_read(text, length, reason));
     memset(text, 'x', 4096);
     memcpy(text, "FROM ", 5);
-    assert_false(ck_dockerfile_fetches_nothing(text, 4096, has_debian, NULL, words));
-    assert_true(strlen(words) < CK_DOCKERFILE_NAME_MAX);
+    assert_null(ck_dockerfile_read(text, 4096, reason));
+    assert_true(strlen(reason) < CK_DOCKERFILE_NAME_MAX);
+    for (size_t i = 0; i < 200; i++)
+        memcpy(text + 13 * i, "FROM scratch\n", 13);
+    assert_null(ck_dockerfile_read(text, (size_t)13 * 200, reason));
     free(text);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_here_is_built),
-        cmocka_unit_test(what_would_be_fetched_is_not_built),
-        cmocka_unit_test(names_have_one_spelling),
+        cmocka_unit_test(names_become_ids_and_stages_numbers),
+        cmocka_unit_test(what_cannot_be_put_so_is_not_built),
+        cmocka_unit_test(names_are_listed_once),
         cmocka_unit_test(long_ones_are_not_built),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
