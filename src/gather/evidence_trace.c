@@ -78,25 +78,29 @@ static void resume(struct trace *trace, const struct ck_trace_line *line)
     drop_pending(trace, pending);
 }
 
-/* The last line of a process. One that is ended while it makes another may have made it. */
-static void end_process(struct trace *trace, unsigned long pid)
+/* What it was doing is not finished. One that is ended while it makes another may have made it. */
+static void break_off(struct trace *trace, unsigned long pid)
 {
     struct pending *pending = find_pending(trace, pid);
-    if (pending != NULL) {
-        struct ck_span text = {.at = pending->text, .length = pending->length};
-        trace->events.processes.unknown = trace->events.processes.unknown || ck_trace_processes_makes(text);
-        drop_pending(trace, pending);
-    }
+    if (pending == NULL)
+        return;
+    struct ck_span text = {.at = pending->text, .length = pending->length};
+    trace->events.processes.unknown += ck_trace_processes_makes(text) ? 1 : 0;
+    drop_pending(trace, pending);
+}
+
+/* The last line of a process. */
+static void end_process(struct trace *trace, unsigned long pid)
+{
+    break_off(trace, pid);
     ck_trace_processes_ended(&trace->events.processes, pid);
 }
 
 /* A thread executed a program: it has the number of the process from now on, and what it began goes on under that. */
 static void supersede(struct trace *trace, unsigned long pid, unsigned long thread)
 {
-    struct pending *pending = find_pending(trace, pid);
-    if (pending != NULL)
-        drop_pending(trace, pending);
-    pending = find_pending(trace, thread);
+    break_off(trace, pid);
+    struct pending *pending = find_pending(trace, thread);
     if (pending != NULL)
         pending->pid = pid;
     ck_trace_processes_ended(&trace->events.processes, thread);

@@ -405,20 +405,28 @@ static void take_attempt(struct ck_trace_events *events, const struct ck_trace_c
 
 /* ---- calls ---- */
 
-/* What a program does to other processes, or to be seen no more. */
-static bool is_attempt(const struct ck_trace_call *call)
+/* What a program does to other processes, or to be seen no more: *ret_leaves, where it is not seen if that succeeds. */
+static bool is_attempt(const struct ck_trace_call *call, bool *ret_leaves)
 {
     static const struct {
         const char *call, *word; /* NULL: whatever its arguments are */
+        bool leaves;
     } known[] = {
-        {"ptrace", NULL},           {"process_vm_writev", NULL},  {"pidfd_getfd", NULL},
-        {"io_uring_setup", NULL},   {"prctl", "PR_SET_DUMPABLE"}, {"clone", "CLONE_UNTRACED"},
-        {"clone", "CLONE_NEWUSER"}, {"unshare", "CLONE_NEWUSER"},
+        {"ptrace", NULL, false},
+        {"process_vm_writev", NULL, false},
+        {"pidfd_getfd", NULL, false},
+        {"prctl", "PR_SET_DUMPABLE", false},
+        {"io_uring_setup", NULL, true},
+        {"open_by_handle_at", NULL, true},
+        {"clone", "CLONE_UNTRACED", true},
+        {"clone", "CLONE_NEWUSER", true},
+        {"unshare", "CLONE_NEWUSER", true},
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         bool found = known[i].word == NULL;
         for (size_t j = 0; j < call->count && !found; j++)
             found = memmem(call->args[j].at, call->args[j].length, known[i].word, strlen(known[i].word)) != NULL;
+        *ret_leaves = known[i].leaves;
         if (found && ck_span_is(call->name, known[i].call))
             return true;
     }
@@ -433,13 +441,17 @@ static bool is_watched(const struct ck_trace_call *call)
 void ck_trace_events_call(struct ck_trace_events *events, unsigned long pid, struct ck_span body)
 {
     struct ck_trace_call call;
+    bool leaves = false;
     if (!ck_trace_call_read(body, &call)) {
         events->incomplete = events->incomplete || !ck_span_begins(body, "--- "); /* a signal, which is no call */
         return;
     }
     if (ck_trace_processes_makes(call.name))
         ck_trace_processes_call(&events->processes, &call);
-    if (is_attempt(&call))
+    bool attempt = is_attempt(&call, &leaves);
+    if (attempt && leaves && ck_trace_error(call.result).length == 0)
+        events->incomplete = true;
+    if (attempt)
         take_attempt(events, &call);
     else if (ck_span_begins(call.name, "execve"))
         take_execution(events, pid, &call);

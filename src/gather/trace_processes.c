@@ -26,7 +26,7 @@ static void count(struct ck_trace_processes *processes, unsigned long pid, int s
         (void)json_object_del(processes->open, key);
     else if (json_object_size(processes->open) >= OPEN_MAX ||
              json_object_set_new_nocheck(processes->open, key, json_integer(value)) < 0)
-        processes->unknown = true;
+        processes->cut = true;
 }
 
 void ck_trace_processes_began(struct ck_trace_processes *processes, unsigned long pid)
@@ -50,12 +50,21 @@ void ck_trace_processes_call(struct ck_trace_processes *processes, const struct 
     if (ck_span_begins(call->result, "-1 ") || ck_span_begins(call->result, "? ERESTART"))
         return; /* nobody was made, or the call is made once more */
     if (pid == 0)
-        processes->unknown = true; /* it was ended within the call */
+        processes->unknown++;
     else
         ck_trace_processes_began(processes, pid);
 }
 
 bool ck_trace_processes_all_ended(const struct ck_trace_processes *processes)
 {
-    return !processes->unknown && json_object_size(processes->open) == 0;
+    const char *pid;
+    const json_t *value;
+    size_t unexplained = 0;
+    json_object_foreach(processes->open, pid, value)
+    {
+        if (json_integer_value(value) > 0)
+            return false;
+        unexplained += (size_t)-json_integer_value(value);
+    }
+    return !processes->cut && unexplained == processes->unknown;
 }

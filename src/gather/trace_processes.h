@@ -13,8 +13,9 @@
 
 /* Made zero-filled. */
 struct ck_trace_processes {
-    json_t *open; /* by number: how often it began, less how often it ended; what is 0 is not kept */
-    bool unknown; /* one was made, or may have been, whose number is not known; or there are too many */
+    json_t *open;   /* by number: how often it began, less how often it ended; what is 0 is not kept */
+    size_t unknown; /* calls that made one, or none: they were ended before they returned its number */
+    bool cut;       /* there are too many */
 };
 
 /* 0, or out of memory; done in any case. */
@@ -30,6 +31,10 @@ bool ck_trace_processes_makes(struct ck_span body);
 /* A whole call of that kind. */
 void ck_trace_processes_call(struct ck_trace_processes *processes, const struct ck_trace_call *call);
 
+/*
+ * Who ended and was returned by no call was made by one that did not return. Where there are as many of these as of such
+ * calls, nobody is left.
+ */
 bool ck_trace_processes_all_ended(const struct ck_trace_processes *processes);
 
 #endif

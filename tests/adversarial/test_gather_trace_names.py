@@ -110,7 +110,7 @@ FILES = strategies.builds(lambda mark, first, lines: mark + first + "".join(line
                           strategies.lists(LINES, max_size=5))
 
 
-@hypothesis.settings(max_examples=30, deadline=None, derandomize=True, database=None,
+@hypothesis.settings(max_examples=20, deadline=None, derandomize=True, database=None,
                      suppress_health_check=list(hypothesis.HealthCheck))
 @hypothesis.given(text=FILES)
 def test_no_generated_file_asks(tracing, daemon_asked, text):

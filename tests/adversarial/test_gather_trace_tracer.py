@@ -33,8 +33,7 @@ def libraries(root):
 
 BESIDE = "COPY tracer_code.so /lib/tracer_code.so\nCOPY lib/libm.so.6 /lib/libm.so.6\n"
 MEANS = {
-    "variable": BESIDE + "ENV LD_PRELOAD=/lib/tracer_code.so\n",
-    "file": BESIDE + "COPY preload /etc/ld.so.preload\n",
+    "preloaded": BESIDE + "ENV LD_PRELOAD=/lib/tracer_code.so\nCOPY preload /etc/ld.so.preload\n",
     "volume": "COPY lib /.chokepoint/lib\nVOLUME /.chokepoint/lib\n",
     "volume_by_a_link": "COPY link/ /\nCOPY lib /evil/lib\nVOLUME /evil/lib\n",
 }

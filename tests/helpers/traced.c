@@ -214,6 +214,16 @@ static void crowd(const char *count)
     }
 }
 
+static void stay(const char *unused);
+
+/* Somebody stays, and this process goes on. */
+static void leave(const char *path)
+{
+    if (fork() == 0)
+        stay(path);
+    look(path);
+}
+
 static void stay(const char *unused)
 {
     (void)unused;
@@ -242,6 +252,7 @@ static const struct {
     {"namespace=", look_in_namespace},
     {"loader=", start_by_loader},
     {"crowd=", crowd},
+    {"leave=", leave},
 };
 
 int main(int argc, char **argv)

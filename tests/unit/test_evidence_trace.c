@@ -234,7 +234,13 @@ static void what_was_not_seen_is_said(void **state)
         {"7 clone(flags=CLONE_THREAD) = 8\n8 execve(\"/y\", [\"y\"], NULL <pid changed to 7 ...>\n"
          "7 +++ superseded by execve in pid 8 +++\n7 <... execve resumed>) = 0\n",
          true, false},
+        {"7 clone(flags=CLONE_THREAD <unfinished ...>\n8 execve(\"/y\", [\"y\"], NULL <unfinished ...>\n"
+         "7 <... clone resumed> <unfinished ...>) = ?\n7 +++ superseded by execve in pid 8 +++\n"
+         "7 <... execve resumed>) = 0\n",
+         true, false},
         /* one was left, or may have been */
+        {"8 +++ exited with 0 +++\n", false, true},
+        {"7 clone(flags=SIGCHLD) = ?\n7 clone(flags=SIGCHLD) = ?\n8 +++ exited with 0 +++\n", false, true},
         {"7 clone(flags=SIGCHLD) = 8\n", false, true},
         {"7 clone(flags=SIGCHLD) = 8\n7 clone(flags=SIGCHLD) = 9\n8 +++ killed by SIGKILL +++\n", false, true},
         {"7 clone(flags=SIGCHLD) = ?\n", false, true},
@@ -246,6 +252,9 @@ static void what_was_not_seen_is_said(void **state)
         {"7 connect(3, 0x7ffc00, 16) = -1 ENETUNREACH (x)\n", false, false},
         {"7 sendmsg(3, {msg_name=0x7ffc00, msg_namelen=16}, 0) = 3\n", false, false},
         {"7 sendmmsg(3, [{msg_hdr={msg_name=NULL}}, ...], 40, 0) = 40\n", false, false},
+        {"7 open_by_handle_at(3, {handle_bytes=8}, O_RDONLY) = 4\n", false, false}, /* it has no name */
+        {"7 open_by_handle_at(3, {handle_bytes=8}, O_RDONLY) = -1 EPERM (x)\n", true, false},
+        {"7 io_uring_setup(4, {}) = 3\n", false, false},
         {"7 openat(AT_FDCWD\n", false, false},
         {"7 <... openat resumed>) = 3\n", false, false},
         {"7 --- stopped by SIGSTOP ---\n", true, false},

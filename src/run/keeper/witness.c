@@ -56,7 +56,7 @@
 /* What may be the way to a file, a program or a peer; who begins; and what a program would try on its tracer. */
 #define TRACED \
     "trace=execve,execveat,?open,openat,?openat2,?creat,socket,connect,bind,sendto,sendmsg," \
-    "sendmmsg,?fork,?vfork,clone,?clone3,unshare,prctl,?io_uring_setup,ptrace,process_vm_writev,?pidfd_getfd"
+    "sendmmsg,open_by_handle_at,?fork,?vfork,clone,?clone3,unshare,prctl,?io_uring_setup,ptrace,process_vm_writev,?pidfd_getfd"
 
 static size_t length_of(const char *text)
 {
