@@ -37,8 +37,8 @@
  *   child process, the keeper, which creates, adopts and kills the tools. Your program's own
  *   size does not matter, for it is never forked. If you reap the keeper with waitpid(-1)
  *   nothing is lost; a program that waits until it has *no* child must free the context first.
- *   All descriptors are close-on-exec. A program that closes them (closefrom) gets -EBADF from then on, and can
- *   still free the context; nothing that has their numbers by then is closed.
+ *   All descriptors are close-on-exec. A program that closes them (closefrom) gets -EBADF from then on,
+ *   and can still free the context; nothing that has their numbers by then is closed.
  *
  *   A thread with a stack of 64 KiB is enough for every call. No write raises SIGXFSZ: where
  *   RLIMIT_FSIZE is too small for a call (a run needs at most 128 KiB), it fails with EFBIG, and a run
@@ -55,13 +55,13 @@
  *   session of its own without a terminal, default signal dispositions, an empty signal mask, umask
  *   022, and no_new_privs.
  *
- *   User, groups, capabilities, securebits, root directory, namespaces (user, mount, network, IPC), resource
- *   limits, priority, processors and cgroups are those of the thread that starts it, at that moment. Where they
- *   have changed since an earlier run, the context makes another keeper and proves its jails again; a job in flight
- *   goes on as it was started. Not seen, and so as they were when the keeper was made: a second seccomp filter, the
- *   session keyring, the label of a security module, the pid, uts, time and cgroup namespaces, and a domain of
- *   Landlock that is entered without CAP_SYS_PTRACE after no_new_privs was set. A program that changes one of these
- *   frees the context first and makes another.
+ *   User, groups, capabilities, securebits, root directory, namespaces (user, mount, network, IPC),
+ *   resource limits, priority, processors and cgroups are those of the thread that starts it, at that
+ *   moment. Where they have changed since an earlier run, the context makes another keeper and proves its
+ *   jails again; a job in flight goes on as it was started. Not seen, and so as they were when the keeper
+ *   was made: a second seccomp filter, the session keyring, the label of a security module, the pid, uts,
+ *   time and cgroup namespaces, and a domain of Landlock that is entered without CAP_SYS_PTRACE after
+ *   no_new_privs was set. A program that changes one of these frees the context first and makes another.
  *
  *   In a jail stdin is never a descriptor of the caller: with one, a tool could change the mode, owner, times and
  *   attributes of the file. It is the /dev/null of the jail, or a pipe into which what was requested is copied. So the

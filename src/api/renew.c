@@ -78,7 +78,7 @@ int ck_context_begin(struct choke_context *context, struct choke_error *error)
         return result;
     ck_caller_look(&context->watch.launcher.eyes, &now);
     /* A jail that was proven from outside of a domain of Landlock has not been proven from inside. */
-    if (!ck_caller_same_authority(&now, &context->caller) || ck_launcher_is_hidden(&context->watch.launcher, &now))
+    if (!ck_caller_same_authority(&now, &context->caller) || ck_retire_is_hidden(&context->watch.launcher, &now))
         result = renew_authority(context, &now, error);
     if (result < 0)
         return result;

@@ -34,11 +34,6 @@
 #define MFD_EXEC 0x0010U
 #endif
 
-/*
- * It ends when nothing is left that it would have to kill, which on a busy machine takes a bomb of thousands some seconds.
- * To end it before would set them free.
- */
-#define KEEPER_END_MS 20000
 #define KEEPER_BUSY_TRIES 20
 #define KEEPER_BUSY_MS 10
 #define IMAGE_SEALS (F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
@@ -231,98 +226,19 @@ static int start_keeper(struct ck_launcher *launcher)
     return result;
 }
 
-static void wake(int keeper_fd)
-{
-    if (keeper_fd >= 0)
-        (void)syscall(SYS_pidfd_send_signal, keeper_fd, SIGCONT, NULL, 0);
-}
-
-/*
- * Lets a keeper end whose socket is closed; one that does not (somebody stopped it) is killed, if we may: one that was made
- * as another user is out of our reach, and is not waited for. True if it is known to have ended by itself, and so with
- * nothing left behind. A host that reaps all children may have taken its status; then it is not known.
- */
-static bool await_end(const struct ck_launcher *launcher, int *keeper_fd)
-{
-    (void)epoll_ctl(launcher->epoll_fd, EPOLL_CTL_DEL, *keeper_fd, NULL);
-    wake(*keeper_fd);
-    struct pollfd polled = {.fd = *keeper_fd, .events = POLLIN};
-    int ready;
-    do
-        ready = poll(&polled, 1, KEEPER_END_MS);
-    while (ready < 0 && errno == EINTR);
-    bool left = ready <= 0 && syscall(SYS_pidfd_send_signal, *keeper_fd, SIGKILL, NULL, 0) < 0;
-    siginfo_t info = {0};
-    int result;
-    do
-        result = waitid(P_PIDFD, (id_t)*keeper_fd, &info, WEXITED | (left ? WNOHANG : 0));
-    while (result < 0 && errno == EINTR);
-    ck_fd_close(keeper_fd);
-    return result == 0 && info.si_code == CLD_EXITED && info.si_status == 0;
-}
-
 static bool end_keeper(struct ck_launcher *launcher)
 {
     if (launcher->keeper_fd < 0)
         return true;
     ck_fd_close(&launcher->control_fd);
-    return await_end(launcher, &launcher->keeper_fd);
-}
-
-static bool end_all_retired(struct ck_launcher *launcher)
-{
-    bool clean = true;
-    while (launcher->retired != NULL) {
-        struct ck_retired *retired = launcher->retired;
-        launcher->retired = retired->next;
-        clean = await_end(launcher, &retired->keeper_fd) && clean;
-        free(retired);
-    }
-    return clean;
-}
-
-void ck_launcher_end_retired(struct ck_launcher *launcher, struct ck_retired *retired)
-{
-    struct ck_retired **at = &launcher->retired;
-    while (*at != retired)
-        at = &(*at)->next;
-    *at = retired->next;
-    (void)await_end(launcher, &retired->keeper_fd);
-    free(retired);
-}
-
-bool ck_launcher_is_hidden(const struct ck_launcher *launcher, const struct ck_caller *now)
-{
-    return launcher->control_fd >= 0 && launcher->in_sight && ck_caller_lost_sight(now, launcher->keeper_pid);
-}
-
-int ck_launcher_renew(struct ck_launcher *launcher, const struct ck_caller *now)
-{
-    bool same = ck_caller_same(now, &launcher->maker) && !ck_launcher_is_hidden(launcher, now);
-    if (launcher->control_fd < 0 || same)
-        return 0;
-    struct ck_retired *retired = malloc(sizeof *retired);
-    if (retired == NULL)
-        return -ENOMEM;
-    *retired = (struct ck_retired){
-        .source = CK_SOURCE_RETIRED, .next = launcher->retired, .keeper_fd = ck_fd_take(&launcher->keeper_fd)};
-    struct epoll_event event = {.events = EPOLLIN, .data.ptr = &retired->source};
-    (void)epoll_ctl(launcher->epoll_fd, EPOLL_CTL_MOD, retired->keeper_fd, &event);
-    launcher->retired = retired;
-    launcher->generation++;
-    /* With its socket it has no more to wait for than its wardens. */
-    ck_fd_close(&launcher->control_fd);
-    for (unsigned i = 0; i < CK_CONTROLS; i++)
-        ck_fd_close(&launcher->group_fds[i]);
-    launcher->groups_known = false;
-    return 1;
+    return ck_retire_await(launcher, &launcher->keeper_fd);
 }
 
 void ck_launcher_wake_keeper(struct ck_launcher *launcher)
 {
-    wake(launcher->keeper_fd);
+    ck_retire_wake(launcher->keeper_fd);
     for (const struct ck_retired *retired = launcher->retired; retired != NULL; retired = retired->next)
-        wake(retired->keeper_fd);
+        ck_retire_wake(retired->keeper_fd);
 }
 
 void ck_launcher_replace_keeper(struct ck_launcher *launcher)
@@ -494,7 +410,7 @@ void ck_launcher_done(struct ck_launcher *launcher)
     discard_idle(launcher);
     /* After a keeper that was killed, another one sweeps. */
     bool clean = end_keeper(launcher);
-    clean = end_all_retired(launcher) && clean;
+    clean = ck_retire_end_all(launcher) && clean;
     if (!clean && start_keeper(launcher) == 0)
         (void)end_keeper(launcher);
     close_groups(launcher);
@@ -506,12 +422,7 @@ void ck_launcher_forget(struct ck_launcher *launcher)
     discard_idle(launcher);
     ck_fd_close(&launcher->control_fd);
     ck_fd_close(&launcher->keeper_fd);
-    while (launcher->retired != NULL) {
-        struct ck_retired *retired = launcher->retired;
-        launcher->retired = retired->next;
-        ck_fd_close(&retired->keeper_fd);
-        free(retired);
-    }
+    ck_retire_forget_all(launcher);
     close_groups(launcher);
     ck_caller_eyes_done(&launcher->eyes);
 }

@@ -94,19 +94,6 @@ int ck_launcher_take(struct ck_launcher *launcher, const struct ck_cage_image *c
 void ck_launcher_give_back(struct ck_launcher *launcher, struct ck_warden *warden);
 void ck_launcher_discard(struct ck_warden *warden, bool kill);
 
-/*
- * Must be called before anything is asked for: where the caller is not who made the keeper, that one is retired. Its runs
- * go on to their end, and it makes no more. The next request makes another. Idle wardens stay in the list, for the owner of
- * the epoll set to take out; they have another generation. True if it was retired. -ENOMEM leaves all as it was.
- */
-int ck_launcher_renew(struct ck_launcher *launcher, const struct ck_caller *now);
-
-/* Has the caller entered a domain of Landlock since it made the keeper? See ck_caller_lost_sight. */
-bool ck_launcher_is_hidden(const struct ck_launcher *launcher, const struct ck_caller *now);
-
-/* A retired keeper has ended. */
-void ck_launcher_end_retired(struct ck_launcher *launcher, struct ck_retired *retired);
-
 /* After a warden was lost: wakes the keeper, if somebody stopped it, to end what the warden had. */
 void ck_launcher_wake_keeper(struct ck_launcher *launcher);
 
@@ -125,5 +112,31 @@ void ck_launch_cancel(struct ck_warden *warden);
  * run, which is in gate_fd now, or -1 there where we had no descriptor left to take it.
  */
 int ck_launch_hear(struct ck_warden *warden, struct ck_wire_report *ret_report);
+
+/* ---- retire.c ---- */
+
+/*
+ * Must be called before anything is asked for: where the caller is not who made the keeper, that one is retired. Its runs
+ * go on to their end, and it makes no more. The next request makes another. Idle wardens stay in the list, for the owner of
+ * the epoll set to take out; they have another generation. 1 if it was retired, else 0; -ENOMEM leaves all as it was.
+ */
+int ck_retire_keeper(struct ck_launcher *launcher, const struct ck_caller *now);
+
+/* Has the caller entered a domain of Landlock since it made the keeper? See ck_caller_lost_sight. */
+bool ck_retire_is_hidden(const struct ck_launcher *launcher, const struct ck_caller *now);
+
+/* A retired keeper has ended. */
+void ck_retire_ended(struct ck_launcher *launcher, struct ck_retired *retired);
+
+/*
+ * Waits, within a bound, for the end of a keeper whose socket is closed, and closes *keeper_fd. True if it is known to have
+ * ended by itself, and so with nothing left.
+ */
+bool ck_retire_await(const struct ck_launcher *launcher, int *keeper_fd);
+bool ck_retire_end_all(struct ck_launcher *launcher); /* the same for all that are retired */
+void ck_retire_forget_all(struct ck_launcher *launcher);
+
+/* Lets a keeper go on that somebody stopped; -1 is fine. */
+void ck_retire_wake(int keeper_fd);
 
 #endif

@@ -170,7 +170,7 @@ static void bury(struct ck_watch *watch, struct ck_warden *warden)
 
 int ck_watch_renew(struct ck_watch *watch, const struct ck_caller *now)
 {
-    int result = ck_launcher_renew(&watch->launcher, now);
+    int result = ck_retire_keeper(&watch->launcher, now);
     while (result > 0 && watch->launcher.idle != NULL) {
         struct ck_warden *warden = watch->launcher.idle;
         watch->launcher.idle = warden->next;
@@ -519,7 +519,7 @@ int ck_watch_wait(struct ck_watch *watch, int timeout_ms)
         } else if (*source == CK_SOURCE_KEEPER) {
             ck_launcher_replace_keeper(&watch->launcher);
         } else if (*source == CK_SOURCE_RETIRED) {
-            ck_launcher_end_retired(&watch->launcher, events[i].data.ptr);
+            ck_retire_ended(&watch->launcher, events[i].data.ptr);
         } else if (*source == CK_SOURCE_GUEST) {
             const struct ck_guest *guest = events[i].data.ptr;
             guest->dispatch(guest->data);
