@@ -7,7 +7,7 @@ EAGAIN, ENOMEM or ENOSPC, or its process is killed at it; and a user at the limi
 Expected: that run does not take place (`spawn_failed`, with the errno, and that it may be tried again), or it is what it
 is in calm. It never runs outside of the jail, and never with a limit that is held by less. The next run is as in calm.
 """
-import os
+import json
 
 import pytest
 
@@ -38,3 +38,27 @@ def test_one_call_that_has_no_room_does_not_weaken_a_limit(root_box):
 def test_a_user_without_process_slots_runs_nothing_outside_of_the_jail(user_box, free):
     said = user_box.host("host_slots", "say_args", free, policy=policy_of(user_box)).out
     assert said.endswith(b"ok\n"), said
+
+
+def in_namespace_with(limit):
+    """The limit belongs to the user namespace that it is set in, so nobody else is touched."""
+    return ["unshare", "--user", "--map-root-user", "sh", "-c",
+            f'echo {limit} > /proc/sys/user/max_net_namespaces && exec "$@"', "sh"]
+
+
+def test_as_many_namespaces_as_may_be_is_a_moment(root_box):
+    """One may exist, and it does."""
+    policy = policy_of(root_box)
+    words = root_box.words(["say_args"], options=["--jail", "auto"], policy=policy)
+    # The command is in the one that there may be.
+    document = json.loads(root_box.call([*in_namespace_with(1), "unshare", "--net", *words]).out)
+    assert document["outcome"] == "spawn_failed", document
+    assert "try again" in document["error"]["message"], document
+
+
+def test_namespaces_that_are_switched_off_are_an_answer(root_box):
+    policy = policy_of(root_box)
+    words = root_box.words(["say_args"], options=["--jail", "auto"], policy=policy)
+    document = json.loads(root_box.call([*in_namespace_with(0), *words]).out)
+    assert document["outcome"] == "exited", document
+    assert document["jail"] in ("native", "none") and "net_ns" not in document["layers"], document
