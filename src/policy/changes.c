@@ -54,21 +54,32 @@ void ck_change_width(struct ck_changes *changes, enum ck_width width, const char
     ck_change_text(changes, field, before, after, kind_of(width));
 }
 
+static bool is_same(const char *before, const char *after)
+{
+    return before == NULL || after == NULL ? before == after : strcmp(before, after) == 0;
+}
+
 void ck_change_text(struct ck_changes *changes, const char *field, const char *before, const char *after,
                     enum choke_change_kind kind)
 {
-    bool same = before == NULL || after == NULL ? before == after : strcmp(before, after) == 0;
-    if (!same)
+    if (!is_same(before, after))
         ck_change_add(changes, kind, field, before, after);
+}
+
+void ck_change_add_proof(struct ck_changes *changes, const char *field, const char *before, const char *after,
+                         const char *why)
+{
+    size_t count = changes->count;
+    ck_change_add(changes, why != NULL ? CHOKE_CHANGE_WIDENS : CHOKE_CHANGE_NARROWS, field, before, after);
+    if (changes->count > count)
+        changes->last->change.why = why;
 }
 
 void ck_change_proof(struct ck_changes *changes, const char *field, const char *before, const char *after,
                      const char *why)
 {
-    size_t count = changes->count;
-    ck_change_text(changes, field, before, after, why != NULL ? CHOKE_CHANGE_WIDENS : CHOKE_CHANGE_NARROWS);
-    if (changes->count > count)
-        changes->last->change.why = why;
+    if (!is_same(before, after))
+        ck_change_add_proof(changes, field, before, after, why);
 }
 
 bool ck_list_has(const struct ck_list *list, const char *text)

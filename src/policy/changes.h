@@ -43,8 +43,12 @@ void ck_change_width(struct ck_changes *changes, enum ck_width width, const char
 
 /*
  * The change is proven to narrow, or it widens, and why says what is granted that was not (constant text); NULL: it
- * narrows. Adds nothing where the two texts are the same.
+ * narrows.
  */
+void ck_change_add_proof(struct ck_changes *changes, const char *field, const char *before, const char *after,
+                         const char *why);
+
+/* The same, but adds nothing where the two texts are the same. */
 void ck_change_proof(struct ck_changes *changes, const char *field, const char *before, const char *after,
                      const char *why);
 

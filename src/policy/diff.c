@@ -175,10 +175,10 @@ static void diff_version_args(const struct ck_diff_pair *pair)
 {
     const struct ck_list *was = &pair->before->version_args;
     const struct ck_list *is = &pair->after->version_args;
-    if (!ck_list_same(was, is))
-        ck_change_proof(pair->changes, "version_args", was->count > 0 ? ck_change_join(pair->changes, was) : NULL,
-                        is->count > 0 ? ck_change_join(pair->changes, is) : NULL,
-                        is->count > 0 ? "other arguments are allowed as they stand" : ck_diff_vector(pair, was));
+    if (!ck_list_same(was, is)) /* their texts may be the same: [a b] and [a, b] */
+        ck_change_add_proof(pair->changes, "version_args", was->count > 0 ? ck_change_join(pair->changes, was) : NULL,
+                            is->count > 0 ? ck_change_join(pair->changes, is) : NULL,
+                            is->count > 0 ? "other arguments are allowed as they stand" : ck_diff_vector(pair, was));
 }
 
 /* ---- what it is given -------------------------------------------------------------------- */

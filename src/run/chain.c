@@ -228,6 +228,7 @@ static int refuse_overlay(struct ck_plan *plan, const struct ck_tool *tool, enum
         [CK_GRANT_NO_JAIL] = "in none; ask for --jail native",
         [CK_GRANT_CONFINED] = "in the part of it that needs no namespaces; 'chokepoint doctor' says why",
         [CK_GRANT_BWRAP] = "in bwrap's, which has no overlay",
+        [CK_GRANT_NATIVE] = "in it",
     };
     (void)ck_error_set(&plan->verdict.error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP,
                        "'workspace: overlay' of '%s' needs the native jail, and the run would be %s", tool->name,

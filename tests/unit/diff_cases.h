@@ -41,6 +41,9 @@ static const struct combination widening[] = {
     /* it was allowed as it stands, and is a subcommand with helpers of its own now */
     {TOOL "    args: {exact: [[a]], subcommands: [{name: a, execs: [sh]}]}\n",
      TOOL "    args: {subcommands: [{name: a, execs: [sh]}]}\n"},
+    /* one word with a blank in it, and two words */
+    {TOOL "    version_args: [a b]\n    args: {exact: [[c]]}\n",
+     TOOL "    version_args: [a, b]\n    args: {exact: [[c]]}\n"},
     /* without bwrap a machine without the native jail falls to a weaker one, or to none */
     {TOOL BWRAP, TOOL},
     {TOOL BWRAP, TOOL BWRAP "    platforms: [macos]\n"},

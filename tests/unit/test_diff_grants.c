@@ -52,7 +52,7 @@ static const struct key keys[] = {
     {"tools.required", IN_TOOL, {NULL, "true", "false"}},
     {"tools.platforms", IN_TOOL, {NULL, NULL, "[linux]", "[macos]", "[linux, macos]"}},
     {"tools.install", IN_TOOL, {NULL, "{apt: a, npm: b}", "{brew: a, url: \"https://a.example.org\"}"}},
-    {"tools.version_args", IN_TOOL, {NULL, NULL, "[--version]", "[-V]", "[a]", "[-a, \"1\"]"}},
+    {"tools.version_args", IN_TOOL, {NULL, NULL, "[--version]", "[-V]", "[a]", "[a b]", "[a, b]", "[-a, \"1\"]"}},
     {"tools.env", IN_TOOL, {NULL, "[]", "[TZ]", "[TZ, COLUMNS]"}},
     {"tools.set_env", IN_TOOL, {NULL, NULL, "[{name: COLUMNS, value: \"9\"}]", "[{name: PAGER, value: cat}]", "[]"}},
     {"tools.credentials", IN_TOOL, {NULL, "refuse", "allow"}},
