@@ -77,9 +77,8 @@ static void take_client(struct line *line, const uint8_t *data, size_t length)
     }
 }
 
-static struct line play(const uint8_t *data, size_t size, bool cut_up, uint8_t *room)
+static void play(struct line *line, const uint8_t *data, size_t size, bool cut_up)
 {
-    struct line line = {.sent = room};
     while (size >= 3) {
         size_t length = (size_t)data[1] << 8 | data[2];
         bool server = (data[0] & 1) != 0;
@@ -87,14 +86,13 @@ static struct line play(const uint8_t *data, size_t size, bool cut_up, uint8_t *
         size_t step = cut_up || length == 0 ? 1 : length;
         for (size_t at = 0; at < length; at += step) {
             if (server)
-                ck_follow_server(&line.follow, data + 3 + at, step);
+                ck_follow_server(&line->follow, data + 3 + at, step);
             else
-                take_client(&line, data + 3 + at, step);
+                take_client(line, data + 3 + at, step);
         }
         data += 3 + length;
         size -= 3 + length;
     }
-    return line;
 }
 
 /* Every handshake record that has passed is one hello for the host. */
@@ -116,7 +114,9 @@ static void follow(const uint8_t *data, size_t size)
 {
     uint8_t *room = malloc(2 * size + 1);
     require(room != NULL);
-    struct line whole = play(data, size, false, room), pieces = play(data, size, true, room + size);
+    struct line whole = {.sent = room}, pieces = {.sent = room + size};
+    play(&whole, data, size, false);
+    play(&pieces, data, size, true);
     /* A hello that comes in pieces is not read again at each: what is wrong with it may be seen later, but not passed. */
     bool waits = pieces.follow.needed > pieces.length - pieces.passed;
     require((whole.refused == pieces.refused || waits) && whole.over == pieces.over);
