@@ -43,7 +43,8 @@ def rule_rows(name, rules):
 
 
 def executes(names):
-    return "itself" + "".join(f", `{name}`" for name in names)
+    """An empty list does not have the tool itself."""
+    return ", ".join(["itself", *(f"`{name}`" for name in names)]) if names else "nothing"
 
 
 def args_rows(tool):

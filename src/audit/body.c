@@ -8,7 +8,7 @@
  */
 #include "audit/body.h"
 
-#include "base/quote.h"
+#include "base/glyph.h"
 
 #include <endian.h>
 #include <string.h>
@@ -88,19 +88,30 @@ static int hex_value(char c)
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* Behind the 'u'. A character beyond the first plane stands as itself, so no pair is ever needed. */
-static bool take_code(struct reader *reader)
+/* Behind the 'u': four digits, or -1. */
+static int take_unit(struct reader *reader)
 {
     int code = 0;
     if (reader->end - reader->at < 4)
-        return false;
+        return -1;
     for (int i = 0; i < 4; i++) {
         int value = hex_value(*reader->at++);
         if (value < 0)
-            return false;
+            return -1;
         code = code << 4 | value;
     }
-    return code != 0 && (code < 0xd800 || code > 0xdfff);
+    return code;
+}
+
+/* A hidden character beyond the first plane is a pair. */
+static bool take_code(struct reader *reader)
+{
+    int code = take_unit(reader);
+    if (code >= 0xd800 && code <= 0xdbff && take_word(reader, "\\u")) {
+        int low = take_unit(reader);
+        return low >= 0xdc00 && low <= 0xdfff;
+    }
+    return code > 0 && (code < 0xd800 || code > 0xdfff);
 }
 
 static bool take_escape(struct reader *reader)
@@ -111,24 +122,11 @@ static bool take_escape(struct reader *reader)
     return c == 'u' ? take_code(reader) : c != '\0' && strchr("\"\\/bfnrt", c) != NULL;
 }
 
-/* Is a character beyond ASCII one that a terminal obeys, or that makes a line read otherwise than it is? */
-static bool is_mischief(const unsigned char *u)
-{
-    if (u[0] == 0xc2)
-        return u[1] < 0xa0; /* the C1 set */
-    if (u[0] == 0xd8)
-        return u[1] == 0x9c; /* U+061C */
-    if (u[0] != 0xe2)
-        return false;
-    if (u[1] == 0x80) /* U+200E, U+200F, U+2028 to U+202E */
-        return u[2] == 0x8e || u[2] == 0x8f || (u[2] >= 0xa8 && u[2] <= 0xae);
-    return u[1] == 0x81 && u[2] >= 0xa6 && u[2] <= 0xa9; /* U+2066 to U+2069 */
-}
-
+/* A hidden character is escaped by who wrote the line; one byte would be a control character. */
 static bool take_character(struct reader *reader)
 {
-    size_t length = ck_utf8_sequence(reader->at, (size_t)(reader->end - reader->at));
-    if (length < 2 || is_mischief((const unsigned char *)reader->at)) /* one byte would be a control character */
+    size_t length = ck_glyph_shown(reader->at, (size_t)(reader->end - reader->at));
+    if (length < 2)
         return false;
     reader->at += length;
     return true;

@@ -2,12 +2,12 @@
  * json.c - see json.h.
  *
  * A string is looked at once: runs of bytes that need no escape are copied as a whole, and whatever is no UTF-8 takes
- * what was written of it back. The characters that change the direction of text are escaped, as base/quote.c does, so
- * that a log shown on a terminal reads as it is.
+ * what was written of it back. Hidden characters (base/glyph.h) are escaped, so that a log shown on a terminal reads as
+ * it is.
  */
 #include "base/json.h"
 
-#include "base/quote.h"
+#include "base/glyph.h"
 
 #include <string.h>
 
@@ -157,11 +157,11 @@ static bool is_plain(unsigned char c)
     return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 }
 
-static void put_escaped(struct ck_json *json, unsigned code)
+static void put_escaped(struct ck_json *json, uint32_t code)
 {
-    static const char hex[] = "0123456789abcdef";
-    const char text[] = {'\\', 'u', hex[code >> 12 & 15], hex[code >> 8 & 15], hex[code >> 4 & 15], hex[code & 15]};
-    put(json, text, sizeof text);
+    char text[CK_GLYPH_JSON_MAX];
+    size_t length = ck_glyph_json(code, text);
+    put(json, text, length);
 }
 
 static void put_special(struct ck_json *json, unsigned char c)
@@ -185,17 +185,11 @@ static void put_special(struct ck_json *json, unsigned char c)
     }
 }
 
-/* A sequence of two bytes or more, which is valid. What turns text around is below U+10000. */
+/* A sequence of two bytes or more, which is valid. */
 static void put_sequence(struct ck_json *json, const char *bytes, size_t length)
 {
-    const unsigned char *u = (const unsigned char *)bytes;
-    unsigned code = length == 2   ? (u[0] & 31u) << 6 | (u[1] & 63u)
-                    : length == 3 ? (u[0] & 15u) << 12 | (u[1] & 63u) << 6 | (u[2] & 63u)
-                                  : 0;
-    bool turns = code == 0x61c || code == 0x200e || code == 0x200f || (code >= 0x202a && code <= 0x202e) ||
-                 (code >= 0x2066 && code <= 0x2069);
-    bool control = (code >= 0x80 && code < 0xa0) || code == 0x2028 || code == 0x2029;
-    if (turns || control)
+    uint32_t code = ck_glyph_code(bytes, length);
+    if (ck_glyph_hidden(code))
         put_escaped(json, code);
     else
         put(json, bytes, length);
@@ -213,7 +207,7 @@ static bool put_string(struct ck_json *json, const char *bytes, size_t length)
         i += run;
         if (i == length)
             break;
-        size_t sequence = ck_utf8_sequence(bytes + i, length - i);
+        size_t sequence = ck_glyph_sequence(bytes + i, length - i);
         if (sequence == 0)
             return false;
         if (sequence == 1)

@@ -1,8 +1,8 @@
 /*
  * quote.h - show untrusted bytes safely.
  *
- * ck_quote writes src to dst with control bytes, backslash, the single quote, DEL and bytes that are not valid UTF-8,
- * or that change the direction of text, as \xNN (\n, \t and \r by name), always NUL-terminated; what does not fit
+ * ck_quote writes src to dst with backslash, the single quote, bytes that are not valid UTF-8, and the bytes of
+ * characters that are hidden (base/glyph.h) as \xNN (\n, \t and \r by name), always NUL-terminated; what does not fit
  * ends in "...". Returns dst. CK_QUOTE(s) does it in a buffer that lives to the end of the enclosing block.
  */
 #ifndef CK_BASE_QUOTE_H

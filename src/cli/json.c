@@ -2,10 +2,12 @@
  * json.c - jansson checks UTF-8 when a string is made, so its refusal is what chooses base64.
  *
  * jansson hands out a document in small pieces; they are gathered, because an outlet polls before every write. A
- * document may be read on a terminal, and jansson escapes the C0 set only: see unsafe_length().
+ * document may be read on a terminal, and jansson escapes the C0 set only: the other hidden characters (base/glyph.h),
+ * which stand in strings only, are escaped here.
  */
 #include "cli/json.h"
 
+#include "base/glyph.h"
 #include "cli/text.h"
 
 #include <errno.h>
@@ -129,32 +131,6 @@ static void put(struct gatherer *gatherer, const char *piece, size_t length)
     }
 }
 
-/*
- * The bytes of a character that a terminal obeys, or that makes a line read otherwise than it is; 0: it is another. They
- * stand in strings only, where they may be escaped.
- */
-static size_t unsafe_length(const unsigned char *u, size_t left)
-{
-    if (u[0] == 0x7f)
-        return 1;
-    if (left >= 2 && ((u[0] == 0xc2 && u[1] < 0xa0) || (u[0] == 0xd8 && u[1] == 0x9c)))
-        return 2;
-    if (left < 3 || u[0] != 0xe2)
-        return 0;
-    bool turns = (u[1] == 0x80 && (u[2] == 0x8e || u[2] == 0x8f || (u[2] >= 0xa8 && u[2] <= 0xae))) ||
-                 (u[1] == 0x81 && u[2] >= 0xa6 && u[2] <= 0xa9);
-    return turns ? 3 : 0;
-}
-
-static void put_escaped(struct gatherer *gatherer, const unsigned char *u, size_t length)
-{
-    char escape[8];
-    unsigned code = length == 1   ? u[0]
-                    : length == 2 ? (u[0] & 31u) << 6 | (u[1] & 63u)
-                                  : (u[0] & 15u) << 12 | (u[1] & 63u) << 6 | (u[2] & 63u);
-    put(gatherer, escape, (size_t)snprintf(escape, sizeof(escape), "\\u%04x", code & 0xffffu));
-}
-
 /* A piece has whole characters. */
 static int gather(const char *piece, size_t length, void *data)
 {
@@ -163,12 +139,14 @@ static int gather(const char *piece, size_t length, void *data)
     size_t done = 0;
 
     for (size_t at = 0; at < length; at++) {
-        size_t unsafe = u[at] < 0x7f ? 0 : unsafe_length(u + at, length - at);
-        if (unsafe == 0)
+        size_t sequence = u[at] < 0x7f ? 0 : ck_glyph_sequence(piece + at, length - at);
+        uint32_t code = sequence > 0 ? ck_glyph_code(piece + at, sequence) : ' ';
+        if (!ck_glyph_hidden(code))
             continue;
+        char escape[CK_GLYPH_JSON_MAX];
         put(gatherer, piece + done, at - done);
-        put_escaped(gatherer, u + at, unsafe);
-        done = at + unsafe;
+        put(gatherer, escape, ck_glyph_json(code, escape));
+        done = at + sequence;
         at = done - 1;
     }
     put(gatherer, piece + done, length - done);

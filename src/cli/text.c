@@ -1,10 +1,11 @@
 /*
- * text.c - a terminal obeys control bytes, so none that came from outside is printed as it is: not the C0 set, not DEL,
- * not the C1 set in its UTF-8 form, and not the characters that change the direction of text.
+ * text.c - a terminal obeys control bytes, and other characters make a line read otherwise than it is, so none of them
+ * that came from outside is printed as it is: base/glyph.h has the rule.
  */
 #include "cli/text.h"
 
-#include <jansson.h>
+#include "base/glyph.h"
+
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,61 +27,24 @@ bool ck_text_cursor(int fd)
     return isatty(fd) && terminal && terminal[0] != '\0' && strcmp(terminal, "dumb") != 0;
 }
 
-/* jansson refuses what is not UTF-8, so the rule is written once and is the same as for the JSON output. */
-static bool is_utf8(const char *text)
-{
-    json_t *string = json_string(text);
-    json_decref(string);
-    return string != NULL;
-}
-
-/* Does the character at u, in valid UTF-8, make the rest of the line read otherwise than it is? */
-static bool turns_text(const unsigned char *u)
-{
-    if (u[0] == 0xd8)
-        return u[1] == 0x9c; /* U+061C */
-    if (u[0] != 0xe2)
-        return false;
-    return (u[1] == 0x80 &&
-            (u[2] == 0x8e || u[2] == 0x8f || (u[2] >= 0xaa && u[2] <= 0xae))) || /* U+200E..., U+202A... */
-           (u[1] == 0x81 && u[2] >= 0xa6 && u[2] <= 0xa9);                       /* U+2066... */
-}
-
-/* Is the byte at text[at] to be shown as \xNN? */
-static bool is_unsafe(const char *text, size_t at, bool utf8)
-{
-    unsigned char byte = (unsigned char)text[at];
-
-    if (byte < 0x20 || byte == 0x7f)
-        return true;
-    if (byte < 0x80)
-        return false;
-    if (!utf8)
-        return true;
-    size_t start = at;
-    while (((unsigned char)text[start] & 0xc0) == 0x80)
-        start--;
-    const unsigned char *u = (const unsigned char *)text + start;
-    return (u[0] == 0xc2 && u[1] < 0xa0) || turns_text(u);
-}
-
 const char *ck_text_safe(char *dst, size_t dst_size, const char *text)
 {
     static const char dots[] = "...";
-    bool utf8 = is_utf8(text);
+    size_t left = strlen(text);
     size_t used = 0;
 
-    for (size_t at = 0; text[at] != '\0'; at++) {
+    for (size_t shown; left > 0; text += shown, left -= shown) {
         if (used + 4 + sizeof(dots) > dst_size) {
-            while (used > 0 && (dst[used - 1] & 0x80)) /* half a character would spoil the whole string */
-                used--;
             memcpy(dst + used, dots, sizeof(dots));
             return dst;
         }
-        if (is_unsafe(text, at, utf8))
-            used += (size_t)snprintf(dst + used, 5, "\\x%02x", (unsigned)(unsigned char)text[at]);
-        else
-            dst[used++] = text[at];
+        shown = ck_glyph_shown(text, left);
+        memcpy(dst + used, text, shown);
+        used += shown;
+        if (shown == 0) {
+            used += (size_t)snprintf(dst + used, 5, "\\x%02x", (unsigned)(unsigned char)text[0]);
+            shown = 1;
+        }
     }
     dst[used] = '\0';
     return dst;
@@ -94,15 +58,16 @@ void ck_text_print_word(FILE *out, const char *text)
         return;
     }
 
-    bool utf8 = is_utf8(text);
+    size_t left = strlen(text);
     (void)fputs("$'", out);
-    for (size_t at = 0; text[at] != '\0'; at++) {
-        if (is_unsafe(text, at, utf8))
-            (void)fprintf(out, "\\x%02x", (unsigned)(unsigned char)text[at]);
-        else if (text[at] == '\'' || text[at] == '\\')
-            (void)fprintf(out, "\\%c", text[at]);
-        else
-            (void)fputc(text[at], out);
+    for (size_t shown; left > 0; text += shown, left -= shown) {
+        shown = ck_glyph_shown(text, left);
+        if (shown == 0) {
+            (void)fprintf(out, "\\x%02x", (unsigned)(unsigned char)text[0]);
+            shown = 1;
+        } else {
+            (void)fprintf(out, "%s%.*s", text[0] == '\'' || text[0] == '\\' ? "\\" : "", (int)shown, text);
+        }
     }
     (void)fputc('\'', out);
 }

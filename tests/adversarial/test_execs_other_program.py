@@ -2,7 +2,8 @@
 Attacker: an allowed tool that was talked into running something (a hook, a pager, a filter). Means: it executes a
 program of the system, itself, in a child that left its session, or in a thread.
 
-Expected: with `execs` the kernel refuses whatever is not listed; the tool itself and what is listed work.
+Expected: with `execs` the kernel refuses whatever is not listed, and what is listed works. An empty list is nothing at
+all, the tool itself included; a tool that starts itself lists its name.
 """
 import os
 
@@ -61,12 +62,26 @@ def test_listed_helper_inside_the_root_refuses_the_run(box):
     assert not box.canary().exists()
 
 
-@pytest.mark.parametrize("way", WAYS + ["symlink"])
-def test_tool_may_execute_itself(box, way):
-    """Many tools are one file with many names; a fork of itself is not an escape."""
+def itself(box, way):
+    """Arguments with which the tool executes itself; what was executed prints "mapped"."""
     own = os.path.realpath(box.bin / "attempt")
-    answer = run_bounded(box, "attempt", way, own, "plain", "/bin/sh", "-c", "echo escaped")
-    assert answer.stream("stdout").startswith(b"refused: EACCES"), answer.document
+    return [way, own, "mapped", own]
+
+
+@pytest.mark.parametrize("way", [*WAYS, "symlink"])
+def test_empty_list_does_not_have_the_tool_itself(box, way):
+    refused_with(box, *itself(box, way))
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_tool_that_lists_its_name_may_execute_itself(box, way):
+    answer = run_bounded(box, "attempt", *itself(box, way), policy=bounded(box, ["attempt"]))
+    assert (answer.status, answer.stream("stdout")) == (0, b"mapped\n"), answer.document
+
+
+def test_without_the_key_and_without_a_jail_nothing_is_restricted(box):
+    assert succeeds_without(box, *itself(box, "plain")).stream("stdout") == b"mapped\n"
+    assert succeeds_without(box, "plain", "/bin/sh", "-c", "echo ran").stream("stdout") == b"ran\n"
 
 
 def test_dry_run_shows_the_layer(box):

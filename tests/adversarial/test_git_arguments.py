@@ -295,6 +295,8 @@ grep root /etc/passwd
 grep -e root /etc/passwd
 grep -e root -- ../outside
 describe --broken
+describe --dirty
+describe --always --dirty=-changed
 describe --dirt --broken
 branch --edit-description
 branch --edit

@@ -107,3 +107,24 @@ def test_nothing_is_executed_where_the_list_is_empty(cell, way):
     for program in ("/proc/self/exe", loader_of(cell)):
         attack = ["attempt", way, program, "plain", "/usr/bin/true"]
         cell.refused_inside(*attack, policy=sealed, errnos="EACCES")
+
+
+def itself(cell, **keys):
+    """env executes env; and, where it may, true, which is another program."""
+    policy = cell.write_policy(more=[cell.box.entry("env", route="external", **keys)])
+    other = cell.inside("env", "/usr/bin/env", "/usr/bin/true", policy=policy)
+    assert other.status == 126 and b"Permission denied" in other.stream("stderr"), other.document
+    answer = cell.inside("env", "/usr/bin/env", "--version", policy=policy)
+    return answer.status, answer.stream("stdout")[:5]
+
+
+def test_without_the_key_a_tool_executes_itself_and_nothing_else(cell):
+    assert itself(cell) == (0, b"env (")
+
+
+def test_tool_that_lists_its_name_executes_itself_and_nothing_else(cell):
+    assert itself(cell, execs=["env"]) == (0, b"env (")
+
+
+def test_empty_list_does_not_have_the_tool_itself(cell):
+    assert itself(cell, execs=[]) == (126, b"")

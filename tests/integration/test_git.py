@@ -118,7 +118,7 @@ grep --cached -h first
 grep --untracked first
 grep -rnI first
 describe
-describe --tags --always --dirty
+describe --tags --always
 describe --all --long
 branch
 branch -a

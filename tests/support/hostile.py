@@ -92,7 +92,7 @@ grep -n first
 grep --untracked -I first
 grep --cached first
 grep first HEAD
-describe --always --dirty
+describe --always
 describe --all --contains HEAD~1
 branch -a -vv
 branch --show-current

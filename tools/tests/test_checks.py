@@ -107,6 +107,7 @@ def test_a_wrong_arrow_is_found(path, include):
 @pytest.mark.parametrize("path, include", [
     ("cli/main.c", '"chokepoint.h"'),
     ("cli/main.c", '"cli/table.h"'),
+    ("cli/text.c", '"base/glyph.h"'),
     ("api/context.c", '"run/plan.h"'),
     ("api/context.c", '"base/fd.h"'),
     ("run/plan.c", '"policy/model.h"'),
