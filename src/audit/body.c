@@ -103,13 +103,14 @@ static int take_unit(struct reader *reader)
     return code;
 }
 
-/* A hidden character beyond the first plane is a pair. */
+/* A hidden character beyond the first plane is a pair; any other one stands as itself, so that it has one spelling. */
 static bool take_code(struct reader *reader)
 {
     int code = take_unit(reader);
     if (code >= 0xd800 && code <= 0xdbff && take_word(reader, "\\u")) {
         int low = take_unit(reader);
-        return low >= 0xdc00 && low <= 0xdfff;
+        uint32_t pair = 0x10000U + (((uint32_t)code & 0x3ffU) << 10) + ((uint32_t)low & 0x3ffU);
+        return low >= 0xdc00 && low <= 0xdfff && ck_glyph_hidden(pair);
     }
     return code > 0 && (code < 0xd800 || code > 0xdfff);
 }

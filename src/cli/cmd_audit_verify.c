@@ -126,7 +126,7 @@ static void print_notes(const struct listener *listener, const struct choke_audi
                   (unsigned long long)report->first_seq, last, report->head);
     if (report->first_seq > 0)
         (void)fprintf(stderr, "chokepoint: the records before %llu are not looked at; the file before is '%s'\n",
-                      (unsigned long long)report->first_seq, listener->continues);
+                      (unsigned long long)report->first_seq, CK_TEXT_SAFE(listener->continues));
     if (report->repairs > 0)
         (void)fprintf(stderr, "chokepoint: %llu torn write%s found and told by a later writer\n",
                       (unsigned long long)report->repairs, report->repairs == 1 ? " was" : "s were");

@@ -122,7 +122,7 @@ static void print_grants(FILE *out, const json_t *tool)
     const json_t *variables = json_object_get(tool, "set_env");
 
     if (json_is_array(execs) && json_array_size(execs) == 0)
-        (void)fputs("; executes nothing else", out);
+        (void)fputs("; executes nothing", out);
     print_names(out, "executes", execs);
     print_names(out, "env", json_object_get(tool, "env"));
     if (json_array_size(variables) > NAMES_MAX)
@@ -150,7 +150,9 @@ static void print_broken(FILE *out, const char *text)
             (void)fprintf(out, "\n%*s", INDENT, "");
             column = INDENT;
         }
-        column += fprintf(out, "%s%.*s", column > INDENT ? " " : "", length, word);
+        (void)fputs(column > INDENT ? " " : "", out);
+        ck_text_print(out, word, (size_t)length);
+        column += length + (column > INDENT);
         word += length;
         word += strspn(word, " ");
     }
@@ -195,7 +197,7 @@ static void print_head(FILE *out, const json_t *policy)
     (void)fprintf(out, "%s: %zu tool%s, searched for in",
                   CK_TEXT_SAFE(json_string_value(json_object_get(policy, "file"))), count, count == 1 ? "" : "s");
     json_array_foreach(json_object_get(policy, "search_path"), index, entry)(void)
-        fprintf(out, "%s %s", index > 0 ? "," : "", json_string_value(entry));
+        fprintf(out, "%s %s", index > 0 ? "," : "", CK_TEXT_SAFE(json_string_value(entry)));
     (void)fprintf(out, "\n\n%-16s %-8s %-4s %-4s %9s %s\n", "TOOL", "ROUTE", "MUST", "ADR", "LIMIT", "MAY BE GIVEN");
 }
 

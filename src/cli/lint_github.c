@@ -14,11 +14,12 @@
 
 static void print_value(const char *text, const char *special)
 {
-    for (; *text != '\0'; text++) {
-        if (strchr(special, *text))
-            (void)printf("%%%02X", (unsigned)(unsigned char)*text);
-        else
-            (void)putchar(*text);
+    while (*text != '\0') {
+        size_t plain = strcspn(text, special);
+        ck_text_print(stdout, text, plain);
+        text += plain;
+        if (*text != '\0')
+            (void)printf("%%%02X", (unsigned)(unsigned char)*text++);
     }
 }
 

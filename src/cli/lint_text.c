@@ -96,12 +96,15 @@ static void print_finding(const struct paint *paint, const struct choke_lint_fin
     (void)printf("%s%s:", paint->strong, ck_text_safe(path, sizeof(path), finding->path));
     if (finding->line != 0)
         (void)printf("%u:%u:", finding->line, finding->column);
-    (void)printf("%s %s%s:%s %s %s[%s]%s\n", paint->end, paint->severity[finding->severity],
-                 choke_severity_name(finding->severity), paint->end, finding->message, paint->dim, finding->rule->id,
+    (void)printf("%s %s%s:%s ", paint->end, paint->severity[finding->severity], choke_severity_name(finding->severity),
                  paint->end);
+    ck_text_print(stdout, finding->message, strlen(finding->message));
+    (void)printf(" %s[%s]%s\n", paint->dim, finding->rule->id, paint->end);
     if (finding->source)
         print_source(paint, finding);
-    (void)printf("%*s = %s\n", GUTTER, "", finding->rule->instead);
+    (void)printf("%*s = ", GUTTER, "");
+    ck_text_print(stdout, finding->rule->instead, strlen(finding->rule->instead));
+    (void)putchar('\n');
 }
 
 /* ---- the end ---- */

@@ -50,6 +50,18 @@ const char *ck_text_safe(char *dst, size_t dst_size, const char *text)
     return dst;
 }
 
+void ck_text_print(FILE *out, const char *text, size_t length)
+{
+    for (size_t shown; length > 0; text += shown, length -= shown) {
+        shown = ck_glyph_shown(text, length);
+        if (shown == 0)
+            (void)fprintf(out, "\\x%02x", (unsigned)(unsigned char)text[0]);
+        else
+            (void)fwrite(text, 1, shown, out);
+        shown += shown == 0;
+    }
+}
+
 void ck_text_print_word(FILE *out, const char *text)
 {
     static const char bare[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:=@_";

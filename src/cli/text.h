@@ -17,6 +17,9 @@
 const char *ck_text_safe(char *dst, size_t dst_size, const char *text);
 #define CK_TEXT_SAFE(text) ck_text_safe((char[CK_TEXT_SAFE_MAX]){0}, CK_TEXT_SAFE_MAX, (text))
 
+/* The same without a bound, to a stream: length bytes of text. */
+void ck_text_print(FILE *out, const char *text, size_t length);
+
 /* Colours are for people: fd is a terminal that has them (not TERM=dumb), and nobody asked for none (NO_COLOR). */
 bool ck_text_colour(int fd);
 

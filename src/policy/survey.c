@@ -8,6 +8,7 @@
 #include "policy/survey.h"
 
 #include "base/error.h"
+#include "base/glyph.h"
 #include "base/quote.h"
 #include "policy/load.h"
 
@@ -107,16 +108,6 @@ static struct place place_of(const char *text, size_t offset)
     return at;
 }
 
-static uint32_t code_point(const char *s, size_t length)
-{
-    const unsigned char *u = (const unsigned char *)s;
-    static const unsigned char lead_mask[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
-    uint32_t code = u[0] & lead_mask[length];
-    for (size_t i = 1; i < length; i++)
-        code = code << 6 | (u[i] & 0x3fU);
-    return code;
-}
-
 /* The reviewer must see what the parser sees, in the same order. */
 static const struct {
     uint32_t first;
@@ -146,7 +137,9 @@ static const char *character_fault(uint32_t code)
     for (size_t i = 0; i < sizeof bad_characters / sizeof bad_characters[0]; i++)
         if (code >= bad_characters[i].first && code <= bad_characters[i].last)
             return bad_characters[i].fault;
-    return NULL;
+    /* Variation selectors choose between two pictures of one character, and stand in comments by themselves. */
+    bool selector = code >= 0xfe00 && code <= 0xfe0f;
+    return code >= 0x20 && ck_glyph_hidden(code) && !selector ? "an invisible character" : NULL;
 }
 
 /* Offset of the first bad byte and what it is, or NULL. */
@@ -160,7 +153,7 @@ static const char *text_fault(const char *text, size_t length, bool is_source, s
         n = ck_utf8_sequence(text + i, length - i);
         if (n == 0)
             return "a byte that is not UTF-8";
-        uint32_t code = code_point(text + i, n);
+        uint32_t code = ck_glyph_code(text + i, n);
         bool layout = is_source && (code == '\t' || code == '\r');
         const char *fault = layout ? NULL : character_fault(code);
         if (fault != NULL)

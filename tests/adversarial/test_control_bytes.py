@@ -1,28 +1,48 @@
 """Promise: Output.
-Attacker: whoever writes the request or the tool's output. Means: escape sequences, newlines and bytes that are no
-UTF-8 in names, paths, arguments and output, meant for the terminal or the log of whoever reads them.
+Attacker: whoever writes the request or the tool's output. Means: escape sequences, newlines, line separators, tags,
+characters that nobody sees or that turn text around, and bytes that are no UTF-8, in names, paths, arguments and output,
+meant for the terminal or the log of whoever reads them.
 
-Expected: no raw control byte in a message, an event or the JSON; the tool's own output is carried whole, as text or
-base64.
+Expected: none of them raw in a message, an event, a table, the JSON or the audit log; the tool's own output is carried
+whole, as text or base64.
 """
 import json
+import sys
+import unicodedata
 
 import pytest
 
 NASTY = [b"\x1b[31mred", b"\x1b]0;title\x07", b"a\rb", b"a\nsubproc.forged", b"\xff\xfe", b"\xc0\x80",
-         b"\xed\xa0\x80", b"\x9b31m", b"\x7f", b"\x08\x08", b"\xc2\x9b31m", b"\xe2\x80\xae"]
+         b"\xed\xa0\x80", b"\x9b31m", b"\x7f", b"\x08\x08", b"\xc2\x9b31m", b"\xe2\x80\xae",
+         *(c.encode() for c in ("\u0085forged", "\u2028forged", "\u2029forged", "a\U000e0072\U000e006d\U000e007f",
+                                "\u200b\u2060\ufeff\u00ad", "\u3164\u115f", "a\ufe0f\U000e0100", "\ufff9\ufffb\uffff"))]
+
+# Not in these categories, and yet nothing to see: fillers, joiners, variation selectors, what is no character.
+UNSEEN = {0x34f, 0x115f, 0x1160, 0x17b4, 0x17b5, 0x180b, 0x180c, 0x180d, 0x180f, 0x2065, 0x3164, 0xffa0, 0xfffe, 0xffff,
+          *range(0xfdd0, 0xfdf0), *range(0xfe00, 0xfe10), *range(0xfff0, 0xfff9), *range(0xe0000, 0xe1000), 0x10fffe, 0x10ffff}
+
+
+def is_hidden(character):
+    return unicodedata.category(character) in ("Cc", "Cf", "Zl", "Zp") or ord(character) in UNSEEN
 
 
 def clean(data: bytes):
-    """Nothing a terminal would obey: no C0 or C1 control, no DEL, valid UTF-8."""
-    text = data.decode()
-    assert not [c for c in text if (ord(c) < 32 and c != "\n") or 0x7f <= ord(c) < 0xa0], data
+    """Nothing a terminal would obey, and nothing that a reader does not see; valid UTF-8."""
+    assert not [c for c in data.decode() if c != "\n" and is_hidden(c)], data
 
 
 def clean_document(data: bytes):
-    """JSON as it must be: valid UTF-8, and no C0 control but the one newline at the end."""
-    text = data.decode()
-    assert text.endswith("\n") and not [c for c in text[:-1] if ord(c) < 32], data
+    """JSON as it must be: the same, and no newline but the one at the end."""
+    assert data.endswith(b"\n") and b"\n" not in data[:-1], data
+    clean(data)
+
+
+def hidden_characters():
+    """All that this Python's Unicode has, in pieces that a message has room for."""
+    codes = [code for code in range(1, sys.maxunicode + 1) if not 0xd800 <= code < 0xe000 and is_hidden(chr(code))]
+    codes = [code for code in codes if not 0xe0080 <= code < 0xe0ff0 or code % 64 == 0]  # the plane of tags is one range
+    for at in range(0, len(codes), 12):
+        yield "".join(map(chr, codes[at:at + 12]))
 
 
 @pytest.mark.parametrize("word", NASTY)
@@ -47,6 +67,43 @@ def test_values_of_options_are_escaped(user_box, word):
             assert answer.status == 125, (option, answer)
             clean(answer.out)
             clean(answer.err)
+
+
+@pytest.mark.parametrize("form", ["--json", None])
+def test_no_hidden_character_is_shown(user_box, form):
+    pieces = list(hidden_characters())
+    assert len(pieces) > 30
+    for piece in pieces:
+        answer = user_box.run(piece.encode(), form=form)
+        assert answer.status == 125
+        clean(answer.out)
+        clean(answer.err)
+    clean(user_box.log.read_bytes())
+
+
+def test_hidden_characters_of_a_record_are_read_back(user_box):
+    """The log has them as escapes, pairs among them; it verifies, and show prints them as escapes too."""
+    piece = "a\u2028b\U000e0041c\u00e9\U0001f600"
+    assert user_box.run("say_args", piece).outcome == "exited"
+    clean(user_box.log.read_bytes())
+    assert json.loads(user_box.log.read_bytes().splitlines()[1])["argv"] == ["say_args", piece]
+    verified = user_box.call([user_box.command, "audit", "verify", user_box.log])
+    assert verified.status == 0, verified
+    shown = user_box.call([user_box.command, "audit", "show", user_box.log])
+    assert shown.status == 0 and "c\u00e9\U0001f600".encode() in shown.out, shown
+    clean(shown.out)
+
+
+def test_hidden_characters_of_a_policy_are_refused_or_escaped(user_box):
+    for text in ("a\u2028b", "a\U000e0041b", "a\u3164b", "a\u115fb", "a\ufff9b"):
+        policy = user_box.write_policy(true={"why": text})
+        answer = user_box.run("true", policy=policy, form=None)
+        assert answer.status == 125 and b": line " in answer.err, answer
+        clean(answer.err)
+    policy = user_box.write_policy(true={"path": "/usr/bin/tr\ufe0fue"})
+    shown = user_box.call([user_box.command, "policy", "show", "--policy", policy])
+    assert shown.status == 0 and b"tr\\xef\\xb8\\x8fue" in shown.out, shown
+    clean(shown.out)
 
 
 @pytest.mark.parametrize("word", NASTY)

@@ -1,4 +1,5 @@
 /* test_quote.c - untrusted bytes are shown so that a terminal, a log and a reader can trust them. */
+#include "base/glyph.h"
 #include "base/quote.h"
 
 #include <setjmp.h>
@@ -47,7 +48,31 @@ static const struct {
     {"\xe2\x80\x8f", 3, "\\xe2\\x80\\x8f"},
     {"\xd8\x9c", 2, "\\xd8\\x9c"},
     {"\xe2\x80\xa6", 3, "\xe2\x80\xa6"},
+    {"\xe2\x80\xa8", 3, "\\xe2\\x80\\xa8"},
+    {"\xe2\x80\xa9", 3, "\\xe2\\x80\\xa9"},
+    {"\xe2\x80\x8b", 3, "\\xe2\\x80\\x8b"},
+    {"\xc2\x85", 2, "\\xc2\\x85"},
+    {"\xc2\xad", 2, "\\xc2\\xad"},
+    {"\xe3\x85\xa4", 3, "\\xe3\\x85\\xa4"},
+    {"\xef\xbb\xbf", 3, "\\xef\\xbb\\xbf"},
+    {"\xef\xbf\xbe", 3, "\\xef\\xbf\\xbe"},
+    {"\xf3\xa0\x81\x81", 4, "\\xf3\\xa0\\x81\\x81"},
+    {"\xf4\x8f\xbf\xbf", 4, "\\xf4\\x8f\\xbf\\xbf"},
+    {"\xf4\x8f\xbf\xbd", 4, "\xf4\x8f\xbf\xbd"},
 };
+
+/* The table is sorted and without overlap, or the search in it would miss some. */
+static void the_ranges_are_sorted(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(ck_glyph_hidden_ranges); i++) {
+        const struct ck_glyph_range *range = &ck_glyph_hidden_ranges[i];
+        assert_true(range->first <= range->last);
+        assert_true(i == 0 || range[-1].last < range->first);
+        assert_true(ck_glyph_hidden(range->first) && ck_glyph_hidden(range->last));
+        assert_false(ck_glyph_hidden(range->last + 1) && range->last + 1 != 0xfffe);
+    }
+}
 
 static void bytes_are_escaped(void **state)
 {
@@ -159,6 +184,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(bytes_are_escaped),
+        cmocka_unit_test(the_ranges_are_sorted),
         cmocka_unit_test(every_byte_alone_is_shown_in_printable_ascii),
         cmocka_unit_test(long_text_ends_in_dots),
         cmocka_unit_test(nothing_is_written_beyond_the_buffer),
