@@ -271,7 +271,7 @@ int choke_doctor(struct choke_context *context, const struct choke_doctor_option
     struct ck_readiness readiness = {
         .context = context, .only = options->tools, .stop = options->stop, .stop_data = options->data};
     if (!options->no_cache) {
-        ck_toolcache_open(&place);
+        ck_toolcache_open(&place, NULL);
         readiness.cache = &place.cache;
     }
     result = examine(&readiness, &place, !options->no_layers, box, error);

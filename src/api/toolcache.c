@@ -3,11 +3,13 @@
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/quote.h"
 #include "sys/statefile.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static bool find_path(char path[PATH_MAX])
 {
@@ -24,12 +26,35 @@ static bool find_path(char path[PATH_MAX])
     return false;
 }
 
-void ck_toolcache_open(struct ck_toolcache *place)
+/* Of what does not exist yet, the nearest directory above it decides. A way that is not trusted is refused later. */
+static bool lies_inside(const char *path, const struct ck_identity *root)
+{
+    char above[PATH_MAX];
+    (void)snprintf(above, sizeof above, "%s", path);
+    for (;;) {
+        struct ck_trusted place;
+        struct choke_error error = {0};
+        int result = ck_trust_walk(above, &place, &error);
+        bool inside = result == 0 && ck_trust_passes(&place, *root);
+        ck_trust_done(&place);
+        char *slash = strrchr(above, '/');
+        if (result != -ENOENT || slash == NULL || slash == above)
+            return inside;
+        *slash = '\0';
+    }
+}
+
+void ck_toolcache_open(struct ck_toolcache *place, const struct ck_identity *root)
 {
     char *text = NULL;
     size_t length;
     if (!find_path(place->path)) {
         (void)ck_error_set(&place->error, CHOKE_NONE, ENOENT, "neither XDG_CACHE_HOME nor HOME names a directory");
+        return;
+    }
+    if (root != NULL && lies_inside(place->path, root)) {
+        (void)ck_error_set(&place->error, CHOKE_NONE, EPERM, "'%s' lies inside the root; keep it elsewhere",
+                           CK_QUOTE(place->path));
         return;
     }
     if (ck_statefile_directory(place->path, &place->fd, &place->error) < 0)

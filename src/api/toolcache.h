@@ -6,6 +6,7 @@
 
 #include "chokepoint.h"
 #include "ready/cache.h"
+#include "sys/trust.h"
 
 #include <limits.h>
 
@@ -18,8 +19,11 @@ struct ck_toolcache {
     struct choke_error error; /* what to note */
 };
 
-/* Zero-filled but for fd -1 before. What cannot be read or is not to be trusted leaves it empty, with a note. */
-void ck_toolcache_open(struct ck_toolcache *place);
+/*
+ * Zero-filled but for fd -1 before. What cannot be read or is not to be trusted leaves it empty, with a note. So does a
+ * directory inside root (NULL: there is none), where the repository could have written it; nothing is made there.
+ */
+void ck_toolcache_open(struct ck_toolcache *place, const struct ck_identity *root);
 void ck_toolcache_done(struct ck_toolcache *place);
 
 #endif

@@ -62,7 +62,7 @@ static void save(struct ck_toolcache *place, const char *policy, const struct ck
 static int hash(const struct ck_plan *plan, const struct ck_version *version, const char *policy, char *buffer)
 {
     struct ck_toolcache place = {.fd = -1};
-    ck_toolcache_open(&place);
+    ck_toolcache_open(&place, &plan->root);
     const char *known = recall(&place.cache, version);
     int result = 0;
     if (known != NULL)

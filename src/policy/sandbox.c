@@ -69,6 +69,40 @@ static bool is_ours(const char *variable, size_t length)
     return length == strlen("PATH") && strncmp(variable, "PATH", length) == 0;
 }
 
+/* ---- values ------------------------------------------------------------------------------ */
+
+/*
+ * The userinfo of an address: what stands before '@' in its authority. Parsers of addresses take one slash for two, and
+ * a backslash for a slash.
+ */
+static bool has_userinfo(const char *value)
+{
+    for (const char *at = strchr(value, ':'); at != NULL; at = strchr(at + 1, ':')) {
+        size_t slashes = strspn(at + 1, "/\\");
+        const char *authority = at + 1 + slashes;
+        if (slashes > 0 && memchr(authority, '@', strcspn(authority, "/\\?#")) != NULL)
+            return true;
+    }
+    return false;
+}
+
+static bool is_about_a_proxy(const char *name, size_t length)
+{
+    for (size_t at = 0; at + strlen("PROXY") <= length; at++)
+        if (strncasecmp(name + at, "PROXY", strlen("PROXY")) == 0)
+            return true;
+    return false;
+}
+
+/* Why a value may not enter, or NULL. A proxy may be named without a scheme, and no such name needs an '@'. */
+static const char *secret_value(const char *variable, size_t length)
+{
+    const char *value = variable + length + 1;
+    bool user = has_userinfo(value) || (is_about_a_proxy(variable, length) && strchr(value, '@') != NULL);
+    const char *kind = ck_secret_kind(variable);
+    return kind != NULL ? kind : user ? "an address with a user or a password" : NULL;
+}
+
 /* ---- filtering --------------------------------------------------------------------------- */
 
 /* Without regard to case: npm reads its options in any, and the later one would hold. */
@@ -101,15 +135,15 @@ static int judge_extra(const struct ck_sandbox *sandbox, const char *extra, size
 {
     size_t length = strcspn(extra, "=");
     const char *word = secret_word(extra, length);
-    const char *kind = ck_secret_kind(extra);
     char why[128];
-    if (extra[length] != '=' || !ck_env_name_valid(extra, length))
-        return ck_error_set(error, CHOKE_INVALID, EINVAL,
-                            "entry %zu of env is not NAME=VALUE with a name of letters, digits and '_'", position + 1);
-    if (word != NULL) {
+    if (extra[length] == '=' && word != NULL) { /* also where it is no name, as npm_config_//host/:_auth */
         (void)snprintf(why, sizeof why, "its name has '%s' in it", word);
         return forbid(error, extra, length, why);
     }
+    if (extra[length] != '=' || !ck_env_name_valid(extra, length))
+        return ck_error_set(error, CHOKE_INVALID, EINVAL,
+                            "entry %zu of env is not NAME=VALUE with a name of letters, digits and '_'", position + 1);
+    const char *kind = secret_value(extra, length);
     if (ck_sandbox_rule(ck_sandbox_allowlist, extra, length) != CK_SANDBOX_PASSES)
         return forbid(error, extra, length, "it is not on the list");
     if (is_ours(extra, length))
@@ -129,7 +163,7 @@ static bool host_passes(const struct ck_sandbox *sandbox, const char *variable)
     size_t length = strcspn(variable, "=");
     return variable[length] == '=' && !is_ours(variable, length) &&
            ck_sandbox_rule(ck_sandbox_allowlist, variable, length) == CK_SANDBOX_PASSES &&
-           !has(sandbox, variable, length) && !has_control_byte(variable) && ck_secret_kind(variable) == NULL;
+           !has(sandbox, variable, length) && !has_control_byte(variable) && secret_value(variable, length) == NULL;
 }
 
 static size_t count_strings(const char *const *strings)
@@ -179,7 +213,7 @@ int ck_sandbox_environment(struct ck_arena *arena, const struct ck_sandbox *sand
     if (env == NULL)
         return ck_error_oom(error);
     for (size_t i = 0; env[i] != NULL; i++) {
-        const char *kind = ck_secret_kind(env[i]);
+        const char *kind = secret_value(env[i], strcspn(env[i], "="));
         if (kind != NULL)
             return ck_error_set(error, CHOKE_ENV_FORBIDDEN, EPERM,
                                 "variable '%.*s' may not enter a sandbox: the policy sets it to what looks like %s",

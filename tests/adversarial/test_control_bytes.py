@@ -101,7 +101,7 @@ def test_hidden_characters_of_a_policy_are_refused_or_escaped(user_box):
         assert answer.status == 125 and b": line " in answer.err, answer
         clean(answer.err)
     policy = user_box.write_policy(true={"path": "/usr/bin/tr\ufe0fue"})
-    shown = user_box.call([user_box.command, "policy", "show", "--policy", policy])
+    shown = user_box.call([user_box.command, "policy", "show", policy])
     assert shown.status == 0 and b"tr\\xef\\xb8\\x8fue" in shown.out, shown
     clean(shown.out)
 

@@ -5,6 +5,7 @@ Means: a link, a pipe, a directory, another owner, wide modes, garbage, a huge f
 tools.json; a cache directory that is a link; no home at all. Expected: doctor answers as without a cache, in time, with
 at most one line about it; nothing is written through what was planted, and no planted answer is believed.
 """
+import hashlib
 import json
 import os
 import shutil
@@ -193,3 +194,25 @@ def test_doctors_at_the_same_time_leave_one_good_cache(remembered):
         assert process.returncode == 0 and err == b""
     assert os.listdir(remembered.cache.parent) == ["tools.json"]
     assert remembered.found("teller")["cached"]
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_cache_inside_the_root_is_not_used(box, there):
+    """XDG_CACHE_HOME leads into the repository, which planted digests of tools there. The record has the true one, and
+    nothing is made in the repository."""
+    elsewhere = box.environment(XDG_CACHE_HOME=str(box.home / "elsewhere"))
+    inside = box.environment(XDG_CACHE_HOME=str(box.root / "cache"))
+    answer = box.run("true", env=elsewhere)
+    assert answer.outcome == "exited"
+    planted = box.home / "elsewhere/chokepoint/tools.json"
+    with open(answer["tool"]["path"], "rb") as stream:
+        true = hashlib.sha256(stream.read()).hexdigest()
+    assert true.encode() in planted.read_bytes(), "it is not remembered, and the attack is none"
+    if there:
+        for path in (box.root / "cache", box.root / "cache/chokepoint"):
+            path.mkdir(0o700)
+            box.own(path, 0o700)
+        box.file("root/cache/chokepoint/tools.json", planted.read_bytes().replace(true.encode(), b"0" * 64), 0o600)
+    assert box.run("true", env=inside).outcome == "exited"
+    assert json.loads(box.log.read_bytes().splitlines()[-2])["tool"]["sha256"] == true
+    assert (box.root / "cache").exists() == there

@@ -70,6 +70,7 @@ REFUSED = [
     ["gitleaks", "detect", "--redact=0"], ["gitleaks", "detect", "--redact", "0"],
     ["gitleaks", "detect", "--no-banner=false"], ["gitleaks", "detect", "--report-template=x"],
     ["gitleaks", "detect", "--diagnostics=cpu"], ["gitleaks", "--source=/", "detect"],
+    ["gitleaks", "detect", "--log-level=trace"], ["gitleaks", "dir", "-l", "debug", "."], ["gitleaks", "stdin", "-ltrace"],
     ["gitleaks", "detect", "-c", "/etc/passwd"], ["gitleaks", "detect", "--log-opt=x"], ["gitleaks"],
 ]
 

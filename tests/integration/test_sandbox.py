@@ -62,7 +62,14 @@ def test_probe_gets_nothing_of_the_hosts(cell, policy):
 @pytest.mark.parametrize("extra,words", [
     ("A_TOKEN=x", "'A_TOKEN' may not enter a sandbox: its name has 'TOKEN' in it"),
     ("NPM_CONFIG_SeCrEt=x", "its name has 'SECRET' in it"), ("COLOUR=red", "'COLOUR' may not enter a sandbox"),
-    ("PATH=/evil", "search path"), ("HTTPS_PROXY=http://me:word@proxy", "looks like a URL with a password")])
+    ("PATH=/evil", "search path"), ("HTTPS_PROXY=http://me:word@proxy", "looks like a URL with a password"),
+    ("NPM_CONFIG__AUTH=bWU6d29yZA==", "its name has '_AUTH' in it"), ("NPM_CONFIG__auth=x", "its name has '_AUTH' in it"),
+    ("npm_config_//host.example/:_auth=x", "its name has '_AUTH' in it"),
+    ("NPM_CONFIG_//host.example/:_authToken=x", "its name has 'TOKEN' in it"),
+    *((f"{name}={value}", "its value looks like") for name in ("HTTPS_PROXY", "NPM_CONFIG_HTTPS_PROXY", "NPM_CONFIG_Proxy")
+      for value in ("http://me:word@proxy:3128", "http://me@proxy", "me:word@proxy:3128", "http:/me:word@proxy",
+                    "http:\\\\me:word@proxy", "http://me%3Aword@proxy", "//me:word@proxy", "http://:word@proxy")),
+    ("NPM_CONFIG_REGISTRY=https://word@registry.example/", "an address with a user or a password")])
 def test_forbidden_extra_is_refused_loudly(user_box, extra, words):
     tool = user_box.entry("say_env", route="external", env=["COLOUR", "A_TOKEN"], credentials="allow")
     policy = user_box.write_policy([tool])
@@ -73,6 +80,14 @@ def test_forbidden_extra_is_refused_loudly(user_box, extra, words):
     refused = user_box.events(user_box.run("say_env", policy=policy, options=["--sandbox", "--env", extra]))
     assert [event["event"] for event in refused] == ["subproc.refused"]
     assert "me:word" not in json.dumps(refused)
+
+
+def test_value_with_a_user_of_the_host_is_left_out(cell, policy):
+    host = {"HTTPS_PROXY": "me:word@proxy:3128", "NPM_CONFIG__AUTH": "x", "NPM_CONFIG_PROXY": "http://me@proxy",
+            "NPM_CONFIG_REGISTRY": "https://registry.example/@scope/", "NODE_ENV": "test"}
+    answer = cell.inside("say_env", options=["--sandbox"], policy=policy, env=cell.box.environment(**host))
+    words = {word.partition("=")[0] for word in answer.stream("stdout").decode().split("\0")}
+    assert words & set(host) == {"NODE_ENV", "NPM_CONFIG_REGISTRY"}
 
 
 @pytest.mark.parametrize("options", [["--jail", "none"], ["--env", "NODE_ENV"], ["--env", "NODE_ENV=1", "--probe", "p"],
