@@ -125,6 +125,12 @@ enum choke_outcome {
 
 CHOKE_API const char *choke_outcome_name(enum choke_outcome outcome);
 
+/*
+ * What the text looks like if there is a well-known credential in it ("a GitHub token"), or NULL. The library refuses
+ * such arguments and variables, and shows none in messages, events and records; this is for what a program itself shows.
+ */
+CHOKE_API const char *choke_credential_kind(const char *text);
+
 /* ---- errors ------------------------------------------------------------------------------ */
 
 #define CHOKE_MESSAGE_MAX 1024

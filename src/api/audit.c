@@ -114,7 +114,7 @@ static int record_call(struct choke_job *job, const struct choke_request *reques
     if (ck_audit_write_call(job, request, plan, refused ? CK_AUDIT_KIND_REFUSED : CK_AUDIT_KIND_INTENT) < 0)
         return ck_error_oom(error);
     if (refused)
-        ck_audit_write_end(job, request);
+        ck_audit_write_end(job);
     result = append(job->context, &seq, error);
     if (result == 0 && !refused)
         job->intent = seq;

@@ -70,7 +70,7 @@ void ck_audit_lost(struct choke_job *job, const struct choke_error *error);
 int ck_audit_write_call(struct choke_job *job, const struct choke_request *request, struct ck_plan *plan,
                         const char *kind);
 /* request: of a call that was refused, else NULL. */
-void ck_audit_write_end(struct choke_job *job, const struct choke_request *request);
+void ck_audit_write_end(struct choke_job *job);
 int ck_audit_write_outcome(struct choke_job *job);
 int ck_audit_write_egress(struct choke_job *job, const struct ck_gate_event *event);
 

@@ -86,21 +86,12 @@ static void write_stream(struct ck_json *json, const char *key, const struct cho
 
 /* ---- text ---- */
 
-/* Without its credential, if it has one. */
-static void write_safe(struct ck_json *json, const char *key, const char *text)
+/* Without its credential, which is of that kind, if it has one. False where it did not fit, and nothing was written. */
+static bool write_within(struct ck_json *json, const char *key, const char *text, const char *kind, const char *end)
 {
-    char shown[128];
-    const char *kind = text != NULL ? ck_secret_kind(text) : NULL;
-    if (kind != NULL)
-        (void)snprintf(shown, sizeof shown, "[redacted: %s]", kind);
-    ck_json_text(json, key, kind != NULL ? shown : text);
-}
-
-/* The same up to an end: false where it did not fit, and nothing was written. */
-static bool write_within(struct ck_json *json, const char *key, const char *text, const char *end)
-{
+    char shown[CK_SECRET_SHOWN_MAX];
     struct ck_json_mark mark = ck_json_mark(json);
-    write_safe(json, key, text);
+    ck_json_text(json, key, ck_secret_show(shown, text, kind));
     if (!json->full && json->at <= end)
         return true;
     ck_json_back(json, mark);
@@ -112,7 +103,7 @@ static void write_bounded(struct ck_json *json, const char *key, const char *tex
     char hash[CK_AUDIT_HASH_HEX + 1];
     if (text == NULL)
         ck_json_word(json, key, NULL);
-    if (text == NULL || write_within(json, key, text, json->at + TEXT_MAX))
+    if (text == NULL || write_within(json, key, text, ck_secret_kind(text), json->at + TEXT_MAX))
         return;
     ck_line_hash(text, strlen(text), hash);
     ck_json_open(json, key, '{');
@@ -133,7 +124,7 @@ static size_t write_list(struct ck_json *json, const char *key, const char *cons
     while (list[count] != NULL)
         count++;
     ck_json_open(json, key, '[');
-    while (i < count && write_within(json, NULL, list[i], end))
+    while (i < count && write_within(json, NULL, list[i], ck_secret_kind_at(list, i), end))
         i++;
     ck_json_close(json, ']');
     return count - i;
@@ -144,13 +135,10 @@ static void hash_list(const char *const *list, char ret_hex[CK_AUDIT_HASH_HEX + 
 {
     crypto_generichash_state state;
     unsigned char digest[CK_AUDIT_HASH_BYTES];
-    char shown[128];
+    char shown[CK_SECRET_SHOWN_MAX];
     (void)crypto_generichash_init(&state, NULL, 0, sizeof digest);
     for (size_t i = 0; list[i] != NULL; i++) {
-        const char *kind = ck_secret_kind(list[i]);
-        if (kind != NULL)
-            (void)snprintf(shown, sizeof shown, "[redacted: %s]", kind);
-        const char *text = kind != NULL ? shown : list[i];
+        const char *text = ck_secret_show(shown, list[i], ck_secret_kind_at(list, i));
         (void)crypto_generichash_update(&state, (const unsigned char *)text, strlen(text) + 1);
     }
     (void)crypto_generichash_final(&state, digest, sizeof digest);
@@ -370,20 +358,7 @@ int ck_audit_write_call(struct choke_job *job, const struct choke_request *reque
 
 /* ---- the end ---- */
 
-/*
- * The words about what went wrong. Of a long path they quote the beginning, where a part of a credential may stand that is too
- * short to be known as one: then the path takes their place, and is redacted.
- */
-static const char *message_of(const struct choke_result *result, const struct choke_request *request)
-{
-    const char *const places[] = {request != NULL ? request->root : NULL, request != NULL ? request->cwd : NULL};
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
-        if (places[i] != NULL && ck_secret_kind(places[i]) != NULL)
-            return places[i];
-    return result->error.message;
-}
-
-void ck_audit_write_end(struct choke_job *job, const struct choke_request *request)
+void ck_audit_write_end(struct choke_job *job)
 {
     struct ck_json *json = &job->context->audit.record.body;
     const struct choke_result *result = job->result;
@@ -394,7 +369,7 @@ void ck_audit_write_end(struct choke_job *job, const struct choke_request *reque
     }
     ck_json_open(json, "error", '{');
     ck_json_word(json, "code", choke_outcome_name(result->error.outcome));
-    write_bounded(json, "message", message_of(result, request));
+    write_bounded(json, "message", result->error.message);
     ck_json_close(json, '}');
 }
 
@@ -435,6 +410,6 @@ int ck_audit_write_outcome(struct choke_job *job)
         ck_json_number(json, "changes", result->change_count);
     else
         ck_json_word(json, "changes", NULL);
-    ck_audit_write_end(job, NULL);
+    ck_audit_write_end(job);
     return 0;
 }

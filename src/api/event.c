@@ -4,7 +4,9 @@
 #include "api/context.h"
 
 #include "base/quote.h"
+#include "policy/secret.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -13,12 +15,24 @@
 /* The only mutable global of the library: a skipped jail is told once per process. */
 static atomic_flag skipped_told = ATOMIC_FLAG_INIT;
 
+#define FIELDS_MAX 16
+
+/* Whatever a field says, a credential is in no event (R15). */
 static void tell(const struct choke_context *context, enum choke_level level, const char *name,
                  const struct choke_field *fields, size_t count)
 {
-    const struct choke_event event = {.level = level, .name = name, .fields = fields, .field_count = count};
-    if (context->on_event != NULL)
-        context->on_event(context->event_data, &event);
+    struct choke_field safe[FIELDS_MAX];
+    char shown[FIELDS_MAX][CK_SECRET_SHOWN_MAX];
+    const struct choke_event event = {.level = level, .name = name, .fields = safe, .field_count = count};
+    if (context->on_event == NULL)
+        return;
+    assert(count <= FIELDS_MAX);
+    for (size_t i = 0; i < count; i++) {
+        const char *value = fields[i].value;
+        const char *kind = value != NULL ? ck_secret_kind(value) : NULL;
+        safe[i] = (struct choke_field){.key = fields[i].key, .value = ck_secret_show(shown[i], value, kind)};
+    }
+    context->on_event(context->event_data, &event);
 }
 
 #define TELL(context, level, name, ...) \

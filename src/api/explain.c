@@ -1,5 +1,6 @@
 /* explain.c - a plan that is shown and not carried out. */
 #include "api/context.h"
+#include "api/redact.h"
 
 #include "base/error.h"
 #include "jail/mounts.h"
@@ -20,7 +21,7 @@ struct decision_box {
 
 static const char *copy(struct decision_box *box, const char *text)
 {
-    return text != NULL ? ck_arena_strdup(&box->text, text) : NULL;
+    return ck_redact_copy(&box->text, text);
 }
 
 static const char *place(struct decision_box *box, int fd)
@@ -34,7 +35,7 @@ static const char *const *list_mounts(struct decision_box *box, const struct ck_
 {
     struct stat status;
     if (plan->confine.grants != NULL && plan->verdict.outcome == CHOKE_NONE)
-        return ck_arena_strv(&box->text, plan->confine.grants);
+        return ck_redact_list(&box->text, plan->confine.grants);
     if (plan->cage.fd < 0 || plan->verdict.outcome != CHOKE_NONE || fstat(plan->cage.fd, &status) < 0)
         return NULL;
     size_t size = (size_t)status.st_size;
@@ -43,7 +44,7 @@ static const char *const *list_mounts(struct decision_box *box, const struct ck_
         return NULL;
     const char **lines = ck_mounts_list(program, plan->cage_root, plan->workspace, &box->text);
     (void)munmap(program, size);
-    return lines;
+    return ck_redact_list(&box->text, lines);
 }
 
 static const char *const *list_egress(struct decision_box *box, const struct ck_verdict *verdict)
@@ -60,7 +61,7 @@ static const char *const *list_egress(struct decision_box *box, const struct ck_
     return rules;
 }
 
-static void describe(struct decision_box *box, const struct ck_plan *plan)
+static void describe(struct decision_box *box, const struct ck_plan *plan, const struct choke_request *request)
 {
     struct choke_decision *decision = &box->decision;
     bool allowed = plan->verdict.outcome == CHOKE_NONE;
@@ -70,19 +71,20 @@ static void describe(struct decision_box *box, const struct ck_plan *plan)
         .rule = copy(box, plan->verdict.rule),
         .tool_name = copy(box, plan->tool_name),
         .tool_path = copy(box, plan->tool_path),
-        .argv = plan->argv != NULL ? ck_arena_strv(&box->text, plan->argv) : NULL,
-        .env = plan->env != NULL ? ck_arena_strv(&box->text, plan->env) : NULL,
+        .argv = ck_redact_list(&box->text, plan->argv),
+        .env = ck_redact_list(&box->text, plan->env),
         .root = place(box, plan->root_fd),
         .cwd = place(box, plan->cwd_fd),
         .timeout_ms = plan->verdict.timeout_ms,
         .jail = plan->jail.jail != NULL ? plan->jail.jail->name : NULL,
         .layers = box->layers,
         .mounts = list_mounts(box, plan),
-        .jail_argv = plan->wrap.argv != NULL ? ck_arena_strv(&box->text, plan->wrap.argv) : NULL,
+        .jail_argv = ck_redact_list(&box->text, plan->wrap.argv),
         .egress = list_egress(box, &plan->verdict),
     };
     if (!allowed)
         decision->error = plan->verdict.error;
+    ck_redact_error(&decision->error, request);
 }
 
 /* A copy that came back empty although there was something to copy. */
@@ -112,7 +114,7 @@ int choke_explain(struct choke_context *context, const struct choke_request *req
     if (result == 0)
         box = calloc(1, sizeof *box);
     if (box != NULL)
-        describe(box, &plan);
+        describe(box, &plan, request);
     bool whole = box != NULL && complete(&box->decision, &plan);
     ck_plan_done(&plan);
     if (!whole) {

@@ -1,5 +1,6 @@
 /* job.c - start, wait for, cancel and free jobs. */
 #include "api/context.h"
+#include "api/redact.h"
 
 #include "base/error.h"
 
@@ -119,6 +120,7 @@ void ck_job_ended(void *data, struct ck_run *run)
     (void)data;
     ck_result_end(job->result, run);
     ck_egress_end(job);
+    ck_redact_error(&job->result->error, NULL);
     ck_audit_outcome(job);
     conclude(job);
 }
@@ -151,8 +153,10 @@ static struct choke_job *new_job(struct choke_context *context, const struct cho
 /* Nothing will run. What was intended has an outcome then, and what was not is refused. */
 static void refuse(struct choke_job *job, const struct choke_error *error)
 {
+    struct choke_error shown = *error;
+    ck_redact_error(&shown, NULL);
     job->refused = true;
-    ck_result_fail(job->result, error);
+    ck_result_fail(job->result, &shown);
     ck_audit_outcome(job);
     conclude(job);
 }
@@ -160,10 +164,12 @@ static void refuse(struct choke_job *job, const struct choke_error *error)
 static void refuse_call(struct choke_job *job, const struct choke_request *request, struct ck_plan *plan,
                         const struct choke_error *error)
 {
-    ck_result_fail(job->result, error);
+    struct choke_error shown = *error;
+    ck_redact_error(&shown, request);
+    ck_result_fail(job->result, &shown);
     if (!job->result->unrecorded)
         ck_audit_refused(job, request, plan);
-    refuse(job, error);
+    refuse(job, &shown);
 }
 
 static void launch(struct choke_job *job, const char *const *egress, const struct ck_plan *plan)

@@ -5,6 +5,7 @@
 
 #include "cli/cli.h"
 #include "cli/json.h"
+#include "cli/text.h"
 
 #include <errno.h>
 #include <string.h>
@@ -230,6 +231,7 @@ int ck_report_failure(struct ck_session *session, enum ck_report_form form, cons
 {
     struct choke_result result = {.outcome = error->outcome, .exit_code = -1, .error = *error};
 
+    ck_text_redact(&result.error);
     result.out.data = result.err.data = "";
     if (result.outcome == CHOKE_NONE)
         result.outcome = result.error.outcome = CHOKE_SPAWN_FAILED;

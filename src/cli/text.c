@@ -84,6 +84,16 @@ void ck_text_print_word(FILE *out, const char *text)
     (void)fputc('\'', out);
 }
 
+void ck_text_redact(struct choke_error *error)
+{
+    const char *kind = choke_credential_kind(error->message);
+
+    if (kind)
+        (void)snprintf(error->message, sizeof(error->message),
+                       "%s; what was given looks like %s, and is not shown; use another name for it",
+                       error->errnum != 0 ? strerror(error->errnum) : "refused", kind);
+}
+
 int ck_text_error(struct choke_error *error, enum choke_outcome outcome, int errnum, const char *format, ...)
 {
     va_list args;
@@ -92,5 +102,6 @@ int ck_text_error(struct choke_error *error, enum choke_outcome outcome, int err
     va_start(args, format);
     (void)vsnprintf(error->message, sizeof(error->message), format, args);
     va_end(args);
+    ck_text_redact(error);
     return -errnum;
 }

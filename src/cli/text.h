@@ -29,7 +29,10 @@ bool ck_text_cursor(int fd);
 /* One word so that bash would read it back as the same bytes: bare where that is safe, else $'...'. */
 void ck_text_print_word(FILE *out, const char *text);
 
-/* Returns -errnum. */
+/* The message without a credential, if it has one (choke_credential_kind). */
+void ck_text_redact(struct choke_error *error);
+
+/* Returns -errnum. The message is redacted. */
 int ck_text_error(struct choke_error *error, enum choke_outcome outcome, int errnum, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 

@@ -166,7 +166,7 @@ bool ck_judge_is_probe(const char *name)
 {
     size_t length = strnlen(name, PROBE_MAX_BYTES + 1);
     return length >= 1 && length <= PROBE_MAX_BYTES && name[0] >= 'a' && name[0] <= 'z' &&
-           strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == length;
+           strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == length && ck_secret_kind(name) == NULL;
 }
 
 static bool check_probe(const struct judge *judge)
@@ -468,7 +468,7 @@ static bool check_credentials(const struct judge *judge)
     const struct ck_tool *tool = judge->verdict->tool;
     const char *const *argv = judge->request->argv;
     for (size_t i = 1; !tool->allow_credentials && argv[i] != NULL; i++) {
-        const char *kind = ck_secret_kind(argv[i]);
+        const char *kind = ck_secret_kind_at(argv, i);
         if (kind != NULL)
             return refuse(
                 judge, CHOKE_DISALLOWED, "credentials",

@@ -3,149 +3,23 @@
  *
  * Most formats are a fixed prefix and a run of one alphabet: a table. A prefix counts only where a word begins, or as
  * the value glued to a short option (-uTOKEN), and the run must be as long as the format's; that is what keeps false
- * alarms away. The few formats with inner structure have a function each. No run is measured further than its format
- * needs, so that a long argument made of prefixes costs no more than any other.
+ * alarms away. The few formats with inner structure have a function each. What has no format is known by the name before
+ * it (secret_name.c), and only where no format was found. No run is measured further than its format needs, so that a long
+ * argument made of prefixes costs no more than any other.
  *
  * This is a net for accidents. Who wants to hide a token from it can: the protection against that is the closed list
  * of tools and arguments.
  */
 #include "policy/secret.h"
 
+#include "policy/secret_name.h"
+#include "policy/secret_table.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
-
-#define DIGIT 1U
-#define LOWER 2U
-#define UPPER 4U
-#define UNDER 8U
-#define DASH 16U
-#define DOT 32U
-#define BASE64 64U /* + / = */
-#define SLASH 128U
-#define HEX 256U
-#define TILDE 512U
-
-#define ALNUM (DIGIT | LOWER | UPPER)
-#define WORD (ALNUM | UNDER)
-#define URL_SAFE (ALNUM | UNDER | DASH)
-#define ANY_TOKEN (URL_SAFE | DOT | BASE64 | SLASH | TILDE)
-
-#define NO_MAX SIZE_MAX
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
-/* In the order of the first byte, by which a row is looked up; a special prefix stands before its general one. */
-static const struct format {
-    const char *prefix;
-    unsigned alphabet;
-    size_t min; /* bytes after the prefix */
-    size_t max;
-    const char *kind;
-} formats[] = {
-    {"AKIA", DIGIT | UPPER, 16, 16, "an AWS access key"},
-    {"ASIA", DIGIT | UPPER, 16, 16, "an AWS access key"},
-    {"AIza", URL_SAFE, 35, 35, "a Google API key"},
-    {"AGE-SECRET-KEY-1", DIGIT | UPPER, 58, 58, "an age secret key"},
-    {"AccountKey=", ALNUM | BASE64 | SLASH, 80, NO_MAX, "an Azure storage key"},
-    {"ATATT3", URL_SAFE | BASE64, 100, NO_MAX, "an Atlassian token"},
-    {"GOCSPX-", URL_SAFE, 28, 28, "a Google client secret"},
-    {"NRAK-", DIGIT | UPPER, 27, 27, "a New Relic key"},
-    {"PMAK-", ALNUM | DASH, 59, 59, "a Postman key"},
-    {"SG.", URL_SAFE | DOT, 66, 66, "a SendGrid key"},
-    {"SharedAccessKey=", ALNUM | BASE64 | SLASH, 40, NO_MAX, "an Azure access key"},
-    {"bkua_", HEX, 40, 40, "a Buildkite token"},
-    {"dckr_pat_", URL_SAFE, 20, NO_MAX, "a Docker token"},
-    {"dckr_oat_", URL_SAFE, 20, NO_MAX, "a Docker token"},
-    {"dop_v1_", HEX, 64, 64, "a DigitalOcean token"},
-    {"doo_v1_", HEX, 64, 64, "a DigitalOcean token"},
-    {"dor_v1_", HEX, 64, 64, "a DigitalOcean token"},
-    {"discord.com/api/webhooks/", URL_SAFE | SLASH, 60, NO_MAX, "a Discord webhook"},
-    {"discordapp.com/api/webhooks/", URL_SAFE | SLASH, 60, NO_MAX, "a Discord webhook"},
-    {"dapi", HEX, 32, 32, "a Databricks token"},
-    {"dp.pt.", ALNUM, 40, NO_MAX, "a Doppler token"},
-    {"figd_", URL_SAFE, 40, NO_MAX, "a Figma token"},
-    {"ghp_", WORD, 36, NO_MAX, "a GitHub token"},
-    {"gho_", WORD, 36, NO_MAX, "a GitHub token"},
-    {"ghu_", WORD, 36, NO_MAX, "a GitHub token"},
-    {"ghs_", WORD, 36, NO_MAX, "a GitHub token"},
-    {"ghr_", WORD, 36, NO_MAX, "a GitHub token"},
-    {"github_pat_", WORD, 36, NO_MAX, "a GitHub token"},
-    {"glpat-", URL_SAFE | DOT, 20, NO_MAX, "a GitLab token"},
-    {"gldt-", URL_SAFE | DOT, 20, NO_MAX, "a GitLab token"},
-    {"glrt-", URL_SAFE | DOT, 20, NO_MAX, "a GitLab token"},
-    {"glptt-", URL_SAFE | DOT, 20, NO_MAX, "a GitLab token"},
-    {"glcbt-", URL_SAFE | DOT, 20, NO_MAX, "a GitLab token"},
-    {"glsoat-", URL_SAFE | DOT, 20, NO_MAX, "a GitLab token"},
-    {"gloas-", URL_SAFE | DOT, 20, NO_MAX, "a GitLab token"},
-    {"glagent-", URL_SAFE | DOT, 20, NO_MAX, "a GitLab token"},
-    {"gsk_", ALNUM, 52, 52, "a Groq key"},
-    {"glsa_", WORD, 40, NO_MAX, "a Grafana token"},
-    {"hf_", ALNUM, 34, NO_MAX, "a Hugging Face token"},
-    {"hooks.slack.com/services/", ALNUM | SLASH, 20, NO_MAX, "a Slack webhook"},
-    {"hooks.slack.com/workflows/", ALNUM | SLASH, 20, NO_MAX, "a Slack webhook"},
-    {"hooks.slack.com/triggers/", ALNUM | SLASH, 20, NO_MAX, "a Slack webhook"},
-    {"hvs.", URL_SAFE, 24, NO_MAX, "a Vault token"},
-    {"hvb.", URL_SAFE, 24, NO_MAX, "a Vault token"},
-    {"hvr.", URL_SAFE, 24, NO_MAX, "a Vault token"},
-    {"lin_api_", ALNUM, 32, NO_MAX, "a Linear key"},
-    {"lin_oauth_", ALNUM, 32, NO_MAX, "a Linear key"},
-    {"npm_", ALNUM, 36, NO_MAX, "an npm token"},
-    {"ops_eyJ", URL_SAFE | BASE64, 200, NO_MAX, "a 1Password token"},
-    {"pypi-AgE", URL_SAFE, 50, NO_MAX, "a PyPI token"},
-    {"pul-", HEX, 40, 40, "a Pulumi token"},
-    {"pscale_tkn_", URL_SAFE | DOT, 32, NO_MAX, "a PlanetScale token"},
-    {"rubygems_", HEX, 48, 48, "a RubyGems token"},
-    {"rk_live_", ALNUM, 16, NO_MAX, "a Stripe key"},
-    {"r8_", ALNUM, 37, 37, "a Replicate token"},
-    {"sk_live_", ALNUM, 16, NO_MAX, "a Stripe key"},
-    {"sk-ant-", URL_SAFE, 20, NO_MAX, "an Anthropic key"},
-    {"sk-proj-", URL_SAFE, 20, NO_MAX, "an OpenAI key"},
-    {"sk-svcacct-", URL_SAFE, 20, NO_MAX, "an OpenAI key"},
-    {"sk-admin-", URL_SAFE, 20, NO_MAX, "an OpenAI key"},
-    {"sk-or-v1-", HEX, 64, 64, "an OpenRouter key"},
-    {"sk-", ALNUM, 32, NO_MAX, "an API key"},
-    {"shpat_", HEX, 32, 32, "a Shopify token"},
-    {"shpca_", HEX, 32, 32, "a Shopify token"},
-    {"shppa_", HEX, 32, 32, "a Shopify token"},
-    {"shpss_", HEX, 32, 32, "a Shopify secret"},
-    {"sbp_", HEX, 40, 40, "a Supabase token"},
-    {"sntrys_", ALNUM | BASE64 | UNDER, 60, NO_MAX, "a Sentry token"},
-    {"sntryu_", HEX, 64, 64, "a Sentry token"},
-    {"tskey-", ALNUM | DASH, 20, NO_MAX, "a Tailscale key"},
-    {"whsec_", ALNUM | BASE64 | SLASH, 32, NO_MAX, "a webhook secret"},
-    {"xai-", ALNUM, 80, 80, "an xAI key"},
-    {"xoxb-", ALNUM | DASH, 12, NO_MAX, "a Slack token"},
-    {"xoxp-", ALNUM | DASH, 12, NO_MAX, "a Slack token"},
-    {"xoxa-", ALNUM | DASH, 12, NO_MAX, "a Slack token"},
-    {"xoxr-", ALNUM | DASH, 12, NO_MAX, "a Slack token"},
-    {"xoxs-", ALNUM | DASH, 12, NO_MAX, "a Slack token"},
-    {"xoxe-", ALNUM | DASH, 12, NO_MAX, "a Slack token"},
-    {"xoxe.xox", ALNUM | DASH, 12, NO_MAX, "a Slack token"},
-    {"xapp-", ALNUM | DASH, 20, NO_MAX, "a Slack token"},
-    {"ya29.", URL_SAFE, 20, NO_MAX, "a Google access token"},
-};
-
-/* Headers and assignments whose value is the secret; the name is compared without case. */
-static const struct assignment {
-    const char *name;
-    unsigned alphabet;
-    size_t min;
-    const char *kind;
-} assignments[] = {
-    {"authorization: bearer ", ANY_TOKEN, 8, "an Authorization header"},
-    {"authorization: basic ", ANY_TOKEN, 4, "an Authorization header"},
-    {"authorization: token ", ANY_TOKEN, 8, "an Authorization header"},
-    {"authorization:bearer ", ANY_TOKEN, 8, "an Authorization header"},
-    {"authorization:basic ", ANY_TOKEN, 4, "an Authorization header"},
-    {"authorization:token ", ANY_TOKEN, 8, "an Authorization header"},
-    {"private-token: ", ANY_TOKEN, 16, "a GitLab token"},
-    {"x-api-key: ", ANY_TOKEN, 16, "an API key header"},
-    {"aws_secret_access_key=", ALNUM | BASE64 | SLASH, 40, "an AWS secret key"},
-    {"aws_session_token=", ALNUM | BASE64 | SLASH, 40, "an AWS session token"},
-};
 
 /* ---- characters and runs ----------------------------------------------------------------- */
 
@@ -212,30 +86,30 @@ static size_t first_format(char c)
     return low;
 }
 
-static const char *find_prefixed(const char *at)
+/* Do the flags of the format hold for the run of length bytes behind its prefix at at? */
+static bool fits(const struct format *format, const char *value, const char *at, size_t length)
 {
+    unsigned found = 0;
+    if ((format->flags & ALONE) != 0 && at > value && strchr("-._", at[-1]) != NULL)
+        return false;
+    for (size_t i = 0; (format->flags & MIXED) != 0 && i < length; i++)
+        found |= classes_of(at[strlen(format->prefix) + i]);
+    return (format->flags & MIXED) == 0 || ((found & DIGIT) != 0 && (found & (LOWER | UPPER)) != 0);
+}
+
+static const char *find_prefixed(const char *value, const char *at)
+{
+    if ((seconds[(unsigned char)at[0]] & SECOND(at[1])) == 0)
+        return NULL;
     for (size_t i = first_format(at[0]); i < COUNT(formats) && formats[i].prefix[0] == at[0]; i++) {
         const struct format *format = &formats[i];
         if (!begins(at, format->prefix))
             continue;
+        const char *run = at + strlen(format->prefix);
         size_t limit = format->max == NO_MAX ? format->min : format->max + 1;
-        size_t length = run_of(at + strlen(format->prefix), format->alphabet, limit);
-        if (length >= format->min && length <= format->max)
+        size_t length = run_of(run, format->alphabet, limit);
+        if (length >= format->min && length <= format->max && fits(format, value, at, length))
             return format->kind;
-    }
-    return NULL;
-}
-
-static const char *find_assignment(const char *at)
-{
-    for (size_t i = 0; i < COUNT(assignments); i++) {
-        const char *name = assignments[i].name;
-        if ((at[0] | 0x20) != name[0] || strncasecmp(at, name, strlen(name)) != 0)
-            continue;
-        const char *secret = at + strlen(name);
-        secret += strspn(secret, " \"'");
-        if (run_of(secret, assignments[i].alphabet, assignments[i].min) == assignments[i].min)
-            return assignments[i].kind;
     }
     return NULL;
 }
@@ -274,8 +148,63 @@ static const char *find_private_key(const char *at)
     return (is_key || is_block) && begins(label + length, "-----") ? "a private key" : NULL;
 }
 
+/* Three parts with a dot between them, each of a length of its own; the first begins with the number of an account. */
+static const char *find_discord(const char *at)
+{
+    size_t first = run_of(at, URL_SAFE, 29);
+    if (first < 24 || first > 28 || at[first] != '.')
+        return NULL;
+    const char *second = at + first + 1;
+    if (run_of(second, URL_SAFE, 7) != 6 || second[6] != '.')
+        return NULL;
+    return run_of(second + 7, URL_SAFE, 27) == 27 ? "a Discord token" : NULL;
+}
+
+/* pat, fourteen characters, a dot, 64 digits. */
+static const char *find_airtable(const char *at)
+{
+    bool id = begins(at, "pat") && run_of(at + 3, ALNUM, 15) == 14 && at[17] == '.';
+    return id && run_of(at + 18, HEX, 65) == 64 ? "an Airtable token" : NULL;
+}
+
+/* 32, 8 and 8 digits: no UUID. */
+static const char *find_mailgun(const char *at)
+{
+    if (run_of(at, HEX, 33) != 32 || at[32] != '-' || run_of(at + 33, HEX, 9) != 8 || at[41] != '-')
+        return NULL;
+    return run_of(at + 42, HEX, 9) == 8 && (classes_of(at[50]) & URL_SAFE) == 0 ? "a Mailgun key" : NULL;
+}
+
+/* at is a '.' or a '~' inside of a token that has no prefix. */
+static const char *find_inner(const char *value, const char *at)
+{
+    if (*at == '.' && begins(at, ".atlasv1.") && run_of(at + strlen(".atlasv1."), URL_SAFE | BASE64, 60) == 60)
+        return "a Terraform token";
+    bool azure = *at == '~' && at - value >= 5 && at[-1] == 'Q' && (classes_of(at[-2]) & DIGIT) != 0 &&
+                 (classes_of(at[-3]) & ANY_TOKEN) != 0;
+    return azure && run_of(at + 1, URL_SAFE | DOT | TILDE, 31) == 31 ? "an Azure client secret" : NULL;
+}
+
+/* "password SECRET" in a netrc, where "login USER" comes before it. */
+static const char *find_netrc(const char *at)
+{
+    size_t blanks = begins(at, "password") ? strspn(at + strlen("password"), " \t\n") : 0;
+    const char *secret = at + strlen("password") + blanks;
+    return blanks > 0 && strcspn(secret, " \t\n") >= 4 && strchr("$<{", secret[0]) == NULL ? "a netrc" : NULL;
+}
+
+/* A user's name is shorter, or has no digits. */
+static bool is_token(const char *user, size_t length)
+{
+    unsigned found = 0;
+    for (size_t i = 0; i < length && i < 64; i++)
+        found |= classes_of(user[i]);
+    return length >= 20 && (found & DIGIT) != 0 && (found & UPPER) != 0 && (found & LOWER) != 0;
+}
+
 /*
- * at is the "://" of a URL. user:password@ before the host is a secret; a password of asterisks was masked already, and
+ * at is the "://" of a URL. user:password@ before the host is a secret; a password of asterisks was masked already, one
+ * that begins as a group, a class or a variable is a pattern, and
  * docker://image:tag@sha256:... names an image by its digest.
  */
 static const char *find_url_password(const char *at)
@@ -284,10 +213,13 @@ static const char *find_url_password(const char *at)
     size_t authority = strcspn(user, "/?#\\\"'<> \t\r\n");
     const char *sign = memrchr(user, '@', authority);
     const char *colon = sign != NULL ? memchr(user, ':', (size_t)(sign - user)) : NULL;
+    if (sign != NULL && colon == NULL && is_token(user, (size_t)(sign - user)))
+        return "a URL with a token";
     if (colon == NULL || colon + 1 == sign || begins(sign, "@sha256:"))
         return NULL;
     bool masked = strspn(colon + 1, "*") == (size_t)(sign - colon - 1);
-    return masked ? NULL : "a URL with a password";
+    bool pattern = strchr("[($<{", colon[1]) != NULL || strchr("[($<{", user[0]) != NULL;
+    return masked || pattern ? NULL : "a URL with a password";
 }
 
 /* at is the ':' between a bot's number and its key. */
@@ -300,28 +232,69 @@ static const char *find_telegram(const char *value, const char *at)
     return key && digits >= 8 && digits <= 10 ? "a Telegram token" : NULL;
 }
 
-static const char *find_word(const char *value, const char *at)
+struct scan {
+    const char *value;
+    const char *named; /* by the name before it; a format says more */
+    bool login;        /* a netrc's word was there */
+};
+
+static const char *find_word(struct scan *scan, const char *at)
 {
-    const char *kind = find_prefixed(at);
-    if (kind == NULL && strchr("aApPxX", at[0]) != NULL)
-        kind = find_assignment(at);
+    const char *kind = find_prefixed(scan->value, at);
+    if (kind != NULL)
+        return kind;
+    if ((classes_of(at[0]) & HEX) != 0)
+        kind = find_mailgun(at);
     if (kind == NULL && at[0] == 'e')
-        kind = find_jwt(value, at);
+        return find_jwt(scan->value, at);
+    if (at[0] >= 'M' && at[0] <= 'O')
+        return find_discord(at);
+    if (at[0] == 'l')
+        scan->login = scan->login || begins(at, "login ") || begins(at, "login\t") || begins(at, "login\n");
+    if (at[0] == 'p')
+        return scan->login ? find_netrc(at) : find_airtable(at);
+    return kind;
+}
+
+static const char *find_separated(struct scan *scan, const char *at)
+{
+    const char *kind = NULL;
+    if (*at == ':')
+        kind = begins(at, "://") ? find_url_password(at) : find_telegram(scan->value, at);
+    if (kind == NULL && scan->named == NULL)
+        scan->named = ck_secret_name_assigned(scan->value, at);
     return kind;
 }
 
 const char *ck_secret_kind(const char *value)
 {
+    struct scan scan = {.value = value};
     const char *kind = NULL;
     for (const char *at = value; kind == NULL && *at != '\0'; at++) {
         if ((classes_of(*at) & ALNUM) != 0)
-            kind = word_begins(value, at) ? find_word(value, at) : NULL;
-        else if (*at == ':')
-            kind = begins(at, "://") ? find_url_password(at) : find_telegram(value, at);
+            kind = word_begins(value, at) ? find_word(&scan, at) : NULL;
+        else if (*at == ':' || *at == '=')
+            kind = find_separated(&scan, at);
         else if (*at == '-')
             kind = find_private_key(at);
+        else if (*at == '.' || *at == '~')
+            kind = find_inner(value, at);
     }
-    return kind;
+    return kind != NULL ? kind : scan.named;
+}
+
+const char *ck_secret_kind_at(const char *const *list, size_t index)
+{
+    const char *kind = ck_secret_kind(list[index]);
+    return kind != NULL || index == 0 ? kind : ck_secret_name_option(list[index - 1], list[index]);
+}
+
+const char *ck_secret_show(char buffer[CK_SECRET_SHOWN_MAX], const char *text, const char *kind)
+{
+    if (kind == NULL)
+        return text;
+    (void)snprintf(buffer, CK_SECRET_SHOWN_MAX, "[redacted: %s]", kind);
+    return buffer;
 }
 
 const char *ck_secret_quote(char *buffer, const char *text)

@@ -13,6 +13,13 @@
 /* What it looks like ("a GitHub token"), or NULL. */
 const char *ck_secret_kind(const char *value);
 
+/* The same of list[index], where the element before it may say what it is: --token VALUE. */
+const char *ck_secret_kind_at(const char *const *list, size_t index);
+
+/* text, or "[redacted: KIND]" in the buffer where kind is not NULL. */
+#define CK_SECRET_SHOWN_MAX 96
+const char *ck_secret_show(char buffer[CK_SECRET_SHOWN_MAX], const char *text, const char *kind);
+
 /*
  * For a message: the bytes escaped, or what they look like where they could be a credential. In a buffer of
  * CK_QUOTE_MAX; CK_SECRET_QUOTE's lives to the end of the enclosing block.

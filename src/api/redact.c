@@ -1,0 +1,72 @@
+/* redact.c - see redact.h. */
+#include "api/redact.h"
+
+#include "base/error.h"
+#include "base/quote.h"
+#include "policy/secret.h"
+
+#include <string.h>
+
+#define BEGINNING 64 /* of a path, by which a message is known to quote it */
+
+/*
+ * A message quotes a long path by its beginning, in which a part of a credential may stand that is too short to be known
+ * as one. So the path itself decides.
+ */
+static const char *kind_of_path(const char *path, const char *message)
+{
+    const char *kind = path != NULL ? ck_secret_kind(path) : NULL;
+    if (kind == NULL)
+        return NULL;
+    char quoted[CK_QUOTE_MAX];
+    (void)ck_quote(quoted, sizeof quoted, path, strlen(path));
+    quoted[BEGINNING] = '\0';
+    return strstr(message, quoted) != NULL ? kind : NULL;
+}
+
+void ck_redact_error(struct choke_error *error, const struct choke_request *request)
+{
+    if (error->outcome == CHOKE_NONE)
+        return;
+    const char *kind = ck_secret_kind(error->message);
+    if (kind == NULL && request != NULL)
+        kind = kind_of_path(request->root, error->message);
+    if (kind == NULL && request != NULL)
+        kind = kind_of_path(request->cwd, error->message);
+    if (kind == NULL && request != NULL)
+        kind = kind_of_path(request->keep_path, error->message);
+    if (kind == NULL)
+        return;
+    unsigned line = error->line, column = error->column;
+    (void)ck_error_set(error, error->outcome, error->errnum,
+                       "%s; what was given looks like %s, and is not shown; use another name for it",
+                       error->errnum != 0 ? strerror(error->errnum) : choke_outcome_name(error->outcome), kind);
+    error->line = line;
+    error->column = column;
+}
+
+const char *ck_redact_copy(struct ck_arena *arena, const char *text)
+{
+    char shown[CK_SECRET_SHOWN_MAX];
+    return text != NULL ? ck_arena_strdup(arena, ck_secret_show(shown, text, ck_secret_kind(text))) : NULL;
+}
+
+const char *const *ck_redact_list(struct ck_arena *arena, const char *const *list)
+{
+    char shown[CK_SECRET_SHOWN_MAX];
+    size_t count = 0;
+    while (list != NULL && list[count] != NULL)
+        count++;
+    const char **copies = list != NULL ? ck_arena_array(arena, count + 1, sizeof *copies) : NULL;
+    for (size_t i = 0; copies != NULL && i < count; i++) {
+        copies[i] = ck_arena_strdup(arena, ck_secret_show(shown, list[i], ck_secret_kind_at(list, i)));
+        if (copies[i] == NULL)
+            return NULL;
+    }
+    return copies;
+}
+
+const char *choke_credential_kind(const char *text)
+{
+    return text != NULL ? ck_secret_kind(text) : NULL;
+}
