@@ -1,162 +1,19 @@
 /*
  * later.c - see later.h.
  *
- * Names are compared without regard to case: on a disk that does the same, ".GIT/Config" is git's. Where a rule is in
- * doubt it says yes; a false alarm costs a look, a missed one a run.
+ * The rules are data: policy/runs-later.txt. Names are compared without regard to case. Where a rule is in doubt it says
+ * yes; a false alarm costs a look, a missed one a run.
  */
 #include "sys/later.h"
 
+#include "sys/later_rules.h"
+
 #include <jansson.h>
+#include <limits.h>
+#include <stdint.h>
 #include <string.h>
-#include <strings.h>
 
-#define HOOK "git hook"
-#define GIT "git settings"
-#define BUILD "build file"
-#define PACKAGE "package settings"
-#define PIPELINE "pipeline"
-#define EDITOR "editor task"
-#define TEST "test settings"
-#define SHELL "shell settings"
-
-/* Each part that is not NULL must be met. */
-struct place {
-    const char *under;  /* directories somewhere on the way, "/.git/" */
-    const char *name;   /* the last component */
-    const char *ending; /* what it ends with */
-    const char *why;
-};
-
-static const struct place places[] = {
-    {"/hooks/", NULL, NULL, HOOK},
-    {"/.githooks/", NULL, NULL, HOOK},
-    {"/.husky/", NULL, NULL, HOOK},
-    {NULL, "lefthook.yml", NULL, HOOK},
-    {NULL, ".pre-commit-config.yaml", NULL, HOOK},
-    {NULL, ".git", NULL, GIT},
-    {NULL, "config", NULL, GIT}, /* also of a repository without a working tree, which has any name */
-    {"/.git/", "config.worktree", NULL, GIT},
-    {"/.git/", "attributes", NULL, GIT},
-    {"/.git/", "alternates", NULL, GIT},
-    {"/.git/", "commondir", NULL, GIT},
-    {"/.git/", "gitdir", NULL, GIT},
-    {"/.git/", "git-rebase-todo", NULL, GIT},
-    {NULL, ".gitattributes", NULL, GIT},
-    {NULL, ".gitmodules", NULL, GIT},
-    {NULL, ".gitconfig", NULL, GIT},
-    {NULL, ".npmrc", NULL, PACKAGE},
-    {NULL, ".yarnrc", NULL, PACKAGE},
-    {NULL, ".yarnrc.yml", NULL, PACKAGE},
-    {"/.yarn/", NULL, NULL, PACKAGE},
-    {NULL, ".pnpmfile.cjs", NULL, PACKAGE},
-    {NULL, "pnpm-workspace.yaml", NULL, PACKAGE},
-    {NULL, "package-lock.json", NULL, PACKAGE},
-    {NULL, "npm-shrinkwrap.json", NULL, PACKAGE},
-    {NULL, "yarn.lock", NULL, PACKAGE},
-    {NULL, "pnpm-lock.yaml", NULL, PACKAGE},
-    {"/node_modules/", NULL, NULL, "installed package"},
-    {NULL, "binding.gyp", NULL, BUILD},
-    {NULL, "setup.py", NULL, BUILD},
-    {NULL, "setup.cfg", NULL, BUILD},
-    {NULL, "pyproject.toml", NULL, BUILD},
-    {NULL, "requirements.txt", NULL, PACKAGE},
-    {NULL, "pip.conf", NULL, PACKAGE},
-    {NULL, "sitecustomize.py", NULL, BUILD},
-    {NULL, "usercustomize.py", NULL, BUILD},
-    {NULL, NULL, ".pth", BUILD},
-    {NULL, "conftest.py", NULL, TEST},
-    {NULL, "pytest.ini", NULL, TEST},
-    {NULL, "tox.ini", NULL, TEST},
-    {NULL, "noxfile.py", NULL, TEST},
-    {NULL, NULL, ".config.js", BUILD},
-    {NULL, NULL, ".config.cjs", BUILD},
-    {NULL, NULL, ".config.mjs", BUILD},
-    {NULL, NULL, ".config.ts", BUILD},
-    {NULL, ".eslintrc.js", NULL, BUILD},
-    {NULL, ".eslintrc.cjs", NULL, BUILD},
-    {NULL, ".prettierrc.js", NULL, BUILD},
-    {NULL, "Gruntfile.js", NULL, BUILD},
-    {NULL, "gulpfile.js", NULL, BUILD},
-    {NULL, "Makefile", NULL, BUILD},
-    {NULL, "GNUmakefile", NULL, BUILD},
-    {NULL, NULL, ".mk", BUILD},
-    {NULL, "Makefile.am", NULL, BUILD},
-    {NULL, "configure.ac", NULL, BUILD},
-    {NULL, "CMakeLists.txt", NULL, BUILD},
-    {NULL, NULL, ".cmake", BUILD},
-    {NULL, "CMakePresets.json", NULL, BUILD},
-    {NULL, "meson.build", NULL, BUILD},
-    {NULL, "build.ninja", NULL, BUILD},
-    {NULL, "BUILD.bazel", NULL, BUILD},
-    {NULL, "WORKSPACE", NULL, BUILD},
-    {NULL, "MODULE.bazel", NULL, BUILD},
-    {NULL, ".bazelrc", NULL, BUILD},
-    {NULL, NULL, ".bzl", BUILD},
-    {NULL, "justfile", NULL, BUILD},
-    {NULL, "Taskfile.yml", NULL, BUILD},
-    {NULL, "Rakefile", NULL, BUILD},
-    {NULL, "Gemfile", NULL, BUILD},
-    {NULL, NULL, ".gemspec", BUILD},
-    {NULL, "build.rs", NULL, BUILD},
-    {NULL, "Cargo.toml", NULL, BUILD},
-    {"/.cargo/", NULL, NULL, BUILD},
-    {NULL, "rust-toolchain", NULL, BUILD},
-    {NULL, "rust-toolchain.toml", NULL, BUILD},
-    {NULL, "go.mod", NULL, BUILD},
-    {NULL, "go.work", NULL, BUILD},
-    {NULL, "build.gradle", NULL, BUILD},
-    {NULL, NULL, ".gradle", BUILD},
-    {NULL, NULL, ".gradle.kts", BUILD},
-    {NULL, "gradle-wrapper.properties", NULL, BUILD},
-    {NULL, "pom.xml", NULL, BUILD},
-    {"/.mvn/", NULL, NULL, BUILD},
-    {NULL, "composer.json", NULL, BUILD},
-    {NULL, "flake.nix", NULL, BUILD},
-    {NULL, "shell.nix", NULL, BUILD},
-    {NULL, "default.nix", NULL, BUILD},
-    {NULL, "Dockerfile", NULL, BUILD},
-    {NULL, "Containerfile", NULL, BUILD},
-    {NULL, "docker-compose.yml", NULL, BUILD},
-    {NULL, "docker-compose.yaml", NULL, BUILD},
-    {NULL, "compose.yaml", NULL, BUILD},
-    {NULL, "compose.yml", NULL, BUILD},
-    {NULL, "Vagrantfile", NULL, BUILD},
-    {"/.github/workflows/", NULL, NULL, PIPELINE},
-    {"/.github/actions/", NULL, NULL, PIPELINE},
-    {NULL, "action.yml", NULL, PIPELINE},
-    {NULL, "action.yaml", NULL, PIPELINE},
-    {NULL, ".gitlab-ci.yml", NULL, PIPELINE},
-    {"/.gitlab/ci/", NULL, NULL, PIPELINE},
-    {"/.circleci/", NULL, NULL, PIPELINE},
-    {"/.buildkite/", NULL, NULL, PIPELINE},
-    {NULL, "Jenkinsfile", NULL, PIPELINE},
-    {NULL, "azure-pipelines.yml", NULL, PIPELINE},
-    {NULL, ".travis.yml", NULL, PIPELINE},
-    {NULL, ".drone.yml", NULL, PIPELINE},
-    {"/.vscode/", NULL, NULL, EDITOR},
-    {"/.idea/", NULL, NULL, EDITOR},
-    {"/.devcontainer/", NULL, NULL, EDITOR},
-    {"/.zed/", NULL, NULL, EDITOR},
-    {NULL, ".devcontainer.json", NULL, EDITOR},
-    {NULL, NULL, ".code-workspace", EDITOR},
-    {NULL, ".vimrc", NULL, EDITOR},
-    {NULL, ".exrc", NULL, EDITOR},
-    {NULL, ".nvim.lua", NULL, EDITOR},
-    {NULL, ".dir-locals.el", NULL, EDITOR},
-    {NULL, ".mcp.json", NULL, EDITOR},
-    {NULL, ".envrc", NULL, SHELL},
-    {NULL, ".env", NULL, SHELL},
-    {NULL, ".bashrc", NULL, SHELL},
-    {NULL, ".bash_profile", NULL, SHELL},
-    {NULL, ".profile", NULL, SHELL},
-    {NULL, ".zshrc", NULL, SHELL},
-    {NULL, ".zshenv", NULL, SHELL},
-    {NULL, ".tool-versions", NULL, SHELL},
-    {NULL, "mise.toml", NULL, SHELL},
-    {NULL, ".mise.toml", NULL, SHELL},
-    {NULL, ".gdbinit", NULL, SHELL},
-    {NULL, ".lldbinit", NULL, SHELL},
-};
+#define DEPTH_MAX 64 /* of a package.json: its parser calls itself for each level */
 
 static const char *last_component(const char *path)
 {
@@ -164,30 +21,116 @@ static const char *last_component(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-static bool ends_with(const char *name, const char *ending)
+static unsigned char lower(char letter)
 {
-    size_t length = strlen(name), wanted = strlen(ending);
-    return length > wanted && strcasecmp(name + length - wanted, ending) == 0;
+    return (unsigned char)(letter >= 'A' && letter <= 'Z' ? letter + 0x20 : letter);
 }
 
-/* Is the text, "/a/b/", among the directories of path? Its first component has no '/' before it. */
-static bool lies_under(const char *path, const char *under)
+/* As strncasecmp, but not by the locale of the host program: a Turkish one has another I. */
+static int compare_text(const char *one, const char *other, size_t length)
 {
-    size_t length = strlen(under) - 1;
-    return strncasecmp(path, under + 1, length) == 0 || strcasestr(path, under) != NULL;
+    for (size_t i = 0; i < length; i++) {
+        int order = lower(one[i]) - lower(other[i]);
+        if (order != 0 || one[i] == '\0')
+            return order;
+    }
+    return 0;
+}
+
+static bool is_same(const char *one, const char *other)
+{
+    return compare_text(one, other, SIZE_MAX) == 0;
+}
+
+static bool begins_with(const char *text, const char *beginning, size_t length)
+{
+    return compare_text(text, beginning, length) == 0;
+}
+
+static bool ends_with(const char *name, size_t length, const char *ending)
+{
+    size_t wanted = strlen(ending);
+    return length > wanted && lower(name[length - 1]) == lower(ending[wanted - 1]) &&
+           is_same(name + length - wanted, ending);
+}
+
+/* The component after the one that path begins with; NULL: it is the last. */
+static const char *next_component(const char *path)
+{
+    const char *slash = strchr(path, '/');
+    return slash != NULL ? slash + 1 : NULL;
+}
+
+static const char *under_reason(const char *path, const char *name)
+{
+    for (const char *at = path; at != NULL && at != name; at = next_component(at))
+        for (size_t i = ck_later_starts[CK_LATER_UNDER]; i < ck_later_starts[CK_LATER_UNDER + 1]; i++) {
+            const struct ck_later_rule *rule = &ck_later_rules[i];
+            if (begins_with(at, rule->under, strlen(rule->under)) &&
+                (rule->text[0] == '\0' || is_same(rule->text, name)))
+                return rule->reason;
+        }
+    return NULL;
+}
+
+static const char *name_reason(const char *name)
+{
+    size_t from = ck_later_starts[CK_LATER_NAME], to = ck_later_starts[CK_LATER_NAME + 1];
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        int order = compare_text(name, ck_later_rules[middle].text, SIZE_MAX);
+        if (order == 0)
+            return ck_later_rules[middle].reason;
+        if (order < 0)
+            to = middle;
+        else
+            from = middle + 1;
+    }
+    return NULL;
 }
 
 const char *ck_later_place(const char *path)
 {
     const char *name = last_component(path);
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        const struct place *place = &places[i];
-        if ((place->name == NULL || strcasecmp(place->name, name) == 0) &&
-            (place->ending == NULL || ends_with(name, place->ending)) &&
-            (place->under == NULL || lies_under(path, place->under)))
-            return place->why;
-    }
+    const char *why = under_reason(path, name);
+    if (why == NULL)
+        why = name_reason(name);
+    for (size_t i = ck_later_starts[CK_LATER_BEGINS]; why == NULL && i < ck_later_starts[CK_LATER_BEGINS + 1]; i++)
+        if (begins_with(name, ck_later_rules[i].text, strlen(ck_later_rules[i].text)))
+            why = ck_later_rules[i].reason;
+    size_t length = strlen(name);
+    for (size_t i = ck_later_starts[CK_LATER_ENDS]; why == NULL && i < ck_later_starts[CK_LATER_ENDS + 1]; i++)
+        if (ends_with(name, length, ck_later_rules[i].text))
+            why = ck_later_rules[i].reason;
+    return why;
+}
+
+/* Is the text "a/b/" the beginning of rest and a '/' after it, or the other way round? */
+static bool leads_to(const char *rest, const char *under)
+{
+    size_t length = strlen(rest), wanted = strlen(under);
+    if (wanted <= length)
+        return begins_with(rest, under, wanted);
+    return under[length] == '/' && begins_with(rest, under, length);
+}
+
+static const char *directory_reason(const char *rest)
+{
+    for (size_t i = ck_later_starts[CK_LATER_UNDER]; i < ck_later_starts[CK_LATER_UNDER + 1]; i++)
+        if (leads_to(rest, ck_later_rules[i].under))
+            return ck_later_rules[i].reason;
     return NULL;
+}
+
+/* The innermost counts: .git/hooks is a place of hooks. */
+const char *ck_later_directory(const char *path)
+{
+    const char *why = NULL;
+    for (const char *at = path; at != NULL && *at != '\0'; at = next_component(at)) {
+        const char *inner = directory_reason(at);
+        why = inner != NULL ? inner : why;
+    }
+    return why;
 }
 
 const char *ck_later_content(const char *head, size_t length, bool executable)
@@ -210,37 +153,70 @@ const char *ck_later_content(const char *head, size_t length, bool executable)
 }
 
 /*
- * Only the text is looked at. ".." behind a name depends on what that name is by then, so it counts as leading out, and
+ * Only the text is looked at. ".." after a name depends on what that name is by then, so it counts as leading out, and
  * so does an absolute target: where it leads is another place inside than outside.
  */
-const char *ck_later_link(const char *path, const char *target)
+static bool leads_out(const char *path, const char *target)
 {
-    static const char out[] = "leads out of the root";
     size_t depth = 0;
     bool named = false;
     if (target[0] == '/')
-        return out;
+        return true;
     for (const char *at = path; *at != '\0'; at++)
         depth += *at == '/' ? 1u : 0u;
     for (const char *at = target; *at != '\0';) {
         size_t length = strcspn(at, "/");
         if (length == 2 && at[0] == '.' && at[1] == '.') {
             if (named || depth == 0)
-                return out;
+                return true;
             depth--;
         } else if (length > 1 || (length == 1 && at[0] != '.')) {
             named = true;
         }
         at += length + (at[length] == '/' ? 1 : 0);
     }
-    return NULL;
+    return false;
+}
+
+const char *ck_later_link(const char *path, const char *target)
+{
+    if (leads_out(path, target))
+        return "leads out of the root";
+    const char *why = ck_later_place(path);
+    return why != NULL ? why : ck_later_directory(path);
+}
+
+bool ck_later_resolve(const char *path, const char *target, char *ret_path)
+{
+    char joined[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    size_t length = slash != NULL ? (size_t)(slash - path) : 0;
+    memcpy(joined, path, length);
+    for (const char *at = target; *at != '\0';) {
+        size_t part = strcspn(at, "/");
+        if (part == 2 && at[0] == '.' && at[1] == '.') {
+            while (length > 0 && joined[--length] != '/')
+                ;
+        } else if (part > 1 || (part == 1 && at[0] != '.')) {
+            if (length + 1 + part >= sizeof joined)
+                return false;
+            if (length > 0)
+                joined[length++] = '/';
+            memcpy(joined + length, at, part);
+            length += part;
+        }
+        at += part + (at[part] == '/' ? 1 : 0);
+    }
+    memcpy(ret_path, joined, length);
+    ret_path[length] = '\0';
+    return true;
 }
 
 /* ---- package.json ------------------------------------------------------------------------ */
 
 bool ck_later_is_package(const char *path)
 {
-    return strcasecmp(last_component(path), "package.json") == 0;
+    return is_same(last_component(path), "package.json");
 }
 
 /* Members that say something about a package and have no effect on what is run, fetched or loaded. */
@@ -265,14 +241,31 @@ static const char *compare(json_t *one, json_t *other)
             continue;
         if (strcmp(key, "scripts") == 0)
             return "package script";
-        why = PACKAGE;
+        why = "package settings";
     }
     return why;
+}
+
+/* Deeper than anybody writes it by hand; brackets in a string count as well, which only adds a false alarm. */
+static bool is_deep(const char *text, size_t length)
+{
+    size_t depth = 0;
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] == '{' || text[i] == '[')
+            depth++;
+        else if ((text[i] == '}' || text[i] == ']') && depth > 0)
+            depth--;
+        if (depth > DEPTH_MAX)
+            return true;
+    }
+    return false;
 }
 
 const char *ck_later_package(const char *before, size_t before_length, const char *after, size_t after_length)
 {
     static const char script[] = "package script";
+    if (is_deep(after, after_length) || (before != NULL && is_deep(before, before_length)))
+        return script;
     json_t *is = json_loadb(after, after_length, JSON_REJECT_DUPLICATES, NULL);
     json_t *was = before != NULL ? json_loadb(before, before_length, JSON_REJECT_DUPLICATES, NULL) : json_object();
     const char *why = script;

@@ -16,8 +16,23 @@ const char *ck_later_place(const char *path);
 /* By how a regular file begins, and whether somebody may execute it. */
 const char *ck_later_content(const char *head, size_t length, bool executable);
 
-/* A link at path: does its target lead out of the root, or can that not be told? */
+/*
+ * By the directories that path names or leads to: a link there would bring all that it leads to into them. Also for
+ * directories themselves: what runs later may be below.
+ */
+const char *ck_later_directory(const char *path);
+
+/*
+ * A link at path, by its text: does its target lead out of the root, or can that not be seen? Else by what it would become,
+ * a file or a directory of that name.
+ */
 const char *ck_later_link(const char *path, const char *target);
+
+/*
+ * The path from the root that a link at path leads to, if no other link is on the way; for one that does not lead out.
+ * False: it is too long. ret_path has PATH_MAX bytes, and may be path.
+ */
+bool ck_later_resolve(const char *path, const char *target, char *ret_path);
 
 /* Is it a package.json, whose text decides? */
 bool ck_later_is_package(const char *path);

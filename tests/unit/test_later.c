@@ -3,10 +3,15 @@
  */
 #include "sys/later.h"
 
+#include "sys/later_rules.h"
+
+#include <ctype.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -41,6 +46,151 @@ static void places_that_run_are_known(void **state)
         if (why == NULL)
             fail_msg("'%s' is not known to run", paths[i][0]);
         assert_string_equal(why, paths[i][1]);
+    }
+}
+
+/* A name that the rule is about, as it could stand in a repository. */
+static void spell(char *path, enum ck_later_kind kind, const struct ck_later_rule *rule)
+{
+    (void)snprintf(path, PATH_MAX, "%s%s%s%s", rule->under, kind == CK_LATER_ENDS ? "x" : "", rule->text,
+                   kind == CK_LATER_BEGINS || (kind == CK_LATER_UNDER && rule->text[0] == '\0') ? "x" : "");
+}
+
+static void raise_case(char *path)
+{
+    for (; *path != '\0'; path++)
+        *path = (char)toupper(*path);
+}
+
+static void assert_runs(const char *path)
+{
+    char changed[PATH_MAX];
+    if (ck_later_place(path) == NULL)
+        fail_msg("'%s' is not known to run", path);
+    (void)snprintf(changed, sizeof changed, "some/where/%s", path);
+    if (ck_later_place(changed) == NULL)
+        fail_msg("'%s' is not known to run", changed);
+    if (ck_later_link(changed, "x") == NULL)
+        fail_msg("'%s' is not known to run as a link", changed);
+    raise_case(changed);
+    if (ck_later_place(changed) == NULL || ck_later_link(changed, "x") == NULL)
+        fail_msg("'%s' is not known to run", changed);
+}
+
+static void every_rule_holds_deeper_in_any_case_and_for_links(void **state)
+{
+    (void)state;
+    for (enum ck_later_kind kind = 0; kind < CK_LATER_KINDS; kind++)
+        for (size_t i = ck_later_starts[kind]; i < ck_later_starts[kind + 1]; i++) {
+            char path[PATH_MAX];
+            spell(path, kind, &ck_later_rules[i]);
+            assert_runs(path);
+            assert_true(strlen(ck_later_rules[i].reason) > 3 && strlen(ck_later_rules[i].source) > 1);
+        }
+}
+
+/* Also of the first ones, where a rule names more than one. */
+static void link_in_the_place_of_a_directory_runs(void **state)
+{
+    (void)state;
+    for (size_t i = ck_later_starts[CK_LATER_UNDER]; i < ck_later_starts[CK_LATER_UNDER + 1]; i++) {
+        char path[PATH_MAX];
+        (void)snprintf(path, sizeof path, "a/%s", ck_later_rules[i].under);
+        for (char *slash; (slash = strrchr(path, '/')) != path + 1;) {
+            *slash = '\0';
+            if (ck_later_link(path, "x") == NULL || ck_later_directory(path) == NULL)
+                fail_msg("a link '%s' is not known to run", path);
+        }
+    }
+    assert_null(ck_later_directory("a/github"));
+    assert_null(ck_later_directory("xnode_modules"));
+    assert_null(ck_later_directory("node_modulesx"));
+    assert_null(ck_later_link("a/b", "c"));
+}
+
+/* What was seen to run, and names of the kinds that were missing. */
+static void names_that_were_seen_to_run(void **state)
+{
+    static const char *const paths[] = {"__pycache__/x.cpython-311.pyc",
+                                        "a/x.pyc",
+                                        ".gitea/workflows/x.yml",
+                                        ".forgejo/workflows/x.yml",
+                                        ".woodpecker/x.yml",
+                                        ".woodpecker.yml",
+                                        "bitbucket-pipelines.yml",
+                                        "azure-pipelines.yaml",
+                                        ".azure-pipelines/x.yml",
+                                        "compose.override.yaml",
+                                        "docker-compose.override.yml",
+                                        "Dockerfile.dev",
+                                        "BUILD",
+                                        "WORKSPACE.bazel",
+                                        "Taskfile.yaml",
+                                        "taskfile.dist.yml",
+                                        ".justfile",
+                                        "SConstruct",
+                                        "build.xml",
+                                        "a/b.csproj",
+                                        "Directory.Build.props",
+                                        "Directory.Build.targets",
+                                        "gradle.properties",
+                                        ".pylintrc",
+                                        "mypy.ini",
+                                        ".flake8",
+                                        ".mocharc.json",
+                                        ".mocharc.yml",
+                                        ".eslintrc",
+                                        ".eslintrc.json",
+                                        ".babelrc",
+                                        "babel.config.json",
+                                        "vite.config.mts",
+                                        "vite.config.cts",
+                                        "knexfile.js",
+                                        "knexfile.ts",
+                                        ".pnp.cjs",
+                                        ".pnp.loader.mjs",
+                                        "lefthook.toml",
+                                        "lefthook-local.yml",
+                                        ".lefthook.yml",
+                                        ".claude/settings.json",
+                                        ".cursor/mcp.json",
+                                        ".mcp.json",
+                                        ".bash_login",
+                                        ".zprofile",
+                                        ".zlogin",
+                                        ".Rprofile",
+                                        ".ghci",
+                                        "x.desktop",
+                                        "x.service",
+                                        "x.timer",
+                                        "x.ps1",
+                                        "CLAUDE.md",
+                                        ".gdbinit",
+                                        ".git/config.worktree",
+                                        "git~1/hooks/x",
+                                        ".ssh/config",
+                                        "settings.gradle.kts",
+                                        "sub/pom.xml",
+                                        ".yarn/releases/yarn.cjs",
+                                        "flake.nix",
+                                        "Jenkinsfile.release",
+                                        ".pre-commit-config.yml"};
+    (void)state;
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
+        assert_runs(paths[i]);
+}
+
+static void links_are_resolved_by_their_text(void **state)
+{
+    static const char *const links[][3] = {
+        {"a", "b", "b"},           {"d/a", "../b", "b"},     {"d/a", "./b//c/.", "d/b/c"},
+        {"d/e/a", "../../b", "b"}, {"d/e/a", "../b", "d/b"}, {"a", ".", ""}};
+    (void)state;
+    for (size_t i = 0; i < sizeof links / sizeof links[0]; i++) {
+        char path[PATH_MAX];
+        (void)snprintf(path, sizeof path, "%s", links[i][0]);
+        assert_true(ck_later_resolve(path, links[i][1], path));
+        assert_string_equal(path, links[i][2]);
     }
 }
 
@@ -106,6 +256,10 @@ static void package_that_cannot_be_read_runs(void **state)
     assert_string_equal(package("{}", "{"), "package script");
     assert_string_equal(package("no", "{}"), "package script");
     assert_string_equal(package("{}", "[]"), "package script");
+    char deep[4096];
+    memset(deep, '[', sizeof deep - 1);
+    deep[sizeof deep - 1] = '\0';
+    assert_string_equal(package("{}", deep), "package script");
     assert_string_equal(package("{}", "{\"name\": 1, \"name\": 2}"), "package script");
     assert_true(ck_later_is_package("a/package.json"));
     assert_false(ck_later_is_package("a/package.jsonx"));
@@ -114,9 +268,16 @@ static void package_that_cannot_be_read_runs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(places_that_run_are_known),    cmocka_unit_test(plain_places_do_not_run),
-        cmocka_unit_test(programs_and_scripts_run),     cmocka_unit_test(links_that_lead_out_are_known),
-        cmocka_unit_test(package_scripts_are_compared), cmocka_unit_test(package_that_cannot_be_read_runs),
+        cmocka_unit_test(places_that_run_are_known),
+        cmocka_unit_test(every_rule_holds_deeper_in_any_case_and_for_links),
+        cmocka_unit_test(link_in_the_place_of_a_directory_runs),
+        cmocka_unit_test(names_that_were_seen_to_run),
+        cmocka_unit_test(links_are_resolved_by_their_text),
+        cmocka_unit_test(plain_places_do_not_run),
+        cmocka_unit_test(programs_and_scripts_run),
+        cmocka_unit_test(links_that_lead_out_are_known),
+        cmocka_unit_test(package_scripts_are_compared),
+        cmocka_unit_test(package_that_cannot_be_read_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
