@@ -164,6 +164,8 @@ struct choke_field {
  *   subproc.exited             info     tool, outcome, code, duration_ms, probe_name
  *   subproc.timeout            warning  tool, timeout_ms, probe_name
  *   subproc.refused            warning  tool, outcome, rule, message, probe_name
+ *   subproc.changes.cut        warning  tool, reason (timeout, cancelled), changes (listed so far), kept (incomplete, or
+ *                                       empty), probe_name: the list of changes, or the copy of them, is not whole
  *   subproc.stdout.truncated   warning  probe_name, stream, bytes
  *   audit.repaired             warning  path, bytes: what a write left that did not get to its end is vouched for now
  *   audit.unrecorded           warning  path, tool, outcome, message, probe_name: a refusal, or how a run ended, is not in the log
@@ -231,7 +233,11 @@ struct choke_options {
 CHOKE_API int choke_context_new(const struct choke_options *options, struct choke_context **ret_context,
                                 struct choke_error *error);
 
-/* Ends every job as choke_cancel_all does, waits for the end (20 s at most), frees all jobs. NULL is fine. */
+/*
+ * Ends every job as choke_cancel_all does, waits for the end (20 s at most), frees all jobs. NULL is fine. What an ended job
+ * has not listed or kept by then is not listed or kept any more; the event subproc.changes.cut says so, and what is there is
+ * whole files.
+ */
 CHOKE_API void choke_context_free(struct choke_context *context);
 
 /* ---- request ----------------------------------------------------------------------------- */
@@ -300,7 +306,7 @@ struct choke_request {
     /*
      * Where a copy of what the tool wrote goes, if the entry's workspace is overlay (else "invalid"): a directory that is
      * empty, the caller's own and closed to the writing of others, or one that is to be made. It must lie outside of the
-     * root. NULL: what it wrote is thrown away. What was deleted is in the list of changes only.
+     * root. NULL: what it wrote is thrown away. A file is there whole or not at all. What was deleted is in the list of changes only.
      */
     const char *keep_path;
 
@@ -394,8 +400,9 @@ struct choke_result {
 
     /*
      * With `workspace: overlay`: what the tool changed, in the order of the paths; NULL with any other workspace, or
-     * where nothing ran. Incomplete where there was too much of it to be looked at (100000 entries, a second), or the
-     * warden was lost; kept_incomplete where something that was to be kept is not.
+     * where nothing ran. Incomplete where there was too much of it to be looked at (100000 changes, 1.45 times the
+     * timeout), the job was cancelled, or the warden was lost; what runs later is listed first. kept_incomplete where
+     * something that was to be kept is not; what is kept is whole.
      */
     const struct choke_file_change *changes;
     size_t change_count;
@@ -430,7 +437,8 @@ CHOKE_API int choke_start(struct choke_context *context, const struct choke_requ
 CHOKE_API int choke_fd(const struct choke_context *context);
 
 /*
- * Does what is due, without blocking. Returns the number of finished jobs waiting in choke_next(), or a negative errno.
+ * Does what is due, without blocking: of what an ended run left to be listed, kept and removed, one slice of about a MiB or
+ * 256 entries a call, for the jobs in turn. Returns the number of finished jobs waiting in choke_next(), or a negative errno.
  */
 CHOKE_API int choke_dispatch(struct choke_context *context, struct choke_error *error);
 
@@ -440,10 +448,13 @@ CHOKE_API int choke_wait(struct choke_context *context, int timeout_ms, struct c
 /* The next finished job, each once; NULL when there is none. */
 CHOKE_API struct choke_job *choke_next(struct choke_context *context);
 
-/* How many jobs run now. */
+/* How many jobs are not finished. */
 CHOKE_API size_t choke_running(const struct choke_context *context);
 
-/* SIGTERM to the tree, SIGKILL 50 ms later. Returns at once; harmless for a finished job. */
+/*
+ * SIGTERM to the tree, SIGKILL 50 ms later. Where the tool has ended, what is still being listed or kept is cut. Returns at
+ * once; harmless for a finished job.
+ */
 CHOKE_API void choke_cancel(struct choke_job *job);
 CHOKE_API void choke_cancel_all(struct choke_context *context);
 

@@ -172,6 +172,7 @@ static void end_all(struct choke_context *context)
 {
     struct ck_watch *watch = &context->watch;
     uint64_t patience = ck_clock_now_ns() + FREE_PATIENCE_NS;
+    ck_slices_close(context);
     choke_cancel_all(context);
     while (choke_running(context) > 0 && ck_clock_now_ns() < patience)
         if (ck_context_round(context, 50) < 0)
@@ -204,8 +205,10 @@ void choke_context_free(struct choke_context *context)
     ck_fd_forget_only(lost);
     if (lost)
         forget_places(context);
-    if (owner) {
+    if (owner)
         end_all(context);
+    ck_slices_done(context, owner);
+    if (owner) {
         ck_proxy_done(&context->proxy);
         ck_watch_done(&context->watch);
     } else {
@@ -224,12 +227,13 @@ int choke_fd(const struct choke_context *context)
 
 size_t choke_running(const struct choke_context *context)
 {
-    return context->watch.running_count + context->audit.waiting_count;
+    return context->watch.running_count + context->audit.waiting_count + context->slices.count;
 }
 
 int ck_context_round(struct choke_context *context, int timeout_ms)
 {
     int result = ck_watch_wait(&context->watch, timeout_ms);
+    ck_slices_turn(context);
     ck_job_settle(context);
     ck_job_collect(context);
     return result;

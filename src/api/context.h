@@ -9,6 +9,7 @@
 #define CK_API_CONTEXT_H
 
 #include "api/audit.h"
+#include "api/slices.h"
 #include "egress/proxy.h"
 #include "policy/load.h"
 #include "run/cage.h"
@@ -49,6 +50,7 @@ struct choke_context {
     struct ck_caller caller; /* whose authority everything was opened and proven with */
     uint64_t generation;     /* counts how often that has changed */
     bool lost;               /* the program has closed our descriptors */
+    struct ck_slices slices;
 };
 
 /* What a job with egress needs beyond its plan; zero-filled: it has none. */
@@ -60,6 +62,17 @@ struct ck_egress {
     bool spent;           /* a bound of the budget was come up against */
     bool named;           /* the jail tells who tries another way */
     int error;            /* why there is no gate, and the run was ended: a positive errno */
+};
+
+struct ck_changes;
+struct ck_walk;
+
+/* What is done with a run that has ended; zero-filled: nothing. */
+struct ck_collect {
+    struct ck_walk *walk; /* through what it wrote into an overlay; NULL: none */
+    bool served;          /* it has had a slice */
+    bool cut;             /* it gets no more */
+    int error;            /* why its list was cut, a positive errno; 0: it was not */
 };
 
 struct choke_job {
@@ -88,6 +101,7 @@ struct choke_job {
     struct ck_stream_hashes *hashes; /* NULL before the first output */
     bool hashes_lost;                /* there was no memory for them */
     struct ck_egress egress;
+    struct ck_collect collect;
 };
 
 /* -EOWNERDEAD in a forked child, -EINVAL for NULL. */
@@ -126,6 +140,10 @@ void ck_result_started(struct choke_result *result, const struct ck_plan *plan);
 void ck_result_fail(struct choke_result *result, const struct choke_error *error);
 void ck_result_end(struct choke_result *result, struct ck_run *run);
 
+/* The list of changes of a result, while it is made; and that it is made. */
+struct ck_changes *ck_result_changes(struct choke_result *result);
+void ck_result_collected(struct choke_result *result, bool kept);
+
 /* What the proxy counted, and what of it was a limit. */
 void ck_result_egress(struct choke_result *result, const struct ck_gate_totals *totals, bool spent);
 
@@ -150,6 +168,7 @@ void ck_event_egress(const struct choke_job *job, const struct ck_gate_event *ev
 void ck_event_refused(const struct choke_job *job);
 void ck_event_started(const struct choke_job *job, const char *const *egress, const struct ck_jail_choice *jail);
 void ck_event_ended(const struct choke_job *job);
+void ck_event_cut(const struct choke_job *job);
 void ck_event_repaired(const struct choke_context *context, uint64_t bytes);
 void ck_event_unrotated(const struct choke_context *context, const char *message);
 void ck_event_unrecorded(const struct choke_job *job, const char *message);
@@ -166,6 +185,8 @@ struct choke_job *ck_job_from_plan(struct choke_context *context, const struct c
 /* Launches and hands out what waits for the disk, after one sync for all. */
 void ck_job_settle(struct choke_context *context);
 void ck_job_ended(void *data, struct ck_run *run);
+/* What its run left is dealt with: the result is whole. */
+void ck_job_collected(struct choke_job *job);
 void ck_job_collect(struct choke_context *context);
 void ck_job_free_all(struct choke_context *context);
 

@@ -7,6 +7,7 @@
 #include "policy/secret.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -107,6 +108,17 @@ void ck_event_ended(const struct choke_job *job)
     TELL(job->context, CHOKE_INFO, "subproc.exited", {"tool", result->tool_name},
          {"outcome", choke_outcome_name(result->outcome)}, {"code", code}, {"duration_ms", duration},
          {"probe_name", job->probe});
+}
+
+/* The list of what it changed, or the copy of it, is not whole: its time was over, or nobody waits for it any more. */
+void ck_event_cut(const struct choke_job *job)
+{
+    const struct choke_result *result = job->result;
+    char count[32];
+    (void)snprintf(count, sizeof count, "%zu", result->change_count);
+    TELL(job->context, CHOKE_WARNING, "subproc.changes.cut", {"tool", text_of(result->tool_name)},
+         {"reason", job->collect.error == ETIMEDOUT ? "timeout" : "cancelled"}, {"changes", count},
+         {"kept", result->kept_incomplete ? "incomplete" : ""}, {"probe_name", job->probe});
 }
 
 /* The proxy hands over printable text; what the tool asked for is escaped in it already. */

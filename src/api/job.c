@@ -70,6 +70,7 @@ static void destroy(struct choke_job *job)
     if (job->queued)
         dequeue(job);
     unlink_job(job);
+    ck_slices_drop(job);
     ck_run_done(&job->run);
     ck_egress_done(job);
     choke_result_free(job->result);
@@ -121,6 +122,12 @@ void ck_job_ended(void *data, struct ck_run *run)
     ck_result_end(job->result, run);
     ck_egress_end(job);
     ck_redact_error(&job->result->error, NULL);
+    if (!ck_slices_begin(job))
+        ck_job_collected(job);
+}
+
+void ck_job_collected(struct choke_job *job)
+{
     ck_audit_outcome(job);
     conclude(job);
 }
@@ -358,6 +365,8 @@ void choke_cancel(struct choke_job *job)
         job->withdrawn = true;
     else if (job->run.warden != NULL)
         ck_watch_cancel(&job->context->watch, &job->run);
+    else
+        job->run.cancelled = true; /* it has ended: what is collected of it is cut in the next round */
 }
 
 void choke_cancel_all(struct choke_context *context)
@@ -368,6 +377,8 @@ void choke_cancel_all(struct choke_context *context)
         ck_watch_cancel(&context->watch, run);
     for (struct choke_job *job = context->audit.waiting; job != NULL; job = job->next_done)
         job->withdrawn = true;
+    for (struct choke_job *job = context->slices.first; job != NULL; job = job->next_done)
+        job->run.cancelled = true;
 }
 
 const struct choke_result *choke_job_result(const struct choke_job *job)

@@ -12,9 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How long the caller waits for a list of changes; copying them is work that was asked for. */
-#define LIST_NS CK_NS_PER_S
-#define KEEP_NS (30 * CK_NS_PER_S)
 #define EGRESS_LIMITS 2 /* those that the proxy holds */
 
 /* The public part first; the strings it points to live and die with it, also when the context is gone. */
@@ -247,28 +244,19 @@ static void set_error(struct choke_result *result, const struct ck_run *run)
     }
 }
 
-/* The tool is dead, so its layer lies still. Where the layer got lost with the warden, so did the list. */
-static void set_changes(struct choke_result *result, const struct ck_run *run)
+struct ck_changes *ck_result_changes(struct choke_result *result)
+{
+    return &((struct result_box *)result)->changes;
+}
+
+void ck_result_collected(struct choke_result *result, bool kept)
 {
     static const struct choke_file_change none[1];
-    struct ck_changes *changes = &((struct result_box *)result)->changes;
-    const struct ck_overlay *layer = &run->layer;
-    if (!layer->wanted)
-        return;
-    const struct ck_changes_where where = {
-        .upper_fd = layer->upper_fd,
-        .lower_fd = layer->lower_fd,
-        .keep_fd = layer->keep_fd,
-        .deadline_ns = ck_clock_now_ns() + (layer->keep_fd >= 0 ? KEEP_NS : LIST_NS),
-    };
-    if (layer->upper_fd >= 0)
-        ck_changes_list(changes, &where);
-    else
-        changes->incomplete = true;
+    const struct ck_changes *changes = ck_result_changes(result);
     result->changes = changes->items != NULL ? changes->items : none;
     result->change_count = changes->count;
     result->changes_incomplete = changes->incomplete;
-    result->kept_incomplete = layer->keep_fd >= 0 && (changes->incomplete || changes->keep_error != 0);
+    result->kept_incomplete = kept && (changes->incomplete || changes->keep_error != 0);
 }
 
 void ck_result_end(struct choke_result *result, struct ck_run *run)
@@ -286,7 +274,6 @@ void ck_result_end(struct choke_result *result, struct ck_run *run)
         result->layers = no_layers;
         result->limit_count = 0;
     } else {
-        set_changes(result, run);
         result->kill = ck_kill_name(report->kill);
     }
     struct result_box *box = (struct result_box *)result;

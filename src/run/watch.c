@@ -154,9 +154,7 @@ static void end_run(struct ck_watch *watch, struct ck_run *run)
     cut_stream(watch, &run->out);
     cut_stream(watch, &run->err);
     unlink_run(watch, run);
-    ck_scratch_remove(&run->scratch);
     watch->on_ended(watch->data, run);
-    close_layer(&run->layer);
 }
 
 static void bury(struct ck_watch *watch, struct ck_warden *warden)
@@ -397,6 +395,8 @@ static void set_deadlines(struct ck_run *run, uint64_t timeout_ms)
     /* 1.45 times the timeout: after the SIGKILL at 1.4 times at the latest, before the 1.5 times that are promised. */
     uint64_t patience_ns = timeout_ms * CK_NS_PER_MS / 20 * 9;
     run->last_resort_ns = run->deadline_ns + (patience_ns > MIN_PATIENCE_NS ? patience_ns : MIN_PATIENCE_NS);
+    /* What is collected ends then too: what remains is one slice, and to put the list in order. */
+    run->collect_until_ns = run->last_resort_ns;
 }
 
 /* One warden: 0; -EPIPE where it was idle and had ended meanwhile, so that another one may be taken; or another error. */

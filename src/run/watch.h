@@ -49,6 +49,7 @@ struct ck_run {
     uint64_t ended_ns;
     uint64_t deadline_ns;
     uint64_t last_resort_ns;
+    uint64_t collect_until_ns; /* when the caller has its answer, also about what the run left */
     bool cancelled;
     bool lost; /* the warden is gone without a report */
     bool incomplete;
@@ -58,7 +59,10 @@ struct ck_run {
     void *owner;
 };
 
-/* Called once for each run, when it has ended. The run may not be freed inside, but is no longer known to the watch. */
+/*
+ * Called once for each run, when it has ended. The run may not be freed inside, but is no longer known to the watch. Its
+ * scratch directory and its layer are the callee's to be emptied.
+ */
 typedef void (*ck_run_ended_fn)(void *data, struct ck_run *run);
 
 /*

@@ -1,114 +1,82 @@
 /*
  * changes.c - see changes.h.
  *
- * The walk has a list of directories still to be looked at, by their paths, and opens each from the top: a few
- * descriptors do for any tree. The kernel's own notes in an upper directory are: a character device 0:0 where something
- * was deleted, and an attribute on a directory that hides what is below it ("opaque"). A path is longer than PATH_MAX
- * only where somebody wanted it to be; what lies there is not listed.
+ * The walk remembers the directories that it has found, by name and parent, and opens each from the top: a few
+ * descriptors do for any tree. It goes through all of them three times (enum pass). Only the first finds directories, and
+ * those that may hold what runs later are looked into before the others.
+ *
+ * The kernel's own notes in an upper directory are: a character device 0:0 where something was deleted, and an
+ * attribute on a directory that hides what is below it ("opaque"). A path is longer than PATH_MAX only where somebody
+ * wanted it to be; what lies there is not listed.
  */
 #include "sys/changes.h"
 
-#include "base/clock.h"
 #include "base/fd.h"
-#include "base/heap.h"
+#include "sys/differ.h"
+#include "sys/directories.h"
 #include "sys/keep.h"
 #include "sys/later.h"
+#include "sys/order.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/openat2.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
 #define OPAQUE "user.overlay.opaque"
 #define REDIRECT "user.overlay.redirect"
-#define COMPARE_MAX ((uint64_t)64 << 20) /* bytes of all files together; beyond that a file counts as modified */
-#define KEEP_MAX ((uint64_t)1 << 30)     /* as much as a layer holds */
-#define PACKAGE_MAX ((size_t)1 << 20)
-#define PIECE_BYTES ((size_t)16 << 10)
+#define KEEP_MAX ((uint64_t)1 << 30) /* as much as a layer holds */
+#define OPEN_SHARE 64                /* bytes of a path that cost as much to be opened as an entry to be looked at */
 
-struct walk {
+enum pass {
+    PASS_NAMED,    /* what its name says to run later, and links */
+    PASS_PROGRAMS, /* what may be executed */
+    PASS_REST,
+    PASS_ORDER, /* everything is listed */
+    PASS_DONE,
+};
+
+struct ck_walk {
     struct ck_changes *changes;
-    const struct ck_changes_where *where;
-    const char **pending; /* directories, from the root: "" is the root itself */
-    size_t pending_count, pending_capacity;
+    struct ck_changes_where where;
+    enum pass pass;
     size_t seen;
-    uint64_t compared_bytes, kept_bytes;
-    bool stopped;
-};
+    uint64_t kept_bytes;
 
-/* The directory that is being looked at. */
-struct spot {
-    const char *path;
-    int upper_fd;
-    int lower_fd; /* -1: the repository has none there */
-    int keep_fd;  /* -1: not needed so far */
-};
+    struct ck_directories directories;
 
-struct entry {
-    const char *name;
-    const char *path;
-    struct stat upper;
-    struct stat lower;
-    bool has_lower;
+    /* The directory that is being looked at. */
+    uint32_t number;
+    char directory[PATH_MAX];
+    size_t directory_length;
+    int upper_fd, lower_fd; /* -1: none is, and the repository has none there */
+    int keep_fd;            /* -1: not needed so far */
+    DIR *stream;            /* of upper_fd or, for what an opaque directory hides, of lower_fd */
+    bool below;             /* the latter */
+
+    /* The entry that is being compared or copied. */
+    struct ck_differ_entry entry;
+    char path[PATH_MAX];
+    bool comparing, copying;
+    char *buffer;
+    struct ck_differ differ;
+    struct ck_keep_copy copy;
+    struct ck_order order;
 };
 
 /* ---- remembering ------------------------------------------------------------------------- */
 
-static void stop(struct walk *walk)
+/* Nothing more is listed. */
+static void stop(struct ck_walk *walk)
 {
     walk->changes->incomplete = true;
-    walk->stopped = true;
-}
-
-/* Room for one more in an array that grows; false when there is none. */
-static bool grow(void **items, size_t count, size_t *capacity, size_t size)
-{
-    if (count < *capacity)
-        return true;
-    size_t wanted = *capacity == 0 ? 64 : *capacity * 2;
-    void *grown = reallocarray(*items, wanted, size);
-    if (grown == NULL)
-        return false;
-    *items = grown;
-    *capacity = wanted;
-    return true;
-}
-
-static const char *join(struct walk *walk, const char *directory, const char *name)
-{
-    char path[PATH_MAX];
-    size_t before = strlen(directory), behind = strlen(name), slash = before > 0 ? 1 : 0;
-    if (before + slash + behind >= sizeof path) {
-        walk->changes->incomplete = true;
-        return NULL;
-    }
-    memcpy(path, directory, before);
-    if (slash > 0)
-        path[before] = '/';
-    memcpy(path + before + slash, name, behind);
-    const char *joined = ck_arena_memdup(&walk->changes->text, path, before + slash + behind);
-    if (joined == NULL)
-        stop(walk);
-    return joined;
-}
-
-static void add_pending(struct walk *walk, const char *path)
-{
-    void *items = walk->pending;
-    if (!grow(&items, walk->pending_count, &walk->pending_capacity, sizeof *walk->pending)) {
-        stop(walk);
-        return;
-    }
-    walk->pending = items;
-    walk->pending[walk->pending_count++] = path;
+    walk->pass = PASS_ORDER;
 }
 
 static const char *type_of(mode_t mode)
@@ -116,179 +84,107 @@ static const char *type_of(mode_t mode)
     return S_ISREG(mode) ? "file" : S_ISDIR(mode) ? "dir" : S_ISLNK(mode) ? "link" : "other";
 }
 
-static void add_change(struct walk *walk, const char *path, const char *kind, mode_t mode, const char *runs_later)
+static bool make_room(struct ck_changes *changes)
+{
+    if (changes->count >= CK_CHANGES_ENTRIES_MAX)
+        return false;
+    if (changes->count < changes->capacity)
+        return true;
+    size_t wanted = changes->capacity == 0 ? 64 : changes->capacity * 2;
+    void *grown = reallocarray(changes->items, wanted, sizeof *changes->items);
+    if (grown == NULL)
+        return false;
+    changes->items = grown;
+    changes->capacity = wanted;
+    return true;
+}
+
+static void add_change(struct ck_walk *walk, const char *path, const char *kind, mode_t mode, const char *runs_later)
 {
     struct ck_changes *changes = walk->changes;
-    void *items = changes->items;
-    if (!grow(&items, changes->count, &changes->capacity, sizeof *changes->items)) {
+    const char *copied = make_room(changes) ? ck_arena_strdup(&changes->text, path) : NULL;
+    if (copied == NULL) {
         stop(walk);
         return;
     }
-    changes->items = items;
     changes->items[changes->count++] =
-        (struct choke_file_change){.path = path, .kind = kind, .type = type_of(mode), .runs_later = runs_later};
+        (struct choke_file_change){.path = copied, .kind = kind, .type = type_of(mode), .runs_later = runs_later};
 }
 
-/* Counts an entry; false at the end of what may be looked at. The clock is asked now and then. */
-static bool may_look(struct walk *walk)
+/* The path of an entry of the directory, into walk->path. False where it is too long. */
+static bool join(struct ck_walk *walk, const char *name)
 {
-    walk->seen++;
-    if (walk->seen > CK_CHANGES_ENTRIES_MAX || (walk->seen % 16 == 0 && ck_clock_now_ns() >= walk->where->deadline_ns))
-        stop(walk);
-    return !walk->stopped;
-}
-
-/* ---- comparing --------------------------------------------------------------------------- */
-
-/* Only for what is a regular file by its status; O_NONBLOCK in case the repository's turned into a fifo meanwhile. */
-static int open_file(int directory_fd, const char *name)
-{
-    return openat(directory_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-}
-
-static bool same_bytes(struct walk *walk, int one_fd, int other_fd, uint64_t size)
-{
-    CK_HEAP char *one = malloc(2 * PIECE_BYTES);
-    if (one == NULL || size > COMPARE_MAX - walk->compared_bytes)
+    size_t slash = walk->directory_length > 0 ? 1 : 0, length = strlen(name);
+    if (walk->directory_length + slash + length >= sizeof walk->path) {
+        walk->changes->incomplete = true;
         return false;
-    walk->compared_bytes += size;
-    for (;;) {
-        long got = ck_fd_read_all(one_fd, one, PIECE_BYTES);
-        long same = ck_fd_read_all(other_fd, one + PIECE_BYTES, PIECE_BYTES);
-        if (got < 0 || got != same || memcmp(one, one + PIECE_BYTES, (size_t)got) != 0)
-            return false;
-        if (got < (long)PIECE_BYTES)
-            return true;
     }
-}
-
-static bool same_file(struct walk *walk, const struct spot *spot, const struct entry *entry)
-{
-    if (entry->upper.st_size != entry->lower.st_size)
-        return false;
-    CK_FD upper = open_file(spot->upper_fd, entry->name);
-    CK_FD lower = open_file(spot->lower_fd, entry->name);
-    return upper >= 0 && lower >= 0 && same_bytes(walk, upper, lower, (uint64_t)entry->upper.st_size);
-}
-
-static bool same_target(const struct spot *spot, const struct entry *entry)
-{
-    char upper[PATH_MAX], lower[PATH_MAX];
-    ssize_t length = readlinkat(spot->upper_fd, entry->name, upper, sizeof upper);
-    ssize_t other = readlinkat(spot->lower_fd, entry->name, lower, sizeof lower);
-    return length >= 0 && length == other && memcmp(upper, lower, (size_t)length) == 0;
-}
-
-/* "added", "modified", "mode", or NULL: a file that was opened and left as it was, a directory on the way to one. */
-static const char *kind_of(struct walk *walk, const struct spot *spot, const struct entry *entry)
-{
-    mode_t upper = entry->upper.st_mode, lower = entry->lower.st_mode;
-    if (!entry->has_lower)
-        return "added";
-    if ((upper & S_IFMT) != (lower & S_IFMT))
-        return "modified";
-    if (S_ISLNK(upper))
-        return same_target(spot, entry) ? NULL : "modified";
-    if (!S_ISREG(upper) && !S_ISDIR(upper))
-        return "modified";
-    if (S_ISREG(upper) && !same_file(walk, spot, entry))
-        return "modified";
-    return (upper & 07777) != (lower & 07777) ? "mode" : NULL;
-}
-
-/* ---- what will run ----------------------------------------------------------------------- */
-
-/* NULL where it is too large or cannot be read. */
-static char *read_package(int directory_fd, const char *name, size_t *ret_length)
-{
-    CK_FD fd = open_file(directory_fd, name);
-    char *text = fd < 0 ? NULL : malloc(PACKAGE_MAX);
-    long length = text == NULL ? -1 : ck_fd_read_all(fd, text, PACKAGE_MAX);
-    if (length < 0 || length == (long)PACKAGE_MAX) {
-        free(text);
-        return NULL;
-    }
-    *ret_length = (size_t)length;
-    return text;
-}
-
-static const char *package_runs(const struct spot *spot, const struct entry *entry)
-{
-    size_t was = 0, is = 0;
-    bool compare = entry->has_lower && S_ISREG(entry->lower.st_mode);
-    char *before = compare ? read_package(spot->lower_fd, entry->name, &was) : NULL;
-    char *after = read_package(spot->upper_fd, entry->name, &is);
-    const char *why =
-        after == NULL || (compare && before == NULL) ? "package script" : ck_later_package(before, was, after, is);
-    free(before);
-    free(after);
-    return why;
-}
-
-static const char *file_runs(const struct spot *spot, const struct entry *entry)
-{
-    char head[4];
-    const char *why = ck_later_is_package(entry->path) ? package_runs(spot, entry) : ck_later_place(entry->path);
-    if (why != NULL)
-        return why;
-    CK_FD fd = open_file(spot->upper_fd, entry->name);
-    long length = fd < 0 ? 0 : ck_fd_read_all(fd, head, sizeof head);
-    return ck_later_content(head, length < 0 ? 0 : (size_t)length, (entry->upper.st_mode & 0111) != 0);
-}
-
-static const char *link_runs(const struct spot *spot, const struct entry *entry)
-{
-    char target[PATH_MAX];
-    ssize_t length = readlinkat(spot->upper_fd, entry->name, target, sizeof target - 1);
-    target[length < 0 ? 0 : length] = '\0';
-    const char *why = length < 0 ? "leads out of the root" : ck_later_link(entry->path, target);
-    return why != NULL ? why : ck_later_place(entry->path);
-}
-
-static const char *runs_later(const struct spot *spot, const struct entry *entry)
-{
-    if (S_ISREG(entry->upper.st_mode))
-        return file_runs(spot, entry);
-    return S_ISLNK(entry->upper.st_mode) ? link_runs(spot, entry) : NULL;
+    memcpy(walk->path, walk->directory, walk->directory_length);
+    if (slash > 0)
+        walk->path[walk->directory_length] = '/';
+    memcpy(walk->path + walk->directory_length + slash, name, length + 1);
+    walk->entry.path = walk->path;
+    walk->entry.name = walk->path + walk->directory_length + slash;
+    return true;
 }
 
 /* ---- keeping ----------------------------------------------------------------------------- */
 
-static int keep_entry(struct walk *walk, struct spot *spot, const struct entry *entry)
+static void note_keep(struct ck_walk *walk, int result)
 {
-    mode_t mode = entry->upper.st_mode;
-    if (!S_ISREG(mode) && !S_ISDIR(mode) && !S_ISLNK(mode))
-        return 0;
-    if (spot->keep_fd < 0)
-        spot->keep_fd = ck_keep_enter(walk->where->keep_fd, spot->path);
-    if (spot->keep_fd < 0)
-        return spot->keep_fd;
-    /* One file can have many names, and is many files then. */
-    uint64_t bytes = S_ISREG(mode) ? (uint64_t)entry->upper.st_blocks * 512u : 0;
-    if (bytes > KEEP_MAX - walk->kept_bytes)
-        return -EFBIG;
-    walk->kept_bytes += bytes;
-    if (S_ISREG(mode))
-        return ck_keep_file(spot->upper_fd, spot->keep_fd, entry->name, mode);
-    return S_ISLNK(mode) ? ck_keep_link(spot->upper_fd, spot->keep_fd, entry->name)
-                         : ck_keep_directory(spot->keep_fd, entry->name, mode);
-}
-
-static void keep(struct walk *walk, struct spot *spot, const struct entry *entry)
-{
-    int result = walk->where->keep_fd < 0 ? 0 : keep_entry(walk, spot, entry);
     if (result < 0 && walk->changes->keep_error == 0)
         walk->changes->keep_error = -result;
 }
 
-/* ---- the walk ---------------------------------------------------------------------------- */
+/* What is being looked at is put where it is kept; a file is begun. 0 or a negative errno. */
+static int keep_entry(struct ck_walk *walk, const struct ck_differ_entry *entry, struct ck_slice *slice)
+{
+    mode_t mode = entry->upper.st_mode;
+    if (!S_ISREG(mode) && !S_ISLNK(mode))
+        return 0;
+    if (walk->keep_fd < 0)
+        walk->keep_fd = ck_keep_enter(walk->where.keep_fd, walk->directory, slice);
+    if (walk->keep_fd < 0)
+        return walk->keep_fd;
+    ck_slice_make(slice, 1);
+    if (S_ISLNK(mode))
+        return ck_keep_link(entry->upper_fd, walk->keep_fd, entry->name);
+    /* One file can have many names, and is many files then. */
+    uint64_t bytes = (uint64_t)entry->upper.st_blocks * 512u;
+    if (bytes > KEEP_MAX - walk->kept_bytes)
+        return -EFBIG;
+    walk->kept_bytes += bytes;
+    int result = ck_keep_begin(&walk->copy, entry->upper_fd, entry->name);
+    walk->copying = result == 0;
+    return result;
+}
+
+static void copy_on(struct ck_walk *walk, struct ck_slice *slice)
+{
+    int result = ck_keep_step(&walk->copy, walk->buffer, CK_DIFFER_BUFFER, slice);
+    if (result == 0)
+        return;
+    walk->copying = false;
+    if (result > 0)
+        result = ck_keep_end(&walk->copy, walk->keep_fd, walk->entry.name, walk->entry.upper.st_mode);
+    note_keep(walk, result);
+}
+
+static int keep_directory(struct ck_walk *walk, const struct ck_directory *directory, struct ck_slice *slice)
+{
+    CK_FD fd = ck_keep_enter(walk->where.keep_fd, walk->directory, slice);
+    ck_slice_make(slice, 1);
+    return fd < 0 ? fd : fchmod(fd, (directory->mode & 0777) | 0700) < 0 ? -errno : 0;
+}
+
+/* ---- one entry --------------------------------------------------------------------------- */
 
 /* The dead tool may have closed its files and directories to us, who are their owner. Nothing moves: no link by now. */
-static void open_up(struct walk *walk, int directory_fd, const struct entry *entry)
+static void open_up(struct ck_walk *walk, const struct ck_differ_entry *entry)
 {
     mode_t mode = entry->upper.st_mode;
     mode_t needed = S_ISDIR(mode) ? 0700 : S_ISREG(mode) ? 0400 : 0;
-    if ((mode & needed) != needed && fchmodat(directory_fd, entry->name, (mode & 0777) | needed, 0) < 0)
+    if ((mode & needed) != needed && fchmodat(entry->upper_fd, entry->name, (mode & 0777) | needed, 0) < 0)
         walk->changes->incomplete = true;
 }
 
@@ -297,120 +193,310 @@ static bool is_whiteout(const struct stat *status)
     return S_ISCHR(status->st_mode) && status->st_rdev == makedev(0, 0);
 }
 
-static void look_at(struct walk *walk, struct spot *spot, const char *name)
+/* False: it cannot be looked at. */
+static bool load(struct ck_walk *walk, struct ck_differ_entry *entry)
 {
-    struct entry entry = {.name = name};
-    if (fstatat(spot->upper_fd, name, &entry.upper, AT_SYMLINK_NOFOLLOW) < 0) {
+    entry->upper_fd = walk->upper_fd;
+    entry->lower_fd = walk->lower_fd;
+    if (fstatat(entry->upper_fd, entry->name, &entry->upper, AT_SYMLINK_NOFOLLOW) < 0) {
         walk->changes->incomplete = true;
-        return;
+        return false;
     }
-    entry.path = join(walk, spot->path, name);
-    if (entry.path == NULL)
-        return;
-    entry.has_lower = spot->lower_fd >= 0 && fstatat(spot->lower_fd, name, &entry.lower, AT_SYMLINK_NOFOLLOW) == 0;
-    if (spot->lower_fd >= 0 && !entry.has_lower && errno != ENOENT)
+    entry->has_lower =
+        entry->lower_fd >= 0 && fstatat(entry->lower_fd, entry->name, &entry->lower, AT_SYMLINK_NOFOLLOW) == 0;
+    if (entry->lower_fd >= 0 && !entry->has_lower && errno != ENOENT)
         walk->changes->incomplete = true;
-    if (is_whiteout(&entry.upper)) {
-        if (entry.has_lower)
-            add_change(walk, entry.path, "deleted", entry.lower.st_mode, NULL);
-        return;
-    }
-    open_up(walk, spot->upper_fd, &entry);
-    const char *kind = kind_of(walk, spot, &entry);
-    if (kind != NULL) {
-        add_change(walk, entry.path, kind, entry.upper.st_mode, runs_later(spot, &entry));
-        keep(walk, spot, &entry);
-    }
-    if (S_ISDIR(entry.upper.st_mode))
-        add_pending(walk, entry.path);
+    return true;
 }
 
-static void each_name(struct walk *walk, struct spot *spot, int directory_fd,
-                      void (*visit)(struct walk *walk, struct spot *spot, const char *name))
+static void take_kind(struct ck_walk *walk, const char *kind, struct ck_slice *slice)
 {
-    int fd = openat(directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *directory = fd < 0 ? NULL : fdopendir(fd);
-    if (directory == NULL) {
-        ck_fd_close(&fd);
-        walk->changes->incomplete = true;
+    const struct ck_differ_entry *entry = &walk->entry;
+    walk->comparing = false;
+    if (kind == NULL)
+        return;
+    add_change(walk, entry->path, kind, entry->upper.st_mode, ck_differ_runs(&walk->differ, entry, slice));
+    if (walk->where.keep_fd >= 0 && walk->pass < PASS_ORDER)
+        note_keep(walk, keep_entry(walk, entry, slice));
+}
+
+/* Anything but a directory. */
+static void take(struct ck_walk *walk, struct ck_slice *slice)
+{
+    struct ck_differ_entry *entry = &walk->entry;
+    const char *kind;
+    if (!load(walk, entry))
+        return;
+    if (is_whiteout(&entry->upper)) {
+        if (entry->has_lower)
+            add_change(walk, entry->path, "deleted", entry->lower.st_mode, NULL);
         return;
     }
-    for (struct dirent *entry; !walk->stopped && (entry = readdir(directory)) != NULL;)
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 && may_look(walk))
-            visit(walk, spot, entry->d_name);
-    (void)closedir(directory);
+    open_up(walk, entry);
+    walk->comparing = true;
+    if (ck_differ_begin(&walk->differ, entry, &kind))
+        take_kind(walk, kind, slice);
+}
+
+static void compare_on(struct ck_walk *walk, struct ck_slice *slice)
+{
+    const char *kind;
+    if (ck_differ_step(&walk->differ, &walk->entry, slice, &kind))
+        take_kind(walk, kind, slice);
+}
+
+/* Its own change is listed with the rest. */
+static void find_directory(struct ck_walk *walk)
+{
+    struct ck_differ_entry *entry = &walk->entry;
+    struct ck_directory found = {.name = entry->name, .parent = walk->number};
+    if (!load(walk, entry))
+        return;
+    (void)ck_differ_begin(&walk->differ, entry, &found.kind);
+    found.mode = entry->upper.st_mode;
+    open_up(walk, entry);
+    if (!ck_directories_add(&walk->directories, &found, ck_later_directory(entry->path) != NULL))
+        walk->changes->incomplete = true;
+}
+
+static mode_t type_in(const struct ck_walk *walk, const struct dirent *entry)
+{
+    struct stat status;
+    if (entry->d_type != DT_UNKNOWN)
+        return DTTOIF(entry->d_type);
+    return fstatat(walk->upper_fd, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0 ? 0 : status.st_mode & S_IFMT;
+}
+
+static bool is_program(const struct ck_walk *walk, mode_t type)
+{
+    struct stat status;
+    return S_ISREG(type) && fstatat(walk->upper_fd, walk->entry.name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+           (status.st_mode & 0111) != 0;
+}
+
+/* Which pass an entry is for depends on what no pass changes: its name, its type, and who may execute it. */
+static enum pass pass_of(const struct ck_walk *walk, mode_t type)
+{
+    if (S_ISLNK(type) || ck_later_place(walk->path) != NULL || ck_later_is_package(walk->path))
+        return PASS_NAMED;
+    return walk->pass > PASS_NAMED && is_program(walk, type) ? PASS_PROGRAMS : PASS_REST;
+}
+
+static void look_at(struct ck_walk *walk, const struct dirent *found, struct ck_slice *slice)
+{
+    mode_t type = type_in(walk, found);
+    if (!join(walk, found->d_name))
+        return;
+    if (!S_ISDIR(type)) {
+        if (pass_of(walk, type) == walk->pass)
+            take(walk, slice);
+    } else if (walk->pass == PASS_NAMED) {
+        find_directory(walk);
+    }
 }
 
 /* What an opaque directory hides is deleted, unless there is something new of the same name. */
-static void look_below(struct walk *walk, struct spot *spot, const char *name)
+static void look_below(struct ck_walk *walk, const char *name)
 {
     struct stat upper, lower;
-    if (fstatat(spot->upper_fd, name, &upper, AT_SYMLINK_NOFOLLOW) == 0 ||
-        fstatat(spot->lower_fd, name, &lower, AT_SYMLINK_NOFOLLOW) < 0)
+    if (fstatat(walk->upper_fd, name, &upper, AT_SYMLINK_NOFOLLOW) == 0 ||
+        fstatat(walk->lower_fd, name, &lower, AT_SYMLINK_NOFOLLOW) < 0)
         return;
-    const char *path = join(walk, spot->path, name);
-    if (path != NULL)
-        add_change(walk, path, "deleted", lower.st_mode, NULL);
+    if (join(walk, name))
+        add_change(walk, walk->path, "deleted", lower.st_mode, NULL);
 }
 
-static int open_beneath(int top_fd, const char *path, int flags)
+/* ---- one directory ----------------------------------------------------------------------- */
+
+static void leave(struct ck_walk *walk)
 {
-    const struct open_how how = {.flags = (unsigned)(flags | O_DIRECTORY | O_CLOEXEC),
-                                 .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV};
-    return (int)syscall(SYS_openat2, top_fd, path[0] != '\0' ? path : ".", &how, sizeof how);
+    if (walk->stream != NULL)
+        (void)closedir(walk->stream);
+    walk->stream = NULL;
+    ck_fd_close(&walk->upper_fd);
+    ck_fd_close(&walk->lower_fd);
+    ck_fd_close(&walk->keep_fd);
+    walk->below = false;
 }
 
-static void look_into(struct walk *walk, const char *path)
+static bool open_stream(struct ck_walk *walk, int directory_fd)
+{
+    int fd = openat(directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    walk->stream = fd < 0 ? NULL : fdopendir(fd);
+    if (walk->stream == NULL) {
+        ck_fd_close(&fd);
+        walk->changes->incomplete = true;
+    }
+    return walk->stream != NULL;
+}
+
+static bool is_opaque(int upper_fd)
 {
     char note[2];
-    CK_FD lower = open_beneath(walk->where->lower_fd, path, O_PATH);
-    if (lower < 0 && errno != ENOENT && errno != ENOTDIR && errno != ELOOP)
+    return fgetxattr(upper_fd, OPAQUE, note, sizeof note) == 1 && note[0] == 'y';
+}
+
+static void list_directory(struct ck_walk *walk, const struct ck_directory *directory, struct ck_slice *slice)
+{
+    if (directory->kind == NULL)
+        return;
+    add_change(walk, walk->directory_length > 0 ? walk->directory : ".", directory->kind, directory->mode, NULL);
+    if (walk->where.keep_fd >= 0 && walk->directory_length > 0 && walk->pass < PASS_ORDER)
+        note_keep(walk, keep_directory(walk, directory, slice));
+}
+
+static void enter(struct ck_walk *walk, uint32_t number, struct ck_slice *slice)
+{
+    const struct ck_directory *directory = &walk->directories.items[number];
+    if (!ck_directories_spell(&walk->directories, number, walk->directory, &walk->directory_length)) {
         walk->changes->incomplete = true;
-    CK_FD upper = open_beneath(walk->where->upper_fd, path, O_RDONLY);
-    if (upper < 0) {
+        return;
+    }
+    walk->number = number;
+    ck_slice_look(slice, 1 + (uint32_t)(walk->directory_length / OPEN_SHARE));
+    if (walk->pass == PASS_REST)
+        list_directory(walk, directory, slice);
+    walk->lower_fd = ck_differ_open(walk->where.lower_fd, walk->directory, O_PATH | O_DIRECTORY);
+    if (walk->lower_fd < 0 && errno != ENOENT && errno != ENOTDIR && errno != ELOOP)
         walk->changes->incomplete = true;
+    walk->upper_fd = ck_differ_open(walk->where.upper_fd, walk->directory, O_RDONLY | O_DIRECTORY);
+    if (walk->upper_fd < 0 || !open_stream(walk, walk->upper_fd)) {
+        walk->changes->incomplete = true;
+        leave(walk);
         return;
     }
     /* The kernel does not make these in an overlay of ours; if it did, what it stands for would be missing here. */
-    if (fgetxattr(upper, REDIRECT, NULL, 0) >= 0)
+    if (fgetxattr(walk->upper_fd, REDIRECT, NULL, 0) >= 0)
         walk->changes->incomplete = true;
-    struct spot spot = {.path = path, .upper_fd = upper, .lower_fd = lower, .keep_fd = -1};
-    each_name(walk, &spot, upper, look_at);
-    if (lower >= 0 && fgetxattr(upper, OPAQUE, note, sizeof note) == 1 && note[0] == 'y')
-        each_name(walk, &spot, lower, look_below);
-    ck_fd_close(&spot.keep_fd);
 }
 
+/* The end of a stream: what an opaque directory hides comes last. */
+static void end_stream(struct ck_walk *walk)
+{
+    bool hidden = !walk->below && walk->pass == PASS_REST && walk->lower_fd >= 0 && is_opaque(walk->upper_fd);
+    (void)closedir(walk->stream);
+    walk->stream = NULL;
+    if (hidden && open_stream(walk, walk->lower_fd))
+        walk->below = true;
+    else
+        leave(walk);
+}
+
+static void read_on(struct ck_walk *walk, struct ck_slice *slice)
+{
+    const struct dirent *entry = readdir(walk->stream);
+    if (entry == NULL) {
+        end_stream(walk);
+        return;
+    }
+    if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+        return;
+    ck_slice_look(slice, 1);
+    if (++walk->seen > CK_CHANGES_SEEN_MAX)
+        stop(walk);
+    else if (walk->below)
+        look_below(walk, entry->d_name);
+    else
+        look_at(walk, entry, slice);
+}
+
+/* ---- the walk ---------------------------------------------------------------------------- */
+
 /* The root's own mode is a change like any other; it is what the run found it to be at first. */
-static void look_at_root(struct walk *walk)
+static void find_root(struct ck_walk *walk)
 {
     struct stat upper, lower;
-    if (fstat(walk->where->upper_fd, &upper) < 0 || fstat(walk->where->lower_fd, &lower) < 0) {
+    struct ck_directory root = {.name = ""};
+    if (fstat(walk->where.upper_fd, &upper) < 0 || fstat(walk->where.lower_fd, &lower) < 0) {
         stop(walk);
         return;
     }
-    if ((upper.st_mode & 0777) != (lower.st_mode & 0777))
-        add_change(walk, ".", "mode", upper.st_mode, NULL);
+    root.mode = upper.st_mode;
+    root.kind = (upper.st_mode & 0777) != (lower.st_mode & 0777) ? "mode" : NULL;
     if ((upper.st_mode & 0700) != 0700)
-        (void)fchmod(walk->where->upper_fd, 0700);
-    add_pending(walk, "");
+        (void)fchmod(walk->where.upper_fd, 0700);
+    if (!ck_directories_add(&walk->directories, &root, true))
+        stop(walk);
 }
 
-static int by_path(const void *one, const void *other)
+static void next_directory(struct ck_walk *walk, struct ck_slice *slice)
 {
-    return strcmp(((const struct choke_file_change *)one)->path, ((const struct choke_file_change *)other)->path);
+    uint32_t number = ck_directories_next(&walk->directories, walk->pass == PASS_NAMED);
+    if (number == CK_DIRECTORIES_END)
+        walk->pass++;
+    else
+        enter(walk, number, slice);
 }
 
-void ck_changes_list(struct ck_changes *changes, const struct ck_changes_where *where)
+static void put_in_order(struct ck_walk *walk, struct ck_slice *slice)
 {
-    struct walk walk = {.changes = changes, .where = where};
+    if (ck_order_step(&walk->order, walk->changes->items, walk->changes->count, slice))
+        walk->pass = PASS_DONE;
+}
+
+struct ck_walk *ck_changes_begin(struct ck_changes *changes, const struct ck_changes_where *where)
+{
+    struct ck_walk *walk = calloc(1, sizeof *walk);
+    char *buffer = malloc(CK_DIFFER_BUFFER);
+    if (walk == NULL || buffer == NULL) {
+        free(walk);
+        free(buffer);
+        return NULL;
+    }
     changes->text.max_bytes = CK_CHANGES_TEXT_MAX;
-    look_at_root(&walk);
-    while (walk.pending_count > 0 && !walk.stopped)
-        look_into(&walk, walk.pending[--walk.pending_count]);
-    free(walk.pending);
-    if (changes->count > 1)
-        qsort(changes->items, changes->count, sizeof *changes->items, by_path);
+    walk->changes = changes;
+    walk->where = *where;
+    ck_directories_init(&walk->directories);
+    walk->upper_fd = walk->lower_fd = walk->keep_fd = -1;
+    walk->buffer = buffer;
+    ck_differ_init(&walk->differ, where->upper_fd, where->lower_fd, buffer);
+    ck_keep_init(&walk->copy, where->keep_fd);
+    find_root(walk);
+    return walk;
+}
+
+bool ck_changes_step(struct ck_walk *walk, struct ck_slice *slice)
+{
+    while (walk->pass < PASS_DONE && !ck_slice_spent(slice)) {
+        if (walk->copying)
+            copy_on(walk, slice);
+        else if (walk->pass == PASS_ORDER)
+            put_in_order(walk, slice);
+        else if (walk->comparing)
+            compare_on(walk, slice);
+        else if (walk->stream != NULL)
+            read_on(walk, slice);
+        else
+            next_directory(walk, slice);
+    }
+    return walk->pass == PASS_DONE;
+}
+
+bool ck_changes_cut(struct ck_walk *walk, int error)
+{
+    if (walk->pass >= PASS_ORDER && !walk->copying)
+        return false;
+    if (walk->where.keep_fd >= 0)
+        note_keep(walk, -error);
+    walk->copying = walk->comparing = false;
+    ck_keep_drop(&walk->copy);
+    ck_differ_done(&walk->differ);
+    if (walk->pass < PASS_ORDER)
+        stop(walk);
+    return true;
+}
+
+void ck_changes_end(struct ck_walk *walk)
+{
+    if (walk == NULL)
+        return;
+    leave(walk);
+    ck_keep_drop(&walk->copy);
+    ck_differ_done(&walk->differ);
+    ck_order_done(&walk->order);
+    ck_directories_done(&walk->directories);
+    free(walk->buffer);
+    free(walk);
 }
 
 void ck_changes_done(struct ck_changes *changes)

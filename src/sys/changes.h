@@ -5,12 +5,21 @@
  * it moves, but any name, mode, depth and number of entries is to be expected. No link in it is followed, nothing but
  * a regular file or a directory in it is opened, and what is looked at is bounded; what lies beyond the bounds is not
  * listed, and the list says that it is incomplete.
+ *
+ *   1. ck_changes_begin   a walk; nothing is looked at yet
+ *   2. ck_changes_step    goes on with it, slice by slice, until it says that it is done
+ *      ck_changes_cut     or ends it early: what follows is only putting the list in order
+ *   3. ck_changes_end     frees the walk; the list stays
+ *
+ * What runs later comes first in the walk: what is known by its name, and links; then executables; then the rest. So a
+ * list that is cut lacks them last.
  */
 #ifndef CK_SYS_CHANGES_H
 #define CK_SYS_CHANGES_H
 
 #include "base/arena.h"
 #include "chokepoint.h"
+#include "sys/slice.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,25 +27,37 @@
 
 struct ck_changes {
     struct ck_arena text;
-    struct choke_file_change *items; /* in the order of their paths */
+    struct choke_file_change *items; /* in the order of their paths, when the walk is done */
     size_t count, capacity;
     bool incomplete;
     int keep_error; /* the first that kept something from being kept; 0: none */
 };
 
-/* Most entries that are looked at, and most bytes of names that are remembered. */
+/* Most entries that are listed, most that are looked at, and most bytes of names that are remembered. */
 #define CK_CHANGES_ENTRIES_MAX ((size_t)100000)
+#define CK_CHANGES_SEEN_MAX ((size_t)1000000)
 #define CK_CHANGES_TEXT_MAX ((size_t)32 << 20)
 
 struct ck_changes_where {
-    int upper_fd;         /* the layer; modes in it are changed where they close a directory to us */
-    int lower_fd;         /* the repository */
-    int keep_fd;          /* an empty directory for a copy of what was changed; -1: none */
-    uint64_t deadline_ns; /* monotonic: when to stop looking */
+    int upper_fd; /* the layer; modes in it are changed where they close a directory to us */
+    int lower_fd; /* the repository */
+    int keep_fd;  /* an empty directory for a copy of what was changed; -1: none */
 };
 
-/* Never fails: what could not be done is in incomplete and keep_error. changes is zero-filled before. */
-void ck_changes_list(struct ck_changes *changes, const struct ck_changes_where *where);
+struct ck_walk;
+
+/* changes is zero-filled before; it and the descriptors stay the caller's. NULL: no memory. */
+struct ck_walk *ck_changes_begin(struct ck_changes *changes, const struct ck_changes_where *where);
+
+/* True when it is done. Never fails: what could not be done is in incomplete and keep_error. */
+bool ck_changes_step(struct ck_walk *walk, struct ck_slice *slice);
+
+/*
+ * A file that is being copied is dropped. error: why, a positive errno, where something was to be kept. False: everything
+ * was listed and kept before.
+ */
+bool ck_changes_cut(struct ck_walk *walk, int error);
+void ck_changes_end(struct ck_walk *walk);
 void ck_changes_done(struct ck_changes *changes);
 
 #endif

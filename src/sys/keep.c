@@ -1,15 +1,16 @@
 /*
  * keep.c - see keep.h.
  *
- * The directory is the caller's own and begins empty, and what is put into it comes in the order of a walk, each name
- * once; so no link that was put there can lie on the way of what comes later. Each step refuses to follow one all the
- * same.
+ * The directory is the caller's own and begins empty, and each name of the layer is put there once; so no link that was
+ * put there can lie on the way of what comes later. Each step refuses to follow one all the same.
+ *
+ * A file is copied under a name that nobody can guess, and gets its own when it is whole. So a copy that is cut short, by
+ * whatever, leaves nothing that could be taken for the file.
  */
 #include "sys/keep.h"
 
 #include "base/error.h"
 #include "base/fd.h"
-#include "base/heap.h"
 #include "base/quote.h"
 
 #include <dirent.h>
@@ -18,12 +19,13 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PIECE_BYTES ((size_t)16 << 10)
 #define UP_MAX 4096
+#define ENTER_SHARE 8 /* to enter so many directories costs about as much as to make a file */
 
 /* ---- the place --------------------------------------------------------------------------- */
 
@@ -144,12 +146,12 @@ void ck_keep_unmake(const struct ck_keep_place *place)
 
 /* ---- what is put there ------------------------------------------------------------------- */
 
-int ck_keep_enter(int top_fd, const char *path)
+int ck_keep_enter(int top_fd, const char *path, struct ck_slice *slice)
 {
     CK_FD at = fcntl(top_fd, F_DUPFD_CLOEXEC, 3);
     if (at < 0)
         return -errno;
-    while (*path != '\0') {
+    for (uint32_t depth = 1; *path != '\0'; depth++) {
         char name[NAME_MAX + 1];
         size_t length = strcspn(path, "/");
         if (length > NAME_MAX)
@@ -164,29 +166,29 @@ int ck_keep_enter(int top_fd, const char *path)
         ck_fd_close(&at);
         at = down;
         path += length + (path[length] == '/' ? 1 : 0);
+        ck_slice_make(slice, depth % ENTER_SHARE == 0 ? 1 : 0);
     }
     return ck_fd_take(&at);
 }
 
-/* From start to end, which is data. */
-static int copy_piece(int from_fd, int to_fd, off_t start, off_t end)
+/* From the place where the last piece ended, which is data, to the end of it or of the slice. */
+static int copy_piece(struct ck_keep_copy *copy, char *buffer, size_t size, struct ck_slice *slice)
 {
-    static const size_t most = PIECE_BYTES;
-    CK_HEAP char *bytes = malloc(PIECE_BYTES);
-    if (bytes == NULL)
-        return -ENOMEM;
-    while (start < end) {
-        size_t wanted = (uint64_t)(end - start) < most ? (size_t)(end - start) : most;
-        ssize_t got = pread(from_fd, bytes, wanted, start);
-        if (got <= 0)
-            return got < 0 ? -errno : 0;
-        for (ssize_t done = 0, put; done < got; done += put) {
-            put = pwrite(to_fd, bytes + done, (size_t)(got - done), start + done);
-            if (put < 0)
-                return -errno;
-        }
-        start += got;
+    size_t wanted = size;
+    if (slice->bytes < wanted)
+        wanted = (size_t)slice->bytes;
+    if ((uint64_t)(copy->hole - copy->at) < wanted)
+        wanted = (size_t)(copy->hole - copy->at);
+    ssize_t got = pread(copy->from_fd, buffer, wanted, copy->at);
+    if (got <= 0)
+        return got < 0 ? -errno : -EIO; /* it was this long, and nobody is left to shorten it */
+    for (ssize_t done = 0, put; done < got; done += put) {
+        put = pwrite(copy->to_fd, buffer + done, (size_t)(got - done), copy->at + done);
+        if (put < 0)
+            return -errno;
     }
+    copy->at += got;
+    ck_slice_move(slice, (uint64_t)got);
     return 0;
 }
 
@@ -199,38 +201,90 @@ static int may_grow_to(off_t size)
     return limit.rlim_cur != RLIM_INFINITY && (rlim_t)size > limit.rlim_cur ? -EFBIG : 0;
 }
 
-/* A file may be all hole and larger than any disk: only its data is copied. */
-static int copy_data(int from_fd, int to_fd)
+/* A file may be all hole and larger than any disk: only its data is copied.. */
+static int find_data(struct ck_keep_copy *copy)
 {
-    struct stat status;
-    if (fstat(from_fd, &status) < 0)
-        return -errno;
-    int fits = may_grow_to(status.st_size);
-    if (fits < 0)
-        return fits;
-    for (off_t start = 0; start < status.st_size;) {
-        start = lseek(from_fd, start, SEEK_DATA);
-        if (start < 0)
-            break; /* ENXIO: nothing but a hole */
-        off_t end = lseek(from_fd, start, SEEK_HOLE);
-        int result = end < 0 ? -errno : copy_piece(from_fd, to_fd, start, end);
-        if (result < 0)
-            return result;
-        start = end;
+    off_t start = copy->at < copy->size ? lseek(copy->from_fd, copy->at, SEEK_DATA) : -1;
+    if (start < 0) { /* ENXIO: nothing but a hole */
+        copy->at = copy->hole = copy->size;
+        return 0;
     }
-    return ftruncate(to_fd, status.st_size) < 0 ? -errno : 0;
+    copy->at = start;
+    copy->hole = lseek(copy->from_fd, start, SEEK_HOLE);
+    return copy->hole < 0 ? -errno : 0;
 }
 
-int ck_keep_file(int from_fd, int to_fd, const char *name, mode_t mode)
+static int open_copy(struct ck_keep_copy *copy, int from_fd, const char *name)
 {
-    CK_FD from = openat(from_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    if (from < 0)
+    struct stat status;
+    copy->from_fd = openat(from_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (copy->from_fd < 0 || fstat(copy->from_fd, &status) < 0)
         return -errno;
-    CK_FD to = openat(to_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (to < 0)
+    copy->size = status.st_size;
+    int result = may_grow_to(copy->size);
+    if (result < 0)
+        return result;
+    copy->to_fd = openat(copy->top_fd, copy->part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    return copy->to_fd < 0 ? -errno : 0;
+}
+
+void ck_keep_init(struct ck_keep_copy *copy, int top_fd)
+{
+    uint64_t number = 0;
+    (void)!getrandom(&number, sizeof number, 0);
+    *copy = (struct ck_keep_copy){.top_fd = top_fd, .from_fd = -1, .to_fd = -1, .owner = getpid()};
+    (void)snprintf(copy->part, sizeof copy->part, ".chokepoint-part-%016llx", (unsigned long long)number);
+}
+
+int ck_keep_begin(struct ck_keep_copy *copy, int from_fd, const char *name)
+{
+    copy->at = copy->hole = 0;
+    int result = open_copy(copy, from_fd, name);
+    if (result < 0)
+        ck_keep_drop(copy);
+    return result;
+}
+
+int ck_keep_step(struct ck_keep_copy *copy, char *buffer, size_t size, struct ck_slice *slice)
+{
+    int result = 0;
+    while (result == 0 && slice->bytes > 0 && copy->at < copy->size) {
+        result = copy->at >= copy->hole ? find_data(copy) : 0;
+        if (result == 0 && copy->at < copy->hole)
+            result = copy_piece(copy, buffer, size, slice);
+    }
+    if (result < 0)
+        ck_keep_drop(copy);
+    return result < 0 ? result : copy->at >= copy->size ? 1 : 0;
+}
+
+/* Never over something that is there. Not every filesystem can rename so; those can link. */
+static int give_name(const struct ck_keep_copy *copy, int to_fd, const char *name)
+{
+    if (renameat2(copy->top_fd, copy->part, to_fd, name, RENAME_NOREPLACE) == 0)
+        return 0;
+    if (errno != EINVAL || linkat(copy->top_fd, copy->part, to_fd, name, 0) < 0)
         return -errno;
-    int result = copy_data(from, to);
-    return result == 0 && fchmod(to, (mode & 0777) | 0600) < 0 ? -errno : result;
+    return unlinkat(copy->top_fd, copy->part, 0) < 0 ? -errno : 0;
+}
+
+int ck_keep_end(struct ck_keep_copy *copy, int to_fd, const char *name, mode_t mode)
+{
+    int result = ftruncate(copy->to_fd, copy->size) < 0 || fchmod(copy->to_fd, (mode & 0777) | 0600) < 0 ? -errno : 0;
+    if (result == 0)
+        result = give_name(copy, to_fd, name);
+    if (result == 0)
+        ck_fd_close(&copy->to_fd);
+    ck_keep_drop(copy);
+    return result;
+}
+
+void ck_keep_drop(struct ck_keep_copy *copy)
+{
+    if (copy->to_fd >= 0 && copy->owner == getpid())
+        (void)unlinkat(copy->top_fd, copy->part, 0);
+    ck_fd_close(&copy->to_fd);
+    ck_fd_close(&copy->from_fd);
 }
 
 int ck_keep_link(int from_fd, int to_fd, const char *name)
@@ -241,12 +295,4 @@ int ck_keep_link(int from_fd, int to_fd, const char *name)
         return -errno;
     target[length] = '\0';
     return symlinkat(target, to_fd, name) < 0 ? -errno : 0;
-}
-
-int ck_keep_directory(int to_fd, const char *name, mode_t mode)
-{
-    if (mkdirat(to_fd, name, 0700) < 0)
-        return -errno;
-    CK_FD fd = openat(to_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    return fd < 0 || fchmod(fd, (mode & 0777) | 0700) < 0 ? -errno : 0;
 }

@@ -1,12 +1,4 @@
-/*
- * scratch.c - see scratch.h.
- *
- * A tool that turns hostile leaves what is hardest to remove: directories a hundred thousand deep, directories without
- * any permission, links to where it would hurt. So nothing is reached by a path: a directory that is not empty is moved
- * up into the top one, under a new name, until every directory there holds only files. That needs no recursion and no
- * more descriptors for a deep tree than for a flat one. What is in the tree has the caller as its owner, so its modes
- * can be changed.
- */
+/* scratch.c - see scratch.h. */
 #include "sys/scratch.h"
 
 #include "base/clock.h"
@@ -26,128 +18,22 @@
 #include <unistd.h>
 
 #define PREFIX "chokepoint-"
-#define REMOVE_NS (500 * CK_NS_PER_MS)
-#define SWEEP_NS (200 * CK_NS_PER_MS)
-#define FOREVER UINT64_MAX
-#define LOOK_AT_CLOCK 64 /* entries between two looks */
+#define REMOVE_NS (100 * CK_NS_PER_MS)
+#define DONE_NS (200 * CK_NS_PER_MS)
 
 /* ---- removing ---------------------------------------------------------------------------- */
 
-struct clearing {
-    int top_fd;
-    uint64_t deadline_ns;
-    uint64_t last_name;
-    unsigned entries;
-    size_t removed; /* or moved, in this round */
-    int error;      /* the first of what could not be removed */
-};
-
-static bool in_time(struct clearing *clearing)
-{
-    if (++clearing->entries % LOOK_AT_CLOCK == 0 && ck_clock_now_ns() >= clearing->deadline_ns)
-        clearing->error = -ETIME;
-    return clearing->error != -ETIME;
-}
-
-static void note(struct clearing *clearing, int error)
-{
-    if (clearing->error == 0)
-        clearing->error = error;
-}
-
-/* A directory that we may read and change, whatever its mode was; never a link. A descriptor, or a negative errno. */
-static int open_directory(int parent_fd, const char *name)
-{
-    char self[64];
-    CK_FD path_fd = openat(parent_fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (path_fd < 0)
-        return -errno;
-    struct stat status;
-    if (fstat(path_fd, &status) < 0)
-        return -errno;
-    (void)snprintf(self, sizeof self, "/proc/self/fd/%d", path_fd);
-    if ((status.st_mode & S_IRWXU) != S_IRWXU && chmod(self, S_IRWXU) < 0)
-        return -errno;
-    int fd = openat(path_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return fd < 0 ? -errno : fd;
-}
-
-/* Into the top directory, under a name that is not there. */
-static int move_up(struct clearing *clearing, int directory_fd, const char *name)
-{
-    char fresh[32];
-    CK_FD opened = open_directory(directory_fd, name); /* a directory that moves must be writable itself */
-    if (opened < 0)
-        return opened;
-    int result;
-    do {
-        (void)snprintf(fresh, sizeof fresh, "%llu", (unsigned long long)clearing->last_name++);
-        result = renameat2(directory_fd, name, clearing->top_fd, fresh, RENAME_NOREPLACE) < 0 ? -errno : 0;
-    } while (result == -EEXIST);
-    return result;
-}
-
-/* One that is not the last name of an empty directory or of anything else needs more: -EISDIR. */
-static int remove_simple(int directory_fd, const char *name)
-{
-    if (unlinkat(directory_fd, name, 0) == 0)
-        return 0;
-    if (errno != EISDIR && errno != EPERM)
-        return -errno;
-    if (unlinkat(directory_fd, name, AT_REMOVEDIR) == 0)
-        return 0;
-    return errno == ENOTEMPTY || errno == EEXIST || errno == EACCES ? -EISDIR : -errno;
-}
-
-typedef int (*remove_fn)(struct clearing *clearing, int directory_fd, const char *name);
-
-/* Every entry of a directory, once. Takes the descriptor over. */
-static void each(struct clearing *clearing, int directory_fd, remove_fn remove)
-{
-    DIR *stream = fdopendir(directory_fd);
-    if (stream == NULL) {
-        note(clearing, -errno);
-        (void)close(directory_fd);
-        return;
-    }
-    rewinddir(stream);
-    for (const struct dirent *entry; in_time(clearing) && (entry = readdir(stream)) != NULL;) {
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-            continue;
-        int result = remove_simple(directory_fd, entry->d_name);
-        if (result == -EISDIR)
-            result = remove(clearing, directory_fd, entry->d_name);
-        if (result < 0 && result != -ENOENT)
-            note(clearing, result);
-        else
-            clearing->removed++;
-    }
-    (void)closedir(stream);
-}
-
-/* A directory in the top one: its files are removed and its directories moved up, and then it is empty. */
-static int flatten(struct clearing *clearing, int top_fd, const char *name)
-{
-    int fd = open_directory(top_fd, name);
-    if (fd < 0)
-        return fd;
-    each(clearing, fd, move_up);
-    return unlinkat(top_fd, name, AT_REMOVEDIR) < 0 ? -errno : 0;
-}
-
 int ck_scratch_clear(int top_fd, uint64_t deadline_ns)
 {
-    struct clearing clearing = {.top_fd = top_fd, .deadline_ns = deadline_ns};
-    (void)fchmod(top_fd, S_IRWXU);
+    struct ck_clearing clearing;
+    ck_clear_init(&clearing, top_fd);
+    bool done = false;
     do {
-        clearing.removed = 0;
-        clearing.error = 0;
-        int fd = openat(top_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (fd < 0)
-            return -errno;
-        each(&clearing, fd, flatten);
-    } while (clearing.removed > 0 && clearing.error != -ETIME);
-    return clearing.error;
+        struct ck_slice slice = CK_SLICE_WHOLE;
+        done = ck_clear_step(&clearing, &slice);
+    } while (!done && ck_clock_now_ns() < deadline_ns);
+    ck_clear_done(&clearing);
+    return done ? clearing.error : -ETIME;
 }
 
 /* ---- where they are ---------------------------------------------------------------------- */
@@ -162,7 +48,7 @@ void ck_scratches_init(struct ck_scratches *scratches)
 {
     const char *runtime = getenv("XDG_RUNTIME_DIR");
     struct stat status;
-    *scratches = (struct ck_scratches){.parent_fd = -1, .leftover = true};
+    *scratches = (struct ck_scratches){.parent_fd = -1, .leftover = true, .owner = getpid(), .found.fd = -1};
     int length = -1;
     if (runtime != NULL && runtime[0] == '/' && lstat(runtime, &status) == 0 && is_private(&status))
         length = snprintf(scratches->parent, sizeof scratches->parent, "%s/chokepoint", runtime);
@@ -203,44 +89,80 @@ static int open_parent(struct ck_scratches *scratches, struct choke_error *error
 
 /* ---- sweeping ---------------------------------------------------------------------------- */
 
-/* One that is locked belongs to a run. */
-static int sweep_one(int parent_fd, const char *name, uint64_t deadline_ns)
+/* One that is locked belongs to a run; one that we have locked is ours to remove. */
+static bool claim(struct ck_scratches *scratches, const char *name)
 {
-    CK_FD fd = open_directory(parent_fd, name);
-    if (fd < 0)
-        return fd;
-    if (flock(fd, LOCK_EX | LOCK_NB) < 0)
-        return 0;
-    int result = ck_scratch_clear(fd, deadline_ns);
-    return result < 0 ? result : unlinkat(parent_fd, name, AT_REMOVEDIR) < 0 ? -errno : 0;
+    struct ck_scratch found = {.scratches = scratches, .owner = getpid()};
+    if (strncmp(name, PREFIX, strlen(PREFIX)) != 0)
+        return false;
+    CK_FD fd = ck_clear_open(scratches->parent_fd, name);
+    if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0)
+        return false;
+    (void)snprintf(found.name, sizeof found.name, "%s", name);
+    found.fd = ck_fd_take(&fd);
+    scratches->found = found;
+    return true;
 }
 
-/* While nobody makes one: a directory that is new is not locked for a moment. */
-static void sweep(struct ck_scratches *scratches, uint64_t deadline_ns)
+static void end_sweep(struct ck_scratches *scratches)
 {
-    int fd = openat(scratches->parent_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *stream = fd < 0 ? NULL : fdopendir(fd);
-    if (stream == NULL || flock(fd, LOCK_EX | LOCK_NB) < 0) {
-        if (stream != NULL)
-            (void)closedir(stream);
-        else
-            ck_fd_close(&fd);
+    if (scratches->sweeping != NULL)
+        (void)closedir(scratches->sweeping);
+    scratches->sweeping = NULL;
+    scratches->leftover = false;
+}
+
+/* While nobody makes one: a directory that is new is not locked for a moment. Such a sweep is put off. */
+static void look_for_left(struct ck_scratches *scratches, struct ck_slice *slice)
+{
+    const struct dirent *entry = NULL;
+    int fd = dirfd(scratches->sweeping);
+    if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+        end_sweep(scratches);
+        scratches->put_off = true;
         return;
     }
-    scratches->leftover = false;
-    for (const struct dirent *entry; (entry = readdir(stream)) != NULL;)
-        if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) == 0 &&
-            sweep_one(scratches->parent_fd, entry->d_name, deadline_ns) == -ETIME) {
-            scratches->leftover = true;
-            break;
+    do {
+        ck_slice_look(slice, 1);
+        entry = readdir(scratches->sweeping);
+    } while (entry != NULL && !claim(scratches, entry->d_name) && !ck_slice_spent(slice));
+    (void)flock(fd, LOCK_UN);
+    if (entry == NULL)
+        end_sweep(scratches);
+}
+
+bool ck_scratches_sweep(struct ck_scratches *scratches, struct ck_slice *slice)
+{
+    if (scratches->parent_fd < 0 || !scratches->leftover)
+        return true;
+    if (scratches->sweeping == NULL) {
+        int fd = openat(scratches->parent_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        scratches->sweeping = fd < 0 ? NULL : fdopendir(fd);
+        if (scratches->sweeping == NULL) {
+            ck_fd_close(&fd);
+            end_sweep(scratches);
+            return true;
         }
-    (void)closedir(stream);
+    }
+    while (scratches->leftover && !ck_slice_spent(slice)) {
+        if (scratches->found.scratches == NULL)
+            look_for_left(scratches, slice);
+        else
+            (void)ck_scratch_remove_some(&scratches->found, slice);
+    }
+    return !scratches->leftover;
 }
 
 void ck_scratches_done(struct ck_scratches *scratches)
 {
-    if (scratches->parent_fd >= 0 && scratches->leftover)
-        sweep(scratches, FOREVER);
+    uint64_t deadline_ns = ck_clock_now_ns() + DONE_NS;
+    bool swept = scratches->owner != getpid();
+    while (!swept && ck_clock_now_ns() < deadline_ns) {
+        struct ck_slice slice = CK_SLICE_WHOLE;
+        swept = ck_scratches_sweep(scratches, &slice);
+    }
+    ck_scratch_leave(&scratches->found);
+    end_sweep(scratches);
     ck_fd_close(&scratches->parent_fd);
 }
 
@@ -281,8 +203,8 @@ int ck_scratch_make(struct ck_scratches *scratches, const char *path, struct ck_
     int result = scratches->parent_fd < 0 ? open_parent(scratches, error) : 0;
     if (result < 0)
         return result;
-    if (scratches->leftover)
-        sweep(scratches, ck_clock_now_ns() + SWEEP_NS);
+    scratches->leftover = scratches->leftover || scratches->put_off;
+    scratches->put_off = false;
     result = make_locked(scratches, &scratch);
     if (result == -ENOENT) { /* somebody tidied up, and took the directory of ours that was empty */
         ck_fd_close(&scratches->parent_fd);
@@ -297,16 +219,48 @@ int ck_scratch_make(struct ck_scratches *scratches, const char *path, struct ck_
     return 0;
 }
 
-void ck_scratch_remove(struct ck_scratch *scratch)
+bool ck_scratch_remove_some(struct ck_scratch *scratch, struct ck_slice *slice)
 {
     struct ck_scratches *scratches = scratch->scratches;
-    if (scratches == NULL)
-        return;
-    if (scratch->owner == getpid()) {
-        (void)ck_scratch_clear(scratch->fd, ck_clock_now_ns() + REMOVE_NS);
-        if (unlinkat(scratches->parent_fd, scratch->name, AT_REMOVEDIR) < 0)
-            scratches->leftover = true;
+    if (scratches == NULL || scratch->owner != getpid()) {
+        ck_scratch_leave(scratch);
+        return true;
     }
+    if (scratch->clearing == NULL) {
+        scratch->clearing = malloc(sizeof *scratch->clearing);
+        if (scratch->clearing == NULL) {
+            ck_scratch_leave(scratch);
+            return true;
+        }
+        ck_clear_init(scratch->clearing, scratch->fd);
+    }
+    if (!ck_clear_step(scratch->clearing, slice))
+        return false;
+    (void)unlinkat(scratches->parent_fd, scratch->name, AT_REMOVEDIR);
+    ck_scratch_leave(scratch);
+    return true;
+}
+
+void ck_scratch_leave(struct ck_scratch *scratch)
+{
+    if (scratch->scratches == NULL)
+        return;
+    if (scratch->clearing != NULL)
+        ck_clear_done(scratch->clearing);
+    free(scratch->clearing);
     ck_fd_close(&scratch->fd);
     *scratch = (struct ck_scratch){.fd = -1};
+}
+
+void ck_scratch_remove(struct ck_scratch *scratch)
+{
+    uint64_t deadline_ns = ck_clock_now_ns() + REMOVE_NS;
+    bool gone = scratch->scratches == NULL;
+    while (!gone && ck_clock_now_ns() < deadline_ns) {
+        struct ck_slice slice = CK_SLICE_WHOLE;
+        gone = ck_scratch_remove_some(scratch, &slice);
+    }
+    if (!gone)
+        scratch->scratches->leftover = true;
+    ck_scratch_leave(scratch);
 }

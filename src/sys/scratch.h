@@ -3,40 +3,50 @@
  *
  * They lie in a directory that only the caller can enter: $XDG_RUNTIME_DIR/chokepoint, or /tmp/chokepoint-UID. Each is
  * locked (flock) for as long as its run lasts, so one that nobody has locked is left over from a caller that was killed,
- * and is removed by the next that makes one.
+ * and is removed by the next that sweeps.
  *
- *   1. ck_scratch_name     chooses a path; nothing is written
- *   2. ck_scratch_make     makes it
- *   3. ck_scratch_remove   removes it with all that is in it
+ *   1. ck_scratch_name          chooses a path; nothing is written
+ *   2. ck_scratch_make          makes it
+ *   3. ck_scratch_remove_some   removes it with all that is in it, slice by slice; or
+ *      ck_scratch_leave         leaves what is left of it to a sweep
+ *   4. ck_scratches_sweep       removes what nobody has locked, slice by slice
  */
 #ifndef CK_SYS_SCRATCH_H
 #define CK_SYS_SCRATCH_H
 
 #include "base/arena.h"
 #include "chokepoint.h"
+#include "sys/clear.h"
 
 #include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Where the directories are; lives as long as a context. */
-struct ck_scratches {
-    int parent_fd; /* -1: not made yet */
-    bool leftover; /* something may be there to be swept */
-    char parent[PATH_MAX];
-};
+struct ck_scratches;
 
 struct ck_scratch {
     struct ck_scratches *scratches; /* NULL: none */
     int fd;
-    pid_t owner; /* a fork of the caller leaves it alone */
+    pid_t owner;                  /* a fork of the caller leaves it alone */
+    struct ck_clearing *clearing; /* NULL: nothing has been removed of it */
     char name[NAME_MAX + 1];
+};
+
+/* Where the directories are; lives as long as a context. */
+struct ck_scratches {
+    int parent_fd; /* -1: not made yet */
+    pid_t owner;
+    bool leftover;           /* something may be there to be swept */
+    bool put_off;            /* the same, but somebody else is at work there: after the next directory is made */
+    DIR *sweeping;           /* the sweep that is under way; NULL: none */
+    struct ck_scratch found; /* what it removes now */
+    char parent[PATH_MAX];
 };
 
 void ck_scratches_init(struct ck_scratches *scratches);
 
-/* Sweeps once more, for as long as it takes, if a removal was cut short. */
+/* Sweeps once more, for a fifth of a second at most, if there may be something; the rest is for the next context. */
 void ck_scratches_done(struct ck_scratches *scratches);
 
 /* "PARENT/chokepoint-LABEL-" and sixteen digits that nobody can guess; NULL: no memory. label has no '/'. */
@@ -47,15 +57,20 @@ int ck_scratch_make(struct ck_scratches *scratches, const char *path, struct ck_
                     struct choke_error *error);
 
 /*
- * No link is followed, and no directory is too deep or too closed. What could not be removed in the time that a caller
- * can be kept waiting (half a second) is removed by the next sweep. Zero-filled, or removed already: nothing to do.
+ * True when it is gone, or what is left cannot be removed. Zero-filled, or removed already: nothing to do.
  */
+bool ck_scratch_remove_some(struct ck_scratch *scratch, struct ck_slice *slice);
+
+/* Unlocks it, with all that is in it. The caller sets leftover where the sweep is to be this context's. */
+void ck_scratch_leave(struct ck_scratch *scratch);
+
+/* All of it at once, for a tenth of a second at most: for one that no tool has written into. */
 void ck_scratch_remove(struct ck_scratch *scratch);
 
-/*
- * Empties an open directory. 0; -ETIME at the deadline; another negative errno where something cannot be removed.
- * Needs three descriptors, whatever is in it.
- */
+/* True when there is nothing to be swept any more, or it has to be put off. */
+bool ck_scratches_sweep(struct ck_scratches *scratches, struct ck_slice *slice);
+
+/* Empties an open directory. 0; -ETIME at the deadline; another negative errno where something cannot be removed. */
 int ck_scratch_clear(int top_fd, uint64_t deadline_ns);
 
 #endif

@@ -73,7 +73,7 @@ def test_what_a_killed_caller_left_is_swept_by_the_next(box):
     wait_until(lambda: len(bwrapped.scratches(box)) == 2, "the directories are there")
     processes[0].kill()
     processes[0].wait(20)
-    assert len(bwrapped.scratches(box)) == 2
+    assert len(bwrapped.scratches(box)) in (1, 2)  # the other may still be sweeping
     box.run("python3", "-c", "pass", options=["--jail", "bwrap"], env=bwrapped.environment(box))
     assert len(bwrapped.scratches(box)) == 1  # the other's is in use
     processes[1].terminate()

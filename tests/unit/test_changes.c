@@ -58,18 +58,27 @@ static int teardown(void **state)
     return sandbox_free(&sandbox);
 }
 
-static void list_until(struct bench *bench, uint64_t deadline_ns)
+/* All of it, in at most so many slices; the walk is cut after the last of them. */
+static size_t list_within(struct bench *bench, size_t most)
 {
-    const struct ck_changes_where where = {.upper_fd = bench->upper_fd,
-                                           .lower_fd = bench->lower_fd,
-                                           .keep_fd = bench->keep_fd,
-                                           .deadline_ns = deadline_ns};
-    ck_changes_list(&bench->changes, &where);
+    const struct ck_changes_where where = {
+        .upper_fd = bench->upper_fd, .lower_fd = bench->lower_fd, .keep_fd = bench->keep_fd};
+    struct ck_walk *walk = ck_changes_begin(&bench->changes, &where);
+    assert_non_null(walk);
+    size_t slices = 0;
+    for (bool done = false; !done; slices++) {
+        struct ck_slice slice = CK_SLICE_WHOLE;
+        if (slices == most)
+            (void)ck_changes_cut(walk, ETIMEDOUT);
+        done = ck_changes_step(walk, &slice);
+    }
+    ck_changes_end(walk);
+    return slices;
 }
 
 static void list(struct bench *bench)
 {
-    list_until(bench, ck_clock_now_ns() + 20 * CK_NS_PER_S);
+    (void)list_within(bench, SIZE_MAX);
 }
 
 static const struct choke_file_change *find(const struct bench *bench, const char *path)
@@ -257,17 +266,119 @@ static void deep_tree_is_bounded(void **state)
     assert_int_equal(ck_scratch_clear(bench->keep_fd, UINT64_MAX), 0);
 }
 
-static void list_ends_at_its_deadline(void **state)
+static void make_many(const struct bench *bench, int count, const char *text)
+{
+    char name[32];
+    for (int i = 0; i < count; i++) {
+        (void)snprintf(name, sizeof name, "u/f%d", i);
+        make_file(bench->sandbox, name, 0644, text);
+    }
+}
+
+static void list_that_is_cut_is_incomplete_and_in_order(void **state)
 {
     struct bench *bench = *state;
-    char name[32];
-    for (int i = 0; i < 40; i++) {
-        (void)snprintf(name, sizeof name, "u/%d", i);
-        make_file(bench->sandbox, name, 0644, "");
-    }
-    list_until(bench, 1);
+    make_many(bench, 100, "");
+    (void)list_within(bench, 3);
     assert_true(bench->changes.incomplete);
-    assert_in_range(bench->changes.count, 1, 39);
+    assert_int_equal(bench->changes.keep_error, ETIMEDOUT);
+    assert_in_range(bench->changes.count, 2, 99);
+    for (size_t i = 1; i < bench->changes.count; i++)
+        assert_true(strcmp(bench->changes.items[i - 1].path, bench->changes.items[i].path) < 0);
+}
+
+static void long_list_is_put_in_order(void **state)
+{
+    struct bench *bench = *state;
+    make_many(bench, 1000, "");
+    assert_true(list_within(bench, SIZE_MAX) > 1000 / CK_SLICE_MADE);
+    assert_int_equal(bench->changes.count, 1000);
+    assert_false(bench->changes.incomplete);
+    for (size_t i = 1; i < bench->changes.count; i++)
+        assert_true(strcmp(bench->changes.items[i - 1].path, bench->changes.items[i].path) < 0);
+}
+
+/* However it ends: by the end of its time, or by a walk that is given up. */
+static void file_is_kept_whole_or_not_at_all(void **state)
+{
+    struct bench *bench = *state;
+    CK_FD fd = open(in(bench->sandbox, "u/large"), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    static char bytes[5 << 20];
+    memset(bytes, 'x', sizeof bytes);
+    assert_int_equal(ck_fd_write_all(fd, bytes, sizeof bytes), 0);
+    (void)list_within(bench, 2);
+    assert_int_equal(bench->changes.keep_error, ETIMEDOUT);
+    assert_change(bench, "large", "added", "file", NULL);
+    assert_int_equal(rmdir(in(bench->sandbox, "k")), 0); /* nothing at all is in it */
+    make_directory(bench->sandbox, "k", 0755);
+}
+
+static void what_runs_later_is_listed_first(void **state)
+{
+    struct bench *bench = *state;
+    ck_fd_close(&bench->keep_fd);
+    make_many(bench, 1000, "");
+    make_directory(bench->sandbox, "u/z", 0755);
+    make_file(bench->sandbox, "u/z/Makefile", 0644, "");
+    make_directory(bench->sandbox, "u/.git", 0755);
+    make_directory(bench->sandbox, "u/.git/hooks", 0755);
+    make_file(bench->sandbox, "u/.git/hooks/x", 0644, "");
+    make_file(bench->sandbox, "u/program", 0755, "");
+    make_link(bench->sandbox, "u/link", "f1");
+    (void)list_within(bench, 11); /* enough for two times all names, not for the third */
+    assert_true(bench->changes.incomplete);
+    assert_change(bench, "z/Makefile", "added", "file", "build file");
+    assert_change(bench, ".git/hooks/x", "added", "file", "git hook");
+    assert_change(bench, "program", "added", "file", "executable");
+    assert_change(bench, "link", "added", "link", NULL);
+}
+
+/* ---- what a link would become ---- */
+
+static void link_counts_as_what_it_would_become(void **state)
+{
+    static const struct {
+        const char *path, *target, *why;
+    } links[] = {
+        {"u/.git/hooks", "../scripts", "git hook"},
+        {"u/d/.husky", "../x", "git hook"},
+        {"u/.vscode", "x", "editor task"},
+        {"u/.cargo", "x", "build file"},
+        {"u/.github", "x", "pipeline"},
+        {"u/.GitHub", "x", "pipeline"},
+        {"u/.devcontainer", "x", "editor task"},
+        {"u/node_modules", "x", "installed package"},
+        {"u/Makefile", "x", "build file"},
+        {"u/to-program", "d/program", "executable"},
+        {"u/to-script", "script", "script"},
+        {"u/to-link", "to-script", "script"},
+        {"u/to-itself", "to-itself", "executable"},
+        {"u/tool", "plain", "executable"},
+        {"u/replaced", "d", "replaced directory"},
+        {"u/to-plain", "plain", NULL},
+        {"u/to-directory", "d", NULL},
+        {"u/to-nothing", "nothing", NULL},
+        {"u/d/above", "../plain", NULL},
+        {"u/through", "to-directory/program", "executable"},
+    };
+    struct bench *bench = *state;
+    make_directory(bench->sandbox, "u/.git", 0755);
+    make_directory(bench->sandbox, "u/d", 0755);
+    make_directory(bench->sandbox, "l/d", 0755);
+    make_directory(bench->sandbox, "l/replaced", 0755);
+    make_file(bench->sandbox, "l/d/program", 0755, "");
+    make_file(bench->sandbox, "l/tool", 0755, "");
+    make_file(bench->sandbox, "l/plain", 0644, "");
+    make_file(bench->sandbox, "u/script", 0644, "#!/bin/sh");
+    for (size_t i = 0; i < sizeof links / sizeof links[0]; i++)
+        make_link(bench->sandbox, links[i].path, links[i].target);
+    list(bench);
+    for (size_t i = 0; i < sizeof links / sizeof links[0]; i++) {
+        const struct choke_file_change *change = find(bench, links[i].path + 2);
+        if (change == NULL || (links[i].why == NULL) != (change->runs_later == NULL) ||
+            (links[i].why != NULL && strcmp(links[i].why, change->runs_later) != 0))
+            fail_msg("'%s': %s", links[i].path, change == NULL ? "not listed" : change->runs_later);
+    }
 }
 
 static void kept_copy_is_what_was_changed(void **state)
@@ -398,7 +509,11 @@ int main(void)
         WITH_BENCH(closed_modes_hide_nothing),
         WITH_BENCH(names_are_any_bytes),
         WITH_BENCH(deep_tree_is_bounded),
-        WITH_BENCH(list_ends_at_its_deadline),
+        WITH_BENCH(list_that_is_cut_is_incomplete_and_in_order),
+        WITH_BENCH(long_list_is_put_in_order),
+        WITH_BENCH(file_is_kept_whole_or_not_at_all),
+        WITH_BENCH(what_runs_later_is_listed_first),
+        WITH_BENCH(link_counts_as_what_it_would_become),
         WITH_BENCH(kept_copy_is_what_was_changed),
         WITH_BENCH(hole_is_not_filled),
         WITH_BENCH(limit_of_the_caller_does_not_end_it),

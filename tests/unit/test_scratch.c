@@ -45,6 +45,17 @@ static int teardown(void **state)
     return sandbox_free(&sandbox);
 }
 
+/* As a context does it, in however many slices; says how many. */
+static size_t remove_whole(struct ck_scratch *scratch)
+{
+    size_t slices = 0;
+    for (bool gone = false; !gone; slices++) {
+        struct ck_slice slice = CK_SLICE_WHOLE;
+        gone = ck_scratch_remove_some(scratch, &slice);
+    }
+    return slices;
+}
+
 static const char *make(struct bench *bench, struct ck_scratch *scratch)
 {
     struct choke_error error = {0};
@@ -95,9 +106,9 @@ static void it_is_named_after_the_probe_and_for_its_owner_alone(void **state)
     assert_int_equal(status.st_mode, S_IFDIR | 0700);
     assert_int_equal(stat(in(bench->sandbox, "chokepoint"), &status), 0);
     assert_int_equal(status.st_mode, S_IFDIR | 0700);
-    ck_scratch_remove(&scratch);
+    remove_whole(&scratch);
     assert_false(exists(path));
-    ck_scratch_remove(&scratch); /* harmless */
+    remove_whole(&scratch); /* harmless */
 }
 
 static void a_name_alone_writes_nothing(void **state)
@@ -123,7 +134,7 @@ static void a_link_is_removed_and_not_followed(void **state)
     assert_int_equal(mkdir(link, 0700), 0);
     (void)snprintf(link, sizeof link, "%s/sub/up", path);
     assert_int_equal(symlink("../../..", link), 0);
-    ck_scratch_remove(&scratch);
+    remove_whole(&scratch);
     assert_false(exists(path));
     assert_true(exists(in(bench->sandbox, "precious/file")));
 }
@@ -139,7 +150,7 @@ static void a_swapped_directory_leads_nowhere(void **state)
     write_file(path, "own");
     assert_int_equal(rename(path, in(bench->sandbox, "moved")), 0);
     assert_int_equal(symlink(in(bench->sandbox, "precious"), path), 0);
-    ck_scratch_remove(&scratch);
+    remove_whole(&scratch);
     assert_true(exists(in(bench->sandbox, "precious/file")));
     assert_int_equal(entries(in(bench->sandbox, "moved")), 0);
     assert_int_equal(unlink(path), 0);
@@ -161,11 +172,11 @@ static void a_deep_tree_goes(void **state)
     }
     (void)close(fd);
     while (exists(path)) { /* what half a second is not enough for, the next sweep takes */
-        ck_scratch_remove(&scratch);
+        remove_whole(&scratch);
         if (exists(path)) {
             struct ck_scratch another = {0};
             (void)make(bench, &another);
-            ck_scratch_remove(&another);
+            remove_whole(&another);
         }
     }
 }
@@ -206,7 +217,7 @@ static void directories_without_permissions_go(void **state)
         if (ck_scratch_make(&scratches, path, &scratch, &error) < 0)
             _exit(4);
         shut_tree(path);
-        ck_scratch_remove(&scratch);
+        remove_whole(&scratch);
         _exit(exists(path) ? 5 : 0);
     }
     int status;
@@ -229,9 +240,49 @@ static void many_files_and_names_like_our_own_go(void **state)
         write_file(name, "file");
         write_file(name, "other\nfile");
     }
-    ck_scratch_remove(&scratch);
-    ck_scratches_done(&bench->scratches); /* what half a second was not enough for */
+    assert_true(remove_whole(&scratch) >= 300 * 4 / CK_SLICE_ENTRIES);
     assert_false(exists(path));
+}
+
+static void one_slice_removes_no_more_than_a_slice(void **state)
+{
+    struct bench *bench = *state;
+    struct ck_scratch scratch = {0};
+    struct ck_slice slice = CK_SLICE_WHOLE;
+    char name[16];
+    const char *path = make(bench, &scratch);
+    for (int i = 0; i < 1000; i++) {
+        (void)snprintf(name, sizeof name, "%d", i);
+        write_file(path, name);
+    }
+    size_t before = entries(path);
+    assert_false(ck_scratch_remove_some(&scratch, &slice));
+    assert_in_range(before - entries(path), 1, CK_SLICE_ENTRIES);
+    (void)remove_whole(&scratch);
+    assert_false(exists(path));
+}
+
+/* The kernel frees all that a file has while its last name goes. */
+static void large_file_is_freed_in_pieces(void **state)
+{
+    struct bench *bench = *state;
+    struct ck_scratch scratch = {0};
+    static char bytes[1 << 20];
+    struct stat status;
+    (void)make(bench, &scratch);
+    memset(bytes, 'x', sizeof bytes);
+    CK_FD fd = openat(scratch.fd, "large", O_WRONLY | O_CREAT | O_CLOEXEC, 0);
+    for (int i = 0; i < 40; i++)
+        assert_int_equal(ck_fd_write_all(fd, bytes, sizeof bytes), 0);
+    assert_int_equal(fstat(fd, &status), 0);
+    for (bool gone = false; !gone;) {
+        struct ck_slice slice = CK_SLICE_WHOLE;
+        blkcnt_t before = status.st_blocks;
+        gone = ck_scratch_remove_some(&scratch, &slice);
+        assert_int_equal(fstat(fd, &status), 0);
+        assert_true(before - status.st_blocks <= (blkcnt_t)(16 * CK_SLICE_BYTES / 512) + 8);
+    }
+    assert_int_equal(status.st_nlink, 0);
 }
 
 /* Of a caller that was killed nothing is left but the directory; of one that runs, the lock is. */
@@ -260,11 +311,15 @@ static void what_a_killed_caller_left_is_swept_and_what_is_in_use_is_not(void **
     ck_scratches_init(&other);
     const char *path = ck_scratch_name(&other, "next", &bench->arena);
     assert_int_equal(ck_scratch_make(&other, path, &next, &error), 0);
+    for (bool swept = false; !swept;) {
+        struct ck_slice slice = CK_SLICE_WHOLE;
+        swept = ck_scratches_sweep(&other, &slice);
+    }
     assert_false(exists(left));
     assert_true(exists(used));
-    ck_scratch_remove(&next);
+    remove_whole(&next);
     ck_scratches_done(&other);
-    ck_scratch_remove(&mine);
+    remove_whole(&mine);
     assert_false(exists(used));
 }
 
@@ -275,13 +330,13 @@ static void a_fork_of_the_caller_leaves_it_alone(void **state)
     const char *path = make(bench, &scratch);
     pid_t pid = fork();
     if (pid == 0) {
-        ck_scratch_remove(&scratch);
+        remove_whole(&scratch);
         _exit(0);
     }
     int status;
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_true(exists(path));
-    ck_scratch_remove(&scratch);
+    remove_whole(&scratch);
     assert_false(exists(path));
 }
 
@@ -318,11 +373,11 @@ static void a_parent_that_was_tidied_away_is_made_again(void **state)
     struct bench *bench = *state;
     struct ck_scratch scratch = {0};
     (void)make(bench, &scratch);
-    ck_scratch_remove(&scratch);
+    remove_whole(&scratch);
     assert_int_equal(rmdir(in(bench->sandbox, "chokepoint")), 0);
     const char *path = make(bench, &scratch);
     assert_true(exists(path));
-    ck_scratch_remove(&scratch);
+    remove_whole(&scratch);
     assert_false(exists(path));
 }
 
@@ -340,7 +395,7 @@ static void clearing_stops_at_its_deadline(void **state)
     assert_true(entries(path) > 0);
     assert_int_equal(ck_scratch_clear(scratch.fd, UINT64_MAX), 0);
     assert_int_equal(entries(path), 0);
-    ck_scratch_remove(&scratch);
+    remove_whole(&scratch);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -355,6 +410,8 @@ int main(void)
         TEST(a_deep_tree_goes),
         TEST(directories_without_permissions_go),
         TEST(many_files_and_names_like_our_own_go),
+        TEST(one_slice_removes_no_more_than_a_slice),
+        TEST(large_file_is_freed_in_pieces),
         TEST(what_a_killed_caller_left_is_swept_and_what_is_in_use_is_not),
         TEST(a_fork_of_the_caller_leaves_it_alone),
         TEST(a_place_that_others_may_enter_is_refused),

@@ -1,0 +1,251 @@
+/* slices.c - see slices.h. */
+#include "api/slices.h"
+
+#include "api/context.h"
+#include "base/clock.h"
+#include "base/fd.h"
+#include "sys/changes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define ORDER_NS UINT64_C(4000) /* to put one entry in its place, after the list is cut */
+#define TIDY_NS (100 * CK_NS_PER_MS)
+#define TRASH_TURNS 4 /* every so many rounds the trash comes before the jobs, or it would grow while there are jobs */
+
+/* A scratch directory that could not be removed in time, or the layer of a run that was listed. */
+struct ck_trash {
+    struct ck_trash *next;
+    struct ck_scratch scratch;
+    int layer_fd; /* -1: none */
+    struct ck_clearing clearing;
+};
+
+/* ---- trash ------------------------------------------------------------------------------- */
+
+static void free_trash(struct ck_trash *trash)
+{
+    ck_clear_done(&trash->clearing);
+    ck_fd_close(&trash->layer_fd);
+    ck_scratch_leave(&trash->scratch);
+    free(trash);
+}
+
+/* Takes over what the run still holds. Without memory the kernel frees the layer now, and a sweep finds the directory. */
+static void discard(struct choke_job *job)
+{
+    struct ck_slices *slices = &job->context->slices;
+    struct ck_run *run = &job->run;
+    if (run->layer.upper_fd < 0 && run->scratch.scratches == NULL)
+        return;
+    struct ck_trash *trash = malloc(sizeof *trash);
+    if (trash == NULL) {
+        ck_fd_close(&run->layer.upper_fd);
+        ck_scratch_leave(&run->scratch);
+        return;
+    }
+    *trash = (struct ck_trash){.next = slices->trash, .scratch = run->scratch, .layer_fd = run->layer.upper_fd};
+    run->scratch = (struct ck_scratch){.fd = -1};
+    run->layer.upper_fd = -1;
+    if (trash->layer_fd >= 0)
+        ck_clear_init(&trash->clearing, trash->layer_fd);
+    slices->trash = trash;
+}
+
+static void empty_trash(struct choke_context *context, struct ck_slice *slice)
+{
+    struct ck_slices *slices = &context->slices;
+    while (slices->trash != NULL) {
+        struct ck_trash *trash = slices->trash;
+        ck_slice_look(slice, 1);
+        if ((trash->layer_fd >= 0 && !ck_clear_step(&trash->clearing, slice)) ||
+            !ck_scratch_remove_some(&trash->scratch, slice))
+            return;
+        slices->trash = trash->next;
+        free_trash(trash);
+    }
+    (void)ck_scratches_sweep(&context->wraps->scratches, slice);
+}
+
+/* ---- the queue --------------------------------------------------------------------------- */
+
+static void append(struct choke_job *job)
+{
+    struct ck_slices *slices = &job->context->slices;
+    job->next_done = NULL;
+    if (slices->last != NULL)
+        slices->last->next_done = job;
+    else
+        slices->first = job;
+    slices->last = job;
+    slices->count++;
+}
+
+static void take_out(struct choke_job *job)
+{
+    struct ck_slices *slices = &job->context->slices;
+    struct choke_job *before = NULL;
+    for (struct choke_job *at = slices->first; at != job; at = at->next_done)
+        before = at;
+    if (before != NULL)
+        before->next_done = job->next_done;
+    else
+        slices->first = job->next_done;
+    if (slices->last == job)
+        slices->last = before;
+    slices->count--;
+    job->next_done = NULL;
+}
+
+/* The one whose time is over comes first: only little is left to be done for it. */
+static struct choke_job *choose(const struct ck_slices *slices)
+{
+    for (struct choke_job *job = slices->first; job != NULL; job = job->next_done)
+        if (job->collect.cut)
+            return job;
+    return slices->first;
+}
+
+/* ---- one job ----------------------------------------------------------------------------- */
+
+/* What is listed and kept so far is all; the rest is thrown away in later rounds. */
+static void cut(struct choke_job *job, int error)
+{
+    job->collect.cut = true;
+    if (job->collect.walk != NULL && ck_changes_cut(job->collect.walk, error))
+        job->collect.error = error;
+    if (job->run.scratch.scratches != NULL)
+        discard(job);
+}
+
+/* Each has one slice, however late it is. */
+static void cut_late(struct choke_job *job, uint64_t now_ns)
+{
+    uint64_t order_ns = ck_result_changes(job->result)->count * ORDER_NS;
+    if (job->collect.cut || !job->collect.served)
+        return;
+    if (job->run.cancelled)
+        cut(job, ECANCELED);
+    else if (now_ns + order_ns >= job->run.collect_until_ns)
+        cut(job, ETIMEDOUT);
+}
+
+/* True when it has nothing left to be done. */
+static bool serve(struct choke_job *job, struct ck_slice *slice)
+{
+    job->collect.served = true;
+    ck_slice_look(slice, 1);
+    if (job->collect.walk != NULL && !ck_changes_step(job->collect.walk, slice))
+        return false;
+    return ck_scratch_remove_some(&job->run.scratch, slice);
+}
+
+static void finish(struct choke_job *job)
+{
+    struct ck_overlay *layer = &job->run.layer;
+    ck_changes_end(job->collect.walk);
+    job->collect.walk = NULL;
+    if (layer->wanted && job->run.report.stage == CK_STAGE_NONE)
+        ck_result_collected(job->result, layer->keep_fd >= 0);
+    discard(job);
+    ck_fd_close(&layer->lower_fd);
+    ck_fd_close(&layer->keep_fd);
+    if (job->collect.error != 0)
+        ck_event_cut(job);
+}
+
+bool ck_slices_begin(struct choke_job *job)
+{
+    const struct ck_overlay *layer = &job->run.layer;
+    if (layer->wanted && job->run.report.stage == CK_STAGE_NONE) {
+        const struct ck_changes_where where = {
+            .upper_fd = layer->upper_fd, .lower_fd = layer->lower_fd, .keep_fd = layer->keep_fd};
+        struct ck_changes *changes = ck_result_changes(job->result);
+        if (layer->upper_fd >= 0)
+            job->collect.walk = ck_changes_begin(changes, &where);
+        /* Where the layer got lost with the warden, so did the list. */
+        changes->incomplete = changes->incomplete || job->collect.walk == NULL;
+    }
+    if (job->context->slices.closing)
+        cut(job, ECANCELED);
+    else if (job->collect.walk != NULL || job->run.scratch.scratches != NULL) {
+        append(job);
+        ck_watch_wake(&job->context->watch);
+        return true;
+    }
+    finish(job);
+    return false;
+}
+
+/* ---- all of them ------------------------------------------------------------------------- */
+
+static bool is_idle(const struct choke_context *context)
+{
+    const struct ck_scratches *scratches = &context->wraps->scratches;
+    return context->slices.count == 0 && context->slices.trash == NULL &&
+           (scratches->parent_fd < 0 || !scratches->leftover);
+}
+
+void ck_slices_turn(struct choke_context *context)
+{
+    struct ck_slices *slices = &context->slices;
+    struct ck_slice slice = CK_SLICE_WHOLE;
+    if (is_idle(context))
+        return;
+    uint64_t now_ns = ck_clock_now_ns();
+    slice.until_ns = now_ns + CK_SLICE_NS;
+    if (slices->turns++ % TRASH_TURNS == 0)
+        empty_trash(context, &slice);
+    for (struct choke_job *job = slices->first; job != NULL; job = job->next_done)
+        cut_late(job, now_ns);
+    while (slices->count > 0 && !ck_slice_spent(&slice)) {
+        struct choke_job *job = choose(slices);
+        take_out(job);
+        if (serve(job, &slice)) {
+            finish(job);
+            ck_job_collected(job);
+        } else {
+            append(job);
+        }
+    }
+    if (!ck_slice_spent(&slice))
+        empty_trash(context, &slice);
+    if (!is_idle(context))
+        ck_watch_wake(&context->watch);
+}
+
+void ck_slices_close(struct choke_context *context)
+{
+    struct ck_slices *slices = &context->slices;
+    slices->closing = true;
+    while (slices->first != NULL) {
+        struct choke_job *job = slices->first;
+        take_out(job);
+        cut(job, ECANCELED);
+        finish(job);
+        ck_job_collected(job);
+    }
+}
+
+void ck_slices_drop(struct choke_job *job)
+{
+    ck_changes_end(job->collect.walk);
+    job->collect.walk = NULL;
+}
+
+void ck_slices_done(struct choke_context *context, bool owner)
+{
+    struct ck_slices *slices = &context->slices;
+    uint64_t deadline_ns = ck_clock_now_ns() + TIDY_NS;
+    struct ck_trash *next;
+    for (struct ck_trash *trash = slices->trash; trash != NULL; trash = next) {
+        next = trash->next;
+        bool gone = !owner || trash->layer_fd >= 0; /* the kernel frees a layer by itself */
+        while (!gone && ck_clock_now_ns() < deadline_ns) {
+            struct ck_slice slice = CK_SLICE_WHOLE;
+            gone = ck_scratch_remove_some(&trash->scratch, &slice);
+        }
+        free_trash(trash);
+    }
+    slices->trash = NULL;
+}

@@ -1,0 +1,197 @@
+/*
+ * clear.c - see clear.h.
+ *
+ * A tool that turns hostile leaves what is hardest to remove: directories a hundred thousand deep, directories without
+ * any permission, links to where it would hurt, files of many gigabytes. So nothing is reached by a path: a directory
+ * that is not empty is moved up into the top one, under a new name, until every directory there holds only files. That
+ * needs no recursion and no more descriptors for a deep tree than for a flat one. What is in the tree has the caller as its
+ * owner, so its modes can be changed. A large file is emptied piece by piece before it is removed: the kernel frees all
+ * that a file still has while its last name goes, however long that takes.
+ */
+#include "sys/clear.h"
+
+#include "base/fd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* To free memory or blocks costs a sixteenth of writing them. */
+#define FREE_SHARE 16
+#define PIECE_BYTES ((off_t)(CK_SLICE_BYTES * FREE_SHARE))
+
+void ck_clear_init(struct ck_clearing *clearing, int top_fd)
+{
+    *clearing = (struct ck_clearing){.top_fd = top_fd};
+    (void)fchmod(top_fd, S_IRWXU);
+}
+
+int ck_clear_open(int parent_fd, const char *name)
+{
+    char self[64];
+    CK_FD path_fd = openat(parent_fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (path_fd < 0)
+        return -errno;
+    struct stat status;
+    if (fstat(path_fd, &status) < 0)
+        return -errno;
+    (void)snprintf(self, sizeof self, "/proc/self/fd/%d", path_fd);
+    if ((status.st_mode & S_IRWXU) != S_IRWXU && chmod(self, S_IRWXU) < 0)
+        return -errno;
+    int fd = openat(path_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return fd < 0 ? -errno : fd;
+}
+
+static void note(struct ck_clearing *clearing, int result)
+{
+    if (result == 0 || result == -ENOENT)
+        clearing->removed++;
+    else if (clearing->error == 0)
+        clearing->error = result;
+}
+
+/* Into the top directory, under a name that is not there. */
+static int move_up(struct ck_clearing *clearing, int directory_fd)
+{
+    char fresh[32];
+    CK_FD opened = ck_clear_open(directory_fd, clearing->name); /* a directory that moves must be writable itself */
+    if (opened < 0)
+        return opened;
+    int result;
+    do {
+        (void)snprintf(fresh, sizeof fresh, "%llu", (unsigned long long)clearing->last_name++);
+        result = renameat2(directory_fd, clearing->name, clearing->top_fd, fresh, RENAME_NOREPLACE) < 0 ? -errno : 0;
+    } while (result == -EEXIST);
+    return result;
+}
+
+/* Makes a directory in the top one the next to be emptied. */
+static int descend(struct ck_clearing *clearing)
+{
+    int fd = ck_clear_open(clearing->top_fd, clearing->name);
+    if (fd < 0)
+        return fd;
+    clearing->inner = fdopendir(fd);
+    if (clearing->inner == NULL) {
+        int result = -errno;
+        (void)close(fd);
+        return result;
+    }
+    memcpy(clearing->inner_name, clearing->name, sizeof clearing->name);
+    return 0;
+}
+
+/*
+ * Frees a piece of a large file that has no other name. True when that was done, false when there is nothing large, or it
+ * cannot be done in pieces. What goes with the name itself counts as well.
+ */
+static bool free_piece(int directory_fd, const char *name, struct ck_slice *slice)
+{
+    struct stat status;
+    if (fstatat(directory_fd, name, &status, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(status.st_mode) ||
+        status.st_nlink != 1)
+        return false;
+    off_t bytes = (off_t)status.st_blocks * 512;
+    ck_slice_move(slice, (uint64_t)(bytes < PIECE_BYTES ? bytes : PIECE_BYTES) / FREE_SHARE);
+    if (bytes <= PIECE_BYTES)
+        return false;
+    if ((status.st_mode & S_IRWXU) != S_IRWXU && fchmodat(directory_fd, name, S_IRWXU, 0) < 0)
+        return false;
+    CK_FD fd = openat(directory_fd, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    off_t start = fd < 0 ? -1 : lseek(fd, 0, SEEK_DATA);
+    return start >= 0 && fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, start, PIECE_BYTES) == 0;
+}
+
+/* A name of anything but a directory with something in it: -EISDIR for that. */
+static int remove_simple(int directory_fd, const char *name)
+{
+    if (unlinkat(directory_fd, name, 0) == 0)
+        return 0;
+    if (errno != EISDIR && errno != EPERM)
+        return -errno;
+    if (unlinkat(directory_fd, name, AT_REMOVEDIR) == 0)
+        return 0;
+    return errno == ENOTEMPTY || errno == EEXIST || errno == EACCES ? -EISDIR : -errno;
+}
+
+static void remove_current(struct ck_clearing *clearing, struct ck_slice *slice)
+{
+    int directory_fd = clearing->inner != NULL ? dirfd(clearing->inner) : clearing->top_fd;
+    if (free_piece(directory_fd, clearing->name, slice))
+        return;
+    ck_slice_look(slice, 1);
+    int result = remove_simple(directory_fd, clearing->name);
+    if (result == -EISDIR && clearing->inner == NULL) {
+        result = descend(clearing);
+        if (result < 0)
+            note(clearing, result);
+    } else {
+        note(clearing, result == -EISDIR ? move_up(clearing, directory_fd) : result);
+    }
+    clearing->name[0] = '\0';
+}
+
+/* False at the end of the stream. */
+static bool read_name(struct ck_clearing *clearing, DIR *stream)
+{
+    const struct dirent *entry = readdir(stream);
+    if (entry != NULL && strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+        (void)snprintf(clearing->name, sizeof clearing->name, "%s", entry->d_name);
+    return entry != NULL;
+}
+
+/* A directory of the top one holds no more files, and its directories were moved up. */
+static void leave_inner(struct ck_clearing *clearing, struct ck_slice *slice)
+{
+    (void)closedir(clearing->inner);
+    clearing->inner = NULL;
+    ck_slice_look(slice, 1);
+    note(clearing, unlinkat(clearing->top_fd, clearing->inner_name, AT_REMOVEDIR) < 0 ? -errno : 0);
+}
+
+/* Another round through the top directory; false when it cannot be read. */
+static bool begin_round(struct ck_clearing *clearing)
+{
+    clearing->removed = 0;
+    clearing->error = 0;
+    int fd = openat(clearing->top_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    clearing->top = fd < 0 ? NULL : fdopendir(fd);
+    if (clearing->top == NULL) {
+        clearing->error = -errno;
+        ck_fd_close(&fd);
+    }
+    return clearing->top != NULL;
+}
+
+bool ck_clear_step(struct ck_clearing *clearing, struct ck_slice *slice)
+{
+    while (!ck_slice_spent(slice)) {
+        if (clearing->name[0] != '\0') {
+            remove_current(clearing, slice);
+        } else if (clearing->inner != NULL) {
+            if (!read_name(clearing, clearing->inner))
+                leave_inner(clearing, slice);
+        } else if (clearing->top == NULL) {
+            if (!begin_round(clearing))
+                return true;
+        } else if (!read_name(clearing, clearing->top)) {
+            (void)closedir(clearing->top);
+            clearing->top = NULL;
+            if (clearing->removed == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+void ck_clear_done(struct ck_clearing *clearing)
+{
+    if (clearing->inner != NULL)
+        (void)closedir(clearing->inner);
+    if (clearing->top != NULL)
+        (void)closedir(clearing->top);
+    clearing->inner = clearing->top = NULL;
+}

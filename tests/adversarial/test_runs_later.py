@@ -1,0 +1,96 @@
+"""Attacker: a tool with `workspace: overlay` whose changes are taken over. Means: it writes what another program runs later
+without being asked to, under names and in forms that do not look like it: a link in the place of a directory of hooks or
+settings, a link in the place of an executable, compiled code beside its source, settings that load code.
+
+Expected: each such change has a reason in `runs_later`, and what runs nowhere has none.
+"""
+import os
+import subprocess
+
+import pytest
+
+from layers import Layered, listed
+
+LINKS = {
+    ".vscode": "editor task", ".cargo": "build file", ".github": "pipeline", ".husky": "git hook",
+    ".devcontainer": "editor task", "node_modules": "installed package", "sub/.idea": "editor task",
+    ".Claude": "agent settings", "__pycache__": "compiled code"}
+FILES = {
+    ".gitea/workflows/a.yml": "pipeline", ".forgejo/workflows/a.yml": "pipeline", ".woodpecker.yaml": "pipeline",
+    "bitbucket-pipelines.yml": "pipeline", "azure-pipelines.yml": "pipeline", "compose.override.yml": "build file",
+    "Dockerfile.prod": "build file", "BUILD": "build file", "WORKSPACE.bazel": "build file", "Taskfile.yaml": "build file",
+    ".justfile": "build file", "SConstruct": "build file", "build.xml": "build file", "a/b.csproj": "build file",
+    "Directory.Build.props": "build file", "gradle.properties": "build file", ".pylintrc": "build file",
+    "mypy.ini": "build file", ".flake8": "build file", ".mocharc.json": "build file", ".eslintrc": "build file",
+    ".babelrc": "build file", "vite.config.mts": "build file", "knexfile.js": "build file", ".pnp.cjs": "package settings",
+    "lefthook.yaml": "git hook", ".claude/settings.json": "agent settings", ".cursor/rules/a.mdc": "agent settings",
+    ".mcp.json": "agent settings", ".bash_login": "shell settings", ".zprofile": "shell settings",
+    ".Rprofile": "shell settings", ".ghci": "shell settings", "a.desktop": "desktop entry", "a.service": "desktop entry",
+    "a.ps1": "script", "README": None, "src/main.c": None, "notes.txt": None}
+
+
+@pytest.fixture
+def layered(box):
+    return Layered(box)
+
+
+def reasons(answer) -> dict:
+    return {path: why for path, (_, _, why) in listed(answer).items()}
+
+
+def test_linked_hooks_are_named_and_would_have_run(layered):
+    place = layered.box.home / "kept"
+    answer = layered.sh("""mkdir scripts; printf '#!/bin/sh\\ntouch ran\\n' > scripts/pre-commit; chmod 755 scripts/pre-commit
+                           rm -r .git/hooks; ln -s ../scripts .git/hooks""", options=["--keep", str(place)])
+    assert reasons(answer)[".git/hooks"] == "git hook"
+    # What it warns of: taken over, the next commit runs it.
+    work = layered.box.place / "taken"
+    subprocess.run(["cp", "-a", layered.box.root, work], check=True)
+    subprocess.run(["rm", "-rf", work / ".git/hooks"], check=True)
+    subprocess.run(["cp", "-a", f"{place}/.", work], check=True)
+    subprocess.run(["git", "-c", "safe.directory=*", "-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-q",
+                    "--allow-empty", "-m", "x"], cwd=work, check=True, env={**os.environ, "HOME": str(layered.box.home)})
+    assert (work / "ran").exists()
+
+
+def test_links_count_as_what_they_would_become(layered):
+    answer = layered.sh("mkdir -p elsewhere sub; "
+                        + "; ".join(f"ln -s {'../' * path.count('/')}elsewhere {path}" for path in LINKS))
+    found = reasons(answer)
+    assert {path: found[path] for path in LINKS} == LINKS
+
+
+def test_link_in_the_place_of_an_executable(layered):
+    answer = layered.sh("echo x > other; rm tool; ln -s other tool; ln -s tool another; ln -s d plain; rm -r e; ln -s d e")
+    found = reasons(answer)
+    assert found["tool"] == "executable" and found["e"] == "replaced directory" and found["plain"] is None
+
+
+def test_link_to_a_script_of_the_repository(layered):
+    assert reasons(layered.sh("ln -s tool run; ln -s run again"))["run"] in ("script", "executable")
+
+
+def test_compiled_code_is_named(layered):
+    answer = layered.python("""
+import os, struct, marshal, importlib.util
+os.mkdir("__pycache__")
+code = marshal.dumps(compile("print('ran')", "m.py", "exec"))
+with open("__pycache__/m.cpython-311.pyc", "wb") as file:  # an unchecked hash: the source is not looked at
+    file.write(importlib.util.MAGIC_NUMBER + struct.pack("<I", 1) + b"x" * 8 + code)
+with open("loose.pyc", "wb") as file: file.write(b"x")
+""")
+    found = reasons(answer)
+    assert found["__pycache__/m.cpython-311.pyc"] == found["loose.pyc"] == "compiled code"
+
+
+def test_names_that_other_programs_load(layered):
+    lines = "\n".join(f"make('{path}')" for path in FILES)
+    answer = layered.python(f"""
+import os
+def make(path):
+    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+    with open(path, "w") as file: file.write("x")
+{lines}
+""")
+    found = reasons(answer)
+    assert {path: found[path] for path in FILES} == FILES
