@@ -41,6 +41,10 @@ The way out (R77). A host, the proxy and a client are processes of their own on 
 the same calls, from memory to memory. That is the hardest case for a proxy: a real client and a real network have more to do
 themselves. A byte through each of a thousand tunnels is read while all of them are open.
 
+What one dispatch does (R22). A run leaves large files or many small ones in an overlay, and all of it is kept. The longest
+choke_dispatch from start to end is compared with copying as much as one slice of that work may, 1 MiB, into the same
+directory.
+
 The coordinator (R60). See gathering.py.
 """
 
@@ -89,7 +93,7 @@ class Lab:
 
     def _install_tools(self, tools):
         tools.mkdir()
-        for name in ("flood", "hold"):
+        for name in ("flood", "hold", "leave"):
             shutil.copy(self.build / "bench" / f"bench-{name}", tools / name)
         shutil.copy(find_true(), tools / "sealed")
         if self.programs["node"]:
@@ -103,6 +107,7 @@ class Lab:
         common = {"why": "It is measured.", "adr": "0001"}
         tools = [{"name": name, "route": "direct", "egress": ["host.example.org"], **common}
                  for name in ("true", "flood", "hold", "bench-script")]
+        tools.append({"name": "leave", "route": "external", "workspace": "overlay", **common})
         tools.append({"name": "sealed", "route": "direct", "execs": [], **common})
         if self.programs["bwrap"]:
             tools.append({"name": "bwrap", "route": "jail", "path": self.programs["bwrap"], **common})
@@ -557,6 +562,25 @@ def verified_log(lab):
         lab.report("figure", f"{side} of a log", [1e3 / value for value in samples[side]], unit="MB/s")
 
 
+# ---- what a run left -------------------------------------------------------------------------------------------------
+
+
+def dispatches(lab):
+    """R22: no dispatch does more than one slice."""
+    loads = {"large files (64 of 4 MiB)": (64, 4 * MIB), "2,000 small files": (2000, 100)}
+    with lab.worker() as worker:
+        for name, load in loads.items():
+            answers = take_turns(lab.rounds(12), {"dispatch": lambda load=load: worker.ask("dispatch", *load)})["dispatch"]
+            times = {key: [answer[key] for answer in answers] for key in answers[0]}
+            longest = times["longest_ns"]
+            lab.keep(times, f"dispatch.{load[0]}")
+            lab.report("R22", f"{name}, kept: longest dispatch / copying 1 MiB", ratios(longest, times["slice_ns"]))
+            lab.report("R22", f"{name}, kept: the same, processor time",
+                       ratios(times["longest_cpu_ns"], times["slice_cpu_ns"]))
+            lab.report("figure", f"{name}, kept: longest dispatch", milliseconds(longest), unit="ms")
+            lab.report("figure", f"{name}, kept: dispatches", [answer["dispatches"] for answer in answers], unit="")
+
+
 # ---- lint ----------------------------------------------------------------------------------------------------------
 
 
@@ -643,7 +667,7 @@ def write_json(path, lab, options):
 PARTS = {"single": single_runs, "processor": processor_time, "steps": steps, "jails": jails,
          "jail-steps": jail_steps, "judging": judging, "egress": egress, "large": large_caller,
          "capture": capture, "memory": capture_memory, "many": many_at_once, "audit": audited_runs,
-         "verify": verified_log, "lint": linting, "gather": gathering}
+         "verify": verified_log, "dispatch": dispatches, "lint": linting, "gather": gathering}
 
 
 def main():

@@ -27,6 +27,7 @@ static const struct command commands[] = {
     {"window", 4, command_window},     {"jailed", 4, command_jailed},
     {"traced", 4, command_traced},     {"first-jailed", 3, command_first_jailed},
     {"audited", 3, command_audited},   {"audited-together", 3, command_audited_together},
+    {"dispatch", 3, command_dispatch},
 };
 
 void fail_errno(const char *what, int errnum)

@@ -71,5 +71,6 @@ void command_traced(struct worker *worker, const char *const *words);    /* trac
 void command_first_jailed(struct worker *worker, const char *const *words);     /* first-jailed SIDE TOOL */
 void command_audited(struct worker *worker, const char *const *words);          /* audited SIDE RUNS */
 void command_audited_together(struct worker *worker, const char *const *words); /* audited-together SIDE RUNS */
+void command_dispatch(struct worker *worker, const char *const *words);         /* dispatch FILES BYTES */
 
 #endif
