@@ -98,7 +98,7 @@ static void command_close(unsigned count)
 
 static void command_copy(void)
 {
-    static char from[CK_SLICE_BYTES], to[CK_SLICE_BYTES];
+    static char from[CK_PROXY_SLICE_BYTES], to[CK_PROXY_SLICE_BYTES];
     memset(from, 1, sizeof from);
     memset(to, 2, sizeof to);
     uint64_t begin = used_ns();

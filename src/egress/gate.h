@@ -139,7 +139,7 @@ void ck_gate_drop_due(struct ck_connection *connection);
 
 /* A turn begins: what follows may move so many bytes each way. Where many have one, each has at least the least. */
 void ck_turn_begin(struct ck_proxy *proxy, uint64_t bytes);
-#define CK_TURN_LEAST_BYTES (CK_SLICE_BYTES / CK_SLICE_CONNECTIONS / 2)
+#define CK_TURN_LEAST_BYTES (CK_PROXY_SLICE_BYTES / CK_PROXY_SLICE_CONNECTIONS / 2)
 
 /* ---- accept.c ---- */
 

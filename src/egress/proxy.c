@@ -43,9 +43,9 @@
 #include <unistd.h>
 
 /* Half of a slice is for connections that are ready; the other for those that are accepted, and those that are due. */
-#define READY_BYTES (CK_SLICE_BYTES / 2)
-#define READY (CK_SLICE_CONNECTIONS / 2)
-#define ACCEPTED (CK_SLICE_CONNECTIONS / 4)
+#define READY_BYTES (CK_PROXY_SLICE_BYTES / 2)
+#define READY (CK_PROXY_SLICE_CONNECTIONS / 2)
+#define ACCEPTED (CK_PROXY_SLICE_CONNECTIONS / 4)
 #define TICK_NS (10 * CK_NS_PER_MS) /* deadlines are held this exactly, and looked at no more often */
 
 /* ---- descriptors and time ---------------------------------------------------------------- */
@@ -266,9 +266,9 @@ static void serve_gate(struct ck_gate *gate, unsigned gates)
 
 static int work(struct ck_proxy *proxy)
 {
-    struct epoll_event events[CK_SLICE_GATES];
+    struct epoll_event events[CK_PROXY_SLICE_GATES];
     proxy->work = (struct ck_proxy_work){0};
-    int count = epoll_wait(proxy->epoll_fd, events, CK_SLICE_GATES, 0);
+    int count = epoll_wait(proxy->epoll_fd, events, CK_PROXY_SLICE_GATES, 0);
     if (count <= 0)
         return count == 0 || errno == EINTR ? 0 : -errno;
     proxy->now_ns = ck_clock_now_ns();

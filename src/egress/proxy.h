@@ -10,7 +10,7 @@
  *      of ck_proxy_fd, which then stays the same until ck_proxy_done.
  *   3. ck_proxy_dispatch whenever ck_proxy_fd is readable (it can be nested in another epoll). It never blocks, and does
  *      one slice of work: what is left makes the descriptor readable again. Every gate that has something to do has its
- *      share of each slice, or with more than CK_SLICE_GATES of them of the next; within a gate connections take turns.
+ *      share of each slice, or with more than CK_PROXY_SLICE_GATES of them of the next; within a gate connections take turns.
  *   4. ck_gate_close when the run has ended: every connection of the gate ends, and what they moved is told.
  *   5. ck_proxy_done, which closes what is still open.
  *
@@ -32,9 +32,9 @@ struct ck_gate;
 struct ck_connection;
 
 /* What one dispatch does at most, for all gates together. */
-#define CK_SLICE_BYTES (8U * 1024 * 1024) /* relayed, and read as heads, both ways */
-#define CK_SLICE_CONNECTIONS 64U          /* served, accepted, or ended for being late */
-#define CK_SLICE_GATES 16U
+#define CK_PROXY_SLICE_BYTES (8U * 1024 * 1024) /* relayed, and read as heads, both ways */
+#define CK_PROXY_SLICE_CONNECTIONS 64U          /* served, accepted, or ended for being late */
+#define CK_PROXY_SLICE_GATES 16U
 
 /* Zero-filled lets nothing through. */
 struct ck_gate_budget {

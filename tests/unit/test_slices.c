@@ -73,8 +73,8 @@ static bool dispatch(struct scene *scene, int patience_ms)
     if (poll(&polled, 1, patience_ms) == 0)
         return false;
     assert_int_equal(ck_proxy_dispatch(&scene->proxy), 0);
-    assert_in_range(scene->proxy.work.bytes, 0, CK_SLICE_BYTES);
-    assert_in_range(scene->proxy.work.connections, 0, CK_SLICE_CONNECTIONS);
+    assert_in_range(scene->proxy.work.bytes, 0, CK_PROXY_SLICE_BYTES);
+    assert_in_range(scene->proxy.work.connections, 0, CK_PROXY_SLICE_CONNECTIONS);
     return true;
 }
 
@@ -158,7 +158,7 @@ static void tunnels_that_flood_have_one_slice_together(void **state)
         if (i % 10 == 0)
             the_other_is_served(&scene);
     }
-    assert_true(moved > CK_SLICE_BYTES); /* it was a flood */
+    assert_true(moved > CK_PROXY_SLICE_BYTES); /* it was a flood */
     ck_gate_close(scene.crowded);
     assert_int_equal(scene.tally.closed, TUNNELS);
     close_scene(&scene);
@@ -189,12 +189,13 @@ static void the_end_of_a_run_is_cut_into_slices(void **state)
         ;
     ck_gate_close(scene.crowded);
     assert_int_equal(scene.tally.closed, TUNNELS);
-    assert_int_equal(scene.proxy.count, TUNNELS + 1 - CK_SLICE_CONNECTIONS / 2); /* the caller does not wait for all */
+    assert_int_equal(scene.proxy.count,
+                     TUNNELS + 1 - CK_PROXY_SLICE_CONNECTIONS / 2); /* the caller does not wait for all */
     for (; scene.proxy.count > 1; dispatches++) {
-        assert_in_range(dispatches, 0, 2 * TUNNELS * 2 / CK_SLICE_CONNECTIONS);
+        assert_in_range(dispatches, 0, 2 * TUNNELS * 2 / CK_PROXY_SLICE_CONNECTIONS);
         the_other_is_served(&scene);
     }
-    assert_true(dispatches >= TUNNELS / CK_SLICE_CONNECTIONS / WAITS);
+    assert_true(dispatches >= TUNNELS / CK_PROXY_SLICE_CONNECTIONS / WAITS);
     close_scene(&scene);
 }
 
