@@ -33,7 +33,7 @@ PR_SET_CHILD_SUBREAPER = 36
 
 # Where tests run in several processes those of a file stay together, for what they share; but not these, which share
 # nothing and take long.
-APART = {"test_cpu_hog.py", "test_doctor.py", "test_git_repository.py", "test_grammar_properties.py",
+APART = {"test_collect_slices.py", "test_cpu_hog.py", "test_doctor.py", "test_git_repository.py", "test_grammar_properties.py",
          "test_jail_races.py", "test_overlay_tree.py", "test_swapped_binary.py"}
 
 # Files that share what is dear to make: one daemon serves them all.
@@ -45,7 +45,8 @@ TOGETHER = {"test_default_docker.py": "docker", "test_gather_trace.py": "docker"
 TIMED = {"test_doctor_attack.py", "test_foreign_proc.py", "test_process_groups.py", "test_setsid_daemon.py", "test_sigterm_ignored.py",
          "test_slain_warden.py", "test_stopped_tool.py",
          "test_stopped_warden.py", "test_a_timeout_gives_the_tool_its_time_and_ends_the_rest",
-         "test_endless_output_ends_at_the_timeout", "test_timeout", "test_timeout_from_the_policy", "test_timeout_holds"}
+         "test_endless_output_ends_at_the_timeout", "test_freed_context_does_not_go_on_copying",
+         "test_returned_by_one_and_a_half_times_the_timeout", "test_timeout", "test_timeout_from_the_policy", "test_timeout_holds"}
 # What takes the whole machine and holds a run to a time: nothing is run beside these.
 ALONE = {"test_comet.py", "test_fork_bomb.py", "test_fork_chain.py", "test_bomb_stays_small", "test_fork_bomb_dies",
          "test_fork_bomb_is_bounded", "test_thousand_in_flight"}
