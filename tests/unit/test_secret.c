@@ -5,6 +5,7 @@
  * credential to those who scan it.
  */
 #include "policy/secret.h"
+#include "policy/secret_table.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -235,6 +236,22 @@ static void tokens_of_three_parts_are_seen(void **state)
     assert_kind(key, "a SendGrid key");
 }
 
+/* The search goes by the first byte, then by a bit for the second; a general prefix must not hide a special one. */
+static void table_is_in_order(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(formats); i++) {
+        const char *prefix = formats[i].prefix;
+        if (i > 0 && formats[i - 1].prefix[0] > prefix[0])
+            fail_msg("'%s' is not in the order of the first byte", prefix);
+        if ((seconds[(unsigned char)prefix[0]] & SECOND(prefix[1])) == 0)
+            fail_msg("'%s' has no bit in seconds", prefix);
+        for (size_t k = i + 1; k < COUNT(formats); k++)
+            if (strncmp(formats[k].prefix, prefix, strlen(prefix)) == 0)
+                fail_msg("'%s' hides '%s'", prefix, formats[k].prefix);
+    }
+}
+
 /* ---- what is none ------------------------------------------------------------------------ */
 
 static const char *const innocents[] = {
@@ -367,6 +384,7 @@ static void long_values_of_prefixes_end(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(table_is_in_order),
         cmocka_unit_test(known_formats_are_seen),
         cmocka_unit_test(known_formats_are_seen_inside_a_value),
         cmocka_unit_test(shorter_runs_are_not_credentials),
