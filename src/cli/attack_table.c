@@ -21,6 +21,7 @@
 
 /* Harmless, small, and on every system. */
 #define PROGRAM "/usr/bin/env"
+#define ECHO "/bin/echo"
 
 const char *const ck_attack_entries[CK_ATTACK_ENTRIES] = {
     [CK_ATTACK_PLAIN] = "attacker",
@@ -48,6 +49,14 @@ const char *const ck_attack_entries[CK_ATTACK_ENTRIES] = {
     { \
         "breach_net", __VA_ARGS__ \
     }
+#define METADATA(...) \
+    { \
+        "breach_metadata", __VA_ARGS__ \
+    }
+#define CODE(...) \
+    { \
+        "breach_code", __VA_ARGS__ \
+    }
 #define EXEC(...) \
     { \
         "attempt", __VA_ARGS__ \
@@ -61,6 +70,7 @@ const struct ck_attempt ck_attempts[] = {
     {READS, "the same by its file handle", "seccomp", .words = MOUNTS("guess", "{inode}", ".")},
     {READS, "the password file", "landlock", .words = FILES("read", "/etc/shadow")},
     {READS, "the memory map of the first process", "landlock", .words = FILES("read", "/proc/1/maps")},
+    {READS, "the keys of the user", "landlock", .words = FILES("read", "/proc/keys")},
     {READS, "the root of the first process", "pid_ns", .words = FILES("list", "/proc/1/root/.")},
 
     {WRITES, "a file beside the root", "landlock", .words = FILES("write", "{secret}")},
@@ -73,6 +83,10 @@ const struct ck_attempt ck_attempts[] = {
     {WRITES, "a removal", "landlock", .words = FILES("remove", "victim")},
     {WRITES, "times of a file", "landlock", .words = FILES("touch", "victim")},
     {WRITES, "the mode of a file", "landlock", .words = FILES("mode", "victim")},
+    {WRITES, "modes, owner, times and flags of its own file", "seccomp", .words = METADATA("any", "/proc/self/exe")},
+    {WRITES, "the same of a device node", "seccomp", .words = METADATA("any", "/dev/full")},
+    {WRITES, "the same of its stdin", "seccomp", .words = METADATA("any", "fd:0")},
+    {WRITES, "the same of a file in a read-only root", "seccomp", .words = METADATA("any", "victim")},
     {WRITES, "a setting of the kernel", "landlock", .words = PEERS("rewrite", "/proc/sys/kernel/core_pattern")},
     {WRITES, "a device node", "landlock", .words = MOUNTS("device", "/tmp/node")},
 
@@ -92,6 +106,10 @@ const struct ck_attempt ck_attempts[] = {
 
     {MAPS, "another program, by the loader", "fresh_root", CK_ATTACK_PLAIN, CK_ATTACK_FAILS,
      .words = EXEC("plain", "{loader}", PROGRAM, "--version")},
+    {MAPS, "a copy in memory, by the loader", "seccomp", .words = CODE("memory", "{loader}", ECHO)},
+    {MAPS, "a copy in sealed memory, by the loader", "seccomp", .words = CODE("sealed", "{loader}", ECHO)},
+    {MAPS, "a copy in /tmp, by the loader", "fresh_root", .words = CODE("named", "{loader}", ECHO, "/tmp")},
+    {MAPS, "a file without a name, by the loader", "fresh_root", .words = CODE("unnamed", "{loader}", ECHO, "/tmp")},
     {MAPS, "a file of the system", "fresh_root", .words = EXEC("mapped", PROGRAM)},
     {MAPS, "the same, made code later", "fresh_root", .words = EXEC("protected", PROGRAM)},
     {MAPS, "a file of the repository", "fresh_root", .words = EXEC("mapped", "script")},

@@ -1,4 +1,5 @@
-"""Attacker: whoever can put a file where logs are read, or write to the end of one. Means: a line without an end. A file of
+"""Promise: The proof of the record.
+Attacker: whoever can put a file where logs are read, or write to the end of one. Means: a line without an end. A file of
 holes of 8 TiB takes no room on the disk, and its zeros are one line; the same behind good records; a million of lines that
 are no records; a device that never ends.
 

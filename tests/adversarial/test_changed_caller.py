@@ -1,4 +1,5 @@
-"""Attacker: a tool that runs for a program which has given up privileges, or shut itself in, after its first run.
+"""Promise: Whose tool it is.
+Attacker: a tool that runs for a program which has given up privileges, or shut itself in, after its first run.
 
 Means: the program runs a tool as root, then changes its user, root directory, namespaces, limits, priority, processors,
 capabilities, filters or cgroup, and runs tools again, in each jail and in none; a job is in flight meanwhile.

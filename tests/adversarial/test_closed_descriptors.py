@@ -1,4 +1,5 @@
-"""Attacker: none; a program that closes every descriptor it does not know (closefrom, a daemon library), and then opens
+"""Promise: Failure.
+Attacker: none; a program that closes every descriptor it does not know (closefrom, a daemon library), and then opens
 its own, which get the numbers of a context's.
 
 Means: closefrom(3) after a run, or while a tool runs; then files, directories, sockets and epoll sets of the program's own.

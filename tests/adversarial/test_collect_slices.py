@@ -1,4 +1,5 @@
-"""Attacker: a tool that leaves much work behind for its caller: many files in an overlay, large ones that are kept, files
+"""Promise: Time.
+Attacker: a tool that leaves much work behind for its caller: many files in an overlay, large ones that are kept, files
 that have to be read to be judged, a scratch directory full of entries. Means: the caller lists, copies and removes it.
 
 Expected: no dispatch does more than one slice (256 entries looked at or removed, 8 made, 1 MiB), every job gets its turn,

@@ -1,4 +1,5 @@
-"""Attacker: a confused model, or a caller in a hurry. Means: a credential of any of the kinds that are in use, by itself,
+"""Promise: Credentials.
+Attacker: a confused model, or a caller in a hurry. Means: a credential of any of the kinds that are in use, by itself,
 in a header, an assignment, a file's text, a URL or behind an option; among the arguments, or in the other strings of a
 request: the probe, the directories, the directory to keep.
 

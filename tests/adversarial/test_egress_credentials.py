@@ -1,4 +1,5 @@
-"""Attacker: a tool that may reach one host, and holds a credential. Means: requests that are refused and recorded, with the
+"""Promise: Egress.
+Attacker: a tool that may reach one host, and holds a credential. Means: requests that are refused and recorded, with the
 credential where a host's name belongs: the name itself, in capitals too; the Host of a request; the TLS name in a tunnel.
 
 Expected: refused, and neither an event nor the log has the credential, whatever part of the decision it would be in.

@@ -1,4 +1,5 @@
-"""Attacker: whoever can make a name that the command opens: in the repository, in /tmp, as a link. Means: a FIFO, which the
+"""Promise: Time.
+Attacker: whoever can make a name that the command opens: in the repository, in /tmp, as a link. Means: a FIFO, which the
 kernel opens only when somebody opens its other end, a socket, or a device.
 
 Expected: nothing is waited for that has no deadline. A FIFO as standard input is waited for by the tool, and ends as

@@ -1,4 +1,5 @@
-"""Attacker: a tool that may reach one host. Means: a first TLS hello with the right name, and then another one in the clear: after
+"""Promise: Egress.
+Attacker: a tool that may reach one host. Means: a first TLS hello with the right name, and then another one in the clear: after
 the host has asked for it (HelloRetryRequest), before it was asked for, in the same record, after a ChangeCipherSpec, after early
 data, cut into pieces.
 

@@ -1,4 +1,5 @@
-"""Attacker: the author of a working tree. Means: FIFOs and devices with names that tools open by themselves: .gitignore,
+"""Promise: A look at a repository.
+Attacker: the author of a working tree. Means: FIFOs and devices with names that tools open by themselves: .gitignore,
 .gitattributes, .mailmap, package.json, a source file, files of the git directory; directly, by a link, and deep down.
 
 Expected: nothing waits. Each probe whose tool would is skipped at once and names the file; the others give the same evidence

@@ -1,4 +1,5 @@
-"""Attacker: the program of the image. Means: calls that strace does not see or cannot read: a process that was made with
+"""Promise: A look at a repository.
+Attacker: the program of the image. Means: calls that strace does not see or cannot read: a process that was made with
 CLONE_UNTRACED, by either of the calls for it and by those of 32 bits; io_uring; memory that nobody may look into, by prctl
 or because its file may be executed and not read; another user namespace; a program that is started by strace's loader.
 

@@ -1,4 +1,5 @@
-"""Attacker: whoever wrote the Dockerfile. Means: names that are read in one way here and in another by the builder: a stage
+"""Promise: A look at a repository.
+Attacker: whoever wrote the Dockerfile. Means: names that are read in one way here and in another by the builder: a stage
 that is named within itself, `library/` before a name that has a slash, docker's registry in capitals, orders in an image
 that is here (ONBUILD), and any Dockerfile that a generator thinks of.
 

@@ -1,4 +1,5 @@
-"""Attacker: whoever wrote the Dockerfile. Means: code of the image gets into strace, which then writes whatever trace the
+"""Promise: A look at a repository.
+Attacker: whoever wrote the Dockerfile. Means: code of the image gets into strace, which then writes whatever trace the
 attacker likes: by LD_PRELOAD and its like in the image's environment, by /etc/ld.so.preload in the image, by a volume over
 the directory that strace's libraries are in, with or without a link of that name.
 

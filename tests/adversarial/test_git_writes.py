@@ -1,4 +1,5 @@
-"""Attacker: the author of a repository. Means: files whose times the index does not know, so that git looks at them and
+"""Promise: Tools in a hostile repository.
+Attacker: the author of a repository. Means: files whose times the index does not know, so that git looks at them and
 writes the index anew; `.git/index` as a link to a file outside of the root; an index that is split in two.
 
 Expected: every allowed subcommand with every allowed option, without a jail, changes no file of the repository and

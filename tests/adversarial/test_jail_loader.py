@@ -1,4 +1,5 @@
-"""Attacker: code of an attacker's choice inside the tool. Means: the loader, which may be executed, is told to run a program
+"""Promise: What it may execute.
+Attacker: code of an attacker's choice inside the tool. Means: the loader, which may be executed, is told to run a program
 that lies on no mount which is noexec: a memory file (also one that is sealed against execve: that does not stop mmap), huge
 pages, secret memory, a pipe, a file without a name, shared memory, or what the caller gives on stdin.
 

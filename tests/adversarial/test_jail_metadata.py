@@ -1,4 +1,5 @@
-"""Attacker: the tool, as root or as the owner of the file. Means: chmod, chown, utimensat, setxattr, inode flags, leases, by a
+"""Promise: What each jail holds.
+Attacker: the tool, as root or as the owner of the file. Means: chmod, chown, utimensat, setxattr, inode flags, leases, by a
 path or by a descriptor. Landlock looks at none of them. They reach whatever inode of the host is open in the tool or can be
 named by it: its own file (/proc/self/exe), the device nodes, /dev/null on stdin, the file that is given with --stdin, the
 read-only repository, the first process of the jail.

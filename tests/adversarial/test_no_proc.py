@@ -1,4 +1,5 @@
-"""Attacker: whoever can have a program run where no /proc is mounted (a chroot, a container without one).
+"""Promise: Failure.
+Attacker: whoever can have a program run where no /proc is mounted (a chroot, a container without one).
 
 Means: something else mounted over /proc; an operand that leads out of the root.
 

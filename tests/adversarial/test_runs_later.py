@@ -1,4 +1,5 @@
-"""Attacker: a tool with `workspace: overlay` whose changes are taken over. Means: it writes what another program runs later
+"""Promise: An overlay and its changes.
+Attacker: a tool with `workspace: overlay` whose changes are taken over. Means: it writes what another program runs later
 without being asked to, under names and in forms that do not look like it: a link in the place of a directory of hooks or
 settings, a link in the place of an executable, compiled code beside its source, settings that load code.
 

@@ -1,4 +1,5 @@
-"""Attacker: a tool of an earlier run, or anybody on the machine, that takes the last process slot, the last page of memory
+"""Promise: Failure.
+Attacker: a tool of an earlier run, or anybody on the machine, that takes the last process slot, the last page of memory
 or the last namespace at the moment at which a context needs one.
 
 Means: each call that makes a process, a namespace, a mount, a ruleset or a cgroup fails once, one after the other, with

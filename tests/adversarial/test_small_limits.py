@@ -1,4 +1,5 @@
-"""Attacker: circumstances, or whoever starts the host program. Means: RLIMIT_FSIZE of a few KiB, at which the kernel sends
+"""Promise: Failure.
+Attacker: circumstances, or whoever starts the host program. Means: RLIMIT_FSIZE of a few KiB, at which the kernel sends
 SIGXFSZ with the error of a write, also of one into a memory file; a stack of 96 KiB for the command; a thread of the host's
 with a stack of 64 KiB.
 

@@ -8,7 +8,9 @@
 
 int attempt_main(int argc, char **argv);
 int breach_calls_main(int argc, char **argv);
+int breach_code_main(int argc, char **argv);
 int breach_files_main(int argc, char **argv);
+int breach_metadata_main(int argc, char **argv);
 int breach_mounts_main(int argc, char **argv);
 int breach_net_main(int argc, char **argv);
 int breach_processes_main(int argc, char **argv);

@@ -13,7 +13,9 @@ static const struct {
 } sets[] = {
     {"attempt", attempt_main},
     {"breach_calls", breach_calls_main},
+    {"breach_code", breach_code_main},
     {"breach_files", breach_files_main},
+    {"breach_metadata", breach_metadata_main},
     {"breach_mounts", breach_mounts_main},
     {"breach_net", breach_net_main},
     {"breach_processes", breach_processes_main},
