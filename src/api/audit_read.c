@@ -167,7 +167,7 @@ static int read_all(struct reading *reading, struct choke_error *error)
 
 static int read_log(const struct choke_audit_query *query, struct report_box *box, struct choke_error *error)
 {
-    CK_HEAP struct reading *reading = malloc(sizeof *reading);
+    CK_HEAP struct reading *reading = ck_heap_own(malloc(sizeof *reading));
     if (reading == NULL)
         return ck_error_oom(error);
     *reading = (struct reading){.query = query, .source = {.fd = -1}};

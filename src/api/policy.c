@@ -265,7 +265,7 @@ static const char *find_stray(const struct ck_list *execs)
         const char *helper = execs->items[i];
         if (helper[0] != '/' || stat(helper, &status) < 0 || !S_ISDIR(status.st_mode))
             continue;
-        CK_HEAP char *real = realpath(helper, NULL);
+        CK_HEAP char *real = ck_heap_own(realpath(helper, NULL));
         if (real != NULL && !ck_native_is_system(real))
             return helper;
     }

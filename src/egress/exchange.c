@@ -95,7 +95,7 @@ void ck_exchange_begin(struct ck_connection *connection)
 {
     const struct ck_http_request *request = &connection->request;
     struct ck_stream *up = &connection->up;
-    CK_HEAP char *forward = malloc(CK_HEAD_MAX + CK_HEAD_ADDED);
+    CK_HEAP char *forward = ck_heap_own(malloc(CK_HEAD_MAX + CK_HEAD_ADDED));
     size_t length =
         forward == NULL ? 0 : ck_http_forward_request(up->buffer.data, connection->head_bytes, request, forward);
     connection->answered = connection->in_body = connection->up_broken = false;
@@ -163,7 +163,7 @@ static bool take_head(struct ck_connection *connection, size_t head_bytes)
     struct ck_stream *down = &connection->down;
     struct ck_http_response *response = &connection->response;
     struct ck_fault fault;
-    CK_HEAP char *forward = malloc(CK_HEAD_MAX + CK_HEAD_ADDED);
+    CK_HEAP char *forward = ck_heap_own(malloc(CK_HEAD_MAX + CK_HEAD_ADDED));
     if (ck_http_read_response(down->buffer.data, head_bytes, connection->request.head, response, &fault) != 0) {
         refuse_answer(connection, fault.message);
         return false;

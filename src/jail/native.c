@@ -236,7 +236,7 @@ static int check_reach(const struct ck_part *part, const char *real, struct chok
 
 static int add_part(struct ck_program *program, const struct ck_part *part, bool in_place, struct choke_error *error)
 {
-    CK_HEAP char *real = part->path == NULL ? NULL : realpath(part->path, NULL);
+    CK_HEAP char *real = ck_heap_own(part->path == NULL ? NULL : realpath(part->path, NULL));
     char inside[PATH_MAX];
     if (real == NULL)
         return 0; /* the tool will say what it misses */
@@ -251,8 +251,8 @@ static int add_part(struct ck_program *program, const struct ck_part *part, bool
 static int place_file(struct ck_program *program, struct ck_native_file *file, struct ck_arena *arena,
                       struct choke_error *error)
 {
-    CK_HEAP char *real = realpath(file->path, NULL);
-    CK_HEAP char *inside = malloc(PATH_MAX);
+    CK_HEAP char *real = ck_heap_own(realpath(file->path, NULL));
+    CK_HEAP char *inside = ck_heap_own(malloc(PATH_MAX));
     if (real == NULL || inside == NULL)
         return real == NULL ? -errno : -ENOMEM;
     int r =

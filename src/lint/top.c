@@ -117,8 +117,8 @@ static bool anyone_writes(const char *directory)
 /* In place: from where the path stands to the top of its tree. */
 static void climb(char start[PATH_MAX])
 {
-    CK_HEAP char *directory = strdup(start);
-    CK_HEAP char *here = getcwd(NULL, 0);
+    CK_HEAP char *directory = ck_heap_own(strdup(start));
+    CK_HEAP char *here = ck_heap_own(getcwd(NULL, 0));
     bool above = false;
     if (directory == NULL)
         return;

@@ -315,7 +315,7 @@ static int make(struct ck_execs *execs, struct maker *maker, const struct ck_exe
 int ck_execs_make(struct ck_execs *execs, struct ck_identity root, const struct ck_execs_tool *tools, size_t count,
                   int *ret_fd, struct choke_error *error)
 {
-    CK_HEAP struct maker *maker = malloc(sizeof *maker);
+    CK_HEAP struct maker *maker = ck_heap_own(malloc(sizeof *maker));
     if (maker == NULL)
         return ck_error_oom(error);
     *maker = (struct maker){.search = execs->search, .root = root, .error = error, .ruleset_fd = -1};

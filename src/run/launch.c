@@ -459,7 +459,7 @@ static int pack_and_send(const struct ck_plan *plan, int socket_fd, struct parce
                                             .cwd = plan->cage.fd >= 0 ? plan->cage_cwd : NULL};
     size_t size = ck_wire_pack(&strings, NULL, 0);
     bool large = size > CK_WIRE_INLINE_MAX;
-    CK_HEAP struct ck_wire_plan *packed = malloc(size);
+    CK_HEAP struct ck_wire_plan *packed = ck_heap_own(malloc(size));
     if (packed == NULL)
         return -ENOMEM;
     (void)ck_wire_pack(&strings, packed, size);

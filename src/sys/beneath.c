@@ -209,7 +209,7 @@ int ck_beneath_stays(int root_fd, int cwd_fd, const char *path, size_t length, b
 {
     if (length >= PATH_MAX)
         return must_exist ? -ENAMETOOLONG : -EXDEV;
-    CK_HEAP char *text = malloc(3 * (size_t)PATH_MAX);
+    CK_HEAP char *text = ck_heap_own(malloc(3 * (size_t)PATH_MAX));
     if (text == NULL)
         return -ENOMEM;
     char *place = text + PATH_MAX;

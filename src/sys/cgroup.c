@@ -105,7 +105,7 @@ struct texts {
 
 static int open_own(const char *controller)
 {
-    CK_HEAP struct texts *texts = malloc(sizeof *texts);
+    CK_HEAP struct texts *texts = ck_heap_own(malloc(sizeof *texts));
     if (texts == NULL)
         return -ENOMEM;
     int result = read_text("/proc/self/mountinfo", texts->text, sizeof texts->text);

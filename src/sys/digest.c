@@ -42,7 +42,7 @@ static void put_hex(const unsigned char digest[crypto_hash_sha256_BYTES], char h
 /* Returns the bytes hashed, or a negative errno. */
 static int64_t hash(int fd, const struct course *course, crypto_hash_sha256_state *state)
 {
-    CK_HEAP unsigned char *piece = malloc(PIECE_BYTES);
+    CK_HEAP unsigned char *piece = ck_heap_own(malloc(PIECE_BYTES));
     uint64_t total = 0;
     if (piece == NULL)
         return -ENOMEM;

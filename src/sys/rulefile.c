@@ -29,7 +29,7 @@ static char *absolute(const char *path)
 {
     if (path[0] == '/')
         return strdup(path);
-    CK_HEAP char *here = getcwd(NULL, 0);
+    CK_HEAP char *here = ck_heap_own(getcwd(NULL, 0));
     char *full = NULL;
     if (here == NULL || asprintf(&full, "%s/%s", here, path) < 0)
         return NULL;
@@ -81,7 +81,7 @@ int ck_rulefile_read(const struct ck_rulefile *file, char **ret_text, size_t *re
 {
     struct choke_error trust = {0};
     struct ck_trusted place;
-    CK_HEAP char *full = absolute(file->path);
+    CK_HEAP char *full = ck_heap_own(absolute(file->path));
     if (full == NULL)
         return fail(file, error, errno, strerror(errno));
     int result = ck_trust_walk(full, &place, &trust);

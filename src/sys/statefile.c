@@ -42,7 +42,7 @@ static char *parent_of(const char *path)
 
 static void make_parent(const char *path)
 {
-    CK_HEAP char *parent = parent_of(path);
+    CK_HEAP char *parent = ck_heap_own(parent_of(path));
     if (parent != NULL)
         (void)mkdir(parent, 0700);
 }
@@ -66,7 +66,7 @@ static int open_beneath(const struct ck_trusted *parent, const char *path, int *
 int ck_statefile_directory(const char *path, int *ret_fd, struct choke_error *error)
 {
     struct ck_trusted place;
-    CK_HEAP char *parent = path[0] == '/' && strlen(path) < PATH_MAX ? parent_of(path) : NULL;
+    CK_HEAP char *parent = ck_heap_own(path[0] == '/' && strlen(path) < PATH_MAX ? parent_of(path) : NULL);
     if (parent == NULL)
         return refuse(error, path, EINVAL, "is no absolute path");
     make_parent(parent);
