@@ -263,7 +263,7 @@ static mode_t type_in(const struct ck_walk *walk, const struct dirent *entry)
 {
     struct stat status;
     if (entry->d_type != DT_UNKNOWN)
-        return DTTOIF(entry->d_type);
+        return (mode_t)DTTOIF(entry->d_type);
     return fstatat(walk->upper_fd, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0 ? 0 : status.st_mode & S_IFMT;
 }
 
