@@ -230,6 +230,9 @@ long ck_roads_begin(struct ck_roads *roads, const void *code, uint32_t count)
     roads->ended_fd = (int)result;
     result = CK_RAW3(seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &filter);
     roads->listener_fd = (int)result;
+    /* EBUSY: a filter around us has a listener already, for as long as we live. That is an answer, not a shortage. */
+    if (result == -EBUSY)
+        return -EOPNOTSUPP;
     return result < 0 ? result : 0;
 }
 
