@@ -158,6 +158,13 @@ def text(_):
     return check(PYTHON, "tools/check-text.py")
 
 
+@suite("documents")
+def documents(_):
+    """every requirement that is cited is explained, and every decision record is in the index"""
+    outcome = check(PYTHON, "tools/check-requirements.py")
+    return as_one(outcome.add(check(PYTHON, "tools/adr-index.py", "--check")))
+
+
 @suite("checks")
 def checks(_):
     """the checks find what they are there to find"""

@@ -1,6 +1,7 @@
 """The checks themselves: each must find what it is there to find, and nothing else."""
 import importlib.util
 import pathlib
+import subprocess
 import sys
 
 import pytest
@@ -22,6 +23,7 @@ layers = load("check-layers")
 creator = load("check-creator")
 environment = load("check-environment")
 text = load("check-text")
+requirements = load("check-requirements")
 
 
 # ---- csource ----
@@ -221,3 +223,16 @@ def test_a_finished_file_passes():
 
 def test_bytes_that_are_no_text_are_left_alone():
     assert not list(text.problems("tests/fuzz/corpus/a/b", b"a \n\xff"))
+
+
+# ---- check-requirements ----
+
+def test_requirement_that_is_not_explained_is_found(tmp_path):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "src").mkdir()
+    (tmp_path / "docs/requirements.md").write_text("- **R1** One.\n- **R2** Two.\n- **R2** Again.\n")
+    (tmp_path / "src/a.c").write_text("/* R1, as R2 says. */\n/* R3 */ int R4X, xR5;\n")
+    for words in (["init", "--quiet"], ["add", "."]):
+        subprocess.run(["git", "-C", tmp_path, *words], check=True)
+    assert list(requirements.problems(tmp_path)) == ["docs/requirements.md: R2 is listed twice",
+                                                     "src/a.c:2: R3 is not in docs/requirements.md"]
