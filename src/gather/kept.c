@@ -31,16 +31,34 @@ void ck_draft_drop(struct ck_draft *draft)
     (void)unlinkat(draft->directory_fd, draft->other, 0);
 }
 
+/* The directory too, or the name could be lost with the power. A file system that cannot do it says EINVAL. */
+static int sync_directory(int directory_fd)
+{
+    int fd = openat(directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    int r = fsync(fd) < 0 && errno != EINVAL ? -errno : 0;
+    (void)close(fd);
+    return r;
+}
+
+/*
+ * The old file is there until the new one is whole on the disk. Some file systems say only at fsync or close that the disk
+ * is full; so both come before the rename.
+ */
 int ck_draft_commit(struct ck_draft *draft)
 {
-    if (renameat(draft->directory_fd, draft->other, draft->directory_fd, draft->name) < 0) {
-        int errnum = errno;
-        ck_draft_drop(draft);
-        return -errnum;
-    }
-    int r = close(draft->fd) < 0 ? -errno : 0; /* some file systems tell only here that the disk is full */
+    int r = fsync(draft->fd) < 0 && errno != EINVAL ? -errno : 0;
+    if (close(draft->fd) < 0 && r == 0)
+        r = -errno;
     draft->fd = -1;
-    return r;
+    if (r == 0 && renameat(draft->directory_fd, draft->other, draft->directory_fd, draft->name) < 0)
+        r = -errno;
+    if (r < 0) {
+        (void)unlinkat(draft->directory_fd, draft->other, 0);
+        return r;
+    }
+    return sync_directory(draft->directory_fd);
 }
 
 int ck_draft_write(int directory_fd, const char *name, const void *data, size_t length)

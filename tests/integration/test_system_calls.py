@@ -1,0 +1,43 @@
+"""What cannot be seen from outside but by the system calls that the command makes: what is on the disk before a name is given,
+and how often a call is planned."""
+import re
+
+from gathered import gather
+
+STRACE = "/usr/bin/strace"
+
+
+def traced(box, words, calls):
+    """The lines of the calls that the command itself makes, in their order."""
+    log = box.place / "calls"
+    answer = box.call([STRACE, "-y", "-o", str(log), "-e", f"trace={calls}", *words])
+    assert answer.status == 0, answer
+    return log.read_text(encoding="utf-8", errors="replace").splitlines()
+
+
+def first(lines, pattern, after=-1):
+    found = [i for i, line in enumerate(lines) if i > after and re.search(pattern, line)]
+    assert found, (pattern, lines[-20:])
+    return found[0]
+
+
+def test_document_is_on_the_disk_before_it_has_its_name(root_box):
+    """A disk that turns out to be full at fsync or close costs the new document, and not the old one."""
+    out = root_box.place / "document.json"
+    gather(root_box, "--only", "node_version", "--out", str(out))
+    words = [root_box.command, "gather", "--no-audit", "--only", "node_version", "--out", str(out), str(root_box.root)]
+    lines = traced(root_box, words, "fsync,close,renameat,renameat2,rename")
+    synced = first(lines, r"fsync\(\d+<.*/\.chokepoint-")
+    closed = first(lines, r"close\(\d+<.*/\.chokepoint-", synced)
+    renamed = first(lines, r"rename\w*\(.*document\.json", closed)
+    first(lines, rf"fsync\(\d+<{re.escape(str(root_box.place))}>", renamed)
+
+
+def test_streaming_plans_once(root_box):
+    policy = root_box.write_policy([root_box.entry("true")], search_path=["/usr/bin"])
+    counts = []
+    for form in ([], ["--stream"]):
+        words = [root_box.command, "run", "--no-audit", *form, "--policy", str(policy), "--root", str(root_box.root), "--", "true"]
+        lines = traced(root_box, words, "openat,openat2")
+        counts.append(len([line for line in lines if '"true"' in line]))
+    assert counts[0] == counts[1] > 0
