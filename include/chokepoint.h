@@ -461,6 +461,9 @@ CHOKE_API void choke_cancel_all(struct choke_context *context);
 /* NULL until the job is finished; belongs to the job. */
 CHOKE_API const struct choke_result *choke_job_result(const struct choke_job *job);
 
+/* The timeout that the job has, also where it came from the policy; 0 for one that was refused. */
+CHOKE_API uint64_t choke_job_timeout_ms(const struct choke_job *job);
+
 /* A pointer of your own on the job. */
 CHOKE_API void choke_job_set_data(struct choke_job *job, void *data);
 CHOKE_API void *choke_job_data(const struct choke_job *job);

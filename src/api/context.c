@@ -168,6 +168,13 @@ int choke_context_new(const struct choke_options *options, struct choke_context 
 /*
  * Cancelled runs end within their grace; one that does not has lost its warden to something hostile, and is given up.
  */
+int ck_context_plan_failed(int result, struct choke_error *error)
+{
+    if (result == 0 || result == -ENOMEM)
+        return ck_error_oom(error);
+    return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "the run cannot be prepared: %s", ck_error_text(-result));
+}
+
 static void end_all(struct choke_context *context)
 {
     struct ck_watch *watch = &context->watch;

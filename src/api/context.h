@@ -118,6 +118,9 @@ int ck_context_round(struct choke_context *context, int timeout_ms);
 
 struct ck_plan_sources ck_context_sources(struct choke_context *context);
 
+/* Why there is no plan, or nothing made of it: result of ck_plan_make, or 0 where memory ran out afterwards. Negative. */
+int ck_context_plan_failed(int result, struct choke_error *error);
+
 /* ---- renew.c ---- */
 
 /*

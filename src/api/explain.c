@@ -120,7 +120,7 @@ int choke_explain(struct choke_context *context, const struct choke_request *req
     if (!whole) {
         if (box != NULL)
             choke_decision_free(&box->decision);
-        return ck_error_oom(error);
+        return ck_context_plan_failed(result, error);
     }
     *ret_decision = &box->decision;
     return 0;

@@ -316,7 +316,7 @@ static int start(struct choke_context *context, const struct choke_request *requ
     struct choke_job *job = result < 0 ? NULL : ck_job_from_plan(context, request, &plan, blocking);
     ck_plan_done(&plan);
     if (job == NULL)
-        return ck_error_oom(error);
+        return ck_context_plan_failed(result, error);
     *ret_job = job;
     return 0;
 }
@@ -384,6 +384,11 @@ void choke_cancel_all(struct choke_context *context)
 const struct choke_result *choke_job_result(const struct choke_job *job)
 {
     return job->finished ? job->result : NULL;
+}
+
+uint64_t choke_job_timeout_ms(const struct choke_job *job)
+{
+    return job->timeout_ms;
 }
 
 void choke_job_set_data(struct choke_job *job, void *data)

@@ -88,20 +88,10 @@ static int build_request(struct run *run, char *const *argv, struct choke_error 
  * A reader that takes nothing must not keep the command beyond 1.5 times the timeout. The tool is dead by
  * then; a quarter of its time is left for what it wrote last.
  */
-static int bound_stream(struct run *run, struct choke_error *error)
+static void bound_stream(struct run *run, const struct choke_job *job)
 {
-    uint64_t timeout_ms = run->given.request.timeout_ms;
-
-    if (timeout_ms == CHOKE_TIMEOUT_FROM_POLICY) {
-        struct choke_decision *decision = NULL;
-        int r = choke_explain(run->context, &run->request.request, &decision, error);
-        if (r < 0)
-            return r;
-        timeout_ms = decision->timeout_ms;
-        choke_decision_free(decision);
-    }
+    uint64_t timeout_ms = choke_job_timeout_ms(job);
     ck_session_deadline(&run->session, timeout_ms + timeout_ms / 4);
-    return 0;
 }
 
 static int begin_feed(struct run *run, struct choke_error *error)
@@ -122,10 +112,9 @@ static int run_to_end(struct run *run, struct choke_job **ret_job, struct choke_
         r = ck_session_begin(&run->session, error);
     if (r < 0)
         return r;
-    if (form_of(&run->given) == CK_REPORT_STREAM)
-        r = bound_stream(run, error);
-    if (r >= 0)
-        r = choke_start(run->context, &run->request.request, ret_job, error);
+    r = choke_start(run->context, &run->request.request, ret_job, error);
+    if (r >= 0 && form_of(&run->given) == CK_REPORT_STREAM)
+        bound_stream(run, *ret_job);
     if (r >= 0)
         r = ck_session_wait(&run->session, run->context, *ret_job, error);
     ck_session_end(&run->session);

@@ -98,9 +98,12 @@ static int take_all(const json_t *root, struct ck_lock *lock, struct choke_error
                             "its version is %lld, and %d is known; write it anew with 'chokepoint lock'",
                             (long long)json_integer_value(version), FORMAT_VERSION);
     lock->count = json_array_size(tools);
-    lock->tools = lock->count <= TOOLS_MAX ? ck_arena_array(&lock->arena, lock->count + 1, sizeof *lock->tools) : NULL;
+    if (lock->count > TOOLS_MAX)
+        return ck_error_set(error, CHOKE_INVALID, EINVAL, "it has %zu tools; the maximum is %d", lock->count,
+                            TOOLS_MAX);
+    lock->tools = ck_arena_array(&lock->arena, lock->count + 1, sizeof *lock->tools);
     if (lock->tools == NULL)
-        return ck_error_set(error, CHOKE_INVALID, EINVAL, "it has more tools than can be");
+        return ck_error_oom(error);
     for (size_t i = 0; i < lock->count; i++)
         if (!take_tool(&lock->arena, json_array_get(tools, i), &lock->tools[i]))
             return ck_error_set(error, CHOKE_INVALID, EINVAL,

@@ -11,7 +11,7 @@ const char *ck_stage_text(enum ck_stage stage)
         [CK_STAGE_CREATE] = "create a process for",
         [CK_STAGE_LIMITS] = "hold the limits of",
         [CK_STAGE_SESSION] = "make a session for",
-        [CK_STAGE_DEATH_SIGNAL] = "bind to its keeper",
+        [CK_STAGE_DEATH_SIGNAL] = "set the parent death signal of",
         [CK_STAGE_STDIO] = "connect the streams of",
         [CK_STAGE_CWD] = "enter the working directory of",
         [CK_STAGE_CAGE] = "build the jail of",

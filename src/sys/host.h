@@ -1,6 +1,6 @@
 /*
  * host.h - what this machine says about itself that can explain why a layer is not to be had, and which cgroup
- * controllers may be used. Facts only; what follows from them is in src/ready/cause.c.
+ * controllers may be used. Facts only; what follows from them is in src/ready/layer.c.
  */
 #ifndef CK_SYS_HOST_H
 #define CK_SYS_HOST_H

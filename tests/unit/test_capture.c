@@ -46,6 +46,9 @@ static void feed_copy(struct ck_capture *capture, size_t length, size_t step)
     free(piece);
 }
 
+/* To the letter, as the public header has it: another marker in the code must not pass. */
+#define MARKER "...[TRUNCATED]..."
+
 static void check_fed(size_t cap, size_t length, size_t step, void (*feed_by)(struct ck_capture *, size_t, size_t))
 {
     struct ck_capture capture;
@@ -57,9 +60,9 @@ static void check_fed(size_t cap, size_t length, size_t step, void (*feed_by)(st
     assert_int_equal(result.total_bytes, length);
     assert_int_equal(result.truncated, length > cap);
     assert_int_equal(result.length, length > cap ? cap : length);
-    size_t skip = result.truncated ? sizeof CK_TRUNCATED_MARKER - 1 : 0;
+    size_t skip = result.truncated ? sizeof MARKER - 1 : 0;
     if (result.truncated)
-        assert_memory_equal(result.data, CK_TRUNCATED_MARKER, skip);
+        assert_memory_equal(result.data, MARKER, skip);
     for (size_t i = skip; i < result.length; i++)
         assert_int_equal(result.data[i], expected(length - result.length + i));
     assert_int_equal(result.data[result.length], '\0');

@@ -181,6 +181,25 @@ static void deep_nesting_is_refused(void **state)
     free(text);
 }
 
+static void too_many_tools_are_counted(void **state)
+{
+    static const char head[] = "{\"version\": 1, \"tools\": [0";
+    size_t length = sizeof head + 2 * 100000 + 2;
+    char *text = calloc(1, length);
+    struct choke_error error = {0};
+    struct ck_lock lock;
+    (void)state;
+    assert_non_null(text);
+    memcpy(text, head, sizeof head - 1);
+    for (size_t i = sizeof head - 1; i + 3 < length; i += 2)
+        memcpy(text + i, ",0", 2);
+    memcpy(text + strlen(text), "]}", 2);
+    assert_int_equal(ck_lock_parse(text, strlen(text), &lock, &error), -EINVAL);
+    assert_string_equal(error.message, "it has 100001 tools; the maximum is 100000");
+    ck_lock_done(&lock);
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -190,6 +209,7 @@ int main(void)
         cmocka_unit_test(an_empty_lock_differs_by_all_its_tools),
         cmocka_unit_test(what_is_no_lock_is_refused_with_words),
         cmocka_unit_test(deep_nesting_is_refused),
+        cmocka_unit_test(too_many_tools_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

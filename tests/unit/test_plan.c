@@ -1,4 +1,5 @@
 /* test_plan.c - a plan holds descriptors and strings for exactly what the request named, or says which rule refused it. */
+#include "api/context.h"
 #include "api/policyfile.h"
 #include "base/error.h"
 #include "policy/load.h"
@@ -221,6 +222,18 @@ static void grace_and_kill_fit_into_one_and_a_half_timeouts(void **state)
     assert_int_equal(ck_plan_grace_ns(60000), 100000000);
 }
 
+static void a_failure_says_what_was_short(void **state)
+{
+    struct choke_error error = {0};
+    (void)state;
+    assert_int_equal(ck_context_plan_failed(-EMFILE, &error), -EMFILE);
+    assert_int_equal(error.outcome, CHOKE_SPAWN_FAILED);
+    assert_string_equal(error.message, "the run cannot be prepared: Too many open files");
+    assert_int_equal(ck_context_plan_failed(-ENOMEM, &error), -ENOMEM);
+    assert_string_equal(error.message, "out of memory");
+    assert_int_equal(ck_context_plan_failed(0, &error), -ENOMEM);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -233,6 +246,7 @@ int main(void)
         TEST(stdin_bytes_are_readable_and_cannot_be_changed),
         TEST(neither_a_plan_nor_a_refusal_leaves_a_descriptor_open),
         cmocka_unit_test(grace_and_kill_fit_into_one_and_a_half_timeouts),
+        cmocka_unit_test(a_failure_says_what_was_short),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

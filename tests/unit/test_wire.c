@@ -3,6 +3,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -103,6 +104,23 @@ static void what_held_and_what_was_hit_have_words(void **state)
     assert_string_equal(ck_hit_name(1u << CK_LIMIT_FILE_SIZE | 1u << CK_LIMIT_MEMORY), "oom");
 }
 
+/* "cannot create a process for 'git'": what comes before the tool's name must go on to it. */
+static void every_stage_is_about_the_tool(void **state)
+{
+    static const char *const ends[] = {" for", " of", " by", "execute", "run"};
+    (void)state;
+    for (unsigned stage = 0; stage < CK_STAGES; stage++) {
+        const char *text = ck_stage_text((enum ck_stage)stage);
+        bool found = false;
+        for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+            size_t length = strlen(text), end = strlen(ends[i]);
+            found = found || (length >= end && strcmp(text + length - end, ends[i]) == 0);
+        }
+        if (!found)
+            fail_msg("'cannot %s TOOL' is no sentence", text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -112,6 +130,7 @@ int main(void)
         cmocka_unit_test(a_short_buffer_is_not_overrun),
         cmocka_unit_test(every_stage_and_every_kill_has_words),
         cmocka_unit_test(what_held_and_what_was_hit_have_words),
+        cmocka_unit_test(every_stage_is_about_the_tool),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
