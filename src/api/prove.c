@@ -35,7 +35,7 @@
 
 static const char *reason_of(int errnum)
 {
-    return errnum == ENOSYS || errnum == EINVAL ? "not_installed" : "not_permitted";
+    return ck_jail_reason(CK_JAIL_ON_LINUX, errnum == ENOSYS || errnum == EINVAL ? "not_installed" : "not_permitted");
 }
 
 /*
@@ -54,7 +54,7 @@ static bool is_moment(int errnum)
 static void say(struct ck_jail_state *state, const char *reason, const struct choke_error *error)
 {
     state->failed = is_moment(error->errnum) ? error->errnum : 0;
-    state->reason = reason;
+    state->reason = ck_jail_reason(CK_JAIL_ON_LINUX, reason);
     (void)snprintf(state->words, sizeof state->words, "%.*s", (int)sizeof state->words - 1, error->message);
 }
 
@@ -97,7 +97,7 @@ static void judge_layers(uint32_t held, uint32_t wanted, int shortage, struct ck
                            : wall == CK_WALL_NAMED ? "egress_named"
                                                    : ck_jail_native.layers[wall];
         state->failed = shortage;
-        state->reason = "not_permitted";
+        state->reason = ck_jail_reason(CK_JAIL_ON_LINUX, "not_permitted");
         (void)snprintf(state->words, sizeof state->words,
                        shortage != 0 ? "its layer '%s' could not be tried: %s"
                                      : "its layer '%s' does not hold on this machine",

@@ -119,6 +119,6 @@ const struct ck_command ck_command_policy_check = {
     .details = "Without FILE the embedded policy is checked. Exit status: 0 good, warnings included; 1 an error was\n"
                "found; 125 the file cannot be read.\n",
     .operand = CK_OPERAND_FILE,
-    .options = ck_review_options,
+    .options = ck_review_policy_options,
     .run = run_check,
 };

@@ -253,6 +253,6 @@ const struct ck_command ck_command_policy_show = {
     .summary = "show the tools of a policy and what each is granted",
     .details = "Without FILE the embedded policy is shown. --json has every field; chokepoint.h describes it.\n",
     .operand = CK_OPERAND_FILE,
-    .options = ck_review_options,
+    .options = ck_review_policy_options,
     .run = run_show,
 };

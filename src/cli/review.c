@@ -13,6 +13,18 @@ const struct ck_option ck_review_options[] = {
     {.name = NULL},
 };
 
+const struct ck_option ck_review_policy_options[] = {
+    {.name = "--policy",
+     .metavar = "FILE",
+     .help = "the same as the operand FILE",
+     .kind = CK_OPTION_WORD,
+     .offer = CK_OFFER_FILES,
+     .offset = offsetof(struct ck_review_options, policy)},
+    {.name = "--json", .help = "print one JSON object", .offset = offsetof(struct ck_review_options, json)},
+    {.name = "--help", .help = "show this help", .offset = offsetof(struct ck_review_options, help)},
+    {.name = NULL},
+};
+
 static int usage_failure(const struct ck_command *command, const struct ck_review_options *given,
                          const struct choke_error *error)
 {
@@ -20,14 +32,14 @@ static int usage_failure(const struct ck_command *command, const struct ck_revie
 }
 
 /* Operands into the list, options wherever they stand before "--". How many operands, or a negative errno. */
-static int split(char *const *words, struct ck_review_options *given, const char *operands[CK_REVIEW_OPERANDS_MAX],
-                 struct choke_error *error)
+static int split(const struct ck_option *known, char *const *words, struct ck_review_options *given,
+                 const char *operands[CK_REVIEW_OPERANDS_MAX], struct choke_error *error)
 {
     int count = 0;
     bool options = true;
 
     for (;;) {
-        int taken = options ? ck_options_parse(ck_review_options, words, given, error) : 0;
+        int taken = options ? ck_options_parse(known, words, given, error) : 0;
         if (taken < 0)
             return taken;
         options = options && (taken == 0 || strcmp(words[taken - 1], "--") != 0);
@@ -48,13 +60,17 @@ int ck_review_parse(const struct ck_command *command, char *const *words, size_t
 
     for (size_t i = 0; i < CK_REVIEW_OPERANDS_MAX; i++)
         operands[i] = NULL;
-    int count = split(words, given, operands, &error);
+    int count = split(command->options, words, given, operands, &error);
     if (count < 0)
         return usage_failure(command, given, &error);
     if (given->help) {
         ck_help_command(stdout, command);
         return ck_finish_stdout();
     }
+    if (given->policy && count == 0)
+        operands[count++] = given->policy;
+    else if (given->policy)
+        count++; /* named twice */
     if ((size_t)count >= least && (size_t)count <= most)
         return -1;
     (void)ck_text_error(&error, CHOKE_INVALID, EINVAL, "'%s' takes %s, and %d %s given", command->name,

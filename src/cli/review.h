@@ -10,9 +10,11 @@
 struct ck_review_options {
     bool json;
     bool help;
+    const char *policy; /* the same as the first operand, for who is used to --policy of the other commands */
 };
 
 extern const struct ck_option ck_review_options[];
+extern const struct ck_option ck_review_policy_options[]; /* with --policy, for commands about one policy */
 
 #define CK_REVIEW_OPERANDS_MAX 2
 

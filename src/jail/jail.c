@@ -21,6 +21,11 @@ const struct ck_jail *ck_jail_find(const char *name)
     return NULL;
 }
 
+const char *ck_jail_reason(bool on_linux, const char *found)
+{
+    return on_linux ? found : "not_linux";
+}
+
 const struct ck_jail_state *ck_jail_look(struct ck_jails *jails, const struct ck_jail *jail, bool egress)
 {
     size_t i = 0;
@@ -28,7 +33,7 @@ const struct ck_jail_state *ck_jail_look(struct ck_jails *jails, const struct ck
         i++;
     struct ck_jail_state *state = &jails->states[egress ? 1 : 0][i];
     if (!state->known) {
-        *state = (struct ck_jail_state){.reason = "not_installed"};
+        *state = (struct ck_jail_state){.reason = ck_jail_reason(CK_JAIL_ON_LINUX, "not_installed")};
         if (jail == &ck_jail_none)
             state->holds = !egress;
         else if (jails->prove != NULL)

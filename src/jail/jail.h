@@ -62,6 +62,15 @@ extern const struct ck_jail ck_jail_seatbelt; /* not for Linux: not in the regis
 /* The adapter of this name; NULL where this build has none. */
 const struct ck_jail *ck_jail_find(const char *name);
 
+/* The reason why a jail does not hold, as events have it: what was found, but on another system "not_linux". */
+const char *ck_jail_reason(bool on_linux, const char *found);
+
+#ifdef __linux__
+#define CK_JAIL_ON_LINUX true
+#else
+#define CK_JAIL_ON_LINUX false
+#endif
+
 /* What is known of an adapter of this build; it is proven now if it was not before, or if that failed. */
 const struct ck_jail_state *ck_jail_look(struct ck_jails *jails, const struct ck_jail *jail, bool egress);
 

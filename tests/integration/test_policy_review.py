@@ -468,3 +468,12 @@ def test_recipe_is_a_sound_script():
     finished = subprocess.run(["shellcheck", "--severity=style", "--shell=sh", "-"], input=recipe().encode(), check=False,
                               capture_output=True)
     assert finished.returncode == 0, finished.stdout.decode()
+
+
+@pytest.mark.parametrize("command", ["check", "show"])
+def test_policy_is_named_as_an_operand_or_as_an_option(desk, command):
+    path = desk.put("a", policy())
+    by_operand, by_option = desk.call(command, path), desk.call(command, "--policy", path)
+    assert by_operand.status == by_option.status == 0 and by_operand.out == by_option.out
+    twice = desk.call(command, path, "--policy", path)
+    assert twice.status == 125 and b"2 words are given" in twice.err

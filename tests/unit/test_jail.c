@@ -192,6 +192,15 @@ static void both_forms_have_one_name(void **state)
     assert_ptr_equal(ck_jail_find("native"), &ck_jail_native);
 }
 
+static void the_reason_depends_on_the_system(void **state)
+{
+    (void)state;
+    assert_string_equal(ck_jail_reason(true, "not_permitted"), "not_permitted");
+    assert_string_equal(ck_jail_reason(true, "not_installed"), "not_installed");
+    assert_string_equal(ck_jail_reason(false, "not_permitted"), "not_linux");
+    assert_string_equal(ck_jail_reason(false, "not_installed"), "not_linux");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -203,6 +212,7 @@ int main(void)
         cmocka_unit_test(a_part_of_a_jail_is_none_that_was_required),
         cmocka_unit_test(a_trial_that_failed_is_no_reason_for_less),
         cmocka_unit_test(both_forms_have_one_name),
+        cmocka_unit_test(the_reason_depends_on_the_system),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
