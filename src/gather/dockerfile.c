@@ -394,7 +394,7 @@ struct ck_dockerfile *ck_dockerfile_read(const char *text, size_t length, char r
 {
     struct ck_dockerfile *dockerfile = calloc(1, sizeof *dockerfile);
     struct piece all = {text, length};
-    char *joined = malloc(length + 1);
+    char *joined = calloc(1, length + 1); /* ends with a NUL, so that what is copied out of it is text */
     ret_reason[0] = '\0';
     bool taken = false;
     if (dockerfile == NULL || joined == NULL)
