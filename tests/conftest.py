@@ -42,7 +42,8 @@ TOGETHER = {"test_default_docker.py": "docker", "test_gather_trace.py": "docker"
             "test_gather_trace_escape.py": "docker", "test_gather_trace_names.py": "docker"}
 
 # What holds a run to a time, and waits for most of it: these are run beside each other, and beside nothing else.
-TIMED = {"test_doctor_attack.py", "test_foreign_proc.py", "test_process_groups.py", "test_setsid_daemon.py", "test_sigterm_ignored.py",
+TIMED = {"test_doctor_attack.py", "test_foreign_proc.py", "test_process_groups.py", "test_setsid_daemon.py",
+         "test_sigterm_ignored.py",
          "test_slain_warden.py", "test_stopped_tool.py",
          "test_stopped_warden.py", "test_a_timeout_gives_the_tool_its_time_and_ends_the_rest",
          "test_endless_output_ends_at_the_timeout", "test_freed_context_does_not_go_on_copying",

@@ -248,9 +248,10 @@ ABOUT_TOOLS = ("test_default_*.py", "test_git*.py", "test_grammar_*.py", "test_g
 # Attacks from within a jail: the attacker's programs are not sanitized, and the library does the same for each of them.
 ABOUT_JAILS = ("test_egress_around.py", "test_jail_*.py", "test_overlay_*.py", "test_sandbox_npm.py",
                "test_swapped_binary.py")
-# Attacks by a tool on the machine, or on who watches it: limits of the kernel, and the keeper, which is never sanitized.
+# Attacks by a tool on the machine, or on who watches it: limits of the kernel, and the keeper, which is never sanitized; and
+# a machine without /proc, which a sanitizer reads.
 ABOUT_KERNEL = ("test_cpu_hog.py", "test_disk_filling.py", "test_execs_*.py", "test_exhausted_tables.py", "test_kill*.py",
-                "test_memory_bomb.py", "test_process_hog.py", "test_scratch_owner.py", "test_set*id.py",
+                "test_memory_bomb.py", "test_no_proc.py", "test_process_hog.py", "test_scratch_owner.py", "test_set*id.py",
                 "test_swapped_cwd.py")
 # Other people's tools in jails: the library does nothing for them that it does not do for the victims.
 ABOUT_OTHERS = ("test_jailed_tools.py", "test_new_user.py", "test_tools_table.py")

@@ -90,6 +90,16 @@ void ck_watch_done(struct ck_watch *watch)
 
 void ck_watch_forget(struct ck_watch *watch)
 {
+    while (watch->dead != NULL) {
+        struct ck_warden *warden = watch->dead;
+        watch->dead = warden->next;
+        ck_launcher_discard(warden, false); /* its pidfd may be a number of somebody else's by now */
+    }
+    for (struct ck_run *run = watch->running; run != NULL; run = run->next) {
+        if (run->warden != NULL)
+            ck_launcher_discard(run->warden, false);
+        run->warden = NULL;
+    }
     ck_launcher_forget(&watch->launcher);
     close_watch(watch);
 }

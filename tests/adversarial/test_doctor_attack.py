@@ -16,9 +16,10 @@ from jails import JAILS
 from shut import WAYS, Shut
 
 STATES = {"held", "broken", "not_available"}
-# Only root may do these, or the attempt is about what the machine may not have.
-RIGHTS = {"the password file", "the keys of the user", "the same of a device node", "the same of its stdin",
-          "modes, owner, times and flags of its own file", "the same by its file handle", "a device node", "a setting of the kernel", "a mount",
+# Only root may do these, or the attempt is about what the machine may not have, or would leave a file in /tmp.
+RIGHTS = {"a copy in /tmp, by the loader", "the password file", "the keys of the user", "the same of a device node",
+          "the same of its stdin", "modes, owner, times and flags of its own file", "the same by its file handle",
+          "a device node", "a setting of the kernel", "a mount",
           "the root made writable", "the same by mount_setattr", "a copy of the mount tree", "a new file system", "chroot",
           "another user", "the mount namespace of the first process", "bpf", "performance counters", "userfaultfd",
           "typing into a terminal", "the same with high bits", "calls of i386", "calls of x32", "family packet",
