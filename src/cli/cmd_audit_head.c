@@ -28,8 +28,8 @@ static int wrong_count(const struct ck_command *command, size_t count)
 {
     struct choke_error error;
 
-    (void)ck_text_error(&error, CHOKE_INVALID, EINVAL, "'%s' takes %s, and %zu words are given", command->name,
-                        command->operands, count);
+    (void)ck_text_error(&error, CHOKE_INVALID, EINVAL, "'%s' takes %s, but got %zu argument%s", command->name,
+                        command->operands, count, count == 1 ? "" : "s");
     return ck_usage_error(command, &error);
 }
 

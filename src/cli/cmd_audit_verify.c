@@ -121,19 +121,22 @@ static void print_notes(const struct listener *listener, const struct choke_audi
 {
     unsigned long long last = report->first_seq + report->records - 1;
 
-    (void)fprintf(stderr, "chokepoint: %llu record%s hold%s, %llu to %llu; head %s\n",
-                  (unsigned long long)report->records, report->records == 1 ? "" : "s", report->records == 1 ? "s" : "",
+    (void)fprintf(stderr, "chokepoint: verified %llu record%s, %llu to %llu; head %s\n",
+                  (unsigned long long)report->records, report->records == 1 ? "" : "s",
                   (unsigned long long)report->first_seq, last, report->head);
     if (report->first_seq > 0)
-        (void)fprintf(stderr, "chokepoint: the records before %llu are not looked at; the file before is '%s'\n",
+        (void)fprintf(stderr, "chokepoint: records before %llu were not checked; they are in '%s'\n",
                       (unsigned long long)report->first_seq, CK_TEXT_SAFE(listener->continues));
     if (report->repairs > 0)
-        (void)fprintf(stderr, "chokepoint: %llu torn write%s found and told by a later writer\n",
+        (void)fprintf(stderr, "chokepoint: %llu torn write%s found and reported by a later writer\n",
                       (unsigned long long)report->repairs, report->repairs == 1 ? " was" : "s were");
     if (report->unchecked > 0)
-        (void)fprintf(stderr, "chokepoint: the signature of the head is not checked; give its public key with --key\n");
+        (void)fprintf(stderr,
+                      "chokepoint: the signature of the head was not checked; give its public key with --key\n");
     if (report->heads == 0)
-        (void)fprintf(stderr, "chokepoint: without a head a cut end, or a log written anew, cannot be seen\n");
+        (void)fprintf(
+            stderr,
+            "chokepoint: no --head was given, so a log that was cut at its end or rewritten passes too; keep one with 'audit head'\n");
 }
 
 static int verify(const struct verify_options *given, struct ck_words *files)
@@ -181,12 +184,12 @@ static int run_verify(char *const *words)
 const struct ck_command ck_command_audit_verify = {
     .name = "audit verify",
     .operands = "[FILE...]",
-    .summary = "prove that an audit log is whole, and print its records",
+    .summary = "prove that an audit log was not changed, and print its records",
     .details =
         "The files of one log, in their order; '-' is standard input. Without one, the log that 'run' writes, with\n"
         "the files it was rotated into. Proven records go to standard output as JSON lines.\n"
-        "Exit status: 0 the log holds; 1 it does not, and the first bad line and what is wrong with it are told;\n"
-        "2 a file cannot be read, or a head is none or was not signed with the key.\n",
+        "Exit status: 0 the log is intact; 1 it is not, and the first bad line is reported with its fault;\n"
+        "2 a file cannot be read, or a head is malformed or was not signed with the key.\n",
     .operand = CK_OPERAND_FILE,
     .options = verify_options,
     .run = run_verify,

@@ -25,7 +25,7 @@ struct doctor_options {
 
 static const struct ck_option doctor_options[] = {
     {"--policy", "FILE", "this policy, not the embedded one", CK_OPTION_WORD, CK_OFFER_FILES, TARGET(policy)},
-    {"--attack", NULL, "try to break out of each jail of this machine", CK_OPTION_FLAG, TARGET(attack)},
+    {"--attack", NULL, "try to break out of each jail here; takes up to 30 s", CK_OPTION_FLAG, TARGET(attack)},
     {"--json", NULL, "print one JSON object", CK_OPTION_FLAG, TARGET(review.json)},
     {"--no-cache", NULL, "ask every tool again, and remember nothing", CK_OPTION_FLAG, TARGET(no_cache)},
     {"--help", NULL, "show this help", CK_OPTION_FLAG, TARGET(review.help)},
@@ -222,10 +222,11 @@ static int run_doctor(char *const *words)
 
     int count = ck_options_parse(doctor_options, words, &given, &error);
     if (count >= 0 && !given.review.help && words[count])
-        count = ck_text_error(&error, CHOKE_INVALID, EINVAL, "'%s' is one word too many", CK_TEXT_SAFE(words[count]));
+        count = ck_text_error(&error, CHOKE_INVALID, EINVAL, "unexpected argument '%s'; doctor takes options only",
+                              CK_TEXT_SAFE(words[count]));
     if (count >= 0 && given.attack && (given.policy || given.no_cache))
         count = ck_text_error(&error, CHOKE_INVALID, EINVAL,
-                              "--attack goes with --json alone: it uses neither a policy of yours nor the cache");
+                              "--attack goes with --json alone: it uses neither --policy nor the cache");
     int status;
     if (count < 0) {
         status =
@@ -243,10 +244,9 @@ static int run_doctor(char *const *words)
 const struct ck_command ck_command_doctor = {
     .name = "doctor",
     .operands = "",
-    .summary = "show which tools are there and which protections hold here",
-    .details =
-        "Exit status: 0 every required tool is ready; 1 one is not; 125 the policy cannot be used.\n"
-        "With --attack: 0 every promise held, or is not available here; 1 one is broken; 125 it could not run.\n",
+    .summary = "show which tools are installed and which protections work here",
+    .details = "Exit status: 0 every required tool is ready; 1 one is not; 125 the policy cannot be used.\n"
+               "With --attack: 0 no promise is broken; 1 one is; 125 the attempts could not be made.\n",
     .options = doctor_options,
     .run = run_doctor,
 };

@@ -78,18 +78,18 @@ void ck_help_group(FILE *out, const char *group)
     for (const struct ck_command *const *command = ck_commands; *command; command++)
         if ((size_t)ck_command_first(*command) == strlen(group) && strncmp((*command)->name, group, strlen(group)) == 0)
             (void)fprintf(out, "  %-22s%s\n", (*command)->name, (*command)->summary);
-    (void)fprintf(out, "\n'chokepoint help %s COMMAND' tells more about one of them.\n", group);
+    (void)fprintf(out, "\n'chokepoint help %s COMMAND' shows the options of a command.\n", group);
 }
 
 void ck_help_overview(FILE *out)
 {
     (void)fputs("Usage: chokepoint [--help] [--version] COMMAND ...\n\n"
-                "the one door through which a program runs other programs\n\nCommands:\n",
+                "run tools in jails, under a policy that lists what is allowed\n\nCommands:\n",
                 out);
     for (const struct ck_command *const *command = ck_commands; *command; command++)
         (void)fprintf(out, "  %-22s%s\n", (*command)->name, (*command)->summary);
     print_options(out, ck_main_options);
-    (void)fputs("\n'chokepoint help COMMAND' tells more about one of them.\n", out);
+    (void)fputs("\n'chokepoint help COMMAND' shows the options of a command.\n", out);
 }
 
 static int run_help(char *const *words)

@@ -27,14 +27,13 @@ struct lint_options {
 #define TARGET(field) .offset = offsetof(struct lint_options, field)
 
 static const struct ck_option lint_options[] = {
-    {"--format", "text|json|sarif|github", "how findings are told; text is the usual one", CK_OPTION_CHOICE,
-     TARGET(format), .choices = formats},
-    {"--config", "FILE", "this configuration, and none of the tree's own", CK_OPTION_WORD, CK_OFFER_FILES,
-     TARGET(config)},
+    {"--format", "text|json|sarif|github", "how findings are printed (default: text)", CK_OPTION_CHOICE, TARGET(format),
+     .choices = formats},
+    {"--config", "FILE", "use this configuration, not the tree's", CK_OPTION_WORD, CK_OFFER_FILES, TARGET(config)},
     {"--root", "DIR", "the top of the tree", CK_OPTION_WORD, CK_OFFER_DIRECTORIES, TARGET(root)},
     {"--jobs", "COUNT", "this many threads, not one for each processor", CK_OPTION_COUNT, TARGET(jobs)},
     {"--no-gitignore", NULL, "look also at what .gitignore leaves out", CK_OPTION_FLAG, TARGET(no_gitignore)},
-    {"--verbose", NULL, "name what was skipped, one by one", CK_OPTION_FLAG, TARGET(verbose)},
+    {"--verbose", NULL, "name each file that was skipped", CK_OPTION_FLAG, TARGET(verbose)},
     {"--help", NULL, "show this help", CK_OPTION_FLAG, TARGET(help)},
     {.name = NULL},
 };
@@ -94,11 +93,11 @@ static int run_lint(char *const *words)
 const struct ck_command ck_command_lint = {
     .name = "lint",
     .operands = "[PATH]...",
-    .summary = "find calls in sources that go around the door",
-    .details = "A PATH is a file, or a directory with all in it; without one it is the working directory.\n"
+    .summary = "find calls in source files that start programs without chokepoint",
+    .details = "A PATH is a file, or a directory with everything in it (default: the working directory).\n"
                "Python, JavaScript, TypeScript, C and Bash are read. At the top of the tree (of the Git\n"
                "repository) .chokepoint-lint.yaml says what is allowed; see chokepoint(1).\n"
-               "Exit status: 0 nothing was found, notes aside; 1 something was; 125 it could not be looked for.\n",
+               "Exit status: 0 no error and no warning; 1 at least one; 125 lint itself failed.\n",
     .operand = CK_OPERAND_FILE,
     .options = lint_options,
     .run = run_lint,

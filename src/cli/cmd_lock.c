@@ -114,7 +114,7 @@ static int parse(char *const *words, struct lock_options *given, const char **re
     const char *operand = words[count];
     *ret_path = given->check && operand ? operand : given->output ? given->output : LOCK_NAME;
     if (operand && (!given->check || words[count + 1]))
-        return ck_text_error(error, CHOKE_INVALID, EINVAL, "'%s' is one word too many",
+        return ck_text_error(error, CHOKE_INVALID, EINVAL, "unexpected argument '%s'; a FILE goes with --check",
                              CK_TEXT_SAFE(given->check ? words[count + 1] : operand));
     if (given->check && given->output)
         return ck_text_error(error, CHOKE_INVALID, EINVAL, "--check writes nothing; leave --output out");

@@ -140,7 +140,7 @@ static int run_diff(char *const *words)
 const struct ck_command ck_command_policy_diff = {
     .name = "policy diff",
     .operands = "OLD NEW",
-    .summary = "tell what a change of the policy widens and narrows",
+    .summary = "show what a change of the policy widens and narrows",
     .details = "Exit status: 0 nothing widens, or only with a decision record that is new or amended; 1 something\n"
                "widens without one; 125 a file cannot be read, or is no policy.\n",
     .operand = CK_OPERAND_FILE,

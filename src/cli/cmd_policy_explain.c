@@ -75,7 +75,7 @@ static int run_explain(char *const *words)
 const struct ck_command ck_command_policy_explain = {
     .name = "policy explain",
     .operands = "-- TOOL [ARG...]",
-    .summary = "show what would become of a call, and run nothing",
+    .summary = "show how a call would be decided, and why; run nothing",
     .details = "Exit status: 0 where the call would be run, else that of the refusal: 125, 126 or 127.\n",
     .operand = CK_OPERAND_TOOL,
     .options = explain_options,

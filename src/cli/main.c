@@ -106,9 +106,14 @@ int ck_no_such_command(char *const *words)
     struct choke_error error;
     bool group = ck_command_is_group(words[0]) && words[1];
 
-    (void)ck_text_error(&error, CHOKE_INVALID, EINVAL, "there is no command '%s%s%s'", CK_TEXT_SAFE(words[0]),
-                        group ? " " : "", group ? CK_TEXT_SAFE(words[1]) : "");
-    return ck_usage_error(NULL, &error);
+    if (!group) {
+        (void)ck_text_error(&error, CHOKE_INVALID, EINVAL, "unknown command '%s'", CK_TEXT_SAFE(words[0]));
+        return ck_usage_error(NULL, &error);
+    }
+    (void)ck_text_error(&error, CHOKE_INVALID, EINVAL, "unknown command '%s %s'", CK_TEXT_SAFE(words[0]),
+                        CK_TEXT_SAFE(words[1]));
+    (void)fprintf(stderr, "chokepoint: %s (see 'chokepoint help %s')\n", error.message, CK_TEXT_SAFE(words[0]));
+    return CK_EXIT_REFUSED;
 }
 
 /*

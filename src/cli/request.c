@@ -26,7 +26,7 @@ int ck_request_check(const struct ck_request_options *given, char *const *argv, 
                              CHOKE_MIN_OUTPUT_BYTES);
     if (!argv[0])
         return ck_text_error(error, CHOKE_INVALID, EINVAL,
-                             "no tool is named; write '-- TOOL ARG...' behind the options");
+                             "no tool is named; write '-- TOOL ARG...' after the options");
     return 0;
 }
 

@@ -42,25 +42,25 @@ extern const struct ck_choice ck_request_jails[];
 #define CK_REQUEST_TARGET(field) .offset = offsetof(struct ck_request_options, field)
 #define CK_REQUEST_OPTIONS \
     {"--cwd", "DIR", "run the tool there (default: .)", CK_OPTION_WORD, CK_OFFER_DIRECTORIES, CK_REQUEST_TARGET(cwd)}, \
-    {"--root", "DIR", "what the call may not leave (default: --cwd)", CK_OPTION_WORD, CK_OFFER_DIRECTORIES, \
+    {"--root", "DIR", "the only directory a jailed tool sees (default: --cwd)", CK_OPTION_WORD, CK_OFFER_DIRECTORIES, \
      CK_REQUEST_TARGET(root)}, \
-    {"--timeout", "SECONDS", "default: the policy's limit for the tool", CK_OPTION_SECONDS, \
+    {"--timeout", "SECONDS", "how long the tool may run (default: the policy's limit)", CK_OPTION_SECONDS, \
      CK_REQUEST_TARGET(timeout_ms)}, \
-    {"--probe", "NAME", "a probe's call: no --env", CK_OPTION_WORD, CK_REQUEST_TARGET(probe)}, \
+    {"--probe", "NAME", "record the call under this name; --env is refused", CK_OPTION_WORD, CK_REQUEST_TARGET(probe)}, \
     {"--egress", "HOST[:PORT]", "a host the tool may reach; needs a jail", CK_OPTION_WORDS, \
      CK_REQUEST_TARGET(egress)}, \
     {"--env", "NAME=VALUE", "a variable that the policy grants", CK_OPTION_WORDS, CK_REQUEST_TARGET(env)}, \
-    {"--stdin", "FILE|-", "input; - passes this command's own (default: none)", CK_OPTION_WORD, CK_OFFER_FILES, \
+    {"--stdin", "FILE|-", "the tool's input; -: standard input (default: none)", CK_OPTION_WORD, CK_OFFER_FILES, \
      CK_REQUEST_TARGET(stdin_name)}, \
-    {"--max-output", "BYTES", "keep the last of each stream (default: 67108864)", CK_OPTION_BYTES, \
+    {"--max-output", "BYTES", "keep this much of each stream's end (default: 67108864)", CK_OPTION_BYTES, \
      CK_REQUEST_TARGET(max_output_bytes)}, \
-    {"--jail", "auto|native|bwrap|none", "the cage (default: by the tool's route)", CK_OPTION_CHOICE, \
+    {"--jail", "auto|native|bwrap|none", "the jail (default: what the tool's route says)", CK_OPTION_CHOICE, \
      CK_REQUEST_TARGET(jail), .choices = ck_request_jails}, \
     {"--require-jail", NULL, "refuse rather than run without a jail", CK_OPTION_FLAG, \
      CK_REQUEST_TARGET(require_jail)}, \
-    {"--keep", "DIR", "copy there what the tool wrote (workspace: overlay)", CK_OPTION_WORD, CK_OFFER_DIRECTORIES, \
+    {"--keep", "DIR", "copy the tool's changes to DIR (workspace: overlay only)", CK_OPTION_WORD, CK_OFFER_DIRECTORIES, \
      CK_REQUEST_TARGET(keep)}, \
-    {"--sandbox", NULL, "for a repository's own code: a jail, and no secret", CK_OPTION_FLAG, \
+    {"--sandbox", NULL, "for untrusted code: requires a jail, passes no secret", CK_OPTION_FLAG, \
      CK_REQUEST_TARGET(sandbox)}, \
     {"--policy", "FILE", "this policy, not the embedded one", CK_OPTION_WORD, CK_OFFER_FILES, CK_REQUEST_TARGET(policy)}
 /* clang-format on */

@@ -73,8 +73,8 @@ int ck_review_parse(const struct ck_command *command, char *const *words, size_t
         count++; /* named twice */
     if ((size_t)count >= least && (size_t)count <= most)
         return -1;
-    (void)ck_text_error(&error, CHOKE_INVALID, EINVAL, "'%s' takes %s, and %d %s given", command->name,
-                        command->operands, count, count == 1 ? "word is" : "words are");
+    (void)ck_text_error(&error, CHOKE_INVALID, EINVAL, "'%s' takes %s, but got %d argument%s", command->name,
+                        command->operands, count, count == 1 ? "" : "s");
     return usage_failure(command, given, &error);
 }
 

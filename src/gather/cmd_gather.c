@@ -71,7 +71,7 @@ static const struct ck_option gather_options[] = {
     {"--out", "FILE", "write the document there", CK_OPTION_WORD, CK_OFFER_FILES, TARGET(out)},
     {"--json", NULL, "print the document, and no summary", CK_OPTION_FLAG, TARGET(json)},
     {"--only", "PROBE[,PROBE]...", "these probes and what they need (default: all)", CK_OPTION_WORDS, TARGET(only)},
-    {"--jobs", "N", "so many at once, 1 to 64 (default: processors, at least 2)", CK_OPTION_COUNT, TARGET(jobs)},
+    {"--jobs", "N", "run N probes at once, 1 to 64 (default: processors, at least 2)", CK_OPTION_COUNT, TARGET(jobs)},
     {"--timeout", "SECONDS", "for each call (default: what the probe says)", CK_OPTION_SECONDS, TARGET(timeout_ms)},
     {"--require", NULL, "exit 1 unless every probe that applies is ok", CK_OPTION_FLAG, TARGET(require)},
     {"--keep", "DIR", "keep there what each call printed", CK_OPTION_WORD, CK_OFFER_DIRECTORIES, TARGET(keep)},
@@ -459,12 +459,12 @@ static int run_gather(char *const *words)
 const struct ck_command ck_command_gather = {
     .name = "gather",
     .operands = "[REPO]",
-    .summary = "look at a repository with every tool there is",
+    .summary = "collect facts about a repository with every installed tool",
     .details =
-        "REPO is a directory; without one it is the working directory. Each probe is a call of a tool of the\n"
-        "policy, in a jail where one is to be had; see chokepoint(1) and docs/probes.\n"
-        "Exit status: 0 it was looked at, whatever the probes say; 1 with --require, one that applies is not ok;\n"
-        "125 it could not be, or not be written; 128+N ended by signal N, and the document says so.\n",
+        "REPO is a directory (default: the working directory). Each probe runs a tool of the policy, in a jail if\n"
+        "one is available; see chokepoint(1) and docs/probes.\n"
+        "Exit status: 0 done, whatever the probes found; 1 with --require, a probe that applies is not ok;\n"
+        "125 REPO cannot be read or the document cannot be written; 128+N ended by signal N.\n",
     .operand = CK_OPERAND_FILE,
     .options = gather_options,
     .run = run_gather,

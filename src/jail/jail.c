@@ -77,7 +77,7 @@ static int choose_named(struct ck_jails *jails, enum choke_jail wanted, struct c
     if (result < 0 || choice->jail != NULL)
         return result;
     const struct ck_jail_state *state = ck_jail_look(jails, jail, false);
-    return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP, "jail '%s' is not to be had here (%s): %s", jail->name,
+    return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP, "jail '%s' is not available here (%s): %s", jail->name,
                         state->reason, state->words);
 }
 
@@ -87,10 +87,10 @@ static int refuse_less(struct ck_jails *jails, const struct ck_jail *jail, struc
     if (jail == &ck_jail_none)
         return ck_error_set(
             error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP,
-            "a jail is required (--require-jail, --sandbox) and none is to be had: the tool would run uncaged");
+            "a jail is required (--require-jail, --sandbox) and none is available: the tool would run without one");
     return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP,
-                        "a jail is required (--require-jail, --sandbox), and of the native one there is only the part "
-                        "without namespaces: %s",
+                        "a jail is required (--require-jail, --sandbox), and only the part of the native one without "
+                        "namespaces is available: %s",
                         ck_jail_look(jails, &ck_jail_native, false)->words);
 }
 
@@ -110,10 +110,9 @@ static int choose_with_egress(struct ck_jails *jails, enum choke_jail wanted, st
             "egress can be bounded in a jail only, and the run would be in none; ask for --jail auto, or "
             "leave --egress out");
     const struct ck_jail_state *state = ck_jail_look(jails, able[first], true);
-    return ck_error_set(
-        error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP,
-        "egress cannot be bounded here, for jail '%s' with a network of its own is not to be had (%s): %s",
-        able[first]->name, state->reason, state->words);
+    return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP,
+                        "egress cannot be bounded here: jail '%s' with its own network is not available (%s): %s",
+                        able[first]->name, state->reason, state->words);
 }
 
 int ck_jail_choose(struct ck_jails *jails, enum choke_jail wanted, struct ck_jail_needs needs,

@@ -324,11 +324,10 @@ static int find_option(struct reader *reader, const char *name, size_t length, c
     if (everywhere || is_denied(&reader->rules->deny, name, length))
         return refuse(reader, "deny", "argument %zu '%s': '%s' is denied to '%s'", reader->at,
                       CK_SECRET_QUOTE(reader->argv[reader->at]), CK_SECRET_QUOTE(shown), WHOSE(reader));
-    return refuse(
-        reader, "options",
-        "argument %zu '%s': '%s' is not an option that '%s' may be given; options are a closed list, by their "
-        "full names",
-        reader->at, CK_SECRET_QUOTE(reader->argv[reader->at]), CK_SECRET_QUOTE(shown), WHOSE(reader));
+    return refuse(reader, "options",
+                  "argument %zu '%s': '%s' is not an option that '%s' may be given; the policy lists every "
+                  "allowed option by its full name",
+                  reader->at, CK_SECRET_QUOTE(reader->argv[reader->at]), CK_SECRET_QUOTE(shown), WHOSE(reader));
 }
 
 /* "--name", "--name=value"; also "-name" where there are no bundles. */

@@ -250,8 +250,9 @@ static bool grant_time(const struct judge *judge)
         timeout_ms = limit_ms != 0 ? limit_ms : (uint64_t)CK_DEFAULT_TIMEOUT_S * 1000;
     else if (limit_ms != 0 && timeout_ms > limit_ms)
         return refuse(judge, CHOKE_DISALLOWED, rule,
-                      "a timeout of %llu ms is more than the policy grants '%s'; at most %u s are allowed",
-                      (unsigned long long)timeout_ms, tool->name, tool->limits.timeout_s);
+                      "a timeout of %llu.%03u s is more than the policy grants '%s'; at most %u s are allowed",
+                      (unsigned long long)timeout_ms / 1000, (unsigned)(timeout_ms % 1000), tool->name,
+                      tool->limits.timeout_s);
     judge->verdict->timeout_ms = timeout_ms;
     return true;
 }

@@ -222,10 +222,10 @@ static void add_detail(enum ck_layer layer, const struct ck_layer_finding *findi
     else if (layer == CK_LAYER_NATIVE_DEGRADED)
         detail = "without namespaces: landlock, execs, seccomp, no_capabilities, no_new_privs";
     else if (layer == CK_LAYER_NATIVE_EGRESS || layer == CK_LAYER_BWRAP_EGRESS)
-        detail = finding->value != 0 ? "from inside the proxy was reached, and nothing else; who tries is named"
-                                     : "from inside the proxy was reached, and nothing else; who tries is not named";
+        detail = finding->value != 0 ? "proved from inside: only the proxy is reached; other attempts are reported"
+                                     : "proved from inside: only the proxy is reached; other attempts are not reported";
     else if (layers[layer].kind == JAIL)
-        detail = "its walls were tried from inside";
+        detail = "proved from inside";
     else if (layers[layer].kind == CONTROLLER)
         detail = finding->way == CK_CONTROLLER_V1 ? "cgroup v1" : "cgroup v2";
     if (detail[0] != '\0')

@@ -241,8 +241,10 @@ static int step_keep(struct planner *planner)
     if (path == NULL)
         return 0;
     if (plan->workspace != CK_WORKSPACE_OVERLAY)
-        (void)ck_error_set(&plan->verdict.error, CHOKE_INVALID, EINVAL,
-                           "there is nothing to keep: the workspace of '%s' is not overlay", plan->tool_name);
+        (void)ck_error_set(
+            &plan->verdict.error, CHOKE_INVALID, EINVAL,
+            "nothing can be kept: the entry of '%s' in the policy does not have 'workspace: overlay'; leave --keep out",
+            plan->tool_name);
     else if (ck_keep_look(path, plan->root, &plan->arena, &plan->keep, &plan->verdict.error) == 0)
         return 0;
     return refuse(planner, "request.keep");

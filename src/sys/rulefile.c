@@ -18,6 +18,12 @@ static int fail(const struct ck_rulefile *file, struct choke_error *error, int e
     return ck_error_set(error, file->outcome, errnum, "%s'%s': %s", file->noun, CK_QUOTE(file->path), why);
 }
 
+static int fail_open(const struct ck_rulefile *file, struct choke_error *error, int errnum)
+{
+    return ck_error_set(error, file->outcome, errnum, "cannot open %s'%s': %s", file->noun, CK_QUOTE(file->path),
+                        strerror(errnum));
+}
+
 static int fail_size(const struct ck_rulefile *file, struct choke_error *error)
 {
     return ck_error_set(error, file->outcome, EFBIG, "%s'%s': larger than %zu bytes", file->noun, CK_QUOTE(file->path),
@@ -69,7 +75,7 @@ static int read_file(const struct ck_rulefile *file, const struct ck_trusted *pl
     CK_FD fd = openat(place->parent_fd, place->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     struct stat status;
     if (fd < 0 || fstat(fd, &status) < 0)
-        return fail(file, error, errno, strerror(errno));
+        return fail_open(file, error, errno);
     int result = check_kind(file, &status, error);
     if (result == 0)
         result = check_owner(file, &status, error);
@@ -83,10 +89,10 @@ int ck_rulefile_read(const struct ck_rulefile *file, char **ret_text, size_t *re
     struct ck_trusted place;
     CK_HEAP char *full = ck_heap_own(absolute(file->path));
     if (full == NULL)
-        return fail(file, error, errno, strerror(errno));
+        return fail_open(file, error, errno);
     int result = ck_trust_walk(full, &place, &trust);
     if (result < 0)
-        result = fail(file, error, -result, trust.message[0] != '\0' ? trust.message : strerror(-result));
+        result = trust.message[0] != '\0' ? fail(file, error, -result, trust.message) : fail_open(file, error, -result);
     else
         result = read_file(file, &place, ret_text, ret_length, error);
     if (result < 0)
@@ -109,7 +115,7 @@ int ck_rulefile_review(const struct ck_rulefile *file, char **ret_text, size_t *
     CK_FD fd = open(file->path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     struct stat status;
     if (fd < 0 || fstat(fd, &status) < 0)
-        return fail(file, error, errno, strerror(errno));
+        return fail_open(file, error, errno);
     result = check_kind(file, &status, error);
     return result < 0 ? result : read_all(file, fd, ret_text, ret_length, error);
 }

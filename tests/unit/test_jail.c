@@ -161,7 +161,7 @@ static void a_part_of_a_jail_is_none_that_was_required(void **state)
         struct choke_error error;
         assert_true(choose(&machine, wanted[i], true, &choice, &error) < 0);
         assert_int_equal(error.outcome, CHOKE_JAIL_UNAVAILABLE);
-        assert_non_null(strstr(error.message, "without namespaces: no native"));
+        assert_non_null(strstr(error.message, "namespaces is available: no native"));
         machine = (struct machine){.native = true};
         assert_int_equal(choose(&machine, wanted[i], true, &choice, &error), 0);
         assert_int_equal(machine.asked, 1);
