@@ -14,11 +14,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #define BUFFER_BYTES (2 * CK_AUDIT_TORN_MAX)
@@ -47,7 +49,18 @@ static int fail(const char *path, int errnum, struct choke_error *error)
                         errnum == ENOENT ? "it does not exist" : strerror(errnum));
 }
 
-/* Not to wait for the writer of a FIFO that nobody writes; a pipe that somebody does write is read as it comes. */
+/*
+ * Whoever may make a name may make it a FIFO, or a link to a terminal, and then write nothing: it would be read for ever.
+ * A pipe of the shell's, "<(zcat log.gz)", has a path too, but only the caller's own processes have its other end.
+ */
+static bool is_readable(int fd, mode_t mode)
+{
+    struct statfs place;
+    return S_ISREG(mode) || S_ISDIR(mode) || /* the read says what is wrong with a directory */
+           (S_ISFIFO(mode) && fstatfs(fd, &place) == 0 && place.f_type == PIPEFS_MAGIC);
+}
+
+/* Not to wait for the other end of a FIFO; a pipe is then read as it comes. */
 static int open_path(const char *path)
 {
     if (strcmp(path, CK_SOURCE_STDIN) == 0)
@@ -65,6 +78,10 @@ static int open_file(struct ck_source *source, const char *path, struct choke_er
     CK_FD fd = open_path(path);
     if (fd < 0 || fstat(fd, &status) < 0)
         return fail(path, errno, error);
+    if (strcmp(path, CK_SOURCE_STDIN) != 0 && !is_readable(fd, status.st_mode))
+        return ck_error_set(error, CHOKE_INVALID, EINVAL,
+                            "cannot read '%s': it is neither a regular file nor a pipe; '-' reads standard input",
+                            CK_QUOTE(path));
     ck_fd_close(&source->fd);
     source->fd = ck_fd_take(&fd);
     source->device = status.st_dev;

@@ -116,8 +116,8 @@ FILES = {
     "gather --probes": (["gather", ".", "--no-audit", "--probes", "{}"], "not a regular file"),
     "lock --check": (["lock", "--policy", "POLICY", "--check", "{}"], "no regular file"),
     "audit head": (["audit", "head", "{}"], "no regular file"),
-    "audit verify": (["audit", "verify", "{}"], "no record"),
-    "audit show": (["audit", "show", "{}"], "no record"),
+    "audit verify": (["audit", "verify", "{}"], "neither a regular file nor a pipe"),
+    "audit show": (["audit", "show", "{}"], "neither a regular file nor a pipe"),
 }
 
 

@@ -117,12 +117,24 @@ def test_what_cannot_be_read_has_a_status_of_its_own(reader, path):
     assert answer.status == 2 and answer.out == b"" and path.encode() in answer.err
 
 
-def test_a_fifo_without_a_writer_does_not_hang(reader):
+@pytest.mark.parametrize("command", ["verify", "show"])
+@pytest.mark.parametrize("rotated", [[], ["--rotated"]], ids=["", "rotated"])
+def test_a_fifo_is_refused_whether_or_not_somebody_has_its_other_end(reader, command, rotated):
     fifo = reader.box.outside / "fifo"
     os.mkfifo(fifo, 0o666)
     reader.box.own(fifo)
-    answer = reader.audit("verify", fifo)
-    assert answer.status == 1 and b"cut: there is no record" in answer.err
+    for flags in (None, os.O_RDWR):  # a writer that says nothing could be waited for without end
+        held = os.open(fifo, flags) if flags is not None else -1
+        answer = reader.audit(command, *rotated, fifo)
+        assert answer.status == 2 and b"neither a regular file nor a pipe" in answer.err
+        if held >= 0:
+            os.close(held)
+
+
+def test_a_pipe_of_the_shell_is_read(reader):
+    path = reader.write(usual().text())
+    words = f"{reader.box.command} audit verify --quiet <(cat {path})"
+    assert reader.box.call(["/bin/bash", "-c", words]).status == 0
 
 
 def test_words_that_are_wrong_are_told(reader):
