@@ -58,21 +58,22 @@ static bool is_beneath(const char *path, const char *root)
     return strncmp(path, root, length) == 0 && (path[length] == '/' || path[length] == '\0');
 }
 
-/* Does the caller stand beneath the root? Only to choose what a relative path is meant from: the library decides. */
-static bool is_here_beneath(const char *root)
+/* Does it lead beneath the root, seen from here? Only to choose what a relative path is meant from: the library decides. */
+static bool leads_beneath(const char *path, const char *root)
 {
-    char *here = getcwd(NULL, 0);
+    char *place = realpath(path, NULL);
     char *real = realpath(root, NULL);
-    bool beneath = here && real && is_beneath(here, real);
+    bool beneath = place && real && is_beneath(place, real);
 
-    free(here);
+    free(place);
     free(real);
     return beneath;
 }
 
 /*
  * Without --root the root is the directory itself, and "." then names it whatever links lead there. With it a relative
- * directory is meant from here, if here is beneath the root; else from the root, as the library takes it.
+ * directory is meant from here, if here is beneath the root, or if it leads there ("--root repo --cwd repo/src"); else
+ * from the root, as the library takes it.
  */
 static int set_directories(struct ck_request *request, const struct ck_request_options *given,
                            struct choke_error *error)
@@ -86,7 +87,7 @@ static int set_directories(struct ck_request *request, const struct ck_request_o
     request->request.cwd = ".";
     if (!given->root)
         return 0;
-    if (cwd[0] != '/' && !is_here_beneath(request->root)) {
+    if (cwd[0] != '/' && !leads_beneath(".", request->root) && !leads_beneath(cwd, request->root)) {
         request->request.cwd = cwd;
         return 0;
     }

@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -203,15 +204,16 @@ static int match_file(struct walk *walk, const char *path)
 }
 
 /*
- * What an open(2) may wait for. A link is followed, for tools follow it; nothing is opened. A socket cannot be opened at all,
- * and what a link says of a device is a device of the jail's.
+ * What an open(2) may wait for, or a read never comes to the end of. A link is followed, for tools follow it; nothing is
+ * opened. A socket cannot be opened at all. A link to /dev/null stands for an empty file, and is in use.
  */
 static bool is_special(const struct walk *walk, const char *path, unsigned char type)
 {
     struct stat status;
 
-    if (type == DT_LNK)
-        return fstatat(walk->root_fd, path, &status, 0) == 0 && S_ISFIFO(status.st_mode);
+    if (type == DT_LNK && fstatat(walk->root_fd, path, &status, 0) == 0)
+        return S_ISFIFO(status.st_mode) || S_ISBLK(status.st_mode) ||
+               (S_ISCHR(status.st_mode) && status.st_rdev != makedev(1, 3));
     return type == DT_FIFO || type == DT_CHR || type == DT_BLK;
 }
 

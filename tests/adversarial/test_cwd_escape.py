@@ -126,5 +126,8 @@ def test_root_without_cwd_is_the_place_where_a_caller_outside_of_it_runs(box):
     for out in ("..", "../outside", "sub/../../outside", str(box.outside)):
         assert stands(box, box.root, box.outside, out) == "cwd"
     assert stands(box, box.root, sub, "../..") == "cwd"
+    assert stands(box, "root", box.place, "root/sub") == str(sub)
+    assert stands(box, "root", box.place, "link/sub") == str(sub)
+    assert stands(box, "root", box.place, "root/../outside") == "cwd"
     similar = box.directory("root-and-more")
     assert stands(box, box.root, similar) == str(box.root)

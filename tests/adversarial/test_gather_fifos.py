@@ -90,6 +90,22 @@ def test_device_counts_as_well(root_box):
     assert "'.mailmap' is a FIFO or a device" in reason(look(root_box, "snapshot"), "snapshot")
 
 
+@pytest.mark.parametrize("name", [".git/info/attributes", ".gitignore"])
+def test_link_to_a_device_without_an_end_is_not_read(box, name):
+    """git took /dev/zero for a line that goes on, until its limit."""
+    Repository(box)
+    (box.root / name).unlink(missing_ok=True)
+    (box.root / name).symlink_to("/dev/zero")
+    assert f"'{name}' is a FIFO or a device" in reason(look(box, "snapshot"), "snapshot")
+
+
+def test_link_to_the_empty_device_is_an_empty_file(user_box):
+    Repository(user_box)
+    (user_box.root / ".gitignore").unlink(missing_ok=True)
+    (user_box.root / ".gitignore").symlink_to("/dev/null")
+    assert look(user_box, "snapshot").states["snapshot"] == "ok"
+
+
 def test_tool_that_may_open_anything_is_not_started(user_box):
     """A probe says what its tool opens; where it says nothing, that may be any file."""
     box = user_box
