@@ -72,15 +72,14 @@ static bool is_ours(const char *variable, size_t length)
 /* ---- values ------------------------------------------------------------------------------ */
 
 /*
- * The userinfo of an address: what stands before '@' in its authority. Parsers of addresses take one slash for two, and
- * a backslash for a slash.
+ * The userinfo of an address: what stands before '@' in its authority. Parsers of addresses take one slash, or none, for
+ * two, and a backslash for a slash; and "user:password@host" is an address to some.
  */
 static bool has_userinfo(const char *value)
 {
     for (const char *at = strchr(value, ':'); at != NULL; at = strchr(at + 1, ':')) {
-        size_t slashes = strspn(at + 1, "/\\");
-        const char *authority = at + 1 + slashes;
-        if (slashes > 0 && memchr(authority, '@', strcspn(authority, "/\\?#")) != NULL)
+        const char *authority = at + 1 + strspn(at + 1, "/\\");
+        if (memchr(authority, '@', strcspn(authority, "/\\?#")) != NULL)
             return true;
     }
     return false;
