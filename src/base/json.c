@@ -252,3 +252,21 @@ void ck_json_text(struct ck_json *json, const char *key, const char *text)
     else
         ck_json_bytes(json, key, text, strlen(text));
 }
+
+/* What is no JSON up to some place is read no further by a parser, so only text that is has to be understood. */
+bool ck_json_is_deep(const char *text, size_t length)
+{
+    size_t depth = 0;
+    bool quoted = false;
+    for (size_t i = 0; i < length && depth <= CK_JSON_DEPTH_MAX; i++) {
+        if (text[i] == '"')
+            quoted = !quoted;
+        else if (quoted)
+            i += text[i] == '\\';
+        else if (text[i] == '{' || text[i] == '[')
+            depth++;
+        else if ((text[i] == '}' || text[i] == ']') && depth > 0)
+            depth--;
+    }
+    return depth > CK_JSON_DEPTH_MAX;
+}

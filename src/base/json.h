@@ -48,4 +48,12 @@ void ck_json_back(struct ck_json *json, struct ck_json_mark mark);
 size_t ck_json_length(const struct ck_json *json);
 size_t ck_json_room(const struct ck_json *json);
 
+#define CK_JSON_DEPTH_MAX 64
+
+/*
+ * Is the text nested deeper than CK_JSON_DEPTH_MAX? Asked before it is parsed: a parser that calls itself for each level
+ * uses up the stack of a host's thread before its own limit (2048 levels) holds.
+ */
+bool ck_json_is_deep(const char *text, size_t length);
+
 #endif

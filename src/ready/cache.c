@@ -1,6 +1,7 @@
 /* cache.c - see cache.h. Numbers are kept as signed 64 bits, which is what JSON's reader has; a cast brings them back. */
 #include "ready/cache.h"
 
+#include "base/json.h"
 #include "ready/text.h"
 
 #include <errno.h>
@@ -89,7 +90,7 @@ static bool take_all(const json_t *root, struct ck_cache *cache)
 int ck_cache_parse(const char *text, size_t length, struct ck_cache *ret)
 {
     *ret = (struct ck_cache){0};
-    json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, NULL);
+    json_t *root = ck_json_is_deep(text, length) ? NULL : json_loadb(text, length, JSON_REJECT_DUPLICATES, NULL);
     bool good = root != NULL && take_all(root, ret);
     json_decref(root);
     if (!good)

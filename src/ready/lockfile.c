@@ -2,6 +2,7 @@
 #include "ready/lockfile.h"
 
 #include "base/error.h"
+#include "base/json.h"
 #include "ready/text.h"
 
 #include <errno.h>
@@ -119,6 +120,8 @@ int ck_lock_parse(const char *text, size_t length, struct ck_lock *ret, struct c
 {
     json_error_t parse = {0};
     *ret = (struct ck_lock){0};
+    if (ck_json_is_deep(text, length))
+        return ck_error_set(error, CHOKE_INVALID, EINVAL, "it is nested more than %d deep", CK_JSON_DEPTH_MAX);
     json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &parse);
     if (root == NULL)
         return ck_error_set(error, CHOKE_INVALID, EINVAL, "it is not JSON (line %d, column %d)", parse.line,

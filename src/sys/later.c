@@ -6,14 +6,13 @@
  */
 #include "sys/later.h"
 
+#include "base/json.h"
 #include "sys/later_rules.h"
 
 #include <jansson.h>
 #include <limits.h>
 #include <stdint.h>
 #include <string.h>
-
-#define DEPTH_MAX 64 /* of a package.json: its parser calls itself for each level */
 
 static const char *last_component(const char *path)
 {
@@ -246,25 +245,11 @@ static const char *compare(json_t *one, json_t *other)
     return why;
 }
 
-/* Deeper than anybody writes it by hand; brackets in a string count as well, which only adds a false alarm. */
-static bool is_deep(const char *text, size_t length)
-{
-    size_t depth = 0;
-    for (size_t i = 0; i < length; i++) {
-        if (text[i] == '{' || text[i] == '[')
-            depth++;
-        else if ((text[i] == '}' || text[i] == ']') && depth > 0)
-            depth--;
-        if (depth > DEPTH_MAX)
-            return true;
-    }
-    return false;
-}
-
+/* One that is deeper than anybody writes it by hand is taken for a script. */
 const char *ck_later_package(const char *before, size_t before_length, const char *after, size_t after_length)
 {
     static const char script[] = "package script";
-    if (is_deep(after, after_length) || (before != NULL && is_deep(before, before_length)))
+    if (ck_json_is_deep(after, after_length) || (before != NULL && ck_json_is_deep(before, before_length)))
         return script;
     json_t *is = json_loadb(after, after_length, JSON_REJECT_DUPLICATES, NULL);
     json_t *was = before != NULL ? json_loadb(before, before_length, JSON_REJECT_DUPLICATES, NULL) : json_object();

@@ -1,7 +1,7 @@
 """Promise: Failure.
 Attacker: circumstances, or whoever starts the host program. Means: RLIMIT_FSIZE of a few KiB, at which the kernel sends
 SIGXFSZ with the error of a write, also of one into a memory file; a stack of 96 KiB for the command; a thread of the host's
-with a stack of 64 KiB.
+with a stack of 64 KiB; JSON that is nested deeply.
 
 Expected: with the small limit a run works, or is refused as spawn_failed with EFBIG, and nothing ends by a signal; every
 other call works or says why not. On the small stack everything works.
@@ -112,6 +112,22 @@ def test_commands_on_a_small_stack(box, place, command):
     assert 0 <= answer.status <= 1, answer
     if command[0] == "run":
         assert json.loads(answer.out)["outcome"] == "exited", answer
+
+
+@pytest.mark.parametrize("depth", [70, 2000])  # the parser's own limit is 2048
+def test_deep_files_on_a_small_stack(box, place, depth):
+    """A parser that calls itself for each level would use it up; lock files and caches are not always one's own."""
+    deep = b'{"a":' * depth + b"1" + b"}" * depth
+    lock = box.file("root/tools.lock", deep)
+    popen = limited(resource.RLIMIT_STACK, COMMAND_STACK)
+    answer = box.call([box.command, "lock", "--policy", box.policy, "--check", lock], **popen)
+    assert answer.status == 125 and b"nested more than" in answer.err, answer
+    box.directory("cache", 0o700)
+    box.directory("cache/chokepoint", 0o700)
+    box.file("cache/chokepoint/tools.json", deep, 0o600)
+    answer = box.call([box.command, "doctor", "--policy", box.policy],
+                      env=box.environment(XDG_CACHE_HOME=str(box.place / "cache")), **popen)
+    assert 0 <= answer.status <= 1 and b"is damaged" in answer.err, answer
 
 
 def test_gather_on_a_small_stack(box, place):
