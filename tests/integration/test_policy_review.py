@@ -476,4 +476,4 @@ def test_policy_is_named_as_an_operand_or_as_an_option(desk, command):
     by_operand, by_option = desk.call(command, path), desk.call(command, "--policy", path)
     assert by_operand.status == by_option.status == 0 and by_operand.out == by_option.out
     twice = desk.call(command, path, "--policy", path)
-    assert twice.status == 125 and b"2 words are given" in twice.err
+    assert twice.status == 125 and b"but got 2 arguments" in twice.err
