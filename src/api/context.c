@@ -103,7 +103,7 @@ static int open_context(struct choke_context *context, const struct choke_option
     result = ck_watch_init(&context->watch, ck_job_ended, context);
     context->watch.on_gate = ck_egress_open;
     if (result == 0)
-        ck_caller_look(&context->watch.launcher.eyes, &context->caller);
+        (void)ck_caller_look(&context->watch.launcher.eyes, &context->caller); /* a start looks again */
     if (result < 0)
         return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot make an event descriptor: %s",
                             strerror(-result));

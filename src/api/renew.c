@@ -76,7 +76,13 @@ int ck_context_begin(struct choke_context *context, struct choke_error *error)
     int result = ck_context_whole(context, error);
     if (result < 0)
         return result;
-    ck_caller_look(&context->watch.launcher.eyes, &now);
+    result = ck_caller_look(&context->watch.launcher.eyes, &now);
+    if (result < 0) {
+        (void)ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot see in /proc who the calling thread is: %s",
+                           strerror(-result));
+        ck_error_add_hint(error);
+        return result;
+    }
     /* A jail that was proven from outside of a domain of Landlock has not been proven from inside. */
     if (!ck_caller_same_authority(&now, &context->caller) || ck_retire_is_hidden(&context->watch.launcher, &now))
         result = renew_authority(context, &now, error);

@@ -210,14 +210,16 @@ static int start_keeper(struct ck_launcher *launcher)
     if (result < 0)
         return result;
     struct ck_caller after;
-    ck_caller_look(&launcher->eyes, &launcher->maker);
-    result = create_keeper(theirs, &launcher->keeper_fd, &launcher->keeper_pid);
+    result = ck_caller_look(&launcher->eyes, &launcher->maker);
+    if (result == 0)
+        result = create_keeper(theirs, &launcher->keeper_fd, &launcher->keeper_pid);
     if (result < 0)
         return result;
     launcher->control_fd = ck_fd_take(&ours);
     launcher->in_sight = !ck_caller_lost_sight(&launcher->maker, launcher->keeper_pid);
-    ck_caller_look(&launcher->eyes, &after);
-    result = watch_keeper(launcher);
+    result = ck_caller_look(&launcher->eyes, &after);
+    if (result == 0)
+        result = watch_keeper(launcher);
     /* Another thread has changed what we are meanwhile: nobody knows which of the two the keeper has. */
     if (result == 0 && !ck_caller_same(&after, &launcher->maker))
         result = -EAGAIN;

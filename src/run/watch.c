@@ -31,6 +31,14 @@
 #define MIN_PATIENCE_NS (25 * CK_NS_PER_MS) /* for timeouts so short that a warden is hardly there by then */
 #define CANCEL_LAST_RESORT_NS (250 * CK_NS_PER_MS)
 
+/* 0 where it is no socket. */
+static uint64_t cookie_of(int fd)
+{
+    uint64_t cookie = 0;
+    socklen_t length = sizeof cookie;
+    return getsockopt(fd, SOL_SOCKET, SO_COOKIE, &cookie, &length) == 0 ? cookie : 0;
+}
+
 int ck_watch_init(struct ck_watch *watch, ck_run_ended_fn on_ended, void *data)
 {
     *watch = (struct ck_watch){.source = CK_SOURCE_TIMER,
@@ -53,6 +61,7 @@ int ck_watch_init(struct ck_watch *watch, ck_run_ended_fn on_ended, void *data)
         ck_watch_forget(watch);
         return result;
     }
+    watch->anchor = cookie_of(watch->anchor_fd);
     return 0;
 }
 
@@ -78,7 +87,8 @@ static void close_watch(struct ck_watch *watch)
 bool ck_watch_whole(const struct ck_watch *watch)
 {
     struct epoll_event silent = {.events = 0};
-    return epoll_ctl(watch->epoll_fd, EPOLL_CTL_MOD, watch->anchor_fd, &silent) == 0;
+    return cookie_of(watch->anchor_fd) == watch->anchor &&
+           epoll_ctl(watch->epoll_fd, EPOLL_CTL_MOD, watch->anchor_fd, &silent) == 0;
 }
 
 void ck_watch_done(struct ck_watch *watch)

@@ -83,6 +83,7 @@ struct ck_watch {
     int epoll_fd;
     int timer_fd;
     int anchor_fd;     /* a socket that is in the set for nothing but to be found there: ck_watch_whole */
+    uint64_t anchor;   /* its cookie, which the kernel gives to no other socket */
     uint64_t armed_ns; /* what the timer is set to; UINT64_MAX: not */
     struct ck_launcher launcher;
     struct ck_run *running;
@@ -106,7 +107,8 @@ void ck_watch_forget(struct ck_watch *watch);
 
 /*
  * Are the descriptors still ours? A program that closes all it does not know closes these too, and may have got their
- * numbers for others since. The kernel finds a file in an epoll set by number and file, so only ours is found in ours.
+ * numbers for others since, among them those of another context. A socket is known by its cookie; and the kernel finds a
+ * file in an epoll set by number and file, so the set that has our socket in it is ours.
  */
 bool ck_watch_whole(const struct ck_watch *watch);
 

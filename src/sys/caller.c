@@ -8,6 +8,7 @@
  */
 #include "sys/caller.h"
 
+#include "base/errkind.h"
 #include "base/fd.h"
 
 #include <errno.h>
@@ -97,16 +98,30 @@ static void look_at_capabilities(struct ck_caller_authority *authority)
 
 /* ---- places ---- */
 
-/* Those of another thread do not count: credentials and namespaces are a thread's own. */
-static void open_eyes(struct ck_caller_eyes *eyes)
+/* Is this whose they are? A thread that has ended may have had the number that this one has. */
+static bool are_open(const struct ck_caller_eyes *eyes, pid_t thread)
+{
+    char byte;
+    return eyes->thread == thread && eyes->namespaces_fd >= 0 && eyes->cgroup_fd >= 0 &&
+           readlinkat(eyes->namespaces_fd, links[0], &byte, 1) > 0;
+}
+
+/*
+ * Those of another thread do not count: credentials and namespaces are a thread's own. What /proc does not have is not seen; what
+ * could not be opened for want of a descriptor or memory is opened by the next look. 0 or, for the latter, a negative errno.
+ */
+static int open_eyes(struct ck_caller_eyes *eyes)
 {
     pid_t thread = gettid();
-    if (eyes->thread == thread)
-        return;
+    if (are_open(eyes, thread))
+        return 0;
     ck_caller_eyes_done(eyes);
-    eyes->namespaces_fd = open("/proc/thread-self/ns", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    eyes->cgroup_fd = open("/proc/thread-self/cgroup", O_RDONLY | O_CLOEXEC);
     eyes->thread = thread;
+    eyes->namespaces_fd = open("/proc/thread-self/ns", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (eyes->namespaces_fd < 0 && ck_errkind_of(errno) == CK_ERRKIND_PASSING)
+        return -errno;
+    eyes->cgroup_fd = open("/proc/thread-self/cgroup", O_RDONLY | O_CLOEXEC);
+    return eyes->cgroup_fd < 0 && ck_errkind_of(errno) == CK_ERRKIND_PASSING ? -errno : 0;
 }
 
 static uint64_t look_at_namespace(const struct ck_caller_eyes *eyes, const char *name)
@@ -138,13 +153,13 @@ static uint64_t look_at_cgroups(const struct ck_caller_eyes *eyes)
 
 /* ---- the whole ---- */
 
-void ck_caller_look(struct ck_caller_eyes *eyes, struct ck_caller *ret_caller)
+int ck_caller_look(struct ck_caller_eyes *eyes, struct ck_caller *ret_caller)
 {
     struct ck_caller_authority *authority = &ret_caller->authority;
     struct ck_caller_resources *resources = &ret_caller->resources;
     int saved = errno;
     *ret_caller = (struct ck_caller){0};
-    open_eyes(eyes);
+    int result = open_eyes(eyes);
     (void)getresuid(&authority->uids[0], &authority->uids[1], &authority->uids[2]);
     (void)getresgid(&authority->gids[0], &authority->gids[1], &authority->gids[2]);
     authority->groups = look_at_groups();
@@ -161,6 +176,7 @@ void ck_caller_look(struct ck_caller_eyes *eyes, struct ck_caller *ret_caller)
     (void)syscall(SYS_sched_getaffinity, 0, sizeof resources->processors, resources->processors);
     resources->cgroups = look_at_cgroups(eyes);
     errno = saved;
+    return result;
 }
 
 bool ck_caller_same_authority(const struct ck_caller *a, const struct ck_caller *b)

@@ -51,8 +51,11 @@ struct ck_caller_eyes {
 void ck_caller_eyes_init(struct ck_caller_eyes *eyes);
 void ck_caller_eyes_done(struct ck_caller_eyes *eyes);
 
-/* Looks at the calling thread. */
-void ck_caller_look(struct ck_caller_eyes *eyes, struct ck_caller *ret_caller);
+/*
+ * Looks at the calling thread. 0, or a negative errno where something could not be seen for want of a descriptor or memory:
+ * then it is not known who that is.
+ */
+int ck_caller_look(struct ck_caller_eyes *eyes, struct ck_caller *ret_caller);
 
 bool ck_caller_same_authority(const struct ck_caller *a, const struct ck_caller *b);
 bool ck_caller_same(const struct ck_caller *a, const struct ck_caller *b);

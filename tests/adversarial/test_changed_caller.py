@@ -44,3 +44,8 @@ def test_tools_are_what_their_caller_is_now(root_box, change, jail):
     finally:
         for place in made:
             os.rmdir(place)
+
+
+def test_a_moment_without_descriptors_does_not_hide_a_later_change(root_box):
+    """What cannot be seen of a thread at that moment is looked for again."""
+    assert root_box.host("host_sight", policy=make_root(root_box)).out == b"ok\n"
