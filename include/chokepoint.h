@@ -65,8 +65,9 @@
  *
  *   In a jail stdin is never a descriptor of the caller: with one, a tool could change the mode, owner, times and
  *   attributes of the file. It is the /dev/null of the jail, or a pipe into which what was requested is copied. So the
- *   tool cannot seek in it, sees the end of the stream where reading the source fails, and more may have been read from
- *   stdin_fd than the tool has read.
+ *   tool cannot seek in it, and more may have been read from stdin_fd than the tool has read. A source that cannot be
+ *   read at all is an empty stream. Where reading fails later, or the process that copies is killed, the run ends as
+ *   cancelled: a part of the input is never taken for the whole.
  *
  * WHEN A CALL ENDS
  *

@@ -231,7 +231,10 @@ static void set_error(struct choke_result *result, const struct ck_run *run)
         break;
     case CHOKE_CANCELLED:
         (void)ck_error_set(error, CHOKE_CANCELLED, ECANCELED,
-                           run->cancelled ? "'%s' was cancelled" : "'%s' was ended because its warden was killed",
+                           run->cancelled ? "'%s' was cancelled"
+                           : (report->ending & CK_ENDING_STDIN_CUT) != 0
+                               ? "'%s' was ended because its stdin was cut"
+                               : "'%s' was ended because its warden was killed",
                            tool);
         break;
     case CHOKE_SIGNALED:

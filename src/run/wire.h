@@ -244,6 +244,7 @@ enum ck_wire_ending {
     CK_ENDING_CANCELLED = 2,
     CK_ENDING_STREAM_HELD = 4, /* a process that was killed still held a stream */
     CK_ENDING_LAST = 8,        /* the warden ends after this report and serves no other plan */
+    CK_ENDING_STDIN_CUT = 16,  /* with CANCELLED: the tool did not get all of its stdin, and could not know */
 };
 
 /* How the tree is reached; the strongest that held for the run. */

@@ -1,11 +1,16 @@
 """What a tool in a jail reads on stdin: a pipe, into which what the caller gives is copied. Whatever the source is, the run ends
 when the tool does, and nothing is said of a stream that somebody held."""
+import fcntl
 import json
 import os
+import pathlib
 import pty
 import re
+import signal
 import socket
+import struct
 import subprocess
+import termios
 import threading
 
 import pytest
@@ -123,6 +128,62 @@ def test_a_directory_is_an_empty_stream(place):
         ended(run(place, "cat", source=fd), "")
     finally:
         os.close(fd)
+
+
+def was_cut(process):
+    document = json.loads(process.communicate(timeout=60)[0])
+    assert document["outcome"] == "cancelled" and "its stdin was cut" in document["error"]["message"], document
+    assert document["duration_ms"] < 15000, document
+
+
+def start(place, *argv, source):
+    words = place.box.words(list(argv), options=["--jail", place.jail, "--stdin", "-"], policy=place.policy)
+    if isinstance(place, Shut):
+        words = [str(place.box.stage / "tests/helpers/pretend"), "container", *words]
+    return place.box.popen(words, raw=True, stdin=source)
+
+
+def descendants(pid):
+    found = []
+    for child in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+        found += [int(child), *descendants(int(child))]
+    return found
+
+
+def named(pid, name):
+    try:
+        return [child for child in descendants(pid) if pathlib.Path(f"/proc/{child}/comm").read_text() == name + "\n"]
+    except (FileNotFoundError, ProcessLookupError):
+        return []
+
+
+@pytest.mark.parametrize("tool", ["cat", "sh"])
+def test_a_stream_that_was_cut_is_not_taken_for_the_whole(place, tool):
+    """The process that copies is killed, as for want of memory; the tool ends at once, or after a while."""
+    reading, writing = os.pipe()
+    process = start(place, *(["sh", "-c", "while read line; do :; done; while :; do :; done"] if tool == "sh" else ["cat"]),
+                    source=reading)
+    os.close(reading)
+    try:
+        own = os.path.basename(os.path.realpath(f"/usr/bin/{tool}"))
+        wait_until(lambda: named(process.pid, "choke-pump") and named(process.pid, own))
+        os.kill(named(process.pid, "choke-pump")[0], signal.SIGKILL)
+        was_cut(process)
+    finally:
+        os.close(writing)
+
+
+def test_a_source_that_fails_on_the_way(place):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        near = socket.create_connection(server.getsockname())
+        far = server.accept()[0]
+    with near, far:
+        near.sendall(b"word\n")
+        process = start(place, "cat", source=far)
+        wait_until(lambda: struct.unpack("i", fcntl.ioctl(far, termios.FIONREAD, bytes(4)))[0] == 0)
+        near.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # closing it is a reset
+        near.close()
+        was_cut(process)
 
 
 def test_limits_are_the_tools_own(place):

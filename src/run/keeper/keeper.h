@@ -427,8 +427,11 @@ bool ck_prove_no_new_privs(void);
  */
 long ck_pump_make(int source_fd, int *ret_fd);
 
-/* Ends it, if there is one; *pid is 0 then. */
-void ck_pump_end(int32_t *pid);
+/* Ends it, if there is one; *pid is 0 then. True: it had ended before, and cut the stream. */
+bool ck_pump_end(int32_t *pid);
+
+/* Did one that ended in this way (of siginfo_t) leave some of it out? */
+bool ck_pump_cut(int code, int status);
 
 /* ---- wrap.c ---- */
 

@@ -6,7 +6,8 @@
  * outside of the jail reads the one and writes the other. Nothing waits for it: it is ended with the tool.
  *
  *   Must     hold no stream of the tool's before the tool exists, or that would look as if somebody still had it.
- *   Must not outlive the warden, or read on when nobody reads the pipe.
+ *   Must not outlive the warden, or read on when nobody reads the pipe; nor let what was cut pass for the whole: half of a
+ *            script or of a patch is another one.
  */
 #include "run/keeper/keeper.h"
 
@@ -22,6 +23,7 @@
 #define CHUNK_BYTES 65536 /* what a pipe takes */
 
 enum { SOURCE, SINK, READY, KEPT };
+enum { COPIED, CUT };
 
 /* A source may be non-blocking; the one who made it so has another reason than us. */
 static void wait_for(int fd, short events)
@@ -67,14 +69,15 @@ static __attribute__((noreturn)) void pump_main(void *argument)
     (void)CK_RAW5(prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     (void)CK_RAW5(prctl, PR_SET_NAME, "choke-pump", 0, 0, 0);
     if (close_others(fds, KEPT) < 0)
-        ck_leave(1);
+        ck_leave(CUT);
     ck_close(fds[READY]);
-    for (;;) {
+    for (bool begun = false;;) {
         long got = CK_RAW3(read, fds[SOURCE], chunk, sizeof chunk);
         if (got == -EAGAIN)
             wait_for(fds[SOURCE], POLLIN);
         else if (got != -EINTR && (got <= 0 || !pour(fds[SINK], chunk, got)))
-            ck_leave(got < 0 ? 1 : 0);
+            ck_leave(got < 0 && begun ? CUT : COPIED); /* what cannot be read at all is an empty stream */
+        begun = begun || got > 0;
     }
 }
 
@@ -114,12 +117,21 @@ long ck_pump_make(int source_fd, int *ret_fd)
     return pid;
 }
 
-void ck_pump_end(int32_t *pid)
+bool ck_pump_cut(int code, int status)
 {
+    return code != CLD_EXITED || status != COPIED;
+}
+
+bool ck_pump_end(int32_t *pid)
+{
+    siginfo_t info = {0};
     if (*pid <= 0)
-        return;
-    (void)CK_RAW2(kill, *pid, SIGKILL);
-    while (CK_RAW5(waitid, P_PID, *pid, NULL, WEXITED, NULL) == -EINTR)
+        return false;
+    bool ended = CK_RAW5(waitid, P_PID, *pid, &info, WEXITED | WNOHANG, NULL) == 0 && info.si_pid == *pid;
+    if (!ended)
+        (void)CK_RAW2(kill, *pid, SIGKILL);
+    while (!ended && CK_RAW5(waitid, P_PID, *pid, NULL, WEXITED, NULL) == -EINTR)
         ;
     *pid = 0;
+    return ended && ck_pump_cut(info.si_code, info.si_status);
 }

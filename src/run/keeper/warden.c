@@ -53,6 +53,7 @@ struct warden {
 struct run {
     int32_t pid;
     int32_t pump_pid; /* of what copies its stdin; 0: none */
+    bool stdin_cut;   /* that ended before it had copied all */
     bool ended;       /* the tool itself was reaped */
     bool orphaned;    /* the caller is gone */
     bool cgroup_killed;
@@ -112,12 +113,14 @@ static bool reap(struct run *run)
             return false;
         if (info.si_pid == run->pump_pid) {
             run->pump_pid = 0;
+            run->stdin_cut = run->phase == RUNNING && ck_pump_cut(info.si_code, info.si_status);
             continue;
         }
         add_usage(&run->report, &usage);
         if (info.si_pid == run->pid) {
             note_end(run, &info);
-            ck_pump_end(&run->pump_pid);
+            bool cut = ck_pump_end(&run->pump_pid);
+            run->stdin_cut = run->stdin_cut || (run->phase == RUNNING && cut);
         }
     }
 }
@@ -220,6 +223,16 @@ static void hear(struct warden *warden, struct run *run)
         enter_terminating(warden, run, SIGTERM, CK_ENDING_CANCELLED, ck_now_ns() + CANCEL_GRACE_NS);
 }
 
+/* The tool took the end of the pipe for the end of its input. What it does with that is not what was asked for. */
+static void end_cut(struct warden *warden, struct run *run)
+{
+    if (!run->stdin_cut || run->phase != RUNNING)
+        return;
+    run->report.ending |= CK_ENDING_CANCELLED | CK_ENDING_STDIN_CUT;
+    if (!run->ended)
+        enter_terminating(warden, run, SIGTERM, 0, ck_now_ns() + CANCEL_GRACE_NS);
+}
+
 static uint64_t next_deadline(const struct run *run)
 {
     if (run->phase != RUNNING)
@@ -250,7 +263,9 @@ static bool watch(struct warden *warden, struct run *run)
             ck_drain_signals(fds[0]);
             if (blind(warden))
                 kill_group_at_end(run);
-            if (reap(run))
+            bool alone = reap(run);
+            end_cut(warden, run);
+            if (alone)
                 return true;
             if (run->ended && run->phase == RUNNING)
                 enter_killing(warden, run);
@@ -488,7 +503,7 @@ static bool serve_plan(struct warden *warden, unsigned char *base, int *fds)
     /* The tool has enough to do. What fails here is tried again before the next run. */
     (void)ck_cage_let_go(&warden->cage);
     bool clean = run.pid <= 0 || watch(warden, &run);
-    ck_pump_end(&run.pump_pid);
+    (void)ck_pump_end(&run.pump_pid);
     if (run.wrapped)
         take_told(&run);
     for (int i = CK_WIRE_STDOUT_READ; i < CK_WIRE_FDS; i++)
