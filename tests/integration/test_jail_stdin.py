@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import pty
+import tty
 import re
 import signal
 import socket
@@ -101,6 +102,18 @@ def test_a_terminal(place):
     finally:
         os.close(outer)
         os.close(inner)
+
+
+def test_the_other_side_of_a_terminal_ends_by_hanging_up(place):
+    """What a master reads after the last slave is closed is EIO, and that is its end."""
+    outer, inner = pty.openpty()
+    tty.setraw(inner)
+    os.write(inner, b"word\n")
+    os.close(inner)
+    try:
+        ended(run(place, "cat", source=outer), "word\n")
+    finally:
+        os.close(outer)
 
 
 def test_a_socket(place):

@@ -13,6 +13,7 @@
 
 #include "run/create.h"
 
+#include <asm/ioctls.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/prctl.h>
@@ -61,6 +62,13 @@ static long close_others(const int *kept, unsigned count)
     }
 }
 
+/* A terminal says EIO where a file has its end: the last who had its other side open is gone. */
+static bool is_hung_up(int fd, long result)
+{
+    char settings[256];
+    return result == -EIO && CK_RAW3(ioctl, fd, TCGETS, settings) == 0;
+}
+
 /* Signals are blocked, as in all of the keeper's family: SIGTERM of a timeout does not take the tool's input away. */
 static __attribute__((noreturn)) void pump_main(void *argument)
 {
@@ -71,12 +79,13 @@ static __attribute__((noreturn)) void pump_main(void *argument)
     if (close_others(fds, KEPT) < 0)
         ck_leave(CUT);
     ck_close(fds[READY]);
+    /* What cannot be read at all is an empty stream; what ends by an error later was cut. */
     for (bool begun = false;;) {
         long got = CK_RAW3(read, fds[SOURCE], chunk, sizeof chunk);
         if (got == -EAGAIN)
             wait_for(fds[SOURCE], POLLIN);
         else if (got != -EINTR && (got <= 0 || !pour(fds[SINK], chunk, got)))
-            ck_leave(got < 0 && begun ? CUT : COPIED); /* what cannot be read at all is an empty stream */
+            ck_leave(got < 0 && begun && !is_hung_up(fds[SOURCE], got) ? CUT : COPIED);
         begun = begun || got > 0;
     }
 }
