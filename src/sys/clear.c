@@ -21,7 +21,7 @@
 
 /* To free memory or blocks costs a sixteenth of writing them. */
 #define FREE_SHARE 16
-#define PIECE_BYTES ((off_t)(CK_SLICE_BYTES * FREE_SHARE))
+#define PIECE_BYTES (CK_SLICE_BYTES * FREE_SHARE)
 
 void ck_clear_init(struct ck_clearing *clearing, int top_fd)
 {
@@ -84,6 +84,25 @@ static int descend(struct ck_clearing *clearing)
     return 0;
 }
 
+/* Of one file, on whatever it lies. */
+static uint64_t bytes_of(const struct stat *status)
+{
+    return (uint64_t)status->st_blocks * 512;
+}
+
+/* Counts what was really freed: a file may have one block in each piece. */
+static bool punch_hole(int fd, const struct stat *before, struct ck_slice *slice)
+{
+    struct stat after;
+    off_t start = lseek(fd, 0, SEEK_DATA);
+    if (start < 0 || fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, start, (off_t)PIECE_BYTES) < 0 ||
+        fstat(fd, &after) < 0 || bytes_of(&after) >= bytes_of(before))
+        return false;
+    ck_slice_move(slice, (bytes_of(before) - bytes_of(&after)) / FREE_SHARE);
+    ck_slice_look(slice, 1);
+    return true;
+}
+
 /*
  * Frees a piece of a large file that has no other name. True when that was done, false when there is nothing large, or it
  * cannot be done in pieces. What goes with the name itself counts as well.
@@ -94,15 +113,14 @@ static bool free_piece(int directory_fd, const char *name, struct ck_slice *slic
     if (fstatat(directory_fd, name, &status, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(status.st_mode) ||
         status.st_nlink != 1)
         return false;
-    off_t bytes = (off_t)status.st_blocks * 512;
-    ck_slice_move(slice, (uint64_t)(bytes < PIECE_BYTES ? bytes : PIECE_BYTES) / FREE_SHARE);
-    if (bytes <= PIECE_BYTES)
+    if (bytes_of(&status) <= PIECE_BYTES) {
+        ck_slice_move(slice, bytes_of(&status) / FREE_SHARE);
         return false;
+    }
     if ((status.st_mode & S_IRWXU) != S_IRWXU && fchmodat(directory_fd, name, S_IRWXU, 0) < 0)
         return false;
     CK_FD fd = openat(directory_fd, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    off_t start = fd < 0 ? -1 : lseek(fd, 0, SEEK_DATA);
-    return start >= 0 && fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, start, PIECE_BYTES) == 0;
+    return fd >= 0 && punch_hole(fd, &status, slice);
 }
 
 /* A name of anything but a directory with something in it: -EISDIR for that. */

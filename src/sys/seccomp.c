@@ -310,6 +310,16 @@ static int forbid_set_id(scmp_filter_ctx filter)
     return r;
 }
 
+/*
+ * Memory or blocks that are reserved and never written are no data to lseek, so whoever removes the file cannot free them in
+ * pieces (clear.c). Programs know file systems that cannot reserve; the C library writes then. Holes free, so they may be.
+ */
+static int forbid_reserving(scmp_filter_ctx filter)
+{
+    const struct scmp_arg_cmp no_hole = SCMP_A1(SCMP_CMP_MASKED_EQ, FALLOC_FL_PUNCH_HOLE, 0);
+    return add(filter, SCMP_ACT_ERRNO(EOPNOTSUPP), "fallocate", &no_hole);
+}
+
 /* ---- where there are no namespaces ---- */
 
 static int forbid_each(scmp_filter_ctx filter, const char *const *names)
@@ -420,8 +430,9 @@ int ck_seccomp_build(unsigned options, struct sock_filter **ret_filter, size_t *
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
     if (filter == NULL)
         return -ENOMEM;
-    static int (*const parts[])(scmp_filter_ctx) = {forbid_calls,    forbid_namespaces,  forbid_requests, forbid_leases,
-                                                    forbid_families, forbid_personality, forbid_set_id};
+    static int (*const parts[])(scmp_filter_ctx) = {forbid_calls,  forbid_namespaces, forbid_requests,
+                                                    forbid_leases, forbid_families,   forbid_personality,
+                                                    forbid_set_id, forbid_reserving};
     int r = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
     if (r == 0)
         r = seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2); /* a binary tree: a call costs six comparisons */

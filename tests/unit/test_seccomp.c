@@ -259,6 +259,16 @@ static void bits_that_the_kernel_does_not_look_at_do_not_help(void **state)
            {SYS_openat, {0, 0, O_CREAT, HIGH | 04755}, REFUSED(EPERM)});
 }
 
+/* What is reserved and never written cannot be freed in pieces; a hole frees. */
+static void reserving_is_not_supported_and_holes_are(void **state)
+{
+    (void)state;
+    EXPECT(0, {SYS_fallocate, {0, 0}, REFUSED(EOPNOTSUPP)}, {SYS_fallocate, {0, HIGH}, REFUSED(EOPNOTSUPP)},
+           {SYS_fallocate, {0, FALLOC_FL_KEEP_SIZE}, REFUSED(EOPNOTSUPP)},
+           {SYS_fallocate, {0, FALLOC_FL_ZERO_RANGE}, REFUSED(EOPNOTSUPP)},
+           {SYS_fallocate, {0, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE}, ALLOWED});
+}
+
 /* What cannot be looked at is not there; libc knows how to do without. */
 static void what_hides_its_arguments_is_not_there(void **state)
 {
@@ -307,6 +317,7 @@ int main(void)
 #endif
         cmocka_unit_test(what_reaches_around_the_jail_is_refused),
         cmocka_unit_test(bits_that_the_kernel_does_not_look_at_do_not_help),
+        cmocka_unit_test(reserving_is_not_supported_and_holes_are),
         cmocka_unit_test(what_hides_its_arguments_is_not_there),
         cmocka_unit_test(options_change_what_they_name),
         cmocka_unit_test(what_egress_refuses_can_be_asked_about),
