@@ -27,7 +27,16 @@ FILES = {
     "lefthook.yaml": "git hook", ".claude/settings.json": "agent settings", ".cursor/rules/a.mdc": "agent settings",
     ".mcp.json": "agent settings", ".bash_login": "shell settings", ".zprofile": "shell settings",
     ".Rprofile": "shell settings", ".ghci": "shell settings", "a.desktop": "desktop entry", "a.service": "desktop entry",
-    "a.ps1": "script", "README": None, "src/main.c": None, "notes.txt": None}
+    "a.ps1": "script", ".eleventy.js": "build file", "hatch_build.py": "build file", "a/schema.prisma": "build file",
+    "captainhook.json": "git hook", "rakefile.rb": "build file", "project/Evil.scala": "build file", ".sbtrc": "build file",
+    ".puppeteerrc.cjs": "build file", "vitest.workspace.ts": "test settings", "src/Makevars": "build file",
+    "config/runtime.exs": "build file", "deps/build.jl": "build file", "BUILD.pants": "build file",
+    "requirements/base.txt": "package settings", "dev-requirements.txt": "package settings", "alembic/env.py": "build file",
+    "nextflow.config": "build file", "rescript.json": "build file", "analysis_options.yaml": "editor task",
+    "tauri.conf.json": "build file", "_plugins/a.rb": "build file", "Procfile.dev": "pipeline", "amplify.yml": "pipeline",
+    ".ebextensions/a.config": "pipeline", "group_vars/all.yml": "build file", ".oxlintrc.json": "build file",
+    ".config/systemd/user/a.service.d/b.conf": "shell settings", ".config/mpv/scripts/a.lua": "shell settings",
+    "startup.m": "shell settings", "devfile.yaml": "editor task", "README": None, "src/main.c": None, "notes.txt": None}
 
 
 @pytest.fixture
