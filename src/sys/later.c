@@ -181,6 +181,8 @@ const char *ck_later_link(const char *path, const char *target)
 {
     if (leads_out(path, target))
         return "leads out of the root";
+    if (ck_later_is_package(path))
+        return "package script"; /* nobody compares what it leads to with what was there */
     const char *why = ck_later_place(path);
     return why != NULL ? why : ck_later_directory(path);
 }

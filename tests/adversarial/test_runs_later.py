@@ -80,6 +80,14 @@ def test_link_to_a_script_of_the_repository(layered):
     assert reasons(layered.sh("ln -s tool run; ln -s run again"))["run"] in ("script", "executable")
 
 
+def test_link_in_the_place_of_a_package(layered):
+    """What it leads to has a name that nothing is known of, and the scripts that npm runs."""
+    answer = layered.sh("""echo '{"scripts": {"test": "touch ran"}}' > notes.txt; mkdir sub
+                           rm package.json; ln -s notes.txt package.json; ln -s ../notes.txt sub/package.json""")
+    found = reasons(answer)
+    assert (found["package.json"], found["sub/package.json"], found["notes.txt"]) == ("package script", "package script", None)
+
+
 def test_compiled_code_is_named(layered):
     answer = layered.python("""
 import os, struct, marshal, importlib.util
