@@ -178,6 +178,8 @@ struct ck_trace_line ck_trace_line_read(struct ck_span line)
     struct ck_span body = trimmed(from(line, digits));
     if (digits == 0 || body.length == 0 || body.at == line.at + digits)
         return read;
+    if (ck_span_begins(body, "--- ")) /* a signal, or a stop: who is ended by it has a line of its own */
+        return read;
     read.body = body;
     if (take_end(body, "+++ exited with ", &read.body))
         read.kind = CK_TRACE_EXITED;

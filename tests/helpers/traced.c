@@ -232,6 +232,18 @@ static void stay(const char *unused)
         (void)pause();
 }
 
+/* A child, and then this program, end by a signal, as what crashes or is told to stop does. */
+static void die(const char *argument)
+{
+    int number = argument[0] == 's' ? SIGSEGV : SIGKILL;
+    pid_t child = fork();
+    if (child == 0)
+        (void)pause();
+    (void)kill(child, SIGTERM);
+    (void)waitpid(child, NULL, 0);
+    (void)kill(getpid(), number);
+}
+
 static const struct {
     const char *name;
     void (*act)(const char *argument);
@@ -244,6 +256,7 @@ static const struct {
     {"forge=", forge},
     {"attack=", attack},
     {"stay=", stay},
+    {"die=", die},
     {"untraced=", look_untraced},
     {"untraced3=", look_untraced_by_args},
     {"untraced32=", look_untraced_by_32_bits},

@@ -33,6 +33,14 @@ def pick(items, **wanted):
     return [item for item in items if all(item[key] == value for key, value in wanted.items())]
 
 
+@pytest.mark.parametrize("word, name", [("die=segv", "SIGSEGV"), ("die=kill", "SIGKILL")])
+def test_end_by_a_signal_is_told(tracing, word, name):
+    """Of the program, and of a child before. Nothing of the trace is lost by that."""
+    tracing.image(word)
+    found = tracing.look()["evidence"]
+    assert (found["ended"], found["signal"], found["exit_code"], found["complete"]) == ("program", name, None, True), found
+
+
 def test_what_a_program_does_is_told(tracing):
     tracing.image("read=/etc/hosts", "read=/bin/traced", "read=there", "write=/etc/new", "write=/tmp/new",
                   "read=/proc/1/maps", "write=/kept/new", "connect=10.1.2.3", "path=/run/docker.sock", "exec=/bin/traced",

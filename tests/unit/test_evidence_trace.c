@@ -34,6 +34,8 @@ static void lines_are_told_apart(void **state)
         {"11 <... open resumed>) = 3", CK_TRACE_RESUMED, 11, ") = 3"},
         {"11 +++ exited with 17 +++", CK_TRACE_EXITED, 11, "17"},
         {"11 +++ killed by SIGSEGV (core dumped) +++", CK_TRACE_KILLED, 11, "SIGSEGV"},
+        {"11 --- SIGCHLD {si_signo=SIGCHLD, si_code=CLD_EXITED, si_pid=12} ---", CK_TRACE_OTHER, 11, NULL},
+        {"11 --- stopped by SIGSTOP ---", CK_TRACE_OTHER, 11, NULL},
         {"11 +++ superseded by execve in pid 12 +++", CK_TRACE_SUPERSEDED, 11, "12"},
         {"11 execve(\"/x\", [] <pid changed to 12 ...>", CK_TRACE_UNFINISHED, 11, "execve(\"/x\", []"},
         {"11 x <pid changed to  ...>", CK_TRACE_UNFINISHED, 11, "x"},

@@ -223,7 +223,8 @@ __attribute__((noreturn)) static void be_strace(void *argument)
 {
     static char loader[PLACE_MAX], strace[PLACE_MAX], lib[PLACE_MAX], self[PLACE_MAX], path[] = "--library-path";
     static char follow[] = "-fqyx", blocked[] = "-I4", length[] = "-s256", e[] = "-e", traced[] = TRACED;
-    static char signals[] = "signal=none", o[] = "-o", out[] = "/proc/self/fd/3", ends[] = "--", zero[] = "0";
+    /* With signals it does not tell, it would not tell who was ended by one either. */
+    static char signals[] = "signal=all", o[] = "-o", out[] = "/proc/self/fd/3", ends[] = "--", zero[] = "0";
     static char *argv[OWN_WORDS + PROGRAM_WORDS_MAX + 1], *none[] = {NULL};
     const struct tracing *tracing = argument;
     char *const own[] = {beside(tracing->self, "loader", loader),
