@@ -88,7 +88,7 @@ def test_way_around_is_refused_where_it_cannot_be_told(user_box, jail):
 def test_doctor_tells_where_it_cannot_be(user_box):
     policy = user_box.write_policy([user_box.entry("breach_net"), user_box.entry("bwrap", route="jail")])
     words = [user_box.command, "doctor", "--json", "--policy", str(policy)]
-    for lie, said in (([], "is named"), ([helper(user_box, "pretend"), "unasked"], "is not named")):
+    for lie, said in (([], "are reported"), ([helper(user_box, "pretend"), "unasked"], "are not reported")):
         layers = {layer["name"]: layer for layer in json.loads(user_box.call([*lie, *words]).out)["layers"]}
         for jail in JAILS:
             assert layers[f"{jail}-egress"]["detail"].endswith(said)
