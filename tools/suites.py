@@ -253,8 +253,10 @@ ABOUT_JAILS = ("test_egress_around.py", "test_jail_*.py", "test_overlay_*.py", "
 ABOUT_KERNEL = ("test_cpu_hog.py", "test_disk_filling.py", "test_execs_*.py", "test_exhausted_tables.py", "test_kill*.py",
                 "test_memory_bomb.py", "test_no_proc.py", "test_process_hog.py", "test_scratch_owner.py", "test_set*id.py",
                 "test_swapped_cwd.py")
-# Other people's tools in jails: the library does nothing for them that it does not do for the victims.
-ABOUT_OTHERS = ("test_jailed_tools.py", "test_new_user.py", "test_readme.py", "test_tools_table.py")
+# Other people's tools in jails: the library does nothing for them that it does not do for the victims. And strace around the
+# command, under which no leaks can be searched for.
+ABOUT_OTHERS = ("test_jailed_tools.py", "test_new_user.py", "test_readme.py", "test_system_calls.py",
+                "test_tools_table.py")
 # The linter runs no tool, so it minds nobody beside it.
 ABOUT_LINT = ("test_lint*.py",)
 # Of those about the linter, what it reads; the rest is about its forms, its hook and other linters.
