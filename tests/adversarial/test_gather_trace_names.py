@@ -43,7 +43,7 @@ def tracing(root_box, docker_socket, images, daemon_asked):
 NAMED = {
     "stage_in_itself": "FROM scratch AS x\nCOPY --from=x /a /a\n",
     "later_stage": "FROM scratch\nCOPY --from=x /a /a\nFROM scratch AS x\n",
-    "number_as_a_base": "FROM scratch\nFROM 0\n",
+    "number_as_a_base": "FROM scratch\nFROM 00000000\n",  # one digit would be the beginning of many an id
     "library": "FROM library/{user}/img\n",
     "capitals": "FROM Docker.IO/{base}\n",
     "orders": "FROM {orders}\n",
