@@ -65,6 +65,8 @@ void ck_event_started(const struct choke_job *job, const char *const *egress, co
 {
     const struct choke_result *result = job->result;
     char name[64];
+    if (job->context->on_event == NULL)
+        return;
     if (jail->skipped != NULL && !atomic_flag_test_and_set(&skipped_told)) {
         (void)snprintf(name, sizeof name, "subproc.%s.skipped", jail->skipped);
         char layers[256];
@@ -96,6 +98,8 @@ void ck_event_ended(const struct choke_job *job)
 {
     const struct choke_result *result = job->result;
     char code[16], duration[32], timeout[32];
+    if (job->context->on_event == NULL)
+        return;
     tell_truncated(job, &result->out, "stdout");
     tell_truncated(job, &result->err, "stderr");
     if (result->outcome == CHOKE_TIMEOUT) {

@@ -84,9 +84,10 @@ int ck_context_begin(struct choke_context *context, struct choke_error *error)
         return result;
     }
     /* A jail that was proven from outside of a domain of Landlock has not been proven from inside. */
-    if (!ck_caller_same_authority(&now, &context->caller) || ck_retire_is_hidden(&context->watch.launcher, &now))
+    bool hidden = ck_retire_is_hidden(&context->watch.launcher, &now);
+    if (!ck_caller_same_authority(&now, &context->caller) || hidden)
         result = renew_authority(context, &now, error);
     if (result < 0)
         return result;
-    return ck_watch_renew(&context->watch, &now) < 0 ? ck_error_oom(error) : 0;
+    return ck_watch_renew(&context->watch, &now, hidden) < 0 ? ck_error_oom(error) : 0;
 }

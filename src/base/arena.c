@@ -38,11 +38,10 @@ static struct ck_arena_block *add_block(struct ck_arena *arena, size_t need)
     size_t total;
     if (__builtin_add_overflow(arena->total_bytes, size, &total) || (arena->max_bytes != 0 && total > arena->max_bytes))
         return NULL;
-    struct ck_arena_block *block = calloc(1, sizeof *block + size);
+    struct ck_arena_block *block = malloc(sizeof *block + size);
     if (block == NULL)
         return NULL;
-    block->next = arena->blocks;
-    block->size = size;
+    *block = (struct ck_arena_block){.next = arena->blocks, .size = size};
     arena->blocks = block;
     arena->total_bytes = total;
     return block;
@@ -60,7 +59,7 @@ void *ck_arena_alloc(struct ck_arena *arena, size_t bytes)
         return NULL;
     void *result = block->data + block->used;
     block->used += need;
-    return result;
+    return memset(result, 0, need); /* not the whole block: most of one is never used */
 }
 
 void *ck_arena_array(struct ck_arena *arena, size_t count, size_t element_bytes)

@@ -118,9 +118,10 @@ int ck_launch_hear(struct ck_warden *warden, struct ck_wire_report *ret_report);
 /*
  * Must be called before anything is asked for: where the caller is not who made the keeper, that one is retired. Its runs
  * go on to their end, and it makes no more. The next request makes another. Idle wardens stay in the list, for the owner of
- * the epoll set to take out; they have another generation. 1 if it was retired, else 0; -ENOMEM leaves all as it was.
+ * the epoll set to take out; they have another generation. hidden: ck_retire_is_hidden, which is asked once a start. 1 if it
+ * was retired, else 0; -ENOMEM leaves all as it was.
  */
-int ck_retire_keeper(struct ck_launcher *launcher, const struct ck_caller *now);
+int ck_retire_keeper(struct ck_launcher *launcher, const struct ck_caller *now, bool hidden);
 
 /* Has the caller entered a domain of Landlock since it made the keeper? See ck_caller_lost_sight. */
 bool ck_retire_is_hidden(const struct ck_launcher *launcher, const struct ck_caller *now);

@@ -77,9 +77,9 @@ bool ck_retire_is_hidden(const struct ck_launcher *launcher, const struct ck_cal
     return launcher->control_fd >= 0 && launcher->in_sight && ck_caller_lost_sight(now, launcher->keeper_pid);
 }
 
-int ck_retire_keeper(struct ck_launcher *launcher, const struct ck_caller *now)
+int ck_retire_keeper(struct ck_launcher *launcher, const struct ck_caller *now, bool hidden)
 {
-    bool same = ck_caller_same(now, &launcher->maker) && !ck_retire_is_hidden(launcher, now);
+    bool same = ck_caller_same(now, &launcher->maker) && !hidden;
     if (launcher->control_fd < 0 || same)
         return 0;
     struct ck_retired *retired = malloc(sizeof *retired);

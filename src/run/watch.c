@@ -186,9 +186,9 @@ static void bury(struct ck_watch *watch, struct ck_warden *warden)
     watch->dead = warden;
 }
 
-int ck_watch_renew(struct ck_watch *watch, const struct ck_caller *now)
+int ck_watch_renew(struct ck_watch *watch, const struct ck_caller *now, bool hidden)
 {
-    int result = ck_retire_keeper(&watch->launcher, now);
+    int result = ck_retire_keeper(&watch->launcher, now, hidden);
     while (result > 0 && watch->launcher.idle != NULL) {
         struct ck_warden *warden = watch->launcher.idle;
         watch->launcher.idle = warden->next;

@@ -114,9 +114,9 @@ bool ck_watch_whole(const struct ck_watch *watch);
 
 /*
  * Before a start: where the caller is not who made the keeper, keeper and idle wardens are let go of, and the next start
- * makes others. What runs goes on. 0 or -ENOMEM.
+ * makes others. What runs goes on. hidden is ck_retire_is_hidden. 0 or -ENOMEM.
  */
-int ck_watch_renew(struct ck_watch *watch, const struct ck_caller *now);
+int ck_watch_renew(struct ck_watch *watch, const struct ck_caller *now, bool hidden);
 
 /*
  * Makes pipes, takes a warden, hands it the plan. On failure the run is as if never started; *error has outcome

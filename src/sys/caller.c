@@ -16,6 +16,7 @@
 #include <linux/capability.h>
 #include <linux/prctl.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/personality.h>
@@ -98,12 +99,17 @@ static void look_at_capabilities(struct ck_caller_authority *authority)
 
 /* ---- places ---- */
 
-/* Is this whose they are? A thread that has ended may have had the number that this one has. */
-static bool are_open(const struct ck_caller_eyes *eyes, pid_t thread)
+/*
+ * A number that no other thread of this process ever has: the kernel gives the id of a thread that has ended to a new one.
+ * The id is in it too, for a thread that was made without libc may share the variables of its maker.
+ */
+static struct ck_caller_thread this_thread(void)
 {
-    char byte;
-    return eyes->thread == thread && eyes->namespaces_fd >= 0 && eyes->cgroup_fd >= 0 &&
-           readlinkat(eyes->namespaces_fd, links[0], &byte, 1) > 0;
+    static atomic_uint_fast64_t last;
+    static _Thread_local uint64_t serial;
+    if (serial == 0)
+        serial = atomic_fetch_add(&last, 1) + 1;
+    return (struct ck_caller_thread){.serial = serial, .id = gettid()};
 }
 
 /*
@@ -112,8 +118,9 @@ static bool are_open(const struct ck_caller_eyes *eyes, pid_t thread)
  */
 static int open_eyes(struct ck_caller_eyes *eyes)
 {
-    pid_t thread = gettid();
-    if (are_open(eyes, thread))
+    struct ck_caller_thread thread = this_thread();
+    bool is_ours = eyes->thread.serial == thread.serial && eyes->thread.id == thread.id;
+    if (is_ours && eyes->namespaces_fd >= 0 && eyes->cgroup_fd >= 0)
         return 0;
     ck_caller_eyes_done(eyes);
     eyes->thread = thread;

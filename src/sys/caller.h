@@ -42,10 +42,16 @@ struct ck_caller {
     struct ck_caller_resources resources;
 };
 
+/* Which thread of this process, for all of its life. */
+struct ck_caller_thread {
+    uint64_t serial;
+    pid_t id;
+};
+
 /* Open files of /proc, so that a look costs no walk. Zero-filled is not ready: ck_caller_eyes_init. */
 struct ck_caller_eyes {
     int namespaces_fd, cgroup_fd;
-    pid_t thread; /* whose they are */
+    struct ck_caller_thread thread; /* whose they are */
 };
 
 void ck_caller_eyes_init(struct ck_caller_eyes *eyes);

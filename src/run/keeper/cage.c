@@ -407,11 +407,22 @@ static long place_rules(struct ck_cage *cage)
     return fd < 0 ? fd : 0;
 }
 
-static void use_up_rules(struct ck_cage *cage)
+static long place_null(struct ck_cage *cage)
 {
-    if (cage->rules_placed)
-        ck_close(cage->rules_fd);
-    cage->rules_placed = false;
+    if (cage->null_placed)
+        return 0;
+    long fd = ck_open_path("/dev/null", O_RDONLY);
+    cage->null_placed = fd >= 0;
+    cage->null_fd = (int)fd;
+    return fd < 0 ? fd : 0;
+}
+
+/* The init has copies. */
+static void use_up(bool *placed, int fd)
+{
+    if (*placed)
+        ck_close(fd);
+    *placed = false;
 }
 
 static long take_away(const char *place, bool *placed)
@@ -459,6 +470,8 @@ long ck_cage_clear(struct ck_cage *cage)
     if (result < 0)
         return result;
     result = place_tmp(cage);
+    if (result == 0)
+        result = place_null(cage);
     return result < 0 ? result : place_rules(cage);
 }
 
@@ -501,6 +514,7 @@ long ck_cage_create(struct ck_cage_run *run)
     }
     if (result == 0)
         result = ck_create_caged(init_main, run, run->cage->program->gate_port != 0);
-    use_up_rules(run->cage);
+    use_up(&run->cage->rules_placed, run->cage->rules_fd);
+    use_up(&run->cage->null_placed, run->cage->null_fd);
     return result;
 }

@@ -69,11 +69,11 @@ static long find_executable(const struct ck_cage_run *run)
  * A node that is on a mount of the jail's, so that it cannot be changed. It is opened before Landlock is taken on, or requests
  * to it (isatty) would be refused with another errno than that of any other file.
  */
-static long open_stdin(struct ck_child *child)
+static long open_stdin(const struct ck_cage *cage, struct ck_child *child)
 {
     if (!child->null_stdin)
         return 0;
-    long fd = ck_open_path("/dev/null", O_RDONLY);
+    long fd = cage->null_placed ? cage->null_fd : ck_open_path("/dev/null", O_RDONLY);
     child->stdin_fd = (int)fd;
     return fd < 0 ? fd : 0;
 }
@@ -269,7 +269,7 @@ void ck_init_serve(struct ck_cage_run *run)
         result = ck_gate_make(program->gate_port, run->gate_fd, program->gate_named != 0 ? &roads.tell_fd : NULL);
     if (result == 0) {
         stage = CK_STAGE_STDIO;
-        result = open_stdin(run->child);
+        result = open_stdin(run->cage, run->child);
     }
     if (result == 0) {
         stage = CK_STAGE_PRIVILEGES;

@@ -251,6 +251,8 @@ struct ck_cage {
     int under_fd;                  /* the directory that /tmp is mounted on */
     bool rules_placed;             /* rules_fd is a ruleset of Landlock's for one run */
     int rules_fd;
+    bool null_placed; /* null_fd is the /dev/null inside, opened for one run: its flags are nobody else's */
+    int null_fd;
 };
 
 struct ck_child;
