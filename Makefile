@@ -30,7 +30,7 @@ run: build ## look at this very repository with every tool that can be had
 
 test: ## run every suite; ends with "N passed, N failed"
 	@tools/setup.sh test
-	@$(PYTHON) tools/run-tests.py $(SUITES)
+	@$(PYTHON) tools/test/run-tests.py $(SUITES)
 
 bench: build ## measure against posix_spawn, fork, Python, bwrap and firejail, as ratios
 	@tools/setup.sh bench || echo "bench: goes on, and leaves out what is missing"
@@ -47,11 +47,11 @@ fmt: ## put every C file into the project's format
 
 fuzz: ## fuzz each target for FUZZ_SECONDS (600); new inputs stay in build-asan/
 	@tools/setup.sh test
-	@$(PYTHON) tools/run-tests.py --fuzz-seconds $(or $(FUZZ_SECONDS),600) fuzz
+	@$(PYTHON) tools/test/run-tests.py --fuzz-seconds $(or $(FUZZ_SECONDS),600) fuzz
 
 analyze: ## clang-tidy with the analyzer at its full depth, which takes minutes
 	@tools/setup.sh test
-	@$(PYTHON) tools/run-tests.py --analyzer-nodes 225000 tidy
+	@$(PYTHON) tools/test/run-tests.py --analyzer-nodes 225000 tidy
 
 clean: ## remove every build directory
 	rm -rf $(BUILD) build-clang build-asan build-tsan

@@ -57,11 +57,11 @@ static void check(const struct choke_result *result, struct tally *tally)
     add_result(tally, result);
 }
 
-void command_audited(struct worker *worker, const char *const *words)
+void command_audited(struct worker *worker, const char *const *args)
 {
-    struct choke_context *context = context_of(worker, side_named(words[1]));
+    struct choke_context *context = context_of(worker, side_named(args[1]));
     struct choke_request request = request_for(worker, trivial_argv);
-    size_t runs = number(words[2]);
+    size_t runs = number(args[2]);
     struct tally tally = {0};
     uint64_t start = now_ns();
     for (size_t i = 0; i < runs; i++) {
@@ -77,11 +77,11 @@ void command_audited(struct worker *worker, const char *const *words)
     reply_tally(&tally);
 }
 
-void command_audited_together(struct worker *worker, const char *const *words)
+void command_audited_together(struct worker *worker, const char *const *args)
 {
-    struct choke_context *context = context_of(worker, side_named(words[1]));
+    struct choke_context *context = context_of(worker, side_named(args[1]));
     struct choke_request request = request_for(worker, trivial_argv);
-    size_t runs = number(words[2]);
+    size_t runs = number(args[2]);
     struct tally tally = {0};
     struct choke_error error = {0};
     uint64_t start = now_ns();

@@ -93,33 +93,33 @@ static void flood_bare(struct worker *worker, const struct flood *flood, size_t 
     choke_decision_free(decision);
 }
 
-void command_flood(struct worker *worker, const char *const *words)
+void command_flood(struct worker *worker, const char *const *args)
 {
     struct flood flood = {
-        .argv = {"flood", words[2], words[3], NULL},
-        .bytes = number(words[3]),
-        .cap = number(words[4]),
-        .pipe_bytes = number(words[5]),
+        .argv = {"flood", args[2], args[3], NULL},
+        .bytes = number(args[3]),
+        .cap = number(args[4]),
+        .pipe_bytes = number(args[5]),
     };
     struct tally tally = {0};
-    if (strcmp(words[1], "choke") == 0) {
+    if (strcmp(args[1], "choke") == 0) {
         flood_choke(worker, &flood, &tally);
-    } else if (strcmp(words[1], "bare") == 0) {
+    } else if (strcmp(args[1], "bare") == 0) {
         flood_bare(worker, &flood, BARE_BYTES, &tally);
-    } else if (strcmp(words[1], "wide") == 0) {
+    } else if (strcmp(args[1], "wide") == 0) {
         flood_bare(worker, &flood, WIDE_BYTES, &tally);
-    } else if (strcmp(words[1], "keep") == 0) {
+    } else if (strcmp(args[1], "keep") == 0) {
         flood_bare(worker, &flood, flood.cap, &tally);
     } else {
-        fail("no such side", words[1]);
+        fail("no such side", args[1]);
     }
     reply_tally(&tally);
 }
 
-void command_pipe_size(struct worker *worker, const char *const *words)
+void command_pipe_size(struct worker *worker, const char *const *args)
 {
     static const char *const argv[] = {"flood", "1", "16777216", "pipe-size", NULL};
-    (void)words;
+    (void)args;
     struct choke_result *result = run_choke(worker, argv, 0);
     printf("{\"bytes\": %zu}\n", number(result->err.data));
     choke_result_free(result);

@@ -99,9 +99,9 @@ static struct took longest_dispatch(struct worker *worker, uint64_t *ret_count)
     return longest;
 }
 
-void command_dispatch(struct worker *worker, const char *const *words)
+void command_dispatch(struct worker *worker, const char *const *args)
 {
-    const char *const argv[] = {"leave", words[1], words[2], NULL};
+    const char *const argv[] = {"leave", args[1], args[2], NULL};
     struct choke_request request = request_for(worker, argv);
     struct choke_job *job = NULL;
     struct choke_error error = {0};

@@ -278,21 +278,21 @@ static void command_tunnels(const struct lab *lab, uint64_t count)
 
 static void obey(const struct lab *lab, char *line)
 {
-    char *words[3] = {line, NULL, NULL};
+    char *args[3] = {line, NULL, NULL};
     for (int i = 1; i < 3; i++) {
-        char *space = words[i - 1] != NULL ? strchr(words[i - 1], ' ') : NULL;
+        char *space = args[i - 1] != NULL ? strchr(args[i - 1], ' ') : NULL;
         if (space != NULL)
             *space++ = '\0';
-        words[i] = space;
+        args[i] = space;
     }
-    if (strcmp(words[0], "transfer") == 0 && words[2] != NULL)
-        command_transfer(lab, words[1], strtoull(words[2], NULL, 10));
-    else if (strcmp(words[0], "first") == 0 && words[2] != NULL)
-        command_first(lab, words[1], strtoull(words[2], NULL, 10));
-    else if (strcmp(words[0], "tunnels") == 0 && words[1] != NULL)
-        command_tunnels(lab, strtoull(words[1], NULL, 10));
+    if (strcmp(args[0], "transfer") == 0 && args[2] != NULL)
+        command_transfer(lab, args[1], strtoull(args[2], NULL, 10));
+    else if (strcmp(args[0], "first") == 0 && args[2] != NULL)
+        command_first(lab, args[1], strtoull(args[2], NULL, 10));
+    else if (strcmp(args[0], "tunnels") == 0 && args[1] != NULL)
+        command_tunnels(lab, strtoull(args[1], NULL, 10));
     else
-        fail("unknown command", words[0]);
+        fail("unknown command", args[0]);
 }
 
 int main(void)

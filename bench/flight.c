@@ -34,7 +34,7 @@ static void start(struct worker *worker, const struct choke_request *request)
 }
 
 /* One turn of the event loop; returns how many jobs ended in it. */
-static size_t turn(struct worker *worker, struct tally *tally)
+static size_t dispatch_jobs(struct worker *worker, struct tally *tally)
 {
     struct pollfd ready = {.fd = choke_fd(worker->context), .events = POLLIN};
     struct choke_error error = {0};
@@ -76,13 +76,13 @@ static void hold_choke(struct worker *worker, size_t width, struct tally *tally)
     }
     close(gate[0]);
     while (alive < width) {
-        if (turn(worker, tally) > 0) {
+        if (dispatch_jobs(worker, tally) > 0) {
             fail("hold", "a tool ended before the gate was opened");
         }
     }
     close(gate[1]);
     for (size_t ended = 0; ended < width;) {
-        ended += turn(worker, tally);
+        ended += dispatch_jobs(worker, tally);
     }
 }
 
@@ -127,7 +127,7 @@ static void window_choke(struct worker *worker, size_t width, size_t runs, struc
         for (; started < runs && started - tally->runs < width; started++) {
             start(worker, &request);
         }
-        turn(worker, tally);
+        dispatch_jobs(worker, tally);
     }
 }
 
@@ -152,14 +152,14 @@ static int is_choke(const char *side)
     return strcmp(side, "choke") == 0;
 }
 
-void command_hold(struct worker *worker, const char *const *words)
+void command_hold(struct worker *worker, const char *const *args)
 {
-    size_t width = number(words[2]);
-    size_t cycles = number(words[3]);
+    size_t width = number(args[2]);
+    size_t cycles = number(args[3]);
     struct tally tally = {0};
     uint64_t begin = now_ns();
     for (size_t i = 0; i < cycles; i++) {
-        if (is_choke(words[1])) {
+        if (is_choke(args[1])) {
             hold_choke(worker, width, &tally);
         } else {
             hold_posix_spawn(worker, width, &tally);
@@ -169,13 +169,13 @@ void command_hold(struct worker *worker, const char *const *words)
     reply_tally(&tally);
 }
 
-void command_window(struct worker *worker, const char *const *words)
+void command_window(struct worker *worker, const char *const *args)
 {
-    size_t width = number(words[2]);
-    size_t runs = number(words[3]);
+    size_t width = number(args[2]);
+    size_t runs = number(args[3]);
     struct tally tally = {0};
     uint64_t begin = now_ns();
-    if (is_choke(words[1])) {
+    if (is_choke(args[1])) {
         window_choke(worker, width, runs, &tally);
     } else {
         window_posix_spawn(worker, width, runs, &tally);

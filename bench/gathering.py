@@ -11,7 +11,7 @@ import signal
 import subprocess
 import time
 
-from measure import Failure, take_turns
+from measure import Failure, alternate
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[1]
 SLEEPERS = 4
@@ -98,7 +98,7 @@ def gathering(lab):
     """R60."""
     policy = all_tools(lab)
     gather(lab, policy)  # versions and digests are remembered from here on
-    samples = take_turns(lab.rounds(12), {"together": lambda: gather(lab, policy),
+    samples = alternate(lab.rounds(12), {"together": lambda: gather(lab, policy),
                                           "alone": lambda: gather(lab, policy, "--jobs", "1")})
     together, alone = samples["together"], samples["alone"]
     walls = [document["timing"]["duration_ms"] for document in together]
@@ -112,7 +112,7 @@ def gathering(lab):
                most=2.0)
     lab.report("figure", "gather, one look at this repository", walls, unit="ms")
     words = sleeping_probes(lab)
-    interrupts = take_turns(lab.rounds(30), {"interrupt": lambda: interrupt(lab, words)})
+    interrupts = alternate(lab.rounds(30), {"interrupt": lambda: interrupt(lab, words)})
     lab.keep(interrupts, "gather")
     lab.report("R60", f"SIGINT to the end of gather, {SLEEPERS} tools running",
                [value / 1e6 for value in interrupts["interrupt"]], unit="ms", most=100.0)

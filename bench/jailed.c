@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PLAIN_WORDS_MAX 1024
+#define PLAIN_ARGS_MAX 1024
 #define SCRATCH "/tmp/probe" /* in a jail */
 
 /* What is done over and over: a request through the library, or a command line without it. */
@@ -21,7 +21,7 @@ struct subject {
     struct choke_request request;
     struct choke_decision *decision; /* of a run through the library: NULL */
     const char *path;
-    const char *words[PLAIN_WORDS_MAX + 1];
+    const char *args[PLAIN_ARGS_MAX + 1];
 };
 
 static void run_once(struct worker *worker, const struct subject *subject, struct tally *tally)
@@ -29,7 +29,7 @@ static void run_once(struct worker *worker, const struct subject *subject, struc
     struct choke_result *result = NULL;
     struct choke_error error = {0};
     if (subject->decision != NULL) {
-        peer_reap(peer_command(subject->path, subject->words, subject->decision->env), tally);
+        peer_reap(peer_command(subject->path, subject->args, subject->decision->env), tally);
         return;
     }
     if (choke_run(worker->context, &subject->request, &result, &error) < 0) {
@@ -43,11 +43,11 @@ static void run_once(struct worker *worker, const struct subject *subject, struc
 
 static void put(struct subject *subject, size_t *count, const char *word)
 {
-    if (*count == PLAIN_WORDS_MAX) {
+    if (*count == PLAIN_ARGS_MAX) {
         fail("a command line is too long", subject->path);
     }
-    subject->words[(*count)++] = word;
-    subject->words[*count] = NULL;
+    subject->args[(*count)++] = word;
+    subject->args[*count] = NULL;
 }
 
 static const char *program(const char *variable)
@@ -177,14 +177,14 @@ static void prepare(struct worker *worker, const char *side, const char *const *
 
 /* ---- the commands ------------------------------------------------------------------------------------------------ */
 
-void command_jailed(struct worker *worker, const char *const *words)
+void command_jailed(struct worker *worker, const char *const *args)
 {
-    const char *const argv[] = {words[2], NULL};
-    size_t runs = number(words[3]);
+    const char *const argv[] = {args[2], NULL};
+    size_t runs = number(args[3]);
     static struct subject subject;
     struct tally tally = {0};
     subject = (struct subject){0};
-    prepare(worker, words[1], argv, &subject);
+    prepare(worker, args[1], argv, &subject);
     uint64_t start = now_ns();
     for (size_t i = 0; i < runs; i++) {
         run_once(worker, &subject, &tally);
@@ -195,14 +195,14 @@ void command_jailed(struct worker *worker, const char *const *words)
 }
 
 /* A system call that does nothing stands in a trace for where a run begins and ends. */
-void command_traced(struct worker *worker, const char *const *words)
+void command_traced(struct worker *worker, const char *const *args)
 {
-    const char *const argv[] = {words[2], NULL};
+    const char *const argv[] = {args[2], NULL};
     static struct subject subject;
     struct tally tally = {0};
     subject = (struct subject){0};
-    prepare(worker, words[1], argv, &subject);
-    for (size_t i = 0; i < number(words[3]); i++) {
+    prepare(worker, args[1], argv, &subject);
+    for (size_t i = 0; i < number(args[3]); i++) {
         (void)getppid();
         run_once(worker, &subject, &tally);
         (void)getppid();
@@ -213,15 +213,15 @@ void command_traced(struct worker *worker, const char *const *words)
 }
 
 /* A context of its own: its first run makes the keeper, and proves, lays out and builds the jail. */
-void command_first_jailed(struct worker *worker, const char *const *words)
+void command_first_jailed(struct worker *worker, const char *const *args)
 {
-    const char *const argv[] = {words[2], NULL};
+    const char *const argv[] = {args[2], NULL};
     struct worker fresh = *worker;
     static struct subject subject;
     struct tally tally = {0};
     fresh.context = context_new(worker);
     subject = (struct subject){0};
-    prepare(&fresh, words[1], argv, &subject);
+    prepare(&fresh, args[1], argv, &subject);
     uint64_t start = now_ns();
     run_once(&fresh, &subject, &tally);
     uint64_t first = now_ns();

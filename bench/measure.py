@@ -106,7 +106,7 @@ def tree_cpu_ns(root):
     return total
 
 
-def take_turns(rounds, sides):
+def alternate(rounds, sides):
     """Calls every side once a round, each round beginning with another side. The first round is not counted."""
     names = list(sides)
     samples = {name: [] for name in names}

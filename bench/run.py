@@ -62,7 +62,7 @@ import tempfile
 
 import trace_steps
 from gathering import gathering
-from measure import Failure, Worker, batch_size, quartiles, ratios, take_turns
+from measure import Failure, Worker, batch_size, quartiles, ratios, alternate
 
 MIB = 1 << 20
 AUDIT_SIDES = ("off", "none", "batched", "every")
@@ -199,7 +199,7 @@ def single_runs(lab):
                  for name in ("choke", "posix_spawn", "fork_exec", "captured")}
         sides["python_run"] = lambda: python.wall("run", batch // 2)
         sides["python_call"] = lambda: python.wall("call", batch // 2)
-        samples = take_turns(lab.rounds(60), sides)
+        samples = alternate(lab.rounds(60), sides)
     lab.keep(samples, "single")
     bare = samples["posix_spawn"]
     lab.report("R70", "choke_run, captured / bare posix_spawn", ratios(samples["choke"], bare), most=1.15)
@@ -214,7 +214,7 @@ def single_runs(lab):
 def processor_time(lab):
     """A second core can hide work; the processor time of all processes together cannot."""
     with lab.worker() as worker:
-        samples = take_turns(lab.rounds(20), {
+        samples = alternate(lab.rounds(20), {
             name: lambda name=name: worker.cost("spawn", name, 100)["cpu"] for name in ("choke", "posix_spawn")})
     lab.keep(samples, "cpu")
     lab.report("figure", "processor time, choke_run / bare", ratios(samples["choke"], samples["posix_spawn"]))
@@ -225,7 +225,7 @@ def steps(lab):
     names = {"start_ns": "choke_start", "sleep_ns": "asleep in poll", "dispatch_ns": "choke_dispatch",
              "take_ns": "choke_next, choke_job_free", "reported_ns": "the library's own duration"}
     with lab.worker() as worker:
-        answers = take_turns(lab.rounds(30), {"steps": lambda: worker.ask("steps", 50)})["steps"]
+        answers = alternate(lab.rounds(30), {"steps": lambda: worker.ask("steps", 50)})["steps"]
     for key, name in names.items():
         values = [answer[key] / answer["runs"] for answer in answers]
         lab.keep({key: values}, "steps")
@@ -241,7 +241,7 @@ def judging(lab):
                  "thousand": lambda: judge.wall("load", lab.thousand_tools(), 1)}
         for name in requests:
             sides[name] = lambda name=name: judge.wall("judge", name, 1000)
-        samples = take_turns(lab.rounds(30), sides)
+        samples = alternate(lab.rounds(30), sides)
     lab.keep(samples, "judge")
     lab.report("figure", "choke_explain, one call", microseconds(samples["explain"]), unit="us")
     for name, what in requests.items():
@@ -285,7 +285,7 @@ def compare_jails(lab, worker, tool, name):
     for side in jail_sides(lab):
         batch = batch_size(lambda n, s=side: worker.wall("jailed", s, tool, n), target_ms=30, most=40)
         turns[side] = lambda s=side, b=batch: worker.wall("jailed", s, tool, b)
-    samples = take_turns(lab.rounds(60 if tool == "true" else 20), turns)
+    samples = alternate(lab.rounds(60 if tool == "true" else 20), turns)
     lab.keep(samples, f"jails.{tool}")
     bare, native = samples["posix_spawn"], samples["native"]
     trivial = tool == "true"
@@ -309,7 +309,7 @@ def less(values, bare):
 
 
 def sealed_runs(lab, worker):
-    samples = take_turns(lab.rounds(60), {
+    samples = alternate(lab.rounds(60), {
         "bare": lambda: worker.wall("jailed", "posix_spawn", "sealed", 40),
         "open": lambda: worker.wall("jailed", "none", "true", 40),
         "sealed": lambda: worker.wall("jailed", "none", "sealed", 40)})
@@ -321,7 +321,7 @@ def sealed_runs(lab, worker):
 
 def egress_runs(lab, worker):
     """A network namespace for each run, which the kernel takes down behind it: so apart from what is judged."""
-    samples = take_turns(lab.rounds(30), {side: lambda s=side: worker.wall("jailed", s, "true", 20)
+    samples = alternate(lab.rounds(30), {side: lambda s=side: worker.wall("jailed", s, "true", 20)
                                           for side in ("native", "native_egress")})
     lab.keep(samples, "jails.egress")
     lab.report("figure", "native, with egress that is not used / without", ratios(samples["native_egress"], samples["native"]))
@@ -329,7 +329,7 @@ def egress_runs(lab, worker):
 
 def first_jailed(lab, worker):
     sides = [side for side in ("none", "native", "bwrap") if side != "bwrap" or lab.programs["bwrap"]]
-    samples = take_turns(lab.rounds(20), {
+    samples = alternate(lab.rounds(20), {
         side: lambda s=side: worker.ask("first-jailed", s, "true")["first_ns"] for side in sides})
     lab.keep(samples, "first-jailed")
     for side, values in samples.items():
@@ -357,11 +357,11 @@ def egress(lab):
     ways = {"connect": "a tunnel", "http": "plain HTTP"}
     mib, tunnels = (256 if lab.quick else 1024), 1000
     with lab.egress() as worker:
-        moved = take_turns(lab.rounds(18), {
+        moved = alternate(lab.rounds(18), {
             way: lambda way=way: worker.wall("transfer", way, mib) for way in ("direct", *ways)})
-        first = take_turns(lab.rounds(30), {
+        first = alternate(lab.rounds(30), {
             way: lambda way=way: worker.wall("first", way, 50) for way in ("direct", *ways)})
-        opened = take_turns(lab.rounds(6), {"tunnels": lambda: worker.wall("tunnels", tunnels)})["tunnels"]
+        opened = alternate(lab.rounds(6), {"tunnels": lambda: worker.wall("tunnels", tunnels)})["tunnels"]
     lab.keep(moved, "egress.transfer")
     lab.keep(first, "egress.first")
     for way, name in ways.items():
@@ -380,7 +380,7 @@ def slices(lab):
     loads = {"200 tunnels that flood": ("flood", 200), "1000 tunnels that nobody reads": ("unread", 1000),
              "the end of a run with 1000 full tunnels": ("close", 1000)}
     with lab.slices() as worker:
-        took = take_turns(lab.rounds(6), {"copy": lambda: worker.wall("copy"),
+        took = alternate(lab.rounds(6), {"copy": lambda: worker.wall("copy"),
                                           **{name: lambda load=load: worker.wall(*load) for name, load in loads.items()}})
     lab.keep(took, "egress.slices")
     for name in loads:
@@ -420,8 +420,8 @@ def large_caller(lab):
             for size, worker in (("small", small), ("large", large)):
                 batch = batch_size(lambda n, w=worker, h=how: w.wall("spawn", h, n), target_ms=25)
                 sides[f"{how}_{size}"] = lambda w=worker, h=how, b=batch: w.wall("spawn", h, b)
-        samples = take_turns(lab.rounds(40), sides)
-        first = take_turns(lab.rounds(20), {
+        samples = alternate(lab.rounds(40), sides)
+        first = alternate(lab.rounds(20), {
             "small": lambda: small.ask("first"), "large": lambda: large.ask("first")})
     lab.keep(samples, "resident")
     for how, requirement, most in (("choke", "R72", 1.1), ("posix_spawn", "peer", None), ("fork_exec", "peer", None)):
@@ -452,7 +452,7 @@ def capture(lab):
         lab.report("figure", "pipe that a tool writes into", [pipe_bytes / 1024], unit="KiB")
         # No multiple of the cap: an output that ends where the memory ends would be the cheapest to put in order.
         for cap, total in ((64 * MIB, length + 64 * MIB // 3), (MIB, length + MIB // 3), (64 * MIB, 64 * MIB)):
-            samples = take_turns(lab.rounds(24), {
+            samples = alternate(lab.rounds(24), {
                 side: lambda side=side: worker.wall("flood", side, 1, total, cap, pipe_bytes)
                 for side in ("choke", "bare", "wide", "keep")})
             lab.keep(samples, f"capture.{cap}.{total}")
@@ -501,7 +501,7 @@ def many_at_once(lab):
         cold = workers["choke", width].cost("window", "choke", width, width)
         shapes = {"window": {1: 500, width: 3 * width}, "hold": {1: 300, width: 1}}
         for shape, counts in shapes.items():
-            samples = take_turns(lab.rounds(9), {
+            samples = alternate(lab.rounds(9), {
                 f"{side}_{n}": lambda side=side, n=n, w=worker: w.cost(shape, side, n, counts[n])
                 for (side, n), worker in workers.items()})
             report_shape(lab, shape, width, samples)
@@ -529,9 +529,9 @@ def audited_runs(lab):
     with lab.worker() as worker:
         for side in AUDIT_SIDES:
             worker.ask("audited", side, 5)
-        samples = take_turns(lab.rounds(60), {
+        samples = alternate(lab.rounds(60), {
             side: lambda side=side: worker.wall("audited", side, batch) for side in AUDIT_SIDES if side != "every"})
-        synced = take_turns(lab.rounds(18), {
+        synced = alternate(lab.rounds(18), {
             **{side: lambda side=side: worker.wall("audited", side, 10) for side in ("off", "every")},
             **{f"{side}_together": lambda side=side: worker.wall("audited-together", side, together)
                for side in ("off", "every")}})
@@ -554,7 +554,7 @@ def verified_log(lab):
     path = lab.root.with_name("log.jsonl")
     with lab.verifier() as verifier:
         verifier.ask("make", path, 64 * MIB)
-        samples = take_turns(lab.rounds(24), {side: lambda side=side: verifier.wall(side, path) for side in ("verify", "hash")})
+        samples = alternate(lab.rounds(24), {side: lambda side=side: verifier.wall(side, path) for side in ("verify", "hash")})
     path.unlink()
     lab.keep(samples, "verify")
     lab.report("R50", "audit verify, speed / the hash's own", ratios(samples["hash"], samples["verify"]), least=0.5)
@@ -570,7 +570,7 @@ def dispatches(lab):
     loads = {"large files (64 of 4 MiB)": (64, 4 * MIB), "2,000 small files": (2000, 100)}
     with lab.worker() as worker:
         for name, load in loads.items():
-            answers = take_turns(lab.rounds(12), {"dispatch": lambda load=load: worker.ask("dispatch", *load)})["dispatch"]
+            answers = alternate(lab.rounds(12), {"dispatch": lambda load=load: worker.ask("dispatch", *load)})["dispatch"]
             times = {key: [answer[key] for answer in answers] for key in answers[0]}
             longest = times["longest_ns"]
             lab.keep(times, f"dispatch.{load[0]}")
@@ -588,7 +588,7 @@ def linting(lab):
     """R76, on the standard library of this Python. Processor time: one thread works, and others must not count."""
     library = sysconfig.get_path("stdlib")
     with lab.linter(library) as linter, lab.linter(library) as parser:
-        samples = take_turns(lab.rounds(18), {
+        samples = alternate(lab.rounds(18), {
             "lint": lambda: linter.ask("lint", 1)["cpu_ns"], "parse": lambda: parser.ask("parse", 1)["cpu_ns"]})
         total = parser.ask("parse", 1)["bytes"]
     with lab.linter(library) as linter:

@@ -89,10 +89,10 @@ static const struct side *side_named(const char *name)
     fail("no such side", name);
 }
 
-void command_spawn(struct worker *worker, const char *const *words)
+void command_spawn(struct worker *worker, const char *const *args)
 {
-    const struct side *side = side_named(words[1]);
-    size_t runs = number(words[2]);
+    const struct side *side = side_named(args[1]);
+    size_t runs = number(args[2]);
     struct choke_decision *decision = decision_for(worker, trivial_argv);
     struct tally tally = {0};
 
@@ -107,9 +107,9 @@ void command_spawn(struct worker *worker, const char *const *words)
 }
 
 /* A context of its own, so that its first run has to make the keeper. */
-void command_first(struct worker *worker, const char *const *words)
+void command_first(struct worker *worker, const char *const *args)
 {
-    (void)words;
+    (void)args;
     struct worker fresh = *worker;
     struct tally tally = {0};
     fresh.context = context_new(worker);
@@ -179,9 +179,9 @@ static void step_once(struct worker *worker, struct steps *steps)
     steps->take_ns += now_ns() - start;
 }
 
-void command_steps(struct worker *worker, const char *const *words)
+void command_steps(struct worker *worker, const char *const *args)
 {
-    size_t runs = number(words[1]);
+    size_t runs = number(args[1]);
     struct steps steps = {0};
     for (size_t i = 0; i < runs; i++) {
         step_once(worker, &steps);
@@ -193,9 +193,9 @@ void command_steps(struct worker *worker, const char *const *words)
            (unsigned long long)steps.dispatches, (unsigned long long)steps.reported_ns);
 }
 
-void command_explain(struct worker *worker, const char *const *words)
+void command_explain(struct worker *worker, const char *const *args)
 {
-    struct tally tally = {.runs = number(words[1])};
+    struct tally tally = {.runs = number(args[1])};
     uint64_t start = now_ns();
     for (size_t i = 0; i < tally.runs; i++) {
         choke_decision_free(decision_for(worker, trivial_argv));
@@ -205,10 +205,10 @@ void command_explain(struct worker *worker, const char *const *words)
 }
 
 /* The embedded policy: parsing it and nothing else. Freeing is not part of the figure. */
-void command_embedded(struct worker *worker, const char *const *words)
+void command_embedded(struct worker *worker, const char *const *args)
 {
     struct worker embedded = {.root = worker->root};
-    struct tally tally = {.runs = number(words[1])};
+    struct tally tally = {.runs = number(args[1])};
     for (size_t i = 0; i < tally.runs; i++) {
         uint64_t start = now_ns();
         struct choke_context *context = context_new(&embedded);

@@ -90,7 +90,7 @@ static void command_close(unsigned count)
     open_lab(&lab, count, false);
     (void)dispatch(&lab, UINT32_MAX);
     uint64_t begin = used_ns();
-    ck_gate_close(lab.gate);
+    ck_proxy_close_gate(lab.gate);
     uint64_t took = used_ns() - begin, longest = dispatch(&lab, UINT32_MAX);
     reply(1, took > longest ? took : longest);
     close_lab(&lab);

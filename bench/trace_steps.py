@@ -36,7 +36,7 @@ STEPS = (
     ("caller: woken, result", "caller", BEGIN),
 )
 # What the caller does not wait for: the name, and how the warden's events begin between which it is done.
-BEHIND = (
+AFTER_REPORT = (
     ("behind the report: /tmp and /proc put aside, the next made", "sys_sendmsg ->", "sys_ppoll("),
     ("beside the next tool, or idle: the mounts let go of", "sys_umount(", "sys_umount ->"),
 )
@@ -52,18 +52,18 @@ def tracing(pid):
     place = TRACEFS / "instances" / f"chokepoint-bench-{os.getpid()}"
     place.mkdir()
     try:
-        def tell(name, text):
+        def write_setting(name, text):
             (place / name).write_text(text, encoding="ascii")
 
-        tell("trace_clock", "mono")
-        tell("buffer_size_kb", "16384")
-        tell("options/event-fork", "1")
-        tell("set_event_pid", " ".join(str(one) for one in family(pid)))
+        write_setting("trace_clock", "mono")
+        write_setting("buffer_size_kb", "16384")
+        write_setting("options/event-fork", "1")
+        write_setting("set_event_pid", " ".join(str(one) for one in family(pid)))
         for event in EVENTS:
-            tell(f"events/{event}/enable", "1")
+            write_setting(f"events/{event}/enable", "1")
 
         def finish():
-            tell("tracing_on", "0")
+            write_setting("tracing_on", "0")
             return (place / "trace").read_text(encoding="utf-8", errors="replace")
 
         yield finish
@@ -128,7 +128,7 @@ def durations(run, caller):
         if at is None:
             return None
         found.append(run[at][1] - run[before][1])
-    for _, begin, end in BEHIND:
+    for _, begin, end in AFTER_REPORT:
         first = find(run, 0, who["warden"], begin)
         last = None if first is None else find(run, first, who["warden"], end)
         if last is None:
@@ -146,6 +146,6 @@ def steps(worker, side, tool, runs):
     rows = [row for row in (durations(run, pid) for run in split_runs(parse(text), pid)) if row]
     if len(rows) < runs / 2:
         raise Failure(f"only {len(rows)} of {runs} traced runs have all steps")
-    return {name: list(column) for (name, _, _), column in zip((*STEPS, *BEHIND), zip(*rows))}
+    return {name: list(column) for (name, _, _), column in zip((*STEPS, *AFTER_REPORT), zip(*rows))}
 
 

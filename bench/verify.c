@@ -113,12 +113,12 @@ int main(void)
     (void)puts("{}");
     (void)fflush(stdout);
     while (fgets(line, sizeof line, stdin) != NULL) {
-        int words = sscanf(line, "%15s %4095s %llu", verb, path, &bytes);
-        if (words == 3 && strcmp(verb, "make") == 0)
+        int args = sscanf(line, "%15s %4095s %llu", verb, path, &bytes);
+        if (args == 3 && strcmp(verb, "make") == 0)
             make_log(path, bytes);
-        else if (words == 2 && strcmp(verb, "verify") == 0)
+        else if (args == 2 && strcmp(verb, "verify") == 0)
             verify_log(path);
-        else if (words == 2 && strcmp(verb, "hash") == 0)
+        else if (args == 2 && strcmp(verb, "hash") == 0)
             hash_log(path);
         else
             fail("unknown command", line);

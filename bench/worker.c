@@ -15,8 +15,8 @@
 
 struct command {
     const char *name;
-    size_t words; /* the command itself included */
-    void (*run)(struct worker *worker, const char *const *words);
+    size_t args; /* the command itself included */
+    void (*run)(struct worker *worker, const char *const *args);
 };
 
 static const struct command commands[] = {
@@ -135,21 +135,21 @@ static void raise_descriptor_limit(void)
 
 static void execute(struct worker *worker, char *line)
 {
-    const char *words[WORKER_MAX_WORDS] = {0};
+    const char *args[WORKER_MAX_ARGS] = {0};
     size_t count = 0;
     char *rest = NULL;
-    for (char *word = strtok_r(line, " \n", &rest); word && count < WORKER_MAX_WORDS;
+    for (char *word = strtok_r(line, " \n", &rest); word && count < WORKER_MAX_ARGS;
          word = strtok_r(NULL, " \n", &rest)) {
-        words[count++] = word;
+        args[count++] = word;
     }
     for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
-        if (count == commands[i].words && strcmp(words[0], commands[i].name) == 0) {
-            commands[i].run(worker, words);
+        if (count == commands[i].args && strcmp(args[0], commands[i].name) == 0) {
+            commands[i].run(worker, args);
             (void)fflush(stdout);
             return;
         }
     }
-    fail("no such command, or words are missing", count > 0 ? words[0] : "(empty line)");
+    fail("no such command, or words are missing", count > 0 ? args[0] : "(empty line)");
 }
 
 int main(int argc, char **argv)

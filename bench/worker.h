@@ -16,7 +16,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define WORKER_MAX_WORDS 6
+#define WORKER_MAX_ARGS 6
 
 struct worker {
     const char *policy_path;
@@ -57,20 +57,20 @@ pid_t peer_reap(pid_t pid, struct tally *tally); /* -1: any child; returns whose
 
 /* ---- commands: words[0] is the command itself, and all words that it needs are there ----------------------------- */
 
-void command_spawn(struct worker *worker, const char *const *words);     /* spawn SIDE RUNS */
-void command_first(struct worker *worker, const char *const *words);     /* first */
-void command_steps(struct worker *worker, const char *const *words);     /* steps RUNS */
-void command_explain(struct worker *worker, const char *const *words);   /* explain CALLS */
-void command_embedded(struct worker *worker, const char *const *words);  /* embedded CONTEXTS */
-void command_pipe_size(struct worker *worker, const char *const *words); /* pipe-size */
-void command_flood(struct worker *worker, const char *const *words);     /* flood SIDE STREAMS BYTES CAP PIPE_BYTES */
-void command_hold(struct worker *worker, const char *const *words);      /* hold SIDE WIDTH CYCLES */
-void command_window(struct worker *worker, const char *const *words);    /* window SIDE WIDTH RUNS */
-void command_jailed(struct worker *worker, const char *const *words);    /* jailed SIDE TOOL RUNS */
-void command_traced(struct worker *worker, const char *const *words);    /* traced SIDE TOOL RUNS */
-void command_first_jailed(struct worker *worker, const char *const *words);     /* first-jailed SIDE TOOL */
-void command_audited(struct worker *worker, const char *const *words);          /* audited SIDE RUNS */
-void command_audited_together(struct worker *worker, const char *const *words); /* audited-together SIDE RUNS */
-void command_dispatch(struct worker *worker, const char *const *words);         /* dispatch FILES BYTES */
+void command_spawn(struct worker *worker, const char *const *args);        /* spawn SIDE RUNS */
+void command_first(struct worker *worker, const char *const *args);        /* first */
+void command_steps(struct worker *worker, const char *const *args);        /* steps RUNS */
+void command_explain(struct worker *worker, const char *const *args);      /* explain CALLS */
+void command_embedded(struct worker *worker, const char *const *args);     /* embedded CONTEXTS */
+void command_pipe_size(struct worker *worker, const char *const *args);    /* pipe-size */
+void command_flood(struct worker *worker, const char *const *args);        /* flood SIDE STREAMS BYTES CAP PIPE_BYTES */
+void command_hold(struct worker *worker, const char *const *args);         /* hold SIDE WIDTH CYCLES */
+void command_window(struct worker *worker, const char *const *args);       /* window SIDE WIDTH RUNS */
+void command_jailed(struct worker *worker, const char *const *args);       /* jailed SIDE TOOL RUNS */
+void command_traced(struct worker *worker, const char *const *args);       /* traced SIDE TOOL RUNS */
+void command_first_jailed(struct worker *worker, const char *const *args); /* first-jailed SIDE TOOL */
+void command_audited(struct worker *worker, const char *const *args);      /* audited SIDE RUNS */
+void command_audited_together(struct worker *worker, const char *const *args); /* audited-together SIDE RUNS */
+void command_dispatch(struct worker *worker, const char *const *args);         /* dispatch FILES BYTES */
 
 #endif

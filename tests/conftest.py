@@ -21,13 +21,13 @@ import daemon  # noqa: E402
 import processes  # noqa: E402
 import registry  # noqa: E402
 import users  # noqa: E402
-from door import VICTIMS, Actor, Box  # noqa: E402
-from egress import Way  # noqa: E402
+from command import VICTIMS, Actor, Box  # noqa: E402
+from egress import EgressBox  # noqa: E402
 from feature import sanitized, skip  # noqa: E402
-from gates import Gate, Station  # noqa: E402
+from gates import Gate, ScriptedServer  # noqa: E402
 from jails import JAILS, Cell, EgressCell  # noqa: E402
 from processes import describe, wait_until  # noqa: E402
-from town import Town  # noqa: E402
+from network import Network  # noqa: E402
 
 PR_SET_CHILD_SUBREAPER = 36
 
@@ -44,12 +44,12 @@ TOGETHER = {"test_default_docker.py": "docker", "test_gather_trace.py": "docker"
 # What holds a run to a time, and waits for most of it: these are run beside each other, and beside nothing else.
 TIMED = {"test_doctor_attack.py", "test_foreign_proc.py", "test_process_groups.py", "test_setsid_daemon.py",
          "test_sigterm_ignored.py",
-         "test_slain_warden.py", "test_stopped_tool.py",
+         "test_killed_warden.py", "test_stopped_tool.py",
          "test_stopped_warden.py", "test_a_timeout_gives_the_tool_its_time_and_ends_the_rest",
          "test_endless_output_ends_at_the_timeout", "test_freed_context_does_not_go_on_copying",
          "test_returned_by_one_and_a_half_times_the_timeout", "test_timeout", "test_timeout_from_the_policy", "test_timeout_holds"}
 # What takes the whole machine and holds a run to a time: nothing is run beside these.
-ALONE = {"test_comet.py", "test_fork_bomb.py", "test_fork_chain.py", "test_bomb_stays_small", "test_fork_bomb_dies",
+ALONE = {"test_fork_relay.py", "test_fork_bomb.py", "test_fork_chain.py", "test_bomb_stays_small", "test_fork_bomb_dies",
          "test_fork_bomb_is_bounded", "test_thousand_in_flight"}
 
 
@@ -197,24 +197,24 @@ def docker_socket(ordinary, daemon_asked):
 
 
 @pytest.fixture(scope="session")
-def town(stage):
+def network(stage):
     """A network of the session's own, with hosts in it."""
     if os.geteuid() != 0:
         skip("root", "namespaces for the servers are made by root")
     place = stage / "town"
     place.mkdir()
-    made = Town(place)
+    made = Network(place)
     yield made
     made.close()
 
 
 @pytest.fixture
-def gates(stage, town):
+def gates(stage, network):
     """Makes gates of the proxy in the town, without a jail."""
     made = []
 
     def make(*rules, **settings):
-        made.append(Gate(stage, town, *rules, **settings))
+        made.append(Gate(stage, network, *rules, **settings))
         return made[-1]
     yield make
     for gate in made:
@@ -222,30 +222,30 @@ def gates(stage, town):
 
 
 @pytest.fixture
-def stations(town):
+def scripted_servers(network):
     """Makes hosts in the town that do what a test says."""
     made = []
 
     def make(serve):
-        made.append(Station(town, serve))
+        made.append(ScriptedServer(network, serve))
         return made[-1]
     yield make
-    for station in made:
-        station.close()
+    for scripted_server in made:
+        scripted_server.close()
 
 
 @pytest.fixture(params=["user"] if sanitized() else ["root", "user"])
-def town_box(request, stage, town):
+def network_box(request, stage, network):
     """A caller of each kind, in the town."""
     actor = request.getfixturevalue({"root": "superuser", "user": "ordinary"}[request.param])
-    yield from box_of(stage, actor, lambda place: town.box(stage, actor, place))
+    yield from box_of(stage, actor, lambda place: network.box(stage, actor, place))
 
 
 @pytest.fixture(params=JAILS)
-def way(request, town, town_box):
+def way(request, network, network_box):
     """Every jail, for each kind of caller, with egress. Nothing has been asked of the town since its last test."""
-    town.take()
-    return Way(town_box, request.param)
+    network.take()
+    return EgressBox(network_box, request.param)
 
 
 def box_of(stage, actor, make=None):

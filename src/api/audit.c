@@ -6,7 +6,7 @@
  */
 #include "api/context.h"
 
-#include "api/ready.h"
+#include "api/readiness.h"
 #include "base/error.h"
 #include "base/quote.h"
 
@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define WITHOUT "no record, no run; --no-audit runs without one"
+#define NO_RECORD_HINT "no record, no run; --no-audit runs without one"
 
 /* ---- open and close ---- */
 
@@ -43,7 +43,7 @@ int ck_audit_init(struct choke_context *context, const struct choke_options *opt
     audit->path = absolute(&context->text, options->audit_path);
     if (audit->path == NULL)
         return ck_error_oom(error);
-    int result = ck_log_chance(audit->id, CK_AUDIT_LOG_HEX);
+    int result = ck_log_random_hex(audit->id, CK_AUDIT_LOG_HEX);
     return result == 0 ? 0 : ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "there is no chance to be had");
 }
 
@@ -54,7 +54,7 @@ void ck_audit_done(struct choke_context *context, bool owner)
         ck_log_done(&audit->log);
     else if (audit->open)
         ck_log_forget(&audit->log);
-    ck_directory_done(&audit->directory);
+    ck_audit_directory_done(&audit->directory);
     ck_record_done(&audit->record);
     free(audit->root);
     free(audit->policy);
@@ -65,13 +65,13 @@ static int open_log(struct choke_context *context, struct choke_error *error)
     struct ck_audit *audit = &context->audit;
     const char *name;
     if (audit->policy_sha256[0] == '\0') {
-        ck_ready_policy_digest(context, audit->policy_sha256);
-        ck_line_hash("", 0, audit->nothing);
+        ck_readiness_policy_digest(context, audit->policy_sha256);
+        ck_line_hash("", 0, audit->empty_hash);
     }
-    int result = ck_directory_open(&audit->directory, audit->path, &name, error);
+    int result = ck_audit_directory_open(&audit->directory, audit->path, &name, error);
     if (result < 0 || audit->open)
         return result;
-    ck_log_init(&audit->log, &ck_files, &audit->directory, name);
+    ck_log_init(&audit->log, &ck_audit_real_files, &audit->directory, name);
     audit->log.sync = audit->sync;
     audit->log.max_bytes = audit->max_bytes;
     audit->open = true;
@@ -86,21 +86,21 @@ bool ck_audit_waits(const struct choke_context *context)
 /* ---- records ---- */
 
 /* What happened to the log on the way is worth telling. */
-static void tell(const struct choke_context *context, struct ck_log *log)
+static void report_log_events(const struct choke_context *context, struct ck_log *log)
 {
-    if (log->told_torn != 0)
-        ck_event_repaired(context, log->told_torn);
-    if (log->told_rotation != 0)
-        ck_event_unrotated(context, strerror(-log->told_rotation));
-    log->told_torn = 0;
-    log->told_rotation = 0;
+    if (log->repaired_bytes != 0)
+        ck_event_repaired(context, log->repaired_bytes);
+    if (log->rotation_error != 0)
+        ck_event_unrotated(context, strerror(-log->rotation_error));
+    log->repaired_bytes = 0;
+    log->rotation_error = 0;
 }
 
 static int append(struct choke_context *context, uint64_t *ret_seq, struct choke_error *error)
 {
     struct ck_audit *audit = &context->audit;
     int result = ck_log_append(&audit->log, &audit->record, ret_seq, error);
-    tell(context, &audit->log);
+    report_log_events(context, &audit->log);
     return result;
 }
 
@@ -122,10 +122,11 @@ static int record_call(struct choke_job *job, const struct choke_request *reques
 }
 
 /* The words of the log, with what they mean for the call. */
-static int deny(const struct choke_context *context, const struct choke_error *cause, struct choke_error *error)
+static int fail_unrecorded(const struct choke_context *context, const struct choke_error *cause,
+                           struct choke_error *error)
 {
     return ck_error_set(error, CHOKE_SPAWN_FAILED, cause->errnum,
-                        "the call cannot be recorded in '%s': %s (" WITHOUT ")", CK_QUOTE(context->audit.path),
+                        "the call cannot be recorded in '%s': %s (" NO_RECORD_HINT ")", CK_QUOTE(context->audit.path),
                         cause->message);
 }
 
@@ -155,14 +156,14 @@ int ck_audit_intent(struct choke_job *job, const struct choke_request *request, 
         result = record_call(job, request, plan, false, &cause);
     if (result < 0) {
         job->result->unrecorded = true;
-        return deny(context, &cause, error);
+        return fail_unrecorded(context, &cause, error);
     }
-    job->intended = true;
-    ck_audit_listen(job);
+    job->has_intent = true;
+    ck_audit_hook_output(job);
     return 0;
 }
 
-void ck_audit_lost(struct choke_job *job, const struct choke_error *error)
+void ck_audit_unrecorded(struct choke_job *job, const struct choke_error *error)
 {
     job->result->unrecorded = true;
     ck_event_unrecorded(job, error->message);
@@ -172,34 +173,34 @@ void ck_audit_refused(struct choke_job *job, const struct choke_request *request
 {
     struct choke_error error = {0};
     if (job->context->audit.path != NULL && record_call(job, request, plan, true, &error) < 0)
-        ck_audit_lost(job, &error);
+        ck_audit_unrecorded(job, &error);
 }
 
 /* What follows an intent. */
-static void record_more(struct choke_job *job, int written)
+static void record_after_intent(struct choke_job *job, int written)
 {
     struct choke_error error;
     uint64_t seq;
     int result = written < 0 ? ck_error_oom(&error) : append(job->context, &seq, &error);
     if (result < 0)
-        ck_audit_lost(job, &error);
+        ck_audit_unrecorded(job, &error);
 }
 
 void ck_audit_outcome(struct choke_job *job)
 {
-    if (job->intended)
-        record_more(job, ck_audit_write_outcome(job));
+    if (job->has_intent)
+        record_after_intent(job, ck_audit_write_outcome(job));
 }
 
 void ck_audit_egress(struct choke_job *job, const struct ck_gate_event *event)
 {
-    if (job->intended)
-        record_more(job, ck_audit_write_egress(job, event));
+    if (job->has_intent)
+        record_after_intent(job, ck_audit_write_egress(job, event));
 }
 
 int ck_audit_sync(struct choke_context *context, struct choke_error *error)
 {
     struct choke_error cause = {0};
     int result = context->audit.open ? ck_log_sync(&context->audit.log, &cause) : 0;
-    return result < 0 ? deny(context, &cause, error) : 0;
+    return result < 0 ? fail_unrecorded(context, &cause, error) : 0;
 }

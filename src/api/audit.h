@@ -18,7 +18,7 @@ struct ck_stream_hashes;
 
 struct ck_audit {
     const char *path; /* absolute; NULL: no audit */
-    struct ck_directory directory;
+    struct ck_audit_directory directory;
     bool open; /* log has its name */
     struct ck_log log;
     enum choke_audit_sync sync;
@@ -28,7 +28,7 @@ struct ck_audit {
     char policy_sha256[CK_DIGEST_SIZE]; /* "": not yet computed */
     char *policy;                       /* as it stands in every record; NULL before the first */
     size_t policy_length;
-    char nothing[CK_AUDIT_HASH_HEX + 1]; /* the hash of a stream without a byte */
+    char empty_hash[CK_AUDIT_HASH_HEX + 1]; /* the hash of a stream without a byte */
     struct ck_tooldigests digests;
     char *root; /* the last root that was asked for by its own path, and which directory it was; NULL: none */
     struct ck_identity root_identity;
@@ -62,7 +62,7 @@ void ck_audit_egress(struct choke_job *job, const struct ck_gate_event *event);
 int ck_audit_sync(struct choke_context *context, struct choke_error *error);
 
 /* The outcome of a job could not be recorded, or made durable. */
-void ck_audit_lost(struct choke_job *job, const struct choke_error *error);
+void ck_audit_unrecorded(struct choke_job *job, const struct choke_error *error);
 
 /* ---- audit_body.c ---- */
 
@@ -75,6 +75,6 @@ int ck_audit_write_outcome(struct choke_job *job);
 int ck_audit_write_egress(struct choke_job *job, const struct ck_gate_event *event);
 
 /* Takes its place in front of the caller's callback. */
-void ck_audit_listen(struct choke_job *job);
+void ck_audit_hook_output(struct choke_job *job);
 
 #endif

@@ -21,9 +21,9 @@
 #define TEXT_MAX ((size_t)8192) /* one path; all but those full of control bytes fit */
 #define NAMES_MAX ((size_t)4096)
 /* What may follow argv: two paths and the policy's, two lists, and what has a size of its own. */
-#define BEHIND_ARGV (3 * TEXT_MAX + 2 * NAMES_MAX + 6144)
+#define AFTER_ARGV_MAX (3 * TEXT_MAX + 2 * NAMES_MAX + 6144)
 
-_Static_assert(BEHIND_ARGV + TEXT_MAX + 1024 < CK_AUDIT_BODY_MAX, "there is room for argv");
+_Static_assert(AFTER_ARGV_MAX + TEXT_MAX + 1024 < CK_AUDIT_BODY_MAX, "there is room for argv");
 
 /* ---- streams ---- */
 
@@ -36,9 +36,9 @@ static void hash_output(struct choke_job *job, enum choke_stream stream, const v
 {
     struct ck_stream_hashes *hashes = job->hashes;
     if (hashes == NULL) {
-        hashes = job->hashes_lost ? NULL : aligned_alloc(_Alignof(struct ck_stream_hashes), sizeof *hashes);
+        hashes = job->hashes_failed ? NULL : aligned_alloc(_Alignof(struct ck_stream_hashes), sizeof *hashes);
         if (hashes == NULL) { /* a hash of a part would be a wrong one */
-            job->hashes_lost = true;
+            job->hashes_failed = true;
             return;
         }
         hashes->has_out = hashes->has_err = false;
@@ -60,7 +60,7 @@ static void on_output(void *data, enum choke_stream stream, const void *bytes, s
         job->on_output(job->output_data, stream, bytes, length);
 }
 
-void ck_audit_listen(struct choke_job *job)
+void ck_audit_hook_output(struct choke_job *job)
 {
     job->on_output = job->run.on_output;
     job->output_data = job->run.output_data;
@@ -79,7 +79,7 @@ static void write_stream(struct ck_json *json, const char *key, const struct cho
     }
     ck_json_open(json, key, '{');
     ck_json_number(json, "bytes", capture->total_bytes);
-    ck_json_word(json, "hash", job->hashes_lost ? NULL : state != NULL ? hash : job->context->audit.nothing);
+    ck_json_word(json, "hash", job->hashes_failed ? NULL : state != NULL ? hash : job->context->audit.empty_hash);
     ck_json_bool(json, "truncated", capture->truncated);
     ck_json_close(json, '}');
 }
@@ -94,7 +94,7 @@ static bool write_within(struct ck_json *json, const char *key, const char *text
     ck_json_text(json, key, ck_secret_show(shown, text, kind));
     if (!json->full && json->at <= end)
         return true;
-    ck_json_back(json, mark);
+    ck_json_rewind(json, mark);
     return false;
 }
 
@@ -151,7 +151,7 @@ static void write_argv(struct ck_json *json, const char *const *argv)
 {
     char hash[CK_AUDIT_HASH_HEX + 1];
     size_t room = ck_json_room(json);
-    size_t cut = write_list(json, "argv", argv, room > BEHIND_ARGV ? room - BEHIND_ARGV : 0);
+    size_t cut = write_list(json, "argv", argv, room > AFTER_ARGV_MAX ? room - AFTER_ARGV_MAX : 0);
     if (cut == 0)
         return;
     hash_list(argv, hash);
@@ -159,15 +159,15 @@ static void write_argv(struct ck_json *json, const char *const *argv)
     ck_json_word(json, "argv_hash", hash);
 }
 
-struct name {
+struct env_name {
     const char *text;
     size_t length;
 };
 
 static int compare_names(const void *left, const void *right)
 {
-    const struct name *a = left;
-    const struct name *b = right;
+    const struct env_name *a = left;
+    const struct env_name *b = right;
     int order = memcmp(a->text, b->text, a->length < b->length ? a->length : b->length);
     return order != 0 ? order : (a->length > b->length) - (a->length < b->length);
 }
@@ -175,7 +175,7 @@ static int compare_names(const void *left, const void *right)
 /* The names of NAME=VALUE, in their order. A name has no credential in it: the judge looked at it, or the policy says it. */
 static int write_env(struct ck_json *json, struct ck_arena *arena, const char *const *env)
 {
-    struct name few[32];
+    struct env_name small[32];
     const char *end = json->at + NAMES_MAX;
     size_t count = 0, i = 0;
     if (env == NULL) {
@@ -184,18 +184,19 @@ static int write_env(struct ck_json *json, struct ck_arena *arena, const char *c
     }
     while (env[count] != NULL)
         count++;
-    struct name *names = count > sizeof few / sizeof few[0] ? ck_arena_array(arena, count, sizeof *names) : few;
+    struct env_name *names =
+        count > sizeof small / sizeof small[0] ? ck_arena_array(arena, count, sizeof *names) : small;
     if (names == NULL)
         return -ENOMEM;
     for (size_t k = 0; k < count; k++)
-        names[k] = (struct name){.text = env[k], .length = strcspn(env[k], "=")};
+        names[k] = (struct env_name){.text = env[k], .length = strcspn(env[k], "=")};
     qsort(names, count, sizeof *names, compare_names);
     ck_json_open(json, "env", '[');
     for (; i < count; i++) {
         struct ck_json_mark mark = ck_json_mark(json);
         ck_json_bytes(json, NULL, names[i].text, names[i].length);
         if (json->full || json->at > end) {
-            ck_json_back(json, mark);
+            ck_json_rewind(json, mark);
             break;
         }
     }
@@ -280,7 +281,7 @@ static void write_jail(struct ck_json *json, const struct ck_plan *plan)
     ck_json_close(json, ']');
     ck_json_open(json, "limits", '{');
     for (size_t i = 0; i < CK_LIMIT_KEYS; i++) {
-        uint32_t value = ck_limit_of(&plan->verdict.limits, &ck_limit_keys[i]);
+        uint32_t value = ck_policy_limit(&plan->verdict.limits, &ck_limit_keys[i]);
         if (value != 0 && strcmp(ck_limit_keys[i].key, "timeout_s") != 0)
             ck_json_number(json, ck_limit_keys[i].key, value);
     }
@@ -332,7 +333,7 @@ int ck_audit_write_call(struct choke_job *job, const struct choke_request *reque
 {
     struct choke_context *context = job->context;
     struct ck_json *json = &context->audit.record.body;
-    bool caged = plan->jail.jail != NULL && plan->jail.jail != &ck_jail_none;
+    bool is_jailed = plan->jail.jail != NULL && plan->jail.jail != &ck_jail_none;
     if (ck_record_start(&context->audit.record, kind) < 0)
         return -ENOMEM;
     write_who(json, job);
@@ -349,7 +350,7 @@ int ck_audit_write_call(struct choke_job *job, const struct choke_request *reque
     else
         ck_json_word(json, "timeout_ms", NULL);
     ck_json_bool(json, "sandbox", request->sandbox);
-    ck_json_word(json, "workspace", caged ? ck_workspace_name(plan->workspace) : NULL);
+    ck_json_word(json, "workspace", is_jailed ? ck_policy_workspace_name(plan->workspace) : NULL);
     size_t cut = write_list(json, "egress", request->egress, NAMES_MAX);
     if (cut > 0)
         ck_json_number(json, "egress_cut", cut);

@@ -2,7 +2,7 @@
  * audit_read.c - the log as others read it: the proof of it, its head, and keys. No context is needed, and nothing of
  * the log is changed; a key pair is the only thing that is ever written.
  */
-#include "audit/heads.h"
+#include "audit/head.h"
 #include "audit/source.h"
 #include "audit/tail.h"
 #include "audit/verify.h"
@@ -28,11 +28,11 @@ struct report_box {
 };
 
 /* One verification: what is asked, where the lines come from, what they prove. */
-struct reading {
+struct log_reading {
     struct ck_verify verify;
     const struct choke_audit_query *query;
-    struct ck_heads heads;
-    struct ck_source source;
+    struct ck_head_list heads;
+    struct ck_audit_source source;
     bool is_stopped; /* by the caller */
 };
 
@@ -56,7 +56,7 @@ const char *choke_damage_name(enum choke_damage damage)
 
 /* ---- the report ---- */
 
-static size_t unchecked_heads(const struct reading *reading)
+static size_t unchecked_heads(const struct log_reading *reading)
 {
     size_t count = 0;
     for (size_t i = 0; reading->query->public_key == NULL && i < reading->verify.heads_met; i++)
@@ -64,7 +64,7 @@ static size_t unchecked_heads(const struct reading *reading)
     return count;
 }
 
-static void fill_report(const struct reading *reading, struct report_box *box)
+static void fill_report(const struct log_reading *reading, struct report_box *box)
 {
     const struct ck_verify *verify = &reading->verify;
     struct ck_head head = {.seq = verify->last.seq};
@@ -74,7 +74,7 @@ static void fill_report(const struct reading *reading, struct report_box *box)
     if (reading->is_stopped) /* what is not there was not looked for */
         box->damage = verify->damage;
     else
-        ck_verify_verdict(verify, &box->damage);
+        ck_verify_damage(verify, &box->damage);
     bool is_whole = box->damage.kind == CHOKE_DAMAGE_NONE;
     if (box->damage.file[0] == '\0')
         memcpy(box->damage.file, reading->source.file, sizeof box->damage.file);
@@ -95,8 +95,8 @@ static void fill_report(const struct reading *reading, struct report_box *box)
 
 /* ---- reading ---- */
 
-static bool tell_record(const struct reading *reading, const struct ck_line *line, const struct ck_envelope *envelope,
-                        bool proven)
+static bool report_record(const struct log_reading *reading, const struct ck_line *line,
+                          const struct ck_envelope *envelope, bool proven)
 {
     const struct choke_audit_query *query = reading->query;
     const struct choke_audit_record record = {
@@ -117,16 +117,16 @@ static bool tell_record(const struct reading *reading, const struct ck_line *lin
 }
 
 /* Is there a reason to go on? */
-static bool take_line(struct reading *reading, const struct ck_line *line)
+static bool take_line(struct log_reading *reading, const struct ck_line *line)
 {
     struct ck_envelope envelope;
-    enum ck_step step = ck_verify_line(&reading->verify, line, &envelope);
-    if (step != CK_STEP_NOTHING)
-        reading->is_stopped = !tell_record(reading, line, &envelope, step == CK_STEP_PROVEN);
+    enum ck_line_status step = ck_verify_line(&reading->verify, line, &envelope);
+    if (step != CK_LINE_NO_RECORD)
+        reading->is_stopped = !report_record(reading, line, &envelope, step == CK_LINE_PROVEN);
     return !reading->is_stopped && (reading->query->unproven || !ck_verify_is_over(&reading->verify));
 }
 
-static bool ask_at_end(const struct reading *reading)
+static bool ask_at_end(const struct log_reading *reading)
 {
     struct report_box box;
     fill_report(reading, &box);
@@ -134,12 +134,12 @@ static bool ask_at_end(const struct reading *reading)
 }
 
 /* At the end of what is there. 1 to go on, 0 to end, or a negative errno. */
-static int reach_end(struct reading *reading, struct choke_error *error)
+static int reach_end(struct log_reading *reading, struct choke_error *error)
 {
     struct ck_line line;
     if (reading->query->on_end != NULL)
         return ask_at_end(reading);
-    int result = ck_source_rest(&reading->source, &line, error);
+    int result = ck_audit_source_rest(&reading->source, &line, error);
     if (result == -EAGAIN)
         return 1;
     if (result > 0)
@@ -147,12 +147,12 @@ static int reach_end(struct reading *reading, struct choke_error *error)
     return result < 0 ? result : 0;
 }
 
-static int read_all(struct reading *reading, struct choke_error *error)
+static int read_all(struct log_reading *reading, struct choke_error *error)
 {
     struct ck_line line;
     bool goes_on = true;
     while (goes_on) {
-        int result = ck_source_next(&reading->source, &line, error);
+        int result = ck_audit_source_next(&reading->source, &line, error);
         if (result == 1) {
             goes_on = take_line(reading, &line);
             continue;
@@ -167,12 +167,12 @@ static int read_all(struct reading *reading, struct choke_error *error)
 
 static int read_log(const struct choke_audit_query *query, struct report_box *box, struct choke_error *error)
 {
-    CK_HEAP struct reading *reading = ck_heap_own(malloc(sizeof *reading));
+    CK_HEAP struct log_reading *reading = ck_heap_own(malloc(sizeof *reading));
     if (reading == NULL)
         return ck_error_oom(error);
-    *reading = (struct reading){.query = query, .source = {.fd = -1}};
-    int result = ck_heads_parse(query->heads, query->public_key, &reading->heads, error);
-    if (result == 0 && ck_source_init(&reading->source, query->paths) < 0)
+    *reading = (struct log_reading){.query = query, .source = {.fd = -1}};
+    int result = ck_head_list_parse(query->heads, query->public_key, &reading->heads, error);
+    if (result == 0 && ck_audit_source_init(&reading->source, query->paths) < 0)
         result = ck_error_oom(error);
     if (result == 0) {
         reading->source.with_rotated = query->rotated;
@@ -182,8 +182,8 @@ static int read_log(const struct choke_audit_query *query, struct report_box *bo
     }
     if (result == 0)
         fill_report(reading, box);
-    ck_source_done(&reading->source);
-    ck_heads_done(&reading->heads);
+    ck_audit_source_done(&reading->source);
+    ck_head_list_done(&reading->heads);
     return result;
 }
 
@@ -210,7 +210,7 @@ void choke_audit_report_free(struct choke_audit_report *report)
 
 /* ---- the head ---- */
 
-static int no_head(const char *path, int errnum, const char *why, struct choke_error *error)
+static int fail_no_head(const char *path, int errnum, const char *why, struct choke_error *error)
 {
     return ck_error_set(error, CHOKE_INVALID, errnum, "there is no head of '%s': %s", CK_QUOTE(path), why);
 }
@@ -233,7 +233,8 @@ static int find_last(int fd, const char *path, off_t size, struct ck_head *ret_h
             break;
     }
     if (result < 0)
-        return no_head(path, -result, result == -EBADMSG ? "its last line was edited" : "it ends in no record", error);
+        return fail_no_head(path, -result, result == -EBADMSG ? "its last line was edited" : "it ends in no record",
+                            error);
     *ret_head = (struct ck_head){.seq = tail.last.seq};
     memcpy(ret_head->log, tail.last.log, sizeof ret_head->log);
     memcpy(ret_head->hash, tail.last.hash, sizeof ret_head->hash);
@@ -245,9 +246,9 @@ static int read_head(const char *path, struct ck_head *ret_head, struct choke_er
     struct stat status;
     CK_FD fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &status) < 0)
-        return no_head(path, errno, errno == ENOENT ? "it does not exist" : strerror(errno), error);
+        return fail_no_head(path, errno, errno == ENOENT ? "it does not exist" : strerror(errno), error);
     if (!S_ISREG(status.st_mode))
-        return no_head(path, EINVAL, "it is no regular file", error);
+        return fail_no_head(path, EINVAL, "it is no regular file", error);
     return find_last(fd, path, status.st_size, ret_head, error);
 }
 

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FREE_PATIENCE_NS (500 * CK_NS_PER_MS)
+#define FREE_TIMEOUT_NS (500 * CK_NS_PER_MS)
 
 const char *choke_version(void)
 {
@@ -30,16 +30,16 @@ int ck_context_check(const struct choke_context *context, struct choke_error *er
     return 0;
 }
 
-int ck_context_whole(struct choke_context *context, struct choke_error *error)
+int ck_context_check_fds(struct choke_context *context, struct choke_error *error)
 {
     int result = ck_context_check(context, error);
     if (result < 0)
         return result;
-    context->lost = context->lost || !ck_watch_whole(&context->watch);
-    return !context->lost ? 0
-                          : ck_error_set(error, CHOKE_INVALID, EBADF,
-                                         "the program has closed the descriptors of the context (closefrom, "
-                                         "close_range); free it and make another");
+    context->fds_closed = context->fds_closed || !ck_watch_is_intact(&context->watch);
+    return !context->fds_closed ? 0
+                                : ck_error_set(error, CHOKE_INVALID, EBADF,
+                                               "the program has closed the descriptors of the context (closefrom, "
+                                               "close_range); free it and make another");
 }
 
 struct ck_plan_sources ck_context_sources(struct choke_context *context)
@@ -49,10 +49,10 @@ struct ck_plan_sources ck_context_sources(struct choke_context *context)
         .policy_place = context->from_file ? &context->policy_place : NULL,
         .search = &context->search,
         .execs = &context->execs,
-        .cages = &context->cages,
+        .native_images = &context->native_images,
         .jails = &context->jails,
-        .wraps = context->wraps,
-        .confines = &context->confines,
+        .bwrap_state = context->bwrap_state,
+        .no_userns_filters = &context->no_userns_filters,
         .null_fd = context->null_fd,
     };
 }
@@ -82,7 +82,7 @@ static int write_installs(struct choke_context *context)
     const struct ck_policy *policy = context->policy;
     context->installs = ck_arena_array(&context->text, policy->tools_count + 1u, sizeof *context->installs);
     for (uint32_t i = 0; context->installs != NULL && i < policy->tools_count; i++)
-        context->installs[i] = ck_tool_install_command(&context->text, &policy->tools[i]);
+        context->installs[i] = ck_policy_tool_install_command(&context->text, &policy->tools[i]);
     return context->installs == NULL ? -ENOMEM : 0;
 }
 
@@ -91,11 +91,11 @@ static int open_context(struct choke_context *context, const struct choke_option
     int result = load_policy(context, options->policy_path, error);
     if (result < 0)
         return result;
-    if (write_installs(context) < 0 ||
-        ck_search_init(&context->search, context->policy->search_path.items, context->policy->search_path.count) < 0)
+    if (write_installs(context) < 0 || ck_binary_search_init(&context->search, context->policy->search_path.items,
+                                                             context->policy->search_path.count) < 0)
         return ck_error_oom(error);
     ck_execs_init(&context->execs, &context->search);
-    ck_cages_init(&context->cages, &context->search);
+    ck_native_images_init(&context->native_images, &context->search);
     context->jails = (struct ck_jails){.prove = ck_prove_jail, .data = context};
     context->null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (context->null_fd < 0)
@@ -103,7 +103,7 @@ static int open_context(struct choke_context *context, const struct choke_option
     result = ck_watch_init(&context->watch, ck_job_ended, context);
     context->watch.on_gate = ck_egress_open;
     if (result == 0)
-        (void)ck_caller_look(&context->watch.launcher.eyes, &context->caller); /* a start looks again */
+        (void)ck_caller_inspect(&context->watch.launcher.caller_proc, &context->caller); /* a start looks again */
     if (result < 0)
         return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot make an event descriptor: %s",
                             strerror(-result));
@@ -115,15 +115,15 @@ static void close_context(struct choke_context *context)
     if (context->from_file)
         ck_trust_done(&context->policy_place);
     ck_execs_done(&context->execs);
-    ck_cages_done(&context->cages);
-    while (context->wraps != NULL) {
-        struct ck_wraps *wraps = context->wraps;
-        context->wraps = wraps->next;
-        ck_wraps_done(wraps);
-        free(wraps);
+    ck_native_images_done(&context->native_images);
+    while (context->bwrap_state != NULL) {
+        struct ck_bwrap_state *bwrap_state = context->bwrap_state;
+        context->bwrap_state = bwrap_state->next;
+        ck_bwrap_state_done(bwrap_state);
+        free(bwrap_state);
     }
-    ck_confines_done(&context->confines);
-    ck_search_done(&context->search);
+    ck_native_no_userns_done(&context->no_userns_filters);
+    ck_binary_search_done(&context->search);
     ck_fd_close(&context->null_fd);
     ck_policy_free(context->loaded);
     ck_arena_done(&context->text);
@@ -141,15 +141,15 @@ int choke_context_new(const struct choke_options *options, struct choke_context 
     struct choke_context *context = calloc(1, sizeof *context);
     if (context == NULL)
         return ck_error_oom(error);
-    context->wraps = calloc(1, sizeof *context->wraps);
-    if (context->wraps == NULL) {
+    context->bwrap_state = calloc(1, sizeof *context->bwrap_state);
+    if (context->bwrap_state == NULL) {
         free(context);
         return ck_error_oom(error);
     }
     context->owner = getpid();
     context->null_fd = -1;
-    ck_wraps_init(context->wraps);
-    ck_confines_init(&context->confines);
+    ck_bwrap_state_init(context->bwrap_state);
+    ck_native_no_userns_init(&context->no_userns_filters);
     ck_proxy_init(&context->proxy);
     context->watch = (struct ck_watch){.epoll_fd = -1, .timer_fd = -1, .anchor_fd = -1};
     context->on_event = options->on_event;
@@ -178,16 +178,16 @@ int ck_context_plan_failed(int result, struct choke_error *error)
 static void end_all(struct choke_context *context)
 {
     struct ck_watch *watch = &context->watch;
-    uint64_t patience = ck_clock_now_ns() + FREE_PATIENCE_NS;
+    uint64_t deadline_ns = ck_clock_now_ns() + FREE_TIMEOUT_NS;
     ck_slices_close(context);
     choke_cancel_all(context);
-    while (choke_running(context) > 0 && ck_clock_now_ns() < patience)
+    while (choke_running(context) > 0 && ck_clock_now_ns() < deadline_ns)
         if (ck_context_round(context, 50) < 0)
             break;
     while (watch->running != NULL)
         ck_watch_abandon(watch, watch->running);
     while (context->audit.waiting != NULL || context->audit.ended != NULL)
-        ck_job_settle(context);
+        ck_job_sync_waiting(context);
 }
 
 /*
@@ -199,18 +199,19 @@ static void forget_places(struct choke_context *context)
     context->owner = 0;
     for (struct choke_job *job = context->jobs; job != NULL; job = job->next)
         job->run.scratch = (struct ck_scratch){.fd = -1};
-    for (struct ck_wraps *wraps = context->wraps; wraps != NULL; wraps = wraps->next)
-        wraps->scratches.leftover = false;
+    for (struct ck_bwrap_state *bwrap_state = context->bwrap_state; bwrap_state != NULL;
+         bwrap_state = bwrap_state->next)
+        bwrap_state->scratch_pool.leftover = false;
 }
 
 void choke_context_free(struct choke_context *context)
 {
     if (context == NULL)
         return;
-    bool lost = ck_context_check(context, NULL) == 0 && ck_context_whole(context, NULL) == -EBADF;
-    bool owner = context->owner == getpid() && !lost;
-    ck_fd_forget_only(lost);
-    if (lost)
+    bool fds_closed = ck_context_check(context, NULL) == 0 && ck_context_check_fds(context, NULL) == -EBADF;
+    bool owner = context->owner == getpid() && !fds_closed;
+    ck_fd_forget_only(fds_closed);
+    if (fds_closed)
         forget_places(context);
     if (owner)
         end_all(context);
@@ -240,9 +241,9 @@ size_t choke_running(const struct choke_context *context)
 int ck_context_round(struct choke_context *context, int timeout_ms)
 {
     int result = ck_watch_wait(&context->watch, timeout_ms);
-    ck_slices_turn(context);
-    ck_job_settle(context);
-    ck_job_collect(context);
+    ck_slices_run(context);
+    ck_job_sync_waiting(context);
+    ck_job_free_garbage(context);
     return result;
 }
 
@@ -256,13 +257,13 @@ static int one_round(struct choke_context *context, int timeout_ms, struct choke
 
 int choke_dispatch(struct choke_context *context, struct choke_error *error)
 {
-    int result = ck_context_whole(context, error);
+    int result = ck_context_check_fds(context, error);
     return result < 0 ? result : one_round(context, 0, error);
 }
 
 int choke_wait(struct choke_context *context, int timeout_ms, struct choke_error *error)
 {
-    int result = ck_context_whole(context, error);
+    int result = ck_context_check_fds(context, error);
     if (result < 0)
         return result;
     uint64_t deadline = ck_clock_now_ns() + (uint64_t)(timeout_ms < 0 ? 0 : timeout_ms) * CK_NS_PER_MS;
@@ -286,7 +287,7 @@ bool choke_tool(const struct choke_context *context, size_t index, struct choke_
         .name = tool->name,
         .why = tool->why,
         .adr = tool->adr,
-        .route = ck_route_name(tool->route),
+        .route = ck_policy_route_name(tool->route),
         .required = tool->required,
         .install = context->installs[index],
     };

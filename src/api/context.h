@@ -12,10 +12,10 @@
 #include "api/slices.h"
 #include "egress/proxy.h"
 #include "policy/load.h"
-#include "run/cage.h"
-#include "run/confine.h"
+#include "run/bwrap_plan.h"
+#include "run/native_images.h"
+#include "run/native_no_userns.h"
 #include "run/watch.h"
-#include "run/wrap.h"
 #include "sys/digest.h"
 
 #include <sys/types.h>
@@ -26,15 +26,15 @@ struct choke_context {
     struct ck_policy *loaded; /* NULL: the policy is the one that is built in */
     bool from_file;
     struct ck_trusted policy_place;
-    struct ck_search search;
+    struct ck_binary_search search;
     struct ck_execs execs;
-    struct ck_cages cages;
+    struct ck_native_images native_images;
     struct ck_jails jails;
-    struct ck_wraps *wraps; /* and after it those that were replaced */
-    struct ck_confines confines;
+    struct ck_bwrap_state *bwrap_state; /* and after it those that were replaced */
+    struct ck_native_no_userns_filters no_userns_filters;
     struct ck_watch watch;
-    struct ck_proxy proxy; /* of the runs with egress; nothing is made before there is one */
-    struct ck_guest guest; /* the proxy in the watch, once it is there */
+    struct ck_proxy proxy;               /* of the runs with egress; nothing is made before there is one */
+    struct ck_event_source event_source; /* the proxy in the watch, once it is there */
     bool proxy_watched;
     int null_fd;
     choke_event_fn on_event;
@@ -49,7 +49,7 @@ struct choke_context {
     struct ck_audit audit;
     struct ck_caller caller; /* whose authority everything was opened and proven with */
     uint64_t generation;     /* counts how often that has changed */
-    bool lost;               /* the program has closed our descriptors */
+    bool fds_closed;         /* the program has closed our descriptors */
     struct ck_slices slices;
 };
 
@@ -58,21 +58,21 @@ struct ck_egress {
     struct ck_destination *rules;
     size_t rules_count;
     struct ck_gate_budget budget;
-    struct ck_gate *gate; /* from the coming of the listener to the end of the run */
-    bool spent;           /* a bound of the budget was come up against */
-    bool named;           /* the jail tells who tries another way */
-    int error;            /* why there is no gate, and the run was ended: a positive errno */
+    struct ck_gate *gate;  /* from the coming of the listener to the end of the run */
+    bool spent;            /* a bound of the budget was come up against */
+    bool reports_attempts; /* the jail tells who tries another way */
+    int error;             /* why there is no gate, and the run was ended: a positive errno */
 };
 
 struct ck_changes;
-struct ck_walk;
+struct ck_changes_walk;
 
 /* What is done with a run that has ended; zero-filled: nothing. */
 struct ck_collect {
-    struct ck_walk *walk; /* through what it wrote into an overlay; NULL: none */
-    bool served;          /* it has had a slice */
-    bool cut;             /* it gets no more */
-    int error;            /* why its list was cut, a positive errno; 0: it was not */
+    struct ck_changes_walk *walk; /* through what it wrote into an overlay; NULL: none */
+    bool had_slice;               /* it has had a slice */
+    bool cut;                     /* it gets no more */
+    int error;                    /* why its list was cut, a positive errno; 0: it was not */
 };
 
 struct choke_job {
@@ -89,17 +89,17 @@ struct choke_job {
     void *data;
     struct choke_result *result;
 
-    uint64_t generation;       /* of the context, when it was planned */
-    bool refused;              /* nothing ran */
-    bool intended;             /* it is in the audit log as an intent */
-    uint64_t intent;           /* the number of that record */
-    struct ck_plan *plan;      /* while it waits for its intent to be durable; else NULL */
-    const char **asked;        /* the same: the egress of the request, as it was written */
-    bool withdrawn;            /* cancelled meanwhile */
-    choke_output_fn on_output; /* the caller's, where the audit stands in front of it */
+    uint64_t generation;           /* of the context, when it was planned */
+    bool refused;                  /* nothing ran */
+    bool has_intent;               /* it is in the audit log as an intent */
+    uint64_t intent;               /* the number of that record */
+    struct ck_plan *plan;          /* while it waits for its intent to be durable; else NULL */
+    const char **requested_egress; /* the same: the egress of the request, as it was written */
+    bool withdrawn;                /* cancelled meanwhile */
+    choke_output_fn on_output;     /* the caller's, where the audit stands in front of it */
     void *output_data;
     struct ck_stream_hashes *hashes; /* NULL before the first output */
-    bool hashes_lost;                /* there was no memory for them */
+    bool hashes_failed;              /* there was no memory for them */
     struct ck_egress egress;
     struct ck_collect collect;
 };
@@ -111,7 +111,7 @@ int ck_context_check(const struct choke_context *context, struct choke_error *er
  * The same for what plans or proves, and for what waits for events: -EBADF where the program has closed our descriptors. Not
  * const: the first who notices notes it.
  */
-int ck_context_whole(struct choke_context *context, struct choke_error *error);
+int ck_context_check_fds(struct choke_context *context, struct choke_error *error);
 
 /* One round of events, and what follows from it. 0 or a negative errno. */
 int ck_context_round(struct choke_context *context, int timeout_ms);
@@ -121,13 +121,13 @@ struct ck_plan_sources ck_context_sources(struct choke_context *context);
 /* Why there is no plan, or nothing made of it: result of ck_plan_make, or 0 where memory ran out afterwards. Negative. */
 int ck_context_plan_failed(int result, struct choke_error *error);
 
-/* ---- renew.c ---- */
+/* ---- context_renew.c ---- */
 
 /*
- * ck_context_whole, and a look at who the caller is now. What was opened, proven and made by another is let go of, so that
+ * ck_context_check_fds, and a look at who the caller is now. What was opened, proven and made by another is let go of, so that
  * what follows is made by this one. A negative errno and *error where that cannot be done.
  */
-int ck_context_begin(struct choke_context *context, struct choke_error *error);
+int ck_context_renew(struct choke_context *context, struct choke_error *error);
 
 /* ---- prove.c ---- */
 
@@ -145,10 +145,10 @@ void ck_result_end(struct choke_result *result, struct ck_run *run);
 
 /* The list of changes of a result, while it is made; and that it is made. */
 struct ck_changes *ck_result_changes(struct choke_result *result);
-void ck_result_collected(struct choke_result *result, bool kept);
+void ck_result_collected(struct choke_result *result, bool is_kept);
 
 /* What the proxy counted, and what of it was a limit. */
-void ck_result_egress(struct choke_result *result, const struct ck_gate_totals *totals, bool spent);
+void ck_result_egress(struct choke_result *result, const struct ck_proxy_gate_totals *totals, bool spent);
 
 /* ---- egress.c ---- */
 
@@ -156,7 +156,7 @@ void ck_result_egress(struct choke_result *result, const struct ck_gate_totals *
 int ck_egress_prepare(struct choke_job *job, const struct ck_plan *plan);
 
 /* For struct ck_watch: the listener of a run is here. */
-void ck_egress_open(void *data, struct ck_run *run, int listen_fd, int roads_fd);
+void ck_egress_open(void *data, struct ck_run *run, int listen_fd, int direct_attempts_fd);
 
 /* The run has ended: nothing passes any more, and the result has what passed. */
 void ck_egress_end(struct choke_job *job);
@@ -186,11 +186,11 @@ void ck_event_unrecorded(const struct choke_job *job, const char *message);
 struct choke_job *ck_job_from_plan(struct choke_context *context, const struct choke_request *request,
                                    struct ck_plan *plan, bool blocking);
 /* Launches and hands out what waits for the disk, after one sync for all. */
-void ck_job_settle(struct choke_context *context);
+void ck_job_sync_waiting(struct choke_context *context);
 void ck_job_ended(void *data, struct ck_run *run);
 /* What its run left is dealt with: the result is whole. */
 void ck_job_collected(struct choke_job *job);
-void ck_job_collect(struct choke_context *context);
+void ck_job_free_garbage(struct choke_context *context);
 void ck_job_free_all(struct choke_context *context);
 
 #endif

@@ -34,64 +34,65 @@ const char *choke_change_kind_name(enum choke_change_kind kind)
  * What counts as old: the records of the old policy, and what the directory that the new one names has beside the old
  * one. Else a directory that is named for the first time, or another one, would make all that lies in it new.
  */
-struct trail {
+struct history {
     const struct choke_policy *before;
     const struct choke_policy *after;
-    struct ck_records there;
+    struct ck_decision_records there;
 };
 
-static int follow(struct trail *trail, struct ck_arena *arena)
+static int read_moved_records(struct history *history, struct ck_arena *arena)
 {
-    const char *directory = trail->after->policy->adr_dir;
-    const char *own = trail->before->policy->adr_dir;
-    if (trail->before->file == NULL || directory == NULL || (own != NULL && strcmp(own, directory) == 0))
+    const char *directory = history->after->policy->adr_dir;
+    const char *own = history->before->policy->adr_dir;
+    if (history->before->file == NULL || directory == NULL || (own != NULL && strcmp(own, directory) == 0))
         return 0;
-    if (ck_records_read(arena, trail->before->file, directory, &trail->there) < 0)
+    if (ck_decision_records_read(arena, history->before->file, directory, &history->there) < 0)
         return -ENOMEM;
-    if (trail->there.errnum == ENOENT && trail->there.count == 0) /* there was no such directory */
-        trail->there.errnum = 0;
+    if (history->there.errnum == ENOENT && history->there.count == 0) /* there was no such directory */
+        history->there.errnum = 0;
     return 0;
 }
 
-static bool is_amended(const struct trail *trail, const char *number)
+static bool is_amended(const struct history *history, const char *number)
 {
-    const struct ck_records *after = &trail->after->records;
-    return ck_records_amended(&trail->before->records, after, number) &&
-           ck_records_amended(&trail->there, after, number);
+    const struct ck_decision_records *after = &history->after->records;
+    return ck_decision_records_amended(&history->before->records, after, number) &&
+           ck_decision_records_amended(&history->there, after, number);
 }
 
 /* Is any record new or amended? */
-static bool any_amended(const struct trail *trail)
+static bool any_amended(const struct history *history)
 {
-    const struct ck_records *after = &trail->after->records;
+    const struct ck_decision_records *after = &history->after->records;
     for (size_t i = 0; i < after->count; i++)
-        if (is_amended(trail, after->items[i].number))
+        if (is_amended(history, after->items[i].number))
             return true;
     return false;
 }
 
 /* Why nothing at all can be covered; NULL where it can. */
-static const char *blindness(const struct trail *trail)
+static const char *why_unreadable(const struct history *history)
 {
-    const struct choke_policy *before = trail->before;
-    const struct choke_policy *after = trail->after;
+    const struct choke_policy *before = history->before;
+    const struct choke_policy *after = history->after;
     if (before->file == NULL || after->file == NULL)
         return "the records of an embedded policy cannot be looked up";
-    if (before->records.errnum != 0 || trail->there.errnum != 0)
+    if (before->records.errnum != 0 || history->there.errnum != 0)
         return "the old policy's records cannot be read";
     if (after->policy->adr_dir == NULL)
         return "the new policy names no adr_dir";
     return after->records.errnum != 0 ? "the new policy's records cannot be read" : NULL;
 }
 
-static const char *why_uncovered(const struct trail *trail, const struct choke_change *change, struct ck_arena *arena)
+static const char *why_uncovered(const struct history *history, const struct choke_change *change,
+                                 struct ck_arena *arena)
 {
-    const char *blind = blindness(trail);
-    if (blind != NULL)
-        return blind;
+    const char *unreadable = why_unreadable(history);
+    if (unreadable != NULL)
+        return unreadable;
     if (change->adr == NULL)
-        return any_amended(trail) ? NULL : "no new or amended ADR";
-    if (is_amended(trail, change->adr))
+        return any_amended(history) ? NULL : "no new or amended ADR";
+    if (is_amended(history, change->adr))
         return NULL;
     const char *why = ck_arena_printf(arena, "no new or amended ADR: %s", change->adr);
     return why != NULL ? why : "no new or amended ADR";
@@ -109,16 +110,16 @@ static int compare(struct diff_box *box, struct choke_policy *before, struct cho
                    struct choke_error *error)
 {
     struct choke_change *changes;
-    struct trail trail = {.before = before, .after = after};
+    struct history history = {.before = before, .after = after};
     if (ck_review_records(before, error) < 0 || ck_review_records(after, error) < 0)
         return -ENOMEM;
-    if (follow(&trail, &box->arena) < 0 ||
+    if (read_moved_records(&history, &box->arena) < 0 ||
         ck_policy_diff(before->policy, after->policy, &box->arena, &changes, &box->diff.count) < 0)
         return ck_error_oom(error);
     box->diff.changes = changes;
     for (size_t i = 0; i < box->diff.count; i++) {
         if (changes[i].kind == CHOKE_CHANGE_WIDENS)
-            changes[i].reason = why_uncovered(&trail, &changes[i], &box->arena);
+            changes[i].reason = why_uncovered(&history, &changes[i], &box->arena);
         changes[i].covered = changes[i].reason == NULL;
         count(&box->diff, &changes[i]);
     }

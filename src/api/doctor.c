@@ -4,7 +4,7 @@
  * The cache is the caller's own file in the caller's own directory. Whatever is wrong with it costs time, never an
  * answer: it is ignored with one note.
  */
-#include "api/ready.h"
+#include "api/readiness.h"
 #include "api/toolcache.h"
 
 #include "base/error.h"
@@ -26,16 +26,16 @@ struct doctor_box {
 
 /* A file that changed within the last moments could change again without its times telling; the next doctor asks again.
  */
-static bool may_be_remembered(const struct ck_ready_tool *tool)
+static bool may_be_cached(const struct ck_readiness_tool *tool)
 {
-    bool good = strcmp(tool->state, CK_READY_STATE_READY) == 0 && tool->files_count > 0 && tool->sha256 != NULL;
+    bool good = strcmp(tool->state, CK_READINESS_READY) == 0 && tool->files_count > 0 && tool->sha256 != NULL;
     for (size_t i = 0; good && i < tool->files_count; i++)
         good = ck_version_settled(&tool->files[i]);
     return good;
 }
 
 /* What is remembered of the policy's tools that were not looked at this time. */
-static const struct ck_cache_policy *remembered(const struct ck_readiness *readiness, const struct ck_cache *old)
+static const struct ck_cache_policy *find_cached(const struct ck_readiness *readiness, const struct ck_cache *old)
 {
     static const struct ck_cache_policy nothing = {0};
     for (size_t i = 0; readiness->only != NULL && i < old->count; i++)
@@ -47,7 +47,7 @@ static const struct ck_cache_policy *remembered(const struct ck_readiness *readi
 static char *format_cache(struct ck_readiness *readiness, const struct ck_cache *old)
 {
     struct ck_cache_policy fresh = {.sha256 = readiness->policy_sha256};
-    const struct ck_cache_policy *before = remembered(readiness, old);
+    const struct ck_cache_policy *before = find_cached(readiness, old);
     fresh.tools = ck_arena_array(&readiness->arena, readiness->count + before->count + 1, sizeof *fresh.tools);
     if (fresh.tools == NULL)
         return NULL;
@@ -55,38 +55,39 @@ static char *format_cache(struct ck_readiness *readiness, const struct ck_cache 
         if (!ck_readiness_wants(readiness, before->tools[i].name))
             fresh.tools[fresh.count++] = before->tools[i];
     for (size_t i = 0; i < readiness->count; i++) {
-        const struct ck_ready_tool *tool = &readiness->tools[i];
-        if (!may_be_remembered(tool))
+        const struct ck_readiness_tool *tool = &readiness->tools[i];
+        if (!may_be_cached(tool))
             continue;
-        struct ck_cache_tool *kept = &fresh.tools[fresh.count++];
-        *kept = (struct ck_cache_tool){.name = tool->tool->name,
-                                       .path = tool->path,
-                                       .version = tool->version,
-                                       .sha256 = tool->sha256,
-                                       .files_count = tool->files_count};
-        memcpy(kept->files, tool->files, sizeof kept->files);
+        struct ck_cache_tool *entry = &fresh.tools[fresh.count++];
+        *entry = (struct ck_cache_tool){.name = tool->tool->name,
+                                        .path = tool->path,
+                                        .version = tool->version,
+                                        .sha256 = tool->sha256,
+                                        .files_count = tool->files_count};
+        memcpy(entry->files, tool->files, sizeof entry->files);
     }
     return ck_cache_format(old, &fresh);
 }
 
 /* Nothing is written where everything was remembered already. */
-static bool has_news(const struct ck_readiness *readiness)
+static bool needs_save(const struct ck_readiness *readiness)
 {
     for (size_t i = 0; i < readiness->count; i++)
-        if (!readiness->tools[i].cached && may_be_remembered(&readiness->tools[i]))
+        if (!readiness->tools[i].cached && may_be_cached(&readiness->tools[i]))
             return true;
     return false;
 }
 
-static void save_cache(struct ck_toolcache *place, struct ck_readiness *readiness)
+static void save_cache(struct ck_toolcache *toolcache, struct ck_readiness *readiness)
 {
-    if (place->fd < 0 || !has_news(readiness))
+    if (toolcache->fd < 0 || !needs_save(readiness))
         return;
-    char *text = format_cache(readiness, &place->cache);
-    int result = text == NULL ? -ENOMEM : ck_statefile_replace(place->fd, CK_TOOLCACHE_NAME, 0600, text, strlen(text));
+    char *text = format_cache(readiness, &toolcache->cache);
+    int result =
+        text == NULL ? -ENOMEM : ck_statefile_replace(toolcache->fd, CK_TOOLCACHE_NAME, 0600, text, strlen(text));
     free(text);
-    if (result < 0 && place->error.message[0] == '\0')
-        (void)ck_error_set(&place->error, CHOKE_NONE, -result, "'%s' cannot be written: %s", CK_TOOLCACHE_NAME,
+    if (result < 0 && toolcache->error.message[0] == '\0')
+        (void)ck_error_set(&toolcache->error, CHOKE_NONE, -result, "'%s' cannot be written: %s", CK_TOOLCACHE_NAME,
                            strerror(-result));
 }
 
@@ -112,7 +113,7 @@ static const struct {
     {CK_LAYER_CGROUP_KILL, CK_TRIAL_CGROUP_KILL},
 };
 
-static void try_controllers(struct ck_layer_finding *findings)
+static void try_controllers(struct ck_layer_trial *trials)
 {
     static const struct {
         enum ck_layer layer;
@@ -121,46 +122,50 @@ static void try_controllers(struct ck_layer_finding *findings)
     for (size_t i = 0; i < sizeof controllers / sizeof controllers[0]; i++) {
         struct ck_controller controller;
         ck_host_try_controller(controllers[i].name, &controller);
-        findings[controllers[i].layer] = (struct ck_layer_finding){.error = controller.error, .way = controller.way};
+        trials[controllers[i].layer] =
+            (struct ck_layer_trial){.error = controller.error, .cgroup_version = controller.cgroup_version};
     }
 }
 
-static void find_jails(struct choke_context *context, struct ck_layer_finding *findings)
+static void find_jails(struct choke_context *context, struct ck_layer_trial *trials)
 {
     const struct {
         enum ck_layer layer;
         bool egress;
         const struct ck_jail *jail; /* NULL: not in this build */
     } jails[] = {
-        {CK_LAYER_NATIVE, false, ck_jail_find("native")},     {CK_LAYER_NATIVE_DEGRADED, false, &ck_jail_confined},
-        {CK_LAYER_BWRAP, false, ck_jail_find("bwrap")},       {CK_LAYER_NATIVE_EGRESS, true, ck_jail_find("native")},
-        {CK_LAYER_BWRAP_EGRESS, true, ck_jail_find("bwrap")}, {CK_LAYER_SEATBELT, false, ck_jail_find("seatbelt")},
+        {CK_LAYER_NATIVE, false, ck_jail_find("native")},
+        {CK_LAYER_NATIVE_DEGRADED, false, &ck_jail_native_no_userns},
+        {CK_LAYER_BWRAP, false, ck_jail_find("bwrap")},
+        {CK_LAYER_NATIVE_EGRESS, true, ck_jail_find("native")},
+        {CK_LAYER_BWRAP_EGRESS, true, ck_jail_find("bwrap")},
+        {CK_LAYER_SEATBELT, false, ck_jail_find("seatbelt")},
     };
     for (size_t i = 0; i < sizeof jails / sizeof jails[0]; i++) {
         const struct ck_jail *jail = jails[i].jail;
         const struct ck_jail_state *state = jail != NULL ? ck_jail_look(&context->jails, jail, jails[i].egress) : NULL;
         int error = state != NULL && state->failed != 0 ? state->failed : ENOTSUP;
-        findings[jails[i].layer] = (struct ck_layer_finding){.error = state != NULL && state->holds ? 0 : error,
-                                                             .value = state != NULL && state->named ? 1 : 0,
-                                                             .words = state != NULL ? state->words : NULL};
+        trials[jails[i].layer] = (struct ck_layer_trial){.error = state != NULL && state->holds ? 0 : error,
+                                                         .value = state != NULL && state->reports_attempts ? 1 : 0,
+                                                         .message = state != NULL ? state->message : NULL};
     }
 }
 
-static void try_layers(struct choke_context *context, struct ck_layer_finding findings[CK_LAYERS])
+static void try_layers(struct choke_context *context, struct ck_layer_trial trials[CK_LAYERS])
 {
     struct ck_wire_tried tried[CK_TRIALS];
     int result = ck_trial_all(&context->watch.launcher, tried);
     for (size_t i = 0; i < sizeof tried_layers / sizeof tried_layers[0]; i++) {
         const struct ck_wire_tried *answer = &tried[tried_layers[i].trial];
-        findings[tried_layers[i].layer] =
-            (struct ck_layer_finding){.error = result < 0 ? -result : answer->error, .value = answer->value};
+        trials[tried_layers[i].layer] =
+            (struct ck_layer_trial){.error = result < 0 ? -result : answer->error, .value = answer->value};
     }
     /* The keeper only knows that it has no group of its own; why, can be asked from here. */
-    int refused = findings[CK_LAYER_CGROUP_KILL].error == ENOTSUP ? ck_host_try_cgroup() : 0;
+    int refused = trials[CK_LAYER_CGROUP_KILL].error == ENOTSUP ? ck_host_try_cgroup() : 0;
     if (refused != 0)
-        findings[CK_LAYER_CGROUP_KILL].error = refused;
-    try_controllers(findings);
-    find_jails(context, findings);
+        trials[CK_LAYER_CGROUP_KILL].error = refused;
+    try_controllers(trials);
+    find_jails(context, trials);
 }
 
 /* ---- the report ---- */
@@ -181,10 +186,10 @@ static bool report_tools(struct doctor_box *box, const struct ck_readiness *read
     bool good = tools != NULL;
     box->report.ready = true;
     for (size_t i = 0; good && i < readiness->count; i++) {
-        const struct ck_ready_tool *tool = &readiness->tools[i];
+        const struct ck_readiness_tool *tool = &readiness->tools[i];
         tools[i] = (struct choke_tool_report){
             .name = copy(box, tool->tool->name, &good),
-            .route = ck_route_name(tool->tool->route),
+            .route = ck_policy_route_name(tool->tool->route),
             .required = tool->tool->required,
             .state = tool->state,
             .path = copy(box, tool->path, &good),
@@ -194,7 +199,7 @@ static bool report_tools(struct doctor_box *box, const struct ck_readiness *read
             .problem = copy(box, tool->problem, &good),
             .cached = tool->cached,
         };
-        if (tool->tool->required && strcmp(tool->state, CK_READY_STATE_READY) != 0)
+        if (tool->tool->required && strcmp(tool->state, CK_READINESS_READY) != 0)
             box->report.ready = false;
     }
     box->report.tools = tools;
@@ -202,20 +207,20 @@ static bool report_tools(struct doctor_box *box, const struct ck_readiness *read
     return good;
 }
 
-static bool report_layers(struct doctor_box *box, const struct ck_layer_finding *findings, const struct ck_host *host)
+static bool report_layers(struct doctor_box *box, const struct ck_layer_trial *trials, const struct ck_host *host)
 {
     struct choke_layer_report *layers = ck_arena_array(&box->text, CK_LAYERS, sizeof *layers);
     bool good = layers != NULL;
     for (size_t i = 0; good && i < CK_LAYERS; i++) {
-        struct ck_layer_words words;
-        ck_layer_explain((enum ck_layer)i, findings, host, &words);
+        struct ck_layer_message message;
+        ck_layer_explain((enum ck_layer)i, trials, host, &message);
         layers[i] = (struct choke_layer_report){
-            .name = words.name,
-            .group = words.group,
-            .holds = findings[i].error == 0,
-            .detail = copy(box, words.detail, &good),
-            .cause = copy(box, words.cause, &good),
-            .remedy = copy(box, words.remedy, &good),
+            .name = message.name,
+            .group = message.group,
+            .holds = trials[i].error == 0,
+            .detail = copy(box, message.detail, &good),
+            .cause = copy(box, message.cause, &good),
+            .remedy = copy(box, message.remedy, &good),
         };
     }
     box->report.layers = layers;
@@ -223,33 +228,34 @@ static bool report_layers(struct doctor_box *box, const struct ck_layer_finding 
     return good;
 }
 
-static bool report_rest(struct doctor_box *box, const struct ck_readiness *readiness, const struct ck_toolcache *place)
+static bool report_rest(struct doctor_box *box, const struct ck_readiness *readiness,
+                        const struct ck_toolcache *toolcache)
 {
     bool good = true;
     box->report.policy = copy(box, readiness->context->policy->file, &good);
     box->report.policy_sha256 = copy(box, readiness->policy_sha256, &good);
-    if (place->fd >= 0) {
-        box->report.cache_path = ck_arena_printf(&box->text, "%s/%s", place->path, CK_TOOLCACHE_NAME);
+    if (toolcache->fd >= 0) {
+        box->report.cache_path = ck_arena_printf(&box->text, "%s/%s", toolcache->path, CK_TOOLCACHE_NAME);
         good = good && box->report.cache_path != NULL;
     }
-    box->report.cache_note = copy(box, place->error.message, &good);
+    box->report.cache_note = copy(box, toolcache->error.message, &good);
     return good;
 }
 
-static int examine(struct ck_readiness *readiness, struct ck_toolcache *place, bool layers, struct doctor_box *box,
+static int examine(struct ck_readiness *readiness, struct ck_toolcache *toolcache, bool layers, struct doctor_box *box,
                    struct choke_error *error)
 {
-    struct ck_layer_finding findings[CK_LAYERS] = {0};
+    struct ck_layer_trial trials[CK_LAYERS] = {0};
     struct ck_host host;
-    int result = ck_readiness_take(readiness, error);
+    int result = ck_readiness_check(readiness, error);
     if (result < 0)
         return result;
-    save_cache(place, readiness);
-    bool good = report_tools(box, readiness) && report_rest(box, readiness, place);
+    save_cache(toolcache, readiness);
+    bool good = report_tools(box, readiness) && report_rest(box, readiness, toolcache);
     if (good && layers) {
-        ck_host_look(&host);
-        try_layers(readiness->context, findings);
-        good = report_layers(box, findings, &host);
+        ck_host_inspect(&host);
+        try_layers(readiness->context, trials);
+        good = report_layers(box, trials, &host);
     }
     return good ? 0 : ck_error_oom(error);
 }
@@ -257,7 +263,7 @@ static int examine(struct ck_readiness *readiness, struct ck_toolcache *place, b
 int choke_doctor(struct choke_context *context, const struct choke_doctor_options *options,
                  struct choke_doctor_report **ret_report, struct choke_error *error)
 {
-    int result = ck_context_begin(context, error);
+    int result = ck_context_renew(context, error);
     if (result < 0)
         return result;
     if (ret_report == NULL)
@@ -267,16 +273,16 @@ int choke_doctor(struct choke_context *context, const struct choke_doctor_option
         return ck_error_oom(error);
     static const struct choke_doctor_options everything = {0};
     options = options != NULL ? options : &everything;
-    struct ck_toolcache place = {.fd = -1};
+    struct ck_toolcache toolcache = {.fd = -1};
     struct ck_readiness readiness = {
         .context = context, .only = options->tools, .stop = options->stop, .stop_data = options->data};
     if (!options->no_cache) {
-        ck_toolcache_open(&place, NULL);
-        readiness.cache = &place.cache;
+        ck_toolcache_open(&toolcache, NULL);
+        readiness.cache = &toolcache.cache;
     }
-    result = examine(&readiness, &place, !options->no_layers, box, error);
+    result = examine(&readiness, &toolcache, !options->no_layers, box, error);
     ck_readiness_done(&readiness);
-    ck_toolcache_done(&place);
+    ck_toolcache_done(&toolcache);
     if (result < 0)
         choke_doctor_report_free(&box->report);
     else

@@ -27,7 +27,7 @@ static void bound_proxy(struct ck_proxy *proxy)
 {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0)
-        ck_proxy_bound(proxy, limit.rlim_cur);
+        ck_proxy_set_fd_limit(proxy, limit.rlim_cur);
 }
 
 int ck_egress_prepare(struct choke_job *job, const struct ck_plan *plan)
@@ -41,7 +41,7 @@ int ck_egress_prepare(struct choke_job *job, const struct ck_plan *plan)
         return -ENOMEM;
     memcpy(egress->rules, verdict->egress, verdict->egress_count * sizeof *egress->rules);
     egress->rules_count = verdict->egress_count;
-    egress->named = plan->jail.named;
+    egress->reports_attempts = plan->jail.reports_attempts;
     egress->budget = CK_GATE_BUDGET_DEFAULT;
     if (verdict->limits.egress_mib != 0)
         egress->budget.up_bytes = egress->budget.down_bytes = (uint64_t)verdict->limits.egress_mib
@@ -73,63 +73,63 @@ static const char *secret_in(const char *text)
  * Everything that the proxy decides about the run comes through here, once. What was asked for is the tool's own text: it
  * may carry a credential, which is for no record and no event (R15). A message has such text, too: a TLS name, a Host.
  */
-static void decided(void *data, const struct ck_gate_event *decision)
+static void on_decision(void *data, const struct ck_gate_event *decision)
 {
     struct choke_job *job = data;
-    struct ck_gate_event told = *decision;
-    const struct ck_gate_event *event = &told;
+    struct ck_gate_event redacted = *decision;
+    const struct ck_gate_event *event = &redacted;
     const char *kind = secret_in(decision->host);
     char shown[128];
     if (kind != NULL) {
         (void)snprintf(shown, sizeof shown, "[redacted: %s]", kind);
-        told.host = shown;
+        redacted.host = shown;
     }
     if (kind != NULL || secret_in(decision->message) != NULL)
-        told.message = "a name that was asked for looks like a credential, and is not shown";
+        redacted.message = "a name that was asked for looks like a credential, and is not shown";
     bool bounded = strcmp(event->reason, "bytes") == 0 || strcmp(event->reason, "connections") == 0;
     job->egress.spent = job->egress.spent || (event->verdict == CK_GATE_REFUSED && bounded);
     ck_audit_egress(job, event);
     ck_event_egress(job, event);
 }
 
-static int open_gate(struct choke_job *job, int listen_fd, int roads_fd)
+static int open_gate(struct choke_job *job, int listen_fd, int direct_attempts_fd)
 {
-    CK_FD roads = roads_fd;
+    CK_FD direct_attempts = direct_attempts_fd;
     CK_FD listener = listen_fd;
     struct choke_context *context = job->context;
     struct ck_egress *egress = &job->egress;
-    if (listener < 0 || (egress->named && roads < 0))
+    if (listener < 0 || (egress->reports_attempts && direct_attempts < 0))
         return -EMFILE;
     const struct ck_gate_options options = {
         .rules = egress->rules,
         .rules_count = egress->rules_count,
         .budget = egress->budget,
-        .on_event = decided,
+        .on_event = on_decision,
         .data = job,
     };
     bound_proxy(&context->proxy);
     int result = ck_proxy_open(&context->proxy, ck_fd_take(&listener), &options, &egress->gate);
-    if (result == 0 && roads >= 0)
-        result = ck_gate_take_roads(egress->gate, ck_fd_take(&roads));
+    if (result == 0 && direct_attempts >= 0)
+        result = ck_direct_attempts_watch(egress->gate, ck_fd_take(&direct_attempts));
     if (result < 0 || context->proxy_watched)
         return result;
-    context->guest = (struct ck_guest){.dispatch = dispatch, .data = context};
-    result = ck_watch_add_guest(&context->watch, &context->guest, ck_proxy_fd(&context->proxy));
+    context->event_source = (struct ck_event_source){.dispatch = dispatch, .data = context};
+    result = ck_watch_add_event_source(&context->watch, &context->event_source, ck_proxy_fd(&context->proxy));
     context->proxy_watched = result == 0;
     return result;
 }
 
 /* A run that asked for egress and cannot have it is ended: it would only find out by timeouts of its own. */
-void ck_egress_open(void *data, struct ck_run *run, int listen_fd, int roads_fd)
+void ck_egress_open(void *data, struct ck_run *run, int listen_fd, int direct_attempts_fd)
 {
     struct choke_job *job = run->owner;
     (void)data;
     if (job->egress.gate != NULL || job->egress.rules_count == 0) {
         ck_fd_close(&listen_fd);
-        ck_fd_close(&roads_fd);
+        ck_fd_close(&direct_attempts_fd);
         return;
     }
-    int result = open_gate(job, listen_fd, roads_fd);
+    int result = open_gate(job, listen_fd, direct_attempts_fd);
     if (result == 0)
         return;
     const struct ck_gate_event event = {.verdict = CK_GATE_FAILED,
@@ -139,7 +139,7 @@ void ck_egress_open(void *data, struct ck_run *run, int listen_fd, int roads_fd)
                                         .address = "",
                                         .reason = "no_proxy",
                                         .message = strerror(-result)};
-    decided(job, &event);
+    on_decision(job, &event);
     job->egress.error = -result;
     ck_watch_cancel(&job->context->watch, run);
 }
@@ -147,12 +147,12 @@ void ck_egress_open(void *data, struct ck_run *run, int listen_fd, int roads_fd)
 void ck_egress_end(struct choke_job *job)
 {
     struct ck_egress *egress = &job->egress;
-    struct ck_gate_totals totals = {0};
+    struct ck_proxy_gate_totals totals = {0};
     struct ck_gate *gate = egress->gate;
     egress->gate = NULL;
     if (gate != NULL) {
-        ck_gate_totals(gate, &totals);
-        ck_gate_close(gate);
+        ck_proxy_gate_totals(gate, &totals);
+        ck_proxy_close_gate(gate);
     }
     if (egress->rules_count > 0)
         ck_result_egress(job->result, &totals, egress->spent);
@@ -166,7 +166,7 @@ void ck_egress_done(struct choke_job *job)
 {
     struct ck_egress *egress = &job->egress;
     if (egress->gate != NULL && job->context->owner == getpid())
-        ck_gate_close(egress->gate);
+        ck_proxy_close_gate(egress->gate);
     free(egress->rules);
     *egress = (struct ck_egress){0};
 }

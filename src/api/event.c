@@ -14,12 +14,12 @@
 #include <string.h>
 
 /* The only mutable global of the library: a skipped jail is told once per process. */
-static atomic_flag skipped_told = ATOMIC_FLAG_INIT;
+static atomic_flag skipped_reported = ATOMIC_FLAG_INIT;
 
 #define FIELDS_MAX 16
 
 /* Whatever a field says, a credential is in no event (R15). */
-static void tell(const struct choke_context *context, enum choke_level level, const char *name,
+static void emit(const struct choke_context *context, enum choke_level level, const char *name,
                  const struct choke_field *fields, size_t count)
 {
     struct choke_field safe[FIELDS_MAX];
@@ -36,8 +36,8 @@ static void tell(const struct choke_context *context, enum choke_level level, co
     context->on_event(context->event_data, &event);
 }
 
-#define TELL(context, level, name, ...) \
-    tell(context, level, name, (const struct choke_field[]){__VA_ARGS__}, \
+#define EMIT(context, level, name, ...) \
+    emit(context, level, name, (const struct choke_field[]){__VA_ARGS__}, \
          sizeof((const struct choke_field[]){__VA_ARGS__}) / sizeof(struct choke_field))
 
 static const char *text_of(const char *text)
@@ -48,17 +48,17 @@ static const char *text_of(const char *text)
 void ck_event_refused(const struct choke_job *job)
 {
     const struct choke_result *result = job->result;
-    TELL(job->context, CHOKE_WARNING, "subproc.refused", {"tool", text_of(result->tool_name)},
+    EMIT(job->context, CHOKE_WARNING, "subproc.refused", {"tool", text_of(result->tool_name)},
          {"outcome", choke_outcome_name(result->outcome)}, {"rule", text_of(result->rule)},
          {"message", result->error.message}, {"probe_name", job->probe});
 }
 
-static void join(const char *const *words, char *text, size_t size)
+static void join(const char *const *items, char *text, size_t size)
 {
     size_t at = 0;
     text[0] = '\0';
-    for (size_t i = 0; words != NULL && words[i] != NULL && at < size; i++)
-        at += (size_t)snprintf(text + at, size - at, "%s%s", i > 0 ? "," : "", CK_QUOTE(words[i]));
+    for (size_t i = 0; items != NULL && items[i] != NULL && at < size; i++)
+        at += (size_t)snprintf(text + at, size - at, "%s%s", i > 0 ? "," : "", CK_QUOTE(items[i]));
 }
 
 void ck_event_started(const struct choke_job *job, const char *const *egress, const struct ck_jail_choice *jail)
@@ -67,30 +67,30 @@ void ck_event_started(const struct choke_job *job, const char *const *egress, co
     char name[64];
     if (job->context->on_event == NULL)
         return;
-    if (jail->skipped != NULL && !atomic_flag_test_and_set(&skipped_told)) {
+    if (jail->skipped != NULL && !atomic_flag_test_and_set(&skipped_reported)) {
         (void)snprintf(name, sizeof name, "subproc.%s.skipped", jail->skipped);
         char layers[256];
         join(result->layers, layers, sizeof layers);
-        TELL(job->context, CHOKE_WARNING, name, {"reason", jail->reason}, {"jail", jail->jail->name},
+        EMIT(job->context, CHOKE_WARNING, name, {"reason", jail->reason}, {"jail", jail->jail->name},
              {"layers", layers}, {"probe_name", job->probe});
     }
     if (jail->jail != &ck_jail_none) {
         char hosts[1024];
         join(egress, hosts, sizeof hosts);
         (void)snprintf(name, sizeof name, "subproc.%s.wrapped", jail->jail->name);
-        TELL(job->context, CHOKE_DEBUG, name, {"probe_name", job->probe}, {"egress", hosts});
+        EMIT(job->context, CHOKE_DEBUG, name, {"probe_name", job->probe}, {"egress", hosts});
     }
-    TELL(job->context, CHOKE_INFO, "subproc.started", {"tool", result->tool_name},
+    EMIT(job->context, CHOKE_INFO, "subproc.started", {"tool", result->tool_name},
          {"path", CK_QUOTE(result->tool_path)}, {"jail", jail->jail->name}, {"probe_name", job->probe});
 }
 
-static void tell_truncated(const struct choke_job *job, const struct choke_capture *capture, const char *stream)
+static void emit_truncated(const struct choke_job *job, const struct choke_capture *capture, const char *stream)
 {
     char bytes[32];
     if (!capture->truncated)
         return;
     (void)snprintf(bytes, sizeof bytes, "%" PRIu64, capture->total_bytes);
-    TELL(job->context, CHOKE_WARNING, "subproc.stdout.truncated", {"probe_name", job->probe}, {"stream", stream},
+    EMIT(job->context, CHOKE_WARNING, "subproc.stdout.truncated", {"probe_name", job->probe}, {"stream", stream},
          {"bytes", bytes});
 }
 
@@ -100,16 +100,16 @@ void ck_event_ended(const struct choke_job *job)
     char code[16], duration[32], timeout[32];
     if (job->context->on_event == NULL)
         return;
-    tell_truncated(job, &result->out, "stdout");
-    tell_truncated(job, &result->err, "stderr");
+    emit_truncated(job, &result->out, "stdout");
+    emit_truncated(job, &result->err, "stderr");
     if (result->outcome == CHOKE_TIMEOUT) {
         (void)snprintf(timeout, sizeof timeout, "%" PRIu64, job->timeout_ms);
-        TELL(job->context, CHOKE_WARNING, "subproc.timeout", {"tool", result->tool_name}, {"timeout_ms", timeout},
+        EMIT(job->context, CHOKE_WARNING, "subproc.timeout", {"tool", result->tool_name}, {"timeout_ms", timeout},
              {"probe_name", job->probe});
     }
     (void)snprintf(code, sizeof code, "%d", result->outcome == CHOKE_EXITED ? result->exit_code : result->signal);
     (void)snprintf(duration, sizeof duration, "%" PRIu64, result->duration_us / 1000);
-    TELL(job->context, CHOKE_INFO, "subproc.exited", {"tool", result->tool_name},
+    EMIT(job->context, CHOKE_INFO, "subproc.exited", {"tool", result->tool_name},
          {"outcome", choke_outcome_name(result->outcome)}, {"code", code}, {"duration_ms", duration},
          {"probe_name", job->probe});
 }
@@ -120,7 +120,7 @@ void ck_event_cut(const struct choke_job *job)
     const struct choke_result *result = job->result;
     char count[32];
     (void)snprintf(count, sizeof count, "%zu", result->change_count);
-    TELL(job->context, CHOKE_WARNING, "subproc.changes.cut", {"tool", text_of(result->tool_name)},
+    EMIT(job->context, CHOKE_WARNING, "subproc.changes.cut", {"tool", text_of(result->tool_name)},
          {"reason", job->collect.error == ETIMEDOUT ? "timeout" : "cancelled"}, {"changes", count},
          {"kept", result->kept_incomplete ? "incomplete" : ""}, {"probe_name", job->probe});
 }
@@ -144,7 +144,7 @@ void ck_event_egress(const struct choke_job *job, const struct ck_gate_event *ev
         (void)snprintf(sent, sizeof sent, "%" PRIu64, event->up_bytes);
         (void)snprintf(received, sizeof received, "%" PRIu64, event->down_bytes);
     }
-    TELL(job->context, kinds[event->verdict].level, kinds[event->verdict].name,
+    EMIT(job->context, kinds[event->verdict].level, kinds[event->verdict].name,
          {"tool", text_of(job->result->tool_name)}, {"host", event->host}, {"port", port}, {"rule", event->rule},
          {"address", event->address}, {"protocol", event->protocol}, {"connection", connection},
          {"reason", event->reason}, {"message", event->message}, {"sent_bytes", sent}, {"received_bytes", received},
@@ -157,18 +157,18 @@ void ck_event_repaired(const struct choke_context *context, uint64_t bytes)
 {
     char count[32];
     (void)snprintf(count, sizeof count, "%" PRIu64, bytes);
-    TELL(context, CHOKE_WARNING, "audit.repaired", {"path", CK_QUOTE(context->audit.path)}, {"bytes", count});
+    EMIT(context, CHOKE_WARNING, "audit.repaired", {"path", CK_QUOTE(context->audit.path)}, {"bytes", count});
 }
 
 void ck_event_unrotated(const struct choke_context *context, const char *message)
 {
-    TELL(context, CHOKE_WARNING, "audit.unrotated", {"path", CK_QUOTE(context->audit.path)}, {"message", message});
+    EMIT(context, CHOKE_WARNING, "audit.unrotated", {"path", CK_QUOTE(context->audit.path)}, {"message", message});
 }
 
 void ck_event_unrecorded(const struct choke_job *job, const char *message)
 {
     const struct choke_result *result = job->result;
-    TELL(job->context, CHOKE_WARNING, "audit.unrecorded", {"path", CK_QUOTE(job->context->audit.path)},
+    EMIT(job->context, CHOKE_WARNING, "audit.unrecorded", {"path", CK_QUOTE(job->context->audit.path)},
          {"tool", text_of(result->tool_name)}, {"outcome", choke_outcome_name(result->outcome)}, {"message", message},
          {"probe_name", job->probe});
 }

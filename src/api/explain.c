@@ -24,7 +24,7 @@ static const char *copy(struct decision_box *box, const char *text)
     return ck_redact_copy(&box->text, text);
 }
 
-static const char *place(struct decision_box *box, int fd)
+static const char *fd_path(struct decision_box *box, int fd)
 {
     char path[PATH_MAX];
     return fd >= 0 && ck_beneath_path(fd, path, sizeof path) == 0 ? copy(box, path) : NULL;
@@ -34,15 +34,15 @@ static const char *place(struct decision_box *box, int fd)
 static const char *const *list_mounts(struct decision_box *box, const struct ck_plan *plan)
 {
     struct stat status;
-    if (plan->confine.grants != NULL && plan->verdict.outcome == CHOKE_NONE)
-        return ck_redact_list(&box->text, plan->confine.grants);
-    if (plan->cage.fd < 0 || plan->verdict.outcome != CHOKE_NONE || fstat(plan->cage.fd, &status) < 0)
+    if (plan->no_userns.grants != NULL && plan->verdict.outcome == CHOKE_NONE)
+        return ck_redact_list(&box->text, plan->no_userns.grants);
+    if (plan->native_jail.fd < 0 || plan->verdict.outcome != CHOKE_NONE || fstat(plan->native_jail.fd, &status) < 0)
         return NULL;
     size_t size = (size_t)status.st_size;
-    void *program = mmap(NULL, size, PROT_READ, MAP_PRIVATE, plan->cage.fd, 0);
+    void *program = mmap(NULL, size, PROT_READ, MAP_PRIVATE, plan->native_jail.fd, 0);
     if (program == MAP_FAILED)
         return NULL;
-    const char **lines = ck_mounts_list(program, plan->cage_root, plan->workspace, &box->text);
+    const char **lines = ck_mounts_list(program, plan->host_root, plan->workspace, &box->text);
     (void)munmap(program, size);
     return ck_redact_list(&box->text, lines);
 }
@@ -73,13 +73,13 @@ static void describe(struct decision_box *box, const struct ck_plan *plan, const
         .tool_path = copy(box, plan->tool_path),
         .argv = ck_redact_list(&box->text, plan->argv),
         .env = ck_redact_list(&box->text, plan->env),
-        .root = place(box, plan->root_fd),
-        .cwd = place(box, plan->cwd_fd),
+        .root = fd_path(box, plan->root_fd),
+        .cwd = fd_path(box, plan->cwd_fd),
         .timeout_ms = plan->verdict.timeout_ms,
         .jail = plan->jail.jail != NULL ? plan->jail.jail->name : NULL,
         .layers = box->layers,
         .mounts = list_mounts(box, plan),
-        .jail_argv = ck_redact_list(&box->text, plan->wrap.argv),
+        .jail_argv = ck_redact_list(&box->text, plan->bwrap.argv),
         .egress = list_egress(box, &plan->verdict),
     };
     if (!allowed)
@@ -94,15 +94,15 @@ static bool complete(const struct choke_decision *decision, const struct ck_plan
            (plan->tool_path == NULL || decision->tool_path != NULL) && (plan->argv == NULL || decision->argv != NULL) &&
            (plan->env == NULL || decision->env != NULL) &&
            (plan->verdict.egress_count == 0 || decision->egress != NULL) &&
-           (plan->wrap.argv == NULL || decision->jail_argv != NULL) &&
-           ((plan->cage.fd < 0 && plan->confine.grants == NULL) || decision->outcome != CHOKE_NONE ||
+           (plan->bwrap.argv == NULL || decision->jail_argv != NULL) &&
+           ((plan->native_jail.fd < 0 && plan->no_userns.grants == NULL) || decision->outcome != CHOKE_NONE ||
             decision->mounts != NULL);
 }
 
 int choke_explain(struct choke_context *context, const struct choke_request *request,
                   struct choke_decision **ret_decision, struct choke_error *error)
 {
-    int result = ck_context_begin(context, error);
+    int result = ck_context_renew(context, error);
     if (result < 0)
         return result;
     if (request == NULL || ret_decision == NULL)

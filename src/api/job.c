@@ -147,7 +147,7 @@ static struct choke_job *new_job(struct choke_context *context, const struct cho
     job->blocking = blocking;
     job->generation = context->generation;
     job->timeout_ms = plan->verdict.timeout_ms;
-    job->run = (struct ck_run){.out.fd = -1, .err.fd = -1, .layer = CK_OVERLAY_NONE, .owner = job};
+    job->run = (struct ck_run){.out.fd = -1, .err.fd = -1, .overlay = CK_OVERLAY_NONE, .owner = job};
     job->run.on_output = request->on_output;
     job->run.output_data = request->output_data;
     /* A name that is none is not repeated in events and records. */
@@ -200,8 +200,8 @@ static void postpone(struct choke_job *job, const struct choke_request *request,
 {
     struct choke_context *context = job->context;
     struct choke_error error;
-    job->asked = request->egress != NULL ? ck_arena_strv(&plan->arena, request->egress) : NULL;
-    job->plan = request->egress == NULL || job->asked != NULL ? ck_plan_take(plan) : NULL;
+    job->requested_egress = request->egress != NULL ? ck_arena_strv(&plan->arena, request->egress) : NULL;
+    job->plan = request->egress == NULL || job->requested_egress != NULL ? ck_plan_take(plan) : NULL;
     if (job->plan == NULL) {
         (void)ck_error_oom(&error);
         error.outcome = CHOKE_SPAWN_FAILED;
@@ -250,7 +250,7 @@ static void launch_waiting(struct choke_job *job, const struct choke_error *unsy
     } else if (unsynced != NULL) {
         job->result->rule = "audit";
         refuse(job, unsynced);
-    } else if (ck_context_begin(job->context, &error) < 0 || job->generation != job->context->generation) {
+    } else if (ck_context_renew(job->context, &error) < 0 || job->generation != job->context->generation) {
         /* Planned by one who may do other things than the one who would launch it. */
         if (job->generation != job->context->generation)
             (void)ck_error_set(&error, CHOKE_SPAWN_FAILED, ESTALE,
@@ -259,13 +259,13 @@ static void launch_waiting(struct choke_job *job, const struct choke_error *unsy
         error.outcome = CHOKE_SPAWN_FAILED;
         refuse(job, &error);
     } else {
-        launch(job, (const char *const *)job->asked, job->plan);
+        launch(job, (const char *const *)job->requested_egress, job->plan);
     }
-    job->asked = NULL;
+    job->requested_egress = NULL;
     drop_plan(job);
 }
 
-void ck_job_settle(struct choke_context *context)
+void ck_job_sync_waiting(struct choke_context *context)
 {
     struct ck_audit *audit = &context->audit;
     struct choke_error error;
@@ -285,7 +285,7 @@ void ck_job_settle(struct choke_context *context)
         next = job->next_done;
         job->next_done = NULL;
         if (unsynced)
-            ck_audit_lost(job, &error);
+            ck_audit_unrecorded(job, &error);
         hand_out(job);
     }
 }
@@ -307,7 +307,7 @@ static int start(struct choke_context *context, const struct choke_request *requ
         return result;
     if (request == NULL || ret_job == NULL)
         return ck_error_set(error, CHOKE_INVALID, EINVAL, "no request, or no place for its result, was given");
-    result = ck_context_begin(context, error);
+    result = ck_context_renew(context, error);
     if (result < 0)
         return result;
     struct ck_plan_sources sources = ck_context_sources(context);
@@ -413,7 +413,7 @@ void choke_job_free(struct choke_job *job)
     choke_cancel(job);
 }
 
-void ck_job_collect(struct choke_context *context)
+void ck_job_free_garbage(struct choke_context *context)
 {
     while (context->garbage != NULL) {
         struct choke_job *job = context->garbage;

@@ -3,7 +3,7 @@
  *
  * Nothing is taken from the cache: a lock is there to catch what a cache could hide.
  */
-#include "api/ready.h"
+#include "api/readiness.h"
 
 #include "base/error.h"
 #include "base/quote.h"
@@ -19,21 +19,21 @@
 struct lock_box {
     struct choke_lock_report report;
     struct ck_arena text;
-    struct ck_lock before, after; /* the drifts point into them */
+    struct ck_lockfile before, after; /* the drifts point into them */
 };
 
 /* JSON holds UTF-8 only; other bytes are written escaped. */
-static const char *keep(struct ck_lock *lock, const char *text)
+static const char *copy_escaped(struct ck_lockfile *lock, const char *text)
 {
     size_t length = text != NULL ? strlen(text) : 0;
-    if (text == NULL || ck_utf8_valid(text, length))
+    if (text == NULL || ck_quote_utf8_valid(text, length))
         return text != NULL ? ck_arena_memdup(&lock->arena, text, length) : NULL;
     char *escaped = ck_arena_alloc(&lock->arena, length * 4 + 1);
     return escaped != NULL ? ck_quote(escaped, length * 4 + 1, text, length) : NULL;
 }
 
-static int take_parts(struct ck_lock *lock, const struct ck_ready_tool *tool, enum ck_part_role role,
-                      struct ck_lock_files *files)
+static int take_parts(struct ck_lockfile *lock, const struct ck_readiness_tool *tool, enum ck_part_role role,
+                      struct ck_lockfile_files *files)
 {
     files->items = ck_arena_array(&lock->arena, tool->parts_count + 1, sizeof *files->items);
     if (files->items == NULL)
@@ -43,9 +43,10 @@ static int take_parts(struct ck_lock *lock, const struct ck_ready_tool *tool, en
         if (part->role != role)
             continue;
         const char *sha256 = part->sha256[0] != '\0' ? part->sha256 : NULL;
-        struct ck_lock_file *file = &files->items[files->count++];
-        *file = (struct ck_lock_file){
-            .name = keep(lock, part->name), .path = keep(lock, part->path), .sha256 = keep(lock, sha256)};
+        struct ck_lockfile_file *file = &files->items[files->count++];
+        *file = (struct ck_lockfile_file){.name = copy_escaped(lock, part->name),
+                                          .path = copy_escaped(lock, part->path),
+                                          .sha256 = copy_escaped(lock, sha256)};
         if (file->name == NULL || (part->path != NULL && file->path == NULL) ||
             (sha256 != NULL && file->sha256 == NULL))
             return -ENOMEM;
@@ -53,27 +54,27 @@ static int take_parts(struct ck_lock *lock, const struct ck_ready_tool *tool, en
     return 0;
 }
 
-static int take_tool(struct ck_lock *lock, const struct ck_ready_tool *tool)
+static int take_tool(struct ck_lockfile *lock, const struct ck_readiness_tool *tool)
 {
-    struct ck_lock_tool *kept = &lock->tools[lock->count++];
-    *kept = (struct ck_lock_tool){
-        .name = keep(lock, tool->tool->name),
-        .path = keep(lock, tool->path),
-        .version = keep(lock, tool->version),
-        .sha256 = keep(lock, tool->sha256),
+    struct ck_lockfile_tool *entry = &lock->tools[lock->count++];
+    *entry = (struct ck_lockfile_tool){
+        .name = copy_escaped(lock, tool->tool->name),
+        .path = copy_escaped(lock, tool->path),
+        .version = copy_escaped(lock, tool->version),
+        .sha256 = copy_escaped(lock, tool->sha256),
     };
-    if (kept->name == NULL || kept->path == NULL || (tool->version != NULL && kept->version == NULL) ||
-        (tool->sha256 != NULL && kept->sha256 == NULL))
+    if (entry->name == NULL || entry->path == NULL || (tool->version != NULL && entry->version == NULL) ||
+        (tool->sha256 != NULL && entry->sha256 == NULL))
         return -ENOMEM;
-    int result = take_parts(lock, tool, CK_PART_INTERPRETER, &kept->interpreters);
-    return result < 0 ? result : take_parts(lock, tool, CK_PART_LIBRARY, &kept->libraries);
+    int result = take_parts(lock, tool, CK_PART_INTERPRETER, &entry->interpreters);
+    return result < 0 ? result : take_parts(lock, tool, CK_PART_LIBRARY, &entry->libraries);
 }
 
 /* A tool that was not opened, because it is missing or a run of it would be refused, has no place in a lock. */
-static int take_lock(struct choke_context *context, struct ck_lock *lock, struct choke_error *error)
+static int make_lock(struct choke_context *context, struct ck_lockfile *lock, struct choke_error *error)
 {
     struct ck_readiness readiness = {.context = context, .want_parts = true};
-    int result = ck_readiness_take(&readiness, error);
+    int result = ck_readiness_check(&readiness, error);
     if (result == 0) {
         lock->tools = ck_arena_array(&lock->arena, readiness.count + 1, sizeof *lock->tools);
         result = lock->tools == NULL ? -ENOMEM : 0;
@@ -84,13 +85,13 @@ static int take_lock(struct choke_context *context, struct ck_lock *lock, struct
             (void)ck_error_oom(error);
     }
     ck_readiness_done(&readiness);
-    ck_lock_sort(lock);
+    ck_lockfile_sort(lock);
     return result;
 }
 
-static int write_text(const struct ck_lock *lock, const char *path, struct choke_error *error)
+static int write_text(const struct ck_lockfile *lock, const char *path, struct choke_error *error)
 {
-    char *text = ck_lock_format(lock);
+    char *text = ck_lockfile_format(lock);
     if (text == NULL)
         return ck_error_oom(error);
     size_t length = strlen(text);
@@ -105,29 +106,29 @@ static int write_text(const struct ck_lock *lock, const char *path, struct choke
 
 int choke_lock_write(struct choke_context *context, const char *path, struct choke_error *error)
 {
-    struct ck_lock lock = {0};
-    int result = ck_context_begin(context, error);
+    struct ck_lockfile lock = {0};
+    int result = ck_context_renew(context, error);
     if (result < 0)
         return result;
     if (path == NULL || path[0] == '\0')
         return ck_error_set(error, CHOKE_INVALID, EINVAL, "no path for the lock file was given");
-    result = take_lock(context, &lock, error);
+    result = make_lock(context, &lock, error);
     if (result == 0)
         result = write_text(&lock, path, error);
     int count = lock.count > INT_MAX ? INT_MAX : (int)lock.count;
-    ck_lock_done(&lock);
+    ck_lockfile_done(&lock);
     return result < 0 ? result : count;
 }
 
-static int read_lock(const char *path, struct ck_lock *ret_lock, struct choke_error *error)
+static int read_lock(const char *path, struct ck_lockfile *ret_lock, struct choke_error *error)
 {
     struct choke_error found = {0};
     char *text = NULL;
     size_t length = 0;
-    int result = ck_statefile_read_named(path, CK_LOCK_MAX_BYTES, &text, &length, &found);
+    int result = ck_statefile_read_named(path, CK_LOCKFILE_MAX_BYTES, &text, &length, &found);
     if (result < 0)
         return ck_error_set(error, CHOKE_INVALID, -result, "cannot read lock file: %s", found.message);
-    result = ck_lock_parse(text, length, ret_lock, &found);
+    result = ck_lockfile_parse(text, length, ret_lock, &found);
     free(text);
     if (result < 0)
         return ck_error_set(error, CHOKE_INVALID, -result, "cannot use lock file '%s': %s", CK_QUOTE(path),
@@ -140,10 +141,10 @@ static int check(struct choke_context *context, const char *path, struct lock_bo
     struct choke_drift *drifts = NULL;
     int result = read_lock(path, &box->before, error);
     if (result == 0)
-        result = take_lock(context, &box->after, error);
+        result = make_lock(context, &box->after, error);
     if (result < 0)
         return result;
-    result = ck_lock_compare(&box->before, &box->after, &box->text, &drifts, &box->report.drift_count);
+    result = ck_lockfile_compare(&box->before, &box->after, &box->text, &drifts, &box->report.drift_count);
     box->report.drifts = drifts;
     box->report.tool_count = box->before.count;
     return result < 0 ? ck_error_oom(error) : 0;
@@ -152,7 +153,7 @@ static int check(struct choke_context *context, const char *path, struct lock_bo
 int choke_lock_check(struct choke_context *context, const char *path, struct choke_lock_report **ret_report,
                      struct choke_error *error)
 {
-    int result = ck_context_begin(context, error);
+    int result = ck_context_renew(context, error);
     if (result < 0)
         return result;
     if (path == NULL || ret_report == NULL)
@@ -173,8 +174,8 @@ void choke_lock_report_free(struct choke_lock_report *report)
     if (report == NULL)
         return;
     struct lock_box *box = (struct lock_box *)report;
-    ck_lock_done(&box->before);
-    ck_lock_done(&box->after);
+    ck_lockfile_done(&box->before);
+    ck_lockfile_done(&box->after);
     ck_arena_done(&box->text);
     free(box);
 }

@@ -1,5 +1,5 @@
 /* parts.c - the files that run when a tool runs, for callers that have to take it elsewhere. */
-#include "api/ready.h"
+#include "api/readiness.h"
 
 #include "base/error.h"
 #include "base/quote.h"
@@ -20,7 +20,7 @@ static const char *role_name(enum ck_part_role role)
     return role == CK_PART_INTERPRETER ? "interpreter" : "library";
 }
 
-static int fill(struct parts_box *box, const struct ck_ready_tool *tool)
+static int fill(struct parts_box *box, const struct ck_readiness_tool *tool)
 {
     struct choke_tool_part *items = calloc(tool->parts_count + 1, sizeof *items);
     if (items == NULL)
@@ -37,14 +37,14 @@ static int fill(struct parts_box *box, const struct ck_ready_tool *tool)
 
 static int take(struct parts_box *box, const char *name, struct choke_error *error)
 {
-    int result = ck_readiness_take(&box->readiness, error);
+    int result = ck_readiness_check(&box->readiness, error);
     if (result < 0)
         return result;
     if (box->readiness.count == 0)
         return ck_error_set(error, CHOKE_DISALLOWED, EPERM, "'%s' is not a tool of the policy", CK_QUOTE(name));
-    const struct ck_ready_tool *tool = &box->readiness.tools[0];
+    const struct ck_readiness_tool *tool = &box->readiness.tools[0];
     if (tool->parts == NULL) {
-        bool missing = strcmp(tool->state, CK_READY_STATE_MISSING) == 0;
+        bool missing = strcmp(tool->state, CK_READINESS_MISSING) == 0;
         return ck_error_set(error, missing ? CHOKE_TOOL_MISSING : CHOKE_DISALLOWED, missing ? ENOENT : EPERM, "%s",
                             tool->problem);
     }
@@ -55,7 +55,7 @@ int choke_tool_parts(struct choke_context *context, const char *name, struct cho
                      struct choke_error *error)
 {
     const char *only[] = {name, NULL};
-    int result = ck_context_begin(context, error);
+    int result = ck_context_renew(context, error);
     if (result < 0)
         return result;
     if (name == NULL || ret_parts == NULL)

@@ -11,7 +11,7 @@
 #include "base/fd.h"
 #include "base/quote.h"
 #include "jail/bwrap.h"
-#include "jail/cage.h"
+#include "jail/native_ops.h"
 #include "run/trial.h"
 #include "sys/host.h"
 #include "sys/landlock.h"
@@ -26,12 +26,13 @@
 #include <sys/wait.h>
 
 #define PROOF_NS (2 * CK_NS_PER_S)
-#define USUAL_WALLS ((UINT32_C(1) << CK_WALL_EGRESS) - 1)
-#define EGRESS_WALLS (USUAL_WALLS | UINT32_C(1) << CK_WALL_EGRESS)
-#define NAMED_WALLS (EGRESS_WALLS | UINT32_C(1) << CK_WALL_NAMED)
-#define CONFINED_WALLS \
-    (UINT32_C(1) << CK_WALL_LANDLOCK | UINT32_C(1) << CK_WALL_EXECS | UINT32_C(1) << CK_WALL_SECCOMP | \
-     UINT32_C(1) << CK_WALL_NO_CAPABILITIES | UINT32_C(1) << CK_WALL_NO_NEW_PRIVS)
+#define USUAL_LAYERS ((UINT32_C(1) << CK_JAIL_LAYER_EGRESS) - 1)
+#define EGRESS_LAYERS (USUAL_LAYERS | UINT32_C(1) << CK_JAIL_LAYER_EGRESS)
+#define REPORTING_LAYERS (EGRESS_LAYERS | UINT32_C(1) << CK_JAIL_LAYER_REPORTS_ATTEMPTS)
+#define NO_USERNS_LAYERS \
+    (UINT32_C(1) << CK_JAIL_LAYER_LANDLOCK | UINT32_C(1) << CK_JAIL_LAYER_EXECS | \
+     UINT32_C(1) << CK_JAIL_LAYER_SECCOMP | UINT32_C(1) << CK_JAIL_LAYER_NO_CAPABILITIES | \
+     UINT32_C(1) << CK_JAIL_LAYER_NO_NEW_PRIVS)
 
 static const char *reason_of(int errnum)
 {
@@ -42,42 +43,42 @@ static const char *reason_of(int errnum)
  * Is this no answer about the jail, but about the moment? A name that is gone was there when the jail was laid out, so it
  * is being replaced; but without /proc it is not coming.
  */
-static bool is_moment(int errnum)
+static bool is_transient(int errnum)
 {
     if (errnum == ENOSPC)
         return !ck_host_namespaces_off();
     if (ck_errkind_of(errnum) == CK_ERRKIND_ABSENT)
         return ck_host_has_proc();
-    return ck_errkind_of(errnum) == CK_ERRKIND_PASSING;
+    return ck_errkind_of(errnum) == CK_ERRKIND_TRANSIENT;
 }
 
-static void say(struct ck_jail_state *state, const char *reason, const struct choke_error *error)
+static void set_failure(struct ck_jail_state *state, const char *reason, const struct choke_error *error)
 {
-    state->failed = is_moment(error->errnum) ? error->errnum : 0;
+    state->failed = is_transient(error->errnum) ? error->errnum : 0;
     state->reason = ck_jail_reason(CK_JAIL_ON_LINUX, reason);
-    (void)snprintf(state->words, sizeof state->words, "%.*s", (int)sizeof state->words - 1, error->message);
+    (void)snprintf(state->message, sizeof state->message, "%.*s", (int)sizeof state->message - 1, error->message);
 }
 
 /* What was needed for the trial was missing: nothing is known about the jail, whatever the errno. */
-static void say_untried(struct ck_jail_state *state, int errnum, const char *text)
+static void set_untried(struct ck_jail_state *state, int errnum, const char *text)
 {
     state->failed = errnum;
-    (void)snprintf(state->words, sizeof state->words, "%.*s", (int)sizeof state->words - 1, text);
+    (void)snprintf(state->message, sizeof state->message, "%.*s", (int)sizeof state->message - 1, text);
 }
 
 static void explain_failure(const struct ck_wire_proved *proved, struct ck_jail_state *state)
 {
-    bool moment = is_moment(proved->error);
+    bool transient = is_transient(proved->error);
     const char *hint =
-        proved->error == EPERM || proved->error == EACCES || (proved->error == ENOSPC && !moment)
+        proved->error == EPERM || proved->error == EACCES || (proved->error == ENOSPC && !transient)
             ? "; user namespaces may be switched off (sysctl user.max_user_namespaces, a container, or a "
               "security module); 'chokepoint doctor' says more"
             : "";
-    state->failed = moment ? proved->error : 0;
+    state->failed = transient ? proved->error : 0;
     state->reason = reason_of(proved->error);
     if (!ck_host_has_proc())
         hint = "; no /proc of this pid namespace is mounted at /proc, and a jail needs one";
-    (void)snprintf(state->words, sizeof state->words, "building it failed: %s%s",
+    (void)snprintf(state->message, sizeof state->message, "building it failed: %s%s",
                    proved->error == ENOSPC       ? "no more namespaces may be made"
                    : proved->error == ECONNRESET ? "the process that tried was killed"
                                                  : strerror(proved->error),
@@ -90,15 +91,15 @@ static void explain_failure(const struct ck_wire_proved *proved, struct ck_jail_
  */
 static void judge_layers(uint32_t held, uint32_t wanted, int shortage, struct ck_jail_state *state)
 {
-    for (uint32_t wall = 0; wall < CK_WALLS; wall++) {
-        if ((wanted >> wall & 1) == 0 || (held >> wall & 1) != 0)
+    for (uint32_t layer = 0; layer < CK_JAIL_LAYERS; layer++) {
+        if ((wanted >> layer & 1) == 0 || (held >> layer & 1) != 0)
             continue;
-        const char *name = wall == CK_WALL_EGRESS  ? "egress"
-                           : wall == CK_WALL_NAMED ? "egress_named"
-                                                   : ck_jail_native.layers[wall];
+        const char *name = layer == CK_JAIL_LAYER_EGRESS             ? "egress"
+                           : layer == CK_JAIL_LAYER_REPORTS_ATTEMPTS ? "egress_named"
+                                                                     : ck_jail_native.layers[layer];
         state->failed = shortage;
         state->reason = ck_jail_reason(CK_JAIL_ON_LINUX, "not_permitted");
-        (void)snprintf(state->words, sizeof state->words,
+        (void)snprintf(state->message, sizeof state->message,
                        shortage != 0 ? "its layer '%s' could not be tried: %s"
                                      : "its layer '%s' does not hold on this machine",
                        name, strerror(shortage));
@@ -108,37 +109,37 @@ static void judge_layers(uint32_t held, uint32_t wanted, int shortage, struct ck
 }
 
 /* The forms that a jail is tried in. */
-struct kind {
+struct jail_form {
     bool egress;
-    bool named; /* with it: who tries another way out is told */
+    bool reports_attempts; /* with it: who tries another way out is told */
 };
 
-static uint32_t walls_of(struct kind kind)
+static uint32_t layers_of(struct jail_form kind)
 {
-    return kind.named ? NAMED_WALLS : kind.egress ? EGRESS_WALLS : USUAL_WALLS;
+    return kind.reports_attempts ? REPORTING_LAYERS : kind.egress ? EGRESS_LAYERS : USUAL_LAYERS;
 }
 
-static void prove_native(struct choke_context *context, struct kind kind, struct ck_jail_state *state)
+static void prove_native(struct choke_context *context, struct jail_form kind, struct ck_jail_state *state)
 {
     const struct ck_native_wanted bare = {.search = context->search.paths,
                                           .search_count = context->search.count,
                                           .egress = kind.egress,
-                                          .named = kind.named,
+                                          .reports_attempts = kind.reports_attempts,
                                           .arena = &context->text};
     struct ck_wire_proved proved = {0};
     struct choke_error error = {0};
     CK_FD program_fd = -1;
     if (ck_native_make(&bare, &program_fd, &error) < 0) {
-        say(state, "not_permitted", &error);
+        set_failure(state, "not_permitted", &error);
         return;
     }
     int result = ck_trial_jail(&context->watch.launcher, program_fd, &proved);
     if (result < 0)
-        say_untried(state, -result, strerror(-result));
+        set_untried(state, -result, strerror(-result));
     else if (proved.error != 0)
         explain_failure(&proved, state);
     else
-        judge_layers(proved.held, walls_of(kind), proved.shortage, state);
+        judge_layers(proved.held, layers_of(kind), proved.shortage, state);
 }
 
 /* ---- bwrap ------------------------------------------------------------------------------- */
@@ -157,15 +158,15 @@ static int run_proof(struct choke_context *context, const struct ck_plan *plan, 
         return result;
     if (!fresh)
         (void)epoll_ctl(context->watch.epoll_fd, EPOLL_CTL_DEL, warden->socket_fd, NULL);
-    result = ck_launch(warden, plan, &pipes, deadline_ns, deadline_ns, error);
+    result = ck_launcher_send_plan(warden, plan, &pipes, deadline_ns, deadline_ns, error);
     struct pollfd polled = {.fd = warden->socket_fd, .events = POLLIN};
-    int heard = 0;
-    while (result == 0 && heard == 0 && ck_clock_now_ns() < deadline_ns + PROOF_NS) {
+    int received = 0;
+    while (result == 0 && received == 0 && ck_clock_now_ns() < deadline_ns + PROOF_NS) {
         (void)poll(&polled, 1, (int)(PROOF_NS / CK_NS_PER_MS));
-        heard = ck_launch_hear(warden, ret_report);
+        received = ck_launcher_receive(warden, ret_report);
     }
-    ck_launcher_discard(warden, heard <= 0);
-    if (result == 0 && heard <= 0)
+    ck_launcher_discard(warden, received <= 0);
+    if (result == 0 && received <= 0)
         return ck_error_set(error, CHOKE_SPAWN_FAILED, ETIMEDOUT, "the trial did not end");
     return result;
 }
@@ -174,13 +175,13 @@ static int plan_proof(struct choke_context *context, struct ck_plan *plan, int p
 {
     static const char *no_env[] = {NULL};
     struct ck_plan_sources sources = ck_context_sources(context);
-    *plan = (struct ck_plan){.cage = {.fd = program_fd},
+    *plan = (struct ck_plan){.native_jail = {.fd = program_fd},
                              .keep = {.fd = -1},
-                             .wrap = {.image_fd = -1, .program_fd = -1, .bwrap_fd = -1},
-                             .confine = {.filter_fd = -1},
+                             .bwrap = {.image_fd = -1, .program_fd = -1, .bwrap_fd = -1},
+                             .no_userns = {.filter_fd = -1},
                              .env = no_env,
                              .tool_name = "bwrap",
-                             .cage_root = "/usr",
+                             .host_root = "/usr",
                              .root_fd = open("/usr", O_PATH | O_DIRECTORY | O_CLOEXEC),
                              .cwd_fd = -1,
                              .execute_fd = -1,
@@ -190,90 +191,91 @@ static int plan_proof(struct choke_context *context, struct ck_plan *plan, int p
         return ck_error_set(error, CHOKE_SPAWN_FAILED, errno, "'/usr' cannot be opened: %s", strerror(errno));
     plan->cwd_fd = plan->root_fd;
     plan->execute_fd = fcntl(plan->root_fd, F_DUPFD_CLOEXEC, 3);
-    return ck_wrap_proof(&sources, plan, error);
+    return ck_bwrap_plan_proof(&sources, plan, error);
 }
 
 /* Landlock may be lacking: then what it does is not among the layers of a run. */
-static uint32_t lacking(const struct ck_plan *plan)
+static uint32_t missing_layers(const struct ck_plan *plan)
 {
-    return plan->wrap.bounded ? 0 : UINT32_C(1) << CK_WALL_LANDLOCK | UINT32_C(1) << CK_WALL_EXECS;
+    return plan->bwrap.bounded ? 0 : UINT32_C(1) << CK_JAIL_LAYER_LANDLOCK | UINT32_C(1) << CK_JAIL_LAYER_EXECS;
 }
 
 /*
  * bwrap did not come as far as starting what tries the walls, or that was killed. EPROTO stands for "bwrap ended before";
  * why, only its complaint says, and what is not known to be an answer is none.
  */
-static void fail_landing(const struct ck_wire_report *report, struct ck_jail_state *state)
+static void fail_bwrap_init(const struct ck_wire_report *report, struct ck_jail_state *state)
 {
     struct choke_error error = {0};
-    bool complained = report->words[0] != '\0';
+    bool complained = report->message[0] != '\0';
     int errnum = report->stage != CK_STAGE_NONE ? report->error : ECONNRESET;
-    if (report->stage == CK_STAGE_CAGE && errnum == EPROTO) {
-        int cause = complained ? ck_bwrap_cause(report->words) : 0;
+    if (report->stage == CK_STAGE_JAIL && errnum == EPROTO) {
+        int cause = complained ? ck_bwrap_cause(report->message) : 0;
         errnum = cause != 0 ? cause : EAGAIN;
     } else if (errnum == ESTALE || ck_errkind_of(errnum) == CK_ERRKIND_ABSENT) {
         errnum = EPROTO; /* what bwrap started does not find what bwrap was told to put there */
     }
     (void)ck_error_set(&error, CHOKE_JAIL_UNAVAILABLE, errnum, "%s",
-                       complained             ? CK_QUOTE(report->words)
+                       complained             ? CK_QUOTE(report->message)
                        : errnum == ECONNRESET ? "what tried its walls was killed"
                        : errnum == EAGAIN     ? "bwrap ended without a word"
                                               : strerror(errnum));
-    say(state, "not_permitted", &error);
+    set_failure(state, "not_permitted", &error);
 }
 
 /* A bwrap that is not there, or not to be trusted, is an answer. */
 static void fail_plan(const struct choke_error *error, struct ck_jail_state *state)
 {
-    say(state, error->errnum == ENOENT ? "not_installed" : "not_permitted", error);
-    if (error->outcome == CHOKE_JAIL_UNAVAILABLE && !ck_error_is_passing(error->errnum))
+    set_failure(state, error->errnum == ENOENT ? "not_installed" : "not_permitted", error);
+    if (error->outcome == CHOKE_JAIL_UNAVAILABLE && !ck_error_is_transient(error->errnum))
         state->failed = 0;
 }
 
-static void prove_bwrap(struct choke_context *context, struct kind kind, struct ck_jail_state *state)
+static void prove_bwrap(struct choke_context *context, struct jail_form kind, struct ck_jail_state *state)
 {
     const struct ck_native_wanted bare = {.search = context->search.paths,
                                           .search_count = context->search.count,
                                           .egress = kind.egress,
-                                          .named = kind.named,
+                                          .reports_attempts = kind.reports_attempts,
                                           .arena = &context->text};
     struct ck_wire_report report = {0};
     struct choke_error error = {0};
     struct ck_plan plan;
     CK_FD program_fd = -1;
     if (ck_native_make(&bare, &program_fd, &error) < 0) {
-        say(state, "not_permitted", &error);
+        set_failure(state, "not_permitted", &error);
         return;
     }
     if (plan_proof(context, &plan, program_fd, &error) < 0)
         fail_plan(&error, state);
     else if (run_proof(context, &plan, &report, &error) < 0)
-        say_untried(state, error.errnum, error.message);
+        set_untried(state, error.errnum, error.message);
     else if (report.stage != CK_STAGE_NONE || report.code != CLD_EXITED)
-        fail_landing(&report, state);
+        fail_bwrap_init(&report, state);
     else
-        judge_layers(report.held | lacking(&plan), walls_of(kind), report.error, state);
+        judge_layers(report.held | missing_layers(&plan), layers_of(kind), report.error, state);
     ck_plan_done(&plan);
 }
 
 /* ---- native without namespaces ------------------------------------------------------------ */
 
 /* A directory of the caller's own, for as long as the proof lasts. */
-static int make_place(struct choke_context *context, struct ck_scratch *ret_scratch, struct choke_error *error)
+static int make_scratch(struct choke_context *context, struct ck_scratch *ret_scratch, struct choke_error *error)
 {
-    const char *path = ck_scratch_name(&context->wraps->scratches, "proof", &context->text);
-    return path == NULL ? ck_error_oom(error) : ck_scratch_make(&context->wraps->scratches, path, ret_scratch, error);
+    const char *path = ck_scratch_name(&context->bwrap_state->scratch_pool, "proof", &context->text);
+    return path == NULL ? ck_error_oom(error)
+                        : ck_scratch_make(&context->bwrap_state->scratch_pool, path, ret_scratch, error);
 }
 
-static int try_confined(struct choke_context *context, int program_fd, const struct ck_scratch *inside,
-                        const struct ck_scratch *outside, struct ck_wire_proved *ret_proved, struct choke_error *error)
+static int try_no_userns(struct choke_context *context, int program_fd, const struct ck_scratch *inside,
+                         const struct ck_scratch *outside, struct ck_wire_proved *ret_proved, struct choke_error *error)
 {
     int filter_fd;
     CK_FD ruleset_fd = -1;
-    int result = ck_confine_bare(&context->confines, program_fd, &ruleset_fd, &filter_fd, error);
+    int result = ck_native_no_userns_proof(&context->no_userns_filters, program_fd, &ruleset_fd, &filter_fd, error);
     if (result < 0)
         return result;
-    result = ck_landlock_grant(ruleset_fd, inside->fd, CK_GRANT_WRITE);
+    result = ck_landlock_grant(ruleset_fd, inside->fd, CK_LANDLOCK_GRANT_WRITE);
     const int fds[CK_WIRE_PROOF_FDS] = {
         [CK_WIRE_PROOF_RULESET] = ruleset_fd,
         [CK_WIRE_PROOF_FILTER] = filter_fd,
@@ -281,7 +283,7 @@ static int try_confined(struct choke_context *context, int program_fd, const str
         [CK_WIRE_PROOF_OUTSIDE] = outside->fd,
     };
     if (result == 0)
-        result = ck_trial_confined(&context->watch.launcher, fds, ret_proved);
+        result = ck_trial_no_userns(&context->watch.launcher, fds, ret_proved);
     if (result == 0 && ret_proved->error != 0)
         result = -ret_proved->error;
     if (result == 0)
@@ -289,7 +291,7 @@ static int try_confined(struct choke_context *context, int program_fd, const str
     return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, -result, "taking it on failed: %s", strerror(-result));
 }
 
-static void prove_confined(struct choke_context *context, struct ck_jail_state *state)
+static void prove_no_userns(struct choke_context *context, struct ck_jail_state *state)
 {
     const struct ck_native_wanted bare = {
         .search = context->search.paths, .search_count = context->search.count, .arena = &context->text};
@@ -298,22 +300,22 @@ static void prove_confined(struct choke_context *context, struct ck_jail_state *
     struct choke_error error = {0};
     CK_FD program_fd = -1;
     int result = ck_native_make(&bare, &program_fd, &error);
-    int placed = result < 0 ? 0 : make_place(context, &inside, &error);
-    if (result == 0 && placed == 0)
-        placed = make_place(context, &outside, &error);
-    if (result == 0 && placed == 0)
-        result = try_confined(context, program_fd, &inside, &outside, &proved, &error);
-    if (placed < 0)
-        say_untried(state, -placed, error.message);
+    int scratch_result = result < 0 ? 0 : make_scratch(context, &inside, &error);
+    if (result == 0 && scratch_result == 0)
+        scratch_result = make_scratch(context, &outside, &error);
+    if (result == 0 && scratch_result == 0)
+        result = try_no_userns(context, program_fd, &inside, &outside, &proved, &error);
+    if (scratch_result < 0)
+        set_untried(state, -scratch_result, error.message);
     else if (result < 0)
-        say(state, reason_of(-result), &error);
+        set_failure(state, reason_of(-result), &error);
     else
-        judge_layers(proved.held, CONFINED_WALLS, proved.shortage, state);
+        judge_layers(proved.held, NO_USERNS_LAYERS, proved.shortage, state);
     ck_scratch_remove(&inside);
     ck_scratch_remove(&outside);
 }
 
-static void prove_whole(struct choke_context *context, const struct ck_jail *jail, struct kind kind,
+static void prove_whole(struct choke_context *context, const struct ck_jail *jail, struct jail_form kind,
                         struct ck_jail_state *state)
 {
     if (jail == &ck_jail_native)
@@ -329,22 +331,22 @@ static void prove_whole(struct choke_context *context, const struct ck_jail *jai
 static void prove_egress(struct choke_context *context, const struct ck_jail *jail, struct ck_jail_state *state)
 {
     struct ck_jail_state first = *state;
-    prove_whole(context, jail, (struct kind){.egress = true, .named = true}, &first);
-    first.named = first.holds;
+    prove_whole(context, jail, (struct jail_form){.egress = true, .reports_attempts = true}, &first);
+    first.reports_attempts = first.holds;
     if (first.holds || first.failed != 0) {
         *state = first;
         return;
     }
-    prove_whole(context, jail, (struct kind){.egress = true}, state);
+    prove_whole(context, jail, (struct jail_form){.egress = true}, state);
 }
 
 void ck_prove_jail(void *data, const struct ck_jail *jail, bool egress, struct ck_jail_state *ret_state)
 {
     struct choke_context *context = data;
-    if (jail == &ck_jail_confined)
-        prove_confined(context, ret_state);
+    if (jail == &ck_jail_native_no_userns)
+        prove_no_userns(context, ret_state);
     else if ((jail == &ck_jail_native || jail == &ck_jail_bwrap) && egress)
         prove_egress(context, jail, ret_state);
     else if (jail == &ck_jail_native || jail == &ck_jail_bwrap)
-        prove_whole(context, jail, (struct kind){0}, ret_state);
+        prove_whole(context, jail, (struct jail_form){0}, ret_state);
 }

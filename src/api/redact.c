@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#define BEGINNING 64 /* of a path, by which a message is known to quote it */
+#define PREFIX_BYTES 64 /* of a path, by which a message is known to quote it */
 
 /*
  * A message quotes a long path by its beginning, in which a part of a credential may stand that is too short to be known
@@ -20,7 +20,7 @@ static const char *kind_of_path(const char *path, const char *message)
         return NULL;
     char quoted[CK_QUOTE_MAX];
     (void)ck_quote(quoted, sizeof quoted, path, strlen(path));
-    quoted[BEGINNING] = '\0';
+    quoted[PREFIX_BYTES] = '\0';
     return strstr(message, quoted) != NULL ? kind : NULL;
 }
 

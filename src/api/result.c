@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/quote.h"
 #include "jail/bwrap.h"
-#include "sys/changes.h"
+#include "overlay/changes.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -18,7 +18,7 @@
 struct result_box {
     struct choke_result result;
     struct ck_arena text;
-    struct ck_kept kept[2]; /* the streams, once there are any */
+    struct ck_capture_output captures[2]; /* the streams, once there are any */
     const char *layers[CK_LAYERS_MAX + 1];
     struct ck_changes changes;
     struct choke_limit limits[CK_LIMITS + EGRESS_LIMITS];
@@ -112,7 +112,7 @@ static void list_rules(struct result_box *box, const struct ck_verdict *verdict)
     box->egress.rules = rules != NULL ? rules : none;
 }
 
-void ck_result_egress(struct choke_result *result, const struct ck_gate_totals *totals, bool spent)
+void ck_result_egress(struct choke_result *result, const struct ck_proxy_gate_totals *totals, bool spent)
 {
     struct result_box *box = (struct result_box *)result;
     if (result->jail == NULL)
@@ -143,8 +143,8 @@ static void set_mechanisms(struct choke_result *result, const struct ck_wire_rep
     struct result_box *box = (struct result_box *)result;
     for (size_t i = 0, at = 0; i < CK_LIMITS && at < result->limit_count; i++)
         if (strcmp(box->limits[at].name, limit_names[i]) == 0)
-            box->limits[at++].mechanism = ck_held_name(report->limit_held[i]);
-    result->limit_hit = ck_hit_name(report->limit_hit);
+            box->limits[at++].mechanism = ck_wire_held_name(report->limit_held[i]);
+    result->limit_hit = ck_wire_hit_name(report->limit_hit);
 }
 
 /* Which one it was that nothing holds: the first without a mechanism. */
@@ -163,7 +163,7 @@ static void refuse_limit(struct choke_result *result, const struct ck_wire_repor
                        report->error == EPERM
                            ? "no cgroup may be made, and the kernel does not count the processes of root"
                            : strerror(report->error));
-    if (ck_error_is_passing(report->error))
+    if (ck_error_is_transient(report->error))
         ck_error_add_hint(&result->error);
 }
 
@@ -171,7 +171,7 @@ void ck_result_fail(struct choke_result *result, const struct choke_error *error
 {
     result->outcome = error->outcome;
     result->error = *error;
-    if (error->outcome == CHOKE_SPAWN_FAILED && ck_error_is_passing(error->errnum))
+    if (error->outcome == CHOKE_SPAWN_FAILED && ck_error_is_transient(error->errnum))
         ck_error_add_hint(&result->error);
 }
 
@@ -183,7 +183,7 @@ static void set_ending(struct choke_result *result, const struct ck_run *run)
         result->outcome = CHOKE_CWD;
     else if (report->stage == CK_STAGE_EXECS || report->stage == CK_STAGE_WORKSPACE ||
              report->stage == CK_STAGE_LIMITS || report->stage == CK_STAGE_EGRESS)
-        result->outcome = ck_error_is_passing(report->error) ? CHOKE_SPAWN_FAILED : CHOKE_JAIL_UNAVAILABLE;
+        result->outcome = ck_error_is_transient(report->error) ? CHOKE_SPAWN_FAILED : CHOKE_JAIL_UNAVAILABLE;
     else if (report->stage != CK_STAGE_NONE)
         result->outcome = CHOKE_SPAWN_FAILED;
     else if ((report->ending & CK_ENDING_CANCELLED) || (run->lost && (run->cancelled || !late)))
@@ -201,12 +201,12 @@ static void set_ending(struct choke_result *result, const struct ck_run *run)
 /* A step on the way to the tool failed. */
 static void refuse_stage(struct choke_result *result, const struct ck_wire_report *report)
 {
-    const char *why = report->words[0] != '\0' ? CK_QUOTE(report->words) : strerror(report->error);
+    const char *why = report->message[0] != '\0' ? CK_QUOTE(report->message) : strerror(report->error);
     (void)ck_error_set(&result->error, result->outcome, report->error, "cannot %s '%s' ('%s'): %s",
-                       ck_stage_text(report->stage), result->tool_name, CK_QUOTE(result->tool_path), why);
+                       ck_wire_stage_text(report->stage), result->tool_name, CK_QUOTE(result->tool_path), why);
     /* Of a failure inside bwrap nothing but its complaint is known. */
-    int cause = report->words[0] != '\0' ? ck_bwrap_cause(report->words) : report->error;
-    if (cause == 0 || ck_error_is_passing(cause))
+    int cause = report->message[0] != '\0' ? ck_bwrap_cause(report->message) : report->error;
+    if (cause == 0 || ck_error_is_transient(cause))
         ck_error_add_hint(&result->error);
 }
 
@@ -252,14 +252,14 @@ struct ck_changes *ck_result_changes(struct choke_result *result)
     return &((struct result_box *)result)->changes;
 }
 
-void ck_result_collected(struct choke_result *result, bool kept)
+void ck_result_collected(struct choke_result *result, bool is_kept)
 {
     static const struct choke_file_change none[1];
     const struct ck_changes *changes = ck_result_changes(result);
     result->changes = changes->items != NULL ? changes->items : none;
     result->change_count = changes->count;
     result->changes_incomplete = changes->incomplete;
-    result->kept_incomplete = kept && (changes->incomplete || changes->keep_error != 0);
+    result->kept_incomplete = is_kept && (changes->incomplete || changes->keep_error != 0);
 }
 
 void ck_result_end(struct choke_result *result, struct ck_run *run)
@@ -277,14 +277,14 @@ void ck_result_end(struct choke_result *result, struct ck_run *run)
         result->layers = no_layers;
         result->limit_count = 0;
     } else {
-        result->kill = ck_kill_name(report->kill);
+        result->kill = ck_wire_kill_name(report->kill);
     }
     struct result_box *box = (struct result_box *)result;
-    ck_capture_take(&run->out.capture, &box->kept[0]);
-    ck_capture_take(&run->err.capture, &box->kept[1]);
-    result->out = box->kept[0].view;
-    result->err = box->kept[1].view;
-    result->output_incomplete = run->incomplete || box->kept[0].lacking || box->kept[1].lacking;
+    ck_capture_take(&run->out.capture, &box->captures[0]);
+    ck_capture_take(&run->err.capture, &box->captures[1]);
+    result->out = box->captures[0].view;
+    result->err = box->captures[1].view;
+    result->output_incomplete = run->incomplete || box->captures[0].short_of_memory || box->captures[1].short_of_memory;
 }
 
 void choke_result_free(struct choke_result *result)
@@ -293,8 +293,8 @@ void choke_result_free(struct choke_result *result)
         return;
     struct result_box *box = (struct result_box *)result;
     ck_changes_done(&box->changes);
-    ck_kept_done(&box->kept[0]);
-    ck_kept_done(&box->kept[1]);
+    ck_capture_output_done(&box->captures[0]);
+    ck_capture_output_done(&box->captures[1]);
     ck_arena_done(&box->text);
     free(box);
 }

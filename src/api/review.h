@@ -3,18 +3,18 @@
 #define CK_API_REVIEW_H
 
 #include "policy/load.h"
-#include "policy/survey.h"
-#include "sys/records.h"
+#include "policy/yaml_tree.h"
+#include "sys/decision_records.h"
 
 struct choke_policy {
     const char *file;         /* NULL: the embedded one */
     struct ck_policy *policy; /* NULL: the text is no policy, and fault says why */
     struct choke_error fault;
     struct choke_error refusal; /* what a run would refuse about the file; outcome CHOKE_NONE: nothing */
-    struct ck_survey survey;    /* of the same text, for places; without nodes where it could not be had */
+    struct ck_yaml_tree tree;   /* of the same text, for places; without nodes where it could not be had */
     struct ck_arena arena;
     bool records_read;
-    struct ck_records records;
+    struct ck_decision_records records;
     const char *json;
     struct choke_finding *findings; /* NULL: not yet looked for */
     size_t findings_count;

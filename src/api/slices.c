@@ -4,20 +4,20 @@
 #include "api/context.h"
 #include "base/clock.h"
 #include "base/fd.h"
-#include "sys/changes.h"
+#include "overlay/changes.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #define ORDER_NS UINT64_C(4000) /* to put one entry in its place, after the list is cut */
-#define TIDY_NS (100 * CK_NS_PER_MS)
-#define TRASH_TURNS 4 /* every so many rounds the trash comes before the jobs, or it would grow while there are jobs */
+#define CLEANUP_NS (100 * CK_NS_PER_MS)
+#define TRASH_ROUNDS 4 /* every so many rounds the trash comes before the jobs, or it would grow while there are jobs */
 
 /* A scratch directory that could not be removed in time, or the layer of a run that was listed. */
 struct ck_trash {
     struct ck_trash *next;
     struct ck_scratch scratch;
-    int layer_fd; /* -1: none */
+    int overlay_fd; /* -1: none */
     struct ck_clearing clearing;
 };
 
@@ -26,8 +26,8 @@ struct ck_trash {
 static void free_trash(struct ck_trash *trash)
 {
     ck_clear_done(&trash->clearing);
-    ck_fd_close(&trash->layer_fd);
-    ck_scratch_leave(&trash->scratch);
+    ck_fd_close(&trash->overlay_fd);
+    ck_scratch_release(&trash->scratch);
     free(trash);
 }
 
@@ -36,19 +36,19 @@ static void discard(struct choke_job *job)
 {
     struct ck_slices *slices = &job->context->slices;
     struct ck_run *run = &job->run;
-    if (run->layer.upper_fd < 0 && run->scratch.scratches == NULL)
+    if (run->overlay.upper_fd < 0 && run->scratch.scratch_pool == NULL)
         return;
     struct ck_trash *trash = malloc(sizeof *trash);
     if (trash == NULL) {
-        ck_fd_close(&run->layer.upper_fd);
-        ck_scratch_leave(&run->scratch);
+        ck_fd_close(&run->overlay.upper_fd);
+        ck_scratch_release(&run->scratch);
         return;
     }
-    *trash = (struct ck_trash){.next = slices->trash, .scratch = run->scratch, .layer_fd = run->layer.upper_fd};
+    *trash = (struct ck_trash){.next = slices->trash, .scratch = run->scratch, .overlay_fd = run->overlay.upper_fd};
     run->scratch = (struct ck_scratch){.fd = -1};
-    run->layer.upper_fd = -1;
-    if (trash->layer_fd >= 0)
-        ck_clear_init(&trash->clearing, trash->layer_fd);
+    run->overlay.upper_fd = -1;
+    if (trash->overlay_fd >= 0)
+        ck_clear_init(&trash->clearing, trash->overlay_fd);
     slices->trash = trash;
 }
 
@@ -57,14 +57,14 @@ static void empty_trash(struct choke_context *context, struct ck_slice *slice)
     struct ck_slices *slices = &context->slices;
     while (slices->trash != NULL) {
         struct ck_trash *trash = slices->trash;
-        ck_slice_look(slice, 1);
-        if ((trash->layer_fd >= 0 && !ck_clear_step(&trash->clearing, slice)) ||
-            !ck_scratch_remove_some(&trash->scratch, slice))
+        ck_slice_spend_entries(slice, 1);
+        if ((trash->overlay_fd >= 0 && !ck_clear_step(&trash->clearing, slice)) ||
+            !ck_scratch_remove_step(&trash->scratch, slice))
             return;
         slices->trash = trash->next;
         free_trash(trash);
     }
-    (void)ck_scratches_sweep(&context->wraps->scratches, slice);
+    (void)ck_scratch_pool_sweep(&context->bwrap_state->scratch_pool, slice);
 }
 
 /* ---- the queue --------------------------------------------------------------------------- */
@@ -112,9 +112,9 @@ static struct choke_job *choose(const struct ck_slices *slices)
 static void cut(struct choke_job *job, int error)
 {
     job->collect.cut = true;
-    if (job->collect.walk != NULL && ck_changes_cut(job->collect.walk, error))
+    if (job->collect.walk != NULL && ck_changes_stop_early(job->collect.walk, error))
         job->collect.error = error;
-    if (job->run.scratch.scratches != NULL)
+    if (job->run.scratch.scratch_pool != NULL)
         discard(job);
 }
 
@@ -122,7 +122,7 @@ static void cut(struct choke_job *job, int error)
 static void cut_late(struct choke_job *job, uint64_t now_ns)
 {
     uint64_t order_ns = ck_result_changes(job->result)->count * ORDER_NS;
-    if (job->collect.cut || !job->collect.served)
+    if (job->collect.cut || !job->collect.had_slice)
         return;
     if (job->run.cancelled)
         cut(job, ECANCELED);
@@ -131,44 +131,44 @@ static void cut_late(struct choke_job *job, uint64_t now_ns)
 }
 
 /* True when it has nothing left to be done. */
-static bool serve(struct choke_job *job, struct ck_slice *slice)
+static bool run_slice(struct choke_job *job, struct ck_slice *slice)
 {
-    job->collect.served = true;
-    ck_slice_look(slice, 1);
+    job->collect.had_slice = true;
+    ck_slice_spend_entries(slice, 1);
     if (job->collect.walk != NULL && !ck_changes_step(job->collect.walk, slice))
         return false;
-    return ck_scratch_remove_some(&job->run.scratch, slice);
+    return ck_scratch_remove_step(&job->run.scratch, slice);
 }
 
 static void finish(struct choke_job *job)
 {
-    struct ck_overlay *layer = &job->run.layer;
+    struct ck_overlay *overlay = &job->run.overlay;
     ck_changes_end(job->collect.walk);
     job->collect.walk = NULL;
-    if (layer->wanted && job->run.report.stage == CK_STAGE_NONE)
-        ck_result_collected(job->result, layer->keep_fd >= 0);
+    if (overlay->wanted && job->run.report.stage == CK_STAGE_NONE)
+        ck_result_collected(job->result, overlay->keep_fd >= 0);
     discard(job);
-    ck_fd_close(&layer->lower_fd);
-    ck_fd_close(&layer->keep_fd);
+    ck_fd_close(&overlay->lower_fd);
+    ck_fd_close(&overlay->keep_fd);
     if (job->collect.error != 0)
         ck_event_cut(job);
 }
 
 bool ck_slices_begin(struct choke_job *job)
 {
-    const struct ck_overlay *layer = &job->run.layer;
-    if (layer->wanted && job->run.report.stage == CK_STAGE_NONE) {
-        const struct ck_changes_where where = {
-            .upper_fd = layer->upper_fd, .lower_fd = layer->lower_fd, .keep_fd = layer->keep_fd};
+    const struct ck_overlay *overlay = &job->run.overlay;
+    if (overlay->wanted && job->run.report.stage == CK_STAGE_NONE) {
+        const struct ck_changes_dirs where = {
+            .upper_fd = overlay->upper_fd, .lower_fd = overlay->lower_fd, .keep_fd = overlay->keep_fd};
         struct ck_changes *changes = ck_result_changes(job->result);
-        if (layer->upper_fd >= 0)
+        if (overlay->upper_fd >= 0)
             job->collect.walk = ck_changes_begin(changes, &where);
         /* Where the layer got lost with the warden, so did the list. */
         changes->incomplete = changes->incomplete || job->collect.walk == NULL;
     }
     if (job->context->slices.closing)
         cut(job, ECANCELED);
-    else if (job->collect.walk != NULL || job->run.scratch.scratches != NULL) {
+    else if (job->collect.walk != NULL || job->run.scratch.scratch_pool != NULL) {
         append(job);
         ck_watch_wake(&job->context->watch);
         return true;
@@ -181,12 +181,12 @@ bool ck_slices_begin(struct choke_job *job)
 
 static bool is_idle(const struct choke_context *context)
 {
-    const struct ck_scratches *scratches = &context->wraps->scratches;
+    const struct ck_scratch_pool *scratch_pool = &context->bwrap_state->scratch_pool;
     return context->slices.count == 0 && context->slices.trash == NULL &&
-           (scratches->parent_fd < 0 || !scratches->leftover);
+           (scratch_pool->parent_fd < 0 || !scratch_pool->leftover);
 }
 
-void ck_slices_turn(struct choke_context *context)
+void ck_slices_run(struct choke_context *context)
 {
     struct ck_slices *slices = &context->slices;
     struct ck_slice slice = CK_SLICE_WHOLE;
@@ -194,14 +194,14 @@ void ck_slices_turn(struct choke_context *context)
         return;
     uint64_t now_ns = ck_clock_now_ns();
     slice.until_ns = now_ns + CK_SLICE_NS;
-    if (slices->turns++ % TRASH_TURNS == 0)
+    if (slices->rounds++ % TRASH_ROUNDS == 0)
         empty_trash(context, &slice);
     for (struct choke_job *job = slices->first; job != NULL; job = job->next_done)
         cut_late(job, now_ns);
     while (slices->count > 0 && !ck_slice_spent(&slice)) {
         struct choke_job *job = choose(slices);
         take_out(job);
-        if (serve(job, &slice)) {
+        if (run_slice(job, &slice)) {
             finish(job);
             ck_job_collected(job);
         } else {
@@ -236,14 +236,14 @@ void ck_slices_drop(struct choke_job *job)
 void ck_slices_done(struct choke_context *context, bool owner)
 {
     struct ck_slices *slices = &context->slices;
-    uint64_t deadline_ns = ck_clock_now_ns() + TIDY_NS;
+    uint64_t deadline_ns = ck_clock_now_ns() + CLEANUP_NS;
     struct ck_trash *next;
     for (struct ck_trash *trash = slices->trash; trash != NULL; trash = next) {
         next = trash->next;
-        bool gone = !owner || trash->layer_fd >= 0; /* the kernel frees a layer by itself */
+        bool gone = !owner || trash->overlay_fd >= 0; /* the kernel frees a layer by itself */
         while (!gone && ck_clock_now_ns() < deadline_ns) {
             struct ck_slice slice = CK_SLICE_WHOLE;
-            gone = ck_scratch_remove_some(&trash->scratch, &slice);
+            gone = ck_scratch_remove_step(&trash->scratch, &slice);
         }
         free_trash(trash);
     }

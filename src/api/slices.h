@@ -21,7 +21,7 @@ struct ck_slices {
     struct choke_job *first, *last; /* by next_done; each gets its turn */
     size_t count;
     struct ck_trash *trash; /* what is removed when no job waits */
-    unsigned turns;
+    unsigned rounds;
     bool closing; /* the context is being freed: nothing is collected any more */
 };
 
@@ -29,7 +29,7 @@ struct ck_slices {
 bool ck_slices_begin(struct choke_job *job);
 
 /* One slice. Wakes the context if there is more. */
-void ck_slices_turn(struct choke_context *context);
+void ck_slices_run(struct choke_context *context);
 
 /* Ends all collections now, and those of jobs that end later. */
 void ck_slices_close(struct choke_context *context);

@@ -27,16 +27,16 @@ static bool find_path(char path[PATH_MAX])
 }
 
 /* Of what does not exist yet, the nearest directory above it decides. A way that is not trusted is refused later. */
-static bool lies_inside(const char *path, const struct ck_identity *root)
+static bool is_inside(const char *path, const struct ck_identity *root)
 {
     char above[PATH_MAX];
     (void)snprintf(above, sizeof above, "%s", path);
     for (;;) {
-        struct ck_trusted place;
+        struct ck_trusted trusted;
         struct choke_error error = {0};
-        int result = ck_trust_walk(above, &place, &error);
-        bool inside = result == 0 && ck_trust_passes(&place, *root);
-        ck_trust_done(&place);
+        int result = ck_trust_walk(above, &trusted, &error);
+        bool inside = result == 0 && ck_trust_passes(&trusted, *root);
+        ck_trust_done(&trusted);
         char *slash = strrchr(above, '/');
         if (result != -ENOENT || slash == NULL || slash == above)
             return inside;
@@ -44,30 +44,31 @@ static bool lies_inside(const char *path, const struct ck_identity *root)
     }
 }
 
-void ck_toolcache_open(struct ck_toolcache *place, const struct ck_identity *root)
+void ck_toolcache_open(struct ck_toolcache *toolcache, const struct ck_identity *root)
 {
     char *text = NULL;
     size_t length;
-    if (!find_path(place->path)) {
-        (void)ck_error_set(&place->error, CHOKE_NONE, ENOENT, "neither XDG_CACHE_HOME nor HOME names a directory");
+    if (!find_path(toolcache->path)) {
+        (void)ck_error_set(&toolcache->error, CHOKE_NONE, ENOENT, "neither XDG_CACHE_HOME nor HOME names a directory");
         return;
     }
-    if (root != NULL && lies_inside(place->path, root)) {
-        (void)ck_error_set(&place->error, CHOKE_NONE, EPERM, "'%s' lies inside the root; keep it elsewhere",
-                           CK_QUOTE(place->path));
+    if (root != NULL && is_inside(toolcache->path, root)) {
+        (void)ck_error_set(&toolcache->error, CHOKE_NONE, EPERM, "'%s' lies inside the root; keep it elsewhere",
+                           CK_QUOTE(toolcache->path));
         return;
     }
-    if (ck_statefile_directory(place->path, &place->fd, &place->error) < 0)
+    if (ck_statefile_directory(toolcache->path, &toolcache->fd, &toolcache->error) < 0)
         return;
-    int result = ck_statefile_read(place->fd, CK_TOOLCACHE_NAME, CK_CACHE_MAX_BYTES, &text, &length, &place->error);
-    if (result == 0 && ck_cache_parse(text, length, &place->cache) < 0)
-        (void)ck_error_set(&place->error, CHOKE_NONE, EINVAL, "'%s' was not written by this version, or is damaged",
+    int result =
+        ck_statefile_read(toolcache->fd, CK_TOOLCACHE_NAME, CK_CACHE_MAX_BYTES, &text, &length, &toolcache->error);
+    if (result == 0 && ck_cache_parse(text, length, &toolcache->cache) < 0)
+        (void)ck_error_set(&toolcache->error, CHOKE_NONE, EINVAL, "'%s' was not written by this version, or is damaged",
                            CK_TOOLCACHE_NAME);
     free(text);
 }
 
-void ck_toolcache_done(struct ck_toolcache *place)
+void ck_toolcache_done(struct ck_toolcache *toolcache)
 {
-    ck_cache_done(&place->cache);
-    ck_fd_close(&place->fd);
+    ck_cache_done(&toolcache->cache);
+    ck_fd_close(&toolcache->fd);
 }

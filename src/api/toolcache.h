@@ -23,7 +23,7 @@ struct ck_toolcache {
  * Zero-filled but for fd -1 before. What cannot be read or is not to be trusted leaves it empty, with a note. So does a
  * directory inside root (NULL: there is none), where the repository could have written it; nothing is made there.
  */
-void ck_toolcache_open(struct ck_toolcache *place, const struct ck_identity *root);
-void ck_toolcache_done(struct ck_toolcache *place);
+void ck_toolcache_open(struct ck_toolcache *toolcache, const struct ck_identity *root);
+void ck_toolcache_done(struct ck_toolcache *toolcache);
 
 #endif

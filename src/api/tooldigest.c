@@ -25,7 +25,7 @@ void ck_tooldigest_remember(struct ck_tooldigests *digests, const struct ck_vers
 /* ---- the cache ---- */
 
 /* Whatever policy it was remembered for: it is about the file. */
-static const char *recall(const struct ck_cache *cache, const struct ck_version *version)
+static const char *find_cached(const struct ck_cache *cache, const struct ck_version *version)
 {
     for (size_t i = 0; i < cache->count; i++)
         for (size_t k = 0; k < cache->policies[i].count; k++)
@@ -35,24 +35,24 @@ static const char *recall(const struct ck_cache *cache, const struct ck_version 
 }
 
 /* The tools that are remembered for the policy, with this one in the place of an older one. */
-static void save(struct ck_toolcache *place, const char *policy, const struct ck_cache_tool *tool)
+static void save(struct ck_toolcache *toolcache, const char *policy, const struct ck_cache_tool *tool)
 {
     struct ck_cache_policy fresh = {.sha256 = policy};
     const struct ck_cache_policy *old = NULL;
-    for (size_t i = 0; old == NULL && i < place->cache.count; i++)
-        if (strcmp(place->cache.policies[i].sha256, policy) == 0)
-            old = &place->cache.policies[i];
+    for (size_t i = 0; old == NULL && i < toolcache->cache.count; i++)
+        if (strcmp(toolcache->cache.policies[i].sha256, policy) == 0)
+            old = &toolcache->cache.policies[i];
     size_t most = (old != NULL ? old->count : 0) + 1;
-    fresh.tools = ck_arena_array(&place->cache.arena, most, sizeof *fresh.tools);
+    fresh.tools = ck_arena_array(&toolcache->cache.arena, most, sizeof *fresh.tools);
     if (fresh.tools == NULL)
         return;
     for (size_t i = 0; old != NULL && i < old->count; i++)
         if (strcmp(old->tools[i].name, tool->name) != 0)
             fresh.tools[fresh.count++] = old->tools[i];
     fresh.tools[fresh.count++] = *tool;
-    char *text = ck_cache_format(&place->cache, &fresh);
+    char *text = ck_cache_format(&toolcache->cache, &fresh);
     if (text != NULL)
-        (void)ck_statefile_replace(place->fd, CK_TOOLCACHE_NAME, 0600, text, strlen(text));
+        (void)ck_statefile_replace(toolcache->fd, CK_TOOLCACHE_NAME, 0600, text, strlen(text));
     free(text);
 }
 
@@ -61,9 +61,9 @@ static void save(struct ck_toolcache *place, const char *policy, const struct ck
 /* 0, or a negative errno: the file may not be read, or changes while it is. */
 static int hash(const struct ck_plan *plan, const struct ck_version *version, const char *policy, char *buffer)
 {
-    struct ck_toolcache place = {.fd = -1};
-    ck_toolcache_open(&place, &plan->root);
-    const char *known = recall(&place.cache, version);
+    struct ck_toolcache toolcache = {.fd = -1};
+    ck_toolcache_open(&toolcache, &plan->root);
+    const char *known = find_cached(&toolcache.cache, version);
     int result = 0;
     if (known != NULL)
         memcpy(buffer, known, CK_DIGEST_SIZE);
@@ -71,9 +71,9 @@ static int hash(const struct ck_plan *plan, const struct ck_version *version, co
         result = ck_digest_file(plan->execute_fd, buffer);
     const struct ck_cache_tool tool = {
         .name = plan->tool_name, .path = plan->tool_path, .sha256 = buffer, .files = {*version}, .files_count = 1};
-    if (result == 0 && known == NULL && place.fd >= 0 && ck_version_settled(version))
-        save(&place, policy, &tool);
-    ck_toolcache_done(&place);
+    if (result == 0 && known == NULL && toolcache.fd >= 0 && ck_version_settled(version))
+        save(&toolcache, policy, &tool);
+    ck_toolcache_done(&toolcache);
     return result;
 }
 

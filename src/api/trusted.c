@@ -21,7 +21,7 @@ static int check_place(const struct ck_trusted *place, const char *path, const c
     int result = root != NULL ? ck_beneath_root(root, &root_fd, error) : 0;
     if (result < 0 || root == NULL)
         return result;
-    result = ck_identity_of(root_fd, &identity);
+    result = ck_trust_identity_of(root_fd, &identity);
     if (result < 0)
         return ck_error_set(error, CHOKE_INVALID, -result, "'%s': %s", CK_QUOTE(root), strerror(-result));
     if (!ck_trust_passes(place, identity))

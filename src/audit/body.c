@@ -17,7 +17,7 @@
 #define DIGITS_MAX 18 /* what fits into 64 bits with a sign */
 #define MEMBERS_MAX 64
 
-struct reader {
+struct json_reader {
     const char *at;
     const char *end;
 };
@@ -62,7 +62,7 @@ static const char *skip_plain(const char *at, const char *end)
     return at;
 }
 
-static bool take(struct reader *reader, char c)
+static bool take(struct json_reader *reader, char c)
 {
     if (reader->at == reader->end || *reader->at != c)
         return false;
@@ -70,10 +70,10 @@ static bool take(struct reader *reader, char c)
     return true;
 }
 
-static bool take_word(struct reader *reader, const char *word)
+static bool take_literal(struct json_reader *reader, const char *literal)
 {
-    size_t length = strlen(word);
-    if ((size_t)(reader->end - reader->at) < length || memcmp(reader->at, word, length) != 0)
+    size_t length = strlen(literal);
+    if ((size_t)(reader->end - reader->at) < length || memcmp(reader->at, literal, length) != 0)
         return false;
     reader->at += length;
     return true;
@@ -89,7 +89,7 @@ static int hex_value(char c)
 }
 
 /* Behind the 'u': four digits, or -1. */
-static int take_unit(struct reader *reader)
+static int take_unit(struct json_reader *reader)
 {
     int code = 0;
     if (reader->end - reader->at < 4)
@@ -104,10 +104,10 @@ static int take_unit(struct reader *reader)
 }
 
 /* A hidden character beyond the first plane is a pair; any other one stands as itself, so that it has one spelling. */
-static bool take_code(struct reader *reader)
+static bool take_code(struct json_reader *reader)
 {
     int code = take_unit(reader);
-    if (code >= 0xd800 && code <= 0xdbff && take_word(reader, "\\u")) {
+    if (code >= 0xd800 && code <= 0xdbff && take_literal(reader, "\\u")) {
         int low = take_unit(reader);
         uint32_t pair = 0x10000U + (((uint32_t)code & 0x3ffU) << 10) + ((uint32_t)low & 0x3ffU);
         return low >= 0xdc00 && low <= 0xdfff && ck_glyph_hidden(pair);
@@ -115,7 +115,7 @@ static bool take_code(struct reader *reader)
     return code > 0 && (code < 0xd800 || code > 0xdfff);
 }
 
-static bool take_escape(struct reader *reader)
+static bool take_escape(struct json_reader *reader)
 {
     if (reader->at == reader->end)
         return false;
@@ -124,7 +124,7 @@ static bool take_escape(struct reader *reader)
 }
 
 /* A hidden character is escaped by who wrote the line; one byte would be a control character. */
-static bool take_character(struct reader *reader)
+static bool take_character(struct json_reader *reader)
 {
     size_t length = ck_glyph_shown(reader->at, (size_t)(reader->end - reader->at));
     if (length < 2)
@@ -133,7 +133,7 @@ static bool take_character(struct reader *reader)
     return true;
 }
 
-static bool take_string(struct reader *reader)
+static bool take_string(struct json_reader *reader)
 {
     if (!take(reader, '"'))
         return false;
@@ -163,7 +163,7 @@ static bool add_member(struct members *members, const char *text, size_t length)
 }
 
 /* The name of a member and the colon. Nothing in it is escaped, so that it has one spelling. */
-static bool take_name(struct reader *reader, struct members *members)
+static bool take_name(struct json_reader *reader, struct members *members)
 {
     if (!take(reader, '"'))
         return false;
@@ -173,7 +173,7 @@ static bool take_name(struct reader *reader, struct members *members)
     return length > 0 && take(reader, '"') && take(reader, ':') && add_member(members, start, length);
 }
 
-static bool take_number(struct reader *reader)
+static bool take_number(struct json_reader *reader)
 {
     bool negative = take(reader, '-');
     const char *start = reader->at;
@@ -183,10 +183,10 @@ static bool take_number(struct reader *reader)
     return digits > 0 && digits <= DIGITS_MAX && (*start != '0' || (digits == 1 && !negative));
 }
 
-static bool take_value(struct reader *reader, int depth);
+static bool take_value(struct json_reader *reader, int depth);
 
 /* From its bracket on. */
-static bool take_array(struct reader *reader, int depth)
+static bool take_array(struct json_reader *reader, int depth)
 {
     reader->at++;
     if (depth == DEPTH_MAX || take(reader, ']'))
@@ -198,7 +198,7 @@ static bool take_array(struct reader *reader, int depth)
     return take(reader, ']');
 }
 
-static bool take_object(struct reader *reader, int depth)
+static bool take_object(struct json_reader *reader, int depth)
 {
     struct members members;
     members.count = 0;
@@ -213,7 +213,7 @@ static bool take_object(struct reader *reader, int depth)
     return take(reader, '}');
 }
 
-static bool take_value(struct reader *reader, int depth)
+static bool take_value(struct json_reader *reader, int depth)
 {
     switch (reader->at < reader->end ? *reader->at : '\0') {
     case '"':
@@ -223,11 +223,11 @@ static bool take_value(struct reader *reader, int depth)
     case '[':
         return take_array(reader, depth);
     case 't':
-        return take_word(reader, "true");
+        return take_literal(reader, "true");
     case 'f':
-        return take_word(reader, "false");
+        return take_literal(reader, "false");
     case 'n':
-        return take_word(reader, "null");
+        return take_literal(reader, "null");
     default:
         return take_number(reader);
     }
@@ -236,7 +236,7 @@ static bool take_value(struct reader *reader, int depth)
 bool ck_body_is_json(const char *body, size_t length)
 {
     static const char *const fixed[] = {"v", "log", "seq", "time", "kind", "prev", "hash"};
-    struct reader reader = {.at = body, .end = body + length};
+    struct json_reader reader = {.at = body, .end = body + length};
     struct members members;
     members.count = 0;
     members.marks = 0;
@@ -248,18 +248,18 @@ bool ck_body_is_json(const char *body, size_t length)
     return true;
 }
 
-bool ck_body_repair(const char *body, size_t length, uint64_t *ret_bytes, char ret_hash[CK_AUDIT_HASH_HEX + 1])
+bool ck_body_read_repair(const char *body, size_t length, uint64_t *ret_bytes, char ret_hash[CK_AUDIT_HASH_HEX + 1])
 {
-    struct reader reader = {.at = body, .end = body + length};
+    struct json_reader reader = {.at = body, .end = body + length};
     uint64_t bytes = 0;
-    if (!take_word(&reader, ",\"torn_bytes\":"))
+    if (!take_literal(&reader, ",\"torn_bytes\":"))
         return false;
     const char *start = reader.at;
     if (!take_number(&reader) || *start == '-')
         return false;
     for (const char *at = start; at < reader.at; at++)
         bytes = bytes * 10 + (uint64_t)(*at - '0');
-    if (!take_word(&reader, ",\"torn_hash\":\"") || reader.end - reader.at < CK_AUDIT_HASH_HEX)
+    if (!take_literal(&reader, ",\"torn_hash\":\"") || reader.end - reader.at < CK_AUDIT_HASH_HEX)
         return false;
     memcpy(ret_hash, reader.at, CK_AUDIT_HASH_HEX);
     ret_hash[CK_AUDIT_HASH_HEX] = '\0';

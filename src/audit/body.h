@@ -17,6 +17,6 @@
 bool ck_body_is_json(const char *body, size_t length);
 
 /* What a repair vouches for. False where its body, which begins with a comma, does not begin with the two. */
-bool ck_body_repair(const char *body, size_t length, uint64_t *ret_bytes, char ret_hash[CK_AUDIT_HASH_HEX + 1]);
+bool ck_body_read_repair(const char *body, size_t length, uint64_t *ret_bytes, char ret_hash[CK_AUDIT_HASH_HEX + 1]);
 
 #endif

@@ -17,7 +17,7 @@ struct ck_cursor {
     const char *end;
 };
 
-static inline bool ck_take_text(struct ck_cursor *cursor, const char *text)
+static inline bool ck_cursor_take_text(struct ck_cursor *cursor, const char *text)
 {
     size_t length = strlen(text);
     if ((size_t)(cursor->end - cursor->at) < length || memcmp(cursor->at, text, length) != 0)
@@ -27,7 +27,7 @@ static inline bool ck_take_text(struct ck_cursor *cursor, const char *text)
 }
 
 /* Without a branch. */
-static inline bool ck_is_hex(const char *text, size_t length)
+static inline bool ck_cursor_is_hex(const char *text, size_t length)
 {
     static const unsigned char digits[256] = {['0' ... '9'] = 1, ['a' ... 'f'] = 1};
     unsigned good = 1;
@@ -36,9 +36,9 @@ static inline bool ck_is_hex(const char *text, size_t length)
     return good != 0;
 }
 
-static inline bool ck_take_hex(struct ck_cursor *cursor, size_t length, char *ret_text)
+static inline bool ck_cursor_take_hex(struct ck_cursor *cursor, size_t length, char *ret_text)
 {
-    if ((size_t)(cursor->end - cursor->at) < length || !ck_is_hex(cursor->at, length))
+    if ((size_t)(cursor->end - cursor->at) < length || !ck_cursor_is_hex(cursor->at, length))
         return false;
     memcpy(ret_text, cursor->at, length);
     ret_text[length] = '\0';
@@ -47,7 +47,7 @@ static inline bool ck_take_hex(struct ck_cursor *cursor, size_t length, char *re
 }
 
 /* Digits without a zero in front, so that a number has one spelling. */
-static inline bool ck_take_number(struct ck_cursor *cursor, uint64_t *ret_number)
+static inline bool ck_cursor_take_number(struct ck_cursor *cursor, uint64_t *ret_number)
 {
     const char *start = cursor->at;
     uint64_t number = 0;

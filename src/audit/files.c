@@ -28,20 +28,20 @@
 #include <time.h>
 #include <unistd.h>
 
-#define YIELDS 4
-#define REST_MIN_NS 20000
-#define REST_MAX_NS 2000000
+#define BACKOFF_YIELDS 4
+#define BACKOFF_MIN_NS 20000
+#define BACKOFF_MAX_NS 2000000
 
 /* ---- the directory ---- */
 
-static int walk(struct ck_directory *directory, const char *path, struct choke_error *error)
+static int walk_path(struct ck_audit_directory *directory, const char *path, struct choke_error *error)
 {
-    struct choke_error words = {0};
-    int result = ck_trust_walk(path, &directory->place, &words);
+    struct choke_error cause = {0};
+    int result = ck_trust_walk(path, &directory->place, &cause);
     if (result == 0 && !S_ISDIR(directory->place.status.st_mode))
         result = -ENOTDIR;
-    if (result < 0 && words.message[0] != '\0' && error != NULL)
-        *error = words;
+    if (result < 0 && cause.message[0] != '\0' && error != NULL)
+        *error = cause;
     else if (result < 0)
         (void)ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "'%s': %s", CK_QUOTE(path), strerror(-result));
     if (result < 0)
@@ -49,14 +49,14 @@ static int walk(struct ck_directory *directory, const char *path, struct choke_e
     return result;
 }
 
-static int open_place(struct ck_directory *directory, const char *path, struct choke_error *error)
+static int open_place(struct ck_audit_directory *directory, const char *path, struct choke_error *error)
 {
-    int result = walk(directory, path, error);
+    int result = walk_path(directory, path, error);
     if (result == -ENOENT) {
         CK_FD made = -1;
         result = ck_statefile_directory(path, &made, error);
         if (result == 0)
-            result = walk(directory, path, error);
+            result = walk_path(directory, path, error);
     }
     if (result < 0)
         return result;
@@ -68,8 +68,8 @@ static int open_place(struct ck_directory *directory, const char *path, struct c
     return result;
 }
 
-int ck_directory_open(struct ck_directory *directory, const char *path, const char **ret_name,
-                      struct choke_error *error)
+int ck_audit_directory_open(struct ck_audit_directory *directory, const char *path, const char **ret_name,
+                            struct choke_error *error)
 {
     char parent[PATH_MAX];
     const char *slash = path[0] == '/' ? strrchr(path, '/') : NULL;
@@ -87,7 +87,7 @@ int ck_directory_open(struct ck_directory *directory, const char *path, const ch
     return 0;
 }
 
-void ck_directory_done(struct ck_directory *directory)
+void ck_audit_directory_done(struct ck_audit_directory *directory)
 {
     if (directory->fd < 0)
         return;
@@ -115,10 +115,10 @@ static int check(const struct stat *status, const char *name, struct choke_error
     return 0;
 }
 
-static struct ck_file_state state_of(const struct stat *status)
+static struct ck_audit_file_state state_of(const struct stat *status)
 {
-    return (struct ck_file_state){.identity = {.device = status->st_dev, .inode = status->st_ino},
-                                  .size = (uint64_t)status->st_size};
+    return (struct ck_audit_file_state){.identity = {.device = status->st_dev, .inode = status->st_ino},
+                                        .size = (uint64_t)status->st_size};
 }
 
 static int fail_open(struct choke_error *error, const char *name)
@@ -127,10 +127,10 @@ static int fail_open(struct choke_error *error, const char *name)
 }
 
 /* Looked at before it is opened, for to open a device can be an act; and after, for it may be another one by then. */
-static int open_log(void *data, const char *name, int *ret_fd, struct ck_file_state *ret_state,
+static int open_log(void *data, const char *name, int *ret_fd, struct ck_audit_file_state *ret_state,
                     struct choke_error *error)
 {
-    const struct ck_directory *directory = data;
+    const struct ck_audit_directory *directory = data;
     struct stat status;
     if (fstatat(directory->fd, name, &status, AT_SYMLINK_NOFOLLOW) < 0)
         return errno == ENOENT ? -ENOENT : fail_open(error, name);
@@ -168,9 +168,9 @@ static void unlock(void *data, int fd)
     (void)flock(fd, LOCK_UN);
 }
 
-static int look(void *data, const char *name, struct ck_file_state *ret_state)
+static int stat_name(void *data, const char *name, struct ck_audit_file_state *ret_state)
 {
-    const struct ck_directory *directory = data;
+    const struct ck_audit_directory *directory = data;
     struct stat status;
     if (fstatat(directory->fd, name, &status, AT_SYMLINK_NOFOLLOW) < 0)
         return -errno;
@@ -221,7 +221,7 @@ static ssize_t append(void *data, int fd, const char *text, size_t length)
 
 static int make(void *data, const char *name, const char *text, size_t length, bool durable)
 {
-    const struct ck_directory *directory = data;
+    const struct ck_audit_directory *directory = data;
     CK_FD fd = openat(directory->fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)
         return -errno;
@@ -237,19 +237,19 @@ static int make(void *data, const char *name, const char *text, size_t length, b
 
 static int link_log(void *data, const char *name, const char *second)
 {
-    const struct ck_directory *directory = data;
+    const struct ck_audit_directory *directory = data;
     return linkat(directory->fd, name, directory->fd, second, 0) < 0 ? -errno : 0;
 }
 
 static int rename_log(void *data, const char *name, const char *over)
 {
-    const struct ck_directory *directory = data;
+    const struct ck_audit_directory *directory = data;
     return renameat(directory->fd, name, directory->fd, over) < 0 ? -errno : 0;
 }
 
 static void remove_log(void *data, const char *name)
 {
-    const struct ck_directory *directory = data;
+    const struct ck_audit_directory *directory = data;
     (void)unlinkat(directory->fd, name, 0);
 }
 
@@ -262,7 +262,7 @@ static int sync_log(void *data, int fd)
 /* Where the file system cannot sync a directory, its names are as durable as it makes them. */
 static void sync_names(void *data)
 {
-    const struct ck_directory *directory = data;
+    const struct ck_audit_directory *directory = data;
     (void)fsync(directory->fd);
 }
 
@@ -272,9 +272,9 @@ static void close_listing(DIR **listing)
         (void)closedir(*listing);
 }
 
-static int rotated(void *data, const char *name)
+static int has_rotated(void *data, const char *name)
 {
-    const struct ck_directory *directory = data;
+    const struct ck_audit_directory *directory = data;
     CK_FD fd = openat(directory->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     __attribute__((cleanup(close_listing))) DIR *listing = fd < 0 ? NULL : fdopendir(fd);
     if (listing == NULL)
@@ -294,7 +294,7 @@ static int rotated(void *data, const char *name)
  */
 static void sweep(void *data, const char *name)
 {
-    const struct ck_directory *directory = data;
+    const struct ck_audit_directory *directory = data;
     CK_FD fd = openat(directory->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     __attribute__((cleanup(close_listing))) DIR *listing = fd < 0 ? NULL : fdopendir(fd);
     if (listing == NULL)
@@ -309,26 +309,26 @@ static void sweep(void *data, const char *name)
             (void)unlinkat(directory->fd, entry->d_name, 0);
 }
 
-static void rest(void *data, unsigned tried)
+static void backoff(void *data, unsigned tried)
 {
     (void)data;
-    if (tried < YIELDS) {
+    if (tried < BACKOFF_YIELDS) {
         (void)sched_yield();
         return;
     }
-    long pause_ns = REST_MIN_NS;
-    for (unsigned i = YIELDS; i < tried && pause_ns < REST_MAX_NS; i++)
+    long pause_ns = BACKOFF_MIN_NS;
+    for (unsigned i = BACKOFF_YIELDS; i < tried && pause_ns < BACKOFF_MAX_NS; i++)
         pause_ns += pause_ns / 2;
-    const struct timespec pause = {.tv_nsec = pause_ns < REST_MAX_NS ? pause_ns : REST_MAX_NS};
+    const struct timespec pause = {.tv_nsec = pause_ns < BACKOFF_MAX_NS ? pause_ns : BACKOFF_MAX_NS};
     (void)nanosleep(&pause, NULL);
 }
 
-const struct ck_files_table ck_files = {
+const struct ck_audit_file_ops ck_audit_real_files = {
     .open = open_log,
     .close = close_log,
     .lock = lock,
     .unlock = unlock,
-    .look = look,
+    .stat_name = stat_name,
     .read = read_log,
     .append = append,
     .make = make,
@@ -337,7 +337,7 @@ const struct ck_files_table ck_files = {
     .remove = remove_log,
     .sync = sync_log,
     .sync_names = sync_names,
-    .rotated = rotated,
+    .has_rotated = has_rotated,
     .sweep = sweep,
-    .rest = rest,
+    .backoff = backoff,
 };

@@ -62,18 +62,18 @@ static bool take_kind(struct ck_cursor *cursor, char ret_text[CK_AUDIT_KIND_MAX 
 static bool take_envelope(struct ck_cursor *cursor, struct ck_envelope *envelope)
 {
     _Static_assert(CK_AUDIT_VERSION == 1, "the text below");
-    return ck_take_text(cursor, "{\"v\":1,\"log\":\"") && ck_take_hex(cursor, CK_AUDIT_LOG_HEX, envelope->log) &&
-           ck_take_text(cursor, "\",\"seq\":") && ck_take_number(cursor, &envelope->seq) &&
-           ck_take_text(cursor, ",\"time\":\"") && take_time(cursor, envelope->time) &&
-           ck_take_text(cursor, "\",\"kind\":\"") && take_kind(cursor, envelope->kind) &&
-           ck_take_text(cursor, "\",\"prev\":\"") && ck_take_hex(cursor, CK_AUDIT_HASH_HEX, envelope->prev) &&
-           ck_take_text(cursor, "\"");
+    return ck_cursor_take_text(cursor, "{\"v\":1,\"log\":\"") &&
+           ck_cursor_take_hex(cursor, CK_AUDIT_LOG_HEX, envelope->log) && ck_cursor_take_text(cursor, "\",\"seq\":") &&
+           ck_cursor_take_number(cursor, &envelope->seq) && ck_cursor_take_text(cursor, ",\"time\":\"") &&
+           take_time(cursor, envelope->time) && ck_cursor_take_text(cursor, "\",\"kind\":\"") &&
+           take_kind(cursor, envelope->kind) && ck_cursor_take_text(cursor, "\",\"prev\":\"") &&
+           ck_cursor_take_hex(cursor, CK_AUDIT_HASH_HEX, envelope->prev) && ck_cursor_take_text(cursor, "\"");
 }
 
 static bool take_closing(struct ck_cursor *cursor, char ret_hash[CK_AUDIT_HASH_HEX + 1])
 {
-    return ck_take_text(cursor, CK_AUDIT_CLOSING) && ck_take_hex(cursor, CK_AUDIT_HASH_HEX, ret_hash) &&
-           ck_take_text(cursor, CK_AUDIT_END) && cursor->at == cursor->end;
+    return ck_cursor_take_text(cursor, CK_AUDIT_CLOSING) && ck_cursor_take_hex(cursor, CK_AUDIT_HASH_HEX, ret_hash) &&
+           ck_cursor_take_text(cursor, CK_AUDIT_END) && cursor->at == cursor->end;
 }
 
 int ck_line_read(const char *line, size_t length, struct ck_envelope *ret_envelope)

@@ -30,16 +30,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOCK_PATIENCE_NS (5 * CK_NS_PER_S)
+#define LOCK_TIMEOUT_NS (5 * CK_NS_PER_S)
 #define BATCH_NS CK_NS_PER_S
 #define REOPEN_MAX 64 /* each stands for a rotation by somebody else */
-#define GLANCE_BYTES ((size_t)4096)
-#define STARE_BYTES (CK_AUDIT_TORN_MAX + 2 * CK_AUDIT_LINE_MAX)
+#define SMALL_READ_BYTES ((size_t)4096)
+#define LARGE_READ_BYTES (CK_AUDIT_TORN_MAX + 2 * CK_AUDIT_LINE_MAX)
 
 /* One of the steps of an append: 0: go on, 1: begin again with what the name leads to. */
-#define AGAIN 1
+#define RETRY 1
 
-void ck_log_init(struct ck_log *log, const struct ck_files_table *files, void *data, const char *name)
+void ck_log_init(struct ck_log *log, const struct ck_audit_file_ops *files, void *data, const char *name)
 {
     *log = (struct ck_log){
         .files = files, .data = data, .name = name, .fd = -1, .first_seq = UINT64_MAX, .synced_ns = ck_clock_now_ns()};
@@ -64,7 +64,7 @@ static int fail(const struct ck_log *log, struct choke_error *error, int result,
     return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "'%s' %s", CK_QUOTE(log->name), why);
 }
 
-static int fail_plainly(const struct ck_log *log, struct choke_error *error, int result, const char *doing)
+static int fail_errno(const struct ck_log *log, struct choke_error *error, int result, const char *doing)
 {
     return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot %s '%s': %s", doing, CK_QUOTE(log->name),
                         ck_error_text(-result));
@@ -74,7 +74,7 @@ static void close_file(struct ck_log *log)
 {
     log->files->close(log->data, &log->fd);
     log->known = false;
-    log->rotation_is_lost = false;
+    log->rotation_failed = false;
     log->is_swept = false;
     log->first_seq = UINT64_MAX;
 }
@@ -88,7 +88,7 @@ int ck_log_sync(struct ck_log *log, struct choke_error *error)
     int result = log->files->sync(log->data, log->fd);
     log->synced_ns = ck_clock_now_ns();
     if (result < 0)
-        return fail_plainly(log, error, result, "make durable what was written to");
+        return fail_errno(log, error, result, "make durable what was written to");
     log->unsynced = false;
     return 0;
 }
@@ -102,7 +102,7 @@ static int sync_if_due(struct ck_log *log, struct choke_error *error)
 /* ---- the end of the log ---- */
 
 /* A log that another one writes to grows. What has another name, is shorter or tells another story was exchanged. */
-static int check_course(const struct ck_log *log, const struct ck_envelope *last, struct choke_error *error)
+static int check_continuity(const struct ck_log *log, const struct ck_envelope *last, struct choke_error *error)
 {
     if (!log->seen)
         return 0;
@@ -137,14 +137,14 @@ static int put(struct ck_log *log, const char *text, size_t length, struct choke
     }
     log->known = false;
     if (written < 0)
-        return fail_plainly(log, error, (int)written, "write to");
+        return fail_errno(log, error, (int)written, "write to");
     return fail(log, error, -ENOSPC, "took only a part of a record; is the disk full?");
 }
 
 /* Seals a record behind the head, and makes it the head. */
 static int put_record(struct ck_log *log, struct ck_record *record, struct choke_error *error)
 {
-    struct ck_place place = log->head;
+    struct ck_audit_place place = log->head;
     char hash[CK_AUDIT_HASH_HEX + 1];
     const char *text;
     if (++place.seq > CK_AUDIT_SEQ_MAX)
@@ -185,7 +185,7 @@ static int repair(struct ck_log *log, const struct ck_tail *tail, struct choke_e
     log->newline_first = !ended;
     int result = put_record(log, &log->own, error);
     if (result == 0)
-        log->told_torn += length;
+        log->repaired_bytes += length;
     return result;
 }
 
@@ -200,7 +200,7 @@ static int find_tail(struct ck_log *log, uint64_t size, char *buffer, size_t len
 
 static int take_tail(struct ck_log *log, uint64_t size, const struct ck_tail *tail, struct choke_error *error)
 {
-    int result = check_course(log, &tail->last, error);
+    int result = check_continuity(log, &tail->last, error);
     if (result < 0)
         return result;
     take_head(log, &tail->last, size);
@@ -215,24 +215,24 @@ static int fail_tail(const struct ck_log *log, struct choke_error *error, int re
                     "has a record at its end that was edited; see 'chokepoint audit verify', and keep it elsewhere");
     if (result == -EAGAIN)
         return fail(log, error, -EBADMSG, "does not end like an audit log; name another file, or move this one away");
-    return fail_plainly(log, error, result, "read");
+    return fail_errno(log, error, result, "read");
 }
 
-static int learn(struct ck_log *log, uint64_t size, struct choke_error *error)
+static int read_tail(struct ck_log *log, uint64_t size, struct choke_error *error)
 {
-    char glance[GLANCE_BYTES];
+    char small_buffer[SMALL_READ_BYTES];
     struct ck_tail tail;
-    int result = find_tail(log, size, glance, size < GLANCE_BYTES ? (size_t)size : GLANCE_BYTES, &tail);
+    int result = find_tail(log, size, small_buffer, size < SMALL_READ_BYTES ? (size_t)size : SMALL_READ_BYTES, &tail);
     if (result == 0)
         return take_tail(log, size, &tail, error);
-    if (result != -EAGAIN || size <= GLANCE_BYTES)
+    if (result != -EAGAIN || size <= SMALL_READ_BYTES)
         return fail_tail(log, error, result);
-    char *stare = malloc(STARE_BYTES);
-    if (stare == NULL)
+    char *large_buffer = malloc(LARGE_READ_BYTES);
+    if (large_buffer == NULL)
         return ck_error_oom(error);
-    result = find_tail(log, size, stare, size < STARE_BYTES ? (size_t)size : STARE_BYTES, &tail);
+    result = find_tail(log, size, large_buffer, size < LARGE_READ_BYTES ? (size_t)size : LARGE_READ_BYTES, &tail);
     result = result == 0 ? take_tail(log, size, &tail, error) : fail_tail(log, error, result);
-    free(stare);
+    free(large_buffer);
     return result;
 }
 
@@ -240,7 +240,7 @@ static int learn(struct ck_log *log, uint64_t size, struct choke_error *error)
 
 static int open_file(struct ck_log *log, struct choke_error *error)
 {
-    struct ck_file_state state;
+    struct ck_audit_file_state state;
     int result = log->files->open(log->data, log->name, &log->fd, &state, error);
     if (result == 0)
         log->identity = state.identity;
@@ -249,37 +249,37 @@ static int open_file(struct ck_log *log, struct choke_error *error)
     if (log->seen)
         return fail(log, error, -ENOENT, "was deleted or moved away while it was in use");
     result = ck_log_create(log, error);
-    return result < 0 ? result : AGAIN;
+    return result < 0 ? result : RETRY;
 }
 
 static int take_lock(struct ck_log *log, struct choke_error *error)
 {
     int result = log->files->lock(log->data, log->fd);
-    uint64_t deadline = result == 0 ? 0 : ck_clock_now_ns() + LOCK_PATIENCE_NS;
+    uint64_t deadline = result == 0 ? 0 : ck_clock_now_ns() + LOCK_TIMEOUT_NS;
     for (unsigned tried = 0; result == -EWOULDBLOCK && ck_clock_now_ns() < deadline; tried++) {
-        log->files->rest(log->data, tried);
+        log->files->backoff(log->data, tried);
         result = log->files->lock(log->data, log->fd);
     }
     if (result == -EWOULDBLOCK)
         return fail(log, error, result, "was locked by another process all the time");
-    return result < 0 ? fail_plainly(log, error, result, "lock") : 0;
+    return result < 0 ? fail_errno(log, error, result, "lock") : 0;
 }
 
 /* A file that somebody made, and that nothing was written to yet, as it is done for the append-only attribute. */
 static int begin_empty(struct ck_log *log, struct choke_error *error)
 {
-    struct ck_place place = {.prev = CK_AUDIT_FIRST_PREV};
+    struct ck_audit_place place = {.prev = CK_AUDIT_FIRST_PREV};
     const char *text = NULL;
     size_t length = 0;
     if (log->seen)
         return fail(log, error, -ESTALE, "was emptied while it was in use");
     log->size = 0;
     log->newline_first = false;
-    int result = ck_log_chance(place.log, CK_AUDIT_LOG_HEX);
+    int result = ck_log_random_hex(place.log, CK_AUDIT_LOG_HEX);
     if (result == 0)
         result = ck_log_begin(log, &place, NULL, &text, &length, place.prev);
     if (result < 0)
-        return fail_plainly(log, error, result, "begin");
+        return fail_errno(log, error, result, "begin");
     result = put(log, text, length, error);
     if (result < 0)
         return result;
@@ -289,34 +289,34 @@ static int begin_empty(struct ck_log *log, struct choke_error *error)
 }
 
 /* Under the lock: the name is this file's, and its end is known. */
-static int settle(struct ck_log *log, struct choke_error *error)
+static int prepare_file(struct ck_log *log, struct choke_error *error)
 {
-    struct ck_file_state now;
-    int result = log->files->look(log->data, log->name, &now);
+    struct ck_audit_file_state now;
+    int result = log->files->stat_name(log->data, log->name, &now);
     if (result < 0 && result != -ENOENT)
-        return fail_plainly(log, error, result, "look at");
+        return fail_errno(log, error, result, "look at");
     bool same = result == 0 && now.identity.device == log->identity.device && now.identity.inode == log->identity.inode;
     if (!same)
-        return AGAIN;
+        return RETRY;
     if (!log->is_swept)
         log->files->sweep(log->data, log->name);
     log->is_swept = true;
     if (now.size == 0)
         return begin_empty(log, error);
-    result = log->known && now.size == log->size ? 0 : learn(log, now.size, error);
+    result = log->known && now.size == log->size ? 0 : read_tail(log, now.size, error);
     if (result < 0)
         return result;
-    bool large = log->max_bytes != 0 && log->size >= log->max_bytes && !log->rotation_is_lost;
-    return large && ck_log_rotate(log) > 0 ? AGAIN : 0;
+    bool large = log->max_bytes != 0 && log->size >= log->max_bytes && !log->rotation_failed;
+    return large && ck_log_rotate(log) > 0 ? RETRY : 0;
 }
 
 /* Goes from a file to what the name leads to now. What was written to the old one is as durable as it would have been. */
-static int leave(struct ck_log *log, struct choke_error *error)
+static int leave_file(struct ck_log *log, struct choke_error *error)
 {
     int result = log->sync != CHOKE_AUDIT_SYNC_NONE ? ck_log_sync(log, error) : 0;
     log->unsynced = false;
     close_file(log);
-    return result < 0 ? result : AGAIN;
+    return result < 0 ? result : RETRY;
 }
 
 static int append_once(struct ck_log *log, struct ck_record *record, struct choke_error *error)
@@ -327,19 +327,19 @@ static int append_once(struct ck_log *log, struct ck_record *record, struct chok
     result = take_lock(log, error);
     if (result < 0)
         return result;
-    result = settle(log, error);
+    result = prepare_file(log, error);
     if (result == 0)
         result = put_record(log, record, error);
     log->files->unlock(log->data, log->fd);
-    return result == AGAIN ? leave(log, error) : result;
+    return result == RETRY ? leave_file(log, error) : result;
 }
 
 int ck_log_append(struct ck_log *log, struct ck_record *record, uint64_t *ret_seq, struct choke_error *error)
 {
-    int result = AGAIN;
-    for (int i = 0; result == AGAIN && i < REOPEN_MAX; i++)
+    int result = RETRY;
+    for (int i = 0; result == RETRY && i < REOPEN_MAX; i++)
         result = append_once(log, record, error);
-    if (result == AGAIN)
+    if (result == RETRY)
         return fail(log, error, -EBUSY, "was exchanged again and again");
     if (result < 0)
         return result;

@@ -17,7 +17,7 @@
 #include "audit/record.h"
 
 struct ck_log {
-    const struct ck_files_table *files;
+    const struct ck_audit_file_ops *files;
     void *data;       /* of the table */
     const char *name; /* in the directory; the caller's */
     enum choke_audit_sync sync;
@@ -25,22 +25,22 @@ struct ck_log {
 
     int fd; /* -1: not open */
     struct ck_identity identity;
-    uint64_t size;         /* of the file when head was its last record */
-    bool known;            /* head is the last record of the open file, as long as it has this size */
-    bool seen;             /* head is a record that was in the log once: it must not go back behind it */
-    struct ck_place head;  /* the last record's log and seq, and its hash as prev */
-    bool newline_first;    /* it lacks its newline */
-    uint64_t first_seq;    /* of the open file; UINT64_MAX: not known */
-    bool unsynced;         /* something was appended since the last sync */
-    uint64_t synced_ns;    /* when that was */
-    struct ck_record own;  /* begin and repair */
-    uint64_t told_torn;    /* bytes that a repair of ours vouches for; for the caller to tell, and to set to 0 */
-    int told_rotation;     /* why the file could not be rotated, a negative errno; the same */
-    bool is_swept;         /* of what dead writers left, since the file was opened */
-    bool rotation_is_lost; /* it is not tried again with this file */
+    uint64_t size;              /* of the file when head was its last record */
+    bool known;                 /* head is the last record of the open file, as long as it has this size */
+    bool seen;                  /* head is a record that was in the log once: it must not go back behind it */
+    struct ck_audit_place head; /* the last record's log and seq, and its hash as prev */
+    bool newline_first;         /* it lacks its newline */
+    uint64_t first_seq;         /* of the open file; UINT64_MAX: not known */
+    bool unsynced;              /* something was appended since the last sync */
+    uint64_t synced_ns;         /* when that was */
+    struct ck_record own;       /* begin and repair */
+    uint64_t repaired_bytes;    /* bytes that a repair of ours vouches for; for the caller to tell, and to set to 0 */
+    int rotation_error;         /* why the file could not be rotated, a negative errno; the same */
+    bool is_swept;              /* of what dead writers left, since the file was opened */
+    bool rotation_failed;       /* it is not tried again with this file */
 };
 
-void ck_log_init(struct ck_log *log, const struct ck_files_table *files, void *data, const char *name);
+void ck_log_init(struct ck_log *log, const struct ck_audit_file_ops *files, void *data, const char *name);
 void ck_log_done(struct ck_log *log);
 
 /* Closes without a word to anybody, in a forked child. */
@@ -55,10 +55,10 @@ int ck_log_append(struct ck_log *log, struct ck_record *record, uint64_t *ret_se
 /* All that was appended is on the disk, whatever the log's own durability is. */
 int ck_log_sync(struct ck_log *log, struct choke_error *error);
 
-/* ---- rotate.c ---- */
+/* ---- log_rotate.c ---- */
 
 /* The first record of a new file, as text that is made behind the head. */
-int ck_log_begin(struct ck_log *log, const struct ck_place *place, const char *continues, const char **ret_text,
+int ck_log_begin(struct ck_log *log, const struct ck_audit_place *place, const char *continues, const char **ret_text,
                  size_t *ret_length, char ret_hash[CK_AUDIT_HASH_HEX + 1]);
 
 /* Begins a log that is not there yet; another one may have been first. */
@@ -68,6 +68,6 @@ int ck_log_create(struct ck_log *log, struct choke_error *error);
 int ck_log_rotate(struct ck_log *log);
 
 /* A name for a file that is only on its way. */
-int ck_log_chance(char *ret_hex, size_t digits);
+int ck_log_random_hex(char *ret_hex, size_t digits);
 
 #endif

@@ -54,7 +54,8 @@ static void write_time(char text[CK_AUDIT_TIME_LENGTH + 1])
     put_digits(text + 20, (unsigned)(now.tv_nsec / 1000), 6);
 }
 
-static size_t write_envelope(const struct ck_record *record, const struct ck_place *place, char text[ENVELOPE_MAX])
+static size_t write_envelope(const struct ck_record *record, const struct ck_audit_place *place,
+                             char text[ENVELOPE_MAX])
 {
     struct ck_json json;
     char time[CK_AUDIT_TIME_LENGTH + 1];
@@ -71,8 +72,8 @@ static size_t write_envelope(const struct ck_record *record, const struct ck_pla
     return ck_json_length(&json);
 }
 
-size_t ck_record_seal(struct ck_record *record, const struct ck_place *place, bool newline_first, const char **ret_text,
-                      char ret_hash[CK_AUDIT_HASH_HEX + 1])
+size_t ck_record_seal(struct ck_record *record, const struct ck_audit_place *place, bool newline_first,
+                      const char **ret_text, char ret_hash[CK_AUDIT_HASH_HEX + 1])
 {
     char envelope[ENVELOPE_MAX];
     assert(!record->body.full);

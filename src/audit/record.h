@@ -18,7 +18,7 @@ struct ck_record {
 };
 
 /* Which record of which log comes next. */
-struct ck_place {
+struct ck_audit_place {
     char log[CK_AUDIT_LOG_HEX + 1];
     uint64_t seq;
     char prev[CK_AUDIT_HASH_HEX + 1];
@@ -36,7 +36,7 @@ void ck_record_done(struct ck_record *record);
  * The whole line with its newline, with another one in front where newline_first. The text is the record's, until it is
  * started again. May be called again with another place.
  */
-size_t ck_record_seal(struct ck_record *record, const struct ck_place *place, bool newline_first, const char **ret_text,
-                      char ret_hash[CK_AUDIT_HASH_HEX + 1]);
+size_t ck_record_seal(struct ck_record *record, const struct ck_audit_place *place, bool newline_first,
+                      const char **ret_text, char ret_hash[CK_AUDIT_HASH_HEX + 1]);
 
 #endif

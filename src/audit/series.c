@@ -20,7 +20,7 @@ struct log_name {
 };
 
 /* What is looked for among the rotated files: the one with this inode, and the first behind it. */
-struct search {
+struct series_search {
     const struct log_name *log;
     const struct stat *after;
     char found[NAME_MAX + 1]; /* the name of after; "" while it is not known */
@@ -49,13 +49,13 @@ static bool is_same(const struct stat *a, const struct stat *b)
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-static void keep(char dst[NAME_MAX + 1], const char *name)
+static void copy_name(char dst[NAME_MAX + 1], const char *name)
 {
     (void)snprintf(dst, NAME_MAX + 1, "%s", name);
 }
 
 /* Calls visit for every rotated file. A directory that cannot be read has none. */
-static void each_rotated(struct search *search, void (*visit)(struct search *, int, const char *))
+static void each_rotated(struct series_search *search, void (*visit)(struct series_search *, int, const char *))
 {
     DIR *directory = opendir(search->log->directory);
     if (directory == NULL)
@@ -67,28 +67,28 @@ static void each_rotated(struct search *search, void (*visit)(struct search *, i
 }
 
 /* Of two names for one file the later counts: it is the one that was read last. */
-static void find_name(struct search *search, int directory_fd, const char *name)
+static void find_name(struct series_search *search, int directory_fd, const char *name)
 {
     struct stat status;
     if (fstatat(directory_fd, name, &status, 0) == 0 && is_same(&status, search->after) &&
         compare(name, search->found) > 0)
-        keep(search->found, name);
+        copy_name(search->found, name);
 }
 
-static void find_next(struct search *search, int directory_fd, const char *name)
+static void find_next(struct series_search *search, int directory_fd, const char *name)
 {
     (void)directory_fd;
     if (compare(name, search->found) > 0 && (search->next[0] == '\0' || compare(name, search->next) < 0))
-        keep(search->next, name);
+        copy_name(search->next, name);
 }
 
 /* Under which name it was read; "" where none of the rotated ones is it. */
-static void find_current(struct search *search, const char *file)
+static void find_current(struct series_search *search, const char *file)
 {
     const char *slash = strrchr(file, '/');
     const char *name = slash != NULL ? slash + 1 : file;
     if (ck_name_is_rotated(name, search->log->name)) /* a rotated file keeps its name */
-        keep(search->found, name);
+        copy_name(search->found, name);
     else
         each_rotated(search, find_name);
 }
@@ -96,7 +96,7 @@ static void find_current(struct search *search, const char *file)
 int ck_series_next(const char *path, const char *file, const struct stat *after, char ret_path[PATH_MAX])
 {
     struct log_name log;
-    struct search search = {.log = &log, .after = after};
+    struct series_search search = {.log = &log, .after = after};
     struct stat status;
     if (split(path, &log) < 0)
         return -ENAMETOOLONG;

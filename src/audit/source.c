@@ -28,13 +28,13 @@
 #define LOCK_WAIT_NS CK_NS_PER_S
 #define LOCK_PAUSE_NS 1000000L
 
-int ck_source_init(struct ck_source *source, const char *const *paths)
+int ck_audit_source_init(struct ck_audit_source *source, const char *const *paths)
 {
-    *source = (struct ck_source){.paths = paths, .fd = -1, .buffer = malloc(BUFFER_BYTES)};
+    *source = (struct ck_audit_source){.paths = paths, .fd = -1, .buffer = malloc(BUFFER_BYTES)};
     return source->buffer != NULL ? 0 : -ENOMEM;
 }
 
-void ck_source_done(struct ck_source *source)
+void ck_audit_source_done(struct ck_audit_source *source)
 {
     ck_fd_close(&source->fd);
     free(source->buffer);
@@ -63,7 +63,7 @@ static bool is_readable(int fd, mode_t mode)
 /* Not to wait for the other end of a FIFO; a pipe is then read as it comes. */
 static int open_path(const char *path)
 {
-    if (strcmp(path, CK_SOURCE_STDIN) == 0)
+    if (strcmp(path, CK_AUDIT_SOURCE_STDIN) == 0)
         return fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     int flags = fd >= 0 ? fcntl(fd, F_GETFL) : 0;
@@ -72,13 +72,13 @@ static int open_path(const char *path)
     return fd;
 }
 
-static int open_file(struct ck_source *source, const char *path, struct choke_error *error)
+static int open_file(struct ck_audit_source *source, const char *path, struct choke_error *error)
 {
     struct stat status;
     CK_FD fd = open_path(path);
     if (fd < 0 || fstat(fd, &status) < 0)
         return fail(path, errno, error);
-    if (strcmp(path, CK_SOURCE_STDIN) != 0 && !is_readable(fd, status.st_mode))
+    if (strcmp(path, CK_AUDIT_SOURCE_STDIN) != 0 && !is_readable(fd, status.st_mode))
         return ck_error_set(error, CHOKE_INVALID, EINVAL,
                             "cannot read '%s': it is neither a regular file nor a pipe; '-' reads standard input",
                             CK_QUOTE(path));
@@ -95,7 +95,7 @@ static int open_file(struct ck_source *source, const char *path, struct choke_er
 }
 
 /* The file behind the one that is open, of the same path. */
-static int next_of_path(const struct ck_source *source, char ret_path[PATH_MAX])
+static int next_of_path(const struct ck_audit_source *source, char ret_path[PATH_MAX])
 {
     const struct stat at = {.st_dev = source->device, .st_ino = source->inode};
     bool is_last = source->paths[source->index + 1] == NULL;
@@ -104,7 +104,7 @@ static int next_of_path(const struct ck_source *source, char ret_path[PATH_MAX])
     return ck_series_next(source->paths[source->index], source->file, &at, ret_path);
 }
 
-static int first_of_path(const struct ck_source *source, size_t index, char ret_path[PATH_MAX])
+static int first_of_path(const struct ck_audit_source *source, size_t index, char ret_path[PATH_MAX])
 {
     if (source->with_rotated)
         return ck_series_next(source->paths[index], NULL, NULL, ret_path);
@@ -112,7 +112,7 @@ static int first_of_path(const struct ck_source *source, size_t index, char ret_
 }
 
 /* 0 and what is to be opened now, with the index of its path; -ENOENT where there is nothing. */
-static int next_file(const struct ck_source *source, char ret_path[PATH_MAX], size_t *ret_index)
+static int next_file(const struct ck_audit_source *source, char ret_path[PATH_MAX], size_t *ret_index)
 {
     size_t index = source->index + (source->fd >= 0);
     *ret_index = source->index;
@@ -127,12 +127,12 @@ static int next_file(const struct ck_source *source, char ret_path[PATH_MAX], si
  * A rotation that did not get to its end leaves a log with two names, and who names all files of a directory names it
  * twice, one behind the other. It is one file, and is read once.
  */
-static void pass_second_names(struct ck_source *source)
+static void skip_second_names(struct ck_audit_source *source)
 {
     struct stat status;
     const char *next;
     while (source->is_regular && (next = source->paths[source->index + 1]) != NULL &&
-           strcmp(next, CK_SOURCE_STDIN) != 0 && stat(next, &status) == 0 && status.st_dev == source->device &&
+           strcmp(next, CK_AUDIT_SOURCE_STDIN) != 0 && stat(next, &status) == 0 && status.st_dev == source->device &&
            status.st_ino == source->inode)
         source->index++;
 }
@@ -140,7 +140,7 @@ static void pass_second_names(struct ck_source *source)
 /* ---- lines ---- */
 
 /* More bytes behind those that are there: how many, 0 at the end of the file, or a negative errno. */
-static ssize_t fill(struct ck_source *source)
+static ssize_t fill(struct ck_audit_source *source)
 {
     if (source->is_given_up)
         return 0;
@@ -158,7 +158,7 @@ static ssize_t fill(struct ck_source *source)
     return got;
 }
 
-static void give(struct ck_source *source, size_t length, bool has_newline, struct ck_line *ret_line)
+static void give(struct ck_audit_source *source, size_t length, bool has_newline, struct ck_line *ret_line)
 {
     source->line++;
     *ret_line = (struct ck_line){.text = source->buffer + source->start,
@@ -170,7 +170,7 @@ static void give(struct ck_source *source, size_t length, bool has_newline, stru
     source->searched = 0;
 }
 
-static bool take_to_newline(struct ck_source *source, struct ck_line *ret_line)
+static bool take_to_newline(struct ck_audit_source *source, struct ck_line *ret_line)
 {
     const char *start = source->buffer + source->start;
     size_t length = source->end - source->start;
@@ -182,7 +182,7 @@ static bool take_to_newline(struct ck_source *source, struct ck_line *ret_line)
 }
 
 /* What fills the buffer without a newline counts as a line, and ends the file. */
-static bool take_full(struct ck_source *source, struct ck_line *ret_line)
+static bool take_full(struct ck_audit_source *source, struct ck_line *ret_line)
 {
     if (source->start > 0 || source->end < BUFFER_BYTES)
         return false;
@@ -192,13 +192,13 @@ static bool take_full(struct ck_source *source, struct ck_line *ret_line)
     return true;
 }
 
-static bool take_line(struct ck_source *source, struct ck_line *ret_line)
+static bool take_line(struct ck_audit_source *source, struct ck_line *ret_line)
 {
     return take_to_newline(source, ret_line) || take_full(source, ret_line);
 }
 
 /* What stands behind the last newline. */
-static bool take_rest(struct ck_source *source, struct ck_line *ret_line)
+static bool take_rest(struct ck_audit_source *source, struct ck_line *ret_line)
 {
     bool is_line = source->end > source->start;
     if (is_line)
@@ -209,7 +209,7 @@ static bool take_rest(struct ck_source *source, struct ck_line *ret_line)
 }
 
 /* A file that is only appended to does not get shorter; who reads on would wait at a place that is gone. */
-static int check_size(const struct ck_source *source, struct choke_error *error)
+static int check_size(const struct ck_audit_source *source, struct choke_error *error)
 {
     struct stat status;
     if (source->fd < 0 || !source->is_regular || fstat(source->fd, &status) < 0 ||
@@ -223,12 +223,12 @@ static int check_size(const struct ck_source *source, struct choke_error *error)
  * file; 0 at the end of all. What comes next is asked before this file is read again: once another has taken its place
  * nobody appends to it any more, and all of it is there.
  */
-static int leave_file(struct ck_source *source, struct ck_line *ret_line, struct choke_error *error)
+static int leave_file(struct ck_audit_source *source, struct ck_line *ret_line, struct choke_error *error)
 {
     char path[PATH_MAX];
     size_t index;
     if (source->fd >= 0)
-        pass_second_names(source);
+        skip_second_names(source);
     int result = next_file(source, path, &index);
     if (result < 0)
         return result == -ENOENT ? check_size(source, error) : fail(source->paths[index], -result, error);
@@ -242,7 +242,7 @@ static int leave_file(struct ck_source *source, struct ck_line *ret_line, struct
     return result < 0 ? result : 2;
 }
 
-int ck_source_next(struct ck_source *source, struct ck_line *ret_line, struct choke_error *error)
+int ck_audit_source_next(struct ck_audit_source *source, struct ck_line *ret_line, struct choke_error *error)
 {
     for (;;) {
         if (take_line(source, ret_line))
@@ -268,7 +268,7 @@ static void wait_for_writer(int fd)
     (void)flock(fd, LOCK_UN);
 }
 
-int ck_source_rest(struct ck_source *source, struct ck_line *ret_line, struct choke_error *error)
+int ck_audit_source_rest(struct ck_audit_source *source, struct ck_line *ret_line, struct choke_error *error)
 {
     if (source->end == source->start)
         return 0;

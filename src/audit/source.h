@@ -8,9 +8,9 @@
 
 #include <sys/stat.h>
 
-#define CK_SOURCE_STDIN "-" /* as a path */
+#define CK_AUDIT_SOURCE_STDIN "-" /* as a path */
 
-struct ck_source {
+struct ck_audit_source {
     const char *const *paths; /* those that were given, ends with NULL */
     bool with_rotated;
     bool is_followed; /* the last path is also read on across its rotations */
@@ -28,21 +28,21 @@ struct ck_source {
     bool is_given_up;  /* a line of the file was too long: nothing more of it is read */
 };
 
-/* 0 or -ENOMEM. The paths must live as long. ck_source_done in either case. */
-int ck_source_init(struct ck_source *source, const char *const *paths);
-void ck_source_done(struct ck_source *source);
+/* 0 or -ENOMEM. The paths must live as long. ck_audit_source_done in either case. */
+int ck_audit_source_init(struct ck_audit_source *source, const char *const *paths);
+void ck_audit_source_done(struct ck_audit_source *source);
 
 /*
  * 1 and a line, valid until the next call; 0 at the end of what is there now; a negative errno and words. What stands
- * behind the last newline of the last file is not given: see ck_source_rest.
+ * behind the last newline of the last file is not given: see ck_audit_source_rest.
  */
-int ck_source_next(struct ck_source *source, struct ck_line *ret_line, struct choke_error *error);
+int ck_audit_source_next(struct ck_audit_source *source, struct ck_line *ret_line, struct choke_error *error);
 
 /*
- * What stands behind the last newline, once ck_source_next said 0: 1 and it, or 0 for nothing. A writer that is at work is
- * waited for first, so that half of its line is not taken for a torn one: -EAGAIN where ck_source_next has more now.
+ * What stands behind the last newline, once ck_audit_source_next said 0: 1 and it, or 0 for nothing. A writer that is at work is
+ * waited for first, so that half of its line is not taken for a torn one: -EAGAIN where ck_audit_source_next has more now.
  */
-int ck_source_rest(struct ck_source *source, struct ck_line *ret_line, struct choke_error *error);
+int ck_audit_source_rest(struct ck_audit_source *source, struct ck_line *ret_line, struct choke_error *error);
 
 /* ---- series.c ---- */
 

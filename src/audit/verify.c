@@ -29,9 +29,9 @@
 #include <stdio.h>
 #include <string.h>
 
-void ck_verify_init(struct ck_verify *verify, const struct ck_heads *heads)
+void ck_verify_init(struct ck_verify *verify, const struct ck_head_list *heads)
 {
-    static const struct ck_heads none = {0};
+    static const struct ck_head_list none = {0};
     *verify = (struct ck_verify){.heads = heads != NULL ? heads : &none};
 }
 
@@ -40,8 +40,8 @@ static bool same(const char *a, const char *b)
     return strcmp(a, b) == 0;
 }
 
-__attribute__((format(printf, 3, 4))) static void tell(struct ck_damage *damage, enum choke_damage kind,
-                                                       const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void set_damage(struct ck_damage *damage, enum choke_damage kind,
+                                                             const char *format, ...)
 {
     va_list args;
     damage->kind = kind;
@@ -50,7 +50,7 @@ __attribute__((format(printf, 3, 4))) static void tell(struct ck_damage *damage,
     va_end(args);
 }
 
-static void blame(struct ck_damage *damage, const struct ck_line *line)
+static void set_damage_line(struct ck_damage *damage, const struct ck_line *line)
 {
     (void)snprintf(damage->file, sizeof damage->file, "%s", line->file);
     damage->line = line->number;
@@ -69,7 +69,7 @@ static void hold_back(struct ck_torn *torn, const struct ck_line *line)
     if (!torn->is_pending) {
         *torn = (struct ck_torn){.is_pending = true};
         (void)crypto_generichash_init(&state, NULL, 0, CK_AUDIT_HASH_BYTES);
-        blame(&torn->damage, line);
+        set_damage_line(&torn->damage, line);
     } else {
         memcpy(&state, torn->state, sizeof state);
     }
@@ -86,31 +86,31 @@ static void hold_back(struct ck_torn *torn, const struct ck_line *line)
 static void judge_too_long(struct ck_verify *verify)
 {
     verify->damage = verify->torn.damage;
-    tell(&verify->damage, CHOKE_DAMAGE_MALFORMED, "it is no record, and longer than what a torn write can leave");
+    set_damage(&verify->damage, CHOKE_DAMAGE_MALFORMED, "it is no record, and longer than what a torn write can leave");
 }
 
 static void judge_torn(const struct ck_torn *torn, bool at_end, struct ck_damage *ret_damage)
 {
     *ret_damage = torn->damage;
     if (at_end && !torn->has_newline)
-        tell(ret_damage, CHOKE_DAMAGE_TORN,
-             "the log ends in a line that is not whole: a write that did not get to its end, or a cut");
+        set_damage(ret_damage, CHOKE_DAMAGE_TORN,
+                   "the log ends in a line that is not whole: a write that did not get to its end, or a cut");
     else
-        tell(ret_damage, CHOKE_DAMAGE_MALFORMED, "it is no record, and no repair vouches for it as a torn write");
+        set_damage(ret_damage, CHOKE_DAMAGE_MALFORMED, "it is no record, and no repair vouches for it as a torn write");
 }
 
-static bool vouches(struct ck_torn *torn, const struct ck_line *line, const struct ck_envelope *envelope)
+static bool repair_matches(struct ck_torn *torn, const struct ck_line *line, const struct ck_envelope *envelope)
 {
     unsigned char digest[CK_AUDIT_HASH_BYTES];
-    char hash[CK_AUDIT_HASH_HEX + 1], told[CK_AUDIT_HASH_HEX + 1];
+    char hash[CK_AUDIT_HASH_HEX + 1], claimed[CK_AUDIT_HASH_HEX + 1];
     uint64_t bytes;
     crypto_generichash_state state;
     memcpy(&state, torn->state, sizeof state);
     (void)crypto_generichash_final(&state, digest, sizeof digest);
     ck_line_hex(digest, hash);
     return same(envelope->kind, CK_AUDIT_KIND_REPAIR) &&
-           ck_body_repair(line->text + envelope->body, line->length - envelope->body, &bytes, told) &&
-           bytes == torn->bytes && same(hash, told);
+           ck_body_read_repair(line->text + envelope->body, line->length - envelope->body, &bytes, claimed) &&
+           bytes == torn->bytes && same(hash, claimed);
 }
 
 /* ---- a record and its place ---- */
@@ -129,18 +129,18 @@ static bool is_first(const struct ck_envelope *envelope)
 
 static void look_ahead(struct ck_verify *verify, const struct ck_envelope *stray)
 {
-    verify->ahead = (struct ck_ahead){.is_on = true, .stray = *stray};
-    tell(&verify->damage, CHOKE_DAMAGE_DROPPED, "a record is missing");
+    verify->ahead = (struct ck_lookahead){.is_on = true, .stray = *stray};
+    set_damage(&verify->damage, CHOKE_DAMAGE_DROPPED, "a record is missing");
 }
 
 /* The first record of all. */
-static bool fits_nothing(struct ck_verify *verify, const struct ck_envelope *envelope)
+static bool fits_as_first(struct ck_verify *verify, const struct ck_envelope *envelope)
 {
     if (is_first(envelope))
         return true;
     if (same(envelope->kind, CK_AUDIT_KIND_BEGIN))
-        tell(&verify->damage, CHOKE_DAMAGE_REBUILT,
-             "record 0 of a log has no record before it, but this one names one");
+        set_damage(&verify->damage, CHOKE_DAMAGE_REBUILT,
+                   "record 0 of a log has no record before it, but this one names one");
     else
         look_ahead(verify, envelope);
     return false;
@@ -151,20 +151,20 @@ static bool fits_last(struct ck_verify *verify, const struct ck_envelope *envelo
     const struct ck_envelope *last = &verify->last;
     bool seq = envelope->seq == last->seq + 1, prev = same(envelope->prev, last->hash);
     if (!same(envelope->log, last->log))
-        tell(&verify->damage, CHOKE_DAMAGE_SPLICED, "it is of log %s, and what stands before it of log %s",
-             envelope->log, last->log);
+        set_damage(&verify->damage, CHOKE_DAMAGE_SPLICED, "it is of log %s, and what stands before it of log %s",
+                   envelope->log, last->log);
     else if (seq && prev)
         return true;
     else if (prev)
-        tell(&verify->damage, CHOKE_DAMAGE_REBUILT, "it follows record %" PRIu64 ", but calls itself record %" PRIu64,
-             last->seq, envelope->seq);
+        set_damage(&verify->damage, CHOKE_DAMAGE_REBUILT,
+                   "it follows record %" PRIu64 ", but calls itself record %" PRIu64, last->seq, envelope->seq);
     else if (seq)
-        tell(&verify->damage, CHOKE_DAMAGE_REBUILT,
-             "it does not follow the record %" PRIu64 " that stands before it: one of the two was written anew",
-             last->seq);
+        set_damage(&verify->damage, CHOKE_DAMAGE_REBUILT,
+                   "it does not follow the record %" PRIu64 " that stands before it: one of the two was written anew",
+                   last->seq);
     else if (envelope->seq <= last->seq)
-        tell(&verify->damage, CHOKE_DAMAGE_DUPLICATED, "record %" PRIu64 " stands here, behind record %" PRIu64,
-             envelope->seq, last->seq);
+        set_damage(&verify->damage, CHOKE_DAMAGE_DUPLICATED, "record %" PRIu64 " stands here, behind record %" PRIu64,
+                   envelope->seq, last->seq);
     else
         look_ahead(verify, envelope);
     return false;
@@ -176,7 +176,7 @@ static bool fits_torn(struct ck_verify *verify, const struct ck_line *line, cons
     bool repair = same(envelope->kind, CK_AUDIT_KIND_REPAIR);
     if (!verify->torn.is_pending && !repair)
         return true;
-    if (verify->torn.is_pending && vouches(&verify->torn, line, envelope)) {
+    if (verify->torn.is_pending && repair_matches(&verify->torn, line, envelope)) {
         verify->torn.is_pending = false;
         verify->repairs++;
         return true;
@@ -184,7 +184,7 @@ static bool fits_torn(struct ck_verify *verify, const struct ck_line *line, cons
     if (verify->torn.is_pending)
         judge_torn(&verify->torn, false, &verify->damage);
     else
-        tell(&verify->damage, CHOKE_DAMAGE_DROPPED, "the torn write that this repair vouches for is not there");
+        set_damage(&verify->damage, CHOKE_DAMAGE_DROPPED, "the torn write that this repair vouches for is not there");
     return false;
 }
 
@@ -196,16 +196,16 @@ static bool fits_all_heads(struct ck_verify *verify, const struct ck_envelope *f
     for (size_t i = 0; i < verify->heads->count; i++) {
         const struct ck_head *head = &verify->heads->items[i];
         if (!same(head->log, first->log)) {
-            tell(&verify->damage, CHOKE_DAMAGE_REBUILT,
-                 "a head is of log %s, and this is log %s: another log, or one that was begun anew", head->log,
-                 first->log);
+            set_damage(&verify->damage, CHOKE_DAMAGE_REBUILT,
+                       "a head is of log %s, and this is log %s: another log, or one that was begun anew", head->log,
+                       first->log);
             return false;
         }
         if (head->seq < first->seq) {
-            tell(&verify->damage, CHOKE_DAMAGE_DROPPED,
-                 "a head names record %" PRIu64 ", but record %" PRIu64
-                 " is the first here; give the files before, too",
-                 head->seq, first->seq);
+            set_damage(&verify->damage, CHOKE_DAMAGE_DROPPED,
+                       "a head names record %" PRIu64 ", but record %" PRIu64
+                       " is the first here; give the files before, too",
+                       head->seq, first->seq);
             return false;
         }
     }
@@ -221,8 +221,8 @@ static bool fits_heads(struct ck_verify *verify, const struct ck_envelope *envel
         if (head->seq != envelope->seq)
             return true;
         if (!same(head->hash, envelope->hash)) {
-            tell(&verify->damage, CHOKE_DAMAGE_REBUILT, "it is not the record %" PRIu64 " that a head names",
-                 head->seq);
+            set_damage(&verify->damage, CHOKE_DAMAGE_REBUILT, "it is not the record %" PRIu64 " that a head names",
+                       head->seq);
             return false;
         }
     }
@@ -232,12 +232,13 @@ static bool fits_heads(struct ck_verify *verify, const struct ck_envelope *envel
 /* ---- one line ---- */
 
 /* Behind the damage: what can still be told about it. */
-static enum ck_step look_on(struct ck_verify *verify, const struct ck_line *line, struct ck_envelope *ret_envelope)
+static enum ck_line_status check_after_damage(struct ck_verify *verify, const struct ck_line *line,
+                                              struct ck_envelope *ret_envelope)
 {
-    struct ck_ahead *ahead = &verify->ahead;
+    struct ck_lookahead *ahead = &verify->ahead;
     struct ck_envelope envelope;
     if (line->is_cut_short || ck_line_read(line->text, line->length, &envelope) < 0 || !is_json(line, &envelope))
-        return CK_STEP_NOTHING;
+        return CK_LINE_NO_RECORD;
     if (!same(envelope.log, ahead->stray.log))
         ahead->has_other = true;
     else if (same(envelope.hash, ahead->stray.hash))
@@ -247,13 +248,13 @@ static enum ck_step look_on(struct ck_verify *verify, const struct ck_line *line
     else
         ahead->has_missing |= envelope.seq < ahead->stray.seq && is_first(&envelope);
     *ret_envelope = envelope;
-    return CK_STEP_UNPROVEN;
+    return CK_LINE_UNPROVEN;
 }
 
 static bool fits(struct ck_verify *verify, const struct ck_line *line, const struct ck_envelope *envelope)
 {
     return fits_torn(verify, line, envelope) &&
-           (verify->has_begun ? fits_last(verify, envelope) : fits_nothing(verify, envelope)) &&
+           (verify->has_begun ? fits_last(verify, envelope) : fits_as_first(verify, envelope)) &&
            fits_heads(verify, envelope);
 }
 
@@ -267,51 +268,52 @@ static void accept(struct ck_verify *verify, const struct ck_envelope *envelope)
 }
 
 /* It has the closing of a record and is none, or none that can be handed out. */
-static void found_bad(struct ck_verify *verify, const struct ck_line *line, bool is_edited)
+static void judge_bad_line(struct ck_verify *verify, const struct ck_line *line, bool is_edited)
 {
     if (verify->torn.is_pending) {
         judge_torn(&verify->torn, false, &verify->damage);
         return;
     }
-    blame(&verify->damage, line);
+    set_damage_line(&verify->damage, line);
     if (is_edited)
-        tell(&verify->damage, CHOKE_DAMAGE_EDITED,
-             "its hash does not fit its bytes, or its form is not that of a record");
+        set_damage(&verify->damage, CHOKE_DAMAGE_EDITED,
+                   "its hash does not fit its bytes, or its form is not that of a record");
     else
-        tell(&verify->damage, CHOKE_DAMAGE_MALFORMED, "its hash is right, but it is not JSON as a record has it");
+        set_damage(&verify->damage, CHOKE_DAMAGE_MALFORMED, "its hash is right, but it is not JSON as a record has it");
 }
 
-static void remember_place(struct ck_verify *verify, const struct ck_line *line)
+static void remember_line(struct ck_verify *verify, const struct ck_line *line)
 {
     if (verify->line == 0 || !same(verify->file, line->file))
         (void)snprintf(verify->file, sizeof verify->file, "%s", line->file);
     verify->line = line->number;
 }
 
-enum ck_step ck_verify_line(struct ck_verify *verify, const struct ck_line *line, struct ck_envelope *ret_envelope)
+enum ck_line_status ck_verify_line(struct ck_verify *verify, const struct ck_line *line,
+                                   struct ck_envelope *ret_envelope)
 {
     struct ck_envelope envelope;
-    remember_place(verify, line);
+    remember_line(verify, line);
     if (verify->damage.kind != CHOKE_DAMAGE_NONE)
-        return look_on(verify, line, ret_envelope);
+        return check_after_damage(verify, line, ret_envelope);
     int result = line->is_cut_short ? -EINVAL : ck_line_read(line->text, line->length, &envelope);
     if (result == -EINVAL) {
         hold_back(&verify->torn, line);
         if (verify->torn.is_too_long)
             judge_too_long(verify);
-        return CK_STEP_NOTHING;
+        return CK_LINE_NO_RECORD;
     }
     if (result < 0 || !is_json(line, &envelope)) {
-        found_bad(verify, line, result < 0);
-        return CK_STEP_NOTHING;
+        judge_bad_line(verify, line, result < 0);
+        return CK_LINE_NO_RECORD;
     }
     bool good = fits(verify, line, &envelope);
     if (good)
         accept(verify, &envelope);
     else if (verify->damage.line == 0) /* else it is about lines before this one */
-        blame(&verify->damage, line);
+        set_damage_line(&verify->damage, line);
     *ret_envelope = envelope;
-    return good ? CK_STEP_PROVEN : CK_STEP_UNPROVEN;
+    return good ? CK_LINE_PROVEN : CK_LINE_UNPROVEN;
 }
 
 bool ck_verify_is_over(const struct ck_verify *verify)
@@ -323,23 +325,23 @@ bool ck_verify_is_over(const struct ck_verify *verify)
 
 static void judge_stray(const struct ck_verify *verify, struct ck_damage *damage)
 {
-    const struct ck_ahead *ahead = &verify->ahead;
+    const struct ck_lookahead *ahead = &verify->ahead;
     uint64_t stray = ahead->stray.seq, wanted = next_seq(verify);
     if (ahead->has_stray)
-        tell(damage, CHOKE_DAMAGE_DUPLICATED, "record %" PRIu64 " stands here, and again further down", stray);
+        set_damage(damage, CHOKE_DAMAGE_DUPLICATED, "record %" PRIu64 " stands here, and again further down", stray);
     else if (ahead->has_missing)
-        tell(damage, CHOKE_DAMAGE_REORDERED,
-             "record %" PRIu64 " stands here, and the one that belongs here further down", stray);
+        set_damage(damage, CHOKE_DAMAGE_REORDERED,
+                   "record %" PRIu64 " stands here, and the one that belongs here further down", stray);
     else if (!verify->has_begun && ahead->has_other)
-        tell(damage, CHOKE_DAMAGE_SPLICED, "it is of log %s, and what follows is not", ahead->stray.log);
+        set_damage(damage, CHOKE_DAMAGE_SPLICED, "it is of log %s, and what follows is not", ahead->stray.log);
     else if (!verify->has_begun)
-        tell(damage, CHOKE_DAMAGE_DROPPED, "a file begins with a record of kind begin, and this is record %" PRIu64,
-             stray);
+        set_damage(damage, CHOKE_DAMAGE_DROPPED,
+                   "a file begins with a record of kind begin, and this is record %" PRIu64, stray);
     else if (stray == wanted + 1)
-        tell(damage, CHOKE_DAMAGE_DROPPED, "record %" PRIu64 " is missing before it", wanted);
+        set_damage(damage, CHOKE_DAMAGE_DROPPED, "record %" PRIu64 " is missing before it", wanted);
     else
-        tell(damage, CHOKE_DAMAGE_DROPPED, "records %" PRIu64 " to %" PRIu64 " are missing before it", wanted,
-             stray - 1);
+        set_damage(damage, CHOKE_DAMAGE_DROPPED, "records %" PRIu64 " to %" PRIu64 " are missing before it", wanted,
+                   stray - 1);
 }
 
 static bool has_met_heads(const struct ck_verify *verify)
@@ -352,13 +354,13 @@ static void judge_end(const struct ck_verify *verify, struct ck_damage *damage)
     (void)snprintf(damage->file, sizeof damage->file, "%s", verify->file);
     damage->line = verify->line;
     if (!verify->has_begun)
-        tell(damage, CHOKE_DAMAGE_CUT, "there is no record, and a log has at least one");
+        set_damage(damage, CHOKE_DAMAGE_CUT, "there is no record, and a log has at least one");
     else if (!has_met_heads(verify))
-        tell(damage, CHOKE_DAMAGE_CUT, "the log ends with record %" PRIu64 ", but a head names record %" PRIu64,
-             verify->last.seq, verify->heads->items[verify->heads->count - 1].seq);
+        set_damage(damage, CHOKE_DAMAGE_CUT, "the log ends with record %" PRIu64 ", but a head names record %" PRIu64,
+                   verify->last.seq, verify->heads->items[verify->heads->count - 1].seq);
 }
 
-void ck_verify_verdict(const struct ck_verify *verify, struct ck_damage *ret_damage)
+void ck_verify_damage(const struct ck_verify *verify, struct ck_damage *ret_damage)
 {
     *ret_damage = verify->damage;
     if (verify->damage.kind != CHOKE_DAMAGE_NONE) {

@@ -5,7 +5,7 @@
 #define CK_AUDIT_VERIFY_H
 
 #include "audit/format.h"
-#include "audit/heads.h"
+#include "audit/head.h"
 
 #include <limits.h>
 #include <sodium/crypto_generichash.h>
@@ -40,7 +40,7 @@ struct ck_torn {
 };
 
 /* What the rest of the log tells about a record that stands where another belongs. */
-struct ck_ahead {
+struct ck_lookahead {
     bool is_on;
     struct ck_envelope stray;
     bool has_missing; /* what belongs there stands further down */
@@ -50,29 +50,30 @@ struct ck_ahead {
 
 struct ck_verify {
     struct ck_torn torn;
-    const struct ck_heads *heads;
+    const struct ck_head_list *heads;
     bool has_begun;
     struct ck_envelope last; /* the last that is proven */
     uint64_t records;
     uint64_t first_seq;
     uint64_t repairs;
     size_t heads_met;
-    struct ck_ahead ahead;
+    struct ck_lookahead ahead;
     struct ck_damage damage;
     char file[PATH_MAX]; /* of the last line */
     uint64_t line;
 };
 
-enum ck_step {
-    CK_STEP_NOTHING, /* no record, or not yet known what it is */
-    CK_STEP_PROVEN,
-    CK_STEP_UNPROVEN /* a record by itself, behind the damage */
+enum ck_line_status {
+    CK_LINE_NO_RECORD, /* no record, or not yet known what it is */
+    CK_LINE_PROVEN,
+    CK_LINE_UNPROVEN /* a record by itself, behind the damage */
 };
 
-void ck_verify_init(struct ck_verify *verify, const struct ck_heads *heads);
+void ck_verify_init(struct ck_verify *verify, const struct ck_head_list *heads);
 
-/* ret_envelope is filled unless it is CK_STEP_NOTHING. */
-enum ck_step ck_verify_line(struct ck_verify *verify, const struct ck_line *line, struct ck_envelope *ret_envelope);
+/* ret_envelope is filled unless it is CK_LINE_NO_RECORD. */
+enum ck_line_status ck_verify_line(struct ck_verify *verify, const struct ck_line *line,
+                                   struct ck_envelope *ret_envelope);
 
 /* Is there anything that the lines to come could still tell, but for records that are not proven? */
 bool ck_verify_is_over(const struct ck_verify *verify);
@@ -80,6 +81,6 @@ bool ck_verify_is_over(const struct ck_verify *verify);
 /*
  * What is wrong if the log ends here; kind CHOKE_DAMAGE_NONE for nothing. Lines may follow all the same.
  */
-void ck_verify_verdict(const struct ck_verify *verify, struct ck_damage *ret_damage);
+void ck_verify_damage(const struct ck_verify *verify, struct ck_damage *ret_damage);
 
 #endif

@@ -17,7 +17,7 @@
 #define V4_BITS_MIN 8
 #define V6_BITS_MIN 16
 
-static const char opaque_word[] = " opaque";
+static const char opaque_suffix[] = " opaque";
 static const struct ck_address v4_mapped = {.length = 16, .bytes = {[10] = 0xff, [11] = 0xff}};
 static const struct ck_address nat64 = {.length = 16, .bytes = {0, 0x64, 0xff, 0x9b}};
 #define NAT64_BITS 96
@@ -30,14 +30,14 @@ static int refuse(const char **ret_reason, const char *reason)
 
 /* ---- addresses --------------------------------------------------------------------------- */
 
-const char *ck_address_text(const struct ck_address *address, char *buffer)
+const char *ck_destination_address_text(const struct ck_address *address, char *buffer)
 {
     if (inet_ntop(address->length == 4 ? AF_INET : AF_INET6, address->bytes, buffer, CK_ADDRESS_TEXT_SIZE) == NULL)
         buffer[0] = '\0';
     return buffer;
 }
 
-bool ck_address_in(const struct ck_address *address, const struct ck_address *network, unsigned bits)
+bool ck_destination_address_in(const struct ck_address *address, const struct ck_address *network, unsigned bits)
 {
     if (address->length != network->length)
         return false;
@@ -76,7 +76,7 @@ static bool is_name_byte(char c)
     return (c >= 'a' && c <= 'z') || is_digit(c) || c == '-' || c == '_';
 }
 
-static const char *why_no_text(const char *text, size_t length)
+static const char *text_problem(const char *text, size_t length)
 {
     if (length == 0)
         return "is empty";
@@ -94,7 +94,7 @@ static const char *why_no_text(const char *text, size_t length)
     return NULL;
 }
 
-static const char *why_no_labels(const char *name)
+static const char *labels_problem(const char *name)
 {
     for (const char *label = name;; label++) {
         size_t length = strcspn(label, ".");
@@ -134,14 +134,14 @@ static int parse_bracketed(const char *text, size_t length, struct ck_hostname *
     struct ck_hostname host = {.numeric = true};
     if (memchr(text, ':', length) == NULL || !parse_address(text, length, &host.address))
         return refuse(ret_reason, "is no IPv6 address");
-    (void)ck_address_text(&host.address, host.text);
+    (void)ck_destination_address_text(&host.address, host.text);
     *ret_host = host;
     return 0;
 }
 
-int ck_hostname_parse(const char *text, size_t length, struct ck_hostname *ret_host, const char **ret_reason)
+int ck_destination_parse_host(const char *text, size_t length, struct ck_hostname *ret_host, const char **ret_reason)
 {
-    const char *why = why_no_text(text, length);
+    const char *why = text_problem(text, length);
     if (why != NULL)
         return refuse(ret_reason, why);
     if (text[0] == '[' || memchr(text, ':', length) != NULL)
@@ -153,7 +153,7 @@ int ck_hostname_parse(const char *text, size_t length, struct ck_hostname *ret_h
     struct ck_hostname host = {0};
     for (size_t i = 0; i < length; i++)
         host.text[i] = (char)(text[i] >= 'A' && text[i] <= 'Z' ? text[i] - 'A' + 'a' : text[i]);
-    why = why_no_labels(host.text);
+    why = labels_problem(host.text);
     if (why != NULL)
         return refuse(ret_reason, why);
     host.numeric = parse_address(host.text, length, &host.address);
@@ -163,7 +163,7 @@ int ck_hostname_parse(const char *text, size_t length, struct ck_hostname *ret_h
     return 0;
 }
 
-uint16_t ck_port_parse(const char *text, size_t length)
+uint16_t ck_destination_parse_port(const char *text, size_t length)
 {
     if (length < 1 || length > 5 || text[0] == '0')
         return 0;
@@ -204,7 +204,8 @@ static bool has_stray_bits(const struct ck_address *network, unsigned bits)
 static bool has_all_of_nat64(const struct ck_destination *destination)
 {
     unsigned bits = destination->bits < NAT64_BITS ? destination->bits : NAT64_BITS;
-    return destination->bits < NAT64_BITS + V4_BITS_MIN && ck_address_in(&nat64, &destination->network, bits);
+    return destination->bits < NAT64_BITS + V4_BITS_MIN &&
+           ck_destination_address_in(&nat64, &destination->network, bits);
 }
 
 /* An address, or an address and "/bits". */
@@ -213,7 +214,7 @@ static int parse_network(const char *text, size_t length, struct ck_destination 
     const char *slash = memchr(text, '/', length);
     size_t host_length = slash != NULL ? (size_t)(slash - text) : length;
     struct ck_hostname host;
-    int r = ck_hostname_parse(text, host_length, &host, ret_reason);
+    int r = ck_destination_parse_host(text, host_length, &host, ret_reason);
     if (r != 0)
         return r;
     if (!host.numeric)
@@ -230,7 +231,7 @@ static int parse_network(const char *text, size_t length, struct ck_destination 
         return refuse(ret_reason, "has bits behind the length of its network");
     if (most == 128 && memcmp(host.address.bytes, v4_mapped.bytes, 12) == 0)
         return refuse(ret_reason, "is an IPv4 address written as IPv6; write it as IPv4");
-    if (ck_address_in(&v4_mapped, &destination->network, destination->bits))
+    if (ck_destination_address_in(&v4_mapped, &destination->network, destination->bits))
         return refuse(ret_reason, "has all IPv4 addresses in it, written as IPv6; a smaller network is needed");
     if (has_all_of_nat64(destination))
         return refuse(ret_reason,
@@ -244,7 +245,7 @@ static int parse_name(const char *text, size_t length, struct ck_destination *de
     if (wild && (length < 3 || text[1] != '.'))
         return refuse(ret_reason, "would be everybody; write '*.domain.tld'");
     struct ck_hostname host;
-    int r = ck_hostname_parse(wild ? text + 2 : text, wild ? length - 2 : length, &host, ret_reason);
+    int r = ck_destination_parse_host(wild ? text + 2 : text, wild ? length - 2 : length, &host, ret_reason);
     if (r != 0)
         return r;
     if (wild && (host.numeric || strchr(host.text, '.') == NULL))
@@ -292,8 +293,8 @@ int ck_destination_parse(const char *text, struct ck_destination *ret_destinatio
     if (strstr(text, "://") != NULL)
         return refuse(ret_reason, "is a URL; write its host alone");
     struct ck_destination destination = {0};
-    size_t word = sizeof opaque_word - 1;
-    destination.opaque = length > word && memcmp(text + length - word, opaque_word, word) == 0;
+    size_t word = sizeof opaque_suffix - 1;
+    destination.opaque = length > word && memcmp(text + length - word, opaque_suffix, word) == 0;
     if (destination.opaque)
         length -= word;
     if (length == 0)
@@ -307,7 +308,7 @@ int ck_destination_parse(const char *text, struct ck_destination *ret_destinatio
     if (r != 0)
         return r;
     if (colon > 0) {
-        destination.port = ck_port_parse(text + colon + 1, length - (size_t)colon - 1);
+        destination.port = ck_destination_parse_port(text + colon + 1, length - (size_t)colon - 1);
         if (destination.port == 0)
             return refuse(ret_reason, "has no port from 1 to 65535 behind its ':'");
     }
@@ -325,12 +326,13 @@ const char *ck_destination_text(const struct ck_destination *destination, char *
     if (network && destination->bits < destination->network.length * 8U)
         (void)snprintf(bits, sizeof bits, "/%u", destination->bits);
     bool bracket = network && destination->network.length == 16 && destination->port != 0;
-    (void)snprintf(
-        target, sizeof target, "%s%s%s%s%s", bracket ? "[" : "", destination->kind == CK_DESTINATION_SUFFIX ? "*." : "",
-        network ? ck_address_text(&destination->network, address) : destination->name, bits, bracket ? "]" : "");
+    (void)snprintf(target, sizeof target, "%s%s%s%s%s", bracket ? "[" : "",
+                   destination->kind == CK_DESTINATION_SUFFIX ? "*." : "",
+                   network ? ck_destination_address_text(&destination->network, address) : destination->name, bits,
+                   bracket ? "]" : "");
     if (destination->port != 0)
         (void)snprintf(port, sizeof port, ":%u", destination->port);
-    (void)snprintf(buffer, CK_DESTINATION_TEXT_SIZE, "%s%s%s", target, port, destination->opaque ? opaque_word : "");
+    (void)snprintf(buffer, CK_DESTINATION_TEXT_SIZE, "%s%s%s", target, port, destination->opaque ? opaque_suffix : "");
     return buffer;
 }
 
@@ -348,7 +350,7 @@ bool ck_destination_covers(const struct ck_destination *outer, const struct ck_d
         return false;
     if (outer->kind == CK_DESTINATION_NETWORK)
         return inner->kind == CK_DESTINATION_NETWORK && inner->bits >= outer->bits &&
-               ck_address_in(&inner->network, &outer->network, outer->bits);
+               ck_destination_address_in(&inner->network, &outer->network, outer->bits);
     if (inner->kind == CK_DESTINATION_NETWORK)
         return false;
     if (outer->kind == inner->kind && strcmp(outer->name, inner->name) == 0)

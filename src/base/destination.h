@@ -68,15 +68,15 @@ bool ck_destination_covers(const struct ck_destination *outer, const struct ck_d
  * A name or an address as a client spells it; IPv6 with or without brackets, never with a zone. 0, or -EINVAL and in
  * *ret_reason why not.
  */
-int ck_hostname_parse(const char *text, size_t length, struct ck_hostname *ret_host, const char **ret_reason);
+int ck_destination_parse_host(const char *text, size_t length, struct ck_hostname *ret_host, const char **ret_reason);
 
 /* 1 to 65535 in digits without a sign or a leading zero; 0 where it is something else. */
-uint16_t ck_port_parse(const char *text, size_t length);
+uint16_t ck_destination_parse_port(const char *text, size_t length);
 
 /* The usual spelling, in a buffer of CK_ADDRESS_TEXT_SIZE; returns buffer. */
-const char *ck_address_text(const struct ck_address *address, char *buffer);
+const char *ck_destination_address_text(const struct ck_address *address, char *buffer);
 
 /* Are the leading bits of both the same, and are both of one family? */
-bool ck_address_in(const struct ck_address *address, const struct ck_address *network, unsigned bits);
+bool ck_destination_address_in(const struct ck_address *address, const struct ck_address *network, unsigned bits);
 
 #endif

@@ -11,9 +11,9 @@
 #include <errno.h>
 
 enum ck_errkind {
-    CK_ERRKIND_REFUSED, /* not permitted, or not supported: the same answer the next time */
-    CK_ERRKIND_ABSENT,  /* a name is not there: an answer where it was looked for, a race where it had been found */
-    CK_ERRKIND_PASSING, /* no memory, no process, no descriptor, no namespace, no time; killed; anything else */
+    CK_ERRKIND_REFUSED,   /* not permitted, or not supported: the same answer the next time */
+    CK_ERRKIND_ABSENT,    /* a name is not there: an answer where it was looked for, a race where it had been found */
+    CK_ERRKIND_TRANSIENT, /* no memory, no process, no descriptor, no namespace, no time; killed; anything else */
 };
 
 /* errnum is positive. */
@@ -40,7 +40,7 @@ static inline enum ck_errkind ck_errkind_of(int errnum)
     case ENXIO:
         return CK_ERRKIND_ABSENT;
     default:
-        return CK_ERRKIND_PASSING;
+        return CK_ERRKIND_TRANSIENT;
     }
 }
 

@@ -51,9 +51,9 @@ const char *ck_error_text(int errnum)
                            : strerror(errnum);
 }
 
-bool ck_error_is_passing(int errnum)
+bool ck_error_is_transient(int errnum)
 {
-    return errnum != 0 && ck_errkind_of(errnum) == CK_ERRKIND_PASSING;
+    return errnum != 0 && ck_errkind_of(errnum) == CK_ERRKIND_TRANSIENT;
 }
 
 void ck_error_add_hint(struct choke_error *error)

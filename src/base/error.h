@@ -26,7 +26,7 @@ int ck_error_oom(struct choke_error *error);
 const char *ck_error_text(int errnum);
 
 /* What another try may not meet: no memory, no process, no time (base/errkind.h). False for 0. */
-bool ck_error_is_passing(int errnum);
+bool ck_error_is_transient(int errnum);
 
 /* Ends the message with "; this may pass: try again", which may cost the end of a long one. */
 void ck_error_add_hint(struct choke_error *error);

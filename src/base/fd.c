@@ -32,39 +32,39 @@ static void only_xfsz(sigset_t *set)
 }
 
 /* One that was pending before is the host's, and stays. It can only have been where the host had it blocked. */
-void ck_fd_hush(struct ck_fd_hush *ret_hush)
+void ck_fd_xfsz_block(struct ck_fd_xfsz_block *ret_xfsz)
 {
     sigset_t set;
     only_xfsz(&set);
-    (void)pthread_sigmask(SIG_BLOCK, &set, &ret_hush->before);
-    bool blocked = sigismember(&ret_hush->before, SIGXFSZ) == 1;
-    ret_hush->was_pending = blocked && sigpending(&set) == 0 && sigismember(&set, SIGXFSZ) == 1;
+    (void)pthread_sigmask(SIG_BLOCK, &set, &ret_xfsz->before);
+    bool blocked = sigismember(&ret_xfsz->before, SIGXFSZ) == 1;
+    ret_xfsz->was_pending = blocked && sigpending(&set) == 0 && sigismember(&set, SIGXFSZ) == 1;
 }
 
-void ck_fd_unhush(const struct ck_fd_hush *hush)
+void ck_fd_xfsz_unblock(const struct ck_fd_xfsz_block *xfsz)
 {
     static const struct timespec at_once = {0};
     int saved = errno;
     sigset_t set;
     only_xfsz(&set);
-    if (saved == EFBIG && !hush->was_pending)
+    if (saved == EFBIG && !xfsz->was_pending)
         while (sigtimedwait(&set, NULL, &at_once) < 0 && errno == EINTR)
             ;
-    (void)pthread_sigmask(SIG_SETMASK, &hush->before, NULL);
+    (void)pthread_sigmask(SIG_SETMASK, &xfsz->before, NULL);
     errno = saved;
 }
 
 ssize_t ck_fd_write(int fd, const void *data, size_t length)
 {
-    struct ck_fd_hush hush;
+    struct ck_fd_xfsz_block xfsz;
     ssize_t n;
-    ck_fd_hush(&hush);
+    ck_fd_xfsz_block(&xfsz);
     errno = 0;
     do
         n = write(fd, data, length);
     while (n < 0 && errno == EINTR);
     int result = n < 0 ? -errno : 0;
-    ck_fd_unhush(&hush);
+    ck_fd_xfsz_unblock(&xfsz);
     return result < 0 ? result : n;
 }
 

@@ -36,13 +36,13 @@ static inline int ck_fd_take(int *fd)
  * has sent, which is the thread's own, is taken away again. Every write, truncation or copy into a file goes in between;
  * the writers below do that themselves.
  */
-struct ck_fd_hush {
+struct ck_fd_xfsz_block {
     sigset_t before;
     bool was_pending;
 };
 
-void ck_fd_hush(struct ck_fd_hush *ret_hush);
-void ck_fd_unhush(const struct ck_fd_hush *hush); /* errno is kept */
+void ck_fd_xfsz_block(struct ck_fd_xfsz_block *ret_xfsz);
+void ck_fd_xfsz_unblock(const struct ck_fd_xfsz_block *xfsz); /* errno is kept */
 
 /* One write, through EINTR: bytes or a negative errno. */
 ssize_t ck_fd_write(int fd, const void *data, size_t length);

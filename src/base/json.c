@@ -34,7 +34,7 @@ struct ck_json_mark ck_json_mark(const struct ck_json *json)
     return (struct ck_json_mark){.at = json->at, .comma = json->comma};
 }
 
-void ck_json_back(struct ck_json *json, struct ck_json_mark mark)
+void ck_json_rewind(struct ck_json *json, struct ck_json_mark mark)
 {
     json->at = mark.at;
     json->comma = mark.comma;
@@ -63,17 +63,17 @@ void ck_json_raw(struct ck_json *json, const char *text, size_t length)
 }
 
 /* Room for this much, or the buffer is full. */
-static inline bool make_sure(struct ck_json *json, size_t length)
+static inline bool has_room(struct ck_json *json, size_t length)
 {
     json->full = json->full || ck_json_room(json) < length;
     return !json->full;
 }
 
 /* The comma and the key; the value follows. */
-static void lead(struct ck_json *json, const char *key)
+static void put_key(struct ck_json *json, const char *key)
 {
     size_t length = key != NULL ? strlen(key) : 0;
-    if (!make_sure(json, length + 4))
+    if (!has_room(json, length + 4))
         return;
     char *at = json->at;
     if (json->comma)
@@ -91,7 +91,7 @@ static void lead(struct ck_json *json, const char *key)
 
 void ck_json_open(struct ck_json *json, const char *key, char bracket)
 {
-    lead(json, key);
+    put_key(json, key);
     put_one(json, bracket);
     json->comma = false;
 }
@@ -116,13 +116,13 @@ static void put_number(struct ck_json *json, uint64_t number)
 
 void ck_json_number(struct ck_json *json, const char *key, uint64_t number)
 {
-    lead(json, key);
+    put_key(json, key);
     put_number(json, number);
 }
 
 void ck_json_integer(struct ck_json *json, const char *key, int64_t number)
 {
-    lead(json, key);
+    put_key(json, key);
     if (number < 0)
         put_one(json, '-');
     put_number(json, number < 0 ? 0 - (uint64_t)number : (uint64_t)number);
@@ -130,19 +130,19 @@ void ck_json_integer(struct ck_json *json, const char *key, int64_t number)
 
 void ck_json_bool(struct ck_json *json, const char *key, bool value)
 {
-    lead(json, key);
+    put_key(json, key);
     put(json, value ? "true" : "false", value ? 4 : 5);
 }
 
 void ck_json_word(struct ck_json *json, const char *key, const char *word)
 {
-    lead(json, key);
+    put_key(json, key);
     if (word == NULL) {
         put(json, "null", 4);
         return;
     }
     size_t length = strlen(word);
-    if (!make_sure(json, length + 2))
+    if (!has_room(json, length + 2))
         return;
     *json->at++ = '"';
     memcpy(json->at, word, length);
@@ -237,7 +237,7 @@ static void put_base64(struct ck_json *json, const char *bytes, size_t length)
 
 void ck_json_bytes(struct ck_json *json, const char *key, const char *bytes, size_t length)
 {
-    lead(json, key);
+    put_key(json, key);
     char *at = json->at;
     if (put_string(json, bytes, length))
         return;

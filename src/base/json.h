@@ -2,7 +2,7 @@
  * json.h - write JSON into one buffer of a given size.
  *
  * No allocation and no blank: what is written is what a hash can be taken of. A value that does not fit leaves the buffer
- * full, and it stays full; ck_json_mark and ck_json_back undo what was written since, so that a list can be cut where
+ * full, and it stays full; ck_json_mark and ck_json_rewind undo what was written since, so that a list can be cut where
  * the room ends. key is NULL in an array; keys and words are constants of the program and are not escaped.
  */
 #ifndef CK_BASE_JSON_H
@@ -42,7 +42,7 @@ void ck_json_raw(struct ck_json *json, const char *text,
                  size_t length); /* JSON that was written before, as it stands */
 
 struct ck_json_mark ck_json_mark(const struct ck_json *json);
-void ck_json_back(struct ck_json *json, struct ck_json_mark mark);
+void ck_json_rewind(struct ck_json *json, struct ck_json_mark mark);
 
 /* Bytes written, and bytes that are left. */
 size_t ck_json_length(const struct ck_json *json);

@@ -5,15 +5,15 @@
 
 #include <string.h>
 
-size_t ck_utf8_sequence(const char *s, size_t length)
+size_t ck_quote_utf8_sequence(const char *s, size_t length)
 {
     return ck_glyph_sequence(s, length);
 }
 
-bool ck_utf8_valid(const char *s, size_t length)
+bool ck_quote_utf8_valid(const char *s, size_t length)
 {
     for (size_t i = 0; i < length;) {
-        size_t n = ck_utf8_sequence(s + i, length - i);
+        size_t n = ck_quote_utf8_sequence(s + i, length - i);
         if (n == 0)
             return false;
         i += n;

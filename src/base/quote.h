@@ -17,7 +17,7 @@ const char *ck_quote(char *dst, size_t dst_size, const char *src, size_t src_len
 #define CK_QUOTE(s) ck_quote((char[CK_QUOTE_MAX]){0}, CK_QUOTE_MAX, (s), strlen(s))
 
 /* Bytes of the valid UTF-8 sequence at s (1 to 4), or 0: overlong forms, surrogates and cut sequences are not valid. */
-size_t ck_utf8_sequence(const char *s, size_t length);
-bool ck_utf8_valid(const char *s, size_t length);
+size_t ck_quote_utf8_sequence(const char *s, size_t length);
+bool ck_quote_utf8_valid(const char *s, size_t length);
 
 #endif

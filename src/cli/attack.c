@@ -19,7 +19,7 @@
 #define ATTEMPT_MS 5000
 #define OUTPUT_BYTES 4096
 
-/* Exit statuses of the attacker: tests/helpers/breach.h. */
+/* Exit statuses of the attacker: tests/helpers/victims/breach.h. */
 #define REFUSED_STATUS 113
 
 static const char *const no_egress[] = {NULL};
@@ -35,7 +35,7 @@ const char *ck_attack_state_name(enum ck_attack_state state)
 size_t ck_attack_count(void)
 {
     size_t count = 0;
-    while (ck_attempts[count].promise)
+    while (ck_attack_attempts[count].promise)
         count++;
     return count;
 }
@@ -57,23 +57,23 @@ static bool has_layer(const char *const *layers, const char *wanted)
 
 /* ---- one attempt ---- */
 
-struct call {
+struct attack_call {
     struct choke_context *context;
-    struct ck_attack_world *world;
+    struct ck_attack_fixture *fixture;
     const struct ck_attack_jail *jail;
     uint64_t deadline_ms;
 };
 
-static int run_words(const struct call *call, enum ck_attack_entry entry, const char *const *words,
-                     struct choke_result **ret_result, struct choke_error *error)
+static int run_args(const struct attack_call *call, enum ck_attack_entry entry, const char *const *args,
+                    struct choke_result **ret_result, struct choke_error *error)
 {
-    const char *argv[CK_ATTACK_WORDS + 2] = {ck_attack_entries[entry]};
+    const char *argv[CK_ATTACK_ARGS + 2] = {ck_attack_entries[entry]};
     uint64_t now = now_ms(), left_ms = call->deadline_ms > now ? call->deadline_ms - now : 1;
-    for (size_t i = 0; i < CK_ATTACK_WORDS && words[i]; i++)
-        argv[i + 1] = ck_attack_world_word(call->world, words[i]);
+    for (size_t i = 0; i < CK_ATTACK_ARGS && args[i]; i++)
+        argv[i + 1] = ck_attack_fixture_expand(call->fixture, args[i]);
     const struct choke_request request = {
         .argv = argv,
-        .root = call->world->root,
+        .root = call->fixture->root,
         .cwd = ".",
         .timeout_ms = left_ms < ATTEMPT_MS ? left_ms : ATTEMPT_MS,
         .egress = entry == CK_ATTACK_EGRESS ? one_host : no_egress,
@@ -98,20 +98,20 @@ static void not_available(struct ck_attack_result *result, const char *layer, co
 }
 
 /* Did the attacker itself say, by how it ended, that it failed? */
-static bool was_refused(const struct ck_attempt *attempt, const struct choke_result *run)
+static bool was_refused(const struct ck_attack_attempt *attempt, const struct choke_result *run)
 {
     if (run->outcome == CHOKE_SIGNALED)
         return run->signal == SIGSYS; /* the filter kills what enters the kernel by another door */
     if (run->outcome != CHOKE_EXITED)
         return false;
-    return attempt->sign == CK_ATTACK_SEEN || run->exit_code == REFUSED_STATUS ||
-           (attempt->sign == CK_ATTACK_FAILS && run->exit_code != 0);
+    return attempt->check == CK_ATTACK_CHECK_FIXTURE || run->exit_code == REFUSED_STATUS ||
+           (attempt->check == CK_ATTACK_CHECK_FAILED && run->exit_code != 0);
 }
 
-static void judge(struct ck_attack_world *world, const struct ck_attempt *attempt, const struct choke_result *run,
-                  struct ck_attack_result *result)
+static void judge(struct ck_attack_fixture *fixture, const struct ck_attack_attempt *attempt,
+                  const struct choke_result *run, struct ck_attack_result *result)
 {
-    const char *reached = ck_attack_world_reached(world);
+    const char *reached = ck_attack_fixture_reached(fixture);
     if (reached)
         broken(result, reached);
     else if (run->outcome == CHOKE_JAIL_UNAVAILABLE)
@@ -126,8 +126,8 @@ static void judge(struct ck_attack_world *world, const struct ck_attempt *attemp
         broken(result, run->error.message[0] ? run->error.message : choke_outcome_name(run->outcome));
 }
 
-static int make_attempt(const struct call *call, const struct ck_attempt *attempt, struct ck_attack_result *result,
-                        struct choke_error *error)
+static int make_attempt(const struct attack_call *call, const struct ck_attack_attempt *attempt,
+                        struct ck_attack_result *result, struct choke_error *error)
 {
     struct choke_result *run = NULL;
     /* With egress the jail has one layer more than the run that was looked at has. */
@@ -141,14 +141,14 @@ static int make_attempt(const struct call *call, const struct ck_attempt *attemp
     }
     int r = 0;
     if (attempt->before[0]) {
-        r = run_words(call, attempt->entry, attempt->before, &run, error);
+        r = run_args(call, attempt->entry, attempt->before, &run, error);
         choke_result_free(run);
         run = NULL;
     }
     if (r == 0)
-        r = run_words(call, attempt->entry, attempt->words, &run, error);
+        r = run_args(call, attempt->entry, attempt->args, &run, error);
     if (r == 0)
-        judge(call->world, attempt, run, result);
+        judge(call->fixture, attempt, run, result);
     choke_result_free(run);
     return r;
 }
@@ -156,10 +156,10 @@ static int make_attempt(const struct call *call, const struct ck_attempt *attemp
 /* ---- one jail ---- */
 
 /* A run that does nothing: is the jail there, and which layers does it have? */
-static int look_at_jail(const struct call *call, struct ck_attack_jail *jail, struct choke_error *error)
+static int inspect_jail(const struct attack_call *call, struct ck_attack_jail *jail, struct choke_error *error)
 {
-    static const char *const words[CK_ATTACK_WORDS + 1] = {"breach_files", "list", "."};
-    int r = run_words(call, CK_ATTACK_PLAIN, words, &jail->first, error);
+    static const char *const args[CK_ATTACK_ARGS + 1] = {"breach_files", "list", "."};
+    int r = run_args(call, CK_ATTACK_PLAIN, args, &jail->first, error);
     if (r < 0)
         return r;
     const struct choke_result *run = jail->first;
@@ -173,19 +173,19 @@ static int look_at_jail(const struct call *call, struct ck_attack_jail *jail, st
                          jail->name, choke_outcome_name(run->outcome), run->error.message);
 }
 
-int ck_attack_jail(struct choke_context *context, struct ck_attack_world *world, uint64_t deadline_ms,
+int ck_attack_jail(struct choke_context *context, struct ck_attack_fixture *fixture, uint64_t deadline_ms,
                    struct ck_attack_jail *jail, struct choke_error *error)
 {
-    const struct call call = {.context = context, .world = world, .jail = jail, .deadline_ms = deadline_ms};
+    const struct attack_call call = {.context = context, .fixture = fixture, .jail = jail, .deadline_ms = deadline_ms};
     jail->results = calloc(ck_attack_count(), sizeof(*jail->results));
     if (!jail->results)
         return ck_text_error(error, CHOKE_SPAWN_FAILED, ENOMEM, "out of memory");
-    int r = look_at_jail(&call, jail, error);
-    for (size_t i = 0; r == 0 && ck_attempts[i].promise; i++) {
+    int r = inspect_jail(&call, jail, error);
+    for (size_t i = 0; r == 0 && ck_attack_attempts[i].promise; i++) {
         if (jail->available)
-            r = make_attempt(&call, &ck_attempts[i], &jail->results[i], error);
+            r = make_attempt(&call, &ck_attack_attempts[i], &jail->results[i], error);
         else
-            not_available(&jail->results[i], ck_attempts[i].layer, "");
+            not_available(&jail->results[i], ck_attack_attempts[i].layer, "");
     }
     return r;
 }
@@ -203,14 +203,14 @@ void ck_attack_jail_done(struct ck_attack_jail *jail)
 /* Beside the command, as in a build directory; else where it is installed, from the command's own directory. */
 static int find_program(char ret_path[PATH_MAX], struct choke_error *error)
 {
-    static const char *const places[] = {PROGRAM, "../libexec/chokepoint/" PROGRAM};
+    static const char *const locations[] = {PROGRAM, "../libexec/chokepoint/" PROGRAM};
     char own[PATH_MAX] = {0}, candidate[2 * PATH_MAX];
     if (readlink("/proc/self/exe", own, sizeof(own) - 1) < 0)
         return ck_text_error(error, CHOKE_SPAWN_FAILED, errno, "cannot find the command's own directory: %s",
                              strerror(errno));
     *strrchr(own, '/') = '\0';
-    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-        (void)snprintf(candidate, sizeof(candidate), "%s/%s", own, places[i]);
+    for (size_t i = 0; i < sizeof(locations) / sizeof(locations[0]); i++) {
+        (void)snprintf(candidate, sizeof(candidate), "%s/%s", own, locations[i]);
         char *real = realpath(candidate, NULL);
         if (!real)
             continue;
@@ -219,18 +219,18 @@ static int find_program(char ret_path[PATH_MAX], struct choke_error *error)
         return 0;
     }
     return ck_text_error(error, CHOKE_TOOL_MISSING, ENOENT,
-                         "the attack program is not installed: it belongs at '%s/%s'", CK_TEXT_SAFE(own), places[1]);
+                         "the attack program is not installed: it belongs at '%s/%s'", CK_TEXT_SAFE(own), locations[1]);
 }
 
-static int attack_all(struct ck_attack_jail jails[CK_ATTACK_JAILS], struct ck_attack_world *world,
+static int attack_all(struct ck_attack_jail jails[CK_ATTACK_JAILS], struct ck_attack_fixture *fixture,
                       struct choke_error *error)
 {
-    const struct choke_options options = {.policy_path = world->policy};
+    const struct choke_options options = {.policy_path = fixture->policy};
     struct choke_context *context = NULL;
     uint64_t deadline_ms = now_ms() + TOTAL_MS;
     int r = choke_context_new(&options, &context, error);
     for (size_t i = 0; r == 0 && i < CK_ATTACK_JAILS; i++)
-        r = ck_attack_jail(context, world, deadline_ms, &jails[i], error);
+        r = ck_attack_jail(context, fixture, deadline_ms, &jails[i], error);
     choke_context_free(context);
     return r;
 }
@@ -240,15 +240,15 @@ int ck_attack(bool json)
     struct ck_attack_jail jails[CK_ATTACK_JAILS] = {{.name = "native", .jail = CHOKE_JAIL_NATIVE},
                                                     {.name = "bwrap", .jail = CHOKE_JAIL_BWRAP}};
     const struct ck_review_options review = {.json = json};
-    struct ck_attack_world world = {.top = ""};
+    struct ck_attack_fixture fixture = {.top = ""};
     struct choke_error error = {0};
     char program[PATH_MAX];
     int r = find_program(program, &error);
     if (r == 0)
-        r = ck_attack_world_make(&world, program, &error);
+        r = ck_attack_fixture_make(&fixture, program, &error);
     if (r == 0)
-        r = attack_all(jails, &world, &error);
-    ck_attack_world_done(&world);
+        r = attack_all(jails, &fixture, &error);
+    ck_attack_fixture_done(&fixture);
     int status = r < 0 ? ck_review_failure(&review, &error) : ck_attack_report(jails, json);
     for (size_t i = 0; i < CK_ATTACK_JAILS; i++)
         ck_attack_jail_done(&jails[i]);

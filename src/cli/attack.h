@@ -22,35 +22,35 @@
 enum ck_attack_entry { CK_ATTACK_PLAIN = 0, CK_ATTACK_WRITES, CK_ATTACK_EGRESS, CK_ATTACK_ENTRIES };
 
 /* How it is seen that an attempt did not succeed. */
-enum ck_attack_sign {
-    CK_ATTACK_SAYS = 0, /* the attacker says that the system refused it, or was killed by the filter */
-    CK_ATTACK_FAILS,    /* it ends with any status but 0: what it started could not be loaded */
-    CK_ATTACK_SEEN      /* only what is seen from outside counts */
+enum ck_attack_check {
+    CK_ATTACK_CHECK_REFUSED = 0, /* the attacker says that the system refused it, or was killed by the filter */
+    CK_ATTACK_CHECK_FAILED,      /* it ends with any status but 0: what it started could not be loaded */
+    CK_ATTACK_CHECK_FIXTURE      /* only what is seen from outside counts */
 };
 
-#define CK_ATTACK_WORDS 6
+#define CK_ATTACK_ARGS 6
 
 /*
  * One attempt. A word "{name}" stands for something of the world: secret, inode, port, abstract, pid, marker, number,
  * loader.
  */
-struct ck_attempt {
+struct ck_attack_attempt {
     const char *promise; /* attempts of one promise stand together */
     const char *name;
     const char *layer; /* the layer that holds it: where a jail does not have it, the attempt is not made */
     enum ck_attack_entry entry;
-    enum ck_attack_sign sign;
-    const char *words[CK_ATTACK_WORDS + 1];  /* the set, its way, arguments; ends with NULL */
-    const char *before[CK_ATTACK_WORDS + 1]; /* made first, in a run of its own, where an attempt needs two */
+    enum ck_attack_check check;
+    const char *args[CK_ATTACK_ARGS + 1];   /* the set, its way, arguments; ends with NULL */
+    const char *before[CK_ATTACK_ARGS + 1]; /* made first, in a run of its own, where an attempt needs two */
 };
 
-extern const struct ck_attempt ck_attempts[]; /* ends where promise is NULL */
+extern const struct ck_attack_attempt ck_attack_attempts[]; /* ends where promise is NULL */
 extern const char *const ck_attack_entries[CK_ATTACK_ENTRIES];
 
 /* ---- the world ---- */
 
 /* A directory that is removed afterwards, with a root in it, files, and listeners. */
-struct ck_attack_world {
+struct ck_attack_fixture {
     char top[40], root[64], secret[64], policy[64];
     char port[8], abstract[64], pid[16], inode[24], marker[64], number[16];
     struct stat secret_before, victim_before;
@@ -58,15 +58,15 @@ struct ck_attack_world {
     int inet_fd, path_fd, datagram_fd, abstract_fd; /* -1: could not be made */
 };
 
-/* program: the attacker. 0 or a negative errno; ck_attack_world_done in either case. */
-int ck_attack_world_make(struct ck_attack_world *world, const char *program, struct choke_error *error);
-void ck_attack_world_done(struct ck_attack_world *world);
+/* program: the attacker. 0 or a negative errno; ck_attack_fixture_done in either case. */
+int ck_attack_fixture_make(struct ck_attack_fixture *fixture, const char *program, struct choke_error *error);
+void ck_attack_fixture_done(struct ck_attack_fixture *fixture);
 
 /* What a word of an attempt stands for. */
-const char *ck_attack_world_word(const struct ck_attack_world *world, const char *word);
+const char *ck_attack_fixture_expand(const struct ck_attack_fixture *fixture, const char *token);
 
 /* NULL, or what was reached since the last time: one of a few fixed phrases. Puts it back, so that the next is seen too. */
-const char *ck_attack_world_reached(struct ck_attack_world *world);
+const char *ck_attack_fixture_reached(struct ck_attack_fixture *fixture);
 
 /* ---- the attempts in one jail ---- */
 
@@ -96,7 +96,7 @@ const char *ck_attack_state_name(enum ck_attack_state state);
 size_t ck_attack_count(void);
 
 /* 0 or a negative errno: nothing can be said then. deadline_ms is of CLOCK_MONOTONIC. */
-int ck_attack_jail(struct choke_context *context, struct ck_attack_world *world, uint64_t deadline_ms,
+int ck_attack_jail(struct choke_context *context, struct ck_attack_fixture *fixture, uint64_t deadline_ms,
                    struct ck_attack_jail *jail, struct choke_error *error);
 void ck_attack_jail_done(struct ck_attack_jail *jail);
 

@@ -23,11 +23,11 @@ struct promise {
 /* The next promise from the attempt at; false where there is none. Broken counts before held, held before the rest. */
 static bool next_promise(const struct ck_attack_jail *jail, size_t at, struct promise *ret_promise)
 {
-    const char *name = ck_attempts[at].promise;
+    const char *name = ck_attack_attempts[at].promise;
     struct promise promise = {.first = at, .end = at};
     if (!name)
         return false;
-    while (ck_attempts[promise.end].promise && strcmp(ck_attempts[promise.end].promise, name) == 0)
+    while (ck_attack_attempts[promise.end].promise && strcmp(ck_attack_attempts[promise.end].promise, name) == 0)
         promise.counts[jail->results[promise.end++].state]++;
     promise.state = promise.counts[CK_ATTACK_BROKEN] > 0 ? CK_ATTACK_BROKEN
                     : promise.counts[CK_ATTACK_HELD] > 0 ? CK_ATTACK_HELD
@@ -39,14 +39,14 @@ static bool next_promise(const struct ck_attack_jail *jail, size_t at, struct pr
 static size_t count_state(const struct ck_attack_jail *jail, enum ck_attack_state state)
 {
     size_t count = 0;
-    for (size_t i = 0; ck_attempts[i].promise; i++)
+    for (size_t i = 0; ck_attack_attempts[i].promise; i++)
         count += jail->results[i].state == state;
     return count;
 }
 
 /* ---- for people ---- */
 
-static void print_attempt(const struct ck_attempt *attempt, const struct ck_attack_result *result)
+static void print_attempt(const struct ck_attack_attempt *attempt, const struct ck_attack_result *result)
 {
     (void)printf("      %s: %s", ck_attack_state_name(result->state), attempt->name);
     if (result->layer)
@@ -61,10 +61,11 @@ static void print_promise(const struct ck_attack_jail *jail, const struct promis
     bool colour = ck_text_colour(STDOUT_FILENO);
     (void)printf("  %s%-13s%s  %3zu %-8s  %s\n", colour ? colours[promise->state] : "",
                  ck_attack_state_name(promise->state), colour ? "\033[0m" : "", promise->end - promise->first,
-                 promise->end - promise->first == 1 ? "attempt" : "attempts", ck_attempts[promise->first].promise);
+                 promise->end - promise->first == 1 ? "attempt" : "attempts",
+                 ck_attack_attempts[promise->first].promise);
     for (size_t i = promise->first; i < promise->end; i++)
         if (jail->results[i].state != CK_ATTACK_HELD)
-            print_attempt(&ck_attempts[i], &jail->results[i]);
+            print_attempt(&ck_attack_attempts[i], &jail->results[i]);
 }
 
 static void print_jail(const struct ck_attack_jail *jail)
@@ -90,12 +91,12 @@ static int print_report(const struct ck_attack_jail jails[CK_ATTACK_JAILS])
     }
     (void)printf("%zu held, %zu broken, %zu not_available\n", counts[CK_ATTACK_HELD], counts[CK_ATTACK_BROKEN],
                  counts[CK_ATTACK_NOT_AVAILABLE]);
-    return ck_finish_stdout();
+    return ck_cli_flush_stdout();
 }
 
 /* ---- for programs ---- */
 
-static json_t *attempt_object(const struct ck_attempt *attempt, const struct ck_attack_result *result)
+static json_t *attempt_object(const struct ck_attack_attempt *attempt, const struct ck_attack_result *result)
 {
     json_t *object = json_object();
     int bad = 0;
@@ -104,7 +105,7 @@ static json_t *attempt_object(const struct ck_attempt *attempt, const struct ck_
     bad |= json_object_set_new(object, "state", ck_json_text(ck_attack_state_name(result->state)));
     bad |= json_object_set_new(object, "layer", ck_json_text(attempt->layer));
     bad |= json_object_set_new(object, "entry", ck_json_text(ck_attack_entries[attempt->entry]));
-    bad |= json_object_set_new(object, "argv", ck_json_list(attempt->words));
+    bad |= json_object_set_new(object, "argv", ck_json_list(attempt->args));
     bad |= json_object_set_new(object, "detail", ck_json_text(result->detail[0] ? result->detail : NULL));
     if (!bad)
         return object;
@@ -119,8 +120,8 @@ static json_t *promise_object(const struct ck_attack_jail *jail, const struct pr
     int bad = 0;
 
     for (size_t i = promise->first; i < promise->end; i++)
-        bad |= json_array_append_new(attempts, attempt_object(&ck_attempts[i], &jail->results[i]));
-    bad |= json_object_set_new(object, "promise", ck_json_text(ck_attempts[promise->first].promise));
+        bad |= json_array_append_new(attempts, attempt_object(&ck_attack_attempts[i], &jail->results[i]));
+    bad |= json_object_set_new(object, "promise", ck_json_text(ck_attack_attempts[promise->first].promise));
     bad |= json_object_set_new(object, "state", ck_json_text(ck_attack_state_name(promise->state)));
     bad |= json_object_set_new(object, "attempts", attempts);
     if (!bad)

@@ -27,47 +27,47 @@ int ck_audit_default(char ret_path[PATH_MAX], struct choke_error *error)
                          length < 0 ? "neither XDG_STATE_HOME nor HOME is an absolute path" : "its path is too long");
 }
 
-static int add_word(struct ck_words *words, const char *word, struct choke_error *error)
+static int add_string(struct ck_string_list *args, const char *item, struct choke_error *error)
 {
-    const char **grown = reallocarray(words->items, words->count + 2, sizeof(*grown));
+    const char **grown = reallocarray(args->items, args->count + 2, sizeof(*grown));
     if (!grown)
         return ck_text_error(error, CHOKE_NONE, ENOMEM, "out of memory");
-    words->items = grown;
-    grown[words->count++] = word;
-    grown[words->count] = NULL;
+    args->items = grown;
+    grown[args->count++] = item;
+    grown[args->count] = NULL;
     return 0;
 }
 
-static int split(const struct ck_command *command, char *const *words, void *target, struct ck_words *files,
+static int split(const struct ck_command *command, char *const *args, void *target, struct ck_string_list *files,
                  struct choke_error *error)
 {
     bool options = true;
 
     for (;;) {
-        int taken = options ? ck_options_parse(command->options, words, target, error) : 0;
+        int taken = options ? ck_options_parse(command->options, args, target, error) : 0;
         if (taken < 0)
             return taken;
-        options = options && (taken == 0 || strcmp(words[taken - 1], "--") != 0);
-        words += taken;
-        if (!*words)
+        options = options && (taken == 0 || strcmp(args[taken - 1], "--") != 0);
+        args += taken;
+        if (!*args)
             return 0;
-        int r = add_word(files, *words++, error);
+        int r = add_string(files, *args++, error);
         if (r < 0)
             return r;
     }
 }
 
-int ck_audit_parse(const struct ck_command *command, char *const *words, void *target, const bool *help,
-                   struct ck_words *ret_files)
+int ck_audit_parse(const struct ck_command *command, char *const *args, void *target, const bool *help,
+                   struct ck_string_list *ret_files)
 {
     struct choke_error error;
 
-    if (split(command, words, target, ret_files, &error) < 0)
-        return ck_usage_error(command, &error);
+    if (split(command, args, target, ret_files, &error) < 0)
+        return ck_cli_usage_error(command, &error);
     if (!*help)
         return -1;
-    ck_help_command(stdout, command);
-    return ck_finish_stdout();
+    ck_cli_help_command(stdout, command);
+    return ck_cli_flush_stdout();
 }
 
 int ck_audit_unreadable(const struct choke_error *error)
@@ -76,15 +76,15 @@ int ck_audit_unreadable(const struct choke_error *error)
     return CK_AUDIT_UNREADABLE;
 }
 
-void ck_audit_tell_damage(const struct choke_audit_report *report)
+void ck_audit_report_damage(const struct choke_audit_report *report)
 {
     (void)fprintf(stderr, "chokepoint: %s:%llu: %s: %s\n", CK_TEXT_SAFE(report->file), (unsigned long long)report->line,
                   choke_damage_name(report->damage), report->message);
 }
 
-const char *const *ck_audit_paths(struct ck_words *files, char path[PATH_MAX], struct choke_error *error)
+const char *const *ck_audit_paths(struct ck_string_list *files, char path[PATH_MAX], struct choke_error *error)
 {
-    if (files->count == 0 && (ck_audit_default(path, error) < 0 || add_word(files, path, error) < 0))
+    if (files->count == 0 && (ck_audit_default(path, error) < 0 || add_string(files, path, error) < 0))
         return NULL;
     return files->items;
 }
@@ -116,11 +116,11 @@ static char *read_all(int fd)
     return NULL;
 }
 
-char *ck_audit_text(const char *given, const char *begins, struct choke_error *error)
+char *ck_audit_text(const char *given, const char *prefix, struct choke_error *error)
 {
     char *text;
 
-    if (strncmp(given, begins, strlen(begins)) == 0) {
+    if (strncmp(given, prefix, strlen(prefix)) == 0) {
         text = strdup(given);
     } else {
         int fd = open(given, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);

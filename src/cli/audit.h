@@ -23,22 +23,22 @@ int ck_audit_default(char ret_path[PATH_MAX], struct choke_error *error);
  * Options and operands of a command whose operands are files: options may stand behind them. Returns -1 where the
  * command goes on, with the operands in *ret_files, to be freed; else the status to end with. help is in target.
  */
-int ck_audit_parse(const struct ck_command *command, char *const *words, void *target, const bool *help,
-                   struct ck_words *ret_files);
+int ck_audit_parse(const struct ck_command *command, char *const *args, void *target, const bool *help,
+                   struct ck_string_list *ret_files);
 
 /* One line on stderr; returns CK_AUDIT_UNREADABLE. */
 int ck_audit_unreadable(const struct choke_error *error);
 
 /* FILE:LINE: KIND: what is wrong, on stderr. */
-void ck_audit_tell_damage(const struct choke_audit_report *report);
+void ck_audit_report_damage(const struct choke_audit_report *report);
 
 /* Those of files; the default log in path where there is none. NULL: see *error. */
-const char *const *ck_audit_paths(struct ck_words *files, char path[PATH_MAX], struct choke_error *error);
+const char *const *ck_audit_paths(struct ck_string_list *files, char path[PATH_MAX], struct choke_error *error);
 
 /*
  * A text that was given as it is, or as the name of a file that holds it; begins is how it begins. To be freed; NULL: see
  * *error.
  */
-char *ck_audit_text(const char *given, const char *begins, struct choke_error *error);
+char *ck_audit_text(const char *given, const char *prefix, struct choke_error *error);
 
 #endif

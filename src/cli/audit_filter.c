@@ -21,15 +21,15 @@ struct ck_audit_subject ck_audit_subject(const json_t *record)
     };
 }
 
-static bool is_among(const struct ck_words *words, const char *word)
+static bool is_among(const struct ck_string_list *values, const char *value)
 {
-    for (size_t i = 0; word && i < words->count; i++)
-        if (strcmp(words->items[i], word) == 0)
+    for (size_t i = 0; value && i < values->count; i++)
+        if (strcmp(values->items[i], value) == 0)
             return true;
-    return words->count == 0;
+    return values->count == 0;
 }
 
-bool ck_audit_wanted(const struct ck_audit_filter *filter, const struct ck_audit_subject *subject)
+bool ck_audit_filter_matches(const struct ck_audit_filter *filter, const struct ck_audit_subject *subject)
 {
     return is_among(&filter->outcomes, subject->outcome) && is_among(&filter->tools, subject->tool) &&
            is_among(&filter->probes, subject->probe) &&
@@ -37,15 +37,15 @@ bool ck_audit_wanted(const struct ck_audit_filter *filter, const struct ck_audit
            (filter->until[0] == '\0' || strcmp(subject->time, filter->until) <= 0);
 }
 
-static bool is_outcome(const char *word)
+static bool is_outcome(const char *value)
 {
     for (int outcome = CHOKE_EXITED; outcome <= CHOKE_SPAWN_FAILED; outcome++)
-        if (strcmp(word, choke_outcome_name((enum choke_outcome)outcome)) == 0)
+        if (strcmp(value, choke_outcome_name((enum choke_outcome)outcome)) == 0)
             return true;
-    return strcmp(word, CK_AUDIT_UNFINISHED) == 0;
+    return strcmp(value, CK_AUDIT_UNFINISHED) == 0;
 }
 
-int ck_audit_check_outcomes(const struct ck_words *outcomes, struct choke_error *error)
+int ck_audit_check_outcomes(const struct ck_string_list *outcomes, struct choke_error *error)
 {
     for (size_t i = 0; i < outcomes->count; i++)
         if (!is_outcome(outcomes->items[i]))
@@ -102,7 +102,7 @@ static bool read_date(const char *text, bool latest, char ret_time[CK_AUDIT_TIME
     return true;
 }
 
-int ck_audit_moment(const char *text, bool latest, char ret_time[CK_AUDIT_TIME_SIZE], struct choke_error *error)
+int ck_audit_parse_time(const char *text, bool latest, char ret_time[CK_AUDIT_TIME_SIZE], struct choke_error *error)
 {
     if (read_ago(text, ret_time) || read_date(text, latest, ret_time))
         return 0;

@@ -13,9 +13,9 @@
 
 /* Zero-filled: all. Of several words one must fit, and all that is asked for. */
 struct ck_audit_filter {
-    struct ck_words outcomes;
-    struct ck_words tools;
-    struct ck_words probes;
+    struct ck_string_list outcomes;
+    struct ck_string_list tools;
+    struct ck_string_list probes;
     char since[CK_AUDIT_TIME_SIZE];
     char until[CK_AUDIT_TIME_SIZE];
 };
@@ -31,15 +31,15 @@ struct ck_audit_subject {
 /* The members of a record; they live as long as it. */
 struct ck_audit_subject ck_audit_subject(const json_t *record);
 
-bool ck_audit_wanted(const struct ck_audit_filter *filter, const struct ck_audit_subject *subject);
+bool ck_audit_filter_matches(const struct ck_audit_filter *filter, const struct ck_audit_subject *subject);
 
 /* Are the words for --outcome such as there are? */
-int ck_audit_check_outcomes(const struct ck_words *outcomes, struct choke_error *error);
+int ck_audit_check_outcomes(const struct ck_string_list *outcomes, struct choke_error *error);
 
 /*
  * A moment in UTC: 2026-11-15, 2026-11-15T16:38, with seconds or parts of them; or how long ago: 90s, 15m, 2h, 7d. What is
  * left out is the earliest, or with latest the last that it can be.
  */
-int ck_audit_moment(const char *text, bool latest, char ret_time[CK_AUDIT_TIME_SIZE], struct choke_error *error);
+int ck_audit_parse_time(const char *text, bool latest, char ret_time[CK_AUDIT_TIME_SIZE], struct choke_error *error);
 
 #endif

@@ -26,11 +26,11 @@ struct ck_audit_intent {
     char *probe;
 };
 
-struct row {
+struct audit_row {
     uint64_t seq;
     bool proven;
     struct ck_audit_subject subject;
-    const char *word; /* in the column of the outcome */
+    const char *label; /* in the column of the outcome */
     const json_t *code;
     const json_t *duration_us;
     const char *command;
@@ -80,7 +80,7 @@ static size_t fitting(const char *text, size_t columns)
 }
 
 /* Where the words begin that fill at most so many columns at the end of text; its end where not even the last does. */
-static const char *last_words(const char *text, size_t columns)
+static const char *last_args(const char *text, size_t columns)
 {
     const char *found = text + strlen(text);
     const char *at = found;
@@ -109,19 +109,19 @@ static void print_command(const struct ck_audit_table *table, const char *comman
         (void)puts(command);
         return;
     }
-    const char *tail = front + sizeof(dots) < room ? last_words(command + front, room - front - sizeof(dots)) : "";
+    const char *tail = front + sizeof(dots) < room ? last_args(command + front, room - front - sizeof(dots)) : "";
     if (tail[0] != '\0')
         (void)printf("%.*s%s %s\n", (int)front, command, dots, tail);
     else
         (void)printf("%.*s%s\n", (int)fitting(command, room - (sizeof(dots) - 1)), command, dots);
 }
 
-static void print_row(struct ck_audit_table *table, const struct row *row)
+static void print_row(struct ck_audit_table *table, const struct audit_row *row)
 {
     char code[NUMBER_SIZE];
     char duration[NUMBER_SIZE];
 
-    if (!ck_audit_wanted(table->filter, &row->subject))
+    if (!ck_audit_filter_matches(table->filter, &row->subject))
         return;
     if (strncmp(table->day, row->subject.time, sizeof(table->day) - 1) != 0) {
         (void)snprintf(table->day, sizeof(table->day), "%s", row->subject.time);
@@ -130,7 +130,7 @@ static void print_row(struct ck_audit_table *table, const struct row *row)
         table->has_rows = true;
     }
     int used = printf("%.8s  %6llu%c %-13s %4s %6s  ", row->subject.time + 11, (unsigned long long)row->seq,
-                      row->proven ? ' ' : '?', row->word, show_number(code, row->code),
+                      row->proven ? ' ' : '?', row->label, show_number(code, row->code),
                       show_duration(duration, row->duration_us));
     print_command(table, row->command, used > 0 ? (size_t)used : 0);
 }
@@ -143,7 +143,7 @@ static void print_argument(FILE *out, const json_t *argument)
     const char *base64 = json_string_value(json_object_get(argument, "base64"));
 
     if (json_is_string(argument))
-        ck_text_print_word(out, json_string_value(argument));
+        ck_text_print_quoted(out, json_string_value(argument));
     else if (base64)
         (void)fprintf(out, "<base64:%s>", CK_TEXT_SAFE(base64));
     else
@@ -189,11 +189,11 @@ static void free_intent(struct ck_audit_intent *intent)
 
 static void print_unfinished(struct ck_audit_table *table, const struct ck_audit_intent *intent)
 {
-    const struct row row = {
+    const struct audit_row row = {
         .seq = intent->seq,
         .proven = intent->proven,
         .subject = {.time = intent->time, .outcome = CK_AUDIT_UNFINISHED, .tool = intent->tool, .probe = intent->probe},
-        .word = CK_AUDIT_UNFINISHED,
+        .label = CK_AUDIT_UNFINISHED,
         .command = intent->command,
     };
     print_row(table, &row);
@@ -240,9 +240,9 @@ static size_t find_intent(const struct ck_audit_table *table, const json_t *seq)
 
 /* ---- records ---- */
 
-static void fill_row(struct row *row, const struct choke_audit_record *record, const json_t *parsed)
+static void fill_row(struct audit_row *row, const struct choke_audit_record *record, const json_t *parsed)
 {
-    *row = (struct row){
+    *row = (struct audit_row){
         .seq = record->seq,
         .proven = record->proven,
         .subject = ck_audit_subject(parsed),
@@ -255,14 +255,14 @@ static void fill_row(struct row *row, const struct choke_audit_record *record, c
 /* An outcome, with the command of its intent where that was seen; or a call that was refused. */
 static bool add_end(struct ck_audit_table *table, const struct choke_audit_record *record, const json_t *parsed)
 {
-    char word[CK_TEXT_SAFE_MAX];
-    struct row row;
+    char label[CK_TEXT_SAFE_MAX];
+    struct audit_row row;
     size_t intent = find_intent(table, json_object_get(parsed, "intent"));
 
     fill_row(&row, record, parsed);
     char *command = intent < table->open_count ? NULL : command_of(parsed, &row.subject);
     row.command = intent < table->open_count ? table->open[intent].command : command;
-    row.word = ck_text_safe(word, sizeof(word), row.subject.outcome ? row.subject.outcome : record->kind);
+    row.label = ck_text_safe(label, sizeof(label), row.subject.outcome ? row.subject.outcome : record->kind);
     if (row.command)
         print_row(table, &row);
     bool good = row.command;
@@ -279,14 +279,14 @@ static void add_egress(struct ck_audit_table *table, const struct choke_audit_re
     const char *verdict = json_string_value(json_object_get(parsed, "verdict"));
     const char *reason = json_string_value(json_object_get(parsed, "reason"));
     char text[4 * CK_TEXT_SAFE_MAX];
-    struct row row;
+    struct audit_row row;
 
     fill_row(&row, record, parsed);
     (void)snprintf(text, sizeof(text), "%s: %s %s:%lld%s%s", row.subject.tool ? CK_TEXT_SAFE(row.subject.tool) : "-",
                    verdict ? CK_TEXT_SAFE(verdict) : "-", host ? CK_TEXT_SAFE(host) : "-",
                    json_integer_value(json_object_get(parsed, "port")), reason && reason[0] != '\0' ? ", " : "",
                    reason ? CK_TEXT_SAFE(reason) : "");
-    row.word = "(egress)";
+    row.label = "(egress)";
     row.command = text;
     print_row(table, &row);
 }
@@ -296,18 +296,18 @@ static void add_other(struct ck_audit_table *table, const struct choke_audit_rec
 {
     const char *before = json_string_value(json_object_get(parsed, "continues"));
     const char *reason = json_string_value(json_object_get(parsed, "reason"));
-    char word[CK_TEXT_SAFE_MAX];
+    char label[CK_TEXT_SAFE_MAX];
     char text[CK_TEXT_SAFE_MAX + 64];
-    struct row row;
+    struct audit_row row;
 
     fill_row(&row, record, parsed);
-    (void)snprintf(word, sizeof(word), "(%.20s)", record->kind);
+    (void)snprintf(label, sizeof(label), "(%.20s)", record->kind);
     if (before)
         (void)snprintf(text, sizeof(text), "log %s goes on from %s", record->log, CK_TEXT_SAFE(before));
     else
         (void)snprintf(text, sizeof(text), "log %s%s%s", record->log, reason ? ": " : "",
                        reason ? CK_TEXT_SAFE(reason) : "");
-    row.word = word;
+    row.label = label;
     row.command = text;
     print_row(table, &row);
 }

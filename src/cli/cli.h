@@ -30,7 +30,7 @@ struct ck_command {
     const char *details;  /* shown below the options, or NULL */
     enum ck_operand operand;
     const struct ck_option *options;
-    int (*run)(char *const *words); /* the words behind the command's name; returns the exit status */
+    int (*run)(char *const *args); /* the words behind the command's name; returns the exit status */
 };
 
 extern const struct ck_command ck_command_run;
@@ -54,37 +54,37 @@ extern const struct ck_command *const ck_commands[];
 extern const struct ck_option ck_main_options[];
 
 /* The command that the first words name, and how many they are; NULL where there is none. */
-const struct ck_command *ck_command_find(char *const *words, int *ret_count);
+const struct ck_command *ck_cli_find_command(char *const *args, int *ret_count);
 
 /* Is word the first of two in the name of a command? */
-bool ck_command_is_group(const char *word);
+bool ck_cli_is_group(const char *token);
 
 /* How long the first word of the command's name is, and the second word, or NULL where there is none. */
-int ck_command_first(const struct ck_command *command);
-const char *ck_command_second(const struct ck_command *command);
+int ck_cli_group_length(const struct ck_command *command);
+const char *ck_cli_subcommand(const struct ck_command *command);
 
 /* Is it the first in the table with its first word? */
-bool ck_command_leads(const struct ck_command *const *command);
+bool ck_cli_starts_group(const struct ck_command *const *command);
 
 /* In cmd_help.c. */
-void ck_help_overview(FILE *out);
-void ck_help_group(FILE *out, const char *group);
-void ck_help_command(FILE *out, const struct ck_command *command);
+void ck_cli_help_overview(FILE *out);
+void ck_cli_help_group(FILE *out, const char *group);
+void ck_cli_help_command(FILE *out, const struct ck_command *command);
 
 /* In completion_bash.c and completion_zsh.c; tools are the names that a caller may run. */
-void ck_completion_bash(FILE *out, const struct ck_words *tools);
-void ck_completion_zsh(FILE *out, const struct ck_words *tools);
+void ck_completion_bash(FILE *out, const struct ck_string_list *tools);
+void ck_completion_zsh(FILE *out, const struct ck_string_list *tools);
 
 /* The names of what the command's first operand can be, each with a blank before it. */
-void ck_completion_operands(FILE *out, const struct ck_command *command, const struct ck_words *tools);
+void ck_cli_completion_operands(FILE *out, const struct ck_command *command, const struct ck_string_list *tools);
 
 /* Flushes standard output. Returns 0, or says on stderr why not and returns CK_EXIT_REFUSED. */
-int ck_finish_stdout(void);
+int ck_cli_flush_stdout(void);
 
 /* One line on stderr that also says where the help is; command may be NULL. Returns CK_EXIT_REFUSED. */
-int ck_usage_error(const struct ck_command *command, const struct choke_error *error);
+int ck_cli_usage_error(const struct ck_command *command, const struct choke_error *error);
 
 /* The same for words that name no command. */
-int ck_no_such_command(char *const *words);
+int ck_cli_unknown_command(char *const *args);
 
 #endif

@@ -13,7 +13,7 @@ struct head_options {
 };
 
 static const struct ck_option head_options[] = {
-    {"--sign", "KEY", "sign it with this secret key, a file that 'audit keygen' made", CK_OPTION_WORD, CK_OFFER_FILES,
+    {"--sign", "KEY", "sign it with this secret key, a file that 'audit keygen' made", CK_OPTION_STRING, CK_OFFER_FILES,
      .offset = offsetof(struct head_options, key)},
     {"--help", NULL, "show this help", CK_OPTION_FLAG, .offset = offsetof(struct head_options, help)},
     {.name = NULL},
@@ -30,10 +30,10 @@ static int wrong_count(const struct ck_command *command, size_t count)
 
     (void)ck_text_error(&error, CHOKE_INVALID, EINVAL, "'%s' takes %s, but got %zu argument%s", command->name,
                         command->operands, count, count == 1 ? "" : "s");
-    return ck_usage_error(command, &error);
+    return ck_cli_usage_error(command, &error);
 }
 
-static int print_head(const struct head_options *given, struct ck_words *files)
+static int print_head(const struct head_options *given, struct ck_string_list *files)
 {
     char path[PATH_MAX];
     char head[CHOKE_AUDIT_HEAD_MAX];
@@ -43,15 +43,15 @@ static int print_head(const struct head_options *given, struct ck_words *files)
     if (!paths || choke_audit_head(paths[0], given->key, head, &error) < 0)
         return ck_audit_unreadable(&error);
     (void)puts(head);
-    return ck_finish_stdout();
+    return ck_cli_flush_stdout();
 }
 
-static int run_head(char *const *words)
+static int run_head(char *const *args)
 {
     struct head_options given = {0};
-    struct ck_words files = {0};
+    struct ck_string_list files = {0};
 
-    int status = ck_audit_parse(&ck_command_audit_head, words, &given, &given.help, &files);
+    int status = ck_audit_parse(&ck_command_audit_head, args, &given, &given.help, &files);
     if (status < 0)
         status = files.count > 1 ? wrong_count(&ck_command_audit_head, files.count) : print_head(&given, &files);
     free(files.items);
@@ -66,15 +66,15 @@ static int make_key(const char *path)
     if (choke_audit_keygen(path, key, &error) < 0)
         return ck_audit_unreadable(&error);
     (void)puts(key);
-    return ck_finish_stdout();
+    return ck_cli_flush_stdout();
 }
 
-static int run_keygen(char *const *words)
+static int run_keygen(char *const *args)
 {
     struct head_options given = {0};
-    struct ck_words files = {0};
+    struct ck_string_list files = {0};
 
-    int status = ck_audit_parse(&ck_command_audit_keygen, words, &given, &given.help, &files);
+    int status = ck_audit_parse(&ck_command_audit_keygen, args, &given, &given.help, &files);
     if (status < 0)
         status = files.count != 1 ? wrong_count(&ck_command_audit_keygen, files.count) : make_key(files.items[0]);
     free(files.items);

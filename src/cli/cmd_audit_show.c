@@ -25,12 +25,12 @@ struct show_options {
 #define TARGET(field) .offset = offsetof(struct show_options, field)
 
 static const struct ck_option show_options[] = {
-    {"--outcome", "WORD", "only calls that ended so; may be repeated", CK_OPTION_WORDS, TARGET(filter.outcomes)},
-    {"--tool", "NAME", "only calls of this tool; may be repeated", CK_OPTION_WORDS, TARGET(filter.tools)},
-    {"--probe", "NAME", "only calls of this probe; may be repeated", CK_OPTION_WORDS, TARGET(filter.probes)},
-    {"--since", "TIME", "not before: 2026-11-15, 2026-11-15T16:38 (UTC), or an age: 90s, 15m, 2h, 7d", CK_OPTION_WORD,
+    {"--outcome", "WORD", "only calls that ended so; may be repeated", CK_OPTION_STRINGS, TARGET(filter.outcomes)},
+    {"--tool", "NAME", "only calls of this tool; may be repeated", CK_OPTION_STRINGS, TARGET(filter.tools)},
+    {"--probe", "NAME", "only calls of this probe; may be repeated", CK_OPTION_STRINGS, TARGET(filter.probes)},
+    {"--since", "TIME", "not before: 2026-11-15, 2026-11-15T16:38 (UTC), or an age: 90s, 15m, 2h, 7d", CK_OPTION_STRING,
      TARGET(since)},
-    {"--until", "TIME", "not after", CK_OPTION_WORD, TARGET(until)},
+    {"--until", "TIME", "not after", CK_OPTION_STRING, TARGET(until)},
     {"--follow", NULL, "wait for more, until interrupted", CK_OPTION_FLAG, TARGET(follow)},
     {"--json", NULL, "print the records as they stand, one JSON object a line", CK_OPTION_FLAG, TARGET(json)},
     {"--rotated", NULL, "with the files that each FILE was rotated into", CK_OPTION_FLAG, TARGET(rotated)},
@@ -42,7 +42,7 @@ struct viewer {
     const struct show_options *given;
     struct ck_audit_table table;
     bool out_of_memory;
-    bool damage_told;
+    bool damage_reported;
 };
 
 static void print_line(const struct viewer *viewer, const struct choke_audit_record *record, const json_t *parsed)
@@ -50,7 +50,7 @@ static void print_line(const struct viewer *viewer, const struct choke_audit_rec
     struct ck_audit_subject subject = ck_audit_subject(parsed);
 
     subject.time = record->time;
-    if (!ck_audit_wanted(&viewer->given->filter, &subject))
+    if (!ck_audit_filter_matches(&viewer->given->filter, &subject))
         return;
     (void)fwrite(record->text, 1, record->length, stdout);
     (void)putchar('\n');
@@ -80,9 +80,9 @@ static bool wait_for_more(void *data, const struct choke_audit_report *report)
 
     if (fflush(stdout) != 0)
         return false;
-    if (report->damage != CHOKE_DAMAGE_NONE && !viewer->damage_told) {
-        ck_audit_tell_damage(report);
-        viewer->damage_told = true;
+    if (report->damage != CHOKE_DAMAGE_NONE && !viewer->damage_reported) {
+        ck_audit_report_damage(report);
+        viewer->damage_reported = true;
     }
     (void)poll(&out, 1, LOOK_EVERY_MS);
     return (out.revents & (POLLERR | POLLNVAL)) == 0;
@@ -92,7 +92,7 @@ static int finish(struct viewer *viewer, const struct choke_audit_report *report
 {
     if (!viewer->given->json)
         ck_audit_table_done(&viewer->table);
-    int written = ck_finish_stdout();
+    int written = ck_cli_flush_stdout();
     if (viewer->out_of_memory) {
         (void)fputs("chokepoint: out of memory\n", stderr);
         return CK_AUDIT_UNREADABLE;
@@ -101,12 +101,12 @@ static int finish(struct viewer *viewer, const struct choke_audit_report *report
         return ck_audit_unreadable(error);
     if (report->damage == CHOKE_DAMAGE_NONE)
         return written;
-    if (!viewer->damage_told)
-        ck_audit_tell_damage(report);
+    if (!viewer->damage_reported)
+        ck_audit_report_damage(report);
     return CK_AUDIT_BROKEN;
 }
 
-static int show(const struct show_options *given, struct ck_words *files)
+static int show(const struct show_options *given, struct ck_string_list *files)
 {
     char path[PATH_MAX];
     struct viewer viewer = {.given = given};
@@ -129,22 +129,22 @@ static int show(const struct show_options *given, struct ck_words *files)
 
 static int check(struct show_options *given, struct choke_error *error)
 {
-    if (given->since && ck_audit_moment(given->since, false, given->filter.since, error) < 0)
+    if (given->since && ck_audit_parse_time(given->since, false, given->filter.since, error) < 0)
         return -error->errnum;
-    if (given->until && ck_audit_moment(given->until, true, given->filter.until, error) < 0)
+    if (given->until && ck_audit_parse_time(given->until, true, given->filter.until, error) < 0)
         return -error->errnum;
     return ck_audit_check_outcomes(&given->filter.outcomes, error);
 }
 
-static int run_show(char *const *words)
+static int run_show(char *const *args)
 {
     struct show_options given = {0};
-    struct ck_words files = {0};
+    struct ck_string_list files = {0};
     struct choke_error error = {0};
 
-    int status = ck_audit_parse(&ck_command_audit_show, words, &given, &given.help, &files);
+    int status = ck_audit_parse(&ck_command_audit_show, args, &given, &given.help, &files);
     if (status < 0)
-        status = check(&given, &error) < 0 ? ck_usage_error(&ck_command_audit_show, &error) : show(&given, &files);
+        status = check(&given, &error) < 0 ? ck_cli_usage_error(&ck_command_audit_show, &error) : show(&given, &files);
     free(files.items);
     ck_options_done(show_options, &given);
     return status;

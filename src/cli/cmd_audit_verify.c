@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HEAD_BEGINS "ckh1."
-#define KEY_BEGINS "ckp1."
+#define HEAD_PREFIX "ckh1."
+#define KEY_PREFIX "ckp1."
 
 struct verify_options {
-    struct ck_words heads;
+    struct ck_string_list heads;
     const char *key;
     bool rotated;
     bool quiet;
@@ -24,9 +24,9 @@ struct verify_options {
 #define TARGET(field) .offset = offsetof(struct verify_options, field)
 
 static const struct ck_option verify_options[] = {
-    {"--head", "HEAD", "the log must have this head: its text, or a file of them", CK_OPTION_WORDS, CK_OFFER_FILES,
+    {"--head", "HEAD", "the log must have this head: its text, or a file of them", CK_OPTION_STRINGS, CK_OFFER_FILES,
      TARGET(heads)},
-    {"--key", "KEY", "each head must be signed with it: a public key, or its file", CK_OPTION_WORD, CK_OFFER_FILES,
+    {"--key", "KEY", "each head must be signed with it: a public key, or its file", CK_OPTION_STRING, CK_OFFER_FILES,
      TARGET(key)},
     {"--rotated", NULL, "with the files that each FILE was rotated into", CK_OPTION_FLAG, TARGET(rotated)},
     {"--quiet", NULL, "print nothing but damage", CK_OPTION_FLAG, TARGET(quiet)},
@@ -43,7 +43,7 @@ struct given_heads {
 };
 
 /* Where the log begins, if that is not at its beginning. */
-struct listener {
+struct record_printer {
     bool quiet;
     bool seen;
     char continues[CK_TEXT_SAFE_MAX];
@@ -73,14 +73,14 @@ static int take_heads(const struct verify_options *given, struct given_heads *he
         return ck_text_error(error, CHOKE_NONE, ENOMEM, "out of memory");
     for (size_t i = 0; i < given->heads.count; i++) {
         size_t before = heads->count;
-        heads->buffers[i] = ck_audit_text(given->heads.items[i], HEAD_BEGINS, error);
+        heads->buffers[i] = ck_audit_text(given->heads.items[i], HEAD_PREFIX, error);
         if (!heads->buffers[i] || add_lines(heads, heads->buffers[i], error) < 0)
             return -error->errnum;
         if (heads->count == before) /* a file that somebody emptied must not read as "no head was asked for" */
             return ck_text_error(error, CHOKE_INVALID, EINVAL, "'%s' holds no head",
                                  CK_TEXT_SAFE(given->heads.items[i]));
     }
-    heads->key = given->key ? ck_audit_text(given->key, KEY_BEGINS, error) : NULL;
+    heads->key = given->key ? ck_audit_text(given->key, KEY_PREFIX, error) : NULL;
     return given->key && !heads->key ? -error->errnum : 0;
 }
 
@@ -94,30 +94,30 @@ static void free_heads(struct given_heads *heads, size_t count)
 }
 
 /* The first record of all is a begin, and says which file it continues. */
-static void note_begin(struct listener *listener, const struct choke_audit_record *record)
+static void note_begin(struct record_printer *printer, const struct choke_audit_record *record)
 {
     json_t *object = json_loadb(record->text, record->length, 0, NULL);
     const char *name = json_string_value(json_object_get(object, "continues"));
 
-    (void)ck_text_safe(listener->continues, sizeof(listener->continues), name ? name : "?");
+    (void)ck_text_safe(printer->continues, sizeof(printer->continues), name ? name : "?");
     json_decref(object);
-    listener->seen = true;
+    printer->seen = true;
 }
 
 static bool print_record(void *data, const struct choke_audit_record *record)
 {
-    struct listener *listener = data;
+    struct record_printer *printer = data;
 
-    if (!listener->seen)
-        note_begin(listener, record);
-    if (listener->quiet)
+    if (!printer->seen)
+        note_begin(printer, record);
+    if (printer->quiet)
         return true;
     (void)fwrite(record->text, 1, record->length, stdout);
     (void)putchar('\n');
     return !ferror(stdout);
 }
 
-static void print_notes(const struct listener *listener, const struct choke_audit_report *report)
+static void print_notes(const struct record_printer *printer, const struct choke_audit_report *report)
 {
     unsigned long long last = report->first_seq + report->records - 1;
 
@@ -126,7 +126,7 @@ static void print_notes(const struct listener *listener, const struct choke_audi
                   (unsigned long long)report->first_seq, last, report->head);
     if (report->first_seq > 0)
         (void)fprintf(stderr, "chokepoint: records before %llu were not checked; they are in '%s'\n",
-                      (unsigned long long)report->first_seq, CK_TEXT_SAFE(listener->continues));
+                      (unsigned long long)report->first_seq, CK_TEXT_SAFE(printer->continues));
     if (report->repairs > 0)
         (void)fprintf(stderr, "chokepoint: %llu torn write%s found and reported by a later writer\n",
                       (unsigned long long)report->repairs, report->repairs == 1 ? " was" : "s were");
@@ -139,15 +139,15 @@ static void print_notes(const struct listener *listener, const struct choke_audi
             "chokepoint: no --head was given, so a log that was cut at its end or rewritten passes too; keep one with 'audit head'\n");
 }
 
-static int verify(const struct verify_options *given, struct ck_words *files)
+static int verify(const struct verify_options *given, struct ck_string_list *files)
 {
     char path[PATH_MAX];
     struct given_heads heads = {0};
-    struct listener listener = {.quiet = given->quiet};
+    struct record_printer printer = {.quiet = given->quiet};
     struct choke_audit_report *report = NULL;
     struct choke_error error = {0};
     struct choke_audit_query query = {
-        .rotated = given->rotated || files->count == 0, .on_record = print_record, .data = &listener};
+        .rotated = given->rotated || files->count == 0, .on_record = print_record, .data = &printer};
     int status = 0;
 
     query.paths = ck_audit_paths(files, path, &error);
@@ -156,24 +156,24 @@ static int verify(const struct verify_options *given, struct ck_words *files)
     query.public_key = heads.key;
     if (!good || choke_audit_verify(&query, &report, &error) < 0)
         status = ck_audit_unreadable(&error);
-    int written = ck_finish_stdout();
+    int written = ck_cli_flush_stdout();
     if (report && report->damage != CHOKE_DAMAGE_NONE) {
-        ck_audit_tell_damage(report);
+        ck_audit_report_damage(report);
         status = CK_AUDIT_BROKEN;
     } else if (report && !given->quiet) {
-        print_notes(&listener, report);
+        print_notes(&printer, report);
     }
     choke_audit_report_free(report);
     free_heads(&heads, given->heads.count);
     return status == 0 ? written : status;
 }
 
-static int run_verify(char *const *words)
+static int run_verify(char *const *args)
 {
     struct verify_options given = {0};
-    struct ck_words files = {0};
+    struct ck_string_list files = {0};
 
-    int status = ck_audit_parse(&ck_command_audit_verify, words, &given, &given.help, &files);
+    int status = ck_audit_parse(&ck_command_audit_verify, args, &given, &given.help, &files);
     if (status < 0)
         status = verify(&given, &files);
     free(files.items);

@@ -20,25 +20,25 @@ static const struct ck_option completion_options[] = {
 
 static const struct shell {
     const char *name;
-    void (*print)(FILE *out, const struct ck_words *tools);
+    void (*print)(FILE *out, const struct ck_string_list *tools);
 } shells[] = {{"bash", ck_completion_bash}, {"zsh", ck_completion_zsh}, {NULL, NULL}};
 
-void ck_completion_operands(FILE *out, const struct ck_command *command, const struct ck_words *tools)
+void ck_cli_completion_operands(FILE *out, const struct ck_command *command, const struct ck_string_list *tools)
 {
     if (command->operand == CK_OPERAND_TOOL)
         for (size_t i = 0; i < tools->count; i++)
             (void)fprintf(out, " %s", tools->items[i]);
     if (command->operand == CK_OPERAND_COMMAND)
         for (const struct ck_command *const *other = ck_commands; *other; other++)
-            if (ck_command_leads(other))
-                (void)fprintf(out, " %.*s", ck_command_first(*other), (*other)->name);
+            if (ck_cli_starts_group(other))
+                (void)fprintf(out, " %.*s", ck_cli_group_length(*other), (*other)->name);
     if (command->operand == CK_OPERAND_SHELL)
         for (const struct shell *shell = shells; shell->name; shell++)
             (void)fprintf(out, " %s", shell->name);
 }
 
 /* The tools of the policy that a caller may name. */
-static int list_tools(const struct choke_context *context, struct ck_words *ret_tools, struct choke_error *error)
+static int list_tools(const struct choke_context *context, struct ck_string_list *ret_tools, struct choke_error *error)
 {
     struct choke_tool_info info;
     size_t count = 0;
@@ -48,7 +48,7 @@ static int list_tools(const struct choke_context *context, struct ck_words *ret_
     const char **items = calloc(count + 1, sizeof(*items));
     if (!items)
         return ck_text_error(error, CHOKE_NONE, ENOMEM, "out of memory");
-    *ret_tools = (struct ck_words){.items = items};
+    *ret_tools = (struct ck_string_list){.items = items};
     for (size_t i = 0; choke_tool(context, i, &info); i++)
         if (strcmp(info.route, "jail") != 0)
             items[ret_tools->count++] = info.name;
@@ -59,7 +59,7 @@ static int print_script(const struct shell *shell)
 {
     struct choke_context *context = NULL;
     struct choke_error error = {0};
-    struct ck_words tools = {0};
+    struct ck_string_list tools = {0};
 
     int r = choke_context_new(NULL, &context, &error);
     if (r >= 0)
@@ -70,26 +70,26 @@ static int print_script(const struct shell *shell)
         (void)fprintf(stderr, "chokepoint: %s\n", error.message);
     free(tools.items);
     choke_context_free(context);
-    return r < 0 ? CK_EXIT_REFUSED : ck_finish_stdout();
+    return r < 0 ? CK_EXIT_REFUSED : ck_cli_flush_stdout();
 }
 
-static int run_completion(char *const *words)
+static int run_completion(char *const *args)
 {
     struct completion_options given = {0};
     struct choke_error error;
 
-    int count = ck_options_parse(completion_options, words, &given, &error);
+    int count = ck_options_parse(completion_options, args, &given, &error);
     if (count < 0)
-        return ck_usage_error(&ck_command_completion, &error);
+        return ck_cli_usage_error(&ck_command_completion, &error);
     if (given.help) {
-        ck_help_command(stdout, &ck_command_completion);
-        return ck_finish_stdout();
+        ck_cli_help_command(stdout, &ck_command_completion);
+        return ck_cli_flush_stdout();
     }
-    for (const struct shell *shell = shells; words[count] && shell->name; shell++)
-        if (strcmp(shell->name, words[count]) == 0)
+    for (const struct shell *shell = shells; args[count] && shell->name; shell++)
+        if (strcmp(shell->name, args[count]) == 0)
             return print_script(shell);
     (void)ck_text_error(&error, CHOKE_INVALID, EINVAL, "say which shell: bash or zsh");
-    return ck_usage_error(&ck_command_completion, &error);
+    return ck_cli_usage_error(&ck_command_completion, &error);
 }
 
 const struct ck_command ck_command_completion = {

@@ -24,7 +24,7 @@ struct doctor_options {
 #define TARGET(field) .offset = offsetof(struct doctor_options, field)
 
 static const struct ck_option doctor_options[] = {
-    {"--policy", "FILE", "this policy, not the embedded one", CK_OPTION_WORD, CK_OFFER_FILES, TARGET(policy)},
+    {"--policy", "FILE", "this policy, not the embedded one", CK_OPTION_STRING, CK_OFFER_FILES, TARGET(policy)},
     {"--attack", NULL, "try to break out of each jail here; takes up to 30 s", CK_OPTION_FLAG, TARGET(attack)},
     {"--json", NULL, "print one JSON object", CK_OPTION_FLAG, TARGET(review.json)},
     {"--no-cache", NULL, "ask every tool again, and remember nothing", CK_OPTION_FLAG, TARGET(no_cache)},
@@ -35,18 +35,18 @@ static const struct ck_option doctor_options[] = {
 /* ---- for people ---- */
 
 /* Written around a word; empty strings where there is no terminal, or NO_COLOR is set. */
-struct paint {
+struct doctor_colours {
     const char *good;
     const char *bad;
     const char *worse;
     const char *end;
 };
 
-static struct paint choose_paint(void)
+static struct doctor_colours choose_colours(void)
 {
     if (!ck_text_colour(STDOUT_FILENO))
-        return (struct paint){"", "", "", ""};
-    return (struct paint){"\033[32m", "\033[33m", "\033[31m", "\033[0m"};
+        return (struct doctor_colours){"", "", "", ""};
+    return (struct doctor_colours){"\033[32m", "\033[33m", "\033[31m", "\033[0m"};
 }
 
 static void print_ready(const struct choke_tool_report *tool)
@@ -60,15 +60,15 @@ static void print_ready(const struct choke_tool_report *tool)
 }
 
 /* One line for a tool that is optional, whatever is wrong with it. */
-static void print_tool(const struct paint *paint, const struct choke_tool_report *tool)
+static void print_tool(const struct doctor_colours *colours, const struct choke_tool_report *tool)
 {
-    const char *colour = tool->required ? paint->worse : paint->bad;
+    const char *colour = tool->required ? colours->worse : colours->bad;
 
     if (strcmp(tool->state, "ready") == 0) {
         print_ready(tool);
         return;
     }
-    (void)printf("  %-16s %s%-15s%s ", tool->name, colour, tool->state, paint->end);
+    (void)printf("  %-16s %s%-15s%s ", tool->name, colour, tool->state, colours->end);
     if (strcmp(tool->state, "missing") != 0)
         (void)printf("%s\n", tool->problem);
     else if (tool->install)
@@ -77,25 +77,25 @@ static void print_tool(const struct paint *paint, const struct choke_tool_report
         (void)printf("%s; its entry does not say how to install it\n", tool->required ? "required" : "optional");
 }
 
-static void print_layer(const struct paint *paint, const struct choke_layer_report *layer)
+static void print_layer(const struct doctor_colours *colours, const struct choke_layer_report *layer)
 {
     const char *more = layer->holds ? layer->detail : layer->cause;
 
-    (void)printf("  %-16s %s%-3s%s", layer->name, layer->holds ? paint->good : paint->bad, layer->holds ? "yes" : "no",
-                 paint->end);
+    (void)printf("  %-16s %s%-3s%s", layer->name, layer->holds ? colours->good : colours->bad,
+                 layer->holds ? "yes" : "no", colours->end);
     (void)printf("%s%s\n", more ? "  " : "", more ? more : "");
     if (!layer->holds && layer->remedy)
         (void)printf("%24s%s\n", "", layer->remedy);
 }
 
 /* What stands in the way, once more and last, where it is seen. */
-static void print_required(const struct paint *paint, const struct choke_doctor_report *report)
+static void print_required(const struct doctor_colours *colours, const struct choke_doctor_report *report)
 {
     for (size_t i = 0; i < report->tool_count; i++) {
         const struct choke_tool_report *tool = &report->tools[i];
         if (!tool->required || strcmp(tool->state, "ready") == 0)
             continue;
-        (void)printf("\n%snot ready:%s %s is required and %s", paint->worse, paint->end, tool->name, tool->state);
+        (void)printf("\n%snot ready:%s %s is required and %s", colours->worse, colours->end, tool->name, tool->state);
         if (strcmp(tool->state, "missing") == 0 && tool->install)
             (void)printf("; install it: %s", CK_TEXT_SAFE(tool->install));
         (void)putchar('\n');
@@ -104,19 +104,19 @@ static void print_required(const struct paint *paint, const struct choke_doctor_
 
 static void print_report(const struct choke_doctor_report *report)
 {
-    struct paint paint = choose_paint();
+    struct doctor_colours colours = choose_colours();
     const char *group = "";
 
     (void)printf("tools (%s)\n", CK_TEXT_SAFE(report->policy));
     for (size_t i = 0; i < report->tool_count; i++)
-        print_tool(&paint, &report->tools[i]);
+        print_tool(&colours, &report->tools[i]);
     for (size_t i = 0; i < report->layer_count; i++) {
         if (strcmp(group, report->layers[i].group) != 0)
             (void)printf("\n%s\n", report->layers[i].group);
         group = report->layers[i].group;
-        print_layer(&paint, &report->layers[i]);
+        print_layer(&colours, &report->layers[i]);
     }
-    print_required(&paint, report);
+    print_required(&colours, report);
     if (report->cache_note)
         (void)fprintf(stderr, "chokepoint: the cache is not used: %s\n", report->cache_note);
 }
@@ -193,7 +193,7 @@ static int write_report(const struct doctor_options *given, const struct choke_d
     if (given->review.json)
         return ck_review_write(report_object(report), status);
     print_report(report);
-    int written = ck_finish_stdout();
+    int written = ck_cli_flush_stdout();
     return written != 0 ? written : status;
 }
 
@@ -215,25 +215,25 @@ static int examine(const struct doctor_options *given)
     return status;
 }
 
-static int run_doctor(char *const *words)
+static int run_doctor(char *const *args)
 {
     struct doctor_options given = {0};
     struct choke_error error = {0};
 
-    int count = ck_options_parse(doctor_options, words, &given, &error);
-    if (count >= 0 && !given.review.help && words[count])
+    int count = ck_options_parse(doctor_options, args, &given, &error);
+    if (count >= 0 && !given.review.help && args[count])
         count = ck_text_error(&error, CHOKE_INVALID, EINVAL, "unexpected argument '%s'; doctor takes options only",
-                              CK_TEXT_SAFE(words[count]));
+                              CK_TEXT_SAFE(args[count]));
     if (count >= 0 && given.attack && (given.policy || given.no_cache))
         count = ck_text_error(&error, CHOKE_INVALID, EINVAL,
                               "--attack goes with --json alone: it uses neither --policy nor the cache");
     int status;
     if (count < 0) {
-        status =
-            given.review.json ? ck_review_failure(&given.review, &error) : ck_usage_error(&ck_command_doctor, &error);
+        status = given.review.json ? ck_review_failure(&given.review, &error)
+                                   : ck_cli_usage_error(&ck_command_doctor, &error);
     } else if (given.review.help) {
-        ck_help_command(stdout, &ck_command_doctor);
-        status = ck_finish_stdout();
+        ck_cli_help_command(stdout, &ck_command_doctor);
+        status = ck_cli_flush_stdout();
     } else {
         status = given.attack ? ck_attack(given.review.json) : examine(&given);
     }

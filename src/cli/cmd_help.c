@@ -24,7 +24,7 @@ static int print_usage_item(FILE *out, const struct ck_option *option)
 {
     char item[128];
     int length = snprintf(item, sizeof(item), "[%s%s%s]%s", option->name, option->metavar ? " " : "",
-                          option->metavar ? option->metavar : "", option->kind == CK_OPTION_WORDS ? "..." : "");
+                          option->metavar ? option->metavar : "", option->kind == CK_OPTION_STRINGS ? "..." : "");
     if (out)
         (void)fputs(item, out);
     return length;
@@ -63,7 +63,7 @@ static void print_options(FILE *out, const struct ck_option *options)
     }
 }
 
-void ck_help_command(FILE *out, const struct ck_command *command)
+void ck_cli_help_command(FILE *out, const struct ck_command *command)
 {
     print_usage(out, command);
     (void)fprintf(out, "\n%s\n", command->summary);
@@ -72,16 +72,17 @@ void ck_help_command(FILE *out, const struct ck_command *command)
         (void)fprintf(out, "\n%s", command->details);
 }
 
-void ck_help_group(FILE *out, const char *group)
+void ck_cli_help_group(FILE *out, const char *group)
 {
     (void)fprintf(out, "Usage: chokepoint %s COMMAND ...\n\nCommands:\n", group);
     for (const struct ck_command *const *command = ck_commands; *command; command++)
-        if ((size_t)ck_command_first(*command) == strlen(group) && strncmp((*command)->name, group, strlen(group)) == 0)
+        if ((size_t)ck_cli_group_length(*command) == strlen(group) &&
+            strncmp((*command)->name, group, strlen(group)) == 0)
             (void)fprintf(out, "  %-22s%s\n", (*command)->name, (*command)->summary);
     (void)fprintf(out, "\n'chokepoint help %s COMMAND' shows the options of a command.\n", group);
 }
 
-void ck_help_overview(FILE *out)
+void ck_cli_help_overview(FILE *out)
 {
     (void)fputs("Usage: chokepoint [--help] [--version] COMMAND ...\n\n"
                 "run tools in jails, under a policy that lists what is allowed\n\nCommands:\n",
@@ -92,28 +93,28 @@ void ck_help_overview(FILE *out)
     (void)fputs("\n'chokepoint help COMMAND' shows the options of a command.\n", out);
 }
 
-static int run_help(char *const *words)
+static int run_help(char *const *args)
 {
     struct help_options given = {0};
     struct choke_error error;
 
-    int count = ck_options_parse(help_options, words, &given, &error);
+    int count = ck_options_parse(help_options, args, &given, &error);
     if (count < 0)
-        return ck_usage_error(&ck_command_help, &error);
+        return ck_cli_usage_error(&ck_command_help, &error);
 
-    char *const *named = words + count;
+    char *const *named = args + count;
     const struct ck_command *command = given.help ? &ck_command_help : NULL;
     if (!command && named[0])
-        command = ck_command_find(named, &count);
+        command = ck_cli_find_command(named, &count);
     if (command)
-        ck_help_command(stdout, command);
+        ck_cli_help_command(stdout, command);
     else if (!named[0])
-        ck_help_overview(stdout);
-    else if (ck_command_is_group(named[0]) && !named[1])
-        ck_help_group(stdout, named[0]);
+        ck_cli_help_overview(stdout);
+    else if (ck_cli_is_group(named[0]) && !named[1])
+        ck_cli_help_group(stdout, named[0]);
     else
-        return ck_no_such_command(named);
-    return ck_finish_stdout();
+        return ck_cli_unknown_command(named);
+    return ck_cli_flush_stdout();
 }
 
 const struct ck_command ck_command_help = {

@@ -29,8 +29,8 @@ struct lint_options {
 static const struct ck_option lint_options[] = {
     {"--format", "text|json|sarif|github", "how findings are printed (default: text)", CK_OPTION_CHOICE, TARGET(format),
      .choices = formats},
-    {"--config", "FILE", "use this configuration, not the tree's", CK_OPTION_WORD, CK_OFFER_FILES, TARGET(config)},
-    {"--root", "DIR", "the top of the tree", CK_OPTION_WORD, CK_OFFER_DIRECTORIES, TARGET(root)},
+    {"--config", "FILE", "use this configuration, not the tree's", CK_OPTION_STRING, CK_OFFER_FILES, TARGET(config)},
+    {"--root", "DIR", "the top of the tree", CK_OPTION_STRING, CK_OFFER_DIRECTORIES, TARGET(root)},
     {"--jobs", "COUNT", "this many threads, not one for each processor", CK_OPTION_COUNT, TARGET(jobs)},
     {"--no-gitignore", NULL, "look also at what .gitignore leaves out", CK_OPTION_FLAG, TARGET(no_gitignore)},
     {"--verbose", NULL, "name each file that was skipped", CK_OPTION_FLAG, TARGET(verbose)},
@@ -74,20 +74,20 @@ static int lint(const struct lint_options *given, char *const *paths)
     return status;
 }
 
-static int run_lint(char *const *words)
+static int run_lint(char *const *args)
 {
     struct lint_options given = {0};
     struct choke_error error = {0};
 
-    int count = ck_options_parse(lint_options, words, &given, &error);
+    int count = ck_options_parse(lint_options, args, &given, &error);
     if (count < 0) {
         const struct ck_review_options review = {.json = given.format == FORMAT_JSON};
-        return review.json ? ck_review_failure(&review, &error) : ck_usage_error(&ck_command_lint, &error);
+        return review.json ? ck_review_failure(&review, &error) : ck_cli_usage_error(&ck_command_lint, &error);
     }
     if (!given.help)
-        return lint(&given, words + count);
-    ck_help_command(stdout, &ck_command_lint);
-    return ck_finish_stdout();
+        return lint(&given, args + count);
+    ck_cli_help_command(stdout, &ck_command_lint);
+    return ck_cli_flush_stdout();
 }
 
 const struct ck_command ck_command_lint = {

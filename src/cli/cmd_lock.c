@@ -19,8 +19,8 @@ struct lock_options {
 #define TARGET(field) .offset = offsetof(struct lock_options, field)
 
 static const struct ck_option lock_options[] = {
-    {"--policy", "FILE", "this policy, not the embedded one", CK_OPTION_WORD, CK_OFFER_FILES, TARGET(policy)},
-    {"--output", "FILE", "write there (default: " LOCK_NAME ")", CK_OPTION_WORD, CK_OFFER_FILES, TARGET(output)},
+    {"--policy", "FILE", "this policy, not the embedded one", CK_OPTION_STRING, CK_OFFER_FILES, TARGET(policy)},
+    {"--output", "FILE", "write there (default: " LOCK_NAME ")", CK_OPTION_STRING, CK_OFFER_FILES, TARGET(output)},
     {"--check", NULL, "write nothing: compare with FILE", CK_OPTION_FLAG, TARGET(check)},
     {"--json", NULL, "print one JSON object", CK_OPTION_FLAG, TARGET(review.json)},
     {"--help", NULL, "show this help", CK_OPTION_FLAG, TARGET(review.help)},
@@ -77,7 +77,7 @@ static int write_report(const struct lock_options *given, const char *path, cons
         print_drift(&report->drifts[i]);
     if (report->drift_count == 0)
         (void)printf("%s: %zu tools, no drift\n", CK_TEXT_SAFE(path), report->tool_count);
-    int written = ck_finish_stdout();
+    int written = ck_cli_flush_stdout();
     return written != 0 ? written : status;
 }
 
@@ -103,19 +103,19 @@ static int write_lock(const struct lock_options *given, struct choke_context *co
     if (given->review.json)
         return ck_review_write(json_pack("{s:o,s:i}", "file", ck_json_bytes(path), "tools", count), 0);
     (void)printf("%s: %d tools\n", CK_TEXT_SAFE(path), count);
-    return ck_finish_stdout();
+    return ck_cli_flush_stdout();
 }
 
-static int parse(char *const *words, struct lock_options *given, const char **ret_path, struct choke_error *error)
+static int parse(char *const *args, struct lock_options *given, const char **ret_path, struct choke_error *error)
 {
-    int count = ck_options_parse(lock_options, words, given, error);
+    int count = ck_options_parse(lock_options, args, given, error);
     if (count < 0 || given->review.help)
         return count;
-    const char *operand = words[count];
+    const char *operand = args[count];
     *ret_path = given->check && operand ? operand : given->output ? given->output : LOCK_NAME;
-    if (operand && (!given->check || words[count + 1]))
+    if (operand && (!given->check || args[count + 1]))
         return ck_text_error(error, CHOKE_INVALID, EINVAL, "unexpected argument '%s'; a FILE goes with --check",
-                             CK_TEXT_SAFE(given->check ? words[count + 1] : operand));
+                             CK_TEXT_SAFE(given->check ? args[count + 1] : operand));
     if (given->check && given->output)
         return ck_text_error(error, CHOKE_INVALID, EINVAL, "--check writes nothing; leave --output out");
     return count;
@@ -134,19 +134,19 @@ static int carry_out(const struct lock_options *given, const char *path)
     return status;
 }
 
-static int run_lock(char *const *words)
+static int run_lock(char *const *args)
 {
     struct lock_options given = {0};
     const char *path = LOCK_NAME;
     struct choke_error error = {0};
     int status;
 
-    if (parse(words, &given, &path, &error) < 0) {
+    if (parse(args, &given, &path, &error) < 0) {
         status =
-            given.review.json ? ck_review_failure(&given.review, &error) : ck_usage_error(&ck_command_lock, &error);
+            given.review.json ? ck_review_failure(&given.review, &error) : ck_cli_usage_error(&ck_command_lock, &error);
     } else if (given.review.help) {
-        ck_help_command(stdout, &ck_command_lock);
-        status = ck_finish_stdout();
+        ck_cli_help_command(stdout, &ck_command_lock);
+        status = ck_cli_flush_stdout();
     } else {
         status = carry_out(&given, path);
     }

@@ -87,11 +87,11 @@ static int report(const struct ck_review_options *given, const char *file, const
     print_findings(name, findings, length);
     (void)printf("%s: %s, %zu error%s, %zu warning%s\n", CK_TEXT_SAFE(name), tally.errors > 0 ? "bad" : "good",
                  tally.errors, tally.errors == 1 ? "" : "s", tally.warnings, tally.warnings == 1 ? "" : "s");
-    int written = ck_finish_stdout();
+    int written = ck_cli_flush_stdout();
     return written != 0 ? written : status;
 }
 
-static int run_check(char *const *words)
+static int run_check(char *const *args)
 {
     struct ck_review_options given = {0};
     const char *operands[CK_REVIEW_OPERANDS_MAX];
@@ -100,7 +100,7 @@ static int run_check(char *const *words)
     struct choke_error error = {0};
     size_t length;
 
-    int status = ck_review_parse(&ck_command_policy_check, words, 0, 1, &given, operands);
+    int status = ck_review_parse(&ck_command_policy_check, args, 0, 1, &given, operands);
     if (status >= 0)
         return status;
     if (choke_policy_open(operands[0], &policy, &error) < 0 ||

@@ -59,7 +59,7 @@ static int print_diff(const struct choke_diff *diff)
         (void)printf(
             "%zu change%s: %zu widening, %zu narrowing, %zu neutral; %zu widening without a new or amended ADR\n",
             diff->count, diff->count == 1 ? "" : "s", diff->widens, diff->narrows, diff->neutral, diff->uncovered);
-    return ck_finish_stdout();
+    return ck_cli_flush_stdout();
 }
 
 static json_t *change_object(const struct choke_change *change)
@@ -114,7 +114,7 @@ static int report(const struct ck_review_options *given, const char *const *file
     return written != 0 ? written : status;
 }
 
-static int run_diff(char *const *words)
+static int run_diff(char *const *args)
 {
     struct ck_review_options given = {0};
     const char *operands[CK_REVIEW_OPERANDS_MAX];
@@ -123,7 +123,7 @@ static int run_diff(char *const *words)
     struct choke_diff *diff = NULL;
     struct choke_error error = {0};
 
-    int status = ck_review_parse(&ck_command_policy_diff, words, 2, 2, &given, operands);
+    int status = ck_review_parse(&ck_command_policy_diff, args, 2, 2, &given, operands);
     if (status >= 0)
         return status;
     if (choke_policy_open(operands[0], &before, &error) < 0 || choke_policy_open(operands[1], &after, &error) < 0 ||

@@ -46,28 +46,28 @@ static int explain(const struct explain_options *given, struct ck_session *sessi
     return status;
 }
 
-static int parse_and_explain(struct explain_options *given, struct ck_session *session, char *const *words)
+static int parse_and_explain(struct explain_options *given, struct ck_session *session, char *const *args)
 {
     struct choke_error error = {0};
 
-    int count = ck_options_parse(explain_options, words, given, &error);
+    int count = ck_options_parse(explain_options, args, given, &error);
     if (count >= 0 && given->help) {
-        ck_help_command(stdout, &ck_command_policy_explain);
-        return ck_finish_stdout();
+        ck_cli_help_command(stdout, &ck_command_policy_explain);
+        return ck_cli_flush_stdout();
     }
-    if (count < 0 || ck_request_check(&given->request, words + count, &error) < 0)
+    if (count < 0 || ck_request_check(&given->request, args + count, &error) < 0)
         return given->json ? ck_report_failure(session, CK_REPORT_JSON, &error)
-                           : ck_usage_error(&ck_command_policy_explain, &error);
-    return explain(given, session, words + count);
+                           : ck_cli_usage_error(&ck_command_policy_explain, &error);
+    return explain(given, session, args + count);
 }
 
-static int run_explain(char *const *words)
+static int run_explain(char *const *args)
 {
     struct explain_options given = {.request = CK_REQUEST_PRESET};
     struct ck_session session;
 
     ck_session_init(&session);
-    int status = parse_and_explain(&given, &session, words);
+    int status = parse_and_explain(&given, &session, args);
     ck_options_done(explain_options, &given);
     return status;
 }

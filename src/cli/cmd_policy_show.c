@@ -242,7 +242,7 @@ static int run_show(char *const *words)
         show(&given, text, &error) < 0)
         status = ck_review_failure(&given, &error);
     else
-        status = ck_finish_stdout();
+        status = ck_cli_flush_stdout();
     choke_policy_free(policy);
     return status;
 }

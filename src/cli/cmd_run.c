@@ -24,7 +24,7 @@ struct run_options {
 };
 
 /* All that one run owns. */
-struct run {
+struct run_command {
     struct run_options given;
     struct ck_session session;
     struct ck_event_printer events;
@@ -72,7 +72,7 @@ static void pass_on(void *data, enum choke_stream stream, const void *bytes, siz
     ck_outlet_write(stream == CHOKE_STDOUT ? &session->out : &session->err, bytes, length);
 }
 
-static int build_request(struct run *run, char *const *argv, struct choke_error *error)
+static int build_request(struct run_command *run, char *const *argv, struct choke_error *error)
 {
     int r = ck_request_build(&run->request, &run->given.request, argv, error);
 
@@ -88,13 +88,13 @@ static int build_request(struct run *run, char *const *argv, struct choke_error 
  * A reader that takes nothing must not keep the command beyond 1.5 times the timeout. The tool is dead by
  * then; a quarter of its time is left for what it wrote last.
  */
-static void bound_stream(struct run *run, const struct choke_job *job)
+static void bound_stream(struct run_command *run, const struct choke_job *job)
 {
     uint64_t timeout_ms = choke_job_timeout_ms(job);
     ck_session_deadline(&run->session, timeout_ms + timeout_ms / 4);
 }
 
-static int begin_feed(struct run *run, struct choke_error *error)
+static int begin_feed(struct run_command *run, struct choke_error *error)
 {
     if (!run->request.stdin_is_fifo)
         return 0;
@@ -105,7 +105,7 @@ static int begin_feed(struct run *run, struct choke_error *error)
     return 0;
 }
 
-static int run_to_end(struct run *run, struct choke_job **ret_job, struct choke_error *error)
+static int run_to_end(struct run_command *run, struct choke_job **ret_job, struct choke_error *error)
 {
     int r = begin_feed(run, error);
     if (r == 0)
@@ -122,12 +122,12 @@ static int run_to_end(struct run *run, struct choke_job **ret_job, struct choke_
 }
 
 /* What is only shown is not recorded. */
-static int set_audit(struct run *run, struct choke_options *options, struct choke_error *error)
+static int set_audit(struct run_command *run, struct choke_options *options, struct choke_error *error)
 {
     return run->given.dry_run ? 0 : ck_recording_set(&run->given.recording, options, error);
 }
 
-static int run_tool(struct run *run, char *const *argv)
+static int run_tool(struct run_command *run, char *const *argv)
 {
     struct choke_options options = {
         .policy_path = run->given.request.policy, .on_event = ck_event_print, .event_data = &run->events};
@@ -146,38 +146,38 @@ static int run_tool(struct run *run, char *const *argv)
     return ck_report_result(&run->session, form, choke_job_result(job));
 }
 
-static int usage_failure(struct run *run, const struct choke_error *error)
+static int usage_failure(struct run_command *run, const struct choke_error *error)
 {
     if (run->given.json)
         return ck_report_failure(&run->session, CK_REPORT_JSON, error);
-    return ck_usage_error(&ck_command_run, error);
+    return ck_cli_usage_error(&ck_command_run, error);
 }
 
-static int parse_and_run(struct run *run, char *const *words)
+static int parse_and_run(struct run_command *run, char *const *args)
 {
     struct choke_error error = {0};
 
-    int count = ck_options_parse(run_options, words, &run->given, &error);
+    int count = ck_options_parse(run_options, args, &run->given, &error);
     if (count < 0)
         return usage_failure(run, &error);
     if (run->given.help) {
-        ck_help_command(stdout, &ck_command_run);
-        return ck_finish_stdout();
+        ck_cli_help_command(stdout, &ck_command_run);
+        return ck_cli_flush_stdout();
     }
-    if (check_options(&run->given, words + count, &error) < 0)
+    if (check_options(&run->given, args + count, &error) < 0)
         return usage_failure(run, &error);
-    return run_tool(run, words + count);
+    return run_tool(run, args + count);
 }
 
-static int run_run(char *const *words)
+static int run_run(char *const *args)
 {
-    struct run run = {
+    struct run_command run = {
         .given = {.request = CK_REQUEST_PRESET, .recording = CK_RECORDING_PRESET},
         .request = {.stdin_fd = -1},
     };
 
     ck_session_init(&run.session);
-    int status = parse_and_run(&run, words);
+    int status = parse_and_run(&run, args);
     choke_context_free(run.context); /* frees the job too */
     ck_feed_end(&run.session.feed);
     ck_request_done(&run.request);

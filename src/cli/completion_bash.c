@@ -41,8 +41,8 @@ static void print_value_offer(FILE *out, const struct ck_command *command, const
     (void)fprintf(out, "    '%s'::%s) ", command->name, option->name);
     if (option->kind == CK_OPTION_CHOICE) {
         (void)fputs("offer='", out);
-        for (const struct ck_choice *choice = option->choices; choice->word; choice++)
-            (void)fprintf(out, "%s%s", choice == option->choices ? "" : " ", choice->word);
+        for (const struct ck_choice *choice = option->choices; choice->token; choice++)
+            (void)fprintf(out, "%s%s", choice == option->choices ? "" : " ", choice->token);
         (void)fputs("' ;;\n", out);
     } else if (option->offer == CK_OFFER_DIRECTORIES) {
         (void)fputs("compopt -o filenames; mapfile -t COMPREPLY < <(compgen -d -- \"$cur\"); return ;;\n", out);
@@ -53,44 +53,44 @@ static void print_value_offer(FILE *out, const struct ck_command *command, const
     }
 }
 
-static void print_words_offer(FILE *out, const struct ck_command *command, const struct ck_words *tools)
+static void print_argument_offers(FILE *out, const struct ck_command *command, const struct ck_string_list *tools)
 {
     bool files = command->operand == CK_OPERAND_FILE;
 
     (void)fprintf(out, "    '%s'::) %soffer='", command->name, files ? "[ \"${cur:0:1}\" = - ] || return; " : "");
     for (const struct ck_option *option = command->options; option->name; option++)
         (void)fprintf(out, "%s ", option->name);
-    ck_completion_operands(out, command, tools);
+    ck_cli_completion_operands(out, command, tools);
     (void)fprintf(out, "' ;;\n    '%s':yes:) %soffer='", command->name, files ? "return; " : "");
-    ck_completion_operands(out, command, tools);
+    ck_cli_completion_operands(out, command, tools);
     (void)fputs("' ;;\n", out);
 }
 
 /* Which words make which command. */
 static void print_names(FILE *out, const struct ck_command *const *command)
 {
-    const char *second = ck_command_second(*command);
+    const char *second = ck_cli_subcommand(*command);
 
-    if (ck_command_leads(command))
-        (void)fprintf(out, "        ::%.*s) command=$word ;;\n", ck_command_first(*command), (*command)->name);
+    if (ck_cli_starts_group(command))
+        (void)fprintf(out, "        ::%.*s) command=$word ;;\n", ck_cli_group_length(*command), (*command)->name);
     if (second)
-        (void)fprintf(out, "        %.*s::%s) command='%s' ;;\n", ck_command_first(*command), (*command)->name, second,
-                      (*command)->name);
+        (void)fprintf(out, "        %.*s::%s) command='%s' ;;\n", ck_cli_group_length(*command), (*command)->name,
+                      second, (*command)->name);
 }
 
 /* What stands behind the first word of a group; the commands of a group follow each other. */
 static void print_group_offer(FILE *out, const struct ck_command *const *command)
 {
     const char *name = (*command)->name;
-    int length = ck_command_first(*command);
+    int length = ck_cli_group_length(*command);
 
     (void)fprintf(out, "    %.*s::) offer='--help", length, name);
     for (; *command && strncmp((*command)->name, name, (size_t)length + 1) == 0; command++)
-        (void)fprintf(out, " %s", ck_command_second(*command));
+        (void)fprintf(out, " %s", ck_cli_subcommand(*command));
     (void)fputs("' ;;\n", out);
 }
 
-void ck_completion_bash(FILE *out, const struct ck_words *tools)
+void ck_completion_bash(FILE *out, const struct ck_string_list *tools)
 {
     (void)fputs(head, out);
     for (const struct ck_command *const *command = ck_commands; *command; command++) {
@@ -104,16 +104,16 @@ void ck_completion_bash(FILE *out, const struct ck_words *tools)
         for (const struct ck_option *option = (*command)->options; option->name; option++)
             if (option->metavar)
                 print_value_offer(out, *command, option);
-        print_words_offer(out, *command, tools);
-        if (ck_command_second(*command) && ck_command_leads(command))
+        print_argument_offers(out, *command, tools);
+        if (ck_cli_subcommand(*command) && ck_cli_starts_group(command))
             print_group_offer(out, command);
     }
     (void)fputs("    ::) offer='", out);
     for (const struct ck_option *option = ck_main_options; option->name; option++)
         (void)fprintf(out, "%s ", option->name);
     for (const struct ck_command *const *command = ck_commands; *command; command++)
-        if (ck_command_leads(command))
-            (void)fprintf(out, " %.*s", ck_command_first(*command), (*command)->name);
+        if (ck_cli_starts_group(command))
+            (void)fprintf(out, " %.*s", ck_cli_group_length(*command), (*command)->name);
     (void)fputs("' ;;\n", out);
     (void)fputs(tail, out);
 }

@@ -22,7 +22,7 @@ static void print_escaped(FILE *out, const char *text)
 
 static void print_option(FILE *out, const struct ck_option *option)
 {
-    (void)fprintf(out, "            '%s%s%s[", option->kind == CK_OPTION_WORDS ? "*" : "", option->name,
+    (void)fprintf(out, "            '%s%s%s[", option->kind == CK_OPTION_STRINGS ? "*" : "", option->name,
                   option->metavar ? "=" : "");
     print_escaped(out, option->help);
     (void)fputc(']', out);
@@ -32,8 +32,8 @@ static void print_option(FILE *out, const struct ck_option *option)
         (void)fputc(':', out);
     }
     if (option->kind == CK_OPTION_CHOICE) {
-        for (const struct ck_choice *choice = option->choices; choice->word; choice++)
-            (void)fprintf(out, "%s%s", choice == option->choices ? "(" : " ", choice->word);
+        for (const struct ck_choice *choice = option->choices; choice->token; choice++)
+            (void)fprintf(out, "%s%s", choice == option->choices ? "(" : " ", choice->token);
         (void)fputc(')', out);
     } else if (option->offer == CK_OFFER_DIRECTORIES) {
         (void)fputs("_files -/", out);
@@ -43,9 +43,9 @@ static void print_option(FILE *out, const struct ck_option *option)
     (void)fputs("' \\\n", out);
 }
 
-static void print_command(FILE *out, const struct ck_command *command, const struct ck_words *tools)
+static void print_command(FILE *out, const struct ck_command *command, const struct ck_string_list *tools)
 {
-    const char *second = ck_command_second(command);
+    const char *second = ck_cli_subcommand(command);
 
     (void)fprintf(out, "    %s)\n        _arguments -S -A '-*' \\\n", second ? second : command->name);
     for (const struct ck_option *option = command->options; option->name; option++)
@@ -57,7 +57,7 @@ static void print_command(FILE *out, const struct ck_command *command, const str
     (void)fputs("            '1:", out);
     print_escaped(out, command->operands);
     (void)fputs(":(", out);
-    ck_completion_operands(out, command, tools);
+    ck_cli_completion_operands(out, command, tools);
     (void)fprintf(out, ")'%s ;;\n", command->operand == CK_OPERAND_TOOL ? " '*:argument:_files'" : "");
 }
 
@@ -69,14 +69,14 @@ static void print_choice(FILE *out, const char *name, int length, const char *su
 }
 
 /* The commands of a group, from the one that leads it: a second round with the first word taken off. */
-static void print_group(FILE *out, const struct ck_command *const *command, const struct ck_words *tools)
+static void print_group(FILE *out, const struct ck_command *const *command, const struct ck_string_list *tools)
 {
     const char *name = (*command)->name;
-    size_t length = (size_t)ck_command_first(*command) + 1;
+    size_t length = (size_t)ck_cli_group_length(*command) + 1;
 
     (void)fprintf(out, "    %.*s)\n        state=\n        _arguments -C -A '-*' '1:command:((", (int)length - 1, name);
     for (const struct ck_command *const *at = command; *at && strncmp((*at)->name, name, length) == 0; at++)
-        print_choice(out, ck_command_second(*at), (int)strlen(ck_command_second(*at)), (*at)->summary);
+        print_choice(out, ck_cli_subcommand(*at), (int)strlen(ck_cli_subcommand(*at)), (*at)->summary);
     (void)fputs("))' '*::argument:->argument' && return\n    [ \"$state\" = argument ] || return\n"
                 "    case $words[1] in\n",
                 out);
@@ -85,17 +85,17 @@ static void print_group(FILE *out, const struct ck_command *const *command, cons
     (void)fputs("    esac ;;\n", out);
 }
 
-static void print_commands(FILE *out, const struct ck_words *tools)
+static void print_commands(FILE *out, const struct ck_string_list *tools)
 {
     for (const struct ck_command *const *command = ck_commands; *command; command++) {
-        if (!ck_command_second(*command))
+        if (!ck_cli_subcommand(*command))
             print_command(out, *command, tools);
-        else if (ck_command_leads(command))
+        else if (ck_cli_starts_group(command))
             print_group(out, command, tools);
     }
 }
 
-void ck_completion_zsh(FILE *out, const struct ck_words *tools)
+void ck_completion_zsh(FILE *out, const struct ck_string_list *tools)
 {
     (void)fputs("#compdef chokepoint\n"
                 "# zsh completion for chokepoint, printed by 'chokepoint completion zsh'\n"
@@ -108,8 +108,8 @@ void ck_completion_zsh(FILE *out, const struct ck_words *tools)
         print_option(out, option);
     (void)fputs("            '1:command:((", out);
     for (const struct ck_command *const *command = ck_commands; *command; command++)
-        if (ck_command_leads(command))
-            print_choice(out, (*command)->name, ck_command_first(*command), (*command)->summary);
+        if (ck_cli_starts_group(command))
+            print_choice(out, (*command)->name, ck_cli_group_length(*command), (*command)->summary);
     (void)fputs("))' '*::argument:->argument' && return\n    [ \"$state\" = argument ] || return\n"
                 "    case $words[1] in\n",
                 out);

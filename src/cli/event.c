@@ -52,7 +52,7 @@ static void print_text(struct ck_outlet *notes, const struct choke_event *event)
         if (!event->fields[i].value || event->fields[i].value[0] == '\0')
             continue;
         (void)fprintf(line, " %s=", event->fields[i].key);
-        ck_text_print_word(line, event->fields[i].value);
+        ck_text_print_quoted(line, event->fields[i].value);
     }
     (void)fputc('\n', line);
     if (fclose(line) == 0)
@@ -62,7 +62,7 @@ static void print_text(struct ck_outlet *notes, const struct choke_event *event)
     free(text);
 }
 
-static bool is_told_otherwise(enum ck_report_form form, const char *name)
+static bool is_reported_elsewhere(enum ck_report_form form, const char *name)
 {
     if (form == CK_REPORT_STREAM && strcmp(name, "subproc.stdout.truncated") == 0)
         return true;
@@ -77,6 +77,6 @@ void ck_event_print(void *data, const struct choke_event *event)
         return;
     if (printer->form == CK_REPORT_JSON)
         print_json(printer->notes, event);
-    else if (!is_told_otherwise(printer->form, event->name))
+    else if (!is_reported_elsewhere(printer->form, event->name))
         print_text(printer->notes, event);
 }

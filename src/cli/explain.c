@@ -51,22 +51,22 @@ static void write_json(struct ck_session *session, const struct choke_decision *
     json_decref(object);
 }
 
-static void print_words(FILE *out, const char *label, const char *const *words)
+static void print_list(FILE *out, const char *label, const char *const *items)
 {
-    if (!words || !*words)
+    if (!items || !*items)
         return;
     (void)fprintf(out, "%-9s", label);
-    for (size_t i = 0; words[i]; i++) {
+    for (size_t i = 0; items[i]; i++) {
         if (i > 0)
             (void)fputc(' ', out);
-        ck_text_print_word(out, words[i]);
+        ck_text_print_quoted(out, items[i]);
     }
     (void)fputc('\n', out);
 }
 
-static void print_word(FILE *out, const char *label, const char *word)
+static void print_value(FILE *out, const char *label, const char *value)
 {
-    print_words(out, label, (const char *const[]){word, NULL});
+    print_list(out, label, (const char *const[]){value, NULL});
 }
 
 /* Of several words, which are ours but for the names in them. */
@@ -83,22 +83,22 @@ static void print_decision(FILE *out, const struct choke_decision *decision)
         (void)fputs("decision allowed\n", out);
     else
         (void)fprintf(out, "decision refused (%s)\n", choke_outcome_name(decision->outcome));
-    print_word(out, "rule", decision->rule);
-    print_word(out, "tool", decision->tool_name);
-    print_word(out, "path", decision->tool_path);
-    print_words(out, "argv", decision->argv);
-    print_word(out, "root", decision->root);
-    print_word(out, "cwd", decision->cwd);
+    print_value(out, "rule", decision->rule);
+    print_value(out, "tool", decision->tool_name);
+    print_value(out, "path", decision->tool_path);
+    print_list(out, "argv", decision->argv);
+    print_value(out, "root", decision->root);
+    print_value(out, "cwd", decision->cwd);
     if (decision->timeout_ms != 0)
         (void)fprintf(out, "timeout  %llu ms\n", (unsigned long long)decision->timeout_ms);
-    print_word(out, "jail", decision->jail);
-    print_words(out, "layers", decision->layers);
+    print_value(out, "jail", decision->jail);
+    print_list(out, "layers", decision->layers);
     for (const char *const *mount = decision->mounts; mount && *mount; mount++)
         print_line(out, "mount", *mount);
-    print_words(out, "egress", decision->egress);
-    print_words(out, "command", decision->jail_argv);
+    print_list(out, "egress", decision->egress);
+    print_list(out, "command", decision->jail_argv);
     for (const char *const *variable = decision->env; variable && *variable; variable++)
-        print_word(out, "env", *variable);
+        print_value(out, "env", *variable);
 }
 
 static void write_text(struct ck_session *session, const struct choke_decision *decision)

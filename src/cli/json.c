@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct gatherer {
+struct json_buffer {
     struct ck_outlet *outlet;
     size_t used;
     char bytes[1 << 16];
@@ -113,28 +113,28 @@ json_t *ck_json_error(const struct choke_error *error)
     return pair("code", ck_json_text(choke_outcome_name(error->outcome)), "message", ck_json_text(error->message));
 }
 
-static void flush(struct gatherer *gatherer)
+static void flush(struct json_buffer *buffer)
 {
-    ck_outlet_write(gatherer->outlet, gatherer->bytes, gatherer->used);
-    gatherer->used = 0;
+    ck_outlet_write(buffer->outlet, buffer->bytes, buffer->used);
+    buffer->used = 0;
 }
 
-static void put(struct gatherer *gatherer, const char *piece, size_t length)
+static void put(struct json_buffer *buffer, const char *piece, size_t length)
 {
-    if (length > sizeof(gatherer->bytes) - gatherer->used)
-        flush(gatherer);
-    if (length > sizeof(gatherer->bytes)) {
-        ck_outlet_write(gatherer->outlet, piece, length);
+    if (length > sizeof(buffer->bytes) - buffer->used)
+        flush(buffer);
+    if (length > sizeof(buffer->bytes)) {
+        ck_outlet_write(buffer->outlet, piece, length);
     } else {
-        memcpy(gatherer->bytes + gatherer->used, piece, length);
-        gatherer->used += length;
+        memcpy(buffer->bytes + buffer->used, piece, length);
+        buffer->used += length;
     }
 }
 
 /* A piece has whole characters. */
-static int gather(const char *piece, size_t length, void *data)
+static int append(const char *piece, size_t length, void *data)
 {
-    struct gatherer *gatherer = data;
+    struct json_buffer *buffer = data;
     const unsigned char *u = (const unsigned char *)piece;
     size_t done = 0;
 
@@ -144,30 +144,30 @@ static int gather(const char *piece, size_t length, void *data)
         if (!ck_glyph_hidden(code))
             continue;
         char escape[CK_GLYPH_JSON_MAX];
-        put(gatherer, piece + done, at - done);
-        put(gatherer, escape, ck_glyph_json(code, escape));
+        put(buffer, piece + done, at - done);
+        put(buffer, escape, ck_glyph_json(code, escape));
         done = at + sequence;
         at = done - 1;
     }
-    put(gatherer, piece + done, length - done);
-    return gatherer->outlet->error == 0 ? 0 : -1;
+    put(buffer, piece + done, length - done);
+    return buffer->outlet->error == 0 ? 0 : -1;
 }
 
 void ck_json_write(struct ck_outlet *outlet, const json_t *value)
 {
-    struct gatherer *gatherer = malloc(sizeof(*gatherer));
-    if (!gatherer) {
+    struct json_buffer *buffer = malloc(sizeof(*buffer));
+    if (!buffer) {
         outlet->error = ENOMEM;
         return;
     }
-    gatherer->outlet = outlet;
-    gatherer->used = 0;
+    buffer->outlet = outlet;
+    buffer->used = 0;
     /*
      * 15 digits print a time in microseconds as it was measured; jansson's 17 would print 0.1 as 0.10000000000000001.
      */
-    if (json_dump_callback(value, gather, gatherer, JSON_COMPACT | JSON_REAL_PRECISION(15)) < 0 && outlet->error == 0)
+    if (json_dump_callback(value, append, buffer, JSON_COMPACT | JSON_REAL_PRECISION(15)) < 0 && outlet->error == 0)
         outlet->error = ENOMEM;
-    (void)gather("\n", 1, gatherer);
-    flush(gatherer);
-    free(gatherer);
+    (void)append("\n", 1, buffer);
+    flush(buffer);
+    free(buffer);
 }

@@ -47,6 +47,6 @@ int ck_lint_github(const struct choke_lint_report *report, int status)
 {
     for (size_t i = 0; i < report->finding_count; i++)
         print_annotation(&report->findings[i]);
-    int written = ck_finish_stdout();
+    int written = ck_cli_flush_stdout();
     return written != 0 ? written : status;
 }

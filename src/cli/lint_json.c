@@ -12,12 +12,12 @@ static int set_count(json_t *object, const char *key, uint64_t count)
 }
 
 /* Null where the finding is about the whole file. */
-static int set_place(json_t *object, const struct choke_lint_finding *finding)
+static int set_position(json_t *object, const struct choke_lint_finding *finding)
 {
     const struct {
         const char *key;
         unsigned value;
-    } places[] = {
+    } positions[] = {
         {"line", finding->line},
         {"column", finding->column},
         {"byte_column", finding->byte_column},
@@ -27,9 +27,9 @@ static int set_place(json_t *object, const struct choke_lint_finding *finding)
     };
     int bad = 0;
 
-    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
-        bad |= json_object_set_new(object, places[i].key,
-                                   finding->line != 0 ? json_integer(places[i].value) : json_null());
+    for (size_t i = 0; i < sizeof(positions) / sizeof(positions[0]); i++)
+        bad |= json_object_set_new(object, positions[i].key,
+                                   finding->line != 0 ? json_integer(positions[i].value) : json_null());
     return bad;
 }
 
@@ -42,7 +42,7 @@ static json_t *finding_object(const struct choke_lint_finding *finding)
     bad |= json_object_set_new(object, "rule", ck_json_text(finding->rule->id));
     bad |= json_object_set_new(object, "path", ck_json_bytes(finding->path));
     bad |= json_object_set_new(object, "name", ck_json_bytes(finding->name));
-    bad |= set_place(object, finding);
+    bad |= set_position(object, finding);
     bad |= json_object_set_new(object, "found", ck_json_bytes(finding->found));
     bad |= json_object_set_new(object, "message", ck_json_text(finding->message));
     bad |= json_object_set_new(object, "instead", ck_json_text(finding->rule->instead));

@@ -18,18 +18,18 @@
 #define GUTTER 6
 
 /* Written around a word; empty where there is no terminal, or NO_COLOR is set. */
-struct paint {
+struct lint_colours {
     const char *severity[CHOKE_SEVERITY_ERROR + 1];
     const char *strong;
     const char *dim;
     const char *end;
 };
 
-static struct paint choose_paint(void)
+static struct lint_colours choose_colours(void)
 {
     if (!ck_text_colour(STDOUT_FILENO))
-        return (struct paint){.severity = {"", "", "", ""}, .strong = "", .dim = "", .end = ""};
-    return (struct paint){
+        return (struct lint_colours){.severity = {"", "", "", ""}, .strong = "", .dim = "", .end = ""};
+    return (struct lint_colours){
         .severity = {"", "\033[36m", "\033[33m", "\033[31m"}, .strong = "\033[1m", .dim = "\033[2m", .end = "\033[0m"};
 }
 
@@ -69,39 +69,39 @@ static size_t marked_bytes(const struct choke_lint_finding *finding, size_t left
     return span < left ? span : left;
 }
 
-static void print_source(const struct paint *paint, const struct choke_lint_finding *finding)
+static void print_source(const struct lint_colours *colours, const struct choke_lint_finding *finding)
 {
     char before[SHOWN_MAX];
-    char place[SHOWN_MAX];
+    char marked[SHOWN_MAX];
     char after[SHOWN_MAX];
     size_t length = strlen(finding->source);
     size_t at = finding->source_at < length ? finding->source_at : length;
     size_t span = marked_bytes(finding, length - at);
 
     (void)show(before, sizeof(before), finding->source, at);
-    (void)show(place, sizeof(place), finding->source + at, span);
+    (void)show(marked, sizeof(marked), finding->source + at, span);
     (void)show(after, sizeof(after), finding->source + at + span, length - at - span);
-    (void)printf("%s%*u |%s %s%s%s\n", paint->dim, GUTTER, finding->line, paint->end, before, place, after);
-    (void)printf("%s%*s |%s %*s%s^", paint->dim, GUTTER, "", paint->end, columns(before), "",
-                 paint->severity[finding->severity]);
-    for (int i = columns(place); i > 1; i--)
+    (void)printf("%s%*u |%s %s%s%s\n", colours->dim, GUTTER, finding->line, colours->end, before, marked, after);
+    (void)printf("%s%*s |%s %*s%s^", colours->dim, GUTTER, "", colours->end, columns(before), "",
+                 colours->severity[finding->severity]);
+    for (int i = columns(marked); i > 1; i--)
         (void)putchar('~');
-    (void)printf("%s\n", paint->end);
+    (void)printf("%s\n", colours->end);
 }
 
-static void print_finding(const struct paint *paint, const struct choke_lint_finding *finding)
+static void print_finding(const struct lint_colours *colours, const struct choke_lint_finding *finding)
 {
     char path[PATH_SHOWN];
 
-    (void)printf("%s%s:", paint->strong, ck_text_safe(path, sizeof(path), finding->path));
+    (void)printf("%s%s:", colours->strong, ck_text_safe(path, sizeof(path), finding->path));
     if (finding->line != 0)
         (void)printf("%u:%u:", finding->line, finding->column);
-    (void)printf("%s %s%s:%s ", paint->end, paint->severity[finding->severity], choke_severity_name(finding->severity),
-                 paint->end);
+    (void)printf("%s %s%s:%s ", colours->end, colours->severity[finding->severity],
+                 choke_severity_name(finding->severity), colours->end);
     ck_text_print(stdout, finding->message, strlen(finding->message));
-    (void)printf(" %s[%s]%s\n", paint->dim, finding->rule->id, paint->end);
+    (void)printf(" %s[%s]%s\n", colours->dim, finding->rule->id, colours->end);
     if (finding->source)
-        print_source(paint, finding);
+        print_source(colours, finding);
     (void)printf("%*s = ", GUTTER, "");
     ck_text_print(stdout, finding->rule->instead, strlen(finding->rule->instead));
     (void)putchar('\n');
@@ -109,9 +109,9 @@ static void print_finding(const struct paint *paint, const struct choke_lint_fin
 
 /* ---- the end ---- */
 
-static void print_count(const char *separator, size_t count, const char *word)
+static void print_count(const char *separator, size_t count, const char *label)
 {
-    (void)printf("%s%zu %s%s", separator, count, word, count == 1 ? "" : "s");
+    (void)printf("%s%zu %s%s", separator, count, label, count == 1 ? "" : "s");
 }
 
 /* "; skipped: 3 (a symbolic link), 1 (not a regular file)": each reason once, in the order of its first path. */
@@ -162,15 +162,15 @@ static void print_summary(const struct choke_lint_report *report)
 
 int ck_lint_text(const struct choke_lint_report *report, bool verbose, int status)
 {
-    struct paint paint = choose_paint();
+    struct lint_colours colours = choose_colours();
     char path[PATH_SHOWN];
 
     for (size_t i = 0; i < report->finding_count; i++)
-        print_finding(&paint, &report->findings[i]);
+        print_finding(&colours, &report->findings[i]);
     for (size_t i = 0; verbose && i < report->skip_count; i++)
         (void)printf("%s: skipped: %s\n", ck_text_safe(path, sizeof(path), report->skips[i].path),
                      CK_TEXT_SAFE(report->skips[i].reason));
     print_summary(report);
-    int written = ck_finish_stdout();
+    int written = ck_cli_flush_stdout();
     return written != 0 ? written : status;
 }

@@ -43,42 +43,42 @@ const struct ck_command *const ck_commands[] = {
 };
 /* clang-format on */
 
-int ck_command_first(const struct ck_command *command)
+int ck_cli_group_length(const struct ck_command *command)
 {
     return (int)strcspn(command->name, " ");
 }
 
-const char *ck_command_second(const struct ck_command *command)
+const char *ck_cli_subcommand(const struct ck_command *command)
 {
     const char *blank = strchr(command->name, ' ');
     return blank ? blank + 1 : NULL;
 }
 
-static bool has_first(const struct ck_command *command, const char *word, size_t length)
+static bool has_first(const struct ck_command *command, const char *token, size_t length)
 {
-    return (size_t)ck_command_first(command) == length && memcmp(command->name, word, length) == 0;
+    return (size_t)ck_cli_group_length(command) == length && memcmp(command->name, token, length) == 0;
 }
 
-bool ck_command_leads(const struct ck_command *const *command)
+bool ck_cli_starts_group(const struct ck_command *const *command)
 {
-    return command == ck_commands || !has_first(command[-1], (*command)->name, (size_t)ck_command_first(*command));
+    return command == ck_commands || !has_first(command[-1], (*command)->name, (size_t)ck_cli_group_length(*command));
 }
 
-bool ck_command_is_group(const char *word)
+bool ck_cli_is_group(const char *token)
 {
     for (const struct ck_command *const *command = ck_commands; *command; command++)
-        if (ck_command_second(*command) && has_first(*command, word, strlen(word)))
+        if (ck_cli_subcommand(*command) && has_first(*command, token, strlen(token)))
             return true;
     return false;
 }
 
-const struct ck_command *ck_command_find(char *const *words, int *ret_count)
+const struct ck_command *ck_cli_find_command(char *const *args, int *ret_count)
 {
     for (const struct ck_command *const *command = ck_commands; *command; command++) {
-        const char *second = ck_command_second(*command);
-        if (!has_first(*command, words[0], strlen(words[0])))
+        const char *second = ck_cli_subcommand(*command);
+        if (!has_first(*command, args[0], strlen(args[0])))
             continue;
-        if (second && (!words[1] || strcmp(second, words[1]) != 0))
+        if (second && (!args[1] || strcmp(second, args[1]) != 0))
             continue;
         *ret_count = second ? 2 : 1;
         return *command;
@@ -86,7 +86,7 @@ const struct ck_command *ck_command_find(char *const *words, int *ret_count)
     return NULL;
 }
 
-int ck_finish_stdout(void)
+int ck_cli_flush_stdout(void)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return 0;
@@ -94,25 +94,25 @@ int ck_finish_stdout(void)
     return CK_EXIT_REFUSED;
 }
 
-int ck_usage_error(const struct ck_command *command, const struct choke_error *error)
+int ck_cli_usage_error(const struct ck_command *command, const struct choke_error *error)
 {
     (void)fprintf(stderr, "chokepoint: %s (see 'chokepoint help%s%s')\n", error->message, command ? " " : "",
                   command ? command->name : "");
     return CK_EXIT_REFUSED;
 }
 
-int ck_no_such_command(char *const *words)
+int ck_cli_unknown_command(char *const *args)
 {
     struct choke_error error;
-    bool group = ck_command_is_group(words[0]) && words[1];
+    bool group = ck_cli_is_group(args[0]) && args[1];
 
     if (!group) {
-        (void)ck_text_error(&error, CHOKE_INVALID, EINVAL, "unknown command '%s'", CK_TEXT_SAFE(words[0]));
-        return ck_usage_error(NULL, &error);
+        (void)ck_text_error(&error, CHOKE_INVALID, EINVAL, "unknown command '%s'", CK_TEXT_SAFE(args[0]));
+        return ck_cli_usage_error(NULL, &error);
     }
-    (void)ck_text_error(&error, CHOKE_INVALID, EINVAL, "unknown command '%s %s'", CK_TEXT_SAFE(words[0]),
-                        CK_TEXT_SAFE(words[1]));
-    (void)fprintf(stderr, "chokepoint: %s (see 'chokepoint help %s')\n", error.message, CK_TEXT_SAFE(words[0]));
+    (void)ck_text_error(&error, CHOKE_INVALID, EINVAL, "unknown command '%s %s'", CK_TEXT_SAFE(args[0]),
+                        CK_TEXT_SAFE(args[1]));
+    (void)fprintf(stderr, "chokepoint: %s (see 'chokepoint help %s')\n", error.message, CK_TEXT_SAFE(args[0]));
     return CK_EXIT_REFUSED;
 }
 
@@ -138,17 +138,17 @@ static void ignore_file_limit_signal(void)
     (void)sigaction(SIGXFSZ, &ignore, NULL);
 }
 
-static int run_command(char *const *words)
+static int run_command(char *const *args)
 {
     int count;
-    const struct ck_command *command = ck_command_find(words, &count);
+    const struct ck_command *command = ck_cli_find_command(args, &count);
 
     if (command)
-        return command->run(words + count);
-    if (!ck_command_is_group(words[0]) || (words[1] && strcmp(words[1], "--help") != 0))
-        return ck_no_such_command(words);
-    ck_help_group(words[1] ? stdout : stderr, words[0]);
-    return words[1] ? ck_finish_stdout() : CK_EXIT_REFUSED;
+        return command->run(args + count);
+    if (!ck_cli_is_group(args[0]) || (args[1] && strcmp(args[1], "--help") != 0))
+        return ck_cli_unknown_command(args);
+    ck_cli_help_group(args[1] ? stdout : stderr, args[0]);
+    return args[1] ? ck_cli_flush_stdout() : CK_EXIT_REFUSED;
 }
 
 int main(int argc, char **argv)
@@ -159,20 +159,20 @@ int main(int argc, char **argv)
     if (occupy_standard_descriptors() < 0)
         return CK_EXIT_REFUSED;
     ignore_file_limit_signal();
-    char *const *words = argv + (argc > 0);
-    int count = ck_options_parse(ck_main_options, words, &given, &error);
+    char *const *args = argv + (argc > 0);
+    int count = ck_options_parse(ck_main_options, args, &given, &error);
     if (count < 0)
-        return ck_usage_error(NULL, &error);
+        return ck_cli_usage_error(NULL, &error);
     if (given.help) {
-        ck_help_overview(stdout);
-        return ck_finish_stdout();
+        ck_cli_help_overview(stdout);
+        return ck_cli_flush_stdout();
     }
     if (given.version) {
         (void)printf("chokepoint %s\n", choke_version());
-        return ck_finish_stdout();
+        return ck_cli_flush_stdout();
     }
-    if (words[count])
-        return run_command(words + count);
-    ck_help_overview(stderr);
+    if (args[count])
+        return run_command(args + count);
+    ck_cli_help_overview(stderr);
     return CK_EXIT_REFUSED;
 }

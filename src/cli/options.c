@@ -29,7 +29,7 @@ static int store_flag(const struct ck_option *option, const char *value, void *f
     return 0;
 }
 
-static int store_word(const struct ck_option *option, const char *value, void *field, struct choke_error *error)
+static int store_string(const struct ck_option *option, const char *value, void *field, struct choke_error *error)
 {
     if (value[0] == '\0')
         return bad_value(option, value, "a value that is not empty", error);
@@ -37,24 +37,24 @@ static int store_word(const struct ck_option *option, const char *value, void *f
     return 0;
 }
 
-static int store_words(const struct ck_option *option, const char *value, void *field, struct choke_error *error)
+static int store_strings(const struct ck_option *option, const char *value, void *field, struct choke_error *error)
 {
-    struct ck_words *words = field;
+    struct ck_string_list *args = field;
     (void)option;
 
-    const char **grown = reallocarray(words->items, words->count + 2, sizeof(*grown));
+    const char **grown = reallocarray(args->items, args->count + 2, sizeof(*grown));
     if (!grown)
         return ck_text_error(error, CHOKE_NONE, ENOMEM, "out of memory");
-    grown[words->count++] = value;
-    grown[words->count] = NULL;
-    words->items = grown;
+    grown[args->count++] = value;
+    grown[args->count] = NULL;
+    args->items = grown;
     return 0;
 }
 
 static int store_choice(const struct ck_option *option, const char *value, void *field, struct choke_error *error)
 {
-    for (const struct ck_choice *choice = option->choices; choice->word; choice++)
-        if (strcmp(choice->word, value) == 0) {
+    for (const struct ck_choice *choice = option->choices; choice->token; choice++)
+        if (strcmp(choice->token, value) == 0) {
             *(int *)field = choice->value;
             return 0;
         }
@@ -135,28 +135,28 @@ static int store_count(const struct ck_option *option, const char *value, void *
 }
 
 static int (*const store[])(const struct ck_option *, const char *, void *, struct choke_error *) = {
-    [CK_OPTION_FLAG] = store_flag,     [CK_OPTION_WORD] = store_word,       [CK_OPTION_WORDS] = store_words,
+    [CK_OPTION_FLAG] = store_flag,     [CK_OPTION_STRING] = store_string,   [CK_OPTION_STRINGS] = store_strings,
     [CK_OPTION_CHOICE] = store_choice, [CK_OPTION_SECONDS] = store_seconds, [CK_OPTION_BYTES] = store_bytes,
     [CK_OPTION_COUNT] = store_count,
 };
 
-static const struct ck_option *find(const struct ck_option *options, const char *word, size_t length)
+static const struct ck_option *find(const struct ck_option *options, const char *token, size_t length)
 {
     for (; options->name; options++)
-        if (strlen(options->name) == length && memcmp(options->name, word, length) == 0)
+        if (strlen(options->name) == length && memcmp(options->name, token, length) == 0)
             return options;
     return NULL;
 }
 
 /* The option that begins most like word, if the two share more than the dashes and a letter. */
-static const struct ck_option *nearest(const struct ck_option *options, const char *word)
+static const struct ck_option *nearest(const struct ck_option *options, const char *token)
 {
     const struct ck_option *best = NULL;
     size_t best_length = 3;
 
     for (; options->name; options++) {
         size_t same = 0;
-        while (word[same] != '\0' && word[same] == options->name[same])
+        while (token[same] != '\0' && token[same] == options->name[same])
             same++;
         if (same > best_length) {
             best = options;
@@ -167,10 +167,10 @@ static const struct ck_option *nearest(const struct ck_option *options, const ch
 }
 
 /* Of "--token=..." only the name is repeated: the value may be a secret. */
-static int unknown(const struct ck_option *options, const char *word, size_t length, struct choke_error *error)
+static int unknown(const struct ck_option *options, const char *token, size_t length, struct choke_error *error)
 {
     char name[CK_TEXT_SAFE_MAX];
-    (void)snprintf(name, sizeof(name), "%.*s", length < sizeof(name) ? (int)length : (int)sizeof(name), word);
+    (void)snprintf(name, sizeof(name), "%.*s", length < sizeof(name) ? (int)length : (int)sizeof(name), token);
     const struct ck_option *near = nearest(options, name);
 
     if (near)
@@ -183,16 +183,16 @@ static int unknown(const struct ck_option *options, const char *word, size_t len
 static int parse_one(const struct ck_option *options, char *const **at, uint64_t *seen, void *target,
                      struct choke_error *error)
 {
-    const char *word = **at;
-    const char *value = strchr(word, '=');
-    size_t length = value ? (size_t)(value - word) : strlen(word);
+    const char *token = **at;
+    const char *value = strchr(token, '=');
+    size_t length = value ? (size_t)(value - token) : strlen(token);
 
-    const struct ck_option *option = find(options, word, length);
+    const struct ck_option *option = find(options, token, length);
     if (!option)
-        return unknown(options, word, length, error);
+        return unknown(options, token, length, error);
 
     uint64_t bit = UINT64_C(1) << (option - options); /* no table comes near 64 */
-    if ((*seen & bit) && option->kind != CK_OPTION_WORDS && option->kind != CK_OPTION_FLAG)
+    if ((*seen & bit) && option->kind != CK_OPTION_STRINGS && option->kind != CK_OPTION_FLAG)
         return ck_text_error(error, CHOKE_INVALID, EINVAL, "%s is given twice", option->name);
     *seen |= bit;
 
@@ -209,10 +209,10 @@ static int parse_one(const struct ck_option *options, char *const **at, uint64_t
     return store[option->kind](option, value, (char *)target + option->offset, error);
 }
 
-int ck_options_parse(const struct ck_option *options, char *const *words, void *target, struct choke_error *error)
+int ck_options_parse(const struct ck_option *options, char *const *args, void *target, struct choke_error *error)
 {
     uint64_t seen = 0;
-    char *const *at = words;
+    char *const *at = args;
     int first = 0;
 
     /* After an error the rest is still read, so that a --json behind it shapes the answer; the first error counts. */
@@ -225,15 +225,15 @@ int ck_options_parse(const struct ck_option *options, char *const *words, void *
         if (first == 0)
             first = r;
     }
-    return first < 0 ? first : (int)(at - words);
+    return first < 0 ? first : (int)(at - args);
 }
 
 void ck_options_done(const struct ck_option *options, void *target)
 {
     for (; options->name; options++)
-        if (options->kind == CK_OPTION_WORDS) {
-            struct ck_words *words = (struct ck_words *)(void *)((char *)target + options->offset);
-            free(words->items);
-            *words = (struct ck_words){0};
+        if (options->kind == CK_OPTION_STRINGS) {
+            struct ck_string_list *args = (struct ck_string_list *)(void *)((char *)target + options->offset);
+            free(args->items);
+            *args = (struct ck_string_list){0};
         }
 }

@@ -14,8 +14,8 @@
 
 enum ck_option_kind {
     CK_OPTION_FLAG,    /* bool */
-    CK_OPTION_WORD,    /* const char *, never empty */
-    CK_OPTION_WORDS,   /* struct ck_words; repeatable */
+    CK_OPTION_STRING,  /* const char *, never empty */
+    CK_OPTION_STRINGS, /* struct ck_string_list; repeatable */
     CK_OPTION_CHOICE,  /* int: the value of the struct ck_choice that was named */
     CK_OPTION_SECONDS, /* uint64_t, in milliseconds; a fraction is allowed and rounded up */
     CK_OPTION_BYTES,   /* size_t */
@@ -26,12 +26,12 @@ enum ck_option_kind {
 enum ck_option_offer { CK_OFFER_NOTHING = 0, CK_OFFER_FILES, CK_OFFER_DIRECTORIES };
 
 struct ck_choice {
-    const char *word; /* NULL ends the list */
+    const char *token; /* NULL ends the list */
     int value;
 };
 
 /* A NULL-terminated list; items is NULL while it is empty. */
-struct ck_words {
+struct ck_string_list {
     const char **items;
     size_t count;
 };
@@ -51,7 +51,7 @@ struct ck_option {
  * a negative errno and *error (CHOKE_INVALID); what was given before the error is in target. ck_options_done in
  * either case.
  */
-int ck_options_parse(const struct ck_option *options, char *const *words, void *target, struct choke_error *error);
+int ck_options_parse(const struct ck_option *options, char *const *args, void *target, struct choke_error *error);
 
 void ck_options_done(const struct ck_option *options, void *target);
 

@@ -35,7 +35,7 @@ extern const struct ck_choice ck_recording_syncs[];
 /* The name of a member cannot stand in parentheses. NOLINTBEGIN(bugprone-macro-parentheses) */
 #define CK_RECORDING_TARGET(type, recording, field) .offset = offsetof(struct type, recording.field)
 #define CK_RECORDING_OPTIONS(type, recording) \
-    {"--audit", "FILE", "record the call there (default: see chokepoint(1))", CK_OPTION_WORD, CK_OFFER_FILES, \
+    {"--audit", "FILE", "record the call there (default: see chokepoint(1))", CK_OPTION_STRING, CK_OFFER_FILES, \
      CK_RECORDING_TARGET(type, recording, audit)}, \
     {"--no-audit", NULL, "record the call nowhere", CK_OPTION_FLAG, CK_RECORDING_TARGET(type, recording, no_audit)}, \
     {"--audit-sync", "none|batched|every", "how durable a record is (default: batched)", CK_OPTION_CHOICE, \

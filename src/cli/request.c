@@ -61,11 +61,11 @@ static bool is_beneath(const char *path, const char *root)
 /* Does it lead beneath the root, seen from here? Only to choose what a relative path is meant from: the library decides. */
 static bool leads_beneath(const char *path, const char *root)
 {
-    char *place = realpath(path, NULL);
+    char *resolved = realpath(path, NULL);
     char *real = realpath(root, NULL);
-    bool beneath = place && real && is_beneath(place, real);
+    bool beneath = resolved && real && is_beneath(resolved, real);
 
-    free(place);
+    free(resolved);
     free(real);
     return beneath;
 }
@@ -97,7 +97,7 @@ static int set_directories(struct ck_request *request, const struct ck_request_o
 }
 
 /* What was opened without waiting; a tool expects its input to wait for it. */
-static int wait_when_read(int fd, struct choke_error *error)
+static int set_blocking(int fd, struct choke_error *error)
 {
     int flags = fcntl(fd, F_GETFL);
 
@@ -127,7 +127,7 @@ static int set_stdin(struct ck_request *request, const char *name, struct choke_
                              CK_TEXT_SAFE(name));
     request->stdin_is_fifo = S_ISFIFO(status.st_mode);
     request->request.stdin_fd = request->stdin_fd;
-    return request->stdin_is_fifo ? 0 : wait_when_read(request->stdin_fd, error);
+    return request->stdin_is_fifo ? 0 : set_blocking(request->stdin_fd, error);
 }
 
 int ck_request_build(struct ck_request *ret_request, const struct ck_request_options *given, char *const *argv,

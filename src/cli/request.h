@@ -19,8 +19,8 @@ struct ck_request_options {
     const char *root;
     uint64_t timeout_ms;
     const char *probe;
-    struct ck_words egress;
-    struct ck_words env;
+    struct ck_string_list egress;
+    struct ck_string_list env;
     const char *stdin_name;
     size_t max_output_bytes;
     int jail;
@@ -41,16 +41,16 @@ extern const struct ck_choice ck_request_jails[];
 /* clang-format off */
 #define CK_REQUEST_TARGET(field) .offset = offsetof(struct ck_request_options, field)
 #define CK_REQUEST_OPTIONS \
-    {"--cwd", "DIR", "run the tool there (default: .)", CK_OPTION_WORD, CK_OFFER_DIRECTORIES, CK_REQUEST_TARGET(cwd)}, \
-    {"--root", "DIR", "the only directory a jailed tool sees (default: --cwd)", CK_OPTION_WORD, CK_OFFER_DIRECTORIES, \
+    {"--cwd", "DIR", "run the tool there (default: .)", CK_OPTION_STRING, CK_OFFER_DIRECTORIES, CK_REQUEST_TARGET(cwd)}, \
+    {"--root", "DIR", "the only directory a jailed tool sees (default: --cwd)", CK_OPTION_STRING, CK_OFFER_DIRECTORIES, \
      CK_REQUEST_TARGET(root)}, \
     {"--timeout", "SECONDS", "how long the tool may run (default: the policy's limit)", CK_OPTION_SECONDS, \
      CK_REQUEST_TARGET(timeout_ms)}, \
-    {"--probe", "NAME", "record the call under this name; --env is refused", CK_OPTION_WORD, CK_REQUEST_TARGET(probe)}, \
-    {"--egress", "HOST[:PORT]", "a host the tool may reach; needs a jail", CK_OPTION_WORDS, \
+    {"--probe", "NAME", "record the call under this name; --env is refused", CK_OPTION_STRING, CK_REQUEST_TARGET(probe)}, \
+    {"--egress", "HOST[:PORT]", "a host the tool may reach; needs a jail", CK_OPTION_STRINGS, \
      CK_REQUEST_TARGET(egress)}, \
-    {"--env", "NAME=VALUE", "a variable that the policy grants", CK_OPTION_WORDS, CK_REQUEST_TARGET(env)}, \
-    {"--stdin", "FILE|-", "the tool's input; -: standard input (default: none)", CK_OPTION_WORD, CK_OFFER_FILES, \
+    {"--env", "NAME=VALUE", "a variable that the policy grants", CK_OPTION_STRINGS, CK_REQUEST_TARGET(env)}, \
+    {"--stdin", "FILE|-", "the tool's input; -: standard input (default: none)", CK_OPTION_STRING, CK_OFFER_FILES, \
      CK_REQUEST_TARGET(stdin_name)}, \
     {"--max-output", "BYTES", "keep this much of each stream's end (default: 67108864)", CK_OPTION_BYTES, \
      CK_REQUEST_TARGET(max_output_bytes)}, \
@@ -58,11 +58,11 @@ extern const struct ck_choice ck_request_jails[];
      CK_REQUEST_TARGET(jail), .choices = ck_request_jails}, \
     {"--require-jail", NULL, "refuse rather than run without a jail", CK_OPTION_FLAG, \
      CK_REQUEST_TARGET(require_jail)}, \
-    {"--keep", "DIR", "copy the tool's changes to DIR (workspace: overlay only)", CK_OPTION_WORD, CK_OFFER_DIRECTORIES, \
+    {"--keep", "DIR", "copy the tool's changes to DIR (workspace: overlay only)", CK_OPTION_STRING, CK_OFFER_DIRECTORIES, \
      CK_REQUEST_TARGET(keep)}, \
     {"--sandbox", NULL, "for untrusted code: requires a jail, passes no secret", CK_OPTION_FLAG, \
      CK_REQUEST_TARGET(sandbox)}, \
-    {"--policy", "FILE", "this policy, not the embedded one", CK_OPTION_WORD, CK_OFFER_FILES, CK_REQUEST_TARGET(policy)}
+    {"--policy", "FILE", "this policy, not the embedded one", CK_OPTION_STRING, CK_OFFER_FILES, CK_REQUEST_TARGET(policy)}
 /* clang-format on */
 
 struct ck_request {

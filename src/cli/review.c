@@ -17,7 +17,7 @@ const struct ck_option ck_review_policy_options[] = {
     {.name = "--policy",
      .metavar = "FILE",
      .help = "the same as the operand FILE",
-     .kind = CK_OPTION_WORD,
+     .kind = CK_OPTION_STRING,
      .offer = CK_OFFER_FILES,
      .offset = offsetof(struct ck_review_options, policy)},
     {.name = "--json", .help = "print one JSON object", .offset = offsetof(struct ck_review_options, json)},
@@ -28,44 +28,44 @@ const struct ck_option ck_review_policy_options[] = {
 static int usage_failure(const struct ck_command *command, const struct ck_review_options *given,
                          const struct choke_error *error)
 {
-    return given->json ? ck_review_failure(given, error) : ck_usage_error(command, error);
+    return given->json ? ck_review_failure(given, error) : ck_cli_usage_error(command, error);
 }
 
 /* Operands into the list, options wherever they stand before "--". How many operands, or a negative errno. */
-static int split(const struct ck_option *known, char *const *words, struct ck_review_options *given,
+static int split(const struct ck_option *known, char *const *args, struct ck_review_options *given,
                  const char *operands[CK_REVIEW_OPERANDS_MAX], struct choke_error *error)
 {
     int count = 0;
     bool options = true;
 
     for (;;) {
-        int taken = options ? ck_options_parse(known, words, given, error) : 0;
+        int taken = options ? ck_options_parse(known, args, given, error) : 0;
         if (taken < 0)
             return taken;
-        options = options && (taken == 0 || strcmp(words[taken - 1], "--") != 0);
-        words += taken;
-        if (!*words)
+        options = options && (taken == 0 || strcmp(args[taken - 1], "--") != 0);
+        args += taken;
+        if (!*args)
             return count;
         if (count < CK_REVIEW_OPERANDS_MAX)
-            operands[count] = *words;
+            operands[count] = *args;
         count++;
-        words++;
+        args++;
     }
 }
 
-int ck_review_parse(const struct ck_command *command, char *const *words, size_t least, size_t most,
+int ck_review_parse(const struct ck_command *command, char *const *args, size_t least, size_t most,
                     struct ck_review_options *given, const char *operands[CK_REVIEW_OPERANDS_MAX])
 {
     struct choke_error error;
 
     for (size_t i = 0; i < CK_REVIEW_OPERANDS_MAX; i++)
         operands[i] = NULL;
-    int count = split(command->options, words, given, operands, &error);
+    int count = split(command->options, args, given, operands, &error);
     if (count < 0)
         return usage_failure(command, given, &error);
     if (given->help) {
-        ck_help_command(stdout, command);
-        return ck_finish_stdout();
+        ck_cli_help_command(stdout, command);
+        return ck_cli_flush_stdout();
     }
     if (given->policy && count == 0)
         operands[count++] = given->policy;

@@ -22,7 +22,7 @@ extern const struct ck_option ck_review_policy_options[]; /* with --policy, for 
  * Options may also stand behind operands here, for no operand is a command line. Unused operands are NULL. Returns -1
  * where the command goes on; else the status to end with: help was shown, or the words are wrong.
  */
-int ck_review_parse(const struct ck_command *command, char *const *words, size_t least, size_t most,
+int ck_review_parse(const struct ck_command *command, char *const *args, size_t least, size_t most,
                     struct ck_review_options *given, const char *operands[CK_REVIEW_OPERANDS_MAX]);
 
 /* {"error": {"code", "message"}} on standard output, or one line on standard error. Returns CK_EXIT_REFUSED. */

@@ -76,7 +76,7 @@ static int take_signal(const struct ck_session *session)
     return read(session->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info) ? (int)info.ssi_signo : 0;
 }
 
-void ck_session_heed(struct ck_session *session, struct choke_context *context)
+void ck_session_handle_signal(struct ck_session *session, struct choke_context *context)
 {
     int signal = take_signal(session);
 
@@ -100,7 +100,7 @@ int ck_session_wait(struct ck_session *session, struct choke_context *context, c
             return ck_text_error(error, CHOKE_NONE, errno, "cannot wait: %s", strerror(errno));
         if (ready > 0)
             ck_feed_move(&session->feed, fds[2].revents);
-        ck_session_heed(session, context);
+        ck_session_handle_signal(session, context);
         int r = choke_dispatch(context, error);
         if (r < 0)
             return r;

@@ -33,7 +33,7 @@ int ck_session_wait(struct ck_session *session, struct choke_context *context, c
                     struct choke_error *error);
 
 /* Takes a signal that came, if one did: all jobs are cancelled by it, and where nobody reads our output any more. */
-void ck_session_heed(struct ck_session *session, struct choke_context *context);
+void ck_session_handle_signal(struct ck_session *session, struct choke_context *context);
 
 /* From timeout_ms from now on nobody is waited for who should read our output. */
 void ck_session_deadline(struct ck_session *session, uint64_t timeout_ms);

@@ -62,7 +62,7 @@ void ck_text_print(FILE *out, const char *text, size_t length)
     }
 }
 
-void ck_text_print_word(FILE *out, const char *text)
+void ck_text_print_quoted(FILE *out, const char *text)
 {
     static const char bare[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:=@_";
     if (text[0] != '\0' && text[strspn(text, bare)] == '\0') {

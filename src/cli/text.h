@@ -27,7 +27,7 @@ bool ck_text_colour(int fd);
 bool ck_text_cursor(int fd);
 
 /* One word so that bash would read it back as the same bytes: bare where that is safe, else $'...'. */
-void ck_text_print_word(FILE *out, const char *text);
+void ck_text_print_quoted(FILE *out, const char *text);
 
 /* The message without a credential, if it has one (choke_credential_kind). */
 void ck_text_redact(struct choke_error *error);

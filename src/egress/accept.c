@@ -12,20 +12,20 @@
 
 #define PAUSE_NS (100 * CK_NS_PER_MS)
 
-void ck_gate_resume(struct ck_gate *gate)
+void ck_accept_resume(struct ck_gate *gate)
 {
     gate->pause_ns = 0;
-    ck_watch_for(gate, &gate->listener, EPOLLIN);
+    ck_proxy_watch(gate, &gate->listener, EPOLLIN);
 }
 
 static void pause_gate(struct ck_gate *gate)
 {
     gate->pause_ns = gate->proxy->now_ns + PAUSE_NS;
-    ck_watch_for(gate, &gate->listener, 0);
-    ck_gate_by(gate, gate->pause_ns);
+    ck_proxy_watch(gate, &gate->listener, 0);
+    ck_proxy_set_timer(gate, gate->pause_ns);
 }
 
-static void tell_turned_away(struct ck_gate *gate, enum ck_reason reason, const char *message)
+static void report_rejected(struct ck_gate *gate, enum ck_reason reason, const char *message)
 {
     gate->totals.refused++;
     if (gate->on_event == NULL)
@@ -36,17 +36,17 @@ static void tell_turned_away(struct ck_gate *gate, enum ck_reason reason, const 
                                   .host = "",
                                   .rule = "",
                                   .address = "",
-                                  .reason = ck_reason_word(reason),
+                                  .reason = ck_answer_reason_word(reason),
                                   .message = message};
     gate->on_event(gate->data, &event);
 }
 
 /* Which protocol it speaks is not known yet; most speak HTTP. */
-static void turn_away(struct ck_gate *gate, int client_fd, enum ck_reason reason, const char *message)
+static void reject(struct ck_gate *gate, int client_fd, enum ck_reason reason, const char *message)
 {
     char answer[CK_ANSWER_SIZE];
     CK_FD fd = client_fd;
-    tell_turned_away(gate, reason, message);
+    report_rejected(gate, reason, message);
     size_t length = ck_answer_http(reason, message, answer);
     (void)send(fd, answer, length, MSG_NOSIGNAL | MSG_DONTWAIT);
     (void)shutdown(fd, SHUT_WR);
@@ -70,7 +70,7 @@ static bool is_crowded(const struct ck_gate *gate, int fd)
 {
     const struct ck_proxy *proxy = gate->proxy;
     uint32_t room = proxy->most > proxy->count ? proxy->most - proxy->count : 0;
-    return gate->count >= room || fd >= proxy->below;
+    return gate->count >= room || fd >= proxy->fd_limit;
 }
 
 static void take(struct ck_gate *gate, int fd)
@@ -78,21 +78,21 @@ static void take(struct ck_gate *gate, int fd)
     char message[128];
     gate->totals.connections++;
     if (is_spent(gate, message, sizeof message)) {
-        ck_watched_close(gate, &gate->listener);
-        turn_away(gate, fd, CK_REASON_CONNECTIONS, message);
+        ck_proxy_close_watched(gate, &gate->listener);
+        reject(gate, fd, CK_REASON_CONNECTIONS, message);
     } else if (gate->count >= gate->budget.connections_at_once) {
         (void)snprintf(message, sizeof message, "this run may have %u connections at once",
                        gate->budget.connections_at_once);
-        turn_away(gate, fd, CK_REASON_CONNECTIONS, message);
+        reject(gate, fd, CK_REASON_CONNECTIONS, message);
     } else if (is_crowded(gate, fd)) {
-        turn_away(gate, fd, CK_REASON_RESOURCES,
-                  "the runs of this program have as many connections at once as its descriptors allow");
+        reject(gate, fd, CK_REASON_RESOURCES,
+               "the runs of this program have as many connections at once as its descriptors allow");
     } else {
         ck_connection_start(gate, fd);
     }
 }
 
-void ck_gate_accept(struct ck_gate *gate, unsigned most)
+void ck_accept_clients(struct ck_gate *gate, unsigned most)
 {
     for (unsigned i = 0; i < most && gate->listener.fd >= 0; i++) {
         int fd = accept4(gate->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -102,7 +102,7 @@ void ck_gate_accept(struct ck_gate *gate, unsigned most)
             return;
         if (fd < 0)
             continue;
-        ck_turn_begin(gate->proxy, CK_TURN_LEAST_BYTES);
+        ck_proxy_begin_turn(gate->proxy, CK_PROXY_TURN_MIN_BYTES);
         take(gate, fd);
     }
 }

@@ -72,16 +72,16 @@ static const struct ck_address nat64 = V6(0, 0x64, 0xff, 0x9b);
 static const char *look_up(const struct range *ranges, size_t count, const struct ck_address *address)
 {
     for (size_t i = 0; i < count; i++)
-        if (ck_address_in(address, &ranges[i].network, ranges[i].bits))
+        if (ck_destination_address_in(address, &ranges[i].network, ranges[i].bits))
             return ranges[i].what;
     return NULL;
 }
 
-const char *ck_address_why_not(const struct ck_address *address)
+const char *ck_address_why_refused(const struct ck_address *address)
 {
     if (address->length == 4)
         return look_up(v4_ranges, COUNT(v4_ranges), address);
-    if (ck_address_in(address, &nat64, 96)) {
+    if (ck_destination_address_in(address, &nat64, 96)) {
         struct ck_address inside = {.length = 4};
         memcpy(inside.bytes, address->bytes + 12, 4);
         return look_up(v4_ranges, COUNT(v4_ranges), &inside);
@@ -89,5 +89,5 @@ const char *ck_address_why_not(const struct ck_address *address)
     const char *what = look_up(v6_ranges, COUNT(v6_ranges), address);
     if (what != NULL)
         return what;
-    return ck_address_in(address, &global_unicast, 3) ? NULL : "a reserved address";
+    return ck_destination_address_in(address, &global_unicast, 3) ? NULL : "a reserved address";
 }

@@ -10,6 +10,6 @@
 #include "base/destination.h"
 
 /* NULL for a public address of a host, else what it is: "a loopback address". */
-const char *ck_address_why_not(const struct ck_address *address);
+const char *ck_address_why_refused(const struct ck_address *address);
 
 #endif

@@ -39,12 +39,12 @@ static const struct {
     [CK_REASON_CLOSED] = {"closed", SOCKS_GENERAL, 503, "Service Unavailable"},
 };
 
-const char *ck_reason_word(enum ck_reason reason)
+const char *ck_answer_reason_word(enum ck_reason reason)
 {
     return reasons[reason].word;
 }
 
-uint8_t ck_reason_socks(enum ck_reason reason)
+uint8_t ck_answer_socks_code(enum ck_reason reason)
 {
     return reasons[reason].socks;
 }

@@ -51,14 +51,14 @@ struct ck_fault {
     const char *message; /* fits after its subject, or after "the request" where it has none */
     const char *subject; /* bytes of the message, or NULL */
     size_t subject_length;
-    bool aside; /* the message fits after "the request", and the subject after that */
+    bool subject_last; /* the message fits after "the request", and the subject after that */
 };
 
 /* Its word in events: "not_listed". */
-const char *ck_reason_word(enum ck_reason reason);
+const char *ck_answer_reason_word(enum ck_reason reason);
 
 /* The code of a SOCKS5 reply (RFC 1928). */
-uint8_t ck_reason_socks(enum ck_reason reason);
+uint8_t ck_answer_socks_code(enum ck_reason reason);
 
 /* A whole HTTP answer with the message as its body, in a buffer of CK_ANSWER_SIZE; returns its length. */
 size_t ck_answer_http(enum ck_reason reason, const char *message, char *buffer);

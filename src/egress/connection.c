@@ -26,7 +26,7 @@
 
 /* ---- telling ----------------------------------------------------------------------------- */
 
-static void count(struct ck_gate_totals *totals, enum ck_gate_verdict verdict)
+static void count(struct ck_proxy_gate_totals *totals, enum ck_gate_verdict verdict)
 {
     if (verdict == CK_GATE_OPENED)
         totals->opened++;
@@ -36,68 +36,68 @@ static void count(struct ck_gate_totals *totals, enum ck_gate_verdict verdict)
         totals->failed++;
 }
 
-void ck_connection_tell(struct ck_connection *connection, const struct ck_told *told)
+void ck_connection_report(struct ck_connection *connection, const struct ck_egress_decision *decision)
 {
     static const char *const protocols[] = {"", "connect", "http", "socks5"};
     struct ck_gate *gate = connection->gate;
     char rule[CK_DESTINATION_TEXT_SIZE] = "";
     char address[CK_ADDRESS_TEXT_SIZE] = "";
-    if (connection->rule != NULL && told->subject == NULL)
+    if (connection->rule != NULL && decision->subject == NULL)
         (void)ck_destination_text(connection->rule, rule);
-    if (told->address != NULL)
-        (void)ck_address_text(told->address, address);
-    bool closed = told->verdict == CK_GATE_CLOSED;
+    if (decision->address != NULL)
+        (void)ck_destination_address_text(decision->address, address);
+    bool closed = decision->verdict == CK_GATE_CLOSED;
     struct ck_gate_event event = {
-        .verdict = told->verdict,
+        .verdict = decision->verdict,
         .connection = connection->number,
         .protocol = protocols[connection->protocol],
-        .host = told->subject != NULL ? told->subject : connection->host.text,
-        .port = told->subject != NULL ? 0 : connection->port,
+        .host = decision->subject != NULL ? decision->subject : connection->host.text,
+        .port = decision->subject != NULL ? 0 : connection->port,
         .rule = rule,
         .address = address,
-        .reason = ck_reason_word(told->reason),
-        .message = told->message,
+        .reason = ck_answer_reason_word(decision->reason),
+        .message = decision->message,
         .up_bytes = closed ? connection->up.moved : 0,
         .down_bytes = closed ? connection->down.moved : 0,
     };
-    connection->opened = told->verdict == CK_GATE_OPENED || (connection->opened && !closed);
-    count(&gate->totals, told->verdict);
+    connection->opened = decision->verdict == CK_GATE_OPENED || (connection->opened && !closed);
+    count(&gate->totals, decision->verdict);
     if (gate->on_event != NULL)
         gate->on_event(gate->data, &event);
 }
 
 /* ---- ending ------------------------------------------------------------------------------ */
 
-static void tell_closed(struct ck_connection *connection, enum ck_reason reason)
+static void report_closed(struct ck_connection *connection, enum ck_reason reason)
 {
     if (connection->opened)
-        ck_connection_tell(connection,
-                           &(struct ck_told){.verdict = CK_GATE_CLOSED,
-                                             .reason = reason,
-                                             .message = "closed",
-                                             .address = &connection->addresses[connection->address_at - 1]});
+        ck_connection_report(
+            connection, &(struct ck_egress_decision){.verdict = CK_GATE_CLOSED,
+                                                     .reason = reason,
+                                                     .message = "closed",
+                                                     .address = &connection->addresses[connection->address_at - 1]});
 }
 
-void ck_connection_empty(struct ck_connection *connection, struct ck_stream *stream)
+void ck_connection_reset_stream(struct ck_connection *connection, struct ck_relay_stream *stream)
 {
     connection->gate->pipes -= stream->pipe != NULL;
-    ck_stream_done(stream, &connection->gate->proxy->pipes);
+    ck_relay_stream_done(stream, &connection->gate->proxy->pipes);
 }
 
 void ck_connection_abandon(struct ck_connection *connection)
 {
-    tell_closed(connection, CK_REASON_CLOSED);
-    ck_query_cancel(connection->query);
+    report_closed(connection, CK_REASON_CLOSED);
+    ck_dns_query_cancel(connection->query);
     connection->query = NULL;
 }
 
 void ck_connection_drop_server(struct ck_connection *connection, enum ck_reason reason)
 {
-    tell_closed(connection, reason);
-    ck_watched_close(connection->gate, &connection->server);
-    ck_connection_empty(connection, &connection->down);
+    report_closed(connection, reason);
+    ck_proxy_close_watched(connection->gate, &connection->server);
+    ck_connection_reset_stream(connection, &connection->down);
     connection->up.moved = 0;
-    connection->shut_server = false;
+    connection->server_eof_sent = false;
 }
 
 void ck_connection_end(struct ck_connection *connection, enum ck_reason reason)
@@ -106,10 +106,10 @@ void ck_connection_end(struct ck_connection *connection, enum ck_reason reason)
     if (connection->ended)
         return;
     ck_connection_drop_server(connection, reason);
-    ck_gate_drop_due(connection);
-    ck_query_cancel(connection->query);
-    ck_watched_close(gate, &connection->client);
-    ck_connection_empty(connection, &connection->up);
+    ck_proxy_remove_due(connection);
+    ck_dns_query_cancel(connection->query);
+    ck_proxy_close_watched(gate, &connection->client);
+    ck_connection_reset_stream(connection, &connection->up);
     if (connection->previous != NULL)
         connection->previous->next = connection->next;
     else
@@ -121,45 +121,47 @@ void ck_connection_end(struct ck_connection *connection, enum ck_reason reason)
     connection->ended = true;
     connection->next = gate->proxy->ended;
     gate->proxy->ended = connection;
-    ck_gate_resume(gate);
+    ck_accept_resume(gate);
 }
 
-void ck_connection_state(struct ck_connection *connection, enum ck_state state, uint64_t patience_ms)
+void ck_connection_set_state(struct ck_connection *connection, enum ck_egress_state state, uint64_t timeout_ms)
 {
     connection->state = state;
     connection->ready = CK_ALL_READY;
-    connection->deadline_ns = connection->gate->proxy->now_ns + patience_ms * CK_NS_PER_MS;
-    ck_gate_by(connection->gate, connection->deadline_ns);
+    connection->deadline_ns = connection->gate->proxy->now_ns + timeout_ms * CK_NS_PER_MS;
+    ck_proxy_set_timer(connection->gate, connection->deadline_ns);
 }
 
 /* The answer in the client's own protocol. SOCKS has a short form for what is wrong with a greeting. */
-static size_t write_answer(const struct ck_connection *connection, const struct ck_told *told, char *buffer)
+static size_t write_answer(const struct ck_connection *connection, const struct ck_egress_decision *decision,
+                           char *buffer)
 {
     if (connection->protocol != CK_PROTOCOL_SOCKS5)
-        return ck_answer_http(told->reason, told->message, buffer);
+        return ck_answer_http(decision->reason, decision->message, buffer);
     uint8_t reply[CK_SOCKS_REPLY_SIZE];
-    ck_answer_socks(told->code != 0 ? told->code : ck_reason_socks(told->reason), reply);
+    ck_answer_socks(decision->code != 0 ? decision->code : ck_answer_socks_code(decision->reason), reply);
     memcpy(buffer, reply, sizeof reply);
-    return connection->state == CK_STATE_HEAD ? 2 : sizeof reply;
+    return connection->state == CK_EGRESS_STATE_HEAD ? 2 : sizeof reply;
 }
 
-void ck_connection_refuse(struct ck_connection *connection, const struct ck_told *told)
+void ck_connection_refuse(struct ck_connection *connection, const struct ck_egress_decision *decision)
 {
-    enum ck_state state = connection->state;
+    enum ck_egress_state state = connection->state;
     char answer[CK_ANSWER_SIZE];
-    ck_connection_tell(connection, told);
-    bool too_late = state == CK_STATE_HELLO || state == CK_STATE_HANDSHAKE || state == CK_STATE_TUNNEL ||
-                    state == CK_STATE_LINGER || (state == CK_STATE_EXCHANGE && connection->in_body);
-    size_t length = too_late ? 0 : write_answer(connection, told, answer);
+    ck_connection_report(connection, decision);
+    bool too_late = state == CK_EGRESS_STATE_HELLO || state == CK_EGRESS_STATE_HANDSHAKE ||
+                    state == CK_EGRESS_STATE_TUNNEL || state == CK_EGRESS_STATE_LINGER ||
+                    (state == CK_EGRESS_STATE_EXCHANGE && connection->in_body);
+    size_t length = too_late ? 0 : write_answer(connection, decision, answer);
     ck_connection_drop_server(connection, CK_REASON_REFUSED);
-    ck_connection_empty(connection, &connection->up);
-    if (too_late || ck_buffer_append(&connection->down.buffer, answer, length) != 0) {
+    ck_connection_reset_stream(connection, &connection->up);
+    if (too_late || ck_relay_buffer_append(&connection->down.buffer, answer, length) != 0) {
         ck_connection_end(connection, CK_REASON_REFUSED);
         return;
     }
     connection->down.ready = length;
     connection->down.own = length;
-    ck_connection_state(connection, CK_STATE_LINGER, LINGER_MS);
+    ck_connection_set_state(connection, CK_EGRESS_STATE_LINGER, LINGER_MS);
 }
 
 void ck_connection_refuse_fault(struct ck_connection *connection, const struct ck_fault *fault, bool known)
@@ -171,22 +173,22 @@ void ck_connection_refuse_fault(struct ck_connection *connection, const struct c
     size_t hidden = user != NULL ? (size_t)(user + 1 - fault->subject) : 0;
     if (fault->subject != NULL)
         (void)ck_quote(subject, sizeof subject, fault->subject + hidden, fault->subject_length - hidden);
-    if (fault->subject != NULL && fault->aside)
+    if (fault->subject != NULL && fault->subject_last)
         (void)snprintf(message, sizeof message, "the request %s ('%s')", fault->message, subject);
     else if (fault->subject != NULL)
         (void)snprintf(message, sizeof message, "'%s' %s", subject, fault->message);
     else
         (void)snprintf(message, sizeof message, "the request %s", fault->message);
-    ck_connection_refuse(connection, &(struct ck_told){.verdict = CK_GATE_REFUSED,
-                                                       .reason = fault->reason,
-                                                       .message = message,
-                                                       .subject = known ? NULL : subject,
-                                                       .code = fault->code});
+    ck_connection_refuse(connection, &(struct ck_egress_decision){.verdict = CK_GATE_REFUSED,
+                                                                  .reason = fault->reason,
+                                                                  .message = message,
+                                                                  .subject = known ? NULL : subject,
+                                                                  .code = fault->code});
 }
 
 /* ---- moving ------------------------------------------------------------------------------ */
 
-static bool is_due(const struct ck_connection *connection, const struct ck_stream *stream, bool up)
+static bool is_due(const struct ck_connection *connection, const struct ck_relay_stream *stream, bool up)
 {
     if (stream->wait == CK_WAIT_SOURCE)
         return (connection->ready & (up ? CK_CLIENT_IN : CK_SERVER_IN)) != 0;
@@ -195,7 +197,7 @@ static bool is_due(const struct ck_connection *connection, const struct ck_strea
     return true;
 }
 
-void ck_turn_spend(struct ck_connection *connection, bool up, uint64_t bytes)
+void ck_connection_spend_turn(struct ck_connection *connection, bool up, uint64_t bytes)
 {
     struct ck_proxy *proxy = connection->gate->proxy;
     uint64_t *left = &proxy->turn_bytes[up];
@@ -203,16 +205,16 @@ void ck_turn_spend(struct ck_connection *connection, bool up, uint64_t bytes)
     proxy->work.bytes += bytes;
 }
 
-bool ck_turn_is_over(const struct ck_connection *connection)
+bool ck_connection_turn_is_over(const struct ck_connection *connection)
 {
     const struct ck_proxy *proxy = connection->gate->proxy;
     return proxy->turn_bytes[false] == 0 || proxy->turn_bytes[true] == 0;
 }
 
-int ck_pump_one(struct ck_connection *connection, bool up)
+int ck_connection_pump_one(struct ck_connection *connection, bool up)
 {
     struct ck_gate *gate = connection->gate;
-    struct ck_stream *stream = up ? &connection->up : &connection->down;
+    struct ck_relay_stream *stream = up ? &connection->up : &connection->down;
     if (!is_due(connection, stream, up))
         return 0;
     const int fds[2] = {up ? connection->client.fd : connection->server.fd,
@@ -220,11 +222,11 @@ int ck_pump_one(struct ck_connection *connection, bool up)
     uint64_t before = stream->moved;
     /* A client that does not read keeps its pipe. As with connections: who takes all it can leaves half of the rest. */
     bool had = stream->pipe != NULL;
-    gate->proxy->pipes.withheld = gate->pipes >= ck_pipes_left(&gate->proxy->pipes);
-    int r = ck_stream_pump(stream, &gate->proxy->pipes, fds, gate->proxy->turn_bytes[up],
-                           up ? &gate->budget.up_bytes : &gate->budget.down_bytes);
+    gate->proxy->pipes.withheld = gate->pipes >= ck_relay_pipes_left(&gate->proxy->pipes);
+    int r = ck_relay_stream_pump(stream, &gate->proxy->pipes, fds, gate->proxy->turn_bytes[up],
+                                 up ? &gate->budget.up_bytes : &gate->budget.down_bytes);
     gate->pipes = gate->pipes - had + (stream->pipe != NULL);
-    ck_turn_spend(connection, up, stream->moved - before);
+    ck_connection_spend_turn(connection, up, stream->moved - before);
     *(up ? &gate->totals.up_bytes : &gate->totals.down_bytes) += stream->moved - before;
     gate->proxy->broken_pipe = gate->proxy->broken_pipe || stream->broken_pipe;
     if (stream->moved != before)
@@ -232,24 +234,24 @@ int ck_pump_one(struct ck_connection *connection, bool up)
     return r;
 }
 
-void ck_refuse_spent(struct ck_connection *connection)
+void ck_connection_refuse_spent(struct ck_connection *connection)
 {
     CK_REFUSE(connection, CK_GATE_REFUSED, CK_REASON_BYTES, "this run has moved as many bytes as it may");
 }
 
-bool ck_pump(struct ck_connection *connection, bool up)
+bool ck_connection_pump(struct ck_connection *connection, bool up)
 {
-    if (ck_pump_one(connection, up) < 0) {
+    if (ck_connection_pump_one(connection, up) < 0) {
         ck_connection_end(connection, CK_REASON_RESET);
         return false;
     }
     if ((up ? &connection->up : &connection->down)->wait != CK_WAIT_SPENT)
         return true;
-    ck_refuse_spent(connection);
+    ck_connection_refuse_spent(connection);
     return false;
 }
 
-void ck_stream_wants(const struct ck_stream *stream, uint32_t *source, uint32_t *sink)
+void ck_connection_add_events(const struct ck_relay_stream *stream, uint32_t *source, uint32_t *sink)
 {
     bool turn = stream->wait == CK_WAIT_TURN;
     bool holds = stream->piped > 0 || stream->ready > 0;
@@ -259,13 +261,13 @@ void ck_stream_wants(const struct ck_stream *stream, uint32_t *source, uint32_t 
         *sink |= EPOLLOUT;
 }
 
-void ck_watch_streams(struct ck_connection *connection)
+void ck_connection_watch_streams(struct ck_connection *connection)
 {
     uint32_t client = 0, server = 0;
-    ck_stream_wants(&connection->up, &client, &server);
-    ck_stream_wants(&connection->down, &server, &client);
-    ck_watch_for(connection->gate, &connection->client, client);
-    ck_watch_for(connection->gate, &connection->server, server);
+    ck_connection_add_events(&connection->up, &client, &server);
+    ck_connection_add_events(&connection->down, &server, &client);
+    ck_proxy_watch(connection->gate, &connection->client, client);
+    ck_proxy_watch(connection->gate, &connection->server, server);
 }
 
 /* ---- the last bytes ---------------------------------------------------------------------- */
@@ -278,24 +280,24 @@ static bool step_linger(struct ck_connection *connection)
 {
     char scratch[8192];
     ssize_t n = 1;
-    if (!ck_pump(connection, false))
+    if (!ck_connection_pump(connection, false))
         return true;
-    if (connection->down.ready == 0 && !connection->shut_client) {
+    if (connection->down.ready == 0 && !connection->client_eof_sent) {
         (void)shutdown(connection->client.fd, SHUT_WR);
-        connection->shut_client = true;
+        connection->client_eof_sent = true;
     }
-    while (n > 0 && connection->lingered_bytes < LINGER_BYTES && !ck_turn_is_over(connection)) {
+    while (n > 0 && connection->lingered_bytes < LINGER_BYTES && !ck_connection_turn_is_over(connection)) {
         n = recv(connection->client.fd, scratch, sizeof scratch, MSG_DONTWAIT);
         connection->lingered_bytes += n > 0 ? (size_t)n : 0;
-        ck_turn_spend(connection, true, n > 0 ? (size_t)n : 0);
+        ck_connection_spend_turn(connection, true, n > 0 ? (size_t)n : 0);
     }
     bool enough = connection->lingered_bytes >= LINGER_BYTES;
     if (n == 0 || enough || (n < 0 && errno != EAGAIN && errno != EINTR)) {
         ck_connection_end(connection, CK_REASON_DONE);
         return true;
     }
-    ck_watch_for(connection->gate, &connection->client,
-                 EPOLLIN | (connection->down.ready > 0 ? (uint32_t)EPOLLOUT : 0));
+    ck_proxy_watch(connection->gate, &connection->client,
+                   EPOLLIN | (connection->down.ready > 0 ? (uint32_t)EPOLLOUT : 0));
     return false;
 }
 
@@ -303,59 +305,59 @@ static bool step_linger(struct ck_connection *connection)
 
 static bool step_lookup(struct ck_connection *connection)
 {
-    ck_watch_for(connection->gate, &connection->client, 0);
+    ck_proxy_watch(connection->gate, &connection->client, 0);
     return false;
 }
 
 static bool step_dial(struct ck_connection *connection)
 {
-    ck_watch_for(connection->gate, &connection->client, 0);
+    ck_proxy_watch(connection->gate, &connection->client, 0);
     return ck_target_dial(connection);
 }
 
 void ck_connection_run(struct ck_connection *connection)
 {
     static bool (*const steps[])(struct ck_connection *) = {
-        [CK_STATE_HEAD] = ck_request_step,   [CK_STATE_SOCKS] = ck_request_step,
-        [CK_STATE_LOOKUP] = step_lookup,     [CK_STATE_DIAL] = step_dial,
-        [CK_STATE_HELLO] = ck_tunnel_hello,  [CK_STATE_HANDSHAKE] = ck_tunnel_handshake,
-        [CK_STATE_TUNNEL] = ck_tunnel_relay, [CK_STATE_EXCHANGE] = ck_exchange_step,
-        [CK_STATE_LINGER] = step_linger,
+        [CK_EGRESS_STATE_HEAD] = ck_request_step,   [CK_EGRESS_STATE_SOCKS] = ck_request_step,
+        [CK_EGRESS_STATE_LOOKUP] = step_lookup,     [CK_EGRESS_STATE_DIAL] = step_dial,
+        [CK_EGRESS_STATE_HELLO] = ck_tunnel_hello,  [CK_EGRESS_STATE_HANDSHAKE] = ck_tunnel_handshake,
+        [CK_EGRESS_STATE_TUNNEL] = ck_tunnel_relay, [CK_EGRESS_STATE_EXCHANGE] = ck_exchange_step,
+        [CK_EGRESS_STATE_LINGER] = step_linger,
     };
     for (int step = 0; !connection->ended && steps[connection->state](connection); step++) {
-        if (connection->ended || (step < STEPS && !ck_turn_is_over(connection)))
+        if (connection->ended || (step < STEPS && !ck_connection_turn_is_over(connection)))
             continue;
         /* A client whose next requests are here already, and a host that has answered them before it heard them. */
-        ck_watch_for(connection->gate, &connection->client, EPOLLIN | EPOLLOUT);
+        ck_proxy_watch(connection->gate, &connection->client, EPOLLIN | EPOLLOUT);
         return;
     }
     connection->ready = 0;
 }
 
-void ck_connection_late(struct ck_connection *connection)
+void ck_connection_timed_out(struct ck_connection *connection)
 {
     bool between = connection->protocol != CK_PROTOCOL_NONE && connection->up.buffer.length == 0;
     switch (connection->state) {
-    case CK_STATE_HEAD:
-    case CK_STATE_SOCKS:
-        if (between && connection->state == CK_STATE_HEAD)
+    case CK_EGRESS_STATE_HEAD:
+    case CK_EGRESS_STATE_SOCKS:
+        if (between && connection->state == CK_EGRESS_STATE_HEAD)
             ck_connection_end(connection, CK_REASON_DONE);
         else
             CK_REFUSE(connection, CK_GATE_REFUSED, CK_REASON_SLOW, "no whole request came within %u ms",
                       connection->gate->budget.head_ms);
         break;
-    case CK_STATE_HELLO:
+    case CK_EGRESS_STATE_HELLO:
         if (connection->rule->opaque)
             ck_connection_end(connection, CK_REASON_IDLE);
         else
             CK_REFUSE(connection, CK_GATE_REFUSED, CK_REASON_SLOW, "nothing went into the tunnel to '%s' within %u ms",
                       connection->host.text, connection->gate->budget.head_ms);
         break;
-    case CK_STATE_LOOKUP:
-    case CK_STATE_DIAL:
-        ck_target_late(connection);
+    case CK_EGRESS_STATE_LOOKUP:
+    case CK_EGRESS_STATE_DIAL:
+        ck_target_timed_out(connection);
         break;
-    case CK_STATE_EXCHANGE:
+    case CK_EGRESS_STATE_EXCHANGE:
         if (!connection->in_body) {
             CK_REFUSE(connection, CK_GATE_FAILED, CK_REASON_TIMEOUT, "'%s' did not answer within %u ms",
                       connection->host.text, connection->gate->budget.idle_ms);
@@ -364,7 +366,7 @@ void ck_connection_late(struct ck_connection *connection)
         ck_connection_end(connection, CK_REASON_IDLE);
         break;
     default:
-        ck_connection_end(connection, connection->state == CK_STATE_LINGER ? CK_REASON_DONE : CK_REASON_IDLE);
+        ck_connection_end(connection, connection->state == CK_EGRESS_STATE_LINGER ? CK_REASON_DONE : CK_REASON_IDLE);
     }
     ck_connection_run(connection);
 }
@@ -391,6 +393,6 @@ void ck_connection_start(struct ck_gate *gate, int client_fd)
     gate->connections = connection;
     gate->count++;
     gate->proxy->count++;
-    ck_connection_state(connection, CK_STATE_HEAD, gate->budget.head_ms);
+    ck_connection_set_state(connection, CK_EGRESS_STATE_HEAD, gate->budget.head_ms);
     ck_connection_run(connection);
 }

@@ -21,7 +21,8 @@
 /* ---- bodies ------------------------------------------------------------------------------ */
 
 /* What a stream carries behind a head: of what is in the buffer from its ready bytes on, how much belongs to the body? */
-static int take_body(struct ck_stream *stream, enum ck_body_kind kind, uint64_t body_bytes, struct ck_chunked *chunked)
+static int take_body(struct ck_relay_stream *stream, enum ck_body_kind kind, uint64_t body_bytes,
+                     struct ck_chunked *chunked)
 {
     size_t rest = stream->buffer.length - stream->ready;
     ssize_t taken = 0;
@@ -43,7 +44,7 @@ static int take_body(struct ck_stream *stream, enum ck_body_kind kind, uint64_t 
 }
 
 /* Has the body gone whole? */
-static bool is_complete(const struct ck_stream *stream, enum ck_body_kind kind, const struct ck_chunked *chunked)
+static bool is_complete(const struct ck_relay_stream *stream, enum ck_body_kind kind, const struct ck_chunked *chunked)
 {
     if (stream->ready > 0 || stream->piped > 0)
         return false;
@@ -53,9 +54,9 @@ static bool is_complete(const struct ck_stream *stream, enum ck_body_kind kind, 
 }
 
 /* Moves a chunked body on, frame by frame. 1: go on; 0: it waits; a negative errno. */
-static int next_chunks(struct ck_stream *stream, struct ck_chunked *chunked, int from_fd)
+static int next_chunks(struct ck_relay_stream *stream, struct ck_chunked *chunked, int from_fd)
 {
-    int r = ck_stream_fill(stream, from_fd, SOME_BYTES);
+    int r = ck_relay_stream_fill(stream, from_fd, SOME_BYTES);
     if (r == 0)
         stream->wait = CK_WAIT_SOURCE;
     if (r <= 0 || stream->ended)
@@ -68,7 +69,7 @@ static int next_chunks(struct ck_stream *stream, struct ck_chunked *chunked, int
 }
 
 /* Has it had its turn? It goes on with what it holds when the others have had theirs. */
-static bool turn_is_over(struct ck_stream *stream, unsigned *pieces)
+static bool turn_is_over(struct ck_relay_stream *stream, unsigned *pieces)
 {
     if (stream->ready == 0 || ++*pieces < PIECES)
         return false;
@@ -77,10 +78,10 @@ static bool turn_is_over(struct ck_stream *stream, unsigned *pieces)
 }
 
 /* Puts what is forwarded in the place of the head that was read. */
-static int replace_head(struct ck_buffer *buffer, size_t head_bytes, const char *forward, size_t forward_bytes)
+static int replace_head(struct ck_relay_buffer *buffer, size_t head_bytes, const char *forward, size_t forward_bytes)
 {
     size_t rest = buffer->length - head_bytes;
-    int r = ck_buffer_reserve(buffer, forward_bytes + rest);
+    int r = ck_relay_buffer_reserve(buffer, forward_bytes + rest);
     if (r != 0)
         return r;
     memmove(buffer->data + forward_bytes, buffer->data + head_bytes, rest);
@@ -94,12 +95,12 @@ static int replace_head(struct ck_buffer *buffer, size_t head_bytes, const char 
 void ck_exchange_begin(struct ck_connection *connection)
 {
     const struct ck_http_request *request = &connection->request;
-    struct ck_stream *up = &connection->up;
+    struct ck_relay_stream *up = &connection->up;
     CK_HEAP char *forward = ck_heap_own(malloc(CK_HEAD_MAX + CK_HEAD_ADDED));
     size_t length =
         forward == NULL ? 0 : ck_http_forward_request(up->buffer.data, connection->head_bytes, request, forward);
     connection->answered = connection->in_body = connection->up_broken = false;
-    ck_connection_state(connection, CK_STATE_EXCHANGE, connection->gate->budget.idle_ms);
+    ck_connection_set_state(connection, CK_EGRESS_STATE_EXCHANGE, connection->gate->budget.idle_ms);
     if (forward == NULL || replace_head(&up->buffer, connection->head_bytes, forward, length) != 0) {
         CK_REFUSE(connection, CK_GATE_FAILED, CK_REASON_RESOURCES, "out of memory");
         return;
@@ -117,12 +118,12 @@ static bool is_sent(const struct ck_connection *connection)
 /* False: the connection has been ended. */
 static bool push_request(struct ck_connection *connection)
 {
-    struct ck_stream *up = &connection->up;
+    struct ck_relay_stream *up = &connection->up;
     bool chunked = connection->request.body == CK_BODY_CHUNKED;
     unsigned pieces = 0;
     int r = 1;
     while (r > 0 && !connection->up_broken && !turn_is_over(up, &pieces)) {
-        r = ck_pump_one(connection, true);
+        r = ck_connection_pump_one(connection, true);
         if (r == 0 && up->wait == CK_WAIT_NOTHING && chunked && !connection->up_chunked.done)
             r = next_chunks(up, &connection->up_chunked, connection->client.fd);
     }
@@ -131,7 +132,7 @@ static bool push_request(struct ck_connection *connection)
         return false;
     }
     if (up->wait == CK_WAIT_SPENT) {
-        ck_refuse_spent(connection);
+        ck_connection_refuse_spent(connection);
         return false;
     }
     if (r < 0) { /* the host may have answered before it closed; if the client broke, that will be seen too */
@@ -160,7 +161,7 @@ static bool keeps_client(const struct ck_connection *connection)
 /* The head is complete. False: the connection has been ended. */
 static bool take_head(struct ck_connection *connection, size_t head_bytes)
 {
-    struct ck_stream *down = &connection->down;
+    struct ck_relay_stream *down = &connection->down;
     struct ck_http_response *response = &connection->response;
     struct ck_fault fault;
     CK_HEAP char *forward = ck_heap_own(malloc(CK_HEAD_MAX + CK_HEAD_ADDED));
@@ -176,7 +177,7 @@ static bool take_head(struct ck_connection *connection, size_t head_bytes)
     }
     down->ready = length;
     connection->checked = 0;
-    ck_turn_spend(connection, false, head_bytes);
+    ck_connection_spend_turn(connection, false, head_bytes);
     if (response->interim)
         return true;
     connection->in_body = true;
@@ -188,7 +189,7 @@ static bool take_head(struct ck_connection *connection, size_t head_bytes)
 }
 
 /* The host has gone without a whole head. */
-static void lose_host(struct ck_connection *connection)
+static void fail_host_gone(struct ck_connection *connection)
 {
     if (connection->reused && !connection->answered)
         ck_connection_end(connection, CK_REASON_RESET); /* as it would without a proxy: the client tries again */
@@ -199,7 +200,7 @@ static void lose_host(struct ck_connection *connection)
 /* Reads a head. 1: go on; 0: it waits; -1: the connection has been ended. */
 static int pull_head(struct ck_connection *connection)
 {
-    struct ck_stream *down = &connection->down;
+    struct ck_relay_stream *down = &connection->down;
     struct ck_fault fault;
     ssize_t length = 0;
     if (down->buffer.length > 0)
@@ -210,9 +211,9 @@ static int pull_head(struct ck_connection *connection)
     }
     if (length > 0)
         return take_head(connection, (size_t)length) ? 1 : -1;
-    int r = ck_stream_fill(down, connection->server.fd, CK_HEAD_MAX);
+    int r = ck_relay_stream_fill(down, connection->server.fd, CK_HEAD_MAX);
     if (r < 0 || down->ended) {
-        lose_host(connection);
+        fail_host_gone(connection);
         return -1;
     }
     connection->answered = connection->answered || r > 0;
@@ -224,11 +225,11 @@ static int pull_head(struct ck_connection *connection)
 /* False: the connection has been ended. */
 static bool pull_answer(struct ck_connection *connection)
 {
-    struct ck_stream *down = &connection->down;
+    struct ck_relay_stream *down = &connection->down;
     unsigned pieces = 0;
     int r = 1;
     while (r > 0 && !turn_is_over(down, &pieces)) {
-        if (!ck_pump(connection, false))
+        if (!ck_connection_pump(connection, false))
             return false;
         r = 0;
         if (down->ready > 0 || down->piped > 0)
@@ -238,7 +239,7 @@ static bool pull_answer(struct ck_connection *connection)
         else if (connection->response.body == CK_BODY_CHUNKED && !connection->down_chunked.done && !down->ended)
             r = next_chunks(down, &connection->down_chunked, connection->server.fd);
     }
-    if (connection->ended || connection->state != CK_STATE_EXCHANGE)
+    if (connection->ended || connection->state != CK_EGRESS_STATE_EXCHANGE)
         return false;
     bool cut = down->ended && down->ready == 0 && connection->in_body &&
                !is_complete(down, connection->response.body, &connection->down_chunked);
@@ -255,15 +256,15 @@ static void finish(struct ck_connection *connection)
 {
     if (!is_sent(connection) || !keeps_client(connection)) {
         ck_connection_drop_server(connection, CK_REASON_DONE);
-        ck_connection_empty(connection, &connection->up);
-        ck_connection_state(connection, CK_STATE_LINGER, LINGER_MS);
+        ck_connection_reset_stream(connection, &connection->up);
+        ck_connection_set_state(connection, CK_EGRESS_STATE_LINGER, LINGER_MS);
         return;
     }
     /* Bytes behind the answer belong to no request. */
     bool surplus = connection->down.buffer.length > 0 || connection->down.ended;
     if (!connection->response.keep_alive || surplus)
         ck_connection_drop_server(connection, CK_REASON_DONE);
-    ck_connection_state(connection, CK_STATE_HEAD, connection->gate->budget.head_ms);
+    ck_connection_set_state(connection, CK_EGRESS_STATE_HEAD, connection->gate->budget.head_ms);
     connection->ready &= ~(unsigned)CK_SERVER_IN; /* the epoll says when it goes */
 }
 
@@ -275,6 +276,6 @@ bool ck_exchange_step(struct ck_connection *connection)
         finish(connection);
         return true;
     }
-    ck_watch_streams(connection);
+    ck_connection_watch_streams(connection);
     return false;
 }

@@ -10,10 +10,10 @@
 #ifndef CK_EGRESS_GATE_H
 #define CK_EGRESS_GATE_H
 
-#include "egress/body.h"
-#include "egress/follow.h"
+#include "egress/chunked.h"
+#include "egress/dns.h"
+#include "egress/handshake.h"
 #include "egress/http.h"
-#include "egress/lookup.h"
 #include "egress/proxy.h"
 #include "egress/relay.h"
 #include "egress/rule.h"
@@ -25,7 +25,7 @@ enum ck_watched_kind {
     CK_WATCHED_CLIENT,
     CK_WATCHED_SERVER,
     CK_WATCHED_RESOLVER,
-    CK_WATCHED_ROADS,
+    CK_WATCHED_DIRECT_ATTEMPTS,
 };
 
 /* A descriptor and what the epoll of its gate watches it for; with no events it is not in there at all. */
@@ -36,9 +36,9 @@ struct ck_watched {
     void *owner;
 };
 
-struct ck_resolver_socket {
+struct ck_dns_socket {
     struct ck_watched watched;
-    struct ck_resolver_socket *next;
+    struct ck_dns_socket *next;
 };
 
 struct ck_gate {
@@ -49,32 +49,32 @@ struct ck_gate {
     struct ck_watched timer; /* of all deadlines of the gate */
     uint64_t armed_ns;       /* what the timer is set to; 0: not set */
     struct ck_watched listener;
-    struct ck_watched roads; /* what the jail tells of ways around the gate */
-    uint64_t pause_ns;       /* until then nothing is accepted, for want of descriptors */
+    struct ck_watched direct_attempts; /* what the jail tells of ways around the gate */
+    uint64_t pause_ns;                 /* until then nothing is accepted, for want of descriptors */
     struct ck_rule_list rules;
     struct ck_gate_budget budget; /* of bytes: what is left */
     ck_gate_fn on_event;
     void *data;
-    struct ck_gate_totals totals;
+    struct ck_proxy_gate_totals totals;
     struct ck_connection *connections;
     struct ck_connection *due_first, *due_last; /* late, or answered by the resolver: they run in their turn */
     uint32_t count;
-    unsigned pipes;                     /* that its connections hold */
-    uint64_t targets;                   /* hosts that were to be connected: one client can ask for many */
-    struct ck_resolver *resolver;       /* made at the first lookup */
-    struct ck_resolver_socket *sockets; /* used again, freed with the gate: an event may still point to one */
+    unsigned pipes;                   /* that its connections hold */
+    uint64_t targets;                 /* hosts that were to be connected: one client can ask for many */
+    struct ck_dns_resolver *resolver; /* made at the first lookup */
+    struct ck_dns_socket *sockets;    /* used again, freed with the gate: an event may still point to one */
 };
 
-enum ck_state {
-    CK_STATE_HEAD = 0, /* reads a request, or the first bytes of whatever it is */
-    CK_STATE_SOCKS,    /* greeted; reads the request */
-    CK_STATE_LOOKUP,
-    CK_STATE_DIAL,
-    CK_STATE_HELLO,     /* connected; looks at the first bytes that go through the tunnel */
-    CK_STATE_HANDSHAKE, /* the first hello has passed; looks at what follows it in the clear */
-    CK_STATE_TUNNEL,
-    CK_STATE_EXCHANGE,
-    CK_STATE_LINGER,
+enum ck_egress_state {
+    CK_EGRESS_STATE_HEAD = 0, /* reads a request, or the first bytes of whatever it is */
+    CK_EGRESS_STATE_SOCKS,    /* greeted; reads the request */
+    CK_EGRESS_STATE_LOOKUP,
+    CK_EGRESS_STATE_DIAL,
+    CK_EGRESS_STATE_HELLO,     /* connected; looks at the first bytes that go through the tunnel */
+    CK_EGRESS_STATE_HANDSHAKE, /* the first hello has passed; looks at what follows it in the clear */
+    CK_EGRESS_STATE_TUNNEL,
+    CK_EGRESS_STATE_EXCHANGE,
+    CK_EGRESS_STATE_LINGER,
 };
 
 enum ck_protocol { CK_PROTOCOL_NONE = 0, CK_PROTOCOL_CONNECT, CK_PROTOCOL_HTTP, CK_PROTOCOL_SOCKS5 };
@@ -86,7 +86,7 @@ struct ck_connection {
     struct ck_connection *next, *previous;
     struct ck_gate *gate;
     uint64_t number;
-    enum ck_state state;
+    enum ck_egress_state state;
     enum ck_protocol protocol;
     bool ended;
     bool due;
@@ -94,64 +94,64 @@ struct ck_connection {
     unsigned ready; /* since the last step */
     uint64_t deadline_ns;
     struct ck_watched client, server;
-    struct ck_stream up, down;
+    struct ck_relay_stream up, down;
     size_t checked;    /* of the head that is being read */
     size_t needed;     /* of the tunnel's first bytes, before they are looked at again */
     size_t head_bytes; /* of the request that was read, and is still in front of what goes up */
 
     /* the target */
     bool opened; /* told, and CK_GATE_CLOSED is due */
-    bool asking; /* within ck_resolver_ask */
+    bool asking; /* within ck_dns_resolver_lookup */
     struct ck_hostname host;
     uint16_t port;
     const struct ck_destination *rule;
-    struct ck_query *query;
+    struct ck_dns_query *query;
     struct ck_address addresses[CK_ADDRESSES_MAX]; /* that may be dialled */
     size_t addresses_count, address_at;            /* the next one */
     uint64_t dial_end_ns;
     int dial_error;
 
-    struct ck_follow follow; /* a tunnel */
+    struct ck_handshake handshake; /* a tunnel */
 
     /* plain HTTP */
     struct ck_http_request request;
     struct ck_http_response response;
     struct ck_chunked up_chunked, down_chunked;
-    bool answered;    /* a byte of the answer has come */
-    bool in_body;     /* the answer's head has gone on */
-    bool up_broken;   /* the host does not take the rest of the request */
-    bool reused;      /* the host was connected before this request */
-    bool shut_client; /* our side towards the client is shut */
-    bool shut_server;
+    bool answered;        /* a byte of the answer has come */
+    bool in_body;         /* the answer's head has gone on */
+    bool up_broken;       /* the host does not take the rest of the request */
+    bool reused;          /* the host was connected before this request */
+    bool client_eof_sent; /* our side towards the client is shut */
+    bool server_eof_sent;
     size_t lingered_bytes;
 };
 
 /* ---- proxy.c ---- */
 
 /* Watches for exactly these epoll events from now on. */
-void ck_watch_for(struct ck_gate *gate, struct ck_watched *watched, uint32_t events);
-void ck_watched_close(struct ck_gate *gate, struct ck_watched *watched);
+void ck_proxy_watch(struct ck_gate *gate, struct ck_watched *watched, uint32_t events);
+void ck_proxy_close_watched(struct ck_gate *gate, struct ck_watched *watched);
 /* The timer goes off at that time, or earlier. */
-void ck_gate_by(struct ck_gate *gate, uint64_t deadline_ns);
+void ck_proxy_set_timer(struct ck_gate *gate, uint64_t deadline_ns);
 /* The connection runs when it is its turn, though none of its descriptors is ready. */
-void ck_gate_put_due(struct ck_connection *connection);
-void ck_gate_drop_due(struct ck_connection *connection);
+void ck_proxy_add_due(struct ck_connection *connection);
+void ck_proxy_remove_due(struct ck_connection *connection);
 
 /* A turn begins: what follows may move so many bytes each way. Where many have one, each has at least the least. */
-void ck_turn_begin(struct ck_proxy *proxy, uint64_t bytes);
-#define CK_TURN_LEAST_BYTES (CK_PROXY_SLICE_BYTES / CK_PROXY_SLICE_CONNECTIONS / 2)
+void ck_proxy_begin_turn(struct ck_proxy *proxy, uint64_t bytes);
+#define CK_PROXY_TURN_MIN_BYTES (CK_PROXY_SLICE_BYTES / CK_PROXY_SLICE_CONNECTIONS / 2)
 
 /* ---- accept.c ---- */
 
 /* Accepts so many at most. */
-void ck_gate_accept(struct ck_gate *gate, unsigned most);
+void ck_accept_clients(struct ck_gate *gate, unsigned most);
 /* Accepts again, if it did not. */
-void ck_gate_resume(struct ck_gate *gate);
+void ck_accept_resume(struct ck_gate *gate);
 
 /* ---- direct.c ---- */
 
 /* Reads and tells what has come of the ways around the gate. */
-void ck_direct_hear(struct ck_gate *gate);
+void ck_direct_attempts_receive(struct ck_gate *gate);
 
 /* ---- connection.c ---- */
 
@@ -159,18 +159,18 @@ void ck_direct_hear(struct ck_gate *gate);
 void ck_connection_start(struct ck_gate *gate, int client_fd);
 /* Goes as far as it can without waiting. */
 void ck_connection_run(struct ck_connection *connection);
-void ck_connection_late(struct ck_connection *connection);
+void ck_connection_timed_out(struct ck_connection *connection);
 void ck_connection_end(struct ck_connection *connection, enum ck_reason reason);
 /* Nothing is in the stream any more, and it is as at the beginning. */
-void ck_connection_empty(struct ck_connection *connection, struct ck_stream *stream);
+void ck_connection_reset_stream(struct ck_connection *connection, struct ck_relay_stream *stream);
 /* Its gate is closed: tells so, and leaves the rest to ck_connection_end. */
 void ck_connection_abandon(struct ck_connection *connection);
-void ck_connection_state(struct ck_connection *connection, enum ck_state state, uint64_t patience_ms);
+void ck_connection_set_state(struct ck_connection *connection, enum ck_egress_state state, uint64_t timeout_ms);
 /* The server's side alone. */
 void ck_connection_drop_server(struct ck_connection *connection, enum ck_reason reason);
 
 /* Tells what was decided about the target, or about this subject where it could not be read. */
-struct ck_told {
+struct ck_egress_decision {
     enum ck_gate_verdict verdict;
     enum ck_reason reason;
     const char *message;
@@ -178,17 +178,17 @@ struct ck_told {
     uint8_t code;        /* of a SOCKS reply; 0: as the reason says */
     const struct ck_address *address;
 };
-void ck_connection_tell(struct ck_connection *connection, const struct ck_told *told);
+void ck_connection_report(struct ck_connection *connection, const struct ck_egress_decision *decision);
 /* Tells it, answers the client in its own protocol, and lingers. */
-void ck_connection_refuse(struct ck_connection *connection, const struct ck_told *told);
+void ck_connection_refuse(struct ck_connection *connection, const struct ck_egress_decision *decision);
 /* The same for what is wrong with a request; known: its target is in the connection, and is told. */
 void ck_connection_refuse_fault(struct ck_connection *connection, const struct ck_fault *fault, bool known);
 #define CK_REFUSE(connection_, verdict_, reason_, ...) \
     do { \
         char message_[1024]; \
         (void)snprintf(message_, sizeof message_, __VA_ARGS__); \
-        ck_connection_refuse(connection_, \
-                             &(struct ck_told){.verdict = (verdict_), .reason = (reason_), .message = message_}); \
+        ck_connection_refuse(connection_, &(struct ck_egress_decision){ \
+                                              .verdict = (verdict_), .reason = (reason_), .message = message_}); \
     } while (0)
 
 /* ---- request.c ---- */
@@ -201,7 +201,7 @@ bool ck_request_step(struct ck_connection *connection);
 /* Is the target listed? Then it is looked up and dialled. */
 void ck_target_begin(struct ck_connection *connection);
 bool ck_target_dial(struct ck_connection *connection);
-void ck_target_late(struct ck_connection *connection);
+void ck_target_timed_out(struct ck_connection *connection);
 
 /* ---- tunnel.c, exchange.c: what begins there, and steps. A step that is false waits. ---- */
 
@@ -214,17 +214,17 @@ void ck_exchange_begin(struct ck_connection *connection);
 bool ck_exchange_step(struct ck_connection *connection);
 
 /* Of the bytes that this turn may move or read one way some are used. */
-void ck_turn_spend(struct ck_connection *connection, bool up, uint64_t bytes);
-bool ck_turn_is_over(const struct ck_connection *connection);
+void ck_connection_spend_turn(struct ck_connection *connection, bool up, uint64_t bytes);
+bool ck_connection_turn_is_over(const struct ck_connection *connection);
 
 /* Moves what can be moved one way. 0 or a negative errno: one side is broken. */
-int ck_pump_one(struct ck_connection *connection, bool up);
+int ck_connection_pump_one(struct ck_connection *connection, bool up);
 /* The same; a broken side and a spent budget end the connection, and then it is false. */
-bool ck_pump(struct ck_connection *connection, bool up);
-void ck_refuse_spent(struct ck_connection *connection);
+bool ck_connection_pump(struct ck_connection *connection, bool up);
+void ck_connection_refuse_spent(struct ck_connection *connection);
 /* Adds to the epoll events of both sides what the stream waits for. */
-void ck_stream_wants(const struct ck_stream *stream, uint32_t *source, uint32_t *sink);
+void ck_connection_add_events(const struct ck_relay_stream *stream, uint32_t *source, uint32_t *sink);
 /* Watches both sides for what the streams wait for. */
-void ck_watch_streams(struct ck_connection *connection);
+void ck_connection_watch_streams(struct ck_connection *connection);
 
 #endif

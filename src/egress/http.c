@@ -14,7 +14,7 @@
 #include <strings.h>
 
 #define FIELDS_MAX 128
-#define NAMED_MAX 16 /* fields that one Connection can name */
+#define CONNECTION_OPTIONS_MAX 16 /* fields that one Connection can name */
 #define HTTP_PORT 80
 
 struct span {
@@ -22,16 +22,16 @@ struct span {
     size_t length;
 };
 
-struct field {
+struct http_field {
     struct span name, value;
 };
 
 struct head {
     struct span first;
-    struct field fields[FIELDS_MAX];
+    struct http_field fields[FIELDS_MAX];
     size_t count;
-    struct span named[NAMED_MAX]; /* by Connection */
-    size_t named_count;
+    struct span connection_options[CONNECTION_OPTIONS_MAX]; /* by Connection */
+    size_t connection_options_count;
 };
 
 /* What the fields say about the body and the connection. */
@@ -50,10 +50,14 @@ static int fail(struct ck_fault *ret_fault, enum ck_reason reason, const char *m
 }
 
 /* The subject is no part of what is wrong: it stands after it. */
-static int fail_aside(struct ck_fault *ret_fault, enum ck_reason reason, const char *message, struct span subject)
+static int fail_with_subject(struct ck_fault *ret_fault, enum ck_reason reason, const char *message,
+                             struct span subject)
 {
-    *ret_fault = (struct ck_fault){
-        .reason = reason, .message = message, .subject = subject.at, .subject_length = subject.length, .aside = true};
+    *ret_fault = (struct ck_fault){.reason = reason,
+                                   .message = message,
+                                   .subject = subject.at,
+                                   .subject_length = subject.length,
+                                   .subject_last = true};
     return -EPROTO;
 }
 
@@ -128,7 +132,7 @@ ssize_t ck_http_find_end(const char *data, size_t length, size_t *checked, struc
     return 0;
 }
 
-static int split_field(struct span line, struct field *ret_field, struct ck_fault *ret_fault)
+static int split_field(struct span line, struct http_field *ret_field, struct ck_fault *ret_fault)
 {
     if (line.at[0] == ' ' || line.at[0] == '\t')
         return malformed(ret_fault, "has a folded line");
@@ -138,7 +142,7 @@ static int split_field(struct span line, struct field *ret_field, struct ck_faul
     struct span name = {line.at, (size_t)(colon - line.at)};
     if (!is_token(name))
         return malformed(ret_fault, "has a field whose name is none");
-    *ret_field = (struct field){name, trim((struct span){colon + 1, line.length - name.length - 1})};
+    *ret_field = (struct http_field){name, trim((struct span){colon + 1, line.length - name.length - 1})};
     return 0;
 }
 
@@ -149,12 +153,12 @@ static int note_connection(struct head *head, struct span list, struct ck_fault 
     while (next_item(&list, &item)) {
         if (item.length == 0)
             continue;
-        if (!is_token(item) || head->named_count == NAMED_MAX)
+        if (!is_token(item) || head->connection_options_count == CONNECTION_OPTIONS_MAX)
             return malformed(ret_fault, "has a Connection that cannot be read");
         for (size_t i = 0; i < sizeof framing / sizeof *framing; i++)
             if (is(item, framing[i]))
                 return malformed(ret_fault, "has a Connection that would take away what frames the message");
-        head->named[head->named_count++] = item;
+        head->connection_options[head->connection_options_count++] = item;
     }
     return 0;
 }
@@ -163,7 +167,7 @@ static int note_connection(struct head *head, struct span list, struct ck_fault 
 static int split(const char *data, size_t length, struct head *ret_head, struct ck_fault *ret_fault)
 {
     ret_head->count = 0;
-    ret_head->named_count = 0;
+    ret_head->connection_options_count = 0;
     const char *end = data + length - 2; /* the empty line */
     const char *at = memchr(data, '\r', length);
     ret_head->first = (struct span){data, (size_t)(at - data)};
@@ -171,7 +175,7 @@ static int split(const char *data, size_t length, struct head *ret_head, struct 
         const char *next = memchr(at, '\r', (size_t)(end - at));
         if (ret_head->count == FIELDS_MAX)
             return fail(ret_fault, CK_REASON_TOO_LONG, "has more than 128 fields");
-        struct field *field = &ret_head->fields[ret_head->count++];
+        struct http_field *field = &ret_head->fields[ret_head->count++];
         int r = split_field((struct span){at, (size_t)(next - at)}, field, ret_fault);
         if (r == 0 && is(field->name, "connection"))
             r = note_connection(ret_head, field->value, ret_fault);
@@ -202,7 +206,7 @@ static int read_frame(const struct head *head, struct frame *ret_frame, struct c
 {
     struct frame frame = {0};
     for (size_t i = 0; i < head->count; i++) {
-        const struct field *field = &head->fields[i];
+        const struct http_field *field = &head->fields[i];
         if (is(field->name, "content-length")) {
             frame.lengths++;
             if (!read_length(field->value, &frame.length))
@@ -220,8 +224,8 @@ static int read_frame(const struct head *head, struct frame *ret_frame, struct c
             frame.trailers = frame.trailers || is(field->value, "trailers");
         }
     }
-    for (size_t i = 0; i < head->named_count; i++)
-        frame.close = frame.close || is(head->named[i], "close");
+    for (size_t i = 0; i < head->connection_options_count; i++)
+        frame.close = frame.close || is(head->connection_options[i], "close");
     if (frame.lengths + frame.codings > 1)
         return malformed(ret_fault, "has two lengths");
     *ret_frame = frame;
@@ -251,9 +255,9 @@ static int read_authority(struct span text, uint16_t *port, struct ck_hostname *
     const char *why = NULL;
     /* Before a port is looked for: a password has a colon in front of it, too. */
     bool user = memchr(text.at, '@', text.length) != NULL;
-    int r = ck_hostname_parse(text.at, user ? text.length : length, ret_host, &why);
+    int r = ck_destination_parse_host(text.at, user ? text.length : length, ret_host, &why);
     if (r == 0 && colon != NULL) {
-        *port = ck_port_parse(colon + 1, text.length - length - 1);
+        *port = ck_destination_parse_port(colon + 1, text.length - length - 1);
         why = "has no port from 1 to 65535 behind its ':'";
     }
     if (r == 0 && *port != 0)
@@ -301,8 +305,8 @@ static int split_url(struct target *target, struct ck_fault *ret_fault)
     size_t length = sizeof scheme - 1;
     struct span text = target->text;
     if (text.length > 8 && strncasecmp(text.at, "https://", 8) == 0)
-        return fail_aside(ret_fault, CK_REASON_UNSUPPORTED, "asks for https:// in the clear; use CONNECT",
-                          authority_of((struct span){text.at + 8, text.length - 8}));
+        return fail_with_subject(ret_fault, CK_REASON_UNSUPPORTED, "asks for https:// in the clear; use CONNECT",
+                                 authority_of((struct span){text.at + 8, text.length - 8}));
     if (text.length <= length || strncasecmp(text.at, scheme, length) != 0)
         return fail(ret_fault, CK_REASON_UNSUPPORTED, "is not for a proxy: its target is no http:// URL");
     struct span rest = {text.at + length, text.length - length};
@@ -346,7 +350,7 @@ static int check_host(const struct frame *frame, const struct ck_http_request *r
     uint16_t port = HTTP_PORT;
     int r = read_authority(frame->host, &port, &host, ret_fault);
     if (r == 0 && (port != request->port || strcmp(host.text, request->host.text) != 0))
-        r = fail_aside(ret_fault, CK_REASON_MALFORMED, "has a Host that is not its target", frame->host);
+        r = fail_with_subject(ret_fault, CK_REASON_MALFORMED, "has a Host that is not its target", frame->host);
     return r;
 }
 
@@ -449,15 +453,15 @@ static void put_text(struct writer *writer, const char *text)
     put(writer, (struct span){text, strlen(text)});
 }
 
-static bool goes_on(const struct head *head, struct span name)
+static bool is_forwarded(const struct head *head, struct span name)
 {
     static const char *const ours[] = {"connection",         "keep-alive", "proxy-connection", "proxy-authorization",
                                        "proxy-authenticate", "te",         "upgrade",          "http2-settings"};
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
         if (is(name, ours[i]))
             return false;
-    for (size_t i = 0; i < head->named_count; i++)
-        if (same(name, head->named[i]))
+    for (size_t i = 0; i < head->connection_options_count; i++)
+        if (same(name, head->connection_options[i]))
             return false;
     return true;
 }
@@ -465,8 +469,8 @@ static bool goes_on(const struct head *head, struct span name)
 static void put_fields(struct writer *writer, const struct head *head)
 {
     for (size_t i = 0; i < head->count; i++) {
-        const struct field *field = &head->fields[i];
-        if (!goes_on(head, field->name))
+        const struct http_field *field = &head->fields[i];
+        if (!is_forwarded(head, field->name))
             continue;
         put(writer, field->name);
         put_text(writer, ": ");

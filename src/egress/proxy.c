@@ -61,14 +61,14 @@ static void watch_in(int set_fd, struct ck_watched *watched, uint32_t events)
         watched->events = events;
 }
 
-void ck_watch_for(struct ck_gate *gate, struct ck_watched *watched, uint32_t events)
+void ck_proxy_watch(struct ck_gate *gate, struct ck_watched *watched, uint32_t events)
 {
     watch_in(gate->set.fd, watched, events);
 }
 
-void ck_watched_close(struct ck_gate *gate, struct ck_watched *watched)
+void ck_proxy_close_watched(struct ck_gate *gate, struct ck_watched *watched)
 {
-    ck_watch_for(gate, watched, 0);
+    ck_proxy_watch(gate, watched, 0);
     ck_fd_close(&watched->fd);
     watched->events = 0;
 }
@@ -83,13 +83,13 @@ static void arm(struct ck_gate *gate, uint64_t at_ns)
         gate->armed_ns = at_ns;
 }
 
-void ck_gate_by(struct ck_gate *gate, uint64_t deadline_ns)
+void ck_proxy_set_timer(struct ck_gate *gate, uint64_t deadline_ns)
 {
     if (deadline_ns != UINT64_MAX)
         arm(gate, deadline_ns + TICK_NS);
 }
 
-void ck_gate_put_due(struct ck_connection *connection)
+void ck_proxy_add_due(struct ck_connection *connection)
 {
     struct ck_gate *gate = connection->gate;
     if (connection->due || connection->ended)
@@ -102,7 +102,7 @@ void ck_gate_put_due(struct ck_connection *connection)
     arm(gate, 1);
 }
 
-void ck_gate_drop_due(struct ck_connection *connection)
+void ck_proxy_remove_due(struct ck_connection *connection)
 {
     struct ck_gate *gate = connection->gate;
     if (!connection->due)
@@ -118,28 +118,28 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 }
 
 /* Who of this gate is late? Returns when to look again. */
-static uint64_t look_at_clock(struct ck_gate *gate, uint64_t now_ns)
+static uint64_t check_deadlines(struct ck_gate *gate, uint64_t now_ns)
 {
     uint64_t next_ns = UINT64_MAX;
     if (gate->pause_ns != 0 && gate->pause_ns <= now_ns)
-        ck_gate_resume(gate);
-    if (gate->resolver != NULL && ck_resolver_patience_ns(gate->resolver) == 0) {
+        ck_accept_resume(gate);
+    if (gate->resolver != NULL && ck_dns_resolver_timeout_ns(gate->resolver) == 0) {
         gate->proxy->broken_pipe = true;
-        ck_resolver_late(gate->resolver);
+        ck_dns_resolver_timed_out(gate->resolver);
     }
     for (struct ck_connection *connection = gate->connections; connection != NULL; connection = connection->next) {
         if (connection->deadline_ns <= now_ns)
-            ck_gate_put_due(connection);
+            ck_proxy_add_due(connection);
         else
             next_ns = earlier(next_ns, connection->deadline_ns);
     }
     if (gate->pause_ns != 0)
         next_ns = earlier(next_ns, gate->pause_ns);
-    uint64_t patience_ns = gate->resolver != NULL ? ck_resolver_patience_ns(gate->resolver) : UINT64_MAX;
-    return patience_ns != UINT64_MAX ? earlier(next_ns, now_ns + patience_ns) : next_ns;
+    uint64_t timeout_ns = gate->resolver != NULL ? ck_dns_resolver_timeout_ns(gate->resolver) : UINT64_MAX;
+    return timeout_ns != UINT64_MAX ? earlier(next_ns, now_ns + timeout_ns) : next_ns;
 }
 
-void ck_turn_begin(struct ck_proxy *proxy, uint64_t bytes)
+void ck_proxy_begin_turn(struct ck_proxy *proxy, uint64_t bytes)
 {
     proxy->turn_bytes[false] = proxy->turn_bytes[true] = bytes;
     proxy->work.connections++;
@@ -151,13 +151,13 @@ static void on_timer(struct ck_gate *gate, unsigned share)
     uint64_t ignored;
     (void)!read(gate->timer.fd, &ignored, sizeof ignored);
     gate->armed_ns = 0;
-    ck_gate_by(gate, look_at_clock(gate, proxy->now_ns));
+    ck_proxy_set_timer(gate, check_deadlines(gate, proxy->now_ns));
     for (unsigned i = 0; i < share && gate->due_first != NULL; i++) {
         struct ck_connection *connection = gate->due_first;
-        ck_gate_drop_due(connection);
-        ck_turn_begin(proxy, CK_TURN_LEAST_BYTES);
+        ck_proxy_remove_due(connection);
+        ck_proxy_begin_turn(proxy, CK_PROXY_TURN_MIN_BYTES);
         if (connection->deadline_ns <= proxy->now_ns)
-            ck_connection_late(connection);
+            ck_connection_timed_out(connection);
         else
             ck_connection_run(connection);
     }
@@ -189,19 +189,19 @@ static void on_event(const struct epoll_event *event, unsigned share, uint64_t t
         on_timer(gate, share);
         break;
     case CK_WATCHED_LISTENER:
-        ck_gate_accept(gate, share);
+        ck_accept_clients(gate, share);
         break;
     case CK_WATCHED_RESOLVER:
         gate->proxy->broken_pipe = true; /* who knows: it writes without saying that it wants no signal */
         if (watched->fd >= 0)
-            ck_resolver_ready(gate->resolver, watched->fd, event->events);
+            ck_dns_resolver_ready(gate->resolver, watched->fd, event->events);
         break;
-    case CK_WATCHED_ROADS:
-        ck_direct_hear(gate);
+    case CK_WATCHED_DIRECT_ATTEMPTS:
+        ck_direct_attempts_receive(gate);
         break;
     case CK_WATCHED_CLIENT:
     case CK_WATCHED_SERVER:
-        ck_turn_begin(((const struct ck_connection *)watched->owner)->gate->proxy, turn_bytes);
+        ck_proxy_begin_turn(((const struct ck_connection *)watched->owner)->gate->proxy, turn_bytes);
         on_connection(watched->owner, watched->kind == CK_WATCHED_CLIENT, event->events);
         break;
     case CK_WATCHED_GATE: /* is in another set */
@@ -221,11 +221,11 @@ static void free_ended(struct ck_proxy *proxy)
 static void free_gate(struct ck_gate *gate)
 {
     struct ck_proxy *proxy = gate->proxy;
-    for (struct ck_resolver_socket *at = gate->sockets, *next; at != NULL; at = next) {
+    for (struct ck_dns_socket *at = gate->sockets, *next; at != NULL; at = next) {
         next = at->next;
         free(at);
     }
-    ck_watched_close(gate, &gate->timer);
+    ck_proxy_close_watched(gate, &gate->timer);
     watch_in(proxy->epoll_fd, &gate->set, 0);
     ck_fd_close(&gate->set.fd);
     *(gate->previous != NULL ? &gate->previous->next : &proxy->gates) = gate->next;
@@ -303,15 +303,15 @@ int ck_proxy_dispatch(struct ck_proxy *proxy)
 
 void ck_proxy_init(struct ck_proxy *proxy)
 {
-    *proxy = (struct ck_proxy){.epoll_fd = -1, .most = UINT32_MAX, .below = INT_MAX};
+    *proxy = (struct ck_proxy){.epoll_fd = -1, .most = UINT32_MAX, .fd_limit = INT_MAX};
 }
 
-void ck_proxy_bound(struct ck_proxy *proxy, uint64_t descriptors)
+void ck_proxy_set_fd_limit(struct ck_proxy *proxy, uint64_t descriptors)
 {
     uint64_t some = descriptors < INT_MAX ? descriptors : INT_MAX;
     proxy->most = some >= 8 ? (uint32_t)(some / 4) : 2; /* a connection takes two */
-    proxy->below = (int)(some - some / 8);
-    proxy->pipes.below = proxy->below;
+    proxy->fd_limit = (int)(some - some / 8);
+    proxy->pipes.fd_limit = proxy->fd_limit;
 }
 
 void ck_proxy_done(struct ck_proxy *proxy)
@@ -321,9 +321,9 @@ void ck_proxy_done(struct ck_proxy *proxy)
         if (gate->closing)
             close_some(gate, UINT_MAX);
         else
-            ck_gate_close(gate);
+            ck_proxy_close_gate(gate);
     }
-    ck_pipes_done(&proxy->pipes);
+    ck_relay_pipes_done(&proxy->pipes);
     ck_fd_close(&proxy->epoll_fd);
 }
 
@@ -352,9 +352,9 @@ static int make_set(struct ck_gate *gate)
     errno = ENOMEM;
     watch_in(gate->proxy->epoll_fd, &gate->set, EPOLLIN);
     if (gate->set.events != 0)
-        ck_watch_for(gate, &gate->timer, EPOLLIN);
+        ck_proxy_watch(gate, &gate->timer, EPOLLIN);
     if (gate->timer.events != 0)
-        ck_watch_for(gate, &gate->listener, EPOLLIN);
+        ck_proxy_watch(gate, &gate->listener, EPOLLIN);
     return gate->listener.events == 0 ? -errno : 0;
 }
 
@@ -390,7 +390,7 @@ int ck_proxy_open(struct ck_proxy *proxy, int listen_fd, const struct ck_gate_op
                              .on_event = options->on_event,
                              .data = options->data};
     gate->listener = (struct ck_watched){.kind = CK_WATCHED_LISTENER, .fd = ck_fd_take(&fd), .owner = gate};
-    gate->roads = (struct ck_watched){.kind = CK_WATCHED_ROADS, .fd = -1, .owner = gate};
+    gate->direct_attempts = (struct ck_watched){.kind = CK_WATCHED_DIRECT_ATTEMPTS, .fd = -1, .owner = gate};
     gate->set = (struct ck_watched){.kind = CK_WATCHED_GATE, .fd = -1, .owner = gate};
     gate->timer = (struct ck_watched){.kind = CK_WATCHED_TIMER, .fd = -1, .owner = gate};
     if (gate->next != NULL)
@@ -399,32 +399,32 @@ int ck_proxy_open(struct ck_proxy *proxy, int listen_fd, const struct ck_gate_op
     proxy->now_ns = ck_clock_now_ns();
     r = make_set(gate);
     if (r == 0 && gate->budget.connections_total == 0)
-        ck_watched_close(gate, &gate->listener);
+        ck_proxy_close_watched(gate, &gate->listener);
     if (r != 0)
-        ck_gate_close(gate);
+        ck_proxy_close_gate(gate);
     else
         *ret_gate = gate;
     return r;
 }
 
-void ck_gate_totals(struct ck_gate *gate, struct ck_gate_totals *ret_totals)
+void ck_proxy_gate_totals(struct ck_gate *gate, struct ck_proxy_gate_totals *ret_totals)
 {
-    ck_direct_hear(gate);
+    ck_direct_attempts_receive(gate);
     *ret_totals = gate->totals;
 }
 
-void ck_gate_close(struct ck_gate *gate)
+void ck_proxy_close_gate(struct ck_gate *gate)
 {
     if (gate == NULL)
         return;
-    ck_direct_hear(gate);
-    ck_watched_close(gate, &gate->listener);
-    ck_watched_close(gate, &gate->roads);
+    ck_direct_attempts_receive(gate);
+    ck_proxy_close_watched(gate, &gate->listener);
+    ck_proxy_close_watched(gate, &gate->direct_attempts);
     for (struct ck_connection *connection = gate->connections; connection != NULL; connection = connection->next)
         ck_connection_abandon(connection);
     gate->closing = true;
     gate->on_event = NULL;
-    ck_resolver_free(gate->resolver);
+    ck_dns_resolver_free(gate->resolver);
     gate->resolver = NULL;
     arm(gate, 1);
     close_some(gate, READY);

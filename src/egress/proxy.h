@@ -11,7 +11,7 @@
  *   3. ck_proxy_dispatch whenever ck_proxy_fd is readable (it can be nested in another epoll). It never blocks, and does
  *      one slice of work: what is left makes the descriptor readable again. Every gate that has something to do has its
  *      share of each slice, or with more than CK_PROXY_SLICE_GATES of them of the next; within a gate connections take turns.
- *   4. ck_gate_close when the run has ended: every connection of the gate ends, and what they moved is told.
+ *   4. ck_proxy_close_gate when the run has ended: every connection of the gate ends, and what they moved is told.
  *   5. ck_proxy_done, which closes what is still open.
  *
  * A context, and so a proxy, is used by one thread at a time. A program that has as many tunnels at once as it may have
@@ -96,7 +96,7 @@ struct ck_gate_options {
     void *data;
 };
 
-struct ck_gate_totals {
+struct ck_proxy_gate_totals {
     uint64_t connections;
     uint64_t opened;
     uint64_t refused;
@@ -118,11 +118,11 @@ struct ck_proxy {
     uint64_t turn_bytes[2];    /* that the connection may still move in its turn: down, up */
     struct ck_gate *gates;
     struct ck_connection *ended; /* freed when no event of this round can point to them any more */
-    struct ck_pipes pipes;
+    struct ck_relay_pipes pipes;
     bool broken_pipe; /* a SIGPIPE of this dispatch is to be taken back */
     uint32_t count;   /* connections of all gates */
     uint32_t most;    /* that there may be */
-    int below;        /* no connection has a descriptor from this number on */
+    int fd_limit;     /* no connection has a descriptor from this number on */
 };
 
 void ck_proxy_init(struct ck_proxy *proxy);
@@ -134,7 +134,7 @@ void ck_proxy_done(struct ck_proxy *proxy);
  * for: one that takes all it can leaves half of the room, two leave a third, so that there is some for whoever comes next.
  * Without this call there is no such bound.
  */
-void ck_proxy_bound(struct ck_proxy *proxy, uint64_t descriptors);
+void ck_proxy_set_fd_limit(struct ck_proxy *proxy, uint64_t descriptors);
 
 /* -1 before the first ck_proxy_open. */
 int ck_proxy_fd(const struct ck_proxy *proxy);
@@ -150,18 +150,18 @@ int ck_proxy_open(struct ck_proxy *proxy, int listen_fd, const struct ck_gate_op
 int ck_proxy_dispatch(struct ck_proxy *proxy);
 
 /*
- * From this descriptor, which is taken over, come struct ck_road (base/road.h): what was refused without being asked of the
+ * From this descriptor, which is taken over, come struct ck_direct_attempt (base/direct_attempt.h): what was refused without being asked of the
  * proxy, to be told like its own refusals. 0, or -ENOMEM.
  */
-int ck_gate_take_roads(struct ck_gate *gate, int roads_fd);
+int ck_direct_attempts_watch(struct ck_gate *gate, int direct_attempts_fd);
 
 /* What the jail has told by now counts, too: call it when nobody in there can tell any more. */
-void ck_gate_totals(struct ck_gate *gate, struct ck_gate_totals *ret_totals);
+void ck_proxy_gate_totals(struct ck_gate *gate, struct ck_proxy_gate_totals *ret_totals);
 
 /*
  * Tells CK_GATE_CLOSED for what is open; from then on nothing passes, and the gate is gone for the caller. Of its
  * sockets one slice is closed at once; if there are more, by the dispatches that follow, or by ck_proxy_done. NULL is fine.
  */
-void ck_gate_close(struct ck_gate *gate);
+void ck_proxy_close_gate(struct ck_gate *gate);
 
 #endif

@@ -17,37 +17,37 @@
 #include <unistd.h>
 
 #define PIPE_BYTES (1024 * 1024) /* what an ordinary user may have */
-#define PIPES_KEPT 16
-#define PIPES_LENT 32 /* half of what the kernel lets the pipes of an ordinary user hold together */
+#define PIPES_IDLE_MAX 16
+#define PIPES_BORROWED_MAX 32 /* half of what the kernel lets the pipes of an ordinary user hold together */
 #define BUFFER_FIRST 4096
 #define COPY_BYTES 16384
 
-struct ck_pipe {
-    struct ck_pipe *next;
+struct ck_relay_pipe {
+    struct ck_relay_pipe *next;
     int read_fd, write_fd;
     size_t capacity;
 };
 
 /* ---- pipes ------------------------------------------------------------------------------- */
 
-static void pipe_free(struct ck_pipe *pipe)
+static void pipe_free(struct ck_relay_pipe *pipe)
 {
     ck_fd_close(&pipe->read_fd);
     ck_fd_close(&pipe->write_fd);
     free(pipe);
 }
 
-static struct ck_pipe *pipe_new(int below)
+static struct ck_relay_pipe *pipe_new(int fd_limit)
 {
     int ends[2];
-    struct ck_pipe *pipe = malloc(sizeof *pipe);
+    struct ck_relay_pipe *pipe = malloc(sizeof *pipe);
     if (pipe == NULL)
         return NULL;
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0) {
         free(pipe);
         return NULL;
     }
-    if (below != 0 && (ends[0] >= below || ends[1] >= below)) {
+    if (fd_limit != 0 && (ends[0] >= fd_limit || ends[1] >= fd_limit)) {
         ck_fd_close(&ends[0]);
         ck_fd_close(&ends[1]);
         free(pipe);
@@ -57,35 +57,35 @@ static struct ck_pipe *pipe_new(int below)
     int size = fcntl(ends[1], F_SETPIPE_SZ, PIPE_BYTES);
     if (size < 0)
         size = fcntl(ends[1], F_GETPIPE_SZ);
-    *pipe = (struct ck_pipe){.read_fd = ends[0], .write_fd = ends[1], .capacity = size > 0 ? (size_t)size : 4096};
+    *pipe = (struct ck_relay_pipe){.read_fd = ends[0], .write_fd = ends[1], .capacity = size > 0 ? (size_t)size : 4096};
     return pipe;
 }
 
-static struct ck_pipe *borrow(struct ck_pipes *pipes)
+static struct ck_relay_pipe *borrow(struct ck_relay_pipes *pipes)
 {
-    struct ck_pipe *pipe = pipes->free;
-    if (pipes->lent >= PIPES_LENT || pipes->withheld)
+    struct ck_relay_pipe *pipe = pipes->free;
+    if (pipes->borrowed >= PIPES_BORROWED_MAX || pipes->withheld)
         return NULL;
     if (pipe != NULL) {
         pipes->free = pipe->next;
         pipes->count--;
     } else {
-        pipe = pipe_new(pipes->below);
+        pipe = pipe_new(pipes->fd_limit);
     }
-    pipes->lent += pipe != NULL;
+    pipes->borrowed += pipe != NULL;
     return pipe;
 }
 
-unsigned ck_pipes_left(const struct ck_pipes *pipes)
+unsigned ck_relay_pipes_left(const struct ck_relay_pipes *pipes)
 {
-    return PIPES_LENT - pipes->lent;
+    return PIPES_BORROWED_MAX - pipes->borrowed;
 }
 
-static void give_back(struct ck_pipes *pipes, struct ck_pipe *pipe, bool empty)
+static void give_back(struct ck_relay_pipes *pipes, struct ck_relay_pipe *pipe, bool empty)
 {
-    pipes->lent--;
+    pipes->borrowed--;
     /* A pipe with bytes of one connection in it must not serve another. */
-    if (!empty || pipes->count >= PIPES_KEPT) {
+    if (!empty || pipes->count >= PIPES_IDLE_MAX) {
         pipe_free(pipe);
         return;
     }
@@ -94,18 +94,18 @@ static void give_back(struct ck_pipes *pipes, struct ck_pipe *pipe, bool empty)
     pipes->count++;
 }
 
-void ck_pipes_done(struct ck_pipes *pipes)
+void ck_relay_pipes_done(struct ck_relay_pipes *pipes)
 {
-    for (struct ck_pipe *pipe = pipes->free, *next; pipe != NULL; pipe = next) {
+    for (struct ck_relay_pipe *pipe = pipes->free, *next; pipe != NULL; pipe = next) {
         next = pipe->next;
         pipe_free(pipe);
     }
-    *pipes = (struct ck_pipes){0};
+    *pipes = (struct ck_relay_pipes){0};
 }
 
 /* ---- buffers ----------------------------------------------------------------------------- */
 
-int ck_buffer_reserve(struct ck_buffer *buffer, size_t capacity)
+int ck_relay_buffer_reserve(struct ck_relay_buffer *buffer, size_t capacity)
 {
     if (capacity <= buffer->capacity)
         return 0;
@@ -117,12 +117,12 @@ int ck_buffer_reserve(struct ck_buffer *buffer, size_t capacity)
     return 0;
 }
 
-int ck_buffer_append(struct ck_buffer *buffer, const void *data, size_t length)
+int ck_relay_buffer_append(struct ck_relay_buffer *buffer, const void *data, size_t length)
 {
     size_t needed;
     if (__builtin_add_overflow(buffer->length, length, &needed))
         return -ENOMEM;
-    int r = ck_buffer_reserve(buffer, needed);
+    int r = ck_relay_buffer_reserve(buffer, needed);
     if (r == 0 && length > 0) {
         memcpy(buffer->data + buffer->length, data, length);
         buffer->length = needed;
@@ -130,27 +130,27 @@ int ck_buffer_append(struct ck_buffer *buffer, const void *data, size_t length)
     return r;
 }
 
-void ck_buffer_drop(struct ck_buffer *buffer, size_t length)
+void ck_relay_buffer_drop(struct ck_relay_buffer *buffer, size_t length)
 {
     buffer->length -= length;
     if (buffer->length > 0)
         memmove(buffer->data, buffer->data + length, buffer->length);
 }
 
-void ck_buffer_done(struct ck_buffer *buffer)
+void ck_relay_buffer_done(struct ck_relay_buffer *buffer)
 {
     free(buffer->data);
-    *buffer = (struct ck_buffer){0};
+    *buffer = (struct ck_relay_buffer){0};
 }
 
 /* ---- streams ----------------------------------------------------------------------------- */
 
-void ck_stream_done(struct ck_stream *stream, struct ck_pipes *pipes)
+void ck_relay_stream_done(struct ck_relay_stream *stream, struct ck_relay_pipes *pipes)
 {
-    ck_buffer_done(&stream->buffer);
+    ck_relay_buffer_done(&stream->buffer);
     if (stream->pipe != NULL)
         give_back(pipes, stream->pipe, stream->piped == 0);
-    *stream = (struct ck_stream){0};
+    *stream = (struct ck_relay_stream){0};
 }
 
 static bool would_wait(int errnum)
@@ -158,14 +158,14 @@ static bool would_wait(int errnum)
     return errnum == EAGAIN || errnum == EINTR;
 }
 
-int ck_stream_fill(struct ck_stream *stream, int from_fd, size_t max_bytes)
+int ck_relay_stream_fill(struct ck_relay_stream *stream, int from_fd, size_t max_bytes)
 {
-    struct ck_buffer *buffer = &stream->buffer;
+    struct ck_relay_buffer *buffer = &stream->buffer;
     if (stream->ended || buffer->length >= max_bytes)
         return 0;
     if (buffer->length == buffer->capacity) {
         size_t wanted = buffer->capacity < BUFFER_FIRST ? BUFFER_FIRST : buffer->capacity * 2;
-        int r = ck_buffer_reserve(buffer, wanted < max_bytes ? wanted : max_bytes);
+        int r = ck_relay_buffer_reserve(buffer, wanted < max_bytes ? wanted : max_bytes);
         if (r != 0)
             return r;
     }
@@ -184,7 +184,7 @@ static size_t lesser(uint64_t a, uint64_t b)
     return (size_t)(a < b ? a : b);
 }
 
-static int write_ready(struct ck_stream *stream, int to_fd, uint64_t turn_bytes, uint64_t *budget)
+static int write_ready(struct ck_relay_stream *stream, int to_fd, uint64_t turn_bytes, uint64_t *budget)
 {
     if (stream->own == 0 && *budget == 0) {
         stream->wait = CK_WAIT_SPENT;
@@ -203,11 +203,11 @@ static int write_ready(struct ck_stream *stream, int to_fd, uint64_t turn_bytes,
     stream->ready -= (size_t)n;
     stream->moved += counted;
     *budget -= counted;
-    ck_buffer_drop(&stream->buffer, (size_t)n);
+    ck_relay_buffer_drop(&stream->buffer, (size_t)n);
     return n > 0 ? 1 : 0;
 }
 
-static int pipe_out(struct ck_stream *stream, int to_fd, uint64_t turn_bytes)
+static int pipe_out(struct ck_relay_stream *stream, int to_fd, uint64_t turn_bytes)
 {
     ssize_t n = splice(stream->pipe->read_fd, NULL, to_fd, NULL, lesser(stream->piped, turn_bytes),
                        SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
@@ -225,11 +225,11 @@ static int pipe_out(struct ck_stream *stream, int to_fd, uint64_t turn_bytes)
 }
 
 /* Without a pipe (too many are lent, or no descriptors left) bytes are copied: slower, but the connection lives. */
-static int copy_in(struct ck_stream *stream, int from_fd, size_t most)
+static int copy_in(struct ck_relay_stream *stream, int from_fd, size_t most)
 {
-    int r = ck_buffer_reserve(&stream->buffer, COPY_BYTES);
+    int r = ck_relay_buffer_reserve(&stream->buffer, COPY_BYTES);
     if (r == 0)
-        r = ck_stream_fill(stream, from_fd, most < COPY_BYTES ? most : COPY_BYTES);
+        r = ck_relay_stream_fill(stream, from_fd, most < COPY_BYTES ? most : COPY_BYTES);
     if (r == 0)
         stream->wait = CK_WAIT_SOURCE;
     stream->ready = stream->buffer.length;
@@ -238,7 +238,8 @@ static int copy_in(struct ck_stream *stream, int from_fd, size_t most)
     return r;
 }
 
-static int pipe_in(struct ck_stream *stream, struct ck_pipes *pipes, int from_fd, uint64_t turn_bytes, uint64_t *budget)
+static int pipe_in(struct ck_relay_stream *stream, struct ck_relay_pipes *pipes, int from_fd, uint64_t turn_bytes,
+                   uint64_t *budget)
 {
     size_t most = lesser(lesser(stream->left, *budget), turn_bytes);
     if (most == 0) {
@@ -268,8 +269,8 @@ static int pipe_in(struct ck_stream *stream, struct ck_pipes *pipes, int from_fd
 }
 
 /* One step. 1: go on, or the turn is over; 0: stream->wait says why not; a negative errno. */
-static int pump_once(struct ck_stream *stream, struct ck_pipes *pipes, const int fds[2], uint64_t turn_bytes,
-                     uint64_t *budget)
+static int pump_once(struct ck_relay_stream *stream, struct ck_relay_pipes *pipes, const int fds[2],
+                     uint64_t turn_bytes, uint64_t *budget)
 {
     bool passes = stream->left > 0 && stream->buffer.length == 0 && !stream->ended;
     if (turn_bytes == 0 && (stream->piped > 0 || stream->ready > stream->own || passes))
@@ -289,8 +290,8 @@ static int pump_once(struct ck_stream *stream, struct ck_pipes *pipes, const int
     return pipe_in(stream, pipes, fds[0], turn_bytes, budget);
 }
 
-int ck_stream_pump(struct ck_stream *stream, struct ck_pipes *pipes, const int fds[2], uint64_t turn_bytes,
-                   uint64_t *budget)
+int ck_relay_stream_pump(struct ck_relay_stream *stream, struct ck_relay_pipes *pipes, const int fds[2],
+                         uint64_t turn_bytes, uint64_t *budget)
 {
     uint64_t until = stream->moved + turn_bytes;
     int r = 1;
@@ -305,6 +306,6 @@ int ck_stream_pump(struct ck_stream *stream, struct ck_pipes *pipes, const int f
     }
     /* What was looked at has gone, and nothing more will be: a tunnel can live long. */
     if (stream->left == UINT64_MAX && stream->buffer.length == 0)
-        ck_buffer_done(&stream->buffer);
+        ck_relay_buffer_done(&stream->buffer);
     return r < 0 ? r : 0;
 }

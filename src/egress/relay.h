@@ -16,23 +16,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct ck_pipe;
+struct ck_relay_pipe;
 
 /* Zero-filled is empty. */
-struct ck_pipes {
-    struct ck_pipe *free;
+struct ck_relay_pipes {
+    struct ck_relay_pipe *free;
     unsigned count; /* of these */
-    unsigned lent;
+    unsigned borrowed;
     bool withheld; /* whoever asks next has its share already */
-    int below;     /* no pipe has a descriptor from this number on; 0: whatever the kernel gives */
+    int fd_limit;  /* no pipe has a descriptor from this number on; 0: whatever the kernel gives */
 };
 
-void ck_pipes_done(struct ck_pipes *pipes);
+void ck_relay_pipes_done(struct ck_relay_pipes *pipes);
 
 /* How many there still are to lend. */
-unsigned ck_pipes_left(const struct ck_pipes *pipes);
+unsigned ck_relay_pipes_left(const struct ck_relay_pipes *pipes);
 
-struct ck_buffer {
+struct ck_relay_buffer {
     char *data;
     size_t length;
     size_t capacity;
@@ -48,12 +48,12 @@ enum ck_wait {
 };
 
 /* Zero-filled is a stream through which nothing passes. */
-struct ck_stream {
-    struct ck_buffer buffer; /* read, not yet written */
-    size_t ready;            /* of these may go */
-    size_t own;              /* of these were written by the proxy itself, and are not counted */
-    uint64_t left;           /* may pass unseen once the buffer is empty; UINT64_MAX: all */
-    struct ck_pipe *pipe;
+struct ck_relay_stream {
+    struct ck_relay_buffer buffer; /* read, not yet written */
+    size_t ready;                  /* of these may go */
+    size_t own;                    /* of these were written by the proxy itself, and are not counted */
+    uint64_t left;                 /* may pass unseen once the buffer is empty; UINT64_MAX: all */
+    struct ck_relay_pipe *pipe;
     size_t piped;     /* bytes in it */
     bool ended;       /* the source has no more */
     bool broken_pipe; /* the sink had gone: a SIGPIPE may have been raised */
@@ -62,25 +62,25 @@ struct ck_stream {
 };
 
 /* What is left in it is lost. */
-void ck_stream_done(struct ck_stream *stream, struct ck_pipes *pipes);
+void ck_relay_stream_done(struct ck_relay_stream *stream, struct ck_relay_pipes *pipes);
 
 /* Room for so many bytes. 0 or -ENOMEM. */
-int ck_buffer_reserve(struct ck_buffer *buffer, size_t capacity);
-int ck_buffer_append(struct ck_buffer *buffer, const void *data, size_t length);
-void ck_buffer_drop(struct ck_buffer *buffer, size_t length);
-void ck_buffer_done(struct ck_buffer *buffer);
+int ck_relay_buffer_reserve(struct ck_relay_buffer *buffer, size_t capacity);
+int ck_relay_buffer_append(struct ck_relay_buffer *buffer, const void *data, size_t length);
+void ck_relay_buffer_drop(struct ck_relay_buffer *buffer, size_t length);
+void ck_relay_buffer_done(struct ck_relay_buffer *buffer);
 
 /*
  * Reads once into the buffer, which grows up to max_bytes. 1: something came; 0: nothing is there, or no room; the end sets
  * stream->ended and is 1 too. A negative errno: the connection is broken, or memory.
  */
-int ck_stream_fill(struct ck_stream *stream, int from_fd, size_t max_bytes);
+int ck_relay_stream_fill(struct ck_relay_stream *stream, int from_fd, size_t max_bytes);
 
 /*
  * Moves what it can without waiting from fds[0] to fds[1], not more than turn_bytes, and not more than *budget, which is
  * lessened; says in stream->wait for what it waits now. 0, or a negative errno: one of the two is broken.
  */
-int ck_stream_pump(struct ck_stream *stream, struct ck_pipes *pipes, const int fds[2], uint64_t turn_bytes,
-                   uint64_t *budget);
+int ck_relay_stream_pump(struct ck_relay_stream *stream, struct ck_relay_pipes *pipes, const int fds[2],
+                         uint64_t turn_bytes, uint64_t *budget);
 
 #endif

@@ -15,7 +15,7 @@ static void begin_request(struct ck_connection *connection, const struct ck_http
 {
     connection->checked = 0;
     connection->head_bytes = head_bytes;
-    ck_turn_spend(connection, true, head_bytes);
+    ck_connection_spend_turn(connection, true, head_bytes);
     connection->request = *request;
     connection->reused = is_same_target(connection, request);
     if (!connection->reused)
@@ -24,7 +24,7 @@ static void begin_request(struct ck_connection *connection, const struct ck_http
     connection->host = request->host;
     connection->port = request->port;
     if (request->connect)
-        ck_buffer_drop(&connection->up.buffer, head_bytes);
+        ck_relay_buffer_drop(&connection->up.buffer, head_bytes);
     if (connection->reused)
         ck_exchange_begin(connection);
     else
@@ -50,7 +50,7 @@ static bool read_http(struct ck_connection *connection)
 {
     struct ck_fault fault;
     struct ck_http_request request = {0};
-    const struct ck_buffer *buffer = &connection->up.buffer;
+    const struct ck_relay_buffer *buffer = &connection->up.buffer;
     ssize_t length = ck_http_find_end(buffer->data, buffer->length, &connection->checked, &fault);
     if (length == 0)
         return false;
@@ -65,7 +65,7 @@ static bool read_greeting(struct ck_connection *connection)
 {
     static const uint8_t accepted[] = {5, 0};
     struct ck_fault fault;
-    struct ck_buffer *buffer = &connection->up.buffer;
+    struct ck_relay_buffer *buffer = &connection->up.buffer;
     ssize_t length = ck_socks_greeting((const uint8_t *)buffer->data, buffer->length, &fault);
     if (length == 0)
         return false;
@@ -74,13 +74,13 @@ static bool read_greeting(struct ck_connection *connection)
         ck_connection_refuse_fault(connection, &fault, false);
         return true;
     }
-    ck_buffer_drop(buffer, (size_t)length);
-    if (ck_buffer_append(&connection->down.buffer, accepted, sizeof accepted) != 0) {
+    ck_relay_buffer_drop(buffer, (size_t)length);
+    if (ck_relay_buffer_append(&connection->down.buffer, accepted, sizeof accepted) != 0) {
         ck_connection_end(connection, CK_REASON_RESOURCES);
         return true;
     }
     connection->down.ready = connection->down.own = sizeof accepted;
-    connection->state = CK_STATE_SOCKS; /* within the same time */
+    connection->state = CK_EGRESS_STATE_SOCKS; /* within the same time */
     connection->ready = CK_ALL_READY;
     return true;
 }
@@ -88,11 +88,11 @@ static bool read_greeting(struct ck_connection *connection)
 static bool read_socks(struct ck_connection *connection)
 {
     struct ck_fault fault;
-    struct ck_buffer *buffer = &connection->up.buffer;
+    struct ck_relay_buffer *buffer = &connection->up.buffer;
     ssize_t length =
         ck_socks_request((const uint8_t *)buffer->data, buffer->length, &connection->host, &connection->port, &fault);
     if (length > 0) {
-        ck_buffer_drop(buffer, (size_t)length);
+        ck_relay_buffer_drop(buffer, (size_t)length);
         ck_target_begin(connection);
     } else if (length < 0) {
         ck_connection_refuse_fault(connection, &fault, connection->host.text[0] != '\0');
@@ -105,7 +105,7 @@ static bool read_first(struct ck_connection *connection)
     static const struct ck_fault tls = {
         .reason = CK_REASON_UNSUPPORTED,
         .message = "is TLS to the proxy itself, which speaks plain HTTP: its own URL begins with http://"};
-    if (connection->state == CK_STATE_SOCKS)
+    if (connection->state == CK_EGRESS_STATE_SOCKS)
         return read_socks(connection);
     unsigned char first = (unsigned char)connection->up.buffer.data[0];
     bool fresh = connection->protocol == CK_PROTOCOL_NONE;
@@ -122,12 +122,12 @@ bool ck_request_step(struct ck_connection *connection)
 {
     if (connection->server.fd >= 0 && (connection->ready & CK_SERVER_IN) != 0)
         ck_connection_drop_server(connection, CK_REASON_DONE);
-    if (connection->down.ready > 0 && !ck_pump(connection, false))
+    if (connection->down.ready > 0 && !ck_connection_pump(connection, false))
         return true;
     for (;;) {
         if (connection->up.buffer.length > 0 && read_first(connection))
             return true;
-        int r = ck_stream_fill(&connection->up, connection->client.fd, CK_HEAD_MAX);
+        int r = ck_relay_stream_fill(&connection->up, connection->client.fd, CK_HEAD_MAX);
         if (r < 0 || connection->up.ended) {
             ck_connection_end(connection, r < 0 ? CK_REASON_RESET : CK_REASON_DONE);
             return true;
@@ -135,7 +135,7 @@ bool ck_request_step(struct ck_connection *connection)
         if (r == 0)
             break;
     }
-    ck_watch_for(connection->gate, &connection->client, EPOLLIN);
-    ck_watch_for(connection->gate, &connection->server, EPOLLIN);
+    ck_proxy_watch(connection->gate, &connection->client, EPOLLIN);
+    ck_proxy_watch(connection->gate, &connection->server, EPOLLIN);
     return false;
 }

@@ -69,7 +69,7 @@ ssize_t ck_socks_request(const uint8_t *data, size_t length, struct ck_hostname 
     struct ck_hostname host = {.numeric = true, .address = {.length = (uint8_t)size}};
     const char *why = NULL;
     if (data[3] == ADDRESS_NAME) {
-        if (ck_hostname_parse((const char *)data + 5, size - 1, &host, &why) != 0) {
+        if (ck_destination_parse_host((const char *)data + 5, size - 1, &host, &why) != 0) {
             *ret_fault = (struct ck_fault){.reason = CK_REASON_NAME,
                                            .code = CODE_ADDRESS,
                                            .message = why,
@@ -79,7 +79,7 @@ ssize_t ck_socks_request(const uint8_t *data, size_t length, struct ck_hostname 
         }
     } else {
         memcpy(host.address.bytes, data + 4, size);
-        (void)ck_address_text(&host.address, host.text);
+        (void)ck_destination_address_text(&host.address, host.text);
     }
     *ret_host = host;
     *ret_port = (uint16_t)(data[4 + size] << 8 | data[5 + size]);

@@ -24,7 +24,7 @@
 
 static bool may_dial(const struct ck_connection *connection, const struct ck_address *address)
 {
-    return ck_address_why_not(address) == NULL ||
+    return ck_address_why_refused(address) == NULL ||
            ck_rule_find_address(&connection->gate->rules, address, connection->port) != NULL;
 }
 
@@ -34,11 +34,11 @@ static void refuse_addresses(struct ck_connection *connection, const struct ck_a
     char message[512];
     (void)snprintf(message, sizeof message,
                    "'%s' is %s, %s, which no host that is listed by name may lead to; list the address to allow it",
-                   connection->host.text, ck_address_text(address, text), ck_address_why_not(address));
-    ck_connection_refuse(connection, &(struct ck_told){.verdict = CK_GATE_REFUSED,
-                                                       .reason = CK_REASON_ADDRESS,
-                                                       .message = message,
-                                                       .address = address});
+                   connection->host.text, ck_destination_address_text(address, text), ck_address_why_refused(address));
+    ck_connection_refuse(connection, &(struct ck_egress_decision){.verdict = CK_GATE_REFUSED,
+                                                                  .reason = CK_REASON_ADDRESS,
+                                                                  .message = message,
+                                                                  .address = address});
 }
 
 static void refuse_lookup(struct ck_connection *connection, int status)
@@ -65,7 +65,7 @@ static void take_answer(struct ck_connection *connection, int status, const stru
     if (connection->addresses_count == 0)
         refuse_addresses(connection, &addresses[0]);
     else
-        connection->state = CK_STATE_DIAL;
+        connection->state = CK_EGRESS_STATE_DIAL;
 }
 
 static void on_answer(void *data, int status, const struct ck_address *addresses, size_t count)
@@ -75,13 +75,13 @@ static void on_answer(void *data, int status, const struct ck_address *addresses
     take_answer(connection, status, addresses, count);
     /* One packet of a name server can answer for many: they do not all dial in one turn. */
     if (!connection->asking)
-        ck_gate_put_due(connection);
+        ck_proxy_add_due(connection);
 }
 
-static struct ck_resolver_socket *socket_of(struct ck_gate *gate, int fd)
+static struct ck_dns_socket *socket_of(struct ck_gate *gate, int fd)
 {
-    struct ck_resolver_socket *unused = NULL;
-    for (struct ck_resolver_socket *at = gate->sockets; at != NULL; at = at->next) {
+    struct ck_dns_socket *unused = NULL;
+    for (struct ck_dns_socket *at = gate->sockets; at != NULL; at = at->next) {
         if (at->watched.fd == fd)
             return at;
         if (at->watched.fd < 0)
@@ -101,10 +101,10 @@ static struct ck_resolver_socket *socket_of(struct ck_gate *gate, int fd)
 static void watch_resolver(void *data, int fd, unsigned events)
 {
     struct ck_gate *gate = data;
-    struct ck_resolver_socket *socket = socket_of(gate, fd);
+    struct ck_dns_socket *socket = socket_of(gate, fd);
     if (socket == NULL)
         return;
-    ck_watch_for(gate, &socket->watched, events);
+    ck_proxy_watch(gate, &socket->watched, events);
     if (events == 0)
         socket->watched.fd = -1; /* c-ares closes it */
 }
@@ -112,17 +112,17 @@ static void watch_resolver(void *data, int fd, unsigned events)
 static void look_up(struct ck_connection *connection)
 {
     struct ck_gate *gate = connection->gate;
-    connection->state = CK_STATE_LOOKUP;
+    connection->state = CK_EGRESS_STATE_LOOKUP;
     connection->asking = true;
-    int r = gate->resolver != NULL ? 0 : ck_resolver_new(watch_resolver, gate, &gate->resolver);
+    int r = gate->resolver != NULL ? 0 : ck_dns_resolver_new(watch_resolver, gate, &gate->resolver);
     if (r == 0)
-        r = ck_resolver_ask(gate->resolver, connection->host.text, on_answer, connection, &connection->query);
+        r = ck_dns_resolver_lookup(gate->resolver, connection->host.text, on_answer, connection, &connection->query);
     connection->asking = false;
     if (r != 0)
         CK_REFUSE(connection, CK_GATE_FAILED, CK_REASON_RESOURCES, "'%s' cannot be looked up now: %s",
                   connection->host.text, strerror(-r));
     else if (connection->query != NULL)
-        ck_gate_by(gate, gate->proxy->now_ns + ck_resolver_patience_ns(gate->resolver));
+        ck_proxy_set_timer(gate, gate->proxy->now_ns + ck_dns_resolver_timeout_ns(gate->resolver));
 }
 
 void ck_target_begin(struct ck_connection *connection)
@@ -144,7 +144,7 @@ void ck_target_begin(struct ck_connection *connection)
                   (unsigned long long)gate->budget.connections_total);
         return;
     }
-    ck_connection_state(connection, CK_STATE_DIAL, gate->budget.dial_ms);
+    ck_connection_set_state(connection, CK_EGRESS_STATE_DIAL, gate->budget.dial_ms);
     connection->dial_end_ns = connection->deadline_ns;
     if (!connection->host.numeric) {
         look_up(connection);
@@ -177,12 +177,12 @@ static int connect_to(const struct ck_address *address, uint16_t port, int *ret_
 }
 
 /* Each address gets its share of the time that is left. */
-static void set_patience(struct ck_connection *connection)
+static void set_dial_deadline(struct ck_connection *connection)
 {
     uint64_t now_ns = connection->gate->proxy->now_ns;
     uint64_t left_ns = connection->dial_end_ns > now_ns ? connection->dial_end_ns - now_ns : 0;
     connection->deadline_ns = now_ns + left_ns / (connection->addresses_count - connection->address_at + 1);
-    ck_gate_by(connection->gate, connection->deadline_ns);
+    ck_proxy_set_timer(connection->gate, connection->deadline_ns);
 }
 
 static void give_up(struct ck_connection *connection)
@@ -194,12 +194,12 @@ static void give_up(struct ck_connection *connection)
     char message[512];
     (void)snprintf(message, sizeof message, "'%s' port %u cannot be reached: %s", connection->host.text,
                    connection->port, strerror(connection->dial_error));
-    ck_connection_refuse(connection, &(struct ck_told){.verdict = CK_GATE_FAILED,
-                                                       .reason = late   ? CK_REASON_TIMEOUT
-                                                                 : ours ? CK_REASON_RESOURCES
-                                                                        : CK_REASON_CONNECT,
-                                                       .message = message,
-                                                       .address = last});
+    ck_connection_refuse(connection, &(struct ck_egress_decision){.verdict = CK_GATE_FAILED,
+                                                                  .reason = late   ? CK_REASON_TIMEOUT
+                                                                            : ours ? CK_REASON_RESOURCES
+                                                                                   : CK_REASON_CONNECT,
+                                                                  .message = message,
+                                                                  .address = last});
 }
 
 static void dial_next(struct ck_connection *connection)
@@ -207,13 +207,13 @@ static void dial_next(struct ck_connection *connection)
     while (connection->address_at < connection->addresses_count) {
         const struct ck_address *address = &connection->addresses[connection->address_at++];
         int r = connect_to(address, connection->port, &connection->server.fd);
-        if (r == 0 && connection->server.fd >= connection->gate->proxy->below) {
+        if (r == 0 && connection->server.fd >= connection->gate->proxy->fd_limit) {
             ck_fd_close(&connection->server.fd);
             r = -EMFILE;
         }
         if (r == 0) {
-            set_patience(connection);
-            ck_watch_for(connection->gate, &connection->server, EPOLLOUT);
+            set_dial_deadline(connection);
+            ck_proxy_watch(connection->gate, &connection->server, EPOLLOUT);
             return;
         }
         connection->dial_error = -r;
@@ -224,8 +224,8 @@ static void dial_next(struct ck_connection *connection)
 static void connected(struct ck_connection *connection)
 {
     const struct ck_address *address = &connection->addresses[connection->address_at - 1];
-    ck_connection_tell(connection,
-                       &(struct ck_told){.verdict = CK_GATE_OPENED, .message = "connected", .address = address});
+    ck_connection_report(connection, &(struct ck_egress_decision){
+                                         .verdict = CK_GATE_OPENED, .message = "connected", .address = address});
     if (connection->protocol == CK_PROTOCOL_HTTP)
         ck_exchange_begin(connection);
     else
@@ -236,7 +236,7 @@ bool ck_target_dial(struct ck_connection *connection)
 {
     if (connection->server.fd < 0) {
         dial_next(connection);
-        return connection->state != CK_STATE_DIAL;
+        return connection->state != CK_EGRESS_STATE_DIAL;
     }
     if ((connection->ready & CK_SERVER_OUT) == 0)
         return false;
@@ -249,20 +249,20 @@ bool ck_target_dial(struct ck_connection *connection)
         return true;
     }
     connection->dial_error = error;
-    ck_watched_close(connection->gate, &connection->server);
+    ck_proxy_close_watched(connection->gate, &connection->server);
     connection->ready = 0;
     return true;
 }
 
-void ck_target_late(struct ck_connection *connection)
+void ck_target_timed_out(struct ck_connection *connection)
 {
     connection->dial_error = ETIMEDOUT;
-    if (connection->state == CK_STATE_LOOKUP) {
-        ck_query_cancel(connection->query);
+    if (connection->state == CK_EGRESS_STATE_LOOKUP) {
+        ck_dns_query_cancel(connection->query);
         connection->query = NULL;
         refuse_lookup(connection, -ETIMEDOUT);
         return;
     }
-    ck_watched_close(connection->gate, &connection->server);
+    ck_proxy_close_watched(connection->gate, &connection->server);
     connection->ready = 0;
 }

@@ -26,7 +26,7 @@ struct cursor {
     enum ck_hello verdict; /* why reading stopped */
 };
 
-struct findings {
+struct hello_fields {
     bool has_name;
     bool encrypted;
     char name[CK_SNI_SIZE];
@@ -110,7 +110,7 @@ static bool skip_field(struct cursor *cursor, unsigned bytes, size_t least, size
     return skip(cursor, length);
 }
 
-static bool read_server_name(struct cursor *cursor, size_t size, struct findings *found)
+static bool read_server_name(struct cursor *cursor, size_t size, struct hello_fields *found)
 {
     size_t list = 0, type = 0, length = 0;
     if (size < 2 + 3 + 1)
@@ -132,7 +132,7 @@ static bool read_server_name(struct cursor *cursor, size_t size, struct findings
     return true;
 }
 
-static bool read_extensions(struct cursor *cursor, struct findings *found)
+static bool read_extensions(struct cursor *cursor, struct hello_fields *found)
 {
     size_t total = 0;
     if (cursor->message_left == 0)
@@ -154,7 +154,7 @@ static bool read_extensions(struct cursor *cursor, struct findings *found)
     return true;
 }
 
-static bool read_hello(struct cursor *cursor, struct findings *found)
+static bool read_hello(struct cursor *cursor, struct hello_fields *found)
 {
     size_t type = 0, length = 0;
     cursor->message_left = 4;
@@ -174,10 +174,10 @@ static bool read_hello(struct cursor *cursor, struct findings *found)
            read_extensions(cursor, found) && (cursor->record_left == 0 || stop(cursor, CK_HELLO_MALFORMED));
 }
 
-enum ck_hello ck_hello_read(const uint8_t *data, size_t length, char ret_name[CK_SNI_SIZE], size_t *ret_bytes)
+enum ck_hello ck_tls_hello_read(const uint8_t *data, size_t length, char ret_name[CK_SNI_SIZE], size_t *ret_bytes)
 {
     struct cursor cursor = {.data = data, .length = length};
-    struct findings found = {0};
+    struct hello_fields found = {0};
     *ret_bytes = 0;
     if (!read_hello(&cursor, &found))
         return cursor.verdict;
@@ -190,10 +190,10 @@ enum ck_hello ck_hello_read(const uint8_t *data, size_t length, char ret_name[CK
     return CK_HELLO_NAMED;
 }
 
-size_t ck_hello_needed(const uint8_t *data, size_t length)
+size_t ck_tls_hello_needed(const uint8_t *data, size_t length)
 {
     struct cursor cursor = {.data = data, .length = length};
-    struct findings found = {0};
+    struct hello_fields found = {0};
     if (read_hello(&cursor, &found) || cursor.verdict != CK_HELLO_MORE)
         return 0;
     return length + (cursor.message_left > 0 ? cursor.message_left : 1);

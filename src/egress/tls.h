@@ -27,12 +27,12 @@ enum ck_hello {
  * bytes the message has with the headers of its records; 0 where it could not be read. Its last record ends with it: what
  * else would be in there is a message that nobody has looked at.
  */
-enum ck_hello ck_hello_read(const uint8_t *data, size_t length, char ret_name[CK_SNI_SIZE], size_t *ret_bytes);
+enum ck_hello ck_tls_hello_read(const uint8_t *data, size_t length, char ret_name[CK_SNI_SIZE], size_t *ret_bytes);
 
 /*
  * Where the answer is CK_HELLO_MORE: how many bytes there must be at least before it can be another; else 0. Whoever asks
  * again only then reads a message that comes byte by byte some dozens of times, not thousands.
  */
-size_t ck_hello_needed(const uint8_t *data, size_t length);
+size_t ck_tls_hello_needed(const uint8_t *data, size_t length);
 
 #endif

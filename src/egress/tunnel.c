@@ -29,8 +29,8 @@ void ck_tunnel_begin(struct ck_connection *connection)
     ck_answer_socks(0, reply);
     bool socks = connection->protocol == CK_PROTOCOL_SOCKS5;
     size_t length = socks ? sizeof reply : sizeof established - 1;
-    const void *words = socks ? (const void *)reply : (const void *)established;
-    if (ck_buffer_append(&connection->down.buffer, words, length) != 0) {
+    const void *answer_text = socks ? (const void *)reply : (const void *)established;
+    if (ck_relay_buffer_append(&connection->down.buffer, answer_text, length) != 0) {
         ck_connection_end(connection, CK_REASON_RESOURCES);
         return;
     }
@@ -39,7 +39,7 @@ void ck_tunnel_begin(struct ck_connection *connection)
     bool opaque = connection->rule->opaque;
     const struct ck_gate_budget *budget = &connection->gate->budget;
     connection->needed = 0;
-    ck_connection_state(connection, CK_STATE_HELLO, opaque ? budget->idle_ms : budget->head_ms);
+    ck_connection_set_state(connection, CK_EGRESS_STATE_HELLO, opaque ? budget->idle_ms : budget->head_ms);
     connection->down.left = opaque ? UINT64_MAX : 0;
 }
 
@@ -60,9 +60,9 @@ static void refuse_hello(struct ck_connection *connection, enum ck_reason reason
 
 static void refuse_name(struct ck_connection *connection, const char *name)
 {
-    char words[CK_QUOTE_MAX + 64];
-    (void)snprintf(words, sizeof words, "is for another host by its TLS name, '%s'", CK_QUOTE(name));
-    refuse_hello(connection, CK_REASON_SNI, words);
+    char answer_text[CK_QUOTE_MAX + 64];
+    (void)snprintf(answer_text, sizeof answer_text, "is for another host by its TLS name, '%s'", CK_QUOTE(name));
+    refuse_hello(connection, CK_REASON_SNI, answer_text);
 }
 
 /* A name in the clear must be the host; towards an address there is none that it could be. */
@@ -72,11 +72,12 @@ static bool name_fits(const struct ck_connection *connection, const char *name)
     const char *why;
     if (connection->host.numeric)
         return connection->rule->opaque;
-    return ck_hostname_parse(name, strlen(name), &host, &why) == 0 && strcmp(host.text, connection->host.text) == 0;
+    return ck_destination_parse_host(name, strlen(name), &host, &why) == 0 &&
+           strcmp(host.text, connection->host.text) == 0;
 }
 
 /* Is the beginning of the tunnel as it must be? False: it has been refused. */
-static bool judge(struct ck_connection *connection, enum ck_hello hello, const char *name)
+static bool check_hello(struct ck_connection *connection, enum ck_hello hello, const char *name)
 {
     bool opaque = connection->rule->opaque;
     if (hello == CK_HELLO_NAMED && !name_fits(connection, name))
@@ -99,71 +100,71 @@ static void open_both(struct ck_connection *connection)
     connection->up.ready = connection->up.buffer.length;
     connection->up.left = UINT64_MAX;
     connection->down.left = UINT64_MAX;
-    ck_connection_state(connection, CK_STATE_TUNNEL, connection->gate->budget.idle_ms);
+    ck_connection_set_state(connection, CK_EGRESS_STATE_TUNNEL, connection->gate->budget.idle_ms);
 }
 
 /* When a source has ended and everything has gone, the sink is told so, once. */
-static void pass_on_end(const struct ck_stream *stream, int to_fd, bool *shut)
+static void forward_eof(const struct ck_relay_stream *stream, int to_fd, bool *eof_sent)
 {
-    if (stream->wait != CK_WAIT_END || *shut)
+    if (stream->wait != CK_WAIT_END || *eof_sent)
         return;
     (void)shutdown(to_fd, SHUT_WR);
-    *shut = true;
+    *eof_sent = true;
 }
 
 /* With the end of both the connection is done. */
-static void pass_on_ends(struct ck_connection *connection)
+static void forward_eofs(struct ck_connection *connection)
 {
-    pass_on_end(&connection->up, connection->server.fd, &connection->shut_server);
-    pass_on_end(&connection->down, connection->client.fd, &connection->shut_client);
-    if (connection->shut_server && connection->shut_client)
+    forward_eof(&connection->up, connection->server.fd, &connection->server_eof_sent);
+    forward_eof(&connection->down, connection->client.fd, &connection->client_eof_sent);
+    if (connection->server_eof_sent && connection->client_eof_sent)
         ck_connection_end(connection, CK_REASON_DONE);
 }
 
 /* The way back, while the first bytes of the client have not come: the answer, and where it is opaque the host's words. */
 static bool pump_back(struct ck_connection *connection)
 {
-    if (!ck_pump(connection, false))
+    if (!ck_connection_pump(connection, false))
         return false;
-    pass_on_end(&connection->down, connection->client.fd, &connection->shut_client);
+    forward_eof(&connection->down, connection->client.fd, &connection->client_eof_sent);
     uint32_t client = EPOLLIN, server = 0;
-    ck_stream_wants(&connection->down, &server, &client);
-    ck_watch_for(connection->gate, &connection->client, client);
-    ck_watch_for(connection->gate, &connection->server, server);
+    ck_connection_add_events(&connection->down, &server, &client);
+    ck_proxy_watch(connection->gate, &connection->client, client);
+    ck_proxy_watch(connection->gate, &connection->server, server);
     return true;
 }
 
 /* A hello after the first. False: it has been refused. */
-static bool judge_again(struct ck_connection *connection, const struct ck_follow_hello *found)
+static bool check_second_hello(struct ck_connection *connection, const struct ck_handshake_hello *found)
 {
     bool named = found->hello == CK_HELLO_NAMED && !name_fits(connection, found->name);
-    if (connection->follow.unasked && !named && !connection->rule->opaque) {
+    if (connection->handshake.unrequested && !named && !connection->rule->opaque) {
         refuse_hello(connection, CK_REASON_MALFORMED, "has a second TLS hello that the host did not ask for");
         return false;
     }
-    return judge(connection, found->hello, found->name);
+    return check_hello(connection, found->hello, found->name);
 }
 
 /* What the client has sent after its first hello. False: it was refused, or nothing more has to be looked at. */
 static bool look_at_client(struct ck_connection *connection)
 {
-    struct ck_stream *up = &connection->up;
-    enum ck_follow_verdict verdict = CK_FOLLOW_HELLO;
-    while (verdict == CK_FOLLOW_HELLO) {
-        struct ck_follow_hello found = {0};
+    struct ck_relay_stream *up = &connection->up;
+    enum ck_handshake_progress verdict = CK_HANDSHAKE_HELLO;
+    while (verdict == CK_HANDSHAKE_HELLO) {
+        struct ck_handshake_hello found = {0};
         size_t pass = 0;
-        verdict = ck_follow_client(&connection->follow, (const uint8_t *)up->buffer.data + up->ready,
-                                   up->buffer.length - up->ready, &pass, &found);
-        if (verdict == CK_FOLLOW_HELLO && !judge_again(connection, &found))
+        verdict = ck_handshake_client(&connection->handshake, (const uint8_t *)up->buffer.data + up->ready,
+                                      up->buffer.length - up->ready, &pass, &found);
+        if (verdict == CK_HANDSHAKE_HELLO && !check_second_hello(connection, &found))
             return false;
         up->ready += pass;
-        bool unreadable = verdict == CK_FOLLOW_MALFORMED || (verdict == CK_FOLLOW_HELLO && pass == 0) ||
-                          (verdict == CK_FOLLOW_MORE && up->ready == 0 && up->buffer.length >= CK_HEAD_MAX);
+        bool unreadable = verdict == CK_HANDSHAKE_MALFORMED || (verdict == CK_HANDSHAKE_HELLO && pass == 0) ||
+                          (verdict == CK_HANDSHAKE_MORE && up->ready == 0 && up->buffer.length >= CK_HEAD_MAX);
         if (unreadable && !connection->rule->opaque) {
             refuse_hello(connection, CK_REASON_MALFORMED, "has a TLS message in the clear that cannot come there");
             return false;
         }
-        if (unreadable || verdict == CK_FOLLOW_OVER) {
+        if (unreadable || verdict == CK_HANDSHAKE_OVER) {
             open_both(connection);
             return false;
         }
@@ -174,11 +175,11 @@ static bool look_at_client(struct ck_connection *connection)
 /* What the host has sent; all of it may pass. */
 static bool look_at_server(struct ck_connection *connection)
 {
-    struct ck_stream *down = &connection->down;
-    struct ck_follow *follow = &connection->follow;
-    ck_follow_server(follow, (const uint8_t *)down->buffer.data + down->ready, down->buffer.length - down->ready);
+    struct ck_relay_stream *down = &connection->down;
+    struct ck_handshake *handshake = &connection->handshake;
+    ck_handshake_server(handshake, (const uint8_t *)down->buffer.data + down->ready, down->buffer.length - down->ready);
     down->ready = down->buffer.length;
-    if (follow->decided || follow->lost)
+    if (handshake->decided || handshake->server_unreadable)
         down->left = UINT64_MAX;
     return true;
 }
@@ -190,10 +191,10 @@ static void pass_hello(struct ck_connection *connection, enum ck_hello hello, si
         open_both(connection);
         return;
     }
-    connection->follow = (struct ck_follow){0};
+    connection->handshake = (struct ck_handshake){0};
     connection->up.ready = bytes;
     connection->down.left = 0;
-    ck_connection_state(connection, CK_STATE_HANDSHAKE, connection->gate->budget.idle_ms);
+    ck_connection_set_state(connection, CK_EGRESS_STATE_HANDSHAKE, connection->gate->budget.idle_ms);
     (void)look_at_client(connection);
 }
 
@@ -201,15 +202,15 @@ bool ck_tunnel_hello(struct ck_connection *connection)
 {
     if (!pump_back(connection))
         return true;
-    struct ck_stream *up = &connection->up;
+    struct ck_relay_stream *up = &connection->up;
     int r = 1;
     for (;;) {
         char name[CK_SNI_SIZE] = "";
         size_t bytes = 0;
         enum ck_hello hello = CK_HELLO_MORE;
         if (up->buffer.length > 0 && up->buffer.length >= connection->needed) {
-            hello = ck_hello_read((const uint8_t *)up->buffer.data, up->buffer.length, name, &bytes);
-            connection->needed = ck_hello_needed((const uint8_t *)up->buffer.data, up->buffer.length);
+            hello = ck_tls_hello_read((const uint8_t *)up->buffer.data, up->buffer.length, name, &bytes);
+            connection->needed = ck_tls_hello_needed((const uint8_t *)up->buffer.data, up->buffer.length);
         }
         if (hello == CK_HELLO_MORE && up->ended && up->buffer.length == 0 && !connection->rule->opaque) {
             ck_connection_end(connection, CK_REASON_DONE);
@@ -217,11 +218,11 @@ bool ck_tunnel_hello(struct ck_connection *connection)
         }
         if (hello == CK_HELLO_MORE && (up->ended || up->buffer.length >= CK_HEAD_MAX))
             hello = CK_HELLO_MALFORMED;
-        if (hello != CK_HELLO_MORE && judge(connection, hello, name))
+        if (hello != CK_HELLO_MORE && check_hello(connection, hello, name))
             pass_hello(connection, hello, bytes);
         if (hello != CK_HELLO_MORE)
             return true;
-        r = ck_stream_fill(up, connection->client.fd, CK_HEAD_MAX);
+        r = ck_relay_stream_fill(up, connection->client.fd, CK_HEAD_MAX);
         if (r < 0)
             ck_connection_end(connection, CK_REASON_RESET);
         if (r <= 0)
@@ -232,14 +233,14 @@ bool ck_tunnel_hello(struct ck_connection *connection)
 /* One way of a handshake. False: the connection has been ended, or has another state. */
 static bool pass_handshake(struct ck_connection *connection, bool up)
 {
-    struct ck_stream *stream = up ? &connection->up : &connection->down;
+    struct ck_relay_stream *stream = up ? &connection->up : &connection->down;
     int from_fd = up ? connection->client.fd : connection->server.fd;
     for (unsigned piece = 0; piece < PIECES; piece++) {
-        if (!ck_pump(connection, up))
+        if (!ck_connection_pump(connection, up))
             return false;
         if (stream->wait != CK_WAIT_NOTHING)
             return true;
-        int r = ck_stream_fill(stream, from_fd, CK_HEAD_MAX);
+        int r = ck_relay_stream_fill(stream, from_fd, CK_HEAD_MAX);
         if (r < 0) {
             ck_connection_end(connection, CK_REASON_RESET);
             return false;
@@ -259,18 +260,18 @@ bool ck_tunnel_handshake(struct ck_connection *connection)
     /* The server first: what it has said decides about what the client may say now. */
     if (!pass_handshake(connection, false) || !pass_handshake(connection, true))
         return true;
-    pass_on_ends(connection);
+    forward_eofs(connection);
     if (!connection->ended)
-        ck_watch_streams(connection);
+        ck_connection_watch_streams(connection);
     return connection->ended;
 }
 
 bool ck_tunnel_relay(struct ck_connection *connection)
 {
-    if (!ck_pump(connection, true) || !ck_pump(connection, false))
+    if (!ck_connection_pump(connection, true) || !ck_connection_pump(connection, false))
         return true;
-    pass_on_ends(connection);
+    forward_eofs(connection);
     if (!connection->ended)
-        ck_watch_streams(connection);
+        ck_connection_watch_streams(connection);
     return connection->ended;
 }

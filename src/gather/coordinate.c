@@ -11,9 +11,9 @@
 #include "gather/coordinate.h"
 
 #include "cli/text.h"
-#include "gather/account.h"
-#include "gather/course.h"
-#include "gather/gitplace.h"
+#include "gather/call_report.h"
+#include "gather/git_root.h"
+#include "gather/probe_run.h"
 #include "gather/schedule.h"
 
 #include <errno.h>
@@ -29,9 +29,9 @@
 #define OUTPUT_BUDGET_BYTES ((size_t)1 << 30) /* of all streams that are captured at once */
 
 struct coordinator {
-    const struct ck_coordination *how;
+    const struct ck_coordinate_options *options;
     struct ck_gathering *gathering;
-    struct ck_terrain terrain;
+    struct ck_gather_state gather_state;
     struct ck_files files;
     struct ck_files git_files;
     const char *git_special; /* of one of the two: what git would wait for; NULL: nothing */
@@ -45,17 +45,17 @@ static int out_of_memory(struct choke_error *error)
 
 /* ---- signals ---- */
 
-static bool is_told_to_stop(void *data)
+static bool is_asked_to_stop(void *data)
 {
     const struct coordinator *coordinator = data;
-    struct pollfd fd = {.fd = coordinator->how->session->signal_fd, .events = POLLIN};
-    return coordinator->terrain.cancelled || poll(&fd, 1, 0) > 0;
+    struct pollfd fd = {.fd = coordinator->options->session->signal_fd, .events = POLLIN};
+    return coordinator->gather_state.cancelled || poll(&fd, 1, 0) > 0;
 }
 
-static void heed(struct coordinator *coordinator)
+static void handle_signal(struct coordinator *coordinator)
 {
-    ck_session_heed(coordinator->how->session, coordinator->how->context);
-    coordinator->terrain.cancelled = coordinator->how->session->signal != 0;
+    ck_session_handle_signal(coordinator->options->session, coordinator->options->context);
+    coordinator->gather_state.cancelled = coordinator->options->session->signal != 0;
 }
 
 /* ---- what applies ---- */
@@ -64,17 +64,17 @@ static bool is_asked_for(const struct coordinator *coordinator, size_t index)
 {
     const struct ck_gathering *gathering = coordinator->gathering;
 
-    if (!coordinator->how->only)
+    if (!coordinator->options->only)
         return true;
     for (size_t i = 0; i < gathering->count; i++)
-        for (const char *const *name = coordinator->how->only; *name; name++)
+        for (const char *const *name = coordinator->options->only; *name; name++)
             if (strcmp(gathering->reports[i].probe->name, *name) == 0 &&
                 (i == index || ck_schedule_needs(gathering->reports, gathering->count, i, index)))
                 return true;
     return false;
 }
 
-static bool asks_git(const struct coordinator *coordinator)
+static bool needs_git(const struct coordinator *coordinator)
 {
     for (size_t i = 0; i < coordinator->gathering->count; i++)
         if (coordinator->gathering->reports[i].probe->git && is_asked_for(coordinator, i))
@@ -88,10 +88,10 @@ static void find_git_special(struct coordinator *coordinator)
     static const struct ck_probes none = {0};
     struct ck_files *found = &coordinator->git_files;
     struct choke_error error;
-    int git_fd = openat(coordinator->how->root_fd, ".git", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int git_fd = openat(coordinator->options->root_fd, ".git", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
     if (git_fd >= 0) {
-        (void)ck_files_walk(git_fd, &none, is_told_to_stop, coordinator, found, &error);
+        (void)ck_files_walk(git_fd, &none, is_asked_to_stop, coordinator, found, &error);
         (void)close(git_fd);
         coordinator->git_special = found->special;
     } else {
@@ -99,35 +99,36 @@ static void find_git_special(struct coordinator *coordinator)
     }
 }
 
-static void skip_what_would_wait(struct ck_course *course, const char *place, const char *path)
+static void skip_blocking(struct ck_probe_run *run, const char *prefix, const char *path)
 {
-    const struct ck_probe *probe = course->report->probe;
+    const struct ck_probe *probe = run->report->probe;
 
-    ck_course_end(course, CK_STATE_SKIPPED, "'%s%s' is a FIFO or a device, and '%s' would wait for it; remove it",
-                  place, CK_TEXT_SAFE(path), CK_TEXT_SAFE(probe->tool));
+    ck_probe_run_end(run, CK_PROBE_STATE_SKIPPED, "'%s%s' is a FIFO or a device, and '%s' would wait for it; remove it",
+                     prefix, CK_TEXT_SAFE(path), CK_TEXT_SAFE(probe->tool));
 }
 
-static void skip_what_does_not_apply(struct coordinator *coordinator)
+static void skip_inapplicable(struct coordinator *coordinator)
 {
-    const char *fault = ck_gitplace_fault(coordinator->how->root_fd);
-    const char *git_place = coordinator->git_special == coordinator->files.special ? "" : ".git/";
+    const char *fault = ck_git_root_problem(coordinator->options->root_fd);
+    const char *git_prefix = coordinator->git_special == coordinator->files.special ? "" : ".git/";
 
     for (size_t i = 0; i < coordinator->gathering->count; i++) {
-        struct ck_course *course = &coordinator->terrain.courses[i];
-        const struct ck_probe *probe = course->report->probe;
+        struct ck_probe_run *run = &coordinator->gather_state.runs[i];
+        const struct ck_probe *probe = run->report->probe;
         if (!is_asked_for(coordinator, i))
-            ck_course_end(course, CK_STATE_SKIPPED, "%s", "not asked for");
+            ck_probe_run_end(run, CK_PROBE_STATE_SKIPPED, "%s", "not asked for");
         else if (probe->git && fault)
-            ck_course_end(course, CK_STATE_SKIPPED, "%s", fault);
-        else if (probe->applies_when[0] && course->matches->count == 0 && !course->matches->blind &&
-                 !coordinator->terrain.cancelled)
-            ck_course_end(course, CK_STATE_SKIPPED, "no file matches %s%s%s", CK_TEXT_SAFE(probe->applies_when[0]),
-                          probe->applies_when[1] ? " or its other patterns" : "",
-                          coordinator->files.incomplete ? ", as far as the files were seen" : "");
-        else if (course->matches->waits)
-            skip_what_would_wait(course, "", course->matches->waits);
+            ck_probe_run_end(run, CK_PROBE_STATE_SKIPPED, "%s", fault);
+        else if (probe->applies_when[0] && run->matches->count == 0 && !run->matches->may_apply &&
+                 !coordinator->gather_state.cancelled)
+            ck_probe_run_end(run, CK_PROBE_STATE_SKIPPED, "no file matches %s%s%s",
+                             CK_TEXT_SAFE(probe->applies_when[0]),
+                             probe->applies_when[1] ? " or its other patterns" : "",
+                             coordinator->files.incomplete ? ", as far as the files were seen" : "");
+        else if (run->matches->blocking_path)
+            skip_blocking(run, "", run->matches->blocking_path);
         else if (probe->git && coordinator->git_special)
-            skip_what_would_wait(course, git_place, coordinator->git_special);
+            skip_blocking(run, git_prefix, coordinator->git_special);
     }
 }
 
@@ -136,33 +137,33 @@ static size_t output_bytes(unsigned jobs)
     return OUTPUT_BUDGET_BYTES / 2 / jobs;
 }
 
-static int set_out(struct coordinator *coordinator, struct choke_error *error)
+static int init_probes(struct coordinator *coordinator, struct choke_error *error)
 {
-    const struct ck_coordination *how = coordinator->how;
+    const struct ck_coordinate_options *options = coordinator->options;
     struct ck_gathering *gathering = coordinator->gathering;
-    struct ck_terrain *terrain = &coordinator->terrain;
+    struct ck_gather_state *gather_state = &coordinator->gather_state;
 
-    gathering->root = how->root;
-    gathering->reports = calloc(how->probes->count, sizeof(*gathering->reports));
-    terrain->courses = calloc(how->probes->count, sizeof(*terrain->courses));
-    if (!gathering->reports || !terrain->courses)
+    gathering->root = options->root;
+    gathering->reports = calloc(options->probes->count, sizeof(*gathering->reports));
+    gather_state->runs = calloc(options->probes->count, sizeof(*gather_state->runs));
+    if (!gathering->reports || !gather_state->runs)
         return out_of_memory(error);
-    gathering->count = terrain->count = how->probes->count;
-    int r = ck_files_walk(how->root_fd, how->probes, is_told_to_stop, coordinator, &coordinator->files, error);
+    gathering->count = gather_state->count = options->probes->count;
+    int r = ck_files_walk(options->root_fd, options->probes, is_asked_to_stop, coordinator, &coordinator->files, error);
     if (r < 0)
         return r;
-    heed(coordinator);
+    handle_signal(coordinator);
     for (size_t i = 0; i < gathering->count; i++) {
-        gathering->reports[i].probe = &how->probes->items[i];
+        gathering->reports[i].probe = &options->probes->items[i];
         gathering->reports[i].files_cut = coordinator->files.matches[i].cut;
-        terrain->courses[i] = (struct ck_course){
-            .terrain = terrain, .report = &gathering->reports[i], .matches = &coordinator->files.matches[i]};
+        gather_state->runs[i] = (struct ck_probe_run){
+            .gather_state = gather_state, .report = &gathering->reports[i], .matches = &coordinator->files.matches[i]};
     }
     gathering->file_count = coordinator->files.count;
     gathering->files_incomplete = coordinator->files.incomplete;
-    if (asks_git(coordinator))
+    if (needs_git(coordinator))
         find_git_special(coordinator);
-    skip_what_does_not_apply(coordinator);
+    skip_inapplicable(coordinator);
     return 0;
 }
 
@@ -177,19 +178,20 @@ static int compare_names(const void *left, const void *right)
 static const char **called_tools(const struct ck_gathering *gathering)
 {
     const char **names = calloc(gathering->count * CK_PROBE_CALLS_MAX + 1, sizeof(*names));
-    size_t count = 0, kept = 0;
+    size_t count = 0, unique = 0;
 
     for (size_t i = 0; names && i < gathering->count; i++)
         for (size_t call = 0;
-             gathering->reports[i].state != CK_STATE_SKIPPED && call < gathering->reports[i].probe->call_count; call++)
+             gathering->reports[i].state != CK_PROBE_STATE_SKIPPED && call < gathering->reports[i].probe->call_count;
+             call++)
             names[count++] = gathering->reports[i].probe->calls[call].argv[0];
     if (count > 0)
         qsort(names, count, sizeof(*names), compare_names);
     for (size_t i = 0; i < count; i++)
-        if (kept == 0 || strcmp(names[kept - 1], names[i]) != 0)
-            names[kept++] = names[i];
+        if (unique == 0 || strcmp(names[unique - 1], names[i]) != 0)
+            names[unique++] = names[i];
     if (names)
-        names[kept] = NULL;
+        names[unique] = NULL;
     return names;
 }
 
@@ -198,7 +200,7 @@ static char *copy(const char *text)
     return text ? strdup(text) : NULL;
 }
 
-static void note_tool(struct ck_gathering *gathering, const char *name, const struct choke_doctor_report *report)
+static void add_tool(struct ck_gathering *gathering, const char *name, const struct choke_doctor_report *report)
 {
     for (size_t i = 0; i < report->tool_count; i++) {
         const struct choke_tool_report *tool = &report->tools[i];
@@ -211,12 +213,12 @@ static void note_tool(struct ck_gathering *gathering, const char *name, const st
 }
 
 /* What cannot be looked up is left out: the probes say for themselves what they ran into. */
-static void look_at_tools(struct coordinator *coordinator)
+static void find_tools(struct coordinator *coordinator)
 {
     struct ck_gathering *gathering = coordinator->gathering;
     const char **names = called_tools(gathering);
-    const struct choke_doctor_options how = {
-        .no_layers = true, .tools = names, .stop = is_told_to_stop, .data = coordinator};
+    const struct choke_doctor_options options = {
+        .no_layers = true, .tools = names, .stop = is_asked_to_stop, .data = coordinator};
     struct choke_doctor_report *report = NULL;
     struct choke_error error;
     size_t count = 0;
@@ -224,9 +226,9 @@ static void look_at_tools(struct coordinator *coordinator)
     while (names && names[count])
         count++;
     gathering->tools = calloc(count + 1, sizeof(*gathering->tools));
-    if (names && gathering->tools && choke_doctor(coordinator->how->context, &how, &report, &error) == 0)
+    if (names && gathering->tools && choke_doctor(coordinator->options->context, &options, &report, &error) == 0)
         for (size_t i = 0; i < count; i++)
-            note_tool(gathering, names[i], report);
+            add_tool(gathering, names[i], report);
     choke_doctor_report_free(report);
     free(names);
 }
@@ -237,8 +239,8 @@ static void look_at_tools(struct coordinator *coordinator)
 static bool is_wanted(const struct ck_gathering *gathering, size_t index)
 {
     for (size_t i = 0; i < gathering->count; i++) {
-        enum ck_state state = gathering->reports[i].state;
-        if ((state == CK_STATE_WAITING || state == CK_STATE_RUNNING) &&
+        enum ck_probe_state state = gathering->reports[i].state;
+        if ((state == CK_PROBE_STATE_WAITING || state == CK_PROBE_STATE_RUNNING) &&
             ck_schedule_needs(gathering->reports, gathering->count, i, index))
             return true;
     }
@@ -246,81 +248,81 @@ static bool is_wanted(const struct ck_gathering *gathering, size_t index)
 }
 
 /* Ends those that wait for what will not come; true where there was one, for that may block the next. */
-static bool settle_waiting(struct coordinator *coordinator)
+static bool end_blocked(struct coordinator *coordinator)
 {
     struct ck_gathering *gathering = coordinator->gathering;
-    bool settled = false;
+    bool ended_one = false;
 
     for (size_t i = 0; i < gathering->count; i++) {
-        struct ck_course *course = &coordinator->terrain.courses[i];
+        struct ck_probe_run *run = &coordinator->gather_state.runs[i];
         const struct ck_probe_report *blocker = ck_schedule_blocker(gathering->reports, gathering->count, i);
-        bool cancelled = coordinator->terrain.cancelled && course->report->state == CK_STATE_WAITING;
+        bool cancelled = coordinator->gather_state.cancelled && run->report->state == CK_PROBE_STATE_WAITING;
         if (cancelled)
-            ck_course_end(course, CK_STATE_CANCELLED, "%s", "cancelled before it began");
+            ck_probe_run_end(run, CK_PROBE_STATE_CANCELLED, "%s", "cancelled before it began");
         else if (blocker)
-            ck_course_end(course, CK_STATE_SKIPPED, "needs %s, which is %s", blocker->probe->name,
-                          ck_state_name(blocker->state));
-        settled = settled || cancelled || blocker;
+            ck_probe_run_end(run, CK_PROBE_STATE_SKIPPED, "needs %s, which is %s", blocker->probe->name,
+                             ck_gather_probe_state_name(blocker->state));
+        ended_one = ended_one || cancelled || blocker;
     }
-    return settled;
+    return ended_one;
 }
 
-static void settle(struct coordinator *coordinator)
+static void end_and_release(struct coordinator *coordinator)
 {
     struct ck_gathering *gathering = coordinator->gathering;
 
-    while (settle_waiting(coordinator))
+    while (end_blocked(coordinator))
         ;
     for (size_t i = 0; i < gathering->count; i++)
-        if (gathering->reports[i].state == CK_STATE_OK && !is_wanted(gathering, i))
-            ck_course_drop(&coordinator->terrain.courses[i]);
+        if (gathering->reports[i].state == CK_PROBE_STATE_OK && !is_wanted(gathering, i))
+            ck_probe_run_drop(&coordinator->gather_state.runs[i]);
 }
 
-static void start_what_may(struct coordinator *coordinator)
+static void start_ready(struct coordinator *coordinator)
 {
     const struct ck_gathering *gathering = coordinator->gathering;
     int next;
 
-    settle(coordinator);
-    while ((next = ck_schedule_next(gathering->reports, gathering->count, coordinator->how->jobs)) >= 0) {
-        ck_course_begin(&coordinator->terrain.courses[next]);
-        settle(coordinator);
+    end_and_release(coordinator);
+    while ((next = ck_schedule_next(gathering->reports, gathering->count, coordinator->options->jobs)) >= 0) {
+        ck_probe_run_begin(&coordinator->gather_state.runs[next]);
+        end_and_release(coordinator);
     }
 }
 
-static int wait_for_something(const struct coordinator *coordinator, struct choke_error *error)
+static int wait_for_event(const struct coordinator *coordinator, struct choke_error *error)
 {
-    struct pollfd fds[] = {{.fd = choke_fd(coordinator->how->context), .events = POLLIN},
-                           {.fd = coordinator->how->session->signal_fd, .events = POLLIN}};
+    struct pollfd fds[] = {{.fd = choke_fd(coordinator->options->context), .events = POLLIN},
+                           {.fd = coordinator->options->session->signal_fd, .events = POLLIN}};
 
     if (poll(fds, 2, coordinator->table ? TICK_MS : -1) < 0 && errno != EINTR)
         return ck_text_error(error, CHOKE_NONE, errno, "cannot wait: %s", strerror(errno));
     return 0;
 }
 
-static int take_what_ended(struct coordinator *coordinator, size_t *taken, struct choke_error *error)
+static int take_ended(struct coordinator *coordinator, size_t *taken, struct choke_error *error)
 {
-    struct choke_context *context = coordinator->how->context;
+    struct choke_context *context = coordinator->options->context;
     struct choke_job *job;
     int r = choke_dispatch(context, error);
 
     for (; r >= 0 && (job = choke_next(context)) != NULL; (*taken)++)
-        ck_course_take(choke_job_data(job), job);
+        ck_probe_run_take(choke_job_data(job), job);
     return r < 0 ? r : 0;
 }
 
 /* A tool that is missing has ended when it is started, and gives up its place at once. */
-static int turn_over(struct coordinator *coordinator, struct choke_error *error)
+static int run_ready(struct coordinator *coordinator, struct choke_error *error)
 {
     size_t taken;
     int r;
 
     do {
         taken = 0;
-        start_what_may(coordinator);
-        r = take_what_ended(coordinator, &taken, error);
+        start_ready(coordinator);
+        r = take_ended(coordinator, &taken, error);
     } while (r == 0 && taken > 0);
-    ck_table_draw(coordinator->table, ck_terrain_now(&coordinator->terrain));
+    ck_table_draw(coordinator->table, ck_gather_elapsed_us(&coordinator->gather_state));
     return r;
 }
 
@@ -328,15 +330,15 @@ static int loop(struct coordinator *coordinator, struct choke_error *error)
 {
     const struct ck_gathering *gathering = coordinator->gathering;
 
-    ck_table_draw(coordinator->table, ck_terrain_now(&coordinator->terrain));
-    look_at_tools(coordinator);
-    heed(coordinator);
-    int r = turn_over(coordinator, error);
+    ck_table_draw(coordinator->table, ck_gather_elapsed_us(&coordinator->gather_state));
+    find_tools(coordinator);
+    handle_signal(coordinator);
+    int r = run_ready(coordinator, error);
     while (r == 0 && !ck_schedule_over(gathering->reports, gathering->count)) {
-        r = wait_for_something(coordinator, error);
-        heed(coordinator);
+        r = wait_for_event(coordinator, error);
+        handle_signal(coordinator);
         if (r == 0)
-            r = turn_over(coordinator, error);
+            r = run_ready(coordinator, error);
     }
     return r;
 }
@@ -353,34 +355,35 @@ static void finish(struct coordinator *coordinator)
     struct ck_gathering *gathering = coordinator->gathering;
     struct rusage usage;
 
-    for (size_t i = 0; i < coordinator->terrain.count && coordinator->terrain.courses[i].report; i++)
-        ck_course_done(&coordinator->terrain.courses[i]);
-    free(coordinator->terrain.courses);
+    for (size_t i = 0; i < coordinator->gather_state.count && coordinator->gather_state.runs[i].report; i++)
+        ck_probe_run_done(&coordinator->gather_state.runs[i]);
+    free(coordinator->gather_state.runs);
     ck_files_done(&coordinator->git_files);
     ck_files_done(&coordinator->files);
-    gathering->cancelled = coordinator->terrain.cancelled;
-    gathering->keep_error = coordinator->terrain.keep_error;
-    gathering->duration_us = ck_terrain_now(&coordinator->terrain);
+    gathering->cancelled = coordinator->gather_state.cancelled;
+    gathering->keep_error = coordinator->gather_state.keep_error;
+    gathering->duration_us = ck_gather_elapsed_us(&coordinator->gather_state);
     if (getrusage(RUSAGE_SELF, &usage) == 0)
         gathering->own_cpu_us = microseconds(usage.ru_utime) + microseconds(usage.ru_stime);
 }
 
-int ck_coordinate(const struct ck_coordination *how, struct ck_gathering *ret_gathering, struct choke_error *error)
+int ck_coordinate(const struct ck_coordinate_options *options, struct ck_gathering *ret_gathering,
+                  struct choke_error *error)
 {
     struct coordinator coordinator = {
-        .how = how,
+        .options = options,
         .gathering = ret_gathering,
-        .terrain = {.context = how->context,
-                    .root = how->root,
-                    .timeout_ms = how->timeout_ms,
-                    .output_bytes = output_bytes(how->jobs),
-                    .keep_fd = how->keep_fd},
+        .gather_state = {.context = options->context,
+                         .root = options->root,
+                         .timeout_ms = options->timeout_ms,
+                         .output_bytes = output_bytes(options->jobs),
+                         .keep_fd = options->keep_fd},
     };
 
-    coordinator.terrain.start_us = ck_terrain_now(&coordinator.terrain);
-    int r = set_out(&coordinator, error);
+    coordinator.gather_state.start_us = ck_gather_elapsed_us(&coordinator.gather_state);
+    int r = init_probes(&coordinator, error);
     if (r == 0)
-        r = ck_table_new(ret_gathering, how->table_fd, &coordinator.table, error);
+        r = ck_table_new(ret_gathering, options->table_fd, &coordinator.table, error);
     if (r == 0)
         r = loop(&coordinator, error);
     ck_table_free(coordinator.table);

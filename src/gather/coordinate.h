@@ -12,7 +12,7 @@
 
 #define CK_COORDINATE_JOBS_MAX 64
 
-struct ck_coordination {
+struct ck_coordinate_options {
     struct choke_context *context;
     struct ck_session *session; /* begun */
     const struct ck_probes *probes;
@@ -27,8 +27,9 @@ struct ck_coordination {
 
 /*
  * 0, whatever became of the probes; a negative errno where there is nothing to tell. ret_gathering is done with
- * ck_account_done; its strings may be those of how.
+ * ck_gather_done; its strings may be those of how.
  */
-int ck_coordinate(const struct ck_coordination *how, struct ck_gathering *ret_gathering, struct choke_error *error);
+int ck_coordinate(const struct ck_coordinate_options *options, struct ck_gathering *ret_gathering,
+                  struct choke_error *error);
 
 #endif

@@ -16,18 +16,18 @@
 #define LIST_MAX 1024
 #define DEPTH_MAX 16
 
-struct piece {
-    struct piece *next;
+struct fields_block {
+    struct fields_block *next;
     max_align_t bytes[];
 };
 
-struct storage {
+struct fields_storage {
     yaml_document_t document;
-    struct piece *pieces;
+    struct fields_block *pieces;
 };
 
-struct reader {
-    struct storage *storage;
+struct fields_reader {
+    struct fields_storage *storage;
     const char *file;
     bool *seen; /* for each node: a second way to it is an alias */
     struct choke_error *error;
@@ -35,27 +35,28 @@ struct reader {
 
 /* ---- errors and memory ---- */
 
-void ck_fields_tell(struct choke_error *error, const char *file, struct ck_place place, const char *format, ...)
+void ck_fields_report(struct choke_error *error, const char *file, struct ck_fields_position position,
+                      const char *format, ...)
 {
-    char words[CHOKE_MESSAGE_MAX / 2];
+    char choices[CHOKE_MESSAGE_MAX / 2];
     va_list arguments;
 
     va_start(arguments, format);
-    (void)vsnprintf(words, sizeof(words), format, arguments);
+    (void)vsnprintf(choices, sizeof(choices), format, arguments);
     va_end(arguments);
-    (void)ck_text_error(error, CHOKE_INVALID, EINVAL, "%s:%u:%u: %s", CK_TEXT_SAFE(file), place.line, place.column,
-                        words);
-    error->line = place.line;
-    error->column = place.column;
+    (void)ck_text_error(error, CHOKE_INVALID, EINVAL, "%s:%u:%u: %s", CK_TEXT_SAFE(file), position.line,
+                        position.column, choices);
+    error->line = position.line;
+    error->column = position.column;
 }
 
-static struct ck_place place_of(const yaml_mark_t *mark)
+static struct ck_fields_position position_of(const yaml_mark_t *mark)
 {
-    return (struct ck_place){(unsigned)mark->line + 1, (unsigned)mark->column + 1};
+    return (struct ck_fields_position){(unsigned)mark->line + 1, (unsigned)mark->column + 1};
 }
 
 #define FAULT(reader, node, ...) \
-    CK_FIELDS_FAULT((reader)->error, (reader)->file, place_of(&(node)->start_mark), __VA_ARGS__)
+    CK_FIELDS_FAULT((reader)->error, (reader)->file, position_of(&(node)->start_mark), __VA_ARGS__)
 
 static int out_of_memory(struct choke_error *error)
 {
@@ -63,13 +64,14 @@ static int out_of_memory(struct choke_error *error)
     return -ENOMEM;
 }
 
-static void *allocate(struct reader *reader, size_t count, size_t size)
+static void *allocate(struct fields_reader *reader, size_t count, size_t size)
 {
     size_t bytes;
 
-    if (__builtin_mul_overflow(count, size, &bytes) || __builtin_add_overflow(bytes, sizeof(struct piece), &bytes))
+    if (__builtin_mul_overflow(count, size, &bytes) ||
+        __builtin_add_overflow(bytes, sizeof(struct fields_block), &bytes))
         return NULL;
-    struct piece *piece = calloc(1, bytes);
+    struct fields_block *piece = calloc(1, bytes);
     if (!piece)
         return NULL;
     piece->next = reader->storage->pieces;
@@ -80,7 +82,7 @@ static void *allocate(struct reader *reader, size_t count, size_t size)
 /* ---- nodes ---- */
 
 /* A node by its number, each once. */
-static int take_node(struct reader *reader, int number, yaml_node_t **ret_node)
+static int take_node(struct fields_reader *reader, int number, yaml_node_t **ret_node)
 {
     yaml_node_t *node = yaml_document_get_node(&reader->storage->document, number);
 
@@ -91,7 +93,7 @@ static int take_node(struct reader *reader, int number, yaml_node_t **ret_node)
     return 0;
 }
 
-static int read_text(struct reader *reader, const yaml_node_t *node, unsigned max, const char **ret_text)
+static int read_text(struct fields_reader *reader, const yaml_node_t *node, unsigned max, const char **ret_text)
 {
     size_t most = max != 0 ? max : TEXT_MAX;
 
@@ -106,7 +108,7 @@ static int read_text(struct reader *reader, const yaml_node_t *node, unsigned ma
     return 0;
 }
 
-static int read_number(struct reader *reader, const yaml_node_t *node, const struct ck_field *field,
+static int read_number(struct fields_reader *reader, const yaml_node_t *node, const struct ck_field *field,
                        unsigned *ret_number)
 {
     const char *text = node->type == YAML_SCALAR_NODE ? (const char *)node->data.scalar.value : "";
@@ -120,7 +122,8 @@ static int read_number(struct reader *reader, const yaml_node_t *node, const str
     return 0;
 }
 
-static int take_list(struct reader *reader, const yaml_node_t *node, const struct ck_field *field, size_t *ret_count)
+static int take_list(struct fields_reader *reader, const yaml_node_t *node, const struct ck_field *field,
+                     size_t *ret_count)
 {
     size_t most = field->max != 0 && field->kind != CK_FIELD_NUMBERS ? field->max : LIST_MAX;
 
@@ -134,14 +137,14 @@ static int take_list(struct reader *reader, const yaml_node_t *node, const struc
 
 /* ---- fields ---- */
 
-static int fill(struct reader *reader, const yaml_node_t *node, const struct ck_field *fields, void *target);
+static int fill(struct fields_reader *reader, const yaml_node_t *node, const struct ck_field *fields, void *target);
 
-static int store_text(struct reader *reader, const yaml_node_t *node, const struct ck_field *field, void *target)
+static int store_text(struct fields_reader *reader, const yaml_node_t *node, const struct ck_field *field, void *target)
 {
     return read_text(reader, node, field->max, (const char **)((char *)target + field->offset));
 }
 
-static int store_name(struct reader *reader, const yaml_node_t *node, const struct ck_field *field, void *target)
+static int store_name(struct fields_reader *reader, const yaml_node_t *node, const struct ck_field *field, void *target)
 {
     const char *name;
     int r = read_text(reader, node, 0, &name);
@@ -156,7 +159,7 @@ static int store_name(struct reader *reader, const yaml_node_t *node, const stru
     return 0;
 }
 
-static int store_flag(struct reader *reader, const yaml_node_t *node, const struct ck_field *field, void *target)
+static int store_flag(struct fields_reader *reader, const yaml_node_t *node, const struct ck_field *field, void *target)
 {
     const char *text = node->type == YAML_SCALAR_NODE ? (const char *)node->data.scalar.value : "";
     bool yes = strcmp(text, "true") == 0;
@@ -167,27 +170,30 @@ static int store_flag(struct reader *reader, const yaml_node_t *node, const stru
     return 0;
 }
 
-static int store_number(struct reader *reader, const yaml_node_t *node, const struct ck_field *field, void *target)
+static int store_number(struct fields_reader *reader, const yaml_node_t *node, const struct ck_field *field,
+                        void *target)
 {
     return read_number(reader, node, field, (unsigned *)(void *)((char *)target + field->offset));
 }
 
-static int store_word(struct reader *reader, const yaml_node_t *node, const struct ck_field *field, void *target)
+static int store_choice(struct fields_reader *reader, const yaml_node_t *node, const struct ck_field *field,
+                        void *target)
 {
     const char *text;
     int r = read_text(reader, node, 0, &text);
 
     if (r < 0)
         return r;
-    for (int i = 0; field->words[i]; i++)
-        if (strcmp(field->words[i], text) == 0) {
+    for (int i = 0; field->choices[i]; i++)
+        if (strcmp(field->choices[i], text) == 0) {
             *(int *)(void *)((char *)target + field->offset) = i;
             return 0;
         }
     return FAULT(reader, node, "'%s' does not take '%s'", field->key, CK_TEXT_SAFE(text));
 }
 
-static int store_texts(struct reader *reader, const yaml_node_t *node, const struct ck_field *field, void *target)
+static int store_texts(struct fields_reader *reader, const yaml_node_t *node, const struct ck_field *field,
+                       void *target)
 {
     size_t count = 0;
     int r = take_list(reader, node, field, &count);
@@ -208,7 +214,8 @@ static int store_texts(struct reader *reader, const yaml_node_t *node, const str
     return 0;
 }
 
-static int store_numbers(struct reader *reader, const yaml_node_t *node, const struct ck_field *field, void *target)
+static int store_numbers(struct fields_reader *reader, const yaml_node_t *node, const struct ck_field *field,
+                         void *target)
 {
     size_t count = 0;
     int r = take_list(reader, node, field, &count);
@@ -232,12 +239,14 @@ static int store_numbers(struct reader *reader, const yaml_node_t *node, const s
     return 0;
 }
 
-static int store_object(struct reader *reader, const yaml_node_t *node, const struct ck_field *field, void *target)
+static int store_object(struct fields_reader *reader, const yaml_node_t *node, const struct ck_field *field,
+                        void *target)
 {
     return fill(reader, node, field->fields, (char *)target + field->offset);
 }
 
-static int store_objects(struct reader *reader, const yaml_node_t *node, const struct ck_field *field, void *target)
+static int store_objects(struct fields_reader *reader, const yaml_node_t *node, const struct ck_field *field,
+                         void *target)
 {
     size_t count = 0;
     int r = take_list(reader, node, field, &count);
@@ -253,7 +262,7 @@ static int store_objects(struct reader *reader, const yaml_node_t *node, const s
         r = take_node(reader, node->data.sequence.items.start[i], &item);
         if (r < 0)
             return r;
-        *(struct ck_place *)(void *)(objects + i * field->size) = place_of(&item->start_mark);
+        *(struct ck_fields_position *)(void *)(objects + i * field->size) = position_of(&item->start_mark);
         r = fill(reader, item, field->fields, objects + i * field->size);
     }
     *(void **)(void *)((char *)target + field->offset) = objects;
@@ -261,14 +270,14 @@ static int store_objects(struct reader *reader, const yaml_node_t *node, const s
     return r;
 }
 
-static int (*const store[])(struct reader *, const yaml_node_t *, const struct ck_field *, void *) = {
+static int (*const store[])(struct fields_reader *, const yaml_node_t *, const struct ck_field *, void *) = {
     [CK_FIELD_TEXT] = store_text,       [CK_FIELD_NAME] = store_name,     [CK_FIELD_FLAG] = store_flag,
-    [CK_FIELD_NUMBER] = store_number,   [CK_FIELD_WORD] = store_word,     [CK_FIELD_TEXTS] = store_texts,
+    [CK_FIELD_NUMBER] = store_number,   [CK_FIELD_CHOICE] = store_choice, [CK_FIELD_TEXTS] = store_texts,
     [CK_FIELD_NUMBERS] = store_numbers, [CK_FIELD_OBJECT] = store_object, [CK_FIELD_OBJECTS] = store_objects,
 };
 
 /* The number of the field in its table, or a negative errno. */
-static int find_field(struct reader *reader, const yaml_node_t *key, const struct ck_field *fields)
+static int find_field(struct fields_reader *reader, const yaml_node_t *key, const struct ck_field *fields)
 {
     const char *text;
     int r = read_text(reader, key, 0, &text);
@@ -281,8 +290,8 @@ static int find_field(struct reader *reader, const yaml_node_t *key, const struc
     return FAULT(reader, key, "there is no key '%s' here", CK_TEXT_SAFE(text));
 }
 
-static int fill_pair(struct reader *reader, const yaml_node_pair_t *pair, const struct ck_field *fields, void *target,
-                     uint64_t *given)
+static int fill_pair(struct fields_reader *reader, const yaml_node_pair_t *pair, const struct ck_field *fields,
+                     void *target, uint64_t *given)
 {
     yaml_node_t *key, *value;
     int r = take_node(reader, pair->key, &key);
@@ -299,7 +308,8 @@ static int fill_pair(struct reader *reader, const yaml_node_pair_t *pair, const 
 }
 
 /* What is absent: an error, or a list that the table has for that, or an empty one. */
-static int fill_absent(struct reader *reader, const yaml_node_t *node, const struct ck_field *field, void *target)
+static int fill_absent(struct fields_reader *reader, const yaml_node_t *node, const struct ck_field *field,
+                       void *target)
 {
     static const char *const none[] = {NULL};
 
@@ -310,7 +320,7 @@ static int fill_absent(struct reader *reader, const yaml_node_t *node, const str
     return 0;
 }
 
-static int fill(struct reader *reader, const yaml_node_t *node, const struct ck_field *fields, void *target)
+static int fill(struct fields_reader *reader, const yaml_node_t *node, const struct ck_field *fields, void *target)
 {
     uint64_t given = 0;
     int r = 0;
@@ -334,11 +344,11 @@ static int parser_fault(const yaml_parser_t *parser, const char *file, struct ch
 {
     if (parser->error == YAML_MEMORY_ERROR)
         return out_of_memory(error);
-    return CK_FIELDS_FAULT(error, file, place_of(&parser->problem_mark), "%s",
+    return CK_FIELDS_FAULT(error, file, position_of(&parser->problem_mark), "%s",
                            parser->problem ? parser->problem : "this is no YAML");
 }
 
-static int step_of(yaml_event_type_t type)
+static int depth_change(yaml_event_type_t type)
 {
     if (type == YAML_SEQUENCE_START_EVENT || type == YAML_MAPPING_START_EVENT)
         return 1;
@@ -346,7 +356,7 @@ static int step_of(yaml_event_type_t type)
 }
 
 /* The parser takes a time that grows with the square of the depth: what is too deep is found before it has gone there. */
-static int check_depth(const struct ck_source *source, struct choke_error *error)
+static int check_depth(const struct ck_fields_source *source, struct choke_error *error)
 {
     yaml_parser_t parser;
     yaml_event_t event;
@@ -361,10 +371,10 @@ static int check_depth(const struct ck_source *source, struct choke_error *error
             r = parser_fault(&parser, source->file, error);
             break;
         }
-        depth += step_of(event.type);
+        depth += depth_change(event.type);
         over = event.type == YAML_STREAM_END_EVENT;
         if (depth > DEPTH_MAX)
-            r = CK_FIELDS_FAULT(error, source->file, place_of(&event.start_mark), "nested more than %d deep",
+            r = CK_FIELDS_FAULT(error, source->file, position_of(&event.start_mark), "nested more than %d deep",
                                 DEPTH_MAX);
         yaml_event_delete(&event);
     }
@@ -373,7 +383,7 @@ static int check_depth(const struct ck_source *source, struct choke_error *error
 }
 
 /* The one document of a text; it is the caller's to delete where 0 is returned. */
-static int load(const struct ck_source *source, yaml_document_t *ret_document, struct choke_error *error)
+static int load(const struct ck_fields_source *source, yaml_document_t *ret_document, struct choke_error *error)
 {
     const char *file = source->file;
     yaml_parser_t parser;
@@ -389,7 +399,7 @@ static int load(const struct ck_source *source, yaml_document_t *ret_document, s
         if (r == 0) {
             extra = yaml_document_get_root_node(&second);
             if (extra)
-                r = CK_FIELDS_FAULT(error, file, place_of(&extra->start_mark), "a second document is not allowed");
+                r = CK_FIELDS_FAULT(error, file, position_of(&extra->start_mark), "a second document is not allowed");
             yaml_document_delete(&second);
         }
         if (r < 0)
@@ -399,16 +409,16 @@ static int load(const struct ck_source *source, yaml_document_t *ret_document, s
     return r;
 }
 
-static int read_document(struct storage *storage, const struct ck_field *fields, const char *file, void *target,
+static int read_document(struct fields_storage *storage, const struct ck_field *fields, const char *file, void *target,
                          struct choke_error *error)
 {
     const yaml_document_t *document = &storage->document;
     size_t count = (size_t)(document->nodes.top - document->nodes.start);
-    struct reader reader = {.storage = storage, .file = file, .error = error};
+    struct fields_reader reader = {.storage = storage, .file = file, .error = error};
     const yaml_node_t *top = yaml_document_get_root_node(&storage->document);
 
     if (!top)
-        return CK_FIELDS_FAULT(error, file, (struct ck_place){1, 1}, "there is nothing in it");
+        return CK_FIELDS_FAULT(error, file, (struct ck_fields_position){1, 1}, "there is nothing in it");
     reader.seen = calloc(count + 1, sizeof(*reader.seen));
     if (!reader.seen)
         return out_of_memory(error);
@@ -417,10 +427,10 @@ static int read_document(struct storage *storage, const struct ck_field *fields,
     return r;
 }
 
-int ck_fields_read(const struct ck_field *fields, const struct ck_source *source, void *target, void **ret_storage,
-                   struct choke_error *error)
+int ck_fields_read(const struct ck_field *fields, const struct ck_fields_source *source, void *target,
+                   void **ret_storage, struct choke_error *error)
 {
-    struct storage *storage = calloc(1, sizeof(*storage));
+    struct fields_storage *storage = calloc(1, sizeof(*storage));
     if (!storage)
         return out_of_memory(error);
 
@@ -441,12 +451,12 @@ int ck_fields_read(const struct ck_field *fields, const struct ck_source *source
 
 void ck_fields_free(void *storage)
 {
-    struct storage *owned = storage;
+    struct fields_storage *owned = storage;
 
     if (!owned)
         return;
     while (owned->pieces) {
-        struct piece *next = owned->pieces->next;
+        struct fields_block *next = owned->pieces->next;
         free(owned->pieces);
         owned->pieces = next;
     }

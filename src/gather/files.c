@@ -26,7 +26,7 @@
 #define PATHS_BYTES_MAX ((size_t)64 << 20) /* of all paths that are held at once */
 #define CLOCK_EVERY 256
 
-struct walk {
+struct files_walk {
     int root_fd;
     const struct ck_probes *probes;
     struct ck_files *files;
@@ -40,13 +40,13 @@ struct walk {
     bool over; /* a bound is reached, or the caller wants no more */
 };
 
-struct entry {
+struct files_entry {
     char *name;
     unsigned char type;
 };
 
-struct listing {
-    struct entry *items;
+struct files_listing {
+    struct files_entry *items;
     size_t count, room;
 };
 
@@ -81,7 +81,7 @@ static int open_directory(int root_fd, const char *path)
     return (int)syscall(SYS_openat2, root_fd, path[0] != '\0' ? path : ".", &how, sizeof(how));
 }
 
-static bool is_left_out(const char *name)
+static bool is_skipped_name(const char *name)
 {
     return strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || strcmp(name, ".git") == 0;
 }
@@ -97,7 +97,7 @@ static unsigned char type_of(int directory_fd, const struct dirent *entry)
     return (unsigned char)IFTODT(status.st_mode);
 }
 
-static bool reached_a_bound(struct walk *walk)
+static bool check_bounds(struct files_walk *walk)
 {
     if (walk->entries >= CK_FILES_ENTRIES_MAX || walk->held_bytes >= PATHS_BYTES_MAX)
         walk->over = true;
@@ -106,12 +106,12 @@ static bool reached_a_bound(struct walk *walk)
     return walk->over;
 }
 
-static int add_entry(struct listing *listing, int directory_fd, const struct dirent *entry)
+static int add_entry(struct files_listing *listing, int directory_fd, const struct dirent *entry)
 {
     if (!make_room((void **)&listing->items, listing->count, &listing->room, sizeof(*listing->items)))
         return -ENOMEM;
-    struct entry *added = &listing->items[listing->count];
-    *added = (struct entry){.name = strdup(entry->d_name), .type = type_of(directory_fd, entry)};
+    struct files_entry *added = &listing->items[listing->count];
+    *added = (struct files_entry){.name = strdup(entry->d_name), .type = type_of(directory_fd, entry)};
     if (!added->name)
         return -ENOMEM;
     listing->count++;
@@ -119,7 +119,7 @@ static int add_entry(struct listing *listing, int directory_fd, const struct dir
 }
 
 /* What is in the directory, as far as the bounds allow; 0, -ENOMEM, or another errno where it cannot be read. */
-static int list(struct walk *walk, const char *path, struct listing *listing)
+static int list(struct files_walk *walk, const char *path, struct files_listing *listing)
 {
     int fd = open_directory(walk->root_fd, path);
     DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
@@ -133,17 +133,17 @@ static int list(struct walk *walk, const char *path, struct listing *listing)
         return r;
     }
     while (r == 0 && !walk->over && (errno = 0, entry = readdir(stream)) != NULL) {
-        if (is_left_out(entry->d_name))
+        if (is_skipped_name(entry->d_name))
             continue;
         r = add_entry(listing, fd, entry);
         walk->entries++;
-        (void)reached_a_bound(walk);
+        (void)check_bounds(walk);
     }
     (void)closedir(stream);
     return r;
 }
 
-static void free_listing(struct listing *listing)
+static void free_listing(struct files_listing *listing)
 {
     for (size_t i = 0; i < listing->count; i++)
         free(listing->items[i].name);
@@ -152,16 +152,16 @@ static void free_listing(struct listing *listing)
 
 static int compare_entries(const void *left, const void *right)
 {
-    return strcmp(((const struct entry *)left)->name, ((const struct entry *)right)->name);
+    return strcmp(((const struct files_entry *)left)->name, ((const struct files_entry *)right)->name);
 }
 
 /* ---- what is found ---- */
 
-static bool wants_all(const struct ck_probe *probe)
+static bool wants_paths(const struct ck_probe *probe)
 {
     for (size_t i = 0; i < probe->call_count; i++)
-        for (const char *const *word = probe->calls[i].argv; *word; word++)
-            if (strcmp(*word, CK_PROBE_FILE) == 0 || strcmp(*word, CK_PROBE_FILES) == 0)
+        for (const char *const *arg = probe->calls[i].argv; *arg; arg++)
+            if (strcmp(*arg, CK_PROBE_FILE) == 0 || strcmp(*arg, CK_PROBE_FILES) == 0)
                 return true;
     return false;
 }
@@ -169,10 +169,10 @@ static bool wants_all(const struct ck_probe *probe)
 /* One more than can be used is enough to know that there were more. */
 static bool is_full(const struct ck_probe *probe, const struct ck_matches *matches)
 {
-    return matches->count > (wants_all(probe) ? CK_PROBE_FILES_MAX : 0);
+    return matches->count > (wants_paths(probe) ? CK_PROBE_FILES_MAX : 0);
 }
 
-static int keep(struct walk *walk, struct ck_matches *matches, const char *path)
+static int add_match(struct files_walk *walk, struct ck_matches *matches, const char *path)
 {
     char **grown = reallocarray(matches->paths, matches->count + 2, sizeof(*grown));
     if (!grown)
@@ -186,7 +186,7 @@ static int keep(struct walk *walk, struct ck_matches *matches, const char *path)
     return 0;
 }
 
-static int match_file(struct walk *walk, const char *path)
+static int match_file(struct files_walk *walk, const char *path)
 {
     int r = 0;
 
@@ -195,10 +195,10 @@ static int match_file(struct walk *walk, const char *path)
         if (!probe->applies_when[0] || is_full(probe, &walk->files->matches[i]))
             continue;
         const char *const *glob = probe->applies_when;
-        while (*glob && !ck_files_match(*glob, path))
+        while (*glob && !ck_glob_match(*glob, path))
             glob++;
         if (*glob)
-            r = keep(walk, &walk->files->matches[i], path);
+            r = add_match(walk, &walk->files->matches[i], path);
     }
     return r;
 }
@@ -207,7 +207,7 @@ static int match_file(struct walk *walk, const char *path)
  * What an open(2) may wait for, or a read never comes to the end of. A link is followed, for tools follow it; nothing is
  * opened. A socket cannot be opened at all. A link to /dev/null stands for an empty file, and is in use.
  */
-static bool is_special(const struct walk *walk, const char *path, unsigned char type)
+static bool is_special(const struct files_walk *walk, const char *path, unsigned char type)
 {
     struct stat status;
 
@@ -221,12 +221,12 @@ static bool opens(const struct ck_probe *probe, const char *path)
 {
     const char *const *glob = probe->opens;
 
-    while (*glob && !ck_files_match(*glob, path))
+    while (*glob && !ck_glob_match(*glob, path))
         glob++;
     return *glob != NULL;
 }
 
-static int note_special(const struct walk *walk, const char *path)
+static int note_special(const struct files_walk *walk, const char *path)
 {
     struct ck_files *files = walk->files;
 
@@ -234,20 +234,20 @@ static int note_special(const struct walk *walk, const char *path)
         return -ENOMEM;
     for (size_t i = 0; i < walk->probes->count; i++) {
         struct ck_matches *matches = &files->matches[i];
-        if (!matches->waits && opens(&walk->probes->items[i], path) && !(matches->waits = strdup(path)))
+        if (!matches->blocking_path && opens(&walk->probes->items[i], path) && !(matches->blocking_path = strdup(path)))
             return -ENOMEM;
     }
     return 0;
 }
 
-static int take_file(struct walk *walk, const char *path, unsigned char type)
+static int take_file(struct files_walk *walk, const char *path, unsigned char type)
 {
     if (type == DT_REG)
         return match_file(walk, path);
     return is_special(walk, path, type) ? note_special(walk, path) : 0;
 }
 
-static int push(struct walk *walk, const char *path)
+static int push(struct files_walk *walk, const char *path)
 {
     if (!make_room((void **)&walk->waiting, walk->waiting_count, &walk->waiting_room, sizeof(*walk->waiting)))
         return -ENOMEM;
@@ -267,7 +267,7 @@ static bool join(char path[PATH_MAX], const char *directory, const char *name)
 }
 
 /* Files first, then the directories the other way round: what is pushed last is read next. */
-static int take_listing(struct walk *walk, const char *directory, struct listing *listing)
+static int take_listing(struct files_walk *walk, const char *directory, struct files_listing *listing)
 {
     char path[PATH_MAX];
     int r = 0;
@@ -294,9 +294,9 @@ static int take_listing(struct walk *walk, const char *directory, struct listing
 /* ---- the walk ---- */
 
 /* What another mount covers is not part of the repository. A directory that is gone by now, or is none any more, was none. */
-static int take_directory(struct walk *walk, const char *path)
+static int take_directory(struct files_walk *walk, const char *path)
 {
-    struct listing listing = {0};
+    struct files_listing listing = {0};
     int r = list(walk, path, &listing);
 
     if (r == 0 && listing.count > 0)
@@ -315,7 +315,7 @@ static int compare_paths(const void *left, const void *right)
     return strcmp(*(char *const *)left, *(char *const *)right);
 }
 
-static void finish(struct walk *walk)
+static void finish(struct files_walk *walk)
 {
     struct ck_files *files = walk->files;
 
@@ -329,19 +329,19 @@ static void finish(struct walk *walk)
             matches->paths[matches->count] = NULL;
             matches->cut = true;
         }
-        matches->blind = matches->count == 0 && walk->over && !wants_all(&walk->probes->items[i]);
+        matches->may_apply = matches->count == 0 && walk->over && !wants_paths(&walk->probes->items[i]);
     }
 }
 
 int ck_files_walk(int root_fd, const struct ck_probes *probes, bool (*stop)(void *data), void *data,
                   struct ck_files *ret_files, struct choke_error *error)
 {
-    struct walk walk = {.root_fd = root_fd,
-                        .probes = probes,
-                        .files = ret_files,
-                        .deadline_ms = now_ms() + CK_FILES_TIME_MS,
-                        .stop = stop,
-                        .data = data};
+    struct files_walk walk = {.root_fd = root_fd,
+                              .probes = probes,
+                              .files = ret_files,
+                              .deadline_ms = now_ms() + CK_FILES_TIME_MS,
+                              .stop = stop,
+                              .data = data};
     int r = 0;
 
     *ret_files = (struct ck_files){.matches = calloc(probes->count + 1, sizeof(*ret_files->matches)),
@@ -370,7 +370,7 @@ void ck_files_done(struct ck_files *files)
         for (size_t path = 0; path < files->matches[i].count; path++)
             free(files->matches[i].paths[path]);
         free(files->matches[i].paths);
-        free(files->matches[i].waits);
+        free(files->matches[i].blocking_path);
     }
     free(files->matches);
     free(files->special);

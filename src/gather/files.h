@@ -16,9 +16,9 @@
 struct ck_matches {
     char **paths; /* from the root, any bytes, in the order of their bytes; NULL-terminated */
     size_t count;
-    char *waits; /* a file that its tool would open by itself, and wait for (probes.h, opens); NULL: none */
-    bool cut;    /* more matched than are kept */
-    bool blind;  /* nothing matched, but not everything was seen, and no call needs the names: it may apply */
+    char *blocking_path; /* a file that its tool would open by itself, and wait for (probes.h, opens); NULL: none */
+    bool cut;            /* more matched than are kept */
+    bool may_apply;      /* nothing matched, but not everything was seen, and no call needs the names: it may apply */
 };
 
 struct ck_files {
@@ -39,6 +39,6 @@ int ck_files_walk(int root_fd, const struct ck_probes *probes, bool (*stop)(void
 void ck_files_done(struct ck_files *files); /* zero-filled is fine */
 
 /* Pure: does the path match the glob? See probes.h. */
-bool ck_files_match(const char *glob, const char *path);
+bool ck_glob_match(const char *glob, const char *path);
 
 #endif

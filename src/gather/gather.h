@@ -5,22 +5,22 @@
 #ifndef CK_GATHER_GATHER_H
 #define CK_GATHER_GATHER_H
 
-#include "gather/evidence.h"
+#include "gather/evidence/evidence.h"
 #include "gather/probes.h"
 
 #include <stdio.h>
 
-/* The words (ck_state_name) are stable: ok failed timeout tool_missing skipped refused cancelled. */
-enum ck_state {
-    CK_STATE_WAITING, /* for a place, or for a probe that it needs */
-    CK_STATE_RUNNING,
-    CK_STATE_OK,
-    CK_STATE_FAILED,
-    CK_STATE_TIMEOUT,
-    CK_STATE_TOOL_MISSING,
-    CK_STATE_SKIPPED, /* nothing in the repository for it, not asked for, or what it needs is not ok */
-    CK_STATE_REFUSED, /* by the policy, or for want of a jail */
-    CK_STATE_CANCELLED
+/* The words (ck_gather_probe_state_name) are stable: ok failed timeout tool_missing skipped refused cancelled. */
+enum ck_probe_state {
+    CK_PROBE_STATE_WAITING, /* for a place, or for a probe that it needs */
+    CK_PROBE_STATE_RUNNING,
+    CK_PROBE_STATE_OK,
+    CK_PROBE_STATE_FAILED,
+    CK_PROBE_STATE_TIMEOUT,
+    CK_PROBE_STATE_TOOL_MISSING,
+    CK_PROBE_STATE_SKIPPED, /* nothing in the repository for it, not asked for, or what it needs is not ok */
+    CK_PROBE_STATE_REFUSED, /* by the policy, or for want of a jail */
+    CK_PROBE_STATE_CANCELLED
 };
 
 /* One call that was made. Strings belong to the finding's probe. */
@@ -39,7 +39,7 @@ struct ck_call_report {
 
 struct ck_probe_report {
     const struct ck_probe *probe;
-    enum ck_state state;
+    enum ck_probe_state state;
     char *reason;  /* why it is not ok, in a line; NULL where it is */
     char *install; /* tool_missing: the command that installs it, or NULL */
     struct ck_call_report *calls;
@@ -72,16 +72,16 @@ struct ck_gathering {
     const char *document; /* the file that it was written to; NULL: none */
 };
 
-const char *ck_state_name(enum ck_state state);
+const char *ck_gather_probe_state_name(enum ck_probe_state state);
 
 /* ---- document.c: docs/gather.schema.json ---- */
 
 /* The whole document, or NULL when out of memory. Times stand in members of their own ("timing"), so that what remains is
  * byte-identical for the same repository and tools. */
-json_t *ck_document(const struct ck_gathering *gathering);
+json_t *ck_document_make(const struct ck_gathering *gathering);
 
 /* What the snapshot says is checked out; NULL where there is no commit, or none that is known. */
-const char *ck_gathering_commit(const struct ck_gathering *gathering);
+const char *ck_gather_commit(const struct ck_gathering *gathering);
 
 /* ---- table.c ---- */
 

@@ -13,10 +13,10 @@
 static bool match_set(const char **glob, unsigned char byte)
 {
     const char *at = *glob + 1;
-    bool not = *at == '!' || *at == '^';
-    bool in = false;
+    bool negated = *at == '!' || *at == '^';
+    bool matched = false;
 
-    at += not ;
+    at += negated;
     for (bool first = true; *at != '\0' && (first || *at != ']'); first = false) {
         unsigned char low = (unsigned char)*at++;
         unsigned char high = low;
@@ -24,14 +24,14 @@ static bool match_set(const char **glob, unsigned char byte)
             high = (unsigned char)at[1];
             at += 2;
         }
-        in = in || (byte >= low && byte <= high);
+        matched = matched || (byte >= low && byte <= high);
     }
     if (*at == '\0') {
         (*glob)++;
         return byte == '[';
     }
     *glob = at + 1;
-    return in != not &&byte != '/';
+    return matched != negated && byte != '/';
 }
 
 /* One byte of the path against what stands at *glob, which is moved behind it where they match. */
@@ -74,7 +74,7 @@ static bool match_rest(const char *glob, const char *path)
     return *glob == '\0';
 }
 
-bool ck_files_match(const char *glob, const char *path)
+bool ck_glob_match(const char *glob, const char *path)
 {
     if (strncmp(glob, "**/", 3) != 0)
         return match_rest(glob, path);

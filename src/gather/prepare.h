@@ -13,27 +13,28 @@
 #ifndef CK_GATHER_PREPARE_H
 #define CK_GATHER_PREPARE_H
 
-#include "gather/evidence.h"
+#include "gather/evidence/evidence.h"
 #include "gather/probes.h"
 
-struct ck_turn {
+struct ck_call_setup {
     const struct ck_probe_call *call;
     const char *const *argv; /* NULL-terminated; words that the coordinator knows are filled in already */
-    const char *const *told; /* argv for the document, where that must not differ from run to run; NULL: argv itself */
-    const char *root;        /* of the request */
-    int stdin_fd;            /* -1: what the call says */
-    bool needless;           /* the call is left out; its answer is empty, and good */
+    const char *const
+        *document_argv; /* argv for the document, where that must not differ from run to run; NULL: argv itself */
+    const char *root;   /* of the request */
+    int stdin_fd;       /* -1: what the call says */
+    bool skip;          /* the call is left out; its answer is empty, and good */
 };
 
 struct ck_preparation {
     const char *name;
     int (*begin)(struct choke_context *context, void **ret_state, struct choke_error *error);
-    int (*turn)(void *state, const struct ck_answer *answers, size_t count, struct ck_turn *turn,
-                struct choke_error *error);
+    int (*setup)(void *state, const struct ck_answer *answers, size_t count, struct ck_call_setup *setup,
+                 struct choke_error *error);
     void (*end)(void *state); /* NULL is fine */
 };
 
 /* NULL where there is none of that name. */
-const struct ck_preparation *ck_preparation_find(const char *name);
+const struct ck_preparation *ck_gather_find_preparation(const char *name);
 
 #endif

@@ -4,7 +4,7 @@
 #include "gather/probes.h"
 
 #include "cli/text.h"
-#include "gather/evidence.h"
+#include "gather/evidence/evidence.h"
 #include "gather/prepare.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #define OUTPUT_MIB_MAX 64
 #define TIMEOUT_S_MAX 86400
 
-/* policy/probes.yaml, written by tools/embed.py. */
+/* policy/probes.yaml, written by tools/gen/embed.py. */
 extern const unsigned char ck_probes_default_text[];
 extern const size_t ck_probes_default_length;
 
@@ -28,11 +28,11 @@ struct file {
 
 /* ---- the keys ---- */
 
-static const char *const layers[] = {
-    [CK_LAYER_REPOSITORY] = "repository", [CK_LAYER_STATIC] = "static",   [CK_LAYER_SUPPLY] = "supply",
-    [CK_LAYER_INDEX] = "index",           [CK_LAYER_RUNTIME] = "runtime", [CK_LAYER_COUNT] = NULL};
+static const char *const layers[] = {[CK_PROBE_LAYER_REPOSITORY] = "repository", [CK_PROBE_LAYER_STATIC] = "static",
+                                     [CK_PROBE_LAYER_SUPPLY] = "supply",         [CK_PROBE_LAYER_INDEX] = "index",
+                                     [CK_PROBE_LAYER_RUNTIME] = "runtime",       [CK_PROBE_LAYER_COUNT] = NULL};
 
-const char *ck_probe_layer_name(enum ck_probe_layer layer)
+const char *ck_probes_layer_name(enum ck_probe_layer layer)
 {
     return layers[layer];
 }
@@ -63,7 +63,7 @@ static const char *const any_file[] = {"**/*", NULL};
 
 static const struct ck_field probe_fields[] = {
     {"name", CK_FIELD_NAME, .required = true, AT(ck_probe, name)},
-    {"layer", CK_FIELD_WORD, .required = true, AT(ck_probe, layer), .words = layers},
+    {"layer", CK_FIELD_CHOICE, .required = true, AT(ck_probe, layer), .choices = layers},
     {"why", CK_FIELD_TEXT, .required = true, AT(ck_probe, why)},
     {"tool", CK_FIELD_TEXT, .required = true, AT(ck_probe, tool)},
     {"applies_when", CK_FIELD_TEXTS, AT(ck_probe, applies_when)},
@@ -89,16 +89,16 @@ static const struct ck_field file_fields[] = {
 
 /* ---- what a table cannot say ---- */
 
-struct check {
+struct probes_check {
     const char *file;
     const struct ck_probe *probes;
     size_t count;
     struct choke_error *error;
 };
 
-#define FAULT(check, about, ...) CK_FIELDS_FAULT((check)->error, (check)->file, (about)->place, __VA_ARGS__)
+#define FAULT(check, about, ...) CK_FIELDS_FAULT((check)->error, (check)->file, (about)->position, __VA_ARGS__)
 
-static const struct ck_probe *find(const struct check *check, const char *name)
+static const struct ck_probe *find(const struct probes_check *check, const char *name)
 {
     for (size_t i = 0; i < check->count; i++)
         if (strcmp(check->probes[i].name, name) == 0)
@@ -106,9 +106,9 @@ static const struct ck_probe *find(const struct check *check, const char *name)
     return NULL;
 }
 
-static bool names(const char *const *list, const char *word)
+static bool contains(const char *const *list, const char *arg)
 {
-    while (*list && strcmp(*list, word) != 0)
+    while (*list && strcmp(*list, arg) != 0)
         list++;
     return *list != NULL;
 }
@@ -121,30 +121,31 @@ static const struct ck_probe_call *find_call(const struct ck_probe *probe, const
     return NULL;
 }
 
-static bool is_word(const char *argument)
+static bool is_placeholder(const char *argument)
 {
     size_t length = strlen(argument);
     return length > 2 && argument[0] == '{' && argument[length - 1] == '}' &&
            strspn(argument + 1, "abcdefghijklmnopqrstuvwxyz_") == length - 2;
 }
 
-static int check_words(const struct check *check, const struct ck_probe *probe, const struct ck_probe_call *call)
+static int check_placeholders(const struct probes_check *check, const struct ck_probe *probe,
+                              const struct ck_probe_call *call)
 {
-    for (const char *const *word = call->argv; *word; word++) {
-        if (!is_word(*word))
+    for (const char *const *arg = call->argv; *arg; arg++) {
+        if (!is_placeholder(*arg))
             continue;
-        bool files = strcmp(*word, CK_PROBE_FILE) == 0 || strcmp(*word, CK_PROBE_FILES) == 0;
+        bool files = strcmp(*arg, CK_PROBE_FILE) == 0 || strcmp(*arg, CK_PROBE_FILES) == 0;
         if (!files && probe->prepare) /* it has words of its own */
             continue;
         if (!files)
-            return FAULT(check, call, "call '%s': there is no word %s; there are {file} and {files}", call->id, *word);
+            return FAULT(check, call, "call '%s': there is no word %s; there are {file} and {files}", call->id, *arg);
         if (!probe->applies_when[0])
-            return FAULT(check, call, "call '%s': %s needs applies_when to say which files", call->id, *word);
+            return FAULT(check, call, "call '%s': %s needs applies_when to say which files", call->id, *arg);
     }
     return 0;
 }
 
-static int check_input(const struct check *check, const struct ck_probe *probe, const struct ck_probe_call *call)
+static int check_input(const struct probes_check *check, const struct ck_probe *probe, const struct ck_probe_call *call)
 {
     const struct ck_probe_stdin *input = &call->input;
 
@@ -152,7 +153,7 @@ static int check_input(const struct check *check, const struct ck_probe *probe, 
         return FAULT(check, call, "call '%s': stdin takes a text, or a probe and its call", call->id);
     if (!input->probe)
         return 0;
-    if (!names(probe->needs, input->probe))
+    if (!contains(probe->needs, input->probe))
         return FAULT(check, call, "call '%s': stdin is from '%s', which is not in needs", call->id, input->probe);
     const struct ck_probe *other = find(check, input->probe);
     if (other && !find_call(other, input->call))
@@ -160,7 +161,7 @@ static int check_input(const struct check *check, const struct ck_probe *probe, 
     return 0;
 }
 
-static int check_call(const struct check *check, const struct ck_probe *probe, const struct ck_probe_call *call)
+static int check_call(const struct probes_check *check, const struct ck_probe *probe, const struct ck_probe_call *call)
 {
     const char *tool = call->tool ? call->tool : probe->tool;
 
@@ -168,11 +169,11 @@ static int check_call(const struct check *check, const struct ck_probe *probe, c
         return FAULT(check, call, "two calls of '%s' have the id '%s'", probe->name, call->id);
     if (!call->argv[0] || strcmp(call->argv[0], tool) != 0)
         return FAULT(check, call, "call '%s': argv must begin with the tool, '%s'", call->id, CK_TEXT_SAFE(tool));
-    int r = check_words(check, probe, call);
+    int r = check_placeholders(check, probe, call);
     return r < 0 ? r : check_input(check, probe, call);
 }
 
-static int check_needs(const struct check *check, const struct ck_probe *probe)
+static int check_needs(const struct probes_check *check, const struct ck_probe *probe)
 {
     for (const char *const *need = probe->needs; *need; need++)
         if (!find(check, *need))
@@ -180,14 +181,14 @@ static int check_needs(const struct check *check, const struct ck_probe *probe)
     return 0;
 }
 
-static int check_probe(const struct check *check, const struct ck_probe *probe)
+static int check_probe(const struct probes_check *check, const struct ck_probe *probe)
 {
     if (find(check, probe->name) != probe)
         return FAULT(check, probe, "two probes have the name '%s'", probe->name);
     if (!ck_evidence_find(probe->output))
         return FAULT(check, probe, "probe '%s': nothing reads an output '%s'", probe->name,
                      CK_TEXT_SAFE(probe->output));
-    if (probe->prepare && !ck_preparation_find(probe->prepare))
+    if (probe->prepare && !ck_gather_find_preparation(probe->prepare))
         return FAULT(check, probe, "probe '%s': there is nothing to prepare by the name '%s'", probe->name,
                      probe->prepare);
     int r = check_needs(check, probe);
@@ -199,7 +200,7 @@ static int check_probe(const struct check *check, const struct ck_probe *probe)
 /*
  * Each round settles the probes whose needs are all settled. Where a round settles none, what is left goes in a circle.
  */
-static int check_circles(const struct check *check)
+static int check_cycles(const struct probes_check *check)
 {
     bool settled[CK_PROBES_MAX] = {false};
     const struct ck_probe *left;
@@ -222,7 +223,7 @@ static int check_circles(const struct check *check)
 
 static int check_all(const char *file, struct file *filled, struct choke_error *error)
 {
-    struct check check = {.file = file, .probes = filled->probes, .count = filled->count, .error = error};
+    struct probes_check check = {.file = file, .probes = filled->probes, .count = filled->count, .error = error};
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < filled->count; i++) {
@@ -230,10 +231,10 @@ static int check_all(const char *file, struct file *filled, struct choke_error *
             filled->probes[i].max_output_mib = OUTPUT_MIB;
         r = check_probe(&check, &filled->probes[i]);
     }
-    return r < 0 ? r : check_circles(&check);
+    return r < 0 ? r : check_cycles(&check);
 }
 
-int ck_probes_parse(const struct ck_source *source, struct ck_probes *ret_probes, struct choke_error *error)
+int ck_probes_parse(const struct ck_fields_source *source, struct ck_probes *ret_probes, struct choke_error *error)
 {
     struct file filled = {0};
     void *storage = NULL;
@@ -251,7 +252,7 @@ int ck_probes_parse(const struct ck_source *source, struct ck_probes *ret_probes
 
 int ck_probes_load(const char *path, const char *root, struct ck_probes *ret_probes, struct choke_error *error)
 {
-    struct ck_source source = {"default probes", (const char *)ck_probes_default_text, ck_probes_default_length};
+    struct ck_fields_source source = {"default probes", (const char *)ck_probes_default_text, ck_probes_default_length};
     char *text = NULL;
 
     if (!path)

@@ -25,7 +25,7 @@
  *           stdin: {probe: sbom, call: scan}   # or {text: "..."}; left out: nothing
  *           timeout_s: 30              # left out: the probe's
  *           may_fail: [1]              # exit statuses besides 0 that are answers
- *           keeps: true                # what it writes into its overlay is kept for the reader (ck_answer.kept_fd)
+ *           keeps: true                # what it writes into its overlay is kept for the reader (ck_answer.changes_fd)
  *
  * Words in argv, each a whole argument:
  *   {file}    the first of the files that applies_when matches, in the order of their bytes, from the root
@@ -52,12 +52,12 @@
 #define CK_PROBE_FILES "{files}"
 
 enum ck_probe_layer {
-    CK_LAYER_REPOSITORY,
-    CK_LAYER_STATIC,
-    CK_LAYER_SUPPLY,
-    CK_LAYER_INDEX,
-    CK_LAYER_RUNTIME,
-    CK_LAYER_COUNT
+    CK_PROBE_LAYER_REPOSITORY,
+    CK_PROBE_LAYER_STATIC,
+    CK_PROBE_LAYER_SUPPLY,
+    CK_PROBE_LAYER_INDEX,
+    CK_PROBE_LAYER_RUNTIME,
+    CK_PROBE_LAYER_COUNT
 };
 
 /* What a call gets to read. At most one of text and probe is set. */
@@ -68,7 +68,7 @@ struct ck_probe_stdin {
 };
 
 struct ck_probe_call {
-    struct ck_place place;
+    struct ck_fields_position position;
     const char *id;
     const char *tool;        /* NULL: the probe's */
     const char *const *argv; /* NULL-terminated */
@@ -80,7 +80,7 @@ struct ck_probe_call {
 };
 
 struct ck_probe {
-    struct ck_place place; /* in the file, for messages */
+    struct ck_fields_position position; /* in the file, for messages */
     const char *name;
     enum ck_probe_layer layer;
     const char *why;
@@ -105,12 +105,12 @@ struct ck_probes {
 };
 
 /* Pure: what the text says. */
-int ck_probes_parse(const struct ck_source *source, struct ck_probes *ret_probes, struct choke_error *error);
+int ck_probes_parse(const struct ck_fields_source *source, struct ck_probes *ret_probes, struct choke_error *error);
 
 /* path NULL: the embedded ones. root is the repository, which must not supply them; NULL where there is none. */
 int ck_probes_load(const char *path, const char *root, struct ck_probes *ret_probes, struct choke_error *error);
 void ck_probes_done(struct ck_probes *probes); /* zero-filled is fine */
 
-const char *ck_probe_layer_name(enum ck_probe_layer layer);
+const char *ck_probes_layer_name(enum ck_probe_layer layer);
 
 #endif

@@ -34,10 +34,10 @@ static bool is_ready(const struct ck_probe_report *reports, size_t count, size_t
 {
     for (const char *const *need = reports[index].probe->needs; *need; need++) {
         size_t at = find(reports, count, *need);
-        if (at == count || reports[at].state != CK_STATE_OK)
+        if (at == count || reports[at].state != CK_PROBE_STATE_OK)
             return false;
     }
-    return reports[index].state == CK_STATE_WAITING;
+    return reports[index].state == CK_PROBE_STATE_WAITING;
 }
 
 /* How many that still wait need it. */
@@ -45,7 +45,7 @@ static size_t weight(const struct ck_probe_report *reports, size_t count, size_t
 {
     size_t waiting = 0;
     for (size_t i = 0; i < count; i++)
-        waiting += reports[i].state == CK_STATE_WAITING && ck_schedule_needs(reports, count, i, index);
+        waiting += reports[i].state == CK_PROBE_STATE_WAITING && ck_schedule_needs(reports, count, i, index);
     return waiting;
 }
 
@@ -63,25 +63,25 @@ int ck_schedule_next(const struct ck_probe_report *reports, size_t count, size_t
     size_t running = 0, best = count;
 
     for (size_t i = 0; i < count; i++)
-        running += reports[i].state == CK_STATE_RUNNING;
+        running += reports[i].state == CK_PROBE_STATE_RUNNING;
     for (size_t i = 0; running < jobs && i < count; i++)
         if (is_ready(reports, count, i) && (best == count || comes_before(reports, count, i, best)))
             best = i;
     return best < count ? (int)best : -1;
 }
 
-static bool has_ended(enum ck_state state)
+static bool has_ended(enum ck_probe_state state)
 {
-    return state != CK_STATE_WAITING && state != CK_STATE_RUNNING;
+    return state != CK_PROBE_STATE_WAITING && state != CK_PROBE_STATE_RUNNING;
 }
 
 const struct ck_probe_report *ck_schedule_blocker(const struct ck_probe_report *reports, size_t count, size_t index)
 {
-    if (reports[index].state != CK_STATE_WAITING)
+    if (reports[index].state != CK_PROBE_STATE_WAITING)
         return NULL;
     for (const char *const *need = reports[index].probe->needs; *need; need++) {
         size_t at = find(reports, count, *need);
-        if (at < count && has_ended(reports[at].state) && reports[at].state != CK_STATE_OK)
+        if (at < count && has_ended(reports[at].state) && reports[at].state != CK_PROBE_STATE_OK)
             return &reports[at];
     }
     return NULL;

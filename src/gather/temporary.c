@@ -15,14 +15,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PLACE "/tmp" /* docker's daemon has to find one by its name */
+#define TEMPORARY_DIRECTORY "/tmp" /* docker's daemon has to find one by its name */
 #define REMOVE_FDS 16
 #define REMOVE_ROUNDS 64 /* each opens the directories of one level that were closed to their owner */
 #define SWEPT_MAX 20000  /* entries of the place that are looked at */
-#define SETTLED_S 60     /* a younger one may not have its lock yet */
+#define LOCK_GRACE_S 60  /* a younger one may not have its lock yet */
 
 static const char *const prefixes[CK_TEMPORARY_KINDS] = {
-    [CK_TEMPORARY_KEPT] = "chokepoint-kept-", [CK_TEMPORARY_TRACE] = "chokepoint-trace-"};
+    [CK_TEMPORARY_CHANGES] = "chokepoint-kept-", [CK_TEMPORARY_TRACE] = "chokepoint-trace-"};
 
 /* ---- removing ---- */
 
@@ -67,20 +67,20 @@ void ck_temporary_remove(struct ck_temporary *temporary)
 
 /* ---- what others left ---- */
 
-static bool is_left(int fd)
+static bool is_abandoned(int fd)
 {
     struct stat status;
-    return fstat(fd, &status) == 0 && status.st_uid == geteuid() && time(NULL) - status.st_mtime >= SETTLED_S &&
+    return fstat(fd, &status) == 0 && status.st_uid == geteuid() && time(NULL) - status.st_mtime >= LOCK_GRACE_S &&
            flock(fd, LOCK_EX | LOCK_NB) == 0;
 }
 
-static void sweep_one(int place_fd, const char *name)
+static void sweep_one(int directory_fd, const char *name)
 {
     char path[CK_TEMPORARY_PATH_MAX];
-    int length = snprintf(path, sizeof(path), PLACE "/%s", name);
-    int fd = openat(place_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    int length = snprintf(path, sizeof(path), TEMPORARY_DIRECTORY "/%s", name);
+    int fd = openat(directory_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 
-    if (fd >= 0 && length > 0 && (size_t)length < sizeof(path) && is_left(fd))
+    if (fd >= 0 && length > 0 && (size_t)length < sizeof(path) && is_abandoned(fd))
         remove_all(path);
     if (fd >= 0)
         (void)close(fd);
@@ -88,15 +88,15 @@ static void sweep_one(int place_fd, const char *name)
 
 static void sweep(void)
 {
-    DIR *place = opendir(PLACE);
+    DIR *directory = opendir(TEMPORARY_DIRECTORY);
     const struct dirent *entry;
 
-    for (size_t i = 0; place && i < SWEPT_MAX && (entry = readdir(place)) != NULL; i++)
+    for (size_t i = 0; directory && i < SWEPT_MAX && (entry = readdir(directory)) != NULL; i++)
         for (size_t kind = 0; kind < CK_TEMPORARY_KINDS; kind++)
             if (strncmp(entry->d_name, prefixes[kind], strlen(prefixes[kind])) == 0)
-                sweep_one(dirfd(place), entry->d_name);
-    if (place)
-        (void)closedir(place);
+                sweep_one(dirfd(directory), entry->d_name);
+    if (directory)
+        (void)closedir(directory);
 }
 
 /* ---- making ---- */
@@ -107,7 +107,7 @@ int ck_temporary_make(enum ck_temporary_kind kind, struct ck_temporary *ret_temp
     struct ck_temporary made = {.fd = -1};
 
     sweep();
-    (void)snprintf(made.path, sizeof(made.path), PLACE "/%sXXXXXX", prefixes[kind]);
+    (void)snprintf(made.path, sizeof(made.path), TEMPORARY_DIRECTORY "/%sXXXXXX", prefixes[kind]);
     if (!mkdtemp(made.path))
         return -errno;
     made.fd = open(made.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);

@@ -9,7 +9,7 @@
 
 #define CK_TEMPORARY_PATH_MAX 64
 
-enum ck_temporary_kind { CK_TEMPORARY_KEPT, CK_TEMPORARY_TRACE, CK_TEMPORARY_KINDS };
+enum ck_temporary_kind { CK_TEMPORARY_CHANGES, CK_TEMPORARY_TRACE, CK_TEMPORARY_KINDS };
 
 struct ck_temporary {
     char path[CK_TEMPORARY_PATH_MAX]; /* "": none */

@@ -2,25 +2,25 @@
  * bwrap.h - the jail that bubblewrap makes (R30): its command line. Pure: looks at nothing, so that what it makes can be
  * compared to the letter in a test.
  *
- * What is in the jail is the native jail's program (cage.h), in bwrap's words. bwrap executes the program `land`
- * (run/keeper/land.c) from a descriptor, and that the tool.
+ * What is in the jail is the native jail's program (native_ops.h), in bwrap's words. bwrap executes the program `bwrap_init`
+ * (run/keeper/bwrap_init.c) from a descriptor, and that the tool.
  */
 #ifndef CK_JAIL_BWRAP_H
 #define CK_JAIL_BWRAP_H
 
 #include "base/arena.h"
-#include "jail/cage.h"
+#include "jail/native_ops.h"
 
 #include <stdbool.h>
 
 /* bwrap refuses a longer command line. */
-#define CK_BWRAP_WORDS_MAX 9000
+#define CK_BWRAP_ARGS_MAX 9000
 
 /* What is executed: an open file, a script by its path, a script that is a sealed copy. */
 enum ck_bwrap_form { CK_BWRAP_FILE, CK_BWRAP_PATH, CK_BWRAP_COPY };
 
 struct ck_bwrap_wanted {
-    const struct ck_cage_program *program;
+    const struct ck_native_program *program;
     const char *root;    /* of the request, on the host */
     const char *scratch; /* a directory of the host's; NULL: one that is made inside */
     const char *cwd;     /* inside */
@@ -34,8 +34,8 @@ struct ck_bwrap_wanted {
 /* NULL: no memory. The words that are not copied are wanted's. */
 const char **ck_bwrap_argv(const struct ck_bwrap_wanted *wanted, struct ck_arena *arena);
 
-/* The same with a trial of the walls in the place of the tool; numbers of the namespaces outside, by enum ck_cage_wall. */
-const char **ck_bwrap_proof(const struct ck_bwrap_wanted *wanted, const uint64_t outside[CK_WALL_NAMESPACES],
+/* The same with a trial of the walls in the place of the tool; numbers of the namespaces outside, by enum ck_jail_layer. */
+const char **ck_bwrap_proof(const struct ck_bwrap_wanted *wanted, const uint64_t outside[CK_JAIL_LAYER_NAMESPACES],
                             struct ck_arena *arena);
 
 /*

@@ -6,12 +6,13 @@
 #include <errno.h>
 #include <string.h>
 
-static const struct ck_jail *const adapters[] = {&ck_jail_native, &ck_jail_bwrap, &ck_jail_none, &ck_jail_confined};
+static const struct ck_jail *const adapters[] = {&ck_jail_native, &ck_jail_bwrap, &ck_jail_none,
+                                                 &ck_jail_native_no_userns};
 
 _Static_assert(sizeof adapters / sizeof adapters[0] <= CK_JAILS_MAX, "each adapter has a state");
 
 /* What auto tries, in this order, before it settles for none: bwrap has more layers than native without namespaces. */
-static const struct ck_jail *const preferred[] = {&ck_jail_native, &ck_jail_bwrap, &ck_jail_confined};
+static const struct ck_jail *const preferred[] = {&ck_jail_native, &ck_jail_bwrap, &ck_jail_native_no_userns};
 
 const struct ck_jail *ck_jail_find(const char *name)
 {
@@ -44,17 +45,18 @@ const struct ck_jail_state *ck_jail_look(struct ck_jails *jails, const struct ck
 }
 
 /* The first of them that holds, into choice; none: choice->jail stays NULL. */
-static int first_of(struct ck_jails *jails, const struct ck_jail *const *wanted, size_t count, bool egress,
-                    struct ck_jail_choice *choice, struct choke_error *error)
+static int choose_first(struct ck_jails *jails, const struct ck_jail *const *wanted, size_t count, bool egress,
+                        struct ck_jail_choice *choice, struct choke_error *error)
 {
     for (size_t i = 0; i < count && choice->jail == NULL; i++) {
         const struct ck_jail_state *state = ck_jail_look(jails, wanted[i], egress);
         if (state->failed != 0)
             return ck_error_set(error, CHOKE_SPAWN_FAILED, state->failed, "jail '%s' could not be tried: %s",
-                                wanted[i]->name, state->words[0] != '\0' ? state->words : ck_error_text(state->failed));
+                                wanted[i]->name,
+                                state->message[0] != '\0' ? state->message : ck_error_text(state->failed));
         if (state->holds) {
             choice->jail = wanted[i];
-            choice->named = state->named;
+            choice->reports_attempts = state->reports_attempts;
         } else if (choice->skipped == NULL) {
             choice->skipped = wanted[i]->name;
             choice->reason = state->reason;
@@ -64,25 +66,25 @@ static int first_of(struct ck_jails *jails, const struct ck_jail *const *wanted,
 }
 
 /* By name: that one or a refusal. */
-static int choose_named(struct ck_jails *jails, enum choke_jail wanted, struct ck_jail_choice *choice,
-                        struct choke_error *error)
+static int choose_by_name(struct ck_jails *jails, enum choke_jail wanted, struct ck_jail_choice *choice,
+                          struct choke_error *error)
 {
-    static const struct ck_jail *const forms[] = {&ck_jail_native, &ck_jail_confined};
+    static const struct ck_jail *const forms[] = {&ck_jail_native, &ck_jail_native_no_userns};
     const struct ck_jail *jail = wanted == CHOKE_JAIL_NATIVE  ? &ck_jail_native
                                  : wanted == CHOKE_JAIL_BWRAP ? &ck_jail_bwrap
                                                               : &ck_jail_none;
     int result = wanted == CHOKE_JAIL_NATIVE
-                     ? first_of(jails, forms, sizeof forms / sizeof forms[0], false, choice, error)
-                     : first_of(jails, &jail, 1, false, choice, error);
+                     ? choose_first(jails, forms, sizeof forms / sizeof forms[0], false, choice, error)
+                     : choose_first(jails, &jail, 1, false, choice, error);
     if (result < 0 || choice->jail != NULL)
         return result;
     const struct ck_jail_state *state = ck_jail_look(jails, jail, false);
     return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP, "jail '%s' is not available here (%s): %s", jail->name,
-                        state->reason, state->words);
+                        state->reason, state->message);
 }
 
 /* A jail was required, and there is less than that. */
-static int refuse_less(struct ck_jails *jails, const struct ck_jail *jail, struct choke_error *error)
+static int refuse_weaker(struct ck_jails *jails, const struct ck_jail *jail, struct choke_error *error)
 {
     if (jail == &ck_jail_none)
         return ck_error_set(
@@ -91,7 +93,7 @@ static int refuse_less(struct ck_jails *jails, const struct ck_jail *jail, struc
     return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP,
                         "a jail is required (--require-jail, --sandbox), and only the part of the native one without "
                         "namespaces is available: %s",
-                        ck_jail_look(jails, &ck_jail_native, false)->words);
+                        ck_jail_look(jails, &ck_jail_native, false)->message);
 }
 
 /* Without a network namespace nothing keeps a tool from going around the proxy. */
@@ -101,7 +103,7 @@ static int choose_with_egress(struct ck_jails *jails, enum choke_jail wanted, st
     static const struct ck_jail *const able[] = {&ck_jail_native, &ck_jail_bwrap};
     size_t first = wanted == CHOKE_JAIL_BWRAP ? 1 : 0;
     size_t count = wanted == CHOKE_JAIL_NONE ? 0 : wanted == CHOKE_JAIL_AUTO ? 2 : 1;
-    int result = first_of(jails, able + first, count, true, choice, error);
+    int result = choose_first(jails, able + first, count, true, choice, error);
     if (result < 0 || choice->jail != NULL)
         return result;
     if (count == 0)
@@ -112,7 +114,7 @@ static int choose_with_egress(struct ck_jails *jails, enum choke_jail wanted, st
     const struct ck_jail_state *state = ck_jail_look(jails, able[first], true);
     return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP,
                         "egress cannot be bounded here: jail '%s' with its own network is not available (%s): %s",
-                        able[first]->name, state->reason, state->words);
+                        able[first]->name, state->reason, state->message);
 }
 
 int ck_jail_choose(struct ck_jails *jails, enum choke_jail wanted, struct ck_jail_needs needs,
@@ -122,12 +124,12 @@ int ck_jail_choose(struct ck_jails *jails, enum choke_jail wanted, struct ck_jai
     if (needs.egress)
         return choose_with_egress(jails, wanted, ret_choice, error);
     int result = wanted == CHOKE_JAIL_AUTO
-                     ? first_of(jails, preferred, sizeof preferred / sizeof preferred[0], false, ret_choice, error)
-                     : choose_named(jails, wanted, ret_choice, error);
+                     ? choose_first(jails, preferred, sizeof preferred / sizeof preferred[0], false, ret_choice, error)
+                     : choose_by_name(jails, wanted, ret_choice, error);
     if (result < 0)
         return result;
     if (ret_choice->jail == NULL)
         ret_choice->jail = &ck_jail_none;
-    bool less = ret_choice->jail == &ck_jail_none || ret_choice->jail == &ck_jail_confined;
-    return needs.whole && less ? refuse_less(jails, ret_choice->jail, error) : 0;
+    bool weaker = ret_choice->jail == &ck_jail_none || ret_choice->jail == &ck_jail_native_no_userns;
+    return needs.whole && weaker ? refuse_weaker(jails, ret_choice->jail, error) : 0;
 }

@@ -24,10 +24,10 @@ struct ck_jail {
 struct ck_jail_state {
     bool known;
     bool holds;
-    bool named;         /* with egress: who tries another way out than the gate can be told of */
-    int failed;         /* it could not be found out (base/errkind.h), and is tried again: a positive errno */
-    const char *reason; /* where it does not: not_linux, not_installed, not_permitted */
-    char words[256];    /* the same for people: what was tried and what came of it */
+    bool reports_attempts; /* with egress: who tries another way out than the gate can be told of */
+    int failed;            /* it could not be found out (base/errkind.h), and is tried again: a positive errno */
+    const char *reason;    /* where it does not: not_linux, not_installed, not_permitted */
+    char message[256];     /* the same for people: what was tried and what came of it */
 };
 
 /* What is asked of a jail. */
@@ -48,14 +48,15 @@ struct ck_jails {
 
 struct ck_jail_choice {
     const struct ck_jail *jail;
-    const char *skipped; /* the first adapter that was wanted and is not to be had, or not whole; or NULL */
-    const char *reason;  /* not_linux, not_installed, not_permitted */
-    bool named;          /* with egress: as in its state */
+    const char *skipped;   /* the first adapter that was wanted and is not to be had, or not whole; or NULL */
+    const char *reason;    /* not_linux, not_installed, not_permitted */
+    bool reports_attempts; /* with egress: as in its state */
 };
 
 extern const struct ck_jail ck_jail_none;
 extern const struct ck_jail ck_jail_native;
-extern const struct ck_jail ck_jail_confined; /* the native jail where it cannot have namespaces; of the same name */
+extern const struct ck_jail
+    ck_jail_native_no_userns; /* the native jail where it cannot have namespaces; of the same name */
 extern const struct ck_jail ck_jail_bwrap;
 extern const struct ck_jail ck_jail_seatbelt; /* not for Linux: not in the registry of a build for it */
 

@@ -5,67 +5,67 @@
 #include <stddef.h>
 #include <string.h>
 
-static const char *text_at(const struct ck_cage_program *program, uint32_t at)
+static const char *text_at(const struct ck_native_program *program, uint32_t at)
 {
     return at != 0 ? (const char *)program + at : NULL;
 }
 
-static const char *bound(struct ck_arena *arena, const char *how, const char *inside, const char *outside)
+static const char *bind_line(struct ck_arena *arena, const char *how, const char *inside, const char *outside)
 {
     return strcmp(inside, outside + 1) == 0 ? ck_arena_printf(arena, "%s /%s", how, inside)
                                             : ck_arena_printf(arena, "%s /%s <- %s", how, inside, outside);
 }
 
 /* *ret_line is NULL for a step that is only a place for another. False: no memory. */
-static bool describe(const struct ck_cage_program *program, const struct ck_cage_step *step, struct ck_arena *arena,
-                     const char **ret_line)
+static bool describe(const struct ck_native_program *program, const struct ck_native_op *operation,
+                     struct ck_arena *arena, const char **ret_line)
 {
-    const char *inside = text_at(program, step->inside);
-    const char *outside = text_at(program, step->outside);
+    const char *inside = text_at(program, operation->inside);
+    const char *outside = text_at(program, operation->outside);
     *ret_line = NULL;
-    switch ((enum ck_cage_op)step->op) {
-    case CK_CAGE_DIRECTORY:
+    switch ((enum ck_native_op_kind)operation->op) {
+    case CK_NATIVE_OP_DIRECTORY:
         return true;
-    case CK_CAGE_FILE:
+    case CK_NATIVE_OP_FILE:
         if (outside == NULL)
             return true;
         *ret_line = ck_arena_printf(arena, "copy /%s", inside);
         break;
-    case CK_CAGE_LINK:
+    case CK_NATIVE_OP_LINK:
         *ret_line = ck_arena_printf(arena, "link /%s -> %s", inside, outside);
         break;
-    case CK_CAGE_BIND:
+    case CK_NATIVE_OP_BIND:
         if (strcmp(inside, "proc") == 0)
             return true; /* covered by the run's own */
-        *ret_line = bound(arena, "ro", inside, outside);
+        *ret_line = bind_line(arena, "ro", inside, outside);
         break;
-    case CK_CAGE_BIND_CODE:
-        *ret_line = bound(arena, "code", inside, outside);
+    case CK_NATIVE_OP_BIND_CODE:
+        *ret_line = bind_line(arena, "code", inside, outside);
         break;
-    case CK_CAGE_BIND_DEVICE:
-        *ret_line = bound(arena, "device", inside, outside);
+    case CK_NATIVE_OP_BIND_DEVICE:
+        *ret_line = bind_line(arena, "device", inside, outside);
         break;
     }
     return *ret_line != NULL;
 }
 
-const char **ck_mounts_list(const struct ck_cage_program *program, const char *root, enum ck_workspace workspace,
+const char **ck_mounts_list(const struct ck_native_program *program, const char *root, enum ck_workspace workspace,
                             struct ck_arena *arena)
 {
     static const char *const names[] = {
         [CK_WORKSPACE_RO] = "ro", [CK_WORKSPACE_RW] = "rw", [CK_WORKSPACE_OVERLAY] = "overlay"};
-    const struct ck_cage_step *steps = (const void *)((const char *)program + program->steps_at);
-    const char **lines = ck_arena_array(arena, program->steps_count + 4u, sizeof *lines);
+    const struct ck_native_op *ops = (const void *)((const char *)program + program->ops_at);
+    const char **lines = ck_arena_array(arena, program->ops_count + 4u, sizeof *lines);
     size_t count = 0;
     if (lines == NULL)
         return NULL;
-    for (uint32_t i = 0; i < program->steps_count; i++) {
-        if (!describe(program, &steps[i], arena, &lines[count]))
+    for (uint32_t i = 0; i < program->ops_count; i++) {
+        if (!describe(program, &ops[i], arena, &lines[count]))
             return NULL;
         count += lines[count] != NULL ? 1 : 0;
     }
-    lines[count++] = "tmpfs " CK_CAGE_TMP;
+    lines[count++] = "tmpfs " CK_JAIL_TMP;
     lines[count++] = "proc /proc";
-    lines[count] = ck_arena_printf(arena, "%s " CK_CAGE_WORK " <- %s", names[workspace], root);
+    lines[count] = ck_arena_printf(arena, "%s " CK_JAIL_WORK " <- %s", names[workspace], root);
     return lines[count] == NULL ? NULL : lines;
 }

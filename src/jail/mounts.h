@@ -5,14 +5,14 @@
 #define CK_JAIL_MOUNTS_H
 
 #include "base/arena.h"
-#include "jail/cage.h"
+#include "jail/native_ops.h"
 
 /*
  * One line each, NULL-terminated: "ro /usr" (read-only, nothing executable), "code /usr/bin/rg" (may be mapped as code),
  * "device /dev/null", "link /bin -> usr/bin", "copy /etc/passwd", "tmpfs /tmp", "proc /proc", and last "ro /work <- ROOT" or
  * "rw /work <- ROOT". What is elsewhere inside than on the host has "<-" and its place there. NULL: no memory.
  */
-const char **ck_mounts_list(const struct ck_cage_program *program, const char *root, enum ck_workspace workspace,
+const char **ck_mounts_list(const struct ck_native_program *program, const char *root, enum ck_workspace workspace,
                             struct ck_arena *arena);
 
 #endif

@@ -12,7 +12,7 @@
 #include "base/heap.h"
 #include "base/quote.h"
 #include "jail/jail.h"
-#include "jail/program.h"
+#include "jail/native_program.h"
 #include "sys/depend.h"
 #include "sys/landlock.h"
 #include "sys/seccomp.h"
@@ -37,11 +37,11 @@ static const char *const layers[] = {"user_ns", "mount_ns",        "pid_ns",    
                                      "uts_ns",  "cgroup_ns",       "fresh_root",   "landlock", "execs",
                                      "seccomp", "no_capabilities", "no_new_privs", NULL};
 
-/* Without namespaces: what run/confine.c builds. */
-static const char *const confined_layers[] = {"landlock", "execs", "seccomp", "no_capabilities", "no_new_privs", NULL};
+/* Without namespaces: what run/native_no_userns.c builds. */
+static const char *const no_userns_layers[] = {"landlock", "execs", "seccomp", "no_capabilities", "no_new_privs", NULL};
 
 const struct ck_jail ck_jail_native = {.name = "native", .layers = layers};
-const struct ck_jail ck_jail_confined = {.name = "native", .layers = confined_layers};
+const struct ck_jail ck_jail_native_no_userns = {.name = "native", .layers = no_userns_layers};
 
 /* ---- what every root has ----------------------------------------------------------------- */
 
@@ -74,7 +74,7 @@ static const char *const settings_files[] = {
 static const char *const devices[] = {"dev/null", "dev/zero", "dev/full", "dev/random", "dev/urandom"};
 
 /* A small text is copied: a mount would cost every run. NULL where it is not small or not text. */
-static char *read_small(struct ck_program *program, const char *path)
+static char *read_small(struct ck_native_builder *program, const char *path)
 {
     CK_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     char *text = ck_arena_alloc(&program->arena, SMALL_BYTES + 1);
@@ -83,45 +83,45 @@ static char *read_small(struct ck_program *program, const char *path)
 }
 
 /* The host's file or tree at the same place, if it is there. A link stays a link. */
-static void add_same(struct ck_program *program, const char *path, enum ck_cage_op op)
+static void add_host_path(struct ck_native_builder *program, const char *path, enum ck_native_op_kind op)
 {
     char outside[PATH_MAX], target[PATH_MAX] = {0};
     struct stat status;
     (void)snprintf(outside, sizeof outside, "/%s", path);
     if (lstat(outside, &status) < 0)
         return;
-    ck_program_lead_to(program, path);
+    ck_native_program_add_parents(program, path);
     if (S_ISLNK(status.st_mode)) {
         if (readlink(outside, target, sizeof target - 1) > 0)
-            ck_program_add(program, CK_CAGE_LINK, path, target);
+            ck_native_program_add(program, CK_NATIVE_OP_LINK, path, target);
         return;
     }
-    char *text = op == CK_CAGE_BIND && S_ISREG(status.st_mode) ? read_small(program, outside) : NULL;
-    ck_program_add(program, S_ISDIR(status.st_mode) ? CK_CAGE_DIRECTORY : CK_CAGE_FILE, path, text);
+    char *text = op == CK_NATIVE_OP_BIND && S_ISREG(status.st_mode) ? read_small(program, outside) : NULL;
+    ck_native_program_add(program, S_ISDIR(status.st_mode) ? CK_NATIVE_OP_DIRECTORY : CK_NATIVE_OP_FILE, path, text);
     if (text == NULL)
-        ck_program_add(program, op, path, outside);
+        ck_native_program_add(program, op, path, outside);
 }
 
-static void add_system(struct ck_program *program)
+static void add_system(struct ck_native_builder *program)
 {
     static const char *const directories[] = {"work", "tmp", "proc", "dev", "etc", TOOLS};
     static const char *const links[][2] = {{"dev/fd", "/proc/self/fd"},
                                            {"dev/stdin", "/proc/self/fd/0"},
                                            {"dev/stdout", "/proc/self/fd/1"},
                                            {"dev/stderr", "/proc/self/fd/2"},
-                                           {"dev/shm", CK_CAGE_SHM}};
+                                           {"dev/shm", CK_JAIL_SHM}};
     for (size_t i = 0; i < sizeof directories / sizeof directories[0]; i++)
-        ck_program_add(program, CK_CAGE_DIRECTORY, directories[i], NULL);
+        ck_native_program_add(program, CK_NATIVE_OP_DIRECTORY, directories[i], NULL);
     for (size_t i = 0; i < sizeof trees / sizeof trees[0]; i++)
-        add_same(program, trees[i], CK_CAGE_BIND);
+        add_host_path(program, trees[i], CK_NATIVE_OP_BIND);
     /* A run can mount a /proc of its own only where a whole one is to be seen; it is covered by it then. */
-    ck_program_add(program, CK_CAGE_BIND, "proc", "/proc");
+    ck_native_program_add(program, CK_NATIVE_OP_BIND, "proc", "/proc");
     for (size_t i = 0; i < sizeof settings_files / sizeof settings_files[0]; i++)
-        add_same(program, settings_files[i], CK_CAGE_BIND);
+        add_host_path(program, settings_files[i], CK_NATIVE_OP_BIND);
     for (size_t i = 0; i < sizeof devices / sizeof devices[0]; i++)
-        add_same(program, devices[i], CK_CAGE_BIND_DEVICE);
+        add_host_path(program, devices[i], CK_NATIVE_OP_BIND_DEVICE);
     for (size_t i = 0; i < sizeof links / sizeof links[0]; i++)
-        ck_program_add(program, CK_CAGE_LINK, links[i][0], links[i][1]);
+        ck_native_program_add(program, CK_NATIVE_OP_LINK, links[i][0], links[i][1]);
 }
 
 /* ---- code -------------------------------------------------------------------------------- */
@@ -143,7 +143,7 @@ bool ck_native_is_system(const char *path)
 /* Would the place be covered by what a run mounts? */
 static bool is_covered(const char *path)
 {
-    static const char *const covered[] = {"tmp", "work", "proc", "dev", CK_CAGE_OLD, TOOLS};
+    static const char *const covered[] = {"tmp", "work", "proc", "dev", CK_JAIL_OLD_ROOT, TOOLS};
     for (size_t i = 0; i < sizeof covered / sizeof covered[0]; i++)
         if (beneath(path, covered[i]))
             return true;
@@ -151,30 +151,30 @@ static bool is_covered(const char *path)
 }
 
 /* Where a file or tree of the host's is inside, from '/' on. */
-static int choose_place(const struct ck_program *program, const char *real, char ret_inside[PATH_MAX])
+static int choose_path(const struct ck_native_builder *program, const char *real, char ret_inside[PATH_MAX])
 {
     int length = is_covered(real)
-                     ? snprintf(ret_inside, PATH_MAX, "/" TOOLS "/%zu/%s", program->steps_count, strrchr(real, '/') + 1)
+                     ? snprintf(ret_inside, PATH_MAX, "/" TOOLS "/%zu/%s", program->ops_count, strrchr(real, '/') + 1)
                      : snprintf(ret_inside, PATH_MAX, "%s", real);
     return length < 0 || length >= PATH_MAX ? -ENAMETOOLONG : 0;
 }
 
 /* Binds one file as code; *ret_inside is where, from '/' on. real has no link in it. */
-static int add_code(struct ck_program *program, const char *real, char ret_inside[PATH_MAX])
+static int add_code(struct ck_native_builder *program, const char *real, char ret_inside[PATH_MAX])
 {
-    int r = choose_place(program, real, ret_inside);
+    int r = choose_path(program, real, ret_inside);
     if (r < 0)
         return r;
-    for (size_t i = 0; i < program->steps_count; i++)
-        if (program->steps[i].op == CK_CAGE_BIND_CODE && strcmp(program->steps[i].outside, real) == 0) {
-            (void)snprintf(ret_inside, PATH_MAX, "/%s", program->steps[i].inside);
+    for (size_t i = 0; i < program->ops_count; i++)
+        if (program->ops[i].op == CK_NATIVE_OP_BIND_CODE && strcmp(program->ops[i].outside, real) == 0) {
+            (void)snprintf(ret_inside, PATH_MAX, "/%s", program->ops[i].inside);
             return 0;
         }
     if (!ck_native_is_system(real)) {
-        ck_program_lead_to(program, ret_inside + 1);
-        ck_program_add(program, CK_CAGE_FILE, ret_inside + 1, NULL);
+        ck_native_program_add_parents(program, ret_inside + 1);
+        ck_native_program_add(program, CK_NATIVE_OP_FILE, ret_inside + 1, NULL);
     }
-    ck_program_add(program, CK_CAGE_BIND_CODE, ret_inside + 1, real);
+    ck_native_program_add(program, CK_NATIVE_OP_BIND_CODE, ret_inside + 1, real);
     return 0;
 }
 
@@ -182,24 +182,24 @@ static int add_code(struct ck_program *program, const char *real, char ret_insid
  * A script of a package looks for its modules beside itself: of one that lies elsewhere than in the system's trees, the
  * outermost directory of packages on its way comes along, to be read. The way to it is trusted, as the script's is.
  */
-static int add_packaged(struct ck_program *program, const char *real, const char *end, char ret_inside[PATH_MAX])
+static int add_packaged(struct ck_native_builder *program, const char *real, const char *end, char ret_inside[PATH_MAX])
 {
     char packages[PATH_MAX], inside[PATH_MAX];
     (void)snprintf(packages, sizeof packages, "%.*s", (int)(end - real), real);
-    int r = choose_place(program, packages, inside);
+    int r = choose_path(program, packages, inside);
     if (r < 0)
         return r;
     int length = snprintf(ret_inside, PATH_MAX, "%s%s", inside, end);
     if (length < 0 || length >= PATH_MAX)
         return -ENAMETOOLONG;
-    ck_program_lead_to(program, inside + 1);
-    ck_program_add(program, CK_CAGE_DIRECTORY, inside + 1, NULL);
-    ck_program_add(program, CK_CAGE_BIND, inside + 1, packages);
-    ck_program_add(program, CK_CAGE_BIND_CODE, ret_inside + 1, real);
+    ck_native_program_add_parents(program, inside + 1);
+    ck_native_program_add(program, CK_NATIVE_OP_DIRECTORY, inside + 1, NULL);
+    ck_native_program_add(program, CK_NATIVE_OP_BIND, inside + 1, packages);
+    ck_native_program_add(program, CK_NATIVE_OP_BIND_CODE, ret_inside + 1, real);
     return 0;
 }
 
-static int add_program(struct ck_program *program, const char *real, int fd, char ret_inside[PATH_MAX])
+static int add_program(struct ck_native_builder *program, const char *real, int fd, char ret_inside[PATH_MAX])
 {
     char first[2] = {0};
     const char *packages = ck_native_is_system(real) ? NULL : strstr(real, PACKAGES "/");
@@ -209,7 +209,7 @@ static int add_program(struct ck_program *program, const char *real, int fd, cha
 }
 
 /* A directory of the system's trees, at its own place. */
-static int add_code_tree(struct ck_program *program, const char *real, char ret_inside[PATH_MAX],
+static int add_code_tree(struct ck_native_builder *program, const char *real, char ret_inside[PATH_MAX],
                          struct choke_error *error)
 {
     if (!ck_native_is_system(real))
@@ -218,12 +218,12 @@ static int add_code_tree(struct ck_program *program, const char *real, char ret_
                             "code is mapped from directories there alone; name its files one by one",
                             CK_QUOTE(real));
     (void)snprintf(ret_inside, PATH_MAX, "%s", real);
-    ck_program_add(program, CK_CAGE_BIND_CODE, real + 1, real);
+    ck_native_program_add(program, CK_NATIVE_OP_BIND_CODE, real + 1, real);
     return 0;
 }
 
 /* The kernel looks for a loader, or a script's interpreter, by the name that is in the file, and inside. */
-static int check_reach(const struct ck_part *part, const char *real, struct choke_error *error)
+static int check_interpreter(const struct ck_part *part, const char *real, struct choke_error *error)
 {
     if (part->role != CK_PART_INTERPRETER || part->name[0] != '/' || !(is_covered(part->name) || is_covered(real)))
         return 0;
@@ -234,21 +234,22 @@ static int check_reach(const struct ck_part *part, const char *real, struct chok
         CK_QUOTE(part->name));
 }
 
-static int add_part(struct ck_program *program, const struct ck_part *part, bool in_place, struct choke_error *error)
+static int add_part(struct ck_native_builder *program, const struct ck_part *part, bool in_place,
+                    struct choke_error *error)
 {
     CK_HEAP char *real = ck_heap_own(part->path == NULL ? NULL : realpath(part->path, NULL));
     char inside[PATH_MAX];
     if (real == NULL)
         return 0; /* the tool will say what it misses */
-    if (!in_place && check_reach(part, real, error) < 0)
+    if (!in_place && check_interpreter(part, real, error) < 0)
         return -ENOENT;
     int r = add_code(program, real, inside);
     if (r == 0 && part->role == CK_PART_INTERPRETER)
-        ck_program_allow(program, inside);
+        ck_native_program_allow(program, inside);
     return r;
 }
 
-static int place_file(struct ck_program *program, struct ck_native_file *file, struct ck_arena *arena,
+static int place_file(struct ck_native_builder *program, struct ck_native_file *file, struct ck_arena *arena,
                       struct choke_error *error)
 {
     CK_HEAP char *real = ck_heap_own(realpath(file->path, NULL));
@@ -260,12 +261,12 @@ static int place_file(struct ck_program *program, struct ck_native_file *file, s
     if (r < 0)
         return r;
     if (!file->directory)
-        ck_program_allow(program, inside);
+        ck_native_program_allow(program, inside);
     file->inside = ck_arena_strdup(arena, inside);
     return file->inside == NULL ? -ENOMEM : 0;
 }
 
-static int add_file(struct ck_program *program, struct ck_depend *depend, struct ck_native_file *file,
+static int add_file(struct ck_native_builder *program, struct ck_depend *depend, struct ck_native_file *file,
                     const struct ck_native_wanted *wanted, struct choke_error *error)
 {
     int r = place_file(program, file, wanted->arena, error);
@@ -279,30 +280,30 @@ static int add_file(struct ck_program *program, struct ck_depend *depend, struct
 
 /* ---- the whole --------------------------------------------------------------------------- */
 
-static int write_program(struct ck_program *program, const struct ck_native_wanted *wanted, int *ret_fd)
+static int write_program(struct ck_native_builder *program, const struct ck_native_wanted *wanted, int *ret_fd)
 {
     struct sock_filter *filter = NULL;
     int abi = ck_landlock_abi();
-    if (abi < 0 && ck_error_is_passing(-abi))
+    if (abi < 0 && ck_error_is_transient(-abi))
         return abi; /* no answer: the jail would be laid out without Landlock */
-    struct ck_program_settings settings = {
+    struct ck_native_program_settings settings = {
         .uid = geteuid(),
         .gid = getegid(),
         .tmp_options = TMP_OPTIONS,
         .landlock_abi = abi < 0 ? 0 : abi,
-        .gate_port = wanted->egress ? CK_CAGE_GATE_PORT : 0,
-        .gate_named = wanted->egress && wanted->named,
+        .gate_port = wanted->egress ? CK_JAIL_GATE_PORT : 0,
+        .gate_reports_attempts = wanted->egress && wanted->reports_attempts,
     };
     unsigned options = (wanted->tracing ? (unsigned)CK_SECCOMP_TRACING : 0) |
                        (wanted->egress ? (unsigned)CK_SECCOMP_EGRESS : 0) |
-                       (settings.gate_named ? (unsigned)CK_SECCOMP_NAMED : 0);
+                       (settings.gate_reports_attempts ? (unsigned)CK_SECCOMP_REPORT_ATTEMPTS : 0);
     int r = ck_seccomp_build(options, &filter, &settings.filter_count);
     if (r < 0)
         return r;
     settings.filter = filter;
-    const struct ck_cage_program *packed = ck_program_pack(program, &settings);
+    const struct ck_native_program *packed = ck_native_program_pack(program, &settings);
     free(filter);
-    CK_FD fd = packed == NULL ? -1 : memfd_create("cage", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    CK_FD fd = packed == NULL ? -1 : memfd_create("native-program", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0)
         return packed == NULL ? -ENOMEM : -errno;
     r = ck_fd_write_all(fd, packed, packed->size_bytes);
@@ -315,7 +316,7 @@ static int write_program(struct ck_program *program, const struct ck_native_want
 
 int ck_native_make(const struct ck_native_wanted *wanted, int *ret_fd, struct choke_error *error)
 {
-    struct ck_program program = {0};
+    struct ck_native_builder program = {0};
     struct ck_depend depend = {.search = wanted->search, .search_count = wanted->search_count, .versions_only = true};
     add_system(&program);
     int r = 0;
@@ -324,11 +325,11 @@ int ck_native_make(const struct ck_native_wanted *wanted, int *ret_fd, struct ch
     if (r == 0)
         r = write_program(&program, wanted, ret_fd);
     ck_depend_done(&depend);
-    ck_program_done(&program);
+    ck_native_program_done(&program);
     if (r < 0 && error->outcome != CHOKE_NONE)
         return r;
     if (r < 0)
-        return ck_error_set(error, ck_error_is_passing(-r) ? CHOKE_SPAWN_FAILED : CHOKE_JAIL_UNAVAILABLE, -r,
+        return ck_error_set(error, ck_error_is_transient(-r) ? CHOKE_SPAWN_FAILED : CHOKE_JAIL_UNAVAILABLE, -r,
                             "the native jail cannot be laid out: %s", ck_error_text(-r));
     return 0;
 }

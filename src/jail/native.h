@@ -25,7 +25,7 @@ struct ck_native_wanted {
     bool in_place;          /* there is no root of its own: every file is where it is on the host */
     bool tracing;           /* the files trace each other: strace */
     bool egress;            /* there is a gate, and sockets to reach it */
-    bool named;             /* with it: who tries another way is told */
+    bool reports_attempts;  /* with it: who tries another way is told */
     struct ck_arena *arena; /* for the made paths */
 };
 

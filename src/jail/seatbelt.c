@@ -134,12 +134,12 @@ const char **ck_seatbelt_argv(const struct ck_seatbelt_wanted *wanted, const cha
         argc++;
     const char *const first[] = {"sandbox-exec", "-p", profile, "--", wanted->tool};
     const size_t count = sizeof first / sizeof first[0];
-    const char **words = ck_arena_array(arena, count + argc + 1, sizeof *words);
-    if (words == NULL)
+    const char **args = ck_arena_array(arena, count + argc + 1, sizeof *args);
+    if (args == NULL)
         return NULL;
     for (size_t i = 0; i < count; i++)
-        words[i] = first[i];
+        args[i] = first[i];
     for (size_t i = 1; i < argc; i++)
-        words[count + i - 1] = wanted->argv[i];
-    return words;
+        args[count + i - 1] = wanted->argv[i];
+    return args;
 }

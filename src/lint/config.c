@@ -19,7 +19,7 @@
 #define DEPTH_MAX 8
 #define TEXT_MAX 1024
 
-struct reader {
+struct config_reader {
     struct ck_lint_config *config;
     yaml_document_t *document;
     struct choke_error *error;
@@ -29,7 +29,7 @@ struct reader {
 struct key {
     const char *name;
     bool required;
-    int (*take)(struct reader *reader, yaml_node_t *value, void *target);
+    int (*take)(struct config_reader *reader, yaml_node_t *value, void *target);
 };
 
 /* ---- faults ------------------------------------------------------------------------------ */
@@ -37,11 +37,11 @@ struct key {
 __attribute__((format(printf, 4, 0))) static int fault(const char *file, yaml_mark_t mark, struct choke_error *error,
                                                        const char *format, va_list list)
 {
-    char words[CHOKE_MESSAGE_MAX / 2];
+    char text_buffer[CHOKE_MESSAGE_MAX / 2];
     unsigned line = (unsigned)mark.line + 1, column = (unsigned)mark.column + 1;
-    (void)vsnprintf(words, sizeof words, format, list);
+    (void)vsnprintf(text_buffer, sizeof text_buffer, format, list);
     int r = ck_error_at(error, line, column, "configuration '%s': line %u, column %u: %s", CK_QUOTE(file), line, column,
-                        words);
+                        text_buffer);
     if (error != NULL)
         error->outcome = CHOKE_INVALID;
     return r;
@@ -57,7 +57,7 @@ int ck_lint_config_error(const struct ck_lint_config *config, unsigned line, uns
     return r;
 }
 
-__attribute__((format(printf, 3, 4))) static int refuse(struct reader *reader, const yaml_node_t *node,
+__attribute__((format(printf, 3, 4))) static int refuse(struct config_reader *reader, const yaml_node_t *node,
                                                         const char *format, ...)
 {
     va_list list;
@@ -75,7 +75,7 @@ static const char *text_of(const yaml_node_t *node)
 }
 
 /* Text that is not empty, holds no NUL and is not null. */
-static int take_text(struct reader *reader, yaml_node_t *value, void *target)
+static int take_text(struct config_reader *reader, yaml_node_t *value, void *target)
 {
     if (value->type != YAML_SCALAR_NODE)
         return refuse(reader, value, "text must stand here");
@@ -92,7 +92,7 @@ static int take_text(struct reader *reader, yaml_node_t *value, void *target)
     return 0;
 }
 
-static int take_version(struct reader *reader, yaml_node_t *value, void *target)
+static int take_version(struct config_reader *reader, yaml_node_t *value, void *target)
 {
     (void)target;
     if (value->type != YAML_SCALAR_NODE || strcmp(text_of(value), "1") != 0)
@@ -100,7 +100,7 @@ static int take_version(struct reader *reader, yaml_node_t *value, void *target)
     return 0;
 }
 
-static int take_number(struct reader *reader, yaml_node_t *value, void *target)
+static int take_number(struct config_reader *reader, yaml_node_t *value, void *target)
 {
     const char *text = "";
     int r = take_text(reader, value, &text);
@@ -114,7 +114,7 @@ static int take_number(struct reader *reader, yaml_node_t *value, void *target)
 }
 
 /* From the top, and staying there. */
-static int take_path(struct reader *reader, yaml_node_t *value, void *target)
+static int take_path(struct config_reader *reader, yaml_node_t *value, void *target)
 {
     const char *text = "";
     int r = take_text(reader, value, &text);
@@ -135,7 +135,7 @@ static int take_path(struct reader *reader, yaml_node_t *value, void *target)
 
 /* ---- mappings and lists ------------------------------------------------------------------ */
 
-static int check_twice(struct reader *reader, const yaml_node_t *mapping, const yaml_node_pair_t *pair)
+static int check_twice(struct config_reader *reader, const yaml_node_t *mapping, const yaml_node_pair_t *pair)
 {
     const yaml_node_t *key = yaml_document_get_node(reader->document, pair->key);
     for (const yaml_node_pair_t *other = mapping->data.mapping.pairs.start; other < pair; other++) {
@@ -148,7 +148,7 @@ static int check_twice(struct reader *reader, const yaml_node_t *mapping, const 
 }
 
 /* The key of a pair, once it is known to be text that no pair before has. */
-static int take_key(struct reader *reader, const yaml_node_t *mapping, const yaml_node_pair_t *pair,
+static int take_key(struct config_reader *reader, const yaml_node_t *mapping, const yaml_node_pair_t *pair,
                     const char **ret_text)
 {
     const yaml_node_t *key = yaml_document_get_node(reader->document, pair->key);
@@ -176,7 +176,7 @@ static const char *list_keys(const struct key *keys, char *buffer, size_t size)
     return buffer;
 }
 
-static int check_required(struct reader *reader, const yaml_node_t *mapping, const struct key *keys)
+static int check_required(struct config_reader *reader, const yaml_node_t *mapping, const struct key *keys)
 {
     for (const struct key *key = keys; key->name != NULL; key++) {
         bool there = !key->required;
@@ -196,7 +196,7 @@ static bool within_bounds(const yaml_node_t *node)
     return count <= CK_LINT_CONFIG_MAX_ENTRIES;
 }
 
-static int take_mapping(struct reader *reader, yaml_node_t *node, const struct key *keys, void *target)
+static int take_mapping(struct config_reader *reader, yaml_node_t *node, const struct key *keys, void *target)
 {
     char known[TEXT_MAX];
     if (node->type != YAML_MAPPING_NODE || !within_bounds(node))
@@ -219,14 +219,14 @@ static int take_mapping(struct reader *reader, yaml_node_t *node, const struct k
 
 /* ---- chokepoints ------------------------------------------------------------------------- */
 
-struct entry {
+struct config_entry {
     const char *path, *adr, *why;
 };
 
 #define ENTRY_FIELD(name, field, kind) \
-    static int take_entry_##name(struct reader *reader, yaml_node_t *value, void *target) \
+    static int take_entry_##name(struct config_reader *reader, yaml_node_t *value, void *target) \
     { \
-        return kind(reader, value, &((struct entry *)target)->field); \
+        return kind(reader, value, &((struct config_entry *)target)->field); \
     }
 ENTRY_FIELD(path, path, take_path)
 ENTRY_FIELD(pattern, path, take_text)
@@ -238,14 +238,14 @@ static const struct key module_keys[] = {
 static const struct key exclude_keys[] = {
     {"path", true, take_entry_pattern}, {"why", true, take_entry_why}, {.name = NULL}};
 
-static int check_list(struct reader *reader, const yaml_node_t *value, const char *what)
+static int check_list(struct config_reader *reader, const yaml_node_t *value, const char *what)
 {
     if (value->type == YAML_SEQUENCE_NODE && within_bounds(value))
         return 0;
     return refuse(reader, value, "'%s' must be a list of at most %d entries", what, CK_LINT_CONFIG_MAX_ENTRIES);
 }
 
-static int take_modules(struct reader *reader, yaml_node_t *value, void *target)
+static int take_modules(struct config_reader *reader, yaml_node_t *value, void *target)
 {
     struct ck_lint_config *config = target;
     int r = check_list(reader, value, "chokepoints");
@@ -256,7 +256,7 @@ static int take_modules(struct reader *reader, yaml_node_t *value, void *target)
     if (config->modules == NULL)
         return ck_error_oom(reader->error);
     for (const yaml_node_item_t *item = first; item < end; item++) {
-        struct entry entry = {0};
+        struct config_entry entry = {0};
         yaml_node_t *node = yaml_document_get_node(reader->document, *item);
         r = take_mapping(reader, node, module_keys, &entry);
         if (r == 0 && entry.adr == NULL && entry.why == NULL)
@@ -271,7 +271,7 @@ static int take_modules(struct reader *reader, yaml_node_t *value, void *target)
 
 /* ---- exclude ----------------------------------------------------------------------------- */
 
-static int take_exclude(struct reader *reader, yaml_node_t *value, void *target)
+static int take_exclude(struct config_reader *reader, yaml_node_t *value, void *target)
 {
     struct ck_lint_config *config = target;
     int r = check_list(reader, value, "exclude");
@@ -284,7 +284,7 @@ static int take_exclude(struct reader *reader, yaml_node_t *value, void *target)
     if (exclude == NULL || exclude->patterns == NULL)
         return ck_error_oom(reader->error);
     for (const yaml_node_item_t *item = first; item < end; item++) {
-        struct entry entry = {0};
+        struct config_entry entry = {0};
         yaml_node_t *node = yaml_document_get_node(reader->document, *item);
         r = take_mapping(reader, node, exclude_keys, &entry);
         if (r < 0)
@@ -312,7 +312,7 @@ static const struct {
     {"off", {.off = true}},
 };
 
-static int take_choice(struct reader *reader, const yaml_node_t *key, const yaml_node_t *value)
+static int take_choice(struct config_reader *reader, const yaml_node_t *key, const yaml_node_t *value)
 {
     struct ck_lint_config *config = reader->config;
     struct ck_lint_choice *choice = &config->choices[config->choice_count];
@@ -330,7 +330,7 @@ static int take_choice(struct reader *reader, const yaml_node_t *key, const yaml
     return refuse(reader, value, "'%s' is no severity; these are: error, warning, note, off", CK_QUOTE(word));
 }
 
-static int take_severities(struct reader *reader, yaml_node_t *value, void *target)
+static int take_severities(struct config_reader *reader, yaml_node_t *value, void *target)
 {
     struct ck_lint_config *config = target;
     if (value->type != YAML_MAPPING_NODE || !within_bounds(value))
@@ -353,7 +353,7 @@ static int take_severities(struct reader *reader, yaml_node_t *value, void *targ
 
 /* ---- the document ------------------------------------------------------------------------ */
 
-static int take_adr_dir(struct reader *reader, yaml_node_t *value, void *target)
+static int take_adr_dir(struct config_reader *reader, yaml_node_t *value, void *target)
 {
     return take_text(reader, value, &((struct ck_lint_config *)target)->adr_dir);
 }
@@ -363,7 +363,7 @@ static const struct key config_keys[] = {
     {"exclude", false, take_exclude}, {"severities", false, take_severities}, {.name = NULL},
 };
 
-static int refuse_yaml(struct reader *reader, const yaml_parser_t *parser)
+static int refuse_yaml(struct config_reader *reader, const yaml_parser_t *parser)
 {
     if (parser->error == YAML_MEMORY_ERROR)
         return ck_error_oom(reader->error);
@@ -372,7 +372,7 @@ static int refuse_yaml(struct reader *reader, const yaml_parser_t *parser)
                                 parser->problem != NULL ? parser->problem : "cannot be read");
 }
 
-static int check_event(struct reader *reader, const yaml_event_t *event, int *depth)
+static int check_event(struct config_reader *reader, const yaml_event_t *event, int *depth)
 {
     unsigned line = (unsigned)event->start_mark.line + 1, column = (unsigned)event->start_mark.column + 1;
     bool opens = event->type == YAML_SEQUENCE_START_EVENT || event->type == YAML_MAPPING_START_EVENT;
@@ -387,7 +387,7 @@ static int check_event(struct reader *reader, const yaml_event_t *event, int *de
 }
 
 /* Before the document is made: libyaml takes minutes for a deep one. Event by event the first that is too deep ends it. */
-static int check_depth(struct reader *reader, yaml_parser_t *parser)
+static int check_depth(struct config_reader *reader, yaml_parser_t *parser)
 {
     bool ended = false;
     int depth = 0;
@@ -404,7 +404,7 @@ static int check_depth(struct reader *reader, yaml_parser_t *parser)
 }
 
 /* libyaml hands out one document after the other; there must be one, or none. */
-static int take_document(struct reader *reader, yaml_parser_t *parser)
+static int take_document(struct config_reader *reader, yaml_parser_t *parser)
 {
     yaml_document_t more;
     yaml_node_t *root = yaml_document_get_root_node(reader->document);
@@ -420,7 +420,7 @@ static int take_document(struct reader *reader, yaml_parser_t *parser)
     return r;
 }
 
-static int load_document(struct reader *reader, yaml_parser_t *parser)
+static int load_document(struct config_reader *reader, yaml_parser_t *parser)
 {
     yaml_document_t document;
     if (yaml_parser_load(parser, &document) == 0)
@@ -432,8 +432,8 @@ static int load_document(struct reader *reader, yaml_parser_t *parser)
     return r;
 }
 
-static int with_parser(struct reader *reader, const char *text, size_t length,
-                       int (*step)(struct reader *reader, yaml_parser_t *parser))
+static int with_parser(struct config_reader *reader, const char *text, size_t length,
+                       int (*step)(struct config_reader *reader, yaml_parser_t *parser))
 {
     yaml_parser_t parser;
     if (yaml_parser_initialize(&parser) == 0)
@@ -448,7 +448,7 @@ static int with_parser(struct reader *reader, const char *text, size_t length,
 int ck_lint_config_parse(const char *file, const char *text, size_t length, struct ck_lint_config *ret_config,
                          struct choke_error *error)
 {
-    struct reader reader = {.config = ret_config, .error = error};
+    struct config_reader reader = {.config = ret_config, .error = error};
     *ret_config = (struct ck_lint_config){0};
     ret_config->file = ck_arena_strdup(&ret_config->arena, file);
     if (ret_config->file == NULL)

@@ -3,7 +3,7 @@
  */
 #include "lint/grammar.h"
 
-#include "lint/resolve.h"
+#include "lint/lang/resolve.h"
 
 #include <string.h>
 
@@ -15,19 +15,19 @@ extern const TSLanguage *tree_sitter_tsx(void);
 extern const TSLanguage *tree_sitter_c(void);
 extern const TSLanguage *tree_sitter_bash(void);
 
-#define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
+#define STRINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 const struct ck_grammar ck_grammars[CK_GRAMMARS] = {
-    {CK_GRAMMAR_PYTHON, "python", WORDS(".py", ".pyi", ".pyw"), WORDS("python", "pypy"), tree_sitter_python,
-     &ck_resolver_python},
-    {CK_GRAMMAR_JAVASCRIPT, "javascript", WORDS(".js", ".mjs", ".cjs", ".jsx"), WORDS("node", "nodejs", "bun", "qjs"),
-     tree_sitter_javascript, &ck_resolver_js},
-    {CK_GRAMMAR_TYPESCRIPT, "typescript", WORDS(".ts", ".mts", ".cts"), WORDS("deno", "ts-node"),
-     tree_sitter_typescript, &ck_resolver_js},
-    {CK_GRAMMAR_TSX, "tsx", WORDS(".tsx"), WORDS("tsx"), tree_sitter_tsx, &ck_resolver_js},
-    {CK_GRAMMAR_C, "c", WORDS(".c", ".h"), WORDS("tcc"), tree_sitter_c, &ck_resolver_c},
-    {CK_GRAMMAR_BASH, "bash", WORDS(".sh", ".bash", ".ksh", ".zsh"), WORDS("sh", "bash", "dash", "ksh", "zsh", "ash"),
-     tree_sitter_bash, &ck_resolver_bash},
+    {CK_GRAMMAR_PYTHON, "python", STRINGS(".py", ".pyi", ".pyw"), STRINGS("python", "pypy"), tree_sitter_python,
+     &ck_python_resolver},
+    {CK_GRAMMAR_JAVASCRIPT, "javascript", STRINGS(".js", ".mjs", ".cjs", ".jsx"),
+     STRINGS("node", "nodejs", "bun", "qjs"), tree_sitter_javascript, &ck_js_resolver},
+    {CK_GRAMMAR_TYPESCRIPT, "typescript", STRINGS(".ts", ".mts", ".cts"), STRINGS("deno", "ts-node"),
+     tree_sitter_typescript, &ck_js_resolver},
+    {CK_GRAMMAR_TSX, "tsx", STRINGS(".tsx"), STRINGS("tsx"), tree_sitter_tsx, &ck_js_resolver},
+    {CK_GRAMMAR_C, "c", STRINGS(".c", ".h"), STRINGS("tcc"), tree_sitter_c, &ck_c_resolver},
+    {CK_GRAMMAR_BASH, "bash", STRINGS(".sh", ".bash", ".ksh", ".zsh"),
+     STRINGS("sh", "bash", "dash", "ksh", "zsh", "ash"), tree_sitter_bash, &ck_bash_resolver},
 };
 
 const struct ck_grammar *ck_grammar_find(const char *name)

@@ -21,7 +21,7 @@ enum ck_grammar_id {
     CK_GRAMMARS,
 };
 
-struct ck_resolver; /* resolve.h */
+struct ck_lint_resolver; /* resolve.h */
 
 struct ck_grammar {
     enum ck_grammar_id id;
@@ -29,7 +29,7 @@ struct ck_grammar {
     const char *const *extensions;   /* ".py", ends with NULL */
     const char *const *interpreters; /* of a first line that starts with #!: "python", "python3"; ends with NULL */
     const TSLanguage *(*language)(void);
-    const struct ck_resolver *resolver;
+    const struct ck_lint_resolver *resolver;
 };
 
 extern const struct ck_grammar ck_grammars[CK_GRAMMARS];

@@ -127,12 +127,12 @@ static const char *path_end(const char *at)
 
 static bool segment_matches(const char *pattern, const char *pattern_last, const char *text, const char *text_last)
 {
-    const char *behind_star = NULL;
+    const char *after_star = NULL;
     const char *resume = NULL;
     while (text < text_last) {
         size_t n = 0;
         if (pattern < pattern_last && *pattern == '*') {
-            behind_star = ++pattern;
+            after_star = ++pattern;
             resume = text;
             continue;
         }
@@ -140,8 +140,8 @@ static bool segment_matches(const char *pattern, const char *pattern_last, const
         if (n > 0) {
             pattern += n;
             text++;
-        } else if (behind_star != NULL) {
-            pattern = behind_star;
+        } else if (after_star != NULL) {
+            pattern = after_star;
             text = ++resume;
         } else {
             return false;
@@ -153,7 +153,7 @@ static bool segment_matches(const char *pattern, const char *pattern_last, const
 }
 
 /* Behind a segment of two stars, which three are as well; NULL where it is another. */
-static const char *behind_double_star(const char *pattern)
+static const char *after_double_star(const char *pattern)
 {
     size_t stars = strspn(pattern, "*");
     return stars >= 2 && (pattern[stars] == '/' || pattern[stars] == '\0') ? pattern + stars : NULL;
@@ -179,21 +179,21 @@ static bool step(const char **pattern, const char **path)
 
 static bool path_matches(const char *pattern, const char *path)
 {
-    const char *behind_star = NULL;
+    const char *after_star = NULL;
     const char *resume = NULL;
     while (pattern != NULL || path != NULL) {
-        const char *behind = pattern != NULL ? behind_double_star(pattern) : NULL;
-        if (behind != NULL) {
-            pattern = next_segment(behind);
+        const char *after = pattern != NULL ? after_double_star(pattern) : NULL;
+        if (after != NULL) {
+            pattern = next_segment(after);
             if (pattern == NULL)
                 return path != NULL; /* what is inside, not the directory itself */
-            behind_star = pattern;
+            after_star = pattern;
             resume = path;
         } else if (pattern == NULL || path == NULL || !step(&pattern, &path)) {
             resume = resume != NULL ? next_segment(path_end(resume)) : NULL;
             if (resume == NULL)
                 return false;
-            pattern = behind_star;
+            pattern = after_star;
             path = resume;
         }
     }
@@ -204,7 +204,7 @@ static bool path_matches(const char *pattern, const char *path)
  * Git compares what stands before the first special letter by itself, and takes the rest for a pattern of its own, which
  * its manual does not say: a pattern of "a**", a slash and "b" matches "ab" too.
  */
-static bool tied_matches(const char *pattern, const char *path)
+static bool anchored_matches(const char *pattern, const char *path)
 {
     size_t plain = strcspn(pattern, "*?[\\");
     return strncmp(pattern, path, plain) == 0 && path_matches(pattern + plain, path + plain);
@@ -240,7 +240,7 @@ bool ck_ignore_pattern(struct ck_arena *arena, const char *line, size_t length, 
         pattern.directories_only = true;
         length--;
     }
-    pattern.tied = length > 0 && memchr(line, '/', length) != NULL;
+    pattern.anchored = length > 0 && memchr(line, '/', length) != NULL;
     if (length > 0 && line[0] == '/') {
         line++;
         length--;
@@ -296,14 +296,14 @@ static bool pattern_matches(const struct ck_ignore_pattern *pattern, const char 
 {
     if (pattern->directories_only && !is_directory)
         return false;
-    if (pattern->tied)
-        return tied_matches(pattern->text, path);
+    if (pattern->anchored)
+        return anchored_matches(pattern->text, path);
     const char *slash = strrchr(path, '/');
     const char *name = slash != NULL ? slash + 1 : path;
     return segment_matches(pattern->text, pattern->text + strlen(pattern->text), name, name + strlen(name));
 }
 
-bool ck_ignored(const struct ck_ignore *ignore, const char *path, bool is_directory)
+bool ck_ignore_matches(const struct ck_ignore *ignore, const char *path, bool is_directory)
 {
     for (; ignore != NULL; ignore = ignore->outer)
         for (size_t i = ignore->count; i-- > 0;)
@@ -312,7 +312,7 @@ bool ck_ignored(const struct ck_ignore *ignore, const char *path, bool is_direct
     return false;
 }
 
-bool ck_ignored_within(const struct ck_ignore *ignore, const char *path, bool is_directory)
+bool ck_ignore_matches_within(const struct ck_ignore *ignore, const char *path, bool is_directory)
 {
     char above[4096];
     size_t length = strlen(path);
@@ -321,9 +321,9 @@ bool ck_ignored_within(const struct ck_ignore *ignore, const char *path, bool is
     memcpy(above, path, length + 1);
     for (char *slash = strchr(above, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
-        if (ck_ignored(ignore, above, true))
+        if (ck_ignore_matches(ignore, above, true))
             return true;
         *slash = '/';
     }
-    return ck_ignored(ignore, path, is_directory);
+    return ck_ignore_matches(ignore, path, is_directory);
 }

@@ -23,7 +23,7 @@ struct ck_ignore_pattern {
     const char *text; /* without the marks that the members below stand for */
     bool negated;
     bool directories_only;
-    bool tied; /* to the directory of the file; else it is about a name at any depth */
+    bool anchored; /* to the directory of the file; else it is about a name at any depth */
 };
 
 /* The patterns of one directory, and behind outer those of the directories above. */
@@ -46,9 +46,9 @@ int ck_ignore_parse(struct ck_arena *arena, const struct ck_ignore *outer, size_
 bool ck_ignore_pattern(struct ck_arena *arena, const char *line, size_t length, struct ck_ignore_pattern *ret_pattern);
 
 /* Is this path, from the top, left out? The directories above it are not looked at. ignore may be NULL. */
-bool ck_ignored(const struct ck_ignore *ignore, const char *path, bool is_directory);
+bool ck_ignore_matches(const struct ck_ignore *ignore, const char *path, bool is_directory);
 
 /* The same for a path or any directory above it. */
-bool ck_ignored_within(const struct ck_ignore *ignore, const char *path, bool is_directory);
+bool ck_ignore_matches_within(const struct ck_ignore *ignore, const char *path, bool is_directory);
 
 #endif

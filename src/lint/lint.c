@@ -22,7 +22,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/quote.h"
-#include "lint/verdict.h"
+#include "lint/findings.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -36,22 +36,22 @@
 #include <unistd.h>
 
 #define JOBS_MAX 64
-#define FINDINGS_KEPT ((size_t)100000) /* of a whole run */
-#define FIRST_LINE_BYTES 256           /* enough for #! and an interpreter */
+#define FINDINGS_MAX ((size_t)100000) /* of a whole run */
+#define FIRST_LINE_BYTES 256          /* enough for #! and an interpreter */
 
 /* What one file gave. */
-struct place {
-    struct ck_verdict verdict;
+struct file_result {
+    struct ck_lint_findings reported;
     const char *skipped; /* the reason, or NULL */
-    bool unseen;
-    bool looked;
+    bool not_scanned;
+    bool is_scanned;
     uint64_t bytes;
 };
 
-struct run;
+struct lint_run;
 
 struct worker {
-    struct run *run;
+    struct lint_run *run;
     struct ck_arena arena;
     struct ck_lint_scanner *scanner;
     char *buffer;
@@ -62,23 +62,23 @@ struct worker {
 };
 
 /* A report and all that it points to. */
-struct run {
+struct lint_run {
     struct choke_lint_report report; /* first: a report is freed as the run that made it */
     struct ck_arena arena;
     struct ck_lint_rules *rules;
     struct ck_top top;
-    struct ck_lint_law law;
-    struct ck_walk walk;
-    struct place *places; /* one for each file of the walk */
+    struct ck_lint_tree_ruleset tree_ruleset;
+    struct ck_lint_walk walk;
+    struct file_result *file_results; /* one for each file of the walk */
     atomic_size_t next;
-    atomic_size_t kept; /* findings so far */
+    atomic_size_t findings_so_far; /* findings so far */
     atomic_bool stop;
     struct worker workers[JOBS_MAX];
 };
 
 /* ---- the configuration ------------------------------------------------------------------- */
 
-static int unusable(const char *path, int errnum, struct choke_error *error)
+static int config_error(const char *path, int errnum, struct choke_error *error)
 {
     const char *why = errnum == ELOOP ? "it is a link" : errnum == EFBIG ? "it is too large" : strerror(errnum);
     return ck_error_set(error, CHOKE_INVALID, errnum, "configuration '%s' cannot be read: %s", CK_QUOTE(path), why);
@@ -88,7 +88,7 @@ static int unusable(const char *path, int errnum, struct choke_error *error)
  * Opened without waiting for anybody, so that it can be looked at first: a FIFO would be waited for without end. A regular
  * file, or one of this type too: /dev/null is a configuration for the one who names it.
  */
-static int take_file(const struct run *run, int *fd, mode_t type, int *ret_fd, struct choke_error *error)
+static int take_file(const struct lint_run *run, int *fd, mode_t type, int *ret_fd, struct choke_error *error)
 {
     struct stat status;
     if (fstat(*fd, &status) < 0 || !(S_ISREG(status.st_mode) || (status.st_mode & S_IFMT) == type))
@@ -99,7 +99,7 @@ static int take_file(const struct run *run, int *fd, mode_t type, int *ret_fd, s
 }
 
 /* The one at the top. *ret_fd is -1 where there is none. */
-static int open_own_config(struct run *run, int *ret_fd, struct choke_error *error)
+static int open_own_config(struct lint_run *run, int *ret_fd, struct choke_error *error)
 {
     CK_FD fd = ck_top_open(&run->top, CK_LINT_CONFIG_NAME, O_RDONLY);
     if (fd == -ENOENT)
@@ -109,11 +109,11 @@ static int open_own_config(struct run *run, int *ret_fd, struct choke_error *err
     if (run->report.config == NULL)
         return ck_error_oom(error);
     if (fd < 0)
-        return unusable(run->report.config, -fd, error);
+        return config_error(run->report.config, -fd, error);
     return take_file(run, &fd, S_IFREG, ret_fd, error);
 }
 
-static int open_config(struct run *run, const char *given, int *ret_fd, struct choke_error *error)
+static int open_config(struct lint_run *run, const char *given, int *ret_fd, struct choke_error *error)
 {
     if (given == NULL)
         return open_own_config(run, ret_fd, error);
@@ -121,38 +121,38 @@ static int open_config(struct run *run, const char *given, int *ret_fd, struct c
     if (run->report.config == NULL)
         return ck_error_oom(error);
     CK_FD fd = open(given, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-    return fd < 0 ? unusable(given, errno, error) : take_file(run, &fd, S_IFCHR, ret_fd, error);
+    return fd < 0 ? config_error(given, errno, error) : take_file(run, &fd, S_IFCHR, ret_fd, error);
 }
 
 /* Records are looked for beside the configuration. */
-static int read_records(struct run *run, const char *given, struct choke_error *error)
+static int read_adrs(struct lint_run *run, const char *given, struct choke_error *error)
 {
     const char *slash = given != NULL ? strrchr(given, '/') : NULL;
-    const char *adr_dir = run->law.config.adr_dir;
+    const char *adr_dir = run->tree_ruleset.config.adr_dir;
     if (adr_dir != NULL && given != NULL && slash != NULL && adr_dir[0] != '/')
         adr_dir = ck_arena_printf(&run->arena, "%.*s/%s", (int)(slash - given), given, adr_dir);
-    if (adr_dir == NULL && run->law.config.adr_dir != NULL)
+    if (adr_dir == NULL && run->tree_ruleset.config.adr_dir != NULL)
         return ck_error_oom(error);
     CK_FD top_fd = given == NULL ? ck_top_open(&run->top, ".", O_RDONLY | O_DIRECTORY) : -1;
     if (given == NULL && top_fd < 0)
-        return unusable(run->top.path, -top_fd, error);
-    ck_lint_records_read(given == NULL ? top_fd : AT_FDCWD, adr_dir, &run->law.records);
+        return config_error(run->top.path, -top_fd, error);
+    ck_lint_adrs_read(given == NULL ? top_fd : AT_FDCWD, adr_dir, &run->tree_ruleset.adrs);
     return 0;
 }
 
 /* Names of rules and numbers of records, once both are known. */
-static int check_config(struct run *run, struct choke_error *error)
+static int check_config(struct lint_run *run, struct choke_error *error)
 {
-    const struct ck_lint_config *config = &run->law.config;
+    const struct ck_lint_config *config = &run->tree_ruleset.config;
     for (size_t i = 0; i < config->choice_count; i++) {
         const struct ck_lint_choice *choice = &config->choices[i];
-        if (ck_lint_book_find(&run->law.book, choice->rule) == NULL)
+        if (ck_lint_rule_index_find(&run->tree_ruleset.rule_index, choice->rule) == NULL)
             return ck_lint_config_error(config, choice->line, choice->column, error, "there is no rule '%s'",
                                         CK_QUOTE(choice->rule));
     }
     for (size_t i = 0; i < config->module_count; i++) {
         const struct ck_lint_module *module = &config->modules[i];
-        if (module->adr != NULL && !ck_lint_records_have(&run->law.records, module->adr))
+        if (module->adr != NULL && !ck_lint_adrs_have(&run->tree_ruleset.adrs, module->adr))
             return ck_lint_config_error(config, module->line, module->column, error,
                                         "there is no decision record %s-*.md in 'adr_dir' (a regular file, not empty)",
                                         module->adr);
@@ -160,7 +160,7 @@ static int check_config(struct run *run, struct choke_error *error)
     return 0;
 }
 
-static int read_config(struct run *run, const char *given, struct choke_error *error)
+static int read_config(struct lint_run *run, const char *given, struct choke_error *error)
 {
     CK_FD fd = -1;
     char *text = NULL;
@@ -170,26 +170,26 @@ static int read_config(struct run *run, const char *given, struct choke_error *e
         return r;
     r = ck_fd_read_text(fd, CK_LINT_CONFIG_MAX_BYTES, &text, &length);
     if (r < 0)
-        return unusable(run->report.config, -r, error);
-    r = ck_lint_config_parse(run->report.config, text, length, &run->law.config, error);
+        return config_error(run->report.config, -r, error);
+    r = ck_lint_config_parse(run->report.config, text, length, &run->tree_ruleset.config, error);
     free(text);
     if (r == 0)
-        r = read_records(run, given, error);
+        r = read_adrs(run, given, error);
     return r < 0 ? r : check_config(run, error);
 }
 
 /* ---- one file ---------------------------------------------------------------------------- */
 
 /* The words of an errno may be the thread's own, so the reason is copied. */
-static int skip(struct worker *worker, struct place *place, const char *reason, bool unseen)
+static int skip(struct worker *worker, struct file_result *file_result, const char *reason, bool not_scanned)
 {
-    place->skipped = ck_arena_strdup(&worker->arena, reason);
-    place->unseen = unseen;
-    return place->skipped == NULL ? ck_error_oom(&worker->error) : 0;
+    file_result->skipped = ck_arena_strdup(&worker->arena, reason);
+    file_result->not_scanned = not_scanned;
+    return file_result->skipped == NULL ? ck_error_oom(&worker->error) : 0;
 }
 
 /* The language by its name, or by its first line, which is then in the buffer. */
-static const struct ck_grammar *tell_language(struct worker *worker, const struct ck_walk_file *file, int fd)
+static const struct ck_grammar *detect_language(struct worker *worker, const struct ck_walk_file *file, int fd)
 {
     const struct ck_grammar *grammar = ck_grammar_of(file->path, NULL, 0);
     if (grammar != NULL)
@@ -199,67 +199,67 @@ static const struct ck_grammar *tell_language(struct worker *worker, const struc
 }
 
 /* Beyond the maximum findings are counted, and not kept: a hostile tree shall not fill the memory. */
-static int judge(struct worker *worker, const struct ck_walk_file *file, const struct ck_lint_scan *found,
-                 size_t length, struct place *place)
+static int make_findings(struct worker *worker, const struct ck_walk_file *file, const struct ck_lint_scan *found,
+                         size_t length, struct file_result *file_result)
 {
-    struct run *run = worker->run;
-    struct ck_verdict *verdict = &place->verdict;
-    struct ck_arena passing = {0};
-    bool full = atomic_load(&run->kept) >= FINDINGS_KEPT;
-    struct ck_lint_seen seen = {file, found, worker->buffer, length};
-    int r = ck_verdict_make(&run->law, full ? &passing : &worker->arena, &seen, verdict);
+    struct lint_run *run = worker->run;
+    struct ck_lint_findings *reported = &file_result->reported;
+    struct ck_arena discarded = {0};
+    bool full = atomic_load(&run->findings_so_far) >= FINDINGS_MAX;
+    struct ck_lint_scanned_file scanned = {file, found, worker->buffer, length};
+    int r = ck_lint_findings_make(&run->tree_ruleset, full ? &discarded : &worker->arena, &scanned, reported);
     if (full) {
-        verdict->dropped += verdict->count;
-        verdict->count = 0;
+        reported->dropped += reported->count;
+        reported->count = 0;
     }
-    atomic_fetch_add(&run->kept, verdict->count);
-    ck_arena_done(&passing);
+    atomic_fetch_add(&run->findings_so_far, reported->count);
+    ck_arena_done(&discarded);
     return r < 0 ? ck_error_oom(&worker->error) : 0;
 }
 
 static int scan(struct worker *worker, const struct ck_walk_file *file, const struct ck_grammar *grammar, size_t length,
-                struct place *place)
+                struct file_result *file_result)
 {
     struct ck_lint_scan found = {0};
     int r = ck_lint_scan(worker->scanner, grammar, worker->buffer, length, &found, &worker->error);
     if (r == 0 && found.skip != CK_LINT_SCANNED)
-        r = skip(worker, place, ck_lint_skip_word(found.skip), true);
+        r = skip(worker, file_result, ck_lint_skip_reason(found.skip), true);
     else
-        place->looked = r == 0;
-    place->bytes = length;
+        file_result->is_scanned = r == 0;
+    file_result->bytes = length;
     /* One that was not looked at in full may have something all the same. */
     if (r == 0 && (found.findings_count > 0 || found.comments_count > 0 || found.broken))
-        r = judge(worker, file, &found, length, place);
+        r = make_findings(worker, file, &found, length, file_result);
     ck_lint_scan_done(&found);
     return r;
 }
 
-static int look(struct worker *worker, const struct ck_walk_file *file, struct place *place)
+static int lint_file(struct worker *worker, const struct ck_walk_file *file, struct file_result *file_result)
 {
     struct stat status;
     bool source = ck_grammar_of(file->path, NULL, 0) != NULL;
     CK_FD fd = ck_top_open(&worker->run->top, file->path, O_RDONLY);
     if (fd < 0 || fstat(fd, &status) < 0)
-        return skip(worker, place, strerror(fd < 0 ? -fd : errno), source);
+        return skip(worker, file_result, strerror(fd < 0 ? -fd : errno), source);
     if (!S_ISREG(status.st_mode))
-        return skip(worker, place, "not a regular file", false);
-    const struct ck_grammar *grammar = tell_language(worker, file, fd);
+        return skip(worker, file_result, "not a regular file", false);
+    const struct ck_grammar *grammar = detect_language(worker, file, fd);
     if (grammar == NULL)
-        return file->named ? skip(worker, place, "not in a language that is read", false) : 0;
+        return file->named ? skip(worker, file_result, "not in a language that is read", false) : 0;
     long length = ck_fd_read_all(fd, worker->buffer, CK_LINT_FILE_MAX_BYTES + 1);
     if (length < 0)
-        return skip(worker, place, strerror((int)-length), true);
-    return scan(worker, file, grammar, (size_t)length, place);
+        return skip(worker, file_result, strerror((int)-length), true);
+    return scan(worker, file, grammar, (size_t)length, file_result);
 }
 
 static void work(struct worker *worker)
 {
-    struct run *run = worker->run;
+    struct lint_run *run = worker->run;
     while (!atomic_load(&run->stop)) {
         size_t index = atomic_fetch_add(&run->next, 1);
         if (index >= run->walk.file_count)
             return;
-        worker->failure = look(worker, &run->walk.files[index], &run->places[index]);
+        worker->failure = lint_file(worker, &run->walk.files[index], &run->file_results[index]);
         if (worker->failure < 0)
             atomic_store(&run->stop, true);
     }
@@ -273,7 +273,7 @@ static void *work_in_thread(void *data)
     return NULL;
 }
 
-static size_t count_jobs(const struct run *run, unsigned wanted)
+static size_t count_jobs(const struct lint_run *run, unsigned wanted)
 {
     cpu_set_t cpus;
     size_t jobs = wanted;
@@ -286,7 +286,7 @@ static size_t count_jobs(const struct run *run, unsigned wanted)
     return jobs > 0 ? jobs : 1;
 }
 
-static int prepare(struct run *run, struct worker *worker, struct choke_error *error)
+static int prepare(struct lint_run *run, struct worker *worker, struct choke_error *error)
 {
     worker->run = run;
     worker->buffer = malloc(CK_LINT_FILE_MAX_BYTES + 1);
@@ -296,7 +296,7 @@ static int prepare(struct run *run, struct worker *worker, struct choke_error *e
 }
 
 /* The caller's thread is the first worker. One that cannot be started is done without. */
-static void work_together(struct run *run, size_t jobs)
+static void run_workers(struct lint_run *run, size_t jobs)
 {
     sigset_t all, before;
     (void)sigfillset(&all);
@@ -310,7 +310,7 @@ static void work_together(struct run *run, size_t jobs)
             (void)pthread_join(run->workers[i].thread, NULL);
 }
 
-static void dismiss(struct worker *worker)
+static void free_worker(struct worker *worker)
 {
     ck_lint_scanner_free(worker->scanner);
     free(worker->buffer);
@@ -318,22 +318,22 @@ static void dismiss(struct worker *worker)
     worker->buffer = NULL;
 }
 
-static int look_at_all(struct run *run, unsigned wanted, struct choke_error *error)
+static int lint_all_files(struct lint_run *run, unsigned wanted, struct choke_error *error)
 {
     size_t jobs = count_jobs(run, wanted);
-    run->places = calloc(run->walk.file_count + 1, sizeof *run->places);
-    int r = run->places == NULL ? ck_error_oom(error) : 0;
+    run->file_results = calloc(run->walk.file_count + 1, sizeof *run->file_results);
+    int r = run->file_results == NULL ? ck_error_oom(error) : 0;
     for (size_t i = 0; r == 0 && i < jobs; i++)
         r = prepare(run, &run->workers[i], error);
     if (r == 0)
-        work_together(run, jobs);
+        run_workers(run, jobs);
     for (size_t i = 0; i < jobs; i++) {
         if (r == 0 && run->workers[i].failure < 0) {
             r = run->workers[i].failure;
             if (error != NULL)
                 *error = run->workers[i].error;
         }
-        dismiss(&run->workers[i]);
+        free_worker(&run->workers[i]);
     }
     return r;
 }
@@ -341,33 +341,33 @@ static int look_at_all(struct run *run, unsigned wanted, struct choke_error *err
 /* ---- the report -------------------------------------------------------------------------- */
 
 /* Sums up what the files gave; what they were passed over for joins what the walk passed over. */
-static int sum_up(struct run *run)
+static int add_up_results(struct lint_run *run)
 {
     struct choke_lint_report *report = &run->report;
     for (size_t i = 0; i < run->walk.file_count; i++) {
-        const struct place *place = &run->places[i];
-        report->file_count += place->looked;
-        report->byte_count += place->bytes;
-        report->waived += place->verdict.waived;
-        report->allowed += place->verdict.allowed;
-        report->finding_count += place->verdict.count;
-        report->finding_dropped += place->verdict.dropped;
+        const struct file_result *file_result = &run->file_results[i];
+        report->file_count += file_result->is_scanned;
+        report->byte_count += file_result->bytes;
+        report->waived += file_result->reported.waived;
+        report->allowed += file_result->reported.allowed;
+        report->finding_count += file_result->reported.count;
+        report->finding_dropped += file_result->reported.dropped;
         const struct ck_walk_file *file = &run->walk.files[i];
-        struct ck_walk_skip skip = {file->path, file->shown, place->skipped, place->unseen};
-        if (place->skipped != NULL && ck_walk_skip(&run->walk, skip) < 0)
+        struct ck_walk_skip skip = {file->path, file->shown, file_result->skipped, file_result->not_scanned};
+        if (file_result->skipped != NULL && ck_walk_skip(&run->walk, skip) < 0)
             return -ENOMEM;
     }
     report->ignored = run->walk.ignored;
     report->excluded = run->walk.excluded;
     report->top = run->top.path;
-    report->rules = run->law.book.rules;
-    report->rule_count = run->law.book.count;
+    report->rules = run->tree_ruleset.rule_index.rules;
+    report->rule_count = run->tree_ruleset.rule_index.count;
     return 0;
 }
 
-static int report_skips(struct run *run, struct choke_lint_finding *findings, size_t *count)
+static int report_skips(struct lint_run *run, struct choke_lint_finding *findings, size_t *count)
 {
-    struct ck_walk *walk = &run->walk;
+    struct ck_lint_walk *walk = &run->walk;
     struct choke_lint_skip *skips = ck_arena_array(&run->arena, walk->skip_count, sizeof *skips);
     if (skips == NULL)
         return -ENOMEM;
@@ -375,7 +375,7 @@ static int report_skips(struct run *run, struct choke_lint_finding *findings, si
         const struct ck_walk_skip *skip = &walk->skips[i];
         skips[i] = (struct choke_lint_skip){skip->shown, skip->reason};
         struct choke_lint_finding *finding = &findings[*count];
-        if (skip->unseen && ck_verdict_unseen(&run->law, &run->arena, skip, finding)) {
+        if (skip->not_scanned && ck_lint_findings_not_scanned(&run->tree_ruleset, &run->arena, skip, finding)) {
             if (finding->message == NULL)
                 return -ENOMEM;
             (*count)++;
@@ -395,11 +395,11 @@ static void count_severities(struct choke_lint_report *report)
     }
 }
 
-static int make_report(struct run *run, struct choke_error *error)
+static int make_report(struct lint_run *run, struct choke_error *error)
 {
     struct choke_lint_report *report = &run->report;
     size_t count = 0;
-    if (sum_up(run) < 0)
+    if (add_up_results(run) < 0)
         return ck_error_oom(error);
     ck_walk_sort(&run->walk);
     size_t most = report->finding_count + run->walk.skip_count + 1;
@@ -407,15 +407,15 @@ static int make_report(struct run *run, struct choke_error *error)
     if (findings == NULL)
         return ck_error_oom(error);
     for (size_t i = 0; i < run->walk.file_count; i++) {
-        const struct ck_verdict *verdict = &run->places[i].verdict;
-        if (verdict->count > 0)
-            memcpy(findings + count, verdict->findings, verdict->count * sizeof *findings);
-        count += verdict->count;
+        const struct ck_lint_findings *reported = &run->file_results[i].reported;
+        if (reported->count > 0)
+            memcpy(findings + count, reported->findings, reported->count * sizeof *findings);
+        count += reported->count;
     }
     if (report_skips(run, findings, &count) < 0)
         return ck_error_oom(error);
     if (count > 1)
-        qsort(findings, count, sizeof *findings, ck_verdict_compare);
+        qsort(findings, count, sizeof *findings, ck_lint_findings_compare);
     report->findings = findings;
     report->finding_count = count;
     count_severities(report);
@@ -424,25 +424,25 @@ static int make_report(struct run *run, struct choke_error *error)
 
 /* ---- the whole --------------------------------------------------------------------------- */
 
-static int walk_paths(struct run *run, const struct choke_lint_options *options, const char *const *paths,
+static int walk_paths(struct lint_run *run, const struct choke_lint_options *options, const char *const *paths,
                       struct choke_error *error)
 {
     int r = 0;
-    ck_walk_init(&run->walk, &run->top, run->law.config.exclude, options->no_gitignore);
+    ck_walk_init(&run->walk, &run->top, run->tree_ruleset.config.exclude, options->no_gitignore);
     for (; r == 0 && *paths != NULL; paths++)
         r = ck_walk_add(&run->walk, *paths, error);
     ck_walk_sort(&run->walk);
     return r;
 }
 
-static int run_steps(struct run *run, const struct choke_lint_options *options, struct choke_error *error)
+static int run_steps(struct lint_run *run, const struct choke_lint_options *options, struct choke_error *error)
 {
     static const char *const here[] = {".", NULL};
     const char *const *paths = options->paths != NULL && options->paths[0] != NULL ? options->paths : here;
     int r = ck_lint_rules_load(&run->rules, error);
     if (r < 0)
         return r;
-    if (ck_lint_book_make(&run->arena, run->rules, &run->law.book) < 0)
+    if (ck_lint_rule_index_make(&run->arena, run->rules, &run->tree_ruleset.rule_index) < 0)
         return ck_error_oom(error);
     r = ck_top_find(options->root, paths[0], &run->top, error);
     if (r == 0)
@@ -450,14 +450,14 @@ static int run_steps(struct run *run, const struct choke_lint_options *options, 
     if (r == 0)
         r = walk_paths(run, options, paths, error);
     if (r == 0)
-        r = look_at_all(run, options->jobs, error);
+        r = lint_all_files(run, options->jobs, error);
     return r < 0 ? r : make_report(run, error);
 }
 
 int ck_lint_run(const struct choke_lint_options *options, struct choke_lint_report **ret_report,
                 struct choke_error *error)
 {
-    struct run *run = calloc(1, sizeof *run);
+    struct lint_run *run = calloc(1, sizeof *run);
     if (run == NULL)
         return ck_error_oom(error);
     run->top.fd = -1;
@@ -471,16 +471,16 @@ int ck_lint_run(const struct choke_lint_options *options, struct choke_lint_repo
 
 void ck_lint_report_free(struct choke_lint_report *report)
 {
-    struct run *run = (struct run *)report;
+    struct lint_run *run = (struct lint_run *)report;
     if (run == NULL)
         return;
     for (size_t i = 0; i < JOBS_MAX; i++)
         ck_arena_done(&run->workers[i].arena);
     ck_walk_done(&run->walk);
-    ck_lint_config_done(&run->law.config);
+    ck_lint_config_done(&run->tree_ruleset.config);
     ck_top_done(&run->top);
     ck_lint_rules_free(run->rules);
     ck_arena_done(&run->arena);
-    free(run->places);
+    free(run->file_results);
     free(run);
 }

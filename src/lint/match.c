@@ -27,7 +27,7 @@
 
 /* ---- conditions -------------------------------------------------------------------------- */
 
-static bool has_value(const struct ck_lint_words *values, const char *text, size_t length)
+static bool has_value(const struct ck_lint_strings *values, const char *text, size_t length)
 {
     for (uint32_t i = 0; i < values->count; i++)
         if (strlen(values->items[i]) == length && memcmp(values->items[i], text, length) == 0)
@@ -35,13 +35,13 @@ static bool has_value(const struct ck_lint_words *values, const char *text, size
     return false;
 }
 
-static bool surely_one_of(struct ck_source *source, TSNode value, const struct ck_lint_words *values)
+static bool surely_one_of(struct ck_lint_source *source, TSNode value, const struct ck_lint_strings *values)
 {
     struct ck_constant constant = {.kind = CK_CONSTANT_NOT};
     source->grammar->resolver->constant(source, value, &constant);
     if (constant.kind == CK_CONSTANT_TEXT)
         return has_value(values, constant.text, constant.length);
-    struct ck_names names = {.count = 0};
+    struct ck_lint_names names = {.count = 0};
     source->grammar->resolver->names(source, value, &names);
     for (uint32_t i = 0; i < names.count; i++)
         if (!has_value(values, names.items[i], strlen(names.items[i])))
@@ -49,7 +49,7 @@ static bool surely_one_of(struct ck_source *source, TSNode value, const struct c
     return names.count > 0 && !names.open;
 }
 
-static enum ck_constant_kind truth_of(struct ck_source *source, TSNode value)
+static enum ck_constant_kind truth_of(struct ck_lint_source *source, TSNode value)
 {
     struct ck_constant constant = {.kind = CK_CONSTANT_NOT};
     source->grammar->resolver->constant(source, value, &constant);
@@ -58,7 +58,7 @@ static enum ck_constant_kind truth_of(struct ck_source *source, TSNode value)
     return constant.kind;
 }
 
-static bool condition_holds(struct ck_source *source, TSNode arguments, const struct ck_lint_condition *condition)
+static bool condition_holds(struct ck_lint_source *source, TSNode arguments, const struct ck_lint_condition *condition)
 {
     TSNode value = {0};
     enum ck_argument there =
@@ -88,7 +88,7 @@ static bool condition_holds(struct ck_source *source, TSNode arguments, const st
 }
 
 /* A rule with conditions is about calls; what has no arguments does not meet them. */
-static bool rule_holds(struct ck_source *source, const struct ck_lint_rule *rule, uint32_t query,
+static bool rule_holds(struct ck_lint_source *source, const struct ck_lint_rule *rule, uint32_t query,
                        const TSNode *arguments)
 {
     if ((rule->queries >> query & 1) == 0)
@@ -126,8 +126,8 @@ static struct capture_set take_captures(const struct ck_lint_program *program, c
 }
 
 /* The first rule of the file that holds for the name and comes before *best. */
-static void choose_rule(struct ck_source *source, uint32_t query, const struct capture_set *captures, const char *name,
-                        struct ck_lint_match *best)
+static void choose_rule(struct ck_lint_source *source, uint32_t query, const struct capture_set *captures,
+                        const char *name, struct ck_lint_match *best)
 {
     const struct ck_lint_rule *const *rules;
     uint32_t count = ck_lint_rules_about(source->program, name, &rules);
@@ -142,11 +142,11 @@ static void choose_rule(struct ck_source *source, uint32_t query, const struct c
     }
 }
 
-static bool judge_match(struct ck_source *source, const TSQueryMatch *match, struct ck_lint_match *ret_match)
+static bool evaluate_match(struct ck_lint_source *source, const TSQueryMatch *match, struct ck_lint_match *ret_match)
 {
     struct capture_set captures = take_captures(source->program, match);
     uint32_t query = source->program->pattern_query[match->pattern_index];
-    struct ck_names names = {.count = 0};
+    struct ck_lint_names names = {.count = 0};
     *ret_match =
         (struct ck_lint_match){.name = captures.name, .site = captures.has_site ? captures.site : captures.name};
     if (!captures.has_name)
@@ -156,7 +156,7 @@ static bool judge_match(struct ck_source *source, const TSQueryMatch *match, str
         choose_rule(source, query, &captures, names.items[i], ret_match);
     choose_rule(source, query, &captures, "*", ret_match);
     if (ret_match->rule != NULL && strcmp(ret_match->resolved, "*") == 0)
-        ret_match->resolved = names.count > 0 ? names.items[0] : ck_source_text(source, captures.name);
+        ret_match->resolved = names.count > 0 ? names.items[0] : ck_lint_source_text(source, captures.name);
     return ret_match->rule != NULL;
 }
 
@@ -176,7 +176,7 @@ static bool add_match(struct ck_lint_matches *matches, const struct ck_lint_matc
     return true;
 }
 
-static int compare_places(TSNode a, TSNode b)
+static int compare_locations(TSNode a, TSNode b)
 {
     uint32_t left = ts_node_start_byte(a), right = ts_node_start_byte(b);
     if (left == right) {
@@ -190,7 +190,7 @@ static int compare_names(const void *left, const void *right)
 {
     const struct ck_lint_match *a = left;
     const struct ck_lint_match *b = right;
-    int order = compare_places(a->name, b->name);
+    int order = compare_locations(a->name, b->name);
     return order != 0 ? order : (a->rule->order > b->rule->order) - (a->rule->order < b->rule->order);
 }
 
@@ -198,21 +198,21 @@ static int compare_sites(const void *left, const void *right)
 {
     const struct ck_lint_match *a = left;
     const struct ck_lint_match *b = right;
-    int order = compare_places(a->site, b->site);
+    int order = compare_locations(a->site, b->site);
     return order != 0 ? order : compare_names(left, right);
 }
 
 /* Two queries may meet in one @name; the rule that comes first in its file is left. */
 static void sort_matches(struct ck_lint_matches *matches)
 {
-    uint32_t kept = 0;
+    uint32_t unique = 0;
     if (matches->count == 0)
         return;
     qsort(matches->items, matches->count, sizeof *matches->items, compare_names);
     for (uint32_t i = 1; i < matches->count; i++)
-        if (compare_places(matches->items[kept].name, matches->items[i].name) != 0)
-            matches->items[++kept] = matches->items[i];
-    matches->count = kept + 1;
+        if (compare_locations(matches->items[unique].name, matches->items[i].name) != 0)
+            matches->items[++unique] = matches->items[i];
+    matches->count = unique + 1;
     qsort(matches->items, matches->count, sizeof *matches->items, compare_sites);
 }
 
@@ -220,7 +220,7 @@ static void sort_matches(struct ck_lint_matches *matches)
  * A query's cursor keeps the depth of a node in 16 bits, and would not find what lies deeper. Each byte of a source
  * makes few levels, so a small one is not looked at.
  */
-static bool is_too_deep(const struct ck_source *source)
+static bool is_too_deep(const struct ck_lint_source *source)
 {
     uint32_t depth = 0, deepest = 0;
     if (source->length < DEPTH_MAX / LEVELS_PER_BYTE)
@@ -240,7 +240,7 @@ static bool is_too_deep(const struct ck_source *source)
     return deepest > DEPTH_MAX;
 }
 
-int ck_lint_match_all(struct ck_source *source, TSQueryCursor *cursor, struct ck_lint_matches *ret_matches)
+int ck_lint_match_all(struct ck_lint_source *source, TSQueryCursor *cursor, struct ck_lint_matches *ret_matches)
 {
     struct ck_lint_matches matches = {0};
     TSQueryMatch match;
@@ -250,13 +250,13 @@ int ck_lint_match_all(struct ck_source *source, TSQueryCursor *cursor, struct ck
     ts_query_cursor_exec(cursor, source->program->query, source->root);
     while (ck_clock_now_ns() < deadline_ns && ts_query_cursor_next_match(cursor, &match)) {
         struct ck_lint_match one;
-        if (judge_match(source, &match, &one) && !add_match(&matches, &one)) {
+        if (evaluate_match(source, &match, &one) && !add_match(&matches, &one)) {
             ck_lint_matches_done(&matches);
             return -ENOMEM;
         }
     }
-    matches.deep = ts_query_cursor_did_exceed_match_limit(cursor) || is_too_deep(source);
-    matches.late = ck_clock_now_ns() >= deadline_ns;
+    matches.too_deep = ts_query_cursor_did_exceed_match_limit(cursor) || is_too_deep(source);
+    matches.timed_out = ck_clock_now_ns() >= deadline_ns;
     sort_matches(&matches);
     *ret_matches = matches;
     return 0;

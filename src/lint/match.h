@@ -4,7 +4,7 @@
 #ifndef CK_LINT_MATCH_H
 #define CK_LINT_MATCH_H
 
-#include "lint/resolve.h"
+#include "lint/lang/resolve.h"
 #include "lint/rules.h"
 
 struct ck_lint_match {
@@ -17,12 +17,12 @@ struct ck_lint_match {
 struct ck_lint_matches {
     struct ck_lint_match *items; /* to be freed */
     uint32_t count, capacity;
-    bool deep; /* some may be missing: the tree is nested too deeply */
-    bool late; /* some may be missing: there was no time left */
+    bool too_deep;  /* some may be missing: the tree is nested too deeply */
+    bool timed_out; /* some may be missing: there was no time left */
 };
 
 /* The resolver has begun. 0 or -ENOMEM. */
-int ck_lint_match_all(struct ck_source *source, TSQueryCursor *cursor, struct ck_lint_matches *ret_matches);
+int ck_lint_match_all(struct ck_lint_source *source, TSQueryCursor *cursor, struct ck_lint_matches *ret_matches);
 void ck_lint_matches_done(struct ck_lint_matches *matches);
 
 #endif

@@ -17,7 +17,7 @@
 
 #include "base/error.h"
 #include "base/quote.h"
-#include "lint/fold.h"
+#include "lint/lang/python_fold.h"
 
 #include <errno.h>
 #include <string.h>
@@ -184,7 +184,7 @@ int ck_prefilter_read_python(struct ck_prefilter *prefilter, struct ck_arena *ar
 
 /* ---- what was seen ----------------------------------------------------------------------- */
 
-struct reading {
+struct prefilter_pass {
     const struct ck_prefilter *prefilter;
     const char *at, *end;
     struct word_set code, strings; /* words that count, and those that may come to count */
@@ -192,7 +192,7 @@ struct reading {
     bool fresh;                    /* there is something new since the triggers were looked at */
 };
 
-static bool complete(const struct reading *reading)
+static bool complete(const struct prefilter_pass *reading)
 {
     const struct ck_prefilter *prefilter = reading->prefilter;
     struct word_set seen = reading->code;
@@ -211,13 +211,14 @@ static bool complete(const struct reading *reading)
     return false;
 }
 
-static void note_bit(struct reading *reading, struct word_set *set, uint32_t bit)
+static void note_bit(struct prefilter_pass *reading, struct word_set *set, uint32_t bit)
 {
     reading->fresh = reading->fresh || !has_bit(set, bit);
     set_bit(set, bit);
 }
 
-static void note_word(struct reading *reading, struct word_set *set, const char *text, size_t length, uint32_t hash)
+static void note_word(struct prefilter_pass *reading, struct word_set *set, const char *text, size_t length,
+                      uint32_t hash)
 {
     const struct ck_prefilter *prefilter = reading->prefilter;
     uint32_t bloom = hash % BLOOM_BITS;
@@ -244,10 +245,10 @@ static bool is_ascii(const char *text, size_t length)
     return true;
 }
 
-static void note_python_word(struct reading *reading, const char *text, size_t length, uint32_t hash)
+static void note_python_word(struct prefilter_pass *reading, const char *text, size_t length, uint32_t hash)
 {
-    char folded[CK_FOLD_MAX];
-    size_t folded_length = is_ascii(text, length) ? 0 : ck_fold(text, length, folded);
+    char folded[CK_PYTHON_FOLD_MAX];
+    size_t folded_length = is_ascii(text, length) ? 0 : ck_python_fold(text, length, folded);
     if (folded_length > 0)
         note_word(reading, &reading->code, folded, folded_length, hash_word(folded, folded_length));
     else
@@ -255,7 +256,7 @@ static void note_python_word(struct reading *reading, const char *text, size_t l
 }
 
 /* The word that begins here; the reading goes on after it. */
-static size_t read_word(struct reading *reading, uint32_t *ret_hash)
+static size_t read_word(struct prefilter_pass *reading, uint32_t *ret_hash)
 {
     const char *start = reading->at;
     uint32_t hash = HASH_START;
@@ -272,7 +273,7 @@ static bool is_escaped_letter(const char *at, const char *end)
 }
 
 /* Every word up to end counts. True: enough was seen. */
-static bool read_plainly(struct reading *reading, const char *end)
+static bool read_all_words(struct prefilter_pass *reading, const char *end)
 {
     while (reading->at < end) {
         if (!reading->prefilter->python && is_escaped_letter(reading->at, end))
@@ -328,7 +329,7 @@ static bool formatted_is_simple(const char *at, const char *closing)
     return open == 0;
 }
 
-static void note_string(struct reading *reading, const char *at, const char *closing)
+static void note_string(struct prefilter_pass *reading, const char *at, const char *closing)
 {
     if (closing - at > NAME_MAX_BYTES)
         return;
@@ -345,15 +346,15 @@ static void note_string(struct reading *reading, const char *at, const char *clo
 }
 
 /* At a quote. True: enough was seen. */
-static bool read_string(struct reading *reading, bool formatted)
+static bool read_string(struct prefilter_pass *reading, bool formatted)
 {
     const char *at = reading->at;
     size_t quotes = reading->end - at >= 3 && at[1] == *at && at[2] == *at ? 3 : 1;
     const char *closing = find_closing(at, reading->end, *at, quotes);
     if (closing == NULL || (formatted && (quotes == 3 || !formatted_is_simple(at + 1, closing))))
-        return read_plainly(reading, reading->end);
+        return read_all_words(reading, reading->end);
     reading->previous = -1;
-    if (formatted && read_plainly(reading, closing))
+    if (formatted && read_all_words(reading, closing))
         return true;
     if (!formatted)
         note_string(reading, at + quotes, closing);
@@ -373,7 +374,7 @@ static bool is_prefix(const char *word, size_t length, bool *ret_formatted)
 }
 
 /* A word, or what stands before a string. True: enough was seen. */
-static bool read_python_word(struct reading *reading)
+static bool read_python_word(struct prefilter_pass *reading)
 {
     const char *start = reading->at;
     uint32_t hash;
@@ -386,7 +387,7 @@ static bool read_python_word(struct reading *reading)
     return false;
 }
 
-static bool read_python(struct reading *reading)
+static bool read_python(struct prefilter_pass *reading)
 {
     bool enough = false;
     while (!enough && reading->at < reading->end) {
@@ -407,8 +408,8 @@ static bool read_python(struct reading *reading)
 
 bool ck_prefilter_may_match(const struct ck_prefilter *prefilter, const char *text, size_t length)
 {
-    struct reading reading = {.prefilter = prefilter, .at = text, .end = text + length, .previous = -1};
+    struct prefilter_pass reading = {.prefilter = prefilter, .at = text, .end = text + length, .previous = -1};
     if (prefilter->always)
         return true;
-    return prefilter->python ? read_python(&reading) : read_plainly(&reading, reading.end);
+    return prefilter->python ? read_python(&reading) : read_all_words(&reading, reading.end);
 }

@@ -47,17 +47,17 @@ void ck_lint_programs_free(struct ck_lint_programs *programs)
 
 /* ---- queries ----------------------------------------------------------------------------- */
 
-static bool has_word(const struct ck_lint_words *words, const char *word)
+static bool has_string(const struct ck_lint_strings *strings, const char *wanted)
 {
-    for (uint32_t i = 0; i < words->count; i++)
-        if (strcmp(words->items[i], word) == 0)
+    for (uint32_t i = 0; i < strings->count; i++)
+        if (strcmp(strings->items[i], wanted) == 0)
             return true;
     return false;
 }
 
 static bool query_holds(const struct ck_lint_query *query, const struct ck_grammar *grammar)
 {
-    return query->grammars.count == 0 || has_word(&query->grammars, grammar->name);
+    return query->grammars.count == 0 || has_string(&query->grammars, grammar->name);
 }
 
 /* All queries that hold for the grammar, one after the other; starts[i] is where query i begins. */
@@ -91,14 +91,14 @@ static int bad_query(const struct ck_lint_ruleset *ruleset, const uint32_t *star
 
 static void find_captures(struct ck_lint_program *program)
 {
-    static const char *const words[CAPTURES] = {"name", "arguments", "site"};
+    static const char *const strings[CAPTURES] = {"name", "arguments", "site"};
     uint32_t *captures[CAPTURES] = {&program->capture_name, &program->capture_arguments, &program->capture_site};
     for (size_t i = 0; i < CAPTURES; i++) {
         *captures[i] = UINT32_MAX;
         for (uint32_t at = 0; at < ts_query_capture_count(program->query); at++) {
             uint32_t length;
             const char *name = ts_query_capture_name_for_id(program->query, at, &length);
-            if (length == strlen(words[i]) && memcmp(name, words[i], length) == 0)
+            if (length == strlen(strings[i]) && memcmp(name, strings[i], length) == 0)
                 *captures[i] = at;
         }
     }

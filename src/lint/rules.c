@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The files of lint/, written by tools/embed.py. */
+/* The files of lint/, written by tools/gen/embed.py. */
 #define EMBEDDED(name) \
     extern const unsigned char ck_lint_##name##_text[]; \
     extern const size_t ck_lint_##name##_length
@@ -29,22 +29,22 @@ EMBEDDED(bash);
 
 #define ARENA_MAX_BYTES ((size_t)8 << 20)
 
-static const char *const severity_words[] = {
+static const char *const severity_names[] = {
     [CK_LINT_NOTE] = "note", [CK_LINT_WARNING] = "warning", [CK_LINT_ERROR] = "error"};
-static const char *const group_words[] = {[CK_LINT_PROCESS] = "process",
+static const char *const group_names[] = {[CK_LINT_PROCESS] = "process",
                                           [CK_LINT_SHELL] = "shell",
                                           [CK_LINT_CODE] = "code",
                                           [CK_LINT_DATA] = "data",
                                           [CK_LINT_UNCLEAR] = "unclear"};
 
-const char *ck_lint_severity_word(enum ck_lint_severity severity)
+const char *ck_lint_severity_name(enum ck_lint_severity severity)
 {
-    return severity_words[severity];
+    return severity_names[severity];
 }
 
-const char *ck_lint_group_word(enum ck_lint_group group)
+const char *ck_lint_group_name(enum ck_lint_group group)
 {
-    return group_words[group];
+    return group_names[group];
 }
 
 /* ---- the text into structs --------------------------------------------------------------- */
@@ -101,13 +101,13 @@ static int fault(const char *file, const struct ck_lint_rule *rule, struct choke
 
 static int fault(const char *file, const struct ck_lint_rule *rule, struct choke_error *error, const char *format, ...)
 {
-    char words[sizeof error->message];
+    char text_buffer[sizeof error->message];
     va_list arguments;
     va_start(arguments, format);
-    (void)vsnprintf(words, sizeof words, format, arguments);
+    (void)vsnprintf(text_buffer, sizeof text_buffer, format, arguments);
     va_end(arguments);
     return ck_error_set(error, CHOKE_NONE, EINVAL, "rules '%s': rule '%s': %s", CK_QUOTE(file), CK_QUOTE(rule->id),
-                        words);
+                        text_buffer);
 }
 
 static int find_queries(const char *file, const struct ck_lint_ruleset *ruleset, struct ck_lint_rule *rule,
@@ -164,34 +164,34 @@ static int check_ruleset(const char *file, struct ck_lint_ruleset *ruleset, stru
 
 /* ---- the index and the prefilter --------------------------------------------------------- */
 
-struct entry {
+struct named_rule {
     const char *name;
     const struct ck_lint_rule *rule;
 };
 
 static int compare_entries(const void *left, const void *right)
 {
-    const struct entry *a = left;
-    const struct entry *b = right;
+    const struct named_rule *a = left;
+    const struct named_rule *b = right;
     int order = strcmp(a->name, b->name);
     return order != 0 ? order : (a->rule->order > b->rule->order) - (a->rule->order < b->rule->order);
 }
 
-static struct entry *collect_names(struct ck_arena *arena, struct ck_lint_ruleset *ruleset)
+static struct named_rule *collect_names(struct ck_arena *arena, struct ck_lint_ruleset *ruleset)
 {
     for (uint32_t i = 0; i < ruleset->rules_count; i++)
         ruleset->names_count += ruleset->rules[i].names.count;
-    struct entry *entries = ck_arena_array(arena, ruleset->names_count, sizeof *entries);
+    struct named_rule *entries = ck_arena_array(arena, ruleset->names_count, sizeof *entries);
     uint32_t at = 0;
     for (uint32_t i = 0; entries != NULL && i < ruleset->rules_count; i++)
         for (uint32_t name = 0; name < ruleset->rules[i].names.count; name++)
-            entries[at++] = (struct entry){ruleset->rules[i].names.items[name], &ruleset->rules[i]};
+            entries[at++] = (struct named_rule){ruleset->rules[i].names.items[name], &ruleset->rules[i]};
     return entries;
 }
 
 static int index_names(struct ck_arena *arena, struct ck_lint_ruleset *ruleset, struct choke_error *error)
 {
-    struct entry *entries = collect_names(arena, ruleset);
+    struct named_rule *entries = collect_names(arena, ruleset);
     ruleset->names = ck_arena_array(arena, ruleset->names_count, sizeof *ruleset->names);
     ruleset->about = ck_arena_array(arena, ruleset->names_count, sizeof *ruleset->about);
     if (entries == NULL || ruleset->names == NULL || ruleset->about == NULL)

@@ -75,7 +75,7 @@ enum ck_lint_test {
     CK_TEST_NONE_OF,
 };
 
-struct ck_lint_words {
+struct ck_lint_strings {
     const char **items;
     uint32_t count;
 };
@@ -85,14 +85,14 @@ struct ck_lint_condition {
     int32_t position;            /* -1: by keyword only */
     const int32_t *position_key; /* as it stands in the file; NULL: left out */
     enum ck_lint_test test;
-    struct ck_lint_words values;
+    struct ck_lint_strings values;
 };
 
 struct ck_lint_rule {
     const char *id, *why, *instead;
     enum ck_lint_group group;
     enum ck_lint_severity severity;
-    struct ck_lint_words find, names, triggers;
+    struct ck_lint_strings find, names, triggers;
     struct ck_lint_condition *when;
     uint32_t when_count;
     uint32_t queries; /* bit i: query i of its file */
@@ -101,7 +101,7 @@ struct ck_lint_rule {
 
 struct ck_lint_query {
     const char *name, *text;
-    struct ck_lint_words grammars;
+    struct ck_lint_strings grammars;
 };
 
 /*
@@ -109,7 +109,7 @@ struct ck_lint_query {
  */
 struct ck_lint_ruleset {
     const char *file; /* for messages; not copied */
-    struct ck_lint_words grammars, lookups;
+    struct ck_lint_strings grammars, lookups;
     struct ck_lint_query *queries;
     uint32_t queries_count;
     struct ck_lint_rule *rules;
@@ -148,7 +148,7 @@ const struct ck_lint_rule *ck_lint_rules_find(const struct ck_lint_rules *rules,
 uint32_t ck_lint_rules_about(const struct ck_lint_program *program, const char *name,
                              const struct ck_lint_rule *const **ret_rules);
 
-const char *ck_lint_severity_word(enum ck_lint_severity severity); /* "error" */
-const char *ck_lint_group_word(enum ck_lint_group group);          /* "process" */
+const char *ck_lint_severity_name(enum ck_lint_severity severity); /* "error" */
+const char *ck_lint_group_name(enum ck_lint_group group);          /* "process" */
 
 #endif

@@ -23,8 +23,8 @@ static const cyaml_strval_t tests[] = {
 
 #define OPTIONAL_LIST (CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL)
 #define TEXT_FIELD(key, type, member) CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER, type, member, 1, TEXT_MAX)
-#define WORD_FIELD(key, type, member, words) \
-    CYAML_FIELD_ENUM(key, CYAML_FLAG_STRICT, type, member, words, CYAML_ARRAY_LEN(words))
+#define ENUM_FIELD(key, type, member, enum_names) \
+    CYAML_FIELD_ENUM(key, CYAML_FLAG_STRICT, type, member, enum_names, CYAML_ARRAY_LEN(enum_names))
 /* The name of a member cannot stand in parentheses. */
 /* NOLINTBEGIN(bugprone-macro-parentheses) */
 #define LIST_FIELD(key, flags, type, member) \
@@ -36,7 +36,7 @@ static const cyaml_schema_value_t text_entry = {CYAML_VALUE_STRING(CYAML_FLAG_PO
 static const cyaml_schema_field_t condition_fields[] = {
     CYAML_FIELD_STRING_PTR("keyword", OPTIONAL_LIST, struct ck_lint_condition, keyword, 1, TEXT_MAX),
     CYAML_FIELD_INT_PTR("position", OPTIONAL_LIST, struct ck_lint_condition, position_key),
-    WORD_FIELD("test", struct ck_lint_condition, test, tests),
+    ENUM_FIELD("test", struct ck_lint_condition, test, tests),
     LIST_FIELD("values", OPTIONAL_LIST, struct ck_lint_condition, values),
     CYAML_FIELD_END,
 };
@@ -46,8 +46,8 @@ static const cyaml_schema_value_t condition_entry = {
 
 static const cyaml_schema_field_t rule_fields[] = {
     TEXT_FIELD("id", struct ck_lint_rule, id),
-    WORD_FIELD("group", struct ck_lint_rule, group, groups),
-    WORD_FIELD("severity", struct ck_lint_rule, severity, severities),
+    ENUM_FIELD("group", struct ck_lint_rule, group, groups),
+    ENUM_FIELD("severity", struct ck_lint_rule, severity, severities),
     TEXT_FIELD("why", struct ck_lint_rule, why),
     TEXT_FIELD("instead", struct ck_lint_rule, instead),
     LIST_FIELD("find", CYAML_FLAG_POINTER, struct ck_lint_rule, find),

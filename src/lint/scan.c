@@ -29,7 +29,7 @@ struct ck_lint_scanner {
     TSQueryCursor *cursor;
 };
 
-static const char *const skip_words[] = {
+static const char *const skip_reasons[] = {
     [CK_LINT_SCANNED] = "scanned",
     [CK_LINT_SKIP_LARGE] = "larger than 4 MiB",
     [CK_LINT_SKIP_BINARY] = "binary",
@@ -39,10 +39,10 @@ static const char *const skip_words[] = {
     [CK_LINT_SKIP_TIME] = "takes too long to parse",
 };
 
-const char *ck_lint_skip_word(enum ck_lint_skip skip)
+const char *ck_lint_skip_reason(enum ck_lint_skip skip)
 {
     _Static_assert(CK_LINT_FILE_MAX_BYTES == (size_t)4 << 20, "the word for a large file names the bound");
-    return skip_words[skip];
+    return skip_reasons[skip];
 }
 
 int ck_lint_scanner_new(const struct ck_lint_rules *rules, struct ck_lint_scanner **ret_scanner,
@@ -86,7 +86,7 @@ struct columns {
 };
 
 /* Characters in the bytes before a place on its line; continuation bytes of UTF-8 do not count. */
-static uint32_t count_characters(const struct ck_source *source, struct counted *counted, uint32_t byte,
+static uint32_t count_characters(const struct ck_lint_source *source, struct counted *counted, uint32_t byte,
                                  uint32_t byte_column)
 {
     if (counted->line_start != byte - byte_column || counted->byte > byte)
@@ -96,11 +96,11 @@ static uint32_t count_characters(const struct ck_source *source, struct counted 
     return counted->characters;
 }
 
-static struct ck_lint_place place_of(const struct ck_source *source, struct columns *columns, TSNode node)
+static struct ck_lint_location location_of(const struct ck_lint_source *source, struct columns *columns, TSNode node)
 {
     TSPoint start = ts_node_start_point(node);
     TSPoint end = ts_node_end_point(node);
-    return (struct ck_lint_place){
+    return (struct ck_lint_location){
         .line = start.row + 1,
         .column = count_characters(source, &columns->start, ts_node_start_byte(node), start.column) + 1,
         .byte_column = start.column + 1,
@@ -111,7 +111,8 @@ static struct ck_lint_place place_of(const struct ck_source *source, struct colu
 }
 
 /* The line that the node begins on. One that is too long is cut at a character's end. */
-static const char *line_of(const struct ck_source *source, struct ck_arena *arena, TSNode node, uint32_t *ret_length)
+static const char *line_of(const struct ck_lint_source *source, struct ck_arena *arena, TSNode node,
+                           uint32_t *ret_length)
 {
     uint32_t start = ts_node_start_byte(node) - ts_node_start_point(node).column;
     const char *line = source->text + start;
@@ -133,19 +134,19 @@ static const char *line_of(const struct ck_source *source, struct ck_arena *aren
 
 /* ---- what is kept ------------------------------------------------------------------------ */
 
-static bool keep_finding(const struct ck_source *source, struct columns *columns, const struct ck_lint_match *match,
-                         struct ck_lint_scan *scan)
+static bool keep_finding(const struct ck_lint_source *source, struct columns *columns,
+                         const struct ck_lint_match *match, struct ck_lint_scan *scan)
 {
     struct ck_lint_finding *finding = &scan->findings[scan->findings_count];
     finding->rule = match->rule;
-    finding->place = place_of(source, columns, match->site);
+    finding->location = location_of(source, columns, match->site);
     finding->name = match->resolved != NULL ? ck_arena_strdup(&scan->arena, match->resolved) : NULL;
     finding->source = line_of(source, &scan->arena, match->site, &finding->source_length);
     scan->findings_count++;
     return finding->name != NULL && finding->source != NULL;
 }
 
-static int keep_findings(const struct ck_source *source, const struct ck_lint_matches *matches,
+static int keep_findings(const struct ck_lint_source *source, const struct ck_lint_matches *matches,
                          struct ck_lint_scan *scan)
 {
     uint32_t count = matches->count < CK_LINT_FINDINGS_MAX ? matches->count : CK_LINT_FINDINGS_MAX;
@@ -160,7 +161,7 @@ static int keep_findings(const struct ck_source *source, const struct ck_lint_ma
     return 0;
 }
 
-static uint32_t count_markers(const struct ck_source *source)
+static uint32_t count_markers(const struct ck_lint_source *source)
 {
     uint32_t count = 0;
     const char *end = source->text + source->length;
@@ -173,7 +174,7 @@ static uint32_t count_markers(const struct ck_source *source)
 }
 
 /* The comment that a marker stands in, each once; elsewhere it is a part of a string or of nothing. */
-static int keep_comments(const struct ck_source *source, struct ck_lint_scan *scan)
+static int keep_comments(const struct ck_lint_source *source, struct ck_lint_scan *scan)
 {
     uint32_t markers = count_markers(source);
     uint32_t last_end = 0;
@@ -186,11 +187,11 @@ static int keep_comments(const struct ck_source *source, struct ck_lint_scan *sc
         at = memmem(at, (size_t)(end - at), CK_LINT_MARKER, strlen(CK_LINT_MARKER));
         uint32_t byte = (uint32_t)(at - source->text);
         TSNode node = ts_node_descendant_for_byte_range(source->root, byte, byte + 1);
-        if (!ck_node_is(node, "comment") || ts_node_start_byte(node) < last_end)
+        if (!ck_lint_node_is(node, "comment") || ts_node_start_byte(node) < last_end)
             continue;
         last_end = ts_node_end_byte(node);
         struct ck_lint_comment *comment = &scan->comments[scan->comments_count++];
-        comment->place = place_of(source, &columns, node);
+        comment->location = location_of(source, &columns, node);
         comment->length = last_end - ts_node_start_byte(node);
         comment->text = ck_arena_memdup(&scan->arena, source->text + ts_node_start_byte(node), comment->length);
         if (comment->text == NULL)
@@ -200,12 +201,12 @@ static int keep_comments(const struct ck_source *source, struct ck_lint_scan *sc
 }
 
 /* The first node in the tree that says what is broken. */
-static void note_broken(const struct ck_source *source, struct ck_lint_scan *scan)
+static void note_broken(const struct ck_lint_source *source, struct ck_lint_scan *scan)
 {
     TSTreeCursor cursor = ts_tree_cursor_new(source->root);
     TSNode node = source->root;
     scan->broken = ts_node_has_error(source->root);
-    while (scan->broken && !ts_node_is_missing(node) && !ck_node_is(node, "ERROR")) {
+    while (scan->broken && !ts_node_is_missing(node) && !ck_lint_node_is(node, "ERROR")) {
         if (!ts_tree_cursor_goto_first_child(&cursor))
             break;
         while (!ts_node_has_error(ts_tree_cursor_current_node(&cursor)) &&
@@ -219,13 +220,13 @@ static void note_broken(const struct ck_source *source, struct ck_lint_scan *sca
 
 /* ---- one file ---------------------------------------------------------------------------- */
 
-static enum ck_lint_skip look_at_bytes(const struct ck_grammar *grammar, const char *text, size_t length)
+static enum ck_lint_skip check_bytes(const struct ck_grammar *grammar, const char *text, size_t length)
 {
     if (length > CK_LINT_FILE_MAX_BYTES)
         return CK_LINT_SKIP_LARGE;
     if (memchr(text, '\0', length) != NULL)
         return CK_LINT_SKIP_BINARY;
-    if (!ck_utf8_valid(text, length))
+    if (!ck_quote_utf8_valid(text, length))
         return CK_LINT_SKIP_ENCODING;
     bool (*readable)(const char *, size_t) = grammar->resolver->readable;
     return readable == NULL || readable(text, length) ? CK_LINT_SCANNED : CK_LINT_SKIP_ENCODING;
@@ -238,7 +239,7 @@ static bool is_worth_parsing(const struct ck_lint_ruleset *ruleset, const char *
                                memmem(text, length, CK_LINT_MARKER, strlen(CK_LINT_MARKER)) != NULL);
 }
 
-static int scan_tree(struct ck_lint_scanner *scanner, struct ck_source *source, struct ck_lint_scan *scan)
+static int scan_tree(struct ck_lint_scanner *scanner, struct ck_lint_source *source, struct ck_lint_scan *scan)
 {
     __attribute__((cleanup(ck_lint_matches_done))) struct ck_lint_matches matches = {0};
     note_broken(source, scan);
@@ -252,9 +253,9 @@ static int scan_tree(struct ck_lint_scanner *scanner, struct ck_source *source, 
         r = keep_findings(source, &matches, scan);
     if (r == 0)
         r = keep_comments(source, scan);
-    if (matches.deep || source->exhausted)
+    if (matches.too_deep || source->exhausted)
         scan->skip = CK_LINT_SKIP_DEEP;
-    if (matches.late)
+    if (matches.timed_out)
         scan->skip = CK_LINT_SKIP_TIME;
     return r;
 }
@@ -263,12 +264,12 @@ static int scan_parsed(struct ck_lint_scanner *scanner, const struct ck_lint_pro
                        const char *text, size_t length, struct ck_lint_scan *scan)
 {
     __attribute__((cleanup(ck_arena_done))) struct ck_arena work = {.max_bytes = WORK_MAX_BYTES};
-    struct ck_source source = {.text = text,
-                               .length = (uint32_t)length,
-                               .root = ts_tree_root_node(tree),
-                               .grammar = program->grammar,
-                               .program = program,
-                               .arena = &work};
+    struct ck_lint_source source = {.text = text,
+                                    .length = (uint32_t)length,
+                                    .root = ts_tree_root_node(tree),
+                                    .grammar = program->grammar,
+                                    .program = program,
+                                    .arena = &work};
     scan->parsed = true;
     return scan_tree(scanner, &source, scan);
 }
@@ -296,7 +297,7 @@ static int parse_and_scan(struct ck_lint_scanner *scanner, const struct ck_gramm
 int ck_lint_scan(struct ck_lint_scanner *scanner, const struct ck_grammar *grammar, const char *text, size_t length,
                  struct ck_lint_scan *ret_scan, struct choke_error *error)
 {
-    struct ck_lint_scan scan = {.skip = look_at_bytes(grammar, text, length)};
+    struct ck_lint_scan scan = {.skip = check_bytes(grammar, text, length)};
     int r = 0;
     if (scan.skip == CK_LINT_SCANNED && is_worth_parsing(scanner->rules->by_grammar[grammar->id], text, length))
         r = parse_and_scan(scanner, grammar, text, length, &scan, error);

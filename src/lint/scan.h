@@ -16,14 +16,14 @@
 #define CK_LINT_MARKER "chokepoint-lint:" /* a comment with it is a waiver, see waiver.h */
 
 /* From line and column to the end, which is the first place after it. All count from 1. */
-struct ck_lint_place {
+struct ck_lint_location {
     uint32_t line, column, byte_column;
     uint32_t end_line, end_column, end_byte_column;
 };
 
 struct ck_lint_finding {
     const struct ck_lint_rule *rule;
-    struct ck_lint_place place;
+    struct ck_lint_location location;
     const char *name;   /* what was found, resolved: "os.system" */
     const char *source; /* its line without the newline, NUL-terminated, at most CK_LINT_LINE_MAX bytes; raw bytes */
     uint32_t source_length;
@@ -32,7 +32,7 @@ struct ck_lint_finding {
 
 /* A comment that has the marker in it. */
 struct ck_lint_comment {
-    struct ck_lint_place place;
+    struct ck_lint_location location;
     const char *text; /* the whole comment, NUL-terminated */
     uint32_t length;
 };
@@ -70,6 +70,6 @@ int ck_lint_scan(struct ck_lint_scanner *scanner, const struct ck_grammar *gramm
                  struct ck_lint_scan *ret_scan, struct choke_error *error);
 void ck_lint_scan_done(struct ck_lint_scan *scan);
 
-const char *ck_lint_skip_word(enum ck_lint_skip skip); /* "larger than 4 MiB" */
+const char *ck_lint_skip_reason(enum ck_lint_skip skip); /* "larger than 4 MiB" */
 
 #endif

@@ -81,7 +81,7 @@ static int resolve(const char *path, char resolved[PATH_MAX], struct stat *ret_s
 }
 
 /* What stands behind the top's own path, "" for the top itself; NULL where path is not beneath it. */
-static const char *behind(const char *top, const char *path)
+static const char *path_beneath(const char *top, const char *path)
 {
     size_t length = strcmp(top, "/") == 0 ? 0 : strlen(top);
     if (strncmp(top, path, length) != 0 || (path[length] != '/' && path[length] != '\0'))
@@ -108,14 +108,14 @@ static bool has_repository(const char *directory)
     return lstat(name, &status) == 0;
 }
 
-static bool anyone_writes(const char *directory)
+static bool is_world_writable(const char *directory)
 {
     struct stat status;
     return stat(directory, &status) < 0 || (status.st_mode & S_IWOTH) != 0;
 }
 
 /* In place: from where the path stands to the top of its tree. */
-static void climb(char start[PATH_MAX])
+static void find_repository_top(char start[PATH_MAX])
 {
     CK_HEAP char *directory = ck_heap_own(strdup(start));
     CK_HEAP char *here = ck_heap_own(getcwd(NULL, 0));
@@ -123,13 +123,13 @@ static void climb(char start[PATH_MAX])
     if (directory == NULL)
         return;
     do {
-        if (has_repository(directory) && !(above && anyone_writes(directory))) {
+        if (has_repository(directory) && !(above && is_world_writable(directory))) {
             memcpy(start, directory, strlen(directory) + 1);
             return;
         }
         above = true;
     } while (go_up(directory));
-    if (here != NULL && behind(here, start) != NULL)
+    if (here != NULL && path_beneath(here, start) != NULL)
         memcpy(start, here, strlen(here) + 1);
 }
 
@@ -146,7 +146,7 @@ int ck_top_find(const char *root, const char *path, struct ck_top *ret_top, stru
             return unreadable(path, error);
         if (!S_ISDIR(status.st_mode))
             (void)go_up(start);
-        climb(start);
+        find_repository_top(start);
     }
     ret_top->fd = open(start, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (ret_top->fd < 0)
@@ -168,7 +168,7 @@ int ck_top_locate(const struct ck_top *top, const char *path, char *buffer, size
     char resolved[PATH_MAX];
     if (resolve(path, resolved, ret_status) < 0)
         return unreadable(path, error);
-    const char *rest = behind(top->path, resolved);
+    const char *rest = path_beneath(top->path, resolved);
     if (rest == NULL)
         return ck_error_set(error, CHOKE_INVALID, EINVAL, "'%s' lies outside of '%s'; lint one tree at a time",
                             CK_QUOTE(path), CK_QUOTE(top->path));

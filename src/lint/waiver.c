@@ -33,7 +33,7 @@ static int number_of(const char *text)
     return number;
 }
 
-static bool is_record(int directory_fd, const char *name)
+static bool is_adr(int directory_fd, const char *name)
 {
     struct stat status;
     size_t length = strlen(name);
@@ -42,30 +42,30 @@ static bool is_record(int directory_fd, const char *name)
            status.st_size > 0;
 }
 
-void ck_lint_records_read(int base_fd, const char *adr_dir, struct ck_lint_records *ret_records)
+void ck_lint_adrs_read(int base_fd, const char *adr_dir, struct ck_lint_adrs *ret_adrs)
 {
-    *ret_records = (struct ck_lint_records){.configured = adr_dir != NULL};
+    *ret_adrs = (struct ck_lint_adrs){.configured = adr_dir != NULL};
     if (adr_dir == NULL)
         return;
     CK_FD fd = openat(base_fd, adr_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *stream = fd < 0 ? NULL : fdopendir(fd);
     if (stream == NULL) {
-        ret_records->errnum = errno;
+        ret_adrs->errnum = errno;
         return;
     }
     int directory_fd = ck_fd_take(&fd);
     for (const struct dirent *entry; (entry = readdir(stream)) != NULL;) {
         int number = number_of(entry->d_name);
-        if (is_record(directory_fd, entry->d_name))
-            ret_records->have[number / 8] |= (unsigned char)(1U << (number % 8));
+        if (is_adr(directory_fd, entry->d_name))
+            ret_adrs->have[number / 8] |= (unsigned char)(1U << (number % 8));
     }
     (void)closedir(stream);
 }
 
-bool ck_lint_records_have(const struct ck_lint_records *records, const char *number)
+bool ck_lint_adrs_have(const struct ck_lint_adrs *adrs, const char *number)
 {
     int n = number_of(number);
-    return n >= 0 && (records->have[n / 8] >> (n % 8) & 1) != 0;
+    return n >= 0 && (adrs->have[n / 8] >> (n % 8) & 1) != 0;
 }
 
 /* ---- waivers ----------------------------------------------------------------------------- */
@@ -127,17 +127,18 @@ static const char *parse(struct ck_waiver *waiver, const char *at)
 void ck_waiver_parse(const struct ck_lint_comment *comment, struct ck_waiver *ret_waiver)
 {
     const char *marker = strstr(comment->text, CK_LINT_MARKER);
-    *ret_waiver = (struct ck_waiver){.place = comment->place};
+    *ret_waiver = (struct ck_waiver){.location = comment->location};
     /* A NUL in the comment would hide it. */
     ret_waiver->fault = marker == NULL ? "it cannot be read" : parse(ret_waiver, marker + strlen(CK_LINT_MARKER));
     if (ret_waiver->fault == NULL && strstr(marker + 1, CK_LINT_MARKER) != NULL)
         ret_waiver->fault = "a second waiver stands in the same comment";
 }
 
-bool ck_waiver_serves(struct ck_waiver *waiver, const char *rule, const struct ck_lint_place *place)
+bool ck_waiver_serves(struct ck_waiver *waiver, const char *rule, const struct ck_lint_location *location)
 {
-    uint32_t first = waiver->place.line, last = waiver->place.end_line;
-    bool here = (place->line >= first && place->line <= last) || (place->end_line >= first && place->end_line <= last);
+    uint32_t first = waiver->location.line, last = waiver->location.end_line;
+    bool here = (location->line >= first && location->line <= last) ||
+                (location->end_line >= first && location->end_line <= last);
     if (!here || waiver->fault != NULL)
         return false;
     for (unsigned i = 0; i < waiver->rule_count; i++)

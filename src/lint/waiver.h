@@ -21,20 +21,20 @@
 #define CK_WAIVER_ID_MAX 64
 
 /* The decision records of a directory, by number: files NNNN-*.md that are not empty. */
-struct ck_lint_records {
+struct ck_lint_adrs {
     bool configured;
     int errnum;                    /* why the directory cannot be read, or 0 */
     unsigned char have[10000 / 8]; /* bit by number */
 };
 
 /* adr_dir NULL: none is configured. */
-void ck_lint_records_read(int base_fd, const char *adr_dir, struct ck_lint_records *ret_records);
+void ck_lint_adrs_read(int base_fd, const char *adr_dir, struct ck_lint_adrs *ret_adrs);
 
 /* number is four digits. */
-bool ck_lint_records_have(const struct ck_lint_records *records, const char *number);
+bool ck_lint_adrs_have(const struct ck_lint_adrs *adrs, const char *number);
 
 struct ck_waiver {
-    struct ck_lint_place place;
+    struct ck_lint_location location;
     char rules[CK_WAIVER_MAX_RULES][CK_WAIVER_ID_MAX];
     bool used[CK_WAIVER_MAX_RULES];
     unsigned rule_count;
@@ -46,6 +46,6 @@ struct ck_waiver {
 void ck_waiver_parse(const struct ck_lint_comment *comment, struct ck_waiver *ret_waiver);
 
 /* Does it serve a finding of this rule at this place? Marks it as used if so. */
-bool ck_waiver_serves(struct ck_waiver *waiver, const char *rule, const struct ck_lint_place *place);
+bool ck_waiver_serves(struct ck_waiver *waiver, const char *rule, const struct ck_lint_location *location);
 
 #endif

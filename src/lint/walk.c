@@ -26,8 +26,8 @@
 #define IGNORE_FILE ".gitignore"
 
 /* A directory that is still to be read. */
-struct pending {
-    struct pending *next;
+struct pending_directory {
+    struct pending_directory *next;
     const char *path; /* from the top; "" is the top itself */
     const char *shown;
     const struct ck_ignore *ignore; /* of the directories above */
@@ -35,9 +35,10 @@ struct pending {
 
 /* ---- lists ------------------------------------------------------------------------------- */
 
-void ck_walk_init(struct ck_walk *walk, const struct ck_top *top, const struct ck_ignore *exclude, bool no_gitignore)
+void ck_walk_init(struct ck_lint_walk *walk, const struct ck_top *top, const struct ck_ignore *exclude,
+                  bool no_gitignore)
 {
-    *walk = (struct ck_walk){.top = top, .exclude = exclude, .no_gitignore = no_gitignore};
+    *walk = (struct ck_lint_walk){.top = top, .exclude = exclude, .no_gitignore = no_gitignore};
     walk->arena.max_bytes = ARENA_MAX_BYTES;
 }
 
@@ -53,7 +54,7 @@ static void *grown(void *items, size_t count, size_t *capacity, size_t element_b
     return moved;
 }
 
-int ck_walk_skip(struct ck_walk *walk, struct ck_walk_skip skip)
+int ck_walk_skip(struct ck_lint_walk *walk, struct ck_walk_skip skip)
 {
     struct ck_walk_skip *skips = grown(walk->skips, walk->skip_count, &walk->skip_capacity, sizeof *skips);
     if (skips == NULL)
@@ -68,7 +69,7 @@ int ck_walk_skip(struct ck_walk *walk, struct ck_walk_skip skip)
     return 0;
 }
 
-static int add_file(struct ck_walk *walk, const char *path, const char *shown, bool named)
+static int add_file(struct ck_lint_walk *walk, const char *path, const char *shown, bool named)
 {
     struct ck_walk_file *files = grown(walk->files, walk->file_count, &walk->file_capacity, sizeof *files);
     if (files == NULL)
@@ -81,21 +82,22 @@ static int add_file(struct ck_walk *walk, const char *path, const char *shown, b
 /* ---- one directory ----------------------------------------------------------------------- */
 
 /* "a" and "b" give "a/b"; "" and "b" give "b". */
-static const char *join(struct ck_walk *walk, const char *directory, const char *name)
+static const char *join(struct ck_lint_walk *walk, const char *directory, const char *name)
 {
     size_t length = strlen(directory);
     bool slash = length > 0 && directory[length - 1] != '/';
     return ck_arena_printf(&walk->arena, "%s%s%s", directory, slash ? "/" : "", name);
 }
 
-static int skip_directory(struct ck_walk *walk, const struct pending *directory, const char *reason, bool unseen)
+static int skip_directory(struct ck_lint_walk *walk, const struct pending_directory *directory, const char *reason,
+                          bool not_scanned)
 {
     bool top = directory->path[0] == '\0', here = directory->shown[0] == '\0';
     return ck_walk_skip(
-        walk, (struct ck_walk_skip){top ? "." : directory->path, here ? "." : directory->shown, reason, unseen});
+        walk, (struct ck_walk_skip){top ? "." : directory->path, here ? "." : directory->shown, reason, not_scanned});
 }
 
-static int skip_ignore_file(struct ck_walk *walk, const struct pending *directory, const char *reason)
+static int skip_ignore_file(struct ck_lint_walk *walk, const struct pending_directory *directory, const char *reason)
 {
     const char *path = join(walk, directory->path, IGNORE_FILE);
     const char *shown = join(walk, directory->shown, IGNORE_FILE);
@@ -104,7 +106,7 @@ static int skip_ignore_file(struct ck_walk *walk, const struct pending *director
 }
 
 /* As Git does, a .gitignore that is a link is not read. One that cannot be taken as a whole leaves nothing out. */
-static int read_ignore(struct ck_walk *walk, const struct pending *directory, int directory_fd,
+static int read_ignore(struct ck_lint_walk *walk, const struct pending_directory *directory, int directory_fd,
                        const struct ck_ignore **ret_ignore)
 {
     struct stat status;
@@ -135,9 +137,9 @@ static unsigned char entry_type(int directory_fd, const struct dirent *entry)
     return (unsigned char)IFTODT(status.st_mode);
 }
 
-static int push(struct ck_walk *walk, struct pending **stack, struct pending directory)
+static int push(struct ck_lint_walk *walk, struct pending_directory **stack, struct pending_directory directory)
 {
-    struct pending *waiting = ck_arena_alloc(&walk->arena, sizeof *waiting);
+    struct pending_directory *waiting = ck_arena_alloc(&walk->arena, sizeof *waiting);
     if (waiting == NULL)
         return -ENOMEM;
     directory.next = *stack;
@@ -152,8 +154,8 @@ static const char *reason_for(unsigned char type)
     return type == DT_LNK ? "a symbolic link" : type == DT_UNKNOWN ? "cannot be looked at" : "not a regular file";
 }
 
-static int take_entry(struct ck_walk *walk, const struct pending *directory, struct pending **stack, const char *name,
-                      unsigned char type)
+static int take_entry(struct ck_lint_walk *walk, const struct pending_directory *directory,
+                      struct pending_directory **stack, const char *name, unsigned char type)
 {
     bool is_directory = type == DT_DIR;
     if (is_directory && strcmp(name, ".git") == 0)
@@ -162,22 +164,23 @@ static int take_entry(struct ck_walk *walk, const struct pending *directory, str
     const char *shown = join(walk, directory->shown, name);
     if (path == NULL || shown == NULL)
         return -ENOMEM;
-    if (ck_ignored(walk->exclude, path, is_directory)) {
+    if (ck_ignore_matches(walk->exclude, path, is_directory)) {
         walk->excluded++;
         return 0;
     }
-    if (ck_ignored(directory->ignore, path, is_directory)) {
+    if (ck_ignore_matches(directory->ignore, path, is_directory)) {
         walk->ignored++;
         return 0;
     }
     if (is_directory)
-        return push(walk, stack, (struct pending){.path = path, .shown = shown, .ignore = directory->ignore});
+        return push(walk, stack, (struct pending_directory){.path = path, .shown = shown, .ignore = directory->ignore});
     if (type == DT_REG)
         return add_file(walk, path, shown, false);
     return ck_walk_skip(walk, (struct ck_walk_skip){path, shown, reason_for(type), false});
 }
 
-static int read_entries(struct ck_walk *walk, const struct pending *directory, struct pending **stack, DIR *stream)
+static int read_entries(struct ck_lint_walk *walk, const struct pending_directory *directory,
+                        struct pending_directory **stack, DIR *stream)
 {
     const struct dirent *entry;
     while (errno = 0, (entry = readdir(stream)) != NULL) {
@@ -192,7 +195,8 @@ static int read_entries(struct ck_walk *walk, const struct pending *directory, s
     return errno == 0 ? 0 : skip_directory(walk, directory, strerror(errno), true);
 }
 
-static int read_directory(struct ck_walk *walk, struct pending *directory, struct pending **stack)
+static int read_directory(struct ck_lint_walk *walk, struct pending_directory *directory,
+                          struct pending_directory **stack)
 {
     const char *path = directory->path[0] != '\0' ? directory->path : ".";
     CK_FD fd = ck_top_open(walk->top, path, O_RDONLY | O_DIRECTORY);
@@ -216,9 +220,9 @@ static int read_directory(struct ck_walk *walk, struct pending *directory, struc
 /* ---- what the caller named --------------------------------------------------------------- */
 
 /* The patterns of the directories from the top down to the one that holds path; what they say of path itself is not asked. */
-static int ignore_above(struct ck_walk *walk, const char *path, const struct ck_ignore **ret_ignore)
+static int ignore_above(struct ck_lint_walk *walk, const char *path, const struct ck_ignore **ret_ignore)
 {
-    struct pending directory = {.path = "", .shown = ""};
+    struct pending_directory directory = {.path = "", .shown = ""};
     int r = 0;
     for (const char *at = path; r == 0 && at != NULL && path[0] != '\0';) {
         const char *open_path = directory.path[0] != '\0' ? directory.path : ".";
@@ -237,24 +241,24 @@ static int ignore_above(struct ck_walk *walk, const char *path, const struct ck_
     return r;
 }
 
-static int add_directory(struct ck_walk *walk, const char *path, const char *shown)
+static int add_directory(struct ck_lint_walk *walk, const char *path, const char *shown)
 {
-    struct pending *stack = NULL;
-    struct pending first = {.path = path, .shown = strcmp(shown, ".") == 0 ? "" : shown};
+    struct pending_directory *stack = NULL;
+    struct pending_directory first = {.path = path, .shown = strcmp(shown, ".") == 0 ? "" : shown};
     int r = walk->no_gitignore ? 0 : ignore_above(walk, path, &first.ignore);
     if (r == 0)
         r = push(walk, &stack, first);
     while (r == 0 && stack != NULL) {
-        struct pending *directory = stack;
+        struct pending_directory *directory = stack;
         stack = directory->next;
         r = read_directory(walk, directory, &stack);
     }
     return r;
 }
 
-static int add_named(struct ck_walk *walk, const char *path, const char *shown, unsigned char type)
+static int add_named(struct ck_lint_walk *walk, const char *path, const char *shown, unsigned char type)
 {
-    if (ck_ignored_within(walk->exclude, path, type == DT_DIR)) {
+    if (ck_ignore_matches_within(walk->exclude, path, type == DT_DIR)) {
         walk->excluded++;
         return 0;
     }
@@ -266,7 +270,7 @@ static int add_named(struct ck_walk *walk, const char *path, const char *shown, 
 }
 
 /* "./a//b/" as people write it, "a//b"; the bytes in between stay. */
-static const char *tidy(struct ck_walk *walk, const char *path)
+static const char *normalize(struct ck_lint_walk *walk, const char *path)
 {
     while (path[0] == '.' && path[1] == '/')
         path += 1 + strspn(path + 1, "/");
@@ -276,18 +280,18 @@ static const char *tidy(struct ck_walk *walk, const char *path)
     return length == 0 ? "." : ck_arena_memdup(&walk->arena, path, length);
 }
 
-int ck_walk_add(struct ck_walk *walk, const char *path, struct choke_error *error)
+int ck_walk_add(struct ck_lint_walk *walk, const char *path, struct choke_error *error)
 {
     char beneath[PATH_MAX];
     struct stat status;
     int r = ck_top_locate(walk->top, path, beneath, sizeof beneath, &status, error);
     if (r < 0)
         return r;
-    const char *kept = ck_arena_strdup(&walk->arena, beneath);
-    const char *shown = tidy(walk, path);
-    if (kept == NULL || shown == NULL)
+    const char *relative = ck_arena_strdup(&walk->arena, beneath);
+    const char *shown = normalize(walk, path);
+    if (relative == NULL || shown == NULL)
         return ck_error_oom(error);
-    r = add_named(walk, kept, shown, (unsigned char)IFTODT(status.st_mode));
+    r = add_named(walk, relative, shown, (unsigned char)IFTODT(status.st_mode));
     if (r == -E2BIG)
         return ck_error_set(error, CHOKE_INVALID, E2BIG, "'%s' has more than %zu files; lint a part of it",
                             CK_QUOTE(path), CK_WALK_MAX_ENTRIES);
@@ -313,23 +317,23 @@ static int compare_skips(const void *left, const void *right)
     return order != 0 ? order : strcmp(a->reason, b->reason);
 }
 
-void ck_walk_sort(struct ck_walk *walk)
+void ck_walk_sort(struct ck_lint_walk *walk)
 {
-    size_t kept = 0;
+    size_t relative = 0;
     if (walk->file_count > 0)
         qsort(walk->files, walk->file_count, sizeof *walk->files, compare_files);
     if (walk->skip_count > 0)
         qsort(walk->skips, walk->skip_count, sizeof *walk->skips, compare_skips);
     for (size_t i = 0; i < walk->file_count; i++)
-        if (kept == 0 || strcmp(walk->files[kept - 1].path, walk->files[i].path) != 0)
-            walk->files[kept++] = walk->files[i];
-    walk->file_count = kept;
+        if (relative == 0 || strcmp(walk->files[relative - 1].path, walk->files[i].path) != 0)
+            walk->files[relative++] = walk->files[i];
+    walk->file_count = relative;
 }
 
-void ck_walk_done(struct ck_walk *walk)
+void ck_walk_done(struct ck_lint_walk *walk)
 {
     free(walk->files);
     free(walk->skips);
     ck_arena_done(&walk->arena);
-    *walk = (struct ck_walk){0};
+    *walk = (struct ck_lint_walk){0};
 }

@@ -33,10 +33,10 @@ struct ck_walk_skip {
     const char *path; /* from the top */
     const char *shown;
     const char *reason; /* a word or two */
-    bool unseen;        /* there may be sources in it that nobody has looked at */
+    bool not_scanned;   /* there may be sources in it that nobody has looked at */
 };
 
-struct ck_walk {
+struct ck_lint_walk {
     struct ck_arena arena; /* the strings and the patterns */
     const struct ck_top *top;
     const struct ck_ignore *exclude; /* from the configuration; for named files too */
@@ -49,15 +49,16 @@ struct ck_walk {
     size_t entries;           /* seen so far */
 };
 
-void ck_walk_init(struct ck_walk *walk, const struct ck_top *top, const struct ck_ignore *exclude, bool no_gitignore);
+void ck_walk_init(struct ck_lint_walk *walk, const struct ck_top *top, const struct ck_ignore *exclude,
+                  bool no_gitignore);
 
 /* A path that does not exist, or lies outside of the top, is a failure. */
-int ck_walk_add(struct ck_walk *walk, const char *path, struct choke_error *error);
+int ck_walk_add(struct ck_lint_walk *walk, const char *path, struct choke_error *error);
 
 /* Also for others who find out later that a file cannot be scanned. The strings are copied. 0 or -ENOMEM. */
-int ck_walk_skip(struct ck_walk *walk, struct ck_walk_skip skip);
+int ck_walk_skip(struct ck_lint_walk *walk, struct ck_walk_skip skip);
 
-void ck_walk_sort(struct ck_walk *walk);
-void ck_walk_done(struct ck_walk *walk);
+void ck_walk_sort(struct ck_lint_walk *walk);
+void ck_walk_done(struct ck_lint_walk *walk);
 
 #endif

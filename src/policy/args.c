@@ -21,12 +21,12 @@
 #define INJECTED_MAX ((size_t)2 * CK_INJECT_MAX) /* of one tool: its own and its subcommand's */
 #define LIST_BYTES 320
 
-struct reader {
+struct args_reader {
     const struct ck_policy *policy;
     const char *const *argv; /* the caller's */
     size_t at;               /* the next one of them */
     struct ck_arena *arena;
-    struct ck_reading *reading;
+    struct ck_parsed_args *parsed;
     size_t paths_capacity;
 
     const struct ck_tool *tool;
@@ -40,7 +40,7 @@ struct reader {
 };
 
 /* What every step returns. */
-enum { ON = 0, REFUSED = 1 };
+enum { PASSED = 0, REFUSED = 1 };
 
 /* ---- refusals ---------------------------------------------------------------------------- */
 
@@ -57,33 +57,34 @@ unsigned ck_args_line(const struct ck_tool *tool, const struct ck_subcommand *su
 }
 
 /* key is the rule's own name: "options", "operands". */
-__attribute__((format(printf, 3, 4))) static int refuse(struct reader *reader, const char *key, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static int refuse(struct args_reader *reader, const char *key, const char *format,
+                                                        ...)
 {
-    struct ck_reading *reading = reader->reading;
-    char words[CHOKE_MESSAGE_MAX - 128];
+    struct ck_parsed_args *parsed = reader->parsed;
+    char message[CHOKE_MESSAGE_MAX - 128];
     va_list list;
     va_start(list, format);
-    (void)vsnprintf(words, sizeof words, format, list);
+    (void)vsnprintf(message, sizeof message, format, list);
     va_end(list);
-    reading->refused = true;
-    reading->tool = reader->tool;
-    reading->line = ck_args_line(reader->tool, reader->subcommand);
-    ck_args_rule(reading->rule, reader->tool, reader->subcommand, key);
-    (void)snprintf(reading->words, sizeof reading->words, "%s (line %u of %s)", words, reading->line,
+    parsed->refused = true;
+    parsed->tool = reader->tool;
+    parsed->line = ck_args_line(reader->tool, reader->subcommand);
+    ck_args_rule(parsed->rule, reader->tool, reader->subcommand, key);
+    (void)snprintf(parsed->message, sizeof parsed->message, "%s (line %u of %s)", message, parsed->line,
                    ck_quote((char[96]){0}, 96, reader->policy->file, strlen(reader->policy->file)));
     return REFUSED;
 }
 
 /* The rule is one of the tool's, which hold for its subcommands too. */
-static void blame_tool(struct reader *reader)
+static void use_tool_rule(struct args_reader *reader)
 {
     reader->subcommand = NULL;
 }
 
 /* "git log" or "rg": whose arguments are read. */
-#define WHOSE(reader) whose((char[192]){0}, (reader))
+#define COMMAND_LABEL(reader) command_label((char[192]){0}, (reader))
 
-static const char *whose(char *buffer, const struct reader *reader)
+static const char *command_label(char *buffer, const struct args_reader *reader)
 {
     bool sub = reader->subcommand != NULL;
     (void)snprintf(buffer, 192, "%s%s%s", reader->tool->name, sub ? " " : "", sub ? reader->subcommand->name : "");
@@ -100,33 +101,33 @@ static bool append(char *buffer, size_t size, const char *word)
 
 /* ---- writing ----------------------------------------------------------------------------- */
 
-/* There is room: ck_args_read made it for all arguments and all that can be injected. */
-static void put(struct reader *reader, const char *argument)
+/* There is room: ck_args_parse made it for all arguments and all that can be injected. */
+static void put(struct args_reader *reader, const char *argument)
 {
-    reader->reading->argv[reader->reading->argc++] = argument;
+    reader->parsed->argv[reader->parsed->argc++] = argument;
 }
 
-static void put_list(struct reader *reader, const struct ck_list *list)
+static void put_list(struct args_reader *reader, const struct ck_list *list)
 {
     for (uint32_t i = 0; i < list->count; i++)
         put(reader, list->items[i]);
 }
 
-static int add_path(struct reader *reader, const struct ck_path_use *use)
+static int add_path(struct args_reader *reader, const struct ck_path_use *use)
 {
-    struct ck_reading *reading = reader->reading;
-    if (reading->paths_count == reader->paths_capacity) {
+    struct ck_parsed_args *parsed = reader->parsed;
+    if (parsed->paths_count == reader->paths_capacity) {
         size_t capacity = reader->paths_capacity == 0 ? 8 : 2 * reader->paths_capacity;
         struct ck_path_use *larger = ck_arena_array(reader->arena, capacity, sizeof *larger);
         if (larger == NULL)
             return -ENOMEM;
-        if (reading->paths_count > 0)
-            memcpy(larger, reading->paths, reading->paths_count * sizeof *larger);
-        reading->paths = larger;
+        if (parsed->paths_count > 0)
+            memcpy(larger, parsed->paths, parsed->paths_count * sizeof *larger);
+        parsed->paths = larger;
         reader->paths_capacity = capacity;
     }
-    reading->paths[reading->paths_count++] = *use;
-    return ON;
+    parsed->paths[parsed->paths_count++] = *use;
+    return PASSED;
 }
 
 /* ---- types ------------------------------------------------------------------------------- */
@@ -180,11 +181,11 @@ static bool is_of_type(const char *text, enum ck_type type)
     return false;
 }
 
-static int note_path(struct reader *reader, const char *text, enum ck_type type, size_t position, bool operand)
+static int note_path(struct args_reader *reader, const char *text, enum ck_type type, size_t position, bool operand)
 {
     bool mount = type == CK_TYPE_MOUNT;
     if (!mount && type != CK_TYPE_INSIDE && type != CK_TYPE_EXISTING)
-        return ON;
+        return PASSED;
     struct ck_path_use use = {
         .path = text,
         .length = mount ? mount_source(text) : strlen(text),
@@ -209,17 +210,18 @@ static const struct ck_pattern *find_pattern(const struct ck_pattern *patterns, 
     return NULL;
 }
 
-static int refuse_value(struct reader *reader, const struct ck_arg_option *option, const char *value, size_t position)
+static int refuse_value(struct args_reader *reader, const struct ck_arg_option *option, const char *value,
+                        size_t position)
 {
     return refuse(reader, "options",
                   "argument %zu '%s': '%s' is no value that '%s' allows for '%s'; it is listed as '%s'", position,
-                  CK_SECRET_QUOTE(reader->argv[position]), CK_SECRET_QUOTE(value), WHOSE(reader), option->name,
+                  CK_SECRET_QUOTE(reader->argv[position]), CK_SECRET_QUOTE(value), COMMAND_LABEL(reader), option->name,
                   option->text);
 }
 
 /* One value against alternatives; position is where it stands. */
-static int check_value(struct reader *reader, const struct ck_arg_option *option, const struct ck_pattern *patterns,
-                       uint32_t count, const char *value, size_t position)
+static int check_value(struct args_reader *reader, const struct ck_arg_option *option,
+                       const struct ck_pattern *patterns, uint32_t count, const char *value, size_t position)
 {
     const struct ck_pattern *pattern = find_pattern(patterns, count, value);
     if (pattern == NULL)
@@ -239,7 +241,7 @@ static void note_required(const struct ck_list *require, const char *name, size_
 }
 
 /* The option was given and is allowed. value is NULL for a flag. */
-static void note_option(struct reader *reader, const struct ck_arg_option *option, const char *value)
+static void note_option(struct args_reader *reader, const struct ck_arg_option *option, const char *value)
 {
     const struct ck_rules *rules = reader->rules;
     bool sub = reader->subcommand != NULL;
@@ -251,23 +253,24 @@ static void note_option(struct reader *reader, const struct ck_arg_option *optio
 }
 
 /* A value in the same argument. Behind a short option, getopt takes "=v" as it stands and others take the '=' away. */
-static int take_attached(struct reader *reader, const struct ck_arg_option *option, const char *value, bool short_form)
+static int take_attached(struct args_reader *reader, const struct ck_arg_option *option, const char *value,
+                         bool short_form)
 {
     int r = check_value(reader, option, option->patterns, option->patterns_count, value, reader->at);
-    if (r == ON && short_form && value[0] == '=')
+    if (r == PASSED && short_form && value[0] == '=')
         r = check_value(reader, option, option->patterns, option->patterns_count, value + 1, reader->at);
-    if (r == ON)
+    if (r == PASSED)
         note_option(reader, option, value);
     return r;
 }
 
 /* A value in the next argument. */
-static int take_separate(struct reader *reader, const struct ck_arg_option *option)
+static int take_separate(struct args_reader *reader, const struct ck_arg_option *option)
 {
     const char *value = reader->argv[reader->at + 1];
     if (value == NULL)
         return refuse(reader, "options", "argument %zu: '%s' of '%s' needs a value", reader->at, option->name,
-                      WHOSE(reader));
+                      COMMAND_LABEL(reader));
     if (value[0] == '-' && value[1] != '\0')
         return refuse(
             reader, "options",
@@ -277,27 +280,27 @@ static int take_separate(struct reader *reader, const struct ck_arg_option *opti
     reader->at++;
     put(reader, value);
     int r = check_value(reader, option, option->patterns, option->patterns_count, value, reader->at);
-    if (r == ON)
+    if (r == PASSED)
         note_option(reader, option, value);
     return r;
 }
 
 /* As many arguments as the option has patterns, whatever they look like: the tool takes them so. */
-static int take_words(struct reader *reader, const struct ck_arg_option *option)
+static int take_arguments(struct args_reader *reader, const struct ck_arg_option *option)
 {
     for (uint32_t i = 0; i < option->patterns_count; i++) {
         const char *word = reader->argv[reader->at + 1];
         if (word == NULL)
             return refuse(reader, "options", "argument %zu: '%s' of '%s' needs %u words behind it", reader->at,
-                          option->name, WHOSE(reader), option->patterns_count);
+                          option->name, COMMAND_LABEL(reader), option->patterns_count);
         reader->at++;
         put(reader, word);
         int r = check_value(reader, option, &option->patterns[i], 1, word, reader->at);
-        if (r != ON)
+        if (r != PASSED)
             return r;
     }
     note_option(reader, option, NULL);
-    return ON;
+    return PASSED;
 }
 
 /* ---- options ----------------------------------------------------------------------------- */
@@ -311,81 +314,82 @@ static bool is_denied(const struct ck_list *deny, const char *name, size_t lengt
 }
 
 /* The listed option of this name. A denied one has a rule of its own; any other is not in the list. */
-static int find_option(struct reader *reader, const char *name, size_t length, const struct ck_arg_option **ret_option)
+static int find_option(struct args_reader *reader, const char *name, size_t length,
+                       const struct ck_arg_option **ret_option)
 {
     char shown[CK_QUOTE_MAX];
     *ret_option = ck_rules_find(reader->rules, name, length);
     if (*ret_option != NULL)
-        return ON;
+        return PASSED;
     (void)snprintf(shown, sizeof shown, "%.*s", (int)(length < 128 ? length : 128), name);
     bool everywhere = is_denied(&reader->tool->args->rules.deny, name, length);
     if (everywhere)
-        blame_tool(reader);
+        use_tool_rule(reader);
     if (everywhere || is_denied(&reader->rules->deny, name, length))
         return refuse(reader, "deny", "argument %zu '%s': '%s' is denied to '%s'", reader->at,
-                      CK_SECRET_QUOTE(reader->argv[reader->at]), CK_SECRET_QUOTE(shown), WHOSE(reader));
+                      CK_SECRET_QUOTE(reader->argv[reader->at]), CK_SECRET_QUOTE(shown), COMMAND_LABEL(reader));
     return refuse(reader, "options",
                   "argument %zu '%s': '%s' is not an option that '%s' may be given; the policy lists every "
                   "allowed option by its full name",
-                  reader->at, CK_SECRET_QUOTE(reader->argv[reader->at]), CK_SECRET_QUOTE(shown), WHOSE(reader));
+                  reader->at, CK_SECRET_QUOTE(reader->argv[reader->at]), CK_SECRET_QUOTE(shown), COMMAND_LABEL(reader));
 }
 
 /* "--name", "--name=value"; also "-name" where there are no bundles. */
-static int read_long(struct reader *reader, const char *argument)
+static int read_long(struct args_reader *reader, const char *argument)
 {
     const struct ck_arg_option *option;
     size_t length = strcspn(argument, "=");
     bool attached = argument[length] == '=';
     int r = find_option(reader, argument, length, &option);
-    if (r != ON)
+    if (r != PASSED)
         return r;
-    if (attached && (option->form == CK_FORM_FLAG || option->form == CK_FORM_WORDS))
+    if (attached && (option->form == CK_FORM_FLAG || option->form == CK_FORM_ARGUMENTS))
         return refuse(reader, "options", "argument %zu: '%s' of '%s' takes no value behind '='", reader->at,
-                      option->name, WHOSE(reader));
+                      option->name, COMMAND_LABEL(reader));
     if (attached)
         return take_attached(reader, option, argument + length + 1, false);
     if (option->form == CK_FORM_VALUE)
         return take_separate(reader, option);
-    if (option->form == CK_FORM_WORDS)
-        return take_words(reader, option);
+    if (option->form == CK_FORM_ARGUMENTS)
+        return take_arguments(reader, option);
     note_option(reader, option, NULL);
-    return ON;
+    return PASSED;
 }
 
 /* "-abc": letter by letter, until one takes the rest as its value. */
-static int read_short(struct reader *reader, const char *argument)
+static int read_short(struct args_reader *reader, const char *argument)
 {
     for (const char *letter = argument + 1; *letter != '\0'; letter++) {
         const char name[] = {'-', *letter, '\0'};
         const struct ck_arg_option *option;
         int r = find_option(reader, name, 2, &option);
-        if (r != ON)
+        if (r != PASSED)
             return r;
         bool last = letter[1] == '\0';
-        if (option->form == CK_FORM_WORDS && !last)
+        if (option->form == CK_FORM_ARGUMENTS && !last)
             return refuse(reader, "options", "argument %zu: '%s' of '%s' must stand last in its argument", reader->at,
-                          option->name, WHOSE(reader));
-        if (option->form == CK_FORM_WORDS)
-            return take_words(reader, option);
+                          option->name, COMMAND_LABEL(reader));
+        if (option->form == CK_FORM_ARGUMENTS)
+            return take_arguments(reader, option);
         if (option->form == CK_FORM_VALUE)
             return last ? take_separate(reader, option) : take_attached(reader, option, letter + 1, true);
         if (option->form == CK_FORM_OPTIONAL && !last)
             return take_attached(reader, option, letter + 1, true);
         note_option(reader, option, NULL);
     }
-    return ON;
+    return PASSED;
 }
 
-static bool is_number_option(const struct reader *reader, const char *argument)
+static bool is_number_option(const struct args_reader *reader, const char *argument)
 {
     return strspn(argument + 1, DIGITS) == strlen(argument + 1) && ck_rules_find(reader->rules, "-", 1) != NULL;
 }
 
-static int read_option(struct reader *reader, const char *argument)
+static int read_option(struct args_reader *reader, const char *argument)
 {
     put(reader, argument);
     if (is_number_option(reader, argument))
-        return ON;
+        return PASSED;
     if (argument[1] == '-' || reader->tool->args->no_bundles)
         return read_long(reader, argument);
     return read_short(reader, argument);
@@ -393,34 +397,34 @@ static int read_option(struct reader *reader, const char *argument)
 
 /* ---- operands ---------------------------------------------------------------------------- */
 
-static int check_operand(struct reader *reader, size_t position, enum ck_type type)
+static int check_operand(struct args_reader *reader, size_t position, enum ck_type type)
 {
     const char *operand = reader->argv[position];
     if (type == CK_TYPE_NONE)
         return refuse(reader, "operands", "argument %zu: '%s' takes no operand here, and '%s' is one", position,
-                      WHOSE(reader), CK_SECRET_QUOTE(operand));
+                      COMMAND_LABEL(reader), CK_SECRET_QUOTE(operand));
     if (!is_of_type(operand, type))
         return refuse(reader, "operands", "argument %zu: '%s' is not what '%s' takes as an operand: %s", position,
-                      CK_SECRET_QUOTE(operand), WHOSE(reader), ck_type_name(type));
+                      CK_SECRET_QUOTE(operand), COMMAND_LABEL(reader), ck_notation_type_name(type));
     return note_path(reader, operand, type, position, true);
 }
 
-static int read_operand(struct reader *reader)
+static int read_operand(struct args_reader *reader)
 {
     put(reader, reader->argv[reader->at]);
     if (reader->operands++ == 0 && reader->rules->has_first) {
         reader->held = reader->at;
-        return ON;
+        return PASSED;
     }
     return check_operand(reader, reader->at, reader->rules->operands);
 }
 
-static bool wants_subcommand(const struct reader *reader)
+static bool wants_subcommand(const struct args_reader *reader)
 {
     return reader->subcommand == NULL && reader->tool->args->subcommands_count > 0;
 }
 
-static int refuse_subcommand(struct reader *reader)
+static int refuse_subcommand(struct args_reader *reader)
 {
     const struct ck_args *args = reader->tool->args;
     char list[LIST_BYTES] = "";
@@ -435,13 +439,13 @@ static int refuse_subcommand(struct reader *reader)
 }
 
 /* Everything up to the end, or up to what is not an option of this level: *ret_operand says that one stands there. */
-static int read_level(struct reader *reader, bool *ret_operand)
+static int read_level(struct args_reader *reader, bool *ret_operand)
 {
     bool options = true;
     *ret_operand = false;
     for (; reader->argv[reader->at] != NULL; reader->at++) {
         const char *argument = reader->argv[reader->at];
-        int r = ON;
+        int r = PASSED;
         if (options && strcmp(argument, "--") == 0) {
             if (wants_subcommand(reader))
                 return refuse_subcommand(reader);
@@ -451,16 +455,16 @@ static int read_level(struct reader *reader, bool *ret_operand)
             r = read_option(reader, argument);
         } else if (reader->tool->args->command || wants_subcommand(reader)) {
             *ret_operand = true;
-            return ON;
+            return PASSED;
         } else {
             r = read_operand(reader);
             options = options && !reader->rules->options_first;
         }
-        if (r != ON)
+        if (r != PASSED)
             return r;
     }
     if (reader->held == 0)
-        return ON;
+        return PASSED;
     return check_operand(reader, reader->held,
                          reader->first_is_common ? reader->rules->operands : reader->rules->first);
 }
@@ -468,30 +472,30 @@ static int read_level(struct reader *reader, bool *ret_operand)
 /* ---- subcommands ------------------------------------------------------------------------- */
 
 /* How many arguments the name takes up at this place: one for each of its words, 0 where it does not stand here. */
-static size_t match_subcommand(const struct reader *reader, const char *name)
+static size_t match_subcommand(const struct args_reader *reader, const char *name)
 {
-    size_t words = 0;
-    for (const char *at = name;; words++) {
-        const char *argument = reader->argv[reader->at + words];
+    size_t parts = 0;
+    for (const char *at = name;; parts++) {
+        const char *argument = reader->argv[reader->at + parts];
         size_t length = strcspn(at, " ");
         if (argument == NULL || strncmp(argument, at, length) != 0 || argument[length] != '\0')
             return 0;
         if (at[length] == '\0')
-            return words + 1;
+            return parts + 1;
         at += length + 1;
     }
 }
 
 /* The longest name that stands here: "image inspect" before "image". */
-static int enter_subcommand(struct reader *reader)
+static int enter_subcommand(struct args_reader *reader)
 {
     const struct ck_args *args = reader->tool->args;
     const struct ck_subcommand *found = NULL;
     size_t most = 0;
     for (uint32_t i = 0; i < args->subcommands_count; i++) {
-        size_t words = match_subcommand(reader, args->subcommands[i].name);
-        if (words > most) {
-            most = words;
+        size_t parts = match_subcommand(reader, args->subcommands[i].name);
+        if (parts > most) {
+            most = parts;
             found = &args->subcommands[i];
         }
     }
@@ -500,24 +504,24 @@ static int enter_subcommand(struct reader *reader)
     for (; most > 0; most--)
         put(reader, reader->argv[reader->at++]);
     put_list(reader, &found->rules.inject);
-    if (reader->reading->nested_count == 0)
-        reader->reading->subcommand = found;
+    if (reader->parsed->nested_count == 0)
+        reader->parsed->subcommand = found;
     else
-        reader->reading->nested[reader->reading->nested_count - 1].subcommand = found;
+        reader->parsed->nested[reader->parsed->nested_count - 1].subcommand = found;
     reader->subcommand = found;
     reader->rules = &found->rules;
-    return ON;
+    return PASSED;
 }
 
 /* ---- tools ------------------------------------------------------------------------------- */
 
-static int check_required(struct reader *reader, const struct ck_list *require, uint64_t satisfied)
+static int check_required(struct args_reader *reader, const struct ck_list *require, uint64_t satisfied)
 {
     for (uint32_t i = 0; i < require->count; i++)
         if ((satisfied >> i & 1) == 0)
             return refuse(reader, "require", "'%s' may run only with '%s', which is not among the arguments",
-                          WHOSE(reader), require->items[i]);
-    return ON;
+                          COMMAND_LABEL(reader), require->items[i]);
+    return PASSED;
 }
 
 static bool is_vector(const char *const *argv, const struct ck_list *vector)
@@ -529,7 +533,7 @@ static bool is_vector(const char *const *argv, const struct ck_list *vector)
 }
 
 /* What is left is one of the vectors that are allowed as they stand. */
-static bool is_exact(const struct reader *reader)
+static bool is_exact(const struct args_reader *reader)
 {
     const struct ck_args *args = reader->tool->args;
     const char *const *left = reader->argv + reader->at;
@@ -539,15 +543,15 @@ static bool is_exact(const struct reader *reader)
     return found;
 }
 
-static int refuse_exact(struct reader *reader)
+static int refuse_exact(struct args_reader *reader)
 {
     const struct ck_args *args = reader->tool->args;
     char list[LIST_BYTES] = "";
     for (uint32_t i = 0; i < args->exact_count; i++) {
-        char words[LIST_BYTES / 2] = "";
+        char vector_text[LIST_BYTES / 2] = "";
         for (uint32_t k = 0; k < args->exact[i].count; k++)
-            (void)append(words, sizeof words, args->exact[i].items[k]);
-        (void)append(list, sizeof list, words[0] != '\0' ? words : "(nothing)");
+            (void)append(vector_text, sizeof vector_text, args->exact[i].items[k]);
+        (void)append(list, sizeof list, vector_text[0] != '\0' ? vector_text : "(nothing)");
     }
     if (reader->argv[reader->at] == NULL)
         return refuse(reader, "exact", "'%s' may not be run without arguments, and only with exactly these: %s",
@@ -556,21 +560,21 @@ static int refuse_exact(struct reader *reader)
                   CK_SECRET_QUOTE(reader->argv[reader->at]), reader->tool->name, list);
 }
 
-static int read_tool(struct reader *reader);
+static int read_tool(struct args_reader *reader);
 
 /* The operand is a command of its own, judged by its own entry. */
-static int read_command(struct reader *reader)
+static int read_command(struct args_reader *reader)
 {
-    struct ck_reading *reading = reader->reading;
+    struct ck_parsed_args *parsed = reader->parsed;
     const char *name = reader->argv[reader->at];
     const struct ck_tool *tool = ck_policy_find(reader->policy, name);
-    if (tool == NULL || !ck_tool_is_callable(tool))
+    if (tool == NULL || !ck_policy_tool_is_callable(tool))
         return refuse(reader, "command", "argument %zu: '%s' is not a tool that may be called, so '%s' may not run it",
                       reader->at, CK_SECRET_QUOTE(name), reader->tool->name);
-    if (reading->nested_count == CK_COMMAND_DEPTH_MAX)
+    if (parsed->nested_count == CK_COMMAND_DEPTH_MAX)
         return refuse(reader, "command", "argument %zu: commands are nested more than %d deep", reader->at,
                       CK_COMMAND_DEPTH_MAX);
-    reading->nested[reading->nested_count++] = (struct ck_nested){.tool = tool, .position = reading->argc};
+    parsed->nested[parsed->nested_count++] = (struct ck_nested){.tool = tool, .position = parsed->argc};
     reader->tool = tool;
     reader->subcommand = NULL;
     reader->operands = 0;
@@ -582,23 +586,23 @@ static int read_command(struct reader *reader)
 }
 
 /* A tool that runs commands must be given one; one with subcommands, a subcommand. */
-static int read_rest(struct reader *reader)
+static int read_rest(struct args_reader *reader)
 {
     const struct ck_args *args = reader->tool->args;
     bool operand;
     int r = read_level(reader, &operand);
-    if (r == ON && args->subcommands_count > 0) {
+    if (r == PASSED && args->subcommands_count > 0) {
         r = operand ? enter_subcommand(reader) : refuse_subcommand(reader);
-        if (r == ON)
+        if (r == PASSED)
             r = read_level(reader, &operand);
-        if (r == ON)
+        if (r == PASSED)
             r = check_required(reader, &reader->rules->require, reader->satisfied);
     }
-    if (r == ON) {
-        blame_tool(reader);
+    if (r == PASSED) {
+        use_tool_rule(reader);
         r = check_required(reader, &args->rules.require, reader->tool_satisfied);
     }
-    if (r != ON || !args->command)
+    if (r != PASSED || !args->command)
         return r;
     if (!operand)
         return refuse(reader, "command", "'%s' needs a command to run, one of the tools of the policy",
@@ -606,14 +610,14 @@ static int read_rest(struct reader *reader)
     return read_command(reader);
 }
 
-static int read_tool(struct reader *reader)
+static int read_tool(struct args_reader *reader)
 {
     const struct ck_args *args = reader->tool->args;
     put(reader, reader->argv[reader->at++]);
     if (args == NULL || is_exact(reader)) {
         while (reader->argv[reader->at] != NULL)
             put(reader, reader->argv[reader->at++]);
-        return ON;
+        return PASSED;
     }
     if (args->only_exact)
         return refuse_exact(reader);
@@ -622,17 +626,17 @@ static int read_tool(struct reader *reader)
     return read_rest(reader);
 }
 
-int ck_args_read(const struct ck_policy *policy, const struct ck_tool *tool, const char *const *argv,
-                 struct ck_arena *arena, struct ck_reading *ret_reading)
+int ck_args_parse(const struct ck_policy *policy, const struct ck_tool *tool, const char *const *argv,
+                  struct ck_arena *arena, struct ck_parsed_args *ret_parsed)
 {
-    *ret_reading = (struct ck_reading){0};
+    *ret_parsed = (struct ck_parsed_args){0};
     size_t argc = 0;
     while (argv[argc] != NULL)
         argc++;
-    ret_reading->argv = ck_arena_array(arena, argc + (CK_COMMAND_DEPTH_MAX + 1) * INJECTED_MAX + 1, sizeof *argv);
-    if (ret_reading->argv == NULL)
+    ret_parsed->argv = ck_arena_array(arena, argc + (CK_COMMAND_DEPTH_MAX + 1) * INJECTED_MAX + 1, sizeof *argv);
+    if (ret_parsed->argv == NULL)
         return -ENOMEM;
-    struct reader reader = {.policy = policy, .argv = argv, .arena = arena, .reading = ret_reading, .tool = tool};
+    struct args_reader reader = {.policy = policy, .argv = argv, .arena = arena, .parsed = ret_parsed, .tool = tool};
     int r = read_tool(&reader);
     return r < 0 ? r : 0;
 }

@@ -36,7 +36,7 @@ struct ck_nested {
     size_t position;                        /* of its name in argv */
 };
 
-struct ck_reading {
+struct ck_parsed_args {
     const char **argv; /* with what the entry injects, NULL-terminated */
     size_t argc;
     const struct ck_subcommand *subcommand; /* that the tool was given, or NULL */
@@ -49,7 +49,7 @@ struct ck_reading {
     const struct ck_tool *tool; /* whose rule it was */
     unsigned line;              /* of the tool's or subcommand's entry in the policy */
     char rule[CK_RULE_MAX];     /* "tools.git.args.subcommands.log.options" */
-    char words[CHOKE_MESSAGE_MAX];
+    char message[CHOKE_MESSAGE_MAX];
 };
 
 /* The name of a rule, such as "tools.git.args.subcommands.log.operands"; subcommand may be NULL. */
@@ -60,7 +60,7 @@ void ck_args_rule(char rule[CK_RULE_MAX], const struct ck_tool *tool, const stru
 unsigned ck_args_line(const struct ck_tool *tool, const struct ck_subcommand *subcommand);
 
 /* argv[0] is the tool's name. 0, also for a refusal; -ENOMEM. All memory is the arena's. */
-int ck_args_read(const struct ck_policy *policy, const struct ck_tool *tool, const char *const *argv,
-                 struct ck_arena *arena, struct ck_reading *ret_reading);
+int ck_args_parse(const struct ck_policy *policy, const struct ck_tool *tool, const char *const *argv,
+                  struct ck_arena *arena, struct ck_parsed_args *ret_parsed);
 
 #endif

@@ -9,7 +9,7 @@
 
 #include "base/destination.h"
 #include "base/quote.h"
-#include "policy/environment.h"
+#include "policy/env.h"
 #include "policy/schema.h"
 
 #include <stdio.h>
@@ -20,23 +20,23 @@
 #define UPPER "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 #define DIGITS "0123456789"
 
-struct check {
+struct check_state {
     const struct ck_policy *policy;
-    const struct ck_survey *survey;
+    const struct ck_yaml_tree *tree;
     struct choke_error *error;
     const struct ck_tool *tool;
-    const struct ck_node *tool_node;
+    const struct ck_yaml_node *tool_node;
     const char *label; /* "tool 'rg'" */
 };
 
-#define REFUSE(check, node, ...) ck_survey_error((check)->survey, (node), (check)->error, __VA_ARGS__)
+#define REFUSE(check, node, ...) ck_yaml_tree_error((check)->tree, (node), (check)->error, __VA_ARGS__)
 
-static const struct ck_node *value_of(const struct check *check, const char *key)
+static const struct ck_yaml_node *value_of(const struct check_state *check, const char *key)
 {
-    return ck_node_value(check->tool_node, key);
+    return ck_yaml_node_value(check->tool_node, key);
 }
 
-static bool spelled(const char *text, const char *alphabet, size_t max_bytes)
+static bool has_only(const char *text, const char *alphabet, size_t max_bytes)
 {
     size_t length = strlen(text);
     return length > 0 && length <= max_bytes && strspn(text, alphabet) == length;
@@ -60,10 +60,10 @@ static bool is_plain_path(const char *path)
 
 /* ---- single values ----------------------------------------------------------------------- */
 
-static int check_name(const struct check *check)
+static int check_name(const struct check_state *check)
 {
     const char *name = check->tool->name;
-    if (spelled(name, LOWER DIGITS "._+-", NAME_MAX_BYTES) && strchr("._+-", name[0]) == NULL)
+    if (has_only(name, LOWER DIGITS "._+-", NAME_MAX_BYTES) && strchr("._+-", name[0]) == NULL)
         return 0;
     return REFUSE(
         check, value_of(check, "name"),
@@ -72,7 +72,7 @@ static int check_name(const struct check *check)
         CK_QUOTE(name), NAME_MAX_BYTES);
 }
 
-static int check_why(const struct check *check)
+static int check_why(const struct check_state *check)
 {
     const char *why = check->tool->why;
     if (why[strspn(why, " \n")] != '\0')
@@ -80,7 +80,7 @@ static int check_why(const struct check *check)
     return REFUSE(check, value_of(check, "why"), "'why' in %s is blank; say what the tool is needed for", check->label);
 }
 
-static int check_adr(const struct check *check)
+static int check_adr(const struct check_state *check)
 {
     const char *adr = check->tool->adr;
     if (strlen(adr) == 4 && strspn(adr, DIGITS) == 4)
@@ -90,16 +90,16 @@ static int check_adr(const struct check *check)
                   CK_QUOTE(adr));
 }
 
-static int check_package(const struct check *check, const char *key, const char *value)
+static int check_package(const struct check_state *check, const char *key, const char *value)
 {
     static const char alphabet[] = LOWER UPPER DIGITS "@/._+-";
-    if (value == NULL || (spelled(value, alphabet, 214) && value[0] != '-'))
+    if (value == NULL || (has_only(value, alphabet, 214) && value[0] != '-'))
         return 0;
-    return REFUSE(check, ck_node_value(value_of(check, "install"), key),
+    return REFUSE(check, ck_yaml_node_value(value_of(check, "install"), key),
                   "'%s' in 'install' in %s is no package name: '%s'", key, check->label, CK_QUOTE(value));
 }
 
-static int check_install(const struct check *check)
+static int check_install(const struct check_state *check)
 {
     const struct ck_install *install = &check->tool->install;
     static const char alphabet[] = LOWER UPPER DIGITS "-._~:/?#@!$&()*+,;=%";
@@ -111,19 +111,19 @@ static int check_install(const struct check *check)
     if (r < 0 || install->url == NULL)
         return r;
     const char *url = install->url;
-    if (strncmp(url, "https://", 8) == 0 && url[8] != '\0' && spelled(url, alphabet, 1024))
+    if (strncmp(url, "https://", 8) == 0 && url[8] != '\0' && has_only(url, alphabet, 1024))
         return 0;
-    return REFUSE(check, ck_node_value(value_of(check, "install"), "url"),
+    return REFUSE(check, ck_yaml_node_value(value_of(check, "install"), "url"),
                   "'url' in 'install' in %s is '%s'; it must be an https:// address", check->label, CK_QUOTE(url));
 }
 
-static int check_limits(const struct check *check)
+static int check_limits(const struct check_state *check)
 {
-    const struct ck_node *limits = value_of(check, "limits");
+    const struct ck_yaml_node *limits = value_of(check, "limits");
     for (size_t i = 0; i < CK_LIMIT_KEYS; i++) {
         const struct ck_limit_key *key = &ck_limit_keys[i];
-        const struct ck_node *node = limits != NULL ? ck_node_value(limits, key->key) : NULL;
-        uint32_t value = ck_limit_of(&check->tool->limits, key);
+        const struct ck_yaml_node *node = limits != NULL ? ck_yaml_node_value(limits, key->key) : NULL;
+        uint32_t value = ck_policy_limit(&check->tool->limits, key);
         if (node != NULL && (value < key->min || value > key->max))
             return REFUSE(check, node, "'%s' in 'limits' in %s is %u; it must be %u to %u%s", key->key, check->label,
                           value, key->min, key->max, key->unit);
@@ -131,7 +131,7 @@ static int check_limits(const struct check *check)
     return 0;
 }
 
-static int check_path(const struct check *check)
+static int check_path(const struct check_state *check)
 {
     const char *path = check->tool->path;
     if (path == NULL || is_plain_path(path))
@@ -141,7 +141,7 @@ static int check_path(const struct check *check)
                   CK_QUOTE(path));
 }
 
-static int check_sha256(const struct check *check)
+static int check_sha256(const struct check_state *check)
 {
     const char *digest = check->tool->sha256;
     if (digest == NULL || (strlen(digest) == 64 && strspn(digest, DIGITS "abcdef") == 64))
@@ -152,15 +152,15 @@ static int check_sha256(const struct check *check)
 /* ---- lists ------------------------------------------------------------------------------- */
 
 /* where is " in tool 'rg'", or "" at the top. */
-static int check_list(const struct check *check, const struct ck_node *list, const char *key, const char *where,
-                      bool repeats)
+static int check_list(const struct check_state *check, const struct ck_yaml_node *list, const char *key,
+                      const char *where, bool repeats)
 {
-    const struct ck_node *entry = list != NULL ? list + 1 : NULL;
+    const struct ck_yaml_node *entry = list != NULL ? list + 1 : NULL;
     for (uint32_t i = 0; list != NULL && i < list->count; i++, entry += entry->span) {
         if (strchr(entry->text, '\n') != NULL)
             return REFUSE(check, entry, "an entry of '%s'%s%s has a line break", key, *where != '\0' ? " in " : "",
                           where);
-        const struct ck_node *other = list + 1;
+        const struct ck_yaml_node *other = list + 1;
         for (uint32_t j = 0; !repeats && j < i; j++, other += other->span)
             if (strcmp(entry->text, other->text) == 0)
                 return REFUSE(check, entry, "'%s' stands twice in '%s'%s%s", CK_QUOTE(entry->text), key,
@@ -169,20 +169,20 @@ static int check_list(const struct check *check, const struct ck_node *list, con
     return 0;
 }
 
-static int check_env(const struct check *check)
+static int check_env(const struct check_state *check)
 {
     const struct ck_list *env = &check->tool->env;
-    const struct ck_node *list = value_of(check, "env");
+    const struct ck_yaml_node *list = value_of(check, "env");
     for (uint32_t i = 0; i < env->count; i++) {
         const char *name = env->items[i];
         size_t length = strlen(name);
         if (!ck_env_name_valid(name, length))
-            return REFUSE(check, ck_node_entry(list, i), "'%s' in 'env' in %s is no variable's name", CK_QUOTE(name),
-                          check->label);
+            return REFUSE(check, ck_yaml_node_entry(list, i), "'%s' in 'env' in %s is no variable's name",
+                          CK_QUOTE(name), check->label);
         const char *danger = ck_env_name_danger(name, length);
         if (danger != NULL)
-            return REFUSE(check, ck_node_entry(list, i), "'%s' in 'env' in %s may not be granted to callers: it %s",
-                          name, check->label, danger);
+            return REFUSE(check, ck_yaml_node_entry(list, i),
+                          "'%s' in 'env' in %s may not be granted to callers: it %s", name, check->label, danger);
     }
     return 0;
 }
@@ -195,67 +195,68 @@ static bool listed(const struct ck_list *list, const char *text)
     return false;
 }
 
-static int check_variable(const struct check *check, uint32_t index)
+static int check_variable(const struct check_state *check, uint32_t index)
 {
     const struct ck_variable *variables = check->tool->set_env;
-    const struct ck_node *node = ck_node_entry(value_of(check, "set_env"), index);
+    const struct ck_yaml_node *node = ck_yaml_node_entry(value_of(check, "set_env"), index);
     const char *name = variables[index].name;
     const char *label = check->label;
     if (!ck_env_name_valid(name, strlen(name)))
-        return REFUSE(check, ck_node_value(node, "name"), "'%s' in 'set_env' in %s is no variable's name",
+        return REFUSE(check, ck_yaml_node_value(node, "name"), "'%s' in 'set_env' in %s is no variable's name",
                       CK_QUOTE(name), label);
     if (!ck_env_name_settable(name, strlen(name)))
-        return REFUSE(check, ck_node_value(node, "name"), "'%s' in 'set_env' in %s may not be set: it %s", name, label,
-                      ck_env_name_danger(name, strlen(name)));
+        return REFUSE(check, ck_yaml_node_value(node, "name"), "'%s' in 'set_env' in %s may not be set: it %s", name,
+                      label, ck_env_name_danger(name, strlen(name)));
     if (strchr(variables[index].value, '\n') != NULL)
-        return REFUSE(check, ck_node_value(node, "value"), "the value of '%s' in 'set_env' in %s has a line break",
+        return REFUSE(check, ck_yaml_node_value(node, "value"), "the value of '%s' in 'set_env' in %s has a line break",
                       name, label);
     for (uint32_t i = 0; i < index; i++)
         if (strcmp(variables[i].name, name) == 0)
-            return REFUSE(check, ck_node_value(node, "name"), "'%s' is set twice in 'set_env' in %s", name, label);
+            return REFUSE(check, ck_yaml_node_value(node, "name"), "'%s' is set twice in 'set_env' in %s", name, label);
     if (listed(&check->tool->env, name))
-        return REFUSE(check, ck_node_value(node, "name"),
+        return REFUSE(check, ck_yaml_node_value(node, "name"),
                       "'%s' is both set by 'set_env' and granted by 'env' in %s; it can only be one", name, label);
     return 0;
 }
 
 /* A helper is a name that is looked up in the search path, or an absolute path. where is for messages. */
-static int check_helpers(const struct check *check, const struct ck_list *execs, const struct ck_node *list,
+static int check_helpers(const struct check_state *check, const struct ck_list *execs, const struct ck_yaml_node *list,
                          const char *where)
 {
     int r = check_list(check, list, "execs", where, false);
     for (uint32_t i = 0; r == 0 && i < execs->count; i++) {
         const char *helper = execs->items[i];
-        bool name = spelled(helper, LOWER UPPER DIGITS "._+-", NAME_MAX_BYTES) && strchr("._+-", helper[0]) == NULL;
+        bool name = has_only(helper, LOWER UPPER DIGITS "._+-", NAME_MAX_BYTES) && strchr("._+-", helper[0]) == NULL;
         if (!name && !is_plain_path(helper))
-            r = REFUSE(check, ck_node_entry(list, i),
+            r = REFUSE(check, ck_yaml_node_entry(list, i),
                        "'%s' in 'execs' in %s is neither a program's name nor a plain absolute path", CK_QUOTE(helper),
                        where);
     }
     return r;
 }
 
-static int check_execs(const struct check *check)
+static int check_execs(const struct check_state *check)
 {
     const struct ck_args *args = check->tool->args;
     int r = check_helpers(check, &check->tool->execs, value_of(check, "execs"), check->label);
     for (uint32_t i = 0; r == 0 && args != NULL && i < args->subcommands_count; i++) {
-        const struct ck_node *node = ck_node_entry(ck_node_value(value_of(check, "args"), "subcommands"), i);
+        const struct ck_yaml_node *node =
+            ck_yaml_node_entry(ck_yaml_node_value(value_of(check, "args"), "subcommands"), i);
         char where[256];
         (void)snprintf(where, sizeof where, "subcommand '%s' in %s",
                        ck_quote((char[80]){0}, 80, args->subcommands[i].name, strlen(args->subcommands[i].name)),
                        check->label);
-        r = check_helpers(check, &args->subcommands[i].execs, ck_node_value(node, "execs"), where);
+        r = check_helpers(check, &args->subcommands[i].execs, ck_yaml_node_value(node, "execs"), where);
     }
     return r;
 }
 
 /* One spelling for each, so that two policies can be compared by eye. */
-static int check_egress(const struct check *check)
+static int check_egress(const struct check_state *check)
 {
     const struct ck_list *egress = &check->tool->egress;
     for (uint32_t i = 0; i < egress->count; i++) {
-        const struct ck_node *place = ck_node_entry(value_of(check, "egress"), i);
+        const struct ck_yaml_node *place = ck_yaml_node_entry(value_of(check, "egress"), i);
         char usual[CK_DESTINATION_TEXT_SIZE];
         struct ck_destination destination;
         const char *reason;
@@ -271,7 +272,7 @@ static int check_egress(const struct check *check)
 
 /* ---- whole tools ------------------------------------------------------------------------- */
 
-static int check_lists(const struct check *check)
+static int check_lists(const struct check_state *check)
 {
     int r = check_list(check, value_of(check, "platforms"), "platforms", check->label, false);
     if (r == 0)
@@ -287,9 +288,9 @@ static int check_lists(const struct check *check)
     return r;
 }
 
-static int check_tool(struct check *check, uint32_t index, const struct ck_node *node)
+static int check_tool(struct check_state *check, uint32_t index, const struct ck_yaml_node *node)
 {
-    static int (*const rules[])(const struct check *) = {
+    static int (*const rules[])(const struct check_state *) = {
         check_name, check_why,    check_adr,   check_install, check_limits,
         check_path, check_sha256, check_lists, check_execs,   check_egress,
     };
@@ -304,7 +305,7 @@ static int check_tool(struct check *check, uint32_t index, const struct ck_node 
 }
 
 /* by_name keeps the order of the file among equals, so the later one is at fault. */
-static int check_unique(const struct check *check, const struct ck_node *tools)
+static int check_unique(const struct check_state *check, const struct ck_yaml_node *tools)
 {
     const struct ck_policy *policy = check->policy;
     for (uint32_t i = 1; i < policy->tools_count; i++) {
@@ -312,26 +313,26 @@ static int check_unique(const struct check *check, const struct ck_node *tools)
         const struct ck_tool *second = policy->by_name[i];
         if (strcmp(first->name, second->name) != 0)
             continue;
-        const struct ck_node *node = ck_node_entry(tools, (uint32_t)(second - policy->tools));
-        return REFUSE(check, ck_node_value(node, "name"), "tool '%s' is listed twice; the first entry is on line %u",
-                      CK_QUOTE(second->name), first->line);
+        const struct ck_yaml_node *node = ck_yaml_node_entry(tools, (uint32_t)(second - policy->tools));
+        return REFUSE(check, ck_yaml_node_value(node, "name"),
+                      "tool '%s' is listed twice; the first entry is on line %u", CK_QUOTE(second->name), first->line);
     }
     return 0;
 }
 
 /* ---- the top ----------------------------------------------------------------------------- */
 
-static int check_search_path(const struct check *check, const struct ck_node *list)
+static int check_search_path(const struct check_state *check, const struct ck_yaml_node *list)
 {
     int r = check_list(check, list, "search_path", "", false);
     for (uint32_t i = 0; r == 0 && i < list->count; i++) {
         const char *path = check->policy->search_path.items[i];
         if (strchr(path, ':') != NULL)
-            r = REFUSE(check, ck_node_entry(list, i),
+            r = REFUSE(check, ck_yaml_node_entry(list, i),
                        "'%s' in 'search_path' holds ':', which would make it two entries of PATH", CK_QUOTE(path));
         else if (!is_plain_path(path))
             r = REFUSE(
-                check, ck_node_entry(list, i),
+                check, ck_yaml_node_entry(list, i),
                 "'%s' in 'search_path' is not a plain absolute path, as in '/usr/bin': no '.', '..', '//' or '/' at "
                 "the end",
                 CK_QUOTE(path));
@@ -339,24 +340,24 @@ static int check_search_path(const struct check *check, const struct ck_node *li
     return r;
 }
 
-static int check_top(const struct check *check, const struct ck_node *root)
+static int check_top(const struct check_state *check, const struct ck_yaml_node *root)
 {
     const struct ck_policy *policy = check->policy;
     if (policy->version != 1)
-        return REFUSE(check, ck_node_value(root, "version"), "version %u is not known; this release reads version 1",
-                      policy->version);
+        return REFUSE(check, ck_yaml_node_value(root, "version"),
+                      "version %u is not known; this release reads version 1", policy->version);
     if (policy->adr_dir != NULL && strchr(policy->adr_dir, '\n') != NULL)
-        return REFUSE(check, ck_node_value(root, "adr_dir"), "'adr_dir' has a line break; it must be one path");
-    return check_search_path(check, ck_node_value(root, "search_path"));
+        return REFUSE(check, ck_yaml_node_value(root, "adr_dir"), "'adr_dir' has a line break; it must be one path");
+    return check_search_path(check, ck_yaml_node_value(root, "search_path"));
 }
 
-int ck_policy_check(const struct ck_policy *policy, const struct ck_survey *survey, struct choke_error *error)
+int ck_policy_check(const struct ck_policy *policy, const struct ck_yaml_tree *tree, struct choke_error *error)
 {
-    struct check check = {.policy = policy, .survey = survey, .error = error};
-    const struct ck_node *root = &survey->nodes[0];
-    const struct ck_node *tools = ck_node_value(root, "tools");
+    struct check_state check = {.policy = policy, .tree = tree, .error = error};
+    const struct ck_yaml_node *root = &tree->nodes[0];
+    const struct ck_yaml_node *tools = ck_yaml_node_value(root, "tools");
     int r = check_top(&check, root);
-    const struct ck_node *node = tools + 1;
+    const struct ck_yaml_node *node = tools + 1;
     for (uint32_t i = 0; r == 0 && i < policy->tools_count; i++, node += node->span)
         r = check_tool(&check, i, node);
     return r < 0 ? r : check_unique(&check, tools);

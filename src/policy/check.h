@@ -7,8 +7,8 @@
 #define CK_POLICY_CHECK_H
 
 #include "policy/model.h"
-#include "policy/survey.h"
+#include "policy/yaml_tree.h"
 
-int ck_policy_check(const struct ck_policy *policy, const struct ck_survey *survey, struct choke_error *error);
+int ck_policy_check(const struct ck_policy *policy, const struct ck_yaml_tree *tree, struct choke_error *error);
 
 #endif

@@ -2,7 +2,7 @@
  * describe.c - see describe.h.
  *
  * A member is never left out: a reader of the JSON can tell "null" from a key that this release does not know. All
- * text of a loaded policy is UTF-8 (survey.h), which jansson insists on.
+ * text of a loaded policy is UTF-8 (yaml_tree.h), which jansson insists on.
  */
 #include "policy/describe.h"
 
@@ -82,8 +82,8 @@ static void set_rules(struct object *object, const struct ck_rules *rules)
     set(object, "inject", list(&rules->inject));
     set(object, "require", list(&rules->require));
     set(object, "deny", list(&rules->deny));
-    set(object, "operands", text(ck_type_name(rules->operands)));
-    set(object, "first", rules->has_first ? text(ck_type_name(rules->first)) : json_null());
+    set(object, "operands", text(ck_notation_type_name(rules->operands)));
+    set(object, "first", rules->has_first ? text(ck_notation_type_name(rules->first)) : json_null());
     set(object, "first_unless", list(&rules->first_unless));
     set(object, "order", text(rules->options_first ? "options_first" : "mixed"));
 }
@@ -136,7 +136,7 @@ static json_t *platforms(unsigned bits)
     int bad = 0;
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         if (bits == 0 || (bits & all[i]) != 0)
-            bad |= json_array_append_new(names, text(ck_platform_name(all[i])));
+            bad |= json_array_append_new(names, text(ck_policy_platform_name(all[i])));
     if (!bad)
         return names;
     json_decref(names);
@@ -166,7 +166,7 @@ static json_t *limits(const struct ck_limits *limits)
 {
     struct object object = object_new();
     for (size_t i = 0; i < CK_LIMIT_KEYS; i++)
-        set(&object, ck_limit_keys[i].key, number_or_null(ck_limit_of(limits, &ck_limit_keys[i])));
+        set(&object, ck_limit_keys[i].key, number_or_null(ck_policy_limit(limits, &ck_limit_keys[i])));
     return take(&object);
 }
 
@@ -177,7 +177,7 @@ static json_t *tool_entry(const void *from, uint32_t index)
     set(&object, "name", text(tool->name));
     set(&object, "why", text(tool->why));
     set(&object, "adr", text(tool->adr));
-    set(&object, "route", text(ck_route_name(tool->route)));
+    set(&object, "route", text(ck_policy_route_name(tool->route)));
     set(&object, "required", json_boolean(tool->required));
     set(&object, "platforms", platforms(tool->platforms));
     set(&object, "install", install(&tool->install));
@@ -190,7 +190,7 @@ static json_t *tool_entry(const void *from, uint32_t index)
     set(&object, "set_env", array(tool->set_env_count, tool, variable_entry));
     set(&object, "credentials", text(tool->allow_credentials ? "allow" : "refuse"));
     set(&object, "egress", list(&tool->egress));
-    set(&object, "workspace", text(ck_workspace_name(tool->workspace)));
+    set(&object, "workspace", text(ck_policy_workspace_name(tool->workspace)));
     set(&object, "limits", limits(&tool->limits));
     set(&object, "line", json_integer(tool->line));
     return take(&object);

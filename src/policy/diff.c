@@ -12,7 +12,7 @@
  */
 #include "policy/diff.h"
 
-#include "policy/changes.h"
+#include "policy/change_list.h"
 
 #include <errno.h>
 #include <string.h>
@@ -21,7 +21,7 @@
 #define NARROWS CHOKE_CHANGE_NARROWS
 #define NEUTRAL CHOKE_CHANGE_NEUTRAL
 
-static const char *number_text(struct ck_changes *changes, uint32_t number)
+static const char *number_text(struct ck_policy_changes *changes, uint32_t number)
 {
     const char *text = ck_arena_printf(changes->arena, "%u", number);
     changes->failed = changes->failed || text == NULL;
@@ -65,14 +65,14 @@ static bool searches_bwrap(const struct ck_policy *policy)
 
 /* ---- words that grant nothing ------------------------------------------------------------ */
 
-static void diff_words(const struct ck_diff_pair *pair)
+static void diff_notes(const struct ck_diff_pair *pair)
 {
-    static const char *const truths[] = {"false", "true"};
+    static const char *const booleans[] = {"false", "true"};
     const struct ck_tool *was = pair->before;
     const struct ck_tool *is = pair->after;
     ck_change_text(pair->changes, "why", was->why, is->why, NEUTRAL);
     ck_change_text(pair->changes, "adr", was->adr, is->adr, NEUTRAL);
-    ck_change_text(pair->changes, "required", truths[was->required], truths[is->required], NEUTRAL);
+    ck_change_text(pair->changes, "required", booleans[was->required], booleans[is->required], NEUTRAL);
     ck_change_text(pair->changes, "install.apt", was->install.apt, is->install.apt, NEUTRAL);
     ck_change_text(pair->changes, "install.brew", was->install.brew, is->install.brew, NEUTRAL);
     ck_change_text(pair->changes, "install.npm", was->install.npm, is->install.npm, NEUTRAL);
@@ -94,7 +94,7 @@ static void diff_route(const struct ck_diff_pair *pair)
     const char *why = route_width(is) <= route_width(was) ? why_bwrap_widens(pair)
                       : is == CK_ROUTE_DIRECT             ? "it runs without a jail unless one is asked for"
                                                           : "callers may call it";
-    ck_change_proof(pair->changes, "route", ck_route_name(was), ck_route_name(is), why);
+    ck_change_proof(pair->changes, "route", ck_policy_route_name(was), ck_policy_route_name(is), why);
 }
 
 static const char *platforms_text(unsigned platforms)
@@ -120,8 +120,8 @@ static void diff_platforms(const struct ck_diff_pair *pair)
 static void diff_limits(const struct ck_diff_pair *pair)
 {
     for (size_t i = 0; i < CK_LIMIT_KEYS; i++) {
-        uint32_t was = ck_limit_of(&pair->before->limits, &ck_limit_keys[i]);
-        uint32_t is = ck_limit_of(&pair->after->limits, &ck_limit_keys[i]);
+        uint32_t was = ck_policy_limit(&pair->before->limits, &ck_limit_keys[i]);
+        uint32_t is = ck_policy_limit(&pair->after->limits, &ck_limit_keys[i]);
         const char *name = ck_arena_printf(pair->changes->arena, "limits.%s", ck_limit_keys[i].key);
         pair->changes->failed = pair->changes->failed || name == NULL;
         if (name != NULL)
@@ -134,7 +134,7 @@ static void diff_limits(const struct ck_diff_pair *pair)
 /* ---- what is run ------------------------------------------------------------------------- */
 
 /* The place where the old policy looks first: what is found there now was found there before. */
-static bool is_first_place(const struct ck_policy *policy, const char *path, const char *name)
+static bool is_first_in_search_path(const struct ck_policy *policy, const char *path, const char *name)
 {
     const char *slash = strrchr(path, '/');
     const char *first = policy->search_path.items[0];
@@ -146,7 +146,7 @@ static void diff_path(const struct ck_diff_pair *pair)
 {
     const char *was = pair->before->path;
     const char *is = pair->after->path;
-    bool first = was == NULL && is != NULL && is_first_place(pair->old_policy, is, pair->after->name);
+    bool first = was == NULL && is != NULL && is_first_in_search_path(pair->old_policy, is, pair->after->name);
     ck_change_proof(pair->changes, "path", was, is, first ? why_bwrap_widens(pair) : "another file can be run");
 }
 
@@ -160,11 +160,11 @@ static void diff_execs(const struct ck_diff_pair *pair)
 {
     const struct ck_tool *was = pair->before;
     const struct ck_tool *is = pair->after;
-    static const char *const words[] = {"not restricted", "a closed list"};
+    static const char *const labels[] = {"not restricted", "a closed list"};
     if (was->has_execs && is->has_execs)
         ck_change_lists(pair->changes, "execs", &was->execs, &is->execs, WIDENS, NARROWS);
     else
-        ck_change_proof(pair->changes, "execs", words[was->has_execs], words[is->has_execs],
+        ck_change_proof(pair->changes, "execs", labels[was->has_execs], labels[is->has_execs],
                         !is->has_execs        ? "without a jail it can execute anything"
                         : is->execs.count > 0 ? "in a jail it executed nothing but itself and its interpreter before"
                                               : NULL);
@@ -175,7 +175,7 @@ static void diff_version_args(const struct ck_diff_pair *pair)
 {
     const struct ck_list *was = &pair->before->version_args;
     const struct ck_list *is = &pair->after->version_args;
-    if (!ck_list_same(was, is)) /* their texts may be the same: [a b] and [a, b] */
+    if (!ck_policy_list_same(was, is)) /* their texts may be the same: [a b] and [a, b] */
         ck_change_add_proof(pair->changes, "version_args", was->count > 0 ? ck_change_join(pair->changes, was) : NULL,
                             is->count > 0 ? ck_change_join(pair->changes, is) : NULL,
                             is->count > 0 ? "other arguments are allowed as they stand" : ck_diff_vector(pair, was));
@@ -196,7 +196,7 @@ static const struct ck_variable *find_variable(const struct ck_tool *tool, const
     return NULL;
 }
 
-static const char *variable_text(struct ck_changes *changes, const struct ck_variable *variable)
+static const char *variable_text(struct ck_policy_changes *changes, const struct ck_variable *variable)
 {
     const char *text = ck_arena_printf(changes->arena, "%s=%s", variable->name, variable->value);
     changes->failed = changes->failed || text == NULL;
@@ -206,7 +206,7 @@ static const char *variable_text(struct ck_changes *changes, const struct ck_var
 /* A variable may harden a tool or turn something on; nobody here knows which. */
 static void diff_set_env(const struct ck_diff_pair *pair)
 {
-    struct ck_changes *changes = pair->changes;
+    struct ck_policy_changes *changes = pair->changes;
     for (uint32_t i = 0; i < pair->before->set_env_count; i++) {
         const struct ck_variable *was = &pair->before->set_env[i];
         const struct ck_variable *is = find_variable(pair->after, was->name);
@@ -221,15 +221,15 @@ static void diff_set_env(const struct ck_diff_pair *pair)
 
 static void diff_credentials(const struct ck_diff_pair *pair)
 {
-    static const char *const words[] = {"refuse", "allow"};
-    ck_change_text(pair->changes, "credentials", words[pair->before->allow_credentials],
-                   words[pair->after->allow_credentials], pair->after->allow_credentials ? WIDENS : NARROWS);
+    static const char *const labels[] = {"refuse", "allow"};
+    ck_change_text(pair->changes, "credentials", labels[pair->before->allow_credentials],
+                   labels[pair->after->allow_credentials], pair->after->allow_credentials ? WIDENS : NARROWS);
 }
 
-static bool reached(const struct ck_list *egress, const char *destination)
+static bool is_covered(const struct ck_list *egress, const char *destination)
 {
     for (uint32_t i = 0; i < egress->count; i++)
-        if (ck_destination_within(destination, egress->items[i]))
+        if (ck_width_destination_within(destination, egress->items[i]))
             return true;
     return false;
 }
@@ -240,11 +240,13 @@ static void diff_egress(const struct ck_diff_pair *pair)
     const struct ck_list *was = &pair->before->egress;
     const struct ck_list *is = &pair->after->egress;
     for (uint32_t i = 0; i < was->count; i++)
-        if (!ck_list_has(is, was->items[i]))
-            ck_change_add(pair->changes, reached(is, was->items[i]) ? NEUTRAL : NARROWS, "egress", was->items[i], NULL);
+        if (!ck_policy_list_has(is, was->items[i]))
+            ck_change_add(pair->changes, is_covered(is, was->items[i]) ? NEUTRAL : NARROWS, "egress", was->items[i],
+                          NULL);
     for (uint32_t i = 0; i < is->count; i++)
-        if (!ck_list_has(was, is->items[i]))
-            ck_change_add(pair->changes, reached(was, is->items[i]) ? NEUTRAL : WIDENS, "egress", NULL, is->items[i]);
+        if (!ck_policy_list_has(was, is->items[i]))
+            ck_change_add(pair->changes, is_covered(was, is->items[i]) ? NEUTRAL : WIDENS, "egress", NULL,
+                          is->items[i]);
 }
 
 /* Without a jail a workspace bounds nothing, but an overlay is refused there, and with it alone something is kept. */
@@ -258,7 +260,7 @@ static void diff_workspace(const struct ck_diff_pair *pair)
         : is == CK_WORKSPACE_OVERLAY ? "what it writes can be kept with '--keep', which was refused before"
         : is == CK_WORKSPACE_RW      ? "it can write into the repository"
                                      : NULL;
-    ck_change_proof(pair->changes, "workspace", ck_workspace_name(was), ck_workspace_name(is), why);
+    ck_change_proof(pair->changes, "workspace", ck_policy_workspace_name(was), ck_policy_workspace_name(is), why);
 }
 
 /* ---- whole policies ---------------------------------------------------------------------- */
@@ -266,7 +268,7 @@ static void diff_workspace(const struct ck_diff_pair *pair)
 static void diff_tool(const struct ck_diff_pair *pair)
 {
     static void (*const rules[])(const struct ck_diff_pair *) = {
-        diff_words,        diff_route,   diff_platforms, diff_limits,  diff_path,        diff_sha256, diff_execs,
+        diff_notes,        diff_route,   diff_platforms, diff_limits,  diff_path,        diff_sha256, diff_execs,
         diff_version_args, ck_diff_args, diff_env,       diff_set_env, diff_credentials, diff_egress, diff_workspace,
     };
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
@@ -278,9 +280,9 @@ static bool is_reordered(const struct ck_list *before, const struct ck_list *aft
 {
     uint32_t at = 0;
     for (uint32_t i = 0; i < before->count; i++) {
-        if (!ck_list_has(after, before->items[i]))
+        if (!ck_policy_list_has(after, before->items[i]))
             continue;
-        while (at < after->count && !ck_list_has(before, after->items[at]))
+        while (at < after->count && !ck_policy_list_has(before, after->items[at]))
             at++;
         if (at == after->count || strcmp(before->items[i], after->items[at++]) != 0)
             return true;
@@ -300,21 +302,22 @@ static const char *why_search_widens(const struct ck_policy *before, const struc
     return searches_bwrap(before) ? "where bwrap is missing, a tool runs in a weaker jail or in none" : NULL;
 }
 
-static void diff_search_path(struct ck_changes *changes, const struct ck_policy *before, const struct ck_policy *after)
+static void diff_search_path(struct ck_policy_changes *changes, const struct ck_policy *before,
+                             const struct ck_policy *after)
 {
     const struct ck_list *was = &before->search_path;
     const struct ck_list *is = &after->search_path;
     for (uint32_t i = 0; i < was->count; i++)
-        if (!ck_list_has(is, was->items[i]))
+        if (!ck_policy_list_has(is, was->items[i]))
             ck_change_proof(changes, "search_path", was->items[i], NULL, why_search_widens(before, after));
     for (uint32_t i = 0; i < is->count; i++)
-        if (!ck_list_has(was, is->items[i]))
+        if (!ck_policy_list_has(was, is->items[i]))
             ck_change_add(changes, WIDENS, "search_path", NULL, is->items[i]);
     if (is_reordered(was, is))
-        ck_change_words(changes, "search_path", was, is, WIDENS);
+        ck_change_whole_list(changes, "search_path", was, is, WIDENS);
 }
 
-static void diff_top(struct ck_changes *changes, const struct ck_policy *before, const struct ck_policy *after)
+static void diff_top(struct ck_policy_changes *changes, const struct ck_policy *before, const struct ck_policy *after)
 {
     ck_change_text(changes, "version", number_text(changes, before->version), number_text(changes, after->version),
                    WIDENS);
@@ -322,7 +325,7 @@ static void diff_top(struct ck_changes *changes, const struct ck_policy *before,
     diff_search_path(changes, before, after);
 }
 
-static void diff_tools(struct ck_changes *changes, const struct ck_policy *before, const struct ck_policy *after)
+static void diff_tools(struct ck_policy_changes *changes, const struct ck_policy *before, const struct ck_policy *after)
 {
     struct ck_diff_pair pair = {.changes = changes, .old_policy = before, .new_policy = after};
     for (uint32_t i = 0; i < before->tools_count; i++) {
@@ -347,10 +350,10 @@ static void diff_tools(struct ck_changes *changes, const struct ck_policy *befor
 int ck_policy_diff(const struct ck_policy *before, const struct ck_policy *after, struct ck_arena *arena,
                    struct choke_change **ret_changes, size_t *ret_count)
 {
-    struct ck_changes changes = {.arena = arena, .prefix = ""};
+    struct ck_policy_changes changes = {.arena = arena, .prefix = ""};
     diff_top(&changes, before, after);
     diff_tools(&changes, before, after);
-    int r = ck_changes_take(&changes, ret_changes, ret_count);
+    int r = ck_change_list_take(&changes, ret_changes, ret_count);
     for (size_t i = 0; r == 0 && i < *ret_count; i++) {
         const char *name = (*ret_changes)[i].tool;
         const struct ck_tool *tool = name != NULL ? ck_policy_find(after, name) : NULL;

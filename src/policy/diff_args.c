@@ -6,7 +6,7 @@
  * Injected arguments are not judged by the list of options, so a new one may do as much as a lost one.
  */
 #include "policy/args.h"
-#include "policy/changes.h"
+#include "policy/change_list.h"
 #include "policy/rules.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@ static const char *why_number_widens(const struct ck_arg_option *gone, const str
     return NULL;
 }
 
-static void diff_options(struct ck_changes *changes, const struct ck_rules *before, const struct ck_rules *after)
+static void diff_options(struct ck_policy_changes *changes, const struct ck_rules *before, const struct ck_rules *after)
 {
     for (uint32_t i = 0; i < before->table_count; i++) {
         const struct ck_arg_option *was = &before->table[i];
@@ -45,7 +45,8 @@ static enum ck_type first_of(const struct ck_rules *rules)
  * One more option in first_unless lets the first operand be what the others are, instead of what first says. Both
  * policies are asked, so that a change of the types at the same time cannot hide it.
  */
-static void diff_first_unless(struct ck_changes *changes, const struct ck_rules *before, const struct ck_rules *after)
+static void diff_first_unless(struct ck_policy_changes *changes, const struct ck_rules *before,
+                              const struct ck_rules *after)
 {
     enum ck_width was = ck_width_of_types(first_of(before), before->operands);
     enum ck_width is = ck_width_of_types(first_of(after), after->operands);
@@ -56,14 +57,15 @@ static void diff_first_unless(struct ck_changes *changes, const struct ck_rules 
                     wider ? CHOKE_CHANGE_NARROWS : CHOKE_CHANGE_WIDENS);
 }
 
-static void diff_operands(struct ck_changes *changes, const struct ck_rules *before, const struct ck_rules *after)
+static void diff_operands(struct ck_policy_changes *changes, const struct ck_rules *before,
+                          const struct ck_rules *after)
 {
     ck_change_width(changes, ck_width_of_types(before->operands, after->operands), "operands",
-                    ck_type_name(before->operands), ck_type_name(after->operands));
+                    ck_notation_type_name(before->operands), ck_notation_type_name(after->operands));
     if (before->has_first || after->has_first)
         ck_change_width(changes, ck_width_of_types(first_of(before), first_of(after)), "first",
-                        before->has_first ? ck_type_name(before->first) : NULL,
-                        after->has_first ? ck_type_name(after->first) : NULL);
+                        before->has_first ? ck_notation_type_name(before->first) : NULL,
+                        after->has_first ? ck_notation_type_name(after->first) : NULL);
     diff_first_unless(changes, before, after);
 }
 
@@ -72,10 +74,10 @@ static const char *order_name(const struct ck_rules *rules)
     return rules->options_first ? "options_first" : "mixed";
 }
 
-static void diff_rules(struct ck_changes *changes, const struct ck_rules *before, const struct ck_rules *after)
+static void diff_rules(struct ck_policy_changes *changes, const struct ck_rules *before, const struct ck_rules *after)
 {
     diff_options(changes, before, after);
-    ck_change_words(changes, "inject", &before->inject, &after->inject, CHOKE_CHANGE_WIDENS);
+    ck_change_whole_list(changes, "inject", &before->inject, &after->inject, CHOKE_CHANGE_WIDENS);
     ck_change_lists(changes, "require", &before->require, &after->require, CHOKE_CHANGE_NARROWS, CHOKE_CHANGE_WIDENS);
     ck_change_lists(changes, "deny", &before->deny, &after->deny, CHOKE_CHANGE_NARROWS, CHOKE_CHANGE_WIDENS);
     diff_operands(changes, before, after);
@@ -122,19 +124,19 @@ static bool executes_more(const struct ck_diff_pair *pair, const struct ck_subco
 static void diff_subcommand_execs(const struct ck_diff_pair *pair, const struct ck_subcommand *before,
                                   const struct ck_subcommand *after)
 {
-    static const char *const words[] = {"as the tool's", "a list of its own"};
+    static const char *const labels[] = {"as the tool's", "a list of its own"};
     if (before->has_execs && after->has_execs)
         ck_change_lists(pair->changes, "execs", &before->execs, &after->execs, CHOKE_CHANGE_WIDENS,
                         CHOKE_CHANGE_NARROWS);
     else
         ck_change_width(pair->changes, ck_width_of_execs(execs_of(pair->before, before), execs_of(pair->after, after)),
-                        "execs", words[before->has_execs], words[after->has_execs]);
+                        "execs", labels[before->has_execs], labels[after->has_execs]);
 }
 
 static void diff_subcommand(const struct ck_diff_pair *pair, const struct ck_subcommand *before,
                             const struct ck_subcommand *after)
 {
-    struct ck_changes *changes = pair->changes;
+    struct ck_policy_changes *changes = pair->changes;
     const char *outer = changes->prefix;
     const char *prefix = ck_arena_printf(changes->arena, "%ssubcommands.%s.", outer, before->name);
     if (prefix == NULL) {
@@ -149,7 +151,7 @@ static void diff_subcommand(const struct ck_diff_pair *pair, const struct ck_sub
 
 static void diff_subcommands(const struct ck_diff_pair *pair)
 {
-    struct ck_changes *changes = pair->changes;
+    struct ck_policy_changes *changes = pair->changes;
     const struct ck_args *before = pair->before->args;
     const struct ck_args *after = pair->after->args;
     for (uint32_t i = 0; i < before->subcommands_count; i++) {
@@ -175,17 +177,17 @@ static void diff_subcommands(const struct ck_diff_pair *pair)
 static bool has_vector(const struct ck_args *args, const struct ck_list *vector)
 {
     for (uint32_t i = 0; i < args->exact_count; i++)
-        if (ck_list_same(&args->exact[i], vector))
+        if (ck_policy_list_same(&args->exact[i], vector))
             return true;
     return false;
 }
 
-static const char *vector_text(struct ck_changes *changes, const struct ck_list *vector)
+static const char *vector_text(struct ck_policy_changes *changes, const struct ck_list *vector)
 {
     return vector->count > 0 ? ck_change_join(changes, vector) : "(no argument)";
 }
 
-static const char **make_argv(struct ck_changes *changes, const char *name, const struct ck_list *vector)
+static const char **make_argv(struct ck_policy_changes *changes, const char *name, const struct ck_list *vector)
 {
     const char **argv = ck_arena_array(changes->arena, (size_t)vector->count + 2, sizeof *argv);
     if (argv == NULL)
@@ -207,29 +209,29 @@ static bool is_same(const char *const *a, const char *const *b)
 /* A vector that passes by the rules is run with what these inject; a command in it is for the other platform, too. */
 const char *ck_diff_vector(const struct ck_diff_pair *pair, const struct ck_list *vector)
 {
-    struct ck_changes *changes = pair->changes;
-    struct ck_reading reading;
+    struct ck_policy_changes *changes = pair->changes;
+    struct ck_parsed_args parsed;
     if (pair->after->args == NULL)
         return NULL;
     if (pair->after->args->command)
         return "it can be read as a command of another tool";
     const char **argv = make_argv(changes, pair->after->name, vector);
-    if (argv == NULL || ck_args_read(pair->new_policy, pair->after, argv, changes->arena, &reading) < 0) {
+    if (argv == NULL || ck_args_parse(pair->new_policy, pair->after, argv, changes->arena, &parsed) < 0) {
         changes->failed = true;
         return NULL;
     }
-    if (reading.refused)
+    if (parsed.refused)
         return NULL;
-    if (!is_same(argv, reading.argv))
+    if (!is_same(argv, parsed.argv))
         return "the rules still allow it, and put in other arguments";
-    return reading.subcommand != NULL && executes_more(pair, reading.subcommand)
+    return parsed.subcommand != NULL && executes_more(pair, parsed.subcommand)
                ? "it is read as a subcommand, which can execute more"
                : NULL;
 }
 
 static void diff_exact(const struct ck_diff_pair *pair)
 {
-    struct ck_changes *changes = pair->changes;
+    struct ck_policy_changes *changes = pair->changes;
     const struct ck_args *before = pair->before->args;
     const struct ck_args *after = pair->after->args;
     for (uint32_t i = 0; i < before->exact_count; i++)
@@ -253,7 +255,7 @@ static const struct ck_option_set *find_set(const struct ck_args *args, const ch
 }
 
 /* A set allows nothing by itself: what it means has been compared where it is used. */
-static void diff_sets(struct ck_changes *changes, const struct ck_args *before, const struct ck_args *after)
+static void diff_sets(struct ck_policy_changes *changes, const struct ck_args *before, const struct ck_args *after)
 {
     static const struct ck_list none;
     for (uint32_t i = 0; i < before->sets_count; i++) {
@@ -279,7 +281,7 @@ static bool has_own_order(const struct ck_args *args)
 static void diff_present(const struct ck_diff_pair *pair)
 {
     static const char *const bundles[] = {"true", "false"};
-    struct ck_changes *changes = pair->changes;
+    struct ck_policy_changes *changes = pair->changes;
     const struct ck_args *before = pair->before->args;
     const struct ck_args *after = pair->after->args;
     struct ck_rules was = before->rules;
@@ -315,8 +317,8 @@ static const char *why_list_widens(const struct ck_diff_pair *pair)
 
 void ck_diff_args(const struct ck_diff_pair *pair)
 {
-    static const char *const words[] = {"anything goes", "a closed list"};
-    struct ck_changes *changes = pair->changes;
+    static const char *const labels[] = {"anything goes", "a closed list"};
+    struct ck_policy_changes *changes = pair->changes;
     bool was = pair->before->args != NULL;
     bool is = pair->after->args != NULL;
     if (was && is) {
@@ -326,6 +328,6 @@ void ck_diff_args(const struct ck_diff_pair *pair)
         return;
     }
     if (was != is)
-        ck_change_proof(changes, "args", words[was], words[is],
+        ck_change_proof(changes, "args", labels[was], labels[is],
                         is ? why_list_widens(pair) : "any arguments are allowed");
 }

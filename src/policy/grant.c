@@ -20,7 +20,7 @@ static void add(struct ck_grant *grant, const struct ck_tool *tool, const struct
     if (grant->count > 1 && tool->sha256 != NULL && grant->pinned == NULL)
         grant->pinned = tool;
     /* The entry of the outermost tool speaks for those that it runs; an inner one can only narrow. */
-    if (grant->count == 1 || ck_workspace_narrows(grant->workspace, tool->workspace))
+    if (grant->count == 1 || ck_policy_workspace_narrows(grant->workspace, tool->workspace))
         grant->workspace = tool->workspace;
     if (tool->workspace == CK_WORKSPACE_OVERLAY && grant->overlay == NULL)
         grant->overlay = tool;
@@ -28,27 +28,28 @@ static void add(struct ck_grant *grant, const struct ck_tool *tool, const struct
 
 void ck_grant_of(const struct ck_verdict *verdict, struct ck_grant *ret_grant)
 {
-    const struct ck_reading *reading = &verdict->reading;
+    const struct ck_parsed_args *parsed = &verdict->parsed;
     *ret_grant = (struct ck_grant){0};
-    add(ret_grant, verdict->tool, reading->subcommand);
-    for (size_t i = 0; i < reading->nested_count; i++)
-        add(ret_grant, reading->nested[i].tool, reading->nested[i].subcommand);
+    add(ret_grant, verdict->tool, parsed->subcommand);
+    for (size_t i = 0; i < parsed->nested_count; i++)
+        add(ret_grant, parsed->nested[i].tool, parsed->nested[i].subcommand);
     ret_grant->tracing = ret_grant->count > 1;
     ret_grant->sealed = ret_grant->count == 1 && ret_grant->bound != NULL && ret_grant->tools[0].execs->count == 0;
 }
 
 enum ck_grant_refusal ck_grant_refusal(const struct ck_grant *grant, enum ck_grant_place place, bool landlock)
 {
-    bool own_walls = place == CK_GRANT_NATIVE || place == CK_GRANT_CONFINED; /* these are proven with Landlock */
+    bool is_native =
+        place == CK_GRANT_NATIVE || place == CK_GRANT_NATIVE_NO_USERNS; /* these are proven with Landlock */
     if (grant->pinned != NULL)
         return CK_GRANT_NEEDS_PATH;
     if (grant->overlay != NULL && place != CK_GRANT_NATIVE)
         return CK_GRANT_NEEDS_NATIVE;
-    return grant->bound != NULL && !own_walls && !landlock ? CK_GRANT_NEEDS_LANDLOCK : CK_GRANT_HELD;
+    return grant->bound != NULL && !is_native && !landlock ? CK_GRANT_NEEDS_LANDLOCK : CK_GRANT_HELD;
 }
 
 const struct ck_tool *ck_grant_bwrap(const struct ck_policy *policy)
 {
     const struct ck_tool *entry = ck_policy_find(policy, "bwrap");
-    return entry != NULL && entry->route == CK_ROUTE_JAIL && ck_tool_is_here(entry) ? entry : NULL;
+    return entry != NULL && entry->route == CK_ROUTE_JAIL && ck_policy_tool_is_here(entry) ? entry : NULL;
 }

@@ -14,7 +14,7 @@
 /* Where a run takes place. */
 enum ck_grant_place {
     CK_GRANT_NO_JAIL = 0,
-    CK_GRANT_CONFINED, /* the native jail without namespaces */
+    CK_GRANT_NATIVE_NO_USERNS, /* the native jail without namespaces */
     CK_GRANT_BWRAP,
     CK_GRANT_NATIVE,
 };

@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "base/quote.h"
-#include "policy/environment.h"
+#include "policy/env.h"
 #include "policy/grant.h"
 #include "policy/sandbox.h"
 #include "policy/secret.h"
@@ -37,14 +37,14 @@ __attribute__((format(printf, 4, 5))) static bool refuse(const struct judge *jud
                                                          const char *rule, const char *format, ...)
 {
     struct ck_verdict *verdict = judge->verdict;
-    char words[CHOKE_MESSAGE_MAX];
+    char message[CHOKE_MESSAGE_MAX];
     va_list args;
     va_start(args, format);
-    (void)vsnprintf(words, sizeof words, format, args);
+    (void)vsnprintf(message, sizeof message, format, args);
     va_end(args);
     verdict->outcome = outcome;
     (void)snprintf(verdict->rule, sizeof verdict->rule, "%s", rule);
-    (void)ck_error_set(&verdict->error, outcome, 0, "%s", words);
+    (void)ck_error_set(&verdict->error, outcome, 0, "%s", message);
     return false;
 }
 
@@ -73,7 +73,7 @@ static const char *list_callable(const struct ck_policy *policy, char *buffer, s
     bool fits = true;
     buffer[0] = '\0';
     for (uint32_t i = 0; fits && i < policy->tools_count; i++)
-        if (ck_tool_is_callable(&policy->tools[i]))
+        if (ck_policy_tool_is_callable(&policy->tools[i]))
             fits = append(buffer, size, policy->tools[i].name);
     return buffer[0] != '\0' ? buffer : "(none)";
 }
@@ -130,7 +130,7 @@ static bool refuse_path(const struct judge *judge, const char *name)
 {
     const char *base = strrchr(name, '/') + 1;
     const struct ck_tool *meant = ck_policy_find(judge->policy, base);
-    if (meant != NULL && ck_tool_is_callable(meant))
+    if (meant != NULL && ck_policy_tool_is_callable(meant))
         return refuse(judge, CHOKE_DISALLOWED, "tools", "'%s' is a path; name the tool '%s', not a path",
                       CK_SECRET_QUOTE(name), meant->name);
     char list[LIST_BYTES];
@@ -153,10 +153,10 @@ static bool check_tool(const struct judge *judge)
         return refuse(judge, CHOKE_DISALLOWED, TOOL_RULE(judge, ".route"),
                       "'%s' has route 'jail': only the jail made with it may call it; allowed tools are: %s",
                       tool->name, list_callable(judge->policy, list, sizeof list));
-    if (!ck_tool_is_here(tool))
+    if (!ck_policy_tool_is_here(tool))
         return refuse(judge, CHOKE_DISALLOWED, TOOL_RULE(judge, ".platforms"), "'%s' is allowed on %s only; this is %s",
-                      tool->name, ck_platform_name((enum ck_platform)tool->platforms),
-                      ck_platform_name(CK_PLATFORM_HERE));
+                      tool->name, ck_policy_platform_name((enum ck_platform)tool->platforms),
+                      ck_policy_platform_name(CK_PLATFORM_HERE));
     return true;
 }
 
@@ -220,15 +220,15 @@ static bool check_output(const struct judge *judge)
 static bool check_args(const struct judge *judge)
 {
     struct ck_verdict *verdict = judge->verdict;
-    struct ck_reading *reading = &verdict->reading;
-    if (ck_args_read(judge->policy, verdict->tool, judge->request->argv, judge->arena, reading) < 0) {
+    struct ck_parsed_args *parsed = &verdict->parsed;
+    if (ck_args_parse(judge->policy, verdict->tool, judge->request->argv, judge->arena, parsed) < 0) {
         verdict->no_memory = true;
         return false;
     }
-    if (!reading->refused)
+    if (!parsed->refused)
         return true;
-    (void)refuse(judge, CHOKE_DISALLOWED, reading->rule, "%s", reading->words);
-    verdict->error.line = reading->line;
+    (void)refuse(judge, CHOKE_DISALLOWED, parsed->rule, "%s", parsed->message);
+    verdict->error.line = parsed->line;
     return false;
 }
 
@@ -236,11 +236,11 @@ static bool check_args(const struct judge *judge)
 static bool grant_time(const struct judge *judge)
 {
     const struct ck_tool *tool = judge->verdict->tool;
-    const struct ck_reading *reading = &judge->verdict->reading;
-    for (size_t i = 0; i < reading->nested_count; i++) {
-        uint32_t limit_s = reading->nested[i].tool->limits.timeout_s;
+    const struct ck_parsed_args *parsed = &judge->verdict->parsed;
+    for (size_t i = 0; i < parsed->nested_count; i++) {
+        uint32_t limit_s = parsed->nested[i].tool->limits.timeout_s;
         if (limit_s != 0 && (tool->limits.timeout_s == 0 || limit_s < tool->limits.timeout_s))
-            tool = reading->nested[i].tool;
+            tool = parsed->nested[i].tool;
     }
     uint64_t limit_ms = (uint64_t)tool->limits.timeout_s * 1000;
     uint64_t timeout_ms = judge->request->timeout_ms;
@@ -260,11 +260,11 @@ static bool grant_time(const struct judge *judge)
 /* A limit of a tool that another one runs holds for both: they are one tree. */
 static bool grant_limits(const struct judge *judge)
 {
-    const struct ck_reading *reading = &judge->verdict->reading;
+    const struct ck_parsed_args *parsed = &judge->verdict->parsed;
     struct ck_limits *least = &judge->verdict->limits;
     *least = judge->verdict->tool->limits;
-    for (size_t i = 0; i < reading->nested_count; i++)
-        ck_limits_least(least, &reading->nested[i].tool->limits);
+    for (size_t i = 0; i < parsed->nested_count; i++)
+        ck_policy_limits_least(least, &parsed->nested[i].tool->limits);
     return true;
 }
 
@@ -272,8 +272,8 @@ static bool grant_limits(const struct judge *judge)
 static bool is_external(const struct ck_verdict *verdict)
 {
     bool external = verdict->tool->route == CK_ROUTE_EXTERNAL;
-    for (size_t i = 0; i < verdict->reading.nested_count; i++)
-        external = external || verdict->reading.nested[i].tool->route == CK_ROUTE_EXTERNAL;
+    for (size_t i = 0; i < verdict->parsed.nested_count; i++)
+        external = external || verdict->parsed.nested[i].tool->route == CK_ROUTE_EXTERNAL;
     return external;
 }
 
@@ -322,13 +322,13 @@ static bool grants_egress(const struct ck_tool *tool, const struct ck_destinatio
 }
 
 /* The tool that does not grant it, of the one that is called and those that it runs for the caller; or NULL. */
-static const struct ck_tool *withholds_egress(const struct ck_verdict *verdict, const struct ck_destination *wanted)
+static const struct ck_tool *find_without_egress(const struct ck_verdict *verdict, const struct ck_destination *wanted)
 {
     if (!grants_egress(verdict->tool, wanted))
         return verdict->tool;
-    for (size_t i = 0; i < verdict->reading.nested_count; i++)
-        if (!grants_egress(verdict->reading.nested[i].tool, wanted))
-            return verdict->reading.nested[i].tool;
+    for (size_t i = 0; i < verdict->parsed.nested_count; i++)
+        if (!grants_egress(verdict->parsed.nested[i].tool, wanted))
+            return verdict->parsed.nested[i].tool;
     return NULL;
 }
 
@@ -337,7 +337,7 @@ static bool check_destination(const struct judge *judge, const char *text, struc
     const char *reason;
     if (ck_destination_parse(text, ret_destination, &reason) < 0)
         return refuse(judge, CHOKE_INVALID, "request.egress", "egress entry '%s' %s", CK_SECRET_QUOTE(text), reason);
-    const struct ck_tool *tool = withholds_egress(judge->verdict, ret_destination);
+    const struct ck_tool *tool = find_without_egress(judge->verdict, ret_destination);
     if (tool == NULL)
         return true;
     char rule[CK_RULE_MAX];

@@ -29,7 +29,7 @@ struct ck_verdict {
     size_t egress_count;
     char rule[CK_RULE_MAX]; /* "tools.git", "tools", "request.argv", "tools.git.env", "credentials", ... */
     struct choke_error error;
-    struct ck_reading reading; /* the tool's arguments as they will be, and the paths among them */
+    struct ck_parsed_args parsed; /* the tool's arguments as they will be, and the paths among them */
     bool no_memory;
 };
 

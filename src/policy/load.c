@@ -2,7 +2,7 @@
  * load.c - see load.h.
  *
  * Five steps, each of which may assume what the one before it made sure of:
- *   survey  text into a tree with places; refuses what no policy may contain      (survey.h)
+ *   survey  text into a tree with places; refuses what no policy may contain      (yaml_tree.h)
  *   schema  the tree against the table of keys and types                         (schema.h)
  *   fill    libcyaml fills structs by the same table; they are copied into one arena, with an index by name
  *   check   the values: names, paths, variables, limits                          (check.h)
@@ -18,7 +18,7 @@
 #include "policy/check.h"
 #include "policy/rules.h"
 #include "policy/schema.h"
-#include "policy/survey.h"
+#include "policy/yaml_tree.h"
 
 #include <cyaml/cyaml.h>
 #include <errno.h>
@@ -72,9 +72,9 @@ static bool copy_variables(struct ck_arena *arena, struct ck_tool *tool)
     return good;
 }
 
-static bool copy_rules(struct ck_arena *arena, struct ck_rules *rules, const struct ck_node *node)
+static bool copy_rules(struct ck_arena *arena, struct ck_rules *rules, const struct ck_yaml_node *node)
 {
-    rules->has_first = ck_node_value(node, "first") != NULL;
+    rules->has_first = ck_yaml_node_value(node, "first") != NULL;
     return copy_list(arena, &rules->options) && copy_list(arena, &rules->inject) && copy_list(arena, &rules->require) &&
            copy_list(arena, &rules->deny) && copy_list(arena, &rules->first_unless);
 }
@@ -91,18 +91,18 @@ static bool copy_sets(struct ck_arena *arena, struct ck_args *args)
     return good;
 }
 
-static bool copy_subcommands(struct ck_arena *arena, struct ck_args *args, const struct ck_node *list)
+static bool copy_subcommands(struct ck_arena *arena, struct ck_args *args, const struct ck_yaml_node *list)
 {
     const struct ck_subcommand *from = args->subcommands;
     if (list == NULL)
         return true;
     args->subcommands = ck_arena_array(arena, args->subcommands_count, sizeof *from);
     bool good = args->subcommands != NULL;
-    const struct ck_node *node = list + 1;
+    const struct ck_yaml_node *node = list + 1;
     for (uint32_t i = 0; good && i < args->subcommands_count; i++, node += node->span) {
         args->subcommands[i] = from[i];
         args->subcommands[i].line = node->line;
-        args->subcommands[i].has_execs = ck_node_value(node, "execs") != NULL;
+        args->subcommands[i].has_execs = ck_yaml_node_value(node, "execs") != NULL;
         good = copy_text(arena, &args->subcommands[i].name) && copy_rules(arena, &args->subcommands[i].rules, node) &&
                copy_list(arena, &args->subcommands[i].execs);
     }
@@ -110,11 +110,11 @@ static bool copy_subcommands(struct ck_arena *arena, struct ck_args *args, const
 }
 
 /* From the tree: libcyaml cannot fill a list of lists. */
-static bool copy_vector(struct ck_arena *arena, struct ck_list *vector, const struct ck_node *list)
+static bool copy_vector(struct ck_arena *arena, struct ck_list *vector, const struct ck_yaml_node *list)
 {
     vector->items = ck_arena_array(arena, (size_t)list->count + 1, sizeof *vector->items);
     bool good = vector->items != NULL;
-    const struct ck_node *word = list + 1;
+    const struct ck_yaml_node *word = list + 1;
     for (uint32_t i = 0; good && i < list->count; i++, word += word->span) {
         vector->items[i] = word->text;
         good = copy_text(arena, &vector->items[i]);
@@ -123,13 +123,13 @@ static bool copy_vector(struct ck_arena *arena, struct ck_list *vector, const st
     return good;
 }
 
-static bool copy_exact(struct ck_arena *arena, struct ck_args *args, const struct ck_node *list)
+static bool copy_exact(struct ck_arena *arena, struct ck_args *args, const struct ck_yaml_node *list)
 {
     if (list == NULL)
         return true;
     args->exact = ck_arena_array(arena, list->count, sizeof *args->exact);
     bool good = args->exact != NULL;
-    const struct ck_node *entry = list + 1;
+    const struct ck_yaml_node *entry = list + 1;
     for (uint32_t i = 0; good && i < list->count; i++, entry += entry->span) {
         good = copy_vector(arena, &args->exact[i], entry);
         args->exact_count++;
@@ -137,11 +137,11 @@ static bool copy_exact(struct ck_arena *arena, struct ck_args *args, const struc
     return good;
 }
 
-static bool copy_args(struct ck_arena *arena, struct ck_tool *tool, const struct ck_node *tool_node)
+static bool copy_args(struct ck_arena *arena, struct ck_tool *tool, const struct ck_yaml_node *tool_node)
 {
     if (tool->args == NULL)
         return true;
-    const struct ck_node *node = ck_node_value(tool_node, "args");
+    const struct ck_yaml_node *node = ck_yaml_node_value(tool_node, "args");
     struct ck_args *args = ck_arena_array(arena, 1, sizeof *args);
     if (args == NULL)
         return false;
@@ -149,14 +149,14 @@ static bool copy_args(struct ck_arena *arena, struct ck_tool *tool, const struct
     args->line = node->line;
     tool->args = args;
     return copy_rules(arena, &args->rules, node) && copy_sets(arena, args) &&
-           copy_subcommands(arena, args, ck_node_value(node, "subcommands")) &&
-           copy_exact(arena, args, ck_node_value(node, "exact"));
+           copy_subcommands(arena, args, ck_yaml_node_value(node, "subcommands")) &&
+           copy_exact(arena, args, ck_yaml_node_value(node, "exact"));
 }
 
 /* *tool is a copy of what libcyaml filled; its pointers are replaced one after another. */
-static bool copy_tool(struct ck_arena *arena, struct ck_tool *tool, const struct ck_node *node)
+static bool copy_tool(struct ck_arena *arena, struct ck_tool *tool, const struct ck_yaml_node *node)
 {
-    tool->has_execs = ck_node_value(node, "execs") != NULL;
+    tool->has_execs = ck_yaml_node_value(node, "execs") != NULL;
     return copy_text(arena, &tool->name) && copy_text(arena, &tool->why) && copy_text(arena, &tool->adr) &&
            copy_optional(arena, &tool->install.apt) && copy_optional(arena, &tool->install.brew) &&
            copy_optional(arena, &tool->install.npm) && copy_optional(arena, &tool->install.url) &&
@@ -165,9 +165,9 @@ static bool copy_tool(struct ck_arena *arena, struct ck_tool *tool, const struct
            copy_list(arena, &tool->egress) && copy_args(arena, tool, node);
 }
 
-static bool copy_tools(struct ck_policy *policy, const struct ck_policy *filled, const struct ck_survey *survey)
+static bool copy_tools(struct ck_policy *policy, const struct ck_policy *filled, const struct ck_yaml_tree *tree)
 {
-    const struct ck_node *node = ck_node_value(&survey->nodes[0], "tools") + 1;
+    const struct ck_yaml_node *node = ck_yaml_node_value(&tree->nodes[0], "tools") + 1;
     policy->tools_count = filled->tools_count;
     policy->tools = ck_arena_array(&policy->arena, filled->tools_count, sizeof *policy->tools);
     bool good = policy->tools != NULL;
@@ -201,17 +201,17 @@ static bool index_tools(struct ck_policy *policy)
 
 /* ---- loading ----------------------------------------------------------------------------- */
 
-static bool copy_policy(struct ck_policy *policy, const struct ck_policy *filled, const struct ck_survey *survey)
+static bool copy_policy(struct ck_policy *policy, const struct ck_policy *filled, const struct ck_yaml_tree *tree)
 {
     policy->version = filled->version;
-    policy->file = survey->file;
+    policy->file = tree->file;
     policy->adr_dir = filled->adr_dir;
     policy->search_path = filled->search_path;
     return copy_text(&policy->arena, &policy->file) && copy_optional(&policy->arena, &policy->adr_dir) &&
-           copy_list(&policy->arena, &policy->search_path) && copy_tools(policy, filled, survey) && index_tools(policy);
+           copy_list(&policy->arena, &policy->search_path) && copy_tools(policy, filled, tree) && index_tools(policy);
 }
 
-static int fill(struct ck_policy *policy, const struct ck_survey *survey, const void *text, size_t length,
+static int fill(struct ck_policy *policy, const struct ck_yaml_tree *tree, const void *text, size_t length,
                 struct choke_error *error)
 {
     struct ck_policy *filled = NULL;
@@ -220,22 +220,22 @@ static int fill(struct ck_policy *policy, const struct ck_survey *survey, const 
     if (code == CYAML_ERR_OOM || code == CYAML_ERR_LIBYAML_PARSER || code == CYAML_ERR_LIBYAML_PARSER_INIT)
         return ck_error_oom(error);
     if (code != CYAML_OK || filled == NULL)
-        return ck_error_at(error, 1, 1, "policy '%s': cannot be loaded: %s", CK_QUOTE(survey->file),
+        return ck_error_at(error, 1, 1, "policy '%s': cannot be loaded: %s", CK_QUOTE(tree->file),
                            cyaml_strerror(code));
-    bool copied = copy_policy(policy, filled, survey);
+    bool copied = copy_policy(policy, filled, tree);
     (void)cyaml_free(&cyaml_config, &ck_policy_schema, filled, 0);
     return copied ? 0 : ck_error_oom(error);
 }
 
-static int load(struct ck_policy *policy, struct ck_survey *survey, const void *text, size_t length,
+static int load(struct ck_policy *policy, struct ck_yaml_tree *tree, const void *text, size_t length,
                 struct choke_error *error)
 {
-    int r = ck_schema_check(survey, error);
+    int r = ck_schema_check(tree, error);
     if (r == 0)
-        r = fill(policy, survey, text, length, error);
+        r = fill(policy, tree, text, length, error);
     if (r == 0)
-        r = ck_policy_check(policy, survey, error);
-    return r < 0 ? r : ck_rules_compile(policy, survey, error);
+        r = ck_policy_check(policy, tree, error);
+    return r < 0 ? r : ck_rules_compile(policy, tree, error);
 }
 
 /* Some editors begin every file with a byte order mark. libyaml would count it as indentation. */
@@ -251,16 +251,16 @@ static const char *skip_mark(const char *text, size_t *length)
 int ck_policy_parse(const char *file, const void *text, size_t length, struct ck_policy **ret_policy,
                     struct choke_error *error)
 {
-    __attribute__((cleanup(ck_survey_done))) struct ck_survey survey = {0};
+    __attribute__((cleanup(ck_yaml_tree_done))) struct ck_yaml_tree tree = {0};
     text = skip_mark(text, &length);
-    int r = ck_survey_take(&survey, file, text, length, error);
+    int r = ck_yaml_tree_parse(&tree, file, text, length, error);
     if (r < 0)
         return r;
     struct ck_policy *policy = calloc(1, sizeof *policy);
     if (policy == NULL)
         return ck_error_oom(error);
     policy->arena.max_bytes = ARENA_MAX_BYTES;
-    r = load(policy, &survey, text, length, error);
+    r = load(policy, &tree, text, length, error);
     if (r < 0) {
         ck_policy_free(policy);
         return r;

@@ -29,24 +29,24 @@ const struct ck_limit_key ck_limit_keys[CK_LIMIT_KEYS] = {
     LIMIT(egress_connections, "", 1, 100000, CK_DEFAULT_EGRESS_CONNECTIONS),
 };
 
-uint32_t ck_limit_of(const struct ck_limits *limits, const struct ck_limit_key *key)
+uint32_t ck_policy_limit(const struct ck_limits *limits, const struct ck_limit_key *key)
 {
     uint32_t value;
     memcpy(&value, (const char *)limits + key->offset, sizeof value);
     return value;
 }
 
-void ck_limits_least(struct ck_limits *least, const struct ck_limits *other)
+void ck_policy_limits_least(struct ck_limits *least, const struct ck_limits *other)
 {
     for (size_t i = 0; i < CK_LIMIT_KEYS; i++) {
-        uint32_t was = ck_limit_of(least, &ck_limit_keys[i]);
-        uint32_t is = ck_limit_of(other, &ck_limit_keys[i]);
+        uint32_t was = ck_policy_limit(least, &ck_limit_keys[i]);
+        uint32_t is = ck_policy_limit(other, &ck_limit_keys[i]);
         if (is != 0 && (was == 0 || is < was))
             memcpy((char *)least + ck_limit_keys[i].offset, &is, sizeof is);
     }
 }
 
-const char *ck_route_name(enum ck_route route)
+const char *ck_policy_route_name(enum ck_route route)
 {
     switch (route) {
     case CK_ROUTE_DIRECT:
@@ -59,7 +59,7 @@ const char *ck_route_name(enum ck_route route)
     return "?";
 }
 
-const char *ck_platform_name(enum ck_platform platform)
+const char *ck_policy_platform_name(enum ck_platform platform)
 {
     switch (platform) {
     case CK_PLATFORM_LINUX:
@@ -70,7 +70,7 @@ const char *ck_platform_name(enum ck_platform platform)
     return "?";
 }
 
-const char *ck_workspace_name(enum ck_workspace workspace)
+const char *ck_policy_workspace_name(enum ck_workspace workspace)
 {
     switch (workspace) {
     case CK_WORKSPACE_RO:
@@ -83,7 +83,7 @@ const char *ck_workspace_name(enum ck_workspace workspace)
     return "?";
 }
 
-bool ck_workspace_narrows(enum ck_workspace before, enum ck_workspace after)
+bool ck_policy_workspace_narrows(enum ck_workspace before, enum ck_workspace after)
 {
     static const int widths[] = {[CK_WORKSPACE_RO] = 0, [CK_WORKSPACE_OVERLAY] = 1, [CK_WORKSPACE_RW] = 2};
     return widths[after] < widths[before];
@@ -106,17 +106,17 @@ const struct ck_tool *ck_policy_find(const struct ck_policy *policy, const char 
     return NULL;
 }
 
-bool ck_tool_is_here(const struct ck_tool *tool)
+bool ck_policy_tool_is_here(const struct ck_tool *tool)
 {
     return tool->platforms == 0 || (tool->platforms & CK_PLATFORM_HERE) != 0;
 }
 
-bool ck_tool_is_callable(const struct ck_tool *tool)
+bool ck_policy_tool_is_callable(const struct ck_tool *tool)
 {
-    return tool->route != CK_ROUTE_JAIL && ck_tool_is_here(tool);
+    return tool->route != CK_ROUTE_JAIL && ck_policy_tool_is_here(tool);
 }
 
-char *ck_tool_install_command(struct ck_arena *arena, const struct ck_tool *tool)
+char *ck_policy_tool_install_command(struct ck_arena *arena, const struct ck_tool *tool)
 {
     const struct ck_install *install = &tool->install;
     if (CK_PLATFORM_HERE == CK_PLATFORM_LINUX && install->apt != NULL)

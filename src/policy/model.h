@@ -66,10 +66,10 @@ struct ck_limit_key {
 extern const struct ck_limit_key ck_limit_keys[CK_LIMIT_KEYS];
 
 /* The value of one of them in an entry. */
-uint32_t ck_limit_of(const struct ck_limits *limits, const struct ck_limit_key *key);
+uint32_t ck_policy_limit(const struct ck_limits *limits, const struct ck_limit_key *key);
 
 /* Each limit of *least becomes the stricter of the two. */
-void ck_limits_least(struct ck_limits *least, const struct ck_limits *other);
+void ck_policy_limits_least(struct ck_limits *least, const struct ck_limits *other);
 
 struct ck_variable {
     const char *name;
@@ -97,11 +97,11 @@ struct ck_pattern {
 
 /* Zero is no form. */
 enum ck_form {
-    CK_FORM_FLAG = 1, /* "--x": takes no value */
-    CK_FORM_VALUE,    /* "--x=": --x=v, --x v, -xv, -x v; the patterns are alternatives */
-    CK_FORM_OPTIONAL, /* "--x[=]": as a flag, or with its value attached */
-    CK_FORM_WORDS,    /* "--x <any> <any>": as many separate words as there are patterns */
-    CK_FORM_NUMBER,   /* "-<number>": -1, -25 */
+    CK_FORM_FLAG = 1,  /* "--x": takes no value */
+    CK_FORM_VALUE,     /* "--x=": --x=v, --x v, -xv, -x v; the patterns are alternatives */
+    CK_FORM_OPTIONAL,  /* "--x[=]": as a flag, or with its value attached */
+    CK_FORM_ARGUMENTS, /* "--x <any> <any>": as many separate words as there are patterns */
+    CK_FORM_NUMBER,    /* "-<number>": -1, -25 */
 };
 
 struct ck_arg_option {
@@ -196,24 +196,24 @@ struct ck_policy {
     const struct ck_tool **by_name; /* the same tools in the order of their names, for ck_policy_find */
 };
 
-const char *ck_route_name(enum ck_route route);
-const char *ck_platform_name(enum ck_platform platform);
-const char *ck_workspace_name(enum ck_workspace workspace);
+const char *ck_policy_route_name(enum ck_route route);
+const char *ck_policy_platform_name(enum ck_platform platform);
+const char *ck_policy_workspace_name(enum ck_workspace workspace);
 
 /* Is the second one less: read-only is least, and what is kept apart is less than what is written? */
-bool ck_workspace_narrows(enum ck_workspace before, enum ck_workspace after);
+bool ck_policy_workspace_narrows(enum ck_workspace before, enum ck_workspace after);
 
 /* Is the entry meant for the platform this was built for? */
-bool ck_tool_is_here(const struct ck_tool *tool);
+bool ck_policy_tool_is_here(const struct ck_tool *tool);
 
 /* May a caller name it: not a jail's helper, and meant for this platform. */
-bool ck_tool_is_callable(const struct ck_tool *tool);
+bool ck_policy_tool_is_callable(const struct ck_tool *tool);
 
 /*
  * How to install it on this platform: "apt-get install ripgrep", "npm install -g ...", "see https://...".
  * NULL where the entry does not say, or out of memory.
  */
-char *ck_tool_install_command(struct ck_arena *arena, const struct ck_tool *tool);
+char *ck_policy_tool_install_command(struct ck_arena *arena, const struct ck_tool *tool);
 
 /* NULL where the policy has no such tool; names are compared exactly. */
 const struct ck_tool *ck_policy_find(const struct ck_policy *policy, const char *name);

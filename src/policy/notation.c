@@ -16,7 +16,7 @@ static const char *const type_names[] = {
     [CK_TYPE_NAME] = "name",
 };
 
-const char *ck_type_name(enum ck_type type)
+const char *ck_notation_type_name(enum ck_type type)
 {
     return (size_t)type < sizeof type_names / sizeof type_names[0] ? type_names[type] : NULL;
 }
@@ -95,8 +95,8 @@ static int parse_patterns(struct ck_arena *arena, const char *text, size_t lengt
 }
 
 /* Types only: "a|b" would be one word with a bar in it, and "any" the word "any". */
-static int parse_words(struct ck_arena *arena, const char *text, size_t length, struct ck_arg_option *option,
-                       const char **ret_why)
+static int parse_arguments(struct ck_arena *arena, const char *text, size_t length, struct ck_arg_option *option,
+                           const char **ret_why)
 {
     int r = parse_patterns(arena, text, length, ' ', option, ret_why);
     for (uint32_t i = 0; r == 0 && i < option->patterns_count; i++)
@@ -115,8 +115,8 @@ static int parse_value(struct ck_arena *arena, const char *rest, struct ck_arg_o
         return 0;
     }
     if (rest[0] == ' ') {
-        option->form = CK_FORM_WORDS;
-        return parse_words(arena, rest + 1, length - 1, option, ret_why);
+        option->form = CK_FORM_ARGUMENTS;
+        return parse_arguments(arena, rest + 1, length - 1, option, ret_why);
     }
     bool optional = rest[0] == '[';
     if (optional && (length < 3 || rest[1] != '=' || rest[length - 1] != ']'))

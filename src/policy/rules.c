@@ -21,14 +21,14 @@
 
 struct compiler {
     struct ck_policy *policy;
-    const struct ck_survey *survey;
+    const struct ck_yaml_tree *tree;
     struct choke_error *error;
     struct ck_args *args;
-    const struct ck_node *args_node;
+    const struct ck_yaml_node *args_node;
     char where[224]; /* "subcommand 'log' in tool 'git'" */
 };
 
-#define REFUSE(compiler, node, ...) ck_survey_error((compiler)->survey, (node), (compiler)->error, __VA_ARGS__)
+#define REFUSE(compiler, node, ...) ck_yaml_tree_error((compiler)->tree, (node), (compiler)->error, __VA_ARGS__)
 
 /* ---- names ------------------------------------------------------------------------------- */
 
@@ -79,7 +79,8 @@ static bool is_long_short(const struct ck_arg_option *option)
     return option->name[0] == '-' && option->name[1] != '-' && option->name_length > 2;
 }
 
-static int add_option(struct compiler *compiler, struct ck_rules *rules, const char *text, const struct ck_node *node)
+static int add_option(struct compiler *compiler, struct ck_rules *rules, const char *text,
+                      const struct ck_yaml_node *node)
 {
     const char *why = NULL;
     struct ck_arg_option option;
@@ -108,18 +109,18 @@ static const struct ck_option_set *find_set(const struct ck_args *args, const ch
     return NULL;
 }
 
-static int add_set(struct compiler *compiler, struct ck_rules *rules, const char *name, const struct ck_node *node)
+static int add_set(struct compiler *compiler, struct ck_rules *rules, const char *name, const struct ck_yaml_node *node)
 {
     const struct ck_option_set *set = find_set(compiler->args, name);
     if (set == NULL)
         return REFUSE(compiler, node, "'@%s' in %s names no set; 'sets' in 'args' defines them", CK_QUOTE(name),
                       compiler->where);
-    const struct ck_node *sets = ck_node_value(compiler->args_node, "sets");
-    const struct ck_node *options =
-        ck_node_value(ck_node_entry(sets, (uint32_t)(set - compiler->args->sets)), "options");
+    const struct ck_yaml_node *sets = ck_yaml_node_value(compiler->args_node, "sets");
+    const struct ck_yaml_node *options =
+        ck_yaml_node_value(ck_yaml_node_entry(sets, (uint32_t)(set - compiler->args->sets)), "options");
     int r = 0;
     for (uint32_t i = 0; r == 0 && i < set->options.count; i++)
-        r = add_option(compiler, rules, set->options.items[i], ck_node_entry(options, i));
+        r = add_option(compiler, rules, set->options.items[i], ck_yaml_node_entry(options, i));
     return r;
 }
 
@@ -134,7 +135,7 @@ static long count_rows(const struct ck_args *args, const struct ck_list *options
     return count <= TABLE_MAX ? (long)count : -1;
 }
 
-static int refuse_twice(struct compiler *compiler, const struct ck_rules *rules, const struct ck_node *list)
+static int refuse_duplicates(struct compiler *compiler, const struct ck_rules *rules, const struct ck_yaml_node *list)
 {
     for (uint32_t i = 1; i < rules->table_count; i++)
         if (compare_options(&rules->table[i - 1], &rules->table[i]) == 0)
@@ -143,9 +144,9 @@ static int refuse_twice(struct compiler *compiler, const struct ck_rules *rules,
     return 0;
 }
 
-static int build_table(struct compiler *compiler, struct ck_rules *rules, const struct ck_node *node)
+static int build_table(struct compiler *compiler, struct ck_rules *rules, const struct ck_yaml_node *node)
 {
-    const struct ck_node *list = ck_node_value(node, "options");
+    const struct ck_yaml_node *list = ck_yaml_node_value(node, "options");
     long rows = count_rows(compiler->args, &rules->options);
     if (rows < 0)
         return REFUSE(compiler, list, "more than %d options in %s", TABLE_MAX, compiler->where);
@@ -155,26 +156,26 @@ static int build_table(struct compiler *compiler, struct ck_rules *rules, const 
     int r = 0;
     for (uint32_t i = 0; r == 0 && i < rules->options.count; i++) {
         const char *text = rules->options.items[i];
-        const struct ck_node *entry = ck_node_entry(list, i);
+        const struct ck_yaml_node *entry = ck_yaml_node_entry(list, i);
         r = text[0] == '@' ? add_set(compiler, rules, text + 1, entry) : add_option(compiler, rules, text, entry);
     }
     if (r < 0 || rules->table_count == 0)
         return r;
     qsort(rules->table, rules->table_count, sizeof *rules->table, compare_options);
-    return refuse_twice(compiler, rules, list);
+    return refuse_duplicates(compiler, rules, list);
 }
 
 /* ---- what goes with the table ------------------------------------------------------------ */
 
-static int check_deny(struct compiler *compiler, const struct ck_rules *rules, const struct ck_node *node)
+static int check_deny(struct compiler *compiler, const struct ck_rules *rules, const struct ck_yaml_node *node)
 {
-    const struct ck_node *list = ck_node_value(node, "deny");
+    const struct ck_yaml_node *list = ck_yaml_node_value(node, "deny");
     for (uint32_t i = 0; i < rules->deny.count; i++) {
         const char *text = rules->deny.items[i];
         size_t dashes = strspn(text, "-");
         if (dashes < 1 || dashes > 2 || text[dashes] == '\0' || strcspn(text, "=[< ") != strlen(text))
-            return REFUSE(compiler, ck_node_entry(list, i), "'%s' in 'deny' in %s is not the bare name of an option",
-                          CK_QUOTE(text), compiler->where);
+            return REFUSE(compiler, ck_yaml_node_entry(list, i),
+                          "'%s' in 'deny' in %s is not the bare name of an option", CK_QUOTE(text), compiler->where);
     }
     return 0;
 }
@@ -204,14 +205,14 @@ static bool is_fixed(const struct ck_list *require, const struct ck_arg_option *
     return found;
 }
 
-static int check_require(struct compiler *compiler, const struct ck_rules *rules, const struct ck_node *node)
+static int check_require(struct compiler *compiler, const struct ck_rules *rules, const struct ck_yaml_node *node)
 {
-    const struct ck_node *list = ck_node_value(node, "require");
+    const struct ck_yaml_node *list = ck_yaml_node_value(node, "require");
     for (uint32_t i = 0; i < rules->require.count; i++) {
         const char *text = rules->require.items[i];
         size_t length = strcspn(text, "=");
         const struct ck_arg_option *option = ck_rules_find(rules, text, length);
-        const struct ck_node *entry = ck_node_entry(list, i);
+        const struct ck_yaml_node *entry = ck_yaml_node_entry(list, i);
         if (option == NULL)
             return REFUSE(compiler, entry, "'%s' is required in %s but not listed in its 'options'", CK_QUOTE(text),
                           compiler->where);
@@ -228,31 +229,32 @@ static int check_require(struct compiler *compiler, const struct ck_rules *rules
     return 0;
 }
 
-static int check_words(struct compiler *compiler, const struct ck_list *words, const struct ck_node *list,
-                       const char *key)
+static int check_line_breaks(struct compiler *compiler, const struct ck_list *parts, const struct ck_yaml_node *list,
+                             const char *key)
 {
-    for (uint32_t i = 0; i < words->count; i++)
-        if (strchr(words->items[i], '\n') != NULL)
-            return REFUSE(compiler, ck_node_entry(list, i), "an entry of '%s' in %s has a line break", key,
+    for (uint32_t i = 0; i < parts->count; i++)
+        if (strchr(parts->items[i], '\n') != NULL)
+            return REFUSE(compiler, ck_yaml_node_entry(list, i), "an entry of '%s' in %s has a line break", key,
                           compiler->where);
     return 0;
 }
 
-static int check_first(struct compiler *compiler, const struct ck_rules *rules, const struct ck_node *node)
+static int check_first(struct compiler *compiler, const struct ck_rules *rules, const struct ck_yaml_node *node)
 {
-    const struct ck_node *list = ck_node_value(node, "first_unless");
+    const struct ck_yaml_node *list = ck_yaml_node_value(node, "first_unless");
     if (rules->has_first && rules->first == CK_TYPE_NONE)
-        return REFUSE(compiler, ck_node_value(node, "first"), "'first' in %s cannot be 'none'", compiler->where);
+        return REFUSE(compiler, ck_yaml_node_value(node, "first"), "'first' in %s cannot be 'none'", compiler->where);
     if (list != NULL && !rules->has_first)
         return REFUSE(compiler, list, "'first_unless' in %s needs 'first'", compiler->where);
     for (uint32_t i = 0; i < rules->first_unless.count; i++)
         if (ck_rules_find(rules, rules->first_unless.items[i], strlen(rules->first_unless.items[i])) == NULL)
-            return REFUSE(compiler, ck_node_entry(list, i), "'%s' in 'first_unless' in %s is not one of its options",
+            return REFUSE(compiler, ck_yaml_node_entry(list, i),
+                          "'%s' in 'first_unless' in %s is not one of its options",
                           CK_QUOTE(rules->first_unless.items[i]), compiler->where);
     return 0;
 }
 
-static int compile_rules(struct compiler *compiler, struct ck_rules *rules, const struct ck_node *node)
+static int compile_rules(struct compiler *compiler, struct ck_rules *rules, const struct ck_yaml_node *node)
 {
     int r = check_deny(compiler, rules, node);
     if (r == 0)
@@ -260,7 +262,7 @@ static int compile_rules(struct compiler *compiler, struct ck_rules *rules, cons
     if (r == 0)
         r = check_require(compiler, rules, node);
     if (r == 0)
-        r = check_words(compiler, &rules->inject, ck_node_value(node, "inject"), "inject");
+        r = check_line_breaks(compiler, &rules->inject, ck_yaml_node_value(node, "inject"), "inject");
     return r < 0 ? r : check_first(compiler, rules, node);
 }
 
@@ -270,7 +272,7 @@ static int compile_rules(struct compiler *compiler, struct ck_rules *rules, cons
 static bool is_subcommand(const char *name)
 {
     const char *at = name;
-    for (int words = 0; words < 4; words++) {
+    for (int parts = 0; parts < 4; parts++) {
         size_t length = strspn(at, ALNUM "._:-");
         if (length == 0 || strchr(ALNUM, at[0]) == NULL)
             return false;
@@ -283,10 +285,10 @@ static bool is_subcommand(const char *name)
     return false;
 }
 
-static int check_subcommand_name(struct compiler *compiler, uint32_t index, const struct ck_node *node)
+static int check_subcommand_name(struct compiler *compiler, uint32_t index, const struct ck_yaml_node *node)
 {
     const struct ck_subcommand *all = compiler->args->subcommands;
-    const struct ck_node *name = ck_node_value(node, "name");
+    const struct ck_yaml_node *name = ck_yaml_node_value(node, "name");
     if (!is_subcommand(all[index].name))
         return REFUSE(compiler, name, "'%s' is no subcommand's name: up to four words of letters, digits and '._:-'",
                       CK_QUOTE(all[index].name));
@@ -298,10 +300,10 @@ static int check_subcommand_name(struct compiler *compiler, uint32_t index, cons
 
 static int compile_subcommands(struct compiler *compiler, const char *tool_label)
 {
-    const struct ck_node *list = ck_node_value(compiler->args_node, "subcommands");
+    const struct ck_yaml_node *list = ck_yaml_node_value(compiler->args_node, "subcommands");
     if (list == NULL)
         return 0;
-    const struct ck_node *node = list + 1;
+    const struct ck_yaml_node *node = list + 1;
     int r = 0;
     for (uint32_t i = 0; r == 0 && i < compiler->args->subcommands_count; i++, node += node->span) {
         struct ck_subcommand *subcommand = &compiler->args->subcommands[i];
@@ -334,10 +336,10 @@ static bool is_used(const struct ck_args *args, const char *set)
 static int check_sets(struct compiler *compiler)
 {
     const struct ck_args *args = compiler->args;
-    const struct ck_node *list = ck_node_value(compiler->args_node, "sets");
+    const struct ck_yaml_node *list = ck_yaml_node_value(compiler->args_node, "sets");
     for (uint32_t i = 0; i < args->sets_count; i++) {
         const char *name = args->sets[i].name;
-        const struct ck_node *node = ck_node_value(ck_node_entry(list, i), "name");
+        const struct ck_yaml_node *node = ck_yaml_node_value(ck_yaml_node_entry(list, i), "name");
         if (strspn(name, ALNUM "_-") != strlen(name))
             return REFUSE(compiler, node, "'%s' is no set's name: letters, digits, '_' and '-'", CK_QUOTE(name));
         if (find_set(args, name) != &args->sets[i])
@@ -355,10 +357,10 @@ static int check_sets(struct compiler *compiler)
 static int check_shape(struct compiler *compiler)
 {
     const struct ck_args *args = compiler->args;
-    const struct ck_node *node = compiler->args_node;
-    bool operands = ck_node_value(node, "operands") != NULL || args->rules.has_first;
+    const struct ck_yaml_node *node = compiler->args_node;
+    bool operands = ck_yaml_node_value(node, "operands") != NULL || args->rules.has_first;
     if (args->command && args->subcommands_count > 0)
-        return REFUSE(compiler, ck_node_value(node, "command"),
+        return REFUSE(compiler, ck_yaml_node_value(node, "command"),
                       "'command' and 'subcommands' cannot stand together in %s", compiler->where);
     if (operands && (args->command || args->subcommands_count > 0))
         return REFUSE(compiler, node, "'operands' and 'first' have no meaning beside '%s' in %s",
@@ -366,12 +368,13 @@ static int check_shape(struct compiler *compiler)
     return 0;
 }
 
-static int compile_tool(struct compiler *compiler, struct ck_tool *tool, const struct ck_node *node, uint32_t index)
+static int compile_tool(struct compiler *compiler, struct ck_tool *tool, const struct ck_yaml_node *node,
+                        uint32_t index)
 {
     char label[128];
     (void)ck_schema_tool_label(node, index, label, sizeof label);
     compiler->args = tool->args;
-    compiler->args_node = ck_node_value(node, "args");
+    compiler->args_node = ck_yaml_node_value(node, "args");
     (void)snprintf(compiler->where, sizeof compiler->where, "%s", label);
     struct ck_args *args = tool->args;
     int r = check_shape(compiler);
@@ -387,10 +390,10 @@ static int compile_tool(struct compiler *compiler, struct ck_tool *tool, const s
     return r;
 }
 
-int ck_rules_compile(struct ck_policy *policy, const struct ck_survey *survey, struct choke_error *error)
+int ck_rules_compile(struct ck_policy *policy, const struct ck_yaml_tree *tree, struct choke_error *error)
 {
-    struct compiler compiler = {.policy = policy, .survey = survey, .error = error};
-    const struct ck_node *node = ck_node_value(&survey->nodes[0], "tools") + 1;
+    struct compiler compiler = {.policy = policy, .tree = tree, .error = error};
+    const struct ck_yaml_node *node = ck_yaml_node_value(&tree->nodes[0], "tools") + 1;
     int r = 0;
     for (uint32_t i = 0; r == 0 && i < policy->tools_count; i++, node += node->span)
         if (policy->tools[i].args != NULL)

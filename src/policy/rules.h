@@ -9,7 +9,7 @@
 #define CK_POLICY_RULES_H
 
 #include "policy/model.h"
-#include "policy/survey.h"
+#include "policy/yaml_tree.h"
 
 /*
  * One option of the notation: "--x", "-x", "--x=", "--x=<type>", "--x=word|other|prefix<type>", "--x[=...]",
@@ -18,10 +18,10 @@
 int ck_notation_parse(struct ck_arena *arena, const char *text, struct ck_arg_option *ret_option, const char **ret_why);
 
 /* "any", "inside", ...; NULL for a number that is no type. */
-const char *ck_type_name(enum ck_type type);
+const char *ck_notation_type_name(enum ck_type type);
 
 /* Compiles the rules of every tool into the policy's arena. 0, or a negative errno and *error. */
-int ck_rules_compile(struct ck_policy *policy, const struct ck_survey *survey, struct choke_error *error);
+int ck_rules_compile(struct ck_policy *policy, const struct ck_yaml_tree *tree, struct choke_error *error);
 
 /* The option with this name in a compiled table, or NULL. */
 const struct ck_arg_option *ck_rules_find(const struct ck_rules *rules, const char *name, size_t length);

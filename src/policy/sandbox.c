@@ -9,7 +9,7 @@
 #include "policy/sandbox.h"
 
 #include "base/error.h"
-#include "policy/environment.h"
+#include "policy/env.h"
 #include "policy/secret.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@
 #include <strings.h>
 
 /* With these words in it, in any case, a name tells of a secret. */
-static const char *const secret_words[] = {
+static const char *const secret_markers[] = {
     "KEY",    "TOKEN",      "SECRET",     "PASSWORD", /* the rule */
     "PASSWD", "PASSPHRASE", "CREDENTIAL",             /* the same by other names */
     "_AUTH",  "_OTP",                                 /* npm's own: NPM_CONFIG__AUTH is user and password */
@@ -34,13 +34,13 @@ struct ck_sandbox {
 /* ---- names ------------------------------------------------------------------------------- */
 
 /* The word that makes the name a secret's, or NULL. */
-static const char *secret_word(const char *name, size_t length)
+static const char *secret_marker(const char *name, size_t length)
 {
-    for (size_t i = 0; i < sizeof secret_words / sizeof secret_words[0]; i++) {
-        size_t wanted = strlen(secret_words[i]);
+    for (size_t i = 0; i < sizeof secret_markers / sizeof secret_markers[0]; i++) {
+        size_t wanted = strlen(secret_markers[i]);
         for (size_t at = 0; at + wanted <= length; at++)
-            if (strncasecmp(name + at, secret_words[i], wanted) == 0)
-                return secret_words[i];
+            if (strncasecmp(name + at, secret_markers[i], wanted) == 0)
+                return secret_markers[i];
     }
     return NULL;
 }
@@ -55,7 +55,7 @@ static bool matches(const char *pattern, const char *name, size_t length)
 
 enum ck_sandbox_ruling ck_sandbox_rule(const char *const *allowlist, const char *name, size_t length)
 {
-    if (secret_word(name, length) != NULL)
+    if (secret_marker(name, length) != NULL)
         return CK_SANDBOX_SECRET;
     for (; ck_env_name_valid(name, length) && *allowlist != NULL; allowlist++)
         if (matches(*allowlist, name, length))
@@ -64,7 +64,7 @@ enum ck_sandbox_ruling ck_sandbox_rule(const char *const *allowlist, const char 
 }
 
 /* PATH is the policy's, whatever the host or the caller says. */
-static bool is_ours(const char *variable, size_t length)
+static bool is_search_path(const char *variable, size_t length)
 {
     return length == strlen("PATH") && strncmp(variable, "PATH", length) == 0;
 }
@@ -133,10 +133,10 @@ static int forbid(struct choke_error *error, const char *name, size_t length, co
 static int judge_extra(const struct ck_sandbox *sandbox, const char *extra, size_t position, struct choke_error *error)
 {
     size_t length = strcspn(extra, "=");
-    const char *word = secret_word(extra, length);
+    const char *marker = secret_marker(extra, length);
     char why[128];
-    if (extra[length] == '=' && word != NULL) { /* also where it is no name, as npm_config_//host/:_auth */
-        (void)snprintf(why, sizeof why, "its name has '%s' in it", word);
+    if (extra[length] == '=' && marker != NULL) { /* also where it is no name, as npm_config_//host/:_auth */
+        (void)snprintf(why, sizeof why, "its name has '%s' in it", marker);
         return forbid(error, extra, length, why);
     }
     if (extra[length] != '=' || !ck_env_name_valid(extra, length))
@@ -145,7 +145,7 @@ static int judge_extra(const struct ck_sandbox *sandbox, const char *extra, size
     const char *kind = secret_value(extra, length);
     if (ck_sandbox_rule(ck_sandbox_allowlist, extra, length) != CK_SANDBOX_PASSES)
         return forbid(error, extra, length, "it is not on the list");
-    if (is_ours(extra, length))
+    if (is_search_path(extra, length))
         return forbid(error, extra, length, "it is the policy's search path there");
     if (kind != NULL) {
         (void)snprintf(why, sizeof why, "its value looks like %s", kind);
@@ -160,7 +160,7 @@ static int judge_extra(const struct ck_sandbox *sandbox, const char *extra, size
 static bool host_passes(const struct ck_sandbox *sandbox, const char *variable)
 {
     size_t length = strcspn(variable, "=");
-    return variable[length] == '=' && !is_ours(variable, length) &&
+    return variable[length] == '=' && !is_search_path(variable, length) &&
            ck_sandbox_rule(ck_sandbox_allowlist, variable, length) == CK_SANDBOX_PASSES &&
            !has(sandbox, variable, length) && !has_control_byte(variable) && secret_value(variable, length) == NULL;
 }

@@ -22,7 +22,7 @@
 
 /* ---- the table --------------------------------------------------------------------------- */
 
-static const cyaml_strval_t truths[] = {{"false", 0}, {"true", 1}};
+static const cyaml_strval_t booleans[] = {{"false", 0}, {"true", 1}};
 static const cyaml_strval_t routes[] = {
     {"direct", CK_ROUTE_DIRECT}, {"external", CK_ROUTE_EXTERNAL}, {"jail", CK_ROUTE_JAIL}};
 static const cyaml_strval_t platforms[] = {{"linux", CK_PLATFORM_LINUX}, {"macos", CK_PLATFORM_MACOS}};
@@ -39,7 +39,7 @@ static const cyaml_strval_t commands[] = {{"after_options", 1}};
 
 #define OPTIONAL CYAML_FLAG_OPTIONAL
 #define OPTIONAL_LIST (CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL)
-#define OPTIONAL_WORD (CYAML_FLAG_STRICT | CYAML_FLAG_OPTIONAL)
+#define OPTIONAL_CHOICE (CYAML_FLAG_STRICT | CYAML_FLAG_OPTIONAL)
 
 static const cyaml_schema_value_t text_entry = {CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char *, 1, TEXT_MAX)};
 
@@ -77,8 +77,8 @@ static const cyaml_schema_value_t variable_entry = {
 #define LIST_FIELD(key, type, member, min, max) \
     CYAML_FIELD_SEQUENCE_COUNT(key, OPTIONAL_LIST, type, member.items, member.count, &text_entry, min, max)
 /* NOLINTEND(bugprone-macro-parentheses) */
-#define WORD_FIELD(key, type, member, words) \
-    CYAML_FIELD_ENUM(key, OPTIONAL_WORD, type, member, words, CYAML_ARRAY_LEN(words))
+#define CHOICE_FIELD(key, type, member, choices) \
+    CYAML_FIELD_ENUM(key, OPTIONAL_CHOICE, type, member, choices, CYAML_ARRAY_LEN(choices))
 
 /* What a tool's own arguments and those of a subcommand have in common: the member rules of both structs. */
 /* clang-format off */
@@ -87,10 +87,10 @@ static const cyaml_schema_value_t variable_entry = {
     LIST_FIELD("inject", type, rules.inject, 0, CK_INJECT_MAX),                                                            \
     LIST_FIELD("require", type, rules.require, 0, LIST_MAX),                                                           \
     LIST_FIELD("deny", type, rules.deny, 0, OPTIONS_MAX),                                                              \
-    WORD_FIELD("operands", type, rules.operands, types),                                                               \
-    WORD_FIELD("first", type, rules.first, types),                                                                     \
+    CHOICE_FIELD("operands", type, rules.operands, types),                                                               \
+    CHOICE_FIELD("first", type, rules.first, types),                                                                     \
     LIST_FIELD("first_unless", type, rules.first_unless, 1, LIST_MAX),                                                 \
-    WORD_FIELD("order", type, rules.options_first, orders)
+    CHOICE_FIELD("order", type, rules.options_first, orders)
 /* clang-format on */
 
 static const cyaml_schema_field_t subcommand_fields[] = {
@@ -118,8 +118,8 @@ static const cyaml_schema_field_t args_fields[] = {
     CYAML_FIELD_SEQUENCE_COUNT("sets", OPTIONAL_LIST, struct ck_args, sets, sets_count, &set_entry, 1, LIST_MAX),
     RULES_FIELDS(struct ck_args),
     CYAML_FIELD_IGNORE("exact", OPTIONAL),
-    WORD_FIELD("bundles", struct ck_args, no_bundles, bundles),
-    WORD_FIELD("command", struct ck_args, command, commands),
+    CHOICE_FIELD("bundles", struct ck_args, no_bundles, bundles),
+    CHOICE_FIELD("command", struct ck_args, command, commands),
     CYAML_FIELD_SEQUENCE_COUNT("subcommands", OPTIONAL_LIST, struct ck_args, subcommands, subcommands_count,
                                &subcommand_entry, 1, SUBCOMMANDS_MAX),
     CYAML_FIELD_END,
@@ -130,14 +130,14 @@ static const cyaml_schema_field_t tool_fields[] = {
     CYAML_FIELD_STRING_PTR("why", CYAML_FLAG_DEFAULT, struct ck_tool, why, 1, TEXT_MAX),
     CYAML_FIELD_STRING_PTR("adr", CYAML_FLAG_DEFAULT, struct ck_tool, adr, 1, TEXT_MAX),
     CYAML_FIELD_ENUM("route", CYAML_FLAG_STRICT, struct ck_tool, route, routes, CYAML_ARRAY_LEN(routes)),
-    CYAML_FIELD_ENUM("required", OPTIONAL_WORD, struct ck_tool, required, truths, CYAML_ARRAY_LEN(truths)),
-    CYAML_FIELD_FLAGS("platforms", OPTIONAL_WORD, struct ck_tool, platforms, platforms, CYAML_ARRAY_LEN(platforms)),
+    CYAML_FIELD_ENUM("required", OPTIONAL_CHOICE, struct ck_tool, required, booleans, CYAML_ARRAY_LEN(booleans)),
+    CYAML_FIELD_FLAGS("platforms", OPTIONAL_CHOICE, struct ck_tool, platforms, platforms, CYAML_ARRAY_LEN(platforms)),
     CYAML_FIELD_MAPPING("install", OPTIONAL, struct ck_tool, install, install_fields),
     LIST_FIELD("version_args", struct ck_tool, version_args, 1, LIST_MAX),
     LIST_FIELD("env", struct ck_tool, env, 0, CK_TOOL_MAX_ENV),
     CYAML_FIELD_SEQUENCE_COUNT("set_env", OPTIONAL_LIST, struct ck_tool, set_env, set_env_count, &variable_entry, 0,
                                CK_TOOL_MAX_ENV),
-    CYAML_FIELD_ENUM("credentials", OPTIONAL_WORD, struct ck_tool, allow_credentials, credentials,
+    CYAML_FIELD_ENUM("credentials", OPTIONAL_CHOICE, struct ck_tool, allow_credentials, credentials,
                      CYAML_ARRAY_LEN(credentials)),
     CYAML_FIELD_MAPPING("limits", OPTIONAL, struct ck_tool, limits, limits_fields),
     CYAML_FIELD_MAPPING_PTR("args", OPTIONAL, struct ck_tool, args, args_fields),
@@ -145,7 +145,7 @@ static const cyaml_schema_field_t tool_fields[] = {
     CYAML_FIELD_STRING_PTR("sha256", OPTIONAL, struct ck_tool, sha256, 1, TEXT_MAX),
     LIST_FIELD("execs", struct ck_tool, execs, 0, LIST_MAX),
     LIST_FIELD("egress", struct ck_tool, egress, 0, LIST_MAX),
-    WORD_FIELD("workspace", struct ck_tool, workspace, workspaces),
+    CHOICE_FIELD("workspace", struct ck_tool, workspace, workspaces),
     CYAML_FIELD_END,
 };
 
@@ -168,26 +168,27 @@ const cyaml_schema_value_t ck_policy_schema = {
 
 /* What is being looked at: "'route' in tool 'rg'". */
 struct subject {
-    const struct ck_survey *survey;
+    const struct ck_yaml_tree *tree;
     struct choke_error *error;
     const char *key;   /* NULL at the top */
     const char *where; /* " in tool 'rg'", "" at the top */
 };
 
-static int check_value(const struct subject *subject, const cyaml_schema_value_t *schema, const struct ck_node *node);
+static int check_value(const struct subject *subject, const cyaml_schema_value_t *schema,
+                       const struct ck_yaml_node *node);
 
-static const char *kind_name(enum ck_node_kind kind)
+static const char *kind_name(enum ck_yaml_node_kind kind)
 {
-    return kind == CK_NODE_MAPPING ? "a mapping" : kind == CK_NODE_SEQUENCE ? "a list" : "a single value";
+    return kind == CK_YAML_MAPPING ? "a mapping" : kind == CK_YAML_SEQUENCE ? "a list" : "a single value";
 }
 
-static int refuse_kind(const struct subject *subject, const struct ck_node *node, const char *wanted)
+static int refuse_kind(const struct subject *subject, const struct ck_yaml_node *node, const char *wanted)
 {
     if (subject->key == NULL)
-        return ck_survey_error(subject->survey, node, subject->error, "a policy must be %s, not %s", wanted,
-                               kind_name(node->kind));
-    return ck_survey_error(subject->survey, node, subject->error, "'%s'%s must be %s, not %s", subject->key,
-                           subject->where, wanted, kind_name(node->kind));
+        return ck_yaml_tree_error(subject->tree, node, subject->error, "a policy must be %s, not %s", wanted,
+                                  kind_name(node->kind));
+    return ck_yaml_tree_error(subject->tree, node, subject->error, "'%s'%s must be %s, not %s", subject->key,
+                              subject->where, wanted, kind_name(node->kind));
 }
 
 /* "a, b, c" of the words of a choice or the keys of a mapping. */
@@ -202,25 +203,27 @@ static const char *join(char *buffer, size_t size, const char *const *first, siz
     return buffer;
 }
 
-static int check_word(const struct subject *subject, const cyaml_schema_value_t *schema, const struct ck_node *node)
+static int check_choice(const struct subject *subject, const cyaml_schema_value_t *schema,
+                        const struct ck_yaml_node *node)
 {
-    const cyaml_strval_t *words = schema->enumeration.strings;
-    if (node->kind != CK_NODE_SCALAR)
+    const cyaml_strval_t *choices = schema->enumeration.strings;
+    if (node->kind != CK_YAML_SCALAR)
         return refuse_kind(subject, node, "a word");
-    bool quoted_truth = (words == truths || words == bundles) && !node->plain;
+    bool quoted_truth = (choices == booleans || choices == bundles) && !node->plain;
     for (uint32_t i = 0; i < schema->enumeration.count && !quoted_truth; i++)
-        if (strcmp(words[i].str, node->text) == 0)
+        if (strcmp(choices[i].str, node->text) == 0)
             return 0;
     char list[LABEL_MAX];
-    return ck_survey_error(subject->survey, node, subject->error, "'%s'%s is '%s'; it must be one of: %s%s",
-                           subject->key, subject->where, CK_QUOTE(node->text),
-                           join(list, sizeof list, &words[0].str, sizeof words[0], schema->enumeration.count),
-                           quoted_truth ? " (without quotes)" : "");
+    return ck_yaml_tree_error(subject->tree, node, subject->error, "'%s'%s is '%s'; it must be one of: %s%s",
+                              subject->key, subject->where, CK_QUOTE(node->text),
+                              join(list, sizeof list, &choices[0].str, sizeof choices[0], schema->enumeration.count),
+                              quoted_truth ? " (without quotes)" : "");
 }
 
-static int check_number(const struct subject *subject, const cyaml_schema_value_t *schema, const struct ck_node *node)
+static int check_number(const struct subject *subject, const cyaml_schema_value_t *schema,
+                        const struct ck_yaml_node *node)
 {
-    if (node->kind != CK_NODE_SCALAR)
+    if (node->kind != CK_YAML_SCALAR)
         return refuse_kind(subject, node, "a number");
     const char *text = node->text;
     size_t digits = strspn(text, "0123456789");
@@ -233,29 +236,30 @@ static int check_number(const struct subject *subject, const cyaml_schema_value_
                !__builtin_add_overflow(value, (uint64_t)(text[i] - '0'), &value);
     if (decimal && fits && value <= most)
         return 0;
-    return ck_survey_error(subject->survey, node, subject->error,
-                           "'%s'%s is '%s'; it must be a whole number in plain decimal digits, at most %llu",
-                           subject->key, subject->where, CK_QUOTE(text), (unsigned long long)most);
+    return ck_yaml_tree_error(subject->tree, node, subject->error,
+                              "'%s'%s is '%s'; it must be a whole number in plain decimal digits, at most %llu",
+                              subject->key, subject->where, CK_QUOTE(text), (unsigned long long)most);
 }
 
-static int check_string(const struct subject *subject, const cyaml_schema_value_t *schema, const struct ck_node *node)
+static int check_string(const struct subject *subject, const cyaml_schema_value_t *schema,
+                        const struct ck_yaml_node *node)
 {
-    if (node->kind != CK_NODE_SCALAR)
+    if (node->kind != CK_YAML_SCALAR)
         return refuse_kind(subject, node, "text");
     size_t length = strlen(node->text);
     if (length < schema->string.min)
-        return ck_survey_error(subject->survey, node, subject->error, "'%s'%s must not be empty", subject->key,
-                               subject->where);
+        return ck_yaml_tree_error(subject->tree, node, subject->error, "'%s'%s must not be empty", subject->key,
+                                  subject->where);
     if (length > schema->string.max)
-        return ck_survey_error(subject->survey, node, subject->error, "'%s'%s has %zu bytes; at most %u are allowed",
-                               subject->key, subject->where, length, schema->string.max);
+        return ck_yaml_tree_error(subject->tree, node, subject->error, "'%s'%s has %zu bytes; at most %u are allowed",
+                                  subject->key, subject->where, length, schema->string.max);
     return 0;
 }
 
-const char *ck_schema_tool_label(const struct ck_node *tool, uint32_t index, char *buffer, size_t size)
+const char *ck_schema_tool_label(const struct ck_yaml_node *tool, uint32_t index, char *buffer, size_t size)
 {
-    const struct ck_node *name = tool->kind == CK_NODE_MAPPING ? ck_node_value(tool, "name") : NULL;
-    if (name != NULL && name->kind == CK_NODE_SCALAR)
+    const struct ck_yaml_node *name = tool->kind == CK_YAML_MAPPING ? ck_yaml_node_value(tool, "name") : NULL;
+    if (name != NULL && name->kind == CK_YAML_SCALAR)
         (void)snprintf(buffer, size, "tool '%s'", ck_quote((char[80]){0}, 80, name->text, strlen(name->text)));
     else
         (void)snprintf(buffer, size, "tool number %u", index + 1);
@@ -263,10 +267,10 @@ const char *ck_schema_tool_label(const struct ck_node *tool, uint32_t index, cha
 }
 
 /* "subcommand 'log'", or its number where it has no name. */
-static const char *subcommand_label(const struct ck_node *node, uint32_t index, char *buffer, size_t size)
+static const char *subcommand_label(const struct ck_yaml_node *node, uint32_t index, char *buffer, size_t size)
 {
-    const struct ck_node *name = node->kind == CK_NODE_MAPPING ? ck_node_value(node, "name") : NULL;
-    if (name != NULL && name->kind == CK_NODE_SCALAR)
+    const struct ck_yaml_node *name = node->kind == CK_YAML_MAPPING ? ck_yaml_node_value(node, "name") : NULL;
+    if (name != NULL && name->kind == CK_YAML_SCALAR)
         (void)snprintf(buffer, size, "subcommand '%s'", ck_quote((char[80]){0}, 80, name->text, strlen(name->text)));
     else
         (void)snprintf(buffer, size, "subcommand number %u", index + 1);
@@ -274,8 +278,8 @@ static const char *subcommand_label(const struct ck_node *node, uint32_t index, 
 }
 
 /* Tools and subcommands are named in messages; entries of other lists go by their list. */
-static int check_entry(const struct subject *subject, const cyaml_schema_value_t *schema, const struct ck_node *node,
-                       uint32_t index)
+static int check_entry(const struct subject *subject, const cyaml_schema_value_t *schema,
+                       const struct ck_yaml_node *node, uint32_t index)
 {
     if (schema != &tool_entry && schema != &subcommand_entry)
         return check_value(subject, schema, node);
@@ -287,29 +291,30 @@ static int check_entry(const struct subject *subject, const cyaml_schema_value_t
     else
         (void)subcommand_label(node, index, label, sizeof label);
     (void)snprintf(where, sizeof where, " in %s%s", label, subject->where);
-    struct subject entry = {subject->survey, subject->error, subject->key, where};
-    if (node->kind != CK_NODE_MAPPING)
-        return ck_survey_error(subject->survey, node, subject->error, "%s%s must be a mapping, not %s", label,
-                               subject->where, kind_name(node->kind));
+    struct subject entry = {subject->tree, subject->error, subject->key, where};
+    if (node->kind != CK_YAML_MAPPING)
+        return ck_yaml_tree_error(subject->tree, node, subject->error, "%s%s must be a mapping, not %s", label,
+                                  subject->where, kind_name(node->kind));
     return check_value(&entry, schema, node);
 }
 
-static int check_sequence(const struct subject *subject, const cyaml_schema_value_t *schema, const struct ck_node *node)
+static int check_sequence(const struct subject *subject, const cyaml_schema_value_t *schema,
+                          const struct ck_yaml_node *node)
 {
-    if (node->kind != CK_NODE_SEQUENCE)
+    if (node->kind != CK_YAML_SEQUENCE)
         return refuse_kind(subject, node, "a list");
     bool flags = schema->type == CYAML_FLAGS;
     uint32_t min = flags ? 1 : schema->sequence.min;
     uint32_t max = flags ? schema->enumeration.count : schema->sequence.max;
     if (node->count < min)
-        return ck_survey_error(subject->survey, node, subject->error, "'%s'%s must not be an empty list", subject->key,
-                               subject->where);
+        return ck_yaml_tree_error(subject->tree, node, subject->error, "'%s'%s must not be an empty list", subject->key,
+                                  subject->where);
     if (node->count > max)
-        return ck_survey_error(subject->survey, node, subject->error, "'%s'%s has %u entries; at most %u are allowed",
-                               subject->key, subject->where, node->count, max);
-    const struct ck_node *entry = node + 1;
+        return ck_yaml_tree_error(subject->tree, node, subject->error, "'%s'%s has %u entries; at most %u are allowed",
+                                  subject->key, subject->where, node->count, max);
+    const struct ck_yaml_node *entry = node + 1;
     for (uint32_t i = 0; i < node->count; i++, entry += entry->span) {
-        int r = flags ? check_word(subject, schema, entry) : check_entry(subject, schema->sequence.entry, entry, i);
+        int r = flags ? check_choice(subject, schema, entry) : check_entry(subject, schema->sequence.entry, entry, i);
         if (r < 0)
             return r;
     }
@@ -324,26 +329,27 @@ static const cyaml_schema_field_t *find_field(const cyaml_schema_field_t *fields
     return NULL;
 }
 
-static int refuse_key(const struct subject *subject, const cyaml_schema_field_t *fields, const struct ck_node *key)
+static int refuse_key(const struct subject *subject, const cyaml_schema_field_t *fields, const struct ck_yaml_node *key)
 {
     size_t count = 0;
     while (fields[count].key != NULL)
         count++;
     char list[LABEL_MAX * 3];
-    return ck_survey_error(subject->survey, key, subject->error, "unknown key '%s'%s; known keys are: %s",
-                           CK_QUOTE(key->text), subject->where,
-                           join(list, sizeof list, &fields[0].key, sizeof fields[0], count));
+    return ck_yaml_tree_error(subject->tree, key, subject->error, "unknown key '%s'%s; known keys are: %s",
+                              CK_QUOTE(key->text), subject->where,
+                              join(list, sizeof list, &fields[0].key, sizeof fields[0], count));
 }
 
-static int check_keys(const struct subject *subject, const cyaml_schema_field_t *fields, const struct ck_node *mapping)
+static int check_keys(const struct subject *subject, const cyaml_schema_field_t *fields,
+                      const struct ck_yaml_node *mapping)
 {
-    const struct ck_node *key = mapping + 1;
+    const struct ck_yaml_node *key = mapping + 1;
     for (uint32_t i = 0; i < mapping->count; i++) {
-        const struct ck_node *value = key + key->span;
+        const struct ck_yaml_node *value = key + key->span;
         const cyaml_schema_field_t *field = find_field(fields, key->text);
         if (field == NULL)
             return refuse_key(subject, fields, key);
-        struct subject inner = {subject->survey, subject->error, field->key, subject->where};
+        struct subject inner = {subject->tree, subject->error, field->key, subject->where};
         int r = check_value(&inner, &field->value, value);
         if (r < 0)
             return r;
@@ -352,9 +358,10 @@ static int check_keys(const struct subject *subject, const cyaml_schema_field_t 
     return 0;
 }
 
-static int check_mapping(const struct subject *subject, const cyaml_schema_value_t *schema, const struct ck_node *node)
+static int check_mapping(const struct subject *subject, const cyaml_schema_value_t *schema,
+                         const struct ck_yaml_node *node)
 {
-    if (node->kind != CK_NODE_MAPPING)
+    if (node->kind != CK_YAML_MAPPING)
         return refuse_kind(subject, node, "a mapping");
     const cyaml_schema_field_t *fields = schema->mapping.fields;
     char where[4 * LABEL_MAX];
@@ -365,31 +372,32 @@ static int check_mapping(const struct subject *subject, const cyaml_schema_value
     }
     int r = check_keys(&inner, fields, node);
     for (; r == 0 && fields->key != NULL; fields++)
-        if ((fields->value.flags & CYAML_FLAG_OPTIONAL) == 0 && ck_node_value(node, fields->key) == NULL)
-            r = ck_survey_error(subject->survey, node, subject->error, "key '%s' is missing%s", fields->key,
-                                inner.where);
+        if ((fields->value.flags & CYAML_FLAG_OPTIONAL) == 0 && ck_yaml_node_value(node, fields->key) == NULL)
+            r = ck_yaml_tree_error(subject->tree, node, subject->error, "key '%s' is missing%s", fields->key,
+                                   inner.where);
     return r;
 }
 
 /* A list of whole argument vectors. An empty one is fine: the tool without any argument. */
-static int check_vectors(const struct subject *subject, const struct ck_node *node)
+static int check_vectors(const struct subject *subject, const struct ck_yaml_node *node)
 {
     static const cyaml_schema_value_t vector = {
         CYAML_VALUE_SEQUENCE(CYAML_FLAG_POINTER, char *, &text_entry, 0, LIST_MAX)};
-    if (node->kind != CK_NODE_SEQUENCE || node->count == 0)
+    if (node->kind != CK_YAML_SEQUENCE || node->count == 0)
         return refuse_kind(subject, node, "a list of lists, as in [[--version]]");
     if (node->count > LIST_MAX)
-        return ck_survey_error(subject->survey, node, subject->error, "'%s'%s has %u entries; at most %u are allowed",
-                               subject->key, subject->where, node->count, LIST_MAX);
-    const struct ck_node *entry = node + 1;
+        return ck_yaml_tree_error(subject->tree, node, subject->error, "'%s'%s has %u entries; at most %u are allowed",
+                                  subject->key, subject->where, node->count, LIST_MAX);
+    const struct ck_yaml_node *entry = node + 1;
     int r = 0;
     for (uint32_t i = 0; r == 0 && i < node->count; i++, entry += entry->span)
-        r = entry->kind == CK_NODE_SEQUENCE ? check_sequence(subject, &vector, entry)
+        r = entry->kind == CK_YAML_SEQUENCE ? check_sequence(subject, &vector, entry)
                                             : refuse_kind(subject, entry, "a list of lists, as in [[--version]]");
     return r;
 }
 
-static int check_value(const struct subject *subject, const cyaml_schema_value_t *schema, const struct ck_node *node)
+static int check_value(const struct subject *subject, const cyaml_schema_value_t *schema,
+                       const struct ck_yaml_node *node)
 {
     switch (schema->type) {
     case CYAML_MAPPING:
@@ -398,7 +406,7 @@ static int check_value(const struct subject *subject, const cyaml_schema_value_t
     case CYAML_FLAGS:
         return check_sequence(subject, schema, node);
     case CYAML_ENUM:
-        return check_word(subject, schema, node);
+        return check_choice(subject, schema, node);
     case CYAML_UINT:
         return check_number(subject, schema, node);
     case CYAML_IGNORE:
@@ -408,8 +416,8 @@ static int check_value(const struct subject *subject, const cyaml_schema_value_t
     }
 }
 
-int ck_schema_check(const struct ck_survey *survey, struct choke_error *error)
+int ck_schema_check(const struct ck_yaml_tree *tree, struct choke_error *error)
 {
-    struct subject top = {.survey = survey, .error = error, .where = ""};
-    return check_value(&top, &ck_policy_schema, &survey->nodes[0]);
+    struct subject top = {.tree = tree, .error = error, .where = ""};
+    return check_value(&top, &ck_policy_schema, &tree->nodes[0]);
 }

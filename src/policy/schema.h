@@ -6,7 +6,7 @@
 #ifndef CK_POLICY_SCHEMA_H
 #define CK_POLICY_SCHEMA_H
 
-#include "policy/survey.h"
+#include "policy/yaml_tree.h"
 
 #include <cyaml/cyaml.h>
 
@@ -17,9 +17,9 @@
 extern const cyaml_schema_value_t ck_policy_schema;
 
 /* Holds the tree against the table: keys, types, words of a choice, sizes. 0, or -EINVAL and *error. */
-int ck_schema_check(const struct ck_survey *survey, struct choke_error *error);
+int ck_schema_check(const struct ck_yaml_tree *tree, struct choke_error *error);
 
 /* "tool 'rg'", or "tool number 3" where it has no name; in buffer. */
-const char *ck_schema_tool_label(const struct ck_node *tool, uint32_t index, char *buffer, size_t size);
+const char *ck_schema_tool_label(const struct ck_yaml_node *tool, uint32_t index, char *buffer, size_t size);
 
 #endif

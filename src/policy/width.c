@@ -113,7 +113,7 @@ static bool option_within(const struct ck_arg_option *part, const struct ck_arg_
         return strncmp(part->name, "--", 2) == 0;
     if (part->form != whole->form)
         return false;
-    if (part->form == CK_FORM_WORDS || has_path(part) || has_path(whole))
+    if (part->form == CK_FORM_ARGUMENTS || has_path(part) || has_path(whole))
         return within_by_place(part, whole);
     return within_by_union(part, whole);
 }
@@ -148,7 +148,7 @@ enum ck_width ck_width_of_execs(const struct ck_list *before, const struct ck_li
 
 /* ---- destinations ------------------------------------------------------------------------ */
 
-bool ck_destination_within(const char *inner, const char *outer)
+bool ck_width_destination_within(const char *inner, const char *outer)
 {
     struct ck_destination wanted, granted;
     const char *reason;

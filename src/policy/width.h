@@ -30,6 +30,6 @@ enum ck_width ck_width_of_options(const struct ck_arg_option *before, const stru
 enum ck_width ck_width_of_execs(const struct ck_list *before, const struct ck_list *after);
 
 /* Is every destination that inner names one that outer names: "a.example.com:443" in "*.example.com"? */
-bool ck_destination_within(const char *inner, const char *outer);
+bool ck_width_destination_within(const char *inner, const char *outer);
 
 #endif

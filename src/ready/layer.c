@@ -13,12 +13,12 @@
 #include <stdio.h>
 #include <string.h>
 
-enum kind { KERNEL, LANDLOCK, SECCOMP, USER, NAMESPACE, CGROUP, CONTROLLER, JAIL };
+enum layer_kind { KERNEL, LANDLOCK, SECCOMP, USER, NAMESPACE, CGROUP, CONTROLLER, JAIL };
 
 static const struct {
     const char *name;
     const char *group;
-    enum kind kind;
+    enum layer_kind kind;
     const char *since; /* of the kernel */
 } layers[CK_LAYERS] = {
     [CK_LAYER_NO_NEW_PRIVS] = {"no_new_privs", "kernel", KERNEL, "3.5"},
@@ -46,34 +46,34 @@ static const struct {
     [CK_LAYER_SEATBELT] = {"seatbelt", "jail", JAIL, ""},
 };
 
-struct question {
+struct layer_question {
     enum ck_layer layer;
     int error;
     int user_error; /* of the user namespace */
     bool no_user;   /* there is no user namespace, and we are not root */
     const struct ck_host *host;
-    const char *said;
-    struct ck_layer_words *words;
+    const char *reason;
+    struct ck_layer_message *message;
 };
 
 static const char delegate[] =
     "run it in a leaf of a delegated cgroup: systemd-run --user -P -p Delegate=yes -p DelegateSubgroup=main "
     "chokepoint ...";
 
-__attribute__((format(printf, 3, 4))) static bool answer(const struct question *question, const char *remedy,
+__attribute__((format(printf, 3, 4))) static bool answer(const struct layer_question *question, const char *remedy,
                                                          const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    (void)vsnprintf(question->words->cause, sizeof question->words->cause, format, args);
+    (void)vsnprintf(question->message->cause, sizeof question->message->cause, format, args);
     va_end(args);
-    (void)snprintf(question->words->remedy, sizeof question->words->remedy, "%s", remedy);
+    (void)snprintf(question->message->remedy, sizeof question->message->remedy, "%s", remedy);
     return true;
 }
 
 /* ---- causes; each is true when it has answered ---- */
 
-static bool not_held(const struct question *question)
+static bool not_held(const struct layer_question *question)
 {
     if (question->error == EPROTO)
         return answer(question, "a security module or the container's runtime is in the way",
@@ -84,15 +84,16 @@ static bool not_held(const struct question *question)
 }
 
 /* Nothing is known then. Of namespaces ENOSPC has causes of its own, which are asked first. */
-static bool untried(const struct question *question)
+static bool untried(const struct layer_question *question)
 {
-    if (ck_errkind_of(question->error) != CK_ERRKIND_PASSING)
+    if (ck_errkind_of(question->error) != CK_ERRKIND_TRANSIENT)
         return false;
     return answer(question, "try again", "not tried: %s",
-                  question->said != NULL && question->said[0] != '\0' ? question->said : strerror(question->error));
+                  question->reason != NULL && question->reason[0] != '\0' ? question->reason
+                                                                          : strerror(question->error));
 }
 
-static bool container(const struct question *question)
+static bool container(const struct layer_question *question)
 {
     const struct ck_host *host = question->host;
     if (question->error != EPERM && question->error != EACCES && question->error != ENOSYS)
@@ -106,7 +107,7 @@ static bool container(const struct question *question)
     return false;
 }
 
-static bool old_kernel(const struct question *question)
+static bool old_kernel(const struct layer_question *question)
 {
     char remedy[64];
     if (question->error != ENOSYS && question->error != EINVAL)
@@ -115,7 +116,7 @@ static bool old_kernel(const struct question *question)
     return answer(question, remedy, "this kernel is too old, or was built without it");
 }
 
-static bool landlock(const struct question *question)
+static bool landlock(const struct layer_question *question)
 {
     const struct ck_host *host = question->host;
     if (question->error != EOPNOTSUPP && (question->error != ENOSYS || !host->lsm_known || host->lsm_landlock))
@@ -124,7 +125,7 @@ static bool landlock(const struct question *question)
                   "Landlock is not among the kernel's security modules");
 }
 
-static bool user_switch(const struct question *question)
+static bool user_switch(const struct layer_question *question)
 {
     const struct ck_host *host = question->host;
     if (host->max_user_namespaces == 0)
@@ -143,7 +144,7 @@ static bool user_switch(const struct question *question)
     return false;
 }
 
-static bool needs_user(const struct question *question)
+static bool needs_user(const struct layer_question *question)
 {
     if (question->no_user && (question->error == EPERM || question->error == EACCES))
         return answer(question, "see 'user'", "it needs a user namespace, or root");
@@ -152,7 +153,7 @@ static bool needs_user(const struct question *question)
     return false;
 }
 
-static bool no_cgroup2(const struct question *question)
+static bool no_cgroup2(const struct layer_question *question)
 {
     if (question->host->cgroup2)
         return false;
@@ -160,7 +161,7 @@ static bool no_cgroup2(const struct question *question)
                   "no cgroup v2 hierarchy is mounted");
 }
 
-static bool not_delegated(const struct question *question)
+static bool not_delegated(const struct layer_question *question)
 {
     int error = question->error;
     if (error == EACCES || error == EPERM || error == EROFS)
@@ -175,31 +176,31 @@ static bool not_delegated(const struct question *question)
 }
 
 /* With namespaces, and there are none: then why that is so, and what to do about it, is what is to be known. */
-static bool no_users(const struct question *question)
+static bool no_user_namespace(const struct layer_question *question)
 {
-    char cause[sizeof question->words->cause];
+    char cause[sizeof question->message->cause];
     enum ck_layer layer = question->layer;
     bool whole = layer == CK_LAYER_NATIVE || layer == CK_LAYER_BWRAP || layer == CK_LAYER_NATIVE_EGRESS ||
                  layer == CK_LAYER_BWRAP_EGRESS;
-    if (!whole || question->user_error == 0 || question->said == NULL)
+    if (!whole || question->user_error == 0 || question->reason == NULL)
         return false;
-    struct question user = *question;
+    struct layer_question user = *question;
     user.layer = CK_LAYER_USER;
     user.error = question->user_error;
     (void)answer(&user, "", "%s", strerror(user.error));
     (void)(user_switch(&user) || container(&user) || old_kernel(&user));
-    (void)snprintf(cause, sizeof cause, "%s", question->words->cause);
-    (void)snprintf(question->words->cause, sizeof question->words->cause, "it needs a user namespace: %.*s",
+    (void)snprintf(cause, sizeof cause, "%s", question->message->cause);
+    (void)snprintf(question->message->cause, sizeof question->message->cause, "it needs a user namespace: %.*s",
                    (int)sizeof cause - 32, cause);
     return true;
 }
 
-static bool not_built(const struct question *question)
+static bool not_built(const struct layer_question *question)
 {
-    return answer(question, "", "%s", question->said != NULL ? question->said : "not in this version");
+    return answer(question, "", "%s", question->reason != NULL ? question->reason : "not in this version");
 }
 
-typedef bool (*cause_fn)(const struct question *question);
+typedef bool (*cause_fn)(const struct layer_question *question);
 
 static const cause_fn causes[][7] = {
     [KERNEL] = {not_held, untried, container, old_kernel},
@@ -209,49 +210,49 @@ static const cause_fn causes[][7] = {
     [NAMESPACE] = {not_held, needs_user, untried, container, old_kernel},
     [CGROUP] = {no_cgroup2, not_delegated, not_held, untried, container, old_kernel},
     [CONTROLLER] = {not_delegated, not_held, untried},
-    [JAIL] = {untried, no_users, not_built},
+    [JAIL] = {untried, no_user_namespace, not_built},
 };
 
-static void add_detail(enum ck_layer layer, const struct ck_layer_finding *finding, struct ck_layer_words *words)
+static void add_detail(enum ck_layer layer, const struct ck_layer_trial *trial, struct ck_layer_message *message)
 {
     const char *detail = "";
     if (layers[layer].kind == LANDLOCK)
-        (void)snprintf(words->detail, sizeof words->detail, "Landlock ABI %d", finding->value);
+        (void)snprintf(message->detail, sizeof message->detail, "Landlock ABI %d", trial->value);
     else if (layers[layer].kind == NAMESPACE)
-        detail = finding->value != 0 ? "in a user namespace" : "with the caller's privileges";
+        detail = trial->value != 0 ? "in a user namespace" : "with the caller's privileges";
     else if (layer == CK_LAYER_NATIVE_DEGRADED)
         detail = "without namespaces: landlock, execs, seccomp, no_capabilities, no_new_privs";
     else if (layer == CK_LAYER_NATIVE_EGRESS || layer == CK_LAYER_BWRAP_EGRESS)
-        detail = finding->value != 0 ? "proved from inside: only the proxy is reached; other attempts are reported"
-                                     : "proved from inside: only the proxy is reached; other attempts are not reported";
+        detail = trial->value != 0 ? "proved from inside: only the proxy is reached; other attempts are reported"
+                                   : "proved from inside: only the proxy is reached; other attempts are not reported";
     else if (layers[layer].kind == JAIL)
         detail = "proved from inside";
     else if (layers[layer].kind == CONTROLLER)
-        detail = finding->way == CK_CONTROLLER_V1 ? "cgroup v1" : "cgroup v2";
+        detail = trial->cgroup_version == CK_CONTROLLER_V1 ? "cgroup v1" : "cgroup v2";
     if (detail[0] != '\0')
-        (void)snprintf(words->detail, sizeof words->detail, "%s", detail);
+        (void)snprintf(message->detail, sizeof message->detail, "%s", detail);
 }
 
-void ck_layer_explain(enum ck_layer layer, const struct ck_layer_finding *findings, const struct ck_host *host,
-                      struct ck_layer_words *ret_words)
+void ck_layer_explain(enum ck_layer layer, const struct ck_layer_trial *trials, const struct ck_host *host,
+                      struct ck_layer_message *ret_message)
 {
-    const struct ck_layer_finding *finding = &findings[layer];
-    *ret_words = (struct ck_layer_words){.name = layers[layer].name, .group = layers[layer].group};
-    if (finding->error == 0) {
-        add_detail(layer, finding, ret_words);
+    const struct ck_layer_trial *trial = &trials[layer];
+    *ret_message = (struct ck_layer_message){.name = layers[layer].name, .group = layers[layer].group};
+    if (trial->error == 0) {
+        add_detail(layer, trial, ret_message);
         return;
     }
-    const struct question question = {
+    const struct layer_question question = {
         .layer = layer,
-        .error = finding->error,
-        .no_user = !host->root && findings[CK_LAYER_USER].error != 0,
-        .user_error = findings[CK_LAYER_USER].error,
+        .error = trial->error,
+        .no_user = !host->root && trials[CK_LAYER_USER].error != 0,
+        .user_error = trials[CK_LAYER_USER].error,
         .host = host,
-        .said = finding->words,
-        .words = ret_words,
+        .reason = trial->message,
+        .message = ret_message,
     };
     for (const cause_fn *cause = causes[layers[layer].kind]; *cause != NULL; cause++)
         if ((*cause)(&question))
             return;
-    (void)answer(&question, "", "%s", strerror(finding->error));
+    (void)answer(&question, "", "%s", strerror(trial->error));
 }

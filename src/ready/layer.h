@@ -34,15 +34,15 @@ enum ck_layer {
     CK_LAYERS,
 };
 
-struct ck_layer_finding {
+struct ck_layer_trial {
     int error; /* 0: it holds; a positive errno; EPROTO: accepted by the kernel, and yet it does not hold */
     int value; /* Landlock's ABI; 1 for a namespace that stands in a user namespace, and for egress that is named */
-    enum ck_controller_way way;
-    const char *words; /* of a jail that does not hold: why; NULL: it is not in this build */
+    enum ck_controller_version cgroup_version;
+    const char *message; /* of a jail that does not hold: why; NULL: it is not in this build */
 };
 
 /* All text is static or in the buffers. */
-struct ck_layer_words {
+struct ck_layer_message {
     const char *name;  /* "execs", "net" */
     const char *group; /* "kernel", "namespace", "cgroup", "jail" */
     char detail[96];   /* "" for nothing to add */
@@ -51,7 +51,7 @@ struct ck_layer_words {
 };
 
 /* findings has CK_LAYERS entries: a namespace can fail because another one does. */
-void ck_layer_explain(enum ck_layer layer, const struct ck_layer_finding *findings, const struct ck_host *host,
-                      struct ck_layer_words *ret_words);
+void ck_layer_explain(enum ck_layer layer, const struct ck_layer_trial *trials, const struct ck_host *host,
+                      struct ck_layer_message *ret_message);
 
 #endif

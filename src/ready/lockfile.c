@@ -15,26 +15,26 @@
 #define FILES_MAX 4096
 #define TEXT_MAX 4096
 
-void ck_lock_done(struct ck_lock *lock)
+void ck_lockfile_done(struct ck_lockfile *lock)
 {
     ck_arena_done(&lock->arena);
-    *lock = (struct ck_lock){0};
+    *lock = (struct ck_lockfile){0};
 }
 
 /* ---- order ---- */
 
 static int compare_files(const void *left, const void *right)
 {
-    const struct ck_lock_file *a = left;
-    const struct ck_lock_file *b = right;
+    const struct ck_lockfile_file *a = left;
+    const struct ck_lockfile_file *b = right;
     int order = strcmp(a->name, b->name);
     return order != 0 ? order : strcmp(a->path != NULL ? a->path : "", b->path != NULL ? b->path : "");
 }
 
 static int compare_tools(const void *left, const void *right)
 {
-    const struct ck_lock_tool *a = left;
-    const struct ck_lock_tool *b = right;
+    const struct ck_lockfile_tool *a = left;
+    const struct ck_lockfile_tool *b = right;
     return strcmp(a->name, b->name);
 }
 
@@ -44,10 +44,10 @@ static void sort(void *items, size_t count, size_t size, int (*compare)(const vo
         qsort(items, count, size, compare);
 }
 
-void ck_lock_sort(struct ck_lock *lock)
+void ck_lockfile_sort(struct ck_lockfile *lock)
 {
     for (size_t i = 0; i < lock->count; i++) {
-        struct ck_lock_tool *tool = &lock->tools[i];
+        struct ck_lockfile_tool *tool = &lock->tools[i];
         sort(tool->interpreters.items, tool->interpreters.count, sizeof *tool->interpreters.items, compare_files);
         sort(tool->libraries.items, tool->libraries.count, sizeof *tool->libraries.items, compare_files);
     }
@@ -61,7 +61,7 @@ static bool is_digest(const char *text)
     return text == NULL || ck_text_is_sha256(text);
 }
 
-static bool take_files(struct ck_arena *arena, const json_t *array, struct ck_lock_files *files)
+static bool take_files(struct ck_arena *arena, const json_t *array, struct ck_lockfile_files *files)
 {
     if (!json_is_array(array) || json_array_size(array) > FILES_MAX)
         return false;
@@ -70,7 +70,7 @@ static bool take_files(struct ck_arena *arena, const json_t *array, struct ck_lo
     bool good = files->items != NULL;
     for (size_t i = 0; good && i < files->count; i++) {
         const json_t *object = json_array_get(array, i);
-        struct ck_lock_file *file = &files->items[i];
+        struct ck_lockfile_file *file = &files->items[i];
         good = ck_text_member(arena, object, "name", TEXT_MAX, &file->name) &&
                ck_text_optional(arena, object, "path", TEXT_MAX, &file->path) &&
                ck_text_optional(arena, object, "sha256", TEXT_MAX, &file->sha256) && is_digest(file->sha256);
@@ -78,7 +78,7 @@ static bool take_files(struct ck_arena *arena, const json_t *array, struct ck_lo
     return good;
 }
 
-static bool take_tool(struct ck_arena *arena, const json_t *object, struct ck_lock_tool *tool)
+static bool take_tool(struct ck_arena *arena, const json_t *object, struct ck_lockfile_tool *tool)
 {
     return ck_text_member(arena, object, "name", TEXT_MAX, &tool->name) &&
            ck_text_member(arena, object, "path", TEXT_MAX, &tool->path) &&
@@ -88,7 +88,7 @@ static bool take_tool(struct ck_arena *arena, const json_t *object, struct ck_lo
            take_files(arena, json_object_get(object, "libraries"), &tool->libraries);
 }
 
-static int take_all(const json_t *root, struct ck_lock *lock, struct choke_error *error)
+static int take_all(const json_t *root, struct ck_lockfile *lock, struct choke_error *error)
 {
     const json_t *version = json_object_get(root, "version");
     const json_t *tools = json_object_get(root, "tools");
@@ -109,17 +109,17 @@ static int take_all(const json_t *root, struct ck_lock *lock, struct choke_error
         if (!take_tool(&lock->arena, json_array_get(tools, i), &lock->tools[i]))
             return ck_error_set(error, CHOKE_INVALID, EINVAL,
                                 "tool %zu is malformed; write the file anew with 'chokepoint lock'", i + 1);
-    ck_lock_sort(lock);
+    ck_lockfile_sort(lock);
     for (size_t i = 1; i < lock->count; i++)
         if (strcmp(lock->tools[i - 1].name, lock->tools[i].name) == 0)
             return ck_error_set(error, CHOKE_INVALID, EINVAL, "a tool stands in it twice");
     return 0;
 }
 
-int ck_lock_parse(const char *text, size_t length, struct ck_lock *ret, struct choke_error *error)
+int ck_lockfile_parse(const char *text, size_t length, struct ck_lockfile *ret, struct choke_error *error)
 {
     json_error_t parse = {0};
-    *ret = (struct ck_lock){0};
+    *ret = (struct ck_lockfile){0};
     if (ck_json_is_deep(text, length))
         return ck_error_set(error, CHOKE_INVALID, EINVAL, "it is nested more than %d deep", CK_JSON_DEPTH_MAX);
     json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &parse);
@@ -135,7 +135,7 @@ int ck_lock_parse(const char *text, size_t length, struct ck_lock *ret, struct c
 
 /* ---- writing ---- */
 
-static json_t *files_json(const struct ck_lock_files *files)
+static json_t *files_json(const struct ck_lockfile_files *files)
 {
     json_t *array = json_array();
     int bad = array == NULL;
@@ -152,7 +152,7 @@ static json_t *files_json(const struct ck_lock_files *files)
     return NULL;
 }
 
-static json_t *tool_json(const struct ck_lock_tool *tool)
+static json_t *tool_json(const struct ck_lockfile_tool *tool)
 {
     json_t *object = json_object();
     int bad = 0;
@@ -168,7 +168,7 @@ static json_t *tool_json(const struct ck_lock_tool *tool)
     return NULL;
 }
 
-char *ck_lock_format(const struct ck_lock *lock)
+char *ck_lockfile_format(const struct ck_lockfile *lock)
 {
     json_t *root = json_object();
     json_t *tools = json_array();

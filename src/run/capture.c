@@ -40,10 +40,10 @@ void ck_capture_done(struct ck_capture *capture)
     *capture = (struct ck_capture){0};
 }
 
-void ck_kept_done(struct ck_kept *kept)
+void ck_capture_output_done(struct ck_capture_output *saved)
 {
-    release(kept->memory, kept->mapped_bytes);
-    *kept = (struct ck_kept){0};
+    release(saved->memory, saved->mapped_bytes);
+    *saved = (struct ck_capture_output){0};
 }
 
 /* ---- growing ---- */
@@ -201,16 +201,16 @@ static char *order(struct ck_capture *capture, size_t length)
     return capture->data;
 }
 
-void ck_capture_take(struct ck_capture *capture, struct ck_kept *ret)
+void ck_capture_take(struct ck_capture *capture, struct ck_capture_output *ret)
 {
-    size_t kept = capture->mapped_bytes > 0 ? capture->cap : capture->size;
-    bool truncated = capture->total_bytes > kept;
-    size_t length = truncated ? kept : (size_t)capture->total_bytes;
+    size_t saved = capture->mapped_bytes > 0 ? capture->cap : capture->size;
+    bool truncated = capture->total_bytes > saved;
+    size_t length = truncated ? saved : (size_t)capture->total_bytes;
     char *data = length == 0 ? NULL : truncated ? order(capture, length) : capture->data;
-    *ret = (struct ck_kept){.view = {.data = "", .total_bytes = capture->total_bytes, .truncated = truncated},
-                            .memory = capture->data,
-                            .mapped_bytes = capture->mapped_bytes,
-                            .lacking = truncated && kept < capture->cap};
+    *ret = (struct ck_capture_output){.view = {.data = "", .total_bytes = capture->total_bytes, .truncated = truncated},
+                                      .memory = capture->data,
+                                      .mapped_bytes = capture->mapped_bytes,
+                                      .short_of_memory = truncated && saved < capture->cap};
     if (data != NULL) {
         if (truncated)
             memcpy(data, CK_TRUNCATED_MARKER, MARKER_BYTES);

@@ -21,11 +21,11 @@ struct ck_capture {
 };
 
 /* The bytes of a stream that has ended, and the memory they lie in. Zero-filled is empty. */
-struct ck_kept {
+struct ck_capture_output {
     struct choke_capture view;
     void *memory;
     size_t mapped_bytes;
-    bool lacking; /* there was no memory to keep what the cap allows */
+    bool short_of_memory; /* there was no memory to keep what the cap allows */
 };
 
 /* cap was judged: at least CHOKE_MIN_OUTPUT_BYTES. */
@@ -42,7 +42,7 @@ void ck_capture_add(struct ck_capture *capture, size_t length);
 void ck_capture_copy(struct ck_capture *capture, const char *data, size_t length);
 
 /* The bytes in order. The memory goes over to *ret; the capture is empty then. */
-void ck_capture_take(struct ck_capture *capture, struct ck_kept *ret);
-void ck_kept_done(struct ck_kept *kept);
+void ck_capture_take(struct ck_capture *capture, struct ck_capture_output *ret);
+void ck_capture_output_done(struct ck_capture_output *saved);
 
 #endif

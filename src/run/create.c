@@ -72,7 +72,7 @@ long ck_create_copied(ck_create_child child, void *argument, int cgroup_fd)
     return pid;
 }
 
-long ck_create_caged(ck_create_child child, void *argument, bool own_net)
+long ck_create_in_namespaces(ck_create_child child, void *argument, bool own_net)
 {
     uint64_t flags = CLONE_NEWPID | CLONE_NEWIPC | (own_net ? (uint64_t)CLONE_NEWNET : 0);
     long pid = CK_RAW5(clone, flags | SIGCHLD, 0, 0, 0, 0);
@@ -119,8 +119,8 @@ long ck_create_execute_last(int fd, char *const *argv, char *const *envp)
     if (result != (long)sizeof key)
         return result < 0 ? result : -EIO;
     result = seal(key);
-    uint64_t word = (uint64_t)key[1] << 32 | key[0];
-    return result < 0 ? result : CK_RAW6(execveat, fd, "", argv, envp, AT_EMPTY_PATH, word);
+    uint64_t key_argument = (uint64_t)key[1] << 32 | key[0];
+    return result < 0 ? result : CK_RAW6(execveat, fd, "", argv, envp, AT_EMPTY_PATH, key_argument);
 }
 
 /* ---- what a tracer can follow ---- */
@@ -148,7 +148,7 @@ long ck_create_execute_last(int fd, char *const *argv, char *const *envp)
         IF(BPF_JGT, __NR_io_uring_register, 1, 0), REFUSE(ENOSYS), ALLOW
 #define CALLS_LENGTH 26
 
-long ck_create_follow(void)
+long ck_create_keep_traceable(void)
 {
     struct sock_filter code[] = {
         LOAD(arch),

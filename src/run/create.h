@@ -37,14 +37,14 @@ long ck_create_copied(ck_create_child child, void *argument, int cgroup_fd);
  * The same in pid and ipc namespaces of its own: the child is the first process of its pid namespace, and when
  * it ends the kernel ends all others in it. own_net: in a network namespace of its own, too.
  */
-long ck_create_caged(ck_create_child child, void *argument, bool own_net);
+long ck_create_in_namespaces(ck_create_child child, void *argument, bool own_net);
 
 /*
  * From here on this process and its descendants cannot do what a tracer is not told of or cannot read: CLONE_UNTRACED,
  * io_uring, memory that is closed, clone3, user namespaces; by the calls of 64 bits and of 32. no_new_privs must be set. 0 or
  * a negative errno.
  */
-long ck_create_follow(void);
+long ck_create_keep_traceable(void);
 
 /* Executes the open file, or path where it is not NULL. Returns only on failure, with a negative errno. */
 long ck_create_execute(int fd, const char *path, char *const *argv, char *const *envp);

@@ -30,7 +30,7 @@
 #define FIRST_LINE_MAX 256 /* what the kernel reads of a script to find its interpreter */
 
 /* A file that a ruleset was made from: one that was given, or one that was found at path. */
-struct file {
+struct exec_file {
     struct ck_version version;
     char *path; /* NULL: given */
 };
@@ -38,24 +38,24 @@ struct file {
 struct ck_execs_set {
     int ruleset_fd; /* -1 with files: not in use */
     struct ck_identity root;
-    struct file *files;
+    struct exec_file *files;
     size_t count;
 };
 
 struct maker {
-    struct ck_search *search;
+    struct ck_binary_search *search;
     struct ck_identity root;
     struct choke_error *error;
     int ruleset_fd;
     bool by_name; /* something was looked up that the next run would not look up */
-    struct file files[FILES_MAX];
+    struct exec_file files[FILES_MAX];
     size_t count;
     int helper_fds[FILES_MAX];
     const char *helper_names[FILES_MAX];
     size_t helpers_count;
 };
 
-static void drop_files(struct file *files, size_t count)
+static void drop_files(struct exec_file *files, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         free(files[i].path);
@@ -71,7 +71,7 @@ static void drop_set(struct ck_execs_set *set)
     *set = (struct ck_execs_set){.ruleset_fd = -1};
 }
 
-void ck_execs_init(struct ck_execs *execs, struct ck_search *search)
+void ck_execs_init(struct ck_execs *execs, struct ck_binary_search *search)
 {
     *execs = (struct ck_execs){.search = search};
 }
@@ -94,8 +94,8 @@ static int add_file(struct maker *maker, int fd, const char *path)
                             FILES_MAX);
     if (fstat(fd, &status) < 0)
         return -errno;
-    struct file *file = &maker->files[maker->count];
-    *file = (struct file){.version = ck_version_of(&status)};
+    struct exec_file *file = &maker->files[maker->count];
+    *file = (struct exec_file){.version = ck_version_of(&status)};
     if (path != NULL && (file->path = strdup(path)) == NULL)
         return -ENOMEM;
     maker->count++;
@@ -105,13 +105,13 @@ static int add_file(struct maker *maker, int fd, const char *path)
 /* A helper is a name in the search path or an absolute path. */
 static int find_helper(struct maker *maker, const char *helper)
 {
-    const struct ck_wanted wanted = {.name = helper, .path = helper[0] == '/' ? helper : NULL};
+    const struct ck_binary_wanted wanted = {.name = helper, .path = helper[0] == '/' ? helper : NULL};
     struct ck_binary binary;
     CK_FD directory_fd = -1;
-    int result = ck_search_directory(helper, maker->root, &directory_fd, maker->error);
+    int result = ck_binary_directory(helper, maker->root, &directory_fd, maker->error);
     if (result != -ENOTDIR)
         return result; /* code to be mapped is a jail's affair; to execute it nobody is allowed */
-    result = ck_search_find(maker->search, &wanted, maker->root, &binary, NULL, maker->error);
+    result = ck_binary_find(maker->search, &wanted, maker->root, &binary, NULL, maker->error);
     if (result < 0 && maker->error->outcome == CHOKE_TOOL_MISSING) {
         *maker->error = (struct choke_error){0};
         return 0;
@@ -128,7 +128,7 @@ static int find_helper(struct maker *maker, const char *helper)
     return 0;
 }
 
-static int take_given(struct maker *maker, const struct ck_execs_tool *tools, size_t count)
+static int collect_files(struct maker *maker, const struct ck_execs_tool *tools, size_t count)
 {
     int result = 0;
     for (size_t i = 0; i < count && result == 0; i++)
@@ -141,7 +141,7 @@ static int take_given(struct maker *maker, const struct ck_execs_tool *tools, si
 
 /* ---- rulesets that were made before ---- */
 
-static bool still_there(const struct file *file)
+static bool still_there(const struct exec_file *file)
 {
     struct stat status;
     if (stat(file->path, &status) < 0)
@@ -174,13 +174,13 @@ static int find_set(const struct ck_execs *execs, const struct maker *maker)
 }
 
 /* Takes the files over. Without memory or a descriptor nothing is kept, and the next run makes it again. */
-static void keep(struct ck_execs *execs, struct maker *maker)
+static void cache_set(struct ck_execs *execs, struct maker *maker)
 {
     if (maker->count == 0)
         return;
     if (execs->sets == NULL)
         execs->sets = calloc(SETS_MAX, sizeof *execs->sets);
-    struct file *files = execs->sets == NULL ? NULL : malloc(maker->count * sizeof *files);
+    struct exec_file *files = execs->sets == NULL ? NULL : malloc(maker->count * sizeof *files);
     int ruleset_fd = files == NULL ? -1 : fcntl(maker->ruleset_fd, F_DUPFD_CLOEXEC, 3);
     if (ruleset_fd < 0) {
         free(files);
@@ -215,10 +215,10 @@ static bool is_allowed(const struct maker *maker, const struct ck_version *versi
 }
 
 /* One that does not exist is left to exec to complain of. */
-static int allow_found(struct maker *maker, const struct ck_wanted *wanted, unsigned depth)
+static int allow_found(struct maker *maker, const struct ck_binary_wanted *wanted, unsigned depth)
 {
     struct ck_binary binary;
-    int result = ck_search_find(maker->search, wanted, maker->root, &binary, NULL, maker->error);
+    int result = ck_binary_find(maker->search, wanted, maker->root, &binary, NULL, maker->error);
     if (result < 0 && maker->error->outcome == CHOKE_TOOL_MISSING) {
         *maker->error = (struct choke_error){0};
         return 0;
@@ -239,19 +239,19 @@ static int follow_script(struct maker *maker, char *line, unsigned depth)
 {
     const char *interpreter;
     const char *argument;
-    if (!ck_shebang_split(line, &interpreter, &argument) || interpreter[0] != '/' || depth == DEPTH_MAX)
+    if (!ck_depend_shebang_split(line, &interpreter, &argument) || interpreter[0] != '/' || depth == DEPTH_MAX)
         return 0;
-    const struct ck_wanted wanted = {.name = interpreter, .path = interpreter};
+    const struct ck_binary_wanted wanted = {.name = interpreter, .path = interpreter};
     int result = allow_found(maker, &wanted, depth);
     if (result < 0 || strcmp(strrchr(interpreter, '/') + 1, "env") != 0)
         return result;
-    char words[FIRST_LINE_MAX + 1];
-    (void)snprintf(words, sizeof words, "%s", argument);
-    const char *name = ck_shebang_env_program(words);
+    char arguments[FIRST_LINE_MAX + 1];
+    (void)snprintf(arguments, sizeof arguments, "%s", argument);
+    const char *name = ck_depend_shebang_env_program(arguments);
     if (name == NULL || strchr(name, '/') != NULL)
         return 0;
     maker->by_name = true;
-    return allow_found(maker, &(struct ck_wanted){.name = name}, depth);
+    return allow_found(maker, &(struct ck_binary_wanted){.name = name}, depth);
 }
 
 /* What the kernel will open to start this file. */
@@ -268,10 +268,10 @@ static int follow(struct maker *maker, int fd, const char *path, unsigned depth)
     /* A file that makes no sense is not executed by the kernel either. */
     if (ck_elf_interpreter(fd, loader, sizeof loader) < 0 || loader[0] != '/' || depth == DEPTH_MAX)
         return 0;
-    return allow_found(maker, &(struct ck_wanted){.name = loader, .path = loader}, depth);
+    return allow_found(maker, &(struct ck_binary_wanted){.name = loader, .path = loader}, depth);
 }
 
-static int add_given(struct maker *maker, const struct ck_execs_tool *tools, size_t count)
+static int allow_files(struct maker *maker, const struct ck_execs_tool *tools, size_t count)
 {
     int result = 0;
     for (size_t i = 0; i < count && result == 0; i++) {
@@ -297,7 +297,7 @@ static int fail_without_landlock(int result, struct choke_error *error)
 
 static int make(struct ck_execs *execs, struct maker *maker, const struct ck_execs_tool *tools, size_t count)
 {
-    int result = take_given(maker, tools, count);
+    int result = collect_files(maker, tools, count);
     if (result < 0)
         return result;
     maker->ruleset_fd = find_set(execs, maker);
@@ -306,9 +306,9 @@ static int make(struct ck_execs *execs, struct maker *maker, const struct ck_exe
     maker->ruleset_fd = ck_landlock_new();
     if (maker->ruleset_fd < 0)
         return fail_without_landlock(maker->ruleset_fd, maker->error);
-    result = add_given(maker, tools, count);
+    result = allow_files(maker, tools, count);
     if (result == 0 && !maker->by_name)
-        keep(execs, maker);
+        cache_set(execs, maker);
     return result;
 }
 

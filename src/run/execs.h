@@ -15,12 +15,12 @@ struct ck_execs_set;
 
 /* Rulesets that were made, for the next run of the same files. */
 struct ck_execs {
-    struct ck_search *search; /* where helpers are looked for */
+    struct ck_binary_search *search; /* where helpers are looked for */
     struct ck_execs_set *sets;
     size_t next;
 };
 
-void ck_execs_init(struct ck_execs *execs, struct ck_search *search);
+void ck_execs_init(struct ck_execs *execs, struct ck_binary_search *search);
 void ck_execs_done(struct ck_execs *execs);
 
 /* One tool of the run: its open file, and the entry whose helpers it may have. */

@@ -11,8 +11,8 @@
 #include "base/fd.h"
 #include "base/quote.h"
 #include "policy/sandbox.h"
-#include "run/chain.h"
-#include "run/wrap.h"
+#include "run/bwrap_plan.h"
+#include "run/jail_setup.h"
 #include "sys/beneath.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@
 
 #define TEXT(number) #number
 #define URL_AT(port) "http://127.0.0.1:" TEXT(port)
-#define GATE_URL URL_AT(CK_CAGE_GATE_PORT)
+#define GATE_URL URL_AT(CK_JAIL_GATE_PORT)
 
 struct planner {
     const struct ck_plan_sources *sources;
@@ -75,7 +75,7 @@ static int step_root(struct planner *planner)
     struct ck_plan *plan = planner->plan;
     if (ck_beneath_root(planner->request->root, &plan->root_fd, &plan->verdict.error) < 0)
         return refuse(planner, "request.root");
-    int result = ck_identity_of(plan->root_fd, &plan->root);
+    int result = ck_trust_identity_of(plan->root_fd, &plan->root);
     if (result < 0)
         return result;
     if (planner->sources->policy_place != NULL && ck_trust_passes(planner->sources->policy_place, plan->root)) {
@@ -102,7 +102,7 @@ static int step_cwd(struct planner *planner)
 
 static int step_tool(struct planner *planner)
 {
-    return ck_chain_open(planner->sources, planner->plan);
+    return ck_tools_open(planner->sources, planner->plan);
 }
 
 /* Without a mount namespace there is no other /dev/null; the filter keeps that one from being changed. */
@@ -112,7 +112,7 @@ static enum ck_plan_stdin stdin_form(const struct ck_plan *plan)
         return CK_STDIN_PASSED;
     if (plan->stdin_owned)
         return CK_STDIN_PUMPED;
-    return plan->jail.jail == &ck_jail_confined ? CK_STDIN_PASSED : CK_STDIN_NULL;
+    return plan->jail.jail == &ck_jail_native_no_userns ? CK_STDIN_PASSED : CK_STDIN_NULL;
 }
 
 static int step_jail(struct planner *planner)
@@ -128,12 +128,12 @@ static int step_jail(struct planner *planner)
 }
 
 /* The tool, the one it runs for the caller, and so on, up to a NULL. */
-static void chain_tools(const struct ck_verdict *verdict, const struct ck_tool *ret_tools[CK_COMMAND_DEPTH_MAX + 2])
+static void list_tools(const struct ck_verdict *verdict, const struct ck_tool *ret_tools[CK_COMMAND_DEPTH_MAX + 2])
 {
     size_t count = 0;
     ret_tools[count++] = verdict->tool;
-    for (size_t i = 0; i < verdict->reading.nested_count; i++)
-        ret_tools[count++] = verdict->reading.nested[i].tool;
+    for (size_t i = 0; i < verdict->parsed.nested_count; i++)
+        ret_tools[count++] = verdict->parsed.nested[i].tool;
     ret_tools[count] = NULL;
 }
 
@@ -147,7 +147,7 @@ static int refuse_path(struct planner *planner, const struct ck_path_use *use, i
     (void)ck_error_set(
         &verdict->error, CHOKE_DISALLOWED, errnum, "argument %zu: '%s' %s%s (line %u of %s)", use->argument, shown,
         out ? "leads out of the root, and " : "must lie beneath the root, and cannot be looked at: ",
-        out ? "must stay beneath it" : ck_beneath_why(errnum), line, CK_QUOTE(planner->sources->policy->file));
+        out ? "must stay beneath it" : ck_beneath_strerror(errnum), line, CK_QUOTE(planner->sources->policy->file));
     verdict->error.line = line;
     ck_args_rule(rule, use->tool, use->subcommand, use->operand ? "operands" : "options");
     return refuse(planner, rule);
@@ -157,9 +157,9 @@ static int refuse_path(struct planner *planner, const struct ck_path_use *use, i
 static int step_paths(struct planner *planner)
 {
     const struct ck_plan *plan = planner->plan;
-    const struct ck_reading *reading = &plan->verdict.reading;
-    for (size_t i = 0; i < reading->paths_count; i++) {
-        const struct ck_path_use *use = &reading->paths[i];
+    const struct ck_parsed_args *parsed = &plan->verdict.parsed;
+    for (size_t i = 0; i < parsed->paths_count; i++) {
+        const struct ck_path_use *use = &parsed->paths[i];
         bool must_exist = use->type != CK_TYPE_INSIDE;
         int result = ck_beneath_stays(plan->root_fd, plan->cwd_fd, use->path, use->length, must_exist);
         if (result == -EMFILE || result == -ENFILE || result == -ENOMEM)
@@ -182,11 +182,11 @@ static const char *find_home(struct planner *planner)
     struct ck_plan *plan = planner->plan;
     if (plan->jail.jail == &ck_jail_none)
         return getenv("HOME");
-    if (plan->jail.jail != &ck_jail_confined)
-        return CK_CAGE_SCRATCH;
-    plan->wrap.scratches = &planner->sources->wraps->scratches;
-    plan->wrap.scratch = ck_scratch_name(plan->wrap.scratches, label_of(planner), &plan->arena);
-    return plan->wrap.scratch;
+    if (plan->jail.jail != &ck_jail_native_no_userns)
+        return CK_JAIL_SCRATCH;
+    plan->bwrap.scratch_pool = &planner->sources->bwrap_state->scratch_pool;
+    plan->bwrap.scratch = ck_scratch_name(plan->bwrap.scratch_pool, label_of(planner), &plan->arena);
+    return plan->bwrap.scratch;
 }
 
 /* A probe's call is the same whoever makes it, so nothing of the host's environment is in it. */
@@ -203,7 +203,7 @@ static int sandbox_environment(struct planner *planner, const struct ck_tool *co
     return result == 0 || result == -ENOMEM ? result : refuse(planner, "sandbox");
 }
 
-static int usual_environment(struct planner *planner, const struct ck_tool *const *tools, const char *home)
+static int default_environment(struct planner *planner, const struct ck_tool *const *tools, const char *home)
 {
     struct ck_plan *plan = planner->plan;
     const struct ck_host_environment host = {.home = home, .lang = getenv("LANG"), .lc_all = getenv("LC_ALL")};
@@ -211,26 +211,26 @@ static int usual_environment(struct planner *planner, const struct ck_tool *cons
     return plan->env == NULL ? -ENOMEM : 0;
 }
 
-static int step_strings(struct planner *planner)
+static int step_argv_env(struct planner *planner)
 {
     struct ck_plan *plan = planner->plan;
     const struct ck_tool *tools[CK_COMMAND_DEPTH_MAX + 2];
-    chain_tools(&plan->verdict, tools);
+    list_tools(&plan->verdict, tools);
     const char *home = find_home(planner);
-    plan->argv = ck_arena_strv(&plan->arena, plan->verdict.reading.argv);
-    if (plan->argv == NULL || (home == NULL && plan->jail.jail == &ck_jail_confined))
+    plan->argv = ck_arena_strv(&plan->arena, plan->verdict.parsed.argv);
+    if (plan->argv == NULL || (home == NULL && plan->jail.jail == &ck_jail_native_no_userns))
         return -ENOMEM;
-    int result =
-        planner->request->sandbox ? sandbox_environment(planner, tools, home) : usual_environment(planner, tools, home);
+    int result = planner->request->sandbox ? sandbox_environment(planner, tools, home)
+                                           : default_environment(planner, tools, home);
     if (result < 0 || plan->verdict.egress_count == 0)
         return result;
     plan->env = ck_env_with_proxy(&plan->arena, plan->env, GATE_URL);
     return plan->env == NULL ? -ENOMEM : 0;
 }
 
-static int step_execs(struct planner *planner)
+static int step_jail_setup(struct planner *planner)
 {
-    return ck_chain_close(planner->sources, planner->plan, label_of(planner));
+    return ck_jail_setup(planner->sources, planner->plan, label_of(planner));
 }
 
 /* What is written into an overlay can be kept; of any other workspace there is nothing apart to keep. */
@@ -245,7 +245,7 @@ static int step_keep(struct planner *planner)
             &plan->verdict.error, CHOKE_INVALID, EINVAL,
             "nothing can be kept: the entry of '%s' in the policy does not have 'workspace: overlay'; leave --keep out",
             plan->tool_name);
-    else if (ck_keep_look(path, plan->root, &plan->arena, &plan->keep, &plan->verdict.error) == 0)
+    else if (ck_keep_check(path, plan->root, &plan->arena, &plan->keep, &plan->verdict.error) == 0)
         return 0;
     return refuse(planner, "request.keep");
 }
@@ -303,15 +303,15 @@ static int step_stdin(struct planner *planner)
     return -EINVAL;
 }
 
-static const struct ck_plan nothing = {.cage = {.fd = -1},
-                                       .keep = {.fd = -1},
-                                       .wrap = {.image_fd = -1, .program_fd = -1, .bwrap_fd = -1},
-                                       .confine = {.filter_fd = -1},
-                                       .root_fd = -1,
-                                       .cwd_fd = -1,
-                                       .execute_fd = -1,
-                                       .ruleset_fd = -1,
-                                       .stdin_fd = -1};
+static const struct ck_plan empty_plan = {.native_jail = {.fd = -1},
+                                          .keep = {.fd = -1},
+                                          .bwrap = {.image_fd = -1, .program_fd = -1, .bwrap_fd = -1},
+                                          .no_userns = {.filter_fd = -1},
+                                          .root_fd = -1,
+                                          .cwd_fd = -1,
+                                          .execute_fd = -1,
+                                          .ruleset_fd = -1,
+                                          .stdin_fd = -1};
 
 struct ck_plan *ck_plan_take(struct ck_plan *plan)
 {
@@ -319,15 +319,15 @@ struct ck_plan *ck_plan_take(struct ck_plan *plan)
     if (taken == NULL)
         return NULL;
     *taken = *plan;
-    *plan = nothing;
+    *plan = empty_plan;
     return taken;
 }
 
 int ck_plan_make(const struct ck_plan_sources *sources, const struct choke_request *request, struct ck_plan *ret)
 {
-    static const plan_step steps[] = {step_judge, step_limits, step_stdin,   step_root,  step_cwd, step_paths,
-                                      step_tool,  step_jail,   step_strings, step_execs, step_keep};
-    *ret = nothing;
+    static const plan_step steps[] = {step_judge, step_limits, step_stdin,    step_root,       step_cwd, step_paths,
+                                      step_tool,  step_jail,   step_argv_env, step_jail_setup, step_keep};
+    *ret = empty_plan;
     struct planner planner = {.sources = sources, .request = request, .plan = ret};
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
         int result = steps[i](&planner);
@@ -345,7 +345,7 @@ void ck_plan_done(struct ck_plan *plan)
         ck_fd_close(&plan->cwd_fd);
     ck_fd_close(&plan->root_fd);
     ck_fd_close(&plan->execute_fd);
-    ck_fd_close(&plan->wrap.bwrap_fd);
+    ck_fd_close(&plan->bwrap.bwrap_fd);
     ck_fd_close(&plan->ruleset_fd);
     ck_fd_close(&plan->keep.fd);
     if (plan->stdin_owned)

@@ -7,53 +7,53 @@
 #ifndef CK_RUN_PLAN_H
 #define CK_RUN_PLAN_H
 
-#include "jail/cage.h"
 #include "jail/jail.h"
-#include "policy/environment.h"
+#include "jail/native_ops.h"
+#include "overlay/keep.h"
+#include "policy/env.h"
 #include "policy/judge.h"
 #include "run/execs.h"
 #include "run/wire.h"
 #include "sys/binary.h"
-#include "sys/keep.h"
 
 #define CK_LAYERS_MAX 16
 
-struct ck_cages;
-struct ck_confines;
-struct ck_scratches;
-struct ck_wraps;
+struct ck_native_images;
+struct ck_native_no_userns_filters;
+struct ck_scratch_pool;
+struct ck_bwrap_state;
 
 /* What plans are made from; lives as long as the context. */
 struct ck_plan_sources {
     const struct ck_policy *policy;
     const struct ck_trusted *policy_place; /* NULL for the embedded policy */
-    struct ck_search *search;
+    struct ck_binary_search *search;
     struct ck_execs *execs;
-    struct ck_cages *cages;
-    struct ck_confines *confines;
+    struct ck_native_images *native_images;
+    struct ck_native_no_userns_filters *no_userns_filters;
     struct ck_jails *jails;
-    struct ck_wraps *wraps;
+    struct ck_bwrap_state *bwrap_state;
     int null_fd;
 };
 
 /* A jail's program as a sealed memory file; the number stands for it as long as the process lives. */
-struct ck_cage_image {
+struct ck_native_image {
     int fd; /* -1: none */
     uint64_t number;
 };
 
-/* For the jail that bwrap makes (run/wrap.h); without argv the run is not in it. */
-struct ck_plan_wrap {
-    const char **argv;              /* of bwrap; the plan's own are the tool's */
-    const char *scratch;            /* a directory that is made when the run starts, and NULL for a proof */
-    struct ck_scratches *scratches; /* the context's, as the next two */
+/* For the jail that bwrap makes (run/bwrap_plan.h); without argv the run is not in it. */
+struct ck_plan_bwrap {
+    const char **argv;                    /* of bwrap; the plan's own are the tool's */
+    const char *scratch;                  /* a directory that is made when the run starts, and NULL for a proof */
+    struct ck_scratch_pool *scratch_pool; /* the context's, as the next two */
     int image_fd, program_fd;
     int bwrap_fd;
     bool bounded; /* the kernel has Landlock: what may be executed is bounded */
 };
 
-/* For the native jail without namespaces (run/confine.h); the ruleset is the plan's own, the scratch directory wrap's. */
-struct ck_plan_confine {
+/* For the native jail without namespaces (run/native_no_userns.h); the ruleset is the plan's own, the scratch directory wrap's. */
+struct ck_plan_no_userns {
     int filter_fd;       /* the context's; -1: the run is not in it */
     const char **grants; /* what may be done with which files, in words: "read /usr/lib" */
 };
@@ -76,13 +76,13 @@ struct ck_plan {
     bool keep_executable;  /* execute_fd stays open in the tool, for the interpreter to read */
     struct ck_jail_choice jail;
     const char *layers[CK_LAYERS_MAX + 1]; /* what will hold; the words are constants */
-    struct ck_cage_image cage;             /* the native jail; its descriptor belongs to the context */
-    struct ck_plan_wrap wrap;
-    struct ck_plan_confine confine;
-    const char *cage_root; /* where the root is on the host */
-    const char *cage_cwd;  /* the working directory inside */
+    struct ck_native_image native_jail;    /* the native jail; its descriptor belongs to the context */
+    struct ck_plan_bwrap bwrap;
+    struct ck_plan_no_userns no_userns;
+    const char *host_root; /* where the root is on the host */
+    const char *jail_cwd;  /* the working directory inside */
     enum ck_workspace workspace;
-    struct ck_keep_place keep;  /* where what is written into an overlay goes */
+    struct ck_keep_target keep; /* where what is written into an overlay goes */
     uint64_t limits[CK_LIMITS]; /* as they travel; 0: none */
     bool limited;               /* there is one that a cgroup may hold */
     struct ck_identity root;

@@ -1,9 +1,9 @@
 /*
  * retire.c - the end of a keeper: of all of them with the context, and of one that was made by who the caller is no more
- * (docs/adr/0039). See launch.h.
+ * (docs/adr/0039). See launcher.h.
  */
 #include "base/fd.h"
-#include "run/launch.h"
+#include "run/launcher.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -72,9 +72,10 @@ void ck_retire_ended(struct ck_launcher *launcher, struct ck_retired *retired)
     free(retired);
 }
 
-bool ck_retire_is_hidden(const struct ck_launcher *launcher, const struct ck_caller *now)
+bool ck_retire_is_unreachable(const struct ck_launcher *launcher, const struct ck_caller *now)
 {
-    return launcher->control_fd >= 0 && launcher->in_sight && ck_caller_lost_sight(now, launcher->keeper_pid);
+    return launcher->control_fd >= 0 && launcher->keeper_reachable &&
+           ck_caller_child_unreachable(now, launcher->keeper_pid);
 }
 
 int ck_retire_keeper(struct ck_launcher *launcher, const struct ck_caller *now, bool hidden)
@@ -86,7 +87,7 @@ int ck_retire_keeper(struct ck_launcher *launcher, const struct ck_caller *now, 
     if (retired == NULL)
         return -ENOMEM;
     *retired = (struct ck_retired){
-        .source = CK_SOURCE_RETIRED, .next = launcher->retired, .keeper_fd = ck_fd_take(&launcher->keeper_fd)};
+        .source = CK_WATCH_SOURCE_RETIRED, .next = launcher->retired, .keeper_fd = ck_fd_take(&launcher->keeper_fd)};
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = &retired->source};
     (void)epoll_ctl(launcher->epoll_fd, EPOLL_CTL_MOD, retired->keeper_fd, &event);
     launcher->retired = retired;

@@ -34,7 +34,7 @@ static int ask(struct ck_launcher *launcher, const struct ck_wire_try *request, 
  * Waits for one answer of this size. 0, or a negative errno; an end of file without an answer (-ECONNRESET) means that
  * the child was ended, or replaced by what it should not have been able to run.
  */
-static int hear(int fd, uint64_t deadline_ns, void *ret_answer, size_t size)
+static int receive(int fd, uint64_t deadline_ns, void *ret_answer, size_t size)
 {
     struct pollfd polled = {.fd = fd, .events = POLLIN};
     int ready;
@@ -47,10 +47,10 @@ static int hear(int fd, uint64_t deadline_ns, void *ret_answer, size_t size)
     return recv(fd, ret_answer, size, MSG_DONTWAIT) == (ssize_t)size ? 0 : -ECONNRESET;
 }
 
-static void hear_trial(int fd, uint64_t deadline_ns, struct ck_wire_tried *ret_tried)
+static void receive_trial(int fd, uint64_t deadline_ns, struct ck_wire_tried *ret_tried)
 {
     struct ck_wire_tried tried;
-    int result = hear(fd, deadline_ns, &tried, sizeof tried);
+    int result = receive(fd, deadline_ns, &tried, sizeof tried);
     if (result == 0 && tried.kind == CK_WIRE_TRIED && tried.trial == ret_tried->trial)
         *ret_tried = tried;
     else
@@ -70,7 +70,7 @@ int ck_trial_all(struct ck_launcher *launcher, struct ck_wire_tried ret_tried[CK
     uint64_t deadline_ns = ck_clock_now_ns() + PATIENCE_NS;
     for (uint32_t i = 1; i < CK_TRIALS; i++) {
         if (result == 0)
-            hear_trial(fds[i], deadline_ns, &ret_tried[i]);
+            receive_trial(fds[i], deadline_ns, &ret_tried[i]);
         ck_fd_close(&fds[i]);
     }
     return result;
@@ -84,7 +84,7 @@ static int prove(struct ck_launcher *launcher, enum ck_wire_kind kind, const int
     int result = ask(launcher, &request, fds, count, &fd);
     if (result < 0)
         return result;
-    result = hear(fd, ck_clock_now_ns() + PATIENCE_NS, ret_proved, sizeof *ret_proved);
+    result = receive(fd, ck_clock_now_ns() + PATIENCE_NS, ret_proved, sizeof *ret_proved);
     if (result < 0 || ret_proved->kind != CK_WIRE_PROVED)
         *ret_proved = (struct ck_wire_proved){.error = result < 0 ? -result : ECONNRESET};
     return 0;
@@ -95,7 +95,7 @@ int ck_trial_jail(struct ck_launcher *launcher, int program_fd, struct ck_wire_p
     return prove(launcher, CK_WIRE_PROVE, &program_fd, 1, ret_proved);
 }
 
-int ck_trial_confined(struct ck_launcher *launcher, const int *fds, struct ck_wire_proved *ret_proved)
+int ck_trial_no_userns(struct ck_launcher *launcher, const int *fds, struct ck_wire_proved *ret_proved)
 {
-    return prove(launcher, CK_WIRE_PROVE_CONFINED, fds, CK_WIRE_PROOF_FDS, ret_proved);
+    return prove(launcher, CK_WIRE_PROVE_NO_USERNS, fds, CK_WIRE_PROOF_FDS, ret_proved);
 }

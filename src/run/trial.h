@@ -6,7 +6,7 @@
 #ifndef CK_RUN_TRIAL_H
 #define CK_RUN_TRIAL_H
 
-#include "run/launch.h"
+#include "run/launcher.h"
 
 /*
  * All trials side by side, bounded in time. error of each: 0 where it holds; ETIMEDOUT or ECONNRESET where the trial
@@ -21,6 +21,6 @@ int ck_trial_all(struct ck_launcher *launcher, struct ck_wire_tried ret_tried[CK
 int ck_trial_jail(struct ck_launcher *launcher, int program_fd, struct ck_wire_proved *ret_proved);
 
 /* The same for the native jail without namespaces; CK_WIRE_PROOF_FDS descriptors. */
-int ck_trial_confined(struct ck_launcher *launcher, const int *fds, struct ck_wire_proved *ret_proved);
+int ck_trial_no_userns(struct ck_launcher *launcher, const int *fds, struct ck_wire_proved *ret_proved);
 
 #endif

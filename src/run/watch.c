@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/fd.h"
-#include "run/confine.h"
+#include "run/native_no_userns.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -41,7 +41,7 @@ static uint64_t cookie_of(int fd)
 
 int ck_watch_init(struct ck_watch *watch, ck_run_ended_fn on_ended, void *data)
 {
-    *watch = (struct ck_watch){.source = CK_SOURCE_TIMER,
+    *watch = (struct ck_watch){.source = CK_WATCH_SOURCE_TIMER,
                                .timer_fd = -1,
                                .anchor_fd = -1,
                                .armed_ns = UINT64_MAX,
@@ -84,7 +84,7 @@ static void close_watch(struct ck_watch *watch)
     ck_fd_close(&watch->epoll_fd);
 }
 
-bool ck_watch_whole(const struct ck_watch *watch)
+bool ck_watch_is_intact(const struct ck_watch *watch)
 {
     struct epoll_event silent = {.events = 0};
     return cookie_of(watch->anchor_fd) == watch->anchor &&
@@ -162,11 +162,11 @@ static void cut_stream(const struct ck_watch *watch, struct ck_run_stream *strea
 }
 
 /* With the last descriptor of it, what was written is gone. */
-static void close_layer(struct ck_overlay *layer)
+static void close_overlay(struct ck_overlay *overlay)
 {
-    ck_fd_close(&layer->upper_fd);
-    ck_fd_close(&layer->lower_fd);
-    ck_fd_close(&layer->keep_fd);
+    ck_fd_close(&overlay->upper_fd);
+    ck_fd_close(&overlay->lower_fd);
+    ck_fd_close(&overlay->keep_fd);
 }
 
 static void end_run(struct ck_watch *watch, struct ck_run *run)
@@ -177,11 +177,11 @@ static void end_run(struct ck_watch *watch, struct ck_run *run)
     watch->on_ended(watch->data, run);
 }
 
-static void bury(struct ck_watch *watch, struct ck_warden *warden)
+static void retire_warden(struct ck_watch *watch, struct ck_warden *warden)
 {
     (void)epoll_ctl(watch->epoll_fd, EPOLL_CTL_DEL, warden->socket_fd, NULL);
     warden->owner = NULL;
-    warden->buried = true;
+    warden->is_retired = true;
     warden->next = watch->dead;
     watch->dead = warden;
 }
@@ -192,7 +192,7 @@ int ck_watch_renew(struct ck_watch *watch, const struct ck_caller *now, bool hid
     while (result > 0 && watch->launcher.idle != NULL) {
         struct ck_warden *warden = watch->launcher.idle;
         watch->launcher.idle = warden->next;
-        bury(watch, warden);
+        retire_warden(watch, warden);
     }
     return result < 0 ? result : 0;
 }
@@ -200,7 +200,7 @@ int ck_watch_renew(struct ck_watch *watch, const struct ck_caller *now, bool hid
 void ck_run_done(struct ck_run *run)
 {
     ck_scratch_remove(&run->scratch);
-    close_layer(&run->layer);
+    close_overlay(&run->overlay);
     ck_fd_close(&run->out.fd);
     ck_fd_close(&run->err.fd);
     ck_capture_done(&run->out.capture);
@@ -271,71 +271,72 @@ static void read_stream(struct ck_watch *watch, struct ck_run_stream *stream)
 
 /* ---- wardens ---- */
 
-static void take_rest(struct ck_watch *watch, struct ck_run *run)
+static void read_rest(struct ck_watch *watch, struct ck_run *run)
 {
     read_stream(watch, &run->out);
     read_stream(watch, &run->err);
 }
 
 /* Ends a run whose warden will not: it is gone, or does not answer. */
-static void lose(struct ck_watch *watch, struct ck_run *run, bool gone)
+static void abandon_run(struct ck_watch *watch, struct ck_run *run, bool gone)
 {
     /* One that went without a hello was never made: the keeper could not create it. */
     if (gone && run->warden->pidfd < 0)
         run->report = (struct ck_wire_report){.stage = CK_STAGE_CREATE, .error = EAGAIN};
     run->lost = true;
     run->ended_ns = ck_clock_now_ns();
-    bury(watch, run->warden);
+    retire_warden(watch, run->warden);
     run->warden = NULL;
-    take_rest(watch, run);
+    read_rest(watch, run);
     end_run(watch, run);
 }
 
 /* One message; the listener of a run is passed on. */
-static int hear_once(struct ck_watch *watch, struct ck_warden *warden, struct ck_wire_report *ret_report)
+static int receive_once(struct ck_watch *watch, struct ck_warden *warden, struct ck_wire_report *ret_report)
 {
-    int result = ck_launch_hear(warden, ret_report);
+    int result = ck_launcher_receive(warden, ret_report);
     if (result != 2)
         return result;
     if (warden->owner != NULL && watch->on_gate != NULL)
-        watch->on_gate(watch->data, warden->owner, ck_fd_take(&warden->gate_fd), ck_fd_take(&warden->roads_fd));
+        watch->on_gate(watch->data, warden->owner, ck_fd_take(&warden->gate_fd),
+                       ck_fd_take(&warden->direct_attempts_fd));
     ck_fd_close(&warden->gate_fd);
-    ck_fd_close(&warden->roads_fd);
+    ck_fd_close(&warden->direct_attempts_fd);
     return 0;
 }
 
-static void hear_warden(struct ck_watch *watch, struct ck_warden *warden)
+static void receive_from_warden(struct ck_watch *watch, struct ck_warden *warden)
 {
-    if (warden->buried)
+    if (warden->is_retired)
         return;
     struct ck_wire_report report;
     struct ck_run *run = warden->owner;
-    int result = hear_once(watch, warden, &report);
+    int result = receive_once(watch, warden, &report);
     if (result == 0 && warden->pidfd >= 0)
-        result = hear_once(watch, warden, &report);
+        result = receive_once(watch, warden, &report);
     if (result < 0 && run == NULL) {
         ck_launcher_drop_idle(&watch->launcher, warden);
-        bury(watch, warden);
+        retire_warden(watch, warden);
     } else if (result < 0) {
-        lose(watch, run, true);
+        abandon_run(watch, run, true);
     } else if (result > 0 && run != NULL) {
         run->report = report;
         run->ended_ns = report.ended_ns;
         run->incomplete = (report.ending & CK_ENDING_STREAM_HELD) != 0;
         run->warden = NULL;
-        run->layer.upper_fd = ck_fd_take(&warden->layer_fd);
+        run->overlay.upper_fd = ck_fd_take(&warden->overlay_fd);
         if ((report.ending & CK_ENDING_LAST) != 0 || warden->generation != watch->launcher.generation)
-            bury(watch, warden);
+            retire_warden(watch, warden);
         else
             ck_launcher_give_back(&watch->launcher, warden);
-        take_rest(watch, run);
+        read_rest(watch, run);
         end_run(watch, run);
     }
 }
 
 void ck_watch_abandon(struct ck_watch *watch, struct ck_run *run)
 {
-    lose(watch, run, false);
+    abandon_run(watch, run, false);
 }
 
 static void last_resort(struct ck_watch *watch)
@@ -348,7 +349,7 @@ static void last_resort(struct ck_watch *watch)
     for (struct ck_run *run = watch->running, *following; run != NULL; run = following) {
         following = run->next;
         if (run->last_resort_ns <= now)
-            lose(watch, run, false);
+            abandon_run(watch, run, false);
         else if (run->last_resort_ns < next)
             next = run->last_resort_ns;
     }
@@ -361,7 +362,7 @@ void ck_watch_cancel(struct ck_watch *watch, struct ck_run *run)
     if (run->cancelled)
         return;
     run->cancelled = true;
-    ck_launch_cancel(run->warden);
+    ck_launcher_send_cancel(run->warden);
     uint64_t latest = ck_clock_now_ns() + CANCEL_LAST_RESORT_NS;
     if (latest < run->last_resort_ns)
         run->last_resort_ns = latest;
@@ -392,7 +393,7 @@ static int make_pipes(struct ck_run_pipes *pipes)
 
 static void open_stream(struct ck_run *run, struct ck_run_stream *stream, enum choke_stream which, int fd, size_t cap)
 {
-    *stream = (struct ck_run_stream){.source = CK_SOURCE_STREAM, .run = run, .fd = fd, .which = which};
+    *stream = (struct ck_run_stream){.source = CK_WATCH_SOURCE_STREAM, .run = run, .fd = fd, .which = which};
     ck_capture_init(&stream->capture, cap);
 }
 
@@ -402,10 +403,10 @@ static int add_source(const struct ck_watch *watch, int fd, void *source)
     return epoll_ctl(watch->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
 }
 
-int ck_watch_add_guest(struct ck_watch *watch, struct ck_guest *guest, int fd)
+int ck_watch_add_event_source(struct ck_watch *watch, struct ck_event_source *event_source, int fd)
 {
-    guest->source = CK_SOURCE_GUEST;
-    return add_source(watch, fd, guest);
+    event_source->source = CK_WATCH_SOURCE_EVENT;
+    return add_source(watch, fd, event_source);
 }
 
 static void set_deadlines(struct ck_run *run, uint64_t timeout_ms)
@@ -420,13 +421,13 @@ static void set_deadlines(struct ck_run *run, uint64_t timeout_ms)
 }
 
 /* One warden: 0; -EPIPE where it was idle and had ended meanwhile, so that another one may be taken; or another error. */
-static int engage_one(struct ck_watch *watch, struct ck_run *run, const struct ck_plan *plan,
-                      const struct ck_run_pipes *pipes, struct choke_error *error)
+static int assign_one_warden(struct ck_watch *watch, struct ck_run *run, const struct ck_plan *plan,
+                             const struct ck_run_pipes *pipes, struct choke_error *error)
 {
     struct ck_warden *warden;
     bool fresh;
-    int result = ck_launcher_take(&watch->launcher, plan->cage.fd >= 0 ? &plan->cage : NULL, plan->limited, &warden,
-                                  &fresh, error);
+    int result = ck_launcher_take(&watch->launcher, plan->native_jail.fd >= 0 ? &plan->native_jail : NULL,
+                                  plan->limited, &warden, &fresh, error);
     if (result < 0)
         return result == -EPIPE ? -ECONNRESET : result;
     if (fresh)
@@ -435,10 +436,10 @@ static int engage_one(struct ck_watch *watch, struct ck_run *run, const struct c
         (void)ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot watch the run: %s", strerror(-result));
     } else {
         uint64_t kill_ns = run->deadline_ns + ck_plan_grace_ns(plan->verdict.timeout_ms);
-        result = ck_launch(warden, plan, pipes, run->deadline_ns, kill_ns, error);
+        result = ck_launcher_send_plan(warden, plan, pipes, run->deadline_ns, kill_ns, error);
     }
     if (result < 0) {
-        bury(watch, warden);
+        retire_warden(watch, warden);
         return result == -EPIPE && fresh ? -ECONNRESET : result;
     }
     warden->owner = run;
@@ -447,8 +448,8 @@ static int engage_one(struct ck_watch *watch, struct ck_run *run, const struct c
 }
 
 /* Hands the plan to a warden; everything that can fail before it is done before it. */
-static int engage(struct ck_watch *watch, struct ck_run *run, const struct ck_plan *plan,
-                  const struct ck_run_pipes *pipes, struct choke_error *error)
+static int assign_warden(struct ck_watch *watch, struct ck_run *run, const struct ck_plan *plan,
+                         const struct ck_run_pipes *pipes, struct choke_error *error)
 {
     int result = add_source(watch, pipes->out[0], &run->out);
     if (result == 0)
@@ -456,21 +457,21 @@ static int engage(struct ck_watch *watch, struct ck_run *run, const struct ck_pl
     if (result < 0)
         return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot watch the run: %s", strerror(-result));
     do
-        result = engage_one(watch, run, plan, pipes, error);
+        result = assign_one_warden(watch, run, plan, pipes, error);
     while (result == -EPIPE);
     return result;
 }
 
 /* What outlives the plan: the repository to compare with, and the place for what is kept. */
-static int prepare_layer(struct ck_run *run, const struct ck_plan *plan, struct choke_error *error)
+static int prepare_overlay(struct ck_run *run, const struct ck_plan *plan, struct choke_error *error)
 {
-    if (plan->cage.fd < 0 || plan->workspace != CK_WORKSPACE_OVERLAY)
+    if (plan->native_jail.fd < 0 || plan->workspace != CK_WORKSPACE_OVERLAY)
         return 0;
-    run->layer.wanted = true;
-    run->layer.lower_fd = fcntl(plan->root_fd, F_DUPFD_CLOEXEC, 3);
-    int result = run->layer.lower_fd < 0 ? -errno : 0;
+    run->overlay.wanted = true;
+    run->overlay.lower_fd = fcntl(plan->root_fd, F_DUPFD_CLOEXEC, 3);
+    int result = run->overlay.lower_fd < 0 ? -errno : 0;
     if (result == 0 && plan->keep.fd >= 0)
-        result = ck_keep_make(&plan->keep, &run->layer.keep_fd);
+        result = ck_keep_make(&plan->keep, &run->overlay.keep_fd);
     if (result < 0)
         return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot prepare for what is kept: %s",
                             strerror(-result));
@@ -479,13 +480,13 @@ static int prepare_layer(struct ck_run *run, const struct ck_plan *plan, struct 
 
 static int prepare_scratch(struct ck_run *run, const struct ck_plan *plan, struct choke_error *error)
 {
-    int result = ck_scratch_make(plan->wrap.scratches, plan->wrap.scratch, &run->scratch, error);
-    if (result < 0 || plan->confine.filter_fd < 0)
+    int result = ck_scratch_make(plan->bwrap.scratch_pool, plan->bwrap.scratch, &run->scratch, error);
+    if (result < 0 || plan->no_userns.filter_fd < 0)
         return result;
-    result = ck_confine_scratch(plan, run->scratch.fd);
+    result = ck_native_no_userns_allow_scratch(plan, run->scratch.fd);
     return result == 0 ? 0
                        : ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot make '%s' writable: %s",
-                                      plan->wrap.scratch, strerror(-result));
+                                      plan->bwrap.scratch, strerror(-result));
 }
 
 int ck_watch_start(struct ck_watch *watch, struct ck_run *run, const struct ck_plan *plan, struct choke_error *error)
@@ -497,19 +498,19 @@ int ck_watch_start(struct ck_watch *watch, struct ck_run *run, const struct ck_p
     open_stream(run, &run->out, CHOKE_STDOUT, pipes.out[0], plan->verdict.max_output_bytes);
     open_stream(run, &run->err, CHOKE_STDERR, pipes.err[0], plan->verdict.max_output_bytes);
     set_deadlines(run, plan->verdict.timeout_ms);
-    if (plan->wrap.scratch != NULL)
+    if (plan->bwrap.scratch != NULL)
         result = prepare_scratch(run, plan, error);
-    if (plan->wrap.scratch != NULL && result == 0)
+    if (plan->bwrap.scratch != NULL && result == 0)
         pipes.scratch_fd = run->scratch.fd;
     if (result == 0)
-        result = prepare_layer(run, plan, error);
+        result = prepare_overlay(run, plan, error);
     if (result == 0)
-        result = engage(watch, run, plan, &pipes, error);
+        result = assign_warden(watch, run, plan, &pipes, error);
     ck_fd_close(&pipes.out[1]);
     ck_fd_close(&pipes.err[1]);
     if (result < 0) {
-        if (run->layer.keep_fd >= 0)
-            ck_keep_unmake(&plan->keep);
+        if (run->overlay.keep_fd >= 0)
+            ck_keep_remove_empty(&plan->keep);
         ck_run_done(run);
         return result;
     }
@@ -529,20 +530,20 @@ int ck_watch_wait(struct ck_watch *watch, int timeout_ms)
     if (count < 0)
         return errno == EINTR ? 0 : -errno;
     for (int i = 0; i < count; i++) {
-        enum ck_source *source = events[i].data.ptr;
-        if (*source == CK_SOURCE_WARDEN) {
-            hear_warden(watch, events[i].data.ptr);
-        } else if (*source == CK_SOURCE_STREAM) {
+        enum ck_watch_source *source = events[i].data.ptr;
+        if (*source == CK_WATCH_SOURCE_WARDEN) {
+            receive_from_warden(watch, events[i].data.ptr);
+        } else if (*source == CK_WATCH_SOURCE_STREAM) {
             struct ck_run_stream *stream = events[i].data.ptr;
             if (stream->fd >= 0)
                 read_stream(watch, stream);
-        } else if (*source == CK_SOURCE_KEEPER) {
+        } else if (*source == CK_WATCH_SOURCE_KEEPER) {
             ck_launcher_replace_keeper(&watch->launcher);
-        } else if (*source == CK_SOURCE_RETIRED) {
+        } else if (*source == CK_WATCH_SOURCE_RETIRED) {
             ck_retire_ended(&watch->launcher, events[i].data.ptr);
-        } else if (*source == CK_SOURCE_GUEST) {
-            const struct ck_guest *guest = events[i].data.ptr;
-            guest->dispatch(guest->data);
+        } else if (*source == CK_WATCH_SOURCE_EVENT) {
+            const struct ck_event_source *event_source = events[i].data.ptr;
+            event_source->dispatch(event_source->data);
         } else {
             last_resort(watch);
         }

@@ -12,13 +12,13 @@
 #define CK_RUN_WATCH_H
 
 #include "run/capture.h"
-#include "run/launch.h"
+#include "run/launcher.h"
 #include "sys/scratch.h"
 
 struct ck_run;
 
 struct ck_run_stream {
-    enum ck_source source;
+    enum ck_watch_source source;
     struct ck_run *run;
     int fd; /* -1 after its end */
     enum choke_stream which;
@@ -55,7 +55,7 @@ struct ck_run {
     bool incomplete;
     struct ck_wire_report report;
     struct ck_scratch scratch; /* of a run that has one */
-    struct ck_overlay layer;
+    struct ck_overlay overlay;
     void *owner;
 };
 
@@ -67,22 +67,22 @@ typedef void (*ck_run_ended_fn)(void *data, struct ck_run *run);
 
 /*
  * Called for a run with egress before its tool exists, as a rule: the listener inside, and where ways around it are told
- * a pipe of struct ck_road. The callee takes both over; -1: there is none, or it was lost for want of a descriptor.
+ * a pipe of struct ck_direct_attempt. The callee takes both over; -1: there is none, or it was lost for want of a descriptor.
  */
-typedef void (*ck_run_gate_fn)(void *data, struct ck_run *run, int listen_fd, int roads_fd);
+typedef void (*ck_run_gate_fn)(void *data, struct ck_run *run, int listen_fd, int direct_attempts_fd);
 
 /* Another descriptor in the set, of somebody who is called when it is readable. */
-struct ck_guest {
-    enum ck_source source; /* set by ck_watch_add_guest */
+struct ck_event_source {
+    enum ck_watch_source source; /* set by ck_watch_add_event_source */
     void (*dispatch)(void *data);
     void *data;
 };
 
 struct ck_watch {
-    enum ck_source source; /* the timer's */
+    enum ck_watch_source source; /* the timer's */
     int epoll_fd;
     int timer_fd;
-    int anchor_fd;     /* a socket that is in the set for nothing but to be found there: ck_watch_whole */
+    int anchor_fd;     /* a socket that is in the set for nothing but to be found there: ck_watch_is_intact */
     uint64_t anchor;   /* its cookie, which the kernel gives to no other socket */
     uint64_t armed_ns; /* what the timer is set to; UINT64_MAX: not */
     struct ck_launcher launcher;
@@ -110,11 +110,11 @@ void ck_watch_forget(struct ck_watch *watch);
  * numbers for others since, among them those of another context. A socket is known by its cookie; and the kernel finds a
  * file in an epoll set by number and file, so the set that has our socket in it is ours.
  */
-bool ck_watch_whole(const struct ck_watch *watch);
+bool ck_watch_is_intact(const struct ck_watch *watch);
 
 /*
  * Before a start: where the caller is not who made the keeper, keeper and idle wardens are let go of, and the next start
- * makes others. What runs goes on. hidden is ck_retire_is_hidden. 0 or -ENOMEM.
+ * makes others. What runs goes on. hidden is ck_retire_is_unreachable. 0 or -ENOMEM.
  */
 int ck_watch_renew(struct ck_watch *watch, const struct ck_caller *now, bool hidden);
 
@@ -128,7 +128,7 @@ int ck_watch_start(struct ck_watch *watch, struct ck_run *run, const struct ck_p
 int ck_watch_wait(struct ck_watch *watch, int timeout_ms);
 
 /* guest stays where it is for as long as the watch lives. 0 or a negative errno. */
-int ck_watch_add_guest(struct ck_watch *watch, struct ck_guest *guest, int fd);
+int ck_watch_add_event_source(struct ck_watch *watch, struct ck_event_source *event_source, int fd);
 
 /* Makes the epoll descriptor readable, for something that ended without an event. */
 void ck_watch_wake(struct ck_watch *watch);

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-const char *ck_stage_text(enum ck_stage stage)
+const char *ck_wire_stage_text(enum ck_stage stage)
 {
     static const char *const text[CK_STAGES] = {
         [CK_STAGE_NONE] = "run",
@@ -14,7 +14,7 @@ const char *ck_stage_text(enum ck_stage stage)
         [CK_STAGE_DEATH_SIGNAL] = "set the parent death signal of",
         [CK_STAGE_STDIO] = "connect the streams of",
         [CK_STAGE_CWD] = "enter the working directory of",
-        [CK_STAGE_CAGE] = "build the jail of",
+        [CK_STAGE_JAIL] = "build the jail of",
         [CK_STAGE_WORKSPACE] = "lay an overlay over the root for",
         [CK_STAGE_EGRESS] = "make the one way out of",
         [CK_STAGE_PRIVILEGES] = "drop the privileges of",
@@ -28,7 +28,7 @@ const char *ck_stage_text(enum ck_stage stage)
     return stage < CK_STAGES ? text[stage] : "run";
 }
 
-const char *ck_kill_name(enum ck_kill kill)
+const char *ck_wire_kill_name(enum ck_kill kill)
 {
     switch (kill) {
     case CK_KILL_PIDNS:
@@ -43,7 +43,7 @@ const char *ck_kill_name(enum ck_kill kill)
     return NULL;
 }
 
-const char *ck_held_name(enum ck_held held)
+const char *ck_wire_held_name(enum ck_held held)
 {
     switch (held) {
     case CK_HELD_NONE:
@@ -58,7 +58,7 @@ const char *ck_held_name(enum ck_held held)
     return "none";
 }
 
-const char *ck_hit_name(uint32_t hit)
+const char *ck_wire_hit_name(uint32_t hit)
 {
     static const char *const names[CK_LIMITS] = {[CK_LIMIT_MEMORY] = "oom",
                                                  [CK_LIMIT_PROCESSES] = "pids",
@@ -70,13 +70,13 @@ const char *ck_hit_name(uint32_t hit)
     return NULL;
 }
 
-struct packer {
+struct wire_packer {
     unsigned char *buffer;
     size_t size;
     size_t at;
 };
 
-static size_t put(struct packer *packer, const void *data, size_t length)
+static size_t put(struct wire_packer *packer, const void *data, size_t length)
 {
     size_t here = packer->at;
     if (here + length <= packer->size)
@@ -93,7 +93,7 @@ static uint32_t count(const char *const *strings)
     return n;
 }
 
-static void put_strings(struct packer *packer, size_t table_at, const char *const *strings)
+static void put_strings(struct wire_packer *packer, size_t table_at, const char *const *strings)
 {
     for (size_t i = 0; strings[i] != NULL; i++) {
         uint64_t offset = put(packer, strings[i], strlen(strings[i]) + 1);
@@ -103,7 +103,7 @@ static void put_strings(struct packer *packer, size_t table_at, const char *cons
     }
 }
 
-static size_t put_table(struct packer *packer, uint32_t entries)
+static size_t put_table(struct wire_packer *packer, uint32_t entries)
 {
     static const uint64_t zero;
     size_t here = packer->at;
@@ -112,14 +112,14 @@ static size_t put_table(struct packer *packer, uint32_t entries)
     return here;
 }
 
-static uint64_t put_text(struct packer *packer, const char *text)
+static uint64_t put_text(struct wire_packer *packer, const char *text)
 {
     return text != NULL ? put(packer, text, strlen(text) + 1) : 0;
 }
 
 size_t ck_wire_pack(const struct ck_wire_strings *strings, void *buffer, size_t size)
 {
-    struct packer packer = {.buffer = buffer, .size = size};
+    struct wire_packer packer = {.buffer = buffer, .size = size};
     struct ck_wire_plan plan = {.kind = CK_WIRE_PLAN, .argc = count(strings->argv), .envc = count(strings->env)};
     (void)put(&packer, &plan, sizeof plan);
     plan.argv_at = put_table(&packer, plan.argc);

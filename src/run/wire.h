@@ -16,11 +16,11 @@
  *                      CK_WIRE_CANCEL  end the run
  *   warden -> caller   CK_WIRE_HELLO   with a pidfd of itself
  *                      CK_WIRE_GATE    of a run with egress, from its init: with the listener, before the tool exists
- *                      CK_WIRE_ROADS   before that, where its init names what goes around: with a pipe of struct ck_road
+ *                      CK_WIRE_DIRECT_ATTEMPTS   before that, where its init names what goes around: with a pipe of struct ck_direct_attempt
  *                      CK_WIRE_REPORT  the run is over and its tree is dead; with the layer of an overlay, if it had one
  *   trial  -> caller   CK_WIRE_TRIED   whether the layer held
  *   caller -> keeper   CK_WIRE_PROVE   with a socket and the program of a jail: try to get out of it
- *                      CK_WIRE_PROVE_CONFINED  with a socket and CK_WIRE_PROOF_FDS descriptors: the same without namespaces
+ *                      CK_WIRE_PROVE_NO_USERNS  with a socket and CK_WIRE_PROOF_FDS descriptors: the same without namespaces
  *   prover -> caller   CK_WIRE_PROVED  what held
  */
 #ifndef CK_RUN_WIRE_H
@@ -43,9 +43,9 @@ enum ck_wire_kind {
     CK_WIRE_PROVED,
     CK_WIRE_LIMITED,
     CK_WIRE_GROUPS,
-    CK_WIRE_PROVE_CONFINED,
+    CK_WIRE_PROVE_NO_USERNS,
     CK_WIRE_GATE,
-    CK_WIRE_ROADS,
+    CK_WIRE_DIRECT_ATTEMPTS,
 };
 
 /* Descriptors of a proof without namespaces, behind the socket. */
@@ -92,49 +92,49 @@ enum ck_wire_fd {
     CK_WIRE_STDOUT_READ, /* only to see whether anybody still holds the other end */
     CK_WIRE_STDERR_READ,
     CK_WIRE_FDS,
-    CK_WIRE_RULESET = CK_WIRE_FDS, /* with CK_WIRE_HAS_RULESET or CK_WIRE_HAS_LAND; a memfd comes behind them */
+    CK_WIRE_RULESET = CK_WIRE_FDS, /* with CK_WIRE_HAS_RULESET or CK_WIRE_HAS_BWRAP; a memfd comes behind them */
     CK_WIRE_FILTER,                /* with CK_WIRE_HAS_FILTER, which goes with a ruleset */
-    CK_WIRE_LAND = CK_WIRE_FDS,
+    CK_WIRE_BWRAP = CK_WIRE_FDS,
     CK_WIRE_FDS_MAX = CK_WIRE_FDS + 6,
 };
 
-/* With CK_WIRE_HAS_LAND these come behind the others: the executable is bwrap, and these are for what it starts. */
-enum ck_wire_land_fd {
-    CK_WIRE_LAND_PROGRAM, /* of the jail: jail/cage.h */
-    CK_WIRE_LAND_IMAGE,   /* the program `land` */
-    CK_WIRE_LAND_TOOL,
-    CK_WIRE_LAND_ROOT,    /* to be found at /work */
-    CK_WIRE_LAND_SCRATCH, /* to be found at /tmp/probe; of a proof, which has none, the root once more */
-    CK_WIRE_LAND_FDS,
+/* With CK_WIRE_HAS_BWRAP these come behind the others: the executable is bwrap, and these are for what it starts. */
+enum ck_wire_bwrap_fd {
+    CK_WIRE_BWRAP_PROGRAM, /* of the jail: jail/native_ops.h */
+    CK_WIRE_BWRAP_IMAGE,   /* the program `bwrap_init` */
+    CK_WIRE_BWRAP_TOOL,
+    CK_WIRE_BWRAP_ROOT,    /* to be found at /work */
+    CK_WIRE_BWRAP_SCRATCH, /* to be found at /tmp/probe; of a proof, which has none, the root once more */
+    CK_WIRE_BWRAP_FDS,
 };
 
-/* Where `land` finds its descriptors. */
-enum ck_land_fd {
-    CK_LAND_PROGRAM = 3,
-    CK_LAND_IMAGE, /* bwrap executes it as /proc/self/fd/4 */
-    CK_LAND_TOOL,
-    CK_LAND_ROOT,
-    CK_LAND_SCRATCH,
-    CK_LAND_TOLD,
-    CK_LAND_STDIN,
-    CK_LAND_STDOUT,
-    CK_LAND_STDERR,
-    CK_LAND_STDOUT_READ,
-    CK_LAND_STDERR_READ,
-    CK_LAND_GATE, /* a socket to the caller, with egress only: the listener goes there */
-    CK_LAND_END,
+/* Where `bwrap_init` finds its descriptors. */
+enum ck_bwrap_init_fd {
+    CK_BWRAP_INIT_PROGRAM = 3,
+    CK_BWRAP_INIT_IMAGE, /* bwrap executes it as /proc/self/fd/4 */
+    CK_BWRAP_INIT_TOOL,
+    CK_BWRAP_INIT_ROOT,
+    CK_BWRAP_INIT_SCRATCH,
+    CK_BWRAP_INIT_STATUS,
+    CK_BWRAP_INIT_STDIN,
+    CK_BWRAP_INIT_STDOUT,
+    CK_BWRAP_INIT_STDERR,
+    CK_BWRAP_INIT_STDOUT_READ,
+    CK_BWRAP_INIT_STDERR_READ,
+    CK_BWRAP_INIT_GATE, /* a socket to the caller, with egress only: the listener goes there */
+    CK_BWRAP_INIT_END,
 };
 
 enum ck_wire_flag {
     CK_WIRE_HAS_RULESET = 1,     /* what may be executed is bounded */
     CK_WIRE_KEEP_EXECUTABLE = 2, /* a script: its interpreter opens CK_SCRIPT_FD */
-    CK_WIRE_HAS_LAND = 4,        /* the run is in a jail that bwrap makes */
+    CK_WIRE_HAS_BWRAP = 4,       /* the run is in a jail that bwrap makes */
     CK_WIRE_HAS_FILTER = 16,     /* the tool's process puts on a filter of system calls, and drops its capabilities */
     CK_WIRE_SEALED = 8,          /* the tool executes nothing, not even itself */
-    CK_WIRE_HAS_GATE = 32,       /* with CK_WIRE_HAS_LAND: the run has egress */
+    CK_WIRE_HAS_GATE = 32,       /* with CK_WIRE_HAS_BWRAP: the run has egress */
     CK_WIRE_PUMP_STDIN = 64,     /* the tool gets a pipe, into which CK_WIRE_STDIN is copied: keeper/pump.c */
     CK_WIRE_NULL_STDIN = 128,    /* the tool gets the /dev/null of its jail, and CK_WIRE_STDIN is not used */
-    CK_WIRE_CAGED = 256,         /* the warden must be in a jail; one that is not, or the reverse, refuses the plan */
+    CK_WIRE_NATIVE_JAIL = 256,   /* the warden must be in a jail; one that is not, or the reverse, refuses the plan */
 };
 
 /* Where a pinned script is put; the kernel tells its interpreter to open /dev/fd/3. */
@@ -168,10 +168,10 @@ struct ck_wire_tried {
 
 struct ck_wire_proved {
     uint32_t kind;
-    uint32_t held;        /* a bit for each enum ck_cage_wall */
-    uint32_t failed_step; /* of the program, from 1; 0: none, or it was not a step that failed */
-    int32_t error;        /* 0: the jail could be built */
-    int32_t shortage;     /* a call inside met a lack of resources, so what does not hold may yet hold; or 0 */
+    uint32_t held;      /* a bit for each enum ck_jail_layer */
+    uint32_t failed_op; /* of the program, from 1; 0: none, or it was not a step that failed */
+    int32_t error;      /* 0: the jail could be built */
+    int32_t shortage;   /* a call inside met a lack of resources, so what does not hold may yet hold; or 0 */
 };
 
 /* Limits of a plan; those that a cgroup can hold come first, in the order of enum ck_control. */
@@ -226,7 +226,7 @@ enum ck_stage {
     CK_STAGE_DEATH_SIGNAL,
     CK_STAGE_STDIO,
     CK_STAGE_CWD,
-    CK_STAGE_CAGE,
+    CK_STAGE_JAIL,
     CK_STAGE_WORKSPACE,
     CK_STAGE_EGRESS,
     CK_STAGE_PRIVILEGES,
@@ -250,7 +250,7 @@ enum ck_wire_ending {
 /* How the tree is reached; the strongest that held for the run. */
 enum ck_kill { CK_KILL_PGROUP = 1, CK_KILL_SUBREAPER, CK_KILL_CGROUP, CK_KILL_PIDNS };
 
-#define CK_WIRE_WORDS_MAX 240
+#define CK_WIRE_MESSAGE_MAX 240
 
 struct ck_wire_report {
     uint32_t kind;
@@ -264,19 +264,19 @@ struct ck_wire_report {
     uint64_t user_us;
     uint64_t system_us;
     uint64_t ended_ns;
-    uint32_t held;                  /* of a proof: a bit for each enum ck_cage_wall */
-    char words[CK_WIRE_WORDS_MAX];  /* what bwrap said, where it did not come to run the tool; NUL-terminated */
-    uint32_t limit_held[CK_LIMITS]; /* enum ck_held */
+    uint32_t held;                     /* of a proof: a bit for each enum ck_jail_layer */
+    char message[CK_WIRE_MESSAGE_MAX]; /* what bwrap said, where it did not come to run the tool; NUL-terminated */
+    uint32_t limit_held[CK_LIMITS];    /* enum ck_held */
     uint32_t limit_hit; /* a bit for each enum ck_limit that the run came up against, as far as it can be seen */
 };
 
 /* What a stage does, for messages: "enter the working directory". */
-const char *ck_stage_text(enum ck_stage stage);
-const char *ck_kill_name(enum ck_kill kill);
-const char *ck_held_name(enum ck_held held);
+const char *ck_wire_stage_text(enum ck_stage stage);
+const char *ck_wire_kill_name(enum ck_kill kill);
+const char *ck_wire_held_name(enum ck_held held);
 
 /* The word for what a run came up against, "oom"; NULL for nothing. hit has a bit for each enum ck_limit. */
-const char *ck_hit_name(uint32_t hit);
+const char *ck_wire_hit_name(uint32_t hit);
 
 struct ck_wire_strings {
     const char *const *argv;

@@ -21,7 +21,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-const char *ck_beneath_why(int errnum)
+const char *ck_beneath_strerror(int errnum)
 {
     return errnum == CK_BENEATH_NO_PROC ? "no /proc of this pid namespace is mounted at /proc, and it is needed to "
                                           "find where a directory is"
@@ -32,7 +32,7 @@ const char *ck_beneath_why(int errnum)
 
 static int fail(struct choke_error *error, const char *what, const char *path, int errnum)
 {
-    const char *why = errnum == EXDEV || errnum == ELOOP ? "it leads out of the root" : ck_beneath_why(errnum);
+    const char *why = errnum == EXDEV || errnum == ELOOP ? "it leads out of the root" : ck_beneath_strerror(errnum);
     /* Having no descriptor or memory left says nothing about the directory. */
     bool ours = errnum == EMFILE || errnum == ENFILE || errnum == ENOMEM;
     return ck_error_set(error, ours ? CHOKE_SPAWN_FAILED : CHOKE_CWD, errnum, "%s '%s' cannot be used: %s", what,
@@ -77,7 +77,7 @@ static int open_beneath(int root_fd, const char *path, uint64_t flags, uint64_t 
 }
 
 /* What stands behind the root's own place in path; NULL where path is not beneath it. */
-static const char *behind(const char *root, const char *path)
+static const char *below_root(const char *root, const char *path)
 {
     size_t length = strcmp(root, "/") == 0 ? 0 : strlen(root);
     if (strncmp(root, path, length) != 0 || (path[length] != '/' && path[length] != '\0'))
@@ -98,7 +98,7 @@ static int open_absolute(int root_fd, const char *path, int flags)
         result = ck_beneath_path(fd, place, sizeof place);
     if (result < 0)
         return result;
-    const char *rest = behind(root, place);
+    const char *rest = below_root(root, place);
     return rest == NULL ? -EXDEV : open_beneath(root_fd, rest, (uint64_t)flags, RESOLVE_NO_SYMLINKS);
 }
 
@@ -140,7 +140,7 @@ static int from_root(int root_fd, int cwd_fd, const char *path, char *buffer, si
         result = ck_beneath_path(cwd_fd, cwd, sizeof cwd);
     if (result < 0)
         return result;
-    const char *rest = path[0] == '/' ? behind(root, path) : behind(root, cwd);
+    const char *rest = path[0] == '/' ? below_root(root, path) : below_root(root, cwd);
     if (rest == NULL)
         return -EXDEV;
     int length = snprintf(buffer, size, "%s%s%s", rest, path[0] == '/' ? "" : "/", path[0] == '/' ? "" : path);
@@ -187,7 +187,7 @@ static void flatten(char *path)
  * "a/../b" is b to a tool that works on the text, whatever a is; to the kernel a may be a link, or missing. So both are
  * looked at, and neither may lead out. It is no fault if one of them is absent.
  */
-static int look_again(int root_fd, char *place)
+static int check_flattened(int root_fd, char *place)
 {
     flatten(place);
     CK_FD fd = open_beneath(root_fd, place[0] != '\0' ? place : ".", ANYTHING, 0);
@@ -195,7 +195,7 @@ static int look_again(int root_fd, char *place)
 }
 
 /* An absolute path may come by links and still end inside. Its text says nothing, so it has to exist, without "..". */
-static int look_from_afar(int root_fd, const char *path)
+static int check_absolute(int root_fd, const char *path)
 {
     if (path[0] != '/' || has_dotdot(path))
         return -EXDEV;
@@ -217,7 +217,7 @@ int ck_beneath_stays(int root_fd, int cwd_fd, const char *path, size_t length, b
     text[length] = '\0';
     int result = from_root(root_fd, cwd_fd, text, place, 2 * (size_t)PATH_MAX);
     if (result == -EXDEV)
-        return look_from_afar(root_fd, text);
+        return check_absolute(root_fd, text);
     if (result < 0)
         return result;
     if (climbs_out(place))
@@ -225,5 +225,5 @@ int ck_beneath_stays(int root_fd, int cwd_fd, const char *path, size_t length, b
     CK_FD fd = open_beneath(root_fd, place, ANYTHING, 0);
     if (fd < 0 && (must_exist || !is_absent(fd)))
         return fd;
-    return has_dotdot(text) ? look_again(root_fd, place) : 0;
+    return has_dotdot(text) ? check_flattened(root_fd, place) : 0;
 }

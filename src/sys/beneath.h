@@ -33,6 +33,6 @@ int ck_beneath_stays(int root_fd, int cwd_fd, const char *path, size_t length, b
 int ck_beneath_path(int fd, char *buffer, size_t size);
 
 /* strerror, and a text of its own for CK_BENEATH_NO_PROC. */
-const char *ck_beneath_why(int errnum);
+const char *ck_beneath_strerror(int errnum);
 
 #endif

@@ -18,29 +18,29 @@
 #include <string.h>
 #include <unistd.h>
 
-struct ck_search_directory {
+struct ck_binary_directory {
     bool known;
     struct ck_trusted place;
 };
 
-int ck_search_init(struct ck_search *search, const char *const *paths, uint32_t count)
+int ck_binary_search_init(struct ck_binary_search *search, const char *const *paths, uint32_t count)
 {
-    *search = (struct ck_search){.paths = paths, .count = count};
+    *search = (struct ck_binary_search){.paths = paths, .count = count};
     search->directories = calloc(count == 0 ? 1 : count, sizeof *search->directories);
     return search->directories == NULL ? -ENOMEM : 0;
 }
 
-void ck_search_done(struct ck_search *search)
+void ck_binary_search_done(struct ck_binary_search *search)
 {
     for (uint32_t i = 0; search->directories != NULL && i < search->count; i++)
         if (search->directories[i].known)
             ck_trust_done(&search->directories[i].place);
     free(search->directories);
-    ck_pins_done(&search->pins);
-    *search = (struct ck_search){0};
+    ck_pin_cache_done(&search->pins);
+    *search = (struct ck_binary_search){0};
 }
 
-static bool unchanged(const struct ck_search_directory *directory, const char *path)
+static bool unchanged(const struct ck_binary_directory *directory, const char *path)
 {
     struct stat now;
     const struct stat *then = &directory->place.status;
@@ -54,9 +54,10 @@ static int refuse(struct choke_error *error, const char *directory, const char *
 }
 
 /* The directory as a trusted place; -ENOENT where it does not exist. */
-static int open_directory(struct ck_search *search, uint32_t i, struct ck_identity root, struct choke_error *error)
+static int open_directory(struct ck_binary_search *search, uint32_t i, struct ck_identity root,
+                          struct choke_error *error)
 {
-    struct ck_search_directory *directory = &search->directories[i];
+    struct ck_binary_directory *directory = &search->directories[i];
     if (!unchanged(directory, search->paths[i])) {
         if (directory->known)
             ck_trust_done(&directory->place);
@@ -140,7 +141,7 @@ static int find_by_walk(struct ck_identity root, struct ck_binary *binary, struc
     return result;
 }
 
-static int find_in(const struct ck_search_directory *directory, const char *name, struct ck_identity root,
+static int find_in(const struct ck_binary_directory *directory, const char *name, struct ck_identity root,
                    struct ck_binary *binary, struct choke_error *error)
 {
     int result = open_file(directory->place.fd, name, binary, error);
@@ -152,7 +153,7 @@ static bool absent(int result)
     return result == -ENOENT || result == -ENOTDIR;
 }
 
-static int find_in_search_path(struct ck_search *search, const char *name, struct ck_identity root,
+static int find_in_search_path(struct ck_binary_search *search, const char *name, struct ck_identity root,
                                struct ck_binary *binary, struct choke_error *error)
 {
     for (uint32_t i = 0; i < search->count; i++) {
@@ -175,7 +176,7 @@ static int find_in_search_path(struct ck_search *search, const char *name, struc
     return ck_error_set(error, CHOKE_TOOL_MISSING, ENOENT, "'%s' is allowed but not installed", CK_QUOTE(name));
 }
 
-static int find_at_path(const struct ck_wanted *wanted, struct ck_identity root, struct ck_binary *binary,
+static int find_at_path(const struct ck_binary_wanted *wanted, struct ck_identity root, struct ck_binary *binary,
                         struct choke_error *error)
 {
     struct choke_error found = {0};
@@ -192,7 +193,7 @@ static int find_at_path(const struct ck_wanted *wanted, struct ck_identity root,
     return result;
 }
 
-static int check_digest(struct ck_search *search, const char *sha256, struct ck_binary *binary,
+static int check_digest(struct ck_binary_search *search, const char *sha256, struct ck_binary *binary,
                         struct choke_error *error)
 {
     if (!binary->readable)
@@ -204,16 +205,16 @@ static int check_digest(struct ck_search *search, const char *sha256, struct ck_
     return result;
 }
 
-int ck_search_find(struct ck_search *search, const struct ck_wanted *wanted, struct ck_identity root,
-                   struct ck_binary *ret_binary, enum ck_search_rule *ret_rule, struct choke_error *error)
+int ck_binary_find(struct ck_binary_search *search, const struct ck_binary_wanted *wanted, struct ck_identity root,
+                   struct ck_binary *ret_binary, enum ck_binary_rule *ret_rule, struct choke_error *error)
 {
-    enum ck_search_rule rule = wanted->path != NULL ? CK_SEARCH_RULE_PATH : CK_SEARCH_RULE_SEARCH_PATH;
+    enum ck_binary_rule rule = wanted->path != NULL ? CK_BINARY_RULE_PATH : CK_BINARY_RULE_SEARCH_PATH;
     ret_binary->fd = -1;
     ret_binary->script = ret_binary->copied = ret_binary->readable = false;
     int result = wanted->path != NULL ? find_at_path(wanted, root, ret_binary, error)
                                       : find_in_search_path(search, wanted->name, root, ret_binary, error);
     if (result == 0 && wanted->sha256 != NULL) {
-        rule = CK_SEARCH_RULE_SHA256;
+        rule = CK_BINARY_RULE_SHA256;
         result = check_digest(search, wanted->sha256, ret_binary, error);
     }
     if (result < 0)
@@ -223,7 +224,7 @@ int ck_search_find(struct ck_search *search, const struct ck_wanted *wanted, str
     return result;
 }
 
-int ck_search_directory(const char *path, struct ck_identity root, int *ret_fd, struct choke_error *error)
+int ck_binary_directory(const char *path, struct ck_identity root, int *ret_fd, struct choke_error *error)
 {
     struct stat status;
     struct ck_trusted place;

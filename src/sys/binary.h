@@ -14,28 +14,28 @@
 
 #include <stdint.h>
 
-struct ck_search_directory;
+struct ck_binary_directory;
 
 /*
  * The search path of one policy, with its directories checked once and re-checked by identity, and the digests that were
  * computed.
  */
-struct ck_search {
+struct ck_binary_search {
     const char *const *paths;
     uint32_t count;
-    struct ck_search_directory *directories;
-    struct ck_pins pins;
+    struct ck_binary_directory *directories;
+    struct ck_pin_cache pins;
 };
 
 /* What is looked for. */
-struct ck_wanted {
+struct ck_binary_wanted {
     const char *name;
     const char *path;   /* absolute: it is there or nowhere; NULL: the search path */
     const char *sha256; /* of its content, in lower case; NULL: not checked */
 };
 
 /* Which of its rules a search failed by. */
-enum ck_search_rule { CK_SEARCH_RULE_SEARCH_PATH, CK_SEARCH_RULE_PATH, CK_SEARCH_RULE_SHA256 };
+enum ck_binary_rule { CK_BINARY_RULE_SEARCH_PATH, CK_BINARY_RULE_PATH, CK_BINARY_RULE_SHA256 };
 
 struct ck_binary {
     int fd;
@@ -47,20 +47,20 @@ struct ck_binary {
 };
 
 /* paths must outlive the search. */
-int ck_search_init(struct ck_search *search, const char *const *paths, uint32_t count);
-void ck_search_done(struct ck_search *search);
+int ck_binary_search_init(struct ck_binary_search *search, const char *const *paths, uint32_t count);
+void ck_binary_search_done(struct ck_binary_search *search);
 
 /*
  * A helper that is a directory holds plugins: code to be mapped, not to be executed. 0 and an O_PATH descriptor;
  * -ENOTDIR where the path is something else or nothing; -EPERM where it is not to be trusted, with *error.
  */
-int ck_search_directory(const char *path, struct ck_identity root, int *ret_fd, struct choke_error *error);
+int ck_binary_directory(const char *path, struct ck_identity root, int *ret_fd, struct choke_error *error);
 
 /*
  * Failures fill *error with the outcome: CHOKE_TOOL_MISSING (not found), CHOKE_DISALLOWED (not to be trusted, or not the
  * wanted content), CHOKE_SPAWN_FAILED with EACCES (found, not executable); and *ret_rule, which may be NULL.
  */
-int ck_search_find(struct ck_search *search, const struct ck_wanted *wanted, struct ck_identity root,
-                   struct ck_binary *ret_binary, enum ck_search_rule *ret_rule, struct choke_error *error);
+int ck_binary_find(struct ck_binary_search *search, const struct ck_binary_wanted *wanted, struct ck_identity root,
+                   struct ck_binary *ret_binary, enum ck_binary_rule *ret_rule, struct choke_error *error);
 
 #endif

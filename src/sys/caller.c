@@ -26,22 +26,22 @@
 #include <unistd.h>
 
 #define GROUPS_USUAL 64
-#define GROUPS_MOST 65536
+#define GROUPS_MAX 65536
 #define IOPRIO_WHO_PROCESS 1
 #define CURRENT_PERSONALITY 0xffffffffu
 #define SCHED_ATTR_SIZE 56
 
 static const char *const links[CK_CALLER_NAMESPACES] = {"user", "net", "ipc", "mnt"};
 
-void ck_caller_eyes_init(struct ck_caller_eyes *eyes)
+void ck_caller_proc_init(struct ck_caller_proc *caller_proc)
 {
-    *eyes = (struct ck_caller_eyes){.namespaces_fd = -1, .cgroup_fd = -1};
+    *caller_proc = (struct ck_caller_proc){.namespaces_fd = -1, .cgroup_fd = -1};
 }
 
-void ck_caller_eyes_done(struct ck_caller_eyes *eyes)
+void ck_caller_proc_done(struct ck_caller_proc *caller_proc)
 {
-    ck_fd_close(&eyes->namespaces_fd);
-    ck_fd_close(&eyes->cgroup_fd);
+    ck_fd_close(&caller_proc->namespaces_fd);
+    ck_fd_close(&caller_proc->cgroup_fd);
 }
 
 static uint64_t digest(const void *data, size_t length)
@@ -55,14 +55,14 @@ static uint64_t digest(const void *data, size_t length)
 
 /* ---- credentials ---- */
 
-static uint64_t look_at_groups(void)
+static uint64_t read_groups(void)
 {
     gid_t usual[GROUPS_USUAL];
     int count = getgroups(GROUPS_USUAL, usual);
     if (count >= 0)
         return digest(usual, (size_t)count * sizeof usual[0]);
-    gid_t *many = calloc(GROUPS_MOST, sizeof *many);
-    count = many == NULL ? -1 : getgroups(GROUPS_MOST, many);
+    gid_t *many = calloc(GROUPS_MAX, sizeof *many);
+    count = many == NULL ? -1 : getgroups(GROUPS_MAX, many);
     uint64_t value = count < 0 ? 0 : digest(many, (size_t)count * sizeof many[0]);
     free(many);
     return value;
@@ -73,7 +73,7 @@ static bool has(const struct ck_caller_authority *authority, unsigned capability
     return (authority->capabilities[3 * (capability / 32) + 1] >> capability % 32 & 1) != 0;
 }
 
-static void look_at_capabilities(struct ck_caller_authority *authority)
+static void read_capabilities(struct ck_caller_authority *authority)
 {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
     struct __user_cap_data_struct data[2] = {0};
@@ -116,29 +116,30 @@ static struct ck_caller_thread this_thread(void)
  * Those of another thread do not count: credentials and namespaces are a thread's own. What /proc does not have is not seen; what
  * could not be opened for want of a descriptor or memory is opened by the next look. 0 or, for the latter, a negative errno.
  */
-static int open_eyes(struct ck_caller_eyes *eyes)
+static int open_caller_proc(struct ck_caller_proc *caller_proc)
 {
     struct ck_caller_thread thread = this_thread();
-    bool is_ours = eyes->thread.serial == thread.serial && eyes->thread.id == thread.id;
-    if (is_ours && eyes->namespaces_fd >= 0 && eyes->cgroup_fd >= 0)
+    bool is_ours = caller_proc->thread.serial == thread.serial && caller_proc->thread.id == thread.id;
+    if (is_ours && caller_proc->namespaces_fd >= 0 && caller_proc->cgroup_fd >= 0)
         return 0;
-    ck_caller_eyes_done(eyes);
-    eyes->thread = thread;
-    eyes->namespaces_fd = open("/proc/thread-self/ns", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (eyes->namespaces_fd < 0 && ck_errkind_of(errno) == CK_ERRKIND_PASSING)
+    ck_caller_proc_done(caller_proc);
+    caller_proc->thread = thread;
+    caller_proc->namespaces_fd = open("/proc/thread-self/ns", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (caller_proc->namespaces_fd < 0 && ck_errkind_of(errno) == CK_ERRKIND_TRANSIENT)
         return -errno;
-    eyes->cgroup_fd = open("/proc/thread-self/cgroup", O_RDONLY | O_CLOEXEC);
-    return eyes->cgroup_fd < 0 && ck_errkind_of(errno) == CK_ERRKIND_PASSING ? -errno : 0;
+    caller_proc->cgroup_fd = open("/proc/thread-self/cgroup", O_RDONLY | O_CLOEXEC);
+    return caller_proc->cgroup_fd < 0 && ck_errkind_of(errno) == CK_ERRKIND_TRANSIENT ? -errno : 0;
 }
 
-static uint64_t look_at_namespace(const struct ck_caller_eyes *eyes, const char *name)
+static uint64_t read_namespace(const struct ck_caller_proc *caller_proc, const char *name)
 {
     char text[64];
-    ssize_t length = eyes->namespaces_fd < 0 ? 0 : readlinkat(eyes->namespaces_fd, name, text, sizeof text);
+    ssize_t length =
+        caller_proc->namespaces_fd < 0 ? 0 : readlinkat(caller_proc->namespaces_fd, name, text, sizeof text);
     return length <= 0 ? 0 : digest(text, (size_t)length);
 }
 
-static void look_at_places(const struct ck_caller_eyes *eyes, struct ck_caller_authority *authority)
+static void read_locations(const struct ck_caller_proc *caller_proc, struct ck_caller_authority *authority)
 {
     struct statx root = {0};
     (void)statx(AT_FDCWD, "/", AT_STATX_DONT_SYNC, STATX_INO | STATX_MNT_ID, &root);
@@ -148,40 +149,40 @@ static void look_at_places(const struct ck_caller_eyes *eyes, struct ck_caller_a
     authority->root_mount = mounts ? root.stx_mnt_id : 0;
     unsigned count = has(authority, CAP_SYS_ADMIN) ? CK_CALLER_NAMESPACES - 1 : 1;
     for (unsigned i = 0; i < count + (mounts ? 0 : 1); i++)
-        authority->namespaces[i] = look_at_namespace(eyes, links[i < count ? i : CK_CALLER_NAMESPACES - 1]);
+        authority->namespaces[i] = read_namespace(caller_proc, links[i < count ? i : CK_CALLER_NAMESPACES - 1]);
 }
 
-static uint64_t look_at_cgroups(const struct ck_caller_eyes *eyes)
+static uint64_t read_cgroups(const struct ck_caller_proc *caller_proc)
 {
     char text[4096];
-    ssize_t length = eyes->cgroup_fd < 0 ? 0 : pread(eyes->cgroup_fd, text, sizeof text, 0);
+    ssize_t length = caller_proc->cgroup_fd < 0 ? 0 : pread(caller_proc->cgroup_fd, text, sizeof text, 0);
     return length <= 0 ? 0 : digest(text, (size_t)length);
 }
 
 /* ---- the whole ---- */
 
-int ck_caller_look(struct ck_caller_eyes *eyes, struct ck_caller *ret_caller)
+int ck_caller_inspect(struct ck_caller_proc *caller_proc, struct ck_caller *ret_caller)
 {
     struct ck_caller_authority *authority = &ret_caller->authority;
     struct ck_caller_resources *resources = &ret_caller->resources;
     int saved = errno;
     *ret_caller = (struct ck_caller){0};
-    int result = open_eyes(eyes);
+    int result = open_caller_proc(caller_proc);
     (void)getresuid(&authority->uids[0], &authority->uids[1], &authority->uids[2]);
     (void)getresgid(&authority->gids[0], &authority->gids[1], &authority->gids[2]);
-    authority->groups = look_at_groups();
-    look_at_capabilities(authority);
+    authority->groups = read_groups();
+    read_capabilities(authority);
     authority->securebits = prctl(PR_GET_SECUREBITS, 0, 0, 0, 0);
     authority->no_new_privs = prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0);
     authority->seccomp = prctl(PR_GET_SECCOMP, 0, 0, 0, 0);
-    look_at_places(eyes, authority);
+    read_locations(caller_proc, authority);
     for (unsigned i = 0; i < CK_CALLER_LIMITS; i++)
         (void)syscall(SYS_getrlimit, i, &resources->limits[i]); /* half the price of prlimit, which libc would take */
     (void)syscall(SYS_sched_getattr, 0, resources->scheduling, SCHED_ATTR_SIZE, 0);
     resources->io_priority = (int32_t)syscall(SYS_ioprio_get, IOPRIO_WHO_PROCESS, 0);
     resources->personality = (uint32_t)personality(CURRENT_PERSONALITY);
     (void)syscall(SYS_sched_getaffinity, 0, sizeof resources->processors, resources->processors);
-    resources->cgroups = look_at_cgroups(eyes);
+    resources->cgroups = read_cgroups(caller_proc);
     errno = saved;
     return result;
 }
@@ -196,7 +197,7 @@ bool ck_caller_same(const struct ck_caller *a, const struct ck_caller *b)
     return memcmp(a, b, sizeof *a) == 0;
 }
 
-bool ck_caller_lost_sight(const struct ck_caller *caller, pid_t child)
+bool ck_caller_child_unreachable(const struct ck_caller *caller, pid_t child)
 {
     void *head;
     size_t length;

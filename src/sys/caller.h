@@ -48,20 +48,20 @@ struct ck_caller_thread {
     pid_t id;
 };
 
-/* Open files of /proc, so that a look costs no walk. Zero-filled is not ready: ck_caller_eyes_init. */
-struct ck_caller_eyes {
+/* Open files of /proc, so that a look costs no walk. Zero-filled is not ready: ck_caller_proc_init. */
+struct ck_caller_proc {
     int namespaces_fd, cgroup_fd;
     struct ck_caller_thread thread; /* whose they are */
 };
 
-void ck_caller_eyes_init(struct ck_caller_eyes *eyes);
-void ck_caller_eyes_done(struct ck_caller_eyes *eyes);
+void ck_caller_proc_init(struct ck_caller_proc *caller_proc);
+void ck_caller_proc_done(struct ck_caller_proc *caller_proc);
 
 /*
  * Looks at the calling thread. 0, or a negative errno where something could not be seen for want of a descriptor or memory:
  * then it is not known who that is.
  */
-int ck_caller_look(struct ck_caller_eyes *eyes, struct ck_caller *ret_caller);
+int ck_caller_inspect(struct ck_caller_proc *caller_proc, struct ck_caller *ret_caller);
 
 bool ck_caller_same_authority(const struct ck_caller *a, const struct ck_caller *b);
 bool ck_caller_same(const struct ck_caller *a, const struct ck_caller *b);
@@ -70,6 +70,6 @@ bool ck_caller_same(const struct ck_caller *a, const struct ck_caller *b);
  * Is a child of ours out of our reach, by a security module? A domain of Landlock that was entered after the child was made
  * has this effect, and there is no other sign of it. Known only to who may look into any process: false for others.
  */
-bool ck_caller_lost_sight(const struct ck_caller *caller, pid_t child);
+bool ck_caller_child_unreachable(const struct ck_caller *caller, pid_t child);
 
 #endif

@@ -98,8 +98,8 @@ static bool punch_hole(int fd, const struct stat *before, struct ck_slice *slice
     if (start < 0 || fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, start, (off_t)PIECE_BYTES) < 0 ||
         fstat(fd, &after) < 0 || bytes_of(&after) >= bytes_of(before))
         return false;
-    ck_slice_move(slice, (bytes_of(before) - bytes_of(&after)) / FREE_SHARE);
-    ck_slice_look(slice, 1);
+    ck_slice_spend_bytes(slice, (bytes_of(before) - bytes_of(&after)) / FREE_SHARE);
+    ck_slice_spend_entries(slice, 1);
     return true;
 }
 
@@ -114,7 +114,7 @@ static bool free_piece(int directory_fd, const char *name, struct ck_slice *slic
         status.st_nlink != 1)
         return false;
     if (bytes_of(&status) <= PIECE_BYTES) {
-        ck_slice_move(slice, bytes_of(&status) / FREE_SHARE);
+        ck_slice_spend_bytes(slice, bytes_of(&status) / FREE_SHARE);
         return false;
     }
     if ((status.st_mode & S_IRWXU) != S_IRWXU && fchmodat(directory_fd, name, S_IRWXU, 0) < 0)
@@ -140,7 +140,7 @@ static void remove_current(struct ck_clearing *clearing, struct ck_slice *slice)
     int directory_fd = clearing->inner != NULL ? dirfd(clearing->inner) : clearing->top_fd;
     if (free_piece(directory_fd, clearing->name, slice))
         return;
-    ck_slice_look(slice, 1);
+    ck_slice_spend_entries(slice, 1);
     int result = remove_simple(directory_fd, clearing->name);
     if (result == -EISDIR && clearing->inner == NULL) {
         result = descend(clearing);
@@ -166,7 +166,7 @@ static void leave_inner(struct ck_clearing *clearing, struct ck_slice *slice)
 {
     (void)closedir(clearing->inner);
     clearing->inner = NULL;
-    ck_slice_look(slice, 1);
+    ck_slice_spend_entries(slice, 1);
     note(clearing, unlinkat(clearing->top_fd, clearing->inner_name, AT_REMOVEDIR) < 0 ? -errno : 0);
 }
 

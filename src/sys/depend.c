@@ -42,7 +42,7 @@ int ck_depend_digest(struct ck_depend *depend, int fd, struct ck_version *ret_ve
         memcpy(ret_hex, memo->sha256, CK_DIGEST_SIZE);
         return 0;
     }
-    int result = ck_digest_unless(fd, depend->stop, depend->stop_data, ret_hex);
+    int result = ck_digest_interruptible(fd, depend->stop, depend->stop_data, ret_hex);
     if (result < 0)
         return result;
     struct ck_depend_memo *memo = ck_arena_alloc(&depend->arena, sizeof *memo);
@@ -95,7 +95,7 @@ static int add(struct ck_depend *depend, enum ck_part_role role, const char *nam
 
 /* ---- scripts ---- */
 
-bool ck_shebang_split(char *line, const char **ret_interpreter, const char **ret_argument)
+bool ck_depend_shebang_split(char *line, const char **ret_interpreter, const char **ret_argument)
 {
     if (line[0] != '#' || line[1] != '!')
         return false;
@@ -111,7 +111,7 @@ bool ck_shebang_split(char *line, const char **ret_interpreter, const char **ret
     return length > 0;
 }
 
-const char *ck_shebang_env_program(char *argument)
+const char *ck_depend_shebang_env_program(char *argument)
 {
     char *save = NULL;
     for (char *word = strtok_r(argument, " \t", &save); word != NULL; word = strtok_r(NULL, " \t", &save)) {
@@ -144,7 +144,7 @@ static int add_script(struct ck_depend *depend, int fd, unsigned depth)
     char line[LINE_BYTES + 1] = {0};
     char found[PATH_MAX];
     const char *interpreter, *argument;
-    if (pread(fd, line, LINE_BYTES, 0) < 0 || !ck_shebang_split(line, &interpreter, &argument))
+    if (pread(fd, line, LINE_BYTES, 0) < 0 || !ck_depend_shebang_split(line, &interpreter, &argument))
         return 0; /* what cannot be read is no script that could be run */
     if (depth == SCRIPTS_MAX)
         return -ELOOP;
@@ -156,7 +156,7 @@ static int add_script(struct ck_depend *depend, int fd, unsigned depth)
     if (result < 0 || !is_env(interpreter))
         return result;
     size_t before = (size_t)(argument - line);
-    const char *program = ck_shebang_env_program(line + before);
+    const char *program = ck_depend_shebang_env_program(line + before);
     if (program == NULL)
         return 0;
     bool plain = strchr(program, '/') != NULL;
@@ -181,7 +181,7 @@ int ck_depend_interpreters(struct ck_depend *depend, int fd)
 
 /* ---- shared objects ---- */
 
-struct walk {
+struct depend_walk {
     struct ck_depend *depend;
     struct ck_object *objects; /* those that may ask for more */
     size_t count;
@@ -189,7 +189,7 @@ struct walk {
     size_t names_count;
 };
 
-static bool asked(struct walk *walk, const char *name)
+static bool asked(struct depend_walk *walk, const char *name)
 {
     for (size_t i = 0; i < walk->names_count; i++)
         if (strcmp(walk->names[i], name) == 0)
@@ -199,7 +199,7 @@ static bool asked(struct walk *walk, const char *name)
     return false;
 }
 
-static int add_object(struct walk *walk, int fd, const char *path, const struct ck_object *parent)
+static int add_object(struct depend_walk *walk, int fd, const char *path, const struct ck_object *parent)
 {
     if (walk->count == OBJECTS_MAX)
         return -E2BIG;
@@ -214,19 +214,19 @@ static int add_object(struct walk *walk, int fd, const char *path, const struct 
 }
 
 /* One place where a name may be; taken if it is an ELF file of the same kind, as the loader does. */
-int ck_depend_candidate(void *data, const char *name, const char *path, const struct ck_object *asker)
+int ck_depend_candidate(void *data, const char *name, const char *path, const struct ck_object *requester)
 {
-    struct walk *walk = data;
+    struct depend_walk *walk = data;
     CK_FD fd = ck_depend_open(path);
     if (fd < 0)
         return 0;
-    int result = add_object(walk, fd, path, asker);
+    int result = add_object(walk, fd, path, requester);
     if (result == -ENOMEM || result == -E2BIG)
         return result;
     if (result < 0)
         return 0;
     const struct ck_elf *elf = &walk->objects[walk->count - 1].elf;
-    if (elf->bits != asker->elf.bits || elf->machine != asker->elf.machine) {
+    if (elf->bits != requester->elf.bits || elf->machine != requester->elf.machine) {
         walk->count--;
         return 0;
     }
@@ -234,7 +234,7 @@ int ck_depend_candidate(void *data, const char *name, const char *path, const st
     return result < 0 ? result : 1;
 }
 
-static int take_needed(struct walk *walk, const struct ck_object *object)
+static int take_needed(struct depend_walk *walk, const struct ck_object *object)
 {
     for (size_t i = 0; i < object->elf.needed_count; i++) {
         const char *name = object->elf.needed[i];
@@ -250,7 +250,7 @@ static int take_needed(struct walk *walk, const struct ck_object *object)
 }
 
 /* The loader is mapped first, under the name that it has in the file system; libraries ask for it by that. */
-static int take_loader(struct walk *walk, const char *interpreter)
+static int take_loader(struct depend_walk *walk, const char *interpreter)
 {
     if (interpreter == NULL || interpreter[0] == '\0')
         return 0;
@@ -273,7 +273,7 @@ static int real_path(int fd, char ret_target[PATH_MAX])
 
 static int take_elf(struct ck_depend *depend, int fd)
 {
-    struct walk walk = {.depend = depend};
+    struct depend_walk walk = {.depend = depend};
     char path[PATH_MAX] = "/";
     walk.objects = ck_arena_array(&depend->arena, OBJECTS_MAX, sizeof *walk.objects);
     walk.names = ck_arena_array(&depend->arena, CK_PARTS_MAX, sizeof *walk.names);

@@ -64,9 +64,9 @@ void ck_depend_done(struct ck_depend *depend);
  * Pure: the interpreter that the first line of a file names, and its one argument ("" for none). False where the file
  * is no script. The words end up in line, which is changed.
  */
-bool ck_shebang_split(char *line, const char **ret_interpreter, const char **ret_argument);
+bool ck_depend_shebang_split(char *line, const char **ret_interpreter, const char **ret_argument);
 
 /* Pure: the program that "env ARGUMENT" looks for in PATH, within argument, which is changed; NULL for none. */
-const char *ck_shebang_env_program(char *argument);
+const char *ck_depend_shebang_env_program(char *argument);
 
 #endif

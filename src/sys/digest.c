@@ -14,10 +14,10 @@
 #include <unistd.h>
 
 #define PIECE_BYTES 32768
-#define ASKED_BYTES ((uint64_t)1 << 20) /* some milliseconds */
+#define STOP_CHECK_BYTES ((uint64_t)1 << 20) /* some milliseconds */
 
 /* What is done with the bytes besides. */
-struct course {
+struct hash_options {
     int copy_fd; /* -1: none */
     uint64_t max_bytes;
     bool (*stop)(void *data);
@@ -40,14 +40,14 @@ static void put_hex(const unsigned char digest[crypto_hash_sha256_BYTES], char h
 }
 
 /* Returns the bytes hashed, or a negative errno. */
-static int64_t hash(int fd, const struct course *course, crypto_hash_sha256_state *state)
+static int64_t hash(int fd, const struct hash_options *hash_options, crypto_hash_sha256_state *state)
 {
     CK_HEAP unsigned char *piece = ck_heap_own(malloc(PIECE_BYTES));
     uint64_t total = 0;
     if (piece == NULL)
         return -ENOMEM;
     for (;;) {
-        if (total % ASKED_BYTES == 0 && course->stop != NULL && course->stop(course->data))
+        if (total % STOP_CHECK_BYTES == 0 && hash_options->stop != NULL && hash_options->stop(hash_options->data))
             return -ECANCELED;
         ssize_t got = pread(fd, piece, PIECE_BYTES, (off_t)total);
         if (got < 0 && errno == EINTR)
@@ -55,16 +55,16 @@ static int64_t hash(int fd, const struct course *course, crypto_hash_sha256_stat
         if (got <= 0)
             return got < 0 ? -errno : (int64_t)total;
         total += (uint64_t)got;
-        if (total > course->max_bytes)
+        if (total > hash_options->max_bytes)
             return -EFBIG;
         (void)crypto_hash_sha256_update(state, piece, (unsigned long long)got);
-        int result = course->copy_fd < 0 ? 0 : ck_fd_write_all(course->copy_fd, piece, (size_t)got);
+        int result = hash_options->copy_fd < 0 ? 0 : ck_fd_write_all(hash_options->copy_fd, piece, (size_t)got);
         if (result < 0)
             return result;
     }
 }
 
-static int take(int fd, const struct course *course, char ret_hex[CK_DIGEST_SIZE])
+static int take(int fd, const struct hash_options *hash_options, char ret_hex[CK_DIGEST_SIZE])
 {
     struct stat before, after;
     crypto_hash_sha256_state state;
@@ -72,7 +72,7 @@ static int take(int fd, const struct course *course, char ret_hex[CK_DIGEST_SIZE
     if (fstat(fd, &before) < 0)
         return -errno;
     (void)crypto_hash_sha256_init(&state);
-    int64_t total = hash(fd, course, &state);
+    int64_t total = hash(fd, hash_options, &state);
     if (total < 0)
         return (int)total;
     (void)crypto_hash_sha256_final(&state, digest);
@@ -94,15 +94,15 @@ void ck_digest_bytes(const void *bytes, size_t length, char ret_hex[CK_DIGEST_SI
 
 int ck_digest_copy(int fd, int copy_fd, uint64_t max_bytes, char ret_hex[CK_DIGEST_SIZE])
 {
-    return take(fd, &(struct course){.copy_fd = copy_fd, .max_bytes = max_bytes}, ret_hex);
+    return take(fd, &(struct hash_options){.copy_fd = copy_fd, .max_bytes = max_bytes}, ret_hex);
 }
 
-int ck_digest_unless(int fd, bool (*stop)(void *data), void *data, char ret_hex[CK_DIGEST_SIZE])
+int ck_digest_interruptible(int fd, bool (*stop)(void *data), void *data, char ret_hex[CK_DIGEST_SIZE])
 {
-    return take(fd, &(struct course){.copy_fd = -1, .max_bytes = INT64_MAX, .stop = stop, .data = data}, ret_hex);
+    return take(fd, &(struct hash_options){.copy_fd = -1, .max_bytes = INT64_MAX, .stop = stop, .data = data}, ret_hex);
 }
 
 int ck_digest_file(int fd, char ret_hex[CK_DIGEST_SIZE])
 {
-    return ck_digest_unless(fd, NULL, NULL, ret_hex);
+    return ck_digest_interruptible(fd, NULL, NULL, ret_hex);
 }

@@ -20,7 +20,7 @@
 int ck_digest_file(int fd, char ret_hex[CK_DIGEST_SIZE]);
 
 /* The same, but stop is asked now and then (NULL: never), and where it says so that is the end: -ECANCELED. */
-int ck_digest_unless(int fd, bool (*stop)(void *data), void *data, char ret_hex[CK_DIGEST_SIZE]);
+int ck_digest_interruptible(int fd, bool (*stop)(void *data), void *data, char ret_hex[CK_DIGEST_SIZE]);
 
 /* As ck_digest_file, and what was hashed is written to copy_fd. -EFBIG where it is more than max_bytes. */
 int ck_digest_copy(int fd, int copy_fd, uint64_t max_bytes, char ret_hex[CK_DIGEST_SIZE]);

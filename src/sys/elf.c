@@ -24,12 +24,12 @@ struct segment {
     uint64_t file_bytes;
 };
 
-struct entry {
+struct dynamic_entry {
     int64_t tag;
     uint64_t value;
 };
 
-struct reader {
+struct elf_reader {
     int fd;
     bool wide; /* ELFCLASS64 */
     uint16_t machine;
@@ -50,7 +50,7 @@ static int read_at(int fd, void *data, size_t length, uint64_t offset)
     return (size_t)got == length ? 0 : -EBADMSG;
 }
 
-static int take_header64(struct reader *reader)
+static int take_header64(struct elf_reader *reader)
 {
     Elf64_Ehdr header;
     int result = read_at(reader->fd, &header, sizeof header, 0);
@@ -62,7 +62,7 @@ static int take_header64(struct reader *reader)
     return header.e_phnum == 0 || header.e_phentsize == sizeof(Elf64_Phdr) ? 0 : -EBADMSG;
 }
 
-static int take_header32(struct reader *reader)
+static int take_header32(struct elf_reader *reader)
 {
     Elf32_Ehdr header;
     int result = read_at(reader->fd, &header, sizeof header, 0);
@@ -74,7 +74,7 @@ static int take_header32(struct reader *reader)
     return header.e_phnum == 0 || header.e_phentsize == sizeof(Elf32_Phdr) ? 0 : -EBADMSG;
 }
 
-static int take_header(struct reader *reader)
+static int take_header(struct elf_reader *reader)
 {
     unsigned char ident[EI_NIDENT];
     int result = read_at(reader->fd, ident, sizeof ident, 0);
@@ -90,7 +90,7 @@ static int take_header(struct reader *reader)
     return result == 0 && reader->segments_count > SEGMENTS_MAX ? -EBADMSG : result;
 }
 
-static int take_segment(const struct reader *reader, size_t i, struct segment *ret)
+static int take_segment(const struct elf_reader *reader, size_t i, struct segment *ret)
 {
     uint64_t at;
     if (reader->wide) {
@@ -111,7 +111,7 @@ static int take_segment(const struct reader *reader, size_t i, struct segment *r
 }
 
 /* The first segment of a type: 1, 0 where there is none, or a negative errno. */
-static int find_segment(const struct reader *reader, uint32_t type, struct segment *ret)
+static int find_segment(const struct elf_reader *reader, uint32_t type, struct segment *ret)
 {
     for (size_t i = 0; i < reader->segments_count; i++) {
         int result = take_segment(reader, i, ret);
@@ -124,7 +124,7 @@ static int find_segment(const struct reader *reader, uint32_t type, struct segme
 }
 
 /* As the kernel reads it: two bytes at least, the last one NUL. */
-static int take_interpreter(const struct reader *reader, char *buffer, size_t size)
+static int take_interpreter(const struct elf_reader *reader, char *buffer, size_t size)
 {
     struct segment segment;
     int result = find_segment(reader, PT_INTERP, &segment);
@@ -144,7 +144,7 @@ static int take_interpreter(const struct reader *reader, char *buffer, size_t si
 }
 
 /* Where an address of the running program stands in the file. */
-static int offset_of(const struct reader *reader, uint64_t address, uint64_t *ret_offset)
+static int offset_of(const struct elf_reader *reader, uint64_t address, uint64_t *ret_offset)
 {
     for (size_t i = 0; i < reader->segments_count; i++) {
         struct segment segment;
@@ -158,24 +158,25 @@ static int offset_of(const struct reader *reader, uint64_t address, uint64_t *re
     return -EBADMSG;
 }
 
-static int take_entry(const struct reader *reader, uint64_t at, struct entry *ret)
+static int take_entry(const struct elf_reader *reader, uint64_t at, struct dynamic_entry *ret)
 {
     if (reader->wide) {
         Elf64_Dyn entry;
         int result = read_at(reader->fd, &entry, sizeof entry, at);
         if (result == 0)
-            *ret = (struct entry){entry.d_tag, entry.d_un.d_val};
+            *ret = (struct dynamic_entry){entry.d_tag, entry.d_un.d_val};
         return result;
     }
     Elf32_Dyn entry;
     int result = read_at(reader->fd, &entry, sizeof entry, at);
     if (result == 0)
-        *ret = (struct entry){entry.d_tag, entry.d_un.d_val};
+        *ret = (struct dynamic_entry){entry.d_tag, entry.d_un.d_val};
     return result;
 }
 
 /* The entry with this index: 1, 0 behind the last one, or a negative errno. */
-static int next_entry(const struct reader *reader, const struct segment *dynamic, size_t i, struct entry *ret)
+static int next_entry(const struct elf_reader *reader, const struct segment *dynamic, size_t i,
+                      struct dynamic_entry *ret)
 {
     uint64_t bytes = reader->wide ? sizeof(Elf64_Dyn) : sizeof(Elf32_Dyn);
     uint64_t at;
@@ -188,10 +189,10 @@ static int next_entry(const struct reader *reader, const struct segment *dynamic
 }
 
 /* First pass: where the strings are, and how many objects are needed. */
-static int find_strings(struct reader *reader, const struct segment *dynamic, size_t *ret_needed)
+static int find_strings(struct elf_reader *reader, const struct segment *dynamic, size_t *ret_needed)
 {
     uint64_t address = 0;
-    struct entry entry = {0};
+    struct dynamic_entry entry = {0};
     int result;
     *ret_needed = 0;
     for (size_t i = 0; (result = next_entry(reader, dynamic, i, &entry)) > 0; i++) {
@@ -209,7 +210,7 @@ static int find_strings(struct reader *reader, const struct segment *dynamic, si
     return reader->strings_bytes > STRINGS_MAX ? -EBADMSG : offset_of(reader, address, &reader->strings_at);
 }
 
-static int take_string(const struct reader *reader, uint64_t at, struct ck_arena *arena, const char **ret)
+static int take_string(const struct elf_reader *reader, uint64_t at, struct ck_arena *arena, const char **ret)
 {
     char text[PATH_MAX];
     uint64_t offset;
@@ -228,10 +229,10 @@ static int take_string(const struct reader *reader, uint64_t at, struct ck_arena
 }
 
 /* Second pass: the strings themselves. */
-static int take_names(const struct reader *reader, const struct segment *dynamic, size_t needed, struct ck_arena *arena,
-                      struct ck_elf *elf)
+static int take_names(const struct elf_reader *reader, const struct segment *dynamic, size_t needed,
+                      struct ck_arena *arena, struct ck_elf *elf)
 {
-    struct entry entry = {0};
+    struct dynamic_entry entry = {0};
     int result;
     for (size_t i = 0; (result = next_entry(reader, dynamic, i, &entry)) > 0; i++) {
         /* The file may be another one by now; the room was measured in the first pass. */
@@ -249,7 +250,7 @@ static int take_names(const struct reader *reader, const struct segment *dynamic
     return result;
 }
 
-static int take_dynamic(struct reader *reader, struct ck_arena *arena, struct ck_elf *elf)
+static int take_dynamic(struct elf_reader *reader, struct ck_arena *arena, struct ck_elf *elf)
 {
     struct segment dynamic = {0};
     size_t needed = 0;
@@ -265,14 +266,14 @@ static int take_dynamic(struct reader *reader, struct ck_arena *arena, struct ck
 
 int ck_elf_interpreter(int fd, char *buffer, size_t size)
 {
-    struct reader reader = {.fd = fd};
+    struct elf_reader reader = {.fd = fd};
     int result = take_header(&reader);
     return result < 0 ? result : take_interpreter(&reader, buffer, size);
 }
 
 int ck_elf_read(int fd, struct ck_arena *arena, struct ck_elf *ret_elf)
 {
-    struct reader reader = {.fd = fd};
+    struct elf_reader reader = {.fd = fd};
     struct ck_elf elf = {0};
     char interpreter[PATH_MAX];
     int result = take_header(&reader);

@@ -31,16 +31,16 @@ static int read_text(int directory_fd, const char *path, char *text, size_t size
 static long read_number(const char *path)
 {
     char text[64];
-    return read_text(AT_FDCWD, path, text, sizeof text) == 0 ? strtol(text, NULL, 10) : CK_FACT_UNKNOWN;
+    return read_text(AT_FDCWD, path, text, sizeof text) == 0 ? strtol(text, NULL, 10) : CK_HOST_UNKNOWN;
 }
 
 static long read_seccomp_mode(void)
 {
     char text[8192];
     if (read_text(AT_FDCWD, "/proc/self/status", text, sizeof text) < 0)
-        return CK_FACT_UNKNOWN;
+        return CK_HOST_UNKNOWN;
     const char *line = strstr(text, "\nSeccomp:");
-    return line != NULL ? strtol(line + strlen("\nSeccomp:"), NULL, 10) : CK_FACT_UNKNOWN;
+    return line != NULL ? strtol(line + strlen("\nSeccomp:"), NULL, 10) : CK_HOST_UNKNOWN;
 }
 
 /* Is word one of those in text, between the given separators? */
@@ -57,7 +57,7 @@ static bool has_word(const char *text, const char *word, const char *separators)
     return false;
 }
 
-void ck_host_look(struct ck_host *ret_host)
+void ck_host_inspect(struct ck_host *ret_host)
 {
     static const char *const signs[] = {"/.dockerenv", "/run/.containerenv"};
     char text[1024];
@@ -153,7 +153,7 @@ static int try_group(int parent_fd, const char *controller, bool v2)
 }
 
 /* The kernel would let processes be handed on where there are some already, and make all groups beneath unusable. */
-static bool may_hand_on(int group_fd)
+static bool may_delegate(int group_fd)
 {
     char text[16];
     return faccessat(group_fd, "cgroup.type", F_OK, 0) < 0 ||
@@ -172,7 +172,7 @@ static int try_in(int parent_fd, const char *controller)
     error = try_group(parent_fd, controller, true);
     if (error != ENOENT)
         return error;
-    if (!may_hand_on(parent_fd))
+    if (!may_delegate(parent_fd))
         return EBUSY;
     (void)snprintf(word, sizeof word, "+%s", controller);
     error = -write_word(parent_fd, "cgroup.subtree_control", word);
@@ -195,11 +195,11 @@ static bool is_bounded(int own_fd)
     return false;
 }
 
-/* As a run does it (run/keeper/limits.c): in our own group, or beside it. */
+/* As a run does it (run/keeper/limiter.c): in our own group, or beside it. */
 static void try_v2(const char *controller, struct ck_controller *ret)
 {
     CK_FD own_fd = ck_cgroup_own();
-    ret->way = CK_CONTROLLER_V2;
+    ret->cgroup_version = CK_CONTROLLER_V2;
     ret->error = own_fd < 0 ? -own_fd : try_in(own_fd, controller);
     if (own_fd < 0 || ret->error == 0 || is_bounded(own_fd))
         return;
@@ -212,7 +212,7 @@ static void try_v2(const char *controller, struct ck_controller *ret)
 static void try_v1(const char *controller, struct ck_controller *ret)
 {
     CK_FD own_fd = ck_cgroup_own_v1(controller);
-    ret->way = CK_CONTROLLER_V1;
+    ret->cgroup_version = CK_CONTROLLER_V1;
     ret->error = own_fd < 0 ? -own_fd : try_group(own_fd, controller, false);
 }
 

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#define CK_FACT_UNKNOWN (-1)
+#define CK_HOST_UNKNOWN (-1)
 
 struct ck_host {
     bool root;                  /* the effective user is root, of this user namespace */
@@ -22,7 +22,7 @@ struct ck_host {
     bool cgroup2;               /* a cgroup v2 hierarchy is mounted, and this process is in it */
 };
 
-void ck_host_look(struct ck_host *ret_host);
+void ck_host_inspect(struct ck_host *ret_host);
 
 /*
  * Is a kind of namespace switched off (sysctl user.max_*_namespaces is 0)? The kernel then says ENOSPC, as it does where
@@ -34,11 +34,11 @@ bool ck_host_namespaces_off(void);
 bool ck_host_has_proc(void);
 
 /* How a controller can be had. */
-enum ck_controller_way { CK_CONTROLLER_NONE = 0, CK_CONTROLLER_V1, CK_CONTROLLER_V2 };
+enum ck_controller_version { CK_CONTROLLER_NONE = 0, CK_CONTROLLER_V1, CK_CONTROLLER_V2 };
 
 struct ck_controller {
-    enum ck_controller_way way; /* that worked, or that was tried last */
-    int error;                  /* 0: a group with this controller was made and removed again; else why not */
+    enum ck_controller_version cgroup_version; /* that worked, or that was tried last */
+    int error; /* 0: a group with this controller was made and removed again; else why not */
 };
 
 /* "memory", "pids" or "cpu": tried by making a group in the one that this process is in. */

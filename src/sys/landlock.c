@@ -82,12 +82,12 @@ int ck_landlock_allow(int ruleset_fd, int file_fd)
 
 /* ---- everything ---- */
 
-int ck_landlock_new_whole(void)
+int ck_landlock_new_full(void)
 {
     int abi = ck_landlock_abi();
     if (abi < 0)
         return abi;
-    if (abi < CK_LANDLOCK_WHOLE_ABI)
+    if (abi < CK_LANDLOCK_FULL_ABI)
         return -EOPNOTSUPP;
     const struct attributes attributes = {
         .fs = FS_ABI_1 | FS_REFER | FS_TRUNCATE | (abi >= ABI_WITH_IOCTL ? FS_IOCTL_DEV : 0),
@@ -102,11 +102,11 @@ int ck_landlock_new_whole(void)
 int ck_landlock_grant(int ruleset_fd, int fd, enum ck_landlock_grant grant)
 {
     static const uint64_t rights[] = {
-        [CK_GRANT_LIST] = LANDLOCK_ACCESS_FS_READ_DIR,
-        [CK_GRANT_READ] = READS,
-        [CK_GRANT_WRITE] = (FS_ABI_1 | FS_REFER | FS_TRUNCATE) & ~(uint64_t)NEVER,
-        [CK_GRANT_DEVICE] = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE | FS_TRUNCATE,
-        [CK_GRANT_EXECUTE] = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_EXECUTE,
+        [CK_LANDLOCK_GRANT_LIST] = LANDLOCK_ACCESS_FS_READ_DIR,
+        [CK_LANDLOCK_GRANT_READ] = READS,
+        [CK_LANDLOCK_GRANT_WRITE] = (FS_ABI_1 | FS_REFER | FS_TRUNCATE) & ~(uint64_t)NEVER,
+        [CK_LANDLOCK_GRANT_DEVICE] = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE | FS_TRUNCATE,
+        [CK_LANDLOCK_GRANT_EXECUTE] = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_EXECUTE,
     };
     struct stat status;
     if (fstat(fd, &status) < 0)

@@ -18,7 +18,7 @@ int ck_landlock_new(void);
 int ck_landlock_allow(int ruleset_fd, int file_fd);
 
 /* From this ABI (Linux 6.2) on there is a right for cutting a file short, so nothing can be written without one. */
-#define CK_LANDLOCK_WHOLE_ABI 3
+#define CK_LANDLOCK_FULL_ABI 3
 #define CK_LANDLOCK_SCOPE_ABI 6 /* from here on signals and abstract sockets are bounded */
 
 /* Of the running kernel; or a negative errno, as above. */
@@ -28,14 +28,14 @@ int ck_landlock_abi(void);
  * A ruleset that bounds everything this kernel's Landlock can bound: an empty one lets nothing be read, written or
  * executed, no TCP port be used, and no process outside be signalled.
  */
-int ck_landlock_new_whole(void);
+int ck_landlock_new_full(void);
 
 enum ck_landlock_grant {
-    CK_GRANT_LIST,    /* directories beneath it can be listed */
-    CK_GRANT_READ,    /* and files be read */
-    CK_GRANT_WRITE,   /* and everything else, but executing and making device nodes */
-    CK_GRANT_DEVICE,  /* this file: reading and writing */
-    CK_GRANT_EXECUTE, /* this file: reading and executing */
+    CK_LANDLOCK_GRANT_LIST,    /* directories beneath it can be listed */
+    CK_LANDLOCK_GRANT_READ,    /* and files be read */
+    CK_LANDLOCK_GRANT_WRITE,   /* and everything else, but executing and making device nodes */
+    CK_LANDLOCK_GRANT_DEVICE,  /* this file: reading and writing */
+    CK_LANDLOCK_GRANT_EXECUTE, /* this file: reading and executing */
 };
 
 /* Of an open file or directory, and all that is beneath it; O_PATH is enough. 0 or a negative errno. */

@@ -106,7 +106,7 @@ static int read_cache(struct ck_depend *depend)
 /* ---- places ---- */
 
 /* A directory, and those in it that are for certain processors; before glibc 2.37 there were more kinds of them. */
-static int look_in(const struct ck_object *asker, const char *directory, const char *name, void *data)
+static int look_in(const struct ck_object *requester, const char *directory, const char *name, void *data)
 {
     static const char *const kinds[] = {
         "",
@@ -125,7 +125,7 @@ static int look_in(const struct ck_object *asker, const char *directory, const c
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         char path[PATH_MAX];
         int length = snprintf(path, sizeof path, "%s/%s%s", directory, kinds[i], name);
-        int taken = length > 0 && length < (int)sizeof path ? ck_depend_candidate(data, name, path, asker) : 0;
+        int taken = length > 0 && length < (int)sizeof path ? ck_depend_candidate(data, name, path, requester) : 0;
         if (taken < 0)
             return taken;
         found += taken;
@@ -159,7 +159,7 @@ static bool expand(const char *item, size_t length, const char *origin, char pat
     return used > 0;
 }
 
-static int look_in_list(const struct ck_object *asker, const struct ck_object *owner, const char *list,
+static int look_in_list(const struct ck_object *requester, const struct ck_object *owner, const char *list,
                         const char *name, void *data)
 {
     int found = 0;
@@ -167,34 +167,34 @@ static int look_in_list(const struct ck_object *asker, const struct ck_object *o
         char directory[PATH_MAX];
         size_t length = strcspn(list, ":");
         if (expand(list, length, owner->origin, directory))
-            found = look_in(asker, directory, name, data);
+            found = look_in(requester, directory, name, data);
         list += length + (list[length] == ':');
     }
     return found;
 }
 
-static int look_in_rpaths(const struct ck_object *asker, const char *name, void *data)
+static int look_in_rpaths(const struct ck_object *requester, const char *name, void *data)
 {
     int found = 0;
-    for (const struct ck_object *owner = asker; owner != NULL && found == 0; owner = owner->parent)
+    for (const struct ck_object *owner = requester; owner != NULL && found == 0; owner = owner->parent)
         if (owner->elf.runpath == NULL)
-            found = look_in_list(asker, owner, owner->elf.rpath, name, data);
+            found = look_in_list(requester, owner, owner->elf.rpath, name, data);
     return found;
 }
 
-static int look_in_cache(struct ck_depend *depend, const struct ck_object *asker, const char *name, void *data)
+static int look_in_cache(struct ck_depend *depend, const struct ck_object *requester, const char *name, void *data)
 {
     int found = read_cache(depend);
     size_t at = 0;
     for (const char *path; found >= 0 && depend->cache != NULL &&
                            (path = ck_loader_cached(depend->cache, depend->cache_length, name, &at)) != NULL;) {
-        int taken = ck_depend_candidate(data, name, path, asker);
+        int taken = ck_depend_candidate(data, name, path, requester);
         found = taken < 0 ? taken : found + taken;
     }
     return found;
 }
 
-static int look_in_standard(const struct ck_object *asker, const char *name, void *data)
+static int look_in_standard(const struct ck_object *requester, const char *name, void *data)
 {
     static const char *const directories[] = {
         "/lib/x86_64-linux-gnu",
@@ -209,19 +209,20 @@ static int look_in_standard(const struct ck_object *asker, const char *name, voi
     };
     int found = 0;
     for (size_t i = 0; i < sizeof directories / sizeof directories[0] && found == 0; i++)
-        found = look_in(asker, directories[i], name, data);
+        found = look_in(requester, directories[i], name, data);
     return found;
 }
 
-int ck_loader_find(struct ck_depend *depend, const struct ck_object *asker, const char *name, void *data)
+int ck_loader_find(struct ck_depend *depend, const struct ck_object *requester, const char *name, void *data)
 {
     char path[PATH_MAX];
     if (strchr(name, '/') != NULL)
-        return expand(name, strlen(name), asker->origin, path) ? ck_depend_candidate(data, name, path, asker) : 0;
-    int found = asker->elf.runpath == NULL ? look_in_rpaths(asker, name, data) : 0;
+        return expand(name, strlen(name), requester->origin, path) ? ck_depend_candidate(data, name, path, requester)
+                                                                   : 0;
+    int found = requester->elf.runpath == NULL ? look_in_rpaths(requester, name, data) : 0;
     if (found == 0)
-        found = look_in_list(asker, asker, asker->elf.runpath, name, data);
+        found = look_in_list(requester, requester, requester->elf.runpath, name, data);
     if (found == 0)
-        found = look_in_cache(depend, asker, name, data);
-    return found == 0 ? look_in_standard(asker, name, data) : found;
+        found = look_in_cache(depend, requester, name, data);
+    return found == 0 ? look_in_standard(requester, name, data) : found;
 }

@@ -18,10 +18,10 @@ struct ck_object {
  * Offers each place where asker's name may be, in the loader's order, to ck_depend_candidate, until a step of the
  * search gave at least one. Returns how many, 0 for none, or a negative errno.
  */
-int ck_loader_find(struct ck_depend *depend, const struct ck_object *asker, const char *name, void *data);
+int ck_loader_find(struct ck_depend *depend, const struct ck_object *requester, const char *name, void *data);
 
 /* In depend.c: 1 if it was taken, 0 if not, or a negative errno. */
-int ck_depend_candidate(void *data, const char *name, const char *path, const struct ck_object *asker);
+int ck_depend_candidate(void *data, const char *name, const char *path, const struct ck_object *requester);
 int ck_depend_open(const char *path);
 
 /*

@@ -42,20 +42,20 @@ struct ck_pin {
 };
 
 /* A file as it was found: its digest, and for a script the copy. */
-struct finding {
+struct examined {
     char digest[CK_DIGEST_SIZE];
     int copy_fd;
 };
 
-void ck_pins_done(struct ck_pins *pins)
+void ck_pin_cache_done(struct ck_pin_cache *pins)
 {
     for (size_t i = 0; i < pins->count; i++)
         ck_fd_close(&pins->items[i].copy_fd);
     free(pins->items);
-    *pins = (struct ck_pins){0};
+    *pins = (struct ck_pin_cache){0};
 }
 
-static struct ck_pin *find(const struct ck_pins *pins, const struct ck_version *version)
+static struct ck_pin *find(const struct ck_pin_cache *pins, const struct ck_version *version)
 {
     for (size_t i = 0; i < pins->count; i++)
         if (ck_version_equal(&pins->items[i].version, version))
@@ -64,7 +64,7 @@ static struct ck_pin *find(const struct ck_pins *pins, const struct ck_version *
 }
 
 /* The place of an older version of the same file, or a new one, or the one whose turn it is; NULL without memory. */
-static struct ck_pin *make_room(struct ck_pins *pins, const struct ck_version *version)
+static struct ck_pin *make_room(struct ck_pin_cache *pins, const struct ck_version *version)
 {
     if (pins->items == NULL)
         pins->items = calloc(PINS_MAX, sizeof *pins->items);
@@ -96,10 +96,10 @@ static int copy_again(int copy_fd)
     if (fd < 0 || fstat(copy_fd, &status) < 0)
         return fd < 0 ? fd : -errno;
     for (off_t at = 0; at < status.st_size;) {
-        struct ck_fd_hush hush;
-        ck_fd_hush(&hush);
+        struct ck_fd_xfsz_block xfsz;
+        ck_fd_xfsz_block(&xfsz);
         ssize_t sent = sendfile(fd, copy_fd, &at, (size_t)(status.st_size - at));
-        ck_fd_unhush(&hush);
+        ck_fd_xfsz_unblock(&xfsz);
         if (sent <= 0)
             return sent < 0 ? -errno : -EIO;
     }
@@ -109,21 +109,21 @@ static int copy_again(int copy_fd)
 }
 
 /* Without memory or a descriptor nothing is remembered, and the next run hashes again. */
-static void remember(struct ck_pins *pins, const struct ck_version *version, const struct finding *finding)
+static void remember(struct ck_pin_cache *pins, const struct ck_version *version, const struct examined *examined)
 {
-    bool script = finding->copy_fd >= 0;
-    CK_FD copy_fd = script ? copy_again(finding->copy_fd) : -1;
+    bool script = examined->copy_fd >= 0;
+    CK_FD copy_fd = script ? copy_again(examined->copy_fd) : -1;
     struct ck_pin *pin = script && copy_fd < 0 ? NULL : make_room(pins, version);
     if (pin == NULL)
         return;
     ck_fd_close(&pin->copy_fd);
     pin->version = *version;
     pin->copy_fd = ck_fd_take(&copy_fd);
-    memcpy(pin->digest, finding->digest, sizeof pin->digest);
+    memcpy(pin->digest, examined->digest, sizeof pin->digest);
 }
 
 /* -ETXTBSY: somebody has it open for writing now, and the kernel would not execute it either. */
-static int hold(int fd)
+static int take_lease(int fd)
 {
     (void)fcntl(fd, F_SETSIG, SIGURG);
     if (fcntl(fd, F_SETLEASE, F_RDLCK) < 0)
@@ -132,22 +132,22 @@ static int hold(int fd)
     return 0;
 }
 
-static int copy_script(int fd, struct finding *finding)
+static int copy_script(int fd, struct examined *examined)
 {
     CK_FD copy_fd = new_copy();
     if (copy_fd < 0)
         return copy_fd;
-    int result = ck_digest_copy(fd, copy_fd, CK_PIN_SCRIPT_MAX, finding->digest);
+    int result = ck_digest_copy(fd, copy_fd, CK_PIN_SCRIPT_MAX, examined->digest);
     if (result < 0)
         return result;
     if (fcntl(copy_fd, F_ADD_SEALS, SEALS) < 0)
         return -errno;
-    finding->copy_fd = ck_fd_take(&copy_fd);
+    examined->copy_fd = ck_fd_take(&copy_fd);
     return 0;
 }
 
 /* The file is stable between both looks at its version, or it is tried again. */
-static int examine(struct ck_pins *pins, int fd, bool script, struct finding *finding)
+static int examine(struct ck_pin_cache *pins, int fd, bool script, struct examined *examined)
 {
     struct stat status;
     int result = -ESTALE;
@@ -157,14 +157,14 @@ static int examine(struct ck_pins *pins, int fd, bool script, struct finding *fi
         struct ck_version version = ck_version_of(&status);
         const struct ck_pin *known = find(pins, &version);
         if (known != NULL && (known->copy_fd >= 0) == script) {
-            memcpy(finding->digest, known->digest, sizeof finding->digest);
-            finding->copy_fd = script ? copy_again(known->copy_fd) : -1;
-            return script && finding->copy_fd < 0 ? finding->copy_fd : 0;
+            memcpy(examined->digest, known->digest, sizeof examined->digest);
+            examined->copy_fd = script ? copy_again(known->copy_fd) : -1;
+            return script && examined->copy_fd < 0 ? examined->copy_fd : 0;
         }
         bool settled = ck_version_settled(&version);
-        result = script ? copy_script(fd, finding) : ck_digest_file(fd, finding->digest);
+        result = script ? copy_script(fd, examined) : ck_digest_file(fd, examined->digest);
         if (result == 0 && settled)
-            remember(pins, &version, finding);
+            remember(pins, &version, examined);
     }
     return result;
 }
@@ -184,20 +184,20 @@ static int fail(struct choke_error *error, const char *path, int result)
     return ck_error_set(error, outcome, -result, "the sha256 of '%s' cannot be checked: %s", CK_QUOTE(path), why);
 }
 
-int ck_pin_check(struct ck_pins *pins, const char *path, const char *sha256, bool script, int *fd,
+int ck_pin_check(struct ck_pin_cache *pins, const char *path, const char *sha256, bool script, int *fd,
                  struct choke_error *error)
 {
-    struct finding finding = {.copy_fd = -1};
-    int result = script ? 0 : hold(*fd);
+    struct examined examined = {.copy_fd = -1};
+    int result = script ? 0 : take_lease(*fd);
     if (result == 0)
-        result = examine(pins, *fd, script, &finding);
-    CK_FD copy_fd = finding.copy_fd;
+        result = examine(pins, *fd, script, &examined);
+    CK_FD copy_fd = examined.copy_fd;
     if (result < 0)
         return fail(error, path, result);
-    if (strcmp(finding.digest, sha256) != 0)
+    if (strcmp(examined.digest, sha256) != 0)
         return ck_error_set(error, CHOKE_DISALLOWED, EPERM,
                             "'%s' is not the file that the policy means: its sha256 is %s, expected is %s",
-                            CK_QUOTE(path), finding.digest, sha256);
+                            CK_QUOTE(path), examined.digest, sha256);
     if (script) {
         ck_fd_close(fd);
         *fd = ck_fd_take(&copy_fd);

@@ -19,19 +19,19 @@
 struct ck_pin;
 
 /* Zero-filled is empty. */
-struct ck_pins {
+struct ck_pin_cache {
     struct ck_pin *items;
     size_t count;
     size_t next; /* the one to be replaced when there is no room */
 };
 
-void ck_pins_done(struct ck_pins *pins);
+void ck_pin_cache_done(struct ck_pin_cache *pins);
 
 /*
  * Holds *fd, an open and readable file, against the digest. For a script *fd is closed and becomes the copy. Failures
  * have outcome CHOKE_DISALLOWED, and CHOKE_SPAWN_FAILED where there is no memory or descriptor to do it with.
  */
-int ck_pin_check(struct ck_pins *pins, const char *path, const char *sha256, bool script, int *fd,
+int ck_pin_check(struct ck_pin_cache *pins, const char *path, const char *sha256, bool script, int *fd,
                  struct choke_error *error);
 
 #endif

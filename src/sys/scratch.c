@@ -44,16 +44,16 @@ static bool is_private(const struct stat *status)
     return S_ISDIR(status->st_mode) && status->st_uid == geteuid() && (status->st_mode & 077) == 0;
 }
 
-void ck_scratches_init(struct ck_scratches *scratches)
+void ck_scratch_pool_init(struct ck_scratch_pool *scratch_pool)
 {
     const char *runtime = getenv("XDG_RUNTIME_DIR");
     struct stat status;
-    *scratches = (struct ck_scratches){.parent_fd = -1, .leftover = true, .owner = getpid(), .found.fd = -1};
+    *scratch_pool = (struct ck_scratch_pool){.parent_fd = -1, .leftover = true, .owner = getpid(), .found.fd = -1};
     int length = -1;
     if (runtime != NULL && runtime[0] == '/' && lstat(runtime, &status) == 0 && is_private(&status))
-        length = snprintf(scratches->parent, sizeof scratches->parent, "%s/chokepoint", runtime);
-    if (length < 0 || length >= (int)sizeof scratches->parent)
-        (void)snprintf(scratches->parent, sizeof scratches->parent, "/tmp/" PREFIX "%u", (unsigned)geteuid());
+        length = snprintf(scratch_pool->parent, sizeof scratch_pool->parent, "%s/chokepoint", runtime);
+    if (length < 0 || length >= (int)sizeof scratch_pool->parent)
+        (void)snprintf(scratch_pool->parent, sizeof scratch_pool->parent, "/tmp/" PREFIX "%u", (unsigned)geteuid());
 }
 
 static int fail(struct choke_error *error, int result, const char *path, const char *why)
@@ -63,12 +63,12 @@ static int fail(struct choke_error *error, int result, const char *path, const c
 }
 
 /* By a way that nobody else can redirect. */
-static int open_parent(struct ck_scratches *scratches, struct choke_error *error)
+static int open_parent(struct ck_scratch_pool *scratch_pool, struct choke_error *error)
 {
     struct ck_trusted trusted;
     struct stat status;
     char above[PATH_MAX];
-    (void)snprintf(above, sizeof above, "%s", scratches->parent);
+    (void)snprintf(above, sizeof above, "%s", scratch_pool->parent);
     char *name = strrchr(above, '/');
     *name++ = '\0';
     struct choke_error why = {0};
@@ -80,138 +80,139 @@ static int open_parent(struct ck_scratches *scratches, struct choke_error *error
         result = -errno;
     ck_trust_done(&trusted);
     if (result < 0)
-        return fail(error, result, scratches->parent, why.message[0] != '\0' ? why.message : NULL);
+        return fail(error, result, scratch_pool->parent, why.message[0] != '\0' ? why.message : NULL);
     if (!is_private(&status))
-        return fail(error, -EPERM, scratches->parent, "it belongs to somebody else, or others may enter it");
-    scratches->parent_fd = ck_fd_take(&fd);
+        return fail(error, -EPERM, scratch_pool->parent, "it belongs to somebody else, or others may enter it");
+    scratch_pool->parent_fd = ck_fd_take(&fd);
     return 0;
 }
 
 /* ---- sweeping ---------------------------------------------------------------------------- */
 
 /* One that is locked belongs to a run; one that we have locked is ours to remove. */
-static bool claim(struct ck_scratches *scratches, const char *name)
+static bool claim(struct ck_scratch_pool *scratch_pool, const char *name)
 {
-    struct ck_scratch found = {.scratches = scratches, .owner = getpid()};
+    struct ck_scratch found = {.scratch_pool = scratch_pool, .owner = getpid()};
     if (strncmp(name, PREFIX, strlen(PREFIX)) != 0)
         return false;
-    CK_FD fd = ck_clear_open(scratches->parent_fd, name);
+    CK_FD fd = ck_clear_open(scratch_pool->parent_fd, name);
     if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0)
         return false;
     (void)snprintf(found.name, sizeof found.name, "%s", name);
     found.fd = ck_fd_take(&fd);
-    scratches->found = found;
+    scratch_pool->found = found;
     return true;
 }
 
-static void end_sweep(struct ck_scratches *scratches)
+static void end_sweep(struct ck_scratch_pool *scratch_pool)
 {
-    if (scratches->sweeping != NULL)
-        (void)closedir(scratches->sweeping);
-    scratches->sweeping = NULL;
-    scratches->leftover = false;
+    if (scratch_pool->sweeping != NULL)
+        (void)closedir(scratch_pool->sweeping);
+    scratch_pool->sweeping = NULL;
+    scratch_pool->leftover = false;
 }
 
 /* While nobody makes one: a directory that is new is not locked for a moment. Such a sweep is put off. */
-static void look_for_left(struct ck_scratches *scratches, struct ck_slice *slice)
+static void find_abandoned(struct ck_scratch_pool *scratch_pool, struct ck_slice *slice)
 {
     const struct dirent *entry = NULL;
-    int fd = dirfd(scratches->sweeping);
+    int fd = dirfd(scratch_pool->sweeping);
     if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
-        end_sweep(scratches);
-        scratches->put_off = true;
+        end_sweep(scratch_pool);
+        scratch_pool->postponed = true;
         return;
     }
     do {
-        ck_slice_look(slice, 1);
-        entry = readdir(scratches->sweeping);
-    } while (entry != NULL && !claim(scratches, entry->d_name) && !ck_slice_spent(slice));
+        ck_slice_spend_entries(slice, 1);
+        entry = readdir(scratch_pool->sweeping);
+    } while (entry != NULL && !claim(scratch_pool, entry->d_name) && !ck_slice_spent(slice));
     (void)flock(fd, LOCK_UN);
     if (entry == NULL)
-        end_sweep(scratches);
+        end_sweep(scratch_pool);
 }
 
-bool ck_scratches_sweep(struct ck_scratches *scratches, struct ck_slice *slice)
+bool ck_scratch_pool_sweep(struct ck_scratch_pool *scratch_pool, struct ck_slice *slice)
 {
-    if (scratches->parent_fd < 0 || !scratches->leftover)
+    if (scratch_pool->parent_fd < 0 || !scratch_pool->leftover)
         return true;
-    if (scratches->sweeping == NULL) {
-        int fd = openat(scratches->parent_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        scratches->sweeping = fd < 0 ? NULL : fdopendir(fd);
-        if (scratches->sweeping == NULL) {
+    if (scratch_pool->sweeping == NULL) {
+        int fd = openat(scratch_pool->parent_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        scratch_pool->sweeping = fd < 0 ? NULL : fdopendir(fd);
+        if (scratch_pool->sweeping == NULL) {
             ck_fd_close(&fd);
-            end_sweep(scratches);
+            end_sweep(scratch_pool);
             return true;
         }
     }
-    while (scratches->leftover && !ck_slice_spent(slice)) {
-        if (scratches->found.scratches == NULL)
-            look_for_left(scratches, slice);
+    while (scratch_pool->leftover && !ck_slice_spent(slice)) {
+        if (scratch_pool->found.scratch_pool == NULL)
+            find_abandoned(scratch_pool, slice);
         else
-            (void)ck_scratch_remove_some(&scratches->found, slice);
+            (void)ck_scratch_remove_step(&scratch_pool->found, slice);
     }
-    return !scratches->leftover;
+    return !scratch_pool->leftover;
 }
 
-void ck_scratches_done(struct ck_scratches *scratches)
+void ck_scratch_pool_done(struct ck_scratch_pool *scratch_pool)
 {
     uint64_t deadline_ns = ck_clock_now_ns() + DONE_NS;
-    bool swept = scratches->owner != getpid();
+    bool swept = scratch_pool->owner != getpid();
     while (!swept && ck_clock_now_ns() < deadline_ns) {
         struct ck_slice slice = CK_SLICE_WHOLE;
-        swept = ck_scratches_sweep(scratches, &slice);
+        swept = ck_scratch_pool_sweep(scratch_pool, &slice);
     }
-    ck_scratch_leave(&scratches->found);
-    end_sweep(scratches);
-    ck_fd_close(&scratches->parent_fd);
+    ck_scratch_release(&scratch_pool->found);
+    end_sweep(scratch_pool);
+    ck_fd_close(&scratch_pool->parent_fd);
 }
 
 /* ---- one of them ------------------------------------------------------------------------- */
 
-const char *ck_scratch_name(struct ck_scratches *scratches, const char *label, struct ck_arena *arena)
+const char *ck_scratch_name(struct ck_scratch_pool *scratch_pool, const char *label, struct ck_arena *arena)
 {
     uint64_t number;
     if (getrandom(&number, sizeof number, 0) != (ssize_t)sizeof number)
         return NULL;
-    return ck_arena_printf(arena, "%s/" PREFIX "%s-%016llx", scratches->parent, label, (unsigned long long)number);
+    return ck_arena_printf(arena, "%s/" PREFIX "%s-%016llx", scratch_pool->parent, label, (unsigned long long)number);
 }
 
-static int make_locked(struct ck_scratches *scratches, struct ck_scratch *scratch)
+static int make_locked(struct ck_scratch_pool *scratch_pool, struct ck_scratch *scratch)
 {
     int result = 0;
     CK_FD fd = -1;
-    (void)flock(scratches->parent_fd, LOCK_SH);
-    if (mkdirat(scratches->parent_fd, scratch->name, S_IRWXU) < 0)
+    (void)flock(scratch_pool->parent_fd, LOCK_SH);
+    if (mkdirat(scratch_pool->parent_fd, scratch->name, S_IRWXU) < 0)
         result = -errno;
     if (result == 0) {
-        fd = openat(scratches->parent_fd, scratch->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        fd = openat(scratch_pool->parent_fd, scratch->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0) {
             result = -errno;
-            (void)unlinkat(scratches->parent_fd, scratch->name, AT_REMOVEDIR);
+            (void)unlinkat(scratch_pool->parent_fd, scratch->name, AT_REMOVEDIR);
         }
     }
-    (void)flock(scratches->parent_fd, LOCK_UN);
+    (void)flock(scratch_pool->parent_fd, LOCK_UN);
     if (result == 0)
         scratch->fd = ck_fd_take(&fd);
     return result;
 }
 
-int ck_scratch_make(struct ck_scratches *scratches, const char *path, struct ck_scratch *ret, struct choke_error *error)
+int ck_scratch_make(struct ck_scratch_pool *scratch_pool, const char *path, struct ck_scratch *ret,
+                    struct choke_error *error)
 {
-    struct ck_scratch scratch = {.scratches = scratches, .fd = -1, .owner = getpid()};
+    struct ck_scratch scratch = {.scratch_pool = scratch_pool, .fd = -1, .owner = getpid()};
     (void)snprintf(scratch.name, sizeof scratch.name, "%s", strrchr(path, '/') + 1);
-    int result = scratches->parent_fd < 0 ? open_parent(scratches, error) : 0;
+    int result = scratch_pool->parent_fd < 0 ? open_parent(scratch_pool, error) : 0;
     if (result < 0)
         return result;
-    scratches->leftover = scratches->leftover || scratches->put_off;
-    scratches->put_off = false;
-    result = make_locked(scratches, &scratch);
+    scratch_pool->leftover = scratch_pool->leftover || scratch_pool->postponed;
+    scratch_pool->postponed = false;
+    result = make_locked(scratch_pool, &scratch);
     if (result == -ENOENT) { /* somebody tidied up, and took the directory of ours that was empty */
-        ck_fd_close(&scratches->parent_fd);
-        result = open_parent(scratches, error);
+        ck_fd_close(&scratch_pool->parent_fd);
+        result = open_parent(scratch_pool, error);
         if (result < 0)
             return result;
-        result = make_locked(scratches, &scratch);
+        result = make_locked(scratch_pool, &scratch);
     }
     if (result < 0)
         return fail(error, result, path, NULL);
@@ -219,31 +220,31 @@ int ck_scratch_make(struct ck_scratches *scratches, const char *path, struct ck_
     return 0;
 }
 
-bool ck_scratch_remove_some(struct ck_scratch *scratch, struct ck_slice *slice)
+bool ck_scratch_remove_step(struct ck_scratch *scratch, struct ck_slice *slice)
 {
-    struct ck_scratches *scratches = scratch->scratches;
-    if (scratches == NULL || scratch->owner != getpid()) {
-        ck_scratch_leave(scratch);
+    struct ck_scratch_pool *scratch_pool = scratch->scratch_pool;
+    if (scratch_pool == NULL || scratch->owner != getpid()) {
+        ck_scratch_release(scratch);
         return true;
     }
     if (scratch->clearing == NULL) {
         scratch->clearing = malloc(sizeof *scratch->clearing);
         if (scratch->clearing == NULL) {
-            ck_scratch_leave(scratch);
+            ck_scratch_release(scratch);
             return true;
         }
         ck_clear_init(scratch->clearing, scratch->fd);
     }
     if (!ck_clear_step(scratch->clearing, slice))
         return false;
-    (void)unlinkat(scratches->parent_fd, scratch->name, AT_REMOVEDIR);
-    ck_scratch_leave(scratch);
+    (void)unlinkat(scratch_pool->parent_fd, scratch->name, AT_REMOVEDIR);
+    ck_scratch_release(scratch);
     return true;
 }
 
-void ck_scratch_leave(struct ck_scratch *scratch)
+void ck_scratch_release(struct ck_scratch *scratch)
 {
-    if (scratch->scratches == NULL)
+    if (scratch->scratch_pool == NULL)
         return;
     if (scratch->clearing != NULL)
         ck_clear_done(scratch->clearing);
@@ -255,12 +256,12 @@ void ck_scratch_leave(struct ck_scratch *scratch)
 void ck_scratch_remove(struct ck_scratch *scratch)
 {
     uint64_t deadline_ns = ck_clock_now_ns() + REMOVE_NS;
-    bool gone = scratch->scratches == NULL;
+    bool gone = scratch->scratch_pool == NULL;
     while (!gone && ck_clock_now_ns() < deadline_ns) {
         struct ck_slice slice = CK_SLICE_WHOLE;
-        gone = ck_scratch_remove_some(scratch, &slice);
+        gone = ck_scratch_remove_step(scratch, &slice);
     }
     if (!gone)
-        scratch->scratches->leftover = true;
-    ck_scratch_leave(scratch);
+        scratch->scratch_pool->leftover = true;
+    ck_scratch_release(scratch);
 }

@@ -107,16 +107,16 @@ static const char *const forbidden[] = {
 static const struct {
     const char *name;
     int number;
-} young[] = {
+} recent_calls[] = {
     {"fchmodat2", 452}, {"setxattrat", 463}, {"removexattrat", 466}, {"open_tree_attr", 467}, {"file_setattr", 469}};
 
 /* Negative where this machine has no such call. */
 static int number_of(const char *name)
 {
     int number = seccomp_syscall_resolve_name(name);
-    for (size_t i = 0; number == __NR_SCMP_ERROR && i < sizeof young / sizeof young[0]; i++)
-        if (strcmp(young[i].name, name) == 0)
-            return young[i].number;
+    for (size_t i = 0; number == __NR_SCMP_ERROR && i < sizeof recent_calls / sizeof recent_calls[0]; i++)
+        if (strcmp(recent_calls[i].name, name) == 0)
+            return recent_calls[i].number;
     return number;
 }
 
@@ -216,7 +216,7 @@ static int forbid_families(scmp_filter_ctx filter)
 /* Who says no: the kernel by itself, or whoever is asked, who can then tell of it. */
 static uint32_t refusal(unsigned options, uint32_t errnum)
 {
-    return (options & CK_SECCOMP_NAMED) != 0 ? SCMP_ACT_NOTIFY : SCMP_ACT_ERRNO(errnum);
+    return (options & CK_SECCOMP_REPORT_ATTEMPTS) != 0 ? SCMP_ACT_NOTIFY : SCMP_ACT_ERRNO(errnum);
 }
 
 /* An argument of socket, which is a small number: every value but these two. */
@@ -280,7 +280,7 @@ static int forbid_sockets(scmp_filter_ctx filter, unsigned options)
     int r = forbid_other_streams(filter, options);
     if (r == 0)
         r = forbid_serving(filter, options);
-    return r < 0 || (options & CK_SECCOMP_NAMED) == 0 ? r : add(filter, SCMP_ACT_NOTIFY, "connect", NULL);
+    return r < 0 || (options & CK_SECCOMP_REPORT_ATTEMPTS) == 0 ? r : add(filter, SCMP_ACT_NOTIFY, "connect", NULL);
 }
 
 /* Switching address space randomisation off makes the next hole easier to use. */
@@ -391,9 +391,9 @@ static int forbid_rest(scmp_filter_ctx filter, unsigned options)
     int r = forbid_sockets(filter, options);
     if (r == 0 && (options & CK_SECCOMP_TRACING) == 0)
         r = forbid_tracing(filter);
-    if (r == 0 && (options & CK_SECCOMP_ALONE) != 0)
+    if (r == 0 && (options & CK_SECCOMP_NO_USERNS) != 0)
         r = forbid_attributes(filter);
-    if (r == 0 && (options & CK_SECCOMP_ALONE) != 0)
+    if (r == 0 && (options & CK_SECCOMP_NO_USERNS) != 0)
         r = forbid_surroundings(filter);
     return r;
 }
@@ -403,12 +403,12 @@ static int export_filter(scmp_filter_ctx filter, struct sock_filter **ret_filter
     CK_FD fd = memfd_create("filter", MFD_CLOEXEC);
     if (fd < 0)
         return -errno;
-    struct ck_fd_hush hush;
-    ck_fd_hush(&hush);
+    struct ck_fd_xfsz_block xfsz;
+    ck_fd_xfsz_block(&xfsz);
     errno = 0;
     int r = seccomp_export_bpf(filter, fd);
     r = r < 0 && errno == EFBIG ? -EFBIG : r; /* it would only say that it was cancelled */
-    ck_fd_unhush(&hush);
+    ck_fd_xfsz_unblock(&xfsz);
     struct stat status;
     if (r < 0 || fstat(fd, &status) < 0)
         return r < 0 ? r : -errno;

@@ -14,40 +14,40 @@
 #include <stdint.h>
 
 #define CK_SLICE_ENTRIES UINT32_C(256)
-#define CK_SLICE_MADE UINT32_C(8)
+#define CK_SLICE_CREATIONS UINT32_C(8)
 #define CK_SLICE_BYTES (UINT64_C(1) << 20)
 #define CK_SLICE_NS (5 * CK_NS_PER_MS)
 
 /* What is left of it. */
 struct ck_slice {
-    uint32_t entries;  /* to be looked at or removed */
-    uint32_t made;     /* files, directories and links to be made: by far the slowest on a disk */
-    uint64_t bytes;    /* to be read, compared or copied */
-    uint64_t until_ns; /* monotonic: a disk may be slow; 0: no bound */
+    uint32_t entries;   /* to be looked at or removed */
+    uint32_t creations; /* files, directories and links to be made: by far the slowest on a disk */
+    uint64_t bytes;     /* to be read, compared or copied */
+    uint64_t until_ns;  /* monotonic: a disk may be slow; 0: no bound */
 };
 
 #define CK_SLICE_WHOLE \
     { \
-        .entries = CK_SLICE_ENTRIES, .made = CK_SLICE_MADE, .bytes = CK_SLICE_BYTES \
+        .entries = CK_SLICE_ENTRIES, .creations = CK_SLICE_CREATIONS, .bytes = CK_SLICE_BYTES \
     }
 
 static inline bool ck_slice_spent(const struct ck_slice *slice)
 {
-    return slice->entries == 0 || slice->made == 0 || slice->bytes == 0 ||
+    return slice->entries == 0 || slice->creations == 0 || slice->bytes == 0 ||
            (slice->until_ns != 0 && ck_clock_now_ns() >= slice->until_ns);
 }
 
-static inline void ck_slice_look(struct ck_slice *slice, uint32_t entries)
+static inline void ck_slice_spend_entries(struct ck_slice *slice, uint32_t entries)
 {
     slice->entries -= entries < slice->entries ? entries : slice->entries;
 }
 
-static inline void ck_slice_make(struct ck_slice *slice, uint32_t made)
+static inline void ck_slice_spend_creations(struct ck_slice *slice, uint32_t creations)
 {
-    slice->made -= made < slice->made ? made : slice->made;
+    slice->creations -= creations < slice->creations ? creations : slice->creations;
 }
 
-static inline void ck_slice_move(struct ck_slice *slice, uint64_t bytes)
+static inline void ck_slice_spend_bytes(struct ck_slice *slice, uint64_t bytes)
 {
     slice->bytes -= bytes < slice->bytes ? bytes : slice->bytes;
 }

@@ -134,20 +134,20 @@ static int write_whole(int fd, const char *text, size_t length)
 
 int ck_statefile_replace(int directory_fd, const char *path, mode_t mode, const char *text, size_t length)
 {
-    char beside[PATH_MAX];
-    uint64_t chance;
-    if (getrandom(&chance, sizeof chance, 0) != (ssize_t)sizeof chance)
+    char temporary[PATH_MAX];
+    uint64_t random_number;
+    if (getrandom(&random_number, sizeof random_number, 0) != (ssize_t)sizeof random_number)
         return -EIO;
-    int needed = snprintf(beside, sizeof beside, "%s.%016llx", path, (unsigned long long)chance);
-    if (needed < 0 || needed >= (int)sizeof beside)
+    int needed = snprintf(temporary, sizeof temporary, "%s.%016llx", path, (unsigned long long)random_number);
+    if (needed < 0 || needed >= (int)sizeof temporary)
         return -ENAMETOOLONG;
-    CK_FD fd = openat(directory_fd, beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+    CK_FD fd = openat(directory_fd, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
     if (fd < 0)
         return -errno;
     int result = write_whole(fd, text, length);
-    if (result == 0 && renameat(directory_fd, beside, directory_fd, path) < 0)
+    if (result == 0 && renameat(directory_fd, temporary, directory_fd, path) < 0)
         result = -errno;
     if (result < 0)
-        (void)unlinkat(directory_fd, beside, 0);
+        (void)unlinkat(directory_fd, temporary, 0);
     return result;
 }

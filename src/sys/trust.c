@@ -18,7 +18,7 @@
 
 #define LINKS_MAX 40
 
-struct walk {
+struct trust_walk {
     struct ck_trusted *found;
     const char *path; /* as the caller named it, for messages */
     char left[PATH_MAX];
@@ -28,7 +28,7 @@ struct walk {
     struct choke_error *error;
 };
 
-int ck_identity_of(int fd, struct ck_identity *ret_identity)
+int ck_trust_identity_of(int fd, struct ck_identity *ret_identity)
 {
     struct stat status;
     if (fstat(fd, &status) < 0)
@@ -50,7 +50,7 @@ static bool owner_trusted(const struct stat *status)
     return status->st_uid == 0 || status->st_uid == geteuid();
 }
 
-static int distrust(const struct walk *walk, const char *name, const char *why)
+static int distrust(const struct trust_walk *walk, const char *name, const char *why)
 {
     char shown[CK_QUOTE_MAX];
     return ck_error_set(walk->error, CHOKE_NONE, EPERM, "'%s' is not to be trusted: '%s' %s", CK_QUOTE(walk->path),
@@ -58,7 +58,7 @@ static int distrust(const struct walk *walk, const char *name, const char *why)
 }
 
 /* Makes a directory the current one, if it may be. */
-static int enter(struct walk *walk, int *fd, const struct stat *status, const char *name)
+static int enter(struct trust_walk *walk, int *fd, const struct stat *status, const char *name)
 {
     bool writable = (status->st_mode & (S_IWGRP | S_IWOTH)) != 0;
     bool sticky = (status->st_mode & S_ISVTX) != 0;
@@ -70,7 +70,7 @@ static int enter(struct walk *walk, int *fd, const struct stat *status, const ch
     /* ".." leaves the last directory again; a link does not, since what it says was written there. */
     if (strcmp(name, "..") == 0 && found->chain_length > 1)
         found->chain_length -= 2;
-    if (found->chain_length == CK_CHAIN_MAX)
+    if (found->chain_length == CK_TRUST_CHAIN_MAX)
         return -ELOOP;
     found->chain[found->chain_length++] = (struct ck_identity){.device = status->st_dev, .inode = status->st_ino};
     ck_fd_close(&walk->directory_fd);
@@ -79,7 +79,7 @@ static int enter(struct walk *walk, int *fd, const struct stat *status, const ch
     return 0;
 }
 
-static int enter_slash(struct walk *walk)
+static int enter_slash(struct trust_walk *walk)
 {
     CK_FD fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
     struct stat status;
@@ -89,7 +89,7 @@ static int enter_slash(struct walk *walk)
 }
 
 /* The link's text, then what was left. */
-static int follow(struct walk *walk, int link_fd)
+static int follow(struct trust_walk *walk, int link_fd)
 {
     char target[PATH_MAX];
     ssize_t length = readlinkat(link_fd, "", target, sizeof target - 1);
@@ -108,7 +108,7 @@ static int follow(struct walk *walk, int link_fd)
 }
 
 /* Cuts the first component off walk->left into name; false at the end. */
-static int next_component(struct walk *walk, char name[NAME_MAX + 1])
+static int next_component(struct trust_walk *walk, char name[NAME_MAX + 1])
 {
     size_t start = strspn(walk->left, "/");
     size_t length = strcspn(walk->left + start, "/");
@@ -122,13 +122,13 @@ static int next_component(struct walk *walk, char name[NAME_MAX + 1])
     return 1;
 }
 
-static bool at_end(const struct walk *walk)
+static bool at_end(const struct trust_walk *walk)
 {
     return walk->left[strspn(walk->left, "/")] == '\0';
 }
 
 /* Steps into one component. 1: go on; 0: what was named is reached. */
-static int step(struct walk *walk, const char *name)
+static int step(struct trust_walk *walk, const char *name)
 {
     CK_FD fd = openat(walk->directory_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     struct stat status;
@@ -158,7 +158,7 @@ static int step(struct walk *walk, const char *name)
 
 int ck_trust_walk(const char *path, struct ck_trusted *ret, struct choke_error *error)
 {
-    struct walk walk = {.found = ret, .path = path, .directory_fd = -1, .error = error};
+    struct trust_walk walk = {.found = ret, .path = path, .directory_fd = -1, .error = error};
     *ret = (struct ck_trusted){.fd = -1, .parent_fd = -1};
     size_t length = strlen(path);
     if (path[0] != '/')

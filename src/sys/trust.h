@@ -20,7 +20,7 @@ struct ck_identity {
     ino_t inode;
 };
 
-#define CK_CHAIN_MAX 128
+#define CK_TRUST_CHAIN_MAX 128
 
 /*
  * Where a walk came through: the identity of every directory, the last one included if the path names a directory.
@@ -31,7 +31,7 @@ struct ck_trusted {
     int parent_fd; /* O_PATH of the directory it lies in */
     char name[NAME_MAX + 1];
     struct stat status;
-    struct ck_identity chain[CK_CHAIN_MAX];
+    struct ck_identity chain[CK_TRUST_CHAIN_MAX];
     size_t chain_length;
 };
 
@@ -46,6 +46,6 @@ void ck_trust_done(struct ck_trusted *trusted);
 /* Is the directory one of those that the walk came through? */
 bool ck_trust_passes(const struct ck_trusted *trusted, struct ck_identity directory);
 
-int ck_identity_of(int fd, struct ck_identity *ret_identity);
+int ck_trust_identity_of(int fd, struct ck_identity *ret_identity);
 
 #endif

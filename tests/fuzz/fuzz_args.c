@@ -323,28 +323,28 @@ static bool allows(struct model *model)
 /* ---- the promises ------------------------------------------------------------------------ */
 
 /* The caller's words in their order, and between them what is injected, in its places. */
-static void check_vector(const struct entry *entry, char **arguments, const struct ck_reading *reading)
+static void check_vector(const struct entry *entry, char **arguments, const struct ck_parsed_args *parsed)
 {
     size_t out = 0;
-    require(strcmp(reading->argv[out++], "tool") == 0);
-    require(strcmp(reading->argv[out], "-c") == 0 && strcmp(reading->argv[out + 1], "x=y") == 0);
+    require(strcmp(parsed->argv[out++], "tool") == 0);
+    require(strcmp(parsed->argv[out], "-c") == 0 && strcmp(parsed->argv[out + 1], "x=y") == 0);
     out += 2;
     bool seen = !entry->subcommands;
     for (size_t i = 0; arguments[i] != NULL; i++) {
-        require(reading->argv[out++] == arguments[i]);
-        if (seen || reading->argv[out] == NULL || reading->argv[out] == arguments[i + 1])
+        require(parsed->argv[out++] == arguments[i]);
+        if (seen || parsed->argv[out] == NULL || parsed->argv[out] == arguments[i + 1])
             continue;
-        require(strcmp(reading->argv[out++], "--safe") == 0 && strcmp(arguments[i], "sub") == 0);
+        require(strcmp(parsed->argv[out++], "--safe") == 0 && strcmp(arguments[i], "sub") == 0);
         seen = true;
     }
-    require(out == reading->argc && reading->argv[out] == NULL);
+    require(out == parsed->argc && parsed->argv[out] == NULL);
 }
 
-static void check_refusal(const struct ck_reading *reading)
+static void check_refusal(const struct ck_parsed_args *parsed)
 {
-    require(strncmp(reading->rule, "tools.", 6) == 0 && strstr(reading->rule, ".args.") != NULL);
-    require(reading->words[0] != '\0' && reading->line > 0 && reading->tool != NULL);
-    for (const char *at = reading->words; *at != '\0'; at++)
+    require(strncmp(parsed->rule, "tools.", 6) == 0 && strstr(parsed->rule, ".args.") != NULL);
+    require(parsed->message[0] != '\0' && parsed->line > 0 && parsed->tool != NULL);
+    for (const char *at = parsed->message; *at != '\0'; at++)
         require((unsigned char)*at >= 0x20 && *at != 0x7f);
 }
 
@@ -354,20 +354,20 @@ static void check(const struct entry *entry, const struct ck_policy *policy, cha
     for (size_t i = 0; arguments[i] != NULL; i++)
         argv[i + 1] = arguments[i];
     struct ck_arena arena = {0};
-    struct ck_reading reading, again;
+    struct ck_parsed_args parsed, again;
     const struct ck_tool *tool = ck_policy_find(policy, "tool");
-    require(ck_args_read(policy, tool, argv, &arena, &reading) == 0);
-    require(ck_args_read(policy, tool, argv, &arena, &again) == 0);
-    require(reading.refused == again.refused && reading.argc == again.argc && reading.paths_count == again.paths_count);
+    require(ck_args_parse(policy, tool, argv, &arena, &parsed) == 0);
+    require(ck_args_parse(policy, tool, argv, &arena, &again) == 0);
+    require(parsed.refused == again.refused && parsed.argc == again.argc && parsed.paths_count == again.paths_count);
     struct model model = {.entry = entry, .at = arguments};
-    bool itself = entry->command && reading.nested_count > 0 && reading.nested[0].tool == tool;
+    bool itself = entry->command && parsed.nested_count > 0 && parsed.nested[0].tool == tool;
     bool allowed = allows(&model);
-    require(itself || allowed == !reading.refused);
-    if (reading.refused) {
-        check_refusal(&reading);
+    require(itself || allowed == !parsed.refused);
+    if (parsed.refused) {
+        check_refusal(&parsed);
     } else if (!itself) {
-        check_vector(entry, arguments, &reading);
-        require(reading.paths_count == model.paths);
+        check_vector(entry, arguments, &parsed);
+        require(parsed.paths_count == model.paths);
     }
     ck_arena_done(&arena);
 }

@@ -11,7 +11,7 @@
 #include "promise.h"
 
 #include "audit/format.h"
-#include "audit/heads.h"
+#include "audit/head.h"
 
 #include "chokepoint.h"
 

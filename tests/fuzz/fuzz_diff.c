@@ -118,8 +118,8 @@ static void check_platforms(struct ck_policy *before, struct ck_policy *after, c
 {
     for (int turn = 0; turn < 2; turn++) {
         check_grants(before, after, argv);
-        world_turn(before);
-        world_turn(after);
+        world_swap_platforms(before);
+        world_swap_platforms(after);
     }
 }
 

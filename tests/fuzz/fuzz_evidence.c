@@ -6,8 +6,8 @@
  */
 #include "promise.h"
 
-#include "gather/evidence.h"
-#include "gather/evidence_parts.h"
+#include "gather/evidence/common.h"
+#include "gather/evidence/evidence.h"
 
 #include <limits.h>
 #include <string.h>
@@ -31,9 +31,9 @@ static size_t split(const char *text, size_t size, bool truncated, struct ck_ans
 
     while (size > 0 && count < ANSWERS_MAX) {
         size_t id_length = ck_evidence_line(text, size);
-        size_t kept = id_length < sizeof(ids[0]) ? id_length : sizeof(ids[0]) - 1;
-        memcpy(ids[count], text, kept);
-        ids[count][kept] = '\0';
+        size_t retained = id_length < sizeof(ids[0]) ? id_length : sizeof(ids[0]) - 1;
+        memcpy(ids[count], text, retained);
+        ids[count][retained] = '\0';
         size_t used = id_length < size ? id_length + 1 : size;
         const char *stop = memmem(text + used, size - used, end, sizeof(end) - 1);
         size_t length = stop ? (size_t)(stop - (text + used)) : size - used;
@@ -43,7 +43,7 @@ static size_t split(const char *text, size_t size, bool truncated, struct ck_ans
                                             .out_truncated = truncated,
                                             .err = text + used,
                                             .err_length = length,
-                                            .kept_fd = -1};
+                                            .changes_fd = -1};
         count++;
         used += length + (stop ? sizeof(end) - 1 : 0);
         text += used;
@@ -92,7 +92,7 @@ static int read_as(unsigned kind, const struct ck_answer *answers, size_t count,
                    struct choke_error *error)
 {
     if (strcmp(kinds[kind], "scip") == 0)
-        return count > 0 ? ck_evidence_read_index(answers[0].out, answers[0].out_length, evidence, error) : -1;
+        return count > 0 ? ck_evidence_read_scip_file(answers[0].out, answers[0].out_length, evidence, error) : -1;
     return ck_evidence_find(kinds[kind])->read(answers, count, evidence, error);
 }
 

@@ -6,8 +6,8 @@
  */
 #include "promise.h"
 
-#include "gather/account.h"
-#include "gather/evidence.h"
+#include "gather/call_report.h"
+#include "gather/evidence/evidence.h"
 #include "gather/files.h"
 #include "gather/probes.h"
 
@@ -38,11 +38,11 @@ static void check_call(const struct ck_probe *probe, const struct ck_probe_call 
     check_name(call->id);
     require(strcmp(call->argv[0], call->tool ? call->tool : probe->tool) == 0);
     require(!(call->input.text && call->input.probe));
-    char **argv = ck_account_fill(call, &matches);
+    char **argv = ck_call_report_argv(call, &matches);
     require(argv != NULL);
-    for (char **word = argv; *word; word++)
-        require(strcmp(*word, CK_PROBE_FILE) != 0 && strcmp(*word, CK_PROBE_FILES) != 0);
-    ck_account_free(argv);
+    for (char **arg = argv; *arg; arg++)
+        require(strcmp(*arg, CK_PROBE_FILE) != 0 && strcmp(*arg, CK_PROBE_FILES) != 0);
+    ck_call_report_free_argv(argv);
 }
 
 static void check_probe(const struct ck_probes *probes, const struct ck_probe *probe)
@@ -50,22 +50,22 @@ static void check_probe(const struct ck_probes *probes, const struct ck_probe *p
     check_name(probe->name);
     require(probe->call_count >= 1 && probe->call_count <= CK_PROBE_CALLS_MAX);
     require(probe->max_output_mib >= 1 && probe->max_output_mib <= 64);
-    require(ck_evidence_find(probe->output) != NULL && ck_probe_layer_name(probe->layer) != NULL);
+    require(ck_evidence_find(probe->output) != NULL && ck_probes_layer_name(probe->layer) != NULL);
     for (const char *const *need = probe->needs; *need; need++)
         require(is_known(probes, *need) && strcmp(*need, probe->name) != 0);
     for (size_t i = 0; i < probe->call_count; i++)
         check_call(probe, &probe->calls[i]);
     for (const char *const *glob = probe->opens; *glob; glob++)
         for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
-            (void)ck_files_match(*glob, paths[i]);
+            (void)ck_glob_match(*glob, paths[i]);
     for (const char *const *glob = probe->applies_when; *glob; glob++)
         for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
-            (void)ck_files_match(*glob, paths[i]);
+            (void)ck_glob_match(*glob, paths[i]);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const struct ck_source source = {"fuzz", (const char *)data, size};
+    const struct ck_fields_source source = {"fuzz", (const char *)data, size};
     struct ck_probes probes = {0};
     struct choke_error error = {0};
 

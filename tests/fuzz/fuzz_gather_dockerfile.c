@@ -4,7 +4,7 @@
  */
 #include "promise.h"
 
-#include "gather/dockerfile.h"
+#include "gather/trace/dockerfile.h"
 
 #include <string.h>
 
@@ -13,43 +13,43 @@
 /* The next word of a line that is ended by a NUL; NULL where there is none. */
 static char *next(char **line)
 {
-    char *word = *line + strspn(*line, " \t");
-    size_t length = strcspn(word, " \t");
-    *line = word + length + (word[length] != '\0' ? 1 : 0);
-    word[length] = '\0';
-    return length > 0 ? word : NULL;
+    char *token = *line + strspn(*line, " \t");
+    size_t length = strcspn(token, " \t");
+    *line = token + length + (token[length] != '\0' ? 1 : 0);
+    token[length] = '\0';
+    return length > 0 ? token : NULL;
 }
 
-static bool is_stage(const char *word)
+static bool is_stage(const char *token)
 {
-    size_t digits = strncmp(word, "stage", 5) == 0 ? strspn(word + 5, "0123456789") : 0;
-    return digits > 0 && strcmp(word + 5 + digits, "-") == 0;
+    size_t digits = strncmp(token, "stage", 5) == 0 ? strspn(token + 5, "0123456789") : 0;
+    return digits > 0 && strcmp(token + 5 + digits, "-") == 0;
 }
 
 static void check_from(char *line)
 {
-    char *word = next(&line);
-    require(word != NULL);
-    if (strncmp(word, "--platform=", 11) == 0)
-        word = next(&line);
-    require(word != NULL && (strcmp(word, ID) == 0 || strcmp(word, "scratch") == 0 || is_stage(word)));
-    word = next(&line);
-    require(word != NULL && strcmp(word, "AS") == 0);
-    word = next(&line);
-    require(word != NULL && is_stage(word) && next(&line) == NULL);
+    char *token = next(&line);
+    require(token != NULL);
+    if (strncmp(token, "--platform=", 11) == 0)
+        token = next(&line);
+    require(token != NULL && (strcmp(token, ID) == 0 || strcmp(token, "scratch") == 0 || is_stage(token)));
+    token = next(&line);
+    require(token != NULL && strcmp(token, "AS") == 0);
+    token = next(&line);
+    require(token != NULL && is_stage(token) && next(&line) == NULL);
 }
 
 /* Returns what follows the options. */
 static char *check_options(char *line)
 {
     while (line += strspn(line, " \t"), strncmp(line, "--", 2) == 0) {
-        const char *word = next(&line);
-        require(strlen(word) > 2 && strpbrk(word, "\"'\\`$") == NULL);
-        for (const char *at = word; *at != '\0'; at++)
+        const char *token = next(&line);
+        require(strlen(token) > 2 && strpbrk(token, "\"'\\`$") == NULL);
+        for (const char *at = token; *at != '\0'; at++)
             require((unsigned char)*at < 0x80);
-        if (strncmp(word, "--from=", 7) == 0)
-            require(strcmp(word + 7, ID) == 0 ||
-                    (word[7] != '\0' && strspn(word + 7, "0123456789") == strlen(word + 7)));
+        if (strncmp(token, "--from=", 7) == 0)
+            require(strcmp(token + 7, ID) == 0 ||
+                    (token[7] != '\0' && strspn(token + 7, "0123456789") == strlen(token + 7)));
     }
     require((unsigned char)line[0] < 0x80);
     return line;
@@ -64,23 +64,23 @@ static void check_line(char *line)
         require((unsigned char)*at >= ' ' || *at == '\t');
     require(strlen(line) > 0 && line[strlen(line) - 1] != '\\');
     bool embeds = strstr(line, "<<") != NULL;
-    const char *word = next(&line);
-    require(word != NULL);
+    const char *token = next(&line);
+    require(token != NULL);
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-        known = known || strcmp(word, others[i]) == 0;
+        known = known || strcmp(token, others[i]) == 0;
     if (known)
         return;
-    if (strcmp(word, "FROM") == 0) {
+    if (strcmp(token, "FROM") == 0) {
         check_from(line);
         return;
     }
     require(!embeds);
-    if (strcmp(word, "COPY") == 0)
+    if (strcmp(token, "COPY") == 0)
         (void)check_options(line);
-    else if (strcmp(word, "ADD") == 0)
+    else if (strcmp(token, "ADD") == 0)
         require(strpbrk(check_options(line), ":$\\") == NULL);
     else
-        require(strcmp(word, "RUN") == 0 && strncmp(line, "--", 2) != 0 && (unsigned char)line[0] < 0x80);
+        require(strcmp(token, "RUN") == 0 && strncmp(line, "--", 2) != 0 && (unsigned char)line[0] < 0x80);
 }
 
 static void check(char *text)

@@ -7,7 +7,7 @@
  */
 #include "promise.h"
 
-#include "egress/body.h"
+#include "egress/chunked.h"
 #include "egress/http.h"
 
 #include <errno.h>

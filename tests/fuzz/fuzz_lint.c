@@ -19,12 +19,12 @@ static uint32_t lines_in(const char *text, size_t length)
     return lines;
 }
 
-static void check_place(const struct ck_lint_place *place, uint32_t lines)
+static void check_place(const struct ck_lint_location *location, uint32_t lines)
 {
-    require(place->line >= 1 && place->line <= place->end_line && place->end_line <= lines);
-    require(place->column >= 1 && place->column <= place->byte_column);
-    require(place->end_column >= 1 && place->end_column <= place->end_byte_column);
-    require(place->line < place->end_line || place->byte_column <= place->end_byte_column);
+    require(location->line >= 1 && location->line <= location->end_line && location->end_line <= lines);
+    require(location->column >= 1 && location->column <= location->byte_column);
+    require(location->end_column >= 1 && location->end_column <= location->end_byte_column);
+    require(location->line < location->end_line || location->byte_column <= location->end_byte_column);
 }
 
 static void check_scan(const struct ck_lint_rules *rules, const struct ck_lint_scan *scan, uint32_t lines)
@@ -33,14 +33,14 @@ static void check_scan(const struct ck_lint_rules *rules, const struct ck_lint_s
     require(!scan->broken || (scan->broken_line >= 1 && scan->broken_line <= lines));
     for (uint32_t i = 0; i < scan->findings_count; i++) {
         const struct ck_lint_finding *finding = &scan->findings[i];
-        check_place(&finding->place, lines);
+        check_place(&finding->location, lines);
         require(ck_lint_rules_find(rules, finding->rule->id) == finding->rule);
         require(finding->name[0] != '\0' && finding->source_length <= CK_LINT_LINE_MAX);
         require(strlen(finding->source) == finding->source_length && strchr(finding->source, '\n') == NULL);
-        require(ck_utf8_valid(finding->source, finding->source_length));
+        require(ck_quote_utf8_valid(finding->source, finding->source_length));
     }
     for (uint32_t i = 0; i < scan->comments_count; i++) {
-        check_place(&scan->comments[i].place, lines);
+        check_place(&scan->comments[i].location, lines);
         require(strstr(scan->comments[i].text, CK_LINT_MARKER) != NULL);
     }
 }
@@ -50,7 +50,7 @@ static void check_same(const struct ck_lint_scan *one, const struct ck_lint_scan
     require(one->skip == other->skip && one->findings_count == other->findings_count);
     for (uint32_t i = 0; i < one->findings_count; i++)
         require(one->findings[i].rule == other->findings[i].rule &&
-                one->findings[i].place.line == other->findings[i].place.line &&
+                one->findings[i].location.line == other->findings[i].location.line &&
                 strcmp(one->findings[i].name, other->findings[i].name) == 0);
 }
 

@@ -4,7 +4,7 @@
 #include "promise.h"
 
 #include "base/quote.h"
-#include "policy/environment.h"
+#include "policy/env.h"
 #include "policy/load.h"
 
 #include <errno.h>
@@ -36,14 +36,14 @@ static void check_tool(const struct ck_policy *policy, const struct ck_tool *too
     require(strlen(tool->adr) == 4 && tool->why[0] != '\0' && tool->line >= 1);
     require(tool->route >= CK_ROUTE_DIRECT && tool->route <= CK_ROUTE_JAIL);
     for (size_t i = 0; i < CK_LIMIT_KEYS; i++)
-        require(ck_limit_of(&tool->limits, &ck_limit_keys[i]) <= ck_limit_keys[i].max);
+        require(ck_policy_limit(&tool->limits, &ck_limit_keys[i]) <= ck_limit_keys[i].max);
     for (uint32_t i = 0; i < tool->env.count; i++)
         require(ck_env_name_grantable(tool->env.items[i], strlen(tool->env.items[i])));
     for (uint32_t i = 0; i < tool->set_env_count; i++)
         require(ck_env_name_settable(tool->set_env[i].name, strlen(tool->set_env[i].name)) &&
                 printable(tool->set_env[i].value));
     struct ck_arena arena = {0};
-    const char *command = ck_tool_install_command(&arena, tool);
+    const char *command = ck_policy_tool_install_command(&arena, tool);
     require(command == NULL || printable(command));
     ck_arena_done(&arena);
 }

@@ -26,22 +26,22 @@ static bool printable(const char *text)
 static void try_lock(const char *text, size_t length)
 {
     struct choke_error error = {0};
-    struct ck_lock lock, again;
+    struct ck_lockfile lock, again;
     struct ck_arena arena = {0};
     struct choke_drift *drifts;
     size_t count;
-    if (ck_lock_parse(text, length, &lock, &error) < 0) {
+    if (ck_lockfile_parse(text, length, &lock, &error) < 0) {
         require(error.outcome == CHOKE_INVALID && error.message[0] != '\0' && printable(error.message));
-        ck_lock_done(&lock);
+        ck_lockfile_done(&lock);
         return;
     }
-    char *written = ck_lock_format(&lock);
+    char *written = ck_lockfile_format(&lock);
     require(written != NULL);
-    require(ck_lock_parse(written, strlen(written), &again, &error) == 0);
-    require(ck_lock_compare(&lock, &again, &arena, &drifts, &count) == 0 && count == 0);
+    require(ck_lockfile_parse(written, strlen(written), &again, &error) == 0);
+    require(ck_lockfile_compare(&lock, &again, &arena, &drifts, &count) == 0 && count == 0);
     free(written);
-    ck_lock_done(&lock);
-    ck_lock_done(&again);
+    ck_lockfile_done(&lock);
+    ck_lockfile_done(&again);
     ck_arena_done(&arena);
 }
 

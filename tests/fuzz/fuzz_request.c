@@ -10,7 +10,7 @@
 #include "promise.h"
 
 #include "base/quote.h"
-#include "policy/environment.h"
+#include "policy/env.h"
 #include "policy/judge.h"
 #include "policy/load.h"
 #include "policy/sandbox.h"
@@ -119,7 +119,7 @@ static bool printable(const char *text)
     for (const char *at = text; *at != '\0'; at++)
         if ((unsigned char)*at < 0x20 || *at == 0x7f)
             return false;
-    return ck_utf8_valid(text, strlen(text));
+    return ck_quote_utf8_valid(text, strlen(text));
 }
 
 static void check_environment(const struct ck_policy *policy, const struct input *input,

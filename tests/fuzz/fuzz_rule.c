@@ -46,14 +46,14 @@ static void check_host(const char *line, size_t length, const struct ck_destinat
 {
     const char *why = NULL;
     struct ck_hostname host, again;
-    int r = ck_hostname_parse(line, length, &host, &why);
+    int r = ck_destination_parse_host(line, length, &host, &why);
     require(r == 0 || (r == -EINVAL && why != NULL));
     if (r != 0)
         return;
-    require(ck_hostname_parse(host.text, strlen(host.text), &again, &why) == 0);
+    require(ck_destination_parse_host(host.text, strlen(host.text), &again, &why) == 0);
     require(strcmp(host.text, again.text) == 0 && host.numeric == again.numeric);
     if (host.numeric)
-        require(ck_address_why_not(&host.address) == ck_address_why_not(&again.address));
+        require(ck_address_why_refused(&host.address) == ck_address_why_refused(&again.address));
     else
         check_name(host.text);
     struct ck_rule_list list;

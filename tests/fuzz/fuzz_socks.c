@@ -28,7 +28,7 @@ static ssize_t request(const uint8_t *data, size_t size)
     ssize_t used = ck_socks_request(data, size, &host, &port, &fault);
     require(used <= (ssize_t)size && (used >= 0 || (used == -EPROTO && fault.message != NULL && fault.code != 0)));
     if (used > 0) {
-        require(port != 0 && ck_hostname_parse(host.text, strlen(host.text), &again, &why) == 0);
+        require(port != 0 && ck_destination_parse_host(host.text, strlen(host.text), &again, &why) == 0);
         require(again.numeric == host.numeric && strcmp(again.text, host.text) == 0);
     }
     return used;

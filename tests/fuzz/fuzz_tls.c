@@ -9,7 +9,7 @@
  */
 #include "promise.h"
 
-#include "egress/follow.h"
+#include "egress/handshake.h"
 
 #include <string.h>
 
@@ -20,7 +20,7 @@ static enum ck_hello look(const uint8_t *data, size_t length, char name[CK_SNI_S
     if (length > 0)
         memcpy(exact, data, length);
     memset(name, 0, CK_SNI_SIZE);
-    enum ck_hello hello = ck_hello_read(exact, length, name, ret_bytes);
+    enum ck_hello hello = ck_tls_hello_read(exact, length, name, ret_bytes);
     require(hello >= CK_HELLO_MORE && hello <= CK_HELLO_OTHER);
     require(memchr(name, '\0', CK_SNI_SIZE) != NULL && (hello == CK_HELLO_NAMED) == (name[0] != '\0'));
     require(*ret_bytes <= length);
@@ -48,30 +48,30 @@ static uint8_t *cut(const uint8_t *data, size_t length, size_t *ret_length)
 #define HOST "web.example.org"
 
 struct line {
-    struct ck_follow follow;
+    struct ck_handshake handshake;
     uint8_t *sent; /* by the client; the first of them have passed */
     size_t length, passed;
     bool refused, over;
 };
 
-static bool is_for_host(const struct ck_follow_hello *found)
+static bool is_for_host(const struct ck_handshake_hello *found)
 {
     return found->hello == CK_HELLO_NAMED && strcmp(found->name, HOST) == 0;
 }
 
 static void take_client(struct line *line, const uint8_t *data, size_t length)
 {
-    enum ck_follow_verdict verdict = CK_FOLLOW_HELLO;
+    enum ck_handshake_progress verdict = CK_HANDSHAKE_HELLO;
     memcpy(line->sent + line->length, data, length);
     line->length += length;
-    while (verdict == CK_FOLLOW_HELLO && !line->refused && !line->over) {
-        struct ck_follow_hello found = {0};
+    while (verdict == CK_HANDSHAKE_HELLO && !line->refused && !line->over) {
+        struct ck_handshake_hello found = {0};
         size_t pass = 0, rest = line->length - line->passed;
-        verdict = ck_follow_client(&line->follow, line->sent + line->passed, rest, &pass, &found);
+        verdict = ck_handshake_client(&line->handshake, line->sent + line->passed, rest, &pass, &found);
         require(pass <= rest);
-        line->refused = verdict == CK_FOLLOW_MALFORMED ||
-                        (verdict == CK_FOLLOW_HELLO && (line->follow.unasked || !is_for_host(&found)));
-        line->over = verdict == CK_FOLLOW_OVER;
+        line->refused = verdict == CK_HANDSHAKE_MALFORMED ||
+                        (verdict == CK_HANDSHAKE_HELLO && (line->handshake.unrequested || !is_for_host(&found)));
+        line->over = verdict == CK_HANDSHAKE_OVER;
         if (!line->refused)
             line->passed += pass;
     }
@@ -86,7 +86,7 @@ static void play(struct line *line, const uint8_t *data, size_t size, bool cut_u
         size_t step = cut_up || length == 0 ? 1 : length;
         for (size_t at = 0; at < length; at += step) {
             if (server)
-                ck_follow_server(&line->follow, data + 3 + at, step);
+                ck_handshake_server(&line->handshake, data + 3 + at, step);
             else
                 take_client(line, data + 3 + at, step);
         }
@@ -101,16 +101,16 @@ static void check_strict(const struct line *line)
     for (size_t at = 0; at + CK_RECORD_HEADER <= line->passed;) {
         const uint8_t *record = line->sent + at;
         size_t bytes = CK_RECORD_HEADER + ((size_t)record[3] << 8 | record[4]);
-        struct ck_follow_hello found = {0};
+        struct ck_handshake_hello found = {0};
         if (record[0] == 22) {
-            found.hello = ck_hello_read(record, line->passed - at, found.name, &bytes);
+            found.hello = ck_tls_hello_read(record, line->passed - at, found.name, &bytes);
             require(is_for_host(&found) && bytes > 0);
         }
         at += bytes;
     }
 }
 
-static void follow(const uint8_t *data, size_t size)
+static void handshake(const uint8_t *data, size_t size)
 {
     uint8_t *room = malloc(2 * size + 1);
     require(room != NULL);
@@ -118,12 +118,12 @@ static void follow(const uint8_t *data, size_t size)
     play(&whole, data, size, false);
     play(&pieces, data, size, true);
     /* A hello that comes in pieces is not read again at each: what is wrong with it may be seen later, but not passed. */
-    bool waits = pieces.follow.needed > pieces.length - pieces.passed;
+    bool waits = pieces.handshake.needed > pieces.length - pieces.passed;
     require((whole.refused == pieces.refused || waits) && whole.over == pieces.over);
     require(whole.refused || whole.passed == pieces.passed);
-    require(whole.follow.decided == pieces.follow.decided && whole.follow.retried == pieces.follow.retried);
-    require(!whole.over || whole.follow.decided);
-    if (!whole.follow.decided) {
+    require(whole.handshake.decided == pieces.handshake.decided && whole.handshake.retried == pieces.handshake.retried);
+    require(!whole.over || whole.handshake.decided);
+    if (!whole.handshake.decided) {
         check_strict(&whole);
         check_strict(&pieces);
     }
@@ -133,7 +133,7 @@ static void follow(const uint8_t *data, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size > 0 && data[0] == FLIGHTS) {
-        follow(data + 1, size - 1);
+        handshake(data + 1, size - 1);
         return 0;
     }
     char name[CK_SNI_SIZE], other[CK_SNI_SIZE];
@@ -142,7 +142,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     enum ck_hello first = CK_HELLO_MORE;
     for (size_t length = 0; length <= size && length < 2048 && first == CK_HELLO_MORE; length++)
         first = look(data, length, other, &bytes);
-    size_t needed = ck_hello_needed(data, size);
+    size_t needed = ck_tls_hello_needed(data, size);
     require((needed > size) == (whole == CK_HELLO_MORE) && (needed == 0 || needed > size));
     if (first != CK_HELLO_MORE)
         require(first == whole && strcmp(name, other) == 0);

@@ -27,7 +27,7 @@ static void fuzz_config(const char *text, size_t length)
     for (size_t i = 0; r == 0 && i < config.choice_count; i++)
         require(config.choices[i].rule != NULL);
     if (r == 0)
-        (void)ck_ignored_within(config.exclude, "a/b.py", false);
+        (void)ck_ignore_matches_within(config.exclude, "a/b.py", false);
     ck_lint_config_done(&config);
 }
 
@@ -41,9 +41,9 @@ static void fuzz_ignore(const char *text, size_t length)
     int r = ck_ignore_parse(&arena, NULL, 0, text, patterns, &ignore);
     require(r == 0 || r == -E2BIG || r == -ENOMEM);
     if (r == 0 && path[0] != '\0' && strlen(path) < 4096) {
-        bool ignored = ck_ignored(ignore, path, false);
-        require(ignored == ck_ignored(ignore, path, false));
-        require(!ignored || ck_ignored_within(ignore, path, false));
+        bool ignored = ck_ignore_matches(ignore, path, false);
+        require(ignored == ck_ignore_matches(ignore, path, false));
+        require(!ignored || ck_ignore_matches_within(ignore, path, false));
     }
     ck_arena_done(&arena);
 }
@@ -58,7 +58,7 @@ static void fuzz_waiver(const char *text, size_t length)
         return;
     require(strlen(waiver.adr) == 4 && waiver.rule_count > 0);
     for (unsigned i = 0; i < waiver.rule_count; i++)
-        require(waiver.rules[i][0] != '\0' && ck_waiver_serves(&waiver, waiver.rules[i], &waiver.place));
+        require(waiver.rules[i][0] != '\0' && ck_waiver_serves(&waiver, waiver.rules[i], &waiver.location));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -13,7 +13,7 @@ import pytest
 
 import audit
 from audit import SCHEMA, VALIDATOR, records
-from door import EXPECTED_STATUS, pattern
+from command import EXPECTED_STATUS, pattern
 
 PROJECT = pathlib.Path(__file__).parents[2]
 GOLDEN = PROJECT / "tests/integration/golden"
@@ -287,7 +287,7 @@ def test_log_without_a_bound_is_not_rotated(box):
 
 
 @pytest.mark.parametrize("cut", [1, 2, 100])
-def test_torn_tail_is_repaired_and_told(box, cut):
+def test_torn_tail_is_repaired_and_reported(box, cut):
     box.run("true")
     text = box.log.read_bytes()
     torn = text[:-cut].rsplit(b"\n", 1)[1]
@@ -307,7 +307,7 @@ def test_torn_tail_is_repaired_and_told(box, cut):
     assert verify(box, box.log).status == 0
 
 
-def test_record_that_was_edited_is_not_written_behind(box):
+def test_record_that_was_edited_is_not_written_after(box):
     """To go on behind it would vouch for it."""
     box.run("true")
     text = box.log.read_bytes()
@@ -338,7 +338,7 @@ def test_log_that_something_happens_to_is_not_written_to(box, mode):
     box.host("host_audit", box.log, mode)
 
 
-def test_jobs_share_a_sync_and_exist_only_behind_it(box):
+def test_jobs_share_a_sync_and_exist_only_after_it(box):
     box.host("host_audit", box.log, "every", 40)
     found = records(box.log)
     intents = {record["seq"]: record for record in found if record["kind"] == "intent"}

@@ -48,7 +48,7 @@ def lines(*items):
 
 # ---- what is printed ----
 
-def test_proven_records_are_printed_as_they_stand(reader):
+def test_proven_records_are_printed_unchanged(reader):
     log = usual()
     answer = reader.verify(log.text())
     assert answer.out == log.text()
@@ -72,7 +72,7 @@ def test_quiet_prints_nothing_but_damage(reader):
     assert answer.out == b"" and b"edited" in answer.err
 
 
-def test_records_before_the_damage_are_printed_and_none_behind_it(reader):
+def test_records_before_the_damage_are_printed_and_none_after_it(reader):
     log = usual()
     log.lines[60] = log.lines[60].replace(b"git", b"gut")
     answer = reader.verify(log.text(), status=1)
@@ -137,7 +137,7 @@ def test_a_pipe_of_the_shell_is_read(reader):
     assert reader.box.call(["/bin/bash", "-c", words]).status == 0
 
 
-def test_words_that_are_wrong_are_told(reader):
+def test_wrong_arguments_are_reported(reader):
     for words in (["--no-such"], ["--head"], ["--key", "a", "--key", "b"]):
         answer = reader.audit("verify", *words)
         assert answer.status == 125 and b"help audit verify" in answer.err
@@ -145,7 +145,7 @@ def test_words_that_are_wrong_are_told(reader):
     assert reader.audit("verify", "--help").status == 0
 
 
-def test_a_full_disk_on_standard_output_is_told(reader):
+def test_a_full_disk_on_standard_output_is_reported(reader):
     path = reader.write(usual().text())
     with open("/dev/full", "wb") as full:
         process = reader.box.popen([reader.box.command, "audit", "verify", str(path)], raw=True, stdout=full)
@@ -362,7 +362,7 @@ def test_a_line_that_is_being_written_is_not_taken_for_a_torn_one(reader):
     assert answer.status == 0 and b"verified 100 records" in answer.err
 
 
-def test_a_repaired_tear_holds_and_is_told(reader):
+def test_a_repaired_tear_holds_and_is_reported(reader):
     log = usual()
     log.torn(b'{"v":1,"log":"0123456789abc')
     log.call("git", "status")

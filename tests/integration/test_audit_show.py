@@ -89,7 +89,7 @@ def test_every_day_has_a_heading(viewer):
     assert answer.out.startswith(b"2026-11-15\nTIME UTC") and b"\n\n2026-11-16\nTIME UTC" in answer.out
 
 
-def test_what_stands_behind_a_damage_is_shown_and_marked(viewer):
+def test_what_follows_a_damage_is_shown_and_marked(viewer):
     log = some_calls()
     log.lines[4] = log.lines[4].replace(b"exited", b"exitEd")
     viewer.write(log)
@@ -139,7 +139,7 @@ def test_a_filter_that_cannot_be_read_is_an_error(viewer, words):
     assert b"give one" in viewer.show(*words, status=125).err
 
 
-def test_json_prints_the_records_as_they_stand(viewer):
+def test_json_prints_the_records_unchanged(viewer):
     log = some_calls()
     viewer.write(log)
     assert viewer.show("--json").out == log.text()
@@ -276,7 +276,7 @@ def test_follow_waits_for_the_rest_of_a_line(viewer):
     follower.process.kill()
 
 
-def test_follow_tells_damage_at_once_and_once(viewer):
+def test_follow_reports_damage_at_once_and_once(viewer):
     log = usual()
     viewer.write(log)
     follower = Follower(viewer)

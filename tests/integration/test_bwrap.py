@@ -61,7 +61,7 @@ def test_a_root_that_the_entry_lets_be_written_is(box):
     assert (box.root / "made").stat().st_uid == box.actor.uid
 
 
-def test_an_overlay_is_refused_with_words(box):
+def test_an_overlay_is_refused_with_a_message(box):
     bwrapped.write_policy(box, bwrapped.shell_entry(box, workspace="overlay"))
     answer = run(box, "sh", "-c", "true")
     assert (answer.outcome, answer["rule"]) == ("jail_unavailable", "tools.sh.workspace")
@@ -154,7 +154,7 @@ def test_a_pinned_script_is_run_from_what_was_hashed(box):
     assert said(run(box, "tool")) == "pinned\n"
 
 
-def test_a_signal_is_told_as_a_signal(box):
+def test_a_signal_is_reported_as_a_signal(box):
     answer = run(box, "sh", "-c", "kill -SEGV $$")
     assert (answer.outcome, answer["signal"], answer.status) == ("signaled", 11, 139)
     answer = run(box, "sh", "-c", "exit 139")
@@ -171,7 +171,7 @@ def test_a_timeout_gives_the_tool_its_time_and_ends_the_rest(box):
     assert answer.outcome == "timeout"
 
 
-def test_what_stays_behind_dies_and_is_told(box):
+def test_what_is_left_running_dies_and_is_reported(box):
     answer = run(box, "sh", "-c", "sleep 100 & echo done")
     assert said(answer) == "done\n" and answer["output_incomplete"] is True
     script = "(exec >/dev/null 2>&1; echo >$HOME/ready; exec sleep 100) & while [ ! -e $HOME/ready ]; do sleep 0.01; done"
@@ -268,7 +268,7 @@ def test_a_bwrap_that_jails_nobody_is_found_out(box):
     assert answer.outcome == "jail_unavailable" and "not_permitted" in answer.message
 
 
-def test_a_bwrap_that_leaves_out_a_wall_is_found_out(box):
+def test_a_bwrap_that_leaves_out_a_layer_is_found_out(box):
     fake_bwrap(box, """
     char *more[1000] = {argv[0], argv[1], "--share-net"};
     memcpy(more + 3, argv + 2, (size_t)(argc - 1) * sizeof *argv);
@@ -280,7 +280,7 @@ def test_a_bwrap_that_leaves_out_a_wall_is_found_out(box):
 ONLY_PROOFS = 'if (proof) return execv("/usr/bin/bwrap", argv);'
 
 
-def test_what_bwrap_complains_of_is_told(box):
+def test_what_bwrap_complains_of_is_reported(box):
     fake_bwrap(box, ONLY_PROOFS + 'fputs("bwrap: no \\x1b[2Jmore\\nlines", stderr); return 1;')
     answer = run(box, "sh", "-c", "true")
     assert answer.outcome == "spawn_failed" and "bwrap: no \\x1b[2Jmore" in answer.message

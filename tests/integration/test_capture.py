@@ -1,7 +1,7 @@
 """The cap (R20): at or under it the bytes are untouched; over it the marker and the last cap - 17 bytes."""
 import pytest
 
-from door import MARK, pattern
+from command import MARK, pattern
 
 
 @pytest.mark.parametrize("size", [0, 1, 17, 18, 4095, 4096, 65535, 65536, 65537, 200000])

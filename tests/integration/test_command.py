@@ -7,9 +7,9 @@ import time
 
 import pytest
 
-from door import SIXTEEN
+from command import SIXTEEN
 from feature import skip
-from shut import lied_to
+from no_userns import on_fake_kernel
 
 
 def test_version(user_box):
@@ -193,7 +193,7 @@ def test_root_may_be_reached_by_a_link(user_box):
 
 # ---- events -----------------------------------------------------------------------------------
 
-def test_events_tell_the_life_of_a_run(user_box):
+def test_events_report_the_life_of_a_run(user_box):
     answer = user_box.run("say_args", "x", options=["--verbose", "--probe", "some_probe"])
     events = user_box.events(answer)
     assert [event["event"] for event in events] == ["subproc.started", "subproc.exited"]
@@ -215,7 +215,7 @@ def test_timeout_and_refusal_are_events(user_box):
 
 def test_text_form_writes_events_as_text(user_box):
     policy = user_box.write_policy(true={"route": "external"})
-    answer = lied_to(user_box, "seccomp", "true", policy=policy, form=None)
+    answer = on_fake_kernel(user_box, "seccomp", "true", policy=policy, form=None)
     assert answer.status == 0
     assert answer.err.startswith(b"chokepoint: warning: subproc.native.skipped") and b"not_permitted" in answer.err
     refusal = user_box.run("bash", form=None)

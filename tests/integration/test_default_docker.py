@@ -8,10 +8,10 @@ import subprocess
 
 import pytest
 
-from door import captured
+from command import captured
 
 SAFE = ["--network=none", "--cap-drop=ALL", "--security-opt=no-new-privileges"]
-IMAGE = "choke/guest"
+IMAGE = "choke/container_report"
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def docker(root_box, docker_socket):
     here = "      - {name: DOCKER_CONFIG, value: /nonexistent}"
     policy = root_box.default_policy(replace=[(here,
                                                f'      - {{name: DOCKER_HOST, value: "unix://{docker_socket}"}}\n{here}')])
-    shutil.copy(root_box.stage / "tests/helpers/guest", root_box.root / "guest")
+    shutil.copy(root_box.stage / "tests/helpers/container_report", root_box.root / "container_report")
     root_box.file("root/Dockerfile",
                   "FROM scratch\nARG WHO\nLABEL who=$WHO\nCOPY guest /guest\nENTRYPOINT [\"/guest\"]\n")
     root_box.file("root/text", "mounted\n")
@@ -39,7 +39,7 @@ def image(docker):
     return IMAGE
 
 
-def test_version_is_told(docker):
+def test_version_is_reported(docker):
     assert docker("version", "--format", "{{.Server.Os}}") == "linux\n"
     assert docker("--version").startswith("Docker version ")
 
@@ -64,7 +64,7 @@ def test_run_has_no_rights_and_no_network(docker, image):
     [*SAFE, "--rm", "--memory=64m", "--memory-swap=64m", "--pids-limit=20", "--cpus=0.5", "--shm-size=1m"],
     [*SAFE, "--rm", "-i", "--init", "-e", "A=b", "--env=C=d", "--label=a=b", "--tmpfs=/tmp", "--log-driver=none"],
     [*SAFE, "--rm", "--pull=never", "--no-healthcheck", "--stop-timeout=1", "--stop-signal=KILL",
-     "--entrypoint=/guest"]], ids=" ".join)
+     "--entrypoint=/container_report"]], ids=" ".join)
 def test_run_with_options(docker, image, words):
     assert "user " in docker("run", *words, image)
 

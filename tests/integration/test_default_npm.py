@@ -1,6 +1,6 @@
 """The default policy lets npm install, list and test a project, offline, and runs no script of a package.
 
-tests/adversarial/test_hostile_npmrc.py has the repository that wants it otherwise.
+tests/adversarial/tools/test_hostile_npmrc.py has the repository that wants it otherwise.
 """
 import json
 
@@ -64,5 +64,5 @@ def test_test_runs_the_test_script_and_nothing_around_it(npm):
     assert "tested a\n" in npm("test", "--if-present", "a")
 
 
-def test_version_is_told(npm):
+def test_version_is_reported(npm):
     assert npm("--version").count(".") == 2

@@ -115,5 +115,5 @@ def test_call_is_refused(tree, words):
 @pytest.mark.parametrize("tool, words", [("semgrep", ["--version"]), ("syft", ["version"]), ("grype", ["version"]),
                                          ("gitleaks", ["version"]),
                                          ("tree-sitter", ["--version"])])
-def test_version_is_told(tree, stand_ins, tool, words):
+def test_version_is_reported(tree, stand_ins, tool, words):
     assert tree.run(tool, *words, policy=stand_ins).stream("stdout").decode().split("\0")[:-1] == words

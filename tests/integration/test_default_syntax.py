@@ -96,6 +96,6 @@ def test_scip_typescript_infers_a_configuration(tool, user_box, kept):
 
 
 @pytest.mark.parametrize("name", ["ast-grep", "scip-typescript"])
-def test_version_is_told(tool, name):
+def test_version_is_reported(tool, name):
     answer = tool(name, "--version")
     assert answer["exit_code"] == 0 and b"." in answer.stream("stdout")

@@ -133,13 +133,13 @@ def test_jq(tree, words, expected):
     assert ran(tree, "jq", *words) == expected
 
 
-def test_jq_reads_stdin_and_tells_by_its_status(tree):
+def test_jq_reads_stdin_and_reports_by_its_status(tree):
     assert ran(tree, "jq", ".x", input=b'{"x": 5}', options=["--stdin", "-"]) == "5\n"
     assert ran(tree, "jq", "-e", ".c", "a.json", expected=1) == "null\n"
     assert ran(tree, "jq", "--version").startswith("jq-")
 
 
-def test_node_tells_its_version(user_box):
+def test_node_reports_its_version(user_box):
     assert re.fullmatch(r"v\d+\.\d+\.\d+\n", ran(user_box, "node", "--version"))
     assert ran(user_box, "node", "-v") == ran(user_box, "node", "--version")
 

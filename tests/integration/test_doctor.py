@@ -12,25 +12,25 @@ import time
 import pytest
 from feature import skip
 from processes import wait_until
-from readiness import Bench, check_doctor, layers_of
+from readiness import Toolbox, check_doctor, layers_of
 from terminal import on_terminal
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
-def bench(box):
-    return Bench(box)
+def toolbox(box):
+    return Toolbox(box)
 
 
 @pytest.fixture
-def root_bench(root_box):
-    return Bench(root_box)
+def root_toolbox(root_box):
+    return Toolbox(root_box)
 
 
 @pytest.fixture
-def user_bench(user_box):
-    return Bench(user_box)
+def user_toolbox(user_box):
+    return Toolbox(user_box)
 
 
 def digest(path):
@@ -39,12 +39,12 @@ def digest(path):
 
 # ---- tools ----
 
-def test_a_tool_has_its_path_version_and_digest(bench):
-    path = bench.tool("teller")
-    tool = bench.found("teller")
+def test_a_tool_has_its_path_version_and_digest(toolbox):
+    path = toolbox.tool("teller")
+    tool = toolbox.found("teller")
     assert (tool["state"], tool["path"], tool["version"], tool["sha256"]) == (
         "ready", str(path), "1.2.3", digest(path))
-    assert bench.asked("teller") == 1
+    assert toolbox.asked("teller") == 1
 
 
 def test_the_real_git_has_the_version_that_it_prints(box):
@@ -59,41 +59,41 @@ def test_the_real_git_has_the_version_that_it_prints(box):
     assert "bwrap" in names and "sandbox-exec" not in names  # those for this platform
 
 
-def test_an_optional_tool_that_is_missing_is_one_line_with_how_to_install_it(bench):
-    bench.tool("teller", required=True)
-    bench.list("absentee", install={"apt": "absentee-package"})
-    answer = bench.text("doctor")
+def test_an_optional_tool_that_is_missing_is_one_line_with_how_to_install_it(toolbox):
+    toolbox.tool("teller", required=True)
+    toolbox.list("absentee", install={"apt": "absentee-package"})
+    answer = toolbox.text("doctor")
     (line,) = [line for line in answer.out.decode().splitlines() if "absentee" in line]
     assert "missing" in line and "apt-get install absentee-package" in line
     assert answer.err == b""
 
 
-def test_a_required_tool_that_is_missing_is_status_1_and_the_command(bench):
-    bench.list("absentee", required=True, install={"apt": "absentee-package"})
-    answer = bench.text("doctor", status=1)
+def test_a_required_tool_that_is_missing_is_status_1_and_the_command(toolbox):
+    toolbox.list("absentee", required=True, install={"apt": "absentee-package"})
+    answer = toolbox.text("doctor", status=1)
     assert "not ready: absentee is required and missing; install it: apt-get install absentee-package" in (
         answer.out.decode())
-    assert bench.found("absentee", status=1)["install"] == "apt-get install absentee-package"
+    assert toolbox.found("absentee", status=1)["install"] == "apt-get install absentee-package"
 
 
-def default_policy(bench, names):
+def default_policy(toolbox, names):
     """The shipped policy, but with tools looked for in a directory that has only these."""
     text = (ROOT / "policy/default.yaml").read_text(encoding="utf-8")
     for name in names:
-        shutil.copy(shutil.which(name), bench.tools / name)
-        bench.box.own(bench.tools / name, 0o755)
+        shutil.copy(shutil.which(name), toolbox.tools / name)
+        toolbox.box.own(toolbox.tools / name, 0o755)
     assert text.count("search_path: [/usr/local/bin, /usr/bin, /bin]") == 1
-    changed = text.replace("search_path: [/usr/local/bin, /usr/bin, /bin]", f"search_path: [{bench.tools}]")
-    return bench.box.file("policy/default.yaml", changed, 0o600)
+    changed = text.replace("search_path: [/usr/local/bin, /usr/bin, /bin]", f"search_path: [{toolbox.tools}]")
+    return toolbox.box.file("policy/default.yaml", changed, 0o600)
 
 
-def test_without_semgrep_it_is_status_0_and_without_git_1(bench):
-    policy = default_policy(bench, ["git"])
-    answer = bench.text("doctor", policy=policy)
+def test_without_semgrep_it_is_status_0_and_without_git_1(toolbox):
+    policy = default_policy(toolbox, ["git"])
+    answer = toolbox.text("doctor", policy=policy)
     lines = [line for line in answer.out.decode().splitlines() if "semgrep" in line]
     assert len(lines) == 1 and "https://semgrep.dev/" in lines[0], lines
-    (bench.tools / "git").unlink()
-    answer = bench.text("doctor", policy=policy, status=1)
+    (toolbox.tools / "git").unlink()
+    answer = toolbox.text("doctor", policy=policy, status=1)
     assert "git is required and missing; install it: apt-get install git" in answer.out.decode()
 
 
@@ -122,12 +122,12 @@ def test_the_default_policy_on_a_machine_without_tools_is_status_1(root_box):
     assert not document["ready"] and document["policy"] == "default policy"
 
 
-def test_a_tool_that_is_not_to_be_trusted_is_refused_with_the_reason(bench):
-    bench.tool("teller", required=True)
-    os.chmod(bench.tools / "teller", 0o775)
-    tool = bench.found("teller", status=1)
+def test_a_tool_that_is_not_to_be_trusted_is_refused_with_the_reason(toolbox):
+    toolbox.tool("teller", required=True)
+    os.chmod(toolbox.tools / "teller", 0o775)
+    tool = toolbox.found("teller", status=1)
     assert tool["state"] == "refused" and "may be written by group or others" in tool["problem"]
-    assert bench.asked("teller") == 0
+    assert toolbox.asked("teller") == 0
 
 
 @pytest.mark.parametrize("deed, words", [
@@ -137,121 +137,121 @@ def test_a_tool_that_is_not_to_be_trusted_is_refused_with_the_reason(bench):
     ("kill -9 $$", "signal 9"),
     ("/bin/sleep 60", "timeout"),
 ])
-def test_a_tool_that_does_not_tell_is_failed_and_the_others_are_not(bench, deed, words):
-    bench.tool("odd", deed, limits={"timeout_s": 1 if words == "timeout" else 30})
-    bench.tool("teller", required=True)
-    answer = bench.doctor()
+def test_a_tool_without_a_version_is_failed_and_the_others_are_not(toolbox, deed, words):
+    toolbox.tool("odd", deed, limits={"timeout_s": 1 if words == "timeout" else 30})
+    toolbox.tool("teller", required=True)
+    answer = toolbox.doctor()
     states = {tool["name"]: tool for tool in answer["tools"]}
     assert states["odd"]["state"] == "failed" and words in states["odd"]["problem"], states["odd"]
     assert states["odd"]["version"] is None and len(states["odd"]["sha256"]) == 64
     assert states["teller"]["state"] == "ready"
 
 
-def test_tools_are_asked_side_by_side(bench):
+def test_tools_are_asked_side_by_side(toolbox):
     # Each waits until the other has been started as well.
-    asked = bench.box.place / "asked"
+    asked = toolbox.box.place / "asked"
     wait = "while [ ! -e '{}' ]; do /bin/sleep 0.01; done; echo 1.0"
-    bench.tool("left", wait.format(asked / "right"))
-    bench.tool("right", wait.format(asked / "left"))
-    assert [tool["state"] for tool in bench.doctor()["tools"]] == ["ready", "ready"]
+    toolbox.tool("left", wait.format(asked / "right"))
+    toolbox.tool("right", wait.format(asked / "left"))
+    assert [tool["state"] for tool in toolbox.doctor()["tools"]] == ["ready", "ready"]
 
 
-def test_many_tools_are_asked_with_few_descriptors(bench):
+def test_many_tools_are_asked_with_few_descriptors(toolbox):
     for i in range(100):
-        bench.tool(f"tool{i}", listed=False)
-        bench.entries.append(bench.box.entry(f"tool{i}", version_args=["--version"]))
-    bench.write()
-    answer = bench.doctor(preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256)), deadline=120)
+        toolbox.tool(f"tool{i}", listed=False)
+        toolbox.entries.append(toolbox.box.entry(f"tool{i}", version_args=["--version"]))
+    toolbox.write()
+    answer = toolbox.doctor(preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256)), deadline=120)
     assert {tool["state"] for tool in answer["tools"]} == {"ready"}
 
 
-def test_a_jails_helper_is_asked_here_and_can_be_called_nowhere_else(bench):
-    bench.tool("helper", route="jail")
-    tool = bench.found("helper")
+def test_a_jails_helper_is_asked_here_and_can_be_called_nowhere_else(toolbox):
+    toolbox.tool("helper", route="jail")
+    tool = toolbox.found("helper")
     assert tool["state"] == "ready" and tool["version"] == "1.2.3" and tool["route"] == "jail"
-    answer = bench.box.run("helper", "--version")
+    answer = toolbox.box.run("helper", "--version")
     assert answer.outcome == "disallowed" and answer["rule"] == "tools.helper.route"
-    assert bench.asked("helper") == 1
+    assert toolbox.asked("helper") == 1
 
 
-def test_a_tool_whose_arguments_are_closed_is_still_asked(bench):
-    bench.tool("closed", args={"options": []})
-    assert bench.found("closed")["version"] == "1.2.3"
+def test_a_tool_whose_arguments_are_closed_is_still_asked(toolbox):
+    toolbox.tool("closed", args={"options": []})
+    assert toolbox.found("closed")["version"] == "1.2.3"
 
 
-def test_a_tool_without_version_args_is_not_run(bench):
-    bench.tool("mute", version_args=[])
-    bench.entries[-1].pop("version_args")
-    bench.write()
-    tool = bench.found("mute")
+def test_a_tool_without_version_args_is_not_run(toolbox):
+    toolbox.tool("mute", version_args=[])
+    toolbox.entries[-1].pop("version_args")
+    toolbox.write()
+    tool = toolbox.found("mute")
     assert tool["state"] == "ready" and tool["version"] is None and len(tool["sha256"]) == 64
-    assert bench.asked("mute") == 0
+    assert toolbox.asked("mute") == 0
 
 
-def test_what_a_tool_prints_cannot_reach_the_terminal(bench):
-    bench.tool("odd", r"printf '\033[31mred\007\n'")
-    answer = bench.text("doctor")
+def test_what_a_tool_prints_cannot_reach_the_terminal(toolbox):
+    toolbox.tool("odd", r"printf '\033[31mred\007\n'")
+    answer = toolbox.text("doctor")
     assert b"\033" not in answer.out and b"\007" not in answer.out and b"\\x1b[31mred" in answer.out
 
 
-def test_a_policy_that_cannot_be_used_is_status_125(bench):
-    assert b"/nonexistent" in bench.text("doctor", policy="/nonexistent", status=125).err
-    bench.text("doctor", "surplus", status=125)
+def test_a_policy_that_cannot_be_used_is_status_125(toolbox):
+    assert b"/nonexistent" in toolbox.text("doctor", policy="/nonexistent", status=125).err
+    toolbox.text("doctor", "surplus", status=125)
 
 
 # ---- output ----
 
-def test_colour_is_for_terminals_that_want_it(bench):
-    bench.list("absentee")
-    words = [bench.box.command, "doctor", "--policy", str(bench.box.policy)]
-    assert b"\033[33mmissing" in on_terminal(bench.box, words)[1]
-    _, plain = on_terminal(bench.box, words, env=bench.box.environment(NO_COLOR="1"))
+def test_colour_is_for_terminals_that_want_it(toolbox):
+    toolbox.list("absentee")
+    words = [toolbox.box.command, "doctor", "--policy", str(toolbox.box.policy)]
+    assert b"\033[33mmissing" in on_terminal(toolbox.box, words)[1]
+    _, plain = on_terminal(toolbox.box, words, env=toolbox.box.environment(NO_COLOR="1"))
     assert b"missing" in plain and b"\033" not in plain
-    assert b"\033" not in bench.text("doctor").out
+    assert b"\033" not in toolbox.text("doctor").out
 
 
-def test_columns_are_aligned(bench):
-    bench.tool("teller")
-    bench.tool("scip-typescript")
-    lines = [line for line in bench.text("doctor").out.decode().splitlines() if "1.2.3" in line]
+def test_columns_are_aligned(toolbox):
+    toolbox.tool("teller")
+    toolbox.tool("scip-typescript")
+    lines = [line for line in toolbox.text("doctor").out.decode().splitlines() if "1.2.3" in line]
     assert len({re.search(r"1\.2\.3", line).start() for line in lines}) == 1 and len(lines) == 2
 
 
 # ---- layers ----
 
-def test_layers_are_what_the_machine_really_does(bench):
-    bench.tool("teller")
-    layers = layers_of(bench.doctor().document)
-    keywords = bench.box.actor.as_keywords()
+def test_layers_are_what_the_machine_really_does(toolbox):
+    toolbox.tool("teller")
+    layers = layers_of(toolbox.doctor().document)
+    keywords = toolbox.box.actor.as_keywords()
     for option, name in (("-U", "user"), ("-Um", "mount"), ("-Un", "net"), ("-Ui", "ipc"), ("-Uu", "uts"),
                          ("-UC", "cgroup"), ("-Upf", "pid")):
         can = subprocess.run(["unshare", option, "true"], check=False, capture_output=True, **keywords).returncode == 0
         assert layers[name]["holds"] == can, (name, layers[name])
     for name in ("no_new_privs", "subreaper", "pidfd", "openat2"):
         assert layers[name]["holds"]
-    bench.box.write_policy()
-    assert layers["cgroup.kill"]["holds"] == (bench.box.run("true")["kill"] == "cgroup")
+    toolbox.box.write_policy()
+    assert layers["cgroup.kill"]["holds"] == (toolbox.box.run("true")["kill"] == "cgroup")
     for name in ("native", "bwrap"):
-        assert layers[name]["holds"] == (bench.box.run("true", options=["--jail", name]).outcome == "exited")
+        assert layers[name]["holds"] == (toolbox.box.run("true", options=["--jail", name]).outcome == "exited")
         assert layers[name]["holds"] or layers[name]["cause"]
     assert layers["seatbelt"]["cause"] == "not in this version"
 
 
-def test_doctor_leaves_no_cgroup_behind(root_bench):
-    root_bench.tool("teller")
-    root_bench.doctor()
+def test_doctor_leaves_no_cgroup(root_toolbox):
+    root_toolbox.tool("teller")
+    root_toolbox.doctor()
     left = [name for _, names, _ in os.walk("/sys/fs/cgroup") for name in names if name.startswith("chokepoint-doctor-")]
     # Another doctor may be at work; one whose process is gone has forgotten something.
     assert [name for name in left if os.path.exists("/proc/" + name.rpartition("-")[2])] == left
 
 
-def test_a_switch_that_is_off_is_named(root_bench):
-    root_bench.tool("teller")
+def test_a_switch_that_is_off_is_named(root_toolbox):
+    root_toolbox.tool("teller")
     # The limit belongs to the user namespace that it is set in, so nobody else is touched.
     script = 'echo 0 > /proc/sys/user/max_user_namespaces; exec "$@"'
-    words = ["unshare", "-Ur", "sh", "-c", script, "sh", root_bench.box.command, "doctor", "--json", "--policy",
-             str(root_bench.box.policy)]
-    answer = root_bench.box.call(words)
+    words = ["unshare", "-Ur", "sh", "-c", script, "sh", root_toolbox.box.command, "doctor", "--json", "--policy",
+             str(root_toolbox.box.policy)]
+    answer = root_toolbox.box.call(words)
     if b"unshare failed" in answer.err:
         skip("userns", answer.err.decode())
     document = json.loads(answer.out)
@@ -261,9 +261,9 @@ def test_a_switch_that_is_off_is_named(root_bench):
     assert user["remedy"] == "sysctl -w user.max_user_namespaces=15000"
 
 
-def test_a_cgroup_that_is_not_ours_is_named(user_bench):
-    user_bench.tool("teller")
-    layers = layers_of(user_bench.doctor().document)
+def test_a_cgroup_that_is_not_ours_is_named(user_toolbox):
+    user_toolbox.tool("teller")
+    layers = layers_of(user_toolbox.doctor().document)
     if layers["memory"]["holds"]:
         skip("undelegated", "this user has a cgroup of its own")
     assert "cgroup" in layers["memory"]["cause"] and layers["memory"]["remedy"]
@@ -271,97 +271,97 @@ def test_a_cgroup_that_is_not_ours_is_named(user_bench):
 
 # ---- the cache ----
 
-def test_the_second_doctor_runs_no_tool(bench):
-    path = bench.tool("teller")
-    first = bench.found("teller")
-    bench.remember("teller")
-    asked = bench.asked("teller")
+def test_the_second_doctor_runs_no_tool(toolbox):
+    path = toolbox.tool("teller")
+    first = toolbox.found("teller")
+    toolbox.remember("teller")
+    asked = toolbox.asked("teller")
     for _ in range(3):
-        tool = bench.found("teller")
+        tool = toolbox.found("teller")
         assert tool == {**first, "cached": True}
-    assert bench.asked("teller") == asked and asked >= 1
+    assert toolbox.asked("teller") == asked and asked >= 1
     assert tool["sha256"] == digest(path)
-    assert bench.cache.stat().st_mode & 0o777 == 0o600 and bench.cache.parent.stat().st_mode & 0o777 == 0o700
+    assert toolbox.cache.stat().st_mode & 0o777 == 0o600 and toolbox.cache.parent.stat().st_mode & 0o777 == 0o700
 
 
-def test_a_file_that_changed_is_run_again(bench):
-    path = bench.tool("teller")
-    bench.remember("teller")
-    asked = bench.asked("teller")
+def test_a_file_that_changed_is_run_again(toolbox):
+    path = toolbox.tool("teller")
+    toolbox.remember("teller")
+    asked = toolbox.asked("teller")
     status = path.stat()
     text = path.read_text(encoding="utf-8").replace("1.2.3", "1.2.4")
-    bench.box.file(path, text, 0o755)  # the same size, and below the same times
+    toolbox.box.file(path, text, 0o755)  # the same size, and below the same times
     os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
-    tool = bench.found("teller")
+    tool = toolbox.found("teller")
     assert (tool["version"], tool["cached"], tool["sha256"]) == ("1.2.4", False, digest(path))
-    assert bench.asked("teller") == asked + 1
+    assert toolbox.asked("teller") == asked + 1
 
 
-def test_an_interpreter_that_changed_is_a_change(bench):
-    interpreter = bench.tools / "interpreter"
+def test_an_interpreter_that_changed_is_a_change(toolbox):
+    interpreter = toolbox.tools / "interpreter"
     shutil.copy("/bin/sh", interpreter)
-    bench.box.own(interpreter, 0o755)
-    bench.tool("teller", interpreter=interpreter)
-    bench.remember("teller")
-    asked = bench.asked("teller")
+    toolbox.box.own(interpreter, 0o755)
+    toolbox.tool("teller", interpreter=interpreter)
+    toolbox.remember("teller")
+    asked = toolbox.asked("teller")
     interpreter.unlink()
     shutil.copy("/bin/sh", interpreter)
-    bench.box.own(interpreter, 0o755)
-    assert not bench.found("teller")["cached"] and bench.asked("teller") == asked + 1
+    toolbox.box.own(interpreter, 0o755)
+    assert not toolbox.found("teller")["cached"] and toolbox.asked("teller") == asked + 1
 
 
-def test_a_policy_that_changed_asks_again_and_the_old_one_stays_known(bench):
-    bench.tool("teller")
-    bench.remember("teller")
-    asked = bench.asked("teller")
-    other = bench.box.file("policy/other.yaml", bench.box.policy.read_bytes() + b"\n# changed\n", 0o600)
-    assert not bench.found("teller", policy=other)["cached"]
-    assert bench.asked("teller") == asked + 1
-    assert bench.found("teller", policy=other)["cached"] and bench.found("teller")["cached"]
+def test_a_policy_that_changed_asks_again_and_the_old_one_stays_known(toolbox):
+    toolbox.tool("teller")
+    toolbox.remember("teller")
+    asked = toolbox.asked("teller")
+    other = toolbox.box.file("policy/other.yaml", toolbox.box.policy.read_bytes() + b"\n# changed\n", 0o600)
+    assert not toolbox.found("teller", policy=other)["cached"]
+    assert toolbox.asked("teller") == asked + 1
+    assert toolbox.found("teller", policy=other)["cached"] and toolbox.found("teller")["cached"]
 
 
-def test_a_file_written_just_now_is_not_remembered(bench):
-    path = bench.tool("teller")
+def test_a_file_written_just_now_is_not_remembered(toolbox):
+    path = toolbox.tool("teller")
     for _ in range(20):  # until a doctor was done while the file was young
-        bench.cache.unlink(missing_ok=True)
+        toolbox.cache.unlink(missing_ok=True)
         os.utime(path)  # its ctime is now
-        assert not bench.found("teller")["cached"]
+        assert not toolbox.found("teller")["cached"]
         if time.time() - path.stat().st_ctime < 1.9:
             break
     else:
         pytest.fail("no doctor was done within 1.9 seconds")
-    assert not bench.cache.exists()
+    assert not toolbox.cache.exists()
 
 
-def test_no_cache_neither_reads_nor_writes_it(bench):
-    bench.tool("teller")
-    assert bench.doctor("--no-cache")["cache"] is None and not bench.cache.exists()
-    bench.remember("teller")
-    asked, text = bench.asked("teller"), bench.cache.read_bytes()
-    assert not [tool for tool in bench.doctor("--no-cache")["tools"] if tool["cached"]]
-    assert bench.asked("teller") == asked + 1 and bench.cache.read_bytes() == text
+def test_no_cache_neither_reads_nor_writes_it(toolbox):
+    toolbox.tool("teller")
+    assert toolbox.doctor("--no-cache")["cache"] is None and not toolbox.cache.exists()
+    toolbox.remember("teller")
+    asked, text = toolbox.asked("teller"), toolbox.cache.read_bytes()
+    assert not [tool for tool in toolbox.doctor("--no-cache")["tools"] if tool["cached"]]
+    assert toolbox.asked("teller") == asked + 1 and toolbox.cache.read_bytes() == text
 
 
-def test_xdg_cache_home_comes_before_home(bench):
-    bench.tool("teller")
-    place = bench.box.directory("xdg", 0o700)
-    env = bench.box.environment(XDG_CACHE_HOME=str(place))
-    wait_until(lambda: bench.found("teller", env=env)["cached"], "the tool is remembered")
-    assert (place / "chokepoint/tools.json").exists() and not bench.cache.exists()
+def test_xdg_cache_home_comes_before_home(toolbox):
+    toolbox.tool("teller")
+    place = toolbox.box.directory("xdg", 0o700)
+    env = toolbox.box.environment(XDG_CACHE_HOME=str(place))
+    wait_until(lambda: toolbox.found("teller", env=env)["cached"], "the tool is remembered")
+    assert (place / "chokepoint/tools.json").exists() and not toolbox.cache.exists()
 
 
-def test_a_tool_that_failed_is_asked_again(bench):
-    bench.tool("odd", "exit 1")
-    bench.tool("teller")
-    bench.remember("teller")
-    asked = bench.asked("odd")
-    assert bench.found("odd")["state"] == "failed" and bench.asked("odd") == asked + 1
+def test_a_tool_that_failed_is_asked_again(toolbox):
+    toolbox.tool("odd", "exit 1")
+    toolbox.tool("teller")
+    toolbox.remember("teller")
+    asked = toolbox.asked("odd")
+    assert toolbox.found("odd")["state"] == "failed" and toolbox.asked("odd") == asked + 1
 
 
 # ---- the library ----
 
-def test_a_program_with_jobs_of_its_own_is_not_disturbed(bench):
-    bench.tool("teller", required=True)
-    bench.entries += [bench.box.entry("sleep"), bench.box.entry("true")]
-    bench.box.write_policy(bench.entries, search_path=[str(bench.tools), "/usr/bin", "/bin"])
-    assert bench.box.host("host_ready", bench.box.root / "tools.lock").out == b"ok\n"
+def test_a_program_with_jobs_of_its_own_is_not_disturbed(toolbox):
+    toolbox.tool("teller", required=True)
+    toolbox.entries += [toolbox.box.entry("sleep"), toolbox.box.entry("true")]
+    toolbox.box.write_policy(toolbox.entries, search_path=[str(toolbox.tools), "/usr/bin", "/bin"])
+    assert toolbox.box.host("host_ready", toolbox.box.root / "tools.lock").out == b"ok\n"

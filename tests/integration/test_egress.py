@@ -11,7 +11,7 @@ import audit
 import registry
 from feature import scaled
 from jails import JAILS
-from shut import Shut, lied_to
+from no_userns import NoUserns, on_fake_kernel
 
 PROXY = "http://127.0.0.1:3128"
 FETCH = """
@@ -76,7 +76,7 @@ def test_nodes_own_fetch_finds_the_proxy_or_nobody(way):
     if version >= (24,) or (22, 21) <= version < (23,):
         assert answer.stream("stdout") == b"a word from web.example.org\n"
     else:
-        assert answer.status != 0 and way.town.take() == {"asked": [], "names": []}
+        assert answer.status != 0 and way.network.take() == {"asked": [], "names": []}
 
 
 def test_many_runs_of_one_thread_share_the_proxy(way):
@@ -127,7 +127,7 @@ def test_each_decision_is_a_record_between_intent_and_outcome(way):
     assert (by_verdict["refused"]["host"], by_verdict["refused"]["reason"]) == ("other.example.net", "not_listed")
 
 
-def test_credential_in_a_name_is_neither_recorded_nor_told(way):
+def test_credential_in_a_name_is_neither_recorded_nor_reported(way):
     """It stands in a file, for in the arguments it would be refused before there is a connection."""
     token = "ghp_" + "a1b2" * 9
     way.box.file("root/names", f'url = "http://{token}.example.net/"\n')
@@ -148,31 +148,31 @@ def test_run_that_is_ended_takes_its_connections_along(way):
     assert answer["egress"]["received_bytes"] == int(closed["received_bytes"]) < 9000000
 
 
-def test_rules_are_told_in_their_one_spelling(way):
+def test_rules_are_reported_in_their_one_spelling(way):
     answer = way.succeeds("curl", "--version", egress=["WEB.Example.org.", "*.Example.ORG:443"])
     assert answer["egress"]["rules"] == ["web.example.org", "*.example.org:443"]
 
 
-def test_host_that_does_not_answer_is_told(way):
+def test_host_that_does_not_answer_is_reported(way):
     answer = way.fails("curl", "-sS", "https://web.example.org:9/")
     failed, = way.events(answer, "failed")
     assert (failed["host"], failed["port"]) == ("web.example.org", "9") and failed["message"]
     assert answer["egress"]["failed"] == 1
 
 
-def test_name_that_does_not_exist_is_told(way):
+def test_name_that_does_not_exist_is_reported(way):
     answer = way.fails("curl", "-sS", "https://nobody.example.org/", egress=["*.example.org"])
     failed, = way.events(answer, "failed")
     assert failed["host"] == "nobody.example.org" and answer["egress"]["failed"] == 1
-    assert set(way.town.take()["names"]) == {"nobody.example.org"}
+    assert set(way.network.take()["names"]) == {"nobody.example.org"}
 
 
 @pytest.mark.parametrize("url,protocol,address", [("https://93.184.216.10/", "tcp", "93.184.216.10"),
                                                   ("https://web.example.org/", "udp", "")])
-def test_curl_that_goes_around_the_proxy_reaches_nobody_and_is_told(way, url, protocol, address):
+def test_curl_that_goes_around_the_proxy_reaches_nobody_and_is_reported(way, url, protocol, address):
     """Not even a host that is listed; and of a name the resolver would be asked first."""
     answer = way.fails("curl", "-sS", "--noproxy", "*", url)
-    assert way.town.take() == {"asked": [], "names": []}
+    assert way.network.take() == {"asked": [], "names": []}
     event = way.events(answer, "refused")[0]
     assert (event["protocol"], event.get("address", ""), event["reason"]) == (protocol, address, "direct")
 
@@ -242,9 +242,9 @@ def test_no_jail_is_refused(way):
 
 @pytest.mark.parametrize("jail", ["auto", "native", "bwrap"])
 def test_jail_without_a_network_of_its_own_is_refused(user_box, jail):
-    shut = Shut(user_box, "switch")
-    policy = shut.write_policy(say_args={"egress": ["web.example.org"]})
-    answer = shut.run("say_args", jail=jail, policy=policy, options=["--egress", "web.example.org"])
+    no_userns = NoUserns(user_box, "switch")
+    policy = no_userns.write_policy(say_args={"egress": ["web.example.org"]})
+    answer = no_userns.run("say_args", jail=jail, policy=policy, options=["--egress", "web.example.org"])
     assert (answer.outcome, answer["rule"]) == ("jail_unavailable", "request.jail")
     assert "egress" in answer.message
 
@@ -252,7 +252,7 @@ def test_jail_without_a_network_of_its_own_is_refused(user_box, jail):
 def on_a_kernel_that_lies(box, lie, jail, *argv):
     policy = box.write_policy([box.entry("breach_net", route="external", egress=["web.example.org"]),
                                box.entry("bwrap", route="jail")])
-    return lied_to(box, lie, *argv, policy=policy, options=["--jail", jail, "--egress", "web.example.org"])
+    return on_fake_kernel(box, lie, *argv, policy=policy, options=["--jail", jail, "--egress", "web.example.org"])
 
 
 @pytest.mark.parametrize("jail", JAILS)

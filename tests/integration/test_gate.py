@@ -25,8 +25,8 @@ def answers(data):
     return serve
 
 
-def plain_get(station):
-    return f"GET http://{station.target}/ HTTP/1.1\r\nHost: {station.target}\r\n\r\n".encode()
+def plain_get(scripted_server):
+    return f"GET http://{scripted_server.target}/ HTTP/1.1\r\nHost: {scripted_server.target}\r\n\r\n".encode()
 
 
 # ---- plain HTTP ----
@@ -42,15 +42,15 @@ def test_next_request_goes_to_the_same_host_or_to_another(gates):
     assert {event["connection"] for event in opened} == {1}
 
 
-def test_next_request_is_judged_like_the_first(gates, town):
-    town.take()
+def test_next_request_is_judged_like_the_first(gates, network):
+    network.take()
     gate = gates(HOST)
     with gate.connect((GET % ("/", "")).encode()) as client:
         read_until(client, WORD)
         client.sendall(b"GET http://other.example.org/ HTTP/1.1\r\nHost: other.example.org\r\n\r\n")
         assert read_all(client).startswith(b"HTTP/1.1 403 ")
     assert gate.reasons() == ["not_listed"]
-    assert town.take()["names"] == [HOST, HOST]  # A and AAAA
+    assert network.take()["names"] == [HOST, HOST]  # A and AAAA
 
 
 def test_requests_in_one_piece_are_answered_in_order(gates):
@@ -60,43 +60,43 @@ def test_requests_in_one_piece_are_answered_in_order(gates):
     assert re.findall(rb"a word from (\w+)", said) == [b"web", b"web", b"web", b"other"]
 
 
-def test_bodies_arrive_as_they_were_sent(gates, stations):
+def test_bodies_arrive_as_they_were_sent(gates, scripted_servers):
     def serve(peer):
         head = read_until(peer, b"\r\n\r\n")
         body = read_until(peer, b"X-Sum: 1\r\n\r\n")
         peer.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3;a=b\r\nyes\r\n0\r\nX-Sum: 2\r\n\r\n")
         return head, body
-    station = stations(serve)
+    scripted_server = scripted_servers(serve)
     gate = gates(HOST)
     body = b"5;ext=1\r\nhello\r\n" + b"10000\r\n" + b"x" * 0x10000 + b"\r\n0\r\nX-Sum: 1\r\n\r\n"
-    said = gate.say(f"POST http://{station.target}/a?b HTTP/1.1\r\nHost: {station.target}\r\nProxy-Authorization: Basic eA==\r\n"
+    said = gate.say(f"POST http://{scripted_server.target}/a?b HTTP/1.1\r\nHost: {scripted_server.target}\r\nProxy-Authorization: Basic eA==\r\n"
                     "Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n".encode() + body)
     assert said == b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n3;a=b\r\nyes\r\n0\r\nX-Sum: 2\r\n\r\n"
-    (head, arrived), = station.wait_heard()
+    (head, arrived), = scripted_server.wait_received()
     assert arrived == body
     assert head.startswith(b"POST /a?b HTTP/1.1\r\n") and b"Proxy-" not in head
 
 
-def test_interim_answers_pass(gates, stations):
+def test_interim_answers_pass(gates, scripted_servers):
     def serve(peer):
         read_until(peer, b"\r\n\r\n")
         peer.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
         assert read_until(peer, b"body") == b"body"
         peer.sendall(b"HTTP/1.1 103 Early\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
         return True
-    station = stations(serve)
+    scripted_server = scripted_servers(serve)
     gate = gates(HOST)
-    head = f"POST http://{station.target}/ HTTP/1.1\r\nHost: {station.target}\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n"
+    head = f"POST http://{scripted_server.target}/ HTTP/1.1\r\nHost: {scripted_server.target}\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n"
     with gate.connect(head.encode()) as client:
         assert read_until(client, b"\r\n\r\n").startswith(b"HTTP/1.1 100 ")
         client.sendall(b"body")
         assert read_until(client, b"ok").startswith(b"HTTP/1.1 103 ")
 
 
-def test_answer_before_the_end_of_the_request_passes(gates, stations):
-    station = stations(answers(b"HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno"))
+def test_answer_before_the_end_of_the_request_passes(gates, scripted_servers):
+    scripted_server = scripted_servers(answers(b"HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno"))
     gate = gates(HOST)
-    with gate.connect(f"POST http://{station.target}/ HTTP/1.1\r\nHost: {station.target}\r\n"
+    with gate.connect(f"POST http://{scripted_server.target}/ HTTP/1.1\r\nHost: {scripted_server.target}\r\n"
                       "Content-Length: 1000000000\r\n\r\nx".encode()) as client:
         assert read_until(client, b"\r\n\r\nno").startswith(b"HTTP/1.1 413 ")
 
@@ -106,10 +106,10 @@ def test_answer_before_the_end_of_the_request_passes(gates, stations):
     (b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabcsurplus", b"abc"),
     (b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n", b""),
 ])
-def test_answer_ends_where_it_says(gates, stations, answer, body):
-    station = stations(answers(answer))
+def test_answer_ends_where_it_says(gates, scripted_servers, answer, body):
+    scripted_server = scripted_servers(answers(answer))
     gate = gates(HOST)
-    said = gate.say(plain_get(station) * 2)
+    said = gate.say(plain_get(scripted_server) * 2)
     assert said.partition(b"\r\n\r\n")[2].startswith(body)
     assert b"surplus" not in said
     assert said.count(b"HTTP/1.") == (1 if b"HTTP/1.0" in answer else 2) and b"chokepoint" not in said
@@ -121,18 +121,18 @@ def test_answer_ends_where_it_says(gates, stations, answer, body):
     (b"HTTP/1.1 101 Switching\r\nUpgrade: x\r\n\r\n", b"502"), (b"HTTP/1.1 200 OK\nX: y\n\n", b"502"),
     (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", b"502"),
 ])
-def test_host_that_does_not_speak_http_is_a_bad_gateway(gates, stations, answer, status):
-    station = stations(answers(answer))
+def test_host_that_does_not_speak_http_is_a_bad_gateway(gates, scripted_servers, answer, status):
+    scripted_server = scripted_servers(answers(answer))
     gate = gates(HOST)
-    said = gate.say(plain_get(station))
+    said = gate.say(plain_get(scripted_server))
     assert said.startswith(b"HTTP/1.1 " + status)
     assert gate.reasons("failed") == ["bad_answer"]
 
 
-def test_answer_that_is_cut_is_not_made_whole(gates, stations):
-    station = stations(answers(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc"))
+def test_answer_that_is_cut_is_not_made_whole(gates, scripted_servers):
+    scripted_server = scripted_servers(answers(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc"))
     gate = gates(HOST)
-    said = gate.say(plain_get(station))
+    said = gate.say(plain_get(scripted_server))
     assert said.endswith(b"Content-Length: 10\r\n\r\nabc")
     assert gate.reasons("closed") == ["reset"]
 
@@ -156,11 +156,11 @@ def echo(peer):
     return heard
 
 
-def test_first_message_may_come_with_the_request_or_bit_by_bit(gates, stations):
-    station = stations(echo)
+def test_first_message_may_come_with_the_request_or_bit_by_bit(gates, scripted_servers):
+    scripted_server = scripted_servers(echo)
     gate = gates(HOST)
     said = hello(HOST)
-    request = f"CONNECT {station.target} HTTP/1.1\r\n\r\n".encode()
+    request = f"CONNECT {scripted_server.target} HTTP/1.1\r\n\r\n".encode()
     with gate.connect(request + said) as client:
         assert read_until(client, said).startswith(b"HTTP/1.1 200 ")
     with gate.connect(request) as client:
@@ -171,39 +171,39 @@ def test_first_message_may_come_with_the_request_or_bit_by_bit(gates, stations):
     assert [(e["up"], e["down"]) for e in gate.events("closed")] == [(len(said), len(said))] * 2
 
 
-def test_client_that_leaves_before_it_says_anything_is_no_refusal(gates, stations):
-    station = stations(echo)
+def test_client_that_leaves_before_it_says_anything_is_no_refusal(gates, scripted_servers):
+    scripted_server = scripted_servers(echo)
     gate = gates(HOST)
-    gate.tunnel(station.target).close()
+    gate.tunnel(scripted_server.target).close()
     events = gate.events()
     assert [event["verdict"] for event in events] == ["opened", "closed"]
 
 
-def test_opaque_host_may_speak_first_and_each_side_may_end_first(gates, stations):
+def test_opaque_host_may_speak_first_and_each_side_may_end_first(gates, scripted_servers):
     def serve(peer):
         peer.sendall(b"220 ready\r\n")
         heard = read_all(peer)
         peer.sendall(b"bye")
         return heard
-    station = stations(serve)
+    scripted_server = scripted_servers(serve)
     gate = gates(f"{HOST} opaque")
-    with gate.tunnel(station.target) as client:
+    with gate.tunnel(scripted_server.target) as client:
         assert read_until(client, b"\n") == b"220 ready\r\n"
         client.sendall(b"EHLO")
         client.shutdown(socket.SHUT_WR)
         assert read_all(client) == b"bye"
     assert gate.events("closed")[0]["reason"] == "done"
-    assert station.wait_heard() == [b"EHLO"]
+    assert scripted_server.wait_received() == [b"EHLO"]
 
 
-def test_opaque_host_that_goes_is_seen_by_a_silent_client(gates, stations):
-    station = stations(lambda peer: peer.sendall(b"no"))
+def test_opaque_host_that_goes_is_seen_by_a_silent_client(gates, scripted_servers):
+    scripted_server = scripted_servers(lambda peer: peer.sendall(b"no"))
     gate = gates(f"{HOST} opaque")
-    with gate.tunnel(station.target) as client:
+    with gate.tunnel(scripted_server.target) as client:
         assert read_all(client) == b"no"
 
 
-def test_megabytes_arrive_whole_both_ways_at_once_though_one_side_is_slow(gates, stations):
+def test_megabytes_arrive_whole_both_ways_at_once_though_one_side_is_slow(gates, scripted_servers):
     block = bytes(range(256)) * 256
     count, rest = 512, b"the end"
     done = threading.Event()
@@ -217,10 +217,10 @@ def test_megabytes_arrive_whole_both_ways_at_once_though_one_side_is_slow(gates,
             digest.update(data)
         writer.join()
         return digest.hexdigest()
-    station = stations(serve)
+    scripted_server = scripted_servers(serve)
     gate = gates(f"{HOST} opaque", nested=1)
     wanted = hashlib.sha256(block * count + rest).hexdigest()
-    with gate.tunnel(station.target) as client:
+    with gate.tunnel(scripted_server.target) as client:
         writer = threading.Thread(
             target=lambda: [client.sendall(block) for _ in range(count)] and client.sendall(rest) or client.shutdown(socket.SHUT_WR))
         writer.start()
@@ -236,22 +236,22 @@ def test_megabytes_arrive_whole_both_ways_at_once_though_one_side_is_slow(gates,
     assert gate.memory_kib("VmHWM") < (256 if sanitized() else 64) * 1024  # of 32 MiB each way, at most a pipe of each is held, and not in memory of it
     closed, = gate.events("closed")
     assert (closed["up"], closed["down"]) == (size, size)
-    assert station.wait_heard() == [wanted]
+    assert scripted_server.wait_received() == [wanted]
 
 
-def test_thousand_tunnels_are_open_at_once(gates, stations):
+def test_thousand_tunnels_are_open_at_once(gates, scripted_servers):
     """A byte goes through each of them and back while all are open."""
     count, peers = 1000, []
 
     def serve(peer):
         peers.append(peer.dup())
         return True
-    station = stations(serve)
+    scripted_server = scripted_servers(serve)
     gate = gates(f"{HOST} opaque")
-    clients = [gate.tunnel(station.target) for _ in range(count)]
+    clients = [gate.tunnel(scripted_server.target) for _ in range(count)]
     for number, client in enumerate(clients):
         client.sendall(number.to_bytes(2, "big"))
-    station.wait_heard(count)
+    scripted_server.wait_received(count)
     seen = set()
     for peer in peers:
         peer.settimeout(PATIENCE)
@@ -289,19 +289,19 @@ http.get({port, path: `http://${host}/`, headers: {host}}, answer => answer.resu
 """
 
 
-def test_node(gates, town):
+def test_node(gates, network):
     """Plain HTTP, and TLS through a tunnel on the next connection."""
     gate = gates(HOST)
     answer = subprocess.run([*gate.into, "node", "-e", NODE, str(gate.port), HOST], capture_output=True, check=False,
-                            env={"PATH": "/usr/bin:/bin", "NODE_EXTRA_CA_CERTS": str(town.place / "ca-certificates.crt")})
+                            env={"PATH": "/usr/bin:/bin", "NODE_EXTRA_CA_CERTS": str(network.place / "ca-certificates.crt")})
     assert (answer.returncode, answer.stdout) == (0, WORD), answer.stderr
     assert [(event["protocol"], event["port"]) for event in gate.events("opened")] == [("http", 80), ("connect", 443)]
 
 
-def test_python_client_and_its_tunnel(gates, town):
+def test_python_client_and_its_tunnel(gates, network):
     """http.client sends CONNECT without a Host, as HTTP/1.0."""
     gate = gates(HOST)
-    context = ssl.create_default_context(cafile=str(town.place / "ca-certificates.crt"))
+    context = ssl.create_default_context(cafile=str(network.place / "ca-certificates.crt"))
     connection = http.client.HTTPSConnection(HOST, context=context)
     connection.set_tunnel(HOST, 443)
     connection._create_connection = lambda *_: gate.connect()
@@ -312,8 +312,8 @@ def test_python_client_and_its_tunnel(gates, town):
 
 # ---- lookups ----
 
-def test_hosts_file_is_read_and_of_several_addresses_only_the_allowed_are_dialled(gates, town):
-    hosts = town.place / "hosts"
+def test_hosts_file_is_read_and_of_several_addresses_only_the_allowed_are_dialled(gates, network):
+    hosts = network.place / "hosts"
     before = hosts.read_text(encoding="ascii")
     hosts.write_text(before + f"10.1.2.3 mixed.example.org\n{ADDRESS} mixed.example.org\n", encoding="ascii")
     try:
@@ -326,8 +326,8 @@ def test_hosts_file_is_read_and_of_several_addresses_only_the_allowed_are_dialle
         hosts.write_text(before, encoding="ascii")
 
 
-def test_resolver_that_does_not_answer_is_told(gates, town):
-    resolv = town.place / "resolv.conf"
+def test_resolver_that_does_not_answer_is_reported(gates, network):
+    resolv = network.place / "resolv.conf"
     before = resolv.read_text(encoding="ascii")
     resolv.write_text(f"nameserver {ADDRESS}\n", encoding="ascii")  # nobody listens there, and the kernel says so at once
     try:
@@ -338,7 +338,7 @@ def test_resolver_that_does_not_answer_is_told(gates, town):
         resolv.write_text(before, encoding="ascii")
 
 
-def test_host_that_does_not_take_connections_is_told(gates):
+def test_host_that_does_not_take_connections_is_reported(gates):
     gate = gates(HOST)
     assert b"Connection refused" in gate.curl(f"http://{HOST}:9/").stdout
     failed, = gate.events("failed")
@@ -347,10 +347,10 @@ def test_host_that_does_not_take_connections_is_told(gates):
 
 # ---- the end ----
 
-def test_gate_that_is_closed_ends_its_connections_and_tells_what_they_moved(gates, stations):
-    station = stations(echo)
+def test_gate_that_is_closed_ends_its_connections_and_reports_what_they_moved(gates, scripted_servers):
+    scripted_server = scripted_servers(echo)
     gate = gates(f"{HOST} opaque")
-    with gate.tunnel(station.target) as client:
+    with gate.tunnel(scripted_server.target) as client:
         client.sendall(b"12345")
         assert client.recv(5) == b"12345"
         closed, = gate.events("closed")

@@ -36,7 +36,7 @@ def refused(box, *options, named=(), **shape):
     (["--audit", "x"], ["--audit and --no-audit"]),
     (["--shell"], ["unknown option '--shell'"]),
 ])
-def test_bad_options_are_told(user_box, options, named):
+def test_bad_options_are_reported(user_box, options, named):
     refused(user_box, "--probes", write_probes(user_box, probe("one", "true")), *options, named=named)
 
 
@@ -62,7 +62,7 @@ def test_probes_are_distrusted_as_a_policy_is(box):
     refused(box, "--probes", box.file("policy/large.yaml", b"#" * (1 << 20) + b"\n"), named=["larger than"])
 
 
-def test_a_fault_in_probes_is_told_with_its_place(user_box):
+def test_a_fault_in_probes_is_reported_with_its_place(user_box):
     path = user_box.file("policy/probes.yaml", "version: 1\nprobes:\n- name: One\n", 0o600)
     refused(user_box, "--probes", path, named=[f"{path}:3:9:", "'One'"])
 
@@ -128,7 +128,7 @@ def test_input_comes_from_a_probe_or_a_text(user_box):
     assert found.lines("nothing") == []
 
 
-def test_words_are_files_of_the_repository(user_box):
+def test_arguments_are_files_of_the_repository(user_box):
     for name in ("b.x", "a.x", "-rf.x", "sub/c.x", "sub/.git/d.x", "link.x"):
         path = user_box.root / name
         path.parent.mkdir(exist_ok=True, parents=True)
@@ -168,8 +168,8 @@ def test_jobs_bound_how_many_run_at_once(user_box):
 
 
 def test_a_call_can_have_less_time_than_its_probe(user_box, marker):
-    short = {"id": "one", "argv": ["stubborn", marker], "timeout_s": 1}
-    found = gather(user_box, probes=[probe("one", "stubborn", calls=[short], timeout_s=600)])
+    short = {"id": "one", "argv": ["ignore_signals", marker], "timeout_s": 1}
+    found = gather(user_box, probes=[probe("one", "ignore_signals", calls=[short], timeout_s=600)])
     assert found.states == {"one": "timeout"} and "1.000 s" in found.probes["one"]["reason"]
     none_left(marker)
 
@@ -206,7 +206,7 @@ def test_out_is_replaced_as_a_whole(box):
     assert json.loads(both.out)["format"] == json.loads(out.read_text())["format"] == 1
 
 
-def test_out_that_cannot_be_written_is_told_before_anything_runs(user_box):
+def test_out_that_cannot_be_written_is_reported_before_anything_runs(user_box):
     canary = user_box.canary()
     probes = write_probes(user_box, probe("one", "sh", "-c", f": > {canary}"))
     refused(user_box, "--out", "/etc/document.json", "--probes", probes, named=["--out", "Permission denied"])
@@ -229,7 +229,7 @@ def test_out_replaces_nothing_but_files(box):
     assert not canary.exists()
 
 
-def test_what_cannot_be_kept_is_told(user_box):
+def test_what_cannot_be_kept_is_reported(user_box):
     """And what was found is shown all the same."""
     place = user_box.directory("home/kept")
     user_box.directory("home/kept/one.one.out")
@@ -280,7 +280,7 @@ def test_a_summary_is_printed_without_json(user_box):
     assert b"one" in answer.out and b"1 ok" in answer.out and b"\33" not in answer.out
 
 
-def test_options_may_stand_behind_the_repository(user_box):
+def test_options_may_follow_the_repository(user_box):
     probes = write_probes(user_box, probe("one", "true"))
     words_ = [user_box.command, "gather", "--no-audit", ".", "--json", "--policy", user_box.policy, "--probes", probes]
     answer = user_box.call(words_)
@@ -314,10 +314,10 @@ def test_looking_up_some_tools_keeps_what_is_known_of_the_others(user_box):
 
 def test_a_signal_ends_the_wait_for_versions(user_box, marker):
     """A tool that does not tell its version is waited for, but not by who wants to leave."""
-    policy = user_box.write_policy([user_box.entry("stubborn", version_args=[marker])])
-    probes = write_probes(user_box, probe("one", "stubborn", marker, "x", timeout_s=60))
+    policy = user_box.write_policy([user_box.entry("ignore_signals", version_args=[marker])])
+    probes = write_probes(user_box, probe("one", "ignore_signals", marker, "x", timeout_s=60))
     process = user_box.popen(words(user_box, "--json", "--probes", probes, policy=policy), raw=True)
-    wait_until(lambda: marked(marker, "stubborn"), "it is asked for its version")
+    wait_until(lambda: marked(marker, "ignore_signals"), "it is asked for its version")
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate(timeout=5)
     none_left(marker)

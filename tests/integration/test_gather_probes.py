@@ -201,7 +201,7 @@ def test_many_findings_of_one_kind_hide_no_other(box):
     assert "and 1199 more [workflow_trust]" in said, said
 
 
-def test_what_is_not_searched_by_structure_is_told(box, registry_tools):
+def test_what_is_not_searched_by_structure_is_reported(box, registry_tools):
     box.repository()
     box.file("root/.git/info/exclude", "a.py\n")
     box.file("root/a.py", b"eval(x) # \0\n")
@@ -212,7 +212,7 @@ def test_what_is_not_searched_by_structure_is_told(box, registry_tools):
     assert report["headline"] == "1 match of 1 rule; 1 file passed over"
 
 
-def test_project_is_told_the_same_twice(project, registry_tools):
+def test_project_is_reported_the_same_twice(project, registry_tools):
     commit = project.repository().decode().strip()
     policy = project.default_policy(search_path=[registry_tools])
     names = "snapshot,node_version,curated_patterns,structural_patterns,code_index"
@@ -231,7 +231,7 @@ def test_project_is_told_the_same_twice(project, registry_tools):
     assert not (project.root / "index.scip").exists() and not (project.root / "tsconfig.json").exists()
 
 
-def test_snapshot_tells_what_is_hidden_and_no_password(box):
+def test_snapshot_reports_what_is_hidden_and_no_password(box):
     box.repository()
     box.file("root/.gitignore", "hidden\n")
     box.file("root/hidden", "x\n")
@@ -304,7 +304,7 @@ def test_without_them_they_are_missing_and_what_needs_them_is_skipped(user_box):
 
 
 def pages(*words, top=TOP):
-    return subprocess.run(["/usr/bin/python3", top / "tools/probe-pages.py", *words], capture_output=True, check=False,
+    return subprocess.run(["/usr/bin/python3", top / "tools/gen/probe-pages.py", *words], capture_output=True, check=False,
                           stdin=subprocess.DEVNULL)
 
 

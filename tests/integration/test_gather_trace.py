@@ -34,14 +34,14 @@ def pick(items, **wanted):
 
 
 @pytest.mark.parametrize("word, name", [("die=segv", "SIGSEGV"), ("die=kill", "SIGKILL")])
-def test_end_by_a_signal_is_told(tracing, word, name):
+def test_end_by_a_signal_is_reported(tracing, word, name):
     """Of the program, and of a child before. Nothing of the trace is lost by that."""
     tracing.image(word)
     found = tracing.look()["evidence"]
     assert (found["ended"], found["signal"], found["exit_code"], found["complete"]) == ("program", name, None, True), found
 
 
-def test_what_a_program_does_is_told(tracing):
+def test_what_a_program_does_is_reported(tracing):
     tracing.image("read=/etc/hosts", "read=/bin/traced", "read=there", "write=/etc/new", "write=/tmp/new",
                   "read=/proc/1/maps", "write=/kept/new", "connect=10.1.2.3", "path=/run/docker.sock", "exec=/bin/traced",
                   "exec=/bin/sh", more="WORKDIR /data\nVOLUME /kept\nUSER 1234\nEXPOSE 80\n")
@@ -130,13 +130,13 @@ def test_container_that_does_not_end_in_time_is_a_timeout(root_tracing):
     wait_until(lambda: not root_tracing.containers(), "the container is gone")
 
 
-def test_image_without_a_program_is_told(root_tracing):
+def test_image_without_a_program_is_reported(root_tracing):
     root_tracing.box.file("root/Dockerfile", "FROM scratch\nLABEL a=b\n")
     report = root_tracing.look()
     assert report["state"] == "failed" and "neither ENTRYPOINT nor CMD" in report["reason"]
 
 
-def test_program_that_is_not_there_is_told(root_tracing):
+def test_program_that_is_not_there_is_reported(root_tracing):
     root_tracing.image("x")
     dockerfile = root_tracing.box.root / "Dockerfile"
     dockerfile.write_text(dockerfile.read_text(encoding="utf-8").replace('["traced"]', '["no_such_program"]'),
@@ -157,7 +157,7 @@ def test_image_is_built_on_one_that_is_here(root_tracing):
     assert pick(report["evidence"]["files"], path="/behind")
 
 
-def test_build_that_fails_is_told(root_tracing):
+def test_build_that_fails_is_reported(root_tracing):
     root_tracing.box.file("root/Dockerfile", "FROM scratch\nCOPY missing /\n")
     report = root_tracing.look()
     assert report["state"] == "failed" and report["calls"][-1]["id"] == "build"
@@ -176,7 +176,7 @@ def mute_daemon(box):
         yield path
 
 
-def test_no_daemon_is_told(user_box):
+def test_no_daemon_is_reported(user_box):
     tracing = Tracing(user_box, user_box.place / "none.sock")
     tracing.image("x")
     report = tracing.look()
@@ -230,7 +230,7 @@ def test_what_a_killed_command_left_is_removed(user_box, make_stage):
     assert [path.exists() for path in (left, kept, held, young, foreign)] == [False, False, True, True, True]
 
 
-def test_strace_that_is_missing_is_told(user_box):
+def test_strace_that_is_missing_is_reported(user_box):
     tracing = Tracing(user_box, user_box.place / "none.sock")
     entry = "  - name: strace\n"
     tracing.policy = user_box.default_policy(replace=[(entry, entry + "    path: /nonexistent/strace\n")])

@@ -22,7 +22,7 @@ ESCAPE = re.compile(rb"\x1b\[([0-9;]*)([A-Za-z])")
 FEW = "--only=snapshot,curated_patterns,missing,inapplicable"
 
 
-def words_of(box, *words):
+def gather_argv(box, *words):
     return [box.command, "gather", "--audit", str(box.log), "--audit-sync", "none", "--policy", str(box.policy),
             "--probes", str(box.probes), *words]
 
@@ -49,7 +49,7 @@ def place(user_box):
 
 @pytest.fixture
 def document(place):
-    answer = place.call(words_of(place, FEW, "--json"))
+    answer = place.call(gather_argv(place, FEW, "--json"))
     assert answer.status == 0 and answer.out.count(b"\n") == 1, answer
     return json.loads(answer.out)
 
@@ -135,7 +135,7 @@ def without_timing(value):
 
 
 def test_only_timing_differs_between_two_looks(place, document):
-    again = json.loads(place.call(words_of(place, FEW, "--json", "--jobs=1")).out)
+    again = json.loads(place.call(gather_argv(place, FEW, "--json", "--jobs=1")).out)
     assert json.dumps(without_timing(again)) == json.dumps(without_timing(document))
     assert again["timing"] != document["timing"]
 
@@ -166,7 +166,7 @@ def test_what_the_page_asks_of_a_document_is_answered(place, document):
 
 def test_the_summary_is_harmless_and_fits(place):
     out = place.outside / "all.json"
-    answer = place.call(words_of(place, FEW, "--out", str(out)))
+    answer = place.call(gather_argv(place, FEW, "--out", str(out)))
     assert answer.status == 0 and b"\x1b" not in answer.out + answer.err
     lines = answer.out.decode().splitlines()
     assert max(map(len, lines)) <= 80
@@ -181,7 +181,7 @@ def test_the_summary_is_harmless_and_fits(place):
 
 
 def test_nothing_but_the_summary_without_a_terminal(place):
-    answer = place.call(words_of(place, "--only=snapshot"), env=place.environment(TERM="xterm"))
+    answer = place.call(gather_argv(place, "--only=snapshot"), env=place.environment(TERM="xterm"))
     assert answer.out.startswith(b"Repository") and answer.err == b""
 
 
@@ -189,7 +189,7 @@ def test_nothing_but_the_summary_without_a_terminal(place):
 
 @pytest.mark.parametrize("columns", [80, 200, 40])
 def test_the_table_fits_the_terminal_and_stays(place, columns):
-    status, written = on_terminal(place, words_of(place, FEW), columns=columns, streams=("stderr",),
+    status, written = on_terminal(place, gather_argv(place, FEW), columns=columns, streams=("stderr",),
                                   env=place.environment(TERM="xterm"))
     lines, widest = shown(written)
     assert status == 0 and widest < min(columns, 80 + 1)
@@ -204,7 +204,7 @@ def test_the_table_fits_the_terminal_and_stays(place, columns):
 @pytest.mark.parametrize("variables, escapes", [({"TERM": "xterm"}, b"ABKJm"), ({"TERM": "xterm", "NO_COLOR": "1"}, b"ABKJ"),
                                                 ({"TERM": "dumb"}, b""), ({}, b"m")])
 def test_escapes_are_those_that_are_wanted(place, variables, escapes):
-    status, written = on_terminal(place, words_of(place, FEW), streams=("stdout", "stderr"),
+    status, written = on_terminal(place, gather_argv(place, FEW), streams=("stdout", "stderr"),
                                   env=place.environment(**variables))
     found = {match.group(2) for match in ESCAPE.finditer(written)}
     assert status == 0 and b"Repository" in written
@@ -218,7 +218,7 @@ def test_a_command_in_the_background_leaves_the_terminal_alone(place, background
     def own_the_terminal():
         fcntl.ioctl(2, termios.TIOCSCTTY, 0)
     script = "set -m; \"$@\" & wait $!" if background else "\"$@\""
-    status, written = on_terminal(place, ["sh", "-c", script, "sh", *words_of(place, FEW)], streams=("stderr",),
+    status, written = on_terminal(place, ["sh", "-c", script, "sh", *gather_argv(place, FEW)], streams=("stderr",),
                                   env=place.environment(TERM="xterm"), start_new_session=True,
                                   preexec_fn=own_the_terminal)
     assert status == 0 and (b"PROBE" in written) == (not background), written

@@ -205,9 +205,9 @@ grep -n first -- ..
 
 def same(repo, line, directory):
     words = shlex.split(line)
-    repo.stir()
+    repo.make_index_stale()
     plain = repo.git(*words, check=False, env={"GIT_OPTIONAL_LOCKS": "0"}, cwd=directory)
-    repo.stir()
+    repo.make_index_stale()
     answer = repo.box.run("git", *words, policy="default", cwd=directory, root=repo.path)
     assert answer.outcome == "exited", answer.document
     # In a jail the repository is at /work.
@@ -237,10 +237,10 @@ def test_reading_does_not_write_the_index(user_box):
     index = repo.path / ".git/index"
     before = index.read_bytes()
     for words in (["status"], ["ls-files", "-m"], ["diff-files"], ["grep", "first"], ["blame", "a.txt"]):
-        repo.stir()
+        repo.make_index_stale()
         assert repo.box.run("git", *words, policy="default").outcome == "exited"
     assert index.read_bytes() == before
-    repo.stir()
+    repo.make_index_stale()
     repo.git("status")
     assert index.read_bytes() != before
 

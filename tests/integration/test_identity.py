@@ -63,7 +63,7 @@ def test_digest_holds_in_the_search_path_too(box):
     assert str(box.bin / "say_args") in answer.message
 
 
-def test_file_that_cannot_be_read_is_refused_with_words(user_box):
+def test_file_that_cannot_be_read_is_refused_with_a_message(user_box):
     if user_box.actor.uid == 0:
         skip("user", "root reads every file")
     tools = user_box.directory("tools")

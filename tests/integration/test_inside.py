@@ -39,7 +39,7 @@ def test_what_does_not_exist_may_still_be_inside(user_box, word):
     assert user_box.run("say_args", word).outcome == "disallowed"
 
 
-def test_name_that_begins_with_a_dash_is_no_option_behind_two(user_box):
+def test_name_that_begins_with_a_dash_is_no_option_after_two(user_box):
     user_box.file("root/-rf", "x")
     use(user_box, "existing")
     passes(user_box, "--", "-rf")

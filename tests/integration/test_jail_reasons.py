@@ -8,7 +8,7 @@ import tempfile
 import pytest
 
 from feature import needs_machine
-from shut import Shut
+from no_userns import NoUserns
 
 LOADER = b"/lib64/ld-linux-x86-64.so.2"
 
@@ -81,12 +81,12 @@ def test_directory_of_execs_outside_of_the_system_is_named(cell):
 
 def test_interpreter_beneath_tmp_is_found_where_the_jail_has_no_root(box):
     """Without namespaces every file is at its own place."""
-    shut = Shut(box, "switch")
+    no_userns = NoUserns(box, "switch")
     box.directory("tools")
     shutil.copy("/bin/sh", box.place / "tools/sh")
     box.own(box.place / "tools/sh", 0o755)
     box.file("tools/script", f"#!{box.place}/tools/sh\nexit 0\n", 0o755)
-    shut.policy = box.write_policy([box.entry("script", route="external")],
+    no_userns.policy = box.write_policy([box.entry("script", route="external")],
                                    search_path=[str(box.place / "tools"), "/usr/bin"], name="policy/shut.yaml")
-    answer = shut.run("script", jail="native")
+    answer = no_userns.run("script", jail="native")
     assert (answer.outcome, answer["jail"]) == ("exited", "native"), answer.document

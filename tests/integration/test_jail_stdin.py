@@ -19,7 +19,7 @@ import pytest
 from feature import sanitized
 from jails import JAILS, Cell
 from processes import wait_until
-from shut import Shut
+from no_userns import NoUserns
 
 TOOLS = ("cat", "head", "sh", "true", "wc")
 
@@ -27,7 +27,7 @@ TOOLS = ("cat", "head", "sh", "true", "wc")
 @pytest.fixture(params=[*JAILS, "alone"])
 def place(request, user_box):
     """Every jail, and the native one where namespaces are forbidden; who calls does not matter to a pipe."""
-    made = Shut(user_box, "container") if request.param == "alone" else Cell(user_box, request.param)
+    made = NoUserns(user_box, "container") if request.param == "alone" else Cell(user_box, request.param)
     made.policy = policy_of(made)
     return made
 
@@ -40,8 +40,8 @@ def run(place, *argv, source=None, options=(), **shape):
     """With --stdin, and this on the command's own stdin: a descriptor, or bytes."""
     words = place.box.words(list(argv), options=["--jail", place.jail, "--stdin", "-", *options], policy=place.policy,
                             form="--json", **shape)
-    if isinstance(place, Shut):
-        words = [str(place.box.stage / "tests/helpers/pretend"), "container", *words]
+    if isinstance(place, NoUserns):
+        words = [str(place.box.stage / "tests/helpers/fake_kernel"), "container", *words]
     process = place.box.popen(words, raw=True, stdin=subprocess.PIPE if isinstance(source, bytes) else source)
     out, err = process.communicate(source if isinstance(source, bytes) else None, timeout=60)
     document = json.loads(out)
@@ -151,8 +151,8 @@ def was_cut(process):
 
 def start(place, *argv, source):
     words = place.box.words(list(argv), options=["--jail", place.jail, "--stdin", "-"], policy=place.policy)
-    if isinstance(place, Shut):
-        words = [str(place.box.stage / "tests/helpers/pretend"), "container", *words]
+    if isinstance(place, NoUserns):
+        words = [str(place.box.stage / "tests/helpers/fake_kernel"), "container", *words]
     return place.box.popen(words, raw=True, stdin=source)
 
 

@@ -48,7 +48,7 @@ def test_jq_cuts(tool):
     assert tool("jq", "-c", ".a", "a.json") == "[1,2]\n"
 
 
-def test_npm_tells_lists_and_tests(tool):
+def test_npm_reports_lists_and_tests(tool):
     needs("npm")
     assert tool("npm", "--version").count(".") == 2
     assert json.loads(tool("npm", "ls", "--json"))["name"] == "top"

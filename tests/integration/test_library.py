@@ -25,7 +25,7 @@ def test_jobs_can_be_cancelled_and_freed(box, marker):
 
 
 def test_run_is_not_the_worse_for_the_one_before(box):
-    assert box.host("host_after", scaled(10, 3)).out == b"ok\n"
+    assert box.host("host_after_kill", scaled(10, 3)).out == b"ok\n"
 
 
 def test_thousand_in_flight(box):

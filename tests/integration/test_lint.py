@@ -38,7 +38,7 @@ def test_an_empty_tree_is_clean(tree):
     ("script", "#!/usr/bin/env python3\n" + SHELL, SHELL_RULE),
     ("script.weird", "#!/usr/bin/python3 -I\n" + SHELL, SHELL_RULE),
 ])
-def test_languages_are_told_by_name_and_first_line(tree, name, text, rule):
+def test_languages_are_detected_by_name_and_first_line(tree, name, text, rule):
     tree.write(name, text)
     assert rule in [found for _, found in tree.found(status=1)]
 
@@ -60,7 +60,7 @@ def test_named_files_are_the_only_ones(tree):
     assert len(tree.found("a.py", "a.py", "./a.py")) == 1
 
 
-def test_a_named_file_in_no_language_is_told(tree):
+def test_a_named_file_in_no_language_is_reported(tree):
     tree.write("a.txt", "text\n")
     assert tree.lint("a.txt", status=0)["skipped"] == [{"path": "a.txt", "reason": "not in a language that is read"}]
 
@@ -128,7 +128,7 @@ def test_what_cannot_be_read_is_a_finding(tree):
         assert one["rule"] == "not-scanned" and "Permission denied" in one["message"]
 
 
-def test_broken_syntax_is_told_and_the_rest_is_found(tree):
+def test_broken_syntax_is_reported_and_the_rest_is_found(tree):
     tree.write("a.py", "import os\nx = = 1\nos.system('ls')\n")
     found = [(one["rule"], one["severity"]) for one in tree.lint(status=1)["findings"]]
     assert ("broken-syntax", "note") in found and (SHELL_RULE, "error") in found
@@ -195,7 +195,7 @@ def test_a_configuration_that_is_not_understood_ends_the_run(tree, text, place, 
     assert place in message and words in message and ".chokepoint-lint.yaml" in message
 
 
-def test_a_named_configuration_stands_alone(tree):
+def test_a_named_configuration_is_used_alone(tree):
     tree.configure(f"severities: {{{SHELL_RULE}: off}}\n")
     tree.write("a.py")
     assert tree.paths() == []
@@ -207,7 +207,7 @@ def test_a_named_configuration_stands_alone(tree):
     assert "cannot be read" in tree.refused("--config", tree.box.outside)
 
 
-def test_a_configuration_that_is_no_file_is_told_and_ends_the_run(tree):
+def test_a_configuration_that_is_no_file_is_reported_and_ends_the_run(tree):
     tree.write("a.py")
     os.mkfifo(tree.top / ".chokepoint-lint.yaml")
     assert "it is not a regular file" in tree.refused()
@@ -309,7 +309,7 @@ def test_waivers_are_comments_of_each_language(decided, name, text):
     assert document["findings"] == [] and document["waived"] == 1
 
 
-def test_records_of_a_named_configuration_stand_beside_it(decided):
+def test_records_of_a_named_configuration_are_beside_it(decided):
     decided.write("a.py", f"import os\nos.system('ls')  {WAIVER} {SHELL_RULE} ADR-0007\n")
     given = decided.box.file("outside/lint.yaml", "version: 1\nadr_dir: docs/adr\n")
     assert {rule for _, rule in decided.found("--config", given)} == {SHELL_RULE, "waiver-unfounded"}
@@ -332,7 +332,7 @@ def test_text_shows_the_line_and_the_place(tree):
     assert lines[3].startswith("       = ") and lines[4] == "1 file: 1 error, 0 warnings, 0 notes"
 
 
-def test_the_mark_stands_right_behind_wide_bytes(tree):
+def test_the_mark_is_right_after_wide_bytes(tree):
     tree.write("a.py", "import os\nx = 'äöü\x07'; os.system('ls')\n")
     lines = tree.call().out.decode().splitlines()
     assert lines[1].index("os.system") == lines[2].index("^") and "\\x07" in lines[1]
@@ -390,7 +390,7 @@ def test_an_unknown_form_is_refused(tree, form):
     assert tree.call("--format", form).status == 125
 
 
-def test_help_tells_the_options_and_the_status(tree):
+def test_help_reports_the_options_and_the_status(tree):
     said = tree.call("--help").out.decode()
     for word in ("--format text|json|sarif|github", "--config FILE", "--jobs COUNT", "Exit status: 0", "[PATH]..."):
         assert word in said

@@ -53,7 +53,7 @@ def hooked(user_box):
     return Hooked(user_box)
 
 
-def test_the_hook_stops_what_goes_around_the_door(hooked):
+def test_the_hook_stops_what_goes_around_chokepoint(hooked):
     hooked.write("a.py", "print('fine')\n")
     assert hooked.check().status == 0
     hooked.write("sub/a.mts", "eval(x)\n")

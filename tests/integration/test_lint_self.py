@@ -1,4 +1,4 @@
-"""The linter on this repository (R25): tools/check-lint.py passes, and fails when a file goes around the door."""
+"""The linter on this repository (R25): tools/check/check-lint.py passes, and fails when a file goes around the door."""
 import os
 import pathlib
 import shutil
@@ -14,7 +14,7 @@ def copy(tmp_path):
     """What the check looks at, where it can be spoiled."""
     for name in ("src", "include", "docs/adr"):
         shutil.copytree(ROOT / name, tmp_path / name)
-    for name in (".chokepoint-lint.yaml", "tools/check-lint.py"):
+    for name in (".chokepoint-lint.yaml", "tools/check/check-lint.py"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
     (tmp_path / ".git").mkdir()
@@ -22,7 +22,7 @@ def copy(tmp_path):
 
 
 def check(copy):
-    done = subprocess.run(["/usr/bin/python3", copy / "tools/check-lint.py", os.environ["CHOKE_BUILD"]], check=False,
+    done = subprocess.run(["/usr/bin/python3", copy / "tools/check/check-lint.py", os.environ["CHOKE_BUILD"]], check=False,
                           capture_output=True)
     return done.returncode, done.stdout.decode()
 
@@ -49,7 +49,7 @@ def test_a_second_creator_is_found(copy, name, text):
     assert status == 1 and f"{name}:" in said and "src/run/create.c alone" in said, said
 
 
-def test_a_shell_is_found_in_the_door_itself(copy):
+def test_a_shell_is_found_in_the_allowed_file_itself(copy):
     spoil(copy, "src/run/create.c", "int f(void) { return system(\"ls\"); }\n")
     status, said = check(copy)
     assert status == 1 and "src/run/create.c:" in said, said

@@ -148,7 +148,7 @@ def test_what_git_keeps_for_itself_is_not_entered(tree):
     assert tree.paths() == ["sub/.github/a.py"]
 
 
-def test_links_are_passed_over_and_told(tree):
+def test_links_are_passed_over_and_reported(tree):
     tree.write("real/a.py")
     (tree.top / "loop").symlink_to(".")
     (tree.top / "real/up").symlink_to("..")
@@ -163,7 +163,7 @@ def test_links_are_passed_over_and_told(tree):
     assert tree.paths("loop/") == ["loop/real/a.py"]  # a slash goes through it
 
 
-def test_what_is_no_file_is_passed_over_and_told(tree):
+def test_what_is_no_file_is_passed_over_and_reported(tree):
     os.mkfifo(tree.top / "pipe.py")
     assert tree.lint(status=0)["skipped"] == [{"path": "pipe.py", "reason": "not a regular file"}]
     assert tree.lint("pipe.py", status=0)["skipped"] == [{"path": "pipe.py", "reason": "not a regular file"}]

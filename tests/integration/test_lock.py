@@ -7,21 +7,21 @@ import shutil
 import subprocess
 
 import pytest
-from readiness import Bench, ldd
+from readiness import Toolbox, ldd
 
 
 @pytest.fixture
-def bench(box):
-    return Bench(box)
+def toolbox(box):
+    return Toolbox(box)
 
 
 def digest(path):
     return hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()
 
 
-def write_lock(bench, *options):
-    path = bench.box.root / "tools.lock"
-    bench.text("lock", "--output", path, *options)
+def write_lock(toolbox, *options):
+    path = toolbox.box.root / "tools.lock"
+    toolbox.text("lock", "--output", path, *options)
     return path
 
 
@@ -29,27 +29,27 @@ def tools_of(path):
     return {tool["name"]: tool for tool in json.loads(path.read_bytes())["tools"]}
 
 
-def drifts(bench, path, status=1):
-    answer = bench.text("lock", "--check", "--json", path, status=status)
+def drifts(toolbox, path, status=1):
+    answer = toolbox.text("lock", "--check", "--json", path, status=status)
     document = json.loads(answer.out)
     assert set(document) == {"file", "tools", "same", "drifts"} and document["same"] == (status == 0)
     return [(drift["tool"], drift["what"], drift["before"], drift["after"]) for drift in document["drifts"]]
 
 
-def copy_tool(bench, source, name, **entry):
-    path = bench.tools / name
+def copy_tool(toolbox, source, name, **entry):
+    path = toolbox.tools / name
     shutil.copy(source, path)
-    bench.box.own(path, 0o755)
-    bench.list(name, **entry)
+    toolbox.box.own(path, 0o755)
+    toolbox.list(name, **entry)
     return path
 
 
 # ---- what is written ----
 
 @pytest.mark.parametrize("name", ["git", "rg", "jq", "strace"])
-def test_the_libraries_are_those_that_the_loader_maps(bench, name):
-    path = copy_tool(bench, shutil.which(name), name)
-    tool = tools_of(write_lock(bench))[name]
+def test_the_libraries_are_those_that_the_loader_maps(toolbox, name):
+    path = copy_tool(toolbox, shutil.which(name), name)
+    tool = tools_of(write_lock(toolbox))[name]
     assert (tool["path"], tool["sha256"]) == (str(path), digest(path))
     expected = {name: place for name, place in ldd(path).items() if name != "linux-vdso.so.1"}
     assert {file["name"]: file["path"] for file in tool["libraries"]} == expected and expected
@@ -68,89 +68,89 @@ def test_the_default_policy_locks_the_real_git(box):
     assert box.call([box.command, "lock", "--check"]).status == 0
 
 
-def test_a_script_has_its_interpreters_and_theirs(bench):
-    bench.tool("script", interpreter="/usr/bin/env inner")
-    bench.tool("inner", listed=False)
-    tool = tools_of(write_lock(bench))["script"]
+def test_a_script_has_its_interpreters_and_theirs(toolbox):
+    toolbox.tool("script", interpreter="/usr/bin/env inner")
+    toolbox.tool("inner", listed=False)
+    tool = tools_of(write_lock(toolbox))["script"]
     names = {file["name"]: file["path"] for file in tool["interpreters"]}
-    assert names["/usr/bin/env"] == "/usr/bin/env" and names["inner"] == str(bench.tools / "inner")
+    assert names["/usr/bin/env"] == "/usr/bin/env" and names["inner"] == str(toolbox.tools / "inner")
     assert names["/bin/sh"] == "/bin/sh" and any("/ld-" in name for name in names)
     assert any(file["name"].startswith("libc.so") for file in tool["libraries"])
 
 
-def test_two_locks_of_one_machine_are_the_same_bytes(bench):
-    bench.tool("zebra")
-    bench.tool("ant")
-    first = write_lock(bench).read_bytes()
-    assert write_lock(bench).read_bytes() == first and first.endswith(b"}\n")
+def test_two_locks_of_one_machine_are_the_same_bytes(toolbox):
+    toolbox.tool("zebra")
+    toolbox.tool("ant")
+    first = write_lock(toolbox).read_bytes()
+    assert write_lock(toolbox).read_bytes() == first and first.endswith(b"}\n")
     assert [tool["name"] for tool in json.loads(first)["tools"]] == ["ant", "zebra"]
     assert json.loads(first)["version"] == 1
 
 
-def test_a_missing_or_refused_tool_is_not_in_it(bench):
-    bench.tool("teller")
-    bench.tool("open", mode=0o777)
-    bench.list("absentee")
-    assert set(tools_of(write_lock(bench))) == {"teller"}
+def test_a_missing_or_refused_tool_is_not_in_it(toolbox):
+    toolbox.tool("teller")
+    toolbox.tool("open", mode=0o777)
+    toolbox.list("absentee")
+    assert set(tools_of(write_lock(toolbox))) == {"teller"}
 
 
-def test_the_cache_is_not_believed(bench):
-    bench.tool("teller")
-    bench.remember("teller")
-    asked = bench.asked("teller")
-    write_lock(bench)
-    assert bench.asked("teller") == asked + 1
+def test_the_cache_is_not_believed(toolbox):
+    toolbox.tool("teller")
+    toolbox.remember("teller")
+    asked = toolbox.asked("teller")
+    write_lock(toolbox)
+    assert toolbox.asked("teller") == asked + 1
 
 
 # ---- drift ----
 
-def test_nothing_changed_is_status_0(bench):
-    bench.tool("teller")
-    path = write_lock(bench)
-    assert drifts(bench, path, status=0) == []
-    assert b"no drift" in bench.text("lock", "--check", path).out
+def test_nothing_changed_is_status_0(toolbox):
+    toolbox.tool("teller")
+    path = write_lock(toolbox)
+    assert drifts(toolbox, path, status=0) == []
+    assert b"no drift" in toolbox.text("lock", "--check", path).out
 
 
-def test_a_changed_tool_is_drift_in_words(bench):
-    tool = bench.tool("teller")
-    path = write_lock(bench)
+def test_a_changed_tool_is_drift_with_a_message(toolbox):
+    tool = toolbox.tool("teller")
+    path = write_lock(toolbox)
     before = digest(tool)
-    bench.box.file(tool, tool.read_text(encoding="utf-8").replace("1.2.3", "1.2.4"), 0o755)
-    assert drifts(bench, path) == [("teller", "version", "1.2.3", "1.2.4"), ("teller", "sha256", before, digest(tool))]
-    said = bench.text("lock", "--check", path, status=1).out.decode()
+    toolbox.box.file(tool, tool.read_text(encoding="utf-8").replace("1.2.3", "1.2.4"), 0o755)
+    assert drifts(toolbox, path) == [("teller", "version", "1.2.3", "1.2.4"), ("teller", "sha256", before, digest(tool))]
+    said = toolbox.text("lock", "--check", path, status=1).out.decode()
     assert f"teller: sha256\n  before  {before}\n  after   {digest(tool)}\n" in said
 
 
-def test_tools_that_come_and_go_are_drift(bench):
-    bench.tool("teller")
-    bench.tool("leaver")
-    path = write_lock(bench)
-    (bench.tools / "leaver").unlink()
-    bench.tool("newcomer")
-    assert drifts(bench, path) == [("leaver", "tool", str(bench.tools / "leaver"), None),
-                                   ("newcomer", "tool", None, str(bench.tools / "newcomer"))]
+def test_tools_that_come_and_go_are_drift(toolbox):
+    toolbox.tool("teller")
+    toolbox.tool("leaver")
+    path = write_lock(toolbox)
+    (toolbox.tools / "leaver").unlink()
+    toolbox.tool("newcomer")
+    assert drifts(toolbox, path) == [("leaver", "tool", str(toolbox.tools / "leaver"), None),
+                                   ("newcomer", "tool", None, str(toolbox.tools / "newcomer"))]
 
 
-def test_a_changed_interpreter_is_drift(bench):
-    interpreter = bench.tools / "interpreter"
+def test_a_changed_interpreter_is_drift(toolbox):
+    interpreter = toolbox.tools / "interpreter"
     shutil.copy("/bin/sh", interpreter)
-    bench.box.own(interpreter, 0o755)
-    bench.tool("teller", interpreter=interpreter)
-    path = write_lock(bench)
+    toolbox.box.own(interpreter, 0o755)
+    toolbox.tool("teller", interpreter=interpreter)
+    path = write_lock(toolbox)
     before = digest(interpreter)
     with open(interpreter, "ab") as stream:
         stream.write(b"\0")
-    assert drifts(bench, path) == [("teller", f"interpreter {interpreter} sha256", before, digest(interpreter))]
+    assert drifts(toolbox, path) == [("teller", f"interpreter {interpreter} sha256", before, digest(interpreter))]
 
 
 LIBRARY = "int answer(void); int answer(void) { return %d; }"
 PROGRAM = '#include <stdio.h>\nint answer(void); int main(void) { printf("%d.0\\n", answer()); return 0; }'
 
 
-def build(bench, tags):
+def build(toolbox, tags):
     """A tool with a library of its own, beside it as $ORIGIN/../lib, which needs another one there."""
-    place = bench.box.directory("lib")
-    source = bench.box.outside
+    place = toolbox.box.directory("lib")
+    source = toolbox.box.outside
 
     def cc(text, *words):
         (source / "x.c").write_text(text, encoding="ascii")
@@ -158,22 +158,22 @@ def build(bench, tags):
     cc("int deep(void); int deep(void) { return 7; }", "-shared", "-fPIC", "-o", place / "libdeep.so")
     cc(LIBRARY % 1, "-shared", "-fPIC", "-Wl,--no-as-needed", f"-L{place}", "-ldeep", "-o", place / "libanswer.so")
     cc(PROGRAM, f"-L{place}", "-lanswer", "-Wl,-rpath,$ORIGIN/../lib", tags, f"-Wl,-rpath-link,{place}",
-       "-o", bench.tools / "asker")
-    for path in (place / "libanswer.so", place / "libdeep.so", bench.tools / "asker"):
-        bench.box.own(path, 0o755)
-    bench.list("asker")
+       "-o", toolbox.tools / "asker")
+    for path in (place / "libanswer.so", place / "libdeep.so", toolbox.tools / "asker"):
+        toolbox.box.own(path, 0o755)
+    toolbox.list("asker")
     return place
 
 
 @pytest.mark.parametrize("tags, deep", [("-Wl,--disable-new-dtags", True), ("-Wl,--enable-new-dtags", False)])
-def test_libraries_beside_the_tool_are_found_as_the_loader_finds_them(bench, tags, deep):
+def test_libraries_beside_the_tool_are_found_as_the_loader_finds_them(toolbox, tags, deep):
     # DT_RPATH also holds for what a library needs, DT_RUNPATH does not: then libdeep is nowhere.
-    place = build(bench, tags)
-    tool = tools_of(write_lock(bench))["asker"]
+    place = build(toolbox, tags)
+    tool = tools_of(write_lock(toolbox))["asker"]
     found = {file["name"]: file for file in tool["libraries"]}
     assert os.path.realpath(found["libanswer.so"]["path"]) == str(place / "libanswer.so")
     assert found["libanswer.so"]["sha256"] == digest(place / "libanswer.so")
-    said = subprocess.run(["ldd", bench.tools / "asker"], check=False, capture_output=True, text=True).stdout
+    said = subprocess.run(["ldd", toolbox.tools / "asker"], check=False, capture_output=True, text=True).stdout
     assert ("libdeep.so => not found" in said) != deep
     if deep:
         assert found["libdeep.so"]["sha256"] == digest(place / "libdeep.so")
@@ -183,60 +183,60 @@ def test_libraries_beside_the_tool_are_found_as_the_loader_finds_them(bench, tag
         assert tool["version"] is None
 
 
-def test_a_library_that_is_changed_replaced_or_removed_is_drift(bench):
-    place = build(bench, "-Wl,--disable-new-dtags")
+def test_a_library_that_is_changed_replaced_or_removed_is_drift(toolbox):
+    place = build(toolbox, "-Wl,--disable-new-dtags")
     library = place / "libanswer.so"
-    path = write_lock(bench)
+    path = write_lock(toolbox)
     before = digest(library)
     with open(library, "ab") as stream:
         stream.write(b"\0")
-    assert drifts(bench, path) == [("asker", "library libanswer.so sha256", before, digest(library))]
+    assert drifts(toolbox, path) == [("asker", "library libanswer.so sha256", before, digest(library))]
     library.unlink()
     shutil.copy(place / "libdeep.so", library)
-    what = dict((what, (old, new)) for _, what, old, new in drifts(bench, path))
+    what = dict((what, (old, new)) for _, what, old, new in drifts(toolbox, path))
     assert what["library libanswer.so sha256"] == (before, digest(library))
     library.unlink()
-    what = dict((what, (old, new)) for _, what, old, new in drifts(bench, path))
+    what = dict((what, (old, new)) for _, what, old, new in drifts(toolbox, path))
     assert what["library libanswer.so path"][1] is None and what["library libanswer.so sha256"] == (before, None)
     assert what["version"] == ("1.0", None)
 
 
-def test_a_library_planted_where_it_would_be_taken_first_is_drift(bench):
-    place = build(bench, "-Wl,--disable-new-dtags")
-    path = write_lock(bench)
+def test_a_library_planted_where_it_would_be_taken_first_is_drift(toolbox):
+    place = build(toolbox, "-Wl,--disable-new-dtags")
+    path = write_lock(toolbox)
     (place / "glibc-hwcaps/x86-64-v2").mkdir(parents=True)
     shutil.copy(place / "libdeep.so", place / "glibc-hwcaps/x86-64-v2/libanswer.so")
-    assert any("libanswer.so" in what for _, what, _, _ in drifts(bench, path))
+    assert any("libanswer.so" in what for _, what, _, _ in drifts(toolbox, path))
 
 
 # ---- files ----
 
-def test_the_file_is_replaced_whole_and_a_link_is_not_followed(bench):
-    bench.tool("teller")
-    target = bench.box.file("outside/target", "untouched")
-    path = bench.box.root / "tools.lock"
+def test_the_file_is_replaced_whole_and_a_link_is_not_followed(toolbox):
+    toolbox.tool("teller")
+    target = toolbox.box.file("outside/target", "untouched")
+    path = toolbox.box.root / "tools.lock"
     path.symlink_to(target)
-    write_lock(bench)
+    write_lock(toolbox)
     assert not path.is_symlink() and "teller" in tools_of(path)
     assert target.read_text(encoding="ascii") == "untouched"
-    assert sorted(os.listdir(bench.box.root)) == ["tools.lock"]
+    assert sorted(os.listdir(toolbox.box.root)) == ["tools.lock"]
 
 
 def test_what_cannot_be_written_is_status_125_and_the_old_file_stays(user_box):
-    bench = Bench(user_box)
-    bench.tool("teller")
-    path = write_lock(bench)
+    toolbox = Toolbox(user_box)
+    toolbox.tool("teller")
+    path = write_lock(toolbox)
     text = path.read_bytes()
-    os.chmod(bench.box.root, 0o555)
-    answer = bench.text("lock", "--output", path, status=125)
+    os.chmod(toolbox.box.root, 0o555)
+    answer = toolbox.text("lock", "--output", path, status=125)
     assert b"cannot write lock file" in answer.err and path.read_bytes() == text
 
 
-def test_words_that_make_no_sense_are_status_125(bench):
-    bench.tool("teller")
-    bench.text("lock", "surplus", status=125)
-    bench.text("lock", "--check", "one", "two", status=125)
-    bench.text("lock", "--check", "--output", "x", status=125)
-    assert b"does not exist" in bench.text("lock", "--check", status=125).err
-    assert json.loads(bench.text("lock", "--json", "--check", "absent", status=125).out)["error"]["message"]
-    assert os.listdir(bench.box.root) == []
+def test_invalid_arguments_are_status_125(toolbox):
+    toolbox.tool("teller")
+    toolbox.text("lock", "surplus", status=125)
+    toolbox.text("lock", "--check", "one", "two", status=125)
+    toolbox.text("lock", "--check", "--output", "x", status=125)
+    assert b"does not exist" in toolbox.text("lock", "--check", status=125).err
+    assert json.loads(toolbox.text("lock", "--json", "--check", "absent", status=125).out)["error"]["message"]
+    assert os.listdir(toolbox.box.root) == []

@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from door import SIXTEEN
+from command import SIXTEEN
 from processes import marked
 
 

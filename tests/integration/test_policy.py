@@ -60,7 +60,7 @@ FAULTS = [
 
 
 @pytest.mark.parametrize("text,line,column,word", [fault[1:] for fault in FAULTS], ids=[fault[0] for fault in FAULTS])
-def test_fault_is_told_with_file_line_and_column(user_box, text, line, column, word):
+def test_fault_is_reported_with_file_line_and_column(user_box, text, line, column, word):
     path, answer = try_policy(user_box, text)
     assert (answer.status, answer.outcome) == (125, "policy")
     place = re.search(re.escape(f"'{path}'") + r": line (\d+), column (\d+): ", answer.message)
@@ -69,7 +69,7 @@ def test_fault_is_told_with_file_line_and_column(user_box, text, line, column, w
     assert word in answer.message
 
 
-def test_text_form_tells_it_too(user_box):
+def test_text_form_reports_it_too(user_box):
     path = user_box.file("policy/tried.yaml", GOOD + "more: 1\n", 0o600)
     answer = user_box.run("true", policy=path, form=None)
     assert answer.status == 125
@@ -94,13 +94,13 @@ def test_oversize_file_is_refused(user_box):
     assert "larger than 1048576 bytes" in answer.message
 
 
-def test_missing_file_is_told(user_box):
+def test_missing_file_is_reported(user_box):
     answer = user_box.run("true", policy=user_box.place / "policy" / "nowhere.yaml")
     assert (answer.status, answer.outcome) == (125, "policy")
     assert "nowhere.yaml" in answer.message
 
 
-def test_unreadable_file_is_told(user_box):
+def test_unreadable_file_is_reported(user_box):
     if os.geteuid() != 0:
         skip("root", "a file of root's is needed")
     path = user_box.file("policy/secret.yaml", GOOD)

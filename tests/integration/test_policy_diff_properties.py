@@ -94,7 +94,7 @@ def diff(box, old, new):
     return json.loads(answer.out)["changes"]
 
 
-def seen_from_behind(changes):
+def reversed_changes(changes):
     return sorted((c["tool"] or "", c["field"], c["after"] or "", c["before"] or "") for c in changes)
 
 
@@ -108,7 +108,7 @@ def drawn(examples):
 def test_changes_are_the_same_from_either_side(user_box, pair):
     old, new = write(user_box, "old", pair[0]), write(user_box, "new", pair[1])
     there, back = diff(user_box, old, new), diff(user_box, new, old)
-    assert seen_from_behind(there) == sorted(
+    assert reversed_changes(there) == sorted(
         (c["tool"] or "", c["field"], c["before"] or "", c["after"] or "") for c in back)
     kinds = {(c["tool"], c["field"], c["before"], c["after"]): c["kind"] for c in back}
     for change in there:

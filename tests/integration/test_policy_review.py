@@ -179,7 +179,7 @@ def test_failure_is_json_too(desk, words):
     assert set(json.loads(answer.out)["error"]) == {"code", "message"}
 
 
-def test_oversize_policy_is_told(desk):
+def test_oversize_policy_is_reported(desk):
     answer = desk.call("check", desk.put("a", b"#" * (1 << 20) + b"\n"))
     assert answer.status == 125 and b"larger than 1048576 bytes" in answer.err
 

@@ -122,7 +122,7 @@ BAD_VALUES = [
 ]
 
 
-def bad_words():
+def invalid_values():
     for path, _ in places(WHOLE):
         if path and path[-1] in WORDS:
             for word in ("frobnicate", "", "yes"):
@@ -134,7 +134,7 @@ def bad_values():
         yield label(path, repr(value)), changed(path, lambda v, new=value: new)
 
 
-KINDS = {"unknown": unknown_keys, "types": wrong_types, "missing": missing_keys, "words": bad_words, "values": bad_values}
+KINDS = {"unknown": unknown_keys, "types": wrong_types, "missing": missing_keys, "words": invalid_values, "values": bad_values}
 
 
 def test_schema_is_a_schema():

@@ -6,10 +6,10 @@ import signal
 
 import pytest
 
-from door import FIELDS
+from command import FIELDS
 from feature import skip
 from promises import is_in_time, returns_in_time, tried
-from shut import lied_to
+from no_userns import on_fake_kernel
 
 
 def test_document_of_a_plain_run(box):
@@ -151,13 +151,13 @@ def test_tool_that_only_root_may_execute(user_box):
     ("direct", ["--jail", "none", "--require-jail"], "invalid")])
 def test_jail_that_is_not_to_be_had(box, route, options, outcome):
     policy = box.write_policy(true={"route": route, "egress": ["example.org"]})
-    answer = lied_to(box, "seccomp", "true", policy=policy, options=options)
+    answer = on_fake_kernel(box, "seccomp", "true", policy=policy, options=options)
     assert (answer.status, answer.outcome) == (125, outcome)
 
 
 def test_external_tool_runs_uncaged_with_one_warning(box):
     policy = box.write_policy(say_args={"route": "external"})
-    answer = lied_to(box, "seccomp", "say_args", "x", policy=policy)
+    answer = on_fake_kernel(box, "seccomp", "say_args", "x", policy=policy)
     assert answer.stream("stdout") == b"x\0"
     assert answer["jail"] == "none"
     assert [(event["event"], event["level"], event["reason"]) for event in box.events(answer)] == [
@@ -198,7 +198,7 @@ def test_text_form_passes_streams_apart(box):
     assert (answer.status, answer.out, answer.err) == (3, b"out\n", b"err\n")
 
 
-def test_text_form_keeps_the_tools_output_before_the_words(box):
+def test_text_form_prints_the_tools_output_before_the_message(box):
     answer = box.run("sh", "-c", "echo out; echo err >&2; exec sleep 20", timeout=2, form=None)
     assert (answer.status, answer.out) == (124, b"out\n")
     assert answer.err.startswith(b"err\nchokepoint: ")

@@ -1,6 +1,6 @@
 """run --sandbox: the environment that code of a repository gets, to the letter, and a jail or no run (R14).
 
-tests/adversarial/test_sandbox_npm.py has the code that wants more; test_sandbox_properties.py, any environment at all.
+tests/adversarial/tools/test_sandbox_npm.py has the code that wants more; test_sandbox_properties.py, any environment at all.
 """
 import json
 
@@ -45,7 +45,7 @@ def test_environment_is_the_base_and_what_may_pass(cell, policy):
     assert environment(cell, policy) == expected(cell, **PASSED)
 
 
-def test_extra_stands_in_the_place_of_the_hosts(cell, policy):
+def test_extra_replaces_that_of_the_host(cell, policy):
     options = ["--env", "NODE_ENV=production", "--env", "NPM_CONFIG_A=1"]
     assert environment(cell, policy, *options) == expected(cell, **{**PASSED, "NODE_ENV": "production",
                                                                     "NPM_CONFIG_A": "1"})
@@ -111,7 +111,7 @@ def test_direct_tool_is_in_a_jail_too(box):
     assert answer["jail"] in ("native", "bwrap") and "net_ns" in answer["layers"]
 
 
-def test_large_environment_is_passed_or_told(user_box):
+def test_large_environment_is_passed_or_reported(user_box):
     """The host's variables were within the kernel's bounds for the command; with the policy's they still are, or it is
     said."""
     many = {f"NPM_CONFIG_{i}": "x" * 1000 for i in range(1000)}

@@ -7,7 +7,7 @@ TOP = pathlib.Path(__file__).parents[2]
 
 
 def check(top, stage):
-    return subprocess.run(["/usr/bin/python3", top / "tools/tools-table.py", stage / "chokepoint", "--check"],
+    return subprocess.run(["/usr/bin/python3", top / "tools/gen/tools-table.py", stage / "chokepoint", "--check"],
                           check=False,
                           capture_output=True, stdin=subprocess.DEVNULL)
 
@@ -15,7 +15,7 @@ def check(top, stage):
 def copied(place, change):
     (place / "docs").mkdir()
     (place / "tools").mkdir()
-    shutil.copy(TOP / "tools/tools-table.py", place / "tools")
+    shutil.copy(TOP / "tools/gen/tools-table.py", place / "tools")
     (place / "docs/tools.md").write_text(change((TOP / "docs/tools.md").read_text()))
     return place
 

@@ -2,18 +2,18 @@
 import json
 import os
 
-from town import BUNDLE
+from network import BUNDLE
 
 GRANTED = ["*.example.org", "*.example.org opaque", "93.184.216.10 opaque", "10.0.0.0/8", "127.0.0.1"]
 CERTIFICATES = f"/etc/ssl/certs/{BUNDLE}"
 GIT = ["/usr/lib/git-core/git", os.path.realpath("/usr/lib/git-core/git-remote-https")]
 
 
-class Way:
+class EgressBox:
     """Runs in one jail, with what may be reached named for each."""
 
     def __init__(self, box, jail):
-        self.box, self.jail, self.town = box, jail, box.town
+        self.box, self.jail, self.network = box, jail, box.network
         self.policy = self.write_policy()
 
     def write_policy(self, **entries):
@@ -30,7 +30,7 @@ class Way:
         return self.box.write_policy(tools, name="policy/way.yaml")
 
     def run(self, *argv, egress=("web.example.org",), options=(), policy=None, **shape):
-        self.town.take()
+        self.network.take()
         for rule in egress:
             options = [*options, "--egress", rule]
         return self.box.run(*argv, options=["--jail", self.jail, "--verbose", *options], policy=policy or self.policy,

@@ -1,7 +1,7 @@
 """What the attacks on `execs` share: each is made without the key, where it must succeed, and with it."""
 from feature import skip
 
-REFUSED = 113  # the status of tests/helpers/attempt.c
+REFUSED = 113  # the status of tests/helpers/victims/attempt.c
 
 
 def bounded(box, execs=(), name="attempt", **more):

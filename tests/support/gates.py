@@ -20,10 +20,10 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 PATIENCE = 60
 
 
-def in_town(town, function):
+def in_network(test_network, function):
     """Calls it in a thread that is in the town's network."""
     def body():
-        with open(f"/proc/{town.pid}/ns/net", "rb") as network:
+        with open(f"/proc/{test_network.pid}/ns/net", "rb") as network:
             if LIBC.setns(network.fileno(), CLONE_NEWNET) != 0:
                 raise OSError(ctypes.get_errno(), "setns")
         return function()
@@ -32,27 +32,27 @@ def in_town(town, function):
 
 
 class Gate:
-    """The program tests/helpers/gate.c, with these rules."""
+    """The program tests/helpers/hosts/gate.c, with these rules."""
 
-    def __init__(self, stage, town, *rules, **settings):
-        self.town = town
-        self.into = ["nsenter", f"--target={town.pid}", "--net", "--mount", "--"]
+    def __init__(self, stage, test_network, *rules, **settings):
+        self.test_network = test_network
+        self.into = ["nsenter", f"--target={test_network.pid}", "--net", "--mount", "--"]
         options = [word for name, value in settings.items() for word in (f"--{name.replace('_', '-')}", str(value))]
         self.process = subprocess.Popen([*self.into, str(stage / "tests/helpers/gate"), *options, *rules],
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.port = json.loads(self.process.stdout.readline())["port"]
-        self.told, self.totals = [], None
+        self.events_read, self.totals = [], None
         self.reader = threading.Thread(target=self.read_events)
         self.reader.start()
 
     def read_events(self):
         """All the time, for a gate that cannot tell what happens does not go on."""
         for line in self.process.stdout:
-            self.told.append(json.loads(line))
+            self.events_read.append(json.loads(line))
 
     def connect(self, *first):
         """A client's connection, with these bytes said."""
-        client = in_town(self.town, lambda: socket.create_connection(("127.0.0.1", self.port), PATIENCE))
+        client = in_network(self.test_network, lambda: socket.create_connection(("127.0.0.1", self.port), PATIENCE))
         try:
             for data in first:
                 client.sendall(data)
@@ -95,19 +95,19 @@ class Gate:
         self.process.stdout.close()
         self.process.stderr.close()
         assert self.process.wait(PATIENCE) == 0, said
-        self.totals = self.told.pop()
+        self.totals = self.events_read.pop()
 
     def events(self, verdict=None):
         """Ends the gate, if it has not ended, and looks whether its totals are true."""
         if self.totals is None:
             self.close()
-        by = {name: [event for event in self.told if event["verdict"] == name]
+        by = {name: [event for event in self.events_read if event["verdict"] == name]
               for name in ("opened", "refused", "failed", "closed")}
         assert {name: self.totals[name] for name in ("opened", "refused", "failed")} == \
             {name: len(by[name]) for name in ("opened", "refused", "failed")}
         assert sorted(event["connection"] for event in by["opened"]) == sorted(event["connection"] for event in by["closed"])
         assert [sum(event[way] for event in by["closed"]) for way in ("up", "down")] == [self.totals["up"], self.totals["down"]]
-        return by[verdict] if verdict else self.told
+        return by[verdict] if verdict else self.events_read
 
     def reasons(self, verdict="refused"):
         return [event["reason"] for event in self.events(verdict)]
@@ -129,14 +129,14 @@ def read_until(client, end):
     return data
 
 
-class Station:
+class ScriptedServer:
     """A host at a port of its own, which does with each connection what the test says, in a thread."""
 
-    def __init__(self, town, serve):
-        self.listener = in_town(town, lambda: socket.create_server((ADDRESS, 0)))
+    def __init__(self, test_network, serve):
+        self.listener = in_network(test_network, lambda: socket.create_server((ADDRESS, 0)))
         self.port = self.listener.getsockname()[1]
         self.target = f"{HOST}:{self.port}"
-        self.heard, self.serve = [], serve
+        self.received_data, self.serve = [], serve
         self.thread = threading.Thread(target=self.run)
         self.thread.start()
 
@@ -148,12 +148,12 @@ class Station:
                 return
             peer.settimeout(PATIENCE)
             with peer, contextlib.suppress(OSError):
-                self.heard.append(self.serve(peer))
+                self.received_data.append(self.serve(peer))
 
-    def wait_heard(self, count=1):
+    def wait_received(self, count=1):
         """What so many connections were for it."""
-        wait_until(lambda: len(self.heard) >= count, "the host has heard all")
-        return self.heard
+        wait_until(lambda: len(self.received_data) >= count, "the host has heard all")
+        return self.received_data
 
     def close(self):
         self.listener.shutdown(socket.SHUT_RDWR)

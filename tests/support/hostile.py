@@ -221,14 +221,14 @@ class Repository:
         made = self.git("hash-object", "-t", "commit", "-w", "--stdin", input=text.encode()).out.decode().strip()
         self.git("update-ref", "refs/heads/main", made)
 
-    def stir(self):
+    def make_index_stale(self):
         """The index no longer knows whether the files are as it recorded them: git looks, and may write the index."""
         for top in (self.path, self.path / "sub"):
             for name in ("still.txt", "gone.txt"):
                 with contextlib.suppress(FileNotFoundError):
                     os.utime(top / name, ns=(time.time_ns(), time.time_ns()))
 
-    def lose(self, name):
+    def remove_object(self, name):
         """The object of a file is missing, as in a partial clone; git would fetch it."""
         blob = self.git("rev-parse", "HEAD:" + name).out.decode().strip()
         (self.path / ".git/objects" / blob[:2] / blob[2:]).unlink()
@@ -324,7 +324,7 @@ def planted(repo, kind: Means):
             next(made)
         repo.fired()
         for words in kind.fires:
-            repo.stir()
+            repo.make_index_stale()
             if kind.terminal:
                 repo.on_terminal(*words)
             else:
@@ -596,43 +596,43 @@ MISSING = ("cat-file -p HEAD:gone.txt", "show HEAD:gone.txt", "log -p --all", "r
 
 
 @means(*MISSING)
-def missing_object_behind_a_helper(repo):
-    repo.lose("gone.txt")
+def missing_object_from_a_helper(repo):
+    repo.remove_object("gone.txt")
     repo.config("remote.origin.url", f"ext::{repo.script}")
     repo.config("protocol.ext.allow", "always")
 
 
 @means(*MISSING)
-def missing_object_behind_a_rewritten_address(repo):
-    repo.lose("gone.txt")
+def missing_object_from_a_rewritten_address(repo):
+    repo.remove_object("gone.txt")
     repo.config(f"url.ext::{repo.script} .insteadOf", "https://example.invalid/")
     repo.config("protocol.ext.allow", "always")
 
 
 @means(*MISSING)
-def missing_object_behind_an_upload_pack(repo):
-    repo.lose("gone.txt")
+def missing_object_from_an_upload_pack(repo):
+    repo.remove_object("gone.txt")
     repo.config("remote.origin.url", repo.path)
     repo.config("remote.origin.uploadpack", repo.script)
 
 
 @means(*MISSING)
-def missing_object_behind_ssh(repo):
-    repo.lose("gone.txt")
+def missing_object_over_ssh(repo):
+    repo.remove_object("gone.txt")
     repo.config("remote.origin.url", "ssh://host.invalid/x.git")
     repo.config("core.sshCommand", repo.script)
 
 
 @means(*MISSING)
-def missing_object_behind_a_proxy(repo):
-    repo.lose("gone.txt")
+def missing_object_through_a_proxy(repo):
+    repo.remove_object("gone.txt")
     repo.config("remote.origin.url", "git://host.invalid/x.git")
     repo.config("core.gitProxy", repo.script)
 
 
 @means(*MISSING[:2])
-def missing_object_behind_a_credential_helper(repo):
-    repo.lose("gone.txt")
+def missing_object_with_a_credential_helper(repo):
+    repo.remove_object("gone.txt")
     with web_server() as address:
         repo.config("remote.origin.url", address)
         repo.config("credential.helper", repo.script)
@@ -640,8 +640,8 @@ def missing_object_behind_a_credential_helper(repo):
 
 
 @means(*MISSING[:2])
-def missing_object_behind_a_password_prompt(repo):
-    repo.lose("gone.txt")
+def missing_object_with_a_password_prompt(repo):
+    repo.remove_object("gone.txt")
     with web_server() as address:
         repo.config("remote.origin.url", address)
         repo.config("core.askPass", repo.script)

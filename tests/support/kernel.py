@@ -13,6 +13,12 @@ What the filter answers to AF_ALG and to the numbers of x32 is also evaluated in
 import os
 import socket
 
+# Families of sockets, each with a kind that it has; and a kind that none has.
+STREAM, DATAGRAM, RAW, NO_KIND = 1, 2, 3, 77
+FAMILIES = {"inet": (2, DATAGRAM), "inet6": (10, DATAGRAM), "netlink": (16, RAW), "packet": (17, RAW), "vsock": (40, STREAM),
+            "xdp": (44, RAW), "unix": (1, STREAM), "bluetooth": (31, RAW), "alg": (38, 5), "tipc": (30, RAW),
+            "key": (15, RAW), "can": (29, RAW), "qipcrtr": (42, DATAGRAM)}
+
 
 def has_alg() -> bool:
     try:

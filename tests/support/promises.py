@@ -3,7 +3,7 @@
 A promise about time is broken where it is broken again and again: a machine that has other things to do may be late once.
 What is left running, and how the call ended, is looked at each time.
 """
-from door import KILLS
+from command import KILLS
 from feature import sanitized
 from processes import describe, marked
 

@@ -13,7 +13,7 @@ LAYERS = ("no_new_privs execs seccomp subreaper pidfd openat2 user mount pid net
           "cpu native native-degraded bwrap native-egress bwrap-egress seatbelt").split()
 
 
-class Bench:
+class Toolbox:
     """A box with a directory of its own for tools, and a policy that knows them."""
 
     def __init__(self, box):

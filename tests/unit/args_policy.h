@@ -138,12 +138,12 @@ static inline unsigned line_of(const char *text)
     return line;
 }
 
-static inline void read_args(const char *const *argv, struct ck_arena *arena, struct ck_reading *ret_reading)
+static inline void read_args(const char *const *argv, struct ck_arena *arena, struct ck_parsed_args *ret_parsed)
 {
     const struct ck_tool *tool = ck_policy_find(policy, argv[0]);
     assert_non_null(tool);
-    memset(ret_reading, 0xa5, sizeof *ret_reading);
-    assert_int_equal(ck_args_read(policy, tool, argv, arena, ret_reading), 0);
+    memset(ret_parsed, 0xa5, sizeof *ret_parsed);
+    assert_int_equal(ck_args_parse(policy, tool, argv, arena, ret_parsed), 0);
 }
 
 #endif

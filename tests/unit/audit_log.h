@@ -116,13 +116,13 @@ static inline void feed_all(struct ck_verify *verify, const struct made_log *mad
         feed(verify, made->lines[i], strlen(made->lines[i]), i + 1, true);
 }
 
-static inline struct ck_damage judged(const struct made_log *made, const struct ck_heads *heads)
+static inline struct ck_damage judged(const struct made_log *made, const struct ck_head_list *heads)
 {
     struct ck_verify verify;
     struct ck_damage damage;
     ck_verify_init(&verify, heads);
     feed_all(&verify, made, 0);
-    ck_verify_verdict(&verify, &damage);
+    ck_verify_damage(&verify, &damage);
     return damage;
 }
 

@@ -2,7 +2,7 @@
 #ifndef CK_TEST_EVIDENCE_READING_H
 #define CK_TEST_EVIDENCE_READING_H
 
-#include "gather/evidence.h"
+#include "gather/evidence/evidence.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,14 +22,14 @@ struct reading {
     int result;
 };
 
-static inline struct ck_answer said(const char *id, const char *out, size_t length)
+static inline struct ck_answer make_answer(const char *id, const char *out, size_t length)
 {
-    return (struct ck_answer){.id = id, .out = out, .out_length = length, .err = "", .err_length = 0, .kept_fd = -1};
+    return (struct ck_answer){.id = id, .out = out, .out_length = length, .err = "", .err_length = 0, .changes_fd = -1};
 }
 
-static inline struct ck_answer said_text(const char *id, const char *out)
+static inline struct ck_answer make_text_answer(const char *id, const char *out)
 {
-    return said(id, out, strlen(out));
+    return make_answer(id, out, strlen(out));
 }
 
 static inline struct reading read_all_of(const char *kind, const struct ck_answer *answers, size_t count)
@@ -51,7 +51,7 @@ static inline struct reading read_all_of(const char *kind, const struct ck_answe
 
 static inline struct reading read_one(const char *kind, const char *id, const char *text)
 {
-    const struct ck_answer answer = said_text(id, text);
+    const struct ck_answer answer = make_text_answer(id, text);
     return read_all_of(kind, &answer, 1);
 }
 

@@ -3,7 +3,7 @@
 
 #include "egress/proxy.h"
 #include "jail/jail.h"
-#include "policy/environment.h"
+#include "policy/env.h"
 #include "policy/grant.h"
 #include "policy/sandbox.h"
 
@@ -19,7 +19,7 @@
 /* Which jails the kernel lets be made, and whether it has Landlock, which the native ones are proven with. */
 struct kernel {
     const char *name;
-    bool native, bwrap, confined, landlock;
+    bool native, bwrap, native_no_userns, landlock;
 };
 
 static const struct kernel kernels[] = {
@@ -94,8 +94,8 @@ static void prove(void *data, const struct ck_jail *jail, bool egress, struct ck
     char found[PATH_BYTES];
     if (jail == &ck_jail_native)
         ret_state->holds = machine->kernel->native;
-    else if (jail == &ck_jail_confined)
-        ret_state->holds = machine->kernel->confined && !egress;
+    else if (jail == &ck_jail_native_no_userns)
+        ret_state->holds = machine->kernel->native_no_userns && !egress;
     else if (jail == &ck_jail_bwrap)
         ret_state->holds = machine->kernel->bwrap && bwrap != NULL &&
                            find_file(machine, bwrap->name, bwrap->path, bwrap->sha256, found);
@@ -155,10 +155,10 @@ static void allow(const struct ck_policy *policy, const struct choke_request *re
 
 static enum ck_grant_place place_of(const struct ck_jail *jail)
 {
-    return jail == &ck_jail_none       ? CK_GRANT_NO_JAIL
-           : jail == &ck_jail_confined ? CK_GRANT_CONFINED
-           : jail == &ck_jail_bwrap    ? CK_GRANT_BWRAP
-                                       : CK_GRANT_NATIVE;
+    return jail == &ck_jail_none               ? CK_GRANT_NO_JAIL
+           : jail == &ck_jail_native_no_userns ? CK_GRANT_NATIVE_NO_USERNS
+           : jail == &ck_jail_bwrap            ? CK_GRANT_BWRAP
+                                               : CK_GRANT_NATIVE;
 }
 
 /* The tools must be there; a helper that is not there is not executed, which is no error. */
@@ -196,18 +196,18 @@ static void grant_on(struct machine *machine, const struct allowed *allowed, con
     if (ret->refused)
         return;
     enum ck_grant_place place = place_of(choice.jail);
-    bool caged = place != CK_GRANT_NO_JAIL;
-    bool overlay = caged && allowed->grant.workspace == CK_WORKSPACE_OVERLAY;
+    bool jailed = place != CK_GRANT_NO_JAIL;
+    bool overlay = jailed && allowed->grant.workspace == CK_WORKSPACE_OVERLAY;
     ret->refused = ck_grant_refusal(&allowed->grant, place, machine->kernel->landlock) != CK_GRANT_HELD ||
                    (request->keep_path != NULL && !overlay);
     ret->jail = choice.jail;
     ret->bounded = place != CK_GRANT_BWRAP || machine->kernel->landlock;
-    ret->reach = !caged                                        ? REACH_HOST
+    ret->reach = !jailed                                       ? REACH_HOST
                  : overlay                                     ? REACH_OVERLAY
                  : allowed->grant.workspace == CK_WORKSPACE_RW ? REACH_RW
                                                                : REACH_RO;
-    ret->tracing = !caged || allowed->grant.tracing;
-    ret->executes_all = (!caged && allowed->grant.bound == NULL) || !ret->bounded;
+    ret->tracing = !jailed || allowed->grant.tracing;
+    ret->executes_all = (!jailed && allowed->grant.bound == NULL) || !ret->bounded;
     ret->executable = allowed->grant.sealed ? 0 : ret->files_count;
 }
 
@@ -230,10 +230,10 @@ static bool env_within(const char *const *part, const char *const *whole)
 }
 
 /* What must stay beneath the root, or exist there: the second may ask for more of it, and not for less. */
-static bool is_held(const struct ck_reading *reading, const struct ck_path_use *wanted)
+static bool is_held(const struct ck_parsed_args *parsed, const struct ck_path_use *wanted)
 {
-    for (size_t i = 0; i < reading->paths_count; i++) {
-        const struct ck_path_use *use = &reading->paths[i];
+    for (size_t i = 0; i < parsed->paths_count; i++) {
+        const struct ck_path_use *use = &parsed->paths[i];
         if (use->argument == wanted->argument && use->length == wanted->length &&
             strncmp(use->path, wanted->path, use->length) == 0 &&
             (use->type == wanted->type || (use->type == CK_TYPE_EXISTING && wanted->type == CK_TYPE_INSIDE)))
@@ -242,7 +242,7 @@ static bool is_held(const struct ck_reading *reading, const struct ck_path_use *
     return false;
 }
 
-static bool paths_within(const struct ck_reading *part, const struct ck_reading *whole)
+static bool paths_within(const struct ck_parsed_args *part, const struct ck_parsed_args *whole)
 {
     for (size_t i = 0; i < whole->paths_count; i++)
         if (!is_held(part, &whole->paths[i]))
@@ -253,7 +253,7 @@ static bool paths_within(const struct ck_reading *part, const struct ck_reading 
 /* Where the policy sets none, the proxy has a bound of its own. */
 static uint64_t bound_of(const struct ck_limits *limits, const struct ck_limit_key *key)
 {
-    uint32_t value = ck_limit_of(limits, key);
+    uint32_t value = ck_policy_limit(limits, key);
     uint64_t none = strcmp(key->key, "egress_connections") == 0 ? CK_GATE_BUDGET_DEFAULT.connections_total : UINT64_MAX;
     return value != 0 ? value : none;
 }
@@ -270,9 +270,9 @@ static const char *limits_excess(const struct ck_verdict *part, const struct ck_
 
 static const char *allowed_excess(const struct allowed *part, const struct allowed *whole)
 {
-    if (!same_strings(part->verdict.reading.argv, whole->verdict.reading.argv))
+    if (!same_strings(part->verdict.parsed.argv, whole->verdict.parsed.argv))
         return "other arguments";
-    if (!paths_within(&part->verdict.reading, &whole->verdict.reading))
+    if (!paths_within(&part->verdict.parsed, &whole->verdict.parsed))
         return "a path that had to stay inside";
     if (!env_within(part->env, whole->env))
         return "another environment";
@@ -403,7 +403,7 @@ const char *world_excess(struct world *world, const struct choke_request *reques
     return excess;
 }
 
-void world_turn(struct ck_policy *policy)
+void world_swap_platforms(struct ck_policy *policy)
 {
     static const unsigned turned[] = {0, CK_PLATFORM_MACOS, CK_PLATFORM_LINUX, CK_PLATFORM_LINUX | CK_PLATFORM_MACOS};
     for (uint32_t i = 0; i < policy->tools_count; i++)

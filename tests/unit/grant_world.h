@@ -27,6 +27,6 @@ struct world {
 const char *world_excess(struct world *world, const struct choke_request *request);
 
 /* The same with platforms turned around: what is for linux is for macos. The judge knows the platform it was built for. */
-void world_turn(struct ck_policy *policy);
+void world_swap_platforms(struct ck_policy *policy);
 
 #endif

@@ -58,10 +58,10 @@ static bool stop(struct world *world, enum step step, int inode)
     return writer->fate == FATE_FAIL;
 }
 
-static void note(struct world *world, uint64_t told)
+static void note(struct world *world, uint64_t answer)
 {
     if (world->running != NULL)
-        world->running->history = (world->running->history ^ told) * UINT64_C(1099511628211);
+        world->running->history = (world->running->history ^ answer) * UINT64_C(1099511628211);
 }
 
 /* ---- names and inodes ---- */
@@ -94,10 +94,10 @@ static int add_inode(struct world *world, const char *text, size_t length)
     return world->inode_count++;
 }
 
-static struct ck_file_state state_of(const struct world *world, int inode)
+static struct ck_audit_file_state state_of(const struct world *world, int inode)
 {
-    return (struct ck_file_state){.identity = {.device = 1, .inode = (ino_t)inode + 1},
-                                  .size = world->inodes[inode].length};
+    return (struct ck_audit_file_state){.identity = {.device = 1, .inode = (ino_t)inode + 1},
+                                        .size = world->inodes[inode].length};
 }
 
 static int number_of(const struct world *world)
@@ -107,7 +107,8 @@ static int number_of(const struct world *world)
 
 /* ---- the table ---- */
 
-static int w_open(void *data, const char *name, int *ret_fd, struct ck_file_state *ret_state, struct choke_error *error)
+static int w_open(void *data, const char *name, int *ret_fd, struct ck_audit_file_state *ret_state,
+                  struct choke_error *error)
 {
     struct world *world = data;
     (void)error;
@@ -146,7 +147,7 @@ static void w_unlock(void *data, int fd)
     world->inodes[fd].locked_by = -1;
 }
 
-static int w_look(void *data, const char *name, struct ck_file_state *ret_state)
+static int w_stat_name(void *data, const char *name, struct ck_audit_file_state *ret_state)
 {
     struct world *world = data;
     (void)stop(world, STEP_LOOK, -1);
@@ -249,7 +250,7 @@ static void w_sync_names(void *data)
     (void)data;
 }
 
-static int w_rotated(void *data, const char *name)
+static int w_has_rotated(void *data, const char *name)
 {
     const struct world *world = data;
     for (int i = 0; i < WORLD_NAMES; i++)
@@ -268,18 +269,18 @@ static void w_sweep(void *data, const char *name)
             world->names[i].inode = -1;
 }
 
-static void w_rest(void *data, unsigned tried)
+static void w_backoff(void *data, unsigned tried)
 {
     (void)data;
     (void)tried;
 }
 
-const struct ck_files_table world_files = {
+const struct ck_audit_file_ops world_files = {
     .open = w_open,
     .close = w_close,
     .lock = w_lock,
     .unlock = w_unlock,
-    .look = w_look,
+    .stat_name = w_stat_name,
     .read = w_read,
     .append = w_append,
     .make = w_make,
@@ -288,9 +289,9 @@ const struct ck_files_table world_files = {
     .remove = w_remove,
     .sync = w_sync,
     .sync_names = w_sync_names,
-    .rotated = w_rotated,
+    .has_rotated = w_has_rotated,
     .sweep = w_sweep,
-    .rest = w_rest,
+    .backoff = w_backoff,
 };
 
 /* ---- writers ---- */
@@ -451,7 +452,7 @@ static void mix_log(uint64_t *digest, const struct ck_log *log)
     mix(digest, log->size);
     mix(digest, log->head.seq);
     mix(digest, (uint64_t)log->known | (uint64_t)log->seen << 1 | (uint64_t)log->newline_first << 2 |
-                    (uint64_t)log->rotation_is_lost << 3 | (uint64_t)log->is_swept << 4);
+                    (uint64_t)log->rotation_failed << 3 | (uint64_t)log->is_swept << 4);
     mix(digest, log->first_seq);
 }
 

@@ -90,7 +90,7 @@ struct world {
     uint64_t max_bytes;
 };
 
-extern const struct ck_files_table world_files;
+extern const struct ck_audit_file_ops world_files;
 
 /* An empty world with writers that have not begun. */
 void world_start(struct world *world, int writers, int appends, uint64_t max_bytes);

@@ -91,9 +91,9 @@ static void only_public_addresses_may_be_dialled(void **state)
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct ck_hostname host;
         const char *why = NULL;
-        assert_int_equal(ck_hostname_parse(rows[i].address, strlen(rows[i].address), &host, &why), 0);
+        assert_int_equal(ck_destination_parse_host(rows[i].address, strlen(rows[i].address), &host, &why), 0);
         assert_true(host.numeric);
-        const char *what = ck_address_why_not(&host.address);
+        const char *what = ck_address_why_refused(&host.address);
         bool right = rows[i].what == NULL ? what == NULL : what != NULL && strstr(what, rows[i].what) != NULL;
         if (!right)
             fail_msg("%s is '%s'", rows[i].address, what != NULL ? what : "public");

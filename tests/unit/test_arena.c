@@ -102,12 +102,12 @@ static void strings_are_copied(void **state)
     char *copy = ck_arena_strdup(&arena, source);
     char *part = ck_arena_memdup(&arena, source, 2);
     char *empty = ck_arena_memdup(&arena, source, 0);
-    char *words = ck_arena_printf(&arena, "%s=%d", source, 42);
+    char *printed = ck_arena_printf(&arena, "%s=%d", source, 42);
     source[0] = 'J';
     assert_string_equal(copy, "hello");
     assert_string_equal(part, "he");
     assert_string_equal(empty, "");
-    assert_string_equal(words, "hello=42");
+    assert_string_equal(printed, "hello=42");
     ck_arena_done(&arena);
 }
 

@@ -101,16 +101,16 @@ static void check_allowance(void **state)
 {
     const struct allowed *row = *state;
     struct ck_arena arena = {0};
-    struct ck_reading reading;
-    read_args(row->argv, &arena, &reading);
-    if (reading.refused)
-        fail_msg("refused by %s: %s", reading.rule, reading.words);
+    struct ck_parsed_args parsed;
+    read_args(row->argv, &arena, &parsed);
+    if (parsed.refused)
+        fail_msg("refused by %s: %s", parsed.rule, parsed.message);
     const char *const *out = row->out != NULL ? row->out : row->argv;
     size_t i = 0;
-    for (; out[i] != NULL && reading.argv[i] != NULL; i++)
-        assert_string_equal(reading.argv[i], out[i]);
-    assert_ptr_equal(out[i], reading.argv[i]); /* both are at their end */
-    assert_int_equal(reading.argc, i);
+    for (; out[i] != NULL && parsed.argv[i] != NULL; i++)
+        assert_string_equal(parsed.argv[i], out[i]);
+    assert_ptr_equal(out[i], parsed.argv[i]); /* both are at their end */
+    assert_int_equal(parsed.argc, i);
     ck_arena_done(&arena);
 }
 
@@ -120,7 +120,7 @@ struct refused {
     const char *name;
     const char *const *argv;
     const char *rule;
-    const char *words;
+    const char *message;
     const char *line; /* text of the policy that stands on the line of the entry; NULL: the tool's */
 };
 
@@ -333,19 +333,19 @@ static void check_refusal(void **state)
 {
     const struct refused *row = *state;
     struct ck_arena arena = {0};
-    struct ck_reading reading;
-    read_args(row->argv, &arena, &reading);
-    if (!reading.refused)
+    struct ck_parsed_args parsed;
+    read_args(row->argv, &arena, &parsed);
+    if (!parsed.refused)
         fail_msg("let through; wanted %s", row->rule);
-    if (strcmp(reading.rule, row->rule) != 0)
-        fail_msg("wanted %s, got %s: %s", row->rule, reading.rule, reading.words);
-    if (strstr(reading.words, row->words) == NULL)
-        fail_msg("wanted \"%s\", got \"%s\"", row->words, reading.words);
-    assert_non_null(reading.tool);
+    if (strcmp(parsed.rule, row->rule) != 0)
+        fail_msg("wanted %s, got %s: %s", row->rule, parsed.rule, parsed.message);
+    if (strstr(parsed.message, row->message) == NULL)
+        fail_msg("wanted \"%s\", got \"%s\"", row->message, parsed.message);
+    assert_non_null(parsed.tool);
     char entry[96];
-    (void)snprintf(entry, sizeof entry, "name: %s\n", reading.tool->name);
+    (void)snprintf(entry, sizeof entry, "name: %s\n", parsed.tool->name);
     unsigned line = line_of(row->line != NULL ? row->line : entry);
-    assert_int_equal(reading.line, line);
+    assert_int_equal(parsed.line, line);
     ck_arena_done(&arena);
 }
 

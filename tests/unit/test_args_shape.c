@@ -9,10 +9,10 @@ static void paths_are_listed_for_the_plan(void **state)
 {
     (void)state;
     struct ck_arena arena = {0};
-    struct ck_reading reading;
+    struct ck_parsed_args parsed;
     read_args(A("flat", "--in=a", "x", "--in", "b", "-Ic", "-I=d", "--have=e", "--mount=./f:/work:ro", "-fIg"), &arena,
-              &reading);
-    assert_false(reading.refused);
+              &parsed);
+    assert_false(parsed.refused);
     /* A short option's "=d" is both what getopt makes of it and what others do. */
     static const struct {
         const char *path;
@@ -22,9 +22,9 @@ static void paths_are_listed_for_the_plan(void **state)
         {"a", 1, CK_TYPE_INSIDE}, {"b", 4, CK_TYPE_INSIDE},   {"c", 5, CK_TYPE_INSIDE},  {"=d", 6, CK_TYPE_INSIDE},
         {"d", 6, CK_TYPE_INSIDE}, {"e", 7, CK_TYPE_EXISTING}, {"./f", 8, CK_TYPE_MOUNT}, {"g", 9, CK_TYPE_INSIDE},
     };
-    assert_int_equal(reading.paths_count, COUNT(wanted));
+    assert_int_equal(parsed.paths_count, COUNT(wanted));
     for (size_t i = 0; i < COUNT(wanted); i++) {
-        const struct ck_path_use *use = &reading.paths[i];
+        const struct ck_path_use *use = &parsed.paths[i];
         assert_int_equal(use->length, strlen(wanted[i].path));
         assert_memory_equal(use->path, wanted[i].path, use->length);
         assert_int_equal(use->argument, wanted[i].argument);
@@ -38,17 +38,17 @@ static void paths_are_listed_for_the_plan(void **state)
 static void assert_operand_paths(const char *const *argv, const char *const *paths)
 {
     struct ck_arena arena = {0};
-    struct ck_reading reading;
-    read_args(argv, &arena, &reading);
-    if (reading.refused)
-        fail_msg("refused: %s", reading.words);
+    struct ck_parsed_args parsed;
+    read_args(argv, &arena, &parsed);
+    if (parsed.refused)
+        fail_msg("refused: %s", parsed.message);
     size_t count = 0;
     for (; paths[count] != NULL; count++) {
-        assert_true(count < reading.paths_count);
-        assert_string_equal(reading.paths[count].path, paths[count]);
-        assert_true(reading.paths[count].operand);
+        assert_true(count < parsed.paths_count);
+        assert_string_equal(parsed.paths[count].path, paths[count]);
+        assert_true(parsed.paths[count].operand);
     }
-    assert_int_equal(reading.paths_count, count);
+    assert_int_equal(parsed.paths_count, count);
     ck_arena_done(&arena);
 }
 
@@ -71,11 +71,11 @@ static void many_paths_are_all_listed(void **state)
     for (size_t i = 1; i <= MANY; i++)
         argv[i] = "src";
     struct ck_arena arena = {0};
-    struct ck_reading reading;
-    read_args(argv, &arena, &reading);
-    assert_int_equal(reading.paths_count, MANY);
+    struct ck_parsed_args parsed;
+    read_args(argv, &arena, &parsed);
+    assert_int_equal(parsed.paths_count, MANY);
     for (size_t i = 0; i < MANY; i++)
-        assert_int_equal(reading.paths[i].argument, i + 1);
+        assert_int_equal(parsed.paths[i].argument, i + 1);
     ck_arena_done(&arena);
 }
 
@@ -85,23 +85,23 @@ static void a_nested_command_is_read_by_its_own_entry(void **state)
 {
     (void)state;
     struct ck_arena arena = {0};
-    struct ck_reading reading;
-    read_args(A("trace", "-f", "-e", "open", "tree", "--no-pager", "log", "-p", "src"), &arena, &reading);
-    if (reading.refused)
-        fail_msg("refused: %s", reading.words);
+    struct ck_parsed_args parsed;
+    read_args(A("trace", "-f", "-e", "open", "tree", "--no-pager", "log", "-p", "src"), &arena, &parsed);
+    if (parsed.refused)
+        fail_msg("refused: %s", parsed.message);
     const char *const *out = A("trace", "-o", "log", "-f", "-e", "open", "tree", "-c", "core.x=y", "--no-pager", "log",
                                "--no-ext-diff", "--no-textconv", "-p", "src");
-    for (size_t i = 0; i <= reading.argc; i++)
-        if (reading.argv[i] == NULL || out[i] == NULL)
-            assert_ptr_equal(reading.argv[i], out[i]);
+    for (size_t i = 0; i <= parsed.argc; i++)
+        if (parsed.argv[i] == NULL || out[i] == NULL)
+            assert_ptr_equal(parsed.argv[i], out[i]);
         else
-            assert_string_equal(reading.argv[i], out[i]);
-    assert_int_equal(reading.nested_count, 1);
-    assert_string_equal(reading.nested[0].tool->name, "tree");
-    assert_int_equal(reading.nested[0].position, 6);
-    assert_int_equal(reading.paths_count, 1);
-    assert_int_equal(reading.paths[0].argument, 8);
-    assert_string_equal(reading.paths[0].tool->name, "tree");
+            assert_string_equal(parsed.argv[i], out[i]);
+    assert_int_equal(parsed.nested_count, 1);
+    assert_string_equal(parsed.nested[0].tool->name, "tree");
+    assert_int_equal(parsed.nested[0].position, 6);
+    assert_int_equal(parsed.paths_count, 1);
+    assert_int_equal(parsed.paths[0].argument, 8);
+    assert_string_equal(parsed.paths[0].tool->name, "tree");
     ck_arena_done(&arena);
 }
 
@@ -109,20 +109,20 @@ static void what_the_outer_command_saw_does_not_count_for_the_inner(void **state
 {
     (void)state;
     struct ck_arena arena = {0};
-    struct ck_reading reading;
+    struct ck_parsed_args parsed;
     /* "p" is the pattern of the inner tool, although the outer one has had arguments. */
-    read_args(A("wrap", "-w", "--", "search", "p://x", "a"), &arena, &reading);
-    if (reading.refused)
-        fail_msg("refused: %s", reading.words);
-    assert_int_equal(reading.paths_count, 1);
-    read_args(A("wrap", "must", "--network=none"), &arena, &reading);
-    assert_true(reading.refused);
-    assert_string_equal(reading.rule, "tools.must.args.require");
-    assert_int_equal(reading.line, line_of("name: must\n"));
+    read_args(A("wrap", "-w", "--", "search", "p://x", "a"), &arena, &parsed);
+    if (parsed.refused)
+        fail_msg("refused: %s", parsed.message);
+    assert_int_equal(parsed.paths_count, 1);
+    read_args(A("wrap", "must", "--network=none"), &arena, &parsed);
+    assert_true(parsed.refused);
+    assert_string_equal(parsed.rule, "tools.must.args.require");
+    assert_int_equal(parsed.line, line_of("name: must\n"));
     /* What the outer command required was given; that is not what the inner one requires. */
-    read_args(A("strict", "-w", "prefix"), &arena, &reading);
-    assert_true(reading.refused);
-    assert_string_equal(reading.rule, "tools.prefix.args.require");
+    read_args(A("strict", "-w", "prefix"), &arena, &parsed);
+    assert_true(parsed.refused);
+    assert_string_equal(parsed.rule, "tools.prefix.args.require");
     ck_arena_done(&arena);
 }
 
@@ -130,12 +130,12 @@ static void an_inner_vector_may_be_exact(void **state)
 {
     (void)state;
     struct ck_arena arena = {0};
-    struct ck_reading reading;
-    read_args(A("wrap", "fixed", "--version"), &arena, &reading);
-    assert_false(reading.refused);
-    assert_int_equal(reading.argc, 3);
-    read_args(A("wrap", "open", "--anything", "-x"), &arena, &reading);
-    assert_false(reading.refused);
+    struct ck_parsed_args parsed;
+    read_args(A("wrap", "fixed", "--version"), &arena, &parsed);
+    assert_false(parsed.refused);
+    assert_int_equal(parsed.argc, 3);
+    read_args(A("wrap", "open", "--anything", "-x"), &arena, &parsed);
+    assert_false(parsed.refused);
     ck_arena_done(&arena);
 }
 
@@ -143,24 +143,24 @@ static void commands_nest_four_deep_and_no_deeper(void **state)
 {
     (void)state;
     struct ck_arena arena = {0};
-    struct ck_reading reading;
-    read_args(A("wrap", "wrap", "-w", "trace", "-f", "wrap", "open", "x"), &arena, &reading);
-    if (reading.refused)
-        fail_msg("refused: %s", reading.words);
+    struct ck_parsed_args parsed;
+    read_args(A("wrap", "wrap", "-w", "trace", "-f", "wrap", "open", "x"), &arena, &parsed);
+    if (parsed.refused)
+        fail_msg("refused: %s", parsed.message);
     static const struct {
         const char *tool;
         size_t position;
     } wanted[] = {{"wrap", 1}, {"trace", 3}, {"wrap", 7}, {"open", 8}};
-    assert_int_equal(reading.nested_count, COUNT(wanted));
+    assert_int_equal(parsed.nested_count, COUNT(wanted));
     for (size_t i = 0; i < COUNT(wanted); i++) {
-        assert_string_equal(reading.nested[i].tool->name, wanted[i].tool);
-        assert_int_equal(reading.nested[i].position, wanted[i].position);
-        assert_string_equal(reading.argv[wanted[i].position], wanted[i].tool);
+        assert_string_equal(parsed.nested[i].tool->name, wanted[i].tool);
+        assert_int_equal(parsed.nested[i].position, wanted[i].position);
+        assert_string_equal(parsed.argv[wanted[i].position], wanted[i].tool);
     }
-    read_args(A("wrap", "wrap", "wrap", "wrap", "wrap", "open"), &arena, &reading);
-    assert_true(reading.refused);
-    assert_string_equal(reading.rule, "tools.wrap.args.command");
-    assert_non_null(strstr(reading.words, "4 deep"));
+    read_args(A("wrap", "wrap", "wrap", "wrap", "wrap", "open"), &arena, &parsed);
+    assert_true(parsed.refused);
+    assert_string_equal(parsed.rule, "tools.wrap.args.command");
+    assert_non_null(strstr(parsed.message, "4 deep"));
     ck_arena_done(&arena);
 }
 
@@ -175,18 +175,18 @@ static void a_hundred_thousand_arguments_are_read(void **state)
     for (size_t i = 1; i <= MANY; i++)
         argv[i] = turns[i % COUNT(turns)];
     struct ck_arena arena = {0};
-    struct ck_reading reading;
-    read_args(argv, &arena, &reading);
-    assert_false(reading.refused);
-    assert_int_equal(reading.argc, MANY + 1);
+    struct ck_parsed_args parsed;
+    read_args(argv, &arena, &parsed);
+    assert_false(parsed.refused);
+    assert_int_equal(parsed.argc, MANY + 1);
     for (size_t i = 0; i <= MANY; i++)
-        assert_ptr_equal(reading.argv[i], argv[i]);
-    assert_null(reading.argv[MANY + 1]);
+        assert_ptr_equal(parsed.argv[i], argv[i]);
+    assert_null(parsed.argv[MANY + 1]);
     argv[MANY] = "--pre";
-    read_args(argv, &arena, &reading);
-    assert_true(reading.refused);
-    assert_string_equal(reading.rule, FLAT "deny");
-    assert_non_null(strstr(reading.words, "argument 100000"));
+    read_args(argv, &arena, &parsed);
+    assert_true(parsed.refused);
+    assert_string_equal(parsed.rule, FLAT "deny");
+    assert_non_null(strstr(parsed.message, "argument 100000"));
     ck_arena_done(&arena);
 }
 
@@ -203,12 +203,12 @@ static void the_longest_strings_are_read(void **state)
         text[LONG] = '\0';
         memcpy(text, heads[i], strlen(heads[i]));
         struct ck_arena arena = {0};
-        struct ck_reading reading;
-        read_args(A("flat", text), &arena, &reading);
-        if (reading.refused == good[i])
-            fail_msg("'%s...': %s", heads[i], reading.words);
-        if (reading.refused)
-            assert_true(strlen(reading.words) < CHOKE_MESSAGE_MAX - 1 && strlen(reading.words) < 600);
+        struct ck_parsed_args parsed;
+        read_args(A("flat", text), &arena, &parsed);
+        if (parsed.refused == good[i])
+            fail_msg("'%s...': %s", heads[i], parsed.message);
+        if (parsed.refused)
+            assert_true(strlen(parsed.message) < CHOKE_MESSAGE_MAX - 1 && strlen(parsed.message) < 600);
         ck_arena_done(&arena);
     }
     test_free(text);
@@ -223,13 +223,13 @@ static void a_long_bundle_is_read_to_its_end(void **state)
     text[0] = '-';
     text[LONG] = '\0';
     struct ck_arena arena = {0};
-    struct ck_reading reading;
-    read_args(A("flat", text), &arena, &reading);
-    assert_false(reading.refused);
+    struct ck_parsed_args parsed;
+    read_args(A("flat", text), &arena, &parsed);
+    assert_false(parsed.refused);
     text[LONG - 1] = 'z';
-    read_args(A("flat", text), &arena, &reading);
-    assert_true(reading.refused);
-    assert_string_equal(reading.rule, FLAT "deny");
+    read_args(A("flat", text), &arena, &parsed);
+    assert_true(parsed.refused);
+    assert_string_equal(parsed.rule, FLAT "deny");
     ck_arena_done(&arena);
     test_free(text);
 }
@@ -237,16 +237,16 @@ static void a_long_bundle_is_read_to_its_end(void **state)
 static void too_little_memory_is_no_refusal(void **state)
 {
     (void)state;
-    struct ck_reading reading;
+    struct ck_parsed_args parsed;
     size_t failures = 0;
     for (size_t max = 1; max < 16384; max += 64) {
         struct ck_arena arena = {.max_bytes = max};
         const struct ck_tool *tool = ck_policy_find(policy, "paths");
         int r =
-            ck_args_read(policy, tool, A("paths", "a", "b", "c", "d", "e", "f", "g", "h", "i", "j"), &arena, &reading);
+            ck_args_parse(policy, tool, A("paths", "a", "b", "c", "d", "e", "f", "g", "h", "i", "j"), &arena, &parsed);
         assert_true(r == 0 || r == -ENOMEM);
         failures += r != 0;
-        assert_false(reading.refused);
+        assert_false(parsed.refused);
         ck_arena_done(&arena);
     }
     assert_true(failures > 0);
@@ -258,15 +258,15 @@ static void a_refusal_names_argument_rule_and_line(void **state)
 {
     (void)state;
     struct ck_arena arena = {0};
-    struct ck_reading reading;
-    read_args(A("tree", "--no-pager", "log", "-p", "--ext-diff"), &arena, &reading);
-    assert_true(reading.refused);
-    char words[64];
-    (void)snprintf(words, sizeof words, "line %u of p.yaml", line_of("name: log"));
-    if (strstr(reading.words, "argument 4 '--ext-diff'") == NULL)
-        fail_msg("%s", reading.words);
-    assert_non_null(strstr(reading.words, "'tree log'"));
-    assert_non_null(strstr(reading.words, words));
+    struct ck_parsed_args parsed;
+    read_args(A("tree", "--no-pager", "log", "-p", "--ext-diff"), &arena, &parsed);
+    assert_true(parsed.refused);
+    char message[64];
+    (void)snprintf(message, sizeof message, "line %u of p.yaml", line_of("name: log"));
+    if (strstr(parsed.message, "argument 4 '--ext-diff'") == NULL)
+        fail_msg("%s", parsed.message);
+    assert_non_null(strstr(parsed.message, "'tree log'"));
+    assert_non_null(strstr(parsed.message, message));
     ck_arena_done(&arena);
 }
 
@@ -276,10 +276,10 @@ static void untrusted_bytes_are_escaped(void **state)
     static const char *const bad[] = {"--x\x1b[2J'\n", "-\xff", "-f\x1b", "--num=\x1b", "--value"};
     for (size_t i = 0; i < COUNT(bad); i++) {
         struct ck_arena arena = {0};
-        struct ck_reading reading;
-        read_args(A("flat", bad[i], "-\x07"), &arena, &reading);
-        assert_true(reading.refused);
-        for (const char *at = reading.words; *at != '\0'; at++)
+        struct ck_parsed_args parsed;
+        read_args(A("flat", bad[i], "-\x07"), &arena, &parsed);
+        assert_true(parsed.refused);
+        for (const char *at = parsed.message; *at != '\0'; at++)
             assert_in_range(*at, 0x20, 0x7e);
         ck_arena_done(&arena);
     }
@@ -300,11 +300,11 @@ static void a_credential_is_not_repeated(void **state)
     };
     for (size_t i = 0; i < COUNT(arguments); i++) {
         struct ck_arena arena = {0};
-        struct ck_reading reading;
-        read_args(A(arguments[i][0], arguments[i][1]), &arena, &reading);
-        assert_true(reading.refused);
-        if (strstr(reading.words, TOKEN_BODY) != NULL)
-            fail_msg("%s", reading.words);
+        struct ck_parsed_args parsed;
+        read_args(A(arguments[i][0], arguments[i][1]), &arena, &parsed);
+        assert_true(parsed.refused);
+        if (strstr(parsed.message, TOKEN_BODY) != NULL)
+            fail_msg("%s", parsed.message);
         ck_arena_done(&arena);
     }
 }

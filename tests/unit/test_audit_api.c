@@ -85,7 +85,7 @@ static void every_record_is_handed_out_once_with_its_place(void **state)
 }
 
 /* Who stops early did not ask whether the end is there. */
-static void a_caller_that_stops_is_not_told_of_a_cut(void **state)
+static void a_caller_that_stops_is_not_reported_of_a_cut(void **state)
 {
     (void)state;
     struct listener listener = {.stop_at = 4};
@@ -148,7 +148,7 @@ static void what_is_missing_is_refused(void **state)
     choke_audit_report_free(NULL);
 }
 
-static void every_damage_has_a_word_of_its_own(void **state)
+static void every_damage_has_its_own_name(void **state)
 {
     (void)state;
     for (int a = CHOKE_DAMAGE_NONE; a <= CHOKE_DAMAGE_MALFORMED; a++)
@@ -162,10 +162,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_record_is_handed_out_once_with_its_place),
-        cmocka_unit_test(a_caller_that_stops_is_not_told_of_a_cut),
+        cmocka_unit_test(a_caller_that_stops_is_not_reported_of_a_cut),
         cmocka_unit_test(a_log_is_read_on_as_long_as_the_caller_wants),
         cmocka_unit_test(what_is_missing_is_refused),
-        cmocka_unit_test(every_damage_has_a_word_of_its_own),
+        cmocka_unit_test(every_damage_has_its_own_name),
     };
     return cmocka_run_group_tests(tests, make_log, remove_log);
 }

@@ -132,22 +132,22 @@ static void whatever_the_writer_writes_passes(void **state)
         }
 }
 
-static void a_repair_tells_what_it_vouches_for(void **state)
+static void a_repair_reports_what_it_vouches_for(void **state)
 {
     static const char hash[] = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
-    char told[CK_AUDIT_HASH_HEX + 1], body[256];
+    char repair_hash[CK_AUDIT_HASH_HEX + 1], body[256];
     uint64_t bytes;
     (void)state;
     (void)snprintf(body, sizeof body, ",\"torn_bytes\":4711,\"torn_hash\":\"%s\",\"reason\":\"x\"", hash);
-    assert_true(ck_body_repair(body, strlen(body), &bytes, told));
+    assert_true(ck_body_read_repair(body, strlen(body), &bytes, repair_hash));
     assert_int_equal(bytes, 4711);
-    assert_string_equal(told, hash);
+    assert_string_equal(repair_hash, hash);
     for (size_t length = 0; length < strlen(body) - strlen("\",\"reason\":\"x\""); length++)
-        assert_false(ck_body_repair(body, length, &bytes, told));
+        assert_false(ck_body_read_repair(body, length, &bytes, repair_hash));
     (void)snprintf(body, sizeof body, ",\"torn_bytes\":-1,\"torn_hash\":\"%s\"", hash);
-    assert_false(ck_body_repair(body, strlen(body), &bytes, told));
+    assert_false(ck_body_read_repair(body, strlen(body), &bytes, repair_hash));
     (void)snprintf(body, sizeof body, ",\"torn_hash\":\"%s\",\"torn_bytes\":1", hash);
-    assert_false(ck_body_repair(body, strlen(body), &bytes, told));
+    assert_false(ck_body_read_repair(body, strlen(body), &bytes, repair_hash));
 }
 
 int main(void)
@@ -156,7 +156,7 @@ int main(void)
         cmocka_unit_test(json_passes),
         cmocka_unit_test(what_is_no_json_or_not_of_the_format_does_not_pass),
         cmocka_unit_test(whatever_the_writer_writes_passes),
-        cmocka_unit_test(a_repair_tells_what_it_vouches_for),
+        cmocka_unit_test(a_repair_reports_what_it_vouches_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

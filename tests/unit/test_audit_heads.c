@@ -1,5 +1,5 @@
 /* test_audit_heads.c - a head has one spelling, a signature is over all of it, and keys are kept from others. */
-#include "audit/heads.h"
+#include "audit/head.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -124,19 +124,19 @@ static void heads_are_put_in_order_and_all_must_be_right(void **state)
     static const char *const good[] = {HEAD, "ckh1.0123456789abcdef.7." HASH, "ckh1.0123456789abcdef.900." HASH, NULL};
     static const char *const bad[] = {HEAD, "ckh1.0123456789abcdef.7", NULL};
     (void)state;
-    struct ck_heads heads;
-    assert_int_equal(ck_heads_parse(good, NULL, &heads, NULL), 0);
+    struct ck_head_list heads;
+    assert_int_equal(ck_head_list_parse(good, NULL, &heads, NULL), 0);
     assert_int_equal(heads.count, 3);
     assert_true(heads.items[0].seq == 7 && heads.items[1].seq == 42 && heads.items[2].seq == 900);
-    ck_heads_done(&heads);
-    assert_int_equal(ck_heads_parse(bad, NULL, &heads, NULL), -EINVAL);
-    ck_heads_done(&heads);
-    assert_int_equal(ck_heads_parse(NULL, NULL, &heads, NULL), 0);
+    ck_head_list_done(&heads);
+    assert_int_equal(ck_head_list_parse(bad, NULL, &heads, NULL), -EINVAL);
+    ck_head_list_done(&heads);
+    assert_int_equal(ck_head_list_parse(NULL, NULL, &heads, NULL), 0);
     assert_int_equal(heads.count, 0);
-    ck_heads_done(&heads);
+    ck_head_list_done(&heads);
     /* Who gives a key and no head believes that something was proven. */
-    assert_int_equal(ck_heads_parse(NULL, "ckp1.x", &heads, NULL), -EINVAL);
-    ck_heads_done(&heads);
+    assert_int_equal(ck_head_list_parse(NULL, "ckp1.x", &heads, NULL), -EINVAL);
+    ck_head_list_done(&heads);
 }
 
 static void keys_are_for_their_owner_and_never_written_over(void **state)

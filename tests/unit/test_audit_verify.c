@@ -49,7 +49,7 @@ static struct made_log with(const struct made_log *made, size_t index, char *lin
     return changed;
 }
 
-static void expect(const struct made_log *made, const struct ck_heads *heads, enum choke_damage kind, uint64_t line)
+static void expect(const struct made_log *made, const struct ck_head_list *heads, enum choke_damage kind, uint64_t line)
 {
     struct ck_damage damage = judged(made, heads);
     if (damage.kind != kind || (kind != CHOKE_DAMAGE_NONE && damage.line != line))
@@ -58,10 +58,10 @@ static void expect(const struct made_log *made, const struct ck_heads *heads, en
     assert_true((kind == CHOKE_DAMAGE_NONE) == (damage.message[0] == '\0'));
 }
 
-static struct ck_heads one_head(struct ck_head *head, const struct made_log *made, size_t index)
+static struct ck_head_list one_head(struct ck_head *head, const struct made_log *made, size_t index)
 {
     *head = made_head(made, index);
-    return (struct ck_heads){.items = head, .count = 1};
+    return (struct ck_head_list){.items = head, .count = 1};
 }
 
 static void a_whole_log_holds_with_and_without_heads(void **state)
@@ -71,9 +71,9 @@ static void a_whole_log_holds_with_and_without_heads(void **state)
     expect(&whole, NULL, CHOKE_DAMAGE_NONE, 0);
     for (size_t i = 0; i < RECORDS; i++)
         items[i] = made_head(&whole, i);
-    expect(&whole, &(struct ck_heads){.items = items, .count = RECORDS}, CHOKE_DAMAGE_NONE, 0);
+    expect(&whole, &(struct ck_head_list){.items = items, .count = RECORDS}, CHOKE_DAMAGE_NONE, 0);
     for (size_t i = 0; i < RECORDS; i++)
-        expect(&whole, &(struct ck_heads){.items = &items[i], .count = 1}, CHOKE_DAMAGE_NONE, 0);
+        expect(&whole, &(struct ck_head_list){.items = &items[i], .count = 1}, CHOKE_DAMAGE_NONE, 0);
 }
 
 /* ---- bits ---- */
@@ -109,7 +109,7 @@ static enum choke_damage expect_flip(const struct ck_verify *before, const char 
     struct ck_verify verify = *before;
     struct ck_damage damage;
     feed_text(&verify, text, length, number);
-    ck_verify_verdict(&verify, &damage);
+    ck_verify_damage(&verify, &damage);
     assert_int_equal(damage.line, number);
     return damage.kind;
 }
@@ -144,7 +144,7 @@ static void every_cut_at_a_byte_is_found_with_a_head(void **state)
 {
     (void)state;
     struct ck_head head;
-    struct ck_heads heads = one_head(&head, &whole, RECORDS - 1);
+    struct ck_head_list heads = one_head(&head, &whole, RECORDS - 1);
     struct ck_verify verify;
     ck_verify_init(&verify, &heads);
     for (size_t i = 0; i < RECORDS; i++) {
@@ -154,7 +154,7 @@ static void every_cut_at_a_byte_is_found_with_a_head(void **state)
             struct ck_damage damage;
             if (cut > 0)
                 feed(&here, whole.lines[i], cut, i + 1, false);
-            ck_verify_verdict(&here, &damage);
+            ck_verify_damage(&here, &damage);
             assert_int_equal(damage.kind, CHOKE_DAMAGE_CUT);
         }
         feed(&verify, whole.lines[i], line, i + 1, true);
@@ -170,7 +170,7 @@ static void a_cut_in_a_line_is_torn_without_a_head(void **state)
     ck_verify_init(&verify, NULL);
     feed(&verify, whole.lines[0], strlen(whole.lines[0]), 1, true);
     feed(&verify, whole.lines[1], strlen(whole.lines[1]) - 1, 2, false);
-    ck_verify_verdict(&verify, &damage);
+    ck_verify_damage(&verify, &damage);
     assert_int_equal(damage.kind, CHOKE_DAMAGE_TORN);
     assert_int_equal(damage.line, 2);
 }
@@ -181,7 +181,7 @@ static void every_deleted_line_is_found(void **state)
 {
     (void)state;
     struct ck_head head;
-    struct ck_heads heads = one_head(&head, &whole, RECORDS - 1);
+    struct ck_head_list heads = one_head(&head, &whole, RECORDS - 1);
     for (size_t i = 0; i < RECORDS - 1; i++) {
         struct made_log changed = without(&whole, i);
         expect(&changed, NULL, CHOKE_DAMAGE_DROPPED, i + 1);
@@ -252,7 +252,7 @@ static void every_line_that_was_hashed_anew_is_found_in_the_next(void **state)
 {
     (void)state;
     struct ck_head head;
-    struct ck_heads heads = one_head(&head, &whole, RECORDS - 1);
+    struct ck_head_list heads = one_head(&head, &whole, RECORDS - 1);
     for (size_t i = 0; i < RECORDS; i++) {
         struct made_log changed = whole;
         char prev[CK_AUDIT_HASH_HEX + 1] = CK_AUDIT_FIRST_PREV;
@@ -277,7 +277,7 @@ static void every_chain_that_was_rebuilt_is_found_with_a_head(void **state)
             changed.lines[k] = forged(k, k > 0 ? made_hash(changed.lines[k - 1]) : CK_AUDIT_FIRST_PREV);
         expect(&changed, NULL, CHOKE_DAMAGE_NONE, 0); /* no chain can tell */
         for (size_t at = 0; at < RECORDS; at++) {
-            struct ck_heads heads = one_head(&head, &whole, at);
+            struct ck_head_list heads = one_head(&head, &whole, at);
             expect(&changed, &heads, at < i ? CHOKE_DAMAGE_NONE : CHOKE_DAMAGE_REBUILT, at + 1);
         }
         for (size_t k = i; k < RECORDS; k++)
@@ -293,7 +293,7 @@ static void one_head_of_many_that_does_not_hold_is_enough(void **state)
     for (size_t k = 50; k < RECORDS; k++)
         changed.lines[k] = forged(k, made_hash(changed.lines[k - 1]));
     struct ck_head items[] = {made_head(&whole, 10), made_head(&whole, 60), made_head(&changed, 90)};
-    expect(&changed, &(struct ck_heads){.items = items, .count = 3}, CHOKE_DAMAGE_REBUILT, 61);
+    expect(&changed, &(struct ck_head_list){.items = items, .count = 3}, CHOKE_DAMAGE_REBUILT, 61);
     for (size_t k = 50; k < RECORDS; k++)
         free(changed.lines[k]);
 }
@@ -339,7 +339,7 @@ static void a_head_of_another_log_is_found(void **state)
 {
     (void)state;
     struct ck_head head;
-    struct ck_heads heads = one_head(&head, &other, 5);
+    struct ck_head_list heads = one_head(&head, &other, 5);
     expect(&whole, &heads, CHOKE_DAMAGE_REBUILT, 1);
 }
 
@@ -347,7 +347,7 @@ static void a_head_beyond_the_end_is_a_cut(void **state)
 {
     (void)state;
     struct ck_head head;
-    struct ck_heads heads = one_head(&head, &whole, RECORDS - 1);
+    struct ck_head_list heads = one_head(&head, &whole, RECORDS - 1);
     for (size_t count = 1; count < RECORDS; count++) {
         struct made_log changed = whole;
         changed.count = count;
@@ -360,7 +360,7 @@ static void a_head_before_the_first_record_asks_for_the_files_before(void **stat
 {
     (void)state;
     struct ck_head head;
-    struct ck_heads heads = one_head(&head, &whole, 3);
+    struct ck_head_list heads = one_head(&head, &whole, 3);
     struct made_log later = {.log = MADE_LOG, .seq = 50};
     memcpy(later.prev, made_hash(whole.lines[49]), sizeof later.prev);
     made_add(&later, "begin", ",\"continues\":\"log-000000000000.jsonl\"");

@@ -39,18 +39,18 @@ static int find(const struct sandbox *sandbox, const char *name, const char *con
     uint32_t count = 0;
     for (; directories[count] != NULL; count++)
         paths[count] = in(sandbox, directories[count]);
-    struct ck_search search;
-    assert_int_equal(ck_search_init(&search, paths, count), 0);
-    const struct ck_wanted wanted = {.name = name};
-    int result = ck_search_find(&search, &wanted, identity(in(sandbox, "repo")), binary, NULL, error);
+    struct ck_binary_search search;
+    assert_int_equal(ck_binary_search_init(&search, paths, count), 0);
+    const struct ck_binary_wanted wanted = {.name = name};
+    int result = ck_binary_find(&search, &wanted, identity(in(sandbox, "repo")), binary, NULL, error);
     /* A second look goes through the remembered directories and must agree. */
     struct ck_binary again;
     struct choke_error again_error = {0};
-    int second = ck_search_find(&search, &wanted, identity(in(sandbox, "repo")), &again, NULL, &again_error);
+    int second = ck_binary_find(&search, &wanted, identity(in(sandbox, "repo")), &again, NULL, &again_error);
     assert_int_equal(second, result);
     if (second == 0)
         close(again.fd);
-    ck_search_done(&search);
+    ck_binary_search_done(&search);
     return result;
 }
 
@@ -148,7 +148,7 @@ static void a_circle_of_links_ends(void **state)
     must_refuse(*state, DIRECTORIES("other"), CHOKE_SPAWN_FAILED);
 }
 
-static void what_cannot_be_executed_is_told_apart_from_what_is_missing(void **state)
+static void what_cannot_be_executed_is_distinguished_from_what_is_missing(void **state)
 {
     make_file(*state, "other/tool", 0644, SCRIPT);
     must_refuse(*state, DIRECTORIES("other"), CHOKE_SPAWN_FAILED);
@@ -176,36 +176,37 @@ static void a_remembered_directory_that_becomes_writable_is_refused(void **state
     struct sandbox *sandbox = *state;
     const char *paths[] = {in(sandbox, "bin")};
     struct ck_identity root = identity(in(sandbox, "repo"));
-    struct ck_search search;
+    struct ck_binary_search search;
     struct ck_binary binary;
     struct choke_error error = {0};
-    assert_int_equal(ck_search_init(&search, paths, 1), 0);
-    assert_int_equal(ck_search_find(&search, &(struct ck_wanted){.name = "tool"}, root, &binary, NULL, &error), 0);
+    assert_int_equal(ck_binary_search_init(&search, paths, 1), 0);
+    assert_int_equal(ck_binary_find(&search, &(struct ck_binary_wanted){.name = "tool"}, root, &binary, NULL, &error),
+                     0);
     close(binary.fd);
     make_directory(sandbox, "bin", 0777);
-    assert_true(ck_search_find(&search, &(struct ck_wanted){.name = "tool"}, root, &binary, NULL, &error) < 0);
+    assert_true(ck_binary_find(&search, &(struct ck_binary_wanted){.name = "tool"}, root, &binary, NULL, &error) < 0);
     assert_int_equal(error.outcome, CHOKE_DISALLOWED);
-    ck_search_done(&search);
+    ck_binary_search_done(&search);
 }
 
 /* Looks for the tool at a path of its own, with an empty search path. */
-static int find_at(const struct sandbox *sandbox, const struct ck_wanted *wanted, struct ck_binary *binary,
-                   enum ck_search_rule *rule, struct choke_error *error)
+static int find_at(const struct sandbox *sandbox, const struct ck_binary_wanted *wanted, struct ck_binary *binary,
+                   enum ck_binary_rule *rule, struct choke_error *error)
 {
-    struct ck_search search;
-    assert_int_equal(ck_search_init(&search, NULL, 0), 0);
-    int result = ck_search_find(&search, wanted, identity(in(sandbox, "repo")), binary, rule, error);
+    struct ck_binary_search search;
+    assert_int_equal(ck_binary_search_init(&search, NULL, 0), 0);
+    int result = ck_binary_find(&search, wanted, identity(in(sandbox, "repo")), binary, rule, error);
     assert_int_equal(result == 0, binary->fd >= 0);
-    ck_search_done(&search);
+    ck_binary_search_done(&search);
     return result;
 }
 
-static void must_refuse_at(const struct sandbox *sandbox, const struct ck_wanted *wanted, enum choke_outcome outcome,
-                           enum ck_search_rule expected)
+static void must_refuse_at(const struct sandbox *sandbox, const struct ck_binary_wanted *wanted,
+                           enum choke_outcome outcome, enum ck_binary_rule expected)
 {
     struct ck_binary binary;
     struct choke_error error = {0};
-    enum ck_search_rule rule;
+    enum ck_binary_rule rule;
     assert_true(find_at(sandbox, wanted, &binary, &rule, &error) < 0);
     if (error.outcome != outcome || rule != expected)
         fail_msg("outcome %s, rule %d: %s", choke_outcome_name(error.outcome), rule, error.message);
@@ -216,15 +217,15 @@ static void a_path_of_its_own_is_the_only_place(void **state)
     struct sandbox *sandbox = *state;
     struct ck_binary binary;
     struct choke_error error = {0};
-    struct ck_wanted wanted = {.name = "tool", .path = in(sandbox, "bin/tool")};
+    struct ck_binary_wanted wanted = {.name = "tool", .path = in(sandbox, "bin/tool")};
     assert_int_equal(find_at(sandbox, &wanted, &binary, NULL, &error), 0);
     assert_string_equal(binary.path, in(sandbox, "bin/tool"));
     assert_false(binary.script);
     close(binary.fd);
     wanted.path = in(sandbox, "other/tool");
-    must_refuse_at(sandbox, &wanted, CHOKE_TOOL_MISSING, CK_SEARCH_RULE_PATH);
+    must_refuse_at(sandbox, &wanted, CHOKE_TOOL_MISSING, CK_BINARY_RULE_PATH);
     wanted.path = in(sandbox, "bin");
-    must_refuse_at(sandbox, &wanted, CHOKE_SPAWN_FAILED, CK_SEARCH_RULE_PATH);
+    must_refuse_at(sandbox, &wanted, CHOKE_SPAWN_FAILED, CK_BINARY_RULE_PATH);
 }
 
 static void a_path_of_its_own_is_held_to_the_same_trust(void **state)
@@ -232,16 +233,16 @@ static void a_path_of_its_own_is_held_to_the_same_trust(void **state)
     struct sandbox *sandbox = *state;
     make_file(sandbox, "repo/tool", 0755, "\177ELF");
     make_link(sandbox, "other/tool", "../repo/tool");
-    must_refuse_at(sandbox, &(struct ck_wanted){.name = "tool", .path = in(sandbox, "repo/tool")}, CHOKE_DISALLOWED,
-                   CK_SEARCH_RULE_PATH);
-    must_refuse_at(sandbox, &(struct ck_wanted){.name = "tool", .path = in(sandbox, "other/tool")}, CHOKE_DISALLOWED,
-                   CK_SEARCH_RULE_PATH);
+    must_refuse_at(sandbox, &(struct ck_binary_wanted){.name = "tool", .path = in(sandbox, "repo/tool")},
+                   CHOKE_DISALLOWED, CK_BINARY_RULE_PATH);
+    must_refuse_at(sandbox, &(struct ck_binary_wanted){.name = "tool", .path = in(sandbox, "other/tool")},
+                   CHOKE_DISALLOWED, CK_BINARY_RULE_PATH);
     make_file(sandbox, "bin/open", 0757, "\177ELF");
-    must_refuse_at(sandbox, &(struct ck_wanted){.name = "tool", .path = in(sandbox, "bin/open")}, CHOKE_DISALLOWED,
-                   CK_SEARCH_RULE_PATH);
+    must_refuse_at(sandbox, &(struct ck_binary_wanted){.name = "tool", .path = in(sandbox, "bin/open")},
+                   CHOKE_DISALLOWED, CK_BINARY_RULE_PATH);
     make_directory(sandbox, "bin", 0777);
-    must_refuse_at(sandbox, &(struct ck_wanted){.name = "tool", .path = in(sandbox, "bin/tool")}, CHOKE_DISALLOWED,
-                   CK_SEARCH_RULE_PATH);
+    must_refuse_at(sandbox, &(struct ck_binary_wanted){.name = "tool", .path = in(sandbox, "bin/tool")},
+                   CHOKE_DISALLOWED, CK_BINARY_RULE_PATH);
 }
 
 #define ABC_SHA256 "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
@@ -251,15 +252,15 @@ static void another_digest_is_refused_by_its_own_rule(void **state)
     struct sandbox *sandbox = *state;
     struct ck_binary binary;
     struct choke_error error = {0};
-    struct ck_wanted wanted = {.name = "tool", .path = in(sandbox, "bin/abc"), .sha256 = ABC_SHA256};
+    struct ck_binary_wanted wanted = {.name = "tool", .path = in(sandbox, "bin/abc"), .sha256 = ABC_SHA256};
     make_file(sandbox, "bin/abc", 0755, "abc");
     assert_int_equal(find_at(sandbox, &wanted, &binary, NULL, &error), 0);
     assert_false(binary.copied);
     close(binary.fd);
     make_file(sandbox, "bin/abc", 0755, "abcd");
-    must_refuse_at(sandbox, &wanted, CHOKE_DISALLOWED, CK_SEARCH_RULE_SHA256);
+    must_refuse_at(sandbox, &wanted, CHOKE_DISALLOWED, CK_BINARY_RULE_SHA256);
     make_file(sandbox, "bin/abc", 0755, SCRIPT);
-    must_refuse_at(sandbox, &wanted, CHOKE_DISALLOWED, CK_SEARCH_RULE_SHA256);
+    must_refuse_at(sandbox, &wanted, CHOKE_DISALLOWED, CK_BINARY_RULE_SHA256);
 }
 
 /* Root reads everything, so this is seen as an ordinary user: in a child, which gives root up. */
@@ -269,7 +270,7 @@ static void a_pinned_file_that_cannot_be_read_is_refused(void **state)
     int status;
     make_directory(sandbox, "", 0755);
     make_file(sandbox, "bin/abc", 0711, "abc");
-    struct ck_wanted wanted = {.name = "tool", .path = in(sandbox, "bin/abc"), .sha256 = ABC_SHA256};
+    struct ck_binary_wanted wanted = {.name = "tool", .path = in(sandbox, "bin/abc"), .sha256 = ABC_SHA256};
     if (geteuid() != 0)
         assert_int_equal(chmod(wanted.path, 0111), 0);
     pid_t pid = fork();
@@ -277,11 +278,11 @@ static void a_pinned_file_that_cannot_be_read_is_refused(void **state)
     if (pid == 0) {
         struct ck_binary binary;
         struct choke_error error = {0};
-        enum ck_search_rule rule = CK_SEARCH_RULE_PATH;
+        enum ck_binary_rule rule = CK_BINARY_RULE_PATH;
         if (geteuid() == 0 && setresuid(65534, 65534, 65534) < 0)
             _exit(1);
         int result = find_at(sandbox, &wanted, &binary, &rule, &error);
-        bool right = result == -EACCES && rule == CK_SEARCH_RULE_SHA256 && error.outcome == CHOKE_DISALLOWED &&
+        bool right = result == -EACCES && rule == CK_BINARY_RULE_SHA256 && error.outcome == CHOKE_DISALLOWED &&
                      strstr(error.message, "not read") != NULL;
         _exit(right ? 0 : 2);
     }
@@ -303,7 +304,7 @@ int main(void)
         TEST(a_link_into_the_root_is_refused),
         TEST(a_link_through_a_directory_that_others_may_write_is_refused),
         TEST(a_circle_of_links_ends),
-        TEST(what_cannot_be_executed_is_told_apart_from_what_is_missing),
+        TEST(what_cannot_be_executed_is_distinguished_from_what_is_missing),
         TEST(a_script_is_seen_as_one),
         TEST(a_remembered_directory_that_becomes_writable_is_refused),
         TEST(a_path_of_its_own_is_the_only_place),

@@ -1,7 +1,7 @@
 /* test_bwrap.c - the command line of bwrap and the words for the native jail, to the letter. */
 #include "jail/bwrap.h"
 #include "jail/mounts.h"
-#include "jail/program.h"
+#include "jail/native_program.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -14,40 +14,40 @@
 #include <cmocka.h>
 
 /* A system with a link, a small file, a tree; a tool in the tree, one in a place of its own, one that had to move. */
-static void fill(struct ck_program *program)
+static void fill(struct ck_native_builder *program)
 {
-    ck_program_add(program, CK_CAGE_DIRECTORY, "work", NULL);
-    ck_program_add(program, CK_CAGE_DIRECTORY, "usr", NULL);
-    ck_program_add(program, CK_CAGE_BIND, "usr", "/usr");
-    ck_program_add(program, CK_CAGE_LINK, "bin", "usr/bin");
-    ck_program_add(program, CK_CAGE_BIND, "proc", "/proc");
-    ck_program_add(program, CK_CAGE_FILE, "etc/passwd", "root:x:0:0::/:/bin/sh\n");
-    ck_program_add(program, CK_CAGE_DIRECTORY, "etc/ssl", NULL);
-    ck_program_add(program, CK_CAGE_BIND, "etc/ssl", "/etc/ssl");
-    ck_program_add(program, CK_CAGE_FILE, "dev/null", NULL);
-    ck_program_add(program, CK_CAGE_BIND_DEVICE, "dev/null", "/dev/null");
-    ck_program_add(program, CK_CAGE_LINK, "dev/shm", "/tmp/shm");
-    ck_program_add(program, CK_CAGE_BIND_CODE, "usr/bin/rg", "/usr/bin/rg");
-    ck_program_add(program, CK_CAGE_FILE, "opt/x/tool", NULL);
-    ck_program_add(program, CK_CAGE_BIND_CODE, "opt/x/tool", "/opt/x/tool");
-    ck_program_add(program, CK_CAGE_BIND_CODE, ".tool/9/moved", "/tmp/b/moved");
-    ck_program_add(program, CK_CAGE_BIND_CODE, "usrlocal/x", "/usrlocal/x");
-    ck_program_allow(program, "/usr/bin/rg");
+    ck_native_program_add(program, CK_NATIVE_OP_DIRECTORY, "work", NULL);
+    ck_native_program_add(program, CK_NATIVE_OP_DIRECTORY, "usr", NULL);
+    ck_native_program_add(program, CK_NATIVE_OP_BIND, "usr", "/usr");
+    ck_native_program_add(program, CK_NATIVE_OP_LINK, "bin", "usr/bin");
+    ck_native_program_add(program, CK_NATIVE_OP_BIND, "proc", "/proc");
+    ck_native_program_add(program, CK_NATIVE_OP_FILE, "etc/passwd", "root:x:0:0::/:/bin/sh\n");
+    ck_native_program_add(program, CK_NATIVE_OP_DIRECTORY, "etc/ssl", NULL);
+    ck_native_program_add(program, CK_NATIVE_OP_BIND, "etc/ssl", "/etc/ssl");
+    ck_native_program_add(program, CK_NATIVE_OP_FILE, "dev/null", NULL);
+    ck_native_program_add(program, CK_NATIVE_OP_BIND_DEVICE, "dev/null", "/dev/null");
+    ck_native_program_add(program, CK_NATIVE_OP_LINK, "dev/shm", "/tmp/shm");
+    ck_native_program_add(program, CK_NATIVE_OP_BIND_CODE, "usr/bin/rg", "/usr/bin/rg");
+    ck_native_program_add(program, CK_NATIVE_OP_FILE, "opt/x/tool", NULL);
+    ck_native_program_add(program, CK_NATIVE_OP_BIND_CODE, "opt/x/tool", "/opt/x/tool");
+    ck_native_program_add(program, CK_NATIVE_OP_BIND_CODE, ".tool/9/moved", "/tmp/b/moved");
+    ck_native_program_add(program, CK_NATIVE_OP_BIND_CODE, "usrlocal/x", "/usrlocal/x");
+    ck_native_program_allow(program, "/usr/bin/rg");
 }
 
 struct fixture {
-    struct ck_program program;
+    struct ck_native_builder program;
     struct ck_arena arena;
-    const struct ck_cage_program *packed;
+    const struct ck_native_program *packed;
 };
 
 static int setup(void **state)
 {
     static struct fixture fixture;
-    static const struct ck_program_settings settings = {.tmp_options = "size=1g", .landlock_abi = 3};
+    static const struct ck_native_program_settings settings = {.tmp_options = "size=1g", .landlock_abi = 3};
     fixture = (struct fixture){0};
     fill(&fixture.program);
-    fixture.packed = ck_program_pack(&fixture.program, &settings);
+    fixture.packed = ck_native_program_pack(&fixture.program, &settings);
     *state = &fixture;
     return fixture.packed == NULL ? -1 : 0;
 }
@@ -55,12 +55,12 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     struct fixture *fixture = *state;
-    ck_program_done(&fixture->program);
+    ck_native_program_done(&fixture->program);
     ck_arena_done(&fixture->arena);
     return 0;
 }
 
-static void assert_words(const char *const *got, const char *const *wanted)
+static void assert_argv(const char *const *got, const char *const *wanted)
 {
     assert_non_null(got);
     size_t i = 0;
@@ -89,26 +89,26 @@ static void the_command_line_is_this_to_the_letter(void **state)
                                            .cwd = "/work/src",
                                            .tool = "/usr/bin/rg",
                                            .argv = argv};
-    assert_words(ck_bwrap_argv(&wanted, &fixture->arena), (const char *const[]){JAIL,
-                                                                                "--bind",
-                                                                                "/run/user/1/chokepoint/chokepoint-p-1",
-                                                                                "/tmp/probe",
-                                                                                "--ro-bind",
-                                                                                "/home/u/repo",
-                                                                                "/work",
-                                                                                "--remount-ro",
-                                                                                "/",
-                                                                                "--chdir",
-                                                                                "/work/src",
-                                                                                "--",
-                                                                                "/proc/self/fd/4",
-                                                                                "ro:file",
-                                                                                "/usr/bin/rg",
-                                                                                "rg",
-                                                                                "-n",
-                                                                                "--",
-                                                                                "--unshare-net",
-                                                                                NULL});
+    assert_argv(ck_bwrap_argv(&wanted, &fixture->arena), (const char *const[]){JAIL,
+                                                                               "--bind",
+                                                                               "/run/user/1/chokepoint/chokepoint-p-1",
+                                                                               "/tmp/probe",
+                                                                               "--ro-bind",
+                                                                               "/home/u/repo",
+                                                                               "/work",
+                                                                               "--remount-ro",
+                                                                               "/",
+                                                                               "--chdir",
+                                                                               "/work/src",
+                                                                               "--",
+                                                                               "/proc/self/fd/4",
+                                                                               "ro:file",
+                                                                               "/usr/bin/rg",
+                                                                               "rg",
+                                                                               "-n",
+                                                                               "--",
+                                                                               "--unshare-net",
+                                                                               NULL});
 }
 
 static void a_root_that_may_be_written_is_bound_so_and_only_then(void **state)
@@ -124,10 +124,10 @@ static void a_root_that_may_be_written_is_bound_so_and_only_then(void **state)
                                            .tool = "/usr/bin/npm",
                                            .argv = argv,
                                            .pwd = true};
-    assert_words(ck_bwrap_argv(&wanted, &fixture->arena),
-                 (const char *const[]){JAIL, "--bind", "/s", "/tmp/probe", "--bind", "/", "/work", "--remount-ro", "/",
-                                       "--chdir", "/work/", "--", "/proc/self/fd/4", "rw:path:pwd", "/usr/bin/npm",
-                                       "npm", NULL});
+    assert_argv(ck_bwrap_argv(&wanted, &fixture->arena),
+                (const char *const[]){JAIL, "--bind", "/s", "/tmp/probe", "--bind", "/", "/work", "--remount-ro", "/",
+                                      "--chdir", "/work/", "--", "/proc/self/fd/4", "rw:path:pwd", "/usr/bin/npm",
+                                      "npm", NULL});
 }
 
 static void a_pinned_script_is_run_from_its_copy(void **state)
@@ -141,49 +141,49 @@ static void a_pinned_script_is_run_from_its_copy(void **state)
                                            .form = CK_BWRAP_COPY,
                                            .tool = "/opt/x/tool",
                                            .argv = argv};
-    const char **words = ck_bwrap_argv(&wanted, &fixture->arena);
+    const char **bwrap_argv = ck_bwrap_argv(&wanted, &fixture->arena);
     size_t count = 0;
-    while (words[count] != NULL)
+    while (bwrap_argv[count] != NULL)
         count++;
-    assert_string_equal(words[count - 3], "ro:copy");
+    assert_string_equal(bwrap_argv[count - 3], "ro:copy");
 }
 
 static void a_proof_has_the_same_jail_and_no_scratch(void **state)
 {
     struct fixture *fixture = *state;
-    static const uint64_t outside[CK_WALL_NAMESPACES] = {1, 2, 3, 4, 5, 6, 7};
+    static const uint64_t outside[CK_JAIL_LAYER_NAMESPACES] = {1, 2, 3, 4, 5, 6, 7};
     const struct ck_bwrap_wanted wanted = {.program = fixture->packed, .root = "/usr", .cwd = "/work"};
-    assert_words(ck_bwrap_proof(&wanted, outside, &fixture->arena), (const char *const[]){JAIL,
-                                                                                          "--dir",
-                                                                                          "/tmp/probe",
-                                                                                          "--ro-bind",
-                                                                                          "/usr",
-                                                                                          "/work",
-                                                                                          "--remount-ro",
-                                                                                          "/",
-                                                                                          "--chdir",
-                                                                                          "/work",
-                                                                                          "--",
-                                                                                          "/proc/self/fd/4",
-                                                                                          "prove",
-                                                                                          "1",
-                                                                                          "2",
-                                                                                          "3",
-                                                                                          "4",
-                                                                                          "5",
-                                                                                          "6",
-                                                                                          "7",
-                                                                                          NULL});
+    assert_argv(ck_bwrap_proof(&wanted, outside, &fixture->arena), (const char *const[]){JAIL,
+                                                                                         "--dir",
+                                                                                         "/tmp/probe",
+                                                                                         "--ro-bind",
+                                                                                         "/usr",
+                                                                                         "/work",
+                                                                                         "--remount-ro",
+                                                                                         "/",
+                                                                                         "--chdir",
+                                                                                         "/work",
+                                                                                         "--",
+                                                                                         "/proc/self/fd/4",
+                                                                                         "prove",
+                                                                                         "1",
+                                                                                         "2",
+                                                                                         "3",
+                                                                                         "4",
+                                                                                         "5",
+                                                                                         "6",
+                                                                                         "7",
+                                                                                         NULL});
 }
 
-static void the_native_jail_is_told_to_the_letter(void **state)
+static void the_native_jail_is_described_exactly(void **state)
 {
     struct fixture *fixture = *state;
-    assert_words(ck_mounts_list(fixture->packed, "/home/u/repo", CK_WORKSPACE_RO, &fixture->arena),
-                 (const char *const[]){"ro /usr", "link /bin -> usr/bin", "copy /etc/passwd", "ro /etc/ssl",
-                                       "device /dev/null", "link /dev/shm -> /tmp/shm", "code /usr/bin/rg",
-                                       "code /opt/x/tool", "code /.tool/9/moved <- /tmp/b/moved", "code /usrlocal/x",
-                                       "tmpfs /tmp", "proc /proc", "ro /work <- /home/u/repo", NULL});
+    assert_argv(ck_mounts_list(fixture->packed, "/home/u/repo", CK_WORKSPACE_RO, &fixture->arena),
+                (const char *const[]){"ro /usr", "link /bin -> usr/bin", "copy /etc/passwd", "ro /etc/ssl",
+                                      "device /dev/null", "link /dev/shm -> /tmp/shm", "code /usr/bin/rg",
+                                      "code /opt/x/tool", "code /.tool/9/moved <- /tmp/b/moved", "code /usrlocal/x",
+                                      "tmpfs /tmp", "proc /proc", "ro /work <- /home/u/repo", NULL});
     const char **lines = ck_mounts_list(fixture->packed, "/r", CK_WORKSPACE_OVERLAY, &fixture->arena);
     assert_string_equal(lines[12], "overlay /work <- /r");
 }
@@ -221,7 +221,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_root_that_may_be_written_is_bound_so_and_only_then, setup, teardown),
         cmocka_unit_test_setup_teardown(a_pinned_script_is_run_from_its_copy, setup, teardown),
         cmocka_unit_test_setup_teardown(a_proof_has_the_same_jail_and_no_scratch, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_native_jail_is_told_to_the_letter, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_native_jail_is_described_exactly, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -52,11 +52,11 @@ static void feed_copy(struct ck_capture *capture, size_t length, size_t step)
 static void check_fed(size_t cap, size_t length, size_t step, void (*feed_by)(struct ck_capture *, size_t, size_t))
 {
     struct ck_capture capture;
-    struct ck_kept kept;
+    struct ck_capture_output output;
     ck_capture_init(&capture, cap);
     feed_by(&capture, length, step);
-    ck_capture_take(&capture, &kept);
-    struct choke_capture result = kept.view;
+    ck_capture_take(&capture, &output);
+    struct choke_capture result = output.view;
     assert_int_equal(result.total_bytes, length);
     assert_int_equal(result.truncated, length > cap);
     assert_int_equal(result.length, length > cap ? cap : length);
@@ -66,7 +66,7 @@ static void check_fed(size_t cap, size_t length, size_t step, void (*feed_by)(st
     for (size_t i = skip; i < result.length; i++)
         assert_int_equal(result.data[i], expected(length - result.length + i));
     assert_int_equal(result.data[result.length], '\0');
-    ck_kept_done(&kept);
+    ck_capture_output_done(&output);
 }
 
 static void check(size_t cap, size_t length, size_t step)
@@ -120,13 +120,13 @@ static void an_empty_stream_takes_no_memory_and_gives_empty_text(void **state)
 {
     (void)state;
     struct ck_capture capture;
-    struct ck_kept kept;
+    struct ck_capture_output output;
     ck_capture_init(&capture, 1 << 20);
     assert_null(capture.data);
-    ck_capture_take(&capture, &kept);
-    assert_null(kept.memory);
-    assert_string_equal(kept.view.data, "");
-    ck_kept_done(&kept);
+    ck_capture_take(&capture, &output);
+    assert_null(output.memory);
+    assert_string_equal(output.view.data, "");
+    ck_capture_output_done(&output);
 }
 
 static void memory_never_exceeds_the_cap(void **state)

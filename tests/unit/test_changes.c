@@ -2,12 +2,12 @@
  * test_changes.c - a layer over a repository, laid out by hand as the kernel and a hostile tool would leave it: what is
  * listed, and what is kept.
  */
+#include "overlay/changes.h"
 #include "sandbox.h"
-#include "sys/changes.h"
 
 #include "base/clock.h"
 #include "base/fd.h"
-#include "sys/keep.h"
+#include "overlay/keep.h"
 #include "sys/scratch.h"
 
 #include <setjmp.h>
@@ -61,15 +61,15 @@ static int teardown(void **state)
 /* All of it, in at most so many slices; the walk is cut after the last of them. */
 static size_t list_within(struct bench *bench, size_t most)
 {
-    const struct ck_changes_where where = {
+    const struct ck_changes_dirs where = {
         .upper_fd = bench->upper_fd, .lower_fd = bench->lower_fd, .keep_fd = bench->keep_fd};
-    struct ck_walk *walk = ck_changes_begin(&bench->changes, &where);
+    struct ck_changes_walk *walk = ck_changes_begin(&bench->changes, &where);
     assert_non_null(walk);
     size_t slices = 0;
     for (bool done = false; !done; slices++) {
         struct ck_slice slice = CK_SLICE_WHOLE;
         if (slices == most)
-            (void)ck_changes_cut(walk, ETIMEDOUT);
+            (void)ck_changes_stop_early(walk, ETIMEDOUT);
         done = ck_changes_step(walk, &slice);
     }
     ck_changes_end(walk);
@@ -117,7 +117,7 @@ static void untouched_layer_has_no_change(void **state)
     assert_false(bench->changes.incomplete);
 }
 
-static void kinds_and_types_are_told_apart(void **state)
+static void kinds_and_types_are_distinguished(void **state)
 {
     struct bench *bench = *state;
     const struct sandbox *sandbox = bench->sandbox;
@@ -291,7 +291,7 @@ static void long_list_is_put_in_order(void **state)
 {
     struct bench *bench = *state;
     make_many(bench, 1000, "");
-    assert_true(list_within(bench, SIZE_MAX) > 1000 / CK_SLICE_MADE);
+    assert_true(list_within(bench, SIZE_MAX) > 1000 / CK_SLICE_CREATIONS);
     assert_int_equal(bench->changes.count, 1000);
     assert_false(bench->changes.incomplete);
     for (size_t i = 1; i < bench->changes.count; i++)
@@ -431,7 +431,7 @@ static void limit_of_the_caller_does_not_end_it(void **state)
     assert_int_equal(bench->changes.keep_error, EFBIG);
 }
 
-static void failure_to_keep_is_told(void **state)
+static void failure_to_keep_is_reported(void **state)
 {
     struct bench *bench = *state;
     make_file(bench->sandbox, "u/a", 0644, "");
@@ -443,20 +443,20 @@ static void failure_to_keep_is_told(void **state)
 
 /* ---- the place for what is kept ---- */
 
-static int look(const struct bench *bench, const char *name, struct ck_keep_place *place)
+static int look(const struct bench *bench, const char *name, struct ck_keep_target *place)
 {
     struct ck_identity root;
     struct choke_error error;
     static struct ck_arena arena;
-    assert_int_equal(ck_identity_of(bench->lower_fd, &root), 0);
+    assert_int_equal(ck_trust_identity_of(bench->lower_fd, &root), 0);
     ck_arena_done(&arena);
-    return ck_keep_look(in(bench->sandbox, name), root, &arena, place, &error);
+    return ck_keep_check(in(bench->sandbox, name), root, &arena, place, &error);
 }
 
 static void keep_place_is_checked(void **state)
 {
     struct bench *bench = *state;
-    struct ck_keep_place place;
+    struct ck_keep_target place;
     make_directory(bench->sandbox, "l/sub", 0755);
     make_directory(bench->sandbox, "open", 0777);
     make_directory(bench->sandbox, "full", 0755);
@@ -476,7 +476,7 @@ static void keep_place_is_checked(void **state)
 static void keep_place_is_made_when_it_is_needed(void **state)
 {
     struct bench *bench = *state;
-    struct ck_keep_place place;
+    struct ck_keep_target place;
     int fd = -1;
     assert_int_equal(look(bench, "fresh//", &place), 0);
     assert_int_not_equal(access(in(bench->sandbox, "fresh"), F_OK), 0);
@@ -484,12 +484,12 @@ static void keep_place_is_made_when_it_is_needed(void **state)
     assert_int_equal(access(in(bench->sandbox, "fresh"), F_OK), 0);
     ck_fd_close(&fd);
     assert_int_equal(ck_keep_make(&place, &fd), -EEXIST);
-    ck_keep_unmake(&place);
+    ck_keep_remove_empty(&place);
     assert_int_not_equal(access(in(bench->sandbox, "fresh"), F_OK), 0);
     ck_fd_close(&place.fd);
     assert_int_equal(look(bench, "k", &place), 0);
     assert_int_equal(ck_keep_make(&place, &fd), 0);
-    ck_keep_unmake(&place);
+    ck_keep_remove_empty(&place);
     assert_int_equal(access(in(bench->sandbox, "k"), F_OK), 0);
     ck_fd_close(&fd);
     ck_fd_close(&place.fd);
@@ -501,7 +501,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_BENCH(untouched_layer_has_no_change),
-        WITH_BENCH(kinds_and_types_are_told_apart),
+        WITH_BENCH(kinds_and_types_are_distinguished),
         WITH_BENCH(list_is_in_the_order_of_paths),
         WITH_BENCH(whiteout_is_a_deletion_of_what_was_there),
         WITH_BENCH(opaque_directory_deletes_what_it_hides),
@@ -517,7 +517,7 @@ int main(void)
         WITH_BENCH(kept_copy_is_what_was_changed),
         WITH_BENCH(hole_is_not_filled),
         WITH_BENCH(limit_of_the_caller_does_not_end_it),
-        WITH_BENCH(failure_to_keep_is_told),
+        WITH_BENCH(failure_to_keep_is_reported),
         WITH_BENCH(keep_place_is_checked),
         WITH_BENCH(keep_place_is_made_when_it_is_needed),
     };

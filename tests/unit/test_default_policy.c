@@ -2,7 +2,7 @@
 #include "policy/describe.h"
 #include "policy/load.h"
 #include "policy/schema.h"
-#include "policy/survey.h"
+#include "policy/yaml_tree.h"
 
 #include <dirent.h>
 #include <setjmp.h>
@@ -131,11 +131,11 @@ static void tables_that_are_built_in_are_what_the_loader_makes_of_the_text(void 
 static void default_policy_survives_the_survey(void **state)
 {
     (void)state;
-    struct ck_survey survey = {0};
+    struct ck_yaml_tree tree = {0};
     struct choke_error error = {0};
-    assert_int_equal(ck_survey_take(&survey, "default", ck_policy_default_text, ck_policy_default_length, &error), 0);
-    assert_int_equal(ck_schema_check(&survey, &error), 0);
-    ck_survey_done(&survey);
+    assert_int_equal(ck_yaml_tree_parse(&tree, "default", ck_policy_default_text, ck_policy_default_length, &error), 0);
+    assert_int_equal(ck_schema_check(&tree, &error), 0);
+    ck_yaml_tree_done(&tree);
 }
 
 static void default_policy_grants_nothing_by_default(void **state)
@@ -160,8 +160,8 @@ static void default_policy_says_how_to_install_and_ask_for_a_version(void **stat
     for (uint32_t i = 0; i < policy->tools_count; i++) {
         const struct ck_tool *tool = &policy->tools[i];
         struct ck_arena arena = {0};
-        if (ck_tool_is_here(tool)) {
-            assert_non_null(ck_tool_install_command(&arena, tool));
+        if (ck_policy_tool_is_here(tool)) {
+            assert_non_null(ck_policy_tool_install_command(&arena, tool));
             assert_true(tool->version_args.count > 0);
         }
         ck_arena_done(&arena);

@@ -37,7 +37,7 @@ static void first_lines_are_read_as_the_kernel_reads_them(void **state)
         char line[64] = {0};
         const char *interpreter = NULL, *argument = NULL;
         (void)snprintf(line, sizeof line, "%s", lines[i].line);
-        bool script = ck_shebang_split(line, &interpreter, &argument);
+        bool script = ck_depend_shebang_split(line, &interpreter, &argument);
         assert_int_equal(script, lines[i].interpreter != NULL);
         if (!script)
             continue;
@@ -45,9 +45,9 @@ static void first_lines_are_read_as_the_kernel_reads_them(void **state)
         assert_string_equal(argument, lines[i].argument);
         if (lines[i].program != NULL && strcmp(lines[i].program, "-") == 0)
             continue;
-        char words[64];
-        (void)snprintf(words, sizeof words, "%s", argument);
-        const char *program = ck_shebang_env_program(words);
+        char env_line[64];
+        (void)snprintf(env_line, sizeof env_line, "%s", argument);
+        const char *program = ck_depend_shebang_env_program(env_line);
         assert_int_equal(program != NULL, lines[i].program != NULL);
         if (program != NULL)
             assert_string_equal(program, lines[i].program);
@@ -153,7 +153,7 @@ static void this_program_needs_a_loader_and_libc(void **state)
     (void)close(fd);
 }
 
-static void without_digests_files_are_still_told_apart(void **state)
+static void without_digests_files_are_still_distinguished(void **state)
 {
     struct stat status;
     make_file(*state, "tool", 0755, "#!/bin/sh\n");
@@ -259,7 +259,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(scripts_that_interpret_each_other_come_to_an_end, setup, teardown),
         cmocka_unit_test_setup_teardown(what_is_neither_has_no_parts, setup, teardown),
         cmocka_unit_test_setup_teardown(this_program_needs_a_loader_and_libc, setup, teardown),
-        cmocka_unit_test_setup_teardown(without_digests_files_are_still_told_apart, setup, teardown),
+        cmocka_unit_test_setup_teardown(without_digests_files_are_still_distinguished, setup, teardown),
         cmocka_unit_test(every_path_of_a_name_is_given),
         cmocka_unit_test(an_older_table_before_it_is_skipped),
         cmocka_unit_test(a_cut_or_wrong_cache_leads_nowhere),

@@ -65,10 +65,10 @@ static void networks_with_all_of_ipv4_inside_are_refused(void **state)
             fail_msg("'%s' %s", taken[i], why);
 }
 
-static void what_is_no_rule_is_refused_with_words(void **state)
+static void an_invalid_rule_is_refused_with_a_message(void **state)
 {
     static const struct {
-        const char *given, *words;
+        const char *given, *expected_text;
     } rows[] = {
         {"", "is empty"},
         {" opaque", "space"},
@@ -129,7 +129,7 @@ static void what_is_no_rule_is_refused_with_words(void **state)
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct ck_destination rule = {.port = 7};
         const char *why = "";
-        if (ck_destination_parse(rows[i].given, &rule, &why) != -EINVAL || strstr(why, rows[i].words) == NULL)
+        if (ck_destination_parse(rows[i].given, &rule, &why) != -EINVAL || strstr(why, rows[i].expected_text) == NULL)
             fail_msg("'%s': '%s'", rows[i].given, why);
         assert_int_equal(rule.port, 7); /* written on success only */
     }
@@ -195,14 +195,14 @@ static void a_host_is_read_with_its_length(void **state)
     (void)state;
     struct ck_hostname host;
     const char *why = NULL;
-    assert_int_equal(ck_hostname_parse("a.orgrest", 5, &host, &why), 0);
+    assert_int_equal(ck_destination_parse_host("a.orgrest", 5, &host, &why), 0);
     assert_string_equal(host.text, "a.org");
-    assert_int_equal(ck_hostname_parse("a\0b.org", 7, &host, &why), -EINVAL);
-    assert_int_equal(ck_hostname_parse("", 0, &host, &why), -EINVAL);
-    assert_int_equal(ck_hostname_parse("[::1]", 5, &host, &why), 0);
+    assert_int_equal(ck_destination_parse_host("a\0b.org", 7, &host, &why), -EINVAL);
+    assert_int_equal(ck_destination_parse_host("", 0, &host, &why), -EINVAL);
+    assert_int_equal(ck_destination_parse_host("[::1]", 5, &host, &why), 0);
     assert_true(host.numeric && host.address.length == 16 && host.address.bytes[15] == 1);
     assert_string_equal(host.text, "::1");
-    assert_int_equal(ck_hostname_parse("127.0.0.1.", 10, &host, &why), 0);
+    assert_int_equal(ck_destination_parse_host("127.0.0.1.", 10, &host, &why), 0);
     assert_true(host.numeric && host.address.length == 4);
     assert_string_equal(host.text, "127.0.0.1");
 }
@@ -210,21 +210,21 @@ static void a_host_is_read_with_its_length(void **state)
 static void a_port_is_a_plain_number(void **state)
 {
     (void)state;
-    assert_int_equal(ck_port_parse("1", 1), 1);
-    assert_int_equal(ck_port_parse("65535", 5), 65535);
-    assert_int_equal(ck_port_parse("65536", 5), 0);
-    assert_int_equal(ck_port_parse("0", 1), 0);
-    assert_int_equal(ck_port_parse("+1", 2), 0);
-    assert_int_equal(ck_port_parse(" 1", 2), 0);
-    assert_int_equal(ck_port_parse("", 0), 0);
-    assert_int_equal(ck_port_parse("123456", 6), 0);
+    assert_int_equal(ck_destination_parse_port("1", 1), 1);
+    assert_int_equal(ck_destination_parse_port("65535", 5), 65535);
+    assert_int_equal(ck_destination_parse_port("65536", 5), 0);
+    assert_int_equal(ck_destination_parse_port("0", 1), 0);
+    assert_int_equal(ck_destination_parse_port("+1", 2), 0);
+    assert_int_equal(ck_destination_parse_port(" 1", 2), 0);
+    assert_int_equal(ck_destination_parse_port("", 0), 0);
+    assert_int_equal(ck_destination_parse_port("123456", 6), 0);
 }
 
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_rule_has_one_spelling),
-        cmocka_unit_test(what_is_no_rule_is_refused_with_words),
+        cmocka_unit_test(an_invalid_rule_is_refused_with_a_message),
         cmocka_unit_test(networks_with_all_of_ipv4_inside_are_refused),
         cmocka_unit_test(a_longer_text_than_any_rule_is_refused),
         cmocka_unit_test(a_rule_covers_what_it_lists_and_nothing_else),

@@ -118,17 +118,17 @@ struct draw {
 
 /* ---- chance ------------------------------------------------------------------------------ */
 
-static uint64_t state_of_chance;
+static uint64_t random_state;
 
 /* Half of the policies are drawn for the arguments of the first tool: their rules are many, and meet seldom. */
 static bool arguments_only;
 
 static unsigned pick(size_t count)
 {
-    state_of_chance ^= state_of_chance << 13;
-    state_of_chance ^= state_of_chance >> 7;
-    state_of_chance ^= state_of_chance << 17;
-    return (unsigned)((state_of_chance * UINT64_C(0x2545f4914f6cdd1d) >> 33) % count);
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return (unsigned)((random_state * UINT64_C(0x2545f4914f6cdd1d) >> 33) % count);
 }
 
 static size_t values_count(const struct key *key)
@@ -450,11 +450,11 @@ static void check_pair(struct tally *tally, struct ck_policy *before, struct ck_
     if (kind == 0 || kind == CHOKE_CHANGE_WIDENS)
         return;
     check_requests(tally, before, after);
-    world_turn(before);
-    world_turn(after);
+    world_swap_platforms(before);
+    world_swap_platforms(after);
     check_requests(tally, before, after);
-    world_turn(before);
-    world_turn(after);
+    world_swap_platforms(before);
+    world_swap_platforms(after);
 }
 
 static void what_does_not_widen_grants_no_more(void **state)
@@ -463,7 +463,7 @@ static void what_does_not_widen_grants_no_more(void **state)
     static struct text texts[2];
     struct tally tally = {0};
     (void)state;
-    state_of_chance = first_seed;
+    random_state = first_seed;
     while (tally.pairs < pairs_wanted) {
         draw_policy(&first);
         put_policy(&texts[0], &first);
@@ -511,8 +511,8 @@ static bool finds_excess(const struct combination *combination, size_t requests)
         struct ask ask;
         draw_request(&ask);
         found = world_excess(&world, &ask.request) != NULL;
-        world_turn(before);
-        world_turn(after);
+        world_swap_platforms(before);
+        world_swap_platforms(after);
     }
     ck_policy_free(before);
     ck_policy_free(after);
@@ -522,7 +522,7 @@ static bool finds_excess(const struct combination *combination, size_t requests)
 static void known_widenings_are_seen(void **state)
 {
     (void)state;
-    state_of_chance = first_seed;
+    random_state = first_seed;
     arguments_only = false;
     for (size_t i = 0; i < COUNT(widening); i++)
         if (!finds_excess(&widening[i], MANY_REQUESTS))
@@ -532,7 +532,7 @@ static void known_widenings_are_seen(void **state)
 static void known_narrowings_are_no_more(void **state)
 {
     (void)state;
-    state_of_chance = first_seed;
+    random_state = first_seed;
     arguments_only = false;
     for (size_t i = 0; i < COUNT(narrowing); i++)
         if (finds_excess(&narrowing[i], SOME_REQUESTS))

@@ -83,7 +83,7 @@ static void a_caller_can_end_it_in_the_middle(void **state)
     make_file(*state, "large", 0644, "");
     assert_int_equal(truncate(in(*state, "large"), 64 << 20), 0);
     int fd = open_file(*state, "large", O_RDONLY);
-    assert_int_equal(ck_digest_unless(fd, at_the_third, &asked, digest), -ECANCELED);
+    assert_int_equal(ck_digest_interruptible(fd, at_the_third, &asked, digest), -ECANCELED);
     assert_int_equal(asked, 3);
     assert_string_equal(digest, "untouched");
     close(fd);
@@ -105,7 +105,7 @@ static void a_copy_holds_what_was_hashed(void **state)
 }
 
 /* The copy is written over the file itself: the same bytes, but somebody wrote. */
-static void a_file_that_changes_meanwhile_is_told(void **state)
+static void a_file_that_changes_meanwhile_is_reported(void **state)
 {
     char digest[CK_DIGEST_SIZE] = "untouched";
     const struct timespec long_ago[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
@@ -139,7 +139,7 @@ int main(void)
         TEST(a_caller_can_end_it_in_the_middle),
         TEST(a_file_that_cannot_be_read_has_no_digest),
         TEST(a_copy_holds_what_was_hashed),
-        TEST(a_file_that_changes_meanwhile_is_told),
+        TEST(a_file_that_changes_meanwhile_is_reported),
         TEST(a_file_without_end_is_left_at_the_bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

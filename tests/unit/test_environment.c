@@ -1,5 +1,5 @@
 /* test_environment.c - the environment is built, never inherited; and no policy can grant what would undo that. */
-#include "policy/environment.h"
+#include "policy/env.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -220,7 +220,7 @@ static void overlong_values_of_the_parent_are_replaced(void **state)
     assert_environment(&plain_tool, &(struct ck_host_environment){home, lang, lang}, NULL, wanted);
 }
 
-static void running_out_of_memory_is_told(void **state)
+static void running_out_of_memory_is_reported(void **state)
 {
     (void)state;
     static char big[8192];
@@ -308,7 +308,7 @@ int main(void)
         cmocka_unit_test(set_env_holds_against_an_extra_in_another_case),
         cmocka_unit_test(unusable_values_of_the_parent_are_replaced),
         cmocka_unit_test(overlong_values_of_the_parent_are_replaced),
-        cmocka_unit_test(running_out_of_memory_is_told),
+        cmocka_unit_test(running_out_of_memory_is_reported),
         cmocka_unit_test(proxy_is_in_every_variable_and_nothing_else_is_lost),
         cmocka_unit_test(another_proxy_does_not_pass),
     };

@@ -53,7 +53,7 @@ static void nobody_need_listen(void **state)
     assert_int_equal(ck_error_oom(NULL), -ENOMEM);
 }
 
-static void no_memory_is_told(void **state)
+static void no_memory_is_reported(void **state)
 {
     (void)state;
     struct choke_error error;
@@ -65,10 +65,10 @@ static void no_memory_is_told(void **state)
 static void long_messages_are_cut(void **state)
 {
     (void)state;
-    static char words[2 * CHOKE_MESSAGE_MAX];
-    memset(words, 'x', sizeof words - 1);
+    static char long_text[2 * CHOKE_MESSAGE_MAX];
+    memset(long_text, 'x', sizeof long_text - 1);
     struct choke_error error;
-    assert_int_equal(ck_error_set(&error, CHOKE_INVALID, 0, "%s", words), -EINVAL);
+    assert_int_equal(ck_error_set(&error, CHOKE_INVALID, 0, "%s", long_text), -EINVAL);
     assert_int_equal(strlen(error.message), CHOKE_MESSAGE_MAX - 1);
 }
 
@@ -79,22 +79,22 @@ static void an_errno_is_an_answer_or_a_moment(void **state)
         int errnum;
         enum ck_errkind kind;
     } cases[] = {
-        {EPERM, CK_ERRKIND_REFUSED},      {EACCES, CK_ERRKIND_REFUSED},    {ENOSYS, CK_ERRKIND_REFUSED},
-        {EOPNOTSUPP, CK_ERRKIND_REFUSED}, {EINVAL, CK_ERRKIND_REFUSED},    {EROFS, CK_ERRKIND_REFUSED},
-        {ENODEV, CK_ERRKIND_REFUSED},     {E2BIG, CK_ERRKIND_REFUSED},     {EPROTO, CK_ERRKIND_REFUSED},
-        {ENOENT, CK_ERRKIND_ABSENT},      {ENOTDIR, CK_ERRKIND_ABSENT},    {EAGAIN, CK_ERRKIND_PASSING},
-        {ENOMEM, CK_ERRKIND_PASSING},     {ENOSPC, CK_ERRKIND_PASSING},    {EMFILE, CK_ERRKIND_PASSING},
-        {ENFILE, CK_ERRKIND_PASSING},     {EINTR, CK_ERRKIND_PASSING},     {ECONNRESET, CK_ERRKIND_PASSING},
-        {EPIPE, CK_ERRKIND_PASSING},      {ETIMEDOUT, CK_ERRKIND_PASSING}, {EBUSY, CK_ERRKIND_PASSING},
-        {EDQUOT, CK_ERRKIND_PASSING},     {ENOBUFS, CK_ERRKIND_PASSING},   {EUSERS, CK_ERRKIND_PASSING},
-        {ESTALE, CK_ERRKIND_PASSING},     {EIO, CK_ERRKIND_PASSING},       {4000, CK_ERRKIND_PASSING},
+        {EPERM, CK_ERRKIND_REFUSED},      {EACCES, CK_ERRKIND_REFUSED},      {ENOSYS, CK_ERRKIND_REFUSED},
+        {EOPNOTSUPP, CK_ERRKIND_REFUSED}, {EINVAL, CK_ERRKIND_REFUSED},      {EROFS, CK_ERRKIND_REFUSED},
+        {ENODEV, CK_ERRKIND_REFUSED},     {E2BIG, CK_ERRKIND_REFUSED},       {EPROTO, CK_ERRKIND_REFUSED},
+        {ENOENT, CK_ERRKIND_ABSENT},      {ENOTDIR, CK_ERRKIND_ABSENT},      {EAGAIN, CK_ERRKIND_TRANSIENT},
+        {ENOMEM, CK_ERRKIND_TRANSIENT},   {ENOSPC, CK_ERRKIND_TRANSIENT},    {EMFILE, CK_ERRKIND_TRANSIENT},
+        {ENFILE, CK_ERRKIND_TRANSIENT},   {EINTR, CK_ERRKIND_TRANSIENT},     {ECONNRESET, CK_ERRKIND_TRANSIENT},
+        {EPIPE, CK_ERRKIND_TRANSIENT},    {ETIMEDOUT, CK_ERRKIND_TRANSIENT}, {EBUSY, CK_ERRKIND_TRANSIENT},
+        {EDQUOT, CK_ERRKIND_TRANSIENT},   {ENOBUFS, CK_ERRKIND_TRANSIENT},   {EUSERS, CK_ERRKIND_TRANSIENT},
+        {ESTALE, CK_ERRKIND_TRANSIENT},   {EIO, CK_ERRKIND_TRANSIENT},       {4000, CK_ERRKIND_TRANSIENT},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         assert_int_equal(ck_errkind_of(cases[i].errnum), cases[i].kind);
-        assert_int_equal(ck_error_is_passing(cases[i].errnum), cases[i].kind == CK_ERRKIND_PASSING);
+        assert_int_equal(ck_error_is_transient(cases[i].errnum), cases[i].kind == CK_ERRKIND_TRANSIENT);
     }
-    assert_false(ck_error_is_passing(0));
+    assert_false(ck_error_is_transient(0));
 }
 
 static void a_hint_is_whole_whatever_the_message(void **state)
@@ -118,7 +118,7 @@ int main(void)
         cmocka_unit_test(no_errno_returns_einval_and_stays_zero),
         cmocka_unit_test(a_place_is_kept),
         cmocka_unit_test(nobody_need_listen),
-        cmocka_unit_test(no_memory_is_told),
+        cmocka_unit_test(no_memory_is_reported),
         cmocka_unit_test(long_messages_are_cut),
     };
     return cmocka_run_group_tests_name("error", tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* test_evidence.c - what every reader promises: bounds, an order of its own, words instead of a crash. */
 #include "evidence_reading.h"
 
-#include "gather/evidence_parts.h"
+#include "gather/evidence/common.h"
 
 #include <errno.h>
 
@@ -45,14 +45,14 @@ static void no_reader_minds_what_it_is_given(void **state)
     for (size_t i = 0; i < COUNT(kinds); i++)
         for (size_t j = 0; j < COUNT(inputs); j++)
             for (int truncated = 0; truncated < 2; truncated++) {
-                struct ck_answer answer = said(kinds[i].id, inputs[j].bytes, inputs[j].length);
+                struct ck_answer answer = make_answer(kinds[i].id, inputs[j].bytes, inputs[j].length);
                 answer.out_truncated = truncated == 1;
                 struct reading reading = read_all_of(kinds[i].kind, &answer, 1);
                 ck_evidence_done(&reading.evidence);
             }
 }
 
-static void no_answer_at_all_is_words_or_an_empty_document(void **state)
+static void no_answer_at_all_is_a_message_or_an_empty_document(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT(kinds); i++) {
@@ -70,7 +70,7 @@ static void deep_json_is_refused(void **state)
     assert_non_null(deep);
     memset(deep, '[', length);
     for (size_t i = 0; i < COUNT(names); i++) {
-        const struct ck_answer answer = said("scan", deep, length);
+        const struct ck_answer answer = make_answer("scan", deep, length);
         struct reading reading = read_all_of(names[i], &answer, 1);
         assert_int_equal(reading.result, -EBADMSG);
         assert_non_null(strstr(reading.error.message, "is not understood"));
@@ -87,7 +87,7 @@ static void a_flood_of_values_is_refused_before_it_is_parsed(void **state)
     for (size_t i = 0; i < length; i++)
         flood[i] = "[],"[i % 3];
     flood[0] = '[';
-    const struct ck_answer answer = said("scan", flood, length);
+    const struct ck_answer answer = make_answer("scan", flood, length);
     struct reading reading = read_all_of("gitleaks", &answer, 1);
     assert_int_equal(reading.result, -EBADMSG);
     assert_non_null(strstr(reading.error.message, "more values than are read"));
@@ -96,7 +96,7 @@ static void a_flood_of_values_is_refused_before_it_is_parsed(void **state)
 
 static void json_without_its_beginning_is_not_guessed_at(void **state)
 {
-    struct ck_answer answer = said_text("scan", "{\"results\": []}");
+    struct ck_answer answer = make_text_answer("scan", "{\"results\": []}");
     (void)state;
     answer.out_truncated = true;
     struct reading reading = read_all_of("semgrep", &answer, 1);
@@ -130,37 +130,38 @@ static void a_list_is_in_the_order_of_its_content(void **state)
     assert_int_equal(json_array_size(findings), COUNT(expected));
     for (size_t i = 0; i < COUNT(expected); i++) {
         const json_t *found = json_array_get(findings, i);
-        char place[16];
-        (void)snprintf(place, sizeof(place), "%s:%lld", json_string_value(json_object_get(found, "path")),
+        char location[16];
+        (void)snprintf(location, sizeof(location), "%s:%lld", json_string_value(json_object_get(found, "path")),
                        json_integer_value(json_object_get(found, "line")));
-        assert_string_equal(place, expected[i]);
+        assert_string_equal(location, expected[i]);
     }
 }
 
 /* Whichever order they come in, and whether or not it is asked before, the same are kept. */
 static void a_list_that_is_cut_keeps_the_same_items(void **state)
 {
-    enum { all = 7 * CK_EVIDENCE_ITEMS_MAX, turns = 4 };
-    json_t *documents[turns];
+    enum { all = 7 * CK_EVIDENCE_ITEMS_MAX, orders = 4 };
+    json_t *documents[orders];
     size_t spared = 0;
     (void)state;
-    for (int turn = 0; turn < turns; turn++) {
+    for (int order = 0; order < orders; order++) {
         struct ck_evidence_list list CK_CLEANUP_LIST = {0};
-        documents[turn] = json_object();
+        documents[order] = json_object();
         for (int i = 0; i < all; i++) {
-            int number = turn % 2 == 0 ? i : i * 4999 % all; /* each once, in another order */
+            int number = order % 2 == 0 ? i : i * 4999 % all; /* each once, in another order */
             const char *severity = number % 100 == 0 ? "high" : "low";
-            bool wanted = turn < 2 || ck_evidence_list_wants(
-                                          &list, &(struct ck_evidence_place){"x", severity, "p", 1, (uint64_t)number});
+            bool wanted =
+                order < 2 ||
+                ck_evidence_list_wants(&list, &(struct ck_evidence_location){"x", severity, "p", 1, (uint64_t)number});
             if (wanted)
                 ck_evidence_list_add(&list, item(severity, "p", number));
             spared += !wanted;
         }
-        assert_int_equal(ck_evidence_set_list(documents[turn], "findings", &list), 0);
+        assert_int_equal(ck_evidence_set_list(documents[order], "findings", &list), 0);
     }
-    for (int turn = 1; turn < turns; turn++) {
-        assert_true(json_equal(documents[0], documents[turn]));
-        json_decref(documents[turn]);
+    for (int order = 1; order < orders; order++) {
+        assert_true(json_equal(documents[0], documents[order]));
+        json_decref(documents[order]);
     }
     assert_true(spared > (size_t)all);
     assert_int_equal(json_array_size(json_object_get(documents[0], "findings")), CK_EVIDENCE_ITEMS_MAX);
@@ -178,25 +179,25 @@ static bool has_id(const json_t *findings, size_t index, const char *id)
 /* Else a repository that has a finding of its own would plant a thousand others in front of it. */
 static void many_of_one_kind_do_not_hide_another(void **state)
 {
-    enum { all = 7 * CK_EVIDENCE_ITEMS_MAX, turns = 4 };
-    json_t *documents[turns];
+    enum { all = 7 * CK_EVIDENCE_ITEMS_MAX, orders = 4 };
+    json_t *documents[orders];
     (void)state;
-    for (int turn = 0; turn < turns; turn++) {
+    for (int order = 0; order < orders; order++) {
         struct ck_evidence_list list CK_CLEANUP_LIST = {0};
-        documents[turn] = json_object();
+        documents[order] = json_object();
         for (int i = 0; i < all; i++) {
-            int number = turn % 2 == 0 ? i : i * 4999 % all;
+            int number = order % 2 == 0 ? i : i * 4999 % all;
             bool last = number >= all - 2, low = number % 3000 == 2999;
             const char *id = last ? "secret" : low ? "hash" : "noise", *severity = low ? "low" : "high";
-            const struct ck_evidence_place place = {id, severity, "p", 1, (uint64_t)number};
-            if (turn < 2 || ck_evidence_list_wants(&list, &place))
+            const struct ck_evidence_location location = {id, severity, "p", 1, (uint64_t)number};
+            if (order < 2 || ck_evidence_list_wants(&list, &location))
                 ck_evidence_list_add(&list, item_of(id, severity, "p", number));
         }
-        assert_int_equal(ck_evidence_set_list(documents[turn], "findings", &list), 0);
+        assert_int_equal(ck_evidence_set_list(documents[order], "findings", &list), 0);
     }
-    for (int turn = 1; turn < turns; turn++) {
-        assert_true(json_equal(documents[0], documents[turn]));
-        json_decref(documents[turn]);
+    for (int order = 1; order < orders; order++) {
+        assert_true(json_equal(documents[0], documents[order]));
+        json_decref(documents[order]);
     }
     const json_t *findings = json_object_get(documents[0], "findings");
     assert_int_equal(json_array_size(findings), CK_EVIDENCE_ITEMS_MAX);
@@ -208,7 +209,7 @@ static void many_of_one_kind_do_not_hide_another(void **state)
 }
 
 /* As many kinds as there is room for, and more: each once. */
-static void of_more_kinds_than_fit_the_worst_are_kept(void **state)
+static void of_more_kinds_than_fit_the_worst_remain(void **state)
 {
     struct ck_evidence_list list CK_CLEANUP_LIST = {0};
     json_t *document CK_CLEANUP_JSON = json_object();
@@ -265,7 +266,7 @@ static void names_beyond_the_bound_are_counted_together(void **state)
     assert_string_equal(json_object_iter_key(json_object_iter(json_object_get(document, "by_id"))), "(other)");
 }
 
-static void words_of_severity_are_one_family(void **state)
+static void severity_names_are_one_set(void **state)
 {
     static const char *const pairs[][2] = {{"CRITICAL", "critical"},
                                            {"Critical", "critical"},
@@ -295,18 +296,18 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_reader_minds_what_it_is_given),
-        cmocka_unit_test(no_answer_at_all_is_words_or_an_empty_document),
+        cmocka_unit_test(no_answer_at_all_is_a_message_or_an_empty_document),
         cmocka_unit_test(deep_json_is_refused),
         cmocka_unit_test(a_flood_of_values_is_refused_before_it_is_parsed),
         cmocka_unit_test(json_without_its_beginning_is_not_guessed_at),
         cmocka_unit_test(a_list_is_in_the_order_of_its_content),
         cmocka_unit_test(a_list_that_is_cut_keeps_the_same_items),
         cmocka_unit_test(many_of_one_kind_do_not_hide_another),
-        cmocka_unit_test(of_more_kinds_than_fit_the_worst_are_kept),
+        cmocka_unit_test(of_more_kinds_than_fit_the_worst_remain),
         cmocka_unit_test(text_is_cut_between_two_characters),
         cmocka_unit_test(bytes_that_are_no_text_are_base64),
         cmocka_unit_test(names_beyond_the_bound_are_counted_together),
-        cmocka_unit_test(words_of_severity_are_one_family),
+        cmocka_unit_test(severity_names_are_one_set),
         cmocka_unit_test(a_kind_that_is_not_there_is_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

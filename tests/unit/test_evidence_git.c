@@ -1,7 +1,7 @@
 /* test_evidence_git.c - the snapshot, and the passwords that a remote's URL may carry. */
 #include "evidence_reading.h"
 
-#include "gather/evidence_git.h"
+#include "gather/evidence/url.h"
 
 static const char kind_text[] = "false\ntrue\nfalse\nsha1\n.git\n.git\n";
 static const char head_text[] = "1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d\0"
@@ -21,23 +21,23 @@ static const char status_text[] = "1 M. N... 100644 100644 100644 aaaa bbbb with
                                   "u UU N... 100644 100644 100644 100644 aaaa bbbb cccc c.c\0"
                                   "? caf\xe9\0";
 
-#define SAID(id, text) said(id, text, sizeof(text) - 1)
+#define SAID(id, text) make_answer(id, text, sizeof(text) - 1)
 
-static void a_whole_repository_is_told(void **state)
+static void a_whole_repository_is_reported(void **state)
 {
     const struct ck_answer answers[] = {
         SAID("kind", kind_text),
         SAID("head", head_text),
-        said_text("branch", "main\n"),
-        said_text("describe", "v1.2-3-g1a2b3c4d5e6f\n"),
-        said_text("count", "120\n"),
-        said_text("roots", "2026-01-01T00:00:00Z\n2020-01-01T00:00:00Z\n"),
-        said_text("authors", "    10\tA <a@x>\n     2\tB <b@x>\n"),
-        said_text("refs", "refs/heads/a\nrefs/heads/main\nrefs/tags/v1\nrefs/remotes/origin/main\nrefs/stash\n"),
-        said_text("remotes", "origin\thttps://me:word@host/x.git (fetch)\norigin\thttps://host/x.git (push)\n"),
+        make_text_answer("branch", "main\n"),
+        make_text_answer("describe", "v1.2-3-g1a2b3c4d5e6f\n"),
+        make_text_answer("count", "120\n"),
+        make_text_answer("roots", "2026-01-01T00:00:00Z\n2020-01-01T00:00:00Z\n"),
+        make_text_answer("authors", "    10\tA <a@x>\n     2\tB <b@x>\n"),
+        make_text_answer("refs", "refs/heads/a\nrefs/heads/main\nrefs/tags/v1\nrefs/remotes/origin/main\nrefs/stash\n"),
+        make_text_answer("remotes", "origin\thttps://me:word@host/x.git (fetch)\norigin\thttps://host/x.git (push)\n"),
         SAID("status", status_text),
         SAID("tree", tree_text),
-        said("ignored", "src/run\0", 8),
+        make_answer("ignored", "src/run\0", 8),
     };
     struct reading reading = read_all_of("git", answers, COUNT(answers));
     (void)state;
@@ -78,16 +78,16 @@ static void a_whole_repository_is_told(void **state)
 
 static struct ck_answer failed(const char *id)
 {
-    struct ck_answer answer = said_text(id, "");
+    struct ck_answer answer = make_text_answer(id, "");
     answer.exit_code = 128;
     return answer;
 }
 
 static void a_repository_without_commits_is_one(void **state)
 {
-    const struct ck_answer answers[] = {SAID("kind", kind_text), failed("head"),  said_text("branch", "master\n"),
-                                        failed("describe"),      failed("count"), failed("tree"),
-                                        said_text("status", "")};
+    const struct ck_answer answers[] = {
+        SAID("kind", kind_text), failed("head"), make_text_answer("branch", "master\n"), failed("describe"),
+        failed("count"),         failed("tree"), make_text_answer("status", "")};
     struct reading reading = read_all_of("git", answers, COUNT(answers));
     (void)state;
     has_null(&reading, "commit");
@@ -100,8 +100,9 @@ static void a_repository_without_commits_is_one(void **state)
 
 static void a_bare_one_has_no_status(void **state)
 {
-    const struct ck_answer answers[] = {said_text("kind", "true\nfalse\ntrue\nsha256\n.\n.\n"), SAID("head", head_text),
-                                        failed("branch"), failed("status"), said_text("count", "1\n")};
+    const struct ck_answer answers[] = {make_text_answer("kind", "true\nfalse\ntrue\nsha256\n.\n.\n"),
+                                        SAID("head", head_text), failed("branch"), failed("status"),
+                                        make_text_answer("count", "1\n")};
     struct reading reading = read_all_of("git", answers, COUNT(answers));
     (void)state;
     assert_true(json_is_true(member(&reading, "bare")));
@@ -112,7 +113,7 @@ static void a_bare_one_has_no_status(void **state)
     ck_evidence_done(&reading.evidence);
 }
 
-static void none_at_all_is_said_with_the_words_of_git(void **state)
+static void none_at_all_is_said_with_the_message_of_git(void **state)
 {
     struct ck_answer answer = failed("kind");
     (void)state;
@@ -127,11 +128,12 @@ static void none_at_all_is_said_with_the_words_of_git(void **state)
 }
 
 /* A work tree that is not what the commit says, and an index that tells git not to look. */
-static void what_git_is_told_not_to_look_at_is_not_clean(void **state)
+static void what_git_is_configured_to_ignore_is_not_clean(void **state)
 {
     static const char flags[] = "H a\0h b\0S c\0s new\nname\0C d\0h\0";
-    const struct ck_answer answers[] = {SAID("kind", kind_text), SAID("head", head_text), said_text("status", ""),
-                                        said_text("count", "1\n"), SAID("flags", flags)};
+    const struct ck_answer answers[] = {SAID("kind", kind_text), SAID("head", head_text),
+                                        make_text_answer("status", ""), make_text_answer("count", "1\n"),
+                                        SAID("flags", flags)};
     struct reading reading = read_all_of("git", answers, COUNT(answers));
     (void)state;
     assert_int_equal(reading.evidence.findings, 3);
@@ -159,10 +161,10 @@ static void odd_lines_are_passed_over(void **state)
 {
     const struct ck_answer answers[] = {
         SAID("kind", kind_text),
-        said_text("count", "12345678901234567890123456789\n"),
+        make_text_answer("count", "12345678901234567890123456789\n"),
         SAID("status", odd_status),
         SAID("tree", odd_tree),
-        said_text("remotes", "a\nb\t\nc\t (fetch)\n\tx (fetch)\nd\te(fetch)\n"),
+        make_text_answer("remotes", "a\nb\t\nc\t (fetch)\n\tx (fetch)\nd\te(fetch)\n"),
     };
     struct reading reading = read_all_of("git", answers, COUNT(answers));
     (void)state;
@@ -173,7 +175,7 @@ static void odd_lines_are_passed_over(void **state)
     ck_evidence_done(&reading.evidence);
 }
 
-static void a_url_loses_what_may_be_a_password(void **state)
+static void a_password_is_removed_from_a_url(void **state)
 {
     static const char *const pairs[][2] = {
         {"https://github.com/a/b.git", "https://github.com/a/b.git"},
@@ -205,7 +207,7 @@ static void a_url_loses_what_may_be_a_password(void **state)
     for (size_t i = 0; i < COUNT(pairs); i++) {
         char url[128];
         (void)snprintf(url, sizeof(url), "%s", pairs[i][0]);
-        ck_git_strip(url);
+        ck_evidence_url_strip(url);
         assert_string_equal(url, pairs[i][1]);
         assert_null(strstr(url, "word"));
     }
@@ -214,13 +216,13 @@ static void a_url_loses_what_may_be_a_password(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_whole_repository_is_told),
+        cmocka_unit_test(a_whole_repository_is_reported),
         cmocka_unit_test(a_repository_without_commits_is_one),
         cmocka_unit_test(a_bare_one_has_no_status),
-        cmocka_unit_test(none_at_all_is_said_with_the_words_of_git),
-        cmocka_unit_test(what_git_is_told_not_to_look_at_is_not_clean),
+        cmocka_unit_test(none_at_all_is_said_with_the_message_of_git),
+        cmocka_unit_test(what_git_is_configured_to_ignore_is_not_clean),
         cmocka_unit_test(odd_lines_are_passed_over),
-        cmocka_unit_test(a_url_loses_what_may_be_a_password),
+        cmocka_unit_test(a_password_is_removed_from_a_url),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,10 +32,11 @@ static const char shells[] = "./b.py\0"
 static const char secrets[] = "./k.pem\0"
                               "1:high this has the shape of a credential: 'AKIA'...\n";
 
-static void matches_have_a_place_a_severity_and_words(void **state)
+static void matches_have_a_place_a_severity_and_a_message(void **state)
 {
-    struct ck_answer answers[] = {said("shell_call", shells, sizeof(shells) - 1),
-                                  said("secret_shape", secrets, sizeof(secrets) - 1), said_text("eval_call", "")};
+    struct ck_answer answers[] = {make_answer("shell_call", shells, sizeof(shells) - 1),
+                                  make_answer("secret_shape", secrets, sizeof(secrets) - 1),
+                                  make_text_answer("eval_call", "")};
     (void)state;
     answers[2].exit_code = 1;
     answers[1].err = "x: Permission denied\n";
@@ -58,7 +59,7 @@ static void matches_have_a_place_a_severity_and_words(void **state)
 }
 
 /* A deep directory must not hide where something is. */
-static void a_long_path_is_told_as_a_whole(void **state)
+static void a_long_path_is_reported_as_a_whole(void **state)
 {
     char record[3000];
     (void)state;
@@ -67,7 +68,7 @@ static void a_long_path_is_told_as_a_whole(void **state)
            "/x.py\0"
            "7:high words\n",
            19);
-    const struct ck_answer answer = said("secret_shape", record, 2019);
+    const struct ck_answer answer = make_answer("secret_shape", record, 2019);
     struct reading reading = read_all_of("patterns", &answer, 1);
     assert_int_equal(json_string_length(member(&reading, "findings.0.path")), 2005);
     has_number(&reading, "findings.0.line", 7);
@@ -78,7 +79,7 @@ static void a_search_that_lost_its_beginning_goes_on_with_the_next_record(void *
 {
     static const char rest[] = "...[TRUNCATED]...dium lost\nb.py\0"
                                "12:medium kept\n";
-    struct ck_answer answer = said("shell_call", rest, sizeof(rest) - 1);
+    struct ck_answer answer = make_answer("shell_call", rest, sizeof(rest) - 1);
     (void)state;
     answer.out_truncated = true;
     struct reading reading = read_all_of("patterns", &answer, 1);
@@ -96,7 +97,7 @@ static void records_that_are_none_are_problems(void **state)
                               "123456789012345678901:high\n"
                               "c\0"
                               "9";
-    const struct ck_answer answer = said("shell_call", odd, sizeof(odd) - 1);
+    const struct ck_answer answer = make_answer("shell_call", odd, sizeof(odd) - 1);
     (void)state;
     struct reading reading = read_all_of("patterns", &answer, 1);
     assert_int_equal(reading.evidence.findings, 0);
@@ -107,8 +108,8 @@ static void records_that_are_none_are_problems(void **state)
 static void what_is_passed_over_is_in_the_headline(void **state)
 {
     static const char all[] = "a\0b\nc\0d", searched[] = "a";
-    struct ck_answer answers[] = {said("all_files", all, sizeof(all)),
-                                  said("searched_files", searched, sizeof(searched))};
+    struct ck_answer answers[] = {make_answer("all_files", all, sizeof(all)),
+                                  make_answer("searched_files", searched, sizeof(searched))};
     (void)state;
     struct reading reading = read_all_of("patterns", answers, COUNT(answers));
     has_number(&reading, "files", 3);
@@ -160,9 +161,9 @@ static void a_NUL_in_what_is_quoted_costs_no_finding(void **state)
     ck_evidence_done(&reading.evidence);
 }
 
-static void files_that_ast_grep_does_not_read_are_told(void **state)
+static void files_that_ast_grep_does_not_read_are_reported(void **state)
 {
-    struct ck_answer answer = said_text("scan", "");
+    struct ck_answer answer = make_text_answer("scan", "");
     (void)state;
     answer.err = "sg: summary|project: isProject=false\nsg: summary|file: scannedFileCount=12,skippedFileCount=2\n"
                  "sg: summary|rule: effectiveRuleCount=1,skippedRuleCount=0\n";
@@ -198,7 +199,7 @@ static void what_is_no_JSON_is_not_quoted(void **state)
     assert_string_equal(reading.error.message, "what gitleaks printed is not understood: it is no JSON");
 }
 
-static void semgrep_is_told_without_the_lines_that_it_quotes(void **state)
+static void semgrep_is_reported_without_the_lines_that_it_quotes(void **state)
 {
     (void)state;
     struct reading reading = read_one(
@@ -219,7 +220,7 @@ static void semgrep_is_told_without_the_lines_that_it_quotes(void **state)
     ck_evidence_done(&reading.evidence);
 }
 
-static void a_credential_is_told_by_place_and_kind(void **state)
+static void a_credential_is_reported_by_place_and_kind(void **state)
 {
     static const char *const nothing[] = {"", "null", "null\n", "[]", "[]\n"};
     (void)state;
@@ -339,23 +340,23 @@ static const char index_bytes[] = "\x0a\x09\x12\x07\x12\x05"
 
 static struct reading read_index(const char *bytes, size_t length, bool link)
 {
-    char place[] = "/tmp/choke-test-scip-XXXXXX";
-    assert_non_null(mkdtemp(place));
-    int kept_fd = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    assert_true(kept_fd >= 0);
+    char directory[] = "/tmp/choke-test-scip-XXXXXX";
+    assert_non_null(mkdtemp(directory));
+    int changes_fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_true(changes_fd >= 0);
     if (link) {
-        assert_int_equal(symlinkat("/etc/passwd", kept_fd, "index.scip"), 0);
+        assert_int_equal(symlinkat("/etc/passwd", changes_fd, "index.scip"), 0);
     } else {
-        int fd = openat(kept_fd, "index.scip", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+        int fd = openat(changes_fd, "index.scip", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
         assert_int_equal(write(fd, bytes, length), (ssize_t)length);
         (void)close(fd);
     }
-    struct ck_answer answer = said_text("index", "");
-    answer.kept_fd = kept_fd;
+    struct ck_answer answer = make_text_answer("index", "");
+    answer.changes_fd = changes_fd;
     struct reading reading = read_all_of("scip", &answer, 1);
-    (void)unlinkat(kept_fd, "index.scip", 0);
-    (void)close(kept_fd);
-    (void)rmdir(place);
+    (void)unlinkat(changes_fd, "index.scip", 0);
+    (void)close(changes_fd);
+    (void)rmdir(directory);
     return reading;
 }
 
@@ -403,18 +404,18 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_version_is_a_version),
-        cmocka_unit_test(matches_have_a_place_a_severity_and_words),
-        cmocka_unit_test(a_long_path_is_told_as_a_whole),
+        cmocka_unit_test(matches_have_a_place_a_severity_and_a_message),
+        cmocka_unit_test(a_long_path_is_reported_as_a_whole),
         cmocka_unit_test(a_search_that_lost_its_beginning_goes_on_with_the_next_record),
         cmocka_unit_test(records_that_are_none_are_problems),
         cmocka_unit_test(what_is_passed_over_is_in_the_headline),
         cmocka_unit_test(structure_is_read_line_by_line),
         cmocka_unit_test(a_NUL_in_what_is_quoted_costs_no_finding),
-        cmocka_unit_test(files_that_ast_grep_does_not_read_are_told),
+        cmocka_unit_test(files_that_ast_grep_does_not_read_are_reported),
         cmocka_unit_test(what_is_no_JSON_is_not_quoted),
         cmocka_unit_test(semgrep_without_a_file_says_so),
-        cmocka_unit_test(semgrep_is_told_without_the_lines_that_it_quotes),
-        cmocka_unit_test(a_credential_is_told_by_place_and_kind),
+        cmocka_unit_test(semgrep_is_reported_without_the_lines_that_it_quotes),
+        cmocka_unit_test(a_credential_is_reported_by_place_and_kind),
         cmocka_unit_test(a_bill_of_materials_is_counted),
         cmocka_unit_test(vulnerabilities_come_with_the_worst_first),
         cmocka_unit_test(what_does_not_parse_is_named),

@@ -1,6 +1,6 @@
 /* What strace printed in a container: lines into calls, calls into what happened. */
 #include "evidence_reading.h"
-#include "gather/trace_line.h"
+#include "gather/trace/line.h"
 
 #define IMAGE \
     "[{\"Os\": \"linux\", \"Architecture\": \"amd64\", \"Config\": {\"User\": \"\", \"WorkingDir\": \"/\", " \
@@ -10,18 +10,18 @@
 #define PROGRAM "7     execve(\"/bin/x\", [\"x\", \"-a\"], 0x1 /* 1 vars */) = 0\n"
 #define END "7     +++ exited with 0 +++\n=end program\n"
 
-static struct ck_span span(const char *text)
+static struct ck_trace_span span(const char *text)
 {
-    return (struct ck_span){.at = text, .length = strlen(text)};
+    return (struct ck_trace_span){.at = text, .length = strlen(text)};
 }
 
 static struct reading read_trace(const char *trace)
 {
-    const struct ck_answer answers[] = {said_text("image", IMAGE), said_text("run", trace)};
+    const struct ck_answer answers[] = {make_text_answer("image", IMAGE), make_text_answer("run", trace)};
     return read_all_of("trace", answers, COUNT(answers));
 }
 
-static void lines_are_told_apart(void **state)
+static void lines_are_distinguished(void **state)
 {
     static const struct {
         const char *line;
@@ -51,7 +51,7 @@ static void lines_are_told_apart(void **state)
         struct ck_trace_line line = ck_trace_line_read(span(cases[i].line));
         assert_int_equal(line.kind, cases[i].kind);
         assert_int_equal(line.pid, cases[i].pid);
-        assert_true(cases[i].body == NULL || ck_span_is(line.body, cases[i].body));
+        assert_true(cases[i].body == NULL || ck_trace_span_is(line.body, cases[i].body));
     }
 }
 
@@ -73,8 +73,8 @@ static void arguments_end_where_strace_ends_them(void **state)
     for (size_t i = 0; i < COUNT(cases); i++) {
         assert_true(ck_trace_call_read(span(cases[i].body), &call));
         for (size_t j = 0; j < COUNT(cases[i].args) && cases[i].args[j] != NULL; j++)
-            assert_true(ck_span_is(call.args[j], cases[i].args[j]));
-        assert_true(ck_span_is(call.result, cases[i].result));
+            assert_true(ck_trace_span_is(call.args[j], cases[i].args[j]));
+        assert_true(ck_trace_span_is(call.result, cases[i].result));
     }
     for (size_t i = 0; i < COUNT(none); i++)
         assert_false(ck_trace_call_read(span(none[i]), &call));
@@ -96,13 +96,13 @@ static void strings_are_taken_out_of_their_quotes(void **state)
         {"\"a\\", NULL, -1},
     };
     char bytes[16];
-    struct ck_span rest;
+    struct ck_trace_span rest;
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
-        assert_int_equal(ck_span_unquote(span(cases[i].text), bytes, sizeof bytes, &rest), cases[i].length);
+        assert_int_equal(ck_trace_span_unquote(span(cases[i].text), bytes, sizeof bytes, &rest), cases[i].length);
         assert_true(cases[i].length < 0 || memcmp(bytes, cases[i].bytes, (size_t)cases[i].length) == 0);
     }
-    assert_int_equal(ck_span_unquote(span("\"0123456789abcdefgh\""), bytes, sizeof bytes, &rest), sizeof bytes);
+    assert_int_equal(ck_trace_span_unquote(span("\"0123456789abcdefgh\""), bytes, sizeof bytes, &rest), sizeof bytes);
 }
 
 /* One call behind the start of the program: its entry in the list, as JSON. */
@@ -172,7 +172,7 @@ static void call_that_was_broken_up_is_put_together(void **state)
     ck_evidence_done(&reading.evidence);
 }
 
-static void image_is_told_without_its_values(void **state)
+static void image_is_reported_without_its_values(void **state)
 {
     (void)state;
     struct reading reading = read_trace(START PROGRAM "7 open(\"/bin/x\", O_RDONLY) = 3</bin/x>\n"
@@ -190,7 +190,7 @@ static void image_is_told_without_its_values(void **state)
     ck_evidence_done(&reading.evidence);
 }
 
-static void ends_are_told_apart(void **state)
+static void ends_are_distinguished(void **state)
 {
     static const struct {
         const char *end, *ended;
@@ -318,13 +318,13 @@ static void flood_is_bounded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_are_told_apart),
+        cmocka_unit_test(lines_are_distinguished),
         cmocka_unit_test(arguments_end_where_strace_ends_them),
         cmocka_unit_test(strings_are_taken_out_of_their_quotes),
         cmocka_unit_test(calls_mean_something),
         cmocka_unit_test(call_that_was_broken_up_is_put_together),
-        cmocka_unit_test(image_is_told_without_its_values),
-        cmocka_unit_test(ends_are_told_apart),
+        cmocka_unit_test(image_is_reported_without_its_values),
+        cmocka_unit_test(ends_are_distinguished),
         cmocka_unit_test(what_was_not_seen_is_said),
         cmocka_unit_test(only_the_first_execution_is_not_listed),
         cmocka_unit_test(trace_without_an_end_is_none),

@@ -20,7 +20,7 @@
 struct fixture {
     struct sandbox *sandbox;
     const char *directory;
-    struct ck_search search;
+    struct ck_binary_search search;
     struct ck_execs execs;
     struct ck_tool tool;
     const char *helpers[4];
@@ -37,7 +37,7 @@ static int setup(void **state)
     make_file(fixture->sandbox, "bin/tool", 0755, TRUE);
     make_file(fixture->sandbox, "bin/helper", 0755, TRUE);
     fixture->directory = strdup(in(fixture->sandbox, "bin"));
-    assert_int_equal(ck_search_init(&fixture->search, &fixture->directory, 1), 0);
+    assert_int_equal(ck_binary_search_init(&fixture->search, &fixture->directory, 1), 0);
     ck_execs_init(&fixture->execs, &fixture->search);
     fixture->helpers[0] = "helper";
     fixture->tool = (struct ck_tool){.name = "tool", .execs = {.items = fixture->helpers, .count = 1}};
@@ -49,7 +49,7 @@ static int teardown(void **state)
 {
     struct fixture *fixture = *state;
     ck_execs_done(&fixture->execs);
-    ck_search_done(&fixture->search);
+    ck_binary_search_done(&fixture->search);
     free((void *)(uintptr_t)fixture->directory);
     void *sandbox = fixture->sandbox;
     free(fixture);
@@ -61,7 +61,7 @@ static int make(struct fixture *fixture, const char *root, int *ret_fd, struct c
     struct ck_identity identity;
     CK_FD root_fd = open(in(fixture->sandbox, root), O_PATH | O_CLOEXEC);
     CK_FD tool_fd = open(in(fixture->sandbox, "bin/tool"), O_RDONLY | O_CLOEXEC);
-    assert_int_equal(ck_identity_of(root_fd, &identity), 0);
+    assert_int_equal(ck_trust_identity_of(root_fd, &identity), 0);
     const struct ck_execs_tool tool = {
         .fd = tool_fd, .path = "tool", .tool = &fixture->tool, .execs = &fixture->tool.execs, .bound = true};
     return ck_execs_make(&fixture->execs, identity, &tool, 1, ret_fd, error);

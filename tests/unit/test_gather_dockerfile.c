@@ -1,5 +1,5 @@
 /* What is built has no name in it that a daemon could fetch, whoever wrote the Dockerfile. */
-#include "gather/dockerfile.h"
+#include "gather/trace/dockerfile.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* test_gather_document.c - the document has its members in their order, and nothing that differs without a reason. */
-#include "gathering.h"
+#include "gather_fixture.h"
 
 #include "cli/json.h"
 
@@ -38,12 +38,12 @@ static void drop_timing(json_t *value)
     json_array_foreach(value, index, member) drop_timing(member);
 }
 
-static void members_stand_in_their_order(void **state)
+static void members_are_in_their_order(void **state)
 {
-    struct hand hand;
+    struct fixture fixture;
     (void)state;
-    hand_init(&hand, 1);
-    json_t *document = ck_document(&hand.gathering);
+    fixture_init(&fixture, 1);
+    json_t *document = ck_document_make(&fixture.gathering);
     const json_t *probe = json_array_get(json_object_get(document, "probes"), 0);
     const json_t *call = json_array_get(json_object_get(probe, "calls"), 0);
 
@@ -55,20 +55,20 @@ static void members_stand_in_their_order(void **state)
     assert_members(call, "id argv outcome exit_code rule jail layers truncated timing ");
     assert_int_equal(json_integer_value(json_object_get(document, "format")), 1);
     json_decref(document);
-    hand_done(&hand);
+    fixture_done(&fixture);
 }
 
 static void states_are_named_and_counted(void **state)
 {
-    static const char *const names[HAND_PROBES] = {"ok",      "failed",  "ok",      "tool_missing", "timeout",
-                                                   "skipped", "skipped", "refused", "cancelled"};
-    struct hand hand;
+    static const char *const names[FIXTURE_PROBES] = {"ok",      "failed",  "ok",      "tool_missing", "timeout",
+                                                      "skipped", "skipped", "refused", "cancelled"};
+    struct fixture fixture;
     (void)state;
-    hand_init(&hand, 1);
-    json_t *document = ck_document(&hand.gathering);
+    fixture_init(&fixture, 1);
+    json_t *document = ck_document_make(&fixture.gathering);
     const json_t *summary = json_object_get(document, "summary");
 
-    for (size_t i = 0; i < HAND_PROBES; i++) {
+    for (size_t i = 0; i < FIXTURE_PROBES; i++) {
         const json_t *probe = json_array_get(json_object_get(document, "probes"), i);
         assert_string_equal(json_string_value(json_object_get(probe, "state")), names[i]);
         assert_int_equal(json_is_object(json_object_get(probe, "evidence")), strcmp(names[i], "ok") == 0);
@@ -77,31 +77,31 @@ static void states_are_named_and_counted(void **state)
     assert_int_equal(json_integer_value(json_object_get(summary, "skipped")), 2);
     assert_int_equal(json_integer_value(json_object_get(summary, "refused")), 1);
     json_decref(document);
-    hand_done(&hand);
+    fixture_done(&fixture);
 }
 
 static void the_commit_comes_from_the_repository_layer(void **state)
 {
-    struct hand hand;
+    struct fixture fixture;
     (void)state;
-    hand_init(&hand, 1);
-    (void)json_object_set_new(hand.reports[2].evidence.document, "commit", json_string("planted"));
-    assert_string_equal(ck_gathering_commit(&hand.gathering), "0123456789abcdef0123456789abcdef01234567");
-    (void)json_object_del(hand.reports[0].evidence.document, "commit");
-    assert_null(ck_gathering_commit(&hand.gathering));
+    fixture_init(&fixture, 1);
+    (void)json_object_set_new(fixture.reports[2].evidence.document, "commit", json_string("planted"));
+    assert_string_equal(ck_gather_commit(&fixture.gathering), "0123456789abcdef0123456789abcdef01234567");
+    (void)json_object_del(fixture.reports[0].evidence.document, "commit");
+    assert_null(ck_gather_commit(&fixture.gathering));
 
-    json_t *document = ck_document(&hand.gathering);
+    json_t *document = ck_document_make(&fixture.gathering);
     assert_true(json_is_null(json_object_get(document, "commit")));
     json_decref(document);
-    hand_done(&hand);
+    fixture_done(&fixture);
 }
 
 static void bytes_that_are_not_utf8_are_base64(void **state)
 {
-    struct hand hand;
+    struct fixture fixture;
     (void)state;
-    hand_init(&hand, 1);
-    json_t *document = ck_document(&hand.gathering);
+    fixture_init(&fixture, 1);
+    json_t *document = ck_document_make(&fixture.gathering);
     const json_t *root = json_object_get(json_object_get(document, "repository"), "root");
     const json_t *probe = json_array_get(json_object_get(document, "probes"), 0);
     const json_t *argv = json_object_get(json_array_get(json_object_get(probe, "calls"), 0), "argv");
@@ -110,17 +110,17 @@ static void bytes_that_are_not_utf8_are_base64(void **state)
     assert_string_equal(json_string_value(json_object_get(json_array_get(argv, 1), "base64")), "Y2Fm6Qo=");
     assert_string_equal(json_string_value(json_array_get(argv, 2)), NASTY);
     json_decref(document);
-    hand_done(&hand);
+    fixture_done(&fixture);
 }
 
 static void only_timing_differs_between_two_runs(void **state)
 {
-    struct hand hands[2];
+    struct fixture hands[2];
     json_t *documents[2];
     (void)state;
     for (size_t i = 0; i < 2; i++) {
-        hand_init(&hands[i], 1 + 6 * i);
-        documents[i] = ck_document(&hands[i].gathering);
+        fixture_init(&hands[i], 1 + 6 * i);
+        documents[i] = ck_document_make(&hands[i].gathering);
     }
     assert_false(json_equal(documents[0], documents[1]));
     drop_timing(documents[0]);
@@ -132,16 +132,16 @@ static void only_timing_differs_between_two_runs(void **state)
     free(second);
     for (size_t i = 0; i < 2; i++) {
         json_decref(documents[i]);
-        hand_done(&hands[i]);
+        fixture_done(&hands[i]);
     }
 }
 
 static void what_did_not_run_has_no_status_and_no_time(void **state)
 {
-    struct hand hand;
+    struct fixture fixture;
     (void)state;
-    hand_init(&hand, 1);
-    json_t *document = ck_document(&hand.gathering);
+    fixture_init(&fixture, 1);
+    json_t *document = ck_document_make(&fixture.gathering);
     const json_t *probes = json_object_get(document, "probes");
     const json_t *calls = json_object_get(json_array_get(probes, 0), "calls");
 
@@ -152,13 +152,13 @@ static void what_did_not_run_has_no_status_and_no_time(void **state)
     assert_true(json_is_null(json_object_get(json_array_get(probes, 0), "found")));
     assert_true(json_is_object(json_object_get(json_array_get(probes, 2), "found")));
     json_decref(document);
-    hand_done(&hand);
+    fixture_done(&fixture);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(members_stand_in_their_order),
+        cmocka_unit_test(members_are_in_their_order),
         cmocka_unit_test(states_are_named_and_counted),
         cmocka_unit_test(the_commit_comes_from_the_repository_layer),
         cmocka_unit_test(bytes_that_are_not_utf8_are_base64),

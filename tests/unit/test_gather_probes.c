@@ -18,7 +18,7 @@
 
 static int parse(const char *text, struct ck_probes *ret_probes, struct choke_error *error)
 {
-    const struct ck_source source = {"a file", text, strlen(text)};
+    const struct ck_fields_source source = {"a file", text, strlen(text)};
     return ck_probes_parse(&source, ret_probes, error);
 }
 
@@ -46,8 +46,8 @@ static void every_key_is_filled_in(void **state)
     assert_null(first->needs[0]);
     assert_string_equal(first->opens[0], "**/*");
     assert_null(first->egress[0]);
-    assert_int_equal(second->layer, CK_LAYER_RUNTIME);
-    assert_string_equal(ck_probe_layer_name(second->layer), "runtime");
+    assert_int_equal(second->layer, CK_PROBE_LAYER_RUNTIME);
+    assert_string_equal(ck_probes_layer_name(second->layer), "runtime");
     assert_string_equal(second->applies_when[1], "**/b");
     assert_string_equal(second->egress[0], "example.org");
     assert_null(second->opens[0]);
@@ -70,7 +70,7 @@ static void every_key_is_filled_in(void **state)
 static const struct {
     const char *text;
     unsigned line, column;
-    const char *words;
+    const char *expected_text;
 } faults[] = {
     {"", 1, 1, "nothing in it"},
     {"- 1\n", 1, 1, "keys with values"},
@@ -127,7 +127,7 @@ static const struct {
      "'why' is missing"},
 };
 
-static void faults_are_told_with_their_place(void **state)
+static void faults_are_reported_with_their_place(void **state)
 {
     (void)state;
 
@@ -136,7 +136,7 @@ static void faults_are_told_with_their_place(void **state)
         struct choke_error error = {0};
         int r = parse(faults[i].text, &probes, &error);
         if (r != -EINVAL || error.line != faults[i].line || error.column != faults[i].column ||
-            !strstr(error.message, faults[i].words))
+            !strstr(error.message, faults[i].expected_text))
             fail_msg("row %zu: %d, %u:%u, '%s'", i, r, error.line, error.column, error.message);
         assert_non_null(strstr(error.message, "a file:"));
     }
@@ -175,7 +175,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_key_is_filled_in),
-        cmocka_unit_test(faults_are_told_with_their_place),
+        cmocka_unit_test(faults_are_reported_with_their_place),
         cmocka_unit_test(lists_have_an_end),
         cmocka_unit_test(the_embedded_probes_load),
     };

@@ -53,7 +53,7 @@ static void globs_are_compared_byte_by_byte(void **state)
     (void)state;
 
     for (size_t i = 0; i < COUNT(rows); i++)
-        if (ck_files_match(rows[i].glob, rows[i].path) != rows[i].matches)
+        if (ck_glob_match(rows[i].glob, rows[i].path) != rows[i].matches)
             fail_msg("row %zu: '%s' '%s'", i, rows[i].glob, rows[i].path);
 }
 
@@ -63,7 +63,7 @@ static void many_stars_do_not_take_long(void **state)
     static char path[4000];
     (void)state;
     memset(path, 'a', sizeof(path) - 1);
-    assert_false(ck_files_match("*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*b", path));
+    assert_false(ck_glob_match("*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*b", path));
 }
 
 static const char *const none[] = {NULL};
@@ -95,12 +95,12 @@ static void what_others_need_comes_first(void **state)
     (void)state;
 
     assert_int_equal(ck_schedule_next(world.reports, 4, 2), 1);
-    world.reports[1].state = CK_STATE_RUNNING;
+    world.reports[1].state = CK_PROBE_STATE_RUNNING;
     assert_int_equal(ck_schedule_next(world.reports, 4, 2), 0);
-    world.reports[0].state = CK_STATE_RUNNING;
+    world.reports[0].state = CK_PROBE_STATE_RUNNING;
     assert_int_equal(ck_schedule_next(world.reports, 4, 2), -1);
     assert_int_equal(ck_schedule_next(world.reports, 4, 8), -1);
-    world.reports[1].state = CK_STATE_OK;
+    world.reports[1].state = CK_PROBE_STATE_OK;
     assert_int_equal(ck_schedule_next(world.reports, 4, 1), -1);
     assert_int_equal(ck_schedule_next(world.reports, 4, 2), 2);
     assert_false(ck_schedule_over(world.reports, 4));
@@ -123,14 +123,15 @@ static void what_is_given_the_most_time_comes_before_the_rest(void **state)
     for (size_t i = 0; i < COUNT(order); i++) {
         assert_int_equal(ck_schedule_next(reports, COUNT(timed), 8), order[i]);
         if (order[i] >= 0)
-            reports[order[i]].state = CK_STATE_RUNNING;
+            reports[order[i]].state = CK_PROBE_STATE_RUNNING;
     }
 }
 
 static void what_is_not_ok_blocks_those_that_need_it(void **state)
 {
-    static const enum ck_state ends[] = {CK_STATE_FAILED,  CK_STATE_TIMEOUT, CK_STATE_TOOL_MISSING,
-                                         CK_STATE_SKIPPED, CK_STATE_REFUSED, CK_STATE_CANCELLED};
+    static const enum ck_probe_state ends[] = {CK_PROBE_STATE_FAILED,       CK_PROBE_STATE_TIMEOUT,
+                                               CK_PROBE_STATE_TOOL_MISSING, CK_PROBE_STATE_SKIPPED,
+                                               CK_PROBE_STATE_REFUSED,      CK_PROBE_STATE_CANCELLED};
     (void)state;
 
     for (size_t i = 0; i < COUNT(ends); i++) {
@@ -139,10 +140,10 @@ static void what_is_not_ok_blocks_those_that_need_it(void **state)
         world.reports[1].state = ends[i];
         assert_ptr_equal(ck_schedule_blocker(world.reports, 4, 2), &world.reports[1]);
         assert_null(ck_schedule_blocker(world.reports, 4, 3));
-        world.reports[2].state = CK_STATE_SKIPPED;
+        world.reports[2].state = CK_PROBE_STATE_SKIPPED;
         assert_ptr_equal(ck_schedule_blocker(world.reports, 4, 3), &world.reports[2]);
-        world.reports[3].state = CK_STATE_SKIPPED;
-        world.reports[0].state = CK_STATE_OK;
+        world.reports[3].state = CK_PROBE_STATE_SKIPPED;
+        world.reports[0].state = CK_PROBE_STATE_OK;
         assert_true(ck_schedule_over(world.reports, 4));
     }
 }

@@ -1,8 +1,8 @@
 /* test_gather_summary.c - what is said at the end: on 80 columns, the worst first, and harmless on a terminal. */
-#include "gathering.h"
+#include "gather_fixture.h"
 
-#include "gather/severity.h"
-#include "gather/show.h"
+#include "gather/view/format.h"
+#include "gather/view/severity.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,14 +13,14 @@
 #include <cmocka.h>
 
 /* To be freed. */
-static char *summary_of(const struct hand *hand, bool colour)
+static char *summary_of(const struct fixture *fixture, bool colour)
 {
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
 
     assert_non_null(out);
-    assert_int_equal(ck_summary_write(&hand->gathering, out, colour), 0);
+    assert_int_equal(ck_summary_write(&fixture->gathering, out, colour), 0);
     assert_int_equal(fclose(out), 0);
     return text;
 }
@@ -44,7 +44,7 @@ static void assert_readable(char *text)
     char *rest = NULL;
 
     for (const char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
-        if (ck_show_columns(line) > CK_SHOW_COLUMNS)
+        if (ck_view_columns(line) > CK_VIEW_COLUMNS)
             fail_msg("too long: %s", line);
         for (const char *at = line; *at != '\0'; at++)
             if ((unsigned char)*at < 0x20 || *at == 0x7f)
@@ -54,30 +54,30 @@ static void assert_readable(char *text)
 
 static void every_line_is_short_and_harmless(void **state)
 {
-    static char word[700];
-    struct hand hand;
+    static char fragment[700];
+    struct fixture fixture;
     (void)state;
-    hand_init(&hand, 1);
-    memset(word, 'w', sizeof(word) - 1);
-    hand.reports[4].reason = word;
-    hand.reports[3].install = word;
-    hand.gathering.document = word;
-    char *text = summary_of(&hand, false);
+    fixture_init(&fixture, 1);
+    memset(fragment, 'w', sizeof(fragment) - 1);
+    fixture.reports[4].reason = fragment;
+    fixture.reports[3].install = fragment;
+    fixture.gathering.document = fragment;
+    char *text = summary_of(&fixture, false);
     assert_null(strstr(text, "\xe2\x80\xae"));
     assert_readable(text);
     free(text);
-    hand_done(&hand);
+    fixture_done(&fixture);
 }
 
 static void it_says_what_came_of_all(void **state)
 {
-    struct hand hand;
+    struct fixture fixture;
     (void)state;
-    hand_init(&hand, 1);
-    hand.gathering.root = "/srv/repository";
-    hand.gathering.document = "all.json";
-    hand.reports[0].files_cut = true;
-    char *text = summary_of(&hand, false);
+    fixture_init(&fixture, 1);
+    fixture.gathering.root = "/srv/repository";
+    fixture.gathering.document = "all.json";
+    fixture.reports[0].files_cut = true;
+    char *text = summary_of(&fixture, false);
     assert_says(text, "Repository  /srv/repository\n");
     assert_says(text, "Commit      0123456789abcdef0123456789abcdef01234567\n");
     assert_says(text, "Gathered    9 probes in 3.0s: 2 ok, 1 failed, 1 timeout, 1 tool_missing, 2\n");
@@ -87,38 +87,38 @@ static void it_says_what_came_of_all(void **state)
     assert_says(text, "other, another: "); /* skipped for the same reason */
     assert_says(text, "Document    all.json\n");
     free(text);
-    hand_done(&hand);
+    fixture_done(&fixture);
 }
 
 /* The name of a directory is the repository's, and may be long in any script. */
 static void a_long_path_keeps_its_line(void **state)
 {
     static char json[4000];
-    struct hand hand;
+    struct fixture fixture;
     (void)state;
-    hand_init(&hand, 1);
-    json_decref(hand.reports[2].evidence.document);
+    fixture_init(&fixture, 1);
+    json_decref(fixture.reports[2].evidence.document);
     int used = snprintf(json, sizeof(json),
                         "{\"findings\": [{\"id\": \"key\", \"severity\": \"high\", \"line\": 77, \"path\": \"");
     for (int i = 0; i < 1000; i++)
         used += snprintf(json + used, sizeof(json) - (size_t)used, "\xe5\xae\xbd");
     (void)snprintf(json + used, sizeof(json) - (size_t)used, "\"}]}");
-    hand_evidence(&hand.reports[2], json, "one", 1);
-    char *text = summary_of(&hand, false);
+    fixture_evidence(&fixture.reports[2], json, "one", 1);
+    char *text = summary_of(&fixture, false);
     assert_says(text, ":77 [key]\n");
     assert_readable(text);
     free(text);
-    hand_done(&hand);
+    fixture_done(&fixture);
 }
 
 static void the_worst_kinds_come_first_and_once(void **state)
 {
-    struct hand hand;
+    struct fixture fixture;
     (void)state;
-    hand_init(&hand, 1);
-    json_decref(hand.reports[2].evidence.document);
-    hand_evidence(
-        &hand.reports[2],
+    fixture_init(&fixture, 1);
+    json_decref(fixture.reports[2].evidence.document);
+    fixture_evidence(
+        &fixture.reports[2],
         "{\"by_id\": {\"weak\": 7, \"shell\": 1, \"key\": -1}, \"findings\": ["
         "{\"id\": \"noise\", \"severity\": \"info\", \"message\": \"Only noise.\", \"path\": \"a\"},"
         "{\"id\": \"weak\", \"severity\": \"low\", \"message\": \"A weak hash.\", \"path\": \"a.py\", \"line\": 3},"
@@ -127,7 +127,7 @@ static void the_worst_kinds_come_first_and_once(void **state)
         "{\"id\": \"key\", \"severity\": \"critical\", \"path\": {\"base64\": \"Y2Fm6Qo=\"}},"
         "{\"severity\": 7, \"message\": [], \"path\": 1}, 8, null]}",
         "four", 4);
-    char *text = summary_of(&hand, false);
+    char *text = summary_of(&fixture, false);
     assert_before(text, "critical", "A shell.");
     assert_before(text, "A shell.", "A weak hash.");
     assert_says(text, "b.py:9 and 1 more [shell]");
@@ -136,17 +136,17 @@ static void the_worst_kinds_come_first_and_once(void **state)
     assert_null(strstr(text, "Only noise."));
     assert_null(strstr(text, "c.py"));
     free(text);
-    hand_done(&hand);
+    fixture_done(&fixture);
 }
 
 /* As a hostile repository would have them: each of another kind, with a text that takes over a terminal. */
 static void any_number_of_findings_is_bounded(void **state)
 {
-    struct hand hand;
+    struct fixture fixture;
     size_t lines = 0;
     (void)state;
-    hand_init(&hand, 1);
-    json_t *findings = json_object_get(hand.reports[2].evidence.document, "findings");
+    fixture_init(&fixture, 1);
+    json_t *findings = json_object_get(fixture.reports[2].evidence.document, "findings");
     for (int i = 0; i < 2 * CK_KINDS_MAX; i++) {
         char id[32];
         (void)snprintf(id, sizeof(id), "id%d", i);
@@ -155,21 +155,21 @@ static void any_number_of_findings_is_bounded(void **state)
                                                       "message", NASTY, "path", NASTY, "line", (json_int_t)INT64_MAX)),
             0);
     }
-    char *text = summary_of(&hand, false);
+    char *text = summary_of(&fixture, false);
     for (const char *at = text; *at != '\0'; at++)
         lines += *at == '\n';
     assert_in_range(lines, 20, 80);
     assert_says(text, "and 248 of other kinds\n");
     assert_readable(text);
     free(text);
-    hand_done(&hand);
+    fixture_done(&fixture);
 }
 
 static void nothing_at_all_can_be_summed_up(void **state)
 {
-    struct hand hand = {.gathering = {.root = "/", .cancelled = true}};
+    struct fixture fixture = {.gathering = {.root = "/", .cancelled = true}};
     (void)state;
-    char *text = summary_of(&hand, false);
+    char *text = summary_of(&fixture, false);
     assert_says(text, "Commit      not known\n");
     assert_says(text, "Cancelled   0 probes in 0.0s\n");
     assert_says(text, "--out FILE");
@@ -178,29 +178,29 @@ static void nothing_at_all_can_be_summed_up(void **state)
 
 static void what_is_not_there_is_said(void **state)
 {
-    struct hand hand;
+    struct fixture fixture;
     (void)state;
-    hand_init(&hand, 1);
-    (void)json_object_set_new(hand.reports[0].evidence.document, "commit", json_null());
-    char *text = summary_of(&hand, false);
+    fixture_init(&fixture, 1);
+    (void)json_object_set_new(fixture.reports[0].evidence.document, "commit", json_null());
+    char *text = summary_of(&fixture, false);
     assert_says(text, "Commit      none yet\n");
     assert_says(text, "nothing: no finding is above info\n");
     free(text);
-    hand_done(&hand);
+    fixture_done(&fixture);
 }
 
 static void colour_is_there_when_asked_for(void **state)
 {
-    struct hand hand;
+    struct fixture fixture;
     (void)state;
-    hand_init(&hand, 1);
-    char *plain = summary_of(&hand, false);
-    char *painted = summary_of(&hand, true);
+    fixture_init(&fixture, 1);
+    char *plain = summary_of(&fixture, false);
+    char *painted = summary_of(&fixture, true);
     assert_null(strchr(plain, '\033'));
     assert_says(painted, "\033[31mfailed\033[0m: ");
     free(plain);
     free(painted);
-    hand_done(&hand);
+    fixture_done(&fixture);
 }
 
 int main(void)

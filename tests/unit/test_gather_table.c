@@ -1,8 +1,8 @@
 /* test_gather_table.c - what a terminal shows of the live table: a small one of our own obeys the bytes it is sent. */
-#include "gathering.h"
+#include "gather_fixture.h"
 
-#include "gather/show.h"
-#include "gather/table_row.h"
+#include "gather/view/format.h"
+#include "gather/view/table_row.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -65,7 +65,7 @@ static void clear(struct terminal *terminal, size_t line, size_t column)
 }
 
 /* Obeys one escape of those that may be sent; any other fails the test. Returns its length. */
-static size_t obey(struct terminal *terminal, const char *text)
+static size_t apply_escape(struct terminal *terminal, const char *text)
 {
     char *end = NULL;
     terminal->escapes++;
@@ -100,7 +100,7 @@ static void take(struct terminal *terminal, const char *text)
 {
     while (*text != '\0') {
         if (*text == '\033') {
-            text += obey(terminal, text);
+            text += apply_escape(terminal, text);
             continue;
         }
         if (*text == '\r') {
@@ -140,10 +140,10 @@ static void update(struct terminal *terminal)
 }
 
 /* Is there a line with both words? */
-static bool shows(const struct terminal *terminal, const char *name, const char *word)
+static bool shows(const struct terminal *terminal, const char *name, const char *fragment)
 {
     for (size_t i = 0; i < SCREEN_LINES; i++)
-        if (strstr(terminal->cells[i], name) && strstr(terminal->cells[i], word))
+        if (strstr(terminal->cells[i], name) && strstr(terminal->cells[i], fragment))
             return true;
     return false;
 }
@@ -156,25 +156,25 @@ static size_t lines_shown(const struct terminal *terminal)
     return count;
 }
 
-static struct ck_table *table_on(const struct terminal *terminal, const struct hand *hand)
+static struct ck_table *table_on(const struct terminal *terminal, const struct fixture *fixture)
 {
     struct ck_table *table = NULL;
     struct choke_error error;
-    assert_int_equal(ck_table_new(&hand->gathering, terminal->theirs, &table, &error), 0);
+    assert_int_equal(ck_table_new(&fixture->gathering, terminal->theirs, &table, &error), 0);
     return table;
 }
 
 /* A terminal of 80 columns with a table of the probes on it. */
-static struct ck_table *begin(struct terminal *terminal, struct hand *hand, unsigned short lines)
+static struct ck_table *begin(struct terminal *terminal, struct fixture *fixture, unsigned short lines)
 {
     terminal_open(terminal, 80, lines);
-    hand_init(hand, 1);
-    return table_on(terminal, hand);
+    fixture_init(fixture, 1);
+    return table_on(terminal, fixture);
 }
 
-static void end(struct terminal *terminal, struct hand *hand)
+static void end(struct terminal *terminal, struct fixture *fixture)
 {
-    hand_done(hand);
+    fixture_done(fixture);
     terminal_close(terminal);
 }
 
@@ -188,50 +188,50 @@ static void draw(struct ck_table *table, struct terminal *terminal, uint64_t now
 
 static void rows_fit_any_terminal(void **state)
 {
-    struct hand hand;
+    struct fixture fixture;
     (void)state;
-    hand_init(&hand, 1);
+    fixture_init(&fixture, 1);
     for (size_t columns = 16; columns <= 200; columns++) {
         size_t most = (columns < 80 ? columns : 80) - 1;
-        struct ck_row_widths widths;
-        char text[CK_ROW_SIZE];
-        ck_row_widths_fit(&widths, &hand.gathering, columns);
-        assert_in_range(ck_show_columns(ck_row_head(text, &widths, false)), 1, most);
-        for (size_t i = 0; i < HAND_PROBES; i++) {
-            (void)ck_row_probe(text, &widths, &hand.reports[i], 0, false);
-            assert_in_range(ck_show_columns(text), 1, most);
+        struct ck_table_row_widths widths;
+        char text[CK_TABLE_ROW_SIZE];
+        ck_table_row_fit_widths(&widths, &fixture.gathering, columns);
+        assert_in_range(ck_view_columns(ck_table_row_head(text, &widths, false)), 1, most);
+        for (size_t i = 0; i < FIXTURE_PROBES; i++) {
+            (void)ck_table_row_probe(text, &widths, &fixture.reports[i], 0, false);
+            assert_in_range(ck_view_columns(text), 1, most);
             assert_null(strchr(text, '\033'));
         }
     }
-    hand_done(&hand);
+    fixture_done(&fixture);
 }
 
 static void every_column_is_there_at_80(void **state)
 {
-    struct hand hand;
-    struct ck_row_widths widths;
-    char text[CK_ROW_SIZE];
+    struct fixture fixture;
+    struct ck_table_row_widths widths;
+    char text[CK_TABLE_ROW_SIZE];
     (void)state;
-    hand_init(&hand, 1);
-    ck_row_widths_fit(&widths, &hand.gathering, 80);
-    assert_string_equal(ck_row_probe(text, &widths, &hand.reports[2], 0, false),
+    fixture_init(&fixture, 1);
+    ck_table_row_fit_widths(&widths, &fixture.gathering, 80);
+    assert_string_equal(ck_table_row_probe(text, &widths, &fixture.reports[2], 0, false),
                         "structural_patterns           ast-grep            ok                    1234567");
-    hand_done(&hand);
+    fixture_done(&fixture);
 }
 
 static void a_name_with_escapes_is_harmless(void **state)
 {
-    struct hand hand;
-    struct ck_row_widths widths;
-    char text[CK_ROW_SIZE];
+    struct fixture fixture;
+    struct ck_table_row_widths widths;
+    char text[CK_TABLE_ROW_SIZE];
     (void)state;
-    hand_init(&hand, 1);
-    hand.probes[0].tool = "\033[2J\xe2\x80\xae";
-    ck_row_widths_fit(&widths, &hand.gathering, 80);
-    (void)ck_row_probe(text, &widths, &hand.reports[0], 0, false);
+    fixture_init(&fixture, 1);
+    fixture.probes[0].tool = "\033[2J\xe2\x80\xae";
+    ck_table_row_fit_widths(&widths, &fixture.gathering, 80);
+    (void)ck_table_row_probe(text, &widths, &fixture.reports[0], 0, false);
     for (const char *at = text; *at != '\0'; at++)
         assert_in_range((unsigned char)*at, 0x20, 0x7e);
-    hand_done(&hand);
+    fixture_done(&fixture);
 }
 
 static void times_take_six_columns(void **state)
@@ -241,21 +241,21 @@ static void times_take_six_columns(void **state)
         const char *text;
     } cases[] = {{0, "0.0s"},          {49999, "0.0s"},        {1250000, "1.2s"},     {99999999, "99.9s"},
                  {100000000, "1m40s"}, {5999000000, "99m59s"}, {6000000000, "1h40m"}, {UINT64_MAX, "days"}};
-    char text[CK_SHOW_DURATION_SIZE];
+    char text[CK_VIEW_DURATION_SIZE];
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-        assert_string_equal(ck_show_duration(text, cases[i].us), cases[i].text);
+        assert_string_equal(ck_view_duration(text, cases[i].us), cases[i].text);
 }
 
 static void wide_characters_count_for_two(void **state)
 {
     char text[64];
     (void)state;
-    assert_int_equal(ck_show_columns("caf\xc3\xa9"), 4);
-    assert_int_equal(ck_show_columns("\xe6\xbc\xa2\xe5\xad\x97"), 4);
-    assert_string_equal(ck_show_cut(text, sizeof(text), "\xe6\xbc\xa2\xe5\xad\x97\xe6\xbc\xa2", 5), "\xe6\xbc\xa2...");
-    assert_string_equal(ck_show_cut(text, sizeof(text), "abcdef", 2), "..");
-    assert_string_equal(ck_show_cut(text, sizeof(text), "abcdef", 0), "");
+    assert_int_equal(ck_view_columns("caf\xc3\xa9"), 4);
+    assert_int_equal(ck_view_columns("\xe6\xbc\xa2\xe5\xad\x97"), 4);
+    assert_string_equal(ck_view_cut(text, sizeof(text), "\xe6\xbc\xa2\xe5\xad\x97\xe6\xbc\xa2", 5), "\xe6\xbc\xa2...");
+    assert_string_equal(ck_view_cut(text, sizeof(text), "abcdef", 2), "..");
+    assert_string_equal(ck_view_cut(text, sizeof(text), "abcdef", 0), "");
 }
 
 /* ---- frames ---- */
@@ -263,59 +263,59 @@ static void wide_characters_count_for_two(void **state)
 static void the_table_follows_the_probes(void **state)
 {
     struct terminal terminal;
-    struct hand hand;
+    struct fixture fixture;
     (void)state;
-    struct ck_table *table = begin(&terminal, &hand, 40);
-    hand.reports[8].state = CK_STATE_WAITING;
+    struct ck_table *table = begin(&terminal, &fixture, 40);
+    fixture.reports[8].state = CK_PROBE_STATE_WAITING;
 
     draw(table, &terminal, 0);
     assert_true(shows(&terminal, "late", "waiting"));
-    hand.reports[8].state = CK_STATE_RUNNING;
-    hand.reports[8].started_us = 50000;
+    fixture.reports[8].state = CK_PROBE_STATE_RUNNING;
+    fixture.reports[8].started_us = 50000;
     draw(table, &terminal, 10050000);
     assert_true(shows(&terminal, "late", "running"));
     assert_true(shows(&terminal, "late", "10.0s"));
-    hand.reports[8].state = CK_STATE_OK;
-    hand.reports[8].ended_us = 3050000;
+    fixture.reports[8].state = CK_PROBE_STATE_OK;
+    fixture.reports[8].ended_us = 3050000;
     ck_table_free(table);
     update(&terminal);
     assert_true(shows(&terminal, "late", "ok"));
     assert_true(shows(&terminal, "late", "3.0s"));
     assert_false(shows(&terminal, "late", "running"));
-    assert_int_equal(lines_shown(&terminal), HAND_PROBES + 1);
+    assert_int_equal(lines_shown(&terminal), FIXTURE_PROBES + 1);
     assert_in_range(terminal.widest, 1, 79);
-    end(&terminal, &hand);
+    end(&terminal, &fixture);
 }
 
 static void only_what_changed_is_drawn_and_not_too_often(void **state)
 {
     struct terminal terminal;
-    struct hand hand;
+    struct fixture fixture;
     (void)state;
-    struct ck_table *table = begin(&terminal, &hand, 40);
+    struct ck_table *table = begin(&terminal, &fixture, 40);
 
     draw(table, &terminal, 0);
     terminal.bytes = 0;
     draw(table, &terminal, FRAME_US);
     assert_int_equal(terminal.bytes, 0);
-    hand.reports[4].state = CK_STATE_OK;
+    fixture.reports[4].state = CK_PROBE_STATE_OK;
     draw(table, &terminal, FRAME_US + FRAME_US / 2);
     assert_int_equal(terminal.bytes, 0);
     draw(table, &terminal, 2 * FRAME_US);
     assert_in_range(terminal.bytes, 1, 120);
     assert_true(shows(&terminal, "slow", "ok"));
     ck_table_free(table);
-    end(&terminal, &hand);
+    end(&terminal, &fixture);
 }
 
 static void a_low_terminal_shows_what_runs_and_all_at_the_end(void **state)
 {
     struct terminal terminal;
-    struct hand hand;
+    struct fixture fixture;
     (void)state;
-    struct ck_table *table = begin(&terminal, &hand, 6);
-    hand.reports[7].state = CK_STATE_RUNNING;
-    hand.reports[8].state = CK_STATE_RUNNING;
+    struct ck_table *table = begin(&terminal, &fixture, 6);
+    fixture.reports[7].state = CK_PROBE_STATE_RUNNING;
+    fixture.reports[8].state = CK_PROBE_STATE_RUNNING;
 
     draw(table, &terminal, 0);
     assert_int_equal(lines_shown(&terminal), 5);
@@ -324,21 +324,21 @@ static void a_low_terminal_shows_what_runs_and_all_at_the_end(void **state)
     assert_true(shows(&terminal, "(6 more)", ""));
     ck_table_free(table);
     update(&terminal);
-    assert_int_equal(lines_shown(&terminal), HAND_PROBES + 1);
-    end(&terminal, &hand);
+    assert_int_equal(lines_shown(&terminal), FIXTURE_PROBES + 1);
+    end(&terminal, &fixture);
 }
 
 static void a_terminal_may_change_its_size(void **state)
 {
     struct terminal terminal;
-    struct hand hand;
+    struct fixture fixture;
     (void)state;
-    struct ck_table *table = begin(&terminal, &hand, 40);
+    struct ck_table *table = begin(&terminal, &fixture, 40);
 
     draw(table, &terminal, 0);
     resize(&terminal, 100, 40);
     draw(table, &terminal, FRAME_US);
-    assert_int_equal(lines_shown(&terminal), HAND_PROBES + 1);
+    assert_int_equal(lines_shown(&terminal), FIXTURE_PROBES + 1);
     for (unsigned short columns = 79; columns > 0; columns--) {
         /* It is cleared first, so that nothing need be known of how it breaks its lines. */
         resize(&terminal, columns, 40);
@@ -350,15 +350,15 @@ static void a_terminal_may_change_its_size(void **state)
         assert_in_range(terminal.widest, 0, columns - 1);
     }
     ck_table_free(table);
-    end(&terminal, &hand);
+    end(&terminal, &fixture);
 }
 
 static void lines_that_were_broken_are_counted(void **state)
 {
     struct terminal terminal;
-    struct hand hand;
+    struct fixture fixture;
     (void)state;
-    struct ck_table *table = begin(&terminal, &hand, 40);
+    struct ck_table *table = begin(&terminal, &fixture, 40);
 
     draw(table, &terminal, 0);
     size_t rows = 0;
@@ -367,53 +367,53 @@ static void lines_that_were_broken_are_counted(void **state)
     resize(&terminal, 40, 40);
     terminal.line = rows; /* where a terminal that breaks its lines has the cursor now */
     draw(table, &terminal, FRAME_US);
-    assert_int_equal(lines_shown(&terminal), HAND_PROBES + 1);
+    assert_int_equal(lines_shown(&terminal), FIXTURE_PROBES + 1);
     assert_non_null(strstr(terminal.cells[0], "PROBE"));
     ck_table_free(table);
-    end(&terminal, &hand);
+    end(&terminal, &fixture);
 }
 
 /* Nobody reads: a blocking write would hang the test, and with it the way out. */
 static void a_stuck_terminal_does_not_block(void **state)
 {
     struct terminal terminal;
-    struct hand hand;
+    struct fixture fixture;
     (void)state;
-    struct ck_table *table = begin(&terminal, &hand, 40);
+    struct ck_table *table = begin(&terminal, &fixture, 40);
 
     for (uint64_t frame = 0; frame < 2000; frame++) {
-        hand.reports[frame % HAND_PROBES].state = frame % 2 == 0 ? CK_STATE_OK : CK_STATE_FAILED;
+        fixture.reports[frame % FIXTURE_PROBES].state = frame % 2 == 0 ? CK_PROBE_STATE_OK : CK_PROBE_STATE_FAILED;
         ck_table_draw(table, frame * FRAME_US);
     }
     update(&terminal); /* it takes up again, and what was kept makes the picture whole */
     ck_table_draw(table, 3000 * FRAME_US);
     draw(table, &terminal, 3001 * FRAME_US);
-    assert_int_equal(lines_shown(&terminal), HAND_PROBES + 1);
+    assert_int_equal(lines_shown(&terminal), FIXTURE_PROBES + 1);
     for (uint64_t frame = 4000; frame < 6000; frame++) {
-        hand.reports[frame % HAND_PROBES].state = frame % 2 == 0 ? CK_STATE_OK : CK_STATE_FAILED;
+        fixture.reports[frame % FIXTURE_PROBES].state = frame % 2 == 0 ? CK_PROBE_STATE_OK : CK_PROBE_STATE_FAILED;
         ck_table_draw(table, frame * FRAME_US);
     }
     ck_table_free(table);
-    end(&terminal, &hand);
+    end(&terminal, &fixture);
 }
 
 static void colours_are_for_who_wants_them(void **state)
 {
     struct terminal terminal;
-    struct hand hand;
+    struct fixture fixture;
     (void)state;
-    hand_init(&hand, 1);
+    fixture_init(&fixture, 1);
     for (int colour = 0; colour < 2; colour++) {
         terminal_open(&terminal, 80, 40);
         (void)setenv("NO_COLOR", colour == 0 ? "1" : "", 1);
-        struct ck_table *table = table_on(&terminal, &hand);
+        struct ck_table *table = table_on(&terminal, &fixture);
         draw(table, &terminal, 0);
         assert_int_equal(terminal.escapes > 1, colour); /* the one that clears */
         assert_in_range(terminal.widest, 1, 79);
         ck_table_free(table);
         terminal_close(&terminal);
     }
-    hand_done(&hand);
+    fixture_done(&fixture);
 }
 
 static void there_is_no_table_without_a_cursor(void **state)
@@ -422,23 +422,23 @@ static void there_is_no_table_without_a_cursor(void **state)
     struct ck_table *table = NULL;
     struct choke_error error;
     struct terminal terminal;
-    struct hand hand;
+    struct fixture fixture;
     int ends[2];
     (void)state;
     terminal_open(&terminal, 80, 40);
-    hand_init(&hand, 1);
+    fixture_init(&fixture, 1);
     assert_int_equal(pipe(ends), 0);
-    assert_int_equal(ck_table_new(&hand.gathering, ends[1], &table, &error), 0);
+    assert_int_equal(ck_table_new(&fixture.gathering, ends[1], &table, &error), 0);
     assert_null(table);
     for (size_t i = 0; i < 2; i++) {
         (void)setenv("TERM", terms[i], 1);
-        assert_null(table_on(&terminal, &hand));
+        assert_null(table_on(&terminal, &fixture));
     }
     ck_table_draw(NULL, 0);
     ck_table_free(NULL);
     (void)close(ends[0]);
     (void)close(ends[1]);
-    end(&terminal, &hand);
+    end(&terminal, &fixture);
 }
 
 int main(void)

@@ -1,5 +1,5 @@
 /* test_http.c - heads of HTTP messages: what is read, what goes on, and what could be read in two ways and is refused. */
-#include "egress/body.h"
+#include "egress/chunked.h"
 #include "egress/http.h"
 
 #include <errno.h>
@@ -85,7 +85,7 @@ static void bodies_are_read(void **state)
 }
 
 static const struct refusal {
-    const char *text, *words;
+    const char *text, *expected_text;
 } refusals[] = {
     {"GET http://a.org/ HTTP/1.1\n" HOST "\n", "CR LF"},
     {GET "Host: a.org\n\r\n", "CR LF"},
@@ -158,12 +158,12 @@ static void what_can_be_read_in_two_ways_is_refused(void **state)
         struct ck_http_request request;
         struct ck_fault fault = {.message = ""};
         int r = read_request(refusals[i].text, strlen(refusals[i].text), &request, &fault);
-        if (r != -EPROTO || strstr(fault.message, refusals[i].words) == NULL)
+        if (r != -EPROTO || strstr(fault.message, refusals[i].expected_text) == NULL)
             fail_msg("%s -> %d '%s'", refusals[i].text, r, fault.message);
     }
 }
 
-static void a_nul_is_refused_wherever_it_stands(void **state)
+static void a_nul_is_refused_at_any_position(void **state)
 {
     static const char text[] = GET HOST "X: y\r\n\r\n";
     (void)state;
@@ -371,7 +371,7 @@ int main(void)
         cmocka_unit_test(targets_are_read),
         cmocka_unit_test(bodies_are_read),
         cmocka_unit_test(what_can_be_read_in_two_ways_is_refused),
-        cmocka_unit_test(a_nul_is_refused_wherever_it_stands),
+        cmocka_unit_test(a_nul_is_refused_at_any_position),
         cmocka_unit_test(a_head_has_a_bound),
         cmocka_unit_test(what_was_for_the_proxy_does_not_go_on),
         cmocka_unit_test(answers_are_read),

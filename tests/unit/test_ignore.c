@@ -121,7 +121,7 @@ static bool decide(const char *patterns, const char *path)
     bool directory = path[length - 1] == '/';
     (void)snprintf(name, sizeof name, "%.*s", (int)(length - directory), path);
     assert_int_equal(ck_ignore_parse(&arena, NULL, 0, patterns, strlen(patterns), &ignore), 0);
-    bool ignored = ck_ignored(ignore, name, directory);
+    bool ignored = ck_ignore_matches(ignore, name, directory);
     ck_arena_done(&arena);
     return ignored;
 }
@@ -142,11 +142,11 @@ static void nearer_patterns_come_before_those_further_up(void **state)
     (void)state;
     assert_int_equal(ck_ignore_parse(&arena, NULL, 0, "*.py\nsub/kept.c", 15, &top), 0);
     assert_int_equal(ck_ignore_parse(&arena, top, strlen("sub/"), "!a.py\n/only", 11, &inner), 0);
-    assert_false(ck_ignored(inner, "sub/a.py", false));
-    assert_true(ck_ignored(inner, "sub/b.py", false));
-    assert_true(ck_ignored(inner, "sub/kept.c", false));
-    assert_true(ck_ignored(inner, "sub/only", false));
-    assert_false(ck_ignored(inner, "sub/x/only", false));
+    assert_false(ck_ignore_matches(inner, "sub/a.py", false));
+    assert_true(ck_ignore_matches(inner, "sub/b.py", false));
+    assert_true(ck_ignore_matches(inner, "sub/kept.c", false));
+    assert_true(ck_ignore_matches(inner, "sub/only", false));
+    assert_false(ck_ignore_matches(inner, "sub/x/only", false));
     assert_int_equal(inner->total, 4);
     ck_arena_done(&arena);
 }
@@ -157,11 +157,11 @@ static void a_directory_above_takes_what_is_in_it_along(void **state)
     const struct ck_ignore *ignore = NULL;
     (void)state;
     assert_int_equal(ck_ignore_parse(&arena, NULL, 0, "tests/", 6, &ignore), 0);
-    assert_true(ck_ignored_within(ignore, "tests/a/b.py", false));
-    assert_true(ck_ignored_within(ignore, "x/tests/b.py", false));
-    assert_false(ck_ignored_within(ignore, "tests", false));
-    assert_true(ck_ignored_within(ignore, "tests", true));
-    assert_false(ck_ignored_within(NULL, "tests/a", false));
+    assert_true(ck_ignore_matches_within(ignore, "tests/a/b.py", false));
+    assert_true(ck_ignore_matches_within(ignore, "x/tests/b.py", false));
+    assert_false(ck_ignore_matches_within(ignore, "tests", false));
+    assert_true(ck_ignore_matches_within(ignore, "tests", true));
+    assert_false(ck_ignore_matches_within(NULL, "tests/a", false));
     ck_arena_done(&arena);
 }
 
@@ -189,9 +189,9 @@ static void no_pattern_makes_the_time_explode(void **state)
     struct ck_arena arena = {0};
     const struct ck_ignore *ignore = NULL;
     assert_int_equal(ck_ignore_parse(&arena, NULL, 0, stars, strlen(stars), &ignore), 0);
-    assert_false(ck_ignored(ignore, names, false));
+    assert_false(ck_ignore_matches(ignore, names, false));
     assert_int_equal(ck_ignore_parse(&arena, NULL, 0, deep, strlen(deep), &ignore), 0);
-    assert_false(ck_ignored(ignore, segments, false));
+    assert_false(ck_ignore_matches(ignore, segments, false));
     ck_arena_done(&arena);
     assert_true(clock() - before < 5 * CLOCKS_PER_SEC);
 }

@@ -61,7 +61,7 @@ static void a_jail_that_is_not_to_be_had_is_refused(void **state)
 /* ---- the two forms of the native jail ---- */
 
 struct machine {
-    bool native, bwrap, confined;
+    bool native, bwrap, native_no_userns;
     unsigned asked, asked_egress;
     int failed; /* for native */
 };
@@ -74,9 +74,9 @@ static void prove(void *data, const struct ck_jail *jail, bool egress, struct ck
     ret_state->failed = jail == &ck_jail_native ? machine->failed : 0;
     ret_state->holds = jail == &ck_jail_native  ? machine->native
                        : jail == &ck_jail_bwrap ? machine->bwrap
-                                                : machine->confined;
+                                                : machine->native_no_userns;
     ret_state->reason = "not_permitted";
-    (void)snprintf(ret_state->words, sizeof ret_state->words, "no %s", jail->name);
+    (void)snprintf(ret_state->message, sizeof ret_state->message, "no %s", jail->name);
 }
 
 static int choose(struct machine *machine, enum choke_jail wanted, bool required, struct ck_jail_choice *ret_choice,
@@ -90,7 +90,7 @@ static int choose(struct machine *machine, enum choke_jail wanted, bool required
 static void the_most_that_holds_is_chosen(void **state)
 {
     static const struct {
-        bool native, bwrap, confined;
+        bool native, bwrap, native_no_userns;
         enum choke_jail wanted;
         const struct ck_jail *jail; /* NULL: a refusal */
         bool skipped;
@@ -98,8 +98,8 @@ static void the_most_that_holds_is_chosen(void **state)
         {true, true, true, CHOKE_JAIL_AUTO, &ck_jail_native, false},
         {true, true, true, CHOKE_JAIL_NATIVE, &ck_jail_native, false},
         {false, true, true, CHOKE_JAIL_AUTO, &ck_jail_bwrap, true},
-        {false, true, true, CHOKE_JAIL_NATIVE, &ck_jail_confined, true},
-        {false, false, true, CHOKE_JAIL_AUTO, &ck_jail_confined, true},
+        {false, true, true, CHOKE_JAIL_NATIVE, &ck_jail_native_no_userns, true},
+        {false, false, true, CHOKE_JAIL_AUTO, &ck_jail_native_no_userns, true},
         {false, false, true, CHOKE_JAIL_BWRAP, NULL, false},
         {false, true, false, CHOKE_JAIL_NATIVE, NULL, false},
         {false, false, false, CHOKE_JAIL_AUTO, &ck_jail_none, true},
@@ -107,7 +107,8 @@ static void the_most_that_holds_is_chosen(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct machine machine = {.native = cases[i].native, .bwrap = cases[i].bwrap, .confined = cases[i].confined};
+        struct machine machine = {
+            .native = cases[i].native, .bwrap = cases[i].bwrap, .native_no_userns = cases[i].native_no_userns};
         struct ck_jail_choice choice;
         struct choke_error error;
         int result = choose(&machine, cases[i].wanted, false, &choice, &error);
@@ -138,7 +139,7 @@ static void egress_is_bounded_by_a_whole_jail_or_refused(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct machine machine = {.native = cases[i].native, .bwrap = cases[i].bwrap, .confined = true};
+        struct machine machine = {.native = cases[i].native, .bwrap = cases[i].bwrap, .native_no_userns = true};
         struct ck_jails jails = {.prove = prove, .data = &machine};
         struct ck_jail_choice choice;
         struct choke_error error = {0};
@@ -156,7 +157,7 @@ static void a_part_of_a_jail_is_none_that_was_required(void **state)
     static const enum choke_jail wanted[] = {CHOKE_JAIL_AUTO, CHOKE_JAIL_NATIVE};
     (void)state;
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
-        struct machine machine = {.confined = true};
+        struct machine machine = {.native_no_userns = true};
         struct ck_jail_choice choice;
         struct choke_error error;
         assert_true(choose(&machine, wanted[i], true, &choice, &error) < 0);
@@ -173,7 +174,7 @@ static void a_trial_that_failed_is_no_reason_for_less(void **state)
     static const enum choke_jail wanted[] = {CHOKE_JAIL_AUTO, CHOKE_JAIL_NATIVE};
     (void)state;
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
-        struct machine machine = {.bwrap = true, .confined = true, .failed = ENOMEM};
+        struct machine machine = {.bwrap = true, .native_no_userns = true, .failed = ENOMEM};
         struct ck_jails jails = {.prove = prove, .data = &machine};
         struct ck_jail_choice choice;
         struct choke_error error = {0};
@@ -188,7 +189,7 @@ static void a_trial_that_failed_is_no_reason_for_less(void **state)
 static void both_forms_have_one_name(void **state)
 {
     (void)state;
-    assert_string_equal(ck_jail_confined.name, "native");
+    assert_string_equal(ck_jail_native_no_userns.name, "native");
     assert_ptr_equal(ck_jail_find("native"), &ck_jail_native);
 }
 

@@ -94,7 +94,7 @@ static void members_follow_each_other_without_a_blank(void **state)
 }
 
 /* With every size of the buffer there is: nothing behind its end, and full is said. */
-static void nothing_is_written_behind_the_end(void **state)
+static void nothing_is_written_after_the_end(void **state)
 {
     (void)state;
     for (size_t size = 0; size <= strlen(DOCUMENT) + 8; size++) {
@@ -124,7 +124,7 @@ static void what_was_written_since_a_mark_can_be_taken_back(void **state)
     struct ck_json_mark mark = ck_json_mark(&json);
     ck_json_text(&json, NULL, "far too long for what is left");
     assert_true(json.full);
-    ck_json_back(&json, mark);
+    ck_json_rewind(&json, mark);
     assert_false(json.full);
     ck_json_number(&json, NULL, 2);
     ck_json_close(&json, ']');
@@ -155,7 +155,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bytes_are_a_string_or_base64),
         cmocka_unit_test(members_follow_each_other_without_a_blank),
-        cmocka_unit_test(nothing_is_written_behind_the_end),
+        cmocka_unit_test(nothing_is_written_after_the_end),
         cmocka_unit_test(what_was_written_since_a_mark_can_be_taken_back),
         cmocka_unit_test(every_byte_comes_back),
     };

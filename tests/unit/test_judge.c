@@ -65,13 +65,13 @@ struct refused {
     struct choke_request request;
     enum choke_outcome outcome;
     const char *rule;
-    const char *words;
+    const char *expected_text;
     const char *tool; /* the tool that was named, if any */
 };
 
-#define REFUSED(name, outcome, rule, words, tool, ...) \
+#define REFUSED(name, outcome, rule, expected_text, tool, ...) \
     { \
-        name, {__VA_ARGS__}, outcome, rule, words, tool \
+        name, {__VA_ARGS__}, outcome, rule, expected_text, tool \
     }
 
 static const struct refused refusals[] = {
@@ -238,7 +238,7 @@ static void judge_into(const struct ck_policy *by, const struct choke_request *r
 {
     struct ck_arena arena = {0};
     assert_int_equal(ck_judge(by, request, &arena, ret_verdict), 0);
-    ret_verdict->reading = (struct ck_reading){0};
+    ret_verdict->parsed = (struct ck_parsed_args){0};
     ck_arena_done(&arena);
 }
 
@@ -252,8 +252,8 @@ static void check_refusal(void **state)
         fail_msg("wanted outcome %d, got %d: %s", (int)row->outcome, (int)verdict.outcome, verdict.error.message);
     assert_string_equal(verdict.rule, row->rule);
     assert_int_equal(verdict.error.outcome, row->outcome);
-    if (strstr(verdict.error.message, row->words) == NULL)
-        fail_msg("wanted '%s', got '%s'", row->words, verdict.error.message);
+    if (strstr(verdict.error.message, row->expected_text) == NULL)
+        fail_msg("wanted '%s', got '%s'", row->expected_text, verdict.error.message);
     assert_null(strstr(verdict.error.message, TOKEN_BODY));
     assert_null(strstr(verdict.error.message, "swordfish"));
     if (row->tool == NULL) {
@@ -353,12 +353,13 @@ static void check_allowance(void **state)
 /* ---- sizes ------------------------------------------------------------------------------- */
 
 static void assert_verdict(const struct choke_request *request, enum choke_outcome outcome, const char *rule,
-                           const char *words)
+                           const char *expected_text)
 {
     struct ck_verdict verdict;
     judge_into(policy, request, &verdict);
-    if (verdict.outcome != outcome || strstr(verdict.error.message, words) == NULL)
-        fail_msg("wanted %d '%s', got %d '%s'", (int)outcome, words, (int)verdict.outcome, verdict.error.message);
+    if (verdict.outcome != outcome || strstr(verdict.error.message, expected_text) == NULL)
+        fail_msg("wanted %d '%s', got %d '%s'", (int)outcome, expected_text, (int)verdict.outcome,
+                 verdict.error.message);
     assert_string_equal(verdict.rule, rule);
 }
 

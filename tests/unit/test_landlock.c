@@ -151,7 +151,7 @@ static void all_else_goes_on_as_before(void **state)
 
 static int new_whole(void)
 {
-    int fd = ck_landlock_new_whole();
+    int fd = ck_landlock_new_full();
     if (fd == -ENOSYS || fd == -EOPNOTSUPP)
         skip_without("landlock", strerror(-fd));
     assert_true(fd >= 0);
@@ -187,7 +187,8 @@ static void a_grant_gives_what_it_says(void **state)
     static const struct {
         enum ck_landlock_grant grant;
         int found;
-    } cases[] = {{CK_GRANT_LIST, 1}, {CK_GRANT_READ, 1 | 2}, {CK_GRANT_WRITE, 1 | 2 | 4 | 8 | 16}};
+    } cases[] = {
+        {CK_LANDLOCK_GRANT_LIST, 1}, {CK_LANDLOCK_GRANT_READ, 1 | 2}, {CK_LANDLOCK_GRANT_WRITE, 1 | 2 | 4 | 8 | 16}};
     struct sandbox *sandbox = *state;
     make_directory(sandbox, "one", 0755);
     make_file(sandbox, "one/file", 0600, "text");
@@ -209,11 +210,11 @@ static void a_grant_of_a_file_is_for_that_file(void **state)
     make_directory(sandbox, "one", 0755);
     make_file(sandbox, "one/file", 0600, "text");
     make_file(sandbox, "one/other", 0600, "text");
-    grant(ruleset_fd, in(sandbox, "one/file"), CK_GRANT_DEVICE);
+    grant(ruleset_fd, in(sandbox, "one/file"), CK_LANDLOCK_GRANT_DEVICE);
     assert_int_equal(with(ruleset_fd, try_all, in(sandbox, "one")), 2 | 4 | 8);
     close(ruleset_fd);
     ruleset_fd = new_whole();
-    grant(ruleset_fd, in(sandbox, "one/other"), CK_GRANT_READ);
+    grant(ruleset_fd, in(sandbox, "one/other"), CK_LANDLOCK_GRANT_READ);
     assert_int_equal(with(ruleset_fd, try_all, in(sandbox, "one")), 0);
     close(ruleset_fd);
 }
@@ -224,9 +225,9 @@ static void writing_is_not_executing(void **state)
     int ruleset_fd = new_whole();
     make_directory(sandbox, "one", 0755);
     make_file(sandbox, "one/script", 0755, "#!/bin/true\n");
-    grant(ruleset_fd, "/usr", CK_GRANT_READ);
-    grant(ruleset_fd, "/bin/true", CK_GRANT_EXECUTE);
-    grant(ruleset_fd, in(sandbox, "one"), CK_GRANT_WRITE);
+    grant(ruleset_fd, "/usr", CK_LANDLOCK_GRANT_READ);
+    grant(ruleset_fd, "/bin/true", CK_LANDLOCK_GRANT_EXECUTE);
+    grant(ruleset_fd, in(sandbox, "one"), CK_LANDLOCK_GRANT_WRITE);
     allow_loader_of(ruleset_fd, "/bin/true");
     assert_int_equal(with(ruleset_fd, execute, in(sandbox, "one/script")), EACCES);
     assert_int_equal(with(ruleset_fd, execute, "/bin/true"), 0);

@@ -19,9 +19,9 @@ static const struct ck_host as_root = {
 static const struct ck_host no_userns = {.max_user_namespaces = 0, .unprivileged_userns = 1, .container_sign = "/x"};
 static const struct ck_host debian = {.max_user_namespaces = 15000, .unprivileged_userns = 0};
 static const struct ck_host ubuntu = {
-    .max_user_namespaces = 15000, .unprivileged_userns = CK_FACT_UNKNOWN, .apparmor_restricts = 1};
+    .max_user_namespaces = 15000, .unprivileged_userns = CK_HOST_UNKNOWN, .apparmor_restricts = 1};
 static const struct ck_host docker = {
-    .max_user_namespaces = 15000, .unprivileged_userns = CK_FACT_UNKNOWN, .container_sign = "/.dockerenv"};
+    .max_user_namespaces = 15000, .unprivileged_userns = CK_HOST_UNKNOWN, .container_sign = "/.dockerenv"};
 static const struct ck_host filtered = {.max_user_namespaces = 15000, .unprivileged_userns = 1, .seccomp_mode = 2};
 static const struct ck_host without_landlock = {.lsm_known = true, .cgroup2 = true};
 static const struct ck_host only_v1 = {.max_user_namespaces = 15000};
@@ -67,68 +67,68 @@ static void every_error_has_its_cause(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct ck_layer_finding findings[CK_LAYERS] = {0};
-        struct ck_layer_words words;
-        findings[cases[i].layer].error = cases[i].error;
-        ck_layer_explain(cases[i].layer, findings, cases[i].host, &words);
-        if (strstr(words.cause, cases[i].cause) == NULL || strstr(words.remedy, cases[i].remedy) == NULL ||
-            (cases[i].remedy[0] == '\0' && words.remedy[0] != '\0'))
-            fail_msg("case %zu: '%s', '%s'", i, words.cause, words.remedy);
-        assert_string_equal(words.detail, "");
+        struct ck_layer_trial trials[CK_LAYERS] = {0};
+        struct ck_layer_message message;
+        trials[cases[i].layer].error = cases[i].error;
+        ck_layer_explain(cases[i].layer, trials, cases[i].host, &message);
+        if (strstr(message.cause, cases[i].cause) == NULL || strstr(message.remedy, cases[i].remedy) == NULL ||
+            (cases[i].remedy[0] == '\0' && message.remedy[0] != '\0'))
+            fail_msg("case %zu: '%s', '%s'", i, message.cause, message.remedy);
+        assert_string_equal(message.detail, "");
     }
 }
 
 static void a_namespace_without_a_user_namespace_points_there(void **state)
 {
-    struct ck_layer_finding findings[CK_LAYERS] = {0};
-    struct ck_layer_words words;
+    struct ck_layer_trial trials[CK_LAYERS] = {0};
+    struct ck_layer_message message;
     (void)state;
-    findings[CK_LAYER_USER].error = EPERM;
-    findings[CK_LAYER_MOUNT].error = EPERM;
-    ck_layer_explain(CK_LAYER_MOUNT, findings, &docker, &words);
-    assert_non_null(strstr(words.cause, "needs a user namespace"));
-    ck_layer_explain(CK_LAYER_MOUNT, findings, &as_root, &words);
-    assert_string_equal(words.cause, "Operation not permitted");
+    trials[CK_LAYER_USER].error = EPERM;
+    trials[CK_LAYER_MOUNT].error = EPERM;
+    ck_layer_explain(CK_LAYER_MOUNT, trials, &docker, &message);
+    assert_non_null(strstr(message.cause, "needs a user namespace"));
+    ck_layer_explain(CK_LAYER_MOUNT, trials, &as_root, &message);
+    assert_string_equal(message.cause, "Operation not permitted");
 }
 
 static void a_jail_without_a_user_namespace_says_why_there_is_none(void **state)
 {
-    struct ck_layer_finding findings[CK_LAYERS] = {0};
-    struct ck_layer_words words;
+    struct ck_layer_trial trials[CK_LAYERS] = {0};
+    struct ck_layer_message message;
     (void)state;
-    findings[CK_LAYER_USER].error = ENOSPC;
-    findings[CK_LAYER_NATIVE] = (struct ck_layer_finding){.error = ENOTSUP, .words = "building it failed"};
-    ck_layer_explain(CK_LAYER_NATIVE, findings, &no_userns, &words);
-    assert_string_equal(words.cause, "it needs a user namespace: sysctl user.max_user_namespaces is 0");
-    assert_string_equal(words.remedy, "sysctl -w user.max_user_namespaces=15000");
-    ck_layer_explain(CK_LAYER_NATIVE_DEGRADED, findings, &no_userns, &words);
-    assert_non_null(strstr(words.detail, "without namespaces: landlock, execs, seccomp"));
-    findings[CK_LAYER_NATIVE_DEGRADED] = findings[CK_LAYER_NATIVE];
-    ck_layer_explain(CK_LAYER_NATIVE_DEGRADED, findings, &no_userns, &words);
-    assert_string_equal(words.cause, "building it failed");
-    findings[CK_LAYER_USER].error = 0;
-    ck_layer_explain(CK_LAYER_NATIVE, findings, &plain, &words);
-    assert_string_equal(words.cause, "building it failed");
+    trials[CK_LAYER_USER].error = ENOSPC;
+    trials[CK_LAYER_NATIVE] = (struct ck_layer_trial){.error = ENOTSUP, .message = "building it failed"};
+    ck_layer_explain(CK_LAYER_NATIVE, trials, &no_userns, &message);
+    assert_string_equal(message.cause, "it needs a user namespace: sysctl user.max_user_namespaces is 0");
+    assert_string_equal(message.remedy, "sysctl -w user.max_user_namespaces=15000");
+    ck_layer_explain(CK_LAYER_NATIVE_DEGRADED, trials, &no_userns, &message);
+    assert_non_null(strstr(message.detail, "without namespaces: landlock, execs, seccomp"));
+    trials[CK_LAYER_NATIVE_DEGRADED] = trials[CK_LAYER_NATIVE];
+    ck_layer_explain(CK_LAYER_NATIVE_DEGRADED, trials, &no_userns, &message);
+    assert_string_equal(message.cause, "building it failed");
+    trials[CK_LAYER_USER].error = 0;
+    ck_layer_explain(CK_LAYER_NATIVE, trials, &plain, &message);
+    assert_string_equal(message.cause, "building it failed");
 }
 
 static void what_holds_says_how(void **state)
 {
-    struct ck_layer_finding findings[CK_LAYERS] = {0};
-    struct ck_layer_words words;
+    struct ck_layer_trial trials[CK_LAYERS] = {0};
+    struct ck_layer_message message;
     (void)state;
-    findings[CK_LAYER_EXECS].value = 6;
-    findings[CK_LAYER_NET].value = 1;
-    findings[CK_LAYER_MEMORY].way = CK_CONTROLLER_V1;
-    ck_layer_explain(CK_LAYER_EXECS, findings, &plain, &words);
-    assert_string_equal(words.name, "execs");
-    assert_string_equal(words.detail, "Landlock ABI 6");
-    assert_string_equal(words.cause, "");
-    ck_layer_explain(CK_LAYER_NET, findings, &plain, &words);
-    assert_string_equal(words.detail, "in a user namespace");
-    ck_layer_explain(CK_LAYER_IPC, findings, &plain, &words);
-    assert_string_equal(words.detail, "with the caller's privileges");
-    ck_layer_explain(CK_LAYER_MEMORY, findings, &plain, &words);
-    assert_string_equal(words.detail, "cgroup v1");
+    trials[CK_LAYER_EXECS].value = 6;
+    trials[CK_LAYER_NET].value = 1;
+    trials[CK_LAYER_MEMORY].cgroup_version = CK_CONTROLLER_V1;
+    ck_layer_explain(CK_LAYER_EXECS, trials, &plain, &message);
+    assert_string_equal(message.name, "execs");
+    assert_string_equal(message.detail, "Landlock ABI 6");
+    assert_string_equal(message.cause, "");
+    ck_layer_explain(CK_LAYER_NET, trials, &plain, &message);
+    assert_string_equal(message.detail, "in a user namespace");
+    ck_layer_explain(CK_LAYER_IPC, trials, &plain, &message);
+    assert_string_equal(message.detail, "with the caller's privileges");
+    ck_layer_explain(CK_LAYER_MEMORY, trials, &plain, &message);
+    assert_string_equal(message.detail, "cgroup v1");
 }
 
 static void every_layer_has_a_name_and_a_cause_for_any_error(void **state)
@@ -136,13 +136,13 @@ static void every_layer_has_a_name_and_a_cause_for_any_error(void **state)
     (void)state;
     for (int layer = 0; layer < CK_LAYERS; layer++)
         for (int error = 1; error < 134; error++) {
-            struct ck_layer_finding findings[CK_LAYERS] = {0};
-            struct ck_layer_words words;
-            findings[layer].error = error;
-            ck_layer_explain((enum ck_layer)layer, findings, &plain, &words);
-            assert_non_null(words.name);
-            assert_non_null(words.group);
-            assert_true(words.cause[0] != '\0');
+            struct ck_layer_trial trials[CK_LAYERS] = {0};
+            struct ck_layer_message message;
+            trials[layer].error = error;
+            ck_layer_explain((enum ck_layer)layer, trials, &plain, &message);
+            assert_non_null(message.name);
+            assert_non_null(message.group);
+            assert_true(message.cause[0] != '\0');
         }
 }
 

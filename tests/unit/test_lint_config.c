@@ -45,7 +45,7 @@ static void what_it_says_is_kept(void **state)
     assert_false(ck_lint_config_allows(&config, "src/door.pyc"));
     assert_false(ck_lint_config_allows(&config, "x/src/door.py"));
     assert_false(ck_lint_config_allows(&config, "src/running.c"));
-    assert_true(ck_ignored_within(config.exclude, "tests/a.py", false));
+    assert_true(ck_ignore_matches_within(config.exclude, "tests/a.py", false));
     assert_int_equal(ck_lint_config_severity(&config, "a-rule", CHOKE_SEVERITY_ERROR), CHOKE_SEVERITY_NOTE);
     assert_int_equal(ck_lint_config_severity(&config, "b-rule", CHOKE_SEVERITY_ERROR), 0);
     assert_int_equal(ck_lint_config_severity(&config, "c-rule", CHOKE_SEVERITY_ERROR), CHOKE_SEVERITY_ERROR);
@@ -61,7 +61,7 @@ static void an_empty_one_allows_nothing(void **state)
         struct choke_error error = {0};
         assert_int_equal(parse(texts[i], &config, &error), 0);
         assert_false(ck_lint_config_allows(&config, "a.py"));
-        assert_false(ck_ignored_within(config.exclude, "a.py", false));
+        assert_false(ck_ignore_matches_within(config.exclude, "a.py", false));
         ck_lint_config_done(&config);
     }
 }
@@ -69,7 +69,7 @@ static void an_empty_one_allows_nothing(void **state)
 struct refusal {
     const char *text;
     unsigned line, column;
-    const char *words;
+    const char *expected_text;
 };
 
 static const struct refusal refusals[] = {
@@ -114,7 +114,7 @@ static void what_is_not_understood_is_refused_with_its_place(void **state)
         struct choke_error error = {0};
         int r = parse(refusals[i].text, &config, &error);
         ck_lint_config_done(&config);
-        if (r != -EINVAL || strstr(error.message, refusals[i].words) == NULL)
+        if (r != -EINVAL || strstr(error.message, refusals[i].expected_text) == NULL)
             fail_msg("%s: %d '%s'", refusals[i].text, r, error.message);
         if (error.line != refusals[i].line || error.column != refusals[i].column)
             fail_msg("%s: at %u:%u: %s", refusals[i].text, error.line, error.column, error.message);

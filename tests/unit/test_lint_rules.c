@@ -113,7 +113,7 @@ static void malformed_files_are_refused_with_the_reason(void **state)
     }
 }
 
-static void languages_are_told_by_name_and_by_first_line(void **state)
+static void languages_are_detected_by_name_and_by_first_line(void **state)
 {
     static const struct {
         const char *path, *text, *language; /* NULL: none */
@@ -150,7 +150,7 @@ int main(void)
         cmocka_unit_test(embedded_rules_explain_themselves),
         cmocka_unit_test(a_small_file_is_accepted),
         cmocka_unit_test(malformed_files_are_refused_with_the_reason),
-        cmocka_unit_test(languages_are_told_by_name_and_by_first_line),
+        cmocka_unit_test(languages_are_detected_by_name_and_by_first_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

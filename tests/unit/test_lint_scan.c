@@ -50,19 +50,19 @@ static void places_count_characters_and_bytes(void **state)
 {
     struct ck_lint_scan scan = scan_text(state, "import os\r\n\"\xe6\x97\xa5\xe6\x9c\xac\"; os.system('x')\r\n");
     assert_int_equal(scan.findings_count, 1);
-    const struct ck_lint_place *place = &scan.findings[0].place;
-    assert_int_equal(place->line, 2);
-    assert_int_equal(place->column, 7);
-    assert_int_equal(place->byte_column, 11);
-    assert_int_equal(place->end_line, 2);
-    assert_int_equal(place->end_column, 16);
-    assert_int_equal(place->end_byte_column, 20);
+    const struct ck_lint_location *location = &scan.findings[0].location;
+    assert_int_equal(location->line, 2);
+    assert_int_equal(location->column, 7);
+    assert_int_equal(location->byte_column, 11);
+    assert_int_equal(location->end_line, 2);
+    assert_int_equal(location->end_column, 16);
+    assert_int_equal(location->end_byte_column, 20);
     assert_string_equal(scan.findings[0].name, "os.system");
     assert_string_equal(scan.findings[0].source, "\"\xe6\x97\xa5\xe6\x9c\xac\"; os.system('x')");
     ck_lint_scan_done(&scan);
 }
 
-static void what_cannot_be_read_is_skipped_with_a_word(void **state)
+static void what_cannot_be_read_is_skipped_with_a_reason(void **state)
 {
     struct ck_lint_scan scan = scan_bytes(state, "eval(1)\0", 8);
     assert_int_equal(scan.skip, CK_LINT_SKIP_BINARY);
@@ -74,11 +74,11 @@ static void what_cannot_be_read_is_skipped_with_a_word(void **state)
     assert_int_equal(scan.skip, CK_LINT_SKIP_LARGE);
     free(large);
     for (int skip = CK_LINT_SCANNED; skip <= CK_LINT_SKIP_TIME; skip++)
-        assert_true(strlen(ck_lint_skip_word((enum ck_lint_skip)skip)) > 3);
+        assert_true(strlen(ck_lint_skip_reason((enum ck_lint_skip)skip)) > 3);
 }
 
 /* Python reads such a file by another table than ours: what we see is not what runs. */
-static void another_encoding_is_skipped_with_a_word(void **state)
+static void another_encoding_is_skipped_with_a_reason(void **state)
 {
     static const struct {
         const char *text;
@@ -96,7 +96,7 @@ static void another_encoding_is_skipped_with_a_word(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct ck_lint_scan scan = scan_text(state, cases[i].text);
         if (scan.skip != cases[i].skip)
-            fail_msg("%s: %s", cases[i].text, ck_lint_skip_word(scan.skip));
+            fail_msg("%s: %s", cases[i].text, ck_lint_skip_reason(scan.skip));
         assert_int_equal(scan.findings_count, cases[i].skip == CK_LINT_SCANNED);
         ck_lint_scan_done(&scan);
     }
@@ -126,7 +126,7 @@ static void a_marker_counts_in_comments_only(void **state)
     struct ck_lint_scan scan = scan_text(state, "x = 'chokepoint-lint: allow a'\n"
                                                 "y = 1  # chokepoint-lint: allow b ADR-0001\n");
     assert_int_equal(scan.comments_count, 1);
-    assert_int_equal(scan.comments[0].place.line, 2);
+    assert_int_equal(scan.comments[0].location.line, 2);
     assert_string_equal(scan.comments[0].text, "# chokepoint-lint: allow b ADR-0001");
     ck_lint_scan_done(&scan);
 }
@@ -202,8 +202,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(places_count_characters_and_bytes),
-        cmocka_unit_test(what_cannot_be_read_is_skipped_with_a_word),
-        cmocka_unit_test(another_encoding_is_skipped_with_a_word),
+        cmocka_unit_test(what_cannot_be_read_is_skipped_with_a_reason),
+        cmocka_unit_test(another_encoding_is_skipped_with_a_reason),
         cmocka_unit_test(a_file_without_the_words_is_not_parsed),
         cmocka_unit_test(broken_syntax_is_said_with_its_line),
         cmocka_unit_test(a_marker_counts_in_comments_only),

@@ -16,10 +16,10 @@
 #define SHA_B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
 
 struct sample {
-    struct ck_lock_file interpreters[2];
-    struct ck_lock_file libraries[4];
-    struct ck_lock_tool tools[3];
-    struct ck_lock lock;
+    struct ck_lockfile_file interpreters[2];
+    struct ck_lockfile_file libraries[4];
+    struct ck_lockfile_tool tools[3];
+    struct ck_lockfile lock;
 };
 
 static void make_sample(struct sample *sample)
@@ -30,13 +30,13 @@ static void make_sample(struct sample *sample)
         .tools = {{.name = "rg", .path = "/usr/bin/rg", .version = "13", .sha256 = SHA_B},
                   {.name = "git", .path = "/usr/bin/git", .version = "2", .sha256 = SHA_A}},
     };
-    sample->tools[1].interpreters = (struct ck_lock_files){sample->interpreters, 1};
-    sample->tools[1].libraries = (struct ck_lock_files){sample->libraries, 2};
-    sample->lock = (struct ck_lock){.tools = sample->tools, .count = 2};
-    ck_lock_sort(&sample->lock);
+    sample->tools[1].interpreters = (struct ck_lockfile_files){sample->interpreters, 1};
+    sample->tools[1].libraries = (struct ck_lockfile_files){sample->libraries, 2};
+    sample->lock = (struct ck_lockfile){.tools = sample->tools, .count = 2};
+    ck_lockfile_sort(&sample->lock);
 }
 
-static struct ck_lock_tool *tool(struct sample *sample, const char *name)
+static struct ck_lockfile_tool *tool(struct sample *sample, const char *name)
 {
     for (size_t i = 0; i < sample->lock.count; i++)
         if (strcmp(sample->tools[i].name, name) == 0)
@@ -46,13 +46,13 @@ static struct ck_lock_tool *tool(struct sample *sample, const char *name)
 }
 
 /* "tool what before after" of each, one a line. */
-static char *compare(const struct ck_lock *before, const struct ck_lock *after)
+static char *compare(const struct ck_lockfile *before, const struct ck_lockfile *after)
 {
     static char text[4096];
     struct ck_arena arena = {0};
     struct choke_drift *drifts = NULL;
     size_t count = 0, at = 0;
-    assert_int_equal(ck_lock_compare(before, after, &arena, &drifts, &count), 0);
+    assert_int_equal(ck_lockfile_compare(before, after, &arena, &drifts, &count), 0);
     text[0] = '\0';
     for (size_t i = 0; i < count; i++)
         at += (size_t)snprintf(text + at, sizeof text - at, "%s: %s: %s -> %s\n", drifts[i].tool, drifts[i].what,
@@ -64,21 +64,21 @@ static char *compare(const struct ck_lock *before, const struct ck_lock *after)
 static void a_lock_comes_back_from_its_text(void **state)
 {
     struct sample sample;
-    struct ck_lock lock;
+    struct ck_lockfile lock;
     struct choke_error error = {0};
     (void)state;
     make_sample(&sample);
-    char *text = ck_lock_format(&sample.lock);
+    char *text = ck_lockfile_format(&sample.lock);
     assert_non_null(text);
     assert_true(strstr(text, "\"git\"") < strstr(text, "\"rg\""));
     assert_true(strstr(text, "libc.so.6") < strstr(text, "libz.so.1"));
-    assert_int_equal(ck_lock_parse(text, strlen(text), &lock, &error), 0);
+    assert_int_equal(ck_lockfile_parse(text, strlen(text), &lock, &error), 0);
     assert_string_equal(compare(&sample.lock, &lock), "");
-    char *again = ck_lock_format(&lock);
+    char *again = ck_lockfile_format(&lock);
     assert_string_equal(text, again);
     free(text);
     free(again);
-    ck_lock_done(&lock);
+    ck_lockfile_done(&lock);
 }
 
 static void every_change_is_named(void **state)
@@ -123,7 +123,7 @@ static void tools_and_files_that_come_and_go_are_drift(void **state)
 static void an_empty_lock_differs_by_all_its_tools(void **state)
 {
     struct sample sample;
-    struct ck_lock empty = {0};
+    struct ck_lockfile empty = {0};
     (void)state;
     make_sample(&sample);
     assert_string_equal(compare(&empty, &sample.lock), "git: tool: - -> /usr/bin/git\nrg: tool: - -> /usr/bin/rg\n");
@@ -135,7 +135,7 @@ static void an_empty_lock_differs_by_all_its_tools(void **state)
 
 static const struct {
     const char *text;
-    const char *words;
+    const char *expected_text;
 } bad[] = {
     {"", "not JSON"},
     {"{\"version\":1,", "not JSON"},
@@ -153,31 +153,31 @@ static const struct {
     {"{\"version\":1,\"tools\":[],\"tools\":[]}", "not JSON"},
 };
 
-static void what_is_no_lock_is_refused_with_words(void **state)
+static void an_invalid_lock_is_refused_with_a_message(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        struct ck_lock lock;
+        struct ck_lockfile lock;
         struct choke_error error = {0};
-        assert_int_equal(ck_lock_parse(bad[i].text, strlen(bad[i].text), &lock, &error), -EINVAL);
-        if (strstr(error.message, bad[i].words) == NULL)
+        assert_int_equal(ck_lockfile_parse(bad[i].text, strlen(bad[i].text), &lock, &error), -EINVAL);
+        if (strstr(error.message, bad[i].expected_text) == NULL)
             fail_msg("case %zu: %s", i, error.message);
         assert_int_equal(lock.count, 0);
-        ck_lock_done(&lock);
+        ck_lockfile_done(&lock);
     }
 }
 
 static void deep_nesting_is_refused(void **state)
 {
-    struct ck_lock lock;
+    struct ck_lockfile lock;
     struct choke_error error = {0};
     size_t depth = 1000000;
     char *text = malloc(depth);
     (void)state;
     assert_non_null(text);
     memset(text, '[', depth);
-    assert_int_equal(ck_lock_parse(text, depth, &lock, &error), -EINVAL);
-    ck_lock_done(&lock);
+    assert_int_equal(ck_lockfile_parse(text, depth, &lock, &error), -EINVAL);
+    ck_lockfile_done(&lock);
     free(text);
 }
 
@@ -187,16 +187,16 @@ static void too_many_tools_are_counted(void **state)
     size_t length = sizeof head + 2 * 100000 + 2;
     char *text = calloc(1, length);
     struct choke_error error = {0};
-    struct ck_lock lock;
+    struct ck_lockfile lock;
     (void)state;
     assert_non_null(text);
     memcpy(text, head, sizeof head - 1);
     for (size_t i = sizeof head - 1; i + 3 < length; i += 2)
         memcpy(text + i, ",0", 2);
     memcpy(text + strlen(text), "]}", 2);
-    assert_int_equal(ck_lock_parse(text, strlen(text), &lock, &error), -EINVAL);
+    assert_int_equal(ck_lockfile_parse(text, strlen(text), &lock, &error), -EINVAL);
     assert_string_equal(error.message, "it has 100001 tools; the maximum is 100000");
-    ck_lock_done(&lock);
+    ck_lockfile_done(&lock);
     free(text);
 }
 
@@ -207,7 +207,7 @@ int main(void)
         cmocka_unit_test(every_change_is_named),
         cmocka_unit_test(tools_and_files_that_come_and_go_are_drift),
         cmocka_unit_test(an_empty_lock_differs_by_all_its_tools),
-        cmocka_unit_test(what_is_no_lock_is_refused_with_words),
+        cmocka_unit_test(an_invalid_lock_is_refused_with_a_message),
         cmocka_unit_test(deep_nesting_is_refused),
         cmocka_unit_test(too_many_tools_are_counted),
     };

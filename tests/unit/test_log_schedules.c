@@ -305,7 +305,7 @@ static void follow(struct search *search)
 }
 
 /* The next way that was not followed yet. */
-static bool turn_back(struct search *search)
+static bool step_back(struct search *search)
 {
     while (search->depth > 0 && search->chosen[search->depth - 1] + 1 == search->options[search->depth - 1])
         search->depth--;
@@ -324,7 +324,7 @@ static void explore(const struct scenario *scenario)
     do {
         follow(&search);
         ways++;
-    } while (turn_back(&search));
+    } while (step_back(&search));
     free(search.seen);
     world_free(&world);
     assert_true(search.ends > 1);
@@ -353,7 +353,7 @@ static void a_repair_that_is_torn_is_repaired_too(void **state)
     explore(&(struct scenario){.writers = 2, .appends = 2, .faults = MORE, .prepare = world_make_log});
 }
 
-static void rotation_loses_nothing_and_forks_nothing(void **state)
+static void rotation_drops_nothing_and_forks_nothing(void **state)
 {
     (void)state;
     explore(&(struct scenario){.writers = 2, .appends = MORE, .max_bytes = 1, .faults = 1, .prepare = world_make_log});
@@ -371,7 +371,7 @@ int main(void)
         cmocka_unit_test(two_that_begin_a_log_begin_one),
         cmocka_unit_test(three_writers_keep_one_chain),
         cmocka_unit_test(a_repair_that_is_torn_is_repaired_too),
-        cmocka_unit_test(rotation_loses_nothing_and_forks_nothing),
+        cmocka_unit_test(rotation_drops_nothing_and_forks_nothing),
         cmocka_unit_test(a_file_that_was_made_empty_becomes_one_log),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,7 +27,7 @@ struct sample {
 static void make_sample(struct sample *sample)
 {
     struct ck_record record = {0};
-    struct ck_place place = {.log = "0123456789abcdef", .prev = CK_AUDIT_FIRST_PREV};
+    struct ck_audit_place place = {.log = "0123456789abcdef", .prev = CK_AUDIT_FIRST_PREV};
     size_t length = 0;
     for (int i = 0; i < RECORDS; i++) {
         const char *text;
@@ -44,7 +44,7 @@ static void make_sample(struct sample *sample)
 }
 
 /* Cut anywhere: the records before are found, and what is left of the next is torn. */
-static void every_cut_leaves_a_tail_that_is_told_right(void **state)
+static void every_cut_leaves_a_tail_that_is_reported_correctly(void **state)
 {
     struct sample sample;
     struct ck_tail tail;
@@ -125,7 +125,7 @@ static void several_torn_lines_are_one_tail(void **state)
 static void body_as_large_as_it_may_be_fits_into_a_line(void **state)
 {
     struct ck_record record = {0};
-    struct ck_place place = {.log = "0123456789abcdef", .seq = CK_AUDIT_SEQ_MAX, .prev = CK_AUDIT_FIRST_PREV};
+    struct ck_audit_place place = {.log = "0123456789abcdef", .seq = CK_AUDIT_SEQ_MAX, .prev = CK_AUDIT_FIRST_PREV};
     struct ck_envelope envelope;
     char hash[CK_AUDIT_HASH_HEX + 1];
     const char *text;
@@ -194,7 +194,7 @@ static void files_on_their_way_are_known_by_their_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_cut_leaves_a_tail_that_is_told_right),
+        cmocka_unit_test(every_cut_leaves_a_tail_that_is_reported_correctly),
         cmocka_unit_test(part_of_a_log_is_enough_where_a_record_is_in_it),
         cmocka_unit_test(flipped_bit_in_the_last_record_is_seen),
         cmocka_unit_test(several_torn_lines_are_one_tail),

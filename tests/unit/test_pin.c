@@ -22,7 +22,7 @@ static int open_file(const struct sandbox *sandbox, const char *name, int flags)
 /* The digest of a file, out of the words of the refusal. */
 static void digest_of(const char *path, char digest[65])
 {
-    struct ck_pins pins = {0};
+    struct ck_pin_cache pins = {0};
     struct choke_error error = {0};
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     assert_true(fd >= 0);
@@ -32,7 +32,7 @@ static void digest_of(const char *path, char digest[65])
     memcpy(digest, at + strlen("sha256 is "), 64);
     digest[64] = '\0';
     close(fd);
-    ck_pins_done(&pins);
+    ck_pin_cache_done(&pins);
 }
 
 /* Bytes that this process has read so far, by whatever call. */
@@ -48,7 +48,7 @@ static uint64_t bytes_read(void)
     return count;
 }
 
-static int check(struct ck_pins *pins, const char *path, const char *digest, uint64_t *ret_read)
+static int check(struct ck_pin_cache *pins, const char *path, const char *digest, uint64_t *ret_read)
 {
     struct choke_error error = {0};
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -62,19 +62,19 @@ static int check(struct ck_pins *pins, const char *path, const char *digest, uin
 
 static void the_right_file_passes_and_stays_the_same_descriptor(void **state)
 {
-    struct ck_pins pins = {0};
+    struct ck_pin_cache pins = {0};
     struct choke_error error = {0};
     make_file(*state, "tool", 0755, "abc");
     int fd = open_file(*state, "tool", O_RDONLY), before = fd;
     assert_int_equal(ck_pin_check(&pins, "tool", ABC, false, &fd, &error), 0);
     assert_int_equal(fd, before);
     close(fd);
-    ck_pins_done(&pins);
+    ck_pin_cache_done(&pins);
 }
 
 static void a_refusal_names_both_digests_and_the_path(void **state)
 {
-    struct ck_pins pins = {0};
+    struct ck_pin_cache pins = {0};
     struct choke_error error = {0};
     make_file(*state, "tool", 0755, "abcd");
     int fd = open_file(*state, "tool", O_RDONLY);
@@ -84,12 +84,12 @@ static void a_refusal_names_both_digests_and_the_path(void **state)
     assert_non_null(strstr(error.message, "88d4266fd4e6338d13b845fcf289579d209c897823b9217da3e161936f031589"));
     assert_non_null(strstr(error.message, "'/bin/tool'"));
     close(fd);
-    ck_pins_done(&pins);
+    ck_pin_cache_done(&pins);
 }
 
 static void a_file_that_is_open_for_writing_is_refused(void **state)
 {
-    struct ck_pins pins = {0};
+    struct ck_pin_cache pins = {0};
     struct choke_error error = {0};
     make_file(*state, "tool", 0755, "abc");
     int writer_fd = open_file(*state, "tool", O_WRONLY), fd = open_file(*state, "tool", O_RDONLY);
@@ -98,13 +98,13 @@ static void a_file_that_is_open_for_writing_is_refused(void **state)
     close(writer_fd);
     assert_int_equal(ck_pin_check(&pins, "tool", ABC, false, &fd, &error), 0);
     close(fd);
-    ck_pins_done(&pins);
+    ck_pin_cache_done(&pins);
 }
 
 /* Until the descriptor is closed, in whatever process it is then. */
 static void nobody_can_write_between_check_and_use(void **state)
 {
-    struct ck_pins pins = {0};
+    struct ck_pin_cache pins = {0};
     struct choke_error error = {0};
     const char *path = in(*state, "tool");
     make_file(*state, "tool", 0755, "abc");
@@ -118,12 +118,12 @@ static void nobody_can_write_between_check_and_use(void **state)
     int writer_fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
     assert_true(writer_fd >= 0);
     close(writer_fd);
-    ck_pins_done(&pins);
+    ck_pin_cache_done(&pins);
 }
 
 static void a_script_becomes_a_copy_that_nobody_can_change(void **state)
 {
-    struct ck_pins pins = {0};
+    struct ck_pin_cache pins = {0};
     struct choke_error error = {0};
     char digest[65], text[64] = "";
     make_file(*state, "tool", 0755, SCRIPT);
@@ -136,7 +136,7 @@ static void a_script_becomes_a_copy_that_nobody_can_change(void **state)
     assert_int_equal(pwrite(fd, "x", 1, 0), -1);
     assert_int_equal(ftruncate(fd, 0), -1);
     close(fd);
-    ck_pins_done(&pins);
+    ck_pin_cache_done(&pins);
 }
 
 /* What is handed out is not what is kept: a tool could take the rights of its descriptor away. */
@@ -144,7 +144,7 @@ static void a_remembered_script_is_not_the_one_that_was_handed_out(void **state)
 {
     (void)state;
     const char *script = "/usr/bin/ldd"; /* one that is old enough to be remembered */
-    struct ck_pins pins = {0};
+    struct ck_pin_cache pins = {0};
     struct choke_error error = {0};
     char digest[65];
     struct stat first, second;
@@ -161,7 +161,7 @@ static void a_remembered_script_is_not_the_one_that_was_handed_out(void **state)
     assert_int_equal(second.st_mode & 0777, 0777);
     assert_int_equal(first.st_size, second.st_size);
     assert_int_equal(pins.count, 1);
-    ck_pins_done(&pins);
+    ck_pin_cache_done(&pins);
 }
 
 static void a_file_at_rest_is_read_once(void **state)
@@ -169,7 +169,7 @@ static void a_file_at_rest_is_read_once(void **state)
     (void)state;
     const char *path = "/bin/sh"; /* its ctime is long past */
     struct stat status;
-    struct ck_pins pins = {0};
+    struct ck_pin_cache pins = {0};
     char digest[65];
     uint64_t count;
     assert_int_equal(stat(path, &status), 0);
@@ -181,13 +181,13 @@ static void a_file_at_rest_is_read_once(void **state)
     /* What is remembered is the digest, not the answer. */
     assert_int_equal(check(&pins, path, ABC, &count), -EPERM);
     assert_true(count < (uint64_t)status.st_size);
-    ck_pins_done(&pins);
+    ck_pin_cache_done(&pins);
 }
 
 /* A change within the same tick of the clock would not show. */
 static void a_file_that_has_just_changed_is_read_each_time(void **state)
 {
-    struct ck_pins pins = {0};
+    struct ck_pin_cache pins = {0};
     char digest[65];
     static char text[100001];
     uint64_t count;
@@ -200,7 +200,7 @@ static void a_file_that_has_just_changed_is_read_each_time(void **state)
         assert_true(count >= sizeof text - 1);
     }
     assert_int_equal(pins.count, 0);
-    ck_pins_done(&pins);
+    ck_pin_cache_done(&pins);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, sandbox_new, sandbox_free)

@@ -17,7 +17,7 @@ struct fixture {
     struct sandbox *sandbox;
     struct ck_policy *policy;
     struct ck_trusted place;
-    struct ck_search search;
+    struct ck_binary_search search;
     struct ck_jails jails;
     struct ck_plan_sources sources;
 };
@@ -56,7 +56,8 @@ static int setup(void **state)
     make_file(fixture->sandbox, "bin/caged", 0755, "#!/bin/sh\n");
     load_policy(fixture);
     assert_int_equal(
-        ck_search_init(&fixture->search, fixture->policy->search_path.items, fixture->policy->search_path.count), 0);
+        ck_binary_search_init(&fixture->search, fixture->policy->search_path.items, fixture->policy->search_path.count),
+        0);
     fixture->sources = (struct ck_plan_sources){.policy = fixture->policy,
                                                 .jails = &fixture->jails,
                                                 .policy_place = &fixture->place,
@@ -70,7 +71,7 @@ static int teardown(void **state)
 {
     struct fixture *fixture = *state;
     close(fixture->sources.null_fd);
-    ck_search_done(&fixture->search);
+    ck_binary_search_done(&fixture->search);
     ck_trust_done(&fixture->place);
     ck_policy_free(fixture->policy);
     void *sandbox = fixture->sandbox;

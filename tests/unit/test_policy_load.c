@@ -35,7 +35,7 @@ struct refused {
     const char *text;
     unsigned line;
     unsigned column;
-    const char *words;
+    const char *expected_text;
 };
 
 static const struct refused refusals[] = {
@@ -323,14 +323,14 @@ static void assert_refused(const struct refused *row, const char *text, size_t l
     struct choke_error error = {0};
     int r = ck_policy_parse("p.yaml", text, length, &policy, &error);
     if (r == 0)
-        fail_msg("accepted, but should be refused with '%s'", row->words);
+        fail_msg("accepted, but should be refused with '%s'", row->expected_text);
     assert_int_equal(r, -EINVAL);
     assert_ptr_equal(policy, untouched);
     assert_int_equal(error.outcome, CHOKE_POLICY);
     char place[64];
     (void)snprintf(place, sizeof place, "policy 'p.yaml': line %u, column %u: ", row->line, row->column);
-    if (strncmp(error.message, place, strlen(place)) != 0 || strstr(error.message, row->words) == NULL)
-        fail_msg("wanted '%s...%s', got '%s'", place, row->words, error.message);
+    if (strncmp(error.message, place, strlen(place)) != 0 || strstr(error.message, row->expected_text) == NULL)
+        fail_msg("wanted '%s...%s', got '%s'", place, row->expected_text, error.message);
     assert_int_equal(error.line, row->line);
     assert_int_equal(error.column, row->column);
 }
@@ -347,7 +347,7 @@ static void nul_byte_is_refused(void **state)
 {
     (void)state;
     static const char text[] = "version: 1\n# a\0b\n";
-    struct refused row = {.line = 2, .column = 4, .words = "a NUL byte (0x00)"};
+    struct refused row = {.line = 2, .column = 4, .expected_text = "a NUL byte (0x00)"};
     assert_refused(&row, text, sizeof text - 1);
 }
 
@@ -367,7 +367,7 @@ static void hidden_characters_are_refused_and_their_neighbours_are_not(void **st
     for (size_t i = 0; i < COUNT(refused); i++) {
         (void)snprintf(text, sizeof text, HEAD "  - {name: a, why: \"\\U%08x\", adr: '0004', route: jail}\n",
                        refused[i]);
-        struct refused row = {.line = 4, .column = 20, .words = "this value holds a"};
+        struct refused row = {.line = 4, .column = 20, .expected_text = "this value holds a"};
         assert_refused(&row, text, strlen(text));
     }
     for (size_t i = 0; i < COUNT(fine); i++) {
@@ -386,7 +386,7 @@ static void text_over_the_maximum_is_refused_at_its_first_byte(void **state)
     memset(text, '#', length);
     memcpy(text, HEAD TOOL, strlen(HEAD TOOL));
     text[CK_POLICY_MAX_BYTES - 10] = '\n';
-    struct refused row = {.line = 9, .column = 10, .words = "the text goes on beyond 1048576 bytes"};
+    struct refused row = {.line = 9, .column = 10, .expected_text = "the text goes on beyond 1048576 bytes"};
     text[strlen(HEAD TOOL)] = '#';
     assert_refused(&row, text, length);
 
@@ -400,7 +400,7 @@ static void text_over_the_maximum_is_refused_at_its_first_byte(void **state)
 
 /* head, and then before, a number and after, count times. */
 static void assert_repeated_is_refused(const char *head, const char *before, const char *after, unsigned count,
-                                       const char *words)
+                                       const char *expected_text)
 {
     size_t length = strlen(head) + count * (strlen(before) + strlen(after) + 8) + 1;
     char *text = test_malloc(length);
@@ -410,8 +410,8 @@ static void assert_repeated_is_refused(const char *head, const char *before, con
     struct ck_policy *policy = NULL;
     struct choke_error error = {0};
     assert_int_equal(ck_policy_parse("p.yaml", text, at, &policy, &error), -EINVAL);
-    if (strstr(error.message, words) == NULL)
-        fail_msg("wanted '%s', got '%s'", words, error.message);
+    if (strstr(error.message, expected_text) == NULL)
+        fail_msg("wanted '%s', got '%s'", expected_text, error.message);
     test_free(text);
 }
 
@@ -520,7 +520,7 @@ static void least_limits_are_the_stricter_of_each(void **state)
 {
     (void)state;
     struct ck_limits least = {.timeout_s = 60, .memory_mib = 512, .cpu_s = 30};
-    ck_limits_least(&least, &(struct ck_limits){.timeout_s = 90, .memory_mib = 256, .processes = 7});
+    ck_policy_limits_least(&least, &(struct ck_limits){.timeout_s = 90, .memory_mib = 256, .processes = 7});
     const struct ck_limits expected = {.timeout_s = 60, .memory_mib = 256, .processes = 7, .cpu_s = 30};
     assert_memory_equal(&least, &expected, sizeof expected);
 }
@@ -629,7 +629,7 @@ static void install_command_fits_the_platform(void **state)
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct ck_tool tool = {.name = "x", .install = rows[i].install};
         const char *wanted = CK_PLATFORM_HERE == CK_PLATFORM_LINUX ? rows[i].linux_command : rows[i].macos_command;
-        const char *command = ck_tool_install_command(&arena, &tool);
+        const char *command = ck_policy_tool_install_command(&arena, &tool);
         if (wanted == NULL) {
             assert_null(command);
         } else {
@@ -643,11 +643,11 @@ static void install_command_fits_the_platform(void **state)
 static void names_of_routes_and_platforms_are_stable(void **state)
 {
     (void)state;
-    assert_string_equal(ck_route_name(CK_ROUTE_DIRECT), "direct");
-    assert_string_equal(ck_route_name(CK_ROUTE_EXTERNAL), "external");
-    assert_string_equal(ck_route_name(CK_ROUTE_JAIL), "jail");
-    assert_string_equal(ck_platform_name(CK_PLATFORM_LINUX), "linux");
-    assert_string_equal(ck_platform_name(CK_PLATFORM_MACOS), "macos");
+    assert_string_equal(ck_policy_route_name(CK_ROUTE_DIRECT), "direct");
+    assert_string_equal(ck_policy_route_name(CK_ROUTE_EXTERNAL), "external");
+    assert_string_equal(ck_policy_route_name(CK_ROUTE_JAIL), "jail");
+    assert_string_equal(ck_policy_platform_name(CK_PLATFORM_LINUX), "linux");
+    assert_string_equal(ck_policy_platform_name(CK_PLATFORM_MACOS), "macos");
 }
 
 static size_t add(struct CMUnitTest *tests, size_t at, const char *name, CMUnitTestFunction function, const void *state)

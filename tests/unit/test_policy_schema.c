@@ -31,7 +31,7 @@ static const json_t *resolved(const json_t *node)
     return target;
 }
 
-static bool holds_word(const json_t *array, const char *word)
+static bool has_value(const json_t *array, const char *word)
 {
     size_t index;
     const json_t *entry;
@@ -45,7 +45,7 @@ static void require_type(const json_t *node, const char *type, const char *path)
 {
     const json_t *given = json_object_get(node, "type");
     const char *single = json_string_value(given);
-    if (single != NULL ? strcmp(single, type) != 0 : !holds_word(given, type))
+    if (single != NULL ? strcmp(single, type) != 0 : !has_value(given, type))
         fail_msg("'%s' must be of type '%s'", path, type);
 }
 
@@ -72,7 +72,7 @@ static void compare_mapping(const cyaml_schema_value_t *table, const json_t *nod
         if (property == NULL)
             fail_msg("'%s' is a key of the loader's, and not in policy.schema.json", inner);
         bool optional = (field->value.flags & CYAML_FLAG_OPTIONAL) != 0;
-        if (holds_word(json_object_get(node, "required"), field->key) == optional)
+        if (has_value(json_object_get(node, "required"), field->key) == optional)
             fail_msg("'%s' is mandatory for one of the two only", inner);
         mandatory += !optional;
         compare(&field->value, resolved(property), inner);
@@ -82,17 +82,17 @@ static void compare_mapping(const cyaml_schema_value_t *table, const json_t *nod
     keys_seen += count;
 }
 
-static void compare_words(const cyaml_schema_value_t *table, const json_t *node, const char *path)
+static void compare_enum(const cyaml_schema_value_t *table, const json_t *node, const char *path)
 {
-    const json_t *words = json_object_get(node, "enum");
+    const json_t *enum_values = json_object_get(node, "enum");
     const char *type = json_string_value(json_object_get(node, "type"));
-    bool truth = words == NULL && type != NULL && strcmp(type, "boolean") == 0;
+    bool truth = enum_values == NULL && type != NULL && strcmp(type, "boolean") == 0;
     for (uint32_t i = 0; i < table->enumeration.count; i++) {
         const char *word = table->enumeration.strings[i].str;
-        if (truth ? strcmp(word, "true") != 0 && strcmp(word, "false") != 0 : !holds_word(words, word))
+        if (truth ? strcmp(word, "true") != 0 && strcmp(word, "false") != 0 : !has_value(enum_values, word))
             fail_msg("'%s' lacks the word '%s'", path, word);
     }
-    assert_int_equal(truth ? 2 : json_array_size(words), table->enumeration.count);
+    assert_int_equal(truth ? 2 : json_array_size(enum_values), table->enumeration.count);
 }
 
 static void compare_sequence(const cyaml_schema_value_t *table, const json_t *node, const char *path)
@@ -114,10 +114,10 @@ static void compare(const cyaml_schema_value_t *table, const json_t *node, const
         break;
     case CYAML_FLAGS:
         require_type(node, "array", path);
-        compare_words(table, resolved(json_object_get(node, "items")), path);
+        compare_enum(table, resolved(json_object_get(node, "items")), path);
         break;
     case CYAML_ENUM:
-        compare_words(table, node, path);
+        compare_enum(table, node, path);
         break;
     case CYAML_UINT:
         require_type(node, "integer", path);

@@ -1,8 +1,8 @@
 /* test_proxy.c - gates come and go; each has its own rules; what is refused is answered and told; nothing is left behind. */
 #include "egress/proxy.h"
 
+#include "base/direct_attempt.h"
 #include "base/fd.h"
-#include "base/road.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -98,7 +98,7 @@ static void say(int fd, const char *text)
     assert_int_equal(send(fd, text, strlen(text), MSG_NOSIGNAL), (ssize_t)strlen(text));
 }
 
-static void hears(struct ck_proxy *proxy, int fd, const char *begin)
+static void expect_reply(struct ck_proxy *proxy, int fd, const char *begin)
 {
     char buffer[1024] = "";
     serve_until(proxy, fd);
@@ -124,7 +124,7 @@ static void there_is_no_descriptor_before_the_first_gate(void **state)
     ck_proxy_init(&proxy);
     assert_int_equal(ck_proxy_fd(&proxy), -1);
     assert_int_equal(ck_proxy_dispatch(&proxy), 0);
-    ck_gate_close(NULL);
+    ck_proxy_close_gate(NULL);
     ck_proxy_done(&proxy);
     ck_proxy_done(&proxy);
 }
@@ -185,19 +185,19 @@ static void each_gate_has_its_own_rules(void **state)
     say(allowed, request);
     say(refused, request);
     say(nobody, request);
-    hears(&proxy, allowed, "HTTP/1.1 200 ");
-    hears(&proxy, refused, "HTTP/1.1 403 ");
-    hears(&proxy, nobody, "HTTP/1.1 403 ");
+    expect_reply(&proxy, allowed, "HTTP/1.1 200 ");
+    expect_reply(&proxy, refused, "HTTP/1.1 403 ");
+    expect_reply(&proxy, nobody, "HTTP/1.1 403 ");
     assert_string_equal(second.reason, "not_listed");
     assert_string_equal(none.reason, "not_listed");
     assert_int_equal(first.count[CK_GATE_OPENED], 1);
-    struct ck_gate_totals totals;
-    ck_gate_totals(gate, &totals);
+    struct ck_proxy_gate_totals totals;
+    ck_proxy_gate_totals(gate, &totals);
     assert_true(totals.connections == 1 && totals.opened == 1 && totals.refused == 0);
     ck_proxy_done(&proxy);
 }
 
-static void a_gate_that_is_closed_tells_and_leaves_nothing(void **state)
+static void a_gate_that_is_closed_reports_and_leaves_nothing(void **state)
 {
     (void)state;
     struct noted noted = {0};
@@ -216,7 +216,7 @@ static void a_gate_that_is_closed_tells_and_leaves_nothing(void **state)
     serve_until(&proxy, peer);
     assert_int_equal(recv(peer, &byte, 1, 0), 1);
     assert_int_equal(byte, 'a');
-    ck_gate_close(gate);
+    ck_proxy_close_gate(gate);
     assert_int_equal(noted.count[CK_GATE_OPENED], 1);
     assert_int_equal(noted.count[CK_GATE_CLOSED], 1);
     assert_string_equal(noted.reason, "closed");
@@ -229,7 +229,7 @@ static void a_gate_that_is_closed_tells_and_leaves_nothing(void **state)
     assert_int_equal(descriptors(), before);
 }
 
-static void a_name_that_is_not_printable_is_told_escaped(void **state)
+static void a_name_that_is_not_printable_is_reported_escaped(void **state)
 {
     (void)state;
     struct noted noted = {0};
@@ -240,7 +240,7 @@ static void a_name_that_is_not_printable_is_told_escaped(void **state)
     CK_FD client = dial(port);
     static const char request[] = "\5\1\0\5\1\0\3\4a\033b\n\0\120";
     assert_int_equal(send(client, request, sizeof request - 1, 0), sizeof request - 1);
-    hears(&proxy, client, "\5");
+    expect_reply(&proxy, client, "\5");
     serve_until(&proxy, client);
     assert_int_equal(noted.count[CK_GATE_REFUSED], 1);
     assert_string_equal(noted.reason, "name");
@@ -291,7 +291,7 @@ static void a_host_that_says_continue_without_end_lets_others_have_their_turn(vo
     enum { HEADS = 1000 };
     struct noted noted = {0};
     struct ck_proxy proxy;
-    struct ck_gate_totals totals = {0};
+    struct ck_proxy_gate_totals totals = {0};
     int ends[2];
     size_t size = strlen(interim), total = 0;
     char *all = calloc(HEADS, size + 1);
@@ -303,7 +303,7 @@ static void a_host_that_says_continue_without_end_lets_others_have_their_turn(vo
     say(ends[1], all);
     assert_int_equal(poll(&(struct pollfd){.fd = ck_proxy_fd(&proxy), .events = POLLIN}, 1, PATIENCE_MS), 1);
     assert_int_equal(ck_proxy_dispatch(&proxy), 0);
-    ck_gate_totals(proxy.gates, &totals);
+    ck_proxy_gate_totals(proxy.gates, &totals);
     assert_in_range(totals.down_bytes, 1, HEADS / 2 * size);
     while (total < HEADS * size) { /* and nothing is lost */
         serve_until(&proxy, ends[0]);
@@ -325,7 +325,7 @@ static void a_host_that_answers_before_it_is_asked_lets_others_have_their_turn(v
     static const char head[] = "HTTP/1.1 200 OK\r\nContent-Length: 4055\r\n\r\n";
     struct noted noted = {0};
     struct ck_proxy proxy;
-    struct ck_gate_totals totals = {0};
+    struct ck_proxy_gate_totals totals = {0};
     int ends[2];
     char request[128], answer[SIZE];
     memset(answer, 'x', sizeof answer);
@@ -341,7 +341,7 @@ static void a_host_that_answers_before_it_is_asked_lets_others_have_their_turn(v
     for (int i = 0; i < ANSWERS; i++)
         assert_int_equal(send(ends[1], answer, SIZE, MSG_DONTWAIT), SIZE);
     assert_int_equal(ck_proxy_dispatch(&proxy), 0);
-    ck_gate_totals(proxy.gates, &totals);
+    ck_proxy_gate_totals(proxy.gates, &totals);
     assert_in_range(totals.down_bytes, SIZE, (ANSWERS - 5) * SIZE);
     ck_proxy_done(&proxy);
     ck_fd_close(&ends[0]);
@@ -371,7 +371,7 @@ static void a_body_without_end_lets_others_have_their_turn(void **state)
     (void)state;
     struct noted noted = {0};
     struct ck_proxy proxy;
-    struct ck_gate_totals totals = {0};
+    struct ck_proxy_gate_totals totals = {0};
     uint64_t before = 0, most = 0;
     int ends[2];
     ck_proxy_init(&proxy);
@@ -380,7 +380,7 @@ static void a_body_without_end_lets_others_have_their_turn(void **state)
     for (int i = 0; i < 100; i++) {
         assert_int_equal(poll(&(struct pollfd){.fd = ck_proxy_fd(&proxy), .events = POLLIN}, 1, PATIENCE_MS), 1);
         assert_int_equal(ck_proxy_dispatch(&proxy), 0);
-        ck_gate_totals(proxy.gates, &totals);
+        ck_proxy_gate_totals(proxy.gates, &totals);
         most = totals.up_bytes - before > most ? totals.up_bytes - before : most;
         before = totals.up_bytes;
     }
@@ -419,14 +419,14 @@ static void gates_share_what_descriptors_there_are(void **state)
     ck_proxy_init(&proxy);
     for (unsigned i = 0; i < 4; i++) {
         (void)open_gate(&proxy, NULL, &noted[i], &port);
-        ck_proxy_bound(&proxy, 64);
-        proxy.below = INT_MAX; /* this program has descriptors of its own, and those of the clients */
+        ck_proxy_set_fd_limit(&proxy, 64);
+        proxy.fd_limit = INT_MAX; /* this program has descriptors of its own, and those of the clients */
         assert_int_equal(crowd(&proxy, port, fds[i], 20), expected[i]);
         assert_int_equal(noted[i].count[CK_GATE_REFUSED], 20 - expected[i]);
         assert_string_equal(noted[i].reason, "resources");
     }
-    ck_proxy_bound(&proxy, 1000);
-    proxy.below = fds[3][19]; /* numbers below are taken: the next one is beyond */
+    ck_proxy_set_fd_limit(&proxy, 1000);
+    proxy.fd_limit = fds[3][19]; /* numbers below are taken: the next one is beyond */
     assert_int_equal(crowd(&proxy, port, fds[0], 1), 0);
     ck_proxy_done(&proxy);
     for (unsigned i = 0; i < 80; i++)
@@ -434,13 +434,14 @@ static void gates_share_what_descriptors_there_are(void **state)
 }
 
 /* What the jail tells is counted when it is read, and by the end of the run at the latest; half a record is not believed. */
-static void what_goes_around_the_gate_is_told_and_counted(void **state)
+static void what_goes_around_the_gate_is_reported_and_counted(void **state)
 {
     (void)state;
-    const struct ck_road four = {.kind = CK_ROAD_CONNECTION, .family = AF_INET, .port = 443, .address = {192, 0, 2, 1}};
-    const struct ck_road udp = {.kind = CK_ROAD_SOCKET, .family = AF_INET, .type = SOCK_DGRAM};
+    const struct ck_direct_attempt four = {
+        .kind = CK_DIRECT_ATTEMPT_CONNECTION, .family = AF_INET, .port = 443, .address = {192, 0, 2, 1}};
+    const struct ck_direct_attempt udp = {.kind = CK_DIRECT_ATTEMPT_SOCKET, .family = AF_INET, .type = SOCK_DGRAM};
     struct noted noted = {0};
-    struct ck_gate_totals totals;
+    struct ck_proxy_gate_totals totals;
     struct ck_proxy proxy;
     uint16_t port = 0;
     int ends[2];
@@ -448,14 +449,14 @@ static void what_goes_around_the_gate_is_told_and_counted(void **state)
     ck_proxy_init(&proxy);
     struct ck_gate *gate = open_gate(&proxy, NULL, &noted, &port);
     assert_int_equal(pipe2(ends, O_NONBLOCK | O_CLOEXEC), 0);
-    assert_int_equal(ck_gate_take_roads(gate, ends[0]), 0);
+    assert_int_equal(ck_direct_attempts_watch(gate, ends[0]), 0);
     assert_int_equal(write(ends[1], &four, sizeof four), sizeof four);
     assert_int_equal(ck_proxy_dispatch(&proxy), 0);
     assert_int_equal(noted.count[CK_GATE_REFUSED], 1);
     assert_string_equal(noted.host, "192.0.2.1");
     assert_string_equal(noted.reason, "direct");
     assert_int_equal(write(ends[1], &udp, sizeof udp), sizeof udp);
-    ck_gate_totals(gate, &totals);
+    ck_proxy_gate_totals(gate, &totals);
     assert_int_equal(totals.refused, 2);
     assert_int_equal(write(ends[1], &udp, sizeof udp / 2), sizeof udp / 2);
     assert_int_equal(ck_proxy_dispatch(&proxy), 0);
@@ -473,10 +474,10 @@ int main(void)
         cmocka_unit_test(the_socket_is_taken_even_where_no_gate_is_made),
         cmocka_unit_test(zero_filled_options_let_nothing_in),
         cmocka_unit_test(each_gate_has_its_own_rules),
-        cmocka_unit_test(a_gate_that_is_closed_tells_and_leaves_nothing),
-        cmocka_unit_test(a_name_that_is_not_printable_is_told_escaped),
+        cmocka_unit_test(a_gate_that_is_closed_reports_and_leaves_nothing),
+        cmocka_unit_test(a_name_that_is_not_printable_is_reported_escaped),
         cmocka_unit_test(gates_share_what_descriptors_there_are),
-        cmocka_unit_test(what_goes_around_the_gate_is_told_and_counted),
+        cmocka_unit_test(what_goes_around_the_gate_is_reported_and_counted),
         cmocka_unit_test(the_callers_signals_are_as_they_were),
         cmocka_unit_test(a_host_that_says_continue_without_end_lets_others_have_their_turn),
         cmocka_unit_test(a_host_that_answers_before_it_is_asked_lets_others_have_their_turn),

@@ -122,7 +122,7 @@ static void nothing_is_written_beyond_the_buffer(void **state)
             assert_int_equal(buffer[i], 'Z');
         if (size > 0) {
             assert_non_null(memchr(buffer, '\0', size));
-            assert_true(ck_utf8_valid(buffer, strlen(buffer)));
+            assert_true(ck_quote_utf8_valid(buffer, strlen(buffer)));
         }
     }
 }
@@ -168,16 +168,16 @@ static void sequences_are_measured(void **state)
         {"\xbf", 1, 0},
     };
     for (size_t i = 0; i < COUNT(sequences); i++)
-        assert_int_equal(ck_utf8_sequence(sequences[i].source, sequences[i].length), sequences[i].bytes);
+        assert_int_equal(ck_quote_utf8_sequence(sequences[i].source, sequences[i].length), sequences[i].bytes);
 }
 
 static void text_is_valid_as_a_whole_or_not(void **state)
 {
     (void)state;
-    assert_true(ck_utf8_valid("", 0));
-    assert_true(ck_utf8_valid("a\xc3\xa9z", 4));
-    assert_false(ck_utf8_valid("a\xc3\xa9z\xff", 5));
-    assert_false(ck_utf8_valid("a\xc3", 2));
+    assert_true(ck_quote_utf8_valid("", 0));
+    assert_true(ck_quote_utf8_valid("a\xc3\xa9z", 4));
+    assert_false(ck_quote_utf8_valid("a\xc3\xa9z\xff", 5));
+    assert_false(ck_quote_utf8_valid("a\xc3", 2));
 }
 
 int main(void)

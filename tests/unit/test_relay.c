@@ -15,13 +15,13 @@
 
 #include <cmocka.h>
 
-#define TURN_BYTES (4 * 1024 * 1024)
+#define SLICE_BYTES (4 * 1024 * 1024)
 
 struct line {
     int client, from; /* what the client writes can be read from from */
     int to, host;     /* what is written to to arrives at host */
-    struct ck_pipes pipes;
-    struct ck_stream stream;
+    struct ck_relay_pipes pipes;
+    struct ck_relay_stream stream;
     uint64_t budget;
 };
 
@@ -44,8 +44,8 @@ static int make_line(void **state)
 static int end_line(void **state)
 {
     struct line *line = *state;
-    ck_stream_done(&line->stream, &line->pipes);
-    ck_pipes_done(&line->pipes);
+    ck_relay_stream_done(&line->stream, &line->pipes);
+    ck_relay_pipes_done(&line->pipes);
     (void)close(line->client);
     (void)close(line->from);
     (void)close(line->to);
@@ -56,7 +56,8 @@ static int end_line(void **state)
 
 static int pump(struct line *line)
 {
-    return ck_stream_pump(&line->stream, &line->pipes, (const int[]){line->from, line->to}, TURN_BYTES, &line->budget);
+    return ck_relay_stream_pump(&line->stream, &line->pipes, (const int[]){line->from, line->to}, SLICE_BYTES,
+                                &line->budget);
 }
 
 static void say(struct line *line, const char *text)
@@ -64,7 +65,7 @@ static void say(struct line *line, const char *text)
     assert_int_equal(send(line->client, text, strlen(text), 0), (ssize_t)strlen(text));
 }
 
-static void hears(struct line *line, const char *text)
+static void expect_bytes(struct line *line, const char *text)
 {
     char buffer[256] = "";
     ssize_t n = recv(line->host, buffer, sizeof buffer - 1, MSG_DONTWAIT);
@@ -78,12 +79,12 @@ static void bytes_go_past_and_the_end_with_them(void **state)
     say(line, "hello");
     assert_int_equal(pump(line), 0);
     assert_int_equal(line->stream.wait, CK_WAIT_SOURCE);
-    hears(line, "hello");
+    expect_bytes(line, "hello");
     say(line, "bye");
     assert_int_equal(shutdown(line->client, SHUT_WR), 0);
     assert_int_equal(pump(line), 0);
     assert_int_equal(line->stream.wait, CK_WAIT_END);
-    hears(line, "bye");
+    expect_bytes(line, "bye");
     assert_int_equal(line->stream.moved, 8);
 }
 
@@ -91,15 +92,15 @@ static void what_was_read_goes_first(void **state)
 {
     struct line *line = *state;
     say(line, "12345");
-    assert_int_equal(ck_stream_fill(&line->stream, line->from, 3), 1);
-    assert_int_equal(ck_stream_fill(&line->stream, line->from, 3), 0); /* no room */
+    assert_int_equal(ck_relay_stream_fill(&line->stream, line->from, 3), 1);
+    assert_int_equal(ck_relay_stream_fill(&line->stream, line->from, 3), 0); /* no room */
     assert_int_equal(line->stream.buffer.length, 3);
     assert_int_equal(pump(line), 0);
     assert_int_equal(line->stream.wait, CK_WAIT_NOTHING); /* nothing is ready */
-    hears(line, "");
+    expect_bytes(line, "");
     line->stream.ready = 3;
     assert_int_equal(pump(line), 0);
-    hears(line, "12345");
+    expect_bytes(line, "12345");
 }
 
 static void no_more_passes_than_may(void **state)
@@ -109,26 +110,26 @@ static void no_more_passes_than_may(void **state)
     line->stream.left = 4;
     assert_int_equal(pump(line), 0);
     assert_int_equal(line->stream.wait, CK_WAIT_NOTHING);
-    hears(line, "1234");
+    expect_bytes(line, "1234");
     line->stream.left = UINT64_MAX;
     line->budget = 2;
     assert_int_equal(pump(line), 0);
     assert_int_equal(line->stream.wait, CK_WAIT_SPENT);
-    hears(line, "56");
+    expect_bytes(line, "56");
     assert_int_equal(line->budget, 0);
     assert_int_equal(line->stream.moved, 6);
 }
 
-static void own_words_are_not_counted(void **state)
+static void own_bytes_are_not_counted(void **state)
 {
     struct line *line = *state;
     line->budget = 2;
-    assert_int_equal(ck_buffer_append(&line->stream.buffer, "OKabc", 5), 0);
+    assert_int_equal(ck_relay_buffer_append(&line->stream.buffer, "OKabc", 5), 0);
     line->stream.ready = 5;
     line->stream.own = 2;
     assert_int_equal(pump(line), 0);
     assert_int_equal(line->stream.wait, CK_WAIT_SPENT);
-    hears(line, "OKab");
+    expect_bytes(line, "OKab");
     assert_int_equal(line->stream.moved, 2);
 }
 
@@ -166,7 +167,7 @@ static void without_a_descriptor_for_a_pipe_bytes_are_copied(void **state)
     int r = pump(line);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
     assert_int_equal(r, 0);
-    hears(line, "hell");
+    expect_bytes(line, "hell");
     assert_int_equal(line->stream.moved, 4);
     assert_int_equal(line->stream.left, 0);
 }
@@ -176,7 +177,7 @@ static void a_sink_that_has_gone_is_an_error(void **state)
     struct line *line = *state;
     say(line, "hello");
     assert_int_equal(shutdown(line->host, SHUT_RDWR), 0);
-    assert_int_equal(ck_buffer_append(&line->stream.buffer, "x", 1), 0);
+    assert_int_equal(ck_relay_buffer_append(&line->stream.buffer, "x", 1), 0);
     line->stream.ready = 1;
     assert_int_equal(pump(line), -EPIPE); /* without a signal */
 }
@@ -190,16 +191,16 @@ static void a_pipe_with_bytes_of_one_does_not_serve_another(void **state)
         assert_int_equal(pump(line), 0);
     }
     assert_true(line->stream.piped > 0);
-    ck_stream_done(&line->stream, &line->pipes);
+    ck_relay_stream_done(&line->stream, &line->pipes);
     assert_int_equal(line->pipes.count, 0);
 }
 
-static void the_end_of_a_source_is_told_while_filling(void **state)
+static void the_end_of_a_source_is_reported_while_filling(void **state)
 {
     struct line *line = *state;
-    assert_int_equal(ck_stream_fill(&line->stream, line->from, 100), 0);
+    assert_int_equal(ck_relay_stream_fill(&line->stream, line->from, 100), 0);
     assert_int_equal(shutdown(line->client, SHUT_WR), 0);
-    assert_int_equal(ck_stream_fill(&line->stream, line->from, 100), 1);
+    assert_int_equal(ck_relay_stream_fill(&line->stream, line->from, 100), 1);
     assert_true(line->stream.ended);
 }
 
@@ -209,12 +210,12 @@ int main(void)
         cmocka_unit_test_setup_teardown(bytes_go_past_and_the_end_with_them, make_line, end_line),
         cmocka_unit_test_setup_teardown(what_was_read_goes_first, make_line, end_line),
         cmocka_unit_test_setup_teardown(no_more_passes_than_may, make_line, end_line),
-        cmocka_unit_test_setup_teardown(own_words_are_not_counted, make_line, end_line),
+        cmocka_unit_test_setup_teardown(own_bytes_are_not_counted, make_line, end_line),
         cmocka_unit_test_setup_teardown(a_slow_sink_stops_the_source, make_line, end_line),
         cmocka_unit_test_setup_teardown(without_a_descriptor_for_a_pipe_bytes_are_copied, make_line, end_line),
         cmocka_unit_test_setup_teardown(a_sink_that_has_gone_is_an_error, make_line, end_line),
         cmocka_unit_test_setup_teardown(a_pipe_with_bytes_of_one_does_not_serve_another, make_line, end_line),
-        cmocka_unit_test_setup_teardown(the_end_of_a_source_is_told_while_filling, make_line, end_line),
+        cmocka_unit_test_setup_teardown(the_end_of_a_source_is_reported_while_filling, make_line, end_line),
     };
     return cmocka_run_group_tests_name("relay", tests, NULL, NULL);
 }

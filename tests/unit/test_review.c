@@ -107,7 +107,7 @@ static void embedded_policy_covers_nothing(void **state)
     choke_policy_free(file);
 }
 
-static void words_are_stable(void **state)
+static void names_are_stable(void **state)
 {
     (void)state;
     assert_string_equal(choke_severity_name(CHOKE_SEVERITY_NOTE), "note");
@@ -123,7 +123,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_given_is_refused),       cmocka_unit_test(a_failure_leaves_the_result_alone),
         cmocka_unit_test(answers_are_made_once),          cmocka_unit_test(embedded_policy_is_the_default_one),
-        cmocka_unit_test(embedded_policy_covers_nothing), cmocka_unit_test(words_are_stable),
+        cmocka_unit_test(embedded_policy_covers_nothing), cmocka_unit_test(names_are_stable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -52,11 +52,11 @@ static const struct notation notations[] = {
     {"-x[=]", "-x", CK_FORM_OPTIONAL, {{"", CK_TYPE_ANY}}},
     {"--x[=<number>]", "--x", CK_FORM_OPTIONAL, {{"", CK_TYPE_NUMBER}}},
     {"--x[=a|b]", "--x", CK_FORM_OPTIONAL, {{"a", CK_TYPE_NONE}, {"b", CK_TYPE_NONE}}},
-    {"--x <any>", "--x", CK_FORM_WORDS, {{"", CK_TYPE_ANY}}},
-    {"--x <any> <any>", "--x", CK_FORM_WORDS, {{"", CK_TYPE_ANY}, {"", CK_TYPE_ANY}}},
+    {"--x <any>", "--x", CK_FORM_ARGUMENTS, {{"", CK_TYPE_ANY}}},
+    {"--x <any> <any>", "--x", CK_FORM_ARGUMENTS, {{"", CK_TYPE_ANY}, {"", CK_TYPE_ANY}}},
     {"-x <name> <number> <inside>",
      "-x",
-     CK_FORM_WORDS,
+     CK_FORM_ARGUMENTS,
      {{"", CK_TYPE_NAME}, {"", CK_TYPE_NUMBER}, {"", CK_TYPE_INSIDE}}},
     {"-<number>", "-", CK_FORM_NUMBER, {{0}}},
 };
@@ -177,7 +177,7 @@ static void what_is_malformed_is_refused_with_a_reason(void **state)
     }
 }
 
-static void too_little_memory_is_told_apart(void **state)
+static void too_little_memory_is_distinguished(void **state)
 {
     (void)state;
     struct ck_arena arena = {.max_bytes = 1};
@@ -192,9 +192,9 @@ static void types_have_names(void **state)
     (void)state;
     static const char *const names[] = {"none", "any", "inside", "existing", "mount", "number", "name"};
     for (size_t i = 0; i < COUNT(names); i++)
-        assert_string_equal(ck_type_name((enum ck_type)i), names[i]);
-    assert_null(ck_type_name((enum ck_type)COUNT(names)));
-    assert_null(ck_type_name((enum ck_type)1000));
+        assert_string_equal(ck_notation_type_name((enum ck_type)i), names[i]);
+    assert_null(ck_notation_type_name((enum ck_type)COUNT(names)));
+    assert_null(ck_notation_type_name((enum ck_type)1000));
 }
 
 /* ---- whole entries ----------------------------------------------------------------------- */
@@ -215,8 +215,8 @@ static struct ck_policy *must_parse(const char *args)
 
 struct refused {
     const char *name;
-    const char *args;  /* '^' stands before what must be blamed, and is not part of the text */
-    const char *words; /* in the message */
+    const char *args;          /* '^' stands before what must be blamed, and is not part of the text */
+    const char *expected_text; /* in the message */
 };
 
 #define OPTIONS(list) "    args: {options: [" list "]}\n"
@@ -344,8 +344,8 @@ static void check_refusal(void **state)
     assert_int_equal(error.outcome, CHOKE_POLICY);
     if (error.line != line || error.column != column)
         fail_msg("wanted line %u, column %u: %s", line, column, error.message);
-    if (strstr(error.message, row->words) == NULL)
-        fail_msg("wanted \"%s\", got \"%s\"", row->words, error.message);
+    if (strstr(error.message, row->expected_text) == NULL)
+        fail_msg("wanted \"%s\", got \"%s\"", row->expected_text, error.message);
     if (strstr(error.message, "'rg'") == NULL && strstr(error.message, "is no ") == NULL &&
         strstr(error.message, "set 's' is ") == NULL)
         fail_msg("does not name the tool: %s", error.message);
@@ -454,7 +454,7 @@ static void only_exact_is_nothing_but_exact(void **state)
     }
 }
 
-static void a_long_name_behind_one_dash_needs_bundles_false(void **state)
+static void a_long_name_after_one_dash_needs_bundles_false(void **state)
 {
     (void)state;
     struct ck_policy *policy = must_parse("    args: {bundles: false, options: [-json, -e=]}\n");
@@ -533,7 +533,7 @@ int main(void)
     static const struct CMUnitTest others[] = {
         cmocka_unit_test(every_form_is_taken_apart),
         cmocka_unit_test(what_is_malformed_is_refused_with_a_reason),
-        cmocka_unit_test(too_little_memory_is_told_apart),
+        cmocka_unit_test(too_little_memory_is_distinguished),
         cmocka_unit_test(types_have_names),
         cmocka_unit_test(sets_are_put_in_and_names_are_in_order),
         cmocka_unit_test(nothing_is_found_in_an_empty_table),
@@ -541,7 +541,7 @@ int main(void)
         cmocka_unit_test(no_key_means_the_strictest),
         cmocka_unit_test(a_subcommand_knows_its_line),
         cmocka_unit_test(only_exact_is_nothing_but_exact),
-        cmocka_unit_test(a_long_name_behind_one_dash_needs_bundles_false),
+        cmocka_unit_test(a_long_name_after_one_dash_needs_bundles_false),
         cmocka_unit_test(a_list_of_options_has_a_bound),
         cmocka_unit_test(a_table_made_of_sets_has_a_bound),
         cmocka_unit_test(subcommands_have_a_bound),

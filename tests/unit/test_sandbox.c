@@ -251,7 +251,7 @@ static void extras_are_refused_as_listed(void **state)
     }
 }
 
-static void no_memory_is_told(void **state)
+static void no_memory_is_reported(void **state)
 {
     (void)state;
     struct ck_arena arena = {.max_bytes = 1};
@@ -268,7 +268,7 @@ int main(void)
         cmocka_unit_test(names_are_ruled_as_listed),       cmocka_unit_test(allowlist_is_the_one_that_is_documented),
         cmocka_unit_test(no_allowlist_lets_a_secret_pass), cmocka_unit_test(only_the_given_length_is_read),
         cmocka_unit_test(environments_are_as_listed),      cmocka_unit_test(credential_in_the_policy_is_forbidden),
-        cmocka_unit_test(extras_are_refused_as_listed),    cmocka_unit_test(no_memory_is_told),
+        cmocka_unit_test(extras_are_refused_as_listed),    cmocka_unit_test(no_memory_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,7 +19,7 @@
 
 struct bench {
     struct sandbox *sandbox;
-    struct ck_scratches scratches;
+    struct ck_scratch_pool scratch_pool;
     struct ck_arena arena;
 };
 
@@ -31,7 +31,7 @@ static int setup(void **state)
         return -1;
     bench = (struct bench){.sandbox = sandbox};
     (void)setenv("XDG_RUNTIME_DIR", bench.sandbox->path, 1);
-    ck_scratches_init(&bench.scratches);
+    ck_scratch_pool_init(&bench.scratch_pool);
     *state = &bench;
     return 0;
 }
@@ -40,7 +40,7 @@ static int teardown(void **state)
 {
     struct bench *bench = *state;
     void *sandbox = bench->sandbox;
-    ck_scratches_done(&bench->scratches);
+    ck_scratch_pool_done(&bench->scratch_pool);
     ck_arena_done(&bench->arena);
     return sandbox_free(&sandbox);
 }
@@ -51,7 +51,7 @@ static size_t remove_whole(struct ck_scratch *scratch)
     size_t slices = 0;
     for (bool gone = false; !gone; slices++) {
         struct ck_slice slice = CK_SLICE_WHOLE;
-        gone = ck_scratch_remove_some(scratch, &slice);
+        gone = ck_scratch_remove_step(scratch, &slice);
     }
     return slices;
 }
@@ -59,9 +59,9 @@ static size_t remove_whole(struct ck_scratch *scratch)
 static const char *make(struct bench *bench, struct ck_scratch *scratch)
 {
     struct choke_error error = {0};
-    const char *path = ck_scratch_name(&bench->scratches, "probe", &bench->arena);
+    const char *path = ck_scratch_name(&bench->scratch_pool, "probe", &bench->arena);
     assert_non_null(path);
-    if (ck_scratch_make(&bench->scratches, path, scratch, &error) < 0)
+    if (ck_scratch_make(&bench->scratch_pool, path, scratch, &error) < 0)
         fail_msg("%s", error.message);
     return path;
 }
@@ -114,7 +114,7 @@ static void it_is_named_after_the_probe_and_for_its_owner_alone(void **state)
 static void a_name_alone_writes_nothing(void **state)
 {
     struct bench *bench = *state;
-    assert_non_null(ck_scratch_name(&bench->scratches, "probe", &bench->arena));
+    assert_non_null(ck_scratch_name(&bench->scratch_pool, "probe", &bench->arena));
     assert_int_equal(entries(bench->sandbox->path), 0);
 }
 
@@ -181,7 +181,7 @@ static void a_deep_tree_goes(void **state)
     }
 }
 
-static void shut_tree(const char *path)
+static void closed_tree(const char *path)
 {
     char name[PATH_MAX];
     for (int i = 0; i < 3; i++) {
@@ -211,12 +211,12 @@ static void directories_without_permissions_go(void **state)
         struct ck_scratch scratch = {0};
         struct choke_error error = {0};
         struct ck_arena arena = {0};
-        struct ck_scratches scratches;
-        ck_scratches_init(&scratches);
-        const char *path = ck_scratch_name(&scratches, "probe", &arena);
-        if (ck_scratch_make(&scratches, path, &scratch, &error) < 0)
+        struct ck_scratch_pool scratch_pool;
+        ck_scratch_pool_init(&scratch_pool);
+        const char *path = ck_scratch_name(&scratch_pool, "probe", &arena);
+        if (ck_scratch_make(&scratch_pool, path, &scratch, &error) < 0)
             _exit(4);
-        shut_tree(path);
+        closed_tree(path);
         remove_whole(&scratch);
         _exit(exists(path) ? 5 : 0);
     }
@@ -256,7 +256,7 @@ static void one_slice_removes_no_more_than_a_slice(void **state)
         write_file(path, name);
     }
     size_t before = entries(path);
-    assert_false(ck_scratch_remove_some(&scratch, &slice));
+    assert_false(ck_scratch_remove_step(&scratch, &slice));
     assert_in_range(before - entries(path), 1, CK_SLICE_ENTRIES);
     (void)remove_whole(&scratch);
     assert_false(exists(path));
@@ -278,7 +278,7 @@ static void large_file_is_freed_in_pieces(void **state)
     for (bool gone = false; !gone;) {
         struct ck_slice slice = CK_SLICE_WHOLE;
         blkcnt_t before = status.st_blocks;
-        gone = ck_scratch_remove_some(&scratch, &slice);
+        gone = ck_scratch_remove_step(&scratch, &slice);
         assert_int_equal(fstat(fd, &status), 0);
         assert_true(before - status.st_blocks <= (blkcnt_t)(16 * CK_SLICE_BYTES / 512) + 8);
     }
@@ -290,15 +290,15 @@ static void what_a_killed_caller_left_is_swept_and_what_is_in_use_is_not(void **
 {
     struct bench *bench = *state;
     struct ck_scratch mine = {0}, next = {0};
-    struct ck_scratches other;
+    struct ck_scratch_pool other;
     struct choke_error error = {0};
     const char *used = make(bench, &mine);
-    const char *left = ck_scratch_name(&bench->scratches, "left", &bench->arena);
+    const char *left = ck_scratch_name(&bench->scratch_pool, "left", &bench->arena);
     pid_t pid = fork();
     if (pid == 0) {
-        struct ck_scratches own;
+        struct ck_scratch_pool own;
         struct ck_scratch scratch;
-        ck_scratches_init(&own);
+        ck_scratch_pool_init(&own);
         if (ck_scratch_make(&own, left, &scratch, &error) < 0)
             _exit(1);
         write_file(left, "file");
@@ -308,17 +308,17 @@ static void what_a_killed_caller_left_is_swept_and_what_is_in_use_is_not(void **
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_true(WIFSIGNALED(status));
     assert_true(exists(left));
-    ck_scratches_init(&other);
+    ck_scratch_pool_init(&other);
     const char *path = ck_scratch_name(&other, "next", &bench->arena);
     assert_int_equal(ck_scratch_make(&other, path, &next, &error), 0);
     for (bool swept = false; !swept;) {
         struct ck_slice slice = CK_SLICE_WHOLE;
-        swept = ck_scratches_sweep(&other, &slice);
+        swept = ck_scratch_pool_sweep(&other, &slice);
     }
     assert_false(exists(left));
     assert_true(exists(used));
     remove_whole(&next);
-    ck_scratches_done(&other);
+    ck_scratch_pool_done(&other);
     remove_whole(&mine);
     assert_false(exists(used));
 }
@@ -347,14 +347,14 @@ static void a_place_that_others_may_enter_is_refused(void **state)
     struct choke_error error = {0};
     assert_int_equal(mkdir(in(bench->sandbox, "chokepoint"), 0700), 0);
     assert_int_equal(chmod(in(bench->sandbox, "chokepoint"), 0755), 0);
-    const char *path = ck_scratch_name(&bench->scratches, "probe", &bench->arena);
-    assert_true(ck_scratch_make(&bench->scratches, path, &scratch, &error) < 0);
+    const char *path = ck_scratch_name(&bench->scratch_pool, "probe", &bench->arena);
+    assert_true(ck_scratch_make(&bench->scratch_pool, path, &scratch, &error) < 0);
     assert_int_equal(error.outcome, CHOKE_SPAWN_FAILED);
     assert_int_equal(rmdir(in(bench->sandbox, "chokepoint")), 0);
     assert_int_equal(mkdir(in(bench->sandbox, "elsewhere"), 0700), 0);
     assert_int_equal(symlink("elsewhere", in(bench->sandbox, "chokepoint")), 0);
     error = (struct choke_error){0};
-    assert_true(ck_scratch_make(&bench->scratches, path, &scratch, &error) < 0);
+    assert_true(ck_scratch_make(&bench->scratch_pool, path, &scratch, &error) < 0);
     assert_int_equal(entries(in(bench->sandbox, "elsewhere")), 0);
 }
 
@@ -362,13 +362,13 @@ static void a_runtime_directory_that_is_not_private_is_not_used(void **state)
 {
     struct bench *bench = *state;
     assert_int_equal(chmod(bench->sandbox->path, 0711), 0);
-    ck_scratches_init(&bench->scratches);
+    ck_scratch_pool_init(&bench->scratch_pool);
     char expected[64];
     (void)snprintf(expected, sizeof expected, "/tmp/chokepoint-%u", (unsigned)geteuid());
-    assert_string_equal(bench->scratches.parent, expected);
+    assert_string_equal(bench->scratch_pool.parent, expected);
 }
 
-static void a_parent_that_was_tidied_away_is_made_again(void **state)
+static void a_parent_that_was_removed_is_made_again(void **state)
 {
     struct bench *bench = *state;
     struct ck_scratch scratch = {0};
@@ -416,7 +416,7 @@ int main(void)
         TEST(a_fork_of_the_caller_leaves_it_alone),
         TEST(a_place_that_others_may_enter_is_refused),
         TEST(a_runtime_directory_that_is_not_private_is_not_used),
-        TEST(a_parent_that_was_tidied_away_is_made_again),
+        TEST(a_parent_that_was_removed_is_made_again),
         TEST(clearing_stops_at_its_deadline),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -109,17 +109,17 @@ static void a_path_that_could_break_out_of_the_profile_has_none(void **state)
         }
 }
 
-static void the_tool_stands_behind_two_dashes_by_its_path(void **state)
+static void the_tool_follows_two_dashes_by_its_path(void **state)
 {
     static const char *const expected[] = {"sandbox-exec", "-p", "PROFILE", "--", "/opt/rg", "-n", "--", "-p", NULL};
     struct ck_arena arena = {0};
     const struct ck_seatbelt_wanted wanted = {.tool = "/opt/rg", .argv = argv};
     (void)state;
-    const char **words = ck_seatbelt_argv(&wanted, "PROFILE", &arena);
-    assert_non_null(words);
+    const char **sandbox_argv = ck_seatbelt_argv(&wanted, "PROFILE", &arena);
+    assert_non_null(sandbox_argv);
     for (size_t i = 0; expected[i] != NULL; i++)
-        assert_string_equal(words[i], expected[i]);
-    assert_null(words[8]);
+        assert_string_equal(sandbox_argv[i], expected[i]);
+    assert_null(sandbox_argv[8]);
     ck_arena_done(&arena);
 }
 
@@ -129,7 +129,7 @@ int main(void)
         cmocka_unit_test(a_root_that_is_read_is_this_profile),
         cmocka_unit_test(a_root_that_is_written_and_helpers_are_this_profile),
         cmocka_unit_test(a_path_that_could_break_out_of_the_profile_has_none),
-        cmocka_unit_test(the_tool_stands_behind_two_dashes_by_its_path),
+        cmocka_unit_test(the_tool_follows_two_dashes_by_its_path),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -281,7 +281,7 @@ static void options_change_what_they_name(void **state)
     (void)state;
     EXPECT(CK_SECCOMP_TRACING, {SYS_ptrace, {0}, ALLOWED}, {SYS_process_vm_readv, {0}, ALLOWED},
            {SYS_bpf, {0}, REFUSED(EPERM)});
-    EXPECT(CK_SECCOMP_ALONE, {SYS_mount, {0}, REFUSED(EPERM)}, {SYS_setns, {0}, REFUSED(EPERM)},
+    EXPECT(CK_SECCOMP_NO_USERNS, {SYS_mount, {0}, REFUSED(EPERM)}, {SYS_setns, {0}, REFUSED(EPERM)},
            {SYS_shmget, {0}, REFUSED(EPERM)}, {SYS_fchmodat, {0}, REFUSED(EPERM)}, {SYS_prlimit64, {1}, REFUSED(EPERM)},
            {SYS_prlimit64, {0}, ALLOWED}, {SYS_clone, {CLONE_NEWPID}, REFUSED(EPERM)},
            {SYS_utimensat, {0, 0}, REFUSED(EPERM)}, {SYS_utimensat, {0, 1}, REFUSED(EPERM)}, {452, {0}, REFUSED(EPERM)},
@@ -297,7 +297,7 @@ static void what_egress_refuses_can_be_asked_about(void **state)
            {SYS_socket, {AF_INET, SOCK_DGRAM}, REFUSED(EAFNOSUPPORT)},
            {SYS_socket, {AF_UNIX, SOCK_STREAM}, REFUSED(EAFNOSUPPORT)},
            {SYS_sendto, {0, 0, 0, MSG_FASTOPEN}, REFUSED(EOPNOTSUPP)}, {SYS_bind, {0}, REFUSED(EPERM)});
-    EXPECT(CK_SECCOMP_EGRESS | CK_SECCOMP_NAMED, {SYS_socket, {AF_INET, SOCK_STREAM}, ALLOWED},
+    EXPECT(CK_SECCOMP_EGRESS | CK_SECCOMP_REPORT_ATTEMPTS, {SYS_socket, {AF_INET, SOCK_STREAM}, ALLOWED},
            {SYS_connect, {0}, ASKED}, {SYS_socket, {AF_INET, SOCK_DGRAM}, ASKED},
            {SYS_socket, {AF_UNIX, SOCK_STREAM}, ASKED}, {SYS_socket, {AF_PACKET, SOCK_RAW}, ASKED},
            {SYS_socket, {AF_INET6, SOCK_STREAM, 262}, ASKED}, {SYS_sendto, {0, 0, 0, MSG_FASTOPEN}, ASKED},

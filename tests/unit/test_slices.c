@@ -159,7 +159,7 @@ static void tunnels_that_flood_have_one_slice_together(void **state)
             the_other_is_served(&scene);
     }
     assert_true(moved > CK_PROXY_SLICE_BYTES); /* it was a flood */
-    ck_gate_close(scene.crowded);
+    ck_proxy_close_gate(scene.crowded);
     assert_int_equal(scene.tally.closed, TUNNELS);
     close_scene(&scene);
 }
@@ -173,7 +173,8 @@ static void tunnels_that_nobody_reads_have_one_slice_together(void **state)
         if (i % 10 == 0)
             the_other_is_served(&scene);
     assert_int_equal(scene.proxy.count, 1001);
-    assert_true(scene.proxy.pipes.lent <= ck_pipes_left(&scene.proxy.pipes)); /* some are left for the others */
+    assert_true(scene.proxy.pipes.borrowed <=
+                ck_relay_pipes_left(&scene.proxy.pipes)); /* some are left for the others */
     close_scene(&scene);
 }
 
@@ -187,7 +188,7 @@ static void the_end_of_a_run_is_cut_into_slices(void **state)
     open_scene(&scene, TUNNELS, false);
     while (dispatch(&scene, QUIET_MS))
         ;
-    ck_gate_close(scene.crowded);
+    ck_proxy_close_gate(scene.crowded);
     assert_int_equal(scene.tally.closed, TUNNELS);
     assert_int_equal(scene.proxy.count,
                      TUNNELS + 1 - CK_PROXY_SLICE_CONNECTIONS / 2); /* the caller does not wait for all */
@@ -219,10 +220,10 @@ static void those_that_are_late_together_are_ended_in_slices(void **state)
         fds[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
         assert_int_equal(connect(fds[i], (struct sockaddr *)&address, sizeof address), 0);
     }
-    struct ck_gate_totals totals = {0};
+    struct ck_proxy_gate_totals totals = {0};
     while (totals.refused < CLIENTS) {
         assert_true(dispatch(&scene, PATIENCE_MS));
-        ck_gate_totals(gate, &totals);
+        ck_proxy_gate_totals(gate, &totals);
     }
     for (unsigned i = 0; i < CLIENTS; i++)
         ck_fd_close(&fds[i]);
@@ -241,7 +242,7 @@ static void the_descriptor_can_be_nested_as_deep_as_is_said(void **state)
         int sets[4] = {-1, -1, -1, -1};
         ck_proxy_init(&proxy);
         assert_int_equal(ck_proxy_open(&proxy, crowd_listen(&port), &(struct ck_gate_options){0}, &gate), 0);
-        ck_gate_close(gate); /* the set of the proxy stays */
+        ck_proxy_close_gate(gate); /* the set of the proxy stays */
         for (unsigned i = 0; i <= depth; i++) {
             sets[i] = epoll_create1(EPOLL_CLOEXEC);
             assert_int_equal(epoll_ctl(sets[i], EPOLL_CTL_ADD, i == 0 ? ck_proxy_fd(&proxy) : sets[i - 1],

@@ -80,7 +80,7 @@ static enum ck_hello look(const struct bytes *extensions, size_t each, char name
     struct bytes message = {.length = 0}, records = {.length = 0};
     put_hello(&message, extensions);
     put_records(&records, &message, each);
-    return ck_hello_read(records.data, records.length, name, &(size_t){0});
+    return ck_tls_hello_read(records.data, records.length, name, &(size_t){0});
 }
 
 static void the_name_is_found_however_it_is_cut(void **state)
@@ -107,10 +107,10 @@ static void half_a_message_is_not_judged(void **state)
     put_hello(&message, &extensions);
     put_records(&records, &message, 10);
     for (size_t length = 0; length < records.length; length++)
-        assert_int_equal(ck_hello_read(records.data, length, name, &(size_t){0}), CK_HELLO_MORE);
-    assert_int_equal(ck_hello_read(records.data, records.length, name, &(size_t){0}), CK_HELLO_NAMED);
+        assert_int_equal(ck_tls_hello_read(records.data, length, name, &(size_t){0}), CK_HELLO_MORE);
+    assert_int_equal(ck_tls_hello_read(records.data, records.length, name, &(size_t){0}), CK_HELLO_NAMED);
     put(&records, "\x17\x03\x03\x00\x01x", 6); /* early data behind it */
-    assert_int_equal(ck_hello_read(records.data, records.length, name, &(size_t){0}), CK_HELLO_NAMED);
+    assert_int_equal(ck_tls_hello_read(records.data, records.length, name, &(size_t){0}), CK_HELLO_NAMED);
 }
 
 static void a_message_in_single_bytes_is_looked_at_some_dozens_of_times(void **state)
@@ -128,31 +128,31 @@ static void a_message_in_single_bytes_is_looked_at_some_dozens_of_times(void **s
     put_records(&records, &message, 1);
     unsigned looks = 0;
     for (size_t length = 1; length < records.length;) {
-        size_t needed = ck_hello_needed(records.data, length);
+        size_t needed = ck_tls_hello_needed(records.data, length);
         assert_true(needed > length);
         assert_int_equal(
-            ck_hello_read(records.data, needed - 1 < records.length ? needed - 1 : length, name, &(size_t){0}),
+            ck_tls_hello_read(records.data, needed - 1 < records.length ? needed - 1 : length, name, &(size_t){0}),
             CK_HELLO_MORE);
         length = needed;
         looks++;
     }
     assert_true(looks < 100);
-    assert_int_equal(ck_hello_needed((const uint8_t *)"GET ", 4), 0);
+    assert_int_equal(ck_tls_hello_needed((const uint8_t *)"GET ", 4), 0);
 }
 
-static void an_encrypted_name_is_told_apart(void **state)
+static void an_encrypted_name_is_distinguished(void **state)
 {
     (void)state;
     char name[CK_SNI_SIZE];
-    struct bytes before = {.length = 0}, after = {.length = 0}, draft = {.length = 0};
+    struct bytes before = {.length = 0}, after = {.length = 0}, esni_draft = {.length = 0};
     put_extension(&before, 0xfe0d, "xxxx", 4);
     put_name(&before, "outer.example", 13);
     put_name(&after, "outer.example", 13);
     put_extension(&after, 0xfe0d, "xxxx", 4);
-    put_extension(&draft, 0xffce, "xxxx", 4);
+    put_extension(&esni_draft, 0xffce, "xxxx", 4);
     assert_int_equal(look(&before, 1000, name), CK_HELLO_ENCRYPTED);
     assert_int_equal(look(&after, 1000, name), CK_HELLO_ENCRYPTED);
-    assert_int_equal(look(&draft, 1000, name), CK_HELLO_ENCRYPTED);
+    assert_int_equal(look(&esni_draft, 1000, name), CK_HELLO_ENCRYPTED);
 }
 
 static void a_message_without_a_name_says_so(void **state)
@@ -192,7 +192,7 @@ static void two_names_and_odd_names_are_malformed(void **state)
             fail_msg("row %zu", i);
 }
 
-static void other_protocols_are_told_by_their_first_bytes(void **state)
+static void other_protocols_are_detected_by_their_first_bytes(void **state)
 {
     static const struct {
         const char *data;
@@ -216,7 +216,7 @@ static void other_protocols_are_told_by_their_first_bytes(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char name[CK_SNI_SIZE];
-        if (ck_hello_read((const uint8_t *)rows[i].data, rows[i].length, name, &(size_t){0}) != rows[i].hello)
+        if (ck_tls_hello_read((const uint8_t *)rows[i].data, rows[i].length, name, &(size_t){0}) != rows[i].hello)
             fail_msg("row %zu", i);
     }
 }
@@ -230,7 +230,7 @@ static void lengths_must_agree_to_the_byte(void **state)
     put_hello(&message, &extensions);
     message.data[message.length - extensions.length - 1]--; /* of all extensions */
     put_records(&records, &message, 1000);
-    assert_int_equal(ck_hello_read(records.data, records.length, name, &(size_t){0}), CK_HELLO_MALFORMED);
+    assert_int_equal(ck_tls_hello_read(records.data, records.length, name, &(size_t){0}), CK_HELLO_MALFORMED);
 }
 
 int main(void)
@@ -239,10 +239,10 @@ int main(void)
         cmocka_unit_test(the_name_is_found_however_it_is_cut),
         cmocka_unit_test(half_a_message_is_not_judged),
         cmocka_unit_test(a_message_in_single_bytes_is_looked_at_some_dozens_of_times),
-        cmocka_unit_test(an_encrypted_name_is_told_apart),
+        cmocka_unit_test(an_encrypted_name_is_distinguished),
         cmocka_unit_test(a_message_without_a_name_says_so),
         cmocka_unit_test(two_names_and_odd_names_are_malformed),
-        cmocka_unit_test(other_protocols_are_told_by_their_first_bytes),
+        cmocka_unit_test(other_protocols_are_detected_by_their_first_bytes),
         cmocka_unit_test(lengths_must_agree_to_the_byte),
     };
     return cmocka_run_group_tests_name("tls", tests, NULL, NULL);

@@ -45,10 +45,10 @@ static const struct form forms[] = {
     {"# chokepoint-lint: allow a ADR-0003 chokepoint-lint: allow b ADR-0003", NULL, ""},
 };
 
-static struct ck_waiver read_comment(const char *text, struct ck_lint_place place)
+static struct ck_waiver read_comment(const char *text, struct ck_lint_location location)
 {
     struct ck_waiver waiver;
-    const struct ck_lint_comment comment = {.place = place, .text = text, .length = (uint32_t)strlen(text)};
+    const struct ck_lint_comment comment = {.location = location, .text = text, .length = (uint32_t)strlen(text)};
     ck_waiver_parse(&comment, &waiver);
     return waiver;
 }
@@ -58,7 +58,7 @@ static void a_waiver_is_read_or_has_a_fault(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(forms); i++) {
         char rules[256] = "";
-        struct ck_waiver waiver = read_comment(forms[i].comment, (struct ck_lint_place){0});
+        struct ck_waiver waiver = read_comment(forms[i].comment, (struct ck_lint_location){0});
         if ((waiver.fault == NULL) != (forms[i].rules != NULL))
             fail_msg("%s: %s", forms[i].comment, waiver.fault != NULL ? waiver.fault : "no fault");
         size_t at = 0;
@@ -72,15 +72,15 @@ static void a_waiver_is_read_or_has_a_fault(void **state)
 static void a_waiver_serves_its_own_line_and_rule(void **state)
 {
     struct ck_waiver waiver =
-        read_comment("# chokepoint-lint: allow a b ADR-0003", (struct ck_lint_place){.line = 7, .end_line = 7});
+        read_comment("# chokepoint-lint: allow a b ADR-0003", (struct ck_lint_location){.line = 7, .end_line = 7});
     (void)state;
-    assert_false(ck_waiver_serves(&waiver, "a", &(struct ck_lint_place){.line = 6, .end_line = 6}));
-    assert_false(ck_waiver_serves(&waiver, "a", &(struct ck_lint_place){.line = 8, .end_line = 9}));
-    assert_false(ck_waiver_serves(&waiver, "a", &(struct ck_lint_place){.line = 6, .end_line = 8}));
-    assert_false(ck_waiver_serves(&waiver, "c", &(struct ck_lint_place){.line = 7, .end_line = 7}));
+    assert_false(ck_waiver_serves(&waiver, "a", &(struct ck_lint_location){.line = 6, .end_line = 6}));
+    assert_false(ck_waiver_serves(&waiver, "a", &(struct ck_lint_location){.line = 8, .end_line = 9}));
+    assert_false(ck_waiver_serves(&waiver, "a", &(struct ck_lint_location){.line = 6, .end_line = 8}));
+    assert_false(ck_waiver_serves(&waiver, "c", &(struct ck_lint_location){.line = 7, .end_line = 7}));
     assert_false(waiver.used[0]);
-    assert_true(ck_waiver_serves(&waiver, "a", &(struct ck_lint_place){.line = 7, .end_line = 9}));
-    assert_true(ck_waiver_serves(&waiver, "a", &(struct ck_lint_place){.line = 5, .end_line = 7}));
+    assert_true(ck_waiver_serves(&waiver, "a", &(struct ck_lint_location){.line = 7, .end_line = 9}));
+    assert_true(ck_waiver_serves(&waiver, "a", &(struct ck_lint_location){.line = 5, .end_line = 7}));
     assert_true(waiver.used[0]);
     assert_false(waiver.used[1]);
 }
@@ -88,9 +88,9 @@ static void a_waiver_serves_its_own_line_and_rule(void **state)
 static void one_with_a_fault_serves_nothing(void **state)
 {
     struct ck_waiver waiver =
-        read_comment("# chokepoint-lint: allow a", (struct ck_lint_place){.line = 7, .end_line = 7});
+        read_comment("# chokepoint-lint: allow a", (struct ck_lint_location){.line = 7, .end_line = 7});
     (void)state;
-    assert_false(ck_waiver_serves(&waiver, "a", &(struct ck_lint_place){.line = 7, .end_line = 7}));
+    assert_false(ck_waiver_serves(&waiver, "a", &(struct ck_lint_location){.line = 7, .end_line = 7}));
 }
 
 static void make_file(int directory_fd, const char *name, const char *text)
@@ -103,11 +103,11 @@ static void make_file(int directory_fd, const char *name, const char *text)
 
 static void records_are_regular_files_that_are_not_empty(void **state)
 {
-    char place[] = "/tmp/choke-unit-XXXXXX";
-    struct ck_lint_records records;
+    char location[] = "/tmp/choke-unit-XXXXXX";
+    struct ck_lint_adrs records;
     (void)state;
-    assert_non_null(mkdtemp(place));
-    int fd = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_non_null(mkdtemp(location));
+    int fd = open(location, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     assert_true(fd >= 0);
     make_file(fd, "0001-good.md", "x");
     make_file(fd, "0002-empty.md", "");
@@ -116,17 +116,17 @@ static void records_are_regular_files_that_are_not_empty(void **state)
     make_file(fd, "9999-last.md", "x");
     assert_int_equal(symlinkat("0001-good.md", fd, "0005-link.md"), 0);
     assert_int_equal(mkdirat(fd, "0006-directory.md", 0700), 0);
-    ck_lint_records_read(fd, ".", &records);
+    ck_lint_adrs_read(fd, ".", &records);
     assert_true(records.configured);
     assert_int_equal(records.errnum, 0);
-    assert_true(ck_lint_records_have(&records, "0001"));
-    assert_true(ck_lint_records_have(&records, "9999"));
+    assert_true(ck_lint_adrs_have(&records, "0001"));
+    assert_true(ck_lint_adrs_have(&records, "9999"));
     for (const char *const *number = (const char *const[]){"0002", "0003", "0004", "0005", "0006", "0007", NULL};
          *number != NULL; number++)
-        assert_false(ck_lint_records_have(&records, *number));
-    ck_lint_records_read(fd, "nowhere", &records);
+        assert_false(ck_lint_adrs_have(&records, *number));
+    ck_lint_adrs_read(fd, "nowhere", &records);
     assert_int_not_equal(records.errnum, 0);
-    ck_lint_records_read(fd, NULL, &records);
+    ck_lint_adrs_read(fd, NULL, &records);
     assert_false(records.configured);
     for (const char *const *name = (const char *const[]){"0001-good.md", "0002-empty.md", "0003-other.txt", "0004.md",
                                                          "9999-last.md", "0005-link.md", NULL};
@@ -134,7 +134,7 @@ static void records_are_regular_files_that_are_not_empty(void **state)
         assert_int_equal(unlinkat(fd, *name, 0), 0);
     assert_int_equal(unlinkat(fd, "0006-directory.md", AT_REMOVEDIR), 0);
     (void)close(fd);
-    assert_int_equal(rmdir(place), 0);
+    assert_int_equal(rmdir(location), 0);
 }
 
 int main(void)

@@ -168,7 +168,7 @@ static void destinations_are_contained(void **state)
     };
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++)
-        if (ck_destination_within(cases[i].inner, cases[i].outer) != cases[i].within)
+        if (ck_width_destination_within(cases[i].inner, cases[i].outer) != cases[i].within)
             fail_msg("'%s' in '%s' must be %d", cases[i].inner, cases[i].outer, cases[i].within);
 }
 

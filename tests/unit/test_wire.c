@@ -79,29 +79,29 @@ static void a_short_buffer_is_not_overrun(void **state)
     }
 }
 
-static void every_stage_and_every_kill_has_words(void **state)
+static void every_stage_and_every_kill_has_a_name(void **state)
 {
     (void)state;
     for (unsigned stage = 0; stage < CK_STAGES; stage++)
-        assert_non_null(ck_stage_text((enum ck_stage)stage));
-    assert_string_equal(ck_kill_name(CK_KILL_CGROUP), "cgroup");
-    assert_string_equal(ck_kill_name(CK_KILL_SUBREAPER), "subreaper");
-    assert_string_equal(ck_kill_name(CK_KILL_PGROUP), "pgroup");
+        assert_non_null(ck_wire_stage_text((enum ck_stage)stage));
+    assert_string_equal(ck_wire_kill_name(CK_KILL_CGROUP), "cgroup");
+    assert_string_equal(ck_wire_kill_name(CK_KILL_SUBREAPER), "subreaper");
+    assert_string_equal(ck_wire_kill_name(CK_KILL_PGROUP), "pgroup");
 }
 
-static void what_held_and_what_was_hit_have_words(void **state)
+static void limits_and_mechanisms_have_names(void **state)
 {
     (void)state;
-    assert_string_equal(ck_held_name(CK_HELD_NONE), "none");
-    assert_string_equal(ck_held_name(CK_HELD_RLIMIT), "rlimit");
-    assert_string_equal(ck_held_name(CK_HELD_CGROUP1), "cgroup1");
-    assert_string_equal(ck_held_name(CK_HELD_CGROUP2), "cgroup2");
-    assert_null(ck_hit_name(0));
-    assert_string_equal(ck_hit_name(1u << CK_LIMIT_MEMORY), "oom");
-    assert_string_equal(ck_hit_name(1u << CK_LIMIT_PROCESSES), "pids");
-    assert_string_equal(ck_hit_name(1u << CK_LIMIT_CPU), "cpu");
-    assert_string_equal(ck_hit_name(1u << CK_LIMIT_FILE_SIZE), "fsize");
-    assert_string_equal(ck_hit_name(1u << CK_LIMIT_FILE_SIZE | 1u << CK_LIMIT_MEMORY), "oom");
+    assert_string_equal(ck_wire_held_name(CK_HELD_NONE), "none");
+    assert_string_equal(ck_wire_held_name(CK_HELD_RLIMIT), "rlimit");
+    assert_string_equal(ck_wire_held_name(CK_HELD_CGROUP1), "cgroup1");
+    assert_string_equal(ck_wire_held_name(CK_HELD_CGROUP2), "cgroup2");
+    assert_null(ck_wire_hit_name(0));
+    assert_string_equal(ck_wire_hit_name(1u << CK_LIMIT_MEMORY), "oom");
+    assert_string_equal(ck_wire_hit_name(1u << CK_LIMIT_PROCESSES), "pids");
+    assert_string_equal(ck_wire_hit_name(1u << CK_LIMIT_CPU), "cpu");
+    assert_string_equal(ck_wire_hit_name(1u << CK_LIMIT_FILE_SIZE), "fsize");
+    assert_string_equal(ck_wire_hit_name(1u << CK_LIMIT_FILE_SIZE | 1u << CK_LIMIT_MEMORY), "oom");
 }
 
 /* "cannot create a process for 'git'": what comes before the tool's name must go on to it. */
@@ -110,7 +110,7 @@ static void every_stage_is_about_the_tool(void **state)
     static const char *const ends[] = {" for", " of", " by", "execute", "run"};
     (void)state;
     for (unsigned stage = 0; stage < CK_STAGES; stage++) {
-        const char *text = ck_stage_text((enum ck_stage)stage);
+        const char *text = ck_wire_stage_text((enum ck_stage)stage);
         bool found = false;
         for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
             size_t length = strlen(text), end = strlen(ends[i]);
@@ -128,8 +128,8 @@ int main(void)
         cmocka_unit_test(without_a_path_the_descriptor_is_executed),
         cmocka_unit_test(measuring_and_packing_agree),
         cmocka_unit_test(a_short_buffer_is_not_overrun),
-        cmocka_unit_test(every_stage_and_every_kill_has_words),
-        cmocka_unit_test(what_held_and_what_was_hit_have_words),
+        cmocka_unit_test(every_stage_and_every_kill_has_a_name),
+        cmocka_unit_test(limits_and_mechanisms_have_names),
         cmocka_unit_test(every_stage_is_about_the_tool),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

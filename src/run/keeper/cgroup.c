@@ -5,7 +5,7 @@
  * tree does not reach, a fork bomb, dies by one write. The warden itself steps into the context's directory before that
  * write, and then ends: the kernel would also kill what is born later into a directory that was killed once. A warden
  * whose runs have limits has a second directory, a leaf that its tools are born in and it is not; what is done with
- * the controllers there, and with those of version 1, is in limits.c. The directory of a context is named after the keeper's pid namespace and pid; a keeper that
+ * the controllers there, and with those of version 1, is in limiter.c. The directory of a context is named after the keeper's pid namespace and pid; a keeper that
  * was itself killed leaves it behind, and the next keeper that starts kills what is in it and removes it.
  */
 #include "run/keeper/keeper.h"
@@ -32,7 +32,7 @@ static long read_members(int directory_fd, char *text, size_t size)
 {
     long fd = CK_RAW4(openat, directory_fd, "cgroup.procs", O_RDONLY | O_CLOEXEC, 0);
     long got = fd < 0 ? fd : CK_RAW3(read, fd, text, size);
-    ck_close((int)fd);
+    ck_nolibc_close((int)fd);
     return got;
 }
 
@@ -41,7 +41,7 @@ static bool is_member(int directory_fd, long pid)
     char text[4096];
     long got = read_members(directory_fd, text, sizeof text);
     for (const char *at = text; at < text + got; at++)
-        if (ck_take_number(&at, text + got) == pid)
+        if (ck_nolibc_parse_number(&at, text + got) == pid)
             return true;
     return false;
 }
@@ -52,11 +52,11 @@ static void kill_members(int directory_fd)
     char text[4096];
     long got = read_members(directory_fd, text, sizeof text);
     for (const char *at = text; at < text + got; at++) {
-        long pid = ck_take_number(&at, text + got);
+        long pid = ck_nolibc_parse_number(&at, text + got);
         long pidfd = pid > 0 ? CK_RAW2(pidfd_open, pid, 0) : -1;
         if (pidfd >= 0 && is_member(directory_fd, pid))
             (void)CK_RAW4(pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
-        ck_close((int)pidfd);
+        ck_nolibc_close((int)pidfd);
     }
 }
 
@@ -68,7 +68,7 @@ static void kill_all(int directory_fd)
         return;
     }
     (void)CK_RAW3(write, fd, "1", 1);
-    ck_close((int)fd);
+    ck_nolibc_close((int)fd);
 }
 
 /* Removes what a warden had; tries: what is killed needs a moment to be gone. */
@@ -83,10 +83,10 @@ static void remove_child(int base_fd, const char *name, int tries)
         (void)CK_RAW5(ppoll, NULL, 0, &moment, NULL, 0);
         kill_all(fd);
     }
-    ck_close(fd);
+    ck_nolibc_close(fd);
 }
 
-static bool is_wardens(const char *name)
+static bool is_warden_directory(const char *name)
 {
     return (name[0] == 'w' || name[0] == 'l') && name[1] >= '0' && name[1] <= '9';
 }
@@ -94,7 +94,7 @@ static bool is_wardens(const char *name)
 static void visit_warden(void *data, const char *name)
 {
     const int *base_fd = data;
-    if (is_wardens(name))
+    if (is_warden_directory(name))
         remove_child(*base_fd, name, EMPTY_TRIES);
 }
 
@@ -115,18 +115,18 @@ static void visit_context(void *data, const char *name)
     const char *end = at;
     while (*end != '\0')
         end++;
-    long pid = sweep->prefix[length] == '\0' ? ck_take_number(&at, end) : -1;
+    long pid = sweep->prefix[length] == '\0' ? ck_nolibc_parse_number(&at, end) : -1;
     char path[32];
     if (pid <= 0 || at != end)
         return;
-    (void)ck_put_number(path, pid);
+    (void)ck_nolibc_append_number(path, pid);
     if (CK_RAW3(faccessat, sweep->proc_fd, path, 0) != -ENOENT)
         return;
     int fd = open_directory(sweep->parent_fd, name);
     if (fd < 0)
         return;
-    ck_each_entry(fd, visit_warden, &fd);
-    ck_close(fd);
+    ck_nolibc_each_entry(fd, visit_warden, &fd);
+    ck_nolibc_close(fd);
     (void)CK_RAW3(unlinkat, sweep->parent_fd, name, AT_REMOVEDIR);
 }
 
@@ -135,14 +135,14 @@ static void sweep_stale(int parent_fd, const char *prefix, int proc_fd)
     int fd = open_directory(parent_fd, ".");
     if (fd >= 0 && proc_fd >= 0) {
         struct sweep sweep = {.parent_fd = parent_fd, .proc_fd = proc_fd, .prefix = prefix};
-        ck_each_entry(fd, visit_context, &sweep);
+        ck_nolibc_each_entry(fd, visit_context, &sweep);
     }
-    ck_close(fd);
+    ck_nolibc_close(fd);
 }
 
 static void context_name(char *name, const char *prefix)
 {
-    (void)ck_put_number(ck_put_text(name, prefix), CK_RAW0(getpid));
+    (void)ck_nolibc_append_number(ck_nolibc_append_text(name, prefix), CK_RAW0(getpid));
 }
 
 int ck_cgroup_base(int parent_fd, const char *prefix, int proc_fd, const char *needed)
@@ -160,7 +160,7 @@ int ck_cgroup_base(int parent_fd, const char *prefix, int proc_fd, const char *n
             (void)CK_RAW3(mkdirat, base_fd, ASIDE, 0755);
         return base_fd;
     }
-    ck_close(base_fd);
+    ck_nolibc_close(base_fd);
     (void)CK_RAW3(unlinkat, parent_fd, name, AT_REMOVEDIR);
     return (int)found;
 }
@@ -169,14 +169,14 @@ int ck_cgroup_base(int parent_fd, const char *prefix, int proc_fd, const char *n
 void ck_cgroup_base_remove(int parent_fd, int base_fd, const char *prefix)
 {
     char name[128];
-    ck_each_entry(base_fd, visit_warden, &base_fd);
+    ck_nolibc_each_entry(base_fd, visit_warden, &base_fd);
     context_name(name, prefix);
     (void)CK_RAW3(unlinkat, parent_fd, name, AT_REMOVEDIR);
 }
 
 static void warden_name(char *name, enum ck_cgroup_kind kind, long number)
 {
-    (void)ck_put_number(ck_put_text(name, kind == CK_CGROUP_LEAF ? "l" : "w"), number);
+    (void)ck_nolibc_append_number(ck_nolibc_append_text(name, kind == CK_CGROUP_LEAF ? "l" : "w"), number);
 }
 
 int ck_cgroup_make(int base_fd, enum ck_cgroup_kind kind, long number)
@@ -208,8 +208,8 @@ void ck_cgroup_open(struct ck_cgroup *cgroup, int base_fd, int directory_fd)
     if (kill_fd >= 0 && leave_fd >= 0) {
         *cgroup = (struct ck_cgroup){.kill_fd = (int)kill_fd, .leave_fd = (int)leave_fd};
     } else {
-        ck_close((int)kill_fd);
-        ck_close((int)leave_fd);
+        ck_nolibc_close((int)kill_fd);
+        ck_nolibc_close((int)leave_fd);
     }
 }
 
@@ -218,8 +218,8 @@ void ck_cgroup_open_leaf(struct ck_cgroup *cgroup, int leaf_fd)
     long kill_fd = CK_RAW4(openat, leaf_fd, "cgroup.kill", O_WRONLY | O_CLOEXEC, 0);
     if (kill_fd < 0)
         return;
-    ck_close(cgroup->kill_fd);
-    ck_close(cgroup->leave_fd);
+    ck_nolibc_close(cgroup->kill_fd);
+    ck_nolibc_close(cgroup->leave_fd);
     *cgroup = (struct ck_cgroup){.kill_fd = (int)kill_fd, .leave_fd = -1};
 }
 

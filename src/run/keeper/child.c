@@ -123,7 +123,7 @@ static long step_execute(const struct ck_child *child)
 
 static const struct {
     enum ck_stage stage;
-    bool confines;
+    bool restricts;
     long (*run)(const struct ck_child *child);
 } steps[] = {
     {CK_STAGE_SESSION, false, step_session},      {CK_STAGE_DEATH_SIGNAL, false, step_death_signal},
@@ -138,7 +138,7 @@ static const struct {
 static long take_steps(struct ck_child *child, bool all)
 {
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
-        long result = all || steps[i].confines ? steps[i].run(child) : 0;
+        long result = all || steps[i].restricts ? steps[i].run(child) : 0;
         if (result < 0) {
             child->failed_stage = steps[i].stage;
             child->failed_errno = (int32_t)-result;
@@ -169,7 +169,7 @@ void ck_child_unmap_filter(struct ck_child *child)
     child->filter = NULL;
 }
 
-long ck_child_confine(struct ck_child *child)
+long ck_child_restrict(struct ck_child *child)
 {
     return take_steps(child, false);
 }
@@ -177,5 +177,5 @@ long ck_child_confine(struct ck_child *child)
 void ck_child_main(void *argument)
 {
     (void)take_steps(argument, true);
-    ck_leave(127);
+    ck_nolibc_exit(127);
 }

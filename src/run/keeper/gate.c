@@ -48,25 +48,25 @@ static long listen_at(int fd, uint32_t port)
     return result < 0 ? result : CK_RAW2(listen, fd, BACKLOG);
 }
 
-/* What roads.c tells goes another way than the warden's word: through a pipe that the caller has the other end of. */
-static long make_pipe(int gate_fd, int *ret_tell_fd)
+/* What direct_attempts.c tells goes another way than the warden's word: through a pipe that the caller has the other end of. */
+static long make_pipe(int gate_fd, int *ret_report_fd)
 {
-    static const struct ck_wire_simple message = {.kind = CK_WIRE_ROADS};
+    static const struct ck_wire_simple message = {.kind = CK_WIRE_DIRECT_ATTEMPTS};
     int ends[2] = {-1, -1};
     long result = CK_RAW2(pipe2, ends, O_CLOEXEC | O_NONBLOCK);
     if (result < 0)
         return result;
-    result = ck_send(gate_fd, &message, sizeof message, ends[0]);
-    ck_close(ends[0]);
-    *ret_tell_fd = ends[1];
+    result = ck_nolibc_send(gate_fd, &message, sizeof message, ends[0]);
+    ck_nolibc_close(ends[0]);
+    *ret_report_fd = ends[1];
     return result < 0 ? result : 0;
 }
 
 /* The pipe comes first: where there are few descriptors, two at a time are fewer than three. */
-static long hand_over(uint32_t port, int gate_fd, int *ret_tell_fd)
+static long hand_over(uint32_t port, int gate_fd, int *ret_report_fd)
 {
     static const struct ck_wire_simple message = {.kind = CK_WIRE_GATE};
-    long result = gate_fd < 0 || ret_tell_fd == NULL ? 0 : make_pipe(gate_fd, ret_tell_fd);
+    long result = gate_fd < 0 || ret_report_fd == NULL ? 0 : make_pipe(gate_fd, ret_report_fd);
     long fd = result < 0 ? result : CK_RAW3(socket, AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return fd;
@@ -76,14 +76,14 @@ static long hand_over(uint32_t port, int gate_fd, int *ret_tell_fd)
     if (gate_fd < 0 && result == 0)
         return 0;
     if (result == 0)
-        result = ck_send(gate_fd, &message, sizeof message, (int)fd);
-    ck_close((int)fd);
+        result = ck_nolibc_send(gate_fd, &message, sizeof message, (int)fd);
+    ck_nolibc_close((int)fd);
     return result < 0 ? result : 0;
 }
 
-long ck_gate_make(uint32_t port, int gate_fd, int *ret_tell_fd)
+long ck_gate_make(uint32_t port, int gate_fd, int *ret_report_fd)
 {
-    long result = hand_over(port, gate_fd, ret_tell_fd);
-    ck_close(gate_fd);
+    long result = hand_over(port, gate_fd, ret_report_fd);
+    ck_nolibc_close(gate_fd);
     return result;
 }

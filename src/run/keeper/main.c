@@ -19,7 +19,7 @@
 #define RETRY_NS 5000000u
 
 struct keeper {
-    struct ck_keep keep;
+    struct ck_keeper_env env;
     int cgroup_parent_fd;
     int group_parent_fds[CK_CONTROLS]; /* of version 1 */
     int leaf_parent_fd, leaf_base_fd;  /* of version 2, where directories with controllers are made; or -1 */
@@ -37,7 +37,7 @@ static int32_t wardens[CK_WARDENS_MAX];
 static long numbers[CK_WARDENS_MAX]; /* of their cgroups */
 
 static struct keeper keeper = {
-    .keep = {.caller_fd = -1, .sigchld_fd = -1, .proc_fd = -1, .cgroup_fd = -1, .group_fds = {-1, -1, -1}},
+    .env = {.caller_fd = -1, .sigchld_fd = -1, .proc_fd = -1, .cgroup_fd = -1, .group_fds = {-1, -1, -1}},
     .cgroup_parent_fd = -1,
     .group_parent_fds = {-1, -1, -1},
     .leaf_parent_fd = -1,
@@ -83,33 +83,33 @@ static int open_proc(void)
     char self[32];
     long length = CK_RAW4(readlinkat, AT_FDCWD, "/proc/self", self, sizeof self);
     const char *at = self;
-    if (length <= 0 || ck_take_number(&at, self + length) != CK_RAW0(getpid))
+    if (length <= 0 || ck_nolibc_parse_number(&at, self + length) != CK_RAW0(getpid))
         return -1;
     char path[64];
     long fd = CK_RAW4(openat, AT_FDCWD, "/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
-    char *end = ck_put_text(ck_put_number(path, CK_RAW0(getpid)), "/task/");
-    (void)ck_put_text(ck_put_number(end, CK_RAW0(getpid)), "/children");
+    char *end = ck_nolibc_append_text(ck_nolibc_append_number(path, CK_RAW0(getpid)), "/task/");
+    (void)ck_nolibc_append_text(ck_nolibc_append_number(end, CK_RAW0(getpid)), "/children");
     if (fd >= 0 && CK_RAW3(faccessat, fd, path, 4) != 0) {
-        ck_close((int)fd);
+        ck_nolibc_close((int)fd);
         return -1;
     }
     return (int)fd;
 }
 
 /* No answer, but a moment: nothing that lasts may be decided by it. EEXIST is what a dead keeper of our number left. */
-static bool passing(long result)
+static bool transient(long result)
 {
-    return result < 0 && result != -EEXIST && ck_errkind_of((int)-result) == CK_ERRKIND_PASSING;
+    return result < 0 && result != -EEXIST && ck_errkind_of((int)-result) == CK_ERRKIND_TRANSIENT;
 }
 
 /* 0, or a negative errno where it could not be found out whether there may be a directory for us. */
-static long know_base(void)
+static long find_base(void)
 {
     if (keeper.base_known)
         return 0;
-    int fd = ck_cgroup_base(keeper.cgroup_parent_fd, keeper.cgroup_prefix, keeper.keep.proc_fd, "cgroup.kill");
-    keeper.keep.cgroup_fd = fd < 0 ? -1 : fd;
-    keeper.base_known = !passing(fd);
+    int fd = ck_cgroup_base(keeper.cgroup_parent_fd, keeper.cgroup_prefix, keeper.env.proc_fd, "cgroup.kill");
+    keeper.env.cgroup_fd = fd < 0 ? -1 : fd;
+    keeper.base_known = !transient(fd);
     return keeper.base_known ? 0 : fd;
 }
 
@@ -118,20 +118,20 @@ static bool set_up(void)
     struct ck_wire_setup setup;
     int fds[2] = {-1, -1};
     unsigned count;
-    long got = ck_receive(CK_KEEPER_SOCKET_FD, &setup, sizeof setup, fds, 2, &count);
+    long got = ck_nolibc_receive(CK_KEEPER_SOCKET_FD, &setup, sizeof setup, fds, 2, &count);
     if (got != (long)sizeof setup || setup.kind != CK_WIRE_SETUP || count != (setup.has_cgroup ? 2u : 1u))
         return false;
     static const uint64_t sigchld = UINT64_C(1) << (SIGCHLD - 1);
-    keeper.keep.caller_fd = fds[0];
-    keeper.keep.sigchld_fd = (int)CK_RAW4(signalfd4, -1, &sigchld, sizeof sigchld, SFD_CLOEXEC | SFD_NONBLOCK);
-    keeper.keep.proc_fd = open_proc();
+    keeper.env.caller_fd = fds[0];
+    keeper.env.sigchld_fd = (int)CK_RAW4(signalfd4, -1, &sigchld, sizeof sigchld, SFD_CLOEXEC | SFD_NONBLOCK);
+    keeper.env.proc_fd = open_proc();
     memcpy(keeper.cgroup_prefix, setup.cgroup_prefix, sizeof keeper.cgroup_prefix);
     keeper.base_known = !setup.has_cgroup;
     if (setup.has_cgroup) {
         keeper.cgroup_parent_fd = fds[1];
-        (void)know_base(); /* what could not be found out now is asked again before the next warden */
+        (void)find_base(); /* what could not be found out now is asked again before the next warden */
     }
-    return keeper.keep.sigchld_fd >= 0;
+    return keeper.env.sigchld_fd >= 0;
 }
 
 /* Once: the hierarchies of version 1 that the caller has found. A descriptor that we had no room for is missing. */
@@ -151,52 +151,52 @@ static void take_groups(uint32_t controls, const int *fds, unsigned count)
 }
 
 /* 0, or a negative errno where it could not be found out whether there may be directories of version 1 for us. */
-static long know_groups(void)
+static long find_groups(void)
 {
     for (unsigned i = 0; i < CK_CONTROLS; i++) {
         if ((keeper.unasked >> i & 1) == 0)
             continue;
-        int fd = ck_cgroup_base(keeper.group_parent_fds[i], keeper.cgroup_prefix, keeper.keep.proc_fd, "tasks");
-        if (passing(fd))
+        int fd = ck_cgroup_base(keeper.group_parent_fds[i], keeper.cgroup_prefix, keeper.env.proc_fd, "tasks");
+        if (transient(fd))
             return fd;
-        keeper.keep.group_fds[i] = fd < 0 ? -1 : fd;
+        keeper.env.group_fds[i] = fd < 0 ? -1 : fd;
         keeper.unasked &= ~(1u << i);
     }
     return keeper.groups_error;
 }
 
 /* A directory beside our own, with controllers; 0 where there is none. */
-static long know_beside(void)
+static long find_sibling(void)
 {
-    int beside_fd = ck_limits_beside(keeper.cgroup_parent_fd);
-    if (beside_fd < 0)
-        return passing(beside_fd) ? beside_fd : 0;
-    int base_fd = ck_cgroup_base(beside_fd, keeper.cgroup_prefix, keeper.keep.proc_fd, "cgroup.kill");
-    int enabled = base_fd < 0 ? base_fd : ck_limits_enable(beside_fd, base_fd);
+    int sibling_fd = ck_limiter_sibling(keeper.cgroup_parent_fd);
+    if (sibling_fd < 0)
+        return transient(sibling_fd) ? sibling_fd : 0;
+    int base_fd = ck_cgroup_base(sibling_fd, keeper.cgroup_prefix, keeper.env.proc_fd, "cgroup.kill");
+    int enabled = base_fd < 0 ? base_fd : ck_limiter_enable(sibling_fd, base_fd);
     if (enabled > 0) {
-        keeper.leaf_parent_fd = beside_fd;
+        keeper.leaf_parent_fd = sibling_fd;
         keeper.leaf_base_fd = base_fd;
         return 0;
     }
     if (base_fd >= 0)
-        ck_cgroup_base_remove(beside_fd, base_fd, keeper.cgroup_prefix);
-    ck_close(base_fd);
-    ck_close(beside_fd);
-    return passing(enabled) ? enabled : 0;
+        ck_cgroup_base_remove(sibling_fd, base_fd, keeper.cgroup_prefix);
+    ck_nolibc_close(base_fd);
+    ck_nolibc_close(sibling_fd);
+    return transient(enabled) ? enabled : 0;
 }
 
 /*
  * In our own directory where that can hand on controllers; else beside it, as the rules of version 2 have it. Where
  * neither has any, a leaf still counts CPU time. 0, or a negative errno where that could not be found out.
  */
-static long know_leaves(void)
+static long find_leaves(void)
 {
     if (keeper.leaves_known)
         return 0;
-    keeper.leaf_base_fd = keeper.keep.cgroup_fd;
-    long result = ck_limits_enable(keeper.cgroup_parent_fd, keeper.keep.cgroup_fd);
+    keeper.leaf_base_fd = keeper.env.cgroup_fd;
+    long result = ck_limiter_enable(keeper.cgroup_parent_fd, keeper.env.cgroup_fd);
     if (result == 0)
-        result = know_beside();
+        result = find_sibling();
     keeper.leaves_known = result >= 0;
     return result < 0 ? result : 0;
 }
@@ -205,58 +205,58 @@ static long know_leaves(void)
 static int make_group(int base_fd, enum ck_cgroup_kind kind, long number, long *result)
 {
     int fd = *result < 0 ? -1 : ck_cgroup_make(base_fd, kind, number);
-    if (*result == 0 && passing(fd))
+    if (*result == 0 && transient(fd))
         *result = fd;
     return fd < 0 ? -1 : fd;
 }
 
 /* All that the warden is to be born with. The leaf is for one that was born in a directory. 0 or a negative errno. */
-static long make_groups(struct ck_warden_birth *birth, long number, bool limited)
+static long make_groups(struct ck_warden_start *start, long number, bool limited)
 {
-    long result = know_base();
-    birth->cgroup_fd = make_group(keeper.keep.cgroup_fd, CK_CGROUP_WARDEN, number, &result);
+    long result = find_base();
+    start->cgroup_fd = make_group(keeper.env.cgroup_fd, CK_CGROUP_WARDEN, number, &result);
     if (!limited || result < 0)
         return result;
-    birth->groups = (struct ck_groups){.limited = true, .leaf_fd = -1};
-    result = know_groups();
-    if (result == 0 && birth->cgroup_fd >= 0)
-        result = know_leaves();
-    if (birth->cgroup_fd >= 0)
-        birth->groups.leaf_fd = make_group(keeper.leaf_base_fd, CK_CGROUP_LEAF, number, &result);
+    start->groups = (struct ck_warden_cgroups){.limited = true, .leaf_fd = -1};
+    result = find_groups();
+    if (result == 0 && start->cgroup_fd >= 0)
+        result = find_leaves();
+    if (start->cgroup_fd >= 0)
+        start->groups.leaf_fd = make_group(keeper.leaf_base_fd, CK_CGROUP_LEAF, number, &result);
     for (unsigned i = 0; i < CK_CONTROLS; i++)
-        birth->groups.fds[i] = make_group(keeper.keep.group_fds[i], CK_CGROUP_WARDEN, number, &result);
+        start->groups.fds[i] = make_group(keeper.env.group_fds[i], CK_CGROUP_WARDEN, number, &result);
     return result;
 }
 
-static void close_groups(const struct ck_groups *groups)
+static void close_groups(const struct ck_warden_cgroups *groups)
 {
     if (!groups->limited)
         return;
-    ck_close(groups->leaf_fd);
+    ck_nolibc_close(groups->leaf_fd);
     for (unsigned i = 0; i < CK_CONTROLS; i++)
-        ck_close(groups->fds[i]);
+        ck_nolibc_close(groups->fds[i]);
 }
 
 static void remove_groups(long number)
 {
-    ck_cgroup_remove(keeper.keep.cgroup_fd, CK_CGROUP_WARDEN, number);
+    ck_cgroup_remove(keeper.env.cgroup_fd, CK_CGROUP_WARDEN, number);
     ck_cgroup_remove(keeper.leaf_base_fd, CK_CGROUP_LEAF, number);
     for (unsigned i = 0; i < CK_CONTROLS; i++)
-        ck_cgroup_remove(keeper.keep.group_fds[i], CK_CGROUP_WARDEN, number);
+        ck_cgroup_remove(keeper.env.group_fds[i], CK_CGROUP_WARDEN, number);
 }
 
 static __attribute__((noreturn)) void warden_child(void *argument)
 {
-    ck_close(CK_KEEPER_SOCKET_FD);
-    ck_close(keeper.cgroup_parent_fd);
-    ck_close(keeper.leaf_parent_fd);
+    ck_nolibc_close(CK_KEEPER_SOCKET_FD);
+    ck_nolibc_close(keeper.cgroup_parent_fd);
+    ck_nolibc_close(keeper.leaf_parent_fd);
     for (unsigned i = 0; i < CK_CONTROLS; i++)
-        ck_close(keeper.group_parent_fds[i]);
-    ck_warden_main(&keeper.keep, argument);
+        ck_nolibc_close(keeper.group_parent_fds[i]);
+    ck_warden_main(&keeper.env, argument);
 }
 
 /* It stands among the wardens, and is left alone until it ends. Returns pid, which may be a negative errno. */
-static long note_child(long pid, long number)
+static long add_child(long pid, long number)
 {
     if (pid <= 0)
         return pid;
@@ -265,18 +265,18 @@ static long note_child(long pid, long number)
     return pid;
 }
 
-static long create_warden(struct ck_warden_birth *birth, long number)
+static long create_warden(struct ck_warden_start *start, long number)
 {
-    long pid = ck_create_copied(warden_child, birth, birth->cgroup_fd);
-    if (pid >= 0 || birth->cgroup_fd < 0 || passing(pid))
+    long pid = ck_create_copied(warden_child, start, start->cgroup_fd);
+    if (pid >= 0 || start->cgroup_fd < 0 || transient(pid))
         return pid;
     /* This kernel, or a filter around us, has no clone3: go on without a directory; the result names the weaker means. */
-    ck_close(birth->cgroup_fd);
-    ck_close(birth->groups.limited ? birth->groups.leaf_fd : -1);
-    ck_cgroup_remove(keeper.keep.cgroup_fd, CK_CGROUP_WARDEN, number);
-    birth->cgroup_fd = -1;
-    birth->groups.leaf_fd = -1;
-    return ck_create_copied(warden_child, birth, -1);
+    ck_nolibc_close(start->cgroup_fd);
+    ck_nolibc_close(start->groups.limited ? start->groups.leaf_fd : -1);
+    ck_cgroup_remove(keeper.env.cgroup_fd, CK_CGROUP_WARDEN, number);
+    start->cgroup_fd = -1;
+    start->groups.leaf_fd = -1;
+    return ck_create_copied(warden_child, start, -1);
 }
 
 /* Where there is no warden the caller is told why, as a warden would. */
@@ -286,65 +286,65 @@ static void refuse_warden(int socket_fd, long error)
                                           .stage = CK_STAGE_CREATE,
                                           .error = (int32_t)-error,
                                           .ending = CK_ENDING_LAST,
-                                          .ended_ns = ck_now_ns()};
-    (void)ck_send(socket_fd, &report, sizeof report, -1);
+                                          .ended_ns = ck_nolibc_now_ns()};
+    (void)ck_nolibc_send(socket_fd, &report, sizeof report, -1);
 }
 
-static void make_warden(int socket_fd, int cage_fd, bool limited)
+static void make_warden(int socket_fd, int jail_fd, bool limited)
 {
-    struct ck_warden_birth birth = {
-        .socket_fd = socket_fd, .cgroup_fd = -1, .cage_fd = cage_fd, .groups = {.leaf_fd = -1}};
+    struct ck_warden_start start = {
+        .socket_fd = socket_fd, .cgroup_fd = -1, .jail_fd = jail_fd, .groups = {.leaf_fd = -1}};
     long number = ++keeper.last_number;
-    long pid = keeper.warden_count < CK_WARDENS_MAX ? make_groups(&birth, number, limited) : -EAGAIN;
+    long pid = keeper.warden_count < CK_WARDENS_MAX ? make_groups(&start, number, limited) : -EAGAIN;
     if (pid == 0)
-        pid = note_child(create_warden(&birth, number), number);
+        pid = add_child(create_warden(&start, number), number);
     if (pid < 0) {
         refuse_warden(socket_fd, pid);
         remove_groups(number);
     }
-    ck_close(birth.cgroup_fd);
-    close_groups(&birth.groups);
-    ck_close(cage_fd);
-    ck_close(socket_fd);
+    ck_nolibc_close(start.cgroup_fd);
+    close_groups(&start.groups);
+    ck_nolibc_close(jail_fd);
+    ck_nolibc_close(socket_fd);
 }
 
 /* Stands among the wardens, so that it and its children are left alone until it ends. */
 static void make_trial(int socket_fd, uint32_t trial)
 {
-    struct ck_trial_birth birth = {.socket_fd = socket_fd, .cgroup_fd = keeper.keep.cgroup_fd, .trial = trial};
-    birth.number = ++keeper.last_number;
-    long pid = keeper.warden_count < CK_WARDENS_MAX ? ck_create_copied(ck_trial_main, &birth, -1) : -EAGAIN;
-    if (note_child(pid, birth.number) < 0) {
+    struct ck_trial_start start = {.socket_fd = socket_fd, .cgroup_fd = keeper.env.cgroup_fd, .trial = trial};
+    start.number = ++keeper.last_number;
+    long pid = keeper.warden_count < CK_WARDENS_MAX ? ck_create_copied(ck_trial_main, &start, -1) : -EAGAIN;
+    if (add_child(pid, start.number) < 0) {
         const struct ck_wire_tried tried = {.kind = CK_WIRE_TRIED, .trial = trial, .error = (int32_t)-pid};
-        (void)ck_send(socket_fd, &tried, sizeof tried, -1);
+        (void)ck_nolibc_send(socket_fd, &tried, sizeof tried, -1);
     }
-    ck_close(socket_fd);
+    ck_nolibc_close(socket_fd);
 }
 
 /* Stands among the wardens like a trial. fds: the socket first; all are closed. */
-static void make_prover(ck_create_child child, void *birth, const int *fds, unsigned count)
+static void make_prover(ck_create_child child, void *start, const int *fds, unsigned count)
 {
-    long pid = keeper.warden_count < CK_WARDENS_MAX ? ck_create_copied(child, birth, -1) : -EAGAIN;
-    if (note_child(pid, ++keeper.last_number) < 0) {
+    long pid = keeper.warden_count < CK_WARDENS_MAX ? ck_create_copied(child, start, -1) : -EAGAIN;
+    if (add_child(pid, ++keeper.last_number) < 0) {
         const struct ck_wire_proved proved = {.kind = CK_WIRE_PROVED, .error = (int32_t)-pid};
-        (void)ck_send(fds[0], &proved, sizeof proved, -1);
+        (void)ck_nolibc_send(fds[0], &proved, sizeof proved, -1);
     }
     for (unsigned i = 0; i < count; i++)
-        ck_close(fds[i]);
+        ck_nolibc_close(fds[i]);
 }
 
 static void prove_jail(const int *fds)
 {
-    struct ck_prove_birth birth = {.socket_fd = fds[0], .program_fd = fds[1]};
-    make_prover(ck_prove_main, &birth, fds, 2);
+    struct ck_prove_start start = {.socket_fd = fds[0], .program_fd = fds[1]};
+    make_prover(ck_prove_main, &start, fds, 2);
 }
 
 /* The same for the jail without namespaces. */
-static void prove_confined(const int *fds)
+static void prove_no_userns(const int *fds)
 {
-    struct ck_confined_birth birth = {.socket_fd = fds[0]};
-    memcpy(birth.fds, fds + 1, sizeof birth.fds);
-    make_prover(ck_confined_main, &birth, fds, 1 + CK_WIRE_PROOF_FDS);
+    struct ck_prove_no_userns_start start = {.socket_fd = fds[0]};
+    memcpy(start.fds, fds + 1, sizeof start.fds);
+    make_prover(ck_prove_no_userns_main, &start, fds, 1 + CK_WIRE_PROOF_FDS);
 }
 
 static void forget_warden(int32_t pid)
@@ -360,7 +360,7 @@ static void forget_warden(int32_t pid)
 }
 
 /* Reaps, and kills whatever has come to us that is no warden. True when no child at all is left. */
-static bool tidy(void)
+static bool reap_and_kill(void)
 {
     for (;;) {
         siginfo_t info = {0};
@@ -371,7 +371,7 @@ static bool tidy(void)
             break;
         forget_warden((int32_t)info.si_pid);
     }
-    (void)ck_tree_signal(keeper.keep.proc_fd, SIGKILL, wardens, keeper.warden_count);
+    (void)ck_tree_signal(keeper.env.proc_fd, SIGKILL, wardens, keeper.warden_count);
     return false;
 }
 
@@ -384,15 +384,15 @@ static void drop_request(bool warden, const int *fds, unsigned count)
     if (warden && count > 0)
         refuse_warden(fds[0], -EMFILE);
     for (unsigned i = 0; i < count; i++)
-        ck_close(fds[i]);
+        ck_nolibc_close(fds[i]);
 }
 
-static bool hear(void)
+static bool receive_request(void)
 {
     struct ck_wire_try message = {0}; /* the longest; the others begin like it */
     int fds[1 + CK_WIRE_PROOF_FDS];
     unsigned count;
-    long got = ck_receive(CK_KEEPER_SOCKET_FD, &message, sizeof message, fds, 1 + CK_WIRE_PROOF_FDS, &count);
+    long got = ck_nolibc_receive(CK_KEEPER_SOCKET_FD, &message, sizeof message, fds, 1 + CK_WIRE_PROOF_FDS, &count);
     if (got <= 0)
         return false;
     bool warden = message.kind == CK_WIRE_WARDEN || message.kind == CK_WIRE_LIMITED;
@@ -404,8 +404,8 @@ static bool hear(void)
         make_trial(fds[0], message.trial);
     else if (message.kind == CK_WIRE_PROVE && count == 2)
         prove_jail(fds);
-    else if (message.kind == CK_WIRE_PROVE_CONFINED && count == 1 + CK_WIRE_PROOF_FDS)
-        prove_confined(fds);
+    else if (message.kind == CK_WIRE_PROVE_NO_USERNS && count == 1 + CK_WIRE_PROOF_FDS)
+        prove_no_userns(fds);
     else
         drop_request(warden, fds, count);
     return true;
@@ -414,36 +414,36 @@ static bool hear(void)
 /* The wardens see the caller's end as we do; wait for them, then for what they may have left to us. */
 static __attribute__((noreturn)) void finish(void)
 {
-    const int fds[3] = {keeper.keep.sigchld_fd, -1, -1};
-    while (!tidy()) {
-        (void)ck_wait_readable(fds, ck_now_ns() + RETRY_NS);
-        ck_drain_signals(keeper.keep.sigchld_fd);
+    const int fds[3] = {keeper.env.sigchld_fd, -1, -1};
+    while (!reap_and_kill()) {
+        (void)ck_nolibc_wait_readable(fds, ck_nolibc_now_ns() + RETRY_NS);
+        ck_nolibc_drain_signals(keeper.env.sigchld_fd);
     }
     if (keeper.leaf_parent_fd >= 0)
         ck_cgroup_base_remove(keeper.leaf_parent_fd, keeper.leaf_base_fd, keeper.cgroup_prefix);
-    if (keeper.keep.cgroup_fd >= 0)
-        ck_cgroup_base_remove(keeper.cgroup_parent_fd, keeper.keep.cgroup_fd, keeper.cgroup_prefix);
+    if (keeper.env.cgroup_fd >= 0)
+        ck_cgroup_base_remove(keeper.cgroup_parent_fd, keeper.env.cgroup_fd, keeper.cgroup_prefix);
     for (unsigned i = 0; i < CK_CONTROLS; i++)
-        if (keeper.keep.group_fds[i] >= 0)
-            ck_cgroup_base_remove(keeper.group_parent_fds[i], keeper.keep.group_fds[i], keeper.cgroup_prefix);
-    ck_leave(0);
+        if (keeper.env.group_fds[i] >= 0)
+            ck_cgroup_base_remove(keeper.group_parent_fds[i], keeper.env.group_fds[i], keeper.cgroup_prefix);
+    ck_nolibc_exit(0);
 }
 
-void ck_main(const long *stack)
+void ck_keeper_start(const long *stack)
 {
     (void)stack;
     reset_signals();
     detach();
     if (!set_up())
-        ck_leave(1);
-    const int fds[3] = {keeper.keep.sigchld_fd, CK_KEEPER_SOCKET_FD, keeper.keep.caller_fd};
+        ck_nolibc_exit(1);
+    const int fds[3] = {keeper.env.sigchld_fd, CK_KEEPER_SOCKET_FD, keeper.env.caller_fd};
     for (;;) {
-        unsigned ready = ck_wait_readable(fds, CK_FOREVER);
+        unsigned ready = ck_nolibc_wait_readable(fds, CK_FOREVER);
         if (ready & 1) {
-            ck_drain_signals(keeper.keep.sigchld_fd);
-            (void)tidy();
+            ck_nolibc_drain_signals(keeper.env.sigchld_fd);
+            (void)reap_and_kill();
         }
-        if ((ready & 4) || ((ready & 2) && !hear()))
+        if ((ready & 4) || ((ready & 2) && !receive_request()))
             finish();
     }
 }

@@ -8,7 +8,7 @@
 #define CK_RAW_ANSWER(result) ck_prove_note(result)
 #include "run/keeper/keeper.h"
 
-#include "jail/cage.h"
+#include "jail/native_ops.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -34,17 +34,17 @@
 #define TIOCSTI_WITH_HIGH_BITS ((INT64_C(1) << 32) | 0x5412)
 
 /* Namespaces of the keeper, to be compared with those inside. */
-static const char *const links[CK_WALL_NAMESPACES] = {
-    [CK_WALL_USER_NS] = "/proc/self/ns/user",     [CK_WALL_MOUNT_NS] = "/proc/self/ns/mnt",
-    [CK_WALL_PID_NS] = "/proc/self/ns/pid",       [CK_WALL_NET_NS] = "/proc/self/ns/net",
-    [CK_WALL_IPC_NS] = "/proc/self/ns/ipc",       [CK_WALL_UTS_NS] = "/proc/self/ns/uts",
-    [CK_WALL_CGROUP_NS] = "/proc/self/ns/cgroup",
+static const char *const links[CK_JAIL_LAYER_NAMESPACES] = {
+    [CK_JAIL_LAYER_USER_NS] = "/proc/self/ns/user",     [CK_JAIL_LAYER_MOUNT_NS] = "/proc/self/ns/mnt",
+    [CK_JAIL_LAYER_PID_NS] = "/proc/self/ns/pid",       [CK_JAIL_LAYER_NET_NS] = "/proc/self/ns/net",
+    [CK_JAIL_LAYER_IPC_NS] = "/proc/self/ns/ipc",       [CK_JAIL_LAYER_UTS_NS] = "/proc/self/ns/uts",
+    [CK_JAIL_LAYER_CGROUP_NS] = "/proc/self/ns/cgroup",
 };
 
-static uint64_t outside[CK_WALL_NAMESPACES];
-static uint32_t gate_port; /* of the jail that is tried; 0: none */
-static bool ports_bounded; /* by Landlock */
-static bool named;         /* what is tried is asked about: roads.c */
+static uint64_t outside[CK_JAIL_LAYER_NAMESPACES];
+static uint32_t gate_port;    /* of the jail that is tried; 0: none */
+static bool ports_bounded;    /* by Landlock */
+static bool reports_attempts; /* what is tried is asked about: direct_attempts.c */
 
 /*
  * Every call of this file comes by here. A wall that seems not to hold because a call met a lack of resources has not been
@@ -75,7 +75,7 @@ static long open_to(const char *path, int flags)
 {
     long fd = CK_RAW4(openat, AT_FDCWD, path, flags | O_CLOEXEC, 0600);
     if (fd >= 0)
-        ck_close((int)fd);
+        ck_nolibc_close((int)fd);
     return fd;
 }
 
@@ -92,10 +92,10 @@ static bool devices_are_fixed(void)
 static bool fresh_root(void)
 {
     return devices_are_fixed() && open_to("/proc/keys", O_RDONLY) < 0 &&
-           open_to("/" CK_CAGE_OLD "/etc", O_PATH) == -ENOENT && open_to("/root", O_PATH) == -ENOENT &&
+           open_to("/" CK_JAIL_OLD_ROOT "/etc", O_PATH) == -ENOENT && open_to("/root", O_PATH) == -ENOENT &&
            open_to("/sys", O_PATH) == -ENOENT && open_to("/planted", O_WRONLY | O_CREAT) < 0 &&
            open_to("/proc/sys/kernel/core_pattern", O_WRONLY) < 0 && open_to("/proc/1/mem", O_RDWR) < 0 &&
-           open_to(CK_CAGE_SCRATCH "/mine", O_WRONLY | O_CREAT) >= 0;
+           open_to(CK_JAIL_SCRATCH "/mine", O_WRONLY | O_CREAT) >= 0;
 }
 
 /*
@@ -105,9 +105,9 @@ static bool fresh_root(void)
  */
 static bool landlock(void)
 {
-    return open_to(CK_CAGE_WORK "/planted", O_WRONLY | O_CREAT) < 0 &&
+    return open_to(CK_JAIL_WORK "/planted", O_WRONLY | O_CREAT) < 0 &&
            open_to("/usr/planted", O_WRONLY | O_CREAT) < 0 &&
-           CK_RAW4(mknodat, AT_FDCWD, CK_CAGE_SCRATCH "/node", S_IFCHR | 0600, NULL_DEVICE) == -EACCES;
+           CK_RAW4(mknodat, AT_FDCWD, CK_JAIL_SCRATCH "/node", S_IFCHR | 0600, NULL_DEVICE) == -EACCES;
 }
 
 /* Whichever of them is there; harmless if it is run after all: then this process is replaced, and its silence tells. */
@@ -178,7 +178,7 @@ static long connect_to(const uint8_t address[4], uint32_t port)
     long fd = CK_RAW3(socket, AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     long result = fd < 0 ? fd : CK_RAW3(connect, fd, &peer, sizeof peer);
     if (fd >= 0)
-        ck_close((int)fd);
+        ck_nolibc_close((int)fd);
     return result;
 }
 
@@ -189,7 +189,7 @@ static bool serving_is_refused(void)
     bool refused = fd >= 0 && CK_RAW3(bind, fd, &any, sizeof any) == -EPERM && CK_RAW2(listen, fd, 1) == -EPERM &&
                    CK_RAW6(sendto, fd, "", 1, MSG_FASTOPEN, &any, sizeof any) == -EOPNOTSUPP;
     if (fd >= 0)
-        ck_close((int)fd);
+        ck_nolibc_close((int)fd);
     return refused;
 }
 
@@ -202,83 +202,83 @@ static bool egress(void)
            connect_to(elsewhere, gate_port) == -ENETUNREACH && other_sockets_are_refused() && serving_is_refused();
 }
 
-static bool (*const walls[CK_WALL_NAMED])(void) = {
-    [CK_WALL_FRESH_ROOT] = fresh_root,
-    [CK_WALL_LANDLOCK] = landlock,
-    [CK_WALL_EXECS] = ck_prove_execs,
-    [CK_WALL_SECCOMP] = ck_prove_seccomp,
-    [CK_WALL_NO_CAPABILITIES] = no_capabilities,
-    [CK_WALL_NO_NEW_PRIVS] = ck_prove_no_new_privs,
-    [CK_WALL_EGRESS] = egress,
+static bool (*const layer_tests[CK_JAIL_LAYER_REPORTS_ATTEMPTS])(void) = {
+    [CK_JAIL_LAYER_FRESH_ROOT] = fresh_root,
+    [CK_JAIL_LAYER_LANDLOCK] = landlock,
+    [CK_JAIL_LAYER_EXECS] = ck_prove_execs,
+    [CK_JAIL_LAYER_SECCOMP] = ck_prove_seccomp,
+    [CK_JAIL_LAYER_NO_CAPABILITIES] = no_capabilities,
+    [CK_JAIL_LAYER_NO_NEW_PRIVS] = ck_prove_no_new_privs,
+    [CK_JAIL_LAYER_EGRESS] = egress,
 };
 
 /* ---- the trial ---- */
 
-void ck_prove_outside(uint32_t wall, uint64_t number)
+void ck_prove_outside(uint32_t jail_layer, uint64_t number)
 {
-    outside[wall] = number;
+    outside[jail_layer] = number;
 }
 
-void ck_prove_inside(const struct ck_cage_program *program)
+void ck_prove_inside(const struct ck_native_program *program)
 {
     gate_port = program->gate_port;
     ports_bounded = program->landlock_net != 0;
-    named = program->gate_named != 0;
+    reports_attempts = program->gate_reports_attempts != 0;
 }
 
 /* In the place of the tool. The last to be tried is execs: should it not hold, what was found so far is told. */
-void ck_prover(void *argument)
+void ck_prove_layers(void *argument)
 {
-    struct ck_cage_told *told = argument;
+    struct ck_init_status *init_status = argument;
     (void)CK_RAW3(close_range, 3, ~0u,
                   0); /* as a tool has none; a wall must not seem to hold, or not to, for want of one */
-    if (named)
+    if (reports_attempts)
         (void)CK_RAW5(prctl, PR_SET_DUMPABLE, 1, 0, 0, 0); /* as a tool is, which was executed */
-    for (uint32_t layer = 0; layer < CK_WALL_NAMESPACES; layer++) {
+    for (uint32_t layer = 0; layer < CK_JAIL_LAYER_NAMESPACES; layer++) {
         uint64_t inside = namespace_of(links[layer]);
         if (inside != 0 && inside != outside[layer])
-            told->held |= UINT32_C(1) << layer;
+            init_status->held |= UINT32_C(1) << layer;
     }
-    for (uint32_t layer = CK_WALL_NAMESPACES; layer < CK_WALL_NAMED; layer++)
-        if (layer != CK_WALL_EXECS && walls[layer]())
-            told->held |= UINT32_C(1) << layer;
-    if (named && told->named != 0)
-        told->held |= UINT32_C(1) << CK_WALL_NAMED;
-    told->shortage = shortage;
+    for (uint32_t layer = CK_JAIL_LAYER_NAMESPACES; layer < CK_JAIL_LAYER_REPORTS_ATTEMPTS; layer++)
+        if (layer != CK_JAIL_LAYER_EXECS && layer_tests[layer]())
+            init_status->held |= UINT32_C(1) << layer;
+    if (reports_attempts && init_status->reports_attempts != 0)
+        init_status->held |= UINT32_C(1) << CK_JAIL_LAYER_REPORTS_ATTEMPTS;
+    init_status->shortage = shortage;
     if (ck_prove_execs())
-        told->held |= UINT32_C(1) << CK_WALL_EXECS;
-    told->shortage = shortage;
-    ck_leave(0);
+        init_status->held |= UINT32_C(1) << CK_JAIL_LAYER_EXECS;
+    init_status->shortage = shortage;
+    ck_nolibc_exit(0);
 }
 
 /* One that was killed has not said all: that is no answer. One that was replaced by what it executed has exited. */
-static long judge_end(const struct ck_cage_told *told)
+static long judge_end(const struct ck_init_status *init_status)
 {
-    if (told->stage != CK_STAGE_NONE)
-        return -told->error;
-    return told->ended != 0 && told->code == CLD_EXITED ? 0 : -ECONNRESET;
+    if (init_status->stage != CK_STAGE_NONE)
+        return -init_status->error;
+    return init_status->ended != 0 && init_status->code == CLD_EXITED ? 0 : -ECONNRESET;
 }
 
-static long prove(struct ck_cage *cage, int program_fd, struct ck_wire_proved *proved)
+static long prove(struct ck_native_jail *jail, int program_fd, struct ck_wire_proved *proved)
 {
     static const int no_fds[CK_WIRE_FDS_MAX] = {-1, -1, -1, -1, -1, -1, -1, -1, -1};
     struct ck_child child = {.fds = no_fds};
     siginfo_t info = {0};
     long root = CK_RAW4(openat, AT_FDCWD, "/usr", O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
-    long result = root < 0 ? root : ck_cage_enter(cage, program_fd);
-    proved->failed_step = cage->failed_step;
+    long result = root < 0 ? root : ck_native_jail_enter(jail, program_fd);
+    proved->failed_op = jail->failed_op;
     if (result < 0)
         return result;
-    ck_prove_inside(cage->program);
-    struct ck_cage_run run = {.cage = cage,
+    ck_prove_inside(jail->program);
+    struct ck_init_run run = {.jail = jail,
                               .child = &child,
-                              .main = ck_prover,
-                              .argument = cage->told,
+                              .main = ck_prove_layers,
+                              .argument = jail->init_status,
                               .root_fd = (int)root,
                               .root_path = "/usr",
                               .enter_fd = -1,
                               .gate_fd = -1};
-    result = ck_cage_create(&run);
+    result = ck_native_jail_create(&run);
     while (result >= 0) {
         result = CK_RAW5(waitid, P_ALL, 0, &info, WEXITED, NULL);
         if (result == 0)
@@ -288,22 +288,22 @@ static long prove(struct ck_cage *cage, int program_fd, struct ck_wire_proved *p
     }
     if (result < 0)
         return result;
-    proved->held = cage->told->held;
-    proved->shortage = cage->told->shortage;
-    return judge_end(cage->told);
+    proved->held = jail->init_status->held;
+    proved->shortage = jail->init_status->shortage;
+    return judge_end(jail->init_status);
 }
 
 void ck_prove_main(void *argument)
 {
-    static struct ck_cage cage;
+    static struct ck_native_jail jail;
     struct ck_wire_proved proved = {.kind = CK_WIRE_PROVED};
-    for (uint32_t layer = 0; layer < CK_WALL_NAMESPACES; layer++)
+    for (uint32_t layer = 0; layer < CK_JAIL_LAYER_NAMESPACES; layer++)
         outside[layer] = namespace_of(links[layer]);
-    const struct ck_prove_birth *birth = argument;
-    int fds[2] = {birth->socket_fd, birth->program_fd};
-    if (ck_settle(fds, 2) < 0)
-        ck_leave(1);
-    proved.error = (int32_t)-prove(&cage, fds[1], &proved);
-    (void)ck_send(fds[0], &proved, sizeof proved, -1);
-    ck_leave(0);
+    const struct ck_prove_start *start = argument;
+    int fds[2] = {start->socket_fd, start->program_fd};
+    if (ck_nolibc_enter_trial(fds, 2) < 0)
+        ck_nolibc_exit(1);
+    proved.error = (int32_t)-prove(&jail, fds[1], &proved);
+    (void)ck_nolibc_send(fds[0], &proved, sizeof proved, -1);
+    ck_nolibc_exit(0);
 }

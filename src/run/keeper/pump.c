@@ -23,7 +23,7 @@
 
 #define CHUNK_BYTES 65536 /* what a pipe takes */
 
-enum { SOURCE, SINK, READY, KEPT };
+enum { SOURCE, SINK, READY, PUMP_FDS };
 enum { COPIED, CUT };
 
 /* A source may be non-blocking; the one who made it so has another reason than us. */
@@ -33,7 +33,7 @@ static void wait_for(int fd, short events)
     (void)CK_RAW5(ppoll, &polled, 1, NULL, NULL, 0);
 }
 
-static bool pour(int sink_fd, const char *from, long length)
+static bool write_all(int sink_fd, const char *from, long length)
 {
     while (length > 0) {
         long put = CK_RAW3(write, sink_fd, from, length);
@@ -46,13 +46,13 @@ static bool pour(int sink_fd, const char *from, long length)
 }
 
 /* Closes all descriptors from 3 on but these, which keep their numbers: a small limit would leave no others. */
-static long close_others(const int *kept, unsigned count)
+static long close_others(const int *open_fds, unsigned count)
 {
     for (unsigned from = 3;;) {
         unsigned next = ~0u;
         for (unsigned i = 0; i < count; i++)
-            if ((unsigned)kept[i] >= from && (unsigned)kept[i] < next)
-                next = (unsigned)kept[i];
+            if ((unsigned)open_fds[i] >= from && (unsigned)open_fds[i] < next)
+                next = (unsigned)open_fds[i];
         if (next == ~0u)
             return CK_RAW3(close_range, from, ~0u, 0);
         long result = next > from ? CK_RAW3(close_range, from, next - 1, 0) : 0;
@@ -76,16 +76,16 @@ static __attribute__((noreturn)) void pump_main(void *argument)
     const int *fds = argument;
     (void)CK_RAW5(prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     (void)CK_RAW5(prctl, PR_SET_NAME, "choke-pump", 0, 0, 0);
-    if (close_others(fds, KEPT) < 0)
-        ck_leave(CUT);
-    ck_close(fds[READY]);
+    if (close_others(fds, PUMP_FDS) < 0)
+        ck_nolibc_exit(CUT);
+    ck_nolibc_close(fds[READY]);
     /* What cannot be read at all is an empty stream; what ends by an error later was cut. */
     for (bool begun = false;;) {
         long got = CK_RAW3(read, fds[SOURCE], chunk, sizeof chunk);
         if (got == -EAGAIN)
             wait_for(fds[SOURCE], POLLIN);
-        else if (got != -EINTR && (got <= 0 || !pour(fds[SINK], chunk, got)))
-            ck_leave(got < 0 && begun && !is_hung_up(fds[SOURCE], got) ? CUT : COPIED);
+        else if (got != -EINTR && (got <= 0 || !write_all(fds[SINK], chunk, got)))
+            ck_nolibc_exit(got < 0 && begun && !is_hung_up(fds[SOURCE], got) ? CUT : COPIED);
         begun = begun || got > 0;
     }
 }
@@ -109,19 +109,19 @@ long ck_pump_make(int source_fd, int *ret_fd)
         return result;
     result = CK_RAW2(pipe2, ready, O_CLOEXEC);
     if (result < 0) {
-        ck_close(ends[0]);
-        ck_close(ends[1]);
+        ck_nolibc_close(ends[0]);
+        ck_nolibc_close(ends[1]);
         return result;
     }
-    int fds[KEPT] = {[SOURCE] = source_fd, [SINK] = ends[1], [READY] = ready[1]};
+    int fds[PUMP_FDS] = {[SOURCE] = source_fd, [SINK] = ends[1], [READY] = ready[1]};
     long pid = ck_create_copied(pump_main, fds, -1);
-    ck_close(ends[1]);
-    ck_close(ready[1]);
+    ck_nolibc_close(ends[1]);
+    ck_nolibc_close(ready[1]);
     if (pid > 0)
         wait_for_end(ready[0]);
     else
-        ck_close(ends[0]);
-    ck_close(ready[0]);
+        ck_nolibc_close(ends[0]);
+    ck_nolibc_close(ready[0]);
     *ret_fd = pid > 0 ? ends[0] : -1;
     return pid;
 }

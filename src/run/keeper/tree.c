@@ -38,7 +38,9 @@ static void add(int32_t pid, int32_t parent)
 static long add_children_of_task(int proc_fd, int32_t pid, long task)
 {
     char path[64];
-    (void)ck_put_text(ck_put_number(ck_put_text(ck_put_number(path, pid), "/task/"), task), "/children");
+    (void)ck_nolibc_append_text(
+        ck_nolibc_append_number(ck_nolibc_append_text(ck_nolibc_append_number(path, pid), "/task/"), task),
+        "/children");
     long fd = CK_RAW4(openat, proc_fd, path, O_RDONLY | O_CLOEXEC, 0);
     if (fd < 0)
         return fd;
@@ -54,7 +56,7 @@ static long add_children_of_task(int proc_fd, int32_t pid, long task)
             }
         }
     }
-    ck_close((int)fd);
+    ck_nolibc_close((int)fd);
     return 0;
 }
 
@@ -69,7 +71,7 @@ static void visit_task(void *data, const char *name)
     const char *end = name;
     while (*end != '\0')
         end++;
-    long task = ck_take_number(&name, end);
+    long task = ck_nolibc_parse_number(&name, end);
     if (task > 0)
         (void)add_children_of_task(visit->proc_fd, visit->pid, task);
 }
@@ -77,29 +79,29 @@ static void visit_task(void *data, const char *name)
 static void add_children(int proc_fd, int32_t pid)
 {
     char path[64];
-    (void)ck_put_text(ck_put_number(path, pid), "/task");
+    (void)ck_nolibc_append_text(ck_nolibc_append_number(path, pid), "/task");
     long fd = CK_RAW4(openat, proc_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     if (fd < 0)
         return;
-    ck_each_entry((int)fd, visit_task, &(struct visit){.proc_fd = proc_fd, .pid = pid});
-    ck_close((int)fd);
+    ck_nolibc_each_entry((int)fd, visit_task, &(struct visit){.proc_fd = proc_fd, .pid = pid});
+    ck_nolibc_close((int)fd);
 }
 
 /* The parent of a process: the second field behind the last ')' of its stat line; a name may hold any byte. */
 static long parent_of(int proc_fd, int32_t pid)
 {
     char path[64], text[1024];
-    (void)ck_put_text(ck_put_number(path, pid), "/stat");
+    (void)ck_nolibc_append_text(ck_nolibc_append_number(path, pid), "/stat");
     long fd = CK_RAW4(openat, proc_fd, path, O_RDONLY | O_CLOEXEC, 0);
     if (fd < 0)
         return fd;
     long got = CK_RAW3(read, fd, text, sizeof text);
-    ck_close((int)fd);
+    ck_nolibc_close((int)fd);
     long paren = got - 1;
     while (paren > 0 && text[paren] != ')')
         paren--;
     const char *at = text + paren + 4; /* ") S 123" */
-    return paren > 0 && paren + 4 < got ? ck_take_number(&at, text + got) : -ESRCH;
+    return paren > 0 && paren + 4 < got ? ck_nolibc_parse_number(&at, text + got) : -ESRCH;
 }
 
 static void signal_one(int proc_fd, size_t i, int32_t self, int sig)
@@ -114,7 +116,7 @@ static void signal_one(int proc_fd, size_t i, int32_t self, int sig)
     }
     if (ours)
         (void)CK_RAW4(pidfd_send_signal, pidfd, sig, NULL, 0);
-    ck_close((int)pidfd);
+    ck_nolibc_close((int)pidfd);
 }
 
 static bool excepted(int32_t pid, const int32_t *except, size_t count)
@@ -134,11 +136,11 @@ long ck_tree_signal(int proc_fd, int sig, const int32_t *except, size_t except_c
     long result = add_children_of_task(proc_fd, self, self);
     if (result < 0)
         return result;
-    size_t kept = 0;
+    size_t remaining = 0;
     for (size_t i = 0; i < found.count; i++)
         if (!excepted(found.pid[i], except, except_count))
-            found.pid[kept++] = found.pid[i];
-    found.count = kept;
+            found.pid[remaining++] = found.pid[i];
+    found.count = remaining;
     for (size_t i = 0; i < found.count; i++)
         add_children(proc_fd, found.pid[i]);
     for (size_t i = 0; i < found.count; i++)

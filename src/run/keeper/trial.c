@@ -31,7 +31,7 @@
 
 #define NOT_HELD (-EPROTO) /* accepted, and yet it does not hold */
 
-struct trial {
+struct trial_state {
     int cgroup_fd; /* directory of the context, or -1 */
     long number;   /* of the trial's own directory in it */
     int32_t value;
@@ -56,7 +56,7 @@ static long no_new_privs(void)
 
 /* ---- what every run has, or a jail adds without a namespace ---- */
 
-static long try_no_new_privs(struct trial *trial)
+static long try_no_new_privs(struct trial_state *trial)
 {
     (void)trial;
     long result = no_new_privs();
@@ -83,11 +83,11 @@ static long list_root(void)
 {
     long fd = CK_RAW4(openat, AT_FDCWD, "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     if (fd >= 0)
-        ck_close((int)fd);
+        ck_nolibc_close((int)fd);
     return fd < 0 ? fd : 0;
 }
 
-static long try_landlock(struct trial *trial)
+static long try_landlock(struct trial_state *trial)
 {
     const struct landlock_ruleset_attr rules = {.handled_access_fs =
                                                     LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_DIR};
@@ -109,7 +109,7 @@ static long try_landlock(struct trial *trial)
     return result == -EACCES || result == -ENOENT ? 0 : NOT_HELD;
 }
 
-static long try_seccomp(struct trial *trial)
+static long try_seccomp(struct trial_state *trial)
 {
     (void)trial;
     struct sock_filter code[] = {
@@ -131,19 +131,19 @@ static long try_seccomp(struct trial *trial)
 
 static long enter_user(void)
 {
-    return ck_user_enter((uint32_t)CK_RAW0(geteuid), (uint32_t)CK_RAW0(getegid));
+    return ck_native_jail_enter_userns((uint32_t)CK_RAW0(geteuid), (uint32_t)CK_RAW0(getegid));
 }
 
 /* One around another namespace, where there may be one. What is no answer must not read as "not permitted" later. */
-static long enter_user_first(struct trial *trial)
+static long enter_user_first(struct trial_state *trial)
 {
     long result = enter_user();
     trial->value = result == 0;
-    return result < 0 && ck_errkind_of((int)-result) == CK_ERRKIND_PASSING && result != -ENOSPC ? result : 0;
+    return result < 0 && ck_errkind_of((int)-result) == CK_ERRKIND_TRANSIENT && result != -ENOSPC ? result : 0;
 }
 
 /* Inside it we have every capability over what belongs to it: a host name of our own may be set. */
-static long try_user(struct trial *trial)
+static long try_user(struct trial_state *trial)
 {
     (void)trial;
     long result = enter_user();
@@ -162,7 +162,7 @@ static size_t read_link(const char *path, char *buffer, size_t size)
 }
 
 /* In a user namespace of its own where there is one (value 1), else with the privileges of the caller. */
-static long enter(struct trial *trial, unsigned long flag, const char *link)
+static long enter(struct trial_state *trial, unsigned long flag, const char *link)
 {
     char before[64], after[64];
     size_t length = read_link(link, before, sizeof before);
@@ -177,7 +177,7 @@ static long enter(struct trial *trial, unsigned long flag, const char *link)
     return same ? NOT_HELD : 0;
 }
 
-static long try_mount(struct trial *trial)
+static long try_mount(struct trial_state *trial)
 {
     long result = enter(trial, CLONE_NEWNS, "/proc/self/ns/mnt");
     if (result == 0)
@@ -185,20 +185,20 @@ static long try_mount(struct trial *trial)
     return result < 0 ? result : CK_RAW5(mount, "trial", "/", "tmpfs", MS_NOSUID | MS_NODEV, NULL);
 }
 
-static __attribute__((noreturn)) void tell_pid(void *argument)
+static __attribute__((noreturn)) void report_pid(void *argument)
 {
     (void)argument;
-    ck_leave(CK_RAW0(getpid) == 1 ? 0 : 1);
+    ck_nolibc_exit(CK_RAW0(getpid) == 1 ? 0 : 1);
 }
 
-static long try_pid(struct trial *trial)
+static long try_pid(struct trial_state *trial)
 {
     siginfo_t info = {0};
     long result = enter_user_first(trial);
     if (result == 0)
         result = CK_RAW1(unshare, CLONE_NEWPID);
     if (result == 0)
-        result = ck_create_copied(tell_pid, NULL, -1);
+        result = ck_create_copied(report_pid, NULL, -1);
     if (result >= 0)
         result = wait_child(&info);
     if (result < 0)
@@ -206,7 +206,7 @@ static long try_pid(struct trial *trial)
     return info.si_code == CLD_EXITED && info.si_status == 0 ? 0 : NOT_HELD;
 }
 
-static long try_net(struct trial *trial)
+static long try_net(struct trial_state *trial)
 {
     struct ifreq loopback = {.ifr_name = "lo", .ifr_flags = IFF_UP};
     long result = enter(trial, CLONE_NEWNET, "/proc/self/ns/net");
@@ -214,18 +214,18 @@ static long try_net(struct trial *trial)
     return fd < 0 ? fd : CK_RAW3(ioctl, fd, SIOCSIFFLAGS, &loopback);
 }
 
-static long try_ipc(struct trial *trial)
+static long try_ipc(struct trial_state *trial)
 {
     return enter(trial, CLONE_NEWIPC, "/proc/self/ns/ipc");
 }
 
-static long try_uts(struct trial *trial)
+static long try_uts(struct trial_state *trial)
 {
     long result = enter(trial, CLONE_NEWUTS, "/proc/self/ns/uts");
     return result < 0 ? result : CK_RAW2(sethostname, "trial", 5);
 }
 
-static long try_cgroup(struct trial *trial)
+static long try_cgroup(struct trial_state *trial)
 {
     return enter(trial, CLONE_NEWCGROUP, "/proc/self/ns/cgroup");
 }
@@ -238,10 +238,10 @@ static __attribute__((noreturn)) void sleep_on(void *argument)
     (void)argument;
     (void)CK_RAW5(prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     for (;;)
-        (void)ck_wait_readable(none, CK_FOREVER);
+        (void)ck_nolibc_wait_readable(none, CK_FOREVER);
 }
 
-static long try_cgroup_kill(struct trial *trial)
+static long try_cgroup_kill(struct trial_state *trial)
 {
     struct ck_cgroup cgroup;
     siginfo_t info = {0};
@@ -261,20 +261,20 @@ static long try_cgroup_kill(struct trial *trial)
     return result < 0 ? result : info.si_code == CLD_KILLED ? 0 : NOT_HELD;
 }
 
-static __attribute__((noreturn)) void leave_at_once(void *argument)
+static __attribute__((noreturn)) void exit_at_once(void *argument)
 {
     (void)argument;
-    ck_leave(0);
+    ck_nolibc_exit(0);
 }
 
 static __attribute__((noreturn)) void leave_an_orphan(void *argument)
 {
     (void)argument;
-    ck_leave(ck_create_copied(leave_at_once, NULL, -1) > 0 ? 0 : 1);
+    ck_nolibc_exit(ck_create_copied(exit_at_once, NULL, -1) > 0 ? 0 : 1);
 }
 
 /* The orphan comes to us, and not to init: two children are waited for where one was made. */
-static long try_subreaper(struct trial *trial)
+static long try_subreaper(struct trial_state *trial)
 {
     siginfo_t info = {0};
     (void)trial;
@@ -288,14 +288,14 @@ static long try_subreaper(struct trial *trial)
     return wait_child(&info) == 0 ? 0 : NOT_HELD;
 }
 
-static long try_pidfd(struct trial *trial)
+static long try_pidfd(struct trial_state *trial)
 {
     (void)trial;
     long fd = CK_RAW2(pidfd_open, CK_RAW0(getpid), 0);
     return fd < 0 ? fd : CK_RAW4(pidfd_send_signal, fd, 0, NULL, 0);
 }
 
-static long try_openat2(struct trial *trial)
+static long try_openat2(struct trial_state *trial)
 {
     const struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_BENEATH};
     (void)trial;
@@ -304,7 +304,7 @@ static long try_openat2(struct trial *trial)
     return result == -EXDEV ? 0 : result < 0 ? result : NOT_HELD;
 }
 
-static long (*const trials[CK_TRIALS])(struct trial *trial) = {
+static long (*const trials[CK_TRIALS])(struct trial_state *trial) = {
     [CK_TRIAL_NO_NEW_PRIVS] = try_no_new_privs,
     [CK_TRIAL_LANDLOCK] = try_landlock,
     [CK_TRIAL_SECCOMP] = try_seccomp,
@@ -323,16 +323,16 @@ static long (*const trials[CK_TRIALS])(struct trial *trial) = {
 
 void ck_trial_main(void *argument)
 {
-    struct ck_trial_birth *birth = argument;
-    struct ck_wire_tried tried = {.kind = CK_WIRE_TRIED, .trial = birth->trial, .error = EINVAL};
-    int fds[2] = {birth->socket_fd, birth->cgroup_fd};
-    if (ck_settle(fds, 2) < 0)
-        ck_leave(1);
-    struct trial trial = {.cgroup_fd = fds[1], .number = birth->number};
-    if (birth->trial < CK_TRIALS && trials[birth->trial] != NULL) {
-        tried.error = (int32_t)-trials[birth->trial](&trial);
+    struct ck_trial_start *start = argument;
+    struct ck_wire_tried tried = {.kind = CK_WIRE_TRIED, .trial = start->trial, .error = EINVAL};
+    int fds[2] = {start->socket_fd, start->cgroup_fd};
+    if (ck_nolibc_enter_trial(fds, 2) < 0)
+        ck_nolibc_exit(1);
+    struct trial_state trial = {.cgroup_fd = fds[1], .number = start->number};
+    if (start->trial < CK_TRIALS && trials[start->trial] != NULL) {
+        tried.error = (int32_t)-trials[start->trial](&trial);
         tried.value = trial.value;
     }
-    (void)ck_send(fds[0], &tried, sizeof tried, -1);
-    ck_leave(0);
+    (void)ck_nolibc_send(fds[0], &tried, sizeof tried, -1);
+    ck_nolibc_exit(0);
 }

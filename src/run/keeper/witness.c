@@ -42,9 +42,9 @@
 #define SECONDS_MAX 600
 #define TRACE_MAX ((uint64_t)16 << 20)
 #define DRAIN_NS 1000000000u /* what is left in the pipe when everybody is dead is there at once */
-#define OWN_WORDS 16         /* of strace's command line, in front of the program's */
+#define STRACE_ARGS 16       /* of strace's command line, in front of the program's */
 #define STATIC_AT 3          /* where strace itself stands */
-#define PROGRAM_WORDS_MAX 1024
+#define PROGRAM_ARGS_MAX 1024
 #define VARIABLES_MAX 4096
 #define PLACE_MAX 256 /* bytes, with the name of a file in it */
 #define TRACE_FD 3
@@ -66,7 +66,7 @@ static size_t length_of(const char *text)
     return length;
 }
 
-static void say(int fd, const char *text)
+static void print(int fd, const char *text)
 {
     (void)CK_RAW3(write, fd, text, length_of(text));
 }
@@ -74,7 +74,7 @@ static void say(int fd, const char *text)
 /* ---- the program ---- */
 
 /* The kernel asks for one right at least: devices cannot be made without a capability. Signals to the outside, too. */
-static long guard(void)
+static long isolate_tracer(void)
 {
     uint64_t attr[3] = {LANDLOCK_ACCESS_FS_MAKE_BLOCK, 0, SCOPE_SIGNAL};
     long abi = CK_RAW3(landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
@@ -85,7 +85,7 @@ static long guard(void)
     long result = fd < 0 ? fd : CK_RAW5(prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     if (result == 0)
         result = CK_RAW2(landlock_restrict_self, fd, 0);
-    ck_close((int)fd);
+    ck_nolibc_close((int)fd);
     return result < 0 ? result : abi;
 }
 
@@ -159,37 +159,37 @@ static char **take_variables(void)
     return variables;
 }
 
-static void say_number(const char *name, long number)
+static void print_number(const char *name, long number)
 {
     char line[32];
-    (void)ck_put_text(ck_put_number(ck_put_text(line, name), number), "\n");
-    say(TRACE_FD, line);
+    (void)ck_nolibc_append_text(ck_nolibc_append_number(ck_nolibc_append_text(line, name), number), "\n");
+    print(TRACE_FD, line);
 }
 
 static long filter(void)
 {
     long result = CK_RAW5(prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    return result < 0 ? result : ck_create_follow();
+    return result < 0 ? result : ck_create_keep_traceable();
 }
 
-__attribute__((noreturn)) static void be_program(char **argv)
+__attribute__((noreturn)) static void run_program(char **argv)
 {
     char **envp = take_variables();
     if (envp == NULL)
-        ck_leave(125);
-    long abi = guard();
-    say_number("=guard ", abi > 0 ? abi : 0);
-    say_number("=filter ", filter() == 0 ? 1 : 0);
+        ck_nolibc_exit(125);
+    long abi = isolate_tracer();
+    print_number("=guard ", abi > 0 ? abi : 0);
+    print_number("=filter ", filter() == 0 ? 1 : 0);
     (void)CK_RAW3(close_range, TRACE_FD, ~0u, 0);
     long result = execute(argv, envp);
-    ck_leave(result == -ENOENT ? 127 : 126);
+    ck_nolibc_exit(result == -ENOENT ? 127 : 126);
 }
 
 /* ---- strace ---- */
 
 struct tracing {
-    const char *self; /* the path of this program */
-    char **words;     /* the program's, NULL behind them */
+    const char *self;    /* the path of this program */
+    char **program_argv; /* the program's, NULL behind them */
     int trace_fd;
     int variables_fd;
 };
@@ -201,7 +201,7 @@ static char *beside(const char *self, const char *name, char path[PLACE_MAX])
     while (length > 0 && self[length - 1] != '/')
         length--;
     memcpy(path, self, length);
-    (void)ck_put_text(path + length, name);
+    (void)ck_nolibc_append_text(path + length, name);
     return path;
 }
 
@@ -219,13 +219,13 @@ static void arrange_descriptors(const struct tracing *tracing)
     (void)CK_RAW4(rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof none);
 }
 
-__attribute__((noreturn)) static void be_strace(void *argument)
+__attribute__((noreturn)) static void exec_strace(void *argument)
 {
     static char loader[PLACE_MAX], strace[PLACE_MAX], lib[PLACE_MAX], self[PLACE_MAX], path[] = "--library-path";
     static char follow[] = "-fqyx", blocked[] = "-I4", length[] = "-s256", e[] = "-e", traced[] = TRACED;
     /* With signals it does not tell, it would not tell who was ended by one either. */
     static char signals[] = "signal=all", o[] = "-o", out[] = "/proc/self/fd/3", ends[] = "--", zero[] = "0";
-    static char *argv[OWN_WORDS + PROGRAM_WORDS_MAX + 1], *none[] = {NULL};
+    static char *argv[STRACE_ARGS + PROGRAM_ARGS_MAX + 1], *none[] = {NULL};
     const struct tracing *tracing = argument;
     char *const own[] = {beside(tracing->self, "loader", loader),
                          path,
@@ -243,19 +243,19 @@ __attribute__((noreturn)) static void be_strace(void *argument)
                          ends,
                          beside(tracing->self, "witness", self),
                          zero};
-    _Static_assert(sizeof own / sizeof own[0] == OWN_WORDS, "the words of strace have their places");
+    _Static_assert(sizeof own / sizeof own[0] == STRACE_ARGS, "the words of strace have their places");
     memcpy(argv, own, sizeof own);
-    for (unsigned i = 0; tracing->words[i] != NULL; i++)
-        argv[OWN_WORDS + i] = tracing->words[i];
+    for (unsigned i = 0; tracing->program_argv[i] != NULL; i++)
+        argv[STRACE_ARGS + i] = tracing->program_argv[i];
     arrange_descriptors(tracing);
     (void)ck_create_execute(-1, loader, argv, none);
     (void)ck_create_execute(-1, strace, argv + STATIC_AT, none); /* one without a loader has none beside it */
-    ck_leave(127);
+    ck_nolibc_exit(127);
 }
 
 /* ---- the watch ---- */
 
-struct watch {
+struct trace_watch {
     int pipe_fd; /* of strace; -1: at its end */
     int signal_fd;
     int32_t strace_pid;
@@ -265,11 +265,11 @@ struct watch {
 };
 
 /* Never waits longer than the watch lasts: a client that does not read must not keep the container alive. */
-static bool put(const struct watch *watch, const char *bytes, size_t length)
+static bool put(const struct trace_watch *watch, const char *bytes, size_t length)
 {
     while (length > 0) {
         struct pollfd polled = {.fd = 1, .events = POLLOUT};
-        uint64_t now = ck_now_ns(), last = watch->deadline_ns + DRAIN_NS;
+        uint64_t now = ck_nolibc_now_ns(), last = watch->deadline_ns + DRAIN_NS;
         uint64_t span = last > now ? last - now : 0;
         const struct timespec left = {.tv_sec = (time_t)(span / 1000000000u), .tv_nsec = (long)(span % 1000000000u)};
         if (CK_RAW5(ppoll, &polled, 1, &left, NULL, 0) <= 0)
@@ -284,14 +284,14 @@ static bool put(const struct watch *watch, const char *bytes, size_t length)
 }
 
 /* Why the watch is over, or NULL. */
-static const char *relay(struct watch *watch)
+static const char *relay(struct trace_watch *watch)
 {
     static char bytes[4096];
     long got = CK_RAW3(read, watch->pipe_fd, bytes, sizeof bytes);
     if (got == -EINTR)
         return NULL;
     if (got <= 0) {
-        ck_close(watch->pipe_fd);
+        ck_nolibc_close(watch->pipe_fd);
         watch->pipe_fd = -1;
         return NULL;
     }
@@ -302,7 +302,7 @@ static const char *relay(struct watch *watch)
     return watch->relayed_bytes >= TRACE_MAX ? "length" : NULL;
 }
 
-static const char *take_signals(struct watch *watch)
+static const char *take_signals(struct trace_watch *watch)
 {
     struct signalfd_siginfo info = {0};
     (void)CK_RAW3(read, watch->signal_fd, &info, sizeof info);
@@ -324,25 +324,25 @@ static const char *take_signals(struct watch *watch)
     return watch->relayed_bytes > 0 ? "program" : "trace";
 }
 
-static const char *hear_stdin(void)
+static const char *read_stdin(void)
 {
     char bytes[256];
     long got = CK_RAW3(read, 0, bytes, sizeof bytes);
     return got > 0 || got == -EINTR || got == -EAGAIN ? NULL : "stdin";
 }
 
-static const char *await_end(struct watch *watch)
+static const char *await_end(struct trace_watch *watch)
 {
     for (const char *why = NULL;;) {
         const int fds[3] = {0, watch->pipe_fd, watch->signal_fd};
-        unsigned ready = ck_wait_readable(fds, watch->deadline_ns);
+        unsigned ready = ck_nolibc_wait_readable(fds, watch->deadline_ns);
         if ((ready & 2) != 0)
             why = relay(watch);
         if (why == NULL && (ready & 4) != 0)
             why = take_signals(watch);
         if (why == NULL && (ready & 1) != 0)
-            why = hear_stdin();
-        if (why == NULL && ck_now_ns() >= watch->deadline_ns)
+            why = read_stdin();
+        if (why == NULL && ck_nolibc_now_ns() >= watch->deadline_ns)
             why = "time";
         if (why != NULL)
             return why;
@@ -350,18 +350,19 @@ static const char *await_end(struct watch *watch)
 }
 
 /* Everybody else is ended first: what strace has written by then is all that there will be. */
-__attribute__((noreturn)) static void end(struct watch *watch, const char *why)
+__attribute__((noreturn)) static void end(struct trace_watch *watch, const char *why)
 {
     (void)CK_RAW2(kill, -1, SIGKILL);
-    uint64_t last = ck_now_ns() + DRAIN_NS;
+    uint64_t last = ck_nolibc_now_ns() + DRAIN_NS;
     const int fds[3] = {-1, watch->pipe_fd, -1};
-    while (watch->pipe_fd >= 0 && ck_wait_readable(fds, last) != 0)
+    while (watch->pipe_fd >= 0 && ck_nolibc_wait_readable(fds, last) != 0)
         if (relay(watch) != NULL)
             break;
     char line[32];
-    (void)ck_put_text(ck_put_text(ck_put_text(line, watch->in_line ? "\n=end " : "=end "), why), "\n");
+    (void)ck_nolibc_append_text(
+        ck_nolibc_append_text(ck_nolibc_append_text(line, watch->in_line ? "\n=end " : "=end "), why), "\n");
     (void)put(watch, line, length_of(line));
-    ck_leave(0);
+    ck_nolibc_exit(0);
 }
 
 static uint64_t mask_of(int signal)
@@ -369,41 +370,42 @@ static uint64_t mask_of(int signal)
     return (uint64_t)1 << (signal - 1);
 }
 
-__attribute__((noreturn)) static void be_witness(long seconds, char **argv, char **envp)
+__attribute__((noreturn)) static void run_witness(long seconds, char **argv, char **envp)
 {
     int ends[2] = {-1, -1};
     long variables_fd = put_variables(envp);
-    uint64_t heard = mask_of(SIGCHLD) | mask_of(SIGTERM) | mask_of(SIGINT) | mask_of(SIGHUP) | mask_of(SIGQUIT);
+    uint64_t handled = mask_of(SIGCHLD) | mask_of(SIGTERM) | mask_of(SIGINT) | mask_of(SIGHUP) | mask_of(SIGQUIT);
     (void)CK_RAW5(prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);
-    (void)CK_RAW4(rt_sigprocmask, SIG_SETMASK, &heard, NULL, sizeof heard);
-    long signal_fd = CK_RAW4(signalfd4, -1, &heard, sizeof heard, SFD_CLOEXEC | SFD_NONBLOCK);
+    (void)CK_RAW4(rt_sigprocmask, SIG_SETMASK, &handled, NULL, sizeof handled);
+    long signal_fd = CK_RAW4(signalfd4, -1, &handled, sizeof handled, SFD_CLOEXEC | SFD_NONBLOCK);
     if (signal_fd < 0 || variables_fd < 0 || CK_RAW2(pipe2, ends, O_CLOEXEC) < 0)
-        ck_leave(125);
+        ck_nolibc_exit(125);
     struct tracing tracing = {
-        .self = argv[0], .words = argv + 2, .trace_fd = ends[1], .variables_fd = (int)variables_fd};
-    struct watch watch = {
-        .pipe_fd = ends[0], .signal_fd = (int)signal_fd, .deadline_ns = ck_now_ns() + (uint64_t)seconds * 1000000000u};
-    long pid = ck_create_copied(be_strace, &tracing, -1);
+        .self = argv[0], .program_argv = argv + 2, .trace_fd = ends[1], .variables_fd = (int)variables_fd};
+    struct trace_watch watch = {.pipe_fd = ends[0],
+                                .signal_fd = (int)signal_fd,
+                                .deadline_ns = ck_nolibc_now_ns() + (uint64_t)seconds * 1000000000u};
+    long pid = ck_create_copied(exec_strace, &tracing, -1);
     if (pid < 0)
-        ck_leave(125);
+        ck_nolibc_exit(125);
     watch.strace_pid = (int32_t)pid;
-    ck_close(ends[1]);
-    ck_close((int)variables_fd);
+    ck_nolibc_close(ends[1]);
+    ck_nolibc_close((int)variables_fd);
     (void)CK_RAW3(fcntl, 1, F_SETFL, O_WRONLY | O_NONBLOCK);
     end(&watch, await_end(&watch));
 }
 
-void ck_main(const long *stack)
+void ck_keeper_start(const long *stack)
 {
     char **argv = (char **)(uintptr_t)(stack + 1);
     char **envp = argv + stack[0] + 1;
-    if (stack[0] < 3 || stack[0] > PROGRAM_WORDS_MAX || length_of(argv[0]) + sizeof "witness" > PLACE_MAX)
-        ck_leave(125);
+    if (stack[0] < 3 || stack[0] > PROGRAM_ARGS_MAX || length_of(argv[0]) + sizeof "witness" > PLACE_MAX)
+        ck_nolibc_exit(125);
     const char *at = argv[1];
-    long seconds = ck_take_number(&at, at + length_of(at));
+    long seconds = ck_nolibc_parse_number(&at, at + length_of(at));
     if (*at != '\0' || seconds < 0 || seconds > SECONDS_MAX)
-        ck_leave(125);
+        ck_nolibc_exit(125);
     if (seconds == 0)
-        be_program(argv + 2);
-    be_witness(seconds, argv, envp);
+        run_program(argv + 2);
+    run_witness(seconds, argv, envp);
 }

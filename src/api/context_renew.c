@@ -1,0 +1,94 @@
+/*
+ * context_renew.c - a tool runs as who the caller is now, not as who it was when the context was made (docs/adr/0039).
+ *
+ * Whatever the context keeps was opened, found to be trusted, or proven by the caller of that time: directories of the
+ * search path, digests, rulesets, layouts and proofs of jails, the place for scratch directories, the keeper. Where the
+ * caller has another authority now all of it is let go of; where only its resources are others, the keeper alone.
+ *
+ *   Must     leave what runs alone: it was started as it should be.
+ *   Must not close what a run in flight still uses: the scratch places stay until the context ends.
+ */
+#include "api/context.h"
+
+#include "base/error.h"
+#include "base/fd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int renew_bwrap_state(struct choke_context *context)
+{
+    struct ck_bwrap_state *bwrap_state = calloc(1, sizeof *bwrap_state);
+    if (bwrap_state == NULL)
+        return -ENOMEM;
+    ck_bwrap_state_init(bwrap_state);
+    bwrap_state->next = context->bwrap_state;
+    context->bwrap_state = bwrap_state;
+    return 0;
+}
+
+/* Numbers of jails go on: a warden of an old one must not be taken for a new one. */
+static int renew_files(struct choke_context *context)
+{
+    uint64_t last_number = context->native_images.last_number;
+    ck_execs_done(&context->execs);
+    ck_native_images_done(&context->native_images);
+    ck_native_no_userns_done(&context->no_userns_filters);
+    ck_native_no_userns_init(&context->no_userns_filters);
+    ck_binary_search_done(&context->search);
+    ck_execs_init(&context->execs, &context->search);
+    ck_native_images_init(&context->native_images, &context->search);
+    context->native_images.last_number = last_number;
+    context->jails = (struct ck_jails){.prove = ck_prove_jail, .data = context};
+    return ck_binary_search_init(&context->search, context->policy->search_path.items,
+                                 context->policy->search_path.count);
+}
+
+static int renew_null(struct choke_context *context, struct choke_error *error)
+{
+    ck_fd_close(&context->null_fd);
+    context->null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (context->null_fd >= 0)
+        return 0;
+    return ck_error_set(
+        error, CHOKE_SPAWN_FAILED, errno,
+        "the program has changed its user, root or namespaces, and cannot open '/dev/null' any more: %s",
+        strerror(errno));
+}
+
+/* The note of who it was stays until all has been renewed: what failed is tried again by the next call. */
+static int renew_authority(struct choke_context *context, const struct ck_caller *now, struct choke_error *error)
+{
+    context->generation++;
+    context->caller = (struct ck_caller){0};
+    if (renew_bwrap_state(context) < 0 || renew_files(context) < 0)
+        return ck_error_oom(error);
+    int result = renew_null(context, error);
+    if (result == 0)
+        context->caller = *now;
+    return result;
+}
+
+int ck_context_renew(struct choke_context *context, struct choke_error *error)
+{
+    struct ck_caller now;
+    int result = ck_context_check_fds(context, error);
+    if (result < 0)
+        return result;
+    result = ck_caller_inspect(&context->watch.launcher.caller_proc, &now);
+    if (result < 0) {
+        (void)ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot see in /proc who the calling thread is: %s",
+                           strerror(-result));
+        ck_error_add_hint(error);
+        return result;
+    }
+    /* A jail that was proven from outside of a domain of Landlock has not been proven from inside. */
+    bool hidden = ck_retire_is_unreachable(&context->watch.launcher, &now);
+    if (!ck_caller_same_authority(&now, &context->caller) || hidden)
+        result = renew_authority(context, &now, error);
+    if (result < 0)
+        return result;
+    return ck_watch_renew(&context->watch, &now, hidden) < 0 ? ck_error_oom(error) : 0;
+}

@@ -1,0 +1,319 @@
+/*
+ * readiness.c - see readiness.h.
+ *
+ * The directory that the tools are asked in is /dev: it is there wherever this library works, belongs to root, and
+ * holds no configuration that a tool could pick up, which a repository, a home or /tmp may.
+ */
+#include "api/readiness.h"
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/quote.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define VERSION_TIMEOUT_MS 10000
+#define VERSION_OUTPUT_BYTES ((size_t)65536)
+#define PARALLEL_MAX 32
+#define STOP_POLL_MS 20 /* how often a caller is asked whether to go on */
+#define VERSION_ROOT "/dev"
+
+void ck_readiness_policy_digest(const struct choke_context *context, char ret_hex[CK_DIGEST_SIZE])
+{
+    if (context->from_file)
+        memcpy(ret_hex, context->policy_sha256, CK_DIGEST_SIZE);
+    else
+        ck_digest_bytes(ck_policy_default_text, ck_policy_default_length, ret_hex);
+}
+
+/* ---- the policy that allows versions only ---- */
+
+static int narrow_policy(struct ck_readiness *readiness)
+{
+    const struct ck_policy *from = readiness->context->policy;
+    struct ck_policy *policy = &readiness->policy;
+    *policy = *from;
+    policy->arena = (struct ck_arena){0};
+    policy->tools = ck_arena_array(&readiness->arena, from->tools_count + 1u, sizeof *policy->tools);
+    policy->by_name = ck_arena_array(&readiness->arena, from->tools_count + 1u, sizeof *policy->by_name);
+    struct ck_args *args = ck_arena_array(&readiness->arena, 2, sizeof *args);
+    if (policy->tools == NULL || policy->by_name == NULL || args == NULL)
+        return -ENOMEM;
+    args[1].only_exact = true; /* no vector but version_args, which every entry allows; args[0]: no argument at all */
+    for (uint32_t i = 0; i < from->tools_count; i++) {
+        policy->tools[i] = from->tools[i];
+        policy->tools[i].args = &args[from->tools[i].version_args.count > 0];
+        policy->tools[i].workspace = CK_WORKSPACE_RO;
+        if (policy->tools[i].route == CK_ROUTE_JAIL)
+            policy->tools[i].route = CK_ROUTE_DIRECT;
+        policy->by_name[i] = policy->tools + (from->by_name[i] - from->tools);
+    }
+    return 0;
+}
+
+/* ---- one tool ---- */
+
+static uint64_t timeout_of(const struct ck_tool *tool)
+{
+    uint64_t limit_ms = (uint64_t)tool->limits.timeout_s * 1000;
+    return limit_ms != 0 && limit_ms < VERSION_TIMEOUT_MS ? limit_ms : VERSION_TIMEOUT_MS;
+}
+
+static int set_text(struct ck_readiness *readiness, const char **slot, const char *text)
+{
+    *slot = ck_arena_strdup(&readiness->arena, text);
+    return *slot == NULL ? -ENOMEM : 0;
+}
+
+static int set_problem(struct ck_readiness *readiness, struct ck_readiness_tool *tool, const char *state,
+                       const char *problem_text)
+{
+    tool->state = state;
+    return set_text(readiness, &tool->problem, problem_text);
+}
+
+static int take_refusal(struct ck_readiness *readiness, struct ck_readiness_tool *tool, const struct ck_plan *plan)
+{
+    const struct ck_verdict *verdict = &plan->verdict;
+    if (plan->tool_path != NULL && set_text(readiness, &tool->path, plan->tool_path) < 0)
+        return -ENOMEM;
+    const char *state = verdict->outcome == CHOKE_TOOL_MISSING ? CK_READINESS_MISSING
+                        : verdict->outcome == CHOKE_DISALLOWED ? CK_READINESS_REFUSED
+                                                               : CK_READINESS_FAILED;
+    return set_problem(readiness, tool, state, verdict->error.message);
+}
+
+/* A pinned script runs as a sealed copy; then the file is looked at where it lies. */
+static int stat_tool(const struct ck_plan *plan, struct ck_version *ret_version)
+{
+    struct stat status;
+    if ((plan->keep_executable ? stat(plan->tool_path, &status) : fstat(plan->execute_fd, &status)) < 0)
+        return -errno;
+    *ret_version = ck_version_of(&status);
+    return 0;
+}
+
+static void take_files(struct ck_readiness *readiness, struct ck_readiness_tool *tool, const struct ck_plan *plan)
+{
+    const struct ck_depend *depend = &readiness->depend;
+    bool known = stat_tool(plan, &tool->files[0]) == 0 && depend->count < CK_CACHE_FILES_MAX;
+    for (size_t i = 0; known && i < depend->count; i++) {
+        known = depend->parts[i].path != NULL;
+        tool->files[i + 1] = depend->parts[i].version;
+    }
+    tool->files_count = known ? depend->count + 1 : 0;
+}
+
+static bool find_cached(struct ck_readiness *readiness, struct ck_readiness_tool *tool)
+{
+    const struct ck_cache_tool *known =
+        readiness->cache != NULL && tool->files_count > 0
+            ? ck_cache_find(readiness->cache, readiness->policy_sha256, tool->tool->name, tool->path, tool->files,
+                            tool->files_count)
+            : NULL;
+    if (known == NULL || (known->version == NULL) != (tool->tool->version_args.count == 0))
+        return false;
+    tool->version = known->version;
+    tool->sha256 = known->sha256;
+    tool->cached = true;
+    return true;
+}
+
+static int hash(struct ck_readiness *readiness, struct ck_readiness_tool *tool, int fd)
+{
+    struct ck_version version;
+    char hex[CK_DIGEST_SIZE];
+    int result = ck_depend_digest(&readiness->depend, fd, &version, hex);
+    if (result == 0) {
+        ck_tooldigest_remember(&readiness->context->audit.digests, &version, hex);
+        return set_text(readiness, &tool->sha256, hex);
+    }
+    tool->files_count = 0; /* what could not be read is not remembered */
+    return result == -ENOMEM || result == -ECANCELED ? result : 0;
+}
+
+/* Which files run, and what is known of them. */
+static int examine(struct ck_readiness *readiness, struct ck_readiness_tool *tool, const struct ck_plan *plan)
+{
+    struct ck_depend *depend = &readiness->depend;
+    int result = set_text(readiness, &tool->path, plan->tool_path);
+    if (result == 0)
+        result = readiness->want_parts ? ck_depend_all(depend, plan->execute_fd)
+                                       : ck_depend_interpreters(depend, plan->execute_fd);
+    if (result == -ELOOP || result == -E2BIG)
+        return set_problem(readiness, tool, CK_READINESS_FAILED, "it depends on more files than can be followed");
+    if (result < 0)
+        return result;
+    tool->state = CK_READINESS_READY;
+    tool->parts = depend->parts;
+    tool->parts_count = depend->count;
+    if (!readiness->want_parts)
+        take_files(readiness, tool, plan);
+    return find_cached(readiness, tool) ? 0 : hash(readiness, tool, plan->execute_fd);
+}
+
+static void run(struct ck_readiness *readiness, struct ck_readiness_tool *tool, const struct choke_request *request,
+                struct ck_plan *plan)
+{
+    tool->job = ck_job_from_plan(readiness->context, request, plan, true);
+    if (tool->job == NULL)
+        return;
+    tool->next_running = readiness->running;
+    readiness->running = tool;
+    readiness->running_count++;
+}
+
+/* Plans the question for the version, looks at what the plan opened, and asks it where nobody remembers the answer. */
+static int take_tool(struct ck_readiness *readiness, struct ck_readiness_tool *tool)
+{
+    const struct ck_list *version_args = &tool->tool->version_args;
+    const char **argv = ck_arena_array(&readiness->arena, version_args->count + 2u, sizeof *argv);
+    if (argv == NULL)
+        return -ENOMEM;
+    argv[0] = tool->tool->name;
+    for (uint32_t i = 0; i < version_args->count; i++)
+        argv[i + 1] = version_args->items[i];
+    const struct choke_request request = {.argv = argv,
+                                          .root = VERSION_ROOT,
+                                          .cwd = ".",
+                                          .timeout_ms = timeout_of(tool->tool),
+                                          .max_output_bytes = VERSION_OUTPUT_BYTES,
+                                          .stdin_fd = -1};
+    struct ck_plan_sources sources = ck_context_sources(readiness->context);
+    struct ck_plan plan;
+    sources.policy = &readiness->policy;
+    int result = ck_plan_make(&sources, &request, &plan);
+    bool allowed = result == 0 && plan.verdict.outcome == CHOKE_NONE;
+    if (allowed)
+        result = examine(readiness, tool, &plan);
+    else if (result == 0)
+        result = take_refusal(readiness, tool, &plan);
+    if (result == 0 && allowed && tool->problem == NULL && !tool->cached && version_args->count > 0) {
+        run(readiness, tool, &request, &plan);
+        result = tool->job == NULL ? -ENOMEM : 0;
+    }
+    ck_plan_done(&plan);
+    return result;
+}
+
+/* ---- answers ---- */
+
+static int take_version(struct ck_readiness *readiness, struct ck_readiness_tool *tool,
+                        const struct choke_result *result)
+{
+    char problem_text[128], release[CK_RELEASE_MAX];
+    if (result->outcome != CHOKE_EXITED)
+        return set_problem(readiness, tool, CK_READINESS_FAILED, result->error.message);
+    if (result->exit_code != 0) {
+        (void)snprintf(problem_text, sizeof problem_text, "asked for its version, it ended with status %d",
+                       result->exit_code);
+        return set_problem(readiness, tool, CK_READINESS_FAILED, problem_text);
+    }
+    const struct choke_capture *output = result->out.length > 0 ? &result->out : &result->err;
+    if (output->truncated || !ck_release_find(output->data, output->length, release))
+        return set_problem(readiness, tool, CK_READINESS_FAILED,
+                           output->truncated ? "asked for its version, it printed more than can be one"
+                                             : "asked for its version, it printed nothing");
+    return set_text(readiness, &tool->version, release);
+}
+
+/* Takes the answers of those that have ended. */
+static int collect(struct ck_readiness *readiness)
+{
+    int result = 0;
+    for (struct ck_readiness_tool **at = &readiness->running; *at != NULL;) {
+        struct ck_readiness_tool *tool = *at;
+        const struct choke_result *answer = choke_job_result(tool->job);
+        if (answer == NULL) {
+            at = &tool->next_running;
+            continue;
+        }
+        *at = tool->next_running;
+        readiness->running_count--;
+        if (result == 0)
+            result = take_version(readiness, tool, answer);
+        choke_job_free(tool->job);
+        tool->job = NULL;
+    }
+    return result;
+}
+
+static bool is_stopped(const struct ck_readiness *readiness)
+{
+    return readiness->stop != NULL && readiness->stop(readiness->stop_data);
+}
+
+/* Waits until no more than count are running. */
+static int wait_for(struct ck_readiness *readiness, size_t count)
+{
+    struct choke_context *context = readiness->context;
+    int result = collect(readiness);
+    while (result == 0 && readiness->running_count > count) {
+        result = ck_context_round(context, readiness->stop != NULL ? STOP_POLL_MS : -1);
+        if (result == 0 && is_stopped(readiness))
+            return -ECANCELED;
+        if (result == 0)
+            result = collect(readiness);
+    }
+    return result;
+}
+
+bool ck_readiness_wants(const struct ck_readiness *readiness, const char *name)
+{
+    const char *const *wanted = readiness->only;
+    while (wanted != NULL && *wanted != NULL && strcmp(*wanted, name) != 0)
+        wanted++;
+    return wanted == NULL || *wanted != NULL;
+}
+
+static int take_tools(struct ck_readiness *readiness)
+{
+    const struct choke_context *context = readiness->context;
+    int result = 0;
+    for (uint32_t i = 0; result == 0 && i < context->policy->tools_count; i++) {
+        const struct ck_tool *listed = &context->policy->tools[i];
+        if (!ck_policy_tool_is_here(listed) || !ck_readiness_wants(readiness, listed->name))
+            continue;
+        if (is_stopped(readiness)) /* nothing more is begun */
+            return -ECANCELED;
+        struct ck_readiness_tool *tool = &readiness->tools[readiness->count++];
+        tool->tool = listed;
+        tool->install = context->installs[i];
+        result = take_tool(readiness, tool);
+        if (result == 0)
+            result = wait_for(readiness, PARALLEL_MAX - 1);
+    }
+    return result == 0 ? wait_for(readiness, 0) : result;
+}
+
+int ck_readiness_check(struct ck_readiness *readiness, struct choke_error *error)
+{
+    const struct ck_policy *policy = readiness->context->policy;
+    int result = narrow_policy(readiness);
+    readiness->tools = ck_arena_array(&readiness->arena, policy->tools_count + 1u, sizeof *readiness->tools);
+    readiness->depend.search = policy->search_path.items;
+    readiness->depend.search_count = policy->search_path.count;
+    readiness->depend.stop = readiness->stop;
+    readiness->depend.stop_data = readiness->stop_data;
+    readiness->depend.versions_only = !readiness->want_parts;
+    ck_readiness_policy_digest(readiness->context, readiness->policy_sha256);
+    if (result == 0)
+        result = readiness->tools == NULL ? -ENOMEM : take_tools(readiness);
+    if (result == -ENOMEM)
+        return ck_error_oom(error);
+    if (result == -ECANCELED)
+        return ck_error_set(error, CHOKE_CANCELLED, ECANCELED, "the tools were not waited for: the caller ended it");
+    if (result < 0)
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot wait for the tools: %s", strerror(-result));
+    return 0;
+}
+
+void ck_readiness_done(struct ck_readiness *readiness)
+{
+    for (struct ck_readiness_tool *tool = readiness->running; tool != NULL; tool = tool->next_running)
+        choke_job_free(tool->job);
+    ck_depend_done(&readiness->depend);
+    ck_arena_done(&readiness->arena);
+}

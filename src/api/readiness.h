@@ -1,0 +1,66 @@
+/*
+ * readiness.h - the tools of a context as they are on this machine: what doctor reports and lock writes down.
+ *
+ * Each tool is planned as a run of its version_args, by the same judge and the same plan as any other run; the file
+ * that the plan opened is the one that is hashed and executed. The judge is given a policy of its own: that of the
+ * context, in which every entry allows its version_args and nothing else, so that also a jail's helper can be asked
+ * for its version here, and nowhere else.
+ */
+#ifndef CK_API_READINESS_H
+#define CK_API_READINESS_H
+
+#include "api/context.h"
+#include "ready/cache.h"
+#include "ready/release.h"
+#include "sys/depend.h"
+
+#define CK_READINESS_READY "ready"
+#define CK_READINESS_MISSING "missing"
+#define CK_READINESS_REFUSED "refused"
+#define CK_READINESS_FAILED "failed"
+
+/* All text is the readiness's. */
+struct ck_readiness_tool {
+    const struct ck_tool *tool; /* of the context's policy */
+    const char *install;
+    const char *state;
+    const char *path;
+    const char *version;
+    const char *sha256;
+    const char *problem;
+    bool cached;
+    struct ck_version files[CK_CACHE_FILES_MAX]; /* the tool and its interpreters; none: not to be remembered */
+    size_t files_count;
+    const struct ck_part *parts; /* NULL for a tool that was not opened */
+    size_t parts_count;
+    struct choke_job *job; /* while it runs */
+    struct ck_readiness_tool *next_running;
+};
+
+struct ck_readiness {
+    struct choke_context *context;
+    const struct ck_cache *cache; /* NULL: none */
+    bool want_parts;
+    const char *const *only;  /* NULL-terminated names of tools; NULL: all */
+    bool (*stop)(void *data); /* NULL: never */
+    void *stop_data;
+    struct ck_arena arena;
+    struct ck_depend depend;
+    struct ck_policy policy; /* the one that allows versions only */
+    char policy_sha256[CK_DIGEST_SIZE];
+    struct ck_readiness_tool *tools;
+    size_t count;
+    struct ck_readiness_tool *running;
+    size_t running_count;
+};
+
+/* What stands before arena is set, the rest zero-filled. Done with ck_readiness_done in any case; -ECANCELED by stop. */
+int ck_readiness_check(struct ck_readiness *readiness, struct choke_error *error);
+/* Is the tool among those that are looked at? */
+bool ck_readiness_wants(const struct ck_readiness *readiness, const char *name);
+void ck_readiness_done(struct ck_readiness *readiness);
+
+/* The digest of the context's policy, as the cache is keyed by it. */
+void ck_readiness_policy_digest(const struct choke_context *context, char ret_hex[CK_DIGEST_SIZE]);
+
+#endif

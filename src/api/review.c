@@ -1,0 +1,335 @@
+/*
+ * review.c - a policy under review: open, describe, check.
+ *
+ * A reviewer wants to see what is wrong with a file, so what would end a run is a finding here. Only a file that
+ * cannot be read at all is a failure.
+ */
+#include "api/review.h"
+
+#include "api/policyfile.h"
+#include "base/destination.h"
+#include "base/error.h"
+#include "base/heap.h"
+#include "base/quote.h"
+#include "jail/native.h"
+#include "policy/describe.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Two for each tool, one for each record, and those about the file. */
+#define FINDINGS_OF_TOOL 4
+#define FINDINGS_OF_FILE 4
+
+const char *choke_severity_name(enum choke_severity severity)
+{
+    switch (severity) {
+    case CHOKE_SEVERITY_NOTE:
+        return "note";
+    case CHOKE_SEVERITY_WARNING:
+        return "warning";
+    case CHOKE_SEVERITY_ERROR:
+        return "error";
+    }
+    return "?";
+}
+
+/* ---- open -------------------------------------------------------------------------------- */
+
+/* A fault of the text is kept; running out of memory is a failure. */
+static int parse(struct choke_policy *policy, const void *text, size_t length, struct choke_error *error)
+{
+    const char *file = policy->file != NULL ? policy->file : "default policy";
+    struct choke_error ignored;
+    int r = ck_policy_parse(file, text, length, &policy->policy, &policy->fault);
+    if (r < 0 && policy->fault.outcome != CHOKE_POLICY) {
+        if (error != NULL)
+            *error = policy->fault;
+        return r;
+    }
+    if (r == 0 && ck_yaml_tree_parse(&policy->tree, file, text, length, &ignored) < 0) {
+        ck_yaml_tree_done(&policy->tree);
+        policy->tree = (struct ck_yaml_tree){0};
+    }
+    return 0;
+}
+
+static int open_policy(struct choke_policy *policy, const char *path, struct choke_error *error)
+{
+    if (path == NULL)
+        return parse(policy, ck_policy_default_text, ck_policy_default_length, error);
+    char *text;
+    size_t length;
+    policy->file = ck_arena_strdup(&policy->arena, path);
+    if (policy->file == NULL)
+        return ck_error_oom(error);
+    const struct ck_rulefile file = ck_policyfile(path);
+    int r = ck_rulefile_review(&file, &text, &length, &policy->refusal, error);
+    if (r < 0)
+        return r;
+    r = parse(policy, text, length, error);
+    free(text);
+    return r;
+}
+
+int choke_policy_open(const char *path, struct choke_policy **ret_policy, struct choke_error *error)
+{
+    if (ret_policy == NULL)
+        return ck_error_set(error, CHOKE_INVALID, EINVAL, "no place for the policy was given");
+    struct choke_policy *policy = calloc(1, sizeof *policy);
+    if (policy == NULL)
+        return ck_error_oom(error);
+    int r = open_policy(policy, path, error);
+    if (r < 0)
+        choke_policy_free(policy);
+    else
+        *ret_policy = policy;
+    return r;
+}
+
+void choke_policy_free(struct choke_policy *policy)
+{
+    if (policy == NULL)
+        return;
+    ck_policy_free(policy->policy);
+    ck_yaml_tree_done(&policy->tree);
+    ck_arena_done(&policy->arena);
+    free(policy);
+}
+
+int choke_policy_json(struct choke_policy *policy, const char **ret_text, struct choke_error *error)
+{
+    if (policy == NULL || ret_text == NULL)
+        return ck_error_set(error, CHOKE_INVALID, EINVAL, "no policy, or no place for its text, was given");
+    if (policy->policy == NULL) {
+        if (error != NULL)
+            *error = policy->fault;
+        return -EINVAL;
+    }
+    if (policy->json == NULL)
+        policy->json = ck_policy_json(policy->policy, &policy->arena);
+    if (policy->json == NULL)
+        return ck_error_oom(error);
+    *ret_text = policy->json;
+    return 0;
+}
+
+int ck_review_records(struct choke_policy *policy, struct choke_error *error)
+{
+    if (policy->records_read || policy->file == NULL || policy->policy->adr_dir == NULL)
+        return 0;
+    if (ck_decision_records_read(&policy->arena, policy->file, policy->policy->adr_dir, &policy->records) < 0)
+        return ck_error_oom(error);
+    policy->records_read = true;
+    return 0;
+}
+
+/* ---- check ------------------------------------------------------------------------------- */
+
+/* What findings have in common; a message that does not fit into memory sets failed. */
+struct review {
+    struct choke_policy *policy;
+    const struct ck_tool *tool;
+    const char *key; /* of the tool's entry; NULL: the finding is about the file */
+    bool failed;
+};
+
+/* Where the key's value stands, or the entry where that is not known. */
+static void set_position(const struct review *check, struct choke_finding *finding)
+{
+    const struct ck_policy *policy = check->policy->policy;
+    const struct ck_yaml_tree *tree = &check->policy->tree;
+    finding->line = check->tool->line;
+    if (tree->nodes == NULL)
+        return;
+    const struct ck_yaml_node *tools = ck_yaml_node_value(&tree->nodes[0], "tools");
+    const struct ck_yaml_node *entry = ck_yaml_node_entry(tools, (uint32_t)(check->tool - policy->tools));
+    const struct ck_yaml_node *value = ck_yaml_node_value(entry, check->key);
+    finding->line = value != NULL ? value->line : entry->line;
+    finding->column = value != NULL ? value->column : entry->column;
+}
+
+__attribute__((format(printf, 3, 4))) static struct choke_finding *add_finding(struct review *check,
+                                                                               enum choke_severity severity,
+                                                                               const char *format, ...)
+{
+    char formatted[CHOKE_MESSAGE_MAX];
+    struct choke_policy *policy = check->policy;
+    struct choke_finding *finding = &policy->findings[policy->findings_count++];
+    va_list list;
+    va_start(list, format);
+    (void)vsnprintf(formatted, sizeof formatted, format, list);
+    va_end(list);
+    *finding = (struct choke_finding){.severity = severity, .rule = check->key};
+    finding->message = ck_arena_strdup(&policy->arena, formatted);
+    if (check->tool != NULL) {
+        finding->tool = check->tool->name;
+        finding->rule = ck_arena_printf(&policy->arena, "tools.%s.%s", check->tool->name, check->key);
+        set_position(check, finding);
+    }
+    check->failed = check->failed || finding->message == NULL || finding->rule == NULL;
+    return finding;
+}
+
+/* "policy 'FILE': line 3, column 5: " stands in front of a fault; the finding says all that in its fields. */
+static const char *strip_position(const struct choke_error *fault)
+{
+    char position[64];
+    (void)snprintf(position, sizeof position, ": line %u, column %u: ", fault->line, fault->column);
+    const char *at = fault->line != 0 ? strstr(fault->message, position) : NULL;
+    return at != NULL ? at + strlen(position) : fault->message;
+}
+
+static void check_file(struct review *check)
+{
+    struct choke_policy *policy = check->policy;
+    check->key = "file";
+    if (policy->refusal.outcome != CHOKE_NONE)
+        (void)add_finding(check, CHOKE_SEVERITY_WARNING, "a run would refuse this file: %s", policy->refusal.message);
+    check->key = "policy";
+    if (policy->policy != NULL)
+        return;
+    struct choke_finding *finding = add_finding(check, CHOKE_SEVERITY_ERROR, "%s", strip_position(&policy->fault));
+    finding->line = policy->fault.line;
+    finding->column = policy->fault.column;
+}
+
+static void check_directory(struct review *check)
+{
+    const struct choke_policy *policy = check->policy;
+    const struct ck_decision_records *records = &policy->records;
+    check->key = "adr_dir";
+    if (policy->file == NULL)
+        (void)add_finding(check, CHOKE_SEVERITY_NOTE,
+                          "the policy is embedded: whether its decision records exist cannot be looked up");
+    else if (policy->policy->adr_dir == NULL)
+        (void)add_finding(check, CHOKE_SEVERITY_ERROR,
+                          "'adr_dir' is missing: say where the decision records are, relative to this file");
+    else if (records->errnum != 0)
+        (void)add_finding(check, CHOKE_SEVERITY_ERROR, "cannot read the decision records in '%s': %s",
+                          CK_QUOTE(records->directory), strerror(records->errnum));
+}
+
+static void check_duplicate_records(struct review *check)
+{
+    const struct ck_decision_records *records = &check->policy->records;
+    for (size_t i = 1; i < records->count; i++)
+        if (strcmp(records->items[i - 1].number, records->items[i].number) == 0)
+            (void)add_finding(check, CHOKE_SEVERITY_WARNING, "two decision records have the number %s: '%s' and '%s'",
+                              records->items[i].number, CK_QUOTE(records->items[i - 1].name),
+                              CK_QUOTE(records->items[i].name));
+}
+
+static void check_tool(struct review *check)
+{
+    const struct choke_policy *policy = check->policy;
+    const struct ck_tool *tool = check->tool;
+    bool readable = policy->records_read && policy->records.errnum == 0;
+    check->key = "adr";
+    if (readable && !ck_decision_records_have(&policy->records, tool->adr))
+        (void)add_finding(check, CHOKE_SEVERITY_ERROR,
+                          "there is no decision record %s-*.md in '%s' (a regular file, not empty)", tool->adr,
+                          CK_QUOTE(policy->records.directory));
+    check->key = "args";
+    if (tool->route == CK_ROUTE_DIRECT && tool->args == NULL)
+        (void)add_finding(check, CHOKE_SEVERITY_WARNING,
+                          "'%s' runs without a jail and has no 'args': any argument goes; list what it may be given",
+                          tool->name);
+}
+
+/* The first is enough: whoever looks at one sees the others. */
+static void check_egress(struct review *check)
+{
+    const struct ck_list *egress = &check->tool->egress;
+    struct ck_destination destination;
+    const char *reason;
+    check->key = "egress";
+    for (uint32_t i = 0; i < egress->count; i++)
+        if (ck_destination_parse(egress->items[i], &destination, &reason) == 0 && destination.opaque) {
+            (void)add_finding(
+                check, CHOKE_SEVERITY_WARNING,
+                "'%s': nobody looks at what goes through such a tunnel; leave 'opaque' out where it is TLS",
+                CK_QUOTE(egress->items[i]));
+            return;
+        }
+}
+
+/* A directory whose code no jail maps (jail/native.h). A file may be anywhere, so this depends on what is there now. */
+static const char *find_unmapped(const struct ck_list *execs)
+{
+    struct stat status;
+    for (uint32_t i = 0; i < execs->count; i++) {
+        const char *helper = execs->items[i];
+        if (helper[0] != '/' || stat(helper, &status) < 0 || !S_ISDIR(status.st_mode))
+            continue;
+        CK_HEAP char *real = ck_heap_own(realpath(helper, NULL));
+        if (real != NULL && !ck_native_is_system(real))
+            return helper;
+    }
+    return NULL;
+}
+
+static void check_execs(struct review *check)
+{
+    const struct ck_tool *tool = check->tool;
+    const char *unmapped = find_unmapped(&tool->execs);
+    for (uint32_t i = 0; unmapped == NULL && tool->args != NULL && i < tool->args->subcommands_count; i++)
+        unmapped = find_unmapped(&tool->args->subcommands[i].execs);
+    check->key = "execs";
+    if (unmapped != NULL)
+        (void)add_finding(
+            check, CHOKE_SEVERITY_ERROR,
+            "'%s' in 'execs' is a directory, and not beneath /usr, /lib, /bin or their kin: in a jail code is "
+            "mapped from directories there alone; name its files one by one",
+            CK_QUOTE(unmapped));
+}
+
+static void check_tools(struct review *check, const struct ck_policy *model)
+{
+    check_directory(check);
+    check_duplicate_records(check);
+    for (uint32_t i = 0; i < model->tools_count; i++) {
+        check->tool = &model->tools[i];
+        check_tool(check);
+        check_egress(check);
+        check_execs(check);
+    }
+}
+
+static int run_checks(struct choke_policy *policy, struct choke_error *error)
+{
+    struct review check = {.policy = policy};
+    const struct ck_policy *model = policy->policy;
+    size_t tools = model != NULL ? model->tools_count : 0;
+    if (model != NULL && ck_review_records(policy, error) < 0)
+        return -ENOMEM;
+    policy->findings = ck_arena_array(
+        &policy->arena, FINDINGS_OF_TOOL * tools + policy->records.count + FINDINGS_OF_FILE, sizeof *policy->findings);
+    if (policy->findings == NULL)
+        return ck_error_oom(error);
+    check_file(&check);
+    if (model != NULL)
+        check_tools(&check, model);
+    if (!check.failed)
+        return 0;
+    policy->findings = NULL;
+    policy->findings_count = 0;
+    return ck_error_oom(error);
+}
+
+int choke_policy_check(struct choke_policy *policy, const struct choke_finding **ret_findings, size_t *ret_count,
+                       struct choke_error *error)
+{
+    if (policy == NULL || ret_findings == NULL || ret_count == NULL)
+        return ck_error_set(error, CHOKE_INVALID, EINVAL, "no policy, or no place for its findings, was given");
+    int r = policy->findings == NULL ? run_checks(policy, error) : 0;
+    if (r < 0)
+        return r;
+    *ret_findings = policy->findings;
+    *ret_count = policy->findings_count;
+    return 0;
+}

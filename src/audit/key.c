@@ -1,0 +1,155 @@
+/*
+ * key.c - an Ed25519 key pair as two small files of text. The secret one is the seed: all else follows from it.
+ *
+ * sodium_init is not called, as in sys/digest.c: the randomness comes from the kernel directly.
+ */
+#include "audit/head.h"
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/quote.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sodium/crypto_sign_ed25519.h>
+#include <sodium/utils.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define VARIANT sodium_base64_VARIANT_URLSAFE_NO_PADDING
+#define SECRET_PREFIX "cks1."
+#define PUBLIC_PREFIX "ckp1."
+#define PREFIX_LENGTH (sizeof SECRET_PREFIX - 1)
+#define KEY_FILE_MAX 4096
+#define BLANKS " \t\r\n"
+
+_Static_assert(CK_SEED_BYTES == CK_PUBLIC_BYTES, "both have the same form");
+
+static void format(const char *prefix, const unsigned char bytes[CK_SEED_BYTES], char ret_text[CK_KEY_TEXT_MAX])
+{
+    memcpy(ret_text, prefix, PREFIX_LENGTH);
+    (void)sodium_bin2base64(ret_text + PREFIX_LENGTH, CK_KEY_TEXT_MAX - PREFIX_LENGTH, bytes, CK_SEED_BYTES, VARIANT);
+}
+
+static bool parse(const char *text, const char *prefix, unsigned char ret_bytes[CK_SEED_BYTES])
+{
+    size_t length;
+    const char *start = text + strspn(text, BLANKS);
+    const char *end = start + strcspn(start, BLANKS);
+    if (end[strspn(end, BLANKS)] != '\0' || strncmp(start, prefix, PREFIX_LENGTH) != 0)
+        return false;
+    start += PREFIX_LENGTH;
+    return sodium_base642bin(ret_bytes, CK_SEED_BYTES, start, (size_t)(end - start), NULL, &length, NULL, VARIANT) ==
+               0 &&
+           length == CK_SEED_BYTES;
+}
+
+int ck_key_parse_public(const char *text, unsigned char ret_key[CK_PUBLIC_BYTES], struct choke_error *error)
+{
+    if (parse(text, PUBLIC_PREFIX, ret_key))
+        return 0;
+    if (strncmp(text + strspn(text, BLANKS), SECRET_PREFIX, PREFIX_LENGTH) == 0) /* which is not to be shown */
+        return ck_error_set(error, CHOKE_INVALID, EINVAL, "this is a secret key; heads are proven with the public one");
+    return ck_error_set(error, CHOKE_INVALID, EINVAL, "'%s' is no public key; one begins with " PUBLIC_PREFIX,
+                        CK_QUOTE(text));
+}
+
+/* ---- the secret file ---- */
+
+static int refuse(struct choke_error *error, const char *path, int errnum, const char *why)
+{
+    return ck_error_set(error, CHOKE_INVALID, errnum, "the secret key '%s' %s", CK_QUOTE(path), why);
+}
+
+static int check_secret(int fd, const char *path, struct choke_error *error)
+{
+    struct stat status;
+    if (fstat(fd, &status) < 0)
+        return refuse(error, path, errno, strerror(errno));
+    if (!S_ISREG(status.st_mode))
+        return refuse(error, path, EINVAL, "is no regular file");
+    if (status.st_uid != geteuid())
+        return refuse(error, path, EPERM, "belongs to another user");
+    if (status.st_mode & (S_IRWXG | S_IRWXO))
+        return refuse(error, path, EPERM, "is open to group or others; give it mode 0600");
+    return 0;
+}
+
+int ck_key_read_secret(const char *path, unsigned char ret_seed[CK_SEED_BYTES], struct choke_error *error)
+{
+    CK_FD fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    char text[KEY_FILE_MAX];
+    if (fd < 0)
+        return refuse(error, path, errno, errno == ENOENT ? "does not exist" : strerror(errno));
+    int result = check_secret(fd, path, error);
+    if (result < 0)
+        return result;
+    long length = ck_fd_read_all(fd, text, sizeof text - 1);
+    if (length < 0)
+        return refuse(error, path, (int)-length, strerror((int)-length));
+    text[length] = '\0';
+    bool good = strlen(text) == (size_t)length && parse(text, SECRET_PREFIX, ret_seed);
+    sodium_memzero(text, sizeof text);
+    return good ? 0 : refuse(error, path, EINVAL, "holds no secret key; one begins with " SECRET_PREFIX);
+}
+
+/* ---- making ---- */
+
+static int write_new(const char *path, mode_t mode, const char *text, struct choke_error *error)
+{
+    char line[CK_KEY_TEXT_MAX + 1];
+    int length = snprintf(line, sizeof line, "%s\n", text);
+    CK_FD fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+    int result = fd < 0 ? -errno : ck_fd_write_all(fd, line, (size_t)length);
+    if (result == 0 && fsync(fd) < 0 && errno != EINVAL)
+        result = -errno;
+    sodium_memzero(line, sizeof line);
+    if (result == -EEXIST)
+        return ck_error_set(error, CHOKE_INVALID, EEXIST, "'%s' exists, and a key is never written over another",
+                            CK_QUOTE(path));
+    if (result == 0)
+        return 0;
+    if (fd >= 0)
+        (void)unlink(path);
+    return ck_error_set(error, CHOKE_INVALID, -result, "cannot write '%s': %s", CK_QUOTE(path), strerror(-result));
+}
+
+/* Both files or none: a secret key without its public one would be found out too late. */
+static int write_pair(const char *path, const char *secret, const char *public, struct choke_error *error)
+{
+    char public_path[PATH_MAX];
+    int length = snprintf(public_path, sizeof public_path, "%s.pub", path);
+    if (length < 0 || length >= (int)sizeof public_path)
+        return ck_error_set(error, CHOKE_INVALID, ENAMETOOLONG, "'%s' is too long", CK_QUOTE(path));
+    int result = write_new(path, 0600, secret, error);
+    if (result == 0)
+        result = write_new(public_path, 0644, public, error);
+    else
+        return result;
+    if (result < 0)
+        (void)unlink(path);
+    return result;
+}
+
+int ck_key_generate(const char *path, char ret_public[CK_KEY_TEXT_MAX], struct choke_error *error)
+{
+    unsigned char seed[CK_SEED_BYTES], public[CK_PUBLIC_BYTES], secret[crypto_sign_ed25519_SECRETKEYBYTES];
+    char secret_text[CK_KEY_TEXT_MAX], public_text[CK_KEY_TEXT_MAX];
+    if (getrandom(seed, sizeof seed, 0) != (ssize_t)sizeof seed)
+        return ck_error_set(error, CHOKE_INVALID, EIO, "the kernel gave no random bytes for a key");
+    (void)crypto_sign_ed25519_seed_keypair(public, secret, seed);
+    format(SECRET_PREFIX, seed, secret_text);
+    format(PUBLIC_PREFIX, public, public_text);
+    int result = write_pair(path, secret_text, public_text, error);
+    sodium_memzero(seed, sizeof seed);
+    sodium_memzero(secret, sizeof secret);
+    sodium_memzero(secret_text, sizeof secret_text);
+    if (result == 0)
+        memcpy(ret_public, public_text, sizeof public_text);
+    return result;
+}

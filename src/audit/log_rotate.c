@@ -1,0 +1,162 @@
+/*
+ * log_rotate.c - new files of a log: the first one, and the one that goes on where another has grown large.
+ *
+ * A file is made under a name of its own with its first record in it, and gets the log's name by one system call. So
+ * whatever the name leads to begins with a begin, and it always leads to something: the old file has its second name
+ * before the new one takes the first. Who dies in between leaves a file on its way, which nobody reads and the next one
+ * who opens the log removes under its lock, or a log with two names, which the next rotation completes.
+ */
+#include "audit/log.h"
+
+#include "audit/name.h"
+#include "base/error.h"
+#include "base/quote.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+
+#define RANDOM_DIGITS CK_AUDIT_NEW_DIGITS
+
+int ck_log_random_hex(char *ret_hex, size_t digits)
+{
+    static const char hex[] = "0123456789abcdef";
+    unsigned char bytes[RANDOM_DIGITS];
+    if (getrandom(bytes, digits, 0) != (ssize_t)digits)
+        return -EIO;
+    for (size_t i = 0; i < digits; i++)
+        ret_hex[i] = hex[bytes[i] & 15];
+    ret_hex[digits] = '\0';
+    return 0;
+}
+
+int ck_log_begin(struct ck_log *log, const struct ck_audit_place *place, const char *continues, const char **ret_text,
+                 size_t *ret_length, char ret_hash[CK_AUDIT_HASH_HEX + 1])
+{
+    int result = ck_record_start(&log->own, CK_AUDIT_KIND_BEGIN);
+    if (result < 0)
+        return result;
+    ck_json_word(&log->own.body, "by", "chokepoint " CHOKE_VERSION);
+    ck_json_text(&log->own.body, "continues", continues);
+    *ret_length = ck_record_seal(&log->own, place, false, ret_text, ret_hash);
+    return 0;
+}
+
+/* Makes a file with a begin in it; its name on the way. */
+static int make_new(struct ck_log *log, const struct ck_audit_place *place, const char *continues,
+                    char name[NAME_MAX + 1])
+{
+    char random_hex[RANDOM_DIGITS + 1], hash[CK_AUDIT_HASH_HEX + 1];
+    const char *text = NULL;
+    size_t length = 0;
+    int result = ck_log_random_hex(random_hex, RANDOM_DIGITS);
+    if (result == 0)
+        result = ck_name_new(log->name, random_hex, name);
+    if (result == 0)
+        result = ck_log_begin(log, place, continues, &text, &length, hash);
+    return result < 0 ? result : log->files->make(log->data, name, text, length, log->sync != CHOKE_AUDIT_SYNC_NONE);
+}
+
+static void sync_names(struct ck_log *log)
+{
+    if (log->sync != CHOKE_AUDIT_SYNC_NONE)
+        log->files->sync_names(log->data);
+}
+
+int ck_log_create(struct ck_log *log, struct choke_error *error)
+{
+    struct ck_audit_place place = {.prev = CK_AUDIT_FIRST_PREV};
+    char name[NAME_MAX + 1];
+    int result = log->files->has_rotated(log->data, log->name);
+    if (result > 0)
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, ENOENT,
+                            "'%s' was deleted or moved away: files that it was rotated into are there, and it is not; "
+                            "move them away too and a new log is begun",
+                            CK_QUOTE(log->name));
+    if (result == 0)
+        result = ck_log_random_hex(place.log, CK_AUDIT_LOG_HEX);
+    if (result == 0)
+        result = make_new(log, &place, NULL, name);
+    bool made = result == 0;
+    if (made) {
+        result = log->files->link(log->data, name, log->name);
+        log->files->remove(log->data, name);
+        sync_names(log);
+    }
+    /* -ENOENT: the one who was first has swept our file away. Who opens the log now finds the first one's. */
+    if (result < 0 && result != -EEXIST && !(made && result == -ENOENT))
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot make '%s': %s", CK_QUOTE(log->name),
+                            ck_error_text(-result));
+    return 0;
+}
+
+static int read_first(struct ck_log *log)
+{
+    char text[CK_AUDIT_BEGIN_MAX];
+    struct ck_envelope first;
+    ssize_t got = log->files->read(log->data, log->fd, text, sizeof text, 0);
+    if (got < 0)
+        return (int)got;
+    const char *end = memchr(text, '\n', (size_t)got);
+    int result = end == NULL ? -EINVAL : ck_line_read(text, (size_t)(end - text), &first);
+    if (result == 0)
+        log->first_seq = first.seq;
+    return result;
+}
+
+/* The old file's second name. One that it has already was given by a rotation that did not get to its end. */
+static int add_second_name(struct ck_log *log, const char *second)
+{
+    struct ck_audit_file_state there;
+    int result = log->files->link(log->data, log->name, second);
+    if (result != -EEXIST)
+        return result;
+    result = log->files->stat_name(log->data, second, &there);
+    if (result < 0)
+        return result;
+    bool same = there.identity.device == log->identity.device && there.identity.inode == log->identity.inode;
+    return same ? 0 : -EEXIST;
+}
+
+/*
+ * The old file is made durable first, whoever wrote what is not: after a power cut nobody could repair an end that is behind
+ * a later begin.
+ */
+static int replace_file(struct ck_log *log)
+{
+    char second[NAME_MAX + 1], name[NAME_MAX + 1];
+    struct ck_audit_place place = log->head;
+    place.seq++;
+    int result = ck_name_rotated(log->name, log->first_seq, second);
+    if (result == 0 && log->sync != CHOKE_AUDIT_SYNC_NONE)
+        result = log->files->sync(log->data, log->fd);
+    if (result == 0)
+        result = add_second_name(log, second);
+    if (result == 0)
+        result = make_new(log, &place, second, name);
+    if (result < 0)
+        return result;
+    result = log->files->rename(log->data, name, log->name);
+    if (result < 0)
+        log->files->remove(log->data, name);
+    else
+        sync_names(log);
+    return result;
+}
+
+int ck_log_rotate(struct ck_log *log)
+{
+    int result = log->first_seq == UINT64_MAX ? read_first(log) : 0;
+    if (result == 0 && log->head.seq == log->first_seq)
+        return 0; /* there is nothing in it yet */
+    if (result == 0 && log->newline_first)
+        return 0; /* the next record brings the newline */
+    if (result == 0)
+        result = replace_file(log);
+    if (result == 0)
+        return 1;
+    log->rotation_failed = true;
+    log->rotation_error = result;
+    return 0;
+}

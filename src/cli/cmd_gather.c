@@ -1,0 +1,471 @@
+/*
+ * cmd_gather.c - "chokepoint gather": one look at a repository with every tool that the policy knows, and one document.
+ *
+ * Everything that the repository could not have written is read before it is looked at: the options, the probes, the
+ * policy. What goes to a terminal meanwhile is the table alone; what the library has to tell is shown when that stands.
+ */
+#include "cli/audit.h"
+#include "cli/cli.h"
+#include "cli/event.h"
+#include "cli/json.h"
+#include "cli/recording.h"
+#include "cli/session.h"
+#include "cli/text.h"
+#include "gather/atomic_file.h"
+#include "gather/call_report.h"
+#include "gather/coordinate.h"
+#include "gather/via_repo_symlink.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define STATUS_REQUIRED 1
+#define JOBS_LEAST 2
+#define NOTES_MAX ((size_t)64 << 10)
+#define LAST_WRITE_MS 1000 /* for a reader of the document, once a signal came */
+
+struct gather_options {
+    struct ck_recording recording;
+    const char *out;
+    struct ck_string_list only;
+    unsigned jobs;
+    uint64_t timeout_ms;
+    bool json;
+    bool require;
+    const char *probes;
+    const char *policy;
+    const char *keep;
+    bool verbose;
+    bool help;
+};
+
+/* All that one look owns. */
+struct gather {
+    struct gather_options given;
+    struct ck_session session;
+    struct ck_outlet deferred_notes; /* what is shown when the table stands */
+    struct ck_event_printer events;
+    char root[PATH_MAX];
+    int root_fd;
+    int keep_fd;
+    int out_fd; /* the directory of --out */
+    const char *out_name;
+    char *only_text; /* the names of --only, each ended by a NUL */
+    const char **only;
+    struct ck_probes probes;
+    struct choke_context *context;
+    struct ck_gathering gathering;
+};
+
+#define TARGET(field) .offset = offsetof(struct gather_options, field)
+
+static const struct ck_option gather_options[] = {
+    {"--out", "FILE", "write the document there", CK_OPTION_STRING, CK_OFFER_FILES, TARGET(out)},
+    {"--json", NULL, "print the document, and no summary", CK_OPTION_FLAG, TARGET(json)},
+    {"--only", "PROBE[,PROBE]...", "these probes and what they need (default: all)", CK_OPTION_STRINGS, TARGET(only)},
+    {"--jobs", "N", "run N probes at once, 1 to 64 (default: processors, at least 2)", CK_OPTION_COUNT, TARGET(jobs)},
+    {"--timeout", "SECONDS", "for each call (default: what the probe says)", CK_OPTION_SECONDS, TARGET(timeout_ms)},
+    {"--require", NULL, "exit 1 unless every probe that applies is ok", CK_OPTION_FLAG, TARGET(require)},
+    {"--keep", "DIR", "keep there what each call printed", CK_OPTION_STRING, CK_OFFER_DIRECTORIES, TARGET(keep)},
+    {"--probes", "FILE", "these probes, not the embedded ones", CK_OPTION_STRING, CK_OFFER_FILES, TARGET(probes)},
+    {"--policy", "FILE", "this policy, not the embedded one", CK_OPTION_STRING, CK_OFFER_FILES, TARGET(policy)},
+    CK_RECORDING_OPTIONS(gather_options, recording),
+    {"--verbose", NULL, "show all events, not only warnings", CK_OPTION_FLAG, TARGET(verbose)},
+    {"--help", NULL, "show this help", CK_OPTION_FLAG, TARGET(help)},
+    {.name = NULL},
+};
+
+/* ---- before ---- */
+
+static int check_options(const struct gather_options *given, const struct ck_string_list *repositories,
+                         struct choke_error *error)
+{
+    if (repositories->count > 1)
+        return ck_text_error(error, CHOKE_INVALID, EINVAL, "'%s' is one repository too many",
+                             CK_TEXT_SAFE(repositories->items[1]));
+    if (given->jobs > CK_COORDINATE_JOBS_MAX)
+        return ck_text_error(error, CHOKE_INVALID, EINVAL, "--jobs takes at most %d", CK_COORDINATE_JOBS_MAX);
+    if (given->timeout_ms == 0)
+        return ck_text_error(error, CHOKE_INVALID, EINVAL, "--timeout takes more than 0 seconds");
+    return ck_recording_check(&given->recording, error);
+}
+
+static int fail_path(const char *what, const char *path, int errnum, struct choke_error *error)
+{
+    return ck_text_error(error, CHOKE_INVALID, errnum, "%s '%s': %s", what, CK_TEXT_SAFE(path), strerror(errnum));
+}
+
+static int open_directory(const char *path, const char *what, int *ret_fd, struct choke_error *error)
+{
+    *ret_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return *ret_fd >= 0 ? 0 : fail_path(what, path, errno, error);
+}
+
+static int open_root(struct gather *gather, const char *path, struct choke_error *error)
+{
+    if (!realpath(path, gather->root))
+        return fail_path("repository", path, errno, error);
+    return open_directory(gather->root, "repository", &gather->root_fd, error);
+}
+
+static int fail_via_repo_symlink(const char *option, const char *path, struct choke_error *error)
+{
+    return ck_text_error(error, CHOKE_INVALID, ELOOP, "%s '%s': a link of the repository is on the way there", option,
+                         CK_TEXT_SAFE(path));
+}
+
+static int fail_out(const char *path, int errnum, struct choke_error *error)
+{
+    return fail_path("--out", path, errnum, error);
+}
+
+static int open_keep(struct gather *gather, struct choke_error *error)
+{
+    const char *path = gather->given.keep;
+
+    if (!path)
+        return 0;
+    if (ck_via_repo_symlink(gather->root, path))
+        return fail_via_repo_symlink("--keep", path, error);
+    if (mkdir(path, 0700) < 0 && errno != EEXIST)
+        return fail_path("--keep", path, errno, error);
+    int r = open_directory(path, "--keep", &gather->keep_fd, error);
+    if (r == 0 && faccessat(gather->keep_fd, ".", W_OK, AT_EACCESS) < 0)
+        r = fail_path("--keep", path, errno, error);
+    return r;
+}
+
+/* 0, or an errno. A link to a descriptor (/dev/stdout) is not to be replaced either, whatever that is of. */
+static int stat_through_links(int directory_fd, const char *name, struct stat *ret_status)
+{
+    const struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_MAGICLINKS};
+    int fd = (int)syscall(SYS_openat2, directory_fd, name, &how, sizeof(how));
+    int errnum = fd < 0 || fstat(fd, ret_status) < 0 ? errno : 0;
+
+    if (fd >= 0)
+        (void)close(fd);
+    return errnum;
+}
+
+/* What has the name is replaced, not written into: so a file may be, and no device, no pipe and no link to one. */
+static int check_out(const struct gather *gather, struct choke_error *error)
+{
+    const char *path = gather->given.out;
+    struct stat status;
+
+    if (strlen(gather->out_name) >= CK_ATOMIC_FILE_NAME_MAX)
+        return fail_out(path, ENAMETOOLONG, error);
+    if (faccessat(gather->out_fd, ".", W_OK, AT_EACCESS) < 0)
+        return fail_out(path, errno, error);
+    int errnum = stat_through_links(gather->out_fd, gather->out_name, &status);
+    if (errnum == ENOENT || (errnum == 0 && S_ISREG(status.st_mode)))
+        return 0;
+    if (errnum != 0 && errnum != ELOOP)
+        return fail_out(path, errnum, error);
+    if (errnum == 0 && S_ISDIR(status.st_mode))
+        return fail_out(path, EISDIR, error);
+    return ck_text_error(error, CHOKE_INVALID, EINVAL, "--out '%s' is no regular file; --json prints the document",
+                         CK_TEXT_SAFE(path));
+}
+
+/* Now, and not when all is over: a place that cannot be written is a fault of the command line. */
+static int open_out(struct gather *gather, struct choke_error *error)
+{
+    const char *path = gather->given.out;
+    char directory[PATH_MAX];
+
+    if (!path)
+        return 0;
+    const char *slash = strrchr(path, '/');
+    int length = slash ? snprintf(directory, sizeof(directory), "%.*s", (int)(slash - path + 1), path)
+                       : snprintf(directory, sizeof(directory), ".");
+    gather->out_name = slash ? slash + 1 : path;
+    if (length < 0 || (size_t)length >= sizeof(directory))
+        return fail_out(path, ENAMETOOLONG, error);
+    if (gather->out_name[0] == '\0')
+        return fail_out(path, EISDIR, error);
+    if (ck_via_repo_symlink(gather->root, directory))
+        return fail_via_repo_symlink("--out", path, error);
+    gather->out_fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return gather->out_fd < 0 ? fail_out(path, errno, error) : check_out(gather, error);
+}
+
+static bool is_probe(const struct ck_probes *probes, const char *name)
+{
+    for (size_t i = 0; i < probes->count; i++)
+        if (strcmp(probes->items[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static int no_such_probe(const struct ck_probes *probes, const char *name, struct choke_error *error)
+{
+    char names[CHOKE_MESSAGE_MAX / 2];
+    size_t used = 0;
+
+    for (size_t i = 0; i < probes->count && used < sizeof(names) - CK_TEXT_SAFE_MAX; i++)
+        used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", i > 0 ? ", " : "", probes->items[i].name);
+    return ck_text_error(error, CHOKE_INVALID, EINVAL, "there is no probe '%s'; there are %s", CK_TEXT_SAFE(name),
+                         names);
+}
+
+/* Splits at commas; what was given as several options is one list. */
+static int choose_probes(struct gather *gather, struct choke_error *error)
+{
+    const struct ck_string_list *given = &gather->given.only;
+    size_t bytes = 1, count = 0;
+
+    for (size_t i = 0; i < given->count; i++)
+        bytes += strlen(given->items[i]) + 1;
+    gather->only_text = calloc(bytes, 1);
+    gather->only = calloc(bytes, sizeof(*gather->only));
+    if (!gather->only_text || !gather->only)
+        return ck_text_error(error, CHOKE_NONE, ENOMEM, "out of memory");
+    char *at = gather->only_text;
+    for (size_t i = 0; i < given->count; i++) {
+        memcpy(at, given->items[i], strlen(given->items[i]) + 1);
+        for (char *name = at, *comma; name; name = comma ? comma + 1 : NULL) {
+            comma = strchr(name, ',');
+            if (comma)
+                *comma = '\0';
+            if (!is_probe(&gather->probes, name))
+                return no_such_probe(&gather->probes, name, error);
+            gather->only[count++] = name;
+        }
+        at += strlen(given->items[i]) + 1;
+    }
+    return 0;
+}
+
+static unsigned job_count(const struct gather_options *given)
+{
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+
+    if (given->jobs != 0)
+        return given->jobs;
+    if (online < JOBS_LEAST)
+        return JOBS_LEAST;
+    return online > CK_COORDINATE_JOBS_MAX ? CK_COORDINATE_JOBS_MAX : (unsigned)online;
+}
+
+/* What became of a probe is in the table, the summary and the document. */
+static void print_event(void *data, const struct choke_event *event)
+{
+    const struct ck_event_printer *printer = data;
+    bool in_summary = strcmp(event->name, "subproc.refused") == 0 || strcmp(event->name, "subproc.timeout") == 0;
+
+    if (printer->verbose || !in_summary)
+        ck_event_print(data, event);
+}
+
+/* Lines between those of the table would tear it. */
+static void open_notes(struct gather *gather)
+{
+    enum ck_report_form form = gather->given.json ? CK_REPORT_JSON : CK_REPORT_TEXT;
+
+    gather->deferred_notes = CK_OUTLET(isatty(STDERR_FILENO) ? memfd_create("notes", MFD_CLOEXEC) : -1);
+    gather->events = (struct ck_event_printer){
+        gather->deferred_notes.fd >= 0 ? &gather->deferred_notes : &gather->session.notes, form, gather->given.verbose};
+}
+
+static int prepare(struct gather *gather, const char *repository, struct choke_error *error)
+{
+    struct choke_options options = {
+        .policy_path = gather->given.policy, .on_event = print_event, .event_data = &gather->events};
+    int r = open_root(gather, repository, error);
+
+    if (r == 0)
+        r = ck_probes_load(gather->given.probes, gather->root, &gather->probes, error);
+    if (r == 0 && gather->given.only.count > 0)
+        r = choose_probes(gather, error);
+    if (r == 0)
+        r = open_keep(gather, error);
+    if (r == 0)
+        r = open_out(gather, error);
+    if (r == 0)
+        r = ck_recording_set(&gather->given.recording, &options, error);
+    open_notes(gather);
+    return r < 0 ? r : choke_context_new(&options, &gather->context, error);
+}
+
+/* ---- after ---- */
+
+static void show_notes(struct gather *gather)
+{
+    char *text = gather->deferred_notes.fd >= 0 ? malloc(NOTES_MAX) : NULL;
+    ssize_t length = text ? pread(gather->deferred_notes.fd, text, NOTES_MAX, 0) : 0;
+
+    if (length > 0)
+        ck_outlet_write(&gather->session.notes, text, (size_t)length);
+    free(text);
+}
+
+static int write_document(struct gather *gather, const json_t *document, struct choke_error *error)
+{
+    struct ck_atomic_file file;
+    int r = ck_atomic_file_begin(&file, gather->out_fd, gather->out_name);
+
+    if (r == 0) {
+        struct ck_outlet outlet = CK_OUTLET(file.fd);
+        ck_json_write(&outlet, document);
+        r = -outlet.error;
+        if (r == 0)
+            r = ck_atomic_file_commit(&file);
+        else
+            ck_atomic_file_drop(&file);
+    }
+    return r == 0 ? 0 : fail_out(gather->given.out, -r, error);
+}
+
+static bool has_failed_probe(const struct ck_gathering *gathering)
+{
+    for (size_t i = 0; i < gathering->count; i++)
+        if (gathering->reports[i].state != CK_PROBE_STATE_OK && gathering->reports[i].state != CK_PROBE_STATE_SKIPPED)
+            return true;
+    return false;
+}
+
+static int status_of(const struct gather *gather)
+{
+    if (gather->session.signal != 0)
+        return CK_EXIT_SIGNAL + gather->session.signal;
+    return gather->given.require && has_failed_probe(&gather->gathering) ? STATUS_REQUIRED : 0;
+}
+
+static int fail(struct gather *gather, const struct choke_error *error)
+{
+    ck_report_message(&gather->session, error);
+    return CK_EXIT_REFUSED;
+}
+
+static int show(struct gather *gather, const json_t *document)
+{
+    if (gather->given.json) {
+        ck_json_write(&gather->session.out, document);
+        show_notes(gather);
+        return ck_report_written(&gather->session, status_of(gather));
+    }
+    show_notes(gather);
+    (void)ck_summary_write(&gather->gathering, stdout, ck_text_colour(STDOUT_FILENO));
+    int written = ck_cli_flush_stdout();
+    return written != 0 ? written : status_of(gather);
+}
+
+/*
+ * A signal that comes while the file is written has nothing to end any more, and must not leave the half of it behind: it is
+ * waited for until that is done. Where there is no room for the file, what was found is shown all the same.
+ */
+static int write_results(struct gather *gather)
+{
+    struct choke_error error = {0};
+    json_t *document = ck_document_make(&gather->gathering);
+
+    if (!document) {
+        ck_session_end(&gather->session);
+        (void)ck_text_error(&error, CHOKE_NONE, ENOMEM, "out of memory");
+        return fail(gather, &error);
+    }
+    int r = gather->given.out ? write_document(gather, document, &error) : 0;
+    if (r == 0)
+        gather->gathering.document = gather->given.out;
+    if (r == 0 && gather->gathering.keep_error < 0)
+        r = fail_path("--keep", gather->given.keep, -gather->gathering.keep_error, &error);
+    ck_session_end(&gather->session);
+    if (gather->session.signal != 0)
+        ck_session_deadline(&gather->session, LAST_WRITE_MS);
+    int status = show(gather, document);
+    json_decref(document);
+    return r < 0 ? fail(gather, &error) : status;
+}
+
+/* ---- all of it ---- */
+
+static int gather_repository(struct gather *gather, const char *repository)
+{
+    struct choke_error error = {0};
+
+    if (prepare(gather, repository, &error) < 0 || ck_session_begin(&gather->session, &error) < 0)
+        return fail(gather, &error);
+    const struct ck_coordinate_options how = {
+        .context = gather->context,
+        .session = &gather->session,
+        .probes = &gather->probes,
+        .only = gather->only,
+        .root = gather->root,
+        .root_fd = gather->root_fd,
+        .jobs = job_count(&gather->given),
+        .timeout_ms = gather->given.timeout_ms,
+        .keep_fd = gather->keep_fd,
+        .table_fd = STDERR_FILENO,
+    };
+    int r = ck_coordinate(&how, &gather->gathering, &error);
+    if (r == 0)
+        return write_results(gather);
+    ck_session_end(&gather->session);
+    return fail(gather, &error);
+}
+
+static void close_one(int fd)
+{
+    if (fd >= 0)
+        (void)close(fd);
+}
+
+static void done(struct gather *gather)
+{
+    ck_gather_done(&gather->gathering);
+    choke_context_free(gather->context);
+    ck_probes_done(&gather->probes);
+    free(gather->only);
+    free(gather->only_text);
+    close_one(gather->root_fd);
+    close_one(gather->keep_fd);
+    close_one(gather->out_fd);
+    close_one(gather->deferred_notes.fd);
+    ck_options_done(gather_options, &gather->given);
+}
+
+static int run_gather(char *const *args)
+{
+    struct gather gather = {
+        .given = {.recording = CK_RECORDING_PRESET, .timeout_ms = CHOKE_TIMEOUT_FROM_POLICY},
+        .root_fd = -1,
+        .keep_fd = -1,
+        .out_fd = -1,
+        .deferred_notes = {.fd = -1},
+    };
+    struct ck_string_list repositories = {0};
+    struct choke_error error;
+
+    ck_session_init(&gather.session);
+    int status = ck_audit_parse(&ck_command_gather, args, &gather.given, &gather.given.help, &repositories);
+    if (status < 0 && check_options(&gather.given, &repositories, &error) < 0)
+        status = ck_cli_usage_error(&ck_command_gather, &error);
+    if (status < 0)
+        status = gather_repository(&gather, repositories.count > 0 ? repositories.items[0] : ".");
+    done(&gather);
+    free(repositories.items);
+    return status;
+}
+
+const struct ck_command ck_command_gather = {
+    .name = "gather",
+    .operands = "[REPO]",
+    .summary = "collect facts about a repository with every installed tool",
+    .details =
+        "REPO is a directory (default: the working directory). Each probe runs a tool of the policy, in a jail if\n"
+        "one is available; see chokepoint(1) and docs/probes.\n"
+        "Exit status: 0 done, whatever the probes found; 1 with --require, a probe that applies is not ok;\n"
+        "125 REPO cannot be read or the document cannot be written; 128+N ended by signal N.\n",
+    .operand = CK_OPERAND_FILE,
+    .options = gather_options,
+    .run = run_gather,
+};

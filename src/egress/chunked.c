@@ -1,0 +1,188 @@
+/*
+ * chunked.c - see chunked.h. A state for each place in the frame; every line has a bound, so that nothing can be hidden in an
+ * extension that does not end.
+ */
+#include "egress/chunked.h"
+
+#include "egress/token.h"
+
+#include <errno.h>
+#include <strings.h>
+
+#define LINE_MAX_BYTES 1024
+#define TAIL_MAX_BYTES 16384
+#define SIZE_MAX_DIGITS 15
+
+enum {
+    SIZE = 0,
+    BLANK,
+    EXTENSION,
+    SIZE_LF,
+    DATA,
+    DATA_CR,
+    DATA_LF,
+    TRAILER_START,
+    TRAILER_NAME,
+    TRAILER_VALUE,
+    TRAILER_LF,
+    END_LF
+};
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F')
+        return c - 'A' + 10;
+    return -1;
+}
+
+static bool is_text(char c)
+{
+    return (unsigned char)c >= 0x20 ? c != 0x7f : c == '\t';
+}
+
+/* Behind a size; not another number, which somebody else might take for it. */
+static bool step_blank(struct ck_chunked *chunked, char c)
+{
+    bool blank = c == ' ' || c == '\t';
+    chunked->state = c == '\r' ? SIZE_LF : blank ? BLANK : EXTENSION;
+    return c == '\r' || c == ';' || (blank && ++chunked->line_bytes <= LINE_MAX_BYTES);
+}
+
+static bool step_size(struct ck_chunked *chunked, char c)
+{
+    int digit = hex_digit(c);
+    if (digit >= 0) {
+        chunked->left = chunked->left << 4 | (unsigned)digit;
+        return ++chunked->digits <= SIZE_MAX_DIGITS;
+    }
+    if (chunked->digits == 0)
+        return false;
+    return step_blank(chunked, c);
+}
+
+static bool step_extension(struct ck_chunked *chunked, char c)
+{
+    if (c == '\r')
+        chunked->state = SIZE_LF;
+    return c == '\r' || (is_text(c) && ++chunked->line_bytes <= LINE_MAX_BYTES);
+}
+
+/* Where one byte is all that may come. */
+static bool step_fixed(struct ck_chunked *chunked, char c, char wanted, int next)
+{
+    chunked->state = next;
+    return c == wanted;
+}
+
+/* RFC 9110, 6.5.1: what must be known before the body, and what is for one hop only. */
+static bool may_be_trailer(const struct ck_chunked *chunked)
+{
+    static const char *const forbidden[] = {
+        "transfer-encoding",
+        "content-length",
+        "content-encoding",
+        "content-type",
+        "content-range",
+        "host",
+        "connection",
+        "keep-alive",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "upgrade",
+        "http2-settings",
+        "expect",
+        "max-forwards",
+        "authorization",
+        "www-authenticate",
+        "proxy-authorization",
+        "proxy-authenticate",
+        "proxy-authentication-info",
+        "cookie",
+        "set-cookie",
+        "cache-control",
+        "range",
+        "location",
+    };
+    for (size_t i = 0; i < sizeof forbidden / sizeof *forbidden; i++)
+        if (strlen(forbidden[i]) == chunked->name_bytes &&
+            strncasecmp(forbidden[i], chunked->name, chunked->name_bytes) == 0)
+            return false;
+    return chunked->name_bytes > 0;
+}
+
+static bool step_name(struct ck_chunked *chunked, char c)
+{
+    if (c == ':') {
+        chunked->state = TRAILER_VALUE;
+        return may_be_trailer(chunked);
+    }
+    if (chunked->name_bytes < sizeof chunked->name)
+        chunked->name[chunked->name_bytes++] = c;
+    return ck_token_has(c);
+}
+
+static bool step_trailer(struct ck_chunked *chunked, char c)
+{
+    bool start = chunked->state == TRAILER_START;
+    if (++chunked->tail_bytes > TAIL_MAX_BYTES)
+        return false;
+    if (c == '\r' && chunked->state != TRAILER_NAME) {
+        chunked->state = start ? END_LF : TRAILER_LF;
+        return true;
+    }
+    if (chunked->state == TRAILER_VALUE)
+        return is_text(c);
+    if (start)
+        chunked->name_bytes = 0;
+    chunked->state = TRAILER_NAME;
+    return step_name(chunked, c);
+}
+
+static bool step(struct ck_chunked *chunked, char c)
+{
+    switch (chunked->state) {
+    case SIZE:
+        return step_size(chunked, c);
+    case BLANK:
+        return step_blank(chunked, c);
+    case EXTENSION:
+        return step_extension(chunked, c);
+    case SIZE_LF:
+        return step_fixed(chunked, c, '\n', chunked->left > 0 ? DATA : TRAILER_START);
+    case DATA_CR:
+        return step_fixed(chunked, c, '\r', DATA_LF);
+    case DATA_LF:
+        chunked->digits = 0;
+        chunked->line_bytes = 0;
+        return step_fixed(chunked, c, '\n', SIZE);
+    case TRAILER_LF:
+        return step_fixed(chunked, c, '\n', TRAILER_START);
+    case END_LF:
+        chunked->done = true;
+        return c == '\n';
+    default:
+        return step_trailer(chunked, c);
+    }
+}
+
+ssize_t ck_chunked_scan(struct ck_chunked *chunked, const char *data, size_t length)
+{
+    size_t at = 0;
+    while (at < length && !chunked->done) {
+        if (chunked->state == DATA) {
+            size_t some = length - at < chunked->left ? length - at : (size_t)chunked->left;
+            chunked->left -= some;
+            at += some;
+            if (chunked->left == 0)
+                chunked->state = DATA_CR;
+        } else if (!step(chunked, data[at++])) {
+            return -EPROTO;
+        }
+    }
+    return (ssize_t)at;
+}

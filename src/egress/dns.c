@@ -1,0 +1,190 @@
+/*
+ * dns.c - see dns.h.
+ *
+ * c-ares does the work on sockets of its own, which the proxy's epoll watches. What it would take from its surroundings is
+ * turned off: search domains, host aliases ($HOSTALIASES), the sorting of addresses, which connects sockets to each of
+ * them before anybody has looked at them.
+ */
+#include "egress/dns.h"
+
+#include <ares.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+
+#define QUERIES_MAX 1024
+#define TRY_MS 3000
+#define TRIES 3
+
+struct ck_dns_resolver {
+    ares_channel channel;
+    ck_dns_watch_fn watch;
+    void *data;
+    size_t queries;
+};
+
+struct ck_dns_query {
+    struct ck_dns_resolver *resolver;
+    ck_dns_query_fn answered; /* NULL: nobody waits any more */
+    void *data;
+    struct ck_dns_query **place; /* set to NULL when the answer comes while ck_dns_resolver_lookup is still running */
+};
+
+static pthread_once_t library_once = PTHREAD_ONCE_INIT;
+
+static void start_library(void)
+{
+    (void)ares_library_init(ARES_LIB_INIT_ALL);
+}
+
+static void on_socket(void *data, ares_socket_t fd, int readable, int writable)
+{
+    const struct ck_dns_resolver *resolver = data;
+    resolver->watch(resolver->data, fd, (readable != 0 ? EPOLLIN : 0U) | (writable != 0 ? EPOLLOUT : 0U));
+}
+
+int ck_dns_resolver_new(ck_dns_watch_fn watch, void *data, struct ck_dns_resolver **ret_resolver)
+{
+    (void)pthread_once(&library_once, start_library);
+    struct ck_dns_resolver *resolver = calloc(1, sizeof *resolver);
+    if (resolver == NULL)
+        return -ENOMEM;
+    resolver->watch = watch;
+    resolver->data = data;
+    struct ares_options options = {
+        .flags = ARES_FLAG_NOSEARCH | ARES_FLAG_NOALIASES,
+        .timeout = TRY_MS,
+        .tries = TRIES,
+        .ndots = 0,
+        .ndomains = 0,
+        .sock_state_cb = on_socket,
+        .sock_state_cb_data = resolver,
+    };
+    char lookups[] = "fb"; /* /etc/hosts, then DNS */
+    options.lookups = lookups;
+    int status = ares_init_options(&resolver->channel, &options,
+                                   ARES_OPT_FLAGS | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_NDOTS |
+                                       ARES_OPT_DOMAINS | ARES_OPT_LOOKUPS | ARES_OPT_SOCK_STATE_CB);
+    if (status != ARES_SUCCESS) {
+        free(resolver);
+        return status == ARES_ENOMEM ? -ENOMEM : -EIO;
+    }
+    *ret_resolver = resolver;
+    return 0;
+}
+
+void ck_dns_resolver_free(struct ck_dns_resolver *resolver)
+{
+    if (resolver == NULL)
+        return;
+    ares_destroy(resolver->channel);
+    free(resolver);
+}
+
+static int to_errno(int status)
+{
+    switch (status) {
+    case ARES_SUCCESS:
+        return 0;
+    case ARES_ENODATA:
+    case ARES_ENOTFOUND:
+    case ARES_EBADNAME:
+        return -ENOENT;
+    case ARES_ETIMEOUT:
+        return -ETIMEDOUT;
+    case ARES_ENOMEM:
+        return -ENOMEM;
+    default:
+        return -EIO;
+    }
+}
+
+static size_t collect(const struct ares_addrinfo *info, int family, struct ck_address *addresses, size_t count)
+{
+    for (const struct ares_addrinfo_node *node = info->nodes; node != NULL && count < CK_ADDRESSES_MAX;
+         node = node->ai_next) {
+        if (node->ai_family != family)
+            continue;
+        struct ck_address *address = &addresses[count++];
+        if (family == AF_INET) {
+            address->length = 4;
+            memcpy(address->bytes, &((const struct sockaddr_in *)(const void *)node->ai_addr)->sin_addr, 4);
+        } else {
+            address->length = 16;
+            memcpy(address->bytes, &((const struct sockaddr_in6 *)(const void *)node->ai_addr)->sin6_addr, 16);
+        }
+    }
+    return count;
+}
+
+static void on_answer(void *data, int status, int timeouts, struct ares_addrinfo *info)
+{
+    struct ck_dns_query *query = data;
+    struct ck_address addresses[CK_ADDRESSES_MAX] = {0};
+    size_t count = 0;
+    (void)timeouts;
+    if (info != NULL && status == ARES_SUCCESS) {
+        count = collect(info, AF_INET, addresses, 0);
+        count = collect(info, AF_INET6, addresses, count);
+    }
+    ares_freeaddrinfo(info);
+    query->resolver->queries--;
+    if (query->place != NULL)
+        *query->place = NULL;
+    ck_dns_query_fn answered = query->answered;
+    void *answered_data = query->data;
+    free(query);
+    int result = to_errno(status);
+    if (answered != NULL)
+        answered(answered_data, result == 0 && count == 0 ? -ENOENT : result, addresses, count);
+}
+
+int ck_dns_resolver_lookup(struct ck_dns_resolver *resolver, const char *name, ck_dns_query_fn answered, void *data,
+                           struct ck_dns_query **ret_query)
+{
+    static const struct ares_addrinfo_hints hints = {
+        .ai_flags = ARES_AI_NOSORT, .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
+    if (resolver->queries >= QUERIES_MAX)
+        return -EAGAIN;
+    struct ck_dns_query *query = malloc(sizeof *query);
+    if (query == NULL)
+        return -ENOMEM;
+    struct ck_dns_query *place = query;
+    *query = (struct ck_dns_query){resolver, answered, data, &place};
+    resolver->queries++;
+    ares_getaddrinfo(resolver->channel, name, NULL, &hints, on_answer, query);
+    if (place != NULL)
+        place->place = NULL;
+    *ret_query = place;
+    return 0;
+}
+
+void ck_dns_query_cancel(struct ck_dns_query *query)
+{
+    if (query != NULL)
+        query->answered = NULL;
+}
+
+void ck_dns_resolver_ready(struct ck_dns_resolver *resolver, int fd, unsigned events)
+{
+    bool readable = (events & ~(unsigned)EPOLLOUT) != 0;
+    ares_process_fd(resolver->channel, readable ? fd : ARES_SOCKET_BAD,
+                    (events & EPOLLOUT) != 0 ? fd : ARES_SOCKET_BAD);
+}
+
+uint64_t ck_dns_resolver_timeout_ns(const struct ck_dns_resolver *resolver)
+{
+    struct timeval time;
+    if (resolver->queries == 0 || ares_timeout(resolver->channel, NULL, &time) == NULL)
+        return UINT64_MAX;
+    return (uint64_t)time.tv_sec * 1000000000U + (uint64_t)time.tv_usec * 1000U;
+}
+
+void ck_dns_resolver_timed_out(struct ck_dns_resolver *resolver)
+{
+    ares_process_fd(resolver->channel, ARES_SOCKET_BAD, ARES_SOCKET_BAD);
+}

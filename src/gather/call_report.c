@@ -1,0 +1,167 @@
+/* call_report.c - see call_report.h. */
+#include "gather/call_report.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- lists of texts ---- */
+
+void ck_call_report_free_argv(char **list)
+{
+    for (char **item = list; item && *item; item++)
+        free(*item);
+    free(list);
+}
+
+static char **copy_list(const char *const *from)
+{
+    size_t count = 0;
+    while (from && from[count])
+        count++;
+    char **list = calloc(count + 1, sizeof(*list));
+    for (size_t i = 0; list && i < count; i++) {
+        list[i] = strdup(from[i]);
+        if (!list[i]) {
+            ck_call_report_free_argv(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
+/* ---- words ---- */
+
+/* What begins with a dash would be read as an option. */
+static char *as_operand(const char *path)
+{
+    char *arg = NULL;
+
+    if (path[0] != '-')
+        return strdup(path);
+    return asprintf(&arg, "./%s", path) < 0 ? NULL : arg;
+}
+
+/* How many arguments stand for one of the call's. */
+static size_t arg_count(const char *arg, const struct ck_matches *matches)
+{
+    if (strcmp(arg, CK_PROBE_FILES) == 0)
+        return matches->count;
+    return strcmp(arg, CK_PROBE_FILE) == 0 && matches->count == 0 ? 0 : 1;
+}
+
+static char *expand(const char *arg, const struct ck_matches *matches, size_t at)
+{
+    bool files = strcmp(arg, CK_PROBE_FILES) == 0 || strcmp(arg, CK_PROBE_FILE) == 0;
+    return files ? as_operand(matches->paths[at]) : strdup(arg);
+}
+
+char **ck_call_report_argv(const struct ck_probe_call *call, const struct ck_matches *matches)
+{
+    size_t count = 0, used = 0;
+
+    for (const char *const *arg = call->argv; *arg; arg++)
+        count += arg_count(*arg, matches);
+    char **argv = calloc(count + 1, sizeof(*argv));
+    for (const char *const *arg = call->argv; argv && *arg; arg++)
+        for (size_t i = 0; i < arg_count(*arg, matches); i++) {
+            argv[used] = expand(*arg, matches, i);
+            if (!argv[used++]) {
+                ck_call_report_free_argv(argv);
+                return NULL;
+            }
+        }
+    return argv;
+}
+
+/* ---- calls ---- */
+
+int ck_call_report_add(struct ck_probe_report *report, const struct ck_probe_call *call, const char *const *argv,
+                       struct choke_error *error)
+{
+    struct ck_call_report *grown = reallocarray(report->calls, report->call_count + 1, sizeof(*grown));
+    char **copy = copy_list(argv);
+
+    if (grown)
+        report->calls = grown;
+    if (!grown || !copy) {
+        ck_call_report_free_argv(copy);
+        return ck_text_error(error, CHOKE_NONE, ENOMEM, "out of memory");
+    }
+    grown[report->call_count++] = (struct ck_call_report){
+        .id = call->id, .argv = copy, .outcome = choke_outcome_name(CHOKE_NONE), .exit_code = -1};
+    return 0;
+}
+
+static char *copy_text(const char *text)
+{
+    return text ? strdup(text) : NULL;
+}
+
+void ck_call_report_set_result(struct ck_call_report *call, const struct choke_result *result)
+{
+    call->outcome = choke_outcome_name(result->outcome);
+    call->exit_code = result->exit_code;
+    call->rule = copy_text(result->rule);
+    call->jail = copy_text(result->jail);
+    call->layers = result->layers ? copy_list(result->layers) : NULL;
+    call->duration_us = result->duration_us;
+    call->user_us = result->user_us;
+    call->system_us = result->system_us;
+    call->max_rss_kib = result->max_rss_kib;
+    call->out_bytes = result->out.total_bytes;
+    call->err_bytes = result->err.total_bytes;
+    call->truncated = result->out.truncated || result->err.truncated;
+}
+
+static bool is_blank(char byte)
+{
+    return byte == '\n' || byte == '\r' || byte == ' ';
+}
+
+void ck_call_report_last_line(char ret_line[CK_TEXT_SAFE_MAX], const char *data, size_t length)
+{
+    char line[CK_TEXT_SAFE_MAX];
+
+    while (length > 0 && is_blank(data[length - 1]))
+        length--;
+    const char *before = length > 0 ? memrchr(data, '\n', length) : NULL;
+    size_t start = before ? (size_t)(before - data) + 1 : 0;
+    while (start < length && is_blank(data[start]))
+        start++;
+    size_t size = length - start < sizeof(line) - 1 ? length - start : sizeof(line) - 1;
+    if (size > 0)
+        memcpy(line, data + start, size);
+    line[size] = '\0';
+    (void)ck_text_safe(ret_line, CK_TEXT_SAFE_MAX, line);
+}
+
+/* ---- the end ---- */
+
+static void done_report(struct ck_probe_report *report)
+{
+    for (size_t i = 0; i < report->call_count; i++) {
+        ck_call_report_free_argv(report->calls[i].argv);
+        ck_call_report_free_argv(report->calls[i].layers);
+        free(report->calls[i].rule);
+        free(report->calls[i].jail);
+    }
+    free(report->calls);
+    free(report->reason);
+    free(report->install);
+    ck_evidence_done(&report->evidence);
+}
+
+void ck_gather_done(struct ck_gathering *gathering)
+{
+    for (size_t i = 0; i < gathering->count; i++)
+        done_report(&gathering->reports[i]);
+    for (size_t i = 0; i < gathering->tool_count; i++) {
+        free(gathering->tools[i].path);
+        free(gathering->tools[i].version);
+        free(gathering->tools[i].sha256);
+    }
+    free(gathering->reports);
+    free(gathering->tools);
+    *gathering = (struct ck_gathering){0};
+}

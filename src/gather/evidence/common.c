@@ -1,0 +1,394 @@
+/*
+ * common.c - a reader sees bytes that a hostile repository had its part in. So everything here has a bound: the
+ * values of a document are counted before it is parsed, for each costs many times its text; a list holds a fixed number
+ * of items and forgets the rest; a text is cut between two characters.
+ */
+#include "gather/evidence/common.h"
+
+#include "cli/json.h"
+#include "cli/text.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define VALUES_MAX 2000000 /* of one document: some hundred MiB at the worst */
+#define HELD_MAX (2 * (size_t)CK_EVIDENCE_ITEMS_MAX)
+
+const struct ck_answer *ck_evidence_find_answer(const struct ck_answer *answers, size_t count, const char *id)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(answers[i].id, id) == 0)
+            return &answers[i];
+    return NULL;
+}
+
+const struct ck_answer *ck_evidence_find_ok_answer(const struct ck_answer *answers, size_t count, const char *id)
+{
+    const struct ck_answer *answer = ck_evidence_find_answer(answers, count, id);
+    return answer && answer->exit_code == 0 ? answer : NULL;
+}
+
+/* ---- texts ---- */
+
+static json_t *cut_text(const char *bytes, size_t length, size_t most)
+{
+    if (length > most) {
+        length = most;
+        while (length > most - 4 && ((unsigned char)bytes[length] & 0xc0) == 0x80)
+            length--;
+    }
+    json_t *string = json_stringn(bytes, length);
+    if (string)
+        return string;
+
+    json_t *object = json_object();
+    if (object && ck_json_set_data(object, bytes, length) == 0)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+json_t *ck_evidence_text(const char *bytes, size_t length)
+{
+    return cut_text(bytes, length, CK_EVIDENCE_TEXT_MAX);
+}
+
+json_t *ck_evidence_path(const char *bytes, size_t length)
+{
+    size_t here = length > 2 && bytes[0] == '.' && bytes[1] == '/' ? 2 : 0;
+    return cut_text(bytes + here, length - here, PATH_MAX);
+}
+
+json_t *ck_evidence_string(const json_t *value)
+{
+    if (!json_is_string(value))
+        return json_null();
+    return ck_evidence_text(json_string_value(value), json_string_length(value));
+}
+
+json_t *ck_evidence_format(const char *format, ...)
+{
+    char text[2 * CK_EVIDENCE_TEXT_MAX];
+    va_list args;
+
+    va_start(args, format);
+    int length = vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    if (length < 0)
+        return NULL;
+    return ck_evidence_text(text, (size_t)length < sizeof(text) ? (size_t)length : sizeof(text) - 1);
+}
+
+char *ck_evidence_copy(const char *bytes, size_t length)
+{
+    char *copy = malloc(length + 1);
+
+    if (copy) {
+        memcpy(copy, bytes, length);
+        copy[length] = '\0';
+    }
+    return copy;
+}
+
+size_t ck_evidence_line(const char *bytes, size_t length)
+{
+    const char *end = length > 0 ? memchr(bytes, '\n', length) : NULL;
+    return end ? (size_t)(end - bytes) : length;
+}
+
+json_int_t ck_evidence_count_after(const char *text, size_t length, const char *label)
+{
+    const char *found = NULL, *at = text, *end = text + length;
+    json_int_t number = 0;
+    unsigned digits = 0;
+
+    while (at < end && (at = memmem(at, (size_t)(end - at), label, strlen(label))) != NULL)
+        found = at += strlen(label);
+    for (at = found; found && at < end && *at >= '0' && *at <= '9' && digits < 15; at++, digits++)
+        number = number * 10 + (*at - '0');
+    return digits > 0 ? number : -1;
+}
+
+static const char *const severities[] = {"critical", "high", "medium", "low", "info"};
+#define SEVERITY_COUNT (sizeof(severities) / sizeof(severities[0]))
+
+const char *ck_evidence_severity(const char *level)
+{
+    static const struct {
+        const char *level, *severity;
+    } known[] = {{"error", "high"}, {"warning", "medium"}, {"moderate", "medium"}};
+
+    for (size_t i = 0; level && i < SEVERITY_COUNT; i++)
+        if (strcasecmp(level, severities[i]) == 0)
+            return severities[i];
+    for (size_t i = 0; level && i < sizeof(known) / sizeof(known[0]); i++)
+        if (strcasecmp(level, known[i].level) == 0)
+            return known[i].severity;
+    return "info";
+}
+
+/* ---- a list in the making ---- */
+
+static size_t rank(const char *level)
+{
+    for (size_t i = 0; level && i < SEVERITY_COUNT; i++)
+        if (strcmp(level, severities[i]) == 0)
+            return i;
+    return SEVERITY_COUNT;
+}
+
+/* Numbers of one width, so that bytes compare as the numbers do. */
+#define KEY_FORMAT "%zu%.*s\1%020llu"
+
+/* The whole value too, so that no two differ unseen. */
+static char *make_key(const json_t *value)
+{
+    const char *path = json_string_value(json_object_get(value, "path"));
+    const char *severity = json_string_value(json_object_get(value, "severity"));
+    unsigned long long line = ck_evidence_number(json_object_get(value, "line"));
+    char *whole = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+    char *key = NULL;
+
+    if (whole &&
+        asprintf(&key, KEY_FORMAT "%s", rank(severity), CK_EVIDENCE_TEXT_MAX, path ? path : "", line, whole) < 0)
+        key = NULL;
+    free(whole);
+    return key;
+}
+
+/* What may become base64 is not judged by its bytes, nor is what will be cut. */
+static bool is_plain(const char *path, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        if (path[i] <= 0)
+            return false;
+    return length <= CK_EVIDENCE_TEXT_MAX;
+}
+
+bool ck_evidence_list_wants(struct ck_evidence_list *list, const struct ck_evidence_location *location)
+{
+    const json_t *first = json_object_get(list->firsts, location->id);
+    char key[CK_EVIDENCE_TEXT_MAX + 64];
+
+    if (list->sorted_count < CK_EVIDENCE_ITEMS_MAX || !first || !is_plain(location->path, location->path_length))
+        return true;
+    (void)snprintf(key, sizeof(key), KEY_FORMAT, rank(location->severity), (int)location->path_length, location->path,
+                   (unsigned long long)location->line);
+    if (strcmp(key, list->items[list->bound].key) <= 0 || strcmp(key, list->items[json_integer_value(first)].key) <= 0)
+        return true;
+    list->total++;
+    return false;
+}
+
+static int by_key(const void *one, const void *other)
+{
+    const struct ck_evidence_item *a = one, *b = other;
+    return strcmp(a->key, b->key);
+}
+
+static void free_item(struct ck_evidence_item *item)
+{
+    free(item->key);
+    json_decref(item->value);
+}
+
+/* Of items in order: whether this is the first of its id. Then it will stand at that place. */
+static bool is_first(struct ck_evidence_list *list, const json_t *value, size_t location)
+{
+    const char *id = json_string_value(json_object_get(value, "id"));
+
+    if (!id || json_object_get(list->firsts, id))
+        return false;
+    list->failed |= json_object_set_new(list->firsts, id, json_integer((json_int_t)location)) < 0;
+    return true;
+}
+
+/* How many ids there are among them, as far as they can have a place of their own. */
+static size_t count_firsts(struct ck_evidence_list *list)
+{
+    (void)json_object_clear(list->firsts);
+    for (size_t i = 0; i < list->count; i++)
+        (void)is_first(list, list->items[i].value, 0);
+    size_t count = json_object_size(list->firsts);
+    (void)json_object_clear(list->firsts);
+    return count < CK_EVIDENCE_ITEMS_MAX ? count : CK_EVIDENCE_ITEMS_MAX;
+}
+
+/* In order, and no more than fit. */
+static void sort_and_trim(struct ck_evidence_list *list)
+{
+    size_t retained = 0, firsts = 0, others = 0;
+
+    if (list->count == 0)
+        return;
+    qsort(list->items, list->count, sizeof(*list->items), by_key);
+    size_t firsts_max = count_firsts(list);
+    for (size_t i = 0; i < list->count; i++) {
+        bool first = firsts < firsts_max && is_first(list, list->items[i].value, retained);
+        if (!first && others == CK_EVIDENCE_ITEMS_MAX - firsts_max) {
+            free_item(&list->items[i]);
+            continue;
+        }
+        firsts += first;
+        others += !first;
+        list->bound = first ? list->bound : retained;
+        list->items[retained++] = list->items[i];
+    }
+    list->sorted_count = list->count = retained;
+}
+
+void ck_evidence_list_add(struct ck_evidence_list *list, json_t *value)
+{
+    list->total++;
+    if (!list->items) {
+        list->items = calloc(HELD_MAX, sizeof(*list->items));
+        list->firsts = json_object();
+    }
+    char *key = value && list->items && list->firsts ? make_key(value) : NULL;
+    if (!key) {
+        json_decref(value);
+        list->failed = true;
+        return;
+    }
+    if (list->count == HELD_MAX)
+        sort_and_trim(list);
+    list->items[list->count++] = (struct ck_evidence_item){.key = key, .value = value};
+}
+
+void ck_evidence_list_done(struct ck_evidence_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        free_item(&list->items[i]);
+    free(list->items);
+    json_decref(list->firsts);
+    *list = (struct ck_evidence_list){0};
+}
+
+/* ---- counts by name ---- */
+
+void ck_evidence_count(json_t *counts, const char *name, uint64_t by)
+{
+    json_t *value = json_object_get(counts, name);
+
+    if (!value && (json_object_size(counts) >= CK_EVIDENCE_ITEMS_MAX || strlen(name) > CK_EVIDENCE_TEXT_MAX))
+        value = json_object_get(counts, name = "(other)");
+    if (value)
+        (void)json_integer_set(value, json_integer_value(value) + (json_int_t)by);
+    else
+        (void)json_object_set_new(counts, name, json_integer((json_int_t)by));
+}
+
+/* ---- the document ---- */
+
+int ck_evidence_set(json_t *object, const char *name, json_t *value)
+{
+    return json_object_set_new(object, name, value);
+}
+
+int ck_evidence_set_list(json_t *object, const char *name, struct ck_evidence_list *list)
+{
+    json_t *array = json_array();
+    int bad = list->failed ? -1 : 0;
+    char total[64];
+
+    sort_and_trim(list);
+    for (size_t i = 0; i < list->count; i++)
+        bad |= json_array_append(array, list->items[i].value);
+    bad |= ck_evidence_set(object, name, array);
+    (void)snprintf(total, sizeof(total), "%s_total", name);
+    return bad | ck_evidence_set(object, total, json_integer((json_int_t)list->total));
+}
+
+static int by_name(const void *one, const void *other)
+{
+    return strcmp(*(const char *const *)one, *(const char *const *)other);
+}
+
+int ck_evidence_set_counts(json_t *object, const char *name, json_t *counts)
+{
+    size_t count = 0, size = json_object_size(counts);
+    const char **names = calloc(size + 1, sizeof(*names));
+    json_t *sorted = json_object();
+    int bad = names && counts ? 0 : -1;
+    const char *key;
+    json_t *value;
+
+    if (names) {
+        json_object_foreach(counts, key, value)
+        {
+            names[count++] = key;
+        }
+        qsort(names, count, sizeof(*names), by_name);
+    }
+    for (size_t i = 0; i < count; i++)
+        bad |= json_object_set(sorted, names[i], json_object_get(counts, names[i]));
+    free(names);
+    return bad | ck_evidence_set(object, name, sorted);
+}
+
+int ck_evidence_take(struct ck_evidence *ret_evidence, json_t *document, int bad, struct choke_error *error)
+{
+    if (bad != 0 || !document) {
+        json_decref(document);
+        return ck_text_error(error, CHOKE_INVALID, ENOMEM, "out of memory");
+    }
+    ret_evidence->document = document;
+    return 0;
+}
+
+void ck_evidence_headline(struct ck_evidence *evidence, const char *format, ...)
+{
+    char text[256];
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    (void)ck_text_safe(evidence->headline, sizeof(evidence->headline), text);
+}
+
+/* ---- JSON of a tool ---- */
+
+int ck_evidence_not_understood(struct choke_error *error, const char *tool, const char *what)
+{
+    return ck_text_error(error, CHOKE_INVALID, EBADMSG, "what %s printed is not understood: %s", tool,
+                         CK_TEXT_SAFE(what));
+}
+
+/* Each value costs a hundred bytes and more, and can be had for two bytes of text. In strings some are counted too many. */
+static bool too_many_values(const char *text, size_t length)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < length; i++)
+        count += text[i] == ',' || text[i] == '[' || text[i] == '{' || text[i] == ':';
+    return count > VALUES_MAX;
+}
+
+int ck_evidence_parse(const struct ck_answer *answers, size_t count, const char *tool, json_t **ret_document,
+                      struct choke_error *error)
+{
+    const struct ck_answer *answer = ck_evidence_find_answer(answers, count, "scan");
+    json_error_t where;
+
+    if (!answer)
+        return ck_evidence_not_understood(error, tool, "it was not asked to scan");
+    if (answer->out_truncated)
+        return ck_evidence_not_understood(error, tool, "it is more than is kept, and its beginning is lost");
+    if (too_many_values(answer->out, answer->out_length))
+        return ck_evidence_not_understood(error, tool, "it has more values than are read");
+    json_t *document = json_loadb(answer->out, answer->out_length, CK_EVIDENCE_JSON, &where);
+    if (!document) /* and not jansson's words: they quote what stands there, which may be a secret */
+        return ck_evidence_not_understood(error, tool, where.position > 0 ? "it is no JSON" : "it is empty");
+    *ret_document = document;
+    return 0;
+}
+
+uint64_t ck_evidence_number(const json_t *value)
+{
+    json_int_t number = json_is_integer(value) ? json_integer_value(value) : 0;
+    return number > 0 ? (uint64_t)number : 0;
+}

@@ -1,0 +1,79 @@
+/*
+ * url.c - URLs as git takes them: scheme://user:password@host:port/path, user@host:path, a path, or the name of a
+ * helper in front of one ("ext::"). A repository names them, so any of them may be malformed, and what is malformed is
+ * where a password would slip through: then all of it goes.
+ */
+#include "gather/evidence/url.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+static void cut_out(char *begin, const char *end)
+{
+    memmove(begin, end, strlen(end) + 1);
+}
+
+static bool is_port(const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        if (text[i] < '0' || text[i] > '9')
+            return false;
+    return true;
+}
+
+/* A host with a port, or an address in brackets: nothing that a user and a password could be. */
+static bool is_host(const char *text, size_t length)
+{
+    const char *bracket = memchr(text, ']', length);
+    if (text[0] == '[' && bracket) {
+        length -= (size_t)(bracket - text);
+        text = bracket;
+    }
+    const char *colon = memchr(text, ':', length);
+    return !colon || is_port(colon + 1, length - (size_t)(colon + 1 - text));
+}
+
+/* authority: what stands behind "//". */
+static void strip_authority(char *authority)
+{
+    size_t length = strcspn(authority, "/\\");
+    char *at = memrchr(authority, '@', length);
+
+    if (at) {
+        length -= (size_t)(at + 1 - authority);
+        cut_out(authority, at + 1);
+    }
+    if (!is_host(authority, length))
+        memcpy(authority, "?", sizeof("?"));
+}
+
+/* An "@" that is still there behind a colon: of a password with a slash in it, or behind a scheme with one slash. */
+static void strip_rest(char *begin)
+{
+    char *colon = strchr(begin, ':');
+
+    if (colon && strchr(colon, '@'))
+        memcpy(colon + 1, "?", sizeof("?"));
+}
+
+void ck_evidence_url_strip(char *url)
+{
+    bool schemed = false;
+
+    url[strcspn(url, "?#")] = '\0';
+    for (char *slashes = strstr(url, "//"); slashes; slashes = strstr(slashes + 2, "//")) {
+        if (slashes > url && slashes[-1] == ':') {
+            strip_authority(slashes + 2);
+            schemed = true;
+        }
+    }
+    size_t length = strcspn(url, "/\\");
+    char *at = schemed ? NULL : memrchr(url, '@', length);
+    if (at && at - url == 3 && memcmp(url, "git", 3) == 0)
+        return;
+    if (at)
+        cut_out(url, at + 1);
+    char *scheme = strstr(url, "://");
+    strip_rest(scheme ? scheme + 3 : url);
+}

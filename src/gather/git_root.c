@@ -1,0 +1,69 @@
+/*
+ * git_root.c - see git_root.h.
+ *
+ * git would look for its directory upwards, and in the place that a file .git names. In a jail there is neither, so what is
+ * not beneath the root is told as what it is, and not as a failure of git.
+ */
+#include "gather/git_root.h"
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define LINK_MAX_BYTES 4096
+
+static bool is_directory(int root_fd, const char *path)
+{
+    const struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
+                                 .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
+    int fd = (int)syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
+
+    if (fd >= 0)
+        (void)close(fd);
+    return fd >= 0;
+}
+
+static bool is_bare(int root_fd)
+{
+    struct stat head;
+    return is_directory(root_fd, "objects") && is_directory(root_fd, "refs") &&
+           fstatat(root_fd, "HEAD", &head, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* A file says "gitdir: PATH": that of a linked work tree, or of a submodule. */
+static bool gitdir_is_inside(int root_fd)
+{
+    static const char prefix[] = "gitdir: ";
+    char text[LINK_MAX_BYTES];
+    int fd = openat(root_fd, ".git", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    ssize_t length = fd >= 0 ? read(fd, text, sizeof(text) - 1) : -1;
+
+    if (fd >= 0)
+        (void)close(fd);
+    if (length <= (ssize_t)strlen(prefix) || memcmp(text, prefix, strlen(prefix)) != 0)
+        return false;
+    text[length] = '\0';
+    text[strcspn(text, "\r\n")] = '\0';
+    return is_directory(root_fd, text + strlen(prefix));
+}
+
+const char *ck_git_root_problem(int root_fd)
+{
+    struct stat status;
+
+    if (fstatat(root_fd, ".git", &status, AT_SYMLINK_NOFOLLOW) < 0)
+        return is_bare(root_fd) ? NULL : "not a git repository";
+    if (S_ISDIR(status.st_mode))
+        return NULL;
+    if (S_ISLNK(status.st_mode))
+        return "its .git is a link, which is not followed";
+    if (!S_ISREG(status.st_mode))
+        return "its .git is neither a directory nor a file";
+    if (gitdir_is_inside(root_fd))
+        return NULL;
+    return "its git directory lies outside of it (a linked work tree, or a submodule)";
+}

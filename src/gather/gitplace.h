@@ -1,8 +1,0 @@
-/* gitplace.h - is a directory a git repository of its own, that can be looked at without leaving it? */
-#ifndef CK_GATHER_GITPLACE_H
-#define CK_GATHER_GITPLACE_H
-
-/* NULL where it is one, with a work tree or bare; else why not, in a few words. Nothing of git is run or believed. */
-const char *ck_gitplace_fault(int root_fd);
-
-#endif

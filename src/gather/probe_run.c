@@ -1,0 +1,371 @@
+/*
+ * probe_run.c - see probe_run.h.
+ *
+ * The jobs of a probe are kept until its answers are read, for the answers are the captured bytes themselves; and longer
+ * where another probe wants one of them as its input.
+ */
+#include "gather/probe_run.h"
+
+#include "cli/text.h"
+#include "gather/atomic_file.h"
+#include "gather/call_report.h"
+#include "gather/prepare.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define REASON_MAX 512
+#define HELD_BYTES_MAX ((size_t)128 << 20) /* of all answers of a probe */
+
+uint64_t ck_gather_elapsed_us(const struct ck_gather_state *gather_state)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000 - gather_state->start_us;
+}
+
+/* ---- how it ends ---- */
+
+static void remove_changes(struct ck_probe_run *run)
+{
+    for (size_t i = 0; i < CK_PROBE_CALLS_MAX; i++)
+        ck_temporary_remove(&run->changes[i]);
+}
+
+void ck_probe_run_end(struct ck_probe_run *run, enum ck_probe_state state, const char *format, ...)
+{
+    struct ck_probe_report *report = run->report;
+    char reason_text[REASON_MAX];
+    va_list arguments;
+
+    va_start(arguments, format);
+    (void)vsnprintf(reason_text, sizeof(reason_text), format, arguments);
+    va_end(arguments);
+    report->state = state;
+    report->reason = reason_text[0] != '\0' ? strdup(reason_text) : NULL;
+    if (report->started_us != 0)
+        report->ended_us = ck_gather_elapsed_us(run->gather_state);
+    if (run->is_prepared)
+        ck_gather_find_preparation(report->probe->prepare)->end(run->prepared);
+    run->is_prepared = false;
+    remove_changes(run);
+    if (state != CK_PROBE_STATE_OK)
+        ck_probe_run_drop(run);
+}
+
+void ck_probe_run_drop(struct ck_probe_run *run)
+{
+    for (size_t i = 0; i < CK_PROBE_CALLS_MAX; i++) {
+        choke_job_free(run->jobs[i]);
+        run->jobs[i] = NULL;
+    }
+}
+
+void ck_probe_run_done(struct ck_probe_run *run)
+{
+    if (run->is_prepared)
+        ck_gather_find_preparation(run->report->probe->prepare)->end(run->prepared);
+    run->is_prepared = false;
+    remove_changes(run);
+    ck_probe_run_drop(run);
+}
+
+static void end_missing(struct ck_probe_run *run, const char *tool, const char *message)
+{
+    struct choke_tool_info info;
+
+    for (size_t i = 0; choke_tool(run->gather_state->context, i, &info); i++)
+        if (strcmp(info.name, tool) == 0 && info.install)
+            run->report->install = strdup(info.install);
+    ck_probe_run_end(run, CK_PROBE_STATE_TOOL_MISSING, "%s", message);
+}
+
+static void end_failed(struct ck_probe_run *run, const struct choke_error *error)
+{
+    const struct ck_probe *probe = run->report->probe;
+
+    if (error->outcome == CHOKE_TOOL_MISSING)
+        end_missing(run, probe->tool, error->message);
+    else
+        ck_probe_run_end(run, CK_PROBE_STATE_FAILED, "%s", error->message);
+}
+
+/* ---- what was answered ---- */
+
+static size_t collect_answers(const struct ck_probe_run *run, struct ck_answer answers[CK_PROBE_CALLS_MAX])
+{
+    for (size_t i = 0; i < run->answered; i++) {
+        answers[i] = (struct ck_answer){.id = run->report->probe->calls[i].id, .out = "", .err = "", .changes_fd = -1};
+        if (!run->jobs[i])
+            continue; /* it was left out */
+        const struct choke_result *result = choke_job_result(run->jobs[i]);
+        answers[i] = (struct ck_answer){
+            .id = run->report->probe->calls[i].id,
+            .exit_code = result->exit_code,
+            .out = result->out.data,
+            .out_length = result->out.length,
+            .out_truncated = result->out.truncated,
+            .err = result->err.data,
+            .err_length = result->err.length,
+            .changes_fd = run->changes[i].path[0] != '\0' ? run->changes[i].fd : -1,
+        };
+    }
+    return run->answered;
+}
+
+static void read_answers(struct ck_probe_run *run)
+{
+    struct ck_answer answers[CK_PROBE_CALLS_MAX];
+    struct choke_error error = {0};
+    const struct ck_evidence_kind *kind = ck_evidence_find(run->report->probe->output);
+    size_t count = collect_answers(run, answers);
+
+    if (kind->read(answers, count, &run->report->evidence, &error) < 0)
+        ck_probe_run_end(run, CK_PROBE_STATE_FAILED, "%s", error.message);
+    else
+        ck_probe_run_end(run, CK_PROBE_STATE_OK, "%s", "");
+}
+
+/* ---- one call ---- */
+
+static struct ck_probe_run *find(const struct ck_gather_state *gather_state, const char *name)
+{
+    for (size_t i = 0; i < gather_state->count; i++)
+        if (strcmp(gather_state->runs[i].report->probe->name, name) == 0)
+            return &gather_state->runs[i];
+    return NULL;
+}
+
+/* What another probe printed; NULL where the beginning of it is lost. */
+static const struct choke_capture *find_input(const struct ck_probe_run *run, const struct ck_probe_stdin *input)
+{
+    const struct ck_probe_run *other = find(run->gather_state, input->probe);
+
+    for (size_t i = 0; other && i < other->answered; i++)
+        if (strcmp(other->report->probe->calls[i].id, input->call) == 0 && other->jobs[i]) {
+            const struct choke_capture *out = &choke_job_result(other->jobs[i])->out;
+            return out->truncated ? NULL : out;
+        }
+    return NULL;
+}
+
+static int set_stdin(const struct ck_probe_run *run, const struct ck_call_setup *setup, struct choke_request *request,
+                     struct choke_error *error)
+{
+    const struct ck_probe_stdin *input = &setup->call->input;
+
+    if (setup->stdin_fd >= 0) {
+        request->stdin_kind = CHOKE_STDIN_FD;
+        request->stdin_fd = setup->stdin_fd;
+    } else if (input->text) {
+        request->stdin_kind = CHOKE_STDIN_BYTES;
+        request->stdin_bytes = input->text;
+        request->stdin_length = strlen(input->text);
+    } else if (input->probe) {
+        const struct choke_capture *out = find_input(run, input);
+        if (!out)
+            return ck_text_error(error, CHOKE_NONE, EFBIG, "what '%s' printed is too large to be handed on",
+                                 input->probe);
+        request->stdin_kind = CHOKE_STDIN_BYTES;
+        request->stdin_bytes = out->data;
+        request->stdin_length = out->length;
+    }
+    return 0;
+}
+
+static uint64_t timeout_of(const struct ck_probe_run *run, const struct ck_probe_call *call)
+{
+    unsigned seconds = call->timeout_s != 0 ? call->timeout_s : run->report->probe->timeout_s;
+
+    if (run->gather_state->timeout_ms != CHOKE_TIMEOUT_FROM_POLICY)
+        return run->gather_state->timeout_ms;
+    return seconds != 0 ? (uint64_t)seconds * 1000 : CHOKE_TIMEOUT_FROM_POLICY;
+}
+
+static int start(struct ck_probe_run *run, size_t at, const struct ck_call_setup *setup, struct choke_error *error)
+{
+    const struct ck_gather_state *gather_state = run->gather_state;
+    const struct ck_probe *probe = run->report->probe;
+    size_t most = (size_t)probe->max_output_mib << 20;
+    struct choke_request request = {
+        .argv = setup->argv,
+        .root = setup->root,
+        .cwd = ".",
+        .timeout_ms = timeout_of(run, setup->call),
+        .probe = probe->name,
+        .egress = probe->egress,
+        .stdin_fd = -1,
+        .max_output_bytes = most < gather_state->output_bytes ? most : gather_state->output_bytes,
+    };
+    int r = set_stdin(run, setup, &request, error);
+    if (r == 0 && setup->call->keeps) {
+        r = ck_temporary_make(CK_TEMPORARY_CHANGES, &run->changes[at]);
+        if (r < 0)
+            return ck_text_error(error, CHOKE_NONE, -r, "there is no place to keep what it writes: %s", strerror(-r));
+        request.keep_path = run->changes[at].path;
+    }
+    if (r == 0)
+        r = choke_start(gather_state->context, &request, &run->jobs[at], error);
+    if (r == 0)
+        choke_job_set_data(run->jobs[at], run);
+    return r;
+}
+
+static int prepare(struct ck_probe_run *run, struct ck_call_setup *setup, struct choke_error *error)
+{
+    struct ck_answer answers[CK_PROBE_CALLS_MAX];
+    const char *name = run->report->probe->prepare;
+    const struct ck_preparation *preparation = name ? ck_gather_find_preparation(name) : NULL;
+
+    if (!preparation)
+        return 0;
+    if (!run->is_prepared) {
+        int r = preparation->begin(run->gather_state->context, &run->prepared, error);
+        if (r < 0)
+            return r;
+        run->is_prepared = true;
+    }
+    return preparation->setup(run->prepared, answers, collect_answers(run, answers), setup, error);
+}
+
+static void proceed(struct ck_probe_run *run);
+
+static void start_next_call(struct ck_probe_run *run)
+{
+    size_t at = run->answered;
+    struct ck_probe_report *report = run->report;
+    const struct ck_probe_call *call = &report->probe->calls[at];
+    struct ck_call_setup setup = {.call = call, .root = run->gather_state->root, .stdin_fd = -1};
+    struct choke_error error = {0};
+    char **argv = ck_call_report_argv(call, run->matches);
+
+    setup.argv = (const char *const *)argv;
+    int r = argv ? prepare(run, &setup, &error) : ck_text_error(&error, CHOKE_NONE, ENOMEM, "out of memory");
+    if (r == 0 && !setup.skip)
+        r = ck_call_report_add(report, call, setup.document_argv ? setup.document_argv : setup.argv, &error);
+    if (r == 0 && !setup.skip)
+        r = start(run, at, &setup, &error);
+    ck_call_report_free_argv(argv);
+    if (r < 0)
+        end_failed(run, &error);
+    else if (setup.skip)
+        proceed(run);
+}
+
+void ck_probe_run_begin(struct ck_probe_run *run)
+{
+    run->report->state = CK_PROBE_STATE_RUNNING;
+    run->report->started_us = ck_gather_elapsed_us(run->gather_state) + 1; /* 0 is for those that did not run */
+    start_next_call(run);
+}
+
+static bool is_answer(const struct ck_probe_call *call, int status)
+{
+    for (unsigned i = 0; i < call->may_fail_count; i++)
+        if (call->may_fail[i] == status)
+            return true;
+    return status == 0;
+}
+
+static void end_with_status(struct ck_probe_run *run, const struct ck_probe_call *call,
+                            const struct choke_result *result)
+{
+    char line[CK_TEXT_SAFE_MAX];
+
+    ck_call_report_last_line(line, result->err.data, result->err.length);
+    ck_probe_run_end(run, CK_PROBE_STATE_FAILED, "%s: status %d%s%s", CK_TEXT_SAFE(call->argv[0]), result->exit_code,
+                     line[0] != '\0' ? ": " : "", line);
+}
+
+/* A call that gave no answer. */
+static void end_by_outcome(struct ck_probe_run *run, const struct ck_probe_call *call,
+                           const struct choke_result *result)
+{
+    const char *tool = call->tool ? call->tool : run->report->probe->tool;
+
+    switch (result->outcome) {
+    case CHOKE_EXITED:
+        end_with_status(run, call, result);
+        break;
+    case CHOKE_SIGNALED:
+        ck_probe_run_end(run, CK_PROBE_STATE_FAILED, "%s: ended by signal %d%s%s", CK_TEXT_SAFE(tool), result->signal,
+                         result->limit_hit ? ", limit " : "", result->limit_hit ? result->limit_hit : "");
+        break;
+    case CHOKE_TIMEOUT:
+        ck_probe_run_end(run, CK_PROBE_STATE_TIMEOUT, "%s", result->error.message);
+        break;
+    case CHOKE_CANCELLED:
+        ck_probe_run_end(run, run->gather_state->cancelled ? CK_PROBE_STATE_CANCELLED : CK_PROBE_STATE_FAILED, "%s",
+                         result->error.message);
+        break;
+    case CHOKE_TOOL_MISSING:
+        end_missing(run, tool, result->error.message);
+        break;
+    case CHOKE_SPAWN_FAILED:
+        ck_probe_run_end(run, CK_PROBE_STATE_FAILED, "%s", result->error.message);
+        break;
+    case CHOKE_NONE:
+    case CHOKE_DISALLOWED:
+    case CHOKE_INVALID:
+    case CHOKE_CWD:
+    case CHOKE_ENV_FORBIDDEN:
+    case CHOKE_JAIL_UNAVAILABLE:
+    case CHOKE_POLICY:
+        ck_probe_run_end(run, CK_PROBE_STATE_REFUSED, "%s", result->error.message);
+        break;
+    }
+}
+
+static void keep_output(const struct ck_probe_run *run, const struct ck_probe_call *call,
+                        const struct choke_result *result)
+{
+    char name[CK_ATOMIC_FILE_NAME_MAX];
+
+    if (run->gather_state->keep_fd < 0 || result->tool_path == NULL)
+        return;
+    (void)snprintf(name, sizeof(name), "%s.%s.out", run->report->probe->name, call->id);
+    int r = ck_atomic_file_write(run->gather_state->keep_fd, name, result->out.data, result->out.length);
+    if (run->gather_state->keep_error == 0)
+        run->gather_state->keep_error = r;
+}
+
+static size_t held_bytes(const struct ck_probe_run *run)
+{
+    size_t sum = 0;
+    for (size_t i = 0; i < run->answered; i++)
+        if (run->jobs[i])
+            sum += choke_job_result(run->jobs[i])->out.length + choke_job_result(run->jobs[i])->err.length;
+    return sum;
+}
+
+void ck_probe_run_take(struct ck_probe_run *run, struct choke_job *job)
+{
+    const struct choke_result *result = choke_job_result(job);
+    const struct ck_probe_call *call = &run->report->probe->calls[run->answered];
+
+    ck_call_report_set_result(&run->report->calls[run->report->call_count - 1], result);
+    keep_output(run, call, result);
+    if (result->outcome != CHOKE_EXITED || !is_answer(call, result->exit_code)) {
+        end_by_outcome(run, call, result);
+        return;
+    }
+    proceed(run);
+}
+
+/* The call has its answer. */
+static void proceed(struct ck_probe_run *run)
+{
+    run->answered++;
+    if (run->answered == run->report->probe->call_count)
+        read_answers(run);
+    else if (run->gather_state->cancelled)
+        ck_probe_run_end(run, CK_PROBE_STATE_CANCELLED, "%s", "cancelled between two calls");
+    else if (held_bytes(run) > HELD_BYTES_MAX)
+        ck_probe_run_end(run, CK_PROBE_STATE_FAILED, "its calls printed more than %zu MiB together",
+                         HELD_BYTES_MAX >> 20);
+    else
+        start_next_call(run);
+}

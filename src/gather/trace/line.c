@@ -1,0 +1,272 @@
+/* line.c - see line.h. */
+#include "gather/trace/line.h"
+
+#include <string.h>
+
+#define UNFINISHED " <unfinished ...>"
+#define CHANGED \
+    " <pid changed to " /* of a thread that executes a program: the rest comes under the number of its process */
+#define RESUMED " resumed>"
+#define PID_DIGITS_MAX 10
+
+bool ck_trace_span_is(struct ck_trace_span span, const char *text)
+{
+    return span.length == strlen(text) && memcmp(span.at, text, span.length) == 0;
+}
+
+bool ck_trace_span_begins(struct ck_trace_span span, const char *text)
+{
+    size_t length = strlen(text);
+    return span.length >= length && memcmp(span.at, text, length) == 0;
+}
+
+static struct ck_trace_span from(struct ck_trace_span span, size_t offset)
+{
+    return (struct ck_trace_span){.at = span.at + offset, .length = span.length - offset};
+}
+
+static struct ck_trace_span trimmed(struct ck_trace_span span)
+{
+    while (span.length > 0 && span.at[0] == ' ')
+        span = from(span, 1);
+    while (span.length > 0 && span.at[span.length - 1] == ' ')
+        span.length--;
+    return span;
+}
+
+static bool is_digit(char byte)
+{
+    return byte >= '0' && byte <= '9';
+}
+
+/* ---- strings ---- */
+
+/* Where the string that opens at offset ends: the offset behind its closing mark, or the length where it has none. */
+static size_t string_end(struct ck_trace_span span, size_t offset, char close)
+{
+    for (size_t i = offset + 1; i < span.length; i++) {
+        if (span.at[i] == '\\')
+            i++;
+        else if (span.at[i] == close)
+            return i + 1;
+    }
+    return span.length;
+}
+
+/* A path behind a descriptor stands in angles; elsewhere these are what they are. */
+static char closing_of(struct ck_trace_span span, size_t offset)
+{
+    if (span.at[offset] == '"')
+        return '"';
+    bool after = offset > 0 && (is_digit(span.at[offset - 1]) || span.at[offset - 1] == 'D');
+    return span.at[offset] == '<' && after ? '>' : '\0';
+}
+
+static int hex_of(char byte)
+{
+    return is_digit(byte) ? byte - '0' : byte >= 'a' && byte <= 'f' ? byte - 'a' + 10 : -1;
+}
+
+/* The byte that the escape at the beginning of span stands for; *ret_length is how long the escape is. */
+static char unescape(struct ck_trace_span span, size_t *ret_length)
+{
+    static const char names[] = "nrtvfab", bytes[] = "\n\r\t\v\f\a\b";
+    char name = span.length > 1 ? span.at[1] : '\\';
+    const char *known = name != '\0' ? strchr(names, name) : NULL;
+    *ret_length = span.length > 1 ? 2 : 1;
+    if (known != NULL)
+        return bytes[known - names];
+    if (name == 'x' && span.length > 3 && hex_of(span.at[2]) >= 0 && hex_of(span.at[3]) >= 0) {
+        *ret_length = 4;
+        return (char)(hex_of(span.at[2]) << 4 | hex_of(span.at[3]));
+    }
+    unsigned value = 0;
+    size_t i = 1;
+    for (; i < span.length && i < 4 && span.at[i] >= '0' && span.at[i] <= '7'; i++)
+        value = value << 3 | (unsigned)(span.at[i] - '0');
+    if (i == 1)
+        return name;
+    *ret_length = i;
+    return (char)value;
+}
+
+long ck_trace_span_unquote(struct ck_trace_span span, char *bytes, size_t size, struct ck_trace_span *ret_rest)
+{
+    char close = span.length > 0 && span.at[0] == '"' ? '"' : span.length > 0 && span.at[0] == '<' ? '>' : '\0';
+    size_t count = 0;
+    for (size_t i = 1; close != '\0' && i < span.length;) {
+        size_t step = 1;
+        char byte = span.at[i];
+        if (byte == close) {
+            *ret_rest = from(span, i + 1);
+            return (long)count;
+        }
+        if (byte == '\\')
+            byte = unescape(from(span, i), &step);
+        if (count < size)
+            bytes[count++] = byte;
+        i += step;
+    }
+    return -1;
+}
+
+struct ck_trace_span ck_trace_span_after(struct ck_trace_span span, const char *text)
+{
+    for (size_t i = 0; i < span.length; i++) {
+        if (ck_trace_span_begins(from(span, i), text))
+            return from(span, i + strlen(text));
+        if (closing_of(span, i) != '\0')
+            i = string_end(span, i, closing_of(span, i)) - 1;
+    }
+    return (struct ck_trace_span){.at = "", .length = 0};
+}
+
+/* ---- lines ---- */
+
+static size_t take_pid(struct ck_trace_span line, unsigned long *ret_pid)
+{
+    size_t i = 0;
+    for (*ret_pid = 0; i < line.length && i < PID_DIGITS_MAX && is_digit(line.at[i]); i++)
+        *ret_pid = *ret_pid * 10 + (unsigned long)(line.at[i] - '0');
+    return i;
+}
+
+unsigned long ck_trace_span_number(struct ck_trace_span span)
+{
+    unsigned long number;
+    (void)take_pid(span, &number);
+    return number;
+}
+
+static bool ends(struct ck_trace_span span, const char *text)
+{
+    size_t length = strlen(text);
+    return span.length >= length && memcmp(span.at + span.length - length, text, length) == 0;
+}
+
+/* Where what is known of a call ends, if the rest comes later; otherwise 0. */
+static size_t unfinished_length(struct ck_trace_span body)
+{
+    static const char closing[] = " ...>";
+    if (ends(body, UNFINISHED))
+        return body.length - strlen(UNFINISHED);
+    size_t i = body.length > strlen(closing) && ends(body, closing) ? body.length - strlen(closing) : 0;
+    while (i > 0 && is_digit(body.at[i - 1]))
+        i--;
+    struct ck_trace_span before = {.at = body.at, .length = i};
+    return ends(before, CHANGED) ? i - strlen(CHANGED) : 0;
+}
+
+/* "+++ exited with 3 +++", and how it ended otherwise. */
+static bool take_end(struct ck_trace_span body, const char *opening, struct ck_trace_span *ret_value)
+{
+    static const char closing[] = " +++";
+    if (!ck_trace_span_begins(body, opening) || !ends(body, closing) || body.length < strlen(opening) + strlen(closing))
+        return false;
+    struct ck_trace_span value = from(body, strlen(opening));
+    value.length -= strlen(closing);
+    const char *space = memchr(value.at, ' ', value.length); /* "SIGSEGV (core dumped)" */
+    value.length = space != NULL ? (size_t)(space - value.at) : value.length;
+    *ret_value = value;
+    return true;
+}
+
+struct ck_trace_line ck_trace_line_read(struct ck_trace_span line)
+{
+    struct ck_trace_line read = {.kind = CK_TRACE_OTHER};
+    size_t digits = take_pid(line, &read.pid);
+    struct ck_trace_span body = trimmed(from(line, digits));
+    if (digits == 0 || body.length == 0 || body.at == line.at + digits)
+        return read;
+    if (ck_trace_span_begins(body, "--- ")) /* a signal, or a stop: who is ended by it has a line of its own */
+        return read;
+    read.body = body;
+    if (take_end(body, "+++ exited with ", &read.body))
+        read.kind = CK_TRACE_EXITED;
+    else if (take_end(body, "+++ killed by ", &read.body))
+        read.kind = CK_TRACE_KILLED;
+    else if (take_end(body, "+++ superseded by execve in pid ", &read.body))
+        read.kind = CK_TRACE_SUPERSEDED;
+    else if (ck_trace_span_begins(body, "<... ")) {
+        struct ck_trace_span rest = ck_trace_span_after(body, RESUMED);
+        read.kind = rest.at != NULL && rest.length > 0 ? CK_TRACE_RESUMED : CK_TRACE_OTHER;
+        read.body = rest;
+    } else if (unfinished_length(body) > 0) {
+        read.kind = CK_TRACE_UNFINISHED;
+        read.body.length = unfinished_length(body);
+    } else {
+        read.kind = CK_TRACE_CALL;
+    }
+    return read;
+}
+
+/* ---- calls ---- */
+
+static void add_arg(struct ck_trace_call *call, struct ck_trace_span body, size_t start, size_t end)
+{
+    struct ck_trace_span arg = trimmed((struct ck_trace_span){.at = body.at + start, .length = end - start});
+    if (call->count < CK_TRACE_ARGS_MAX && arg.length > 0)
+        call->args[call->count++] = arg;
+}
+
+/* From behind the opening parenthesis: the arguments, and the offset behind the closing one; 0 where it has none. */
+static size_t take_args(struct ck_trace_span body, size_t start, struct ck_trace_call *call)
+{
+    int depth = 0;
+    for (size_t i = start; i < body.length; i++) {
+        char byte = body.at[i], close = closing_of(body, i);
+        if (close != '\0') {
+            i = string_end(body, i, close) - 1;
+        } else if (byte == ')' && depth == 0) {
+            add_arg(call, body, start, i);
+            return i + 1;
+        } else if (byte == ',' && depth == 0) {
+            add_arg(call, body, start, i);
+            start = i + 1;
+        } else if (strchr("([{", byte) != NULL && byte != '\0') {
+            depth++;
+        } else if (strchr(")]}", byte) != NULL && byte != '\0') {
+            depth--;
+        }
+    }
+    return 0;
+}
+
+static size_t name_length(struct ck_trace_span body)
+{
+    size_t i = 0;
+    while (i < body.length && (is_digit(body.at[i]) || body.at[i] == '_' || (body.at[i] >= 'a' && body.at[i] <= 'z')))
+        i++;
+    return i;
+}
+
+bool ck_trace_call_read(struct ck_trace_span body, struct ck_trace_call *ret_call)
+{
+    struct ck_trace_call call = {.name = {.at = body.at, .length = name_length(body)}};
+    if (call.name.length == 0 || call.name.length == body.length || body.at[call.name.length] != '(')
+        return false;
+    size_t after = take_args(body, call.name.length + 1, &call);
+    if (after == 0)
+        return false;
+    struct ck_trace_span rest = trimmed(from(body, after));
+    if (!ck_trace_span_begins(rest, "= "))
+        return false;
+    call.result = trimmed(from(rest, 2));
+    *ret_call = call;
+    return true;
+}
+
+struct ck_trace_span ck_trace_error(struct ck_trace_span result)
+{
+    struct ck_trace_span none = {.at = "", .length = 0};
+    if (ck_trace_span_is(result, "?"))
+        return result; /* it ended before the call did */
+    if (!ck_trace_span_begins(result, "-1 E"))
+        return none;
+    struct ck_trace_span name = from(result, 3);
+    size_t i = 0;
+    while (i < name.length && (is_digit(name.at[i]) || (name.at[i] >= 'A' && name.at[i] <= 'Z')))
+        i++;
+    name.length = i;
+    return name;
+}

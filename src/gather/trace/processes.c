@@ -1,0 +1,71 @@
+/* processes.c - see processes.h. */
+#include "gather/trace/processes.h"
+
+#include <stdio.h>
+
+#define OPEN_MAX 20000 /* a container has 512 at a time */
+
+int ck_trace_processes_init(struct ck_trace_processes *processes)
+{
+    processes->open = json_object();
+    return processes->open == NULL;
+}
+
+void ck_trace_processes_done(struct ck_trace_processes *processes)
+{
+    json_decref(processes->open);
+    *processes = (struct ck_trace_processes){0};
+}
+
+static void count(struct ck_trace_processes *processes, unsigned long pid, int step)
+{
+    char key[24];
+    (void)snprintf(key, sizeof key, "%lu", pid);
+    json_int_t value = json_integer_value(json_object_get(processes->open, key)) + step;
+    if (value == 0)
+        (void)json_object_del(processes->open, key);
+    else if (json_object_size(processes->open) >= OPEN_MAX ||
+             json_object_set_new_nocheck(processes->open, key, json_integer(value)) < 0)
+        processes->cut = true;
+}
+
+void ck_trace_processes_began(struct ck_trace_processes *processes, unsigned long pid)
+{
+    count(processes, pid, 1);
+}
+
+void ck_trace_processes_ended(struct ck_trace_processes *processes, unsigned long pid)
+{
+    count(processes, pid, -1);
+}
+
+bool ck_trace_processes_creates(struct ck_trace_span body)
+{
+    return ck_trace_span_begins(body, "clone") || ck_trace_span_begins(body, "fork") ||
+           ck_trace_span_begins(body, "vfork");
+}
+
+void ck_trace_processes_call(struct ck_trace_processes *processes, const struct ck_trace_call *call)
+{
+    unsigned long pid = ck_trace_span_number(call->result);
+    if (ck_trace_span_begins(call->result, "-1 ") || ck_trace_span_begins(call->result, "? ERESTART"))
+        return; /* nobody was made, or the call is made once more */
+    if (pid == 0)
+        processes->unknown++;
+    else
+        ck_trace_processes_began(processes, pid);
+}
+
+bool ck_trace_processes_all_ended(const struct ck_trace_processes *processes)
+{
+    const char *pid;
+    const json_t *value;
+    size_t unexplained = 0;
+    json_object_foreach(processes->open, pid, value)
+    {
+        if (json_integer_value(value) > 0)
+            return false;
+        unexplained += (size_t)-json_integer_value(value);
+    }
+    return !processes->cut && unexplained == processes->unknown;
+}

@@ -1,0 +1,201 @@
+/* stage.c - see stage.h. */
+#include "gather/trace/stage.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FILE_MAX ((off_t)256 << 20)
+#define COPIED_MAX ((size_t)1 << 20)
+
+extern const unsigned char ck_witness_image_text[];
+extern const size_t ck_witness_image_length;
+
+static void close_fd(const int *fd)
+{
+    if (*fd >= 0)
+        (void)close(*fd);
+}
+#define CLEANUP_FD __attribute__((cleanup(close_fd)))
+
+static int fail(struct choke_error *error, const char *what, const char *subject)
+{
+    int errnum = errno;
+    *error = (struct choke_error){.outcome = CHOKE_SPAWN_FAILED, .errnum = errnum};
+    (void)snprintf(error->message, sizeof error->message, "cannot %s '%.200s': %s", what, subject, strerror(errnum));
+    return -errnum;
+}
+
+/* The mode is set apart: the caller's mask is not what a container's user needs. */
+static int make_file(int directory_fd, const char *name, int *ret_fd)
+{
+    int fd = openat(directory_fd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
+    if (fd < 0)
+        return -1;
+    if (fchmod(fd, 0555) < 0) {
+        (void)close(fd);
+        return -1;
+    }
+    *ret_fd = fd;
+    return 0;
+}
+
+static int copy_bytes(int from_fd, int to_fd, off_t length)
+{
+    while (length > 0) {
+        ssize_t copied = sendfile(to_fd, from_fd, NULL, COPIED_MAX);
+        if (copied < 0 && errno != EINTR)
+            return -1;
+        if (copied == 0)
+            break;
+        length -= copied > 0 ? copied : 0;
+    }
+    return 0;
+}
+
+static int copy_file(const char *path, int directory_fd, const char *name, int *ret_fd, struct choke_error *error)
+{
+    CLEANUP_FD int from_fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    CLEANUP_FD int to_fd = -1;
+    struct stat status;
+    if (from_fd < 0 || fstat(from_fd, &status) < 0)
+        return fail(error, "read", path);
+    errno = EINVAL;
+    if (!S_ISREG(status.st_mode) || status.st_size > FILE_MAX)
+        return fail(error, "copy", path);
+    if (make_file(directory_fd, name, &to_fd) < 0 || copy_bytes(from_fd, to_fd, status.st_size) < 0)
+        return fail(error, "copy", path);
+    if (ret_fd != NULL) {
+        *ret_fd = to_fd;
+        to_fd = -1;
+    }
+    return 0;
+}
+
+/* ---- the loader ---- */
+
+/* Makes each path in the bytes that ends so an empty one. Returns how many there were. */
+static size_t blank_paths(char *bytes, size_t length, const char *ending)
+{
+    size_t count = 0, size = strlen(ending) + 1;
+    for (char *at = bytes; (at = memmem(at, length - (size_t)(at - bytes), ending, size)) != NULL; at += size) {
+        char *start = at;
+        while (start > bytes && start[-1] != '\0')
+            start--;
+        if (*start != '/')
+            continue;
+        *start = '\0';
+        count++;
+    }
+    return count;
+}
+
+/*
+ * The GNU loader reads /etc/ld.so.preload and /etc/ld.so.cache whatever its options and environment are: both would be the
+ * image's. In the copy their names are empty, and an empty name is ENOENT in every file system. The loader of musl has
+ * neither. A loader of the GNU kind whose names are not found is not used.
+ */
+static int patch_loader(int fd, const char *path, struct choke_error *error)
+{
+    struct stat status;
+    if (fstat(fd, &status) < 0 || status.st_size <= 0)
+        return fail(error, "read", path);
+    size_t length = (size_t)status.st_size;
+    char *bytes = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (bytes == MAP_FAILED)
+        return fail(error, "read", path);
+    bool gnu = memmem(bytes, length, "GLIBC_PRIVATE", strlen("GLIBC_PRIVATE")) != NULL;
+    bool patched = blank_paths(bytes, length, ".so.preload") > 0 && blank_paths(bytes, length, ".so.cache") > 0;
+    (void)munmap(bytes, length);
+    errno = ENOTSUP;
+    return gnu && !patched ? fail(error, "take the names of its lists out of", path) : 0;
+}
+
+static int copy_loader(const char *path, int stage_fd, struct choke_error *error)
+{
+    CLEANUP_FD int fd = -1;
+    int result = copy_file(path, stage_fd, "loader", &fd, error);
+    return result < 0 ? result : patch_loader(fd, path, error);
+}
+
+static int write_witness(int directory_fd, struct choke_error *error)
+{
+    CLEANUP_FD int fd = -1;
+    if (make_file(directory_fd, "witness", &fd) < 0)
+        return fail(error, "make", "witness");
+    for (size_t at = 0; at < ck_witness_image_length;) {
+        ssize_t wrote = write(fd, ck_witness_image_text + at, ck_witness_image_length - at);
+        if (wrote < 0 && errno != EINTR)
+            return fail(error, "write", "witness");
+        at += wrote > 0 ? (size_t)wrote : 0;
+    }
+    return 0;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* A library for one kind of processor stands beside the one for all: the latter does. */
+static bool is_hwcaps(const char *path)
+{
+    return strstr(path, "/glibc-hwcaps/") != NULL;
+}
+
+static int copy_part(const struct choke_tool_part *part, int stage_fd, int lib_fd, struct choke_error *error)
+{
+    if (part->path == NULL) {
+        errno = ENOENT;
+        return fail(error, "find", part->name);
+    }
+    if (strcmp(part->role, "tool") == 0)
+        return copy_file(part->path, stage_fd, "strace", NULL, error);
+    if (strcmp(part->role, "interpreter") == 0)
+        return copy_loader(part->path, stage_fd, error);
+    if (is_hwcaps(part->path))
+        return 0;
+    int result = copy_file(part->path, lib_fd, base_name(part->name), NULL, error);
+    return result == -EEXIST ? 0 : result; /* asked for by its name and by its path */
+}
+
+static int fill(const struct choke_tool_parts *parts, int stage_fd, const char *path, struct choke_error *error)
+{
+    if (mkdirat(stage_fd, "lib", 0700) < 0)
+        return fail(error, "make", path);
+    CLEANUP_FD int lib_fd = openat(stage_fd, "lib", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    if (lib_fd < 0 || fchmod(lib_fd, 0755) < 0 || fchmod(stage_fd, 0755) < 0)
+        return fail(error, "make", path);
+    int result = write_witness(stage_fd, error);
+    for (size_t i = 0; result == 0 && i < parts->count; i++)
+        result = copy_part(&parts->items[i], stage_fd, lib_fd, error);
+    return result;
+}
+
+int ck_trace_stage_make(struct choke_context *context, struct ck_temporary *ret_stage, struct choke_error *error)
+{
+    struct choke_tool_parts *parts = NULL;
+    struct ck_temporary stage = {0};
+    int result = choke_tool_parts(context, "strace", &parts, error);
+    if (result < 0)
+        return result;
+    result = ck_temporary_make(CK_TEMPORARY_TRACE, &stage);
+    if (result < 0) {
+        errno = -result;
+        (void)fail(error, "make a directory in", "/tmp");
+    } else {
+        result = fill(parts, stage.fd, stage.path, error);
+    }
+    if (result == 0)
+        *ret_stage = stage;
+    else
+        ck_temporary_remove(&stage);
+    choke_tool_parts_free(parts);
+    return result;
+}

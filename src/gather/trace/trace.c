@@ -1,0 +1,381 @@
+/*
+ * trace.c - what the runtime trace needs besides its data: `prepare: trace`.
+ *
+ * The probe asks for a daemon, builds the image, looks at it, and runs its program under a copy of strace that the image
+ * need not have (trace_stage.h). Each call has words that an earlier one has told:
+ *
+ *   <image>     the digest that the build printed; not a name, which another look at another repository could take over
+ *   <stage>     the directory with strace, which is the root of that call, too: nothing else can be mounted
+ *   <place>     where the container has it: a random name, so that no file, link or volume of the image is there
+ *   <program>   the entry point and the command of the image, a word each
+ *   --, {files} of the bases: the images that the Dockerfile nearest to the root names; without one there is no call
+ *               of the build: the directory of that Dockerfile
+ *
+ * A build would have the daemon fetch what the Dockerfile names, from wherever the repository says. So the stdin of the build
+ * is a Dockerfile of ours, with the ids of images that are here in the place of names (trace_build.h).
+ *
+ * The stdin of the run is a pipe that nobody writes to. It ends when this process ends, however that happens, and with it
+ * the container (witness.c).
+ */
+#include "gather/prepare.h"
+#include "gather/trace/build.h"
+#include "gather/trace/stage.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#define IMAGE_PREFIX "sha256:"
+#define IMAGE_DIGITS 64
+#define MOUNT_PREFIX "/.chokepoint-"
+#define MOUNT_DIGITS 32
+#define ARGS_MAX 1500
+#define PROGRAM_ARGS_MAX 1000
+
+/* Zero-filled is empty; items ends with a NULL. */
+struct arg_list {
+    char **items;
+    size_t count;
+    bool failed;
+};
+
+struct trace_preparation {
+    struct ck_temporary stage;
+    struct ck_trace_build build;
+    char mount_path[sizeof MOUNT_PREFIX + MOUNT_DIGITS];
+    int stdin_pipe[2];                             /* the pipe */
+    struct arg_list call_argv[CK_PROBE_CALLS_MAX]; /* of each call */
+    struct arg_list document_argv[CK_PROBE_CALLS_MAX];
+};
+
+/* What stands for a word in brackets. */
+struct trace_values {
+    char image[sizeof IMAGE_PREFIX + IMAGE_DIGITS];
+    const char *stage;
+    const char *mount_path;
+    json_t *program; /* an array, or NULL */
+};
+
+__attribute__((format(printf, 2, 3))) static int fail(struct choke_error *error, const char *format, ...)
+{
+    va_list arguments;
+    *error = (struct choke_error){.outcome = CHOKE_SPAWN_FAILED, .errnum = EINVAL};
+    va_start(arguments, format);
+    (void)vsnprintf(error->message, sizeof error->message, format, arguments);
+    va_end(arguments);
+    return -EINVAL;
+}
+
+/* ---- words ---- */
+
+/* Takes text; NULL is memory that ran out. */
+static void add(struct arg_list *args, char *text)
+{
+    char **items = args->count < ARGS_MAX ? realloc(args->items, (args->count + 2) * sizeof *items) : NULL;
+    if (items != NULL)
+        args->items = items;
+    if (items == NULL || text == NULL) {
+        args->failed = true;
+        free(text);
+        return;
+    }
+    items[args->count++] = text;
+    items[args->count] = NULL;
+}
+
+static void free_args(struct arg_list *args)
+{
+    for (size_t i = 0; i < args->count; i++)
+        free(args->items[i]);
+    free(args->items);
+    *args = (struct arg_list){0};
+}
+
+/* The word with what it stands for in place of name, where it has it. */
+static char *replace(const char *arg, const char *name, const char *value)
+{
+    const char *at = strstr(arg, name);
+    char *text = NULL;
+    if (at == NULL || value == NULL)
+        return strdup(arg);
+    return asprintf(&text, "%.*s%s%s", (int)(at - arg), arg, value, at + strlen(name)) < 0 ? NULL : text;
+}
+
+static void add_arg(struct arg_list *args, const char *arg, const struct trace_values *values)
+{
+    if (strcmp(arg, "<program>") == 0) {
+        for (size_t i = 0; i < json_array_size(values->program); i++)
+            add(args, strdup(json_string_value(json_array_get(values->program, i))));
+        return;
+    }
+    const char *const known[][2] = {
+        {"<stage>", values->stage},
+        {"<place>", values->mount_path},
+        {"<image>", values->image[0] != '\0' ? values->image : NULL},
+    };
+    char *text = strdup(arg);
+    for (size_t i = 0; text != NULL && i < sizeof known / sizeof known[0]; i++) {
+        char *next = replace(text, known[i][0], known[i][1]);
+        free(text);
+        text = next;
+    }
+    add(args, text);
+}
+
+static void add_args(struct arg_list *args, const char *const *argv, const struct trace_values *values)
+{
+    free_args(args);
+    for (; *argv != NULL; argv++)
+        add_arg(args, *argv, values);
+}
+
+static int set_argv(struct ck_call_setup *setup, struct arg_list *call_argv, struct arg_list *document_argv,
+                    struct choke_error *error)
+{
+    if (call_argv->failed || document_argv->failed)
+        return fail(error, "there is no memory for the words of the call, or they are too many");
+    setup->argv = (const char *const *)call_argv->items;
+    setup->document_argv = document_argv->items != NULL ? (const char *const *)document_argv->items : NULL;
+    return 0;
+}
+
+/* ---- what earlier calls have told ---- */
+
+static const struct ck_answer *find_answer(const struct ck_answer *answers, size_t count, const char *id)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(answers[i].id, id) == 0)
+            return &answers[i];
+    return NULL;
+}
+
+/* The build prints the digest of the image and nothing else. */
+static int take_image(const struct ck_answer *build, struct trace_values *values, struct choke_error *error)
+{
+    size_t length = strlen(IMAGE_PREFIX);
+    if (build == NULL || build->out_length != length + IMAGE_DIGITS + 1 ||
+        memcmp(build->out, IMAGE_PREFIX, length) != 0 ||
+        strspn(build->out + length, "0123456789abcdef") != IMAGE_DIGITS)
+        return fail(error, "the build did not print the digest of an image");
+    memcpy(values->image, build->out, length + IMAGE_DIGITS);
+    return 0;
+}
+
+static int append(json_t *program, const json_t *args)
+{
+    for (size_t i = 0; i < json_array_size(args); i++) {
+        json_t *arg = json_array_get(args, i);
+        bool whole = json_is_string(arg) && strlen(json_string_value(arg)) == json_string_length(arg);
+        if (!whole || json_array_append(program, arg) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* The entry point and its arguments, as the daemon would put them together. */
+static int take_program(const struct ck_answer *image, struct trace_values *values, struct choke_error *error)
+{
+    json_t *document = image != NULL ? json_loadb(image->out, image->out_length, 0, NULL) : NULL;
+    const json_t *config = json_object_get(json_array_get(document, 0), "Config");
+    values->program = json_array();
+    int bad = values->program == NULL || !json_is_object(config) ||
+              append(values->program, json_object_get(config, "Entrypoint")) < 0 ||
+              append(values->program, json_object_get(config, "Cmd")) < 0;
+    json_decref(document);
+    if (bad)
+        return fail(error, "what docker tells of the image is not understood");
+    if (json_array_size(values->program) == 0)
+        return fail(error, "the image names no program to run: the Dockerfile has neither ENTRYPOINT nor CMD");
+    if (json_array_size(values->program) > PROGRAM_ARGS_MAX)
+        return fail(error, "the image's program has more than %d arguments", PROGRAM_ARGS_MAX);
+    return 0;
+}
+
+/* ---- turns ---- */
+
+static int take_daemon(const struct ck_answer *daemon, struct choke_error *error)
+{
+    if (daemon == NULL || daemon->exit_code == 0)
+        return 0;
+    size_t length = 0;
+    while (length < daemon->err_length && (unsigned char)daemon->err[length] >= ' ')
+        length++;
+    return fail(error, "no docker daemon answers: %.*s", (int)(length < 300 ? length : 300), daemon->err);
+}
+
+static size_t depth_of(const char *path)
+{
+    size_t depth = 0;
+    for (; *path != '\0'; path++)
+        depth += *path == '/';
+    return depth;
+}
+
+static bool is_nearer(const char *path, const char *than)
+{
+    size_t depth = depth_of(path), other = depth_of(than);
+    return depth != other ? depth < other : strcmp(path, than) < 0;
+}
+
+static const char *nearest_of(const char *const *paths)
+{
+    const char *nearest = *paths;
+    for (; *paths != NULL; paths++)
+        nearest = is_nearer(*paths, nearest) ? *paths : nearest;
+    return nearest;
+}
+
+/* The words up to "--", with it; behind it are all Dockerfiles, of which the nearest is returned. */
+static const char *take_files(struct arg_list *args, const char *const *argv)
+{
+    free_args(args);
+    for (; *argv != NULL && strcmp(*argv, "--") != 0; argv++)
+        add(args, strdup(*argv));
+    add(args, strdup("--"));
+    return *argv != NULL ? nearest_of(argv + 1) : NULL;
+}
+
+static int setup_bases(struct trace_preparation *trace, size_t index, struct ck_call_setup *setup,
+                       struct choke_error *error)
+{
+    struct arg_list *args = &trace->call_argv[index];
+    const char *nearest = take_files(args, setup->argv);
+    if (nearest == NULL)
+        return fail(error, "there is no Dockerfile");
+    int result = ck_trace_build_read(&trace->build, setup->root, nearest, error);
+    if (result < 0)
+        return result;
+    const char *const *names = ck_dockerfile_names(trace->build.dockerfile);
+    setup->skip = *names == NULL;
+    for (; *names != NULL; names++)
+        add(args, strdup(*names));
+    return set_argv(setup, args, &trace->document_argv[index], error);
+}
+
+/* The directory that the Dockerfile is in is what it may copy from. */
+static int setup_build(struct trace_preparation *trace, size_t index, const struct ck_answer *bases,
+                       struct ck_call_setup *setup, struct choke_error *error)
+{
+    struct arg_list *args = &trace->call_argv[index];
+    const char *nearest = take_files(args, setup->argv);
+    if (nearest == NULL)
+        return fail(error, "there is no Dockerfile");
+    int result = ck_trace_build_write(&trace->build, bases, error);
+    if (result < 0)
+        return result;
+    const char *slash = strrchr(nearest, '/');
+    add(args, slash != NULL ? strndup(nearest, (size_t)(slash - nearest)) : strdup("."));
+    setup->stdin_fd = trace->build.fd;
+    return set_argv(setup, args, &trace->document_argv[index], error);
+}
+
+static int setup_image(struct trace_preparation *trace, size_t index, const struct trace_values *values,
+                       struct ck_call_setup *setup, struct choke_error *error)
+{
+    const char *const *argv = setup->argv;
+    add_args(&trace->call_argv[index], argv, values);
+    add_args(&trace->document_argv[index], argv, &(struct trace_values){.program = values->program});
+    return set_argv(setup, &trace->call_argv[index], &trace->document_argv[index], error);
+}
+
+static int setup_run(struct trace_preparation *trace, size_t index, struct trace_values *values,
+                     struct ck_call_setup *setup, struct choke_error *error)
+{
+    values->stage = trace->stage.path;
+    values->mount_path = trace->mount_path;
+    int result = setup_image(trace, index, values, setup, error);
+    setup->root = trace->stage.path;
+    setup->stdin_fd = trace->stdin_pipe[0];
+    return result;
+}
+
+static int trace_setup(void *state, const struct ck_answer *answers, size_t count, struct ck_call_setup *setup,
+                       struct choke_error *error)
+{
+    struct trace_preparation *trace = state;
+    struct trace_values values = {.program = NULL};
+    const char *id = setup->call->id;
+    bool looks = strcmp(id, "image") == 0, runs = strcmp(id, "run") == 0;
+    int result = count < CK_PROBE_CALLS_MAX ? take_daemon(find_answer(answers, count, "daemon"), error)
+                                            : fail(error, "the probe has more calls than it may have");
+    if (result == 0 && (looks || runs))
+        result = take_image(find_answer(answers, count, "build"), &values, error);
+    if (result == 0 && runs)
+        result = take_program(find_answer(answers, count, "image"), &values, error);
+    if (result == 0 && strcmp(id, "bases") == 0)
+        result = setup_bases(trace, count, setup, error);
+    else if (result == 0 && strcmp(id, "build") == 0)
+        result = setup_build(trace, count, find_answer(answers, count, "bases"), setup, error);
+    else if (result == 0 && looks)
+        result = setup_image(trace, count, &values, setup, error);
+    else if (result == 0 && runs)
+        result = setup_run(trace, count, &values, setup, error);
+    json_decref(values.program);
+    return result;
+}
+
+/* ---- its life ---- */
+
+static void trace_end(void *state)
+{
+    struct trace_preparation *trace = state;
+    if (trace == NULL)
+        return;
+    for (size_t i = 0; i < CK_PROBE_CALLS_MAX; i++) {
+        free_args(&trace->call_argv[i]);
+        free_args(&trace->document_argv[i]);
+    }
+    for (size_t i = 0; i < 2; i++)
+        if (trace->stdin_pipe[i] >= 0)
+            (void)close(trace->stdin_pipe[i]);
+    ck_trace_build_done(&trace->build);
+    ck_temporary_remove(&trace->stage);
+    free(trace);
+}
+
+/* Random: whoever made the image could not know it. */
+static int choose_mount_path(char mount_path[sizeof MOUNT_PREFIX + MOUNT_DIGITS], struct choke_error *error)
+{
+    unsigned char bytes[MOUNT_DIGITS / 2];
+    if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
+        return fail(error, "cannot choose a random name: %s", strerror(errno));
+    memcpy(mount_path, MOUNT_PREFIX, strlen(MOUNT_PREFIX));
+    for (size_t i = 0; i < sizeof bytes; i++)
+        (void)snprintf(mount_path + strlen(MOUNT_PREFIX) + 2 * i, 3, "%02x", bytes[i]);
+    return 0;
+}
+
+static int trace_begin(struct choke_context *context, void **ret_state, struct choke_error *error)
+{
+    struct trace_preparation *trace = calloc(1, sizeof *trace);
+    if (trace == NULL)
+        return fail(error, "there is no memory for the trace");
+    trace->stdin_pipe[0] = trace->stdin_pipe[1] = -1;
+    ck_trace_build_init(&trace->build);
+    int result = pipe2(trace->stdin_pipe, O_CLOEXEC) < 0 ? fail(error, "cannot make a pipe: %s", strerror(errno))
+                                                         : choose_mount_path(trace->mount_path, error);
+    if (result == 0)
+        result = ck_trace_stage_make(context, &trace->stage, error);
+    if (result == 0)
+        *ret_state = trace;
+    else
+        trace_end(trace);
+    return result;
+}
+
+static const struct ck_preparation preparations[] = {
+    {.name = "trace", .begin = trace_begin, .setup = trace_setup, .end = trace_end},
+};
+
+const struct ck_preparation *ck_gather_find_preparation(const char *name)
+{
+    for (size_t i = 0; i < sizeof preparations / sizeof preparations[0]; i++)
+        if (strcmp(preparations[i].name, name) == 0)
+            return &preparations[i];
+    return NULL;
+}

@@ -1,0 +1,233 @@
+/*
+ * document.c - a gathering as JSON. The names of members and their order are a contract (docs/gather.schema.json).
+ *
+ * What differs from one run to the next although the repository and the tools are the same stands in members named
+ * "timing" and nowhere else: times, memory, and the bytes a tool printed, for some print how long they took.
+ */
+#include "gather/gather.h"
+
+#include "cli/json.h"
+
+#include <string.h>
+
+#define FORMAT 1
+
+const char *ck_gather_probe_state_name(enum ck_probe_state state)
+{
+    static const char *const names[] = {
+        [CK_PROBE_STATE_WAITING] = "waiting",
+        [CK_PROBE_STATE_RUNNING] = "running",
+        [CK_PROBE_STATE_OK] = "ok",
+        [CK_PROBE_STATE_FAILED] = "failed",
+        [CK_PROBE_STATE_TIMEOUT] = "timeout",
+        [CK_PROBE_STATE_TOOL_MISSING] = "tool_missing",
+        [CK_PROBE_STATE_SKIPPED] = "skipped",
+        [CK_PROBE_STATE_REFUSED] = "refused",
+        [CK_PROBE_STATE_CANCELLED] = "cancelled",
+    };
+    return names[state];
+}
+
+/* Takes object: what could not be filled is no object. */
+static json_t *finish(json_t *object, int bad)
+{
+    if (!bad)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+static json_t *number(uint64_t value)
+{
+    return json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value);
+}
+
+static json_t *milliseconds(uint64_t us)
+{
+    return json_real((double)us / 1000.0);
+}
+
+/* ---- a probe ---- */
+
+static json_t *call_timing(const struct ck_call_report *call)
+{
+    json_t *object = json_object();
+    int bad = 0;
+
+    bad |= json_object_set_new(object, "duration_ms", milliseconds(call->duration_us));
+    bad |= json_object_set_new(object, "user_ms", milliseconds(call->user_us));
+    bad |= json_object_set_new(object, "system_ms", milliseconds(call->system_us));
+    bad |= json_object_set_new(object, "max_rss_kib", number(call->max_rss_kib));
+    bad |= json_object_set_new(object, "stdout_bytes", number(call->out_bytes));
+    bad |= json_object_set_new(object, "stderr_bytes", number(call->err_bytes));
+    return finish(object, bad);
+}
+
+static json_t *call_object(const struct ck_call_report *call)
+{
+    bool exited = call->outcome && strcmp(call->outcome, choke_outcome_name(CHOKE_EXITED)) == 0;
+    json_t *object = json_object();
+    int bad = 0;
+
+    bad |= json_object_set_new(object, "id", ck_json_text(call->id));
+    bad |= json_object_set_new(object, "argv", ck_json_list((const char *const *)call->argv));
+    bad |= json_object_set_new(object, "outcome", ck_json_text(call->outcome));
+    bad |= json_object_set_new(object, "exit_code", exited ? json_integer(call->exit_code) : json_null());
+    bad |= json_object_set_new(object, "rule", ck_json_text(call->rule));
+    bad |= json_object_set_new(object, "jail", ck_json_text(call->jail));
+    bad |= json_object_set_new(object, "layers", ck_json_list((const char *const *)call->layers));
+    bad |= json_object_set_new(object, "truncated", json_boolean(call->truncated));
+    bad |= json_object_set_new(object, "timing", call_timing(call));
+    return finish(object, bad);
+}
+
+static json_t *calls_array(const struct ck_probe_report *report)
+{
+    json_t *array = json_array();
+    int bad = 0;
+
+    for (size_t i = 0; i < report->call_count; i++)
+        bad |= json_array_append_new(array, call_object(&report->calls[i]));
+    return finish(array, bad);
+}
+
+static json_t *count_object(const struct ck_evidence *evidence)
+{
+    if (!evidence->document || !evidence->noun)
+        return json_null();
+    json_t *object = json_object();
+    int bad = json_object_set_new(object, "count", number(evidence->findings));
+
+    bad |= json_object_set_new(object, "noun", ck_json_text(evidence->noun));
+    return finish(object, bad);
+}
+
+/* Not for a probe that did not run: what is null there is 0 in nobody's clock. */
+static json_t *probe_timing(const struct ck_probe_report *report)
+{
+    if (report->ended_us == 0)
+        return json_null();
+    json_t *object = json_object();
+    int bad = json_object_set_new(object, "started_ms", milliseconds(report->started_us));
+
+    bad |= json_object_set_new(object, "duration_ms", milliseconds(report->ended_us - report->started_us));
+    return finish(object, bad);
+}
+
+static int set_answer(json_t *object, const struct ck_evidence *evidence)
+{
+    bool answered = evidence->document != NULL;
+    int bad = 0;
+
+    bad |= json_object_set_new(object, "headline", ck_json_text(answered ? evidence->headline : NULL));
+    bad |= json_object_set_new(object, "found", count_object(evidence));
+    bad |= json_object_set_new(object, "evidence", answered ? json_incref(evidence->document) : json_null());
+    return bad;
+}
+
+static json_t *probe_object(const struct ck_probe_report *report)
+{
+    json_t *object = json_object();
+    int bad = 0;
+
+    bad |= json_object_set_new(object, "name", ck_json_text(report->probe->name));
+    bad |= json_object_set_new(object, "layer", ck_json_text(ck_probes_layer_name(report->probe->layer)));
+    bad |= json_object_set_new(object, "tool", ck_json_text(report->probe->tool));
+    bad |= json_object_set_new(object, "why", ck_json_text(report->probe->why));
+    bad |= json_object_set_new(object, "state", ck_json_text(ck_gather_probe_state_name(report->state)));
+    bad |= json_object_set_new(object, "reason", ck_json_text(report->reason));
+    bad |= json_object_set_new(object, "install", ck_json_text(report->install));
+    bad |= set_answer(object, &report->evidence);
+    bad |= json_object_set_new(object, "files_cut", json_boolean(report->files_cut));
+    bad |= json_object_set_new(object, "calls", calls_array(report));
+    bad |= json_object_set_new(object, "timing", probe_timing(report));
+    return finish(object, bad);
+}
+
+static json_t *probes_array(const struct ck_gathering *gathering)
+{
+    json_t *array = json_array();
+    int bad = 0;
+
+    for (size_t i = 0; i < gathering->count; i++)
+        bad |= json_array_append_new(array, probe_object(&gathering->reports[i]));
+    return finish(array, bad);
+}
+
+/* ---- the whole ---- */
+
+static json_t *repository_object(const struct ck_gathering *gathering)
+{
+    json_t *object = json_object();
+    int bad = json_object_set_new(object, "root", ck_json_bytes(gathering->root));
+
+    bad |= json_object_set_new(object, "files", number(gathering->file_count));
+    bad |= json_object_set_new(object, "files_incomplete", json_boolean(gathering->files_incomplete));
+    return finish(object, bad);
+}
+
+/* Every state that a probe can end in has a member, so that a reader need not know which are left out. */
+static json_t *summary_object(const struct ck_gathering *gathering)
+{
+    json_t *object = json_object();
+    int bad = 0;
+
+    for (enum ck_probe_state state = CK_PROBE_STATE_OK; state <= CK_PROBE_STATE_CANCELLED; state++) {
+        json_int_t count = 0;
+        for (size_t i = 0; i < gathering->count; i++)
+            count += gathering->reports[i].state == state;
+        bad |= json_object_set_new(object, ck_gather_probe_state_name(state), json_integer(count));
+    }
+    return finish(object, bad);
+}
+
+static json_t *tools_array(const struct ck_gathering *gathering)
+{
+    json_t *array = json_array();
+    int bad = 0;
+
+    for (size_t i = 0; i < gathering->tool_count; i++) {
+        const struct ck_tool_used *tool = &gathering->tools[i];
+        json_t *object = ck_json_tool(tool->name, tool->path);
+        bad |= json_object_set_new(object, "version", ck_json_bytes(tool->version));
+        bad |= json_object_set_new(object, "sha256", ck_json_text(tool->sha256));
+        bad |= json_array_append_new(array, object);
+    }
+    return finish(array, bad);
+}
+
+static json_t *timing_object(const struct ck_gathering *gathering)
+{
+    json_t *object = json_object();
+    int bad = json_object_set_new(object, "duration_ms", milliseconds(gathering->duration_us));
+
+    bad |= json_object_set_new(object, "own_cpu_ms", milliseconds(gathering->own_cpu_us));
+    return finish(object, bad);
+}
+
+const char *ck_gather_commit(const struct ck_gathering *gathering)
+{
+    for (size_t i = 0; i < gathering->count; i++) {
+        const struct ck_probe_report *report = &gathering->reports[i];
+        const json_t *commit = json_object_get(report->evidence.document, "commit");
+        if (report->probe->layer == CK_PROBE_LAYER_REPOSITORY && json_is_string(commit))
+            return json_string_value(commit);
+    }
+    return NULL;
+}
+
+json_t *ck_document_make(const struct ck_gathering *gathering)
+{
+    json_t *object = json_object();
+    int bad = json_object_set_new(object, "format", json_integer(FORMAT));
+
+    bad |= json_object_set_new(object, "chokepoint", ck_json_text(choke_version()));
+    bad |= json_object_set_new(object, "repository", repository_object(gathering));
+    bad |= json_object_set_new(object, "commit", ck_json_text(ck_gather_commit(gathering)));
+    bad |= json_object_set_new(object, "cancelled", json_boolean(gathering->cancelled));
+    bad |= json_object_set_new(object, "summary", summary_object(gathering));
+    bad |= json_object_set_new(object, "tools", tools_array(gathering));
+    bad |= json_object_set_new(object, "probes", probes_array(gathering));
+    bad |= json_object_set_new(object, "timing", timing_object(gathering));
+    return finish(object, bad);
+}

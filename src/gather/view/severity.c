@@ -1,0 +1,85 @@
+/*
+ * severity.c - one noisy rule must not hide the others, so findings are counted by their id and only the first of each
+ * stands for all of them.
+ */
+#include "gather/view/severity.h"
+
+#include <string.h>
+
+static const char *const names[] = {"critical", "high", "medium", "low", "info"};
+#define NAME_COUNT (sizeof(names) / sizeof(names[0]))
+
+const char *ck_severity_name(enum ck_severity severity)
+{
+    return names[severity];
+}
+
+static enum ck_severity severity_of(const json_t *finding)
+{
+    const char *name = json_string_value(json_object_get(finding, "severity"));
+
+    for (unsigned i = 0; name && i < NAME_COUNT; i++)
+        if (strcmp(name, names[i]) == 0)
+            return (enum ck_severity)i;
+    return CK_SEVERITY_INFO;
+}
+
+static bool is_of_kind(const struct ck_finding_kind *kind, enum ck_severity severity, const json_t *finding)
+{
+    const char *id = json_string_value(json_object_get(finding, "id"));
+    const char *other = json_string_value(json_object_get(kind->first, "id"));
+
+    return kind->severity == severity && id && other && strcmp(id, other) == 0;
+}
+
+static void add(struct ck_finding_kinds *kinds, const struct ck_probe *probe, const json_t *finding)
+{
+    enum ck_severity severity = severity_of(finding);
+    size_t at = 0;
+
+    while (at < kinds->count && (kinds->items[at].probe != probe || !is_of_kind(&kinds->items[at], severity, finding)))
+        at++;
+    if (at == CK_KINDS_MAX)
+        return;
+    if (at == kinds->count)
+        kinds->items[kinds->count++] = (struct ck_finding_kind){.severity = severity, .probe = probe, .first = finding};
+    kinds->items[at].count++;
+}
+
+/* A list is cut where it is long; the counts beside it are of all. */
+static void take_count(struct ck_finding_kind *kind, const json_t *evidence)
+{
+    const char *id = json_string_value(json_object_get(kind->first, "id"));
+    json_int_t count = id ? json_integer_value(json_object_get(json_object_get(evidence, "by_id"), id)) : 0;
+
+    if (count > 0 && (uint64_t)count > kind->count)
+        kind->count = (size_t)count;
+}
+
+/* Insertion keeps the order of equals, and there are few. */
+static void sort(struct ck_finding_kinds *kinds)
+{
+    for (size_t i = 1; i < kinds->count; i++) {
+        struct ck_finding_kind kind = kinds->items[i];
+        size_t at = i;
+        for (; at > 0 && kinds->items[at - 1].severity > kind.severity; at--)
+            kinds->items[at] = kinds->items[at - 1];
+        kinds->items[at] = kind;
+    }
+}
+
+void ck_severity_collect_kinds(struct ck_finding_kinds *kinds, const struct ck_gathering *gathering)
+{
+    kinds->count = 0;
+    for (size_t i = 0; i < gathering->count; i++) {
+        const struct ck_probe_report *report = &gathering->reports[i];
+        const json_t *findings = json_object_get(report->evidence.document, "findings");
+        size_t before = kinds->count;
+        for (size_t j = 0; j < json_array_size(findings); j++)
+            if (json_is_object(json_array_get(findings, j)))
+                add(kinds, report->probe, json_array_get(findings, j));
+        for (size_t j = before; j < kinds->count; j++)
+            take_count(&kinds->items[j], report->evidence.document);
+    }
+    sort(kinds);
+}

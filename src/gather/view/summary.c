@@ -1,0 +1,334 @@
+/*
+ * summary.c - the end of it for a person, on 80 columns: what was looked at, what each probe has to say, what to look at
+ * first, what is missing and how to get it, where the rest is.
+ */
+#include "gather/gather.h"
+
+#include "cli/text.h"
+#include "gather/view/format.h"
+#include "gather/view/severity.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define FIRST_MAX 8 /* kinds of findings */
+#define TEXT_SIZE 1024
+#define LABEL 12
+#define PATH_COLUMNS 190
+#define ROOM (CK_VIEW_COLUMNS - 1)
+
+struct page {
+    FILE *out;
+    bool colour;
+};
+
+/* ---- text ---- */
+
+static void put(const struct page *page, const char *paint, const char *text)
+{
+    bool painted = page->colour && paint[0] != '\0';
+
+    (void)fprintf(page->out, "%s%s%s", painted ? paint : "", text, painted ? CK_VIEW_PLAIN : "");
+}
+
+/* Text that begins in some column and goes on at indent in every new line. Words are kept whole where they can be. */
+static void put_from(const struct page *page, size_t column, size_t indent, const char *text)
+{
+    char safe[TEXT_SIZE];
+    const char *at = ck_text_safe(safe, sizeof(safe), text);
+
+    for (;;) {
+        size_t length = ck_view_fitting(at, ROOM - column);
+        size_t blank = length;
+        while (at[length] != '\0' && blank > 0 && at[blank] != ' ')
+            blank--;
+        length = blank > 0 ? blank : length;
+        (void)fprintf(page->out, "%.*s\n", (int)length, at);
+        at += length;
+        at += strspn(at, " ");
+        if (*at == '\0')
+            return;
+        (void)fprintf(page->out, "%*s", (int)indent, "");
+        column = indent;
+    }
+}
+
+static void put_paragraph(const struct page *page, size_t indent, const char *text)
+{
+    put_from(page, indent, indent, text);
+}
+
+static void put_title(const struct page *page, const char *title)
+{
+    (void)fputc('\n', page->out);
+    put(page, CK_VIEW_STRONG, title);
+    (void)fputc('\n', page->out);
+}
+
+static void put_labelled(const struct page *page, const char *label, const char *text)
+{
+    put(page, CK_VIEW_DIM, label);
+    (void)fprintf(page->out, "%*s", (int)(LABEL - strlen(label)), "");
+    put_paragraph(page, LABEL, text);
+}
+
+/* A name in a column of that width, and where the text behind it begins. */
+static size_t put_name(const struct page *page, const char *name, size_t width)
+{
+    char cut[TEXT_SIZE];
+
+    (void)ck_view_cut(cut, sizeof(cut), name, width);
+    (void)fprintf(page->out, "  %s%*s  ", cut, (int)(width - ck_view_columns(cut)), "");
+    return width + 4;
+}
+
+/* ---- the head ---- */
+
+/* "11 probes in 3.2s: 7 ok, 3 tool_missing, 1 skipped" */
+static void describe_states(const struct ck_gathering *gathering, char *text, size_t size)
+{
+    char duration[CK_VIEW_DURATION_SIZE];
+    const char *separator = ": ";
+    size_t used = (size_t)snprintf(text, size, "%zu probe%s in %s", gathering->count, gathering->count == 1 ? "" : "s",
+                                   ck_view_duration(duration, gathering->duration_us));
+
+    for (enum ck_probe_state state = CK_PROBE_STATE_OK; state <= CK_PROBE_STATE_CANCELLED && used < size; state++) {
+        size_t count = 0;
+        for (size_t i = 0; i < gathering->count; i++)
+            count += gathering->reports[i].state == state;
+        if (count == 0)
+            continue;
+        used +=
+            (size_t)snprintf(text + used, size - used, "%s%zu %s", separator, count, ck_gather_probe_state_name(state));
+        separator = ", ";
+    }
+}
+
+/* The commit, or why there is none: a snapshot that did not come about knows nothing. */
+static const char *describe_commit(const struct ck_gathering *gathering)
+{
+    const char *commit = ck_gather_commit(gathering);
+    bool known = false;
+
+    for (size_t i = 0; i < gathering->count; i++)
+        known = known || json_object_get(gathering->reports[i].evidence.document, "commit");
+    return commit ? commit : known ? "none yet" : "not known";
+}
+
+static void put_head(const struct page *page, const struct ck_gathering *gathering)
+{
+    char text[TEXT_SIZE];
+
+    put_labelled(page, "Repository", gathering->root);
+    put_labelled(page, "Commit", describe_commit(gathering));
+    (void)snprintf(text, sizeof(text), "%s%zu", gathering->files_incomplete ? "more than " : "", gathering->file_count);
+    put_labelled(page, "Files", text);
+    describe_states(gathering, text, sizeof(text));
+    put_labelled(page, gathering->cancelled ? "Cancelled" : "Gathered", text);
+}
+
+/* ---- the probes ---- */
+
+static size_t name_width(const struct ck_gathering *gathering)
+{
+    size_t width = 0;
+
+    for (size_t i = 0; i < gathering->count; i++) {
+        size_t columns = ck_view_columns(gathering->reports[i].probe->name);
+        if (columns > width)
+            width = columns;
+    }
+    return width < 32 ? width : 32;
+}
+
+static void put_probe(const struct page *page, const struct ck_probe_report *report, size_t width)
+{
+    size_t indent = put_name(page, report->probe->name, width);
+    const char *state = ck_gather_probe_state_name(report->state);
+    char text[TEXT_SIZE];
+
+    if (report->state == CK_PROBE_STATE_OK) {
+        (void)snprintf(text, sizeof(text), "%s%s",
+                       report->evidence.headline[0] != '\0' ? report->evidence.headline : state,
+                       report->files_cut ? "; it was not given all files that match" : "");
+        put_paragraph(page, indent, text);
+        return;
+    }
+    put(page, ck_view_state_colour(report->state), state);
+    (void)fputs(": ", page->out);
+    if (report->state == CK_PROBE_STATE_TOOL_MISSING)
+        (void)snprintf(text, sizeof(text), "%s is not installed", report->probe->tool);
+    else
+        (void)snprintf(text, sizeof(text), "%s", report->reason ? report->reason : "");
+    put_from(page, indent + strlen(state) + 2, indent, text);
+}
+
+static void put_probes(const struct page *page, const struct ck_gathering *gathering)
+{
+    size_t width = name_width(gathering);
+
+    (void)fputc('\n', page->out);
+    for (size_t i = 0; i < gathering->count; i++)
+        if (gathering->reports[i].state != CK_PROBE_STATE_SKIPPED)
+            put_probe(page, &gathering->reports[i], width);
+}
+
+/* ---- what was skipped ---- */
+
+static bool is_skipped_for(const struct ck_probe_report *report, const char *reason)
+{
+    return report->state == CK_PROBE_STATE_SKIPPED && strcmp(report->reason ? report->reason : "", reason) == 0;
+}
+
+/* "sbom, vulnerabilities: not asked for" */
+static void put_skipped_for(const struct page *page, const struct ck_gathering *gathering, const char *reason)
+{
+    char text[TEXT_SIZE];
+    const char *separator = "";
+    size_t used = 0;
+
+    for (size_t i = 0; i < gathering->count && used < sizeof(text); i++)
+        if (is_skipped_for(&gathering->reports[i], reason)) {
+            used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", separator,
+                                     gathering->reports[i].probe->name);
+            separator = ", ";
+        }
+    if (used < sizeof(text))
+        (void)snprintf(text + used, sizeof(text) - used, ": %s", reason);
+    (void)fputs("  ", page->out);
+    put_paragraph(page, 2, text);
+}
+
+/* Probes that were skipped for one reason share a line, at the place of the first. */
+static void put_skipped(const struct page *page, const struct ck_gathering *gathering)
+{
+    bool titled = false;
+
+    for (size_t i = 0; i < gathering->count; i++) {
+        const char *reason = gathering->reports[i].reason ? gathering->reports[i].reason : "";
+        bool again = gathering->reports[i].state != CK_PROBE_STATE_SKIPPED;
+        for (size_t j = 0; j < i && !again; j++)
+            again = is_skipped_for(&gathering->reports[j], reason);
+        if (again)
+            continue;
+        if (!titled)
+            put_title(page, "Skipped");
+        titled = true;
+        put_skipped_for(page, gathering, reason);
+    }
+}
+
+/* ---- what to look at first ---- */
+
+static const char *paint_of(enum ck_severity severity)
+{
+    return severity <= CK_SEVERITY_HIGH ? "\033[31m" : severity == CK_SEVERITY_MEDIUM ? "\033[33m" : "";
+}
+
+/* "src/a.js:12", "src/a.js" or "". A long path is cut, never the line: the document has the whole. */
+static void describe_location(const json_t *finding, char *text, size_t size)
+{
+    const json_t *path = json_object_get(finding, "path");
+    const json_t *line = json_object_get(finding, "line");
+    const char *base64 = json_string_value(json_object_get(path, "base64"));
+    char bytes[TEXT_SIZE / 2];
+    char shown[TEXT_SIZE / 2];
+    char number[32] = "";
+
+    if (json_is_integer(line))
+        (void)snprintf(number, sizeof(number), ":%lld", json_integer_value(line));
+    if (base64)
+        (void)snprintf(bytes, sizeof(bytes), "<base64:%s>", base64);
+    const char *whole = base64 ? bytes : json_is_string(path) ? json_string_value(path) : "";
+    (void)snprintf(text, size, "%s%s", ck_view_cut(shown, sizeof(shown), whole, PATH_COLUMNS), number);
+}
+
+static void put_kind(const struct page *page, const struct ck_finding_kind *kind)
+{
+    const char *id = json_string_value(json_object_get(kind->first, "id"));
+    const char *message = json_string_value(json_object_get(kind->first, "message"));
+    const char *severity = ck_severity_name(kind->severity);
+    char location[TEXT_SIZE / 2];
+    char text[TEXT_SIZE];
+
+    (void)fputs("  ", page->out);
+    put(page, paint_of(kind->severity), severity);
+    (void)fprintf(page->out, "%*s", (int)(LABEL - 2 - strlen(severity)), "");
+    put_paragraph(page, LABEL, message ? message : id ? id : kind->probe->name);
+    describe_location(kind->first, location, sizeof(location));
+    int used = snprintf(text, sizeof(text), "%s", location);
+    if (kind->count > 1)
+        used += snprintf(text + used, sizeof(text) - (size_t)used, "%s%zu more", location[0] != '\0' ? " and " : "",
+                         kind->count - 1);
+    (void)snprintf(text + used, sizeof(text) - (size_t)used, "%s[%s]", used > 0 ? " " : "",
+                   id ? id : kind->probe->name);
+    (void)fprintf(page->out, "%*s", LABEL, "");
+    put_paragraph(page, LABEL, text);
+}
+
+static bool has_findings_list(const struct ck_gathering *gathering)
+{
+    for (size_t i = 0; i < gathering->count; i++)
+        if (json_object_get(gathering->reports[i].evidence.document, "findings"))
+            return true;
+    return false;
+}
+
+static void put_first(const struct page *page, const struct ck_gathering *gathering)
+{
+    struct ck_finding_kinds kinds;
+    size_t shown = 0;
+    size_t others = 0;
+
+    if (!has_findings_list(gathering))
+        return;
+    put_title(page, "Look at these first");
+    ck_severity_collect_kinds(&kinds, gathering);
+    for (size_t i = 0; i < kinds.count && kinds.items[i].severity < CK_SEVERITY_INFO; i++) {
+        if (shown < FIRST_MAX) {
+            put_kind(page, &kinds.items[i]);
+            shown++;
+        } else {
+            others += kinds.items[i].count;
+        }
+    }
+    if (others > 0)
+        (void)fprintf(page->out, "  and %zu of other kinds\n", others);
+    if (shown == 0)
+        (void)fputs("  nothing: no finding is above info\n", page->out);
+}
+
+/* ---- what is missing, and where the rest is ---- */
+
+static void put_missing(const struct page *page, const struct ck_gathering *gathering)
+{
+    bool titled = false;
+
+    for (size_t i = 0; i < gathering->count; i++) {
+        const struct ck_probe_report *report = &gathering->reports[i];
+        bool again = report->state != CK_PROBE_STATE_TOOL_MISSING || !report->install;
+        for (size_t j = 0; j < i && !again; j++)
+            again = gathering->reports[j].state == CK_PROBE_STATE_TOOL_MISSING &&
+                    strcmp(gathering->reports[j].probe->tool, report->probe->tool) == 0;
+        if (again)
+            continue;
+        if (!titled)
+            put_title(page, "To see more, install");
+        titled = true;
+        put_paragraph(page, put_name(page, report->probe->tool, name_width(gathering)), report->install);
+    }
+}
+
+int ck_summary_write(const struct ck_gathering *gathering, FILE *out, bool colour)
+{
+    const struct page page = {.out = out, .colour = colour};
+
+    put_head(&page, gathering);
+    put_probes(&page, gathering);
+    put_skipped(&page, gathering);
+    put_first(&page, gathering);
+    put_missing(&page, gathering);
+    (void)fputc('\n', out);
+    put_labelled(&page, "Document", gathering->document ? gathering->document : "not kept; --out FILE keeps it");
+    return fflush(out) == 0 && !ferror(out) ? 0 : -EIO;
+}

@@ -1,0 +1,222 @@
+/*
+ * bash_bind.c - what a script sets, which functions it has, and which of its commands are fed. See bash.h.
+ *
+ * A command is fed where its standard input is the text of something else: behind a pipe, with a here document that has
+ * something expanded in it, or with a process for input. All that is inside of what is fed reads the same input.
+ */
+#include "lint/lang/bash.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define FEEDS_LOOKED_AT 64 /* of those that one place may be in */
+
+const struct ck_kind ck_bash_kinds[] = {
+    {"command", CK_BASH_COMMAND},
+    {"command_name", CK_BASH_COMMAND_NAME},
+    {"pipeline", CK_BASH_PIPELINE},
+    {"redirected_statement", CK_BASH_REDIRECTED},
+    {"heredoc_redirect", CK_BASH_HEREDOC},
+    {"file_redirect", CK_BASH_FILE_REDIRECT},
+    {"herestring_redirect", CK_BASH_HERESTRING},
+    {"function_definition", CK_BASH_FUNCTION},
+    {"variable_assignment", CK_BASH_ASSIGNMENT},
+    {"for_statement", CK_BASH_LOOP},
+    {"variable_name", CK_BASH_VARIABLE},
+    {"word", CK_BASH_WORD},
+    {"number", CK_BASH_WORD},
+    {"raw_string", CK_BASH_RAW},
+    {"ansi_c_string", CK_BASH_ANSI},
+    {"string", CK_BASH_STRING},
+    {"translated_string", CK_BASH_TRANSLATED},
+    {"concatenation", CK_BASH_CONCATENATION},
+    {"simple_expansion", CK_BASH_EXPANSION},
+    {"expansion", CK_BASH_EXPANSION},
+    {"command_substitution", CK_BASH_SUBSTITUTION},
+    {"process_substitution", CK_BASH_PROCESS},
+    {NULL, 0},
+};
+
+/* Where in the text commands are fed; those that are over are taken off when a later place is looked at. */
+struct feed {
+    struct feed *below;
+    uint32_t start, end;
+};
+
+struct bash_binder {
+    struct ck_scopes *scopes;
+    struct feed *feeds;
+};
+
+/* ---- what is fed ------------------------------------------------------------------------- */
+
+static void add_feed(struct bash_binder *binder, uint32_t start, uint32_t end)
+{
+    struct feed *feed = ck_arena_alloc(binder->scopes->source->arena, sizeof *feed);
+    if (feed == NULL) {
+        binder->scopes->failed = true;
+        return;
+    }
+    *feed = (struct feed){binder->feeds, start, end};
+    binder->feeds = feed;
+}
+
+static bool is_fed(struct bash_binder *binder, uint32_t position)
+{
+    while (binder->feeds != NULL && binder->feeds->end <= position)
+        binder->feeds = binder->feeds->below;
+    const struct feed *feed = binder->feeds;
+    for (uint32_t i = 0; i < FEEDS_LOOKED_AT && feed != NULL; i++, feed = feed->below)
+        if (feed->start <= position && position < feed->end)
+            return true;
+    return false;
+}
+
+/* <<'END' takes the text as it is, and so does one in which nothing is expanded. */
+static bool expands(const struct ck_scopes *scopes, TSNode heredoc)
+{
+    TSTreeCursor cursor = ts_tree_cursor_new(heredoc);
+    bool found = false;
+    bool more = ts_tree_cursor_goto_first_child(&cursor);
+    for (; more; more = ts_tree_cursor_goto_next_sibling(&cursor)) {
+        TSNode child = ts_tree_cursor_current_node(&cursor);
+        if (ck_lint_node_is(child, "heredoc_body"))
+            found = !ts_node_is_null(ck_lint_node_nth(child, 0));
+        if (ck_lint_node_is(child, "heredoc_start") &&
+            strchr("'\"\\", ck_lint_word_of(scopes, child).text[0]) != NULL) {
+            found = false;
+            break;
+        }
+    }
+    ts_tree_cursor_delete(&cursor);
+    return found;
+}
+
+static bool feeds(const struct ck_scopes *scopes, TSNode redirect)
+{
+    switch (ck_scopes_kind(scopes, redirect)) {
+    case CK_BASH_HEREDOC:
+        return expands(scopes, redirect);
+    case CK_BASH_FILE_REDIRECT:
+        return ck_lint_node_has_token(redirect, "<") &&
+               ck_scopes_kind(scopes, ck_lint_node_field(redirect, "destination")) == CK_BASH_PROCESS;
+    case CK_BASH_HERESTRING:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void visit_redirected(struct bash_binder *binder, TSNode node)
+{
+    TSNode body = ck_lint_node_field(node, "body");
+    TSTreeCursor cursor = ts_tree_cursor_new(node);
+    bool more = !ts_node_is_null(body) && ts_tree_cursor_goto_first_child(&cursor);
+    for (; more; more = ts_tree_cursor_goto_next_sibling(&cursor))
+        if (feeds(binder->scopes, ts_tree_cursor_current_node(&cursor)))
+            add_feed(binder, ts_node_start_byte(body), ts_node_end_byte(body));
+    ts_tree_cursor_delete(&cursor);
+}
+
+/* ---- what is set ------------------------------------------------------------------------- */
+
+static void visit_assignment(struct ck_scopes *scopes, TSNode node)
+{
+    TSNode name = ck_lint_node_field(node, "name");
+    TSNode value = ck_lint_node_field(node, "value");
+    if (ck_scopes_kind(scopes, name) == CK_BASH_VARIABLE)
+        ck_scopes_bind(scopes, CK_BASH_VARIABLES, ck_lint_word_of(scopes, name),
+                       ck_lint_node_has_token(node, "+=") ? ck_lint_node_none : value, NULL);
+}
+
+static void visit_loop(struct ck_scopes *scopes, TSNode node)
+{
+    struct ck_lint_word name = ck_lint_word_of(scopes, ck_lint_node_field(node, "variable"));
+    TSTreeCursor cursor = ts_tree_cursor_new(node);
+    bool any = false;
+    bool more = ts_tree_cursor_goto_first_child(&cursor);
+    for (; more; more = ts_tree_cursor_goto_next_sibling(&cursor)) {
+        const char *field = ts_tree_cursor_current_field_name(&cursor);
+        if (field != NULL && strcmp(field, "value") == 0) {
+            ck_scopes_bind(scopes, CK_BASH_VARIABLES, name, ts_tree_cursor_current_node(&cursor), NULL);
+            any = true;
+        }
+    }
+    ts_tree_cursor_delete(&cursor);
+    if (!any)
+        ck_scopes_bind(scopes, CK_BASH_VARIABLES, name, ck_lint_node_none, NULL);
+}
+
+/* read and its like set the variables that are named in their arguments. */
+static void visit_reader(struct ck_scopes *scopes, TSNode node)
+{
+    static const char *const readers[] = {"read", "mapfile", "readarray", "getopts", "printf", NULL};
+    struct ck_lint_word command = ck_lint_word_of(scopes, ck_lint_node_field(node, "name"));
+    const char *const *one = readers;
+    while (*one != NULL && !ck_lint_word_is(command, *one))
+        one++;
+    if (*one == NULL)
+        return;
+    TSTreeCursor cursor = ts_tree_cursor_new(node);
+    bool more = ts_tree_cursor_goto_first_child(&cursor);
+    for (; more; more = ts_tree_cursor_goto_next_sibling(&cursor)) {
+        TSNode word = ts_tree_cursor_current_node(&cursor);
+        if (ck_scopes_kind(scopes, word) == CK_BASH_WORD)
+            ck_scopes_bind(scopes, CK_BASH_VARIABLES, ck_lint_word_of(scopes, word), ck_lint_node_none, NULL);
+    }
+    ts_tree_cursor_delete(&cursor);
+}
+
+/* ---- the walk ---------------------------------------------------------------------------- */
+
+static void visit_pipeline(struct bash_binder *binder, TSNode node)
+{
+    TSNode second = ck_lint_node_nth(node, 1);
+    if (!ts_node_is_null(second))
+        add_feed(binder, ts_node_start_byte(second), ts_node_end_byte(node));
+}
+
+static void visit(struct bash_binder *binder, TSNode node)
+{
+    struct ck_scopes *scopes = binder->scopes;
+    switch (ck_scopes_kind(scopes, node)) {
+    case CK_BASH_COMMAND:
+        if (is_fed(binder, ts_node_start_byte(node)))
+            ck_scopes_note(scopes, ts_node_start_byte(node), "fed");
+        if (!ts_node_is_null(ck_lint_node_field(node, "name")))
+            visit_reader(scopes, node);
+        break;
+    case CK_BASH_PIPELINE:
+        visit_pipeline(binder, node);
+        break;
+    case CK_BASH_REDIRECTED:
+        visit_redirected(binder, node);
+        break;
+    case CK_BASH_FUNCTION:
+        ck_scopes_bind(scopes, CK_BASH_FUNCTIONS, ck_lint_word_of(scopes, ck_lint_node_field(node, "name")),
+                       ck_lint_node_none, NULL);
+        break;
+    case CK_BASH_ASSIGNMENT:
+        visit_assignment(scopes, node);
+        break;
+    case CK_BASH_LOOP:
+        visit_loop(scopes, node);
+        break;
+    default:
+        break;
+    }
+}
+
+int ck_bash_bind(struct ck_lint_source *source)
+{
+    struct ck_scopes *scopes = ck_scopes_new(source, ck_bash_kinds);
+    struct bash_binder binder = {.scopes = scopes};
+    if (scopes == NULL)
+        return -ENOMEM;
+    ck_scopes_enter(scopes, source->root, true); /* CK_BASH_FUNCTIONS */
+    TSTreeCursor cursor = ts_tree_cursor_new(source->root);
+    while (ck_scopes_walk_next(scopes, &cursor))
+        visit(&binder, ts_tree_cursor_current_node(&cursor));
+    ts_tree_cursor_delete(&cursor);
+    return ck_scopes_finish(scopes);
+}

@@ -1,0 +1,120 @@
+/*
+ * bash_resolve.c - what a command in a script is. See bash.h for the names. A query captures the whole command, both as @name and
+ * as @arguments.
+ */
+#include "lint/lang/bash.h"
+
+#include <string.h>
+
+static bool is_builtin(const char *name)
+{
+    return strcmp(name, "eval") == 0 || strcmp(name, "source") == 0 || strcmp(name, ".") == 0;
+}
+
+static bool is_hidden(const struct ck_scopes *scopes, const struct ck_bash_command *command, const char *name)
+{
+    struct ck_lint_word word = {name, (uint32_t)strlen(name)};
+    struct ck_slot *slot = ck_scopes_find(scopes, CK_BASH_FUNCTIONS, word);
+    return slot != NULL && slot->scope == CK_BASH_FUNCTIONS && !command->past_functions;
+}
+
+static void add_shell(struct ck_scopes *scopes, TSNode node, const struct ck_bash_command *command,
+                      struct ck_lint_names *names)
+{
+    const struct ck_fact *facts;
+    TSNode text;
+    bool fed = command->herestring || ck_scopes_facts(scopes, ts_node_start_byte(node), &facts) > 0;
+    enum ck_bash_script script = ck_bash_script(scopes, command, &text);
+    bool process = ck_scopes_kind(scopes, text) == CK_BASH_PROCESS;
+    ck_lint_names_add(names, command->many ? "xargs.sh" : "sh");
+    if ((fed && (script == CK_BASH_SCRIPT_NONE || script == CK_BASH_SCRIPT_STDIN)) ||
+        (script == CK_BASH_SCRIPT_STDIN && process))
+        ck_lint_names_add(names, "sh.stdin");
+}
+
+static void add_command(struct ck_scopes *scopes, TSNode node, const struct ck_bash_command *command, const char *value,
+                        struct ck_lint_names *names)
+{
+    const char *base = ck_bash_base(value);
+    if (is_hidden(scopes, command, value) || strchr(base, CK_BASH_UNKNOWN) != NULL ||
+        (base != value && is_builtin(base)))
+        names->open = true;
+    else if (ck_bash_is_shell(base))
+        add_shell(scopes, node, command, names);
+    else if (ck_bash_is_like_su(base))
+        ck_lint_names_add(names, "su");
+    else
+        ck_lint_names_add(names, strcmp(base, ".") == 0 ? "source" : base);
+}
+
+/* $(curl ...) as a command: what was downloaded is run. */
+static bool is_download(struct ck_scopes *scopes, TSNode word)
+{
+    static const char *const loaders[] = {"curl", "wget", "fetch", "aria2c", "http", "https", NULL};
+    TSNode substitution = ck_scopes_kind(scopes, word) == CK_BASH_COMMAND_NAME ? ck_lint_node_nth(word, 0) : word;
+    if (ck_scopes_kind(scopes, substitution) != CK_BASH_SUBSTITUTION)
+        return false;
+    const char *name = ck_bash_value(scopes, ck_lint_node_field(ck_lint_node_nth(substitution, 0), "name"));
+    for (const char *const *one = loaders; name != NULL && *one != NULL; one++)
+        if (strcmp(ck_bash_base(name), *one) == 0)
+            return true;
+    return false;
+}
+
+static void bash_names(struct ck_lint_source *source, TSNode node, struct ck_lint_names *ret_names)
+{
+    struct ck_scopes *scopes = source->scopes;
+    struct ck_bash_command command;
+    struct ck_lint_names values = {.count = 0};
+    *ret_names = (struct ck_lint_names){.count = 0};
+    ck_scopes_refuel(scopes);
+    ck_bash_command(scopes, node, &command);
+    if (!command.found)
+        return;
+    ck_bash_values(scopes, command.words[command.first], 0, &values);
+    for (uint32_t i = 0; i < values.count; i++)
+        add_command(scopes, node, &command, values.items[i], ret_names);
+    if (is_download(scopes, command.words[command.first]))
+        ck_lint_names_add(ret_names, "sh.fetched");
+    ret_names->open |= values.open;
+}
+
+/* By keyword only -c is known; a position counts from the word after the command that is run in the end. */
+static enum ck_argument bash_argument(struct ck_lint_source *source, TSNode arguments, const char *keyword,
+                                      int32_t position, TSNode *ret_value)
+{
+    struct ck_scopes *scopes = source->scopes;
+    struct ck_bash_command command;
+    TSNode text;
+    ck_scopes_refuel(scopes);
+    ck_bash_command(scopes, arguments, &command);
+    if (!command.found)
+        return CK_ARGUMENT_ABSENT;
+    if (keyword != NULL && strcmp(keyword, "-c") == 0 &&
+        ck_bash_script(scopes, &command, &text) == CK_BASH_SCRIPT_TEXT) {
+        *ret_value = text;
+        return CK_ARGUMENT_PRESENT;
+    }
+    if (position < 0 || (uint32_t)position >= command.count - command.first - 1)
+        return CK_ARGUMENT_ABSENT;
+    *ret_value = command.words[command.first + 1 + (uint32_t)position];
+    return CK_ARGUMENT_PRESENT;
+}
+
+/* The name of a descriptor says nothing about what is read from it. */
+static void bash_constant(struct ck_lint_source *source, TSNode node, struct ck_constant *ret_constant)
+{
+    struct ck_scopes *scopes = source->scopes;
+    ck_scopes_refuel(scopes);
+    const char *value = ck_bash_value(scopes, node);
+    *ret_constant = (struct ck_constant){.kind = CK_CONSTANT_NOT};
+    if (value != NULL && !ck_bash_is_descriptor(value))
+        *ret_constant = (struct ck_constant){CK_CONSTANT_TEXT, value, (uint32_t)strlen(value)};
+}
+
+const struct ck_lint_resolver ck_bash_resolver = {
+    .begin = ck_bash_bind,
+    .names = bash_names,
+    .argument = bash_argument,
+    .constant = bash_constant,
+};

@@ -1,0 +1,224 @@
+/*
+ * bash_word.c - what a word may be once it is expanded. See bash.h.
+ *
+ * Quoting does not change which command a word names: ev"al" and e\val are eval. A variable is what the script sets
+ * it to, wherever that is. A word with a part that is not known is kept with a mark in its place, for the end of a path
+ * tells the command whatever comes before it.
+ */
+#include "lint/lang/bash.h"
+
+#include "lint/lang/text.h"
+
+#include <string.h>
+
+static void add_unknown(struct ck_text *text, bool *open)
+{
+    static const char mark = CK_BASH_UNKNOWN;
+    ck_text_add(text, &mark, 1);
+    *open = true;
+}
+
+/* Outside of quotes a backslash keeps any character, in double quotes only those that would mean something there. */
+static void add_bytes(struct ck_text *text, struct ck_lint_word word, bool quoted)
+{
+    for (uint32_t i = 0; i < word.length; i++) {
+        bool escapes =
+            word.text[i] == '\\' && i + 1 < word.length && (!quoted || strchr("\"\\$`\n", word.text[i + 1]) != NULL);
+        if (escapes && word.text[++i] == '\n')
+            continue;
+        ck_text_add(text, word.text + i, 1);
+    }
+}
+
+/* A pattern, a home directory or a list in braces is more than its text. */
+static bool is_expanded(struct ck_lint_word word)
+{
+    bool expanded = word.length > 0 && word.text[0] == '~';
+    for (uint32_t i = 0; i < word.length && !expanded; i++) {
+        if (word.text[i] == '\\')
+            i++;
+        else
+            expanded = memchr("*?[", word.text[i], 3) != NULL;
+    }
+    return expanded;
+}
+
+static void add_ansi(struct ck_text *text, struct ck_lint_word word)
+{
+    for (uint32_t i = 2; i + 1 < word.length;) {
+        uint32_t end = i + 1;
+        if (word.text[i] == '\\') {
+            end++;
+            while (end + 1 < word.length && end - i < 4 && strchr("0123456789abcdefABCDEF", word.text[end]) != NULL &&
+                   strchr("01234567xuU", word.text[i + 1]) != NULL)
+                end++;
+            ck_text_add_escape(text, word.text + i, end - i);
+        } else {
+            ck_text_add(text, word.text + i, 1);
+        }
+        i = end;
+    }
+}
+
+static void add_part(struct ck_scopes *scopes, TSNode part, uint32_t depth, struct ck_text *text, bool *open)
+{
+    struct ck_lint_names values = {.count = 0};
+    ck_bash_values(scopes, part, depth + 1, &values);
+    if (values.count == 1 && !values.open)
+        ck_text_add(text, values.items[0], (uint32_t)strlen(values.items[0]));
+    else
+        add_unknown(text, open);
+}
+
+/* Whatever stands between the parts of a string belongs to it, be it a node or not. */
+static void add_string(struct ck_scopes *scopes, TSNode node, uint32_t depth, struct ck_text *text, bool *open)
+{
+    const char *source = scopes->source->text;
+    uint32_t at = ts_node_start_byte(node) + 1, end = ts_node_end_byte(node);
+    TSTreeCursor cursor = ts_tree_cursor_new(node);
+    bool more = ts_tree_cursor_goto_first_child(&cursor);
+    for (; more; more = ts_tree_cursor_goto_next_sibling(&cursor)) {
+        TSNode part = ts_tree_cursor_current_node(&cursor);
+        if (!ts_node_is_named(part) || ck_lint_node_is(part, "string_content") || ts_node_start_byte(part) < at)
+            continue;
+        add_bytes(text, (struct ck_lint_word){source + at, ts_node_start_byte(part) - at}, true);
+        add_part(scopes, part, depth, text, open);
+        at = ts_node_end_byte(part);
+    }
+    ts_tree_cursor_delete(&cursor);
+    if (at < end)
+        add_bytes(text, (struct ck_lint_word){source + at, end - at - 1}, true);
+}
+
+static void add_concatenation(struct ck_scopes *scopes, TSNode node, uint32_t depth, struct ck_text *text, bool *open)
+{
+    TSTreeCursor cursor = ts_tree_cursor_new(node);
+    bool more = ts_tree_cursor_goto_first_child(&cursor);
+    for (; more && !text->unknown; more = ts_tree_cursor_goto_next_sibling(&cursor))
+        if (ts_node_is_named(ts_tree_cursor_current_node(&cursor)))
+            add_part(scopes, ts_tree_cursor_current_node(&cursor), depth, text, open);
+    ts_tree_cursor_delete(&cursor);
+}
+
+/* ---- variables --------------------------------------------------------------------------- */
+
+static void values_of_variable(struct ck_scopes *scopes, TSNode name, uint32_t depth, struct ck_lint_names *values)
+{
+    struct ck_lint_word word = ck_lint_word_of(scopes, name);
+    struct ck_slot *slot = ck_scopes_find(scopes, CK_BASH_VARIABLES, word);
+    struct ck_evaluation evaluation;
+    if (slot == NULL) {
+        if (ck_lint_word_is(word, "SHELL") || ck_lint_word_is(word, "BASH"))
+            ck_lint_names_add(values, "sh");
+        values->open = true;
+        return;
+    }
+    if (!ck_scopes_slot_begin(scopes, slot, &evaluation, values))
+        return;
+    for (const struct ck_binding *one = slot->first; one != NULL; one = one->next) {
+        ck_scopes_slot_next(scopes);
+        if (!ts_node_is_null(one->value))
+            ck_bash_values(scopes, one->value, depth + 1, &evaluation.names);
+        else
+            evaluation.names.open = true;
+    }
+    ck_scopes_slot_end(scopes, &evaluation, values);
+}
+
+/* $x, ${x}, ${x:-other}. What cuts or replaces is not followed. */
+static void values_of_expansion(struct ck_scopes *scopes, TSNode node, uint32_t depth, struct ck_lint_names *values)
+{
+    TSNode name = ck_lint_node_nth(node, 0);
+    TSNode sign = ck_lint_node_field(node, "operator");
+    bool otherwise = ck_lint_node_is(sign, ":-") || ck_lint_node_is(sign, "-") || ck_lint_node_is(sign, ":=") ||
+                     ck_lint_node_is(sign, "=");
+    if (ck_scopes_kind(scopes, name) != CK_BASH_VARIABLE || (!ts_node_is_null(sign) && !otherwise)) {
+        values->open = true;
+        return;
+    }
+    values_of_variable(scopes, name, depth, values);
+    if (otherwise)
+        ck_bash_values(scopes, ck_lint_node_nth(node, 1), depth + 1, values);
+}
+
+/* ---- words ------------------------------------------------------------------------------- */
+
+static void add_text(struct ck_scopes *scopes, const struct ck_text *text, bool open, struct ck_lint_names *values)
+{
+    bool nothing = open && text->length == 1;
+    if (!nothing && !text->unknown)
+        ck_lint_names_add(values, ck_arena_memdup(scopes->source->arena, text->bytes, text->length));
+    values->open |= open || text->unknown;
+}
+
+static void values_of_text(struct ck_scopes *scopes, TSNode node, uint32_t depth, struct ck_lint_names *values)
+{
+    struct ck_text text = {.length = 0};
+    struct ck_lint_word word = ck_lint_word_of(scopes, node);
+    bool open = false;
+    switch (ck_scopes_kind(scopes, node)) {
+    case CK_BASH_WORD:
+        add_bytes(&text, word, false);
+        open = is_expanded(word);
+        break;
+    case CK_BASH_RAW:
+        ck_text_add(&text, word.text + 1, word.length < 2 ? 0 : word.length - 2);
+        break;
+    case CK_BASH_ANSI:
+        add_ansi(&text, word);
+        break;
+    case CK_BASH_STRING:
+        add_string(scopes, node, depth, &text, &open);
+        break;
+    default:
+        add_concatenation(scopes, node, depth, &text, &open);
+        break;
+    }
+    add_text(scopes, &text, open, values);
+}
+
+/* "$x" is what $x is; what else stands in the quotes would be a part of a text. */
+static TSNode unwrap(const struct ck_scopes *scopes, TSNode node)
+{
+    for (;;) {
+        TSNode inner = ck_lint_node_nth(node, 0);
+        uint8_t kind = ck_scopes_kind(scopes, node);
+        bool alone = kind == CK_BASH_STRING && ck_scopes_kind(scopes, inner) == CK_BASH_EXPANSION &&
+                     ts_node_start_byte(inner) == ts_node_start_byte(node) + 1 &&
+                     ts_node_end_byte(inner) + 1 == ts_node_end_byte(node);
+        if (kind != CK_BASH_COMMAND_NAME && kind != CK_BASH_TRANSLATED && !alone)
+            return node;
+        node = inner;
+    }
+}
+
+void ck_bash_values(struct ck_scopes *scopes, TSNode node, uint32_t depth, struct ck_lint_names *values)
+{
+    node = unwrap(scopes, node);
+    if (!ck_scopes_spend(scopes, depth)) {
+        values->open = true;
+        return;
+    }
+    switch (ck_scopes_kind(scopes, node)) {
+    case CK_BASH_WORD:
+    case CK_BASH_RAW:
+    case CK_BASH_ANSI:
+    case CK_BASH_STRING:
+    case CK_BASH_CONCATENATION:
+        values_of_text(scopes, node, depth, values);
+        break;
+    case CK_BASH_EXPANSION:
+        values_of_expansion(scopes, node, depth, values);
+        break;
+    default:
+        values->open = true;
+        break;
+    }
+}
+
+const char *ck_bash_value(struct ck_scopes *scopes, TSNode node)
+{
+    struct ck_lint_names values = {.count = 0};
+    ck_bash_values(scopes, node, 0, &values);
+    return values.count == 1 && !values.open ? values.items[0] : NULL;
+}

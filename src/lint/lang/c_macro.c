@@ -1,0 +1,137 @@
+/*
+ * c_macro.c - the text of a macro. See c.h.
+ *
+ * The grammar leaves a macro's text as it is: it may be half of a statement, so there is no tree of it. It is read
+ * word by word here, and what stands before and after a word says what it is.
+ */
+#include "lint/lang/c.h"
+
+#include <ctype.h>
+#include <string.h>
+
+struct token {
+    struct ck_lint_word word;
+    uint32_t end;
+    bool name;
+};
+
+static uint32_t skip_quoted(struct ck_lint_word text, uint32_t at)
+{
+    char quote = text.text[at++];
+    while (at < text.length && text.text[at] != quote)
+        at += text.text[at] == '\\' && at + 1 < text.length ? 2 : 1;
+    return at < text.length ? at + 1 : at;
+}
+
+static bool at_is(struct ck_lint_word text, uint32_t at, const char *what)
+{
+    size_t length = strlen(what);
+    return text.length - at >= length && memcmp(text.text + at, what, length) == 0;
+}
+
+static uint32_t skip_comment(struct ck_lint_word text, uint32_t at)
+{
+    if (at_is(text, at, "//"))
+        return text.length;
+    for (at += 2; at < text.length; at++)
+        if (at_is(text, at, "*/"))
+            return at + 2;
+    return text.length;
+}
+
+static bool is_word_byte(char byte)
+{
+    return isalnum((unsigned char)byte) || byte == '_' || byte == '$';
+}
+
+static uint32_t end_of_word(struct ck_lint_word text, uint32_t at)
+{
+    while (at < text.length && is_word_byte(text.text[at]))
+        at++;
+    return at;
+}
+
+/* A literal is a token of its own, as long as it is; "->" and "##" are one; at the end the length is 0. */
+static struct token next_token(struct ck_lint_word text, uint32_t at)
+{
+    while (at < text.length && (isspace((unsigned char)text.text[at]) || text.text[at] == '\\' ||
+                                at_is(text, at, "/*") || at_is(text, at, "//")))
+        at = text.text[at] == '/' ? skip_comment(text, at) : at + 1;
+    uint32_t end = at;
+    if (at >= text.length)
+        return (struct token){.end = text.length};
+    if (text.text[at] == '"' || text.text[at] == '\'')
+        end = skip_quoted(text, at);
+    else if (is_word_byte(text.text[at]))
+        end = end_of_word(text, at);
+    else
+        end = at + (at_is(text, at, "->") || at_is(text, at, "##") ? 2 : 1);
+    bool name = is_word_byte(text.text[at]) && !isdigit((unsigned char)text.text[at]);
+    return (struct token){{text.text + at, end - at}, end, name};
+}
+
+static bool is_one_of(struct ck_lint_word word, const char *const *list)
+{
+    while (*list != NULL && !ck_lint_word_is(word, *list))
+        list++;
+    return *list != NULL;
+}
+
+/* After these a word is used; after any other word it is declared. */
+static bool may_precede(struct ck_lint_word before)
+{
+    static const char *const uses[] = {"return", "else", "do", "case", "goto", "__extension__", NULL};
+    static const char *const apart[] = {".", "->", "#", "##", NULL};
+    bool name = before.length > 0 && is_word_byte(before.text[0]);
+    return name ? is_one_of(before, uses) : !is_one_of(before, apart);
+}
+
+static bool may_follow(struct ck_lint_word text, struct token after)
+{
+    static const char *const apart[] = {"##", "[", NULL};
+    if (ck_lint_word_is(after.word, "="))
+        return ck_lint_word_is(next_token(text, after.end).word, "=");
+    return !after.name && !is_one_of(after.word, apart);
+}
+
+struct ck_lint_word ck_c_macro_next(struct ck_c_macro *macro)
+{
+    for (;;) {
+        struct token now = next_token(macro->text, macro->position);
+        struct ck_lint_word before = macro->before;
+        if (now.word.length == 0)
+            return now.word;
+        macro->before = now.word;
+        macro->position = now.end;
+        if (now.name && may_precede(before) && may_follow(macro->text, next_token(macro->text, now.end)))
+            return now.word;
+    }
+}
+
+struct ck_lint_word ck_c_macro_alias(struct ck_lint_word text)
+{
+    struct token now = next_token(text, 0);
+    while (ck_lint_word_is(now.word, "("))
+        now = next_token(text, now.end);
+    struct ck_lint_word word = now.word;
+    bool name = now.name;
+    do
+        now = next_token(text, now.end);
+    while (ck_lint_word_is(now.word, ")"));
+    return name && now.word.length == 0 ? word : (struct ck_lint_word){"", 0};
+}
+
+struct ck_lint_word ck_c_macro_argument(struct ck_lint_word text, const char *function)
+{
+    struct token now = next_token(text, 0);
+    while (now.word.length > 0 && !ck_lint_word_is(now.word, function))
+        now = next_token(text, now.end);
+    now = next_token(text, now.end);
+    if (!ck_lint_word_is(now.word, "("))
+        return (struct ck_lint_word){"", 0};
+    while (ck_lint_word_is(now.word, "("))
+        now = next_token(text, now.end);
+    struct token after = next_token(text, now.end);
+    bool alone = ck_lint_word_is(after.word, ",") || ck_lint_word_is(after.word, ")");
+    return now.name && alone ? now.word : (struct ck_lint_word){"", 0};
+}

@@ -1,0 +1,81 @@
+/*
+ * js.h - the two halves of the resolver of JavaScript and TypeScript: what is bound where (js_bind.c), and what an
+ * expression is (resolve_js.c).
+ *
+ * Names: a global is itself ("eval"), a member of the global object too ("window.eval" is "eval"). A module is its name without
+ * "node:", and so is its default ("child_process"); a member is "child_process.exec", one that cannot be told is
+ * "child_process.?". What calls a function for its caller is the function ("child_process.exec.call"). "?.name" is a member
+ * of something unknown. Any function written down is "(function)", and its constructor is "Function".
+ */
+#ifndef CK_LINT_LANG_JS_H
+#define CK_LINT_LANG_JS_H
+
+#include "lint/lang/scopes.h"
+
+#define CK_JS_FUNCTION "(function)"
+
+enum ck_js_kind {
+    CK_JS_OTHER,
+    /* what binds */
+    CK_JS_IMPORT,
+    CK_JS_IMPORT_ALIAS,
+    CK_JS_LEXICAL,
+    CK_JS_VAR,
+    CK_JS_FOR_IN,
+    CK_JS_FUNCTION_DECLARATION,
+    CK_JS_SIGNATURE,
+    CK_JS_CLASS_DECLARATION,
+    CK_JS_NAMED_BLOCK,
+    CK_JS_METHOD,
+    CK_JS_BLOCK,
+    CK_JS_CATCH,
+    CK_JS_EXPORT,
+    /* patterns */
+    CK_JS_OBJECT_PATTERN,
+    CK_JS_ARRAY_PATTERN,
+    CK_JS_PAIR_PATTERN,
+    CK_JS_DEFAULT_PATTERN,
+    CK_JS_REST_PATTERN,
+    CK_JS_PARAMETER,
+    /* expressions, which may bind too */
+    CK_JS_NAME,
+    CK_JS_MEMBER,
+    CK_JS_SUBSCRIPT,
+    CK_JS_CALL,
+    CK_JS_IMPORT_WORD,
+    CK_JS_WRAPPER,
+    CK_JS_ASSIGNMENT,
+    CK_JS_AUGMENTED,
+    CK_JS_TERNARY,
+    CK_JS_BINARY,
+    CK_JS_UNARY,
+    CK_JS_FUNCTION_EXPRESSION,
+    CK_JS_STRING,
+    CK_JS_TEMPLATE,
+    CK_JS_NUMBER,
+    CK_JS_TRUE,
+    CK_JS_FALSE,
+    CK_JS_OBJECT,
+    CK_JS_SPREAD,
+    CK_JS_EXPORT_SPECIFIER,
+    CK_JS_KEY,
+    CK_JS_COMPUTED_KEY,
+};
+
+extern const struct ck_kind ck_js_kinds[];
+
+/* The begin of the resolver. */
+int ck_js_bind(struct ck_lint_source *source);
+
+/* "node:vm" is "vm". Never NULL but for want of memory. */
+const char *ck_js_module(struct ck_scopes *scopes, TSNode string);
+
+/* A name's member; NULL for want of memory. */
+const char *ck_js_member(struct ck_scopes *scopes, const char *name, const char *key);
+
+/* The name of a property as it is written, quoted or computed; "?" where it cannot be told. */
+const char *ck_js_key(struct ck_scopes *scopes, TSNode key);
+
+void ck_js_constant(struct ck_scopes *scopes, TSNode node, uint32_t depth, struct ck_constant *ret_constant);
+
+#endif

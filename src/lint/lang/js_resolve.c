@@ -1,0 +1,501 @@
+/*
+ * js_resolve.c - what an expression in JavaScript or TypeScript is. See js.h for the names, and js_bind.c for what
+ * they were given.
+ *
+ * Types are looked through: (cp as any).exec is cp.exec. So is what only waits, groups or picks: await, parentheses, a comma;
+ * of a condition both ends are taken. A promise of a module is taken for the module, for nobody calls exec of a promise.
+ */
+#include "lint/lang/js.h"
+
+#include "lint/lang/text.h"
+
+#include <string.h>
+
+static void find_names(struct ck_scopes *scopes, TSNode node, uint32_t depth, struct ck_lint_names *names);
+
+/* ---- names and their members ------------------------------------------------------------- */
+
+static bool is_among(const char *text, const char *const *list)
+{
+    while (*list != NULL && strcmp(*list, text) != 0)
+        list++;
+    return *list != NULL;
+}
+
+static bool is_global_object(const char *name)
+{
+    static const char *const names[] = {"globalThis", "window", "self", "global", "top", "parent", "frames", NULL};
+    return is_among(name, names);
+}
+
+/* What has more than one way to it. */
+static const char *canonical_name(const char *name)
+{
+    static const char *const same[][2] = {
+        {"process.mainModule", "module"}, {"require.main", "module"},     {"module.parent", "module"},
+        {"module.constructor", "module"}, {"module.Module", "module"},    {"module.require", "require"},
+        {"require.cache.?", "module"},    {"process.process", "process"},
+    };
+    for (size_t i = 0; i < sizeof same / sizeof same[0]; i++)
+        if (strcmp(name, same[i][0]) == 0)
+            return same[i][1];
+    return name;
+}
+
+static const char *member_of_function(const char *key)
+{
+    return strcmp(key, "constructor") == 0 ? "Function" : "?";
+}
+
+static bool is_caller(const char *key)
+{
+    static const char *const callers[] = {"call", "apply", "bind", NULL};
+    return is_among(key, callers);
+}
+
+const char *ck_js_member(struct ck_scopes *scopes, const char *name, const char *key)
+{
+    static const char *const same[] = {"__proto__", "prototype", NULL};
+    if (strcmp(name, "globalThis") == 0)
+        return is_global_object(key) ? "globalThis" : key;
+    if (strcmp(name, CK_JS_FUNCTION) == 0)
+        return is_among(key, same) ? name : member_of_function(key);
+    if (strcmp(name, "?.constructor") == 0 && strcmp(key, "constructor") == 0)
+        return "Function";
+    if (name[0] == '?')
+        name = "?";
+    else if (strcmp(key, "default") == 0 || is_caller(key))
+        return name;
+    const char *joined = ck_lint_name_qualify(scopes->source, name, key);
+    if (joined == NULL)
+        scopes->failed = true;
+    return joined == NULL ? "?" : canonical_name(joined);
+}
+
+const char *ck_js_module(struct ck_scopes *scopes, TSNode string)
+{
+    struct ck_constant constant;
+    ck_js_constant(scopes, string, 0, &constant);
+    if (constant.kind != CK_CONSTANT_TEXT)
+        return "?";
+    return strncmp(constant.text, "node:", 5) == 0 ? constant.text + 5 : constant.text;
+}
+
+const char *ck_js_key(struct ck_scopes *scopes, TSNode key)
+{
+    uint8_t kind = ck_scopes_kind(scopes, key);
+    struct ck_constant constant;
+    if (kind == CK_JS_KEY || kind == CK_JS_NAME) {
+        const char *text = ck_lint_word_text(scopes, key);
+        return text != NULL ? text : "?";
+    }
+    ck_js_constant(scopes, kind == CK_JS_COMPUTED_KEY ? ck_lint_node_nth(key, 0) : key, 0, &constant);
+    return constant.kind == CK_CONSTANT_TEXT ? constant.text : "?";
+}
+
+static void add_member(struct ck_scopes *scopes, const struct ck_lint_names *objects, const char *key,
+                       struct ck_lint_names *names)
+{
+    for (uint32_t i = 0; i < objects->count; i++)
+        ck_lint_names_add(names, ck_js_member(scopes, objects->items[i], key));
+    if (objects->count == 0)
+        ck_lint_names_add(names, ck_js_member(scopes, "?", key));
+    names->open |= objects->open;
+}
+
+/* Each part of "a.b", one after the other, of each of the names. */
+static void add_members(struct ck_scopes *scopes, const struct ck_lint_names *objects, const char *path,
+                        struct ck_lint_names *names)
+{
+    const char *end = path == NULL ? NULL : strchr(path, '.');
+    const char *key = end == NULL ? path : ck_arena_memdup(scopes->source->arena, path, (size_t)(end - path));
+    if (key == NULL) {
+        ck_lint_names_merge(names, objects);
+        return;
+    }
+    struct ck_lint_names members = {.count = 0};
+    add_member(scopes, objects, key, &members);
+    if (end == NULL)
+        ck_lint_names_merge(names, &members);
+    else
+        add_members(scopes, &members, end + 1, names);
+}
+
+/* ---- expressions ------------------------------------------------------------------------- */
+
+static void evaluate_bindings(struct ck_scopes *scopes, const struct ck_slot *slot, uint32_t depth,
+                              struct ck_lint_names *names)
+{
+    for (const struct ck_binding *one = slot->first; one != NULL; one = one->next) {
+        struct ck_lint_names values = {.count = 0};
+        ck_scopes_slot_next(scopes);
+        if (!ts_node_is_null(one->value)) {
+            find_names(scopes, one->value, depth + 1, &values);
+            add_members(scopes, &values, one->path, names);
+        } else if (one->path != NULL) {
+            ck_lint_names_add(names, one->path);
+        } else {
+            names->open = true;
+        }
+    }
+}
+
+static void find_word(struct ck_scopes *scopes, TSNode node, uint32_t depth, struct ck_lint_names *names)
+{
+    struct ck_lint_word word = ck_lint_word_of(scopes, node);
+    struct ck_slot *slot = ck_scopes_find(scopes, ck_scopes_at(scopes, ts_node_start_byte(node)), word);
+    struct ck_evaluation evaluation;
+    if (slot == NULL) {
+        const char *name = ck_lint_word_text(scopes, node);
+        ck_lint_names_add(names, name != NULL && is_global_object(name) ? "globalThis" : name);
+    } else if (ck_scopes_slot_begin(scopes, slot, &evaluation, names)) {
+        evaluate_bindings(scopes, slot, depth, &evaluation.names);
+        ck_scopes_slot_end(scopes, &evaluation, names);
+    }
+}
+
+/* f.call.bind(g) calls g, whatever f is: it is a long way to say Function.prototype.call. */
+static bool is_caller_of(struct ck_scopes *scopes, TSNode object)
+{
+    TSNode property = ck_lint_node_field(object, "property");
+    return ck_scopes_kind(scopes, object) == CK_JS_MEMBER && !ts_node_is_null(property) &&
+           is_caller(ck_js_key(scopes, property));
+}
+
+static void find_member(struct ck_scopes *scopes, TSNode node, uint32_t depth, struct ck_lint_names *names)
+{
+    struct ck_lint_names objects = {.count = 0};
+    TSNode property = ck_lint_node_field(node, "property");
+    struct ck_constant index = {.kind = CK_CONSTANT_NOT};
+    const char *text = "?";
+    if (!ts_node_is_null(property))
+        text = ck_js_key(scopes, property);
+    else
+        ck_js_constant(scopes, ck_lint_node_field(node, "index"), depth + 1, &index);
+    if (index.kind == CK_CONSTANT_TEXT)
+        text = index.text;
+    if (is_caller(text) && is_caller_of(scopes, ck_lint_node_field(node, "object"))) {
+        names->open = true;
+        return;
+    }
+    find_names(scopes, ck_lint_node_field(node, "object"), depth + 1, &objects);
+    add_member(scopes, &objects, text, names);
+}
+
+/* What a call gives, of the few whose result matters. */
+static void add_result(struct ck_scopes *scopes, const char *function, TSNode arguments, uint32_t depth,
+                       struct ck_lint_names *names)
+{
+    static const char *const loaders[] = {"require", "import", "module._load", "process.getBuiltinModule", NULL};
+    static const char *const prototypes[] = {"Object.getPrototypeOf", "Reflect.getPrototypeOf", NULL};
+    TSNode first = ck_lint_node_nth(arguments, 0);
+    if (is_among(function, loaders)) {
+        const char *module = ck_js_module(scopes, first);
+        if (strcmp(module, "?") != 0)
+            ck_lint_names_add(names, module);
+    } else if (strcmp(function, "module.createRequire") == 0) {
+        ck_lint_names_add(names, "require");
+    } else if (is_among(function, prototypes)) {
+        struct ck_lint_names objects = {.count = 0};
+        find_names(scopes, first, depth + 1, &objects);
+        for (uint32_t i = 0; i < objects.count; i++)
+            if (strcmp(objects.items[i], CK_JS_FUNCTION) == 0)
+                ck_lint_names_add(names, CK_JS_FUNCTION);
+    }
+}
+
+static void find_result(struct ck_scopes *scopes, TSNode node, uint32_t depth, struct ck_lint_names *names)
+{
+    struct ck_lint_names functions = {.count = 0};
+    find_names(scopes, ck_lint_node_field(node, "function"), depth + 1, &functions);
+    for (uint32_t i = 0; i < functions.count; i++)
+        add_result(scopes, functions.items[i], ck_lint_node_field(node, "arguments"), depth, names);
+    names->open |= names->count == 0;
+}
+
+/* a || b, a ?? b: either; a && b: b. Other operators make something new. */
+static void find_choice(struct ck_scopes *scopes, TSNode node, uint32_t depth, struct ck_lint_names *names)
+{
+    TSNode sign = ck_lint_node_field(node, "operator");
+    bool either = ck_lint_node_is(sign, "||") || ck_lint_node_is(sign, "??");
+    if (either)
+        find_names(scopes, ck_lint_node_field(node, "left"), depth + 1, names);
+    if (either || ck_lint_node_is(sign, "&&"))
+        find_names(scopes, ck_lint_node_field(node, "right"), depth + 1, names);
+    else
+        names->open = true;
+}
+
+static TSNode unwrap_once(TSNode node)
+{
+    bool last = ck_lint_node_is(node, "sequence_expression") || ck_lint_node_is(node, "type_assertion");
+    return last ? ck_lint_node_last(node) : ck_lint_node_nth(node, 0);
+}
+
+static TSNode unwrap(struct ck_scopes *scopes, TSNode node)
+{
+    while (ck_scopes_kind(scopes, node) == CK_JS_WRAPPER && ck_scopes_spend(scopes, 0))
+        node = unwrap_once(node);
+    return node;
+}
+
+static void find_noted(struct ck_scopes *scopes, TSNode node, uint32_t depth, struct ck_lint_names *names)
+{
+    const struct ck_fact *facts;
+    if (ck_scopes_facts(scopes, ts_node_start_byte(node), &facts) > 0)
+        ck_lint_names_add(names, facts->text);
+    else if (ck_scopes_kind(scopes, node) == CK_JS_EXPORT_SPECIFIER)
+        find_names(scopes, ck_lint_node_field(node, "name"), depth + 1, names);
+    else
+        names->open = true;
+}
+
+static void find_names(struct ck_scopes *scopes, TSNode node, uint32_t depth, struct ck_lint_names *names)
+{
+    node = unwrap(scopes, node);
+    if (!ck_scopes_spend(scopes, depth)) {
+        names->open = true;
+        return;
+    }
+    switch (ck_scopes_kind(scopes, node)) {
+    case CK_JS_NAME:
+        find_word(scopes, node, depth, names);
+        break;
+    case CK_JS_MEMBER:
+    case CK_JS_SUBSCRIPT:
+        find_member(scopes, node, depth, names);
+        break;
+    case CK_JS_CALL:
+        find_result(scopes, node, depth, names);
+        break;
+    case CK_JS_IMPORT_WORD:
+        ck_lint_names_add(names, "import");
+        break;
+    case CK_JS_ASSIGNMENT:
+    case CK_JS_AUGMENTED:
+        find_names(scopes, ck_lint_node_field(node, "right"), depth + 1, names);
+        break;
+    case CK_JS_TERNARY:
+        find_names(scopes, ck_lint_node_field(node, "consequence"), depth + 1, names);
+        find_names(scopes, ck_lint_node_field(node, "alternative"), depth + 1, names);
+        break;
+    case CK_JS_BINARY:
+        find_choice(scopes, node, depth, names);
+        break;
+    case CK_JS_FUNCTION_EXPRESSION:
+        ck_lint_names_add(names, CK_JS_FUNCTION);
+        break;
+    case CK_JS_STRING:
+    case CK_JS_EXPORT_SPECIFIER:
+        find_noted(scopes, node, depth, names);
+        break;
+    default:
+        names->open = true;
+        break;
+    }
+}
+
+static void js_names(struct ck_lint_source *source, TSNode node, struct ck_lint_names *ret_names)
+{
+    struct ck_scopes *scopes = source->scopes;
+    *ret_names = (struct ck_lint_names){.count = 0};
+    ck_scopes_refuel(scopes);
+    find_names(scopes, node, 0, ret_names);
+}
+
+/* ---- arguments --------------------------------------------------------------------------- */
+
+static TSNode property_of(struct ck_scopes *scopes, TSNode object, const char *keyword, bool *ret_spread)
+{
+    TSTreeCursor cursor = ts_tree_cursor_new(object);
+    TSNode found = ck_lint_node_none;
+    bool more = ts_tree_cursor_goto_first_child(&cursor);
+    for (; more; more = ts_tree_cursor_goto_next_sibling(&cursor)) {
+        TSNode child = ts_tree_cursor_current_node(&cursor);
+        TSNode key = ck_lint_node_field(child, "key");
+        *ret_spread |= ck_scopes_kind(scopes, child) == CK_JS_SPREAD;
+        if (!ts_node_is_null(key) && strcmp(ck_js_key(scopes, key), keyword) == 0)
+            found = ck_lint_node_field(child, "value");
+        else if (ck_scopes_kind(scopes, child) == CK_JS_NAME &&
+                 ck_lint_word_is(ck_lint_word_of(scopes, child), keyword))
+            found = child;
+    }
+    ts_tree_cursor_delete(&cursor);
+    return found;
+}
+
+/* A property of an object that is written among the arguments; of another object it cannot be told. */
+static enum ck_argument find_keyword(struct ck_scopes *scopes, TSNode arguments, const char *keyword, TSNode *ret_value)
+{
+    TSTreeCursor cursor = ts_tree_cursor_new(arguments);
+    bool unknown = false;
+    TSNode found = ck_lint_node_none;
+    bool more = ts_tree_cursor_goto_first_child(&cursor);
+    for (; more; more = ts_tree_cursor_goto_next_sibling(&cursor)) {
+        TSNode child = unwrap(scopes, ts_tree_cursor_current_node(&cursor));
+        uint8_t kind = ck_scopes_kind(scopes, child);
+        if (kind == CK_JS_OBJECT)
+            found = property_of(scopes, child, keyword, &unknown);
+        else if (kind == CK_JS_SPREAD || kind == CK_JS_NAME || kind == CK_JS_MEMBER || kind == CK_JS_CALL)
+            unknown = true;
+        if (!ts_node_is_null(found))
+            break;
+    }
+    ts_tree_cursor_delete(&cursor);
+    if (ts_node_is_null(found))
+        return unknown ? CK_ARGUMENT_UNKNOWN : CK_ARGUMENT_ABSENT;
+    *ret_value = found;
+    return CK_ARGUMENT_PRESENT;
+}
+
+static enum ck_argument find_position(struct ck_scopes *scopes, TSNode arguments, uint32_t position, TSNode *ret_value)
+{
+    for (uint32_t i = 0; i <= position; i++) {
+        TSNode child = ck_lint_node_nth(arguments, i);
+        if (ts_node_is_null(child))
+            return CK_ARGUMENT_ABSENT;
+        if (ck_scopes_kind(scopes, child) == CK_JS_SPREAD)
+            return CK_ARGUMENT_UNKNOWN;
+        *ret_value = child;
+    }
+    return CK_ARGUMENT_PRESENT;
+}
+
+static enum ck_argument js_argument(struct ck_lint_source *source, TSNode arguments, const char *keyword,
+                                    int32_t position, TSNode *ret_value)
+{
+    struct ck_scopes *scopes = source->scopes;
+    TSNode value = ck_lint_node_none;
+    enum ck_argument found = CK_ARGUMENT_ABSENT;
+    ck_scopes_refuel(scopes);
+    if (keyword != NULL)
+        found = find_keyword(scopes, arguments, keyword, &value);
+    if (found == CK_ARGUMENT_ABSENT && position >= 0)
+        found = find_position(scopes, arguments, (uint32_t)position, &value);
+    if (found == CK_ARGUMENT_PRESENT)
+        *ret_value = value;
+    return found;
+}
+
+/* ---- constants --------------------------------------------------------------------------- */
+
+static void append_constant(struct ck_scopes *scopes, TSNode node, uint32_t depth, struct ck_text *text)
+{
+    struct ck_constant constant;
+    ck_js_constant(scopes, node, depth + 1, &constant);
+    if (constant.kind == CK_CONSTANT_TEXT)
+        ck_text_add(text, constant.text, constant.length);
+    else
+        text->unknown = true;
+}
+
+static void append_pieces(struct ck_scopes *scopes, TSNode node, uint32_t depth, struct ck_text *text)
+{
+    TSTreeCursor cursor = ts_tree_cursor_new(node);
+    bool more = ts_tree_cursor_goto_first_child(&cursor);
+    for (; more; more = ts_tree_cursor_goto_next_sibling(&cursor)) {
+        TSNode piece = ts_tree_cursor_current_node(&cursor);
+        struct ck_lint_word word = ck_lint_word_of(scopes, piece);
+        if (ck_lint_node_is(piece, "string_fragment"))
+            ck_text_add(text, word.text, word.length);
+        else if (ck_lint_node_is(piece, "escape_sequence"))
+            ck_text_add_escape(text, word.text, word.length);
+        else if (ck_lint_node_is(piece, "template_substitution"))
+            append_constant(scopes, ck_lint_node_nth(piece, 0), depth, text);
+    }
+    ts_tree_cursor_delete(&cursor);
+}
+
+/* A name that is given one thing, and that a constant. */
+static void constant_of_name(struct ck_scopes *scopes, TSNode node, uint32_t depth, struct ck_constant *ret_constant)
+{
+    struct ck_slot *slot =
+        ck_scopes_find(scopes, ck_scopes_at(scopes, ts_node_start_byte(node)), ck_lint_word_of(scopes, node));
+    if (slot != NULL && slot->first == slot->last && slot->first->path == NULL && !ts_node_is_null(slot->first->value))
+        ck_js_constant(scopes, slot->first->value, depth + 1, ret_constant);
+}
+
+static void constant_of_number(struct ck_scopes *scopes, TSNode node, struct ck_constant *ret_constant)
+{
+    struct ck_lint_word word = ck_lint_word_of(scopes, node);
+    bool zero = true;
+    for (uint32_t i = 0; i < word.length; i++)
+        zero &= strchr("0.xXbBoOn_", word.text[i]) != NULL;
+    ret_constant->kind = zero ? CK_CONSTANT_FALSE : CK_CONSTANT_TRUE;
+}
+
+/* !0 is true, void 0 is nothing. */
+static void constant_of_unary(struct ck_scopes *scopes, TSNode node, uint32_t depth, struct ck_constant *ret_constant)
+{
+    TSNode sign = ck_lint_node_field(node, "operator");
+    struct ck_constant inner = {.kind = CK_CONSTANT_NOT};
+    if (ck_lint_node_is(sign, "void"))
+        ret_constant->kind = CK_CONSTANT_FALSE;
+    if (!ck_lint_node_is(sign, "!"))
+        return;
+    ck_js_constant(scopes, ck_lint_node_field(node, "argument"), depth + 1, &inner);
+    if (inner.kind == CK_CONSTANT_TEXT)
+        inner.kind = inner.length > 0 ? CK_CONSTANT_TRUE : CK_CONSTANT_FALSE;
+    if (inner.kind != CK_CONSTANT_NOT)
+        ret_constant->kind = inner.kind == CK_CONSTANT_TRUE ? CK_CONSTANT_FALSE : CK_CONSTANT_TRUE;
+}
+
+static void constant_of_text(struct ck_scopes *scopes, TSNode node, uint8_t kind, uint32_t depth,
+                             struct ck_constant *ret_constant)
+{
+    struct ck_text text = {.length = 0};
+    if (kind != CK_JS_BINARY) {
+        append_pieces(scopes, node, depth, &text);
+    } else if (ck_lint_node_is(ck_lint_node_field(node, "operator"), "+")) {
+        append_constant(scopes, ck_lint_node_field(node, "left"), depth, &text);
+        append_constant(scopes, ck_lint_node_field(node, "right"), depth, &text);
+    } else {
+        text.unknown = true;
+    }
+    ck_text_constant(&text, scopes->source->arena, ret_constant);
+}
+
+void ck_js_constant(struct ck_scopes *scopes, TSNode node, uint32_t depth, struct ck_constant *ret_constant)
+{
+    *ret_constant = (struct ck_constant){.kind = CK_CONSTANT_NOT};
+    node = unwrap(scopes, node);
+    if (!ck_scopes_spend(scopes, depth))
+        return;
+    uint8_t kind = ck_scopes_kind(scopes, node);
+    switch (kind) {
+    case CK_JS_STRING:
+    case CK_JS_TEMPLATE:
+    case CK_JS_BINARY:
+        constant_of_text(scopes, node, kind, depth, ret_constant);
+        break;
+    case CK_JS_NAME:
+        constant_of_name(scopes, node, depth, ret_constant);
+        break;
+    case CK_JS_NUMBER:
+        constant_of_number(scopes, node, ret_constant);
+        break;
+    case CK_JS_TRUE:
+    case CK_JS_FALSE:
+        ret_constant->kind = kind == CK_JS_TRUE ? CK_CONSTANT_TRUE : CK_CONSTANT_FALSE;
+        break;
+    case CK_JS_UNARY:
+        constant_of_unary(scopes, node, depth, ret_constant);
+        break;
+    default:
+        break;
+    }
+}
+
+static void js_constant(struct ck_lint_source *source, TSNode node, struct ck_constant *ret_constant)
+{
+    struct ck_scopes *scopes = source->scopes;
+    ck_scopes_refuel(scopes);
+    ck_js_constant(scopes, node, 0, ret_constant);
+}
+
+const struct ck_lint_resolver ck_js_resolver = {
+    .begin = ck_js_bind,
+    .names = js_names,
+    .argument = js_argument,
+    .constant = js_constant,
+};

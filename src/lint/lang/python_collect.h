@@ -1,0 +1,57 @@
+/*
+ * python_collect.h - what the walk over a file of Python enters into its tables. For python_collect.c and
+ * python_scope.c only.
+ */
+#ifndef CK_LINT_LANG_PYTHON_COLLECT_H
+#define CK_LINT_LANG_PYTHON_COLLECT_H
+
+#include "lint/lang/python.h"
+
+struct ck_python_branch {
+    struct ck_python_range range, loop; /* loop: the outermost in the same scope, empty where there is none */
+    uint32_t scope;
+};
+
+struct ck_python_stack {
+    uint32_t *scopes;
+    uint32_t scopes_count, scopes_room;
+    struct ck_python_branch *branches;
+    uint32_t branches_count, branches_room;
+};
+
+struct ck_python_collector {
+    struct ck_lint_source *source;
+    struct ck_python_file *file;
+    const struct ck_python_symbols *is;
+    const struct ck_python_fields *has;
+    struct ck_python_stack stack;
+    int failed; /* a negative errno; the walk ends with it */
+};
+
+/* Room for one more in an array that lives in the arena; NULL, and failed is set, when memory ran out. */
+void *ck_python_grow(struct ck_python_collector *collector, void *items, uint32_t count, uint32_t *room, size_t size);
+
+/* The innermost scope that has begun at a byte; bytes only go up. */
+uint32_t ck_python_current_scope(struct ck_python_collector *collector, uint32_t at);
+
+/* A scope of the bytes of body, in parent; its index. */
+uint32_t ck_python_open_scope(struct ck_python_collector *collector, enum ck_python_scope_kind kind, uint32_t parent,
+                              TSNode body);
+
+/* A branch of the bytes of part, which belongs to the statement node. */
+void ck_python_open_branch(struct ck_python_collector *collector, TSNode node, TSNode part, bool loops);
+
+/*
+ * binding has kind, and path or value; the rest is filled in. name is an identifier; bytes before `at` do not see it.
+ */
+void ck_python_bind(struct ck_python_collector *collector, uint32_t scope, TSNode name, uint32_t at,
+                    struct ck_python_binding binding);
+void ck_python_bind_unknown(struct ck_python_collector *collector, uint32_t scope, TSNode name);
+
+/* Makes the table of names; it grows with the bindings. False when memory ran out. */
+bool ck_python_grow_slots(struct ck_python_collector *collector);
+
+/* When all scopes are known. 0 or -ENOMEM. */
+int ck_python_sort_scopes(struct ck_lint_source *source, struct ck_python_file *file);
+
+#endif

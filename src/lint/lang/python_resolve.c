@@ -1,0 +1,580 @@
+/*
+ * python_resolve.c - what an expression of Python may be. See resolve.h, and python.h for the scopes.
+ *
+ * Names are looked up as Python does it: the scope around, then those of the functions around that, then the module,
+ * then the builtins; the scope of a class is seen by its own statements only. Where the use runs in the same flow as
+ * the bindings, those that surely come before it and are replaced on every way do not count; where it is in a
+ * function that is called who knows when, all of them do.
+ *
+ * Followed beyond names and attributes: __import__, importlib.import_module, getattr, sys.modules, __dict__, vars,
+ * globals, functools.partial, operator.attrgetter, conditional expressions. A module's __builtins__ is the module of
+ * builtins, and what a module has imported is its attribute: shutil.os is os.
+ */
+#include "lint/lang/python.h"
+#include "lint/lang/python_value.h"
+
+#include <string.h>
+
+#define CANDIDATES_MAX 32
+#define BUDGET 20000000u /* bindings looked at for one file */
+#define ATTRGETTER "operator.attrgetter "
+
+static void names_of(struct ck_lint_source *source, TSNode node, unsigned depth, struct ck_lint_names *names);
+
+static struct ck_python_file *file_of(const struct ck_lint_source *source)
+{
+    return source->scopes;
+}
+
+static TSNode field(TSNode node, TSFieldId id)
+{
+    return ts_node_child_by_field_id(node, id);
+}
+
+/* ---- bindings ---------------------------------------------------------------------------- */
+
+struct candidates {
+    uint32_t items[CANDIDATES_MAX];
+    uint32_t count;
+    bool certain; /* nothing beyond these is possible */
+    bool dropped;
+};
+
+static bool within(const struct ck_python_range *range, uint32_t byte)
+{
+    return range->start <= byte && byte < range->end;
+}
+
+static void add_candidate(struct candidates *candidates, uint32_t index)
+{
+    if (candidates->count < CANDIDATES_MAX)
+        candidates->items[candidates->count++] = index;
+    else
+        candidates->dropped = true;
+}
+
+/* inline_flow: the use at byte runs where the bindings stand, not in a function that is called later. */
+static struct candidates find_candidates(struct ck_lint_source *source, uint32_t first, uint32_t byte, bool inline_flow)
+{
+    struct ck_python_file *file = file_of(source);
+    struct candidates found = {.count = 0};
+    for (uint32_t at = first; at != CK_PYTHON_NONE; at = file->bindings[at].next) {
+        const struct ck_python_binding *binding = &file->bindings[at];
+        const struct ck_python_scope *scope = &file->scopes[binding->scope];
+        if (++file->looked_at > BUDGET) {
+            source->exhausted = true;
+            break;
+        }
+        bool everywhere = binding->branch.start == scope->start && binding->branch.end == scope->end;
+        if (inline_flow && binding->at > byte) {
+            if (within(&binding->loop, byte))
+                add_candidate(&found, at);
+            continue;
+        }
+        if (inline_flow && within(&binding->branch, byte))
+            found = (struct candidates){.certain = true};
+        found.certain = found.certain || (!inline_flow && everywhere);
+        add_candidate(&found, at);
+    }
+    return found;
+}
+
+static void merge(struct ck_lint_names *names, const struct ck_lint_names *more)
+{
+    for (uint32_t i = 0; i < more->count; i++)
+        ck_lint_names_add(names, more->items[i]);
+    names->open = names->open || more->open;
+}
+
+/*
+ * What a binding's value may be depends on where it stands, not on who asks: it is worked out once. An answer that was
+ * cut short is not kept, for another way to it may be shorter.
+ */
+static void names_of_value(struct ck_lint_source *source, struct ck_python_binding *binding, unsigned depth,
+                           struct ck_lint_names *names)
+{
+    static const struct ck_lint_names unknown = {.open = true};
+    struct ck_lint_names found = {.count = 0};
+    uint32_t cut_short = file_of(source)->cut_short;
+    binding->busy = true;
+    names_of(source, binding->value, depth + 1, &found);
+    binding->busy = false;
+    merge(names, &found);
+    if (cut_short != file_of(source)->cut_short)
+        return;
+    struct ck_lint_names *saved = found.count > 0 ? ck_arena_alloc(source->arena, sizeof *saved) : NULL;
+    if (saved != NULL)
+        *saved = found;
+    binding->names = saved != NULL ? saved : &unknown;
+}
+
+static void names_of_binding(struct ck_lint_source *source, struct ck_python_binding *binding, unsigned depth,
+                             struct ck_lint_names *names)
+{
+    if (binding->kind == CK_PYTHON_IMPORT)
+        ck_lint_names_add(names, ck_python_canonical(binding->path));
+    else if (binding->kind != CK_PYTHON_VALUE || binding->busy)
+        names->open = true;
+    else if (binding->names != NULL)
+        merge(names, binding->names);
+    else
+        names_of_value(source, binding, depth, names);
+}
+
+static void names_of_candidates(struct ck_lint_source *source, const struct candidates *candidates, unsigned depth,
+                                struct ck_lint_names *names)
+{
+    for (uint32_t i = 0; i < candidates->count; i++)
+        names_of_binding(source, &file_of(source)->bindings[candidates->items[i]], depth, names);
+    names->open = names->open || candidates->dropped;
+}
+
+/* A star import may bind anything; it counts where there are rules about what it would bind. */
+static void names_of_stars(struct ck_lint_source *source, uint32_t scope, const char *name, struct ck_lint_names *names)
+{
+    struct ck_python_file *file = file_of(source);
+    for (uint32_t at = file->scopes[scope].first_star; at != CK_PYTHON_NONE; at = file->stars[at].next) {
+        const char *path = ck_lint_name_qualify(source, file->stars[at].path, name);
+        const struct ck_lint_rule *const *rules;
+        if (path != NULL && ck_lint_rules_about(source->program, path, &rules) > 0)
+            ck_lint_names_add(names, path);
+        else
+            names->open = true;
+    }
+}
+
+/* ---- names ------------------------------------------------------------------------------- */
+
+struct lookup {
+    const char *name;
+    uint32_t length, byte;
+    uint32_t start_scope;
+    bool inline_flow;
+    bool bound; /* somewhere, if not on every way */
+};
+
+/* The next scope to look in after scope, or CK_PYTHON_NONE after the module. */
+static uint32_t scope_around(const struct ck_python_file *file, uint32_t scope, struct lookup *lookup)
+{
+    if (file->scopes[scope].kind == CK_PYTHON_FUNCTION)
+        lookup->inline_flow = false;
+    return file->scopes[scope].parent;
+}
+
+/* True when it is settled. */
+static bool look_in_scope(struct ck_lint_source *source, uint32_t scope, struct lookup *lookup, unsigned depth,
+                          struct ck_lint_names *names)
+{
+    struct ck_python_file *file = file_of(source);
+    uint32_t first = ck_python_find(file, scope, lookup->name, lookup->length);
+    if (first == CK_PYTHON_NONE)
+        return false;
+    struct candidates found = find_candidates(source, first, lookup->byte, lookup->inline_flow);
+    names_of_candidates(source, &found, depth, names);
+    lookup->bound = lookup->bound || found.count > 0;
+    return found.certain || source->exhausted || file->scopes[scope].kind == CK_PYTHON_FUNCTION;
+}
+
+static bool is_declared(const struct ck_python_file *file, uint32_t scope, const struct lookup *lookup,
+                        enum ck_python_binding_kind kind)
+{
+    uint32_t first = ck_python_find(file, scope, lookup->name, lookup->length);
+    return first != CK_PYTHON_NONE && file->bindings[first].kind == kind;
+}
+
+static void look_up(struct ck_lint_source *source, struct lookup *lookup, unsigned depth, struct ck_lint_names *names)
+{
+    struct ck_python_file *file = file_of(source);
+    const char *name = ck_python_name(source, lookup->name, lookup->length);
+    if (name == NULL)
+        return;
+    lookup->name = name;
+    lookup->length = (uint32_t)strlen(name);
+    for (uint32_t scope = lookup->start_scope; scope != CK_PYTHON_NONE;) {
+        bool hidden = file->scopes[scope].kind == CK_PYTHON_CLASS && scope != lookup->start_scope;
+        if (!hidden && is_declared(file, scope, lookup, CK_PYTHON_GLOBAL)) {
+            lookup->inline_flow = false;
+            scope = 0;
+            continue;
+        }
+        bool passed = hidden || is_declared(file, scope, lookup, CK_PYTHON_NONLOCAL);
+        if (!passed && look_in_scope(source, scope, lookup, depth, names))
+            return;
+        names_of_stars(source, scope, name, names);
+        scope = scope_around(file, scope, lookup);
+    }
+    /*
+     * A name that is bound in both branches of a try looks as if it could be unbound; that is of interest for a
+     * builtin only.
+     */
+    const struct ck_lint_rule *const *rules;
+    if (!lookup->bound || ck_lint_rules_about(source->program, name, &rules) > 0)
+        ck_lint_names_add(names, ck_python_canonical(name));
+}
+
+static void names_of_identifier(struct ck_lint_source *source, TSNode node, unsigned depth, struct ck_lint_names *names)
+{
+    uint32_t byte = ts_node_start_byte(node);
+    struct lookup lookup = {.name = source->text + byte,
+                            .length = ts_node_end_byte(node) - byte,
+                            .byte = byte,
+                            .start_scope = ck_python_scope_at(file_of(source), byte),
+                            .inline_flow = true};
+    look_up(source, &lookup, depth, names);
+}
+
+/* globals()["x"]: what x is for a function of the module. */
+static void names_of_global(struct ck_lint_source *source, const struct ck_constant *key, unsigned depth,
+                            struct ck_lint_names *names)
+{
+    struct lookup lookup = {.name = key->text, .length = key->length, .start_scope = 0, .inline_flow = false};
+    look_up(source, &lookup, depth + 1, names);
+}
+
+/* ---- attributes and items ---------------------------------------------------------------- */
+
+static void add_member(struct ck_lint_source *source, const char *of, const char *member, struct ck_lint_names *names)
+{
+    const char *joined = ck_lint_name_qualify(source, of, member);
+    if (joined != NULL)
+        ck_lint_names_add(names, ck_python_canonical(joined));
+}
+
+/* Modules that nearly every other imports, and has for an attribute. Of subprocess there are several. */
+static bool is_common_module(const char *name)
+{
+    static const char *const common[] = {"builtins", "os", "posix", "sys"};
+    for (size_t i = 0; i < sizeof common / sizeof common[0]; i++)
+        if (strcmp(name, common[i]) == 0)
+            return true;
+    return false;
+}
+
+static void add_members(struct ck_lint_source *source, const struct ck_lint_names *of, const char *member,
+                        struct ck_lint_names *names)
+{
+    if (member == NULL)
+        return;
+    for (uint32_t i = 0; i < of->count; i++) {
+        if (strcmp(member, "__call__") == 0)
+            ck_lint_names_add(names, of->items[i]);
+        add_member(source, of->items[i], member, names);
+        if (is_common_module(member) && of->items[i][0] != '?' && of->items[i][0] != '.')
+            ck_lint_names_add(names, member);
+    }
+    if (of->count == 0 || of->open)
+        add_member(source, "?", member, names);
+    names->open = names->open || of->open;
+}
+
+static void names_of_attribute(struct ck_lint_source *source, TSNode node, unsigned depth, struct ck_lint_names *names)
+{
+    TSNode object = field(node, ck_python_fields()->object_);
+    TSNode attribute = field(node, ck_python_fields()->attribute_);
+    struct ck_lint_names of = {.count = 0};
+    if (ts_node_is_null(object) || ts_node_is_null(attribute))
+        return;
+    names_of(source, object, depth + 1, &of);
+    add_members(source, &of, ck_python_identifier(source, attribute), names);
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text), end_length = strlen(end);
+    return length >= end_length && strcmp(text + length - end_length, end) == 0;
+}
+
+/* An item of a namespace that is looked at as a mapping. */
+static void names_of_item(struct ck_lint_source *source, const char *mapping, const struct ck_constant *key,
+                          unsigned depth, struct ck_lint_names *names)
+{
+    const char *text = ck_arena_memdup(source->arena, key->text, key->length);
+    if (text == NULL)
+        return;
+    if (strcmp(mapping, "sys.modules") == 0)
+        ck_lint_names_add(names, ck_python_canonical(text));
+    else if (strcmp(mapping, "globals()") == 0)
+        names_of_global(source, key, depth, names);
+    else if (strcmp(mapping, "builtins") == 0 || strcmp(mapping, "__dict__") == 0) /* of builtins: no prefix */
+        ck_lint_names_add(names, text);
+    else if (ends_with(mapping, ".__dict__"))
+        add_member(source, ck_arena_memdup(source->arena, mapping, strlen(mapping) - strlen(".__dict__")), text, names);
+    else
+        names->open = true;
+}
+
+static void names_of_subscript(struct ck_lint_source *source, TSNode node, unsigned depth, struct ck_lint_names *names)
+{
+    TSNode value = field(node, ck_python_fields()->value_);
+    TSNode index = field(node, ck_python_fields()->subscript_);
+    struct ck_lint_names of = {.count = 0};
+    struct ck_constant key = {.kind = CK_CONSTANT_NOT};
+    names->open = true;
+    if (ts_node_is_null(value) || ts_node_is_null(index))
+        return;
+    names_of(source, value, depth + 1, &of);
+    ck_python_constant(source, index, depth + 1, &key);
+    for (uint32_t i = 0; key.kind == CK_CONSTANT_TEXT && i < of.count; i++)
+        names_of_item(source, of.items[i], &key, depth, names);
+}
+
+/* ---- calls ------------------------------------------------------------------------------- */
+
+struct python_call {
+    TSNode arguments;
+    unsigned depth;
+};
+
+static bool text_argument(struct ck_lint_source *source, const struct python_call *call, const char *keyword,
+                          int32_t position, const char **ret_text)
+{
+    TSNode node;
+    struct ck_constant constant = {.kind = CK_CONSTANT_NOT};
+    if (ck_python_argument(source, call->arguments, keyword, position, &node) != CK_ARGUMENT_PRESENT)
+        return false;
+    ck_python_constant(source, node, call->depth + 1, &constant);
+    if (constant.kind != CK_CONSTANT_TEXT)
+        return false;
+    *ret_text = ck_arena_memdup(source->arena, constant.text, constant.length);
+    return *ret_text != NULL;
+}
+
+static void argument_names(struct ck_lint_source *source, const struct python_call *call, int32_t position,
+                           struct ck_lint_names *names)
+{
+    TSNode node;
+    if (ck_python_argument(source, call->arguments, NULL, position, &node) == CK_ARGUMENT_PRESENT)
+        names_of(source, node, call->depth + 1, names);
+    else
+        names->open = true;
+}
+
+/* __import__("a.b") is a, unless something is to be imported from a.b. */
+static void result_of_import(struct ck_lint_source *source, const struct python_call *call, struct ck_lint_names *names)
+{
+    const char *path;
+    TSNode node;
+    if (!text_argument(source, call, "name", 0, &path))
+        return;
+    if (ck_python_argument(source, call->arguments, "fromlist", 3, &node) == CK_ARGUMENT_ABSENT)
+        path = ck_arena_memdup(source->arena, path, strcspn(path, "."));
+    if (path != NULL)
+        ck_lint_names_add(names, ck_python_canonical(path));
+}
+
+static void result_of_import_module(struct ck_lint_source *source, const struct python_call *call,
+                                    struct ck_lint_names *names)
+{
+    const char *path;
+    if (text_argument(source, call, "name", 0, &path))
+        ck_lint_names_add(names, ck_python_canonical(path));
+}
+
+/* The default counts as well, and where both are known nothing else is possible. */
+static void result_of_getattr(struct ck_lint_source *source, const struct python_call *call,
+                              struct ck_lint_names *names)
+{
+    const char *member;
+    TSNode node;
+    struct ck_lint_names of = {.count = 0};
+    if (!text_argument(source, call, NULL, 1, &member))
+        return;
+    names->open = false;
+    argument_names(source, call, 0, &of);
+    add_members(source, &of, member, names);
+    if (ck_python_argument(source, call->arguments, NULL, 2, &node) != CK_ARGUMENT_ABSENT)
+        argument_names(source, call, 2, names);
+}
+
+static void result_of_vars(struct ck_lint_source *source, const struct python_call *call, struct ck_lint_names *names)
+{
+    struct ck_lint_names of = {.count = 0};
+    argument_names(source, call, 0, &of);
+    add_members(source, &of, "__dict__", names);
+}
+
+static void result_of_globals(struct ck_lint_source *source, const struct python_call *call,
+                              struct ck_lint_names *names)
+{
+    (void)source;
+    (void)call;
+    ck_lint_names_add(names, "globals()");
+}
+
+static void result_of_wrapper(struct ck_lint_source *source, const struct python_call *call,
+                              struct ck_lint_names *names)
+{
+    argument_names(source, call, 0, names);
+}
+
+static void result_of_attrgetter(struct ck_lint_source *source, const struct python_call *call,
+                                 struct ck_lint_names *names)
+{
+    const char *member;
+    if (text_argument(source, call, NULL, 0, &member))
+        ck_lint_names_add(names, ck_arena_printf(source->arena, ATTRGETTER "%s", member));
+}
+
+static const struct {
+    const char *name;
+    void (*result)(struct ck_lint_source *source, const struct python_call *call, struct ck_lint_names *names);
+} results[] = {
+    {"__import__", result_of_import},
+    {"importlib.__import__", result_of_import},
+    {"importlib.import_module", result_of_import_module},
+    {"getattr", result_of_getattr},
+    {"inspect.getattr_static", result_of_getattr},
+    {"object.__getattribute__", result_of_getattr},
+    {"vars", result_of_vars},
+    {"globals", result_of_globals},
+    {"locals", result_of_globals},
+    {"functools.partial", result_of_wrapper},
+    {"functools.partialmethod", result_of_wrapper},
+    {"importlib.reload", result_of_wrapper},
+    {"staticmethod", result_of_wrapper},
+    {"operator.attrgetter", result_of_attrgetter},
+};
+
+/* d.get("x"), and what else gives an item of a mapping; callee is d and then the method. */
+static void result_of_item(struct ck_lint_source *source, const char *callee, const struct python_call *call,
+                           struct ck_lint_names *names)
+{
+    static const char *const methods[] = {".get", ".__getitem__", ".pop", ".setdefault"};
+    struct ck_constant key = {.kind = CK_CONSTANT_TEXT};
+    for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++) {
+        if (!ends_with(callee, methods[i]) || !text_argument(source, call, NULL, 0, &key.text))
+            continue;
+        const char *mapping = ck_arena_memdup(source->arena, callee, strlen(callee) - strlen(methods[i]));
+        key.length = (uint32_t)strlen(key.text);
+        if (mapping != NULL)
+            names_of_item(source, mapping, &key, call->depth, names);
+    }
+}
+
+static void result_of(struct ck_lint_source *source, const char *callee, const struct python_call *call,
+                      struct ck_lint_names *names)
+{
+    result_of_item(source, callee, call, names);
+    for (size_t i = 0; i < sizeof results / sizeof results[0]; i++)
+        if (strcmp(results[i].name, callee) == 0)
+            results[i].result(source, call, names);
+    if (strncmp(callee, ATTRGETTER, strlen(ATTRGETTER)) == 0) {
+        struct ck_lint_names of = {.count = 0};
+        argument_names(source, call, 0, &of);
+        add_members(source, &of, callee + strlen(ATTRGETTER), names);
+    } else if (ends_with(callee, ".__getattribute__")) {
+        const char *member;
+        if (text_argument(source, call, NULL, 0, &member))
+            add_member(source, ck_arena_memdup(source->arena, callee, strlen(callee) - strlen(".__getattribute__")),
+                       member, names);
+    }
+}
+
+static void names_of_call(struct ck_lint_source *source, TSNode node, unsigned depth, struct ck_lint_names *names)
+{
+    TSNode function = field(node, ck_python_fields()->function_);
+    struct python_call call = {.arguments = field(node, ck_python_fields()->arguments_), .depth = depth + 1};
+    struct ck_lint_names callee = {.count = 0};
+    struct ck_lint_names found = {.open = true}; /* what a call gives is not known for sure, but for a getattr */
+    if (!ts_node_is_null(function) && !ts_node_is_null(call.arguments))
+        names_of(source, function, depth + 1, &callee);
+    for (uint32_t i = 0; i < callee.count; i++)
+        result_of(source, callee.items[i], &call, &found);
+    found.open = found.open || callee.open || callee.count > 1;
+    merge(names, &found);
+}
+
+/* ---- expressions ------------------------------------------------------------------------- */
+
+/* a if b else c, and a or b: either side. */
+static void names_of_either(struct ck_lint_source *source, TSNode node, unsigned depth, struct ck_lint_names *names)
+{
+    uint32_t last = ts_node_named_child_count(node);
+    if (last < 2)
+        return;
+    names_of(source, ts_node_named_child(node, 0), depth + 1, names);
+    names_of(source, ts_node_named_child(node, last - 1), depth + 1, names);
+}
+
+static void names_of(struct ck_lint_source *source, TSNode node, unsigned depth, struct ck_lint_names *names)
+{
+    const struct ck_python_symbols *is = ck_python_symbols();
+    TSSymbol symbol = ts_node_is_null(node) ? 0 : ts_node_symbol(node);
+    if (depth > CK_RESOLVE_DEPTH || source->exhausted || symbol == 0) {
+        names->open = true;
+        file_of(source)->cut_short += depth > CK_RESOLVE_DEPTH;
+    } else if (symbol == is->identifier_)
+        names_of_identifier(source, node, depth, names);
+    else if (symbol == is->attribute_)
+        names_of_attribute(source, node, depth, names);
+    else if (symbol == is->call_)
+        names_of_call(source, node, depth, names);
+    else if (symbol == is->subscript_)
+        names_of_subscript(source, node, depth, names);
+    else if (symbol == is->conditional_expression_ || symbol == is->boolean_operator_)
+        names_of_either(source, node, depth, names);
+    else if (symbol == is->parenthesized_expression_)
+        names_of(source, ts_node_named_child(node, 0), depth + 1, names);
+    else if (symbol == is->named_expression_)
+        names_of(source, field(node, ck_python_fields()->value_), depth + 1, names);
+    else if (!ts_node_is_named(node))
+        ck_lint_names_add(names, ck_lint_source_text(source, node)); /* a keyword that is a rule's business: exec */
+    else
+        names->open = true;
+}
+
+void ck_python_names(struct ck_lint_source *source, TSNode node, unsigned depth, struct ck_lint_names *ret_names)
+{
+    names_of(source, node, depth, ret_names);
+}
+
+/* The one value that an identifier surely has, or a null node. */
+TSNode ck_python_only_value(struct ck_lint_source *source, TSNode identifier)
+{
+    struct ck_python_file *file = file_of(source);
+    uint32_t byte = ts_node_start_byte(identifier);
+    const char *name = ck_python_identifier(source, identifier);
+    if (name == NULL)
+        return (TSNode){0};
+    struct lookup lookup = {.name = name,
+                            .length = (uint32_t)strlen(name),
+                            .byte = byte,
+                            .start_scope = ck_python_scope_at(file, byte),
+                            .inline_flow = true};
+    for (uint32_t scope = lookup.start_scope; scope != CK_PYTHON_NONE; scope = scope_around(file, scope, &lookup)) {
+        uint32_t first = ck_python_find(file, scope, lookup.name, lookup.length);
+        if (first == CK_PYTHON_NONE || (file->scopes[scope].kind == CK_PYTHON_CLASS && scope != lookup.start_scope))
+            continue;
+        struct candidates found = find_candidates(source, first, byte, lookup.inline_flow);
+        const struct ck_python_binding *binding = &file->bindings[found.count > 0 ? found.items[0] : first];
+        return found.count == 1 && found.certain && binding->kind == CK_PYTHON_VALUE ? binding->value : (TSNode){0};
+    }
+    return (TSNode){0};
+}
+
+/* ---- the port ---------------------------------------------------------------------------- */
+
+static int begin(struct ck_lint_source *source)
+{
+    struct ck_python_file *file;
+    int r = ck_python_collect(source, &file);
+    if (r == 0)
+        source->scopes = file;
+    return r;
+}
+
+static void names(struct ck_lint_source *source, TSNode node, struct ck_lint_names *ret_names)
+{
+    names_of(source, node, 0, ret_names);
+}
+
+static void constant(struct ck_lint_source *source, TSNode node, struct ck_constant *ret_constant)
+{
+    ck_python_constant(source, node, 0, ret_constant);
+}
+
+const struct ck_lint_resolver ck_python_resolver = {.begin = begin,
+                                                    .names = names,
+                                                    .argument = ck_python_argument,
+                                                    .constant = constant,
+                                                    .readable = ck_python_readable};

@@ -1,0 +1,410 @@
+/*
+ * scopes.c - see scopes.h.
+ *
+ * Scopes are kept in the order of the walk, which is the order of where they begin. So the innermost around a place is
+ * found by looking for the last that begins before it, and going outwards from there while it has ended.
+ */
+#include "lint/lang/scopes.h"
+
+#include "lint/lang/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FUEL 4096   /* steps for one question */
+#define FUEL_LOW 64 /* after so much was spent on a file that it is not a file for people */
+#define SPENT_HIGH ((uint64_t)4 << 20)
+#define NONE UINT32_MAX
+
+struct ck_assignment {
+    struct ck_assignment *next;
+    uint32_t scope;
+    struct ck_lint_word word;
+    TSNode value;
+    const char *path;
+};
+
+static uint8_t *make_kinds(struct ck_lint_source *source, const struct ck_kind *kinds)
+{
+    const TSLanguage *language = source->grammar->language();
+    uint32_t count = ts_language_symbol_count(language);
+    uint8_t *made = ck_arena_alloc(source->arena, count);
+    for (uint32_t symbol = 0; made != NULL && symbol < count; symbol++)
+        for (const struct ck_kind *one = kinds; one->type != NULL; one++)
+            if (ts_language_symbol_type(language, (TSSymbol)symbol) == TSSymbolTypeRegular &&
+                strcmp(ts_language_symbol_name(language, (TSSymbol)symbol), one->type) == 0)
+                made[symbol] = one->kind;
+    return made;
+}
+
+struct ck_scopes *ck_scopes_new(struct ck_lint_source *source, const struct ck_kind *kinds)
+{
+    struct ck_scopes *scopes = ck_arena_alloc(source->arena, sizeof *scopes);
+    uint32_t buckets = 64;
+    while (buckets < source->length / 64)
+        buckets *= 2;
+    if (scopes == NULL)
+        return NULL;
+    scopes->source = source;
+    scopes->kinds = make_kinds(source, kinds);
+    scopes->kinds_count = ts_language_symbol_count(source->grammar->language());
+    scopes->buckets = ck_arena_array(source->arena, buckets, sizeof *scopes->buckets);
+    scopes->buckets_mask = buckets - 1;
+    scopes->lowest = NONE;
+    if (scopes->kinds == NULL || scopes->buckets == NULL)
+        return NULL;
+    ck_scopes_enter(scopes, source->root, true);
+    scopes->items[0].start = 0;
+    scopes->items[0].end = NONE;
+    return scopes->failed ? NULL : scopes;
+}
+
+uint8_t ck_scopes_kind(const struct ck_scopes *scopes, TSNode node)
+{
+    TSSymbol symbol = ts_node_is_null(node) ? 0 : ts_node_symbol(node);
+    /* A node of an error has a symbol beyond the table. */
+    return symbol < scopes->kinds_count ? scopes->kinds[symbol] : 0;
+}
+
+bool ck_scopes_walk_next(struct ck_scopes *scopes, TSTreeCursor *cursor)
+{
+    if (!ts_tree_cursor_goto_first_child(cursor))
+        while (!ts_tree_cursor_goto_next_sibling(cursor))
+            if (!ts_tree_cursor_goto_parent(cursor))
+                return false;
+    uint32_t start = ts_node_start_byte(ts_tree_cursor_current_node(cursor));
+    while (scopes->items[scopes->current].end <= start)
+        scopes->current = scopes->items[scopes->current].parent;
+    return true;
+}
+
+/* A vector in the arena, twice as large; what it was is given back with the arena. */
+static void *grow(struct ck_scopes *scopes, const void *items, uint32_t *capacity, size_t size)
+{
+    uint32_t larger = *capacity == 0 ? 32 : *capacity * 2;
+    void *made = ck_arena_array(scopes->source->arena, larger, size);
+    if (made == NULL) {
+        scopes->failed = true;
+        return NULL;
+    }
+    if (*capacity > 0)
+        memcpy(made, items, *capacity * size);
+    *capacity = larger;
+    return made;
+}
+
+uint32_t ck_scopes_enter(struct ck_scopes *scopes, TSNode node, bool function)
+{
+    uint32_t depth = scopes->count == 0 ? 0 : scopes->items[scopes->current].depth + 1;
+    if (depth > CK_SCOPES_NESTED)
+        scopes->source->exhausted = true;
+    if (depth > CK_SCOPES_NESTED || scopes->failed)
+        return scopes->current;
+    if (scopes->count == scopes->capacity) {
+        struct ck_scope *larger = grow(scopes, scopes->items, &scopes->capacity, sizeof *larger);
+        if (larger == NULL)
+            return scopes->current;
+        scopes->items = larger;
+    }
+    scopes->items[scopes->count] =
+        (struct ck_scope){ts_node_start_byte(node), ts_node_end_byte(node), scopes->current, depth, function};
+    return scopes->current = scopes->count++;
+}
+
+uint32_t ck_scopes_function(const struct ck_scopes *scopes, uint32_t scope)
+{
+    while (!scopes->items[scope].function)
+        scope = scopes->items[scope].parent;
+    return scope;
+}
+
+uint32_t ck_scopes_at(const struct ck_scopes *scopes, uint32_t position)
+{
+    uint32_t low = 0, high = scopes->count;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (scopes->items[middle].start <= position)
+            low = middle;
+        else
+            high = middle;
+    }
+    while (scopes->items[low].end <= position)
+        low = scopes->items[low].parent;
+    return low;
+}
+
+/* ev\u0061l is eval: a name may be written with escapes. One that is too long, or not ASCII then, stays as it is. */
+static struct ck_lint_word without_escapes(const struct ck_scopes *scopes, struct ck_lint_word word)
+{
+    struct ck_text text = {.length = 0};
+    for (uint32_t at = 0, n; at < word.length; at += n) {
+        const char *here = word.text + at;
+        const char *close = here[0] == '\\' ? memchr(here, '}', word.length - at) : NULL;
+        n = here[0] != '\\' ? 1 : word.length - at > 2 && here[2] == '{' && close ? (uint32_t)(close - here) + 1 : 6;
+        n = n < word.length - at ? n : word.length - at;
+        if (here[0] == '\\')
+            ck_text_add_escape(&text, here, n);
+        else
+            ck_text_add(&text, here, n);
+    }
+    const char *copy = text.unknown ? NULL : ck_arena_memdup(scopes->source->arena, text.bytes, text.length);
+    return copy != NULL ? (struct ck_lint_word){copy, text.length} : word;
+}
+
+struct ck_lint_word ck_lint_word_of(const struct ck_scopes *scopes, TSNode node)
+{
+    uint32_t start = ts_node_start_byte(node);
+    struct ck_lint_word word = {scopes->source->text + start, ts_node_end_byte(node) - start};
+    bool escaped = memchr(word.text, '\\', word.length) != NULL && strstr(ts_node_type(node), "identifier") != NULL;
+    return escaped ? without_escapes(scopes, word) : word;
+}
+
+const char *ck_lint_word_text(const struct ck_scopes *scopes, TSNode node)
+{
+    struct ck_lint_word word = ck_lint_word_of(scopes, node);
+    return ck_arena_memdup(scopes->source->arena, word.text, word.length);
+}
+
+bool ck_lint_word_is(struct ck_lint_word word, const char *text)
+{
+    return strlen(text) == word.length && memcmp(word.text, text, word.length) == 0;
+}
+
+static struct ck_slot **bucket(const struct ck_scopes *scopes, uint32_t scope, struct ck_lint_word word)
+{
+    uint32_t hash = 2166136261U ^ scope;
+    for (uint32_t i = 0; i < word.length; i++)
+        hash = (hash ^ (unsigned char)word.text[i]) * 16777619U;
+    return &scopes->buckets[(hash ^ hash >> 15) & scopes->buckets_mask];
+}
+
+static struct ck_slot *find_in(const struct ck_scopes *scopes, uint32_t scope, struct ck_lint_word word)
+{
+    for (struct ck_slot *slot = *bucket(scopes, scope, word); slot != NULL; slot = slot->next)
+        if (slot->scope == scope && slot->word.length == word.length &&
+            memcmp(slot->word.text, word.text, word.length) == 0)
+            return slot;
+    return NULL;
+}
+
+static struct ck_slot *make_slot(struct ck_scopes *scopes, uint32_t scope, struct ck_lint_word word)
+{
+    struct ck_slot *slot = ck_arena_alloc(scopes->source->arena, sizeof *slot);
+    struct ck_slot **head = bucket(scopes, scope, word);
+    if (slot != NULL) {
+        *slot = (struct ck_slot){.next = *head, .word = word, .scope = scope, .level = NONE};
+        *head = slot;
+    }
+    return slot;
+}
+
+void ck_scopes_bind(struct ck_scopes *scopes, uint32_t scope, struct ck_lint_word word, TSNode value, const char *path)
+{
+    struct ck_slot *slot = find_in(scopes, scope, word);
+    struct ck_binding *binding = ck_arena_alloc(scopes->source->arena, sizeof *binding);
+    if (slot == NULL)
+        slot = make_slot(scopes, scope, word);
+    if (slot == NULL || binding == NULL) {
+        scopes->failed = true;
+        return;
+    }
+    *binding = (struct ck_binding){.value = value, .path = path};
+    if (slot->last == NULL)
+        slot->first = binding;
+    else
+        slot->last->next = binding;
+    slot->last = binding;
+}
+
+void ck_scopes_assign(struct ck_scopes *scopes, struct ck_lint_word word, TSNode value, const char *path)
+{
+    struct ck_assignment *one = ck_arena_alloc(scopes->source->arena, sizeof *one);
+    if (one == NULL) {
+        scopes->failed = true;
+        return;
+    }
+    *one = (struct ck_assignment){.scope = scopes->current, .word = word, .value = value, .path = path};
+    if (scopes->last_assignment == NULL)
+        scopes->assignments = one;
+    else
+        scopes->last_assignment->next = one;
+    scopes->last_assignment = one;
+}
+
+static int compare_facts(const void *left, const void *right)
+{
+    const struct ck_fact *a = left;
+    const struct ck_fact *b = right;
+    int order = (a->start > b->start) - (a->start < b->start);
+    return order != 0 || a->text == NULL || b->text == NULL ? order : strcmp(a->text, b->text);
+}
+
+int ck_scopes_finish(struct ck_scopes *scopes)
+{
+    if (scopes->facts_count > 0)
+        qsort(scopes->facts, scopes->facts_count, sizeof *scopes->facts, compare_facts);
+    for (struct ck_assignment *one = scopes->assignments; one != NULL; one = one->next) {
+        struct ck_slot *slot = ck_scopes_find(scopes, one->scope, one->word);
+        ck_scopes_bind(scopes, slot != NULL ? slot->scope : 0, one->word, one->value, one->path);
+    }
+    scopes->assignments = NULL;
+    scopes->source->scopes = scopes;
+    return scopes->failed ? -ENOMEM : 0;
+}
+
+struct ck_slot *ck_scopes_find(const struct ck_scopes *scopes, uint32_t scope, struct ck_lint_word word)
+{
+    for (;; scope = scopes->items[scope].parent) {
+        struct ck_slot *slot = find_in(scopes, scope, word);
+        if (slot != NULL || scope == 0)
+            return slot;
+    }
+}
+
+void ck_scopes_note(struct ck_scopes *scopes, uint32_t start, const char *text)
+{
+    if (scopes->facts_count == scopes->facts_capacity) {
+        struct ck_fact *larger = grow(scopes, scopes->facts, &scopes->facts_capacity, sizeof *larger);
+        if (larger == NULL)
+            return;
+        scopes->facts = larger;
+    }
+    scopes->facts[scopes->facts_count++] = (struct ck_fact){start, text};
+}
+
+uint32_t ck_scopes_facts(const struct ck_scopes *scopes, uint32_t start, const struct ck_fact **ret_facts)
+{
+    uint32_t low = 0, high = scopes->facts_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (scopes->facts[middle].start < start)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    while (high < scopes->facts_count && scopes->facts[high].start == start)
+        high++;
+    *ret_facts = scopes->facts + low;
+    return high - low;
+}
+
+void ck_scopes_refuel(struct ck_scopes *scopes)
+{
+    scopes->fuel = scopes->spent < SPENT_HIGH ? FUEL : FUEL_LOW;
+    scopes->cut = false;
+}
+
+bool ck_scopes_spend(struct ck_scopes *scopes, uint32_t depth)
+{
+    scopes->spent++;
+    if (scopes->fuel > 0 && depth <= CK_SCOPES_DEPTH) {
+        scopes->fuel--;
+        return true;
+    }
+    scopes->cut = true;
+    scopes->source->exhausted = true;
+    return false;
+}
+
+void ck_lint_names_merge(struct ck_lint_names *names, const struct ck_lint_names *others)
+{
+    for (uint32_t i = 0; i < others->count; i++)
+        ck_lint_names_add(names, others->items[i]);
+    names->open |= others->open;
+}
+
+/*
+ * A name that is met again while it is evaluated gives nothing the second time: what it is comes from its other bindings. What
+ * was evaluated in between has missed that, and is not kept; it will be whole when it is asked for on its own.
+ */
+bool ck_scopes_slot_begin(struct ck_scopes *scopes, struct ck_slot *slot, struct ck_evaluation *ret_evaluation,
+                          struct ck_lint_names *names)
+{
+    if (slot->names != NULL) {
+        ck_lint_names_merge(names, slot->names);
+        return false;
+    }
+    if (slot->level != NONE) {
+        if (slot->level < scopes->lowest)
+            scopes->lowest = slot->level;
+        return false;
+    }
+    *ret_evaluation = (struct ck_evaluation){.slot = slot, .lowest = scopes->lowest};
+    slot->level = scopes->level++;
+    scopes->lowest = NONE;
+    return true;
+}
+
+/* What is evaluated for itself is kept, so each of its bindings may cost as much as a question. */
+void ck_scopes_slot_next(struct ck_scopes *scopes)
+{
+    if (scopes->level == 1 && scopes->fuel > 0 && scopes->spent < SPENT_HIGH)
+        scopes->fuel = FUEL;
+}
+
+/* Of a file that has cost too much already, what was left out stays left out. */
+void ck_scopes_slot_end(struct ck_scopes *scopes, struct ck_evaluation *evaluation, struct ck_lint_names *names)
+{
+    struct ck_slot *slot = evaluation->slot;
+    bool recursive = scopes->lowest < slot->level;
+    if ((!recursive && !scopes->cut) || scopes->spent >= SPENT_HIGH)
+        slot->names = ck_arena_alloc(scopes->source->arena, sizeof *slot->names);
+    if (slot->names != NULL)
+        *slot->names = evaluation->names;
+    if (!recursive || evaluation->lowest < scopes->lowest)
+        scopes->lowest = evaluation->lowest;
+    slot->level = NONE;
+    scopes->level--;
+    ck_lint_names_merge(names, &evaluation->names);
+}
+
+const TSNode ck_lint_node_none = {0};
+
+/* By a cursor: to ask a node for its n-th child is to count from the first. */
+static TSNode child_at(TSNode node, uint32_t n, bool last)
+{
+    TSTreeCursor cursor = ts_tree_cursor_new(node);
+    TSNode found = ck_lint_node_none;
+    bool more = ts_tree_cursor_goto_first_child(&cursor);
+    for (; more; more = ts_tree_cursor_goto_next_sibling(&cursor)) {
+        TSNode child = ts_tree_cursor_current_node(&cursor);
+        if (!ts_node_is_named(child) || ts_node_is_extra(child))
+            continue;
+        if (last || n == 0)
+            found = child;
+        if (!last && n-- == 0)
+            break;
+    }
+    ts_tree_cursor_delete(&cursor);
+    return found;
+}
+
+TSNode ck_lint_node_nth(TSNode node, uint32_t n)
+{
+    return ts_node_is_null(node) ? ck_lint_node_none : child_at(node, n, false);
+}
+
+TSNode ck_lint_node_last(TSNode node)
+{
+    return ts_node_is_null(node) ? ck_lint_node_none : child_at(node, 0, true);
+}
+
+TSNode ck_lint_node_field(TSNode node, const char *field)
+{
+    return ts_node_is_null(node) ? ck_lint_node_none
+                                 : ts_node_child_by_field_name(node, field, (uint32_t)strlen(field));
+}
+
+bool ck_lint_node_has_token(TSNode node, const char *token)
+{
+    TSTreeCursor cursor = ts_tree_cursor_new(node);
+    bool found = false;
+    bool more = ts_tree_cursor_goto_first_child(&cursor);
+    for (; more && !found; more = ts_tree_cursor_goto_next_sibling(&cursor)) {
+        TSNode child = ts_tree_cursor_current_node(&cursor);
+        found = !ts_node_is_named(child) && strcmp(ts_node_type(child), token) == 0;
+    }
+    ts_tree_cursor_delete(&cursor);
+    return found;
+}

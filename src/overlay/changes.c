@@ -1,0 +1,510 @@
+/*
+ * changes.c - see changes.h.
+ *
+ * The walk remembers the directories that it has found, by name and parent, and opens each from the top: a few
+ * descriptors do for any tree. It goes through all of them three times (enum pass). Only the first finds directories, and
+ * those that may hold what runs later are looked into before the others.
+ *
+ * The kernel's own notes in an upper directory are: a character device 0:0 where something was deleted, and an
+ * attribute on a directory that hides what is below it ("opaque"). A path is longer than PATH_MAX only where somebody
+ * wanted it to be; what lies there is not listed.
+ */
+#include "overlay/changes.h"
+
+#include "base/fd.h"
+#include "overlay/compare.h"
+#include "overlay/directories.h"
+#include "overlay/keep.h"
+#include "overlay/order.h"
+#include "overlay/runs_later.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#define OPAQUE "user.overlay.opaque"
+#define REDIRECT "user.overlay.redirect"
+#define KEEP_MAX ((uint64_t)1 << 30) /* as much as a layer holds */
+#define OPEN_SHARE 64                /* bytes of a path that cost as much to be opened as an entry to be looked at */
+
+enum pass {
+    PASS_NAMED,    /* what its name says to run later, and links */
+    PASS_PROGRAMS, /* what may be executed */
+    PASS_REST,
+    PASS_ORDER, /* everything is listed */
+    PASS_DONE,
+};
+
+struct ck_changes_walk {
+    struct ck_changes *changes;
+    struct ck_changes_dirs where;
+    enum pass pass;
+    size_t seen;
+    uint64_t copied_bytes;
+
+    struct ck_directories directories;
+
+    /* The directory that is being looked at. */
+    uint32_t number;
+    char directory[PATH_MAX];
+    size_t directory_length;
+    int upper_fd, lower_fd; /* -1: none is, and the repository has none there */
+    int keep_fd;            /* -1: not needed so far */
+    DIR *stream;            /* of upper_fd or, for what an opaque directory hides, of lower_fd */
+    bool reading_lower;     /* the latter */
+
+    /* The entry that is being compared or copied. */
+    struct ck_compare_entry entry;
+    char path[PATH_MAX];
+    bool comparing, copying;
+    char *buffer;
+    struct ck_comparison comparison;
+    struct ck_keep_copy copy;
+    struct ck_order order;
+};
+
+/* ---- remembering ------------------------------------------------------------------------- */
+
+/* Nothing more is listed. */
+static void stop(struct ck_changes_walk *walk)
+{
+    walk->changes->incomplete = true;
+    walk->pass = PASS_ORDER;
+}
+
+static const char *type_of(mode_t mode)
+{
+    return S_ISREG(mode) ? "file" : S_ISDIR(mode) ? "dir" : S_ISLNK(mode) ? "link" : "other";
+}
+
+static bool make_room(struct ck_changes *changes)
+{
+    if (changes->count >= CK_CHANGES_ENTRIES_MAX)
+        return false;
+    if (changes->count < changes->capacity)
+        return true;
+    size_t wanted = changes->capacity == 0 ? 64 : changes->capacity * 2;
+    void *grown = reallocarray(changes->items, wanted, sizeof *changes->items);
+    if (grown == NULL)
+        return false;
+    changes->items = grown;
+    changes->capacity = wanted;
+    return true;
+}
+
+static void add_change(struct ck_changes_walk *walk, const char *path, const char *kind, mode_t mode,
+                       const char *runs_later)
+{
+    struct ck_changes *changes = walk->changes;
+    const char *copied = make_room(changes) ? ck_arena_strdup(&changes->text, path) : NULL;
+    if (copied == NULL) {
+        stop(walk);
+        return;
+    }
+    changes->items[changes->count++] =
+        (struct choke_file_change){.path = copied, .kind = kind, .type = type_of(mode), .runs_later = runs_later};
+}
+
+/* The path of an entry of the directory, into walk->path. False where it is too long. */
+static bool join(struct ck_changes_walk *walk, const char *name)
+{
+    size_t slash = walk->directory_length > 0 ? 1 : 0, length = strlen(name);
+    if (walk->directory_length + slash + length >= sizeof walk->path) {
+        walk->changes->incomplete = true;
+        return false;
+    }
+    memcpy(walk->path, walk->directory, walk->directory_length);
+    if (slash > 0)
+        walk->path[walk->directory_length] = '/';
+    memcpy(walk->path + walk->directory_length + slash, name, length + 1);
+    walk->entry.path = walk->path;
+    walk->entry.name = walk->path + walk->directory_length + slash;
+    return true;
+}
+
+/* ---- keeping ----------------------------------------------------------------------------- */
+
+static void note_keep(struct ck_changes_walk *walk, int result)
+{
+    if (result < 0 && walk->changes->keep_error == 0)
+        walk->changes->keep_error = -result;
+}
+
+/* What is being looked at is put where it is kept; a file is begun. 0 or a negative errno. */
+static int keep_entry(struct ck_changes_walk *walk, const struct ck_compare_entry *entry, struct ck_slice *slice)
+{
+    mode_t mode = entry->upper.st_mode;
+    if (!S_ISREG(mode) && !S_ISLNK(mode))
+        return 0;
+    if (walk->keep_fd < 0)
+        walk->keep_fd = ck_keep_make_path(walk->where.keep_fd, walk->directory, slice);
+    if (walk->keep_fd < 0)
+        return walk->keep_fd;
+    ck_slice_spend_creations(slice, 1);
+    if (S_ISLNK(mode))
+        return ck_keep_link(entry->upper_fd, walk->keep_fd, entry->name);
+    /* One file can have many names, and is many files then. */
+    uint64_t bytes = (uint64_t)entry->upper.st_blocks * 512u;
+    if (bytes > KEEP_MAX - walk->copied_bytes)
+        return -EFBIG;
+    walk->copied_bytes += bytes;
+    int result = ck_keep_begin(&walk->copy, entry->upper_fd, entry->name);
+    walk->copying = result == 0;
+    return result;
+}
+
+static void continue_copy(struct ck_changes_walk *walk, struct ck_slice *slice)
+{
+    int result = ck_keep_step(&walk->copy, walk->buffer, CK_COMPARE_BUFFER, slice);
+    if (result == 0)
+        return;
+    walk->copying = false;
+    if (result > 0)
+        result = ck_keep_end(&walk->copy, walk->keep_fd, walk->entry.name, walk->entry.upper.st_mode);
+    note_keep(walk, result);
+}
+
+static int keep_directory(struct ck_changes_walk *walk, const struct ck_overlay_directory *directory,
+                          struct ck_slice *slice)
+{
+    CK_FD fd = ck_keep_make_path(walk->where.keep_fd, walk->directory, slice);
+    ck_slice_spend_creations(slice, 1);
+    return fd < 0 ? fd : fchmod(fd, (directory->mode & 0777) | 0700) < 0 ? -errno : 0;
+}
+
+/* ---- one entry --------------------------------------------------------------------------- */
+
+/* The dead tool may have closed its files and directories to us, who are their owner. Nothing moves: no link by now. */
+static void make_accessible(struct ck_changes_walk *walk, const struct ck_compare_entry *entry)
+{
+    mode_t mode = entry->upper.st_mode;
+    mode_t needed = S_ISDIR(mode) ? 0700 : S_ISREG(mode) ? 0400 : 0;
+    if ((mode & needed) != needed && fchmodat(entry->upper_fd, entry->name, (mode & 0777) | needed, 0) < 0)
+        walk->changes->incomplete = true;
+}
+
+static bool is_whiteout(const struct stat *status)
+{
+    return S_ISCHR(status->st_mode) && status->st_rdev == makedev(0, 0);
+}
+
+/* False: it cannot be looked at. */
+static bool load(struct ck_changes_walk *walk, struct ck_compare_entry *entry)
+{
+    entry->upper_fd = walk->upper_fd;
+    entry->lower_fd = walk->lower_fd;
+    if (fstatat(entry->upper_fd, entry->name, &entry->upper, AT_SYMLINK_NOFOLLOW) < 0) {
+        walk->changes->incomplete = true;
+        return false;
+    }
+    entry->has_lower =
+        entry->lower_fd >= 0 && fstatat(entry->lower_fd, entry->name, &entry->lower, AT_SYMLINK_NOFOLLOW) == 0;
+    if (entry->lower_fd >= 0 && !entry->has_lower && errno != ENOENT)
+        walk->changes->incomplete = true;
+    return true;
+}
+
+static void take_kind(struct ck_changes_walk *walk, const char *kind, struct ck_slice *slice)
+{
+    const struct ck_compare_entry *entry = &walk->entry;
+    walk->comparing = false;
+    if (kind == NULL)
+        return;
+    add_change(walk, entry->path, kind, entry->upper.st_mode, ck_compare_runs_later(&walk->comparison, entry, slice));
+    if (walk->where.keep_fd >= 0 && walk->pass < PASS_ORDER)
+        note_keep(walk, keep_entry(walk, entry, slice));
+}
+
+/* Anything but a directory. */
+static void take(struct ck_changes_walk *walk, struct ck_slice *slice)
+{
+    struct ck_compare_entry *entry = &walk->entry;
+    const char *kind;
+    if (!load(walk, entry))
+        return;
+    if (is_whiteout(&entry->upper)) {
+        if (entry->has_lower)
+            add_change(walk, entry->path, "deleted", entry->lower.st_mode, NULL);
+        return;
+    }
+    make_accessible(walk, entry);
+    walk->comparing = true;
+    if (ck_compare_begin(&walk->comparison, entry, &kind))
+        take_kind(walk, kind, slice);
+}
+
+static void continue_compare(struct ck_changes_walk *walk, struct ck_slice *slice)
+{
+    const char *kind;
+    if (ck_compare_step(&walk->comparison, &walk->entry, slice, &kind))
+        take_kind(walk, kind, slice);
+}
+
+/* Its own change is listed with the rest. */
+static void find_directory(struct ck_changes_walk *walk)
+{
+    struct ck_compare_entry *entry = &walk->entry;
+    struct ck_overlay_directory found = {.name = entry->name, .parent = walk->number};
+    if (!load(walk, entry))
+        return;
+    (void)ck_compare_begin(&walk->comparison, entry, &found.kind);
+    found.mode = entry->upper.st_mode;
+    make_accessible(walk, entry);
+    if (!ck_directories_add(&walk->directories, &found, ck_runs_later_by_directory(entry->path) != NULL))
+        walk->changes->incomplete = true;
+}
+
+static mode_t type_in(const struct ck_changes_walk *walk, const struct dirent *entry)
+{
+    struct stat status;
+    if (entry->d_type != DT_UNKNOWN)
+        return (mode_t)DTTOIF(entry->d_type);
+    return fstatat(walk->upper_fd, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0 ? 0 : status.st_mode & S_IFMT;
+}
+
+static bool is_program(const struct ck_changes_walk *walk, mode_t type)
+{
+    struct stat status;
+    return S_ISREG(type) && fstatat(walk->upper_fd, walk->entry.name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+           (status.st_mode & 0111) != 0;
+}
+
+/* Which pass an entry is for depends on what no pass changes: its name, its type, and who may execute it. */
+static enum pass pass_of(const struct ck_changes_walk *walk, mode_t type)
+{
+    if (S_ISLNK(type) || ck_runs_later_by_path(walk->path) != NULL || ck_runs_later_is_package(walk->path))
+        return PASS_NAMED;
+    return walk->pass > PASS_NAMED && is_program(walk, type) ? PASS_PROGRAMS : PASS_REST;
+}
+
+static void look_at(struct ck_changes_walk *walk, const struct dirent *found, struct ck_slice *slice)
+{
+    mode_t type = type_in(walk, found);
+    if (!join(walk, found->d_name))
+        return;
+    if (!S_ISDIR(type)) {
+        if (pass_of(walk, type) == walk->pass)
+            take(walk, slice);
+    } else if (walk->pass == PASS_NAMED) {
+        find_directory(walk);
+    }
+}
+
+/* What an opaque directory hides is deleted, unless there is something new of the same name. */
+static void look_in_lower(struct ck_changes_walk *walk, const char *name)
+{
+    struct stat upper, lower;
+    if (fstatat(walk->upper_fd, name, &upper, AT_SYMLINK_NOFOLLOW) == 0 ||
+        fstatat(walk->lower_fd, name, &lower, AT_SYMLINK_NOFOLLOW) < 0)
+        return;
+    if (join(walk, name))
+        add_change(walk, walk->path, "deleted", lower.st_mode, NULL);
+}
+
+/* ---- one directory ----------------------------------------------------------------------- */
+
+static void leave(struct ck_changes_walk *walk)
+{
+    if (walk->stream != NULL)
+        (void)closedir(walk->stream);
+    walk->stream = NULL;
+    ck_fd_close(&walk->upper_fd);
+    ck_fd_close(&walk->lower_fd);
+    ck_fd_close(&walk->keep_fd);
+    walk->reading_lower = false;
+}
+
+static bool open_stream(struct ck_changes_walk *walk, int directory_fd)
+{
+    int fd = openat(directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    walk->stream = fd < 0 ? NULL : fdopendir(fd);
+    if (walk->stream == NULL) {
+        ck_fd_close(&fd);
+        walk->changes->incomplete = true;
+    }
+    return walk->stream != NULL;
+}
+
+static bool is_opaque(int upper_fd)
+{
+    char note[2];
+    return fgetxattr(upper_fd, OPAQUE, note, sizeof note) == 1 && note[0] == 'y';
+}
+
+static void list_directory(struct ck_changes_walk *walk, const struct ck_overlay_directory *directory,
+                           struct ck_slice *slice)
+{
+    if (directory->kind == NULL)
+        return;
+    add_change(walk, walk->directory_length > 0 ? walk->directory : ".", directory->kind, directory->mode, NULL);
+    if (walk->where.keep_fd >= 0 && walk->directory_length > 0 && walk->pass < PASS_ORDER)
+        note_keep(walk, keep_directory(walk, directory, slice));
+}
+
+static void enter(struct ck_changes_walk *walk, uint32_t number, struct ck_slice *slice)
+{
+    const struct ck_overlay_directory *directory = &walk->directories.items[number];
+    if (!ck_directories_path(&walk->directories, number, walk->directory, &walk->directory_length)) {
+        walk->changes->incomplete = true;
+        return;
+    }
+    walk->number = number;
+    ck_slice_spend_entries(slice, 1 + (uint32_t)(walk->directory_length / OPEN_SHARE));
+    if (walk->pass == PASS_REST)
+        list_directory(walk, directory, slice);
+    walk->lower_fd = ck_compare_open(walk->where.lower_fd, walk->directory, O_PATH | O_DIRECTORY);
+    if (walk->lower_fd < 0 && errno != ENOENT && errno != ENOTDIR && errno != ELOOP)
+        walk->changes->incomplete = true;
+    walk->upper_fd = ck_compare_open(walk->where.upper_fd, walk->directory, O_RDONLY | O_DIRECTORY);
+    if (walk->upper_fd < 0 || !open_stream(walk, walk->upper_fd)) {
+        walk->changes->incomplete = true;
+        leave(walk);
+        return;
+    }
+    /* The kernel does not make these in an overlay of ours; if it did, what it stands for would be missing here. */
+    if (fgetxattr(walk->upper_fd, REDIRECT, NULL, 0) >= 0)
+        walk->changes->incomplete = true;
+}
+
+/* The end of a stream: what an opaque directory hides comes last. */
+static void end_stream(struct ck_changes_walk *walk)
+{
+    bool hidden = !walk->reading_lower && walk->pass == PASS_REST && walk->lower_fd >= 0 && is_opaque(walk->upper_fd);
+    (void)closedir(walk->stream);
+    walk->stream = NULL;
+    if (hidden && open_stream(walk, walk->lower_fd))
+        walk->reading_lower = true;
+    else
+        leave(walk);
+}
+
+static void read_next(struct ck_changes_walk *walk, struct ck_slice *slice)
+{
+    const struct dirent *entry = readdir(walk->stream);
+    if (entry == NULL) {
+        end_stream(walk);
+        return;
+    }
+    if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+        return;
+    ck_slice_spend_entries(slice, 1);
+    if (++walk->seen > CK_CHANGES_SEEN_MAX)
+        stop(walk);
+    else if (walk->reading_lower)
+        look_in_lower(walk, entry->d_name);
+    else
+        look_at(walk, entry, slice);
+}
+
+/* ---- the walk ---------------------------------------------------------------------------- */
+
+/* The root's own mode is a change like any other; it is what the run found it to be at first. */
+static void find_root(struct ck_changes_walk *walk)
+{
+    struct stat upper, lower;
+    struct ck_overlay_directory root = {.name = ""};
+    if (fstat(walk->where.upper_fd, &upper) < 0 || fstat(walk->where.lower_fd, &lower) < 0) {
+        stop(walk);
+        return;
+    }
+    root.mode = upper.st_mode;
+    root.kind = (upper.st_mode & 0777) != (lower.st_mode & 0777) ? "mode" : NULL;
+    if ((upper.st_mode & 0700) != 0700)
+        (void)fchmod(walk->where.upper_fd, 0700);
+    if (!ck_directories_add(&walk->directories, &root, true))
+        stop(walk);
+}
+
+static void next_directory(struct ck_changes_walk *walk, struct ck_slice *slice)
+{
+    uint32_t number = ck_directories_next(&walk->directories, walk->pass == PASS_NAMED);
+    if (number == CK_DIRECTORIES_END)
+        walk->pass++;
+    else
+        enter(walk, number, slice);
+}
+
+static void put_in_order(struct ck_changes_walk *walk, struct ck_slice *slice)
+{
+    if (ck_order_step(&walk->order, walk->changes->items, walk->changes->count, slice))
+        walk->pass = PASS_DONE;
+}
+
+struct ck_changes_walk *ck_changes_begin(struct ck_changes *changes, const struct ck_changes_dirs *where)
+{
+    struct ck_changes_walk *walk = calloc(1, sizeof *walk);
+    char *buffer = malloc(CK_COMPARE_BUFFER);
+    if (walk == NULL || buffer == NULL) {
+        free(walk);
+        free(buffer);
+        return NULL;
+    }
+    changes->text.max_bytes = CK_CHANGES_TEXT_MAX;
+    walk->changes = changes;
+    walk->where = *where;
+    ck_directories_init(&walk->directories);
+    walk->upper_fd = walk->lower_fd = walk->keep_fd = -1;
+    walk->buffer = buffer;
+    ck_compare_init(&walk->comparison, where->upper_fd, where->lower_fd, buffer);
+    ck_keep_init(&walk->copy, where->keep_fd);
+    find_root(walk);
+    return walk;
+}
+
+bool ck_changes_step(struct ck_changes_walk *walk, struct ck_slice *slice)
+{
+    while (walk->pass < PASS_DONE && !ck_slice_spent(slice)) {
+        if (walk->copying)
+            continue_copy(walk, slice);
+        else if (walk->pass == PASS_ORDER)
+            put_in_order(walk, slice);
+        else if (walk->comparing)
+            continue_compare(walk, slice);
+        else if (walk->stream != NULL)
+            read_next(walk, slice);
+        else
+            next_directory(walk, slice);
+    }
+    return walk->pass == PASS_DONE;
+}
+
+bool ck_changes_stop_early(struct ck_changes_walk *walk, int error)
+{
+    if (walk->pass >= PASS_ORDER && !walk->copying)
+        return false;
+    if (walk->where.keep_fd >= 0)
+        note_keep(walk, -error);
+    walk->copying = walk->comparing = false;
+    ck_keep_drop(&walk->copy);
+    ck_compare_done(&walk->comparison);
+    if (walk->pass < PASS_ORDER)
+        stop(walk);
+    return true;
+}
+
+void ck_changes_end(struct ck_changes_walk *walk)
+{
+    if (walk == NULL)
+        return;
+    leave(walk);
+    ck_keep_drop(&walk->copy);
+    ck_compare_done(&walk->comparison);
+    ck_order_done(&walk->order);
+    ck_directories_done(&walk->directories);
+    free(walk->buffer);
+    free(walk);
+}
+
+void ck_changes_done(struct ck_changes *changes)
+{
+    free(changes->items);
+    ck_arena_done(&changes->text);
+    *changes = (struct ck_changes){0};
+}

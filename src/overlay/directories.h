@@ -1,0 +1,49 @@
+/*
+ * directories.h - the directories of a tree that is walked through more than once: each by its name and its parent, so that
+ * the memory for them has a bound that does not depend on how deep they are.
+ */
+#ifndef CK_OVERLAY_DIRECTORIES_H
+#define CK_OVERLAY_DIRECTORIES_H
+
+#include "base/arena.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define CK_DIRECTORIES_END UINT32_MAX
+
+struct ck_overlay_directory {
+    const char *name; /* "" for the first, which is the top */
+    const char *kind; /* of its own change; NULL: none */
+    uint32_t parent;
+    mode_t mode; /* before it was opened up */
+    bool seen;   /* given out in the pass that finds directories */
+};
+
+struct ck_directories {
+    struct ck_arena names;
+    struct ck_overlay_directory *items;
+    size_t count, capacity;
+    uint32_t *urgent; /* a stack of those that come before the others */
+    size_t urgent_count, urgent_capacity;
+    size_t next;
+};
+
+void ck_directories_init(struct ck_directories *directories);
+
+/* False: no room for it. The name is copied. */
+bool ck_directories_add(struct ck_directories *directories, const struct ck_overlay_directory *directory, bool urgent);
+
+/*
+ * The number of the next, CK_DIRECTORIES_END at the end of a pass; the one after that begins again. finding: the pass adds
+ * directories meanwhile, and the urgent ones come first.
+ */
+uint32_t ck_directories_next(struct ck_directories *directories, bool finding);
+
+/* Its path from the top, into a buffer of PATH_MAX. False: it is too long. */
+bool ck_directories_path(const struct ck_directories *directories, uint32_t number, char *path, size_t *ret_length);
+void ck_directories_done(struct ck_directories *directories);
+
+#endif

@@ -1,0 +1,298 @@
+/*
+ * keep.c - see keep.h.
+ *
+ * The directory is the caller's own and begins empty, and each name of the layer is put there once; so no link that was
+ * put there can lie on the way of what comes later. Each step refuses to follow one all the same.
+ *
+ * A file is copied under a name that nobody can guess, and gets its own when it is whole. So a copy that is cut short, by
+ * whatever, leaves nothing that could be taken for the file.
+ */
+#include "overlay/keep.h"
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/quote.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define UP_MAX 4096
+#define ENTER_SHARE 8 /* to enter so many directories costs about as much as to make a file */
+
+/* ---- the place --------------------------------------------------------------------------- */
+
+/* -EXDEV if it does. */
+static int check_outside(int directory_fd, struct ck_identity root)
+{
+    CK_FD at = fcntl(directory_fd, F_DUPFD_CLOEXEC, 3);
+    struct ck_identity here, above;
+    int result = at < 0 ? -errno : ck_trust_identity_of(at, &here);
+    for (int i = 0; result == 0 && i < UP_MAX; i++) {
+        if (here.device == root.device && here.inode == root.inode)
+            return -EXDEV;
+        int up = openat(at, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (up < 0)
+            return -errno;
+        ck_fd_close(&at);
+        at = up;
+        result = ck_trust_identity_of(at, &above);
+        if (result == 0 && here.device == above.device && here.inode == above.inode)
+            return 0;
+        here = above;
+    }
+    return result < 0 ? result : -ELOOP;
+}
+
+static int check_empty(int directory_fd)
+{
+    int fd = openat(directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *directory = fd < 0 ? NULL : fdopendir(fd);
+    if (directory == NULL) {
+        int result = -errno;
+        ck_fd_close(&fd);
+        return result;
+    }
+    int entries = 0;
+    while (entries <= 2 && readdir(directory) != NULL)
+        entries++;
+    (void)closedir(directory);
+    return entries <= 2 ? 0 : -ENOTEMPTY;
+}
+
+/* Others must not be able to put something in the way. */
+static int check_ours(int fd)
+{
+    struct stat status;
+    if (fstat(fd, &status) < 0)
+        return -errno;
+    return status.st_uid == geteuid() && (status.st_mode & 022) == 0 ? 0 : -EPERM;
+}
+
+static int refuse(const char *path, int errnum, struct choke_error *error)
+{
+    return ck_error_set(error, CHOKE_INVALID, errnum, "changes cannot be kept in '%s': %s", CK_QUOTE(path),
+                        errnum == EXDEV       ? "it lies in the root; name a directory outside"
+                        : errnum == ENOTEMPTY ? "it is not empty"
+                        : errnum == EPERM     ? "it must be the caller's own, and closed to the writing of others"
+                                              : strerror(errnum));
+}
+
+/* The directory above, and the last component, which is to be made. */
+static int open_above(const char *path, struct ck_arena *arena, struct ck_keep_target *place)
+{
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    size_t start = length;
+    while (start > 0 && path[start - 1] != '/')
+        start--;
+    char above[PATH_MAX];
+    if (length == start)
+        return -ENOENT;
+    if (length - start > NAME_MAX || start >= sizeof above)
+        return -ENAMETOOLONG;
+    (void)snprintf(above, sizeof above, "%.*s", start > 0 ? (int)start : 1, start > 0 ? path : ".");
+    place->name = ck_arena_memdup(arena, path + start, length - start);
+    if (place->name == NULL)
+        return -ENOMEM;
+    place->fd = open(above, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    return place->fd < 0 ? -errno : 0;
+}
+
+int ck_keep_check(const char *path, struct ck_identity root, struct ck_arena *arena, struct ck_keep_target *ret_place,
+                  struct choke_error *error)
+{
+    struct ck_keep_target place = {.fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC)};
+    int result = place.fd >= 0 ? 0 : errno == ENOENT ? open_above(path, arena, &place) : -errno;
+    if (result == 0)
+        result = check_outside(place.fd, root);
+    if (result == 0 && place.name == NULL)
+        result = check_ours(place.fd);
+    if (result == 0 && place.name == NULL)
+        result = check_empty(place.fd);
+    if (result < 0) {
+        ck_fd_close(&place.fd);
+        return refuse(path, -result, error);
+    }
+    *ret_place = place;
+    return 0;
+}
+
+int ck_keep_make(const struct ck_keep_target *place, int *ret_fd)
+{
+    const char *name = place->name != NULL ? place->name : ".";
+    if (place->name != NULL && mkdirat(place->fd, name, 0700) < 0)
+        return -errno;
+    CK_FD fd = openat(place->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int result = fd < 0 ? -errno : check_ours(fd);
+    if (result == 0)
+        *ret_fd = ck_fd_take(&fd);
+    return result;
+}
+
+void ck_keep_remove_empty(const struct ck_keep_target *place)
+{
+    if (place->name != NULL)
+        (void)unlinkat(place->fd, place->name, AT_REMOVEDIR);
+}
+
+/* ---- what is put there ------------------------------------------------------------------- */
+
+int ck_keep_make_path(int top_fd, const char *path, struct ck_slice *slice)
+{
+    CK_FD at = fcntl(top_fd, F_DUPFD_CLOEXEC, 3);
+    if (at < 0)
+        return -errno;
+    for (uint32_t depth = 1; *path != '\0'; depth++) {
+        char name[NAME_MAX + 1];
+        size_t length = strcspn(path, "/");
+        if (length > NAME_MAX)
+            return -ENAMETOOLONG;
+        memcpy(name, path, length);
+        name[length] = '\0';
+        if (mkdirat(at, name, 0755) < 0 && errno != EEXIST)
+            return -errno;
+        int down = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (down < 0)
+            return -errno;
+        ck_fd_close(&at);
+        at = down;
+        path += length + (path[length] == '/' ? 1 : 0);
+        ck_slice_spend_creations(slice, depth % ENTER_SHARE == 0 ? 1 : 0);
+    }
+    return ck_fd_take(&at);
+}
+
+/* From the place where the last piece ended, which is data, to the end of it or of the slice. */
+static int copy_piece(struct ck_keep_copy *copy, char *buffer, size_t size, struct ck_slice *slice)
+{
+    size_t wanted = size;
+    if (slice->bytes < wanted)
+        wanted = (size_t)slice->bytes;
+    if ((uint64_t)(copy->hole - copy->at) < wanted)
+        wanted = (size_t)(copy->hole - copy->at);
+    ssize_t got = pread(copy->from_fd, buffer, wanted, copy->at);
+    if (got <= 0)
+        return got < 0 ? -errno : -EIO; /* it was this long, and nobody is left to shorten it */
+    for (ssize_t done = 0, put; done < got; done += put) {
+        put = pwrite(copy->to_fd, buffer + done, (size_t)(got - done), copy->at + done);
+        if (put < 0)
+            return -errno;
+    }
+    copy->at += got;
+    ck_slice_spend_bytes(slice, (uint64_t)got);
+    return 0;
+}
+
+/* Beyond the caller's own limit the kernel would not only refuse, but end the caller by SIGXFSZ. */
+static int check_size_limit(off_t size)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) < 0)
+        return -errno;
+    return limit.rlim_cur != RLIM_INFINITY && (rlim_t)size > limit.rlim_cur ? -EFBIG : 0;
+}
+
+/* A file may be all hole and larger than any disk: only its data is copied.. */
+static int find_data(struct ck_keep_copy *copy)
+{
+    off_t start = copy->at < copy->size ? lseek(copy->from_fd, copy->at, SEEK_DATA) : -1;
+    if (start < 0) { /* ENXIO: nothing but a hole */
+        copy->at = copy->hole = copy->size;
+        return 0;
+    }
+    copy->at = start;
+    copy->hole = lseek(copy->from_fd, start, SEEK_HOLE);
+    return copy->hole < 0 ? -errno : 0;
+}
+
+static int open_copy(struct ck_keep_copy *copy, int from_fd, const char *name)
+{
+    struct stat status;
+    copy->from_fd = openat(from_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (copy->from_fd < 0 || fstat(copy->from_fd, &status) < 0)
+        return -errno;
+    copy->size = status.st_size;
+    int result = check_size_limit(copy->size);
+    if (result < 0)
+        return result;
+    copy->to_fd = openat(copy->top_fd, copy->part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    return copy->to_fd < 0 ? -errno : 0;
+}
+
+void ck_keep_init(struct ck_keep_copy *copy, int top_fd)
+{
+    uint64_t number = 0;
+    (void)!getrandom(&number, sizeof number, 0);
+    *copy = (struct ck_keep_copy){.top_fd = top_fd, .from_fd = -1, .to_fd = -1, .owner = getpid()};
+    (void)snprintf(copy->part, sizeof copy->part, ".chokepoint-part-%016llx", (unsigned long long)number);
+}
+
+int ck_keep_begin(struct ck_keep_copy *copy, int from_fd, const char *name)
+{
+    copy->at = copy->hole = 0;
+    int result = open_copy(copy, from_fd, name);
+    if (result < 0)
+        ck_keep_drop(copy);
+    return result;
+}
+
+int ck_keep_step(struct ck_keep_copy *copy, char *buffer, size_t size, struct ck_slice *slice)
+{
+    int result = 0;
+    while (result == 0 && slice->bytes > 0 && copy->at < copy->size) {
+        result = copy->at >= copy->hole ? find_data(copy) : 0;
+        if (result == 0 && copy->at < copy->hole)
+            result = copy_piece(copy, buffer, size, slice);
+    }
+    if (result < 0)
+        ck_keep_drop(copy);
+    return result < 0 ? result : copy->at >= copy->size ? 1 : 0;
+}
+
+/* Never over something that is there. Not every filesystem can rename so; those can link. */
+static int give_name(const struct ck_keep_copy *copy, int to_fd, const char *name)
+{
+    if (renameat2(copy->top_fd, copy->part, to_fd, name, RENAME_NOREPLACE) == 0)
+        return 0;
+    if (errno != EINVAL || linkat(copy->top_fd, copy->part, to_fd, name, 0) < 0)
+        return -errno;
+    return unlinkat(copy->top_fd, copy->part, 0) < 0 ? -errno : 0;
+}
+
+int ck_keep_end(struct ck_keep_copy *copy, int to_fd, const char *name, mode_t mode)
+{
+    int result = ftruncate(copy->to_fd, copy->size) < 0 || fchmod(copy->to_fd, (mode & 0777) | 0600) < 0 ? -errno : 0;
+    if (result == 0)
+        result = give_name(copy, to_fd, name);
+    if (result == 0)
+        ck_fd_close(&copy->to_fd);
+    ck_keep_drop(copy);
+    return result;
+}
+
+void ck_keep_drop(struct ck_keep_copy *copy)
+{
+    if (copy->to_fd >= 0 && copy->owner == getpid())
+        (void)unlinkat(copy->top_fd, copy->part, 0);
+    ck_fd_close(&copy->to_fd);
+    ck_fd_close(&copy->from_fd);
+}
+
+int ck_keep_link(int from_fd, int to_fd, const char *name)
+{
+    char target[PATH_MAX];
+    ssize_t length = readlinkat(from_fd, name, target, sizeof target - 1);
+    if (length < 0)
+        return -errno;
+    target[length] = '\0';
+    return symlinkat(target, to_fd, name) < 0 ? -errno : 0;
+}

@@ -1,0 +1,25 @@
+/*
+ * order.h - puts a list of changes into the order of their paths, in slices: a hundred thousand of them take longer than
+ * one round of events may.
+ */
+#ifndef CK_OVERLAY_ORDER_H
+#define CK_OVERLAY_ORDER_H
+
+#include "chokepoint.h"
+#include "sys/slice.h"
+
+#include <stddef.h>
+
+/* Zero-filled before the first step. */
+struct ck_order {
+    struct choke_file_change *spare; /* as large as the list */
+    size_t width;                    /* runs of this length are in order */
+    size_t start;                    /* the pair of runs that is being merged */
+    size_t left, right, out;
+};
+
+/* True when items are in order. -ENOMEM has no place here: without memory all is done in one step. */
+bool ck_order_step(struct ck_order *order, struct choke_file_change *items, size_t count, struct ck_slice *slice);
+void ck_order_done(struct ck_order *order);
+
+#endif

@@ -1,0 +1,28 @@
+/*
+ * runs_later_rules.h - the table of what runs later, which is made of policy/runs-later.txt when the library is built.
+ */
+#ifndef CK_OVERLAY_RUNS_LATER_RULES_H
+#define CK_OVERLAY_RUNS_LATER_RULES_H
+
+#include <stddef.h>
+
+enum ck_runs_later_kind {
+    CK_RUNS_LATER_UNDER,
+    CK_RUNS_LATER_NAME,
+    CK_RUNS_LATER_BEGINS,
+    CK_RUNS_LATER_ENDS,
+    CK_RUNS_LATER_KINDS
+};
+
+struct ck_runs_later_rule {
+    const char *under; /* CK_RUNS_LATER_UNDER: directories, each with a '/' after it; else "" */
+    const char *text;  /* of the last component: all, beginning or end; CK_RUNS_LATER_UNDER: all of it, or "" for any */
+    const char *reason; /* what the result says */
+    const char *source; /* who executes or loads it; for whoever reads the table */
+};
+
+/* By kind, those of a kind by text without regard to case; those of kind k begin at ck_runs_later_starts[k]. */
+extern const struct ck_runs_later_rule ck_runs_later_rules[];
+extern const size_t ck_runs_later_starts[CK_RUNS_LATER_KINDS + 1];
+
+#endif

@@ -1,0 +1,139 @@
+/* change_list.c - see change_list.h. */
+#include "policy/change_list.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct ck_change_link {
+    struct choke_change change;
+    struct ck_change_link *next;
+};
+
+void ck_change_add(struct ck_policy_changes *changes, enum choke_change_kind kind, const char *field,
+                   const char *before, const char *after)
+{
+    struct ck_change_link *link = ck_arena_alloc(changes->arena, sizeof *link);
+    const char *path = ck_arena_printf(changes->arena, "%s%s", changes->prefix, field);
+    if (link == NULL || path == NULL) {
+        changes->failed = true;
+        return;
+    }
+    link->change =
+        (struct choke_change){.kind = kind, .tool = changes->tool, .field = path, .before = before, .after = after};
+    if (changes->last != NULL)
+        changes->last->next = link;
+    else
+        changes->first = link;
+    changes->last = link;
+    changes->count++;
+}
+
+int ck_change_list_take(const struct ck_policy_changes *changes, struct choke_change **ret_changes, size_t *ret_count)
+{
+    struct choke_change *array = ck_arena_array(changes->arena, changes->count + 1, sizeof *array);
+    if (changes->failed || array == NULL)
+        return -ENOMEM;
+    size_t at = 0;
+    for (const struct ck_change_link *link = changes->first; link != NULL; link = link->next)
+        array[at++] = link->change;
+    *ret_changes = array;
+    *ret_count = at;
+    return 0;
+}
+
+static enum choke_change_kind kind_of(enum ck_width width)
+{
+    if (width == CK_WIDTH_SAME)
+        return CHOKE_CHANGE_NEUTRAL;
+    return width == CK_WIDTH_NARROWER ? CHOKE_CHANGE_NARROWS : CHOKE_CHANGE_WIDENS;
+}
+
+void ck_change_width(struct ck_policy_changes *changes, enum ck_width width, const char *field, const char *before,
+                     const char *after)
+{
+    ck_change_text(changes, field, before, after, kind_of(width));
+}
+
+static bool is_same(const char *before, const char *after)
+{
+    return before == NULL || after == NULL ? before == after : strcmp(before, after) == 0;
+}
+
+void ck_change_text(struct ck_policy_changes *changes, const char *field, const char *before, const char *after,
+                    enum choke_change_kind kind)
+{
+    if (!is_same(before, after))
+        ck_change_add(changes, kind, field, before, after);
+}
+
+void ck_change_add_proof(struct ck_policy_changes *changes, const char *field, const char *before, const char *after,
+                         const char *why)
+{
+    size_t count = changes->count;
+    ck_change_add(changes, why != NULL ? CHOKE_CHANGE_WIDENS : CHOKE_CHANGE_NARROWS, field, before, after);
+    if (changes->count > count)
+        changes->last->change.why = why;
+}
+
+void ck_change_proof(struct ck_policy_changes *changes, const char *field, const char *before, const char *after,
+                     const char *why)
+{
+    if (!is_same(before, after))
+        ck_change_add_proof(changes, field, before, after, why);
+}
+
+bool ck_policy_list_has(const struct ck_list *list, const char *text)
+{
+    for (uint32_t i = 0; i < list->count; i++)
+        if (strcmp(list->items[i], text) == 0)
+            return true;
+    return false;
+}
+
+bool ck_policy_list_same(const struct ck_list *a, const struct ck_list *b)
+{
+    bool same = a->count == b->count;
+    for (uint32_t i = 0; same && i < a->count; i++)
+        same = strcmp(a->items[i], b->items[i]) == 0;
+    return same;
+}
+
+void ck_change_lists(struct ck_policy_changes *changes, const char *field, const struct ck_list *before,
+                     const struct ck_list *after, enum choke_change_kind added, enum choke_change_kind removed)
+{
+    for (uint32_t i = 0; i < before->count; i++)
+        if (!ck_policy_list_has(after, before->items[i]))
+            ck_change_add(changes, removed, field, before->items[i], NULL);
+    for (uint32_t i = 0; i < after->count; i++)
+        if (!ck_policy_list_has(before, after->items[i]))
+            ck_change_add(changes, added, field, NULL, after->items[i]);
+}
+
+const char *ck_change_join(struct ck_policy_changes *changes, const struct ck_list *list)
+{
+    size_t bytes = 1;
+    for (uint32_t i = 0; i < list->count; i++)
+        bytes += strlen(list->items[i]) + 1;
+    char *text = ck_arena_alloc(changes->arena, bytes);
+    if (text == NULL) {
+        changes->failed = true;
+        return NULL;
+    }
+    char *at = text;
+    for (uint32_t i = 0; i < list->count; i++) {
+        size_t length = strlen(list->items[i]);
+        if (i > 0)
+            *at++ = ' ';
+        memcpy(at, list->items[i], length);
+        at += length;
+    }
+    return text;
+}
+
+void ck_change_whole_list(struct ck_policy_changes *changes, const char *field, const struct ck_list *before,
+                          const struct ck_list *after, enum choke_change_kind kind)
+{
+    if (!ck_policy_list_same(before, after))
+        ck_change_add(changes, kind, field, before->count > 0 ? ck_change_join(changes, before) : NULL,
+                      after->count > 0 ? ck_change_join(changes, after) : NULL);
+}

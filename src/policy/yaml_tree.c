@@ -1,0 +1,447 @@
+/*
+ * yaml_tree.c - see yaml_tree.h.
+ *
+ * libcyaml tells a fault by the place of the event before it, stops reading at the first document, cuts a scalar at a
+ * NUL and takes any word for a boolean. So the events of libyaml are read once before it: whatever could be read in
+ * two ways is refused here, and the places are kept for those who find fault later.
+ */
+#include "policy/yaml_tree.h"
+
+#include "base/error.h"
+#include "base/glyph.h"
+#include "base/quote.h"
+#include "policy/load.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <yaml.h>
+
+#define ARENA_MAX_BYTES ((size_t)8 << 20)
+#define FIRST_NODES 512
+
+struct text_position {
+    unsigned line;
+    unsigned column;
+};
+
+/* A mapping or sequence that is not closed yet. */
+struct level {
+    uint32_t node;
+    bool key_is_next; /* in a mapping: the coming node is a key */
+    uint32_t key;     /* in a mapping: the latest key */
+};
+
+struct yaml_walk {
+    struct ck_yaml_tree *tree;
+    struct choke_error *error;
+    yaml_parser_t parser;
+    yaml_event_t event;
+    struct level levels[CK_YAML_TREE_MAX_DEPTH];
+    unsigned depth;
+    unsigned documents;
+};
+
+/* ---- words ------------------------------------------------------------------------------- */
+
+__attribute__((format(printf, 4, 0))) static int error_at(const char *file, struct text_position at,
+                                                          struct choke_error *error, const char *format, va_list args)
+{
+    char message[CHOKE_MESSAGE_MAX];
+    (void)vsnprintf(message, sizeof message, format, args);
+    return ck_error_at(error, at.line, at.column, "policy '%s': line %u, column %u: %s", CK_QUOTE(file), at.line,
+                       at.column, message);
+}
+
+int ck_yaml_tree_error(const struct ck_yaml_tree *tree, const struct ck_yaml_node *node, struct choke_error *error,
+                       const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int result = error_at(tree->file, (struct text_position){node->line, node->column}, error, format, args);
+    va_end(args);
+    return result;
+}
+
+__attribute__((format(printf, 4, 5))) static int refuse_text(const struct ck_yaml_tree *tree, struct text_position at,
+                                                             struct choke_error *error, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int result = error_at(tree->file, at, error, format, args);
+    va_end(args);
+    return result;
+}
+
+static struct text_position mark_position(yaml_mark_t mark)
+{
+    return (struct text_position){(unsigned)mark.line + 1, (unsigned)mark.column + 1};
+}
+
+/* At the start of the event under way. */
+__attribute__((format(printf, 2, 3))) static int refuse_event(struct yaml_walk *walk, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int result = error_at(walk->tree->file, mark_position(walk->event.start_mark), walk->error, format, args);
+    va_end(args);
+    return result;
+}
+
+/* ---- the text ---------------------------------------------------------------------------- */
+
+/* Counts as libyaml does: a column is a character; \n, \r and \r\n end a line. */
+static struct text_position position_of(const char *text, size_t offset)
+{
+    struct text_position at = {1, 1};
+    for (size_t i = 0; i < offset; i++) {
+        unsigned char c = (unsigned char)text[i];
+        if (c == '\n' || (c == '\r' && text[i + 1] != '\n')) {
+            at.line++;
+            at.column = 1;
+        } else if ((c & 0xc0) != 0x80 && c != '\r') {
+            at.column++;
+        }
+    }
+    return at;
+}
+
+/* The reviewer must see what the parser sees, in the same order. */
+static const struct {
+    uint32_t first;
+    uint32_t last;
+    const char *fault;
+} bad_characters[] = {
+    {0x00, 0x00, "a NUL byte"},
+    {0x01, 0x09, "a control character"},
+    {0x0b, 0x1f, "a control character"},
+    {0x7f, 0x9f, "a control character"},
+    {0xad, 0xad, "an invisible character"},
+    {0x61c, 0x61c, "a character that changes the direction of text"},
+    {0x200b, 0x200d, "an invisible character"},
+    {0x200e, 0x200f, "a character that changes the direction of text"},
+    {0x2028, 0x2029, "a line break that is not a newline"},
+    {0x202a, 0x202e, "a character that changes the direction of text"},
+    {0x2060, 0x2064, "an invisible character"},
+    {0x2066, 0x2069, "a character that changes the direction of text"},
+    {0xfeff, 0xfeff, "an invisible character"},
+    {0xfffe, 0xffff, "a code that is no character"},
+    {0xe0000, 0xe0fff, "an invisible character"},
+};
+
+/* What is wrong with a character, or NULL. */
+static const char *character_fault(uint32_t code)
+{
+    for (size_t i = 0; i < sizeof bad_characters / sizeof bad_characters[0]; i++)
+        if (code >= bad_characters[i].first && code <= bad_characters[i].last)
+            return bad_characters[i].fault;
+    /* Variation selectors choose between two pictures of one character, and stand in comments by themselves. */
+    bool selector = code >= 0xfe00 && code <= 0xfe0f;
+    return code >= 0x20 && ck_glyph_hidden(code) && !selector ? "an invisible character" : NULL;
+}
+
+/* Offset of the first bad byte and what it is, or NULL. */
+static const char *text_fault(const char *text, size_t length, bool is_source, size_t *ret_offset)
+{
+    for (size_t i = 0, n; i < length; i += n) {
+        n = 1;
+        if (text[i] >= 0x20 && text[i] < 0x7f)
+            continue;
+        *ret_offset = i;
+        n = ck_quote_utf8_sequence(text + i, length - i);
+        if (n == 0)
+            return "a byte that is not UTF-8";
+        uint32_t code = ck_glyph_code(text + i, n);
+        bool layout = is_source && (code == '\t' || code == '\r');
+        const char *fault = layout ? NULL : character_fault(code);
+        if (fault != NULL)
+            return fault;
+    }
+    return NULL;
+}
+
+/* Offset of the first line that begins with '%', or length. */
+static size_t find_directive(const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        if (text[i] == '%' && (i == 0 || text[i - 1] == '\n' || text[i - 1] == '\r'))
+            return i;
+    return length;
+}
+
+static int check_text(const struct ck_yaml_tree *tree, const char *text, size_t length, struct choke_error *error)
+{
+    if (length > CK_POLICY_MAX_BYTES)
+        return refuse_text(tree, position_of(text, CK_POLICY_MAX_BYTES), error,
+                           "the text goes on beyond %zu bytes, the most that a policy may have", CK_POLICY_MAX_BYTES);
+    size_t offset = 0;
+    const char *fault = text_fault(text, length, true, &offset);
+    if (fault != NULL)
+        return refuse_text(tree, position_of(text, offset), error, "%s (0x%02x) stands here; a policy is UTF-8 text",
+                           fault, (unsigned char)text[offset]);
+    /* Before libyaml sees them: it compares each with all before it, ten seconds for a megabyte of them. */
+    offset = find_directive(text, length);
+    if (offset < length)
+        return refuse_text(tree, position_of(text, offset), error,
+                           "a line begins with '%%': a policy has no directives");
+    return 0;
+}
+
+/* ---- the events -------------------------------------------------------------------------- */
+
+static int refuse_syntax(struct yaml_walk *walk)
+{
+    const yaml_parser_t *parser = &walk->parser;
+    if (parser->error == YAML_MEMORY_ERROR)
+        return ck_error_oom(walk->error);
+    return refuse_text(walk->tree, mark_position(parser->problem_mark), walk->error, "not valid YAML: %s%s%s",
+                       parser->problem != NULL ? parser->problem : "cannot be read",
+                       parser->context != NULL ? ", " : "", parser->context != NULL ? parser->context : "");
+}
+
+static struct level *innermost(struct yaml_walk *walk)
+{
+    return walk->depth > 0 ? &walk->levels[walk->depth - 1] : NULL;
+}
+
+static int grow_nodes(struct ck_yaml_tree *tree)
+{
+    uint32_t capacity = tree->capacity == 0 ? FIRST_NODES : tree->capacity * 2;
+    struct ck_yaml_node *nodes = realloc(tree->nodes, capacity * sizeof *nodes);
+    if (nodes == NULL)
+        return -ENOMEM;
+    tree->nodes = nodes;
+    tree->capacity = capacity;
+    return 0;
+}
+
+static int check_duplicate(struct yaml_walk *walk, const struct ck_yaml_node *mapping, const char *key)
+{
+    const struct ck_yaml_node *other = mapping + 1;
+    for (uint32_t i = 0; i < mapping->count; i++) {
+        if (strcmp(other->text, key) == 0)
+            return refuse_event(walk, "key '%s' is given twice; the first one is on line %u", CK_QUOTE(key),
+                                other->line);
+        other += other->span;
+        other += other->span;
+    }
+    return 0;
+}
+
+/* Before a node is added: is it allowed where it stands? */
+static int check_position(struct yaml_walk *walk, enum ck_yaml_node_kind kind, const char *text)
+{
+    const struct level *level = innermost(walk);
+    if (level == NULL || !level->key_is_next)
+        return 0;
+    const struct ck_yaml_node *mapping = &walk->tree->nodes[level->node];
+    if (kind != CK_YAML_SCALAR)
+        return refuse_event(walk, "a key must be a word, not a list or a mapping");
+    if (mapping->count >= CK_YAML_TREE_MAX_KEYS)
+        return refuse_event(walk, "more than %u keys in one mapping", CK_YAML_TREE_MAX_KEYS);
+    return check_duplicate(walk, mapping, text);
+}
+
+/* The enclosing mapping or sequence has one child more. */
+static void count_child(struct yaml_walk *walk, uint32_t child)
+{
+    struct level *level = innermost(walk);
+    if (level == NULL)
+        return;
+    struct ck_yaml_node *parent = &walk->tree->nodes[level->node];
+    if (parent->kind == CK_YAML_SEQUENCE) {
+        parent->count++;
+    } else if (level->key_is_next) {
+        level->key = child;
+        level->key_is_next = false;
+    } else {
+        parent->count++;
+        level->key_is_next = true;
+    }
+}
+
+static int add_node(struct yaml_walk *walk, enum ck_yaml_node_kind kind, bool plain, const char *text,
+                    uint32_t *ret_index)
+{
+    struct ck_yaml_tree *tree = walk->tree;
+    int r = check_position(walk, kind, text);
+    if (r < 0)
+        return r;
+    if (tree->count >= CK_YAML_TREE_MAX_NODES)
+        return refuse_event(walk, "more than %u values in one policy", CK_YAML_TREE_MAX_NODES);
+    if (tree->count == tree->capacity && grow_nodes(tree) < 0)
+        return ck_error_oom(walk->error);
+    struct text_position at = mark_position(walk->event.start_mark);
+    uint32_t index = tree->count++;
+    tree->nodes[index] = (struct ck_yaml_node){
+        .kind = kind, .plain = plain, .line = at.line, .column = at.column, .span = 1, .text = text};
+    count_child(walk, index);
+    *ret_index = index;
+    return 0;
+}
+
+static bool is_null(const char *text, bool plain)
+{
+    static const char *const nulls[] = {"", "~", "null", "Null", "NULL"};
+    for (size_t i = 0; plain && i < sizeof nulls / sizeof nulls[0]; i++)
+        if (strcmp(text, nulls[i]) == 0)
+            return true;
+    return false;
+}
+
+static int refuse_null(struct yaml_walk *walk)
+{
+    const struct level *level = innermost(walk);
+    if (level == NULL)
+        return refuse_event(walk, "the policy is empty; it begins with 'version: 1'");
+    const struct ck_yaml_node *nodes = walk->tree->nodes;
+    if (nodes[level->node].kind == CK_YAML_SEQUENCE)
+        return refuse_event(walk, "an entry of this list is empty; write it or leave it out");
+    if (level->key_is_next)
+        return refuse_event(walk, "a key is missing before ':'");
+    return refuse_event(walk, "key '%s' has no value; write one or leave the key out",
+                        CK_QUOTE(nodes[level->key].text));
+}
+
+static int take_scalar(struct yaml_walk *walk)
+{
+    const char *value = (const char *)walk->event.data.scalar.value;
+    size_t length = walk->event.data.scalar.length;
+    bool plain = walk->event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
+    size_t offset = 0;
+    const char *fault = text_fault(value, length, false, &offset);
+    if (fault != NULL)
+        return refuse_event(walk, "this value holds %s (0x%02x)", fault, (unsigned char)value[offset]);
+    if (is_null(value, plain))
+        return refuse_null(walk);
+    const char *text = ck_arena_memdup(&walk->tree->arena, value, length);
+    if (text == NULL)
+        return ck_error_oom(walk->error);
+    uint32_t index;
+    return add_node(walk, CK_YAML_SCALAR, plain, text, &index);
+}
+
+static int open_level(struct yaml_walk *walk, enum ck_yaml_node_kind kind)
+{
+    if (walk->depth == CK_YAML_TREE_MAX_DEPTH)
+        return refuse_event(walk, "nested more than %d deep", CK_YAML_TREE_MAX_DEPTH);
+    uint32_t index;
+    int r = add_node(walk, kind, false, "", &index);
+    if (r < 0)
+        return r;
+    walk->levels[walk->depth++] = (struct level){.node = index, .key_is_next = kind == CK_YAML_MAPPING};
+    return 0;
+}
+
+static void close_level(struct yaml_walk *walk)
+{
+    uint32_t index = walk->levels[--walk->depth].node;
+    walk->tree->nodes[index].span = walk->tree->count - index;
+}
+
+static int check_properties(struct yaml_walk *walk, const yaml_char_t *anchor, const yaml_char_t *tag)
+{
+    if (anchor != NULL)
+        return refuse_event(walk, "anchor '%s': a policy has no anchors; write the value where it is needed",
+                            CK_QUOTE((const char *)anchor));
+    if (tag != NULL)
+        return refuse_event(walk, "tag '%s': a policy has no tags", CK_QUOTE((const char *)tag));
+    return 0;
+}
+
+static int take_event(struct yaml_walk *walk)
+{
+    const yaml_event_t *event = &walk->event;
+    int r;
+    switch (event->type) {
+    case YAML_DOCUMENT_START_EVENT:
+        return walk->documents++ > 0 ? refuse_event(walk, "a second document begins here; a policy is one document")
+                                     : 0;
+    case YAML_ALIAS_EVENT:
+        return refuse_event(walk, "alias '%s': a policy has no aliases; write the value where it is needed",
+                            CK_QUOTE((const char *)event->data.alias.anchor));
+    case YAML_SCALAR_EVENT:
+        r = check_properties(walk, event->data.scalar.anchor, event->data.scalar.tag);
+        return r < 0 ? r : take_scalar(walk);
+    case YAML_SEQUENCE_START_EVENT:
+        r = check_properties(walk, event->data.sequence_start.anchor, event->data.sequence_start.tag);
+        return r < 0 ? r : open_level(walk, CK_YAML_SEQUENCE);
+    case YAML_MAPPING_START_EVENT:
+        r = check_properties(walk, event->data.mapping_start.anchor, event->data.mapping_start.tag);
+        return r < 0 ? r : open_level(walk, CK_YAML_MAPPING);
+    case YAML_SEQUENCE_END_EVENT:
+    case YAML_MAPPING_END_EVENT:
+        close_level(walk);
+        return 0;
+    case YAML_STREAM_END_EVENT:
+        return walk->documents == 0 ? refuse_null(walk) : 0;
+    case YAML_NO_EVENT:
+    case YAML_STREAM_START_EVENT:
+    case YAML_DOCUMENT_END_EVENT:
+        return 0;
+    }
+    return 0;
+}
+
+static int walk_events(struct yaml_walk *walk)
+{
+    bool ended = false;
+    int r = 0;
+    while (!ended && r == 0) {
+        if (yaml_parser_parse(&walk->parser, &walk->event) == 0)
+            return refuse_syntax(walk);
+        r = take_event(walk);
+        ended = walk->event.type == YAML_STREAM_END_EVENT;
+        yaml_event_delete(&walk->event);
+    }
+    return r;
+}
+
+int ck_yaml_tree_parse(struct ck_yaml_tree *ret_tree, const char *file, const void *text, size_t length,
+                       struct choke_error *error)
+{
+    ret_tree->file = file;
+    ret_tree->arena.max_bytes = ARENA_MAX_BYTES;
+    int r = check_text(ret_tree, text, length, error);
+    if (r < 0)
+        return r;
+    struct yaml_walk walk = {.tree = ret_tree, .error = error};
+    if (yaml_parser_initialize(&walk.parser) == 0)
+        return ck_error_oom(error);
+    yaml_parser_set_encoding(&walk.parser, YAML_UTF8_ENCODING);
+    yaml_parser_set_input_string(&walk.parser, text, length);
+    r = walk_events(&walk);
+    yaml_parser_delete(&walk.parser);
+    return r;
+}
+
+void ck_yaml_tree_done(struct ck_yaml_tree *tree)
+{
+    ck_arena_done(&tree->arena);
+    free(tree->nodes);
+    *tree = (struct ck_yaml_tree){0};
+}
+
+/* ---- looking things up ------------------------------------------------------------------- */
+
+const struct ck_yaml_node *ck_yaml_node_value(const struct ck_yaml_node *mapping, const char *key)
+{
+    const struct ck_yaml_node *at = mapping + 1;
+    for (uint32_t i = 0; i < mapping->count; i++) {
+        const struct ck_yaml_node *value = at + at->span;
+        if (strcmp(at->text, key) == 0)
+            return value;
+        at = value + value->span;
+    }
+    return NULL;
+}
+
+const struct ck_yaml_node *ck_yaml_node_entry(const struct ck_yaml_node *sequence, uint32_t index)
+{
+    const struct ck_yaml_node *at = sequence + 1;
+    while (index-- > 0)
+        at += at->span;
+    return at;
+}

@@ -1,0 +1,226 @@
+/* bwrap_plan.c - see bwrap_plan.h. */
+#include "run/bwrap_plan.h"
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/quote.h"
+#include "jail/bwrap.h"
+#include "policy/grant.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#ifndef MFD_EXEC
+#define MFD_EXEC 0x0010U
+#endif
+#define IMAGE_SEALS (F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+
+extern const unsigned char ck_bwrap_init_image_text[];
+extern const size_t ck_bwrap_init_image_length;
+
+void ck_bwrap_state_init(struct ck_bwrap_state *bwrap_state)
+{
+    bwrap_state->image_fd = -1;
+    ck_scratch_pool_init(&bwrap_state->scratch_pool);
+}
+
+void ck_bwrap_state_done(struct ck_bwrap_state *bwrap_state)
+{
+    ck_scratch_pool_done(&bwrap_state->scratch_pool);
+    ck_fd_close(&bwrap_state->image_fd);
+}
+
+/* ---- bwrap itself ------------------------------------------------------------------------ */
+
+static int fail(struct choke_error *error, int errnum, const char *text)
+{
+    return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, errnum, "%s", text);
+}
+
+/* The descriptor may be of a file that can only be executed; then its attributes are read by its name. */
+static bool has_capabilities(int fd)
+{
+    char self[64];
+    (void)snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
+    return getxattr(self, "security.capability", NULL, 0) > 0;
+}
+
+static int check_privileges(const struct ck_binary *binary, struct choke_error *error)
+{
+    struct stat status;
+    if (fstat(binary->fd, &status) < 0)
+        return fail(error, errno, strerror(errno));
+    if ((status.st_mode & (S_ISUID | S_ISGID)) == 0 && !has_capabilities(binary->fd))
+        return 0;
+    return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, EPERM,
+                        "'%s' is setuid or has capabilities of its own, and is not to be trusted with a tool; a "
+                        "bwrap without them works where user namespaces do (chmod u-s)",
+                        CK_QUOTE(binary->path));
+}
+
+static int find_bwrap(const struct ck_plan_sources *sources, struct ck_identity root, int *ret_fd,
+                      struct choke_error *error)
+{
+    const struct ck_tool *entry = ck_grant_bwrap(sources->policy);
+    if (entry == NULL)
+        return fail(error, ENOENT, "the policy has no entry 'bwrap' of route jail");
+    const struct ck_binary_wanted wanted = {.name = entry->name, .path = entry->path, .sha256 = entry->sha256};
+    struct ck_binary binary;
+    int result = ck_binary_find(sources->search, &wanted, root, &binary, NULL, error);
+    if (result < 0) {
+        error->outcome = CHOKE_JAIL_UNAVAILABLE;
+        return result;
+    }
+    CK_FD fd = binary.fd;
+    if (binary.script)
+        return fail(error, ENOEXEC, "bwrap is a script, and has to be a program");
+    result = check_privileges(&binary, error);
+    if (result == 0)
+        *ret_fd = ck_fd_take(&fd);
+    return result;
+}
+
+/* ---- what it executes -------------------------------------------------------------------- */
+
+static int write_image(int *ret_fd)
+{
+    CK_FD fd = memfd_create("chokepoint-bwrap-init", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_EXEC);
+    if (fd < 0 && errno == EINVAL)
+        fd = memfd_create("chokepoint-bwrap-init", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd < 0)
+        return -errno;
+    int result = ck_fd_write_all(fd, ck_bwrap_init_image_text, ck_bwrap_init_image_length);
+    if (result == 0 && fcntl(fd, F_ADD_SEALS, IMAGE_SEALS) < 0)
+        result = -errno;
+    if (result == 0)
+        *ret_fd = ck_fd_take(&fd);
+    return result;
+}
+
+/* ---- the plan ---------------------------------------------------------------------------- */
+
+static bool has_pwd(const char *const *env)
+{
+    for (size_t i = 0; env != NULL && env[i] != NULL; i++)
+        if (strncmp(env[i], "PWD=", 4) == 0)
+            return true;
+    return false;
+}
+
+static const struct ck_native_program *map_program(int fd, size_t *ret_size)
+{
+    struct stat status;
+    if (fstat(fd, &status) < 0)
+        return NULL;
+    *ret_size = (size_t)status.st_size;
+    void *memory = mmap(NULL, *ret_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+/* The words of the program are in memory that goes away. */
+static int make_argv(struct ck_plan *plan, struct ck_bwrap_wanted *wanted, const uint64_t *outside)
+{
+    size_t size;
+    struct ck_arena arena = {0};
+    const struct ck_native_program *program = map_program(plan->native_jail.fd, &size);
+    if (program == NULL)
+        return -errno;
+    wanted->program = program;
+    plan->bwrap.bounded = program->landlock_fs != 0;
+    const char **args = outside != NULL ? ck_bwrap_proof(wanted, outside, &arena) : ck_bwrap_argv(wanted, &arena);
+    plan->bwrap.argv = args == NULL ? NULL : ck_arena_strv(&plan->arena, args);
+    ck_arena_done(&arena);
+    (void)munmap((void *)(uintptr_t)program, size);
+    return plan->bwrap.argv == NULL ? -ENOMEM : 0;
+}
+
+static int check_length(const char *const *argv, struct choke_error *error)
+{
+    size_t count = 0;
+    while (argv[count] != NULL)
+        count++;
+    return count <= CK_BWRAP_ARGS_MAX
+               ? 0
+               : ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, E2BIG,
+                              "bwrap takes a command line of at most %d words, and this one has %zu", CK_BWRAP_ARGS_MAX,
+                              count);
+}
+
+/* The warden of such a run is in no jail: the program travels with the plan. */
+static int finish_plan(const struct ck_plan_sources *sources, struct ck_plan *plan, struct choke_error *error)
+{
+    int result = sources->bwrap_state->image_fd < 0 ? write_image(&sources->bwrap_state->image_fd) : 0;
+    if (result < 0)
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot write what bwrap executes: %s",
+                            ck_error_text(-result));
+    plan->bwrap.image_fd = sources->bwrap_state->image_fd;
+    plan->bwrap.program_fd = plan->native_jail.fd;
+    plan->bwrap.scratch_pool = &sources->bwrap_state->scratch_pool;
+    plan->native_jail = (struct ck_native_image){.fd = -1};
+    return 0;
+}
+
+int ck_bwrap_plan_run(const struct ck_plan_sources *sources, struct ck_plan *plan, const char *tool, const char *label,
+                      struct choke_error *error)
+{
+    int result = find_bwrap(sources, plan->root, &plan->bwrap.bwrap_fd, error);
+    if (result < 0)
+        return result;
+    struct ck_bwrap_wanted wanted = {
+        .root = plan->host_root,
+        .scratch = ck_scratch_name(&sources->bwrap_state->scratch_pool, label, &plan->arena),
+        .cwd = plan->jail_cwd,
+        .workspace = plan->workspace,
+        .form = plan->keep_executable     ? CK_BWRAP_COPY
+                : plan->exec_path != NULL ? CK_BWRAP_PATH
+                                          : CK_BWRAP_FILE,
+        .tool = tool,
+        .argv = plan->argv,
+        .pwd = has_pwd(plan->env),
+    };
+    plan->bwrap.scratch = wanted.scratch;
+    result = wanted.scratch == NULL ? -ENOMEM : make_argv(plan, &wanted, NULL);
+    if (result < 0)
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot write bwrap's command line: %s",
+                            strerror(-result));
+    result = check_length(plan->bwrap.argv, error);
+    return result < 0 ? result : finish_plan(sources, plan, error);
+}
+
+/* ---- the proof --------------------------------------------------------------------------- */
+
+static void read_namespaces(uint64_t ret_numbers[CK_JAIL_LAYER_NAMESPACES])
+{
+    static const char *const links[CK_JAIL_LAYER_NAMESPACES] = {
+        [CK_JAIL_LAYER_USER_NS] = "user",     [CK_JAIL_LAYER_MOUNT_NS] = "mnt", [CK_JAIL_LAYER_PID_NS] = "pid",
+        [CK_JAIL_LAYER_NET_NS] = "net",       [CK_JAIL_LAYER_IPC_NS] = "ipc",   [CK_JAIL_LAYER_UTS_NS] = "uts",
+        [CK_JAIL_LAYER_CGROUP_NS] = "cgroup",
+    };
+    char path[64];
+    struct stat status;
+    for (uint32_t i = 0; i < CK_JAIL_LAYER_NAMESPACES; i++) {
+        (void)snprintf(path, sizeof path, "/proc/self/ns/%s", links[i]);
+        ret_numbers[i] = stat(path, &status) < 0 ? 0 : (uint64_t)status.st_ino;
+    }
+}
+
+int ck_bwrap_plan_proof(const struct ck_plan_sources *sources, struct ck_plan *plan, struct choke_error *error)
+{
+    uint64_t outside[CK_JAIL_LAYER_NAMESPACES];
+    int result = find_bwrap(sources, plan->root, &plan->bwrap.bwrap_fd, error);
+    if (result < 0)
+        return result;
+    read_namespaces(outside);
+    struct ck_bwrap_wanted wanted = {.root = plan->host_root, .cwd = CK_JAIL_WORK};
+    result = make_argv(plan, &wanted, outside);
+    if (result < 0)
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot write bwrap's command line: %s",
+                            strerror(-result));
+    return finish_plan(sources, plan, error);
+}

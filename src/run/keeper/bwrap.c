@@ -1,0 +1,116 @@
+/*
+ * bwrap.c - the process that becomes bwrap, from its creation to exec; and the memory that is shared with what it starts.
+ *
+ * bwrap gets none of the tool's streams as its own: its outer process would hold them for as long as it lives, and then
+ * nobody could say whether something else does. It closes what is above 2 in that process and hands it on to what it
+ * starts, so the streams travel there. Its complaints go into the shared memory, and from there into the report.
+ *
+ *   Must     carry out the plan; say which step failed and why.
+ *   Must not change memory but the two fields of the child's report: the memory is the warden's.
+ */
+#include "run/keeper/keeper.h"
+
+#include "run/create.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <linux/prctl.h>
+#include <signal.h>
+#include <sys/mman.h>
+
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 0x0008U
+#endif
+#define PASSED (CK_BWRAP_INIT_END - CK_BWRAP_INIT_PROGRAM)
+
+/* Out of the way of all targets; what is not moved back is closed on exec. */
+static long move(int fd)
+{
+    return CK_RAW3(fcntl, fd, F_DUPFD_CLOEXEC, CK_BWRAP_INIT_END);
+}
+
+/* In the order of enum ck_bwrap_init_fd. Returns bwrap itself, where it is safe now. */
+static long place_descriptors(const struct ck_bwrap_child *bwrap_child)
+{
+    const int *fds = bwrap_child->child->fds;
+    const int sources[PASSED] = {
+        bwrap_child->bwrap_fds[CK_WIRE_BWRAP_PROGRAM],
+        bwrap_child->bwrap_fds[CK_WIRE_BWRAP_IMAGE],
+        bwrap_child->bwrap_fds[CK_WIRE_BWRAP_TOOL],
+        bwrap_child->bwrap_fds[CK_WIRE_BWRAP_ROOT],
+        bwrap_child->bwrap_fds[CK_WIRE_BWRAP_SCRATCH],
+        bwrap_child->status_fd,
+        fds[CK_WIRE_STDIN],
+        fds[CK_WIRE_STDOUT],
+        fds[CK_WIRE_STDERR],
+        fds[CK_WIRE_STDOUT_READ],
+        fds[CK_WIRE_STDERR_READ],
+        bwrap_child->gate_fd,
+    };
+    int passed = bwrap_child->gate_fd < 0 ? PASSED - 1 : PASSED;
+    long moved[PASSED];
+    long bwrap = move(fds[CK_WIRE_EXECUTABLE]);
+    long result = bwrap;
+    for (int i = 0; i < passed && result >= 0; i++)
+        result = moved[i] = move(sources[i]);
+    if (result >= 0)
+        result = CK_RAW3(close_range, 3, ~0u, CLOSE_RANGE_CLOEXEC);
+    if (result >= 0)
+        result = CK_RAW3(dup3, moved[CK_BWRAP_INIT_STATUS - CK_BWRAP_INIT_PROGRAM], 2, 0);
+    for (int i = 0; i < passed && result >= 0; i++)
+        result = CK_RAW3(dup3, moved[i], CK_BWRAP_INIT_PROGRAM + i, 0);
+    return result < 0 ? result : bwrap;
+}
+
+/*
+ * SIGTERM and SIGXCPU stay blocked in bwrap, or the first one would end it, and with it at once the tool, which is to
+ * have its time to end by itself. The tool's own mask is set anew when it is made.
+ */
+static long hold_signals(void)
+{
+    static const uint64_t held = UINT64_C(1) << (SIGTERM - 1) | UINT64_C(1) << (SIGXCPU - 1);
+    return CK_RAW4(rt_sigprocmask, SIG_SETMASK, &held, NULL, sizeof held);
+}
+
+void ck_bwrap_main(void *argument)
+{
+    const struct ck_bwrap_child *bwrap_child = argument;
+    struct ck_child *child = bwrap_child->child;
+    long result = CK_RAW0(setsid);
+    if (result >= 0)
+        result = CK_RAW5(prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    if (result >= 0)
+        result = CK_RAW5(prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    long bwrap = result < 0 ? result : place_descriptors(bwrap_child);
+    result = bwrap < 0 ? bwrap : hold_signals();
+    child->failed_stage = CK_STAGE_JAIL;
+    if (result >= 0) {
+        /* The memory is the warden's: once exec has succeeded, nobody is here to take this back. */
+        child->failed_stage = CK_STAGE_NONE;
+        result = ck_create_execute((int)bwrap, NULL, child->argv, child->envp);
+        child->failed_stage = CK_STAGE_EXECUTE;
+    }
+    child->failed_errno = (int32_t)-result;
+    ck_nolibc_exit(127);
+}
+
+long ck_bwrap_make_status(struct ck_init_status **ret_status)
+{
+    long fd = CK_RAW2(memfd_create, "init-status", MFD_CLOEXEC | MFD_NOEXEC_SEAL);
+    if (fd == -EINVAL)
+        fd = CK_RAW2(memfd_create, "init-status", MFD_CLOEXEC);
+    if (fd < 0)
+        return fd;
+    long result = CK_RAW2(ftruncate, fd, CK_INIT_STATUS_BYTES);
+    if (result == 0)
+        result = CK_RAW3(lseek, fd, CK_INIT_STATUS_MESSAGE_AT, 0);
+    if (result >= 0)
+        result = CK_RAW6(mmap, NULL, CK_INIT_STATUS_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (result < 0 && result > -4096) {
+        ck_nolibc_close((int)fd);
+        return result;
+    }
+    *ret_status = (void *)result;
+    return fd;
+}

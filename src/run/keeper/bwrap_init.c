@@ -1,0 +1,250 @@
+/*
+ * bwrap_init.c - what bwrap executes: a program of its own, the first process of the jail that bwrap has made.
+ *
+ *   /proc/self/fd/4 MODE PATH ARGV0 ARG...
+ *   /proc/self/fd/4 prove NUMBER...           tries the walls instead; the namespaces outside, by enum ck_jail_layer
+ *
+ * bwrap can neither hold a tool to the files that it may execute nor say in a way that cannot be mistaken how the tool
+ * ended; and it must not be restricted itself, or it could not mount. So it starts this, which raises the same walls as
+ * the native jail has, runs the tool, and tells the warden through memory that they share.
+ *
+ * MODE is words with colons between them: "ro" or "rw", how /work may be used; "file", "path" or "copy", what is
+ * executed: the descriptor (PATH is there to be read by people), PATH, or the descriptor as a script that stays open; and
+ * "pwd" where the tool is to keep the PWD that bwrap puts into the environment.
+ *
+ *   Must     find at /work and /tmp/probe the directories that the plan holds open: bwrap reaches them by their names,
+ *            and somebody may have put others there meanwhile.
+ *   Must not go on after a step that failed.
+ */
+#include "run/keeper/keeper.h"
+
+#include "jail/native_ops.h"
+#include "run/create.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/mount.h>
+#include <linux/prctl.h>
+#include <linux/sched.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#define ARGUMENTS 4 /* of our own, the tool's name included */
+
+static bool begins(const char *text, const char *prefix)
+{
+    while (*prefix != '\0')
+        if (*text++ != *prefix++)
+            return false;
+    return true;
+}
+
+/* Moves *at behind the next word, which ends at a colon. */
+static bool take_token(const char **at, const char *token)
+{
+    if (!begins(*at, token))
+        return false;
+    const char *end = *at;
+    while (*token++ != '\0')
+        end++;
+    if (*end != '\0' && *end != ':')
+        return false;
+    *at = *end == ':' ? end + 1 : end;
+    return true;
+}
+
+static long read_mode(const char *mode, const char *path, struct ck_init_run *run, bool *ret_pwd)
+{
+    run->workspace = take_token(&mode, "rw") ? CK_WORKSPACE_RW : CK_WORKSPACE_RO;
+    if (run->workspace == CK_WORKSPACE_RO && !take_token(&mode, "ro"))
+        return -EINVAL;
+    if (take_token(&mode, "path"))
+        run->child->path = path;
+    else if (take_token(&mode, "copy"))
+        run->child->keep_executable = true;
+    else if (!take_token(&mode, "file"))
+        return -EINVAL;
+    *ret_pwd = take_token(&mode, "pwd");
+    return *mode == '\0' ? 0 : -EINVAL;
+}
+
+static long read_proof(char **numbers, struct ck_init_run *run)
+{
+    for (uint32_t jail_layer = 0; jail_layer < CK_JAIL_LAYER_NAMESPACES; jail_layer++) {
+        const char *at = numbers[jail_layer];
+        const char *end = at;
+        while (at != NULL && *end != '\0')
+            end++;
+        long number = at == NULL ? -1 : ck_nolibc_parse_number(&at, end);
+        if (number < 0)
+            return -EINVAL;
+        ck_prove_outside(jail_layer, (uint64_t)number);
+    }
+    ck_prove_inside(run->jail->program);
+    run->main = ck_prove_layers;
+    run->argument = run->jail->init_status;
+    run->gate_fd = -1;
+    return 0;
+}
+
+/* bwrap says where it went, whether anybody asked or not. */
+static void drop_pwd(char **envp)
+{
+    char **to = envp;
+    for (char **from = envp; *from != NULL; from++)
+        if (!begins(*from, "PWD="))
+            *to++ = *from;
+    *to = NULL;
+}
+
+static long map_file(int fd, int protection, int flags)
+{
+    struct stat status = {0};
+    long result = CK_RAW2(fstat, fd, &status);
+    return result < 0 ? result : CK_RAW6(mmap, NULL, status.st_size, protection, flags, fd, 0);
+}
+
+static bool failed(long memory)
+{
+    return memory < 0 && memory > -4096;
+}
+
+static long check_place(int held_fd, const char *place)
+{
+    struct stat wanted, found;
+    long result = CK_RAW2(fstat, held_fd, &wanted);
+    if (result == 0)
+        result = CK_RAW4(newfstatat, AT_FDCWD, place, &found, AT_SYMLINK_NOFOLLOW);
+    if (result < 0)
+        return result;
+    return wanted.st_dev == found.st_dev && wanted.st_ino == found.st_ino ? 0 : -ESTALE;
+}
+
+/* ---- what bwrap has no word for ---- */
+
+static long set_mount(int fd, const char *path, unsigned flags, uint64_t set, uint64_t clear)
+{
+    const struct mount_attr attr = {.attr_set = set, .attr_clr = clear};
+    return CK_RAW5(mount_setattr, fd, path, flags, &attr, sizeof attr);
+}
+
+/* One file that may be code, over itself: where everything else may not. */
+static long bind_code(int root_fd, const char *inside)
+{
+    long tree = CK_RAW3(open_tree, root_fd, inside, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
+    if (tree < 0)
+        return tree;
+    long result = set_mount((int)tree, "", AT_EMPTY_PATH | AT_RECURSIVE, 0, MOUNT_ATTR_NOEXEC);
+    if (result == 0)
+        result = CK_RAW5(move_mount, tree, "", root_fd, inside, MOVE_MOUNT_F_EMPTY_PATH);
+    ck_nolibc_close((int)tree);
+    return result;
+}
+
+/*
+ * As in the native jail, nothing can be executed or mapped as code but the files of the program, and neither /proc nor the
+ * device nodes, which are the host's, can be changed. For that bwrap leaves us two capabilities, which end here. They are in the user namespace that we are in; for
+ * an ordinary user bwrap makes two, one in the other, and the mounts belong to the outer one: so we take a copy of them.
+ */
+static long seal(const struct ck_native_program *program)
+{
+    const struct ck_native_op *ops = (const void *)((const char *)program + program->ops_at);
+    long result = CK_RAW1(unshare, CLONE_NEWNS);
+    long root = result < 0 ? result : CK_RAW4(openat, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
+    result = root < 0 ? root : set_mount(AT_FDCWD, "/", AT_RECURSIVE, MOUNT_ATTR_NOEXEC | MOUNT_ATTR_NOSUID, 0);
+    for (uint32_t i = 0; i < program->ops_count && result == 0; i++)
+        if (ops[i].op == CK_NATIVE_OP_BIND_CODE)
+            result = bind_code((int)root, (const char *)program + ops[i].inside);
+    if (result == 0)
+        result = ck_init_cover_keys("/dev/null");
+    if (result == 0)
+        result = set_mount(AT_FDCWD, "/proc", AT_RECURSIVE, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NODEV, 0);
+    if (result == 0)
+        result = set_mount(AT_FDCWD, "/dev", AT_RECURSIVE, MOUNT_ATTR_RDONLY, 0);
+    if (result == 0)
+        result = set_mount(AT_FDCWD, "/dev/shm", 0, 0, MOUNT_ATTR_RDONLY);
+    ck_nolibc_close((int)root);
+    ck_init_drop_bounding_set();
+    return result;
+}
+
+/* ---- the run ---- */
+
+/* The streams are the tool's alone: only where we hold no end of them can be seen who else does. */
+static const int streams[CK_WIRE_FDS] = {
+    [CK_WIRE_STDIN] = CK_BWRAP_INIT_STDIN,
+    [CK_WIRE_STDOUT] = CK_BWRAP_INIT_STDOUT,
+    [CK_WIRE_STDERR] = CK_BWRAP_INIT_STDERR,
+    [CK_WIRE_CWD] = -1,
+    [CK_WIRE_EXECUTABLE] = CK_BWRAP_INIT_TOOL,
+    [CK_WIRE_STDOUT_READ] = CK_BWRAP_INIT_STDOUT_READ,
+    [CK_WIRE_STDERR_READ] = CK_BWRAP_INIT_STDERR_READ,
+};
+
+static long set_up(struct ck_init_run *run, char **arguments)
+{
+    bool pwd = false;
+    const char *mode = arguments[1];
+    long program = map_file(CK_BWRAP_INIT_PROGRAM, PROT_READ, MAP_PRIVATE);
+    if (failed(program))
+        return program;
+    run->jail->program = (const void *)program;
+    long result =
+        take_token(&mode, "prove") ? read_proof(arguments + 2, run) : read_mode(mode, arguments[2], run, &pwd);
+    if (result == 0 && !pwd)
+        drop_pwd((char **)(uintptr_t)run->child->envp);
+    if (result == 0)
+        result = check_place(CK_BWRAP_INIT_ROOT, CK_JAIL_WORK);
+    if (result == 0 && run->main != ck_prove_layers)
+        result = check_place(CK_BWRAP_INIT_SCRATCH, CK_JAIL_SCRATCH);
+    if (result == 0)
+        result = seal(run->jail->program);
+    if (result == 0)
+        result = ck_init_open_execs(run->jail);
+    if (result == 0)
+        result = CK_RAW5(prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    if (result == 0)
+        result = ck_init_restrict_program(run->jail->program);
+    ck_nolibc_close(CK_BWRAP_INIT_PROGRAM);
+    ck_nolibc_close(CK_BWRAP_INIT_IMAGE);
+    ck_nolibc_close(CK_BWRAP_INIT_ROOT);
+    ck_nolibc_close(CK_BWRAP_INIT_SCRATCH);
+    ck_nolibc_close(CK_BWRAP_INIT_STATUS);
+    return result;
+}
+
+void ck_keeper_start(const long *stack)
+{
+    static struct ck_native_jail jail;
+    static char here[] = ".";
+    char **arguments = (char **)(uintptr_t)(stack + 1);
+    struct ck_child child = {.cwd = here,
+                             .fds = streams,
+                             .ruleset_fd = -1,
+                             .execute_fd = CK_BWRAP_INIT_TOOL,
+                             .stdin_fd = CK_BWRAP_INIT_STDIN};
+    struct ck_init_run run = {.jail = &jail,
+                              .child = &child,
+                              .main = ck_child_main,
+                              .argument = &child,
+                              .in_bwrap = true,
+                              .gate_fd = CK_BWRAP_INIT_GATE};
+    long init_status = map_file(CK_BWRAP_INIT_STATUS, PROT_READ | PROT_WRITE, MAP_SHARED);
+    if (failed(init_status) || stack[0] < ARGUMENTS)
+        ck_nolibc_exit(127);
+    jail.init_status = (void *)init_status;
+    memcpy(child.rlimits, jail.init_status->rlimits, sizeof child.rlimits);
+    child.rlimit_count = jail.init_status->rlimit_count;
+    child.null_stdin = jail.init_status->null_stdin != 0;
+    child.sealed = jail.init_status->sealed != 0;
+    child.argv = arguments + ARGUMENTS - 1;
+    child.envp = arguments + stack[0] + 1;
+    (void)CK_RAW5(prctl, PR_SET_NAME, "choke-init", 0, 0, 0);
+    (void)CK_RAW5(prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);
+    long result = set_up(&run, arguments);
+    if (result == 0)
+        ck_init_serve(&run);
+    jail.init_status->stage = CK_STAGE_JAIL;
+    jail.init_status->error = (int32_t)-result;
+    ck_nolibc_exit(127);
+}

@@ -1,0 +1,255 @@
+/*
+ * direct_attempts.c - who tries to get out of a run with egress by another way than the gate (docs/adr/0035).
+ *
+ * The kernel refuses that by itself: there is no route, Landlock has one port, the filter one kind of socket. Nobody would
+ * hear of it. So the filter asks us first, by way of a descriptor (seccomp_unotify(2)), about each connect and each kind of
+ * socket that it does not let through. We look where the tool wants to go, tell the caller through a pipe, and answer: a
+ * connection goes on, to be refused by whom it was before; of the rest the refusal itself comes from us.
+ *
+ *   Must     answer whatever is asked: who asked waits for it.
+ *   Must not decide by what was read: the tool may have changed it meanwhile. It names, and the kernel refuses.
+ *   Must not make a call that is asked about: nobody would answer.
+ *   Must not let a tool write as much as it likes: each way is told once, and not more than CK_DIRECT_ATTEMPTS_MAX of them.
+ */
+#include "run/keeper/keeper.h"
+
+#include "jail/native_ops.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#define ROOM 256 /* the kernel writes as much as its own struct has, which may be more than ours */
+#define KIND_MASK 0xf
+#define SIN6_LEAST 24 /* without the zone */
+
+union notif_request {
+    uint8_t room[ROOM];
+    struct seccomp_notif notif;
+};
+
+union notif_reply {
+    uint8_t room[ROOM];
+    struct seccomp_notif_resp notif;
+};
+
+/* ---- where to? ---- */
+
+/* In a proof, which nobody is told of, a shortage must not be taken for a machine that cannot do it. */
+static void note_shortage(const struct ck_direct_attempts *attempts, long result)
+{
+    if (attempts->report_fd >= 0 || (result != -EMFILE && result != -ENFILE && result != -ENOMEM))
+        return;
+    attempts->init_status->stage = CK_STAGE_EGRESS;
+    attempts->init_status->error = (int32_t)-result;
+}
+
+/* Of the tool's memory. False where it is not to be had: there is no such address, or the machine forbids it. */
+static bool read_memory(const struct ck_direct_attempts *attempts, const struct seccomp_notif *asked, uint64_t at,
+                        void *to, size_t length)
+{
+    char path[32];
+    char *end = ck_nolibc_append_number(ck_nolibc_append_text(path, "/proc/"), (long)asked->pid);
+    (void)ck_nolibc_append_text(end, "/mem");
+    long fd = CK_RAW4(openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+    if (fd < 0) {
+        note_shortage(attempts, fd);
+        return false;
+    }
+    long got = CK_RAW4(pread64, fd, to, length, at);
+    ck_nolibc_close((int)fd);
+    return got == (long)length;
+}
+
+/* sendmsg and sendmmsg have the address behind a pointer of their own. */
+static bool find_address(const struct ck_direct_attempts *attempts, const struct seccomp_notif *asked, uint64_t *ret_at,
+                         uint64_t *ret_length)
+{
+    struct msghdr message = {0};
+    const uint64_t *arguments = (const void *)asked->data.args;
+    bool sends = asked->data.nr == __NR_sendto;
+    *ret_at = arguments[sends ? 4 : 1];
+    *ret_length = (uint32_t)arguments[sends ? 5 : 2];
+    if (sends || asked->data.nr == __NR_connect)
+        return true;
+    if (!read_memory(attempts, asked, arguments[1], &message, sizeof message))
+        return false;
+    *ret_at = (uint64_t)(uintptr_t)message.msg_name;
+    *ret_length = message.msg_namelen;
+    return true;
+}
+
+/* An IPv4 address in the clothes of IPv6 is that address. */
+static void read_ipv6(const struct sockaddr_in6 *ipv6, struct ck_direct_attempt *attempt)
+{
+    static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
+    const uint8_t *bytes = (const void *)&ipv6->sin6_addr;
+    bool is_ipv4 = true;
+    for (unsigned i = 0; i < sizeof mapped; i++)
+        is_ipv4 = is_ipv4 && bytes[i] == mapped[i];
+    attempt->family = is_ipv4 ? AF_INET : AF_INET6;
+    memcpy(attempt->address, is_ipv4 ? bytes + sizeof mapped : bytes, is_ipv4 ? 4 : 16);
+}
+
+/* False: nowhere, or it cannot be seen. */
+static bool read_target(struct ck_direct_attempts *attempts, const struct seccomp_notif *asked,
+                        struct ck_direct_attempt *ret_attempt)
+{
+    union {
+        struct sockaddr_in ipv4;
+        struct sockaddr_in6 ipv6;
+    } address = {.ipv6 = {0}};
+    uint64_t at, length;
+    if (!find_address(attempts, asked, &at, &length))
+        return false;
+    size_t some = length < sizeof address ? (size_t)length : sizeof address;
+    if (!read_memory(attempts, asked, at, &address, some))
+        return false;
+    attempts->init_status->reports_attempts = 1;
+    const uint8_t *port = (const void *)&address.ipv4.sin_port;
+    *ret_attempt =
+        (struct ck_direct_attempt){.kind = CK_DIRECT_ATTEMPT_CONNECTION, .port = (uint32_t)port[0] << 8 | port[1]};
+    if (address.ipv4.sin_family == AF_INET6 && some >= SIN6_LEAST) {
+        read_ipv6(&address.ipv6, ret_attempt);
+        return true;
+    }
+    ret_attempt->family = AF_INET;
+    memcpy(ret_attempt->address, &address.ipv4.sin_addr, 4);
+    return address.ipv4.sin_family == AF_INET && some >= sizeof address.ipv4;
+}
+
+/* 0.0.0.0 is this host to connect, and so loopback. */
+static bool is_gate(const struct ck_direct_attempts *attempts, const struct ck_direct_attempt *attempt)
+{
+    const uint8_t *bytes = attempt->address;
+    return attempt->family == AF_INET && attempt->port == attempts->gate_port && bytes[1] == 0 && bytes[2] == 0 &&
+           ((bytes[0] == 127 && bytes[3] == 1) || (bytes[0] == 0 && bytes[3] == 0));
+}
+
+/* ---- telling ---- */
+
+static bool same(const struct ck_direct_attempt *one, const struct ck_direct_attempt *other)
+{
+    bool equal = one->kind == other->kind && one->family == other->family && one->type == other->type &&
+                 one->protocol == other->protocol && one->port == other->port;
+    for (unsigned i = 0; equal && i < sizeof one->address; i++)
+        equal = one->address[i] == other->address[i];
+    return equal;
+}
+
+static void report_attempt(struct ck_direct_attempts *attempts, const struct ck_direct_attempt *attempt)
+{
+    static const struct ck_direct_attempt more = {.kind = CK_DIRECT_ATTEMPT_MORE};
+    for (uint32_t i = 0; i < attempts->count && i < CK_DIRECT_ATTEMPTS_MAX; i++)
+        if (same(&attempts->seen[i], attempt))
+            return;
+    if (attempts->count > CK_DIRECT_ATTEMPTS_MAX)
+        return;
+    bool full = attempts->count == CK_DIRECT_ATTEMPTS_MAX;
+    if (!full)
+        attempts->seen[attempts->count] = *attempt;
+    attempts->count++;
+    if (attempts->report_fd >= 0)
+        (void)CK_RAW3(write, attempts->report_fd, full ? &more : attempt, sizeof *attempt);
+}
+
+/*
+ * Libraries look for name services and addresses of their own by these two, wherever they run; neither leads out. They are
+ * refused like the others.
+ */
+static bool leads_out(const struct seccomp_notif *asked)
+{
+    return (uint32_t)asked->data.args[0] != AF_UNIX && (uint32_t)asked->data.args[0] != AF_NETLINK;
+}
+
+static int32_t judge(struct ck_direct_attempts *attempts, const struct seccomp_notif *asked)
+{
+    struct ck_direct_attempt attempt = {.kind = CK_DIRECT_ATTEMPT_SOCKET,
+                                        .family = (uint32_t)asked->data.args[0],
+                                        .type = (uint32_t)asked->data.args[1] & KIND_MASK,
+                                        .protocol = (uint32_t)asked->data.args[2]};
+    if (asked->data.nr == __NR_socket) {
+        if (leads_out(asked))
+            report_attempt(attempts, &attempt);
+        return -EAFNOSUPPORT;
+    }
+    bool seen = read_target(attempts, asked, &attempt) &&
+                CK_RAW3(ioctl, attempts->listener_fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &asked->id) == 0;
+    bool connects = asked->data.nr == __NR_connect;
+    if (seen && !(connects && is_gate(attempts, &attempt)))
+        report_attempt(attempts, &attempt);
+    return connects ? 0 : -EOPNOTSUPP;
+}
+
+/* Whoever asked may have been killed meanwhile: then there is nothing to be read, or nobody to be answered. */
+static void answer(struct ck_direct_attempts *attempts)
+{
+    union notif_request question = {.room = {0}};
+    union notif_reply reply = {.room = {0}};
+    if (CK_RAW3(ioctl, attempts->listener_fd, SECCOMP_IOCTL_NOTIF_RECV, &question) < 0)
+        return;
+    reply.notif.id = question.notif.id;
+    reply.notif.error = judge(attempts, &question.notif);
+    reply.notif.flags = reply.notif.error == 0 ? (uint32_t)SECCOMP_USER_NOTIF_FLAG_CONTINUE : 0;
+    if (CK_RAW3(ioctl, attempts->listener_fd, SECCOMP_IOCTL_NOTIF_SEND, &reply) != -EINVAL)
+        return;
+    /* Before Linux 5.5 nothing can go on that was asked about: then the proof fails, and there are no names. */
+    reply.notif.flags = 0;
+    reply.notif.error = -ENOSYS;
+    (void)CK_RAW3(ioctl, attempts->listener_fd, SECCOMP_IOCTL_NOTIF_SEND, &reply);
+}
+
+/* ---- the loop ---- */
+
+static long check_sizes(void)
+{
+    struct seccomp_notif_sizes sizes = {0};
+    long result = CK_RAW3(seccomp, SECCOMP_GET_NOTIF_SIZES, 0, &sizes);
+    if (result < 0)
+        return result;
+    bool known = sizes.seccomp_notif >= sizeof(struct seccomp_notif) &&
+                 sizes.seccomp_notif_resp >= sizeof(struct seccomp_notif_resp);
+    return known && sizes.seccomp_notif <= ROOM && sizes.seccomp_notif_resp <= ROOM ? 0 : -ENOTSUP;
+}
+
+long ck_direct_attempts_begin(struct ck_direct_attempts *attempts, const void *code, uint32_t count)
+{
+    static const uint64_t ended = UINT64_C(1) << (SIGCHLD - 1);
+    const struct sock_fprog filter = {.len = (unsigned short)count, .filter = (void *)(uintptr_t)code};
+    long result = check_sizes();
+    if (result == 0)
+        result = CK_RAW4(rt_sigprocmask, SIG_BLOCK, &ended, NULL, sizeof ended);
+    if (result == 0)
+        result = CK_RAW4(signalfd4, -1, &ended, sizeof ended, O_CLOEXEC | O_NONBLOCK);
+    if (result < 0)
+        return result;
+    attempts->ended_fd = (int)result;
+    result = CK_RAW3(seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &filter);
+    attempts->listener_fd = (int)result;
+    /* EBUSY: a filter around us has a listener already, for as long as we live. That is an answer, not a shortage. */
+    if (result == -EBUSY)
+        return -EOPNOTSUPP;
+    return result < 0 ? result : 0;
+}
+
+void ck_direct_attempts_wait(struct ck_direct_attempts *attempts)
+{
+    uint8_t signals[128];
+    struct pollfd polled[2] = {{.fd = attempts->ended_fd, .events = POLLIN},
+                               {.fd = attempts->listener_fd, .events = POLLIN}};
+    for (;;) {
+        long result = CK_RAW5(ppoll, polled, 2, NULL, NULL, 0);
+        if (result > 0 && (polled[1].revents & POLLIN) != 0)
+            answer(attempts);
+        if (result <= 0 || (polled[0].revents & POLLIN) == 0)
+            continue;
+        (void)CK_RAW3(read, attempts->ended_fd, signals, sizeof signals);
+        return;
+    }
+}

@@ -1,0 +1,524 @@
+/*
+ * native_jail.c - the native jail in the keeper's family (jail/native_ops.h has the list, docs/adr/0021 the reasons).
+ *
+ * A warden of a jail is in namespaces of its own, with a root that is built once. A run is a process in pid and ipc
+ * namespaces of its own, the init: it lets go of every privilege, creates the tool, reaps what comes to it, and ends
+ * when the tool has ended. With it the kernel ends everything in the pid namespace, whatever session or group it moved to.
+ *
+ * The mounts that differ from run to run are made in the warden's own root: it has one run at a time, and takes them
+ * away when everything in the run is dead. A copy of the whole tree of mounts for each run would be safer against nothing,
+ * and the kernel is long in making and unmaking it. To let go of a mount means to wait for a grace period of the kernel's:
+ * so the mounts of a run are put out of reach behind its report, and let go of when there is time, be it that no plan comes
+ * for a moment or that the next tool has been started.
+ *
+ *   Must     leave no descriptor of the host's tree open in the tool, but those of the plan.
+ *   Must not go on after a step that failed: every step is a wall.
+ */
+#include "run/keeper/keeper.h"
+
+#include "jail/native_ops.h"
+#include "run/create.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <linux/mount.h>
+#include <linux/prctl.h>
+#include <linux/sched.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+#define NAMESPACES (CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP)
+
+/* Of mount(2), whose header and the kernel's cannot be included together. */
+#define MS_RDONLY 1
+#define MS_NOSUID 2
+#define MS_NODEV 4
+#define MS_NOEXEC 8
+#define MS_MOVE 8192
+#define MS_REC 16384
+#ifndef MS_SLAVE
+#define MS_SLAVE (1 << 19)
+#endif
+#define MNT_DETACH 2
+#define PLAIN (MS_NOSUID | MS_NODEV | MS_NOEXEC)
+/* In the directory that /tmp is mounted on, so that nothing inside can come to it. */
+#define STALE "stale"
+#define STALE_PATH CK_JAIL_TMP "/" STALE
+/* Put over what the tool is not to see. */
+#define COVER ".cover"
+/* A directory that every /proc has. */
+#define PROC_FS "/proc/fs"
+/* Where a layer stands for a moment; the tool never sees it. */
+#define OVERLAY_DIR "/" CK_JAIL_OLD_ROOT
+#define OVERLAY_UPPER OVERLAY_DIR "/upper"
+#define OVERLAY_WORK OVERLAY_DIR "/work"
+#define OVERLAY_OPTIONS "mode=0700,size=1g,nr_inodes=200k"
+#define ATTR_PLAIN (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC)
+
+/* ---- namespaces -------------------------------------------------------------------------- */
+
+/* One id, the same inside and outside. */
+static long map_id(const char *path, uint32_t id)
+{
+    char text[64];
+    char *end = ck_nolibc_append_text(
+        ck_nolibc_append_number(ck_nolibc_append_text(ck_nolibc_append_number(text, id), " "), id), " 1");
+    return ck_nolibc_write_file(path, text, end);
+}
+
+/*
+ * The keeper's family is not dumpable, so its own maps belong to root; it has to be for a moment. Its descriptors are
+ * sockets to the caller, and the caller is no better protected than this.
+ */
+long ck_native_jail_enter_userns(uint32_t uid, uint32_t gid)
+{
+    static const char deny[] = "deny";
+    (void)CK_RAW5(prctl, PR_SET_DUMPABLE, 1, 0, 0, 0);
+    long result = CK_RAW1(unshare, CLONE_NEWUSER);
+    if (result == 0) {
+        (void)ck_nolibc_write_file("/proc/self/setgroups", deny, deny + sizeof deny - 1);
+        result = map_id("/proc/self/uid_map", uid);
+    }
+    if (result == 0)
+        result = map_id("/proc/self/gid_map", gid);
+    (void)CK_RAW5(prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);
+    return result;
+}
+
+/*
+ * Two mount namespaces: one with the host's tree, in which a mount that comes later on the host is seen, and none of
+ * ours there; and one for the new root alone, in which runs are made.
+ */
+static long enter_namespaces(struct ck_native_jail *jail)
+{
+    long result = ck_native_jail_enter_userns(jail->program->uid, jail->program->gid);
+    if (result == 0)
+        result = CK_RAW1(unshare, NAMESPACES);
+    if (result == 0)
+        result = CK_RAW2(sethostname, "jail", 4);
+    if (result == 0)
+        result = CK_RAW5(mount, NULL, "/", NULL, MS_REC | MS_SLAVE, NULL);
+    if (result == 0)
+        result = ck_nolibc_open("/proc/self/ns/mnt", O_RDONLY);
+    if (result < 0)
+        return result;
+    jail->host_ns_fd = (int)result;
+    return CK_RAW1(unshare, CLONE_NEWNS);
+}
+
+/* ---- the root ---------------------------------------------------------------------------- */
+
+static long set_attributes(int tree_fd, uint64_t attributes)
+{
+    const struct mount_attr attr = {.attr_set = attributes};
+    return CK_RAW5(mount_setattr, tree_fd, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr, sizeof attr);
+}
+
+/* A tree of the host's, with attributes, at a place that exists beneath to_fd. */
+static long bind_tree(int from_fd, const char *from, unsigned flags, uint64_t attributes, int to_fd, const char *to)
+{
+    long tree = CK_RAW3(open_tree, from_fd, from, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | flags);
+    if (tree < 0)
+        return tree;
+    long result = set_attributes((int)tree, attributes);
+    if (result == 0)
+        result = CK_RAW5(move_mount, tree, "", to_fd, to, MOVE_MOUNT_F_EMPTY_PATH);
+    ck_nolibc_close((int)tree);
+    return result;
+}
+
+static long make_file(int root_fd, const char *path, const char *text)
+{
+    long fd = CK_RAW4(openat, root_fd, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+    if (fd < 0)
+        return fd == -EEXIST ? 0 : fd;
+    size_t length = 0;
+    while (text != NULL && text[length] != '\0')
+        length++;
+    long result = length > 0 ? CK_RAW3(write, fd, text, length) : 0;
+    ck_nolibc_close((int)fd);
+    return result < 0 ? result : 0;
+}
+
+static long make_directory(int root_fd, const char *path)
+{
+    long result = CK_RAW3(mkdirat, root_fd, path, 0755);
+    return result == -EEXIST ? 0 : result;
+}
+
+static long run_operation(const struct ck_native_program *program, const struct ck_native_op *operation, int root_fd)
+{
+    const char *inside = ck_native_text(program, operation->inside);
+    const char *outside = ck_native_text(program, operation->outside);
+    switch ((enum ck_native_op_kind)operation->op) {
+    case CK_NATIVE_OP_DIRECTORY:
+        return make_directory(root_fd, inside);
+    case CK_NATIVE_OP_FILE:
+        return make_file(root_fd, inside, outside);
+    case CK_NATIVE_OP_LINK:
+        return CK_RAW3(symlinkat, outside, root_fd, inside);
+    case CK_NATIVE_OP_BIND:
+        return bind_tree(AT_FDCWD, outside, 0, MOUNT_ATTR_RDONLY | ATTR_PLAIN, root_fd, inside);
+    case CK_NATIVE_OP_BIND_CODE:
+        return bind_tree(AT_FDCWD, outside, 0, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, root_fd,
+                         inside);
+    case CK_NATIVE_OP_BIND_DEVICE:
+        /* Read-only is about the node, whose mode and owner are the host's; a device can be written all the same. */
+        return bind_tree(AT_FDCWD, outside, 0, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, root_fd,
+                         inside);
+    }
+    return -EINVAL;
+}
+
+static long make_tmpfs(void)
+{
+    long fs = CK_RAW2(fsopen, "tmpfs", FSOPEN_CLOEXEC);
+    if (fs < 0)
+        return fs;
+    long result = CK_RAW5(fsconfig, fs, FSCONFIG_SET_STRING, "mode", "0755", 0);
+    if (result == 0)
+        result = CK_RAW5(fsconfig, fs, FSCONFIG_SET_STRING, "size", "1m", 0);
+    if (result == 0)
+        result = CK_RAW5(fsconfig, fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0);
+    if (result == 0)
+        result = CK_RAW3(fsmount, fs, FSMOUNT_CLOEXEC, ATTR_PLAIN);
+    ck_nolibc_close((int)fs);
+    return result;
+}
+
+/* A file that nobody may open: root has no capability inside. */
+static long make_cover(int root_fd)
+{
+    long fd = CK_RAW4(openat, root_fd, COVER, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0);
+    if (fd >= 0)
+        ck_nolibc_close((int)fd);
+    return fd < 0 ? fd : 0;
+}
+
+/* The new root is put over the old one, filled, and then they change places. */
+static long build_root(struct ck_native_jail *jail)
+{
+    const struct ck_native_program *program = jail->program;
+    const struct ck_native_op *ops = (const void *)((const char *)program + program->ops_at);
+    long root = make_tmpfs();
+    if (root < 0)
+        return root;
+    long result = CK_RAW5(move_mount, root, "", AT_FDCWD, "/", MOVE_MOUNT_F_EMPTY_PATH);
+    if (result == 0)
+        result = make_directory((int)root, CK_JAIL_OLD_ROOT);
+    for (uint32_t i = 0; i < program->ops_count && result == 0; i++) {
+        jail->failed_op = i + 1;
+        result = run_operation(program, &ops[i], (int)root);
+    }
+    if (result == 0) {
+        jail->failed_op = 0;
+        result = make_directory((int)root, "." STALE_PATH);
+    }
+    if (result == 0)
+        result = make_cover((int)root);
+    if (result == 0)
+        result = CK_RAW1(fchdir, root);
+    if (result == 0)
+        result = CK_RAW2(pivot_root, ".", CK_JAIL_OLD_ROOT);
+    if (result == 0)
+        result = CK_RAW1(chdir, "/");
+    if (result == 0)
+        result = CK_RAW2(umount2, "/" CK_JAIL_OLD_ROOT, MNT_DETACH);
+    if (result == 0) {
+        const struct mount_attr attr = {.attr_set = MOUNT_ATTR_RDONLY};
+        result = CK_RAW5(mount_setattr, root, "", AT_EMPTY_PATH, &attr, sizeof attr);
+    }
+    ck_nolibc_close((int)root);
+    return result;
+}
+
+long ck_native_jail_enter(struct ck_native_jail *jail, int program_fd)
+{
+    struct stat status = {0};
+    long result = CK_RAW2(fstat, program_fd, &status);
+    if (result < 0)
+        return result;
+    long memory = CK_RAW6(mmap, NULL, status.st_size, PROT_READ, MAP_PRIVATE, program_fd, 0);
+    if (memory < 0 && memory > -4096)
+        return memory;
+    jail->program = (const void *)memory;
+    long shared =
+        CK_RAW6(mmap, NULL, sizeof *jail->init_status, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared < 0 && shared > -4096)
+        return shared;
+    jail->init_status = (void *)shared;
+    result = enter_namespaces(jail);
+    if (result == 0)
+        result = build_root(jail);
+    if (result == 0)
+        result = ck_nolibc_open("/proc/self/ns/mnt", O_RDONLY);
+    if (result < 0)
+        return result;
+    jail->root_ns_fd = (int)result;
+    result = ck_nolibc_open(CK_JAIL_TMP, O_PATH | O_DIRECTORY);
+    if (result < 0)
+        return result;
+    jail->below_tmp_fd = (int)result;
+    ck_init_drop_bounding_set();
+    result = ck_init_open_execs(jail);
+    if (result == 0)
+        result = CK_RAW5(prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    return result < 0 ? result : ck_init_restrict_program(jail->program);
+}
+
+/* ---- the repository ---------------------------------------------------------------------- */
+
+/* In the namespace of the host's tree: a copy of the tree at root_path, if it is what root_fd holds open. */
+static long copy_tree(const struct ck_init_run *run, const struct stat *held)
+{
+    struct stat found = {0};
+    long fd = ck_nolibc_open(run->root_path, O_PATH | O_DIRECTORY);
+    if (fd < 0)
+        return fd;
+    long result = CK_RAW2(fstat, fd, &found);
+    if (result == 0 && (held->st_dev != found.st_dev || held->st_ino != found.st_ino))
+        result = -ESTALE;
+    if (result == 0)
+        result = CK_RAW3(open_tree, fd, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | AT_EMPTY_PATH);
+    ck_nolibc_close((int)fd);
+    return result;
+}
+
+/*
+ * The repository is at its place in the warden's own root, and stays there for the next run if that has the same.
+ * A tree of another namespace cannot be copied, so it is fetched from there.
+ */
+static long mount_work(const struct ck_init_run *run)
+{
+    struct ck_native_jail *jail = run->jail;
+    struct stat held = {0};
+    long result = CK_RAW2(fstat, run->root_fd, &held);
+    if (result < 0)
+        return result;
+    if (jail->work_mounted && jail->work_device == held.st_dev && jail->work_inode == held.st_ino &&
+        jail->work_mode == run->workspace)
+        return 0;
+    if (jail->work_mounted)
+        (void)CK_RAW2(umount2, CK_JAIL_WORK, MNT_DETACH);
+    jail->work_mounted = false;
+    result = CK_RAW2(setns, jail->host_ns_fd, CLONE_NEWNS);
+    if (result < 0)
+        return result;
+    long tree = copy_tree(run, &held);
+    result = CK_RAW2(setns, jail->root_ns_fd, CLONE_NEWNS);
+    if (result < 0 || tree < 0)
+        return result < 0 ? result : tree;
+    result = set_attributes((int)tree, ATTR_PLAIN | (run->workspace != CK_WORKSPACE_RW ? MOUNT_ATTR_RDONLY : 0));
+    if (result == 0)
+        result = CK_RAW5(move_mount, tree, "", AT_FDCWD, CK_JAIL_WORK, MOVE_MOUNT_F_EMPTY_PATH);
+    ck_nolibc_close((int)tree);
+    jail->work_mounted = result == 0;
+    jail->work_device = held.st_dev;
+    jail->work_inode = held.st_ino;
+    jail->work_mode = run->workspace;
+    return result;
+}
+
+/* ---- a layer over the repository --------------------------------------------------------- */
+
+/*
+ * The upper directory begins with the mode of the repository's, or the tool would see another one on it. It is opened
+ * before that, for the mode may keep even its owner out.
+ */
+static long fill_overlay(struct ck_init_run *run)
+{
+    struct stat held = {0};
+    long result = CK_RAW2(fstat, run->root_fd, &held);
+    if (result == 0)
+        result = CK_RAW3(mkdirat, AT_FDCWD, OVERLAY_UPPER, 0700);
+    if (result == 0)
+        result = CK_RAW3(mkdirat, AT_FDCWD, OVERLAY_WORK, 0700);
+    if (result == 0)
+        result = ck_nolibc_open(OVERLAY_UPPER, O_RDONLY | O_DIRECTORY);
+    if (result < 0)
+        return result;
+    run->overlay_fd = (int)result;
+    return CK_RAW2(fchmod, run->overlay_fd, held.st_mode & 0777);
+}
+
+/*
+ * The repository below, the layer above, and only the two together to be seen. The kernel's notes are in user.*
+ * attributes ("userxattr"), the only kind that a user namespace may write.
+ */
+static long mount_overlay(struct ck_native_jail *jail)
+{
+    struct statfs found = {0};
+    long result = CK_RAW5(mount, "work", CK_JAIL_WORK, "overlay", PLAIN,
+                          "lowerdir=" CK_JAIL_WORK ",upperdir=" OVERLAY_UPPER ",workdir=" OVERLAY_WORK ",userxattr");
+    if (result < 0)
+        return result;
+    jail->overlay_mounted = true;
+    result = CK_RAW2(statfs, CK_JAIL_WORK, &found);
+    return result == 0 && found.f_type != OVERLAYFS_SUPER_MAGIC ? -EPROTO : result;
+}
+
+/*
+ * An empty filesystem of bounded size for what the run writes. We keep nothing but a descriptor, and when that is closed
+ * the kernel throws all of it away.
+ */
+static long make_overlay(struct ck_init_run *run)
+{
+    long result = CK_RAW5(mount, "overlay", OVERLAY_DIR, "tmpfs", PLAIN, OVERLAY_OPTIONS);
+    if (result < 0)
+        return result;
+    result = fill_overlay(run);
+    if (result == 0)
+        result = mount_overlay(run->jail);
+    long unmounted = CK_RAW2(umount2, OVERLAY_DIR, MNT_DETACH);
+    return result < 0 ? result : unmounted;
+}
+
+/* ---- what each run has anew -------------------------------------------------------------- */
+
+static long mount_tmp(struct ck_native_jail *jail)
+{
+    const struct ck_native_program *program = jail->program;
+    if (jail->tmp_mounted)
+        return 0;
+    long result = CK_RAW5(mount, "tmp", CK_JAIL_TMP, "tmpfs", PLAIN, ck_native_text(program, program->tmp_options_at));
+    if (result < 0)
+        return result;
+    jail->tmp_mounted = true;
+    result = CK_RAW3(mkdirat, AT_FDCWD, CK_JAIL_SCRATCH, 0700);
+    return result < 0 ? result : CK_RAW3(mkdirat, AT_FDCWD, CK_JAIL_SHM, 0700);
+}
+
+/* Only from inside: a /proc is of the pid namespace that mounts it. */
+static long mount_proc(struct ck_init_status *init_status)
+{
+    long result = CK_RAW5(mount, "proc", "/proc", "proc", PLAIN | MS_RDONLY, NULL);
+    init_status->proc_mounted = result == 0;
+    return result < 0 ? result : ck_init_cover_keys("/" COVER);
+}
+
+/* Naming what may be done costs more than taking it on. Without Landlock there is nothing to be named. */
+static long make_rules(struct ck_native_jail *jail)
+{
+    if (jail->program->landlock_fs == 0)
+        return 0;
+    long fd = ck_init_make_rules(jail);
+    jail->rules_ready = fd >= 0;
+    jail->rules_fd = (int)fd;
+    return fd < 0 ? fd : 0;
+}
+
+static long open_null(struct ck_native_jail *jail)
+{
+    if (jail->null_ready)
+        return 0;
+    long fd = ck_nolibc_open("/dev/null", O_RDONLY);
+    jail->null_ready = fd >= 0;
+    jail->null_fd = (int)fd;
+    return fd < 0 ? fd : 0;
+}
+
+/* The init has copies. */
+static void close_once(bool *placed, int fd)
+{
+    if (*placed)
+        ck_nolibc_close(fd);
+    *placed = false;
+}
+
+static long unmount(const char *place, bool *placed)
+{
+    long result = *placed ? CK_RAW2(umount2, place, MNT_DETACH) : 0;
+    *placed = *placed && result < 0;
+    return result;
+}
+
+static long move(const char *from, const char *to)
+{
+    return CK_RAW5(mount, from, to, NULL, MS_MOVE, NULL);
+}
+
+/* Both as one tree, for each tree that is let go of has a grace period of its own. */
+static long put_aside(struct ck_native_jail *jail)
+{
+    long result = move(CK_JAIL_TMP, PROC_FS);
+    if (result < 0)
+        return result;
+    jail->tmp_mounted = false;
+    result = move("/proc", STALE_PATH);
+    jail->init_status->proc_mounted = result < 0;
+    jail->stale_mounted = result == 0;
+    return result;
+}
+
+long ck_native_jail_unmount_stale(struct ck_native_jail *jail)
+{
+    if (!jail->stale_mounted)
+        return 0;
+    long result = CK_RAW1(fchdir, jail->below_tmp_fd);
+    if (result == 0)
+        result = unmount(STALE, &jail->stale_mounted);
+    return result < 0 ? result : CK_RAW1(chdir, "/");
+}
+
+long ck_native_jail_reset(struct ck_native_jail *jail)
+{
+    long result = ck_native_jail_unmount_stale(jail);
+    if (result == 0)
+        result = unmount(CK_JAIL_WORK, &jail->overlay_mounted);
+    if (result == 0)
+        result = jail->init_status->proc_mounted != 0 ? put_aside(jail) : unmount(CK_JAIL_TMP, &jail->tmp_mounted);
+    if (result < 0)
+        return result;
+    result = mount_tmp(jail);
+    if (result == 0)
+        result = open_null(jail);
+    return result < 0 ? result : make_rules(jail);
+}
+
+/* ---- a run: the init --------------------------------------------------------------------- */
+
+static __attribute__((noreturn)) void init_main(void *argument)
+{
+    struct ck_init_run *run = argument;
+    (void)CK_RAW5(prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    (void)CK_RAW5(prctl, PR_SET_NAME, "choke-init", 0, 0, 0);
+    ck_nolibc_close(run->overlay_fd);
+    uint32_t stage = CK_STAGE_LIMITS;
+    long result = run->enter_fd < 0 ? 0 : CK_RAW3(write, run->enter_fd, "0", 1);
+    if (result >= 0) {
+        stage = CK_STAGE_JAIL;
+        result = mount_proc(run->jail->init_status);
+    }
+    /* The warden's own, of which ours are copies: what an init has no use for, it does not have. */
+    ck_nolibc_close(run->jail->host_ns_fd);
+    ck_nolibc_close(run->jail->root_ns_fd);
+    ck_nolibc_close(run->jail->below_tmp_fd);
+    if (result == 0)
+        ck_init_serve(run);
+    run->jail->init_status->stage = stage;
+    run->jail->init_status->error = (int32_t)-result;
+    ck_nolibc_exit(127);
+}
+
+long ck_native_jail_create(struct ck_init_run *run)
+{
+    *run->jail->init_status = (struct ck_init_status){0};
+    run->overlay_fd = -1;
+    run->failed_stage = CK_STAGE_JAIL;
+    long result = mount_work(run);
+    if (result == 0)
+        result = mount_tmp(run->jail);
+    if (result == 0 && run->workspace == CK_WORKSPACE_OVERLAY) {
+        run->failed_stage = CK_STAGE_WORKSPACE;
+        result = make_overlay(run);
+    }
+    if (result == 0)
+        result = ck_create_in_namespaces(init_main, run, run->jail->program->gate_port != 0);
+    close_once(&run->jail->rules_ready, run->jail->rules_fd);
+    close_once(&run->jail->null_ready, run->jail->null_fd);
+    return result;
+}

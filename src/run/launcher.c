@@ -1,0 +1,566 @@
+/*
+ * launcher.c - see launcher.h, and docs/adr/0004 for why there is a keeper.
+ *
+ * The keeper's image is written to a memory file, sealed, and executed from there: no helper has to be installed, and
+ * nobody can exchange it. The process is made by a borrowed clone, so it costs the same whatever the size of the
+ * caller.
+ *
+ *   Must     leave the caller's signal mask as it was.
+ *   Must not wait for a keeper or warden without a bound: a hostile tool of the same user could have stopped it.
+ */
+#include "run/launcher.h"
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/heap.h"
+#include "run/create.h"
+#include "run/raw.h"
+#include "sys/cgroup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#ifndef MFD_EXEC
+#define MFD_EXEC 0x0010U
+#endif
+
+#define KEEPER_BUSY_TRIES 20
+#define KEEPER_BUSY_MS 10
+#define IMAGE_SEALS (F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+
+extern const unsigned char ck_keeper_image_text[];
+extern const size_t ck_keeper_image_length;
+
+void ck_launcher_init(struct ck_launcher *launcher, int epoll_fd)
+{
+    *launcher = (struct ck_launcher){.source = CK_WATCH_SOURCE_KEEPER,
+                                     .epoll_fd = epoll_fd,
+                                     .control_fd = -1,
+                                     .keeper_fd = -1,
+                                     .group_fds = {-1, -1, -1}};
+    ck_caller_proc_init(&launcher->caller_proc);
+}
+
+/* ---- messages ---- */
+
+static int send_message(int socket_fd, const void *data, size_t length, const int *fds, unsigned fd_count)
+{
+    union {
+        struct cmsghdr header;
+        char space[CMSG_SPACE(CK_WIRE_FDS_MAX * sizeof(int))];
+    } control = {0};
+    struct iovec iov = {.iov_base = (void *)(uintptr_t)data, .iov_len = length};
+    struct msghdr message = {.msg_iov = &iov, .msg_iovlen = 1};
+    if (fd_count > 0) {
+        size_t bytes = fd_count * sizeof(int);
+        control.header =
+            (struct cmsghdr){.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(bytes)};
+        memcpy(CMSG_DATA(&control.header), fds, bytes);
+        message.msg_control = &control;
+        message.msg_controllen = CMSG_SPACE(bytes);
+    }
+    ssize_t sent;
+    do
+        sent = sendmsg(socket_fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+    while (sent < 0 && errno == EINTR);
+    return sent < 0 ? -errno : 0;
+}
+
+/* ---- the keeper ---- */
+
+static int write_image(int *ret_fd)
+{
+    CK_FD fd = memfd_create("chokepoint-keeper", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_EXEC);
+    if (fd < 0 && errno == EINVAL)
+        fd = memfd_create("chokepoint-keeper", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd < 0)
+        return -errno;
+    int result = ck_fd_write_all(fd, ck_keeper_image_text, ck_keeper_image_length);
+    if (result == 0 && fcntl(fd, F_ADD_SEALS, IMAGE_SEALS) < 0)
+        result = -errno;
+    if (result == 0)
+        *ret_fd = ck_fd_take(&fd);
+    return result;
+}
+
+struct keeper_child {
+    int image_fd;
+    int socket_fd;
+    int null_fd;
+    long error;
+};
+
+/*
+ * Runs in the new process, in our memory: system calls only. The descriptors are first moved out of the way of their
+ * targets, for the caller may have had 0 to 3 closed.
+ */
+static __attribute__((noreturn)) void keeper_child(void *argument)
+{
+    struct keeper_child *child = argument;
+    static char name[] = "chokepoint-keeper";
+    /* Not on the stack: the address sanitizer would guard them there, and nobody would lift the guards after exec. */
+    static char *const argv[] = {name, NULL};
+    static char *const envp[] = {NULL};
+    long socket_fd = CK_RAW3(fcntl, child->socket_fd, F_DUPFD_CLOEXEC, 10);
+    long null_fd = CK_RAW3(fcntl, child->null_fd, F_DUPFD_CLOEXEC, 10);
+    long image_fd = CK_RAW3(fcntl, child->image_fd, F_DUPFD_CLOEXEC, 10);
+    long result = socket_fd < 0 ? socket_fd : null_fd < 0 ? null_fd : image_fd < 0 ? image_fd : 0;
+    for (int target = 0; target <= 2 && result >= 0; target++)
+        result = CK_RAW3(dup3, null_fd, target, 0);
+    if (result >= 0)
+        result = CK_RAW3(dup3, socket_fd, CK_KEEPER_SOCKET_FD, 0);
+    if (result >= 0)
+        result = ck_create_execute((int)image_fd, NULL, argv, envp);
+    child->error = result;
+    for (;;)
+        (void)CK_RAW1(exit_group, 127);
+}
+
+/* All signals are blocked by the kernel's own count, libc's internal ones too: none may be handled in the child. */
+static long create_blocked(struct keeper_child *child, int *ret_pidfd)
+{
+    static const uint64_t all = ~UINT64_C(0);
+    uint64_t before = 0;
+    (void)CK_RAW4(rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof all);
+    long pid = ck_create_borrowed(keeper_child, child, ret_pidfd);
+    (void)CK_RAW4(rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof before);
+    return pid;
+}
+
+static int create_keeper(int socket_fd, int *ret_pidfd, pid_t *ret_pid)
+{
+    CK_FD image_fd = -1;
+    int result = write_image(&image_fd);
+    if (result < 0)
+        return result;
+    CK_FD null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (null_fd < 0)
+        return -errno;
+    struct keeper_child child = {.image_fd = image_fd, .socket_fd = socket_fd, .null_fd = null_fd};
+    int pidfd = -1;
+    long pid = create_blocked(&child, &pidfd);
+    if (pid < 0)
+        return (int)pid;
+    if (child.error < 0) {
+        (void)waitid(P_PIDFD, (id_t)pidfd, &(siginfo_t){0}, WEXITED);
+        ck_fd_close(&pidfd);
+        return (int)child.error;
+    }
+    *ret_pidfd = pidfd;
+    *ret_pid = (pid_t)pid;
+    return 0;
+}
+
+static bool end_keeper(struct ck_launcher *launcher);
+
+static int send_setup(int control_fd)
+{
+    struct ck_wire_setup setup = {.kind = CK_WIRE_SETUP};
+    CK_FD self_fd = (int)syscall(SYS_pidfd_open, getpid(), 0);
+    if (self_fd < 0)
+        return -errno;
+    CK_FD cgroup_fd = ck_cgroup_own();
+    if (cgroup_fd < 0 && ck_error_is_transient(-cgroup_fd))
+        return cgroup_fd; /* no answer: the keeper would have no cgroup for its whole life */
+    bool named = ck_cgroup_prefix(setup.cgroup_prefix, sizeof setup.cgroup_prefix) == 0;
+    setup.has_cgroup = cgroup_fd >= 0 && named;
+    const int fds[2] = {self_fd, cgroup_fd};
+    return send_message(control_fd, &setup, sizeof setup, fds, setup.has_cgroup ? 2 : 1);
+}
+
+/* With its own sweep in mind too: a keeper that follows one that was killed is told of all that the first one knew. */
+static int send_groups(int control_fd, const struct ck_launcher *launcher)
+{
+    struct ck_wire_try message = {.kind = CK_WIRE_GROUPS};
+    int fds[CK_CONTROLS];
+    unsigned count = 0;
+    for (unsigned i = 0; i < CK_CONTROLS; i++) {
+        if (launcher->group_fds[i] < 0)
+            continue;
+        message.trial |= 1u << i;
+        fds[count++] = launcher->group_fds[i];
+    }
+    return count == 0 ? 0 : send_message(control_fd, &message, sizeof message, fds, count);
+}
+
+/* Its end must be seen even when nobody asks for a warden: it is the keeper that ends what a killed warden leaves. */
+static int watch_keeper(struct ck_launcher *launcher)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = &launcher->source};
+    return epoll_ctl(launcher->epoll_fd, EPOLL_CTL_ADD, launcher->keeper_fd, &event) < 0 ? -errno : 0;
+}
+
+static int start_keeper(struct ck_launcher *launcher)
+{
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+        return -errno;
+    CK_FD ours = pair[0];
+    CK_FD theirs = pair[1];
+    int result = send_setup(ours);
+    if (result == 0)
+        result = send_groups(ours, launcher);
+    if (result < 0)
+        return result;
+    struct ck_caller after;
+    result = ck_caller_inspect(&launcher->caller_proc, &launcher->maker);
+    if (result == 0)
+        result = create_keeper(theirs, &launcher->keeper_fd, &launcher->keeper_pid);
+    if (result < 0)
+        return result;
+    launcher->control_fd = ck_fd_take(&ours);
+    launcher->keeper_reachable = !ck_caller_child_unreachable(&launcher->maker, launcher->keeper_pid);
+    result = ck_caller_inspect(&launcher->caller_proc, &after);
+    if (result == 0)
+        result = watch_keeper(launcher);
+    /* Another thread has changed what we are meanwhile: nobody knows which of the two the keeper has. */
+    if (result == 0 && !ck_caller_same(&after, &launcher->maker))
+        result = -EAGAIN;
+    if (result < 0)
+        (void)end_keeper(launcher);
+    return result;
+}
+
+static bool end_keeper(struct ck_launcher *launcher)
+{
+    if (launcher->keeper_fd < 0)
+        return true;
+    ck_fd_close(&launcher->control_fd);
+    return ck_retire_await(launcher, &launcher->keeper_fd);
+}
+
+void ck_launcher_wake_keeper(struct ck_launcher *launcher)
+{
+    ck_retire_wake(launcher->keeper_fd);
+    for (const struct ck_retired *retired = launcher->retired; retired != NULL; retired = retired->next)
+        ck_retire_wake(retired->keeper_fd);
+}
+
+void ck_launcher_replace_keeper(struct ck_launcher *launcher)
+{
+    /* The event may be that of a keeper which was retired after it. */
+    struct pollfd polled = {.fd = launcher->keeper_fd, .events = POLLIN};
+    if (poll(&polled, 1, 0) <= 0)
+        return;
+    (void)end_keeper(launcher);
+    (void)start_keeper(launcher);
+}
+
+/* ---- wardens ---- */
+
+/*
+ * A keeper needs some 60 us to make a warden; a burst of requests fills its socket. One that is stopped must not hold
+ * us.
+ */
+static int send_request(int control_fd, const void *request, size_t length, const int *fds, unsigned fd_count)
+{
+    for (int tries = 0;; tries++) {
+        int result = send_message(control_fd, request, length, fds, fd_count);
+        if ((result != -EAGAIN && result != -ETOOMANYREFS) || tries == KEEPER_BUSY_TRIES)
+            return result;
+        struct pollfd polled = {.fd = control_fd, .events = POLLOUT};
+        (void)poll(&polled, 1, KEEPER_BUSY_MS);
+    }
+}
+
+/* A keeper that was killed is replaced once; its wardens go on without it. */
+int ck_launcher_ask(struct ck_launcher *launcher, const void *request, size_t length, const int *fds, unsigned fd_count)
+{
+    for (int tries = 0;; tries++) {
+        int result = launcher->control_fd < 0 ? start_keeper(launcher) : 0;
+        if (result == 0)
+            result = send_request(launcher->control_fd, request, length, fds, fd_count);
+        if (result != -EPIPE && result != -ECONNRESET)
+            return result;
+        if (tries > 0)
+            return result;
+        (void)end_keeper(launcher);
+    }
+}
+
+static const char *keeper_error_text(int result)
+{
+    if (result == -EACCES || result == -EPERM)
+        return "executing from memory is forbidden here (sysctl vm.memfd_noexec, or a security module)";
+    return ck_error_text(-result);
+}
+
+/* The first run with limits: a keeper that is there already is told now, another one when it is made. */
+static int find_groups(struct ck_launcher *launcher)
+{
+    static const char *const names[CK_CONTROLS] = {"memory", "pids", "cpuacct"};
+    if (launcher->groups_known)
+        return 0;
+    for (unsigned i = 0; i < CK_CONTROLS; i++) {
+        ck_fd_close(&launcher->group_fds[i]);
+        int fd = ck_cgroup_own_v1(names[i]);
+        if (fd < 0 && ck_error_is_transient(-fd))
+            return fd;
+        launcher->group_fds[i] = fd < 0 ? -1 : fd;
+    }
+    launcher->groups_known = true;
+    return launcher->control_fd < 0 ? 0 : send_groups(launcher->control_fd, launcher);
+}
+
+static int make_warden(struct ck_launcher *launcher, const struct ck_native_image *native_jail, bool limited,
+                       struct ck_warden **ret_warden, struct choke_error *error)
+{
+    const struct ck_wire_try request = {.kind = limited ? CK_WIRE_LIMITED : CK_WIRE_WARDEN,
+                                        .trial = native_jail != NULL ? 1 : 0};
+    struct ck_warden *warden = malloc(sizeof *warden);
+    if (warden == NULL)
+        return ck_error_oom(error);
+    int pair[2];
+    int result = limited ? find_groups(launcher) : 0;
+    if (result == 0 && socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+        result = -errno;
+    if (result == 0) {
+        const int fds[2] = {pair[1], native_jail != NULL ? native_jail->fd : -1};
+        result = ck_launcher_ask(launcher, &request, sizeof request, fds, native_jail != NULL ? 2 : 1);
+        ck_fd_close(&pair[1]);
+        if (result < 0)
+            ck_fd_close(&pair[0]);
+    }
+    if (result < 0) {
+        free(warden);
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot start a keeper for the run: %s",
+                            keeper_error_text(result));
+    }
+    *warden = (struct ck_warden){.source = CK_WATCH_SOURCE_WARDEN,
+                                 .socket_fd = pair[0],
+                                 .pidfd = -1,
+                                 .overlay_fd = -1,
+                                 .gate_fd = -1,
+                                 .direct_attempts_fd = -1,
+                                 .native_jail = native_jail != NULL ? native_jail->number : 0,
+                                 .limited = limited,
+                                 .generation = launcher->generation};
+    *ret_warden = warden;
+    return 0;
+}
+
+int ck_launcher_take(struct ck_launcher *launcher, const struct ck_native_image *native_jail, bool limited,
+                     struct ck_warden **ret_warden, bool *ret_fresh, struct choke_error *error)
+{
+    uint64_t number = native_jail != NULL ? native_jail->number : 0;
+    struct ck_warden **at = &launcher->idle;
+    while (*at != NULL &&
+           ((*at)->native_jail != number || (*at)->limited != limited || (*at)->generation != launcher->generation))
+        at = &(*at)->next;
+    *ret_fresh = *at == NULL;
+    if (*ret_fresh)
+        return make_warden(launcher, native_jail, limited, ret_warden, error);
+    *ret_warden = *at;
+    *at = (*at)->next;
+    (*ret_warden)->next = NULL;
+    return 0;
+}
+
+void ck_launcher_give_back(struct ck_launcher *launcher, struct ck_warden *warden)
+{
+    warden->owner = NULL;
+    warden->next = launcher->idle;
+    launcher->idle = warden;
+}
+
+void ck_launcher_drop_idle(struct ck_launcher *launcher, struct ck_warden *warden)
+{
+    for (struct ck_warden **at = &launcher->idle; *at != NULL; at = &(*at)->next) {
+        if (*at != warden)
+            continue;
+        *at = warden->next;
+        return;
+    }
+}
+
+void ck_launcher_discard(struct ck_warden *warden, bool kill)
+{
+    if (kill && warden->pidfd >= 0)
+        (void)syscall(SYS_pidfd_send_signal, warden->pidfd, SIGKILL, NULL, 0);
+    ck_fd_close(&warden->pidfd);
+    ck_fd_close(&warden->overlay_fd);
+    ck_fd_close(&warden->gate_fd);
+    ck_fd_close(&warden->direct_attempts_fd);
+    ck_fd_close(&warden->socket_fd);
+    free(warden);
+}
+
+static void discard_idle(struct ck_launcher *launcher)
+{
+    while (launcher->idle != NULL) {
+        struct ck_warden *warden = launcher->idle;
+        launcher->idle = warden->next;
+        ck_launcher_discard(warden, false);
+    }
+}
+
+static void close_groups(struct ck_launcher *launcher)
+{
+    for (unsigned i = 0; i < CK_CONTROLS; i++)
+        ck_fd_close(&launcher->group_fds[i]);
+}
+
+void ck_launcher_done(struct ck_launcher *launcher)
+{
+    discard_idle(launcher);
+    /* After a keeper that was killed, another one sweeps. */
+    bool clean = end_keeper(launcher);
+    clean = ck_retire_end_all(launcher) && clean;
+    if (!clean && start_keeper(launcher) == 0)
+        (void)end_keeper(launcher);
+    close_groups(launcher);
+    ck_caller_proc_done(&launcher->caller_proc);
+}
+
+void ck_launcher_forget(struct ck_launcher *launcher)
+{
+    discard_idle(launcher);
+    ck_fd_close(&launcher->control_fd);
+    ck_fd_close(&launcher->keeper_fd);
+    ck_retire_forget_all(launcher);
+    close_groups(launcher);
+    ck_caller_proc_done(&launcher->caller_proc);
+}
+
+/* ---- plans ---- */
+
+/* The descriptors of a plan; there is room for the memory file of a large one. */
+struct fd_list {
+    int fds[CK_WIRE_FDS_MAX];
+    unsigned count;
+};
+
+static int send_large(int socket_fd, const struct ck_wire_plan *plan, struct fd_list *fd_list)
+{
+    CK_FD memory_fd = memfd_create("plan", MFD_CLOEXEC);
+    if (memory_fd < 0)
+        return -errno;
+    int result = ck_fd_write_all(memory_fd, plan, plan->size_bytes);
+    if (result < 0)
+        return result;
+    const struct ck_wire_large large = {.kind = CK_WIRE_LARGE, .flags = plan->flags, .size_bytes = plan->size_bytes};
+    fd_list->fds[fd_list->count++] = memory_fd;
+    return send_message(socket_fd, &large, sizeof large, fd_list->fds, fd_list->count);
+}
+
+/* What fits into a message goes as one, the rest in a memory file. */
+static int pack_and_send(const struct ck_plan *plan, int socket_fd, struct fd_list *fd_list, uint64_t deadline_ns,
+                         uint64_t kill_ns)
+{
+    const struct ck_wire_strings strings = {.argv = plan->bwrap.argv != NULL ? plan->bwrap.argv : plan->argv,
+                                            .env = plan->env,
+                                            .path = plan->bwrap.argv != NULL ? NULL : plan->exec_path,
+                                            .root = plan->native_jail.fd >= 0 ? plan->host_root : NULL,
+                                            .cwd = plan->native_jail.fd >= 0 ? plan->jail_cwd : NULL};
+    size_t size = ck_wire_pack(&strings, NULL, 0);
+    bool large = size > CK_WIRE_INLINE_MAX;
+    CK_HEAP struct ck_wire_plan *packed = ck_heap_own(malloc(size));
+    if (packed == NULL)
+        return -ENOMEM;
+    (void)ck_wire_pack(&strings, packed, size);
+    packed->flags = (plan->ruleset_fd >= 0 ? (uint32_t)CK_WIRE_HAS_RULESET : 0) |
+                    (plan->bwrap.argv != NULL ? (uint32_t)CK_WIRE_HAS_BWRAP : 0) |
+                    (plan->keep_executable && plan->bwrap.argv == NULL ? (uint32_t)CK_WIRE_KEEP_EXECUTABLE : 0) |
+                    (plan->no_userns.filter_fd >= 0 ? (uint32_t)CK_WIRE_HAS_FILTER : 0) |
+                    (plan->sealed ? (uint32_t)CK_WIRE_SEALED : 0) |
+                    (plan->native_jail.fd >= 0 ? (uint32_t)CK_WIRE_NATIVE_JAIL : 0) |
+                    (plan->stdin_form == CK_STDIN_PUMPED ? (uint32_t)CK_WIRE_PUMP_STDIN : 0) |
+                    (plan->stdin_form == CK_STDIN_NULL ? (uint32_t)CK_WIRE_NULL_STDIN : 0) |
+                    (plan->verdict.egress_count > 0 ? (uint32_t)CK_WIRE_HAS_GATE : 0);
+    packed->workspace = (uint32_t)plan->workspace;
+    packed->deadline_ns = deadline_ns;
+    packed->kill_ns = kill_ns;
+    memcpy(packed->limits, plan->limits, sizeof packed->limits);
+    return large ? send_large(socket_fd, packed, fd_list)
+                 : send_message(socket_fd, packed, size, fd_list->fds, fd_list->count);
+}
+
+/* bwrap is what is executed, and the tool one of the things that it hands on. */
+static void add_bwrap_fds(struct fd_list *fd_list, const struct ck_plan *plan, int scratch_fd)
+{
+    int *fds = fd_list->fds + CK_WIRE_BWRAP;
+    fds[CK_WIRE_BWRAP_PROGRAM] = plan->bwrap.program_fd;
+    fds[CK_WIRE_BWRAP_IMAGE] = plan->bwrap.image_fd;
+    fds[CK_WIRE_BWRAP_TOOL] = plan->execute_fd;
+    fds[CK_WIRE_BWRAP_ROOT] = plan->root_fd;
+    fds[CK_WIRE_BWRAP_SCRATCH] = scratch_fd >= 0 ? scratch_fd : plan->root_fd;
+    fd_list->fds[CK_WIRE_EXECUTABLE] = plan->bwrap.bwrap_fd;
+    fd_list->count = CK_WIRE_BWRAP + CK_WIRE_BWRAP_FDS;
+}
+
+int ck_launcher_send_plan(struct ck_warden *warden, const struct ck_plan *plan, const struct ck_run_pipes *pipes,
+                          uint64_t deadline_ns, uint64_t kill_ns, struct choke_error *error)
+{
+    struct fd_list fd_list = {
+        .fds =
+            {
+                [CK_WIRE_STDIN] = plan->stdin_fd,
+                [CK_WIRE_STDOUT] = pipes->out[1],
+                [CK_WIRE_STDERR] = pipes->err[1],
+                [CK_WIRE_CWD] = plan->native_jail.fd >= 0 ? plan->root_fd : plan->cwd_fd,
+                [CK_WIRE_EXECUTABLE] = plan->execute_fd,
+                [CK_WIRE_STDOUT_READ] = pipes->out[0],
+                [CK_WIRE_STDERR_READ] = pipes->err[0],
+                [CK_WIRE_RULESET] = plan->ruleset_fd,
+                [CK_WIRE_FILTER] = plan->no_userns.filter_fd,
+            },
+        .count = CK_WIRE_FDS + (plan->ruleset_fd >= 0 ? 1u : 0u) + (plan->no_userns.filter_fd >= 0 ? 1u : 0u),
+    };
+    if (plan->bwrap.argv != NULL)
+        add_bwrap_fds(&fd_list, plan, pipes->scratch_fd);
+    int result = pack_and_send(plan, warden->socket_fd, &fd_list, deadline_ns, kill_ns);
+    /* A warden that could not be made has been reported by the keeper, with the reason. */
+    struct ck_wire_report report;
+    if (result == -EPIPE && ck_launcher_receive(warden, &report) == 1 && report.error != 0)
+        result = -report.error;
+    if (result < 0)
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot hand '%s' to its warden: %s", plan->tool_name,
+                            ck_error_text(-result));
+    return 0;
+}
+
+void ck_launcher_send_cancel(struct ck_warden *warden)
+{
+    static const struct ck_wire_simple cancel = {.kind = CK_WIRE_CANCEL};
+    (void)send_message(warden->socket_fd, &cancel, sizeof cancel, NULL, 0);
+}
+
+int ck_launcher_receive(struct ck_warden *warden, struct ck_wire_report *ret_report)
+{
+    union {
+        struct cmsghdr header;
+        char space[CMSG_SPACE(sizeof(int))];
+    } control;
+    struct iovec iov = {.iov_base = ret_report, .iov_len = sizeof *ret_report};
+    struct msghdr message = {
+        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    ssize_t got = recvmsg(warden->socket_fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    /* A peer that ended without having read our plan resets the socket, and that comes before what it had said. */
+    if (got < 0 && errno == ECONNRESET)
+        got = recvmsg(warden->socket_fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    if (got < 0)
+        return errno == EAGAIN || errno == EINTR ? 0 : -EPIPE;
+    if (got < (ssize_t)sizeof(struct ck_wire_simple))
+        return -EPIPE;
+    if (message.msg_controllen >= CMSG_LEN(sizeof(int)) && control.header.cmsg_type == SCM_RIGHTS) {
+        int *slot = ret_report->kind == CK_WIRE_REPORT            ? &warden->overlay_fd
+                    : ret_report->kind == CK_WIRE_GATE            ? &warden->gate_fd
+                    : ret_report->kind == CK_WIRE_DIRECT_ATTEMPTS ? &warden->direct_attempts_fd
+                                                                  : &warden->pidfd;
+        ck_fd_close(slot);
+        memcpy(slot, CMSG_DATA(&control.header), sizeof *slot);
+    }
+    if (ret_report->kind == CK_WIRE_GATE)
+        return 2;
+    return ret_report->kind == CK_WIRE_REPORT && got == (ssize_t)sizeof *ret_report ? 1 : 0;
+}

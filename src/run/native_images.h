@@ -1,0 +1,38 @@
+/*
+ * native_images.h - the native jails of a context: one program for each set of files that runs are made of.
+ */
+#ifndef CK_RUN_NATIVE_IMAGES_H
+#define CK_RUN_NATIVE_IMAGES_H
+
+#include "jail/native.h"
+#include "run/execs.h"
+#include "run/plan.h"
+
+struct ck_native_images_entry;
+
+struct ck_native_images {
+    struct ck_binary_search *search;
+    struct ck_native_images_entry *entries;
+    size_t next;
+    uint64_t last_number;
+};
+
+void ck_native_images_init(struct ck_native_images *native_images, struct ck_binary_search *search);
+void ck_native_images_done(struct ck_native_images *native_images);
+
+/* What a jail is wanted for: the tools of a run, which bring their helpers. */
+struct ck_native_images_wanted {
+    struct ck_identity root;
+    const struct ck_execs_tool *tools;
+    size_t count;
+    bool in_place;          /* jail/native.h */
+    bool egress;            /* a jail of its own, with wardens of its own: those of the others have no sockets */
+    bool reports_attempts;  /* with egress: jail/native.h */
+    struct ck_arena *arena; /* for what is found on the way */
+};
+
+/* The jail, and in ret_inside where each tool is in it, as long as the context keeps it. Failures fill *error. */
+int ck_native_images_find(struct ck_native_images *native_images, const struct ck_native_images_wanted *wanted,
+                          struct ck_native_image *ret_image, const char **ret_inside, struct choke_error *error);
+
+#endif

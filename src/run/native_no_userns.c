@@ -1,0 +1,300 @@
+/*
+ * native_no_userns.c - see native_no_userns.h.
+ *
+ * A file that can be read can be mapped as code, and with a loader among what may be executed that is as good as
+ * executing it. So the directories of programs can be listed and not read: of the system, what libraries, data and
+ * settings are kept in can be read, and of the programs those that may be executed.
+ *
+ * Nothing of /proc that is a process's own can be read, not even by that process: a rule is for a directory that exists,
+ * and the process does not yet.
+ */
+#include "run/native_no_userns.h"
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/quote.h"
+#include "sys/landlock.h"
+#include "sys/seccomp.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SEALS (F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+
+static const char *const grant_names[] = {
+    [CK_LANDLOCK_GRANT_LIST] = "list",     [CK_LANDLOCK_GRANT_READ] = "read",       [CK_LANDLOCK_GRANT_WRITE] = "write",
+    [CK_LANDLOCK_GRANT_DEVICE] = "device", [CK_LANDLOCK_GRANT_EXECUTE] = "execute",
+};
+
+struct ruleset_builder {
+    int ruleset_fd;
+    const struct ck_native_program *program;
+    struct ck_arena *arena; /* NULL: nobody wants to know */
+    const char **grants;
+    size_t count, capacity;
+};
+
+void ck_native_no_userns_init(struct ck_native_no_userns_filters *no_userns_filters)
+{
+    *no_userns_filters = (struct ck_native_no_userns_filters){.filter_fds = {-1, -1}};
+}
+
+void ck_native_no_userns_done(struct ck_native_no_userns_filters *no_userns_filters)
+{
+    ck_fd_close(&no_userns_filters->filter_fds[0]);
+    ck_fd_close(&no_userns_filters->filter_fds[1]);
+}
+
+/* ---- one rule ---------------------------------------------------------------------------- */
+
+/* In words, for those who ask what the plan would do. */
+static int note(struct ruleset_builder *ruleset_builder, enum ck_landlock_grant grant, const char *path)
+{
+    if (ruleset_builder->arena == NULL)
+        return 0;
+    if (ruleset_builder->count + 1 >= ruleset_builder->capacity) {
+        size_t capacity = ruleset_builder->capacity == 0 ? 128 : 2 * ruleset_builder->capacity;
+        const char **larger = ck_arena_array(ruleset_builder->arena, capacity, sizeof *larger);
+        if (larger == NULL)
+            return -ENOMEM;
+        if (ruleset_builder->count > 0)
+            memcpy(larger, ruleset_builder->grants, ruleset_builder->count * sizeof *larger);
+        ruleset_builder->grants = larger;
+        ruleset_builder->capacity = capacity;
+    }
+    const char *line = ck_arena_printf(ruleset_builder->arena, "%s %s", grant_names[grant], path);
+    ruleset_builder->grants[ruleset_builder->count++] = line;
+    return line == NULL ? -ENOMEM : 0;
+}
+
+static int allow_open(struct ruleset_builder *ruleset_builder, int fd, const char *path, enum ck_landlock_grant grant)
+{
+    int result = ck_landlock_grant(ruleset_builder->ruleset_fd, fd, grant);
+    return result < 0 ? result : note(ruleset_builder, grant, path);
+}
+
+/* What is not there cannot be had, which is no error. */
+static int allow(struct ruleset_builder *ruleset_builder, const char *path, enum ck_landlock_grant grant)
+{
+    CK_FD fd = open(path, O_PATH | O_CLOEXEC);
+    if (fd < 0)
+        return errno == ENOENT || errno == EACCES || errno == ENOTDIR ? 0 : -errno;
+    return allow_open(ruleset_builder, fd, path, grant);
+}
+
+/* ---- the system -------------------------------------------------------------------------- */
+
+static bool holds_programs(const char *name)
+{
+    return strcmp(name, "bin") == 0 || strcmp(name, "sbin") == 0 || strcmp(name, "games") == 0;
+}
+
+/* /usr and /usr/local: what is in them, but for the programs. */
+static int allow_usr(struct ruleset_builder *ruleset_builder, const char *top)
+{
+    char path[PATH_MAX];
+    DIR *stream = opendir(top);
+    if (stream == NULL)
+        return -errno;
+    int result = allow(ruleset_builder, top, CK_LANDLOCK_GRANT_LIST);
+    for (const struct dirent *entry; result == 0 && (entry = readdir(stream)) != NULL;) {
+        if (entry->d_name[0] == '.' || holds_programs(entry->d_name) ||
+            snprintf(path, sizeof path, "%s/%s", top, entry->d_name) >= (int)sizeof path)
+            continue;
+        result = strcmp(path, "/usr/local") == 0 ? allow_usr(ruleset_builder, path)
+                                                 : allow(ruleset_builder, path, CK_LANDLOCK_GRANT_READ);
+    }
+    (void)closedir(stream);
+    return result;
+}
+
+static int allow_tree(struct ruleset_builder *ruleset_builder, const char *path)
+{
+    if (strcmp(path, "/proc") == 0)
+        return 0;
+    if (strcmp(path, "/usr") == 0)
+        return allow_usr(ruleset_builder, path);
+    return allow(ruleset_builder, path, holds_programs(path + 1) ? CK_LANDLOCK_GRANT_LIST : CK_LANDLOCK_GRANT_READ);
+}
+
+/* What runtimes ask of the machine, as the whole jail's own /proc would tell it. */
+static int allow_facts(struct ruleset_builder *ruleset_builder)
+{
+    static const char *const facts[] = {
+        "/proc/cpuinfo", "/proc/meminfo", "/proc/stat",        "/proc/loadavg",
+        "/proc/uptime",  "/proc/version", "/proc/filesystems", "/proc/sys/vm/overcommit_memory",
+    };
+    int result = 0;
+    for (size_t i = 0; i < sizeof facts / sizeof facts[0] && result == 0; i++)
+        result = allow(ruleset_builder, facts[i], CK_LANDLOCK_GRANT_READ);
+    return result;
+}
+
+/* ---- the program ------------------------------------------------------------------------- */
+
+static const char *text_at(const struct ck_native_program *program, uint32_t at)
+{
+    return at != 0 ? (const char *)program + at : NULL;
+}
+
+static const struct ck_native_op *ops_of(const struct ck_native_program *program)
+{
+    return (const void *)((const char *)program + program->ops_at);
+}
+
+static int allow_operation(struct ruleset_builder *ruleset_builder, const struct ck_native_op *operation)
+{
+    const char *inside = text_at(ruleset_builder->program, operation->inside);
+    const char *outside = text_at(ruleset_builder->program, operation->outside);
+    char path[PATH_MAX];
+    switch ((enum ck_native_op_kind)operation->op) {
+    case CK_NATIVE_OP_BIND:
+        return allow_tree(ruleset_builder, outside);
+    case CK_NATIVE_OP_BIND_CODE:
+        return allow(ruleset_builder, outside, CK_LANDLOCK_GRANT_READ);
+    case CK_NATIVE_OP_BIND_DEVICE:
+        return allow(ruleset_builder, outside, CK_LANDLOCK_GRANT_DEVICE);
+    case CK_NATIVE_OP_FILE: /* with a text: a copy of the host's */
+        if (outside == NULL)
+            return 0;
+        (void)snprintf(path, sizeof path, "/%s", inside);
+        return allow(ruleset_builder, path, CK_LANDLOCK_GRANT_READ);
+    case CK_NATIVE_OP_DIRECTORY:
+    case CK_NATIVE_OP_LINK:
+        break;
+    }
+    return 0;
+}
+
+/* Where a file that may be executed is on the host. */
+static const char *outside_of(const struct ck_native_program *program, const char *inside)
+{
+    const struct ck_native_op *ops = ops_of(program);
+    for (uint32_t i = 0; i < program->ops_count; i++)
+        if (ops[i].op == CK_NATIVE_OP_BIND_CODE && strcmp(text_at(program, ops[i].inside), inside + 1) == 0)
+            return text_at(program, ops[i].outside);
+    return inside;
+}
+
+static int allow_program(struct ruleset_builder *ruleset_builder)
+{
+    const struct ck_native_program *program = ruleset_builder->program;
+    const struct ck_native_op *ops = ops_of(program);
+    const uint32_t *execs = (const void *)((const char *)program + program->execs_at);
+    int result = allow_facts(ruleset_builder);
+    for (uint32_t i = 0; i < program->ops_count && result == 0; i++)
+        result = allow_operation(ruleset_builder, &ops[i]);
+    for (uint32_t i = 0; i < program->execs_count && result == 0; i++)
+        result = allow(ruleset_builder, outside_of(program, text_at(program, execs[i])), CK_LANDLOCK_GRANT_EXECUTE);
+    return result;
+}
+
+/* A new ruleset with all that the program says. */
+static int make_ruleset(struct ruleset_builder *ruleset_builder, int program_fd)
+{
+    struct stat status;
+    if (fstat(program_fd, &status) < 0)
+        return -errno;
+    void *program = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, program_fd, 0);
+    if (program == MAP_FAILED)
+        return -errno;
+    ruleset_builder->program = program;
+    ruleset_builder->ruleset_fd = ck_landlock_new_full();
+    int result = ruleset_builder->ruleset_fd < 0 ? ruleset_builder->ruleset_fd : allow_program(ruleset_builder);
+    (void)munmap(program, (size_t)status.st_size);
+    if (result < 0)
+        ck_fd_close(&ruleset_builder->ruleset_fd);
+    return result;
+}
+
+/* ---- the filter -------------------------------------------------------------------------- */
+
+static int write_filter(unsigned options, int *ret_fd)
+{
+    struct sock_filter *filter = NULL;
+    size_t count;
+    int result = ck_seccomp_build(options, &filter, &count);
+    if (result < 0)
+        return result;
+    CK_FD fd = memfd_create("filter", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    result = fd < 0 ? -errno : ck_fd_write_all(fd, filter, count * sizeof *filter);
+    free(filter);
+    if (result == 0 && fcntl(fd, F_ADD_SEALS, SEALS) < 0)
+        result = -errno;
+    if (result == 0)
+        *ret_fd = ck_fd_take(&fd);
+    return result;
+}
+
+static int find_filter(struct ck_native_no_userns_filters *no_userns_filters, bool tracing, int *ret_fd)
+{
+    unsigned options = (unsigned)CK_SECCOMP_NO_USERNS | (tracing ? (unsigned)CK_SECCOMP_TRACING : 0);
+    int *slot = &no_userns_filters->filter_fds[tracing ? 1 : 0];
+    int result = *slot < 0 ? write_filter(options, slot) : 0;
+    *ret_fd = *slot;
+    return result;
+}
+
+/* ---- the plan ---------------------------------------------------------------------------- */
+
+static int fail(int result, struct choke_error *error)
+{
+    if (result == -ENOSYS || result == -EOPNOTSUPP)
+        return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, -result,
+                            "the kernel has no Landlock that could bound all writing (ABI %d, Linux 6.2)",
+                            CK_LANDLOCK_FULL_ABI);
+    return ck_error_set(error, ck_error_is_transient(-result) ? CHOKE_SPAWN_FAILED : CHOKE_JAIL_UNAVAILABLE, -result,
+                        "the native jail cannot be made without namespaces: %s", ck_error_text(-result));
+}
+
+int ck_native_no_userns_plan(const struct ck_plan_sources *sources, struct ck_plan *plan, bool tracing,
+                             struct choke_error *error)
+{
+    bool writable = plan->workspace == CK_WORKSPACE_RW;
+    struct ruleset_builder ruleset_builder = {.arena = &plan->arena};
+    int result = find_filter(sources->no_userns_filters, tracing, &plan->no_userns.filter_fd);
+    if (result == 0)
+        result = make_ruleset(&ruleset_builder, plan->native_jail.fd);
+    if (result < 0)
+        return fail(result, error);
+    plan->ruleset_fd = ruleset_builder.ruleset_fd;
+    plan->native_jail = (struct ck_native_image){.fd = -1};
+    /* The tool as it was opened, whatever its name has come to mean. */
+    result = ck_landlock_grant(plan->ruleset_fd, plan->execute_fd, CK_LANDLOCK_GRANT_EXECUTE);
+    if (result == 0)
+        result = allow_open(&ruleset_builder, plan->root_fd, plan->host_root,
+                            writable ? CK_LANDLOCK_GRANT_WRITE : CK_LANDLOCK_GRANT_READ);
+    if (result == 0)
+        result = note(&ruleset_builder, CK_LANDLOCK_GRANT_WRITE, plan->bwrap.scratch);
+    if (result < 0 || ruleset_builder.grants == NULL)
+        return fail(result, error);
+    ruleset_builder.grants[ruleset_builder.count] = NULL;
+    plan->no_userns.grants = ruleset_builder.grants;
+    return 0;
+}
+
+int ck_native_no_userns_allow_scratch(const struct ck_plan *plan, int scratch_fd)
+{
+    return ck_landlock_grant(plan->ruleset_fd, scratch_fd, CK_LANDLOCK_GRANT_WRITE);
+}
+
+int ck_native_no_userns_proof(struct ck_native_no_userns_filters *no_userns_filters, int program_fd,
+                              int *ret_ruleset_fd, int *ret_filter_fd, struct choke_error *error)
+{
+    struct ruleset_builder ruleset_builder = {0};
+    int result = find_filter(no_userns_filters, false, ret_filter_fd);
+    if (result == 0)
+        result = make_ruleset(&ruleset_builder, program_fd);
+    if (result < 0)
+        return fail(result, error);
+    *ret_ruleset_fd = ruleset_builder.ruleset_fd;
+    return 0;
+}

@@ -1,0 +1,51 @@
+"""Promise: Whose tool it is.
+Attacker: a tool that runs for a program which has given up privileges, or shut itself in, after its first run.
+
+Means: the program runs a tool as root, then changes its user, root directory, namespaces, limits, priority, processors,
+capabilities, filters or cgroup, and runs tools again, in each jail and in none; a job is in flight meanwhile.
+
+Expected: the tools after the change are what the program is then: they read nothing that it may not read, and have its
+limits. The job in flight ends as it would have.
+"""
+import os
+
+import pytest
+
+import cgroups
+from feature import skip
+
+CHANGES = ("user", "euser", "root", "mounts", "net", "limit", "nice", "processor", "bounding", "securebits", "nnp",
+           "seccomp", "landlock", "cgroup")
+
+
+def make_root(box):
+    box.file("root/open", "public")
+    box.file("root/secret", "confidential", 0o600)
+    box.directory("root/sub")
+    tools = [box.entry(name) for name in ("cat", "sleep", "readlink")] + [box.entry("bwrap", route="jail")]
+    return box.write_policy(tools, name="policy/changed.yaml")
+
+
+@pytest.mark.parametrize("jail", ["none", "native", "bwrap"])
+@pytest.mark.parametrize("change", CHANGES)
+def test_tools_are_what_their_caller_is_now(root_box, change, jail):
+    policy = make_root(root_box)
+    argument = [str(root_box.directory("other"))] if change == "root" else []
+    made = []
+    if change == "cgroup":
+        places = [place for place, names in cgroups.places().items() if cgroups.may_be_left(place, names)]
+        if not places:
+            skip("cgroup", "no cgroup may be made")
+        made = [os.path.join(places[0], f"choke-changed-{os.getpid()}")]
+        os.mkdir(made[0])
+        argument = made
+    try:
+        assert root_box.host("host_changed", jail, change, *argument, policy=policy).out == b"ok\n"
+    finally:
+        for place in made:
+            os.rmdir(place)
+
+
+def test_a_moment_without_descriptors_does_not_hide_a_later_change(root_box):
+    """What cannot be seen of a thread at that moment is looked for again."""
+    assert root_box.host("host_thread_netns", policy=make_root(root_box)).out == b"ok\n"

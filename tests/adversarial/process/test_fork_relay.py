@@ -1,0 +1,14 @@
+"""Promise: The tree.
+Attacker: the tool. Means: processes that do nothing but fork the next and end, so that a killer who looks first
+and strikes then always strikes a process that is gone.
+
+Expected: they are caught all the same; nothing is left when the call returns, in time.
+"""
+import pytest
+
+from promises import times_out
+
+
+@pytest.mark.parametrize("lines", [1, 8])
+def test_fork_relays_are_killed(box, marker, lines):
+    times_out(box.run, "fork_relay", str(lines), marker=marker, timeout=1, said=b"ready\n")

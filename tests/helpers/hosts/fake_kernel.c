@@ -1,0 +1,92 @@
+/*
+ * fake_kernel WHAT COMMAND [ARG]... - executes COMMAND on a kernel that lies, or forbids.
+ *   landlock    landlock_restrict_self succeeds, and does nothing
+ *   seccomp     a filter can be put on, by prctl or seccomp, and does nothing
+ *   capset      capset succeeds, and does nothing
+ *   nolandlock  there is no Landlock
+ *   unasked     no filter can have somebody to ask, as where one around it has
+ *   container   no user namespace can be made, and clone3 is not there, as under a container engine
+ *
+ * A filter answers with errno 0 in the kernel's place.
+ */
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define CANNOT 111
+#define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
+#define SKIP_UNLESS(value, count) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (value), 0, (count))
+#define ANSWER(errnum) BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (errnum))
+#define GO_ON BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+
+static struct sock_filter landlock[] = {LOAD(nr), SKIP_UNLESS(SYS_landlock_restrict_self, 1), ANSWER(0), GO_ON};
+
+static struct sock_filter nolandlock[] = {LOAD(nr), SKIP_UNLESS(SYS_landlock_create_ruleset, 1), ANSWER(ENOSYS), GO_ON};
+
+static struct sock_filter capset_call[] = {LOAD(nr), SKIP_UNLESS(SYS_capset, 1), ANSWER(0), GO_ON};
+
+/* Without a filter to put on, seccomp is what a library asks to learn what there is. */
+static struct sock_filter seccomp_calls[] = {
+    LOAD(nr),      SKIP_UNLESS(SYS_seccomp, 5),
+    LOAD(args[0]), SKIP_UNLESS(SECCOMP_SET_MODE_FILTER, 7),
+    LOAD(args[2]), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 5, 0),
+    ANSWER(0),     SKIP_UNLESS(SYS_prctl, 3),
+    LOAD(args[0]), SKIP_UNLESS(PR_SET_SECCOMP, 1),
+    ANSWER(0),     GO_ON,
+};
+
+static struct sock_filter unasked[] = {
+    LOAD(nr),      SKIP_UNLESS(SYS_seccomp, 5),
+    LOAD(args[1]), BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, SECCOMP_FILTER_FLAG_NEW_LISTENER, 0, 3),
+    LOAD(args[2]), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0),
+    ANSWER(EBUSY), GO_ON,
+};
+
+static struct sock_filter container[] = {
+    LOAD(nr),
+    SKIP_UNLESS(SYS_clone3, 1),
+    ANSWER(ENOSYS),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 1, 0),
+    SKIP_UNLESS(SYS_unshare, 3),
+    LOAD(args[0]),
+    BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_NEWUSER, 0, 1),
+    ANSWER(EPERM),
+    GO_ON,
+};
+
+#define LIE(name, filter) \
+    { \
+        name, filter, sizeof(filter) / sizeof((filter)[0]) \
+    }
+
+static const struct {
+    const char *name;
+    struct sock_filter *filter;
+    unsigned short count;
+} lies[] = {LIE("landlock", landlock),     LIE("seccomp", seccomp_calls), LIE("capset", capset_call),
+            LIE("nolandlock", nolandlock), LIE("unasked", unasked),       LIE("container", container)};
+
+int main(int argc, char **argv)
+{
+    for (size_t i = 0; argc > 2 && i < sizeof lies / sizeof lies[0]; i++) {
+        if (strcmp(argv[1], lies[i].name) != 0) {
+            continue;
+        }
+        const struct sock_fprog program = {.len = lies[i].count, .filter = lies[i].filter};
+        if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+            prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) < 0) {
+            break;
+        }
+        (void)execv(argv[2], argv + 2);
+        break;
+    }
+    perror("fake_kernel");
+    return CANNOT;
+}

@@ -1,0 +1,69 @@
+"""A machine on which user namespaces are forbidden, made for one command by two helpers, with the host left as it is.
+
+switch: sysctl user.max_user_namespaces is 0 (tests/helpers/hosts/no_userns.c). container: a filter forbids them, as that of a
+container engine does (tests/helpers/hosts/fake_kernel.c).
+"""
+import json
+import os
+
+import bwrapped
+from command import check_shape, check_status
+from feature import skip
+from jails import Cell
+
+CANNOT = 111
+PART = ["landlock", "execs", "seccomp", "no_capabilities", "no_new_privs"]
+WAYS = ("switch", "container")
+
+
+def helper(box, name):
+    return str(box.stage / "tests/helpers" / name)
+
+
+def on_fake_kernel(box, lie, *argv, form="--json", **shape):
+    """A run on a kernel that lies; one that pretends to filter system calls ("seccomp") has no jail at all."""
+    words = [helper(box, "fake_kernel"), lie, *box.words(argv, form=form, **shape)]
+    answer = box.call(words, env=bwrapped.environment(box))
+    if form == "--json":
+        answer.document = json.loads(answer.out)
+        check_shape(answer.document)
+        check_status(answer.status, answer.document)
+    return answer
+
+
+class NoUserns(Cell):
+    """A cell in which the native jail has no namespaces."""
+
+    def __init__(self, box, way):
+        super().__init__(box, "native")
+        self.way = way
+        if way == "switch" and os.geteuid() != 0:
+            skip("root", "only root can make a user namespace with all users in it")
+
+    def call(self, words, env=None, **keywords):
+        """Any command line, on that machine, as the box's user."""
+        env = env or bwrapped.environment(self.box)
+        if self.way == "container":
+            return self.box.call([helper(self.box, "fake_kernel"), "container", *words], env=env, **keywords)
+        actor = self.box.actor
+        words = [helper(self.box, "no_userns"), str(actor.uid), str(actor.gid), *words]
+        answer = self.box.call(words, env=env, **{**keywords, "user": 0, "group": 0, "extra_groups": []})
+        if answer.status == CANNOT:
+            skip("userns", answer.err.decode())
+        return answer
+
+    def run(self, *argv, jail=None, options=(), policy=None, **shape):
+        words = self.box.words(list(map(str, argv)), options=["--jail", jail or self.jail, *options],
+                               policy=policy or self.policy, **shape)
+        answer = self.call(words)
+        answer.document = json.loads(answer.out)
+        if "--dry-run" not in options:
+            check_shape(answer.document)
+            check_status(answer.status, answer.document)
+        return answer
+
+    def inside(self, *argv, **shape):
+        answer = self.run(*argv, **shape)
+        assert answer.outcome in ("exited", "signaled"), answer.document
+        assert answer["jail"] == "native" and answer["layers"] == PART, answer.document
+        return answer

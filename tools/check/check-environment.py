@@ -1,0 +1,87 @@
+#!/usr/bin/python3
+"""The host's environment is read where this says, and nowhere else; a sandbox's environment is made of it by one filter,
+src/policy/sandbox.c (R14).
+
+The filter is pure and gets the host's variables from the plan. Nobody else can make a struct ck_sandbox: what it holds is
+known to that file alone, and only the plan turns one into an environment. The judge asks the filter about a caller's
+extras, with no host at all.
+"""
+import os
+import re
+import sys
+
+import csource
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+FILTER = "src/policy/sandbox.c"
+PLAN = "src/run/plan.c"
+
+# Which variables a file may ask for by name.
+NAMED = {
+    PLAN: {"getenv": ["HOME", "LANG", "LC_ALL"]},
+    "src/api/toolcache.c": {"secure_getenv": ["XDG_CACHE_HOME", "HOME"]},
+    "src/sys/scratch.c": {"getenv": ["XDG_RUNTIME_DIR"]},
+    "src/cli/audit.c": {"getenv": ["XDG_STATE_HOME", "HOME"]},
+    "src/cli/text.c": {"getenv": ["NO_COLOR", "TERM"]},
+}
+READER = re.compile(r"\b(?:secure_|__secure_)?getenv\b")
+WHOLE = re.compile(r"\b(?:__|_)?environ\b")
+COMMENT = re.compile(r"//(?:\\\n|[^\n])*|/\*.*?\*/", re.DOTALL)
+MAKE = re.compile(r"\bck_sandbox_make\s*\(([^;{]*)")
+BUILD = re.compile(r"\bck_sandbox_environment\b")
+INSIDE = re.compile(r"\bstruct\s+ck_sandbox\s*\{")
+
+
+def line_of(text, at):
+    return text.count("\n", 0, at) + 1
+
+
+def named(path, text, code):
+    """Variables that are asked for by name: the name must be a literal, and one of those of the file."""
+    for match in READER.finditer(code):
+        literal = re.match(r'\s*\(\s*"([A-Z_]+)"\s*\)', text[match.end():])
+        allowed = NAMED.get(path, {}).get(match.group(), [])
+        if literal is None or literal.group(1) not in allowed:
+            yield match.start(), f"'{match.group()}' of a variable that this file may not ask for"
+
+
+def whole(path, text, code):
+    places = [match.start() for match in WHOLE.finditer(code)]
+    places += [match.start() for match in re.finditer(r"/proc/[^\"\s]*environ", COMMENT.sub(
+        lambda m: re.sub(r"[^\n]", " ", m.group()), text))]
+    for at in places[1 if path == PLAN else 0:]:
+        yield at, f"the whole environment is read; only {PLAN} does, once, for {FILTER}"
+
+
+def sandbox(path, code):
+    for match in INSIDE.finditer(code):
+        if path != FILTER:
+            yield match.start(), f"what a sandbox holds is known to {FILTER} alone"
+    if path in (FILTER, FILTER[:-1] + "h", PLAN):
+        return
+    for match in MAKE.finditer(code):
+        host = match.group(1).split(",")[1:2]
+        if path != "src/policy/judge.c" or [word.strip() for word in host] != ["NULL"]:
+            yield match.start(), f"a sandbox is made by {PLAN}"
+    for match in BUILD.finditer(code):
+        yield match.start(), f"a sandbox's environment is made by {PLAN}"
+
+
+def problems(path, text):
+    code = csource.blank(text)
+    for at, words in [*named(path, text, code), *whole(path, text, code), *sandbox(path, code)]:
+        yield f"{path}:{line_of(text, at)}: {words}"
+
+
+def main():
+    files = csource.find(ROOT, ["src"])
+    found = [problem for path in files for problem in problems(path, csource.read(ROOT, path))]
+    found += [f"{path} does not exist" for path in (FILTER, PLAN, *NAMED) if path not in files]
+    if FILTER in files and not INSIDE.search(csource.read(ROOT, FILTER)):
+        found.append(f"{FILTER} does not define struct ck_sandbox")
+    print("\n".join(found + [f"{len(files)} files, {len(found)} looks at the environment that belong elsewhere"]))
+    return 1 if found or not files else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,51 @@
+#!/bin/sh
+# check-install.sh BUILD - install beneath a temporary directory, then build and run the examples with what is there.
+set -eu
+build=$1
+cd "$(dirname "$0")/../.."
+place=$(mktemp -d)
+trap 'rm -rf "$place"' EXIT
+
+DESTDIR=$place/stage meson install --quiet --no-rebuild -C "$build"
+description=$(find "$place/stage" -name chokepoint.pc)
+libraries=$(dirname "$(dirname "$description")")
+prefix=$(dirname "$(find "$place/stage" -path '*/include/chokepoint.h' -printf '%h\n')")
+
+# The file says where it will be, not where it is staged.
+flags()
+{
+    PKG_CONFIG_PATH=$(dirname "$description") pkg-config --define-variable=prefix="$prefix" "$@" chokepoint
+}
+
+for file in "$prefix/bin/chokepoint" "$libraries/libchokepoint.so"; do
+    if readelf -d "$file" | grep -E 'RPATH|RUNPATH'; then
+        echo "'$file' has a search path of its own"
+        exit 1
+    fi
+done
+for file in share/man/man1/chokepoint.1 share/bash-completion/completions/chokepoint share/zsh/site-functions/_chokepoint \
+    share/chokepoint/policy.schema.json share/chokepoint/audit.schema.json share/chokepoint/gather.schema.json; do
+    [ -s "$prefix/$file" ] || { echo "'$file' was not installed"; exit 1; }
+done
+"$prefix/bin/chokepoint" doctor --attack
+[ "$("$prefix/bin/chokepoint" --version)" = "chokepoint $(flags --modversion)" ]
+
+# The examples run git in a repository of their own.
+git init --quiet "$place/repository"
+git -C "$place/repository" -c user.name=test -c user.email=test@localhost commit --quiet --allow-empty -m first
+
+count=0
+for source in examples/*.c; do
+    name=$(basename "$source" .c)
+    # shellcheck disable=SC2046 # one word per flag
+    {
+        cc -Wall -Wextra -Werror "$source" -o "$place/$name-shared" $(flags --cflags --libs)
+        cc -Wall -Wextra -Werror -static "$source" -o "$place/$name-static" $(flags --cflags --libs --static)
+    }
+    for kind in shared static; do
+        echo "$name, $kind:"
+        (cd "$place/repository" && LD_LIBRARY_PATH=$libraries "$place/$name-$kind")
+        count=$((count + 1))
+    done
+done
+[ "$count" -ge 4 ]

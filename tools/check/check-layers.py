@@ -1,0 +1,78 @@
+#!/usr/bin/python3
+"""Which layer may include which. Any arrow that is not in ARROWS is an error; ARCHITECTURE has the picture."""
+import os
+import re
+import sys
+
+import csource
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PUBLIC = "chokepoint.h"
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.MULTILINE)
+
+# One rule for library and command, inline as a whole: the command is linked with the public symbols alone.
+SHARED = "base/glyph.h"
+
+# The command and the coordinator are customers: they have the public header and nothing else.
+ARROWS = {
+    "cli": {"gather"},  # it starts the coordinator
+    "gather": {"cli"},  # a command with a directory of its own: it shares the options, outlets and JSON of the others
+    "api": {"run", "policy", "audit", "ready", "egress", "lint", "jail", "overlay", "sys", "base"},
+    "run": {"jail", "policy", "overlay", "sys", "base"},
+    "jail": {"sys", "base"},
+    "overlay": {"sys", "base"},
+    "sys": {"base"},
+    "policy": {"base"},
+    "audit": {"sys", "base"},  # the log is a file that must not be anybody else's, and sys/trust tells
+    "ready": {"sys", "base"},  # what a file or a machine looked like is compared and explained there, not looked at
+    "egress": {"base"},
+    "lint": {"base"},
+    "base": set(),
+}
+
+
+def wrong_arrow(path, bracket, target):
+    """Why path must not include target, or None. Both are relative to src/."""
+    layer = path.split("/")[0] if "/" in path else None
+    if layer not in ARROWS:
+        return "is in no known layer"
+    if target == PUBLIC or (target == SHARED and bracket == '"'):
+        return None
+    if bracket == "<":
+        return "includes a header of the project as if it were the system's" if target.split("/")[0] in ARROWS and (
+            os.path.exists(os.path.join(ROOT, "src", target))) else None
+    if target.startswith((".", "/")) or "/" not in target:
+        return "must name a header from src/ down, as \"layer/name.h\""
+    other = target.split("/")[0]
+    if other != layer and other not in ARROWS[layer]:
+        allowed = ", ".join(sorted(ARROWS[layer])) or "nothing but " + PUBLIC
+        return f"{layer} must not use {other} (it may use {allowed})"
+    return None
+
+
+def problems(path, text):
+    # Literals are needed here, so only comments go: a header's name stands in quotes.
+    for match in INCLUDE.finditer(re.sub(r"/\*.*?\*/", lambda m: "\n" * m.group().count("\n"), text, flags=re.DOTALL)):
+        reason = wrong_arrow(path, *match.groups())
+        if reason is not None:
+            yield f"src/{path}: '{match.group(2)}': {reason}"
+
+
+def customer_problems(path, text):
+    """Examples show what a customer can do."""
+    for match in INCLUDE.finditer(text):
+        if match.group(1) == '"' or match.group(2).split("/")[0] in ARROWS:
+            yield f"{path}: '{match.group(2)}': an example includes <{PUBLIC}> and system headers only"
+
+
+def main():
+    sources = csource.find(os.path.join(ROOT, "src"), ["."])
+    found = [p for path in sources for p in problems(path, csource.read(os.path.join(ROOT, "src"), path))]
+    for path in csource.find(ROOT, ["examples"]):
+        found += customer_problems(path, csource.read(ROOT, path))
+    print("\n".join(found + [f"{len(sources)} files, {len(found)} wrong arrows"]))
+    return 1 if found or not sources else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

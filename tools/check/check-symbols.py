@@ -1,0 +1,107 @@
+#!/usr/bin/python3
+"""check-symbols.py BUILD - what the built files must be: who exports what, what needs what, and how they are hardened."""
+import glob
+import os
+import re
+import subprocess
+import sys
+
+# Calls that touch the world; the policy layer decides and must not.
+EFFECTS = re.compile(
+    r"^(open|openat|fopen|fdopen|read|write|close|stat|lstat|fstat|readlink|realpath|access|opendir|getenv|secure_getenv|"
+    r"syscall|socket|connect|kill|fork|vfork|clone|exec\w*|posix_spawnp?|system|popen|time|clock_gettime|getpid|getuid|"
+    r"mmap|mmap64|open64|openat64|stat64|fopen64|getcwd|chdir|unlink|rename|printf|puts|putchar|exit|_exit|abort)$"
+)
+
+
+def output(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True, env={**os.environ, "LC_ALL": "C"}).stdout
+
+
+def defined(path, *options):
+    """Names of the global symbols that path defines."""
+    rows = (line.split() for line in output("nm", "--defined-only", "--extern-only", *options, path).splitlines())
+    return {row[2] for row in rows if len(row) == 3}
+
+
+def undefined(path):
+    rows = (line.split() for line in output("nm", "--undefined-only", path).splitlines())
+    return {row[-1].split("@")[0] for row in rows if len(row) >= 2 and row[-2] == "U"}
+
+
+def foreign(names):
+    return sorted(name for name in names if not name.startswith("choke_"))
+
+
+def check_exports(build):
+    """Only choke_* leaves either library, and everything the headers declare is there."""
+    declared = set()
+    for header in glob.glob(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../include/*.h")):
+        with open(header, encoding="utf-8") as stream:
+            declared |= set(re.findall(r"^CHOKE_API [^;(]*?\b(choke_\w+)\(", stream.read(), re.MULTILINE))
+    for path, options in ((f"{build}/src/libchokepoint.so", ["--dynamic"]), (f"{build}/src/libchokepoint.a", [])):
+        names = defined(path, *options)
+        if foreign(names):
+            yield f"{path} exports {', '.join(foreign(names))}"
+        if declared - names:
+            yield f"{path} lacks {', '.join(sorted(declared - names))}"
+    if not declared:
+        yield "no declaration was found in include/"
+
+
+def check_keeper(build):
+    """The keeper stands alone: a static program, no loader, no library, nothing left to resolve."""
+    path = f"{build}/src/chokepoint-keeper"
+    headers = output("readelf", "--wide", "--file-header", "--program-headers", path)
+    if "INTERP" in headers or "DYNAMIC" in headers:
+        yield f"{path} is linked dynamically"
+    if "EXEC (" not in headers:
+        yield f"{path} would have to be relocated, and there is nobody to do it"
+    if re.search(r"\bRWE\b", headers):
+        yield f"{path} has memory that is writable and executable"
+    if undefined(path):
+        yield f"{path} needs {', '.join(sorted(undefined(path)))}"
+
+
+def check_hardening(build):
+    for path, is_program in ((f"{build}/chokepoint", True), (f"{build}/src/libchokepoint.so", False)):
+        headers = output("readelf", "--wide", "--file-header", "--program-headers", path)
+        dynamic = output("readelf", "--wide", "--dynamic", path)
+        imports = output("nm", "--dynamic", "--undefined-only", path)
+        wanted = {
+            "read-only relocations (RELRO)": "GNU_RELRO" in headers,
+            "immediate binding (NOW)": re.search(r"FLAGS_1.*\bNOW\b", dynamic),
+            "a stack that cannot be executed": re.search(r"GNU_STACK.* RW +0x", headers),
+            "no memory both writable and executable": not re.search(r"\bRWE\b", headers),
+            "position independence": re.search(r"FLAGS_1.*\bPIE\b", dynamic) if is_program else "DYN (" in headers,
+            "no text relocations": "TEXTREL" not in dynamic,
+            "stack canaries": "__stack_chk_fail" in imports,
+            "checked libc calls (FORTIFY)": re.search(r"__\w+_chk\b", imports.replace("__stack_chk_fail", "")),
+        }
+        for what, held in wanted.items():
+            if not held:
+                yield f"{path} lacks {what}"
+
+
+def check_policy_is_pure(build):
+    directory = f"{build}/src/libchokepoint-internal.a.p"
+    objects = sorted(name for name in os.listdir(directory) if re.match(r"policy_.*\.o$", name))
+    for name in objects:
+        effects = sorted(symbol for symbol in undefined(os.path.join(directory, name)) if EFFECTS.match(symbol))
+        if effects:
+            yield f"{name} must decide without touching the world, but calls {', '.join(effects)}"
+    if not objects:
+        yield f"no object of the policy layer is in {directory}"
+
+
+def main():
+    (build,) = sys.argv[1:]
+    found = []
+    for check in (check_exports, check_keeper, check_hardening, check_policy_is_pure):
+        found += check(build)
+    print("\n".join(found + [f"{len(found)} wrong"]))
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

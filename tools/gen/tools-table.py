@@ -1,0 +1,112 @@
+#!/usr/bin/python3
+"""tools-table.py COMMAND [--check] - the tables of docs/tools.md, from what COMMAND says of its default policy.
+
+A table stands between "<!-- table: NAME -->" and "<!-- end -->". Without --check they are written anew; with it, every
+difference is an error, and so is a tool that has no table or a table that has no tool.
+"""
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+
+PAGE = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "docs", "tools.md")
+TABLE = re.compile(r"(<!-- table: ([^ ]+) -->\n)(.*?)(<!-- end -->\n)", re.DOTALL)
+
+
+def code(words):
+    """Words as code in the cell of a table."""
+    return " ".join("`" + word.replace("|", "\\|") + "`" for word in words)
+
+
+def by_name(options):
+    """-x beside --x is for the tool's manual; here the letters come after the words."""
+    return sorted(options, key=lambda option: (not option.startswith("--"), option.lstrip("-").lower(), option))
+
+
+def operands(rules):
+    text = rules["operands"]
+    if rules["first"]:
+        unless = f", unless {code(rules['first_unless'])}" if rules["first_unless"] else ""
+        text = f"the first {rules['first']}{unless}; then {text}"
+    return text + ("; the first ends the options" if rules["order"] == "options_first" else "")
+
+
+def rule_rows(name, rules):
+    if rules["options"]:
+        yield f"`{name}` options", code(by_name(rules["options"]))
+    yield f"`{name}` operands", operands(rules)
+    for key, title in (("require", "must have"), ("inject", "is given"), ("deny", "never")):
+        if rules[key]:
+            yield f"`{name}` {title}", code(rules[key])
+
+
+def executes(names):
+    """An empty list does not have the tool itself."""
+    return ", ".join(["itself", *(f"`{name}`" for name in names)]) if names else "nothing"
+
+
+def args_rows(tool):
+    name, args = tool["name"], tool["args"]
+    if args["exact"]:
+        yield f"`{name}` exactly", ", ".join(code(vector) for vector in args["exact"])
+        return
+    if not args["subcommands"] and not args["command"]:
+        yield from rule_rows(name, args)
+    else:
+        yield from (row for row in rule_rows(name, args) if not row[0].endswith("operands"))
+    if args["command"]:
+        yield f"`{name}` command", "a tool of the policy, by its own entry"
+    for subcommand in args["subcommands"]:
+        yield from rule_rows(f"{name} {subcommand['name']}", subcommand)
+        if subcommand["execs"] is not None:
+            yield f"`{name} {subcommand['name']}` may execute", executes(subcommand["execs"])
+
+
+def rows(tool):
+    if tool["args"] is None:
+        yield "arguments", "built by the jail's adapter"
+    else:
+        yield from args_rows(tool)
+    if tool["version_args"]:
+        yield "also", code([" ".join([tool["name"], *tool["version_args"]])])
+    if tool["set_env"]:
+        yield "environment", code(f"{variable['name']}={variable['value']}" for variable in tool["set_env"])
+    if tool["execs"] is not None:
+        yield "may execute", executes(tool["execs"])
+    if tool["workspace"] != "ro":
+        yield "workspace", tool["workspace"]
+    if tool["egress"]:
+        yield "network", code(tool["egress"])
+
+
+def table(tool):
+    lines = [f"| {tool['name']} | route {tool['route']}, ADR {tool['adr']} |", "|---|---|"]
+    return "\n".join(lines + [f"| {title} | {text} |" for title, text in rows(tool)]) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Write or check the tables of docs/tools.md.")
+    parser.add_argument("command", help="a chokepoint")
+    parser.add_argument("--check", action="store_true")
+    options = parser.parse_args()
+    shown = subprocess.run([options.command, "policy", "show", "--json"], check=True, capture_output=True).stdout
+    tools = {tool["name"]: tool for tool in json.loads(shown)["tools"]}
+    with open(PAGE, encoding="utf-8") as stream:
+        page = stream.read()
+    named = [match[2] for match in TABLE.finditer(page)]
+    wrong = sorted(set(tools) ^ set(named)) + sorted(name for name in set(named) if named.count(name) > 1)
+    if wrong:
+        sys.exit(f"docs/tools.md: one table for each tool of the policy; look at: {', '.join(wrong)}")
+    fresh = TABLE.sub(lambda match: match[1] + table(tools[match[2]]) + match[4], page)
+    if options.check and fresh != page:
+        sys.exit("docs/tools.md is not in step with policy/default.yaml; tools/gen/tools-table.py COMMAND writes it anew")
+    if fresh != page:
+        with open(PAGE, "w", encoding="utf-8") as stream:
+            stream.write(fresh)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

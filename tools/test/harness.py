@@ -1,0 +1,169 @@
+"""How suites run: commands with a time limit and a log, builds, and counting what test programs report."""
+import dataclasses
+import json
+import os
+import re
+import signal
+import subprocess
+import threading
+import time
+import xml.etree.ElementTree
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+JOBS = os.cpu_count() or 1
+
+
+@dataclasses.dataclass
+class Outcome:
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+    log: str = ""
+    seconds: float = 0.0
+
+    def add(self, other):
+        self.passed += other.passed
+        self.failed += other.failed
+        self.skipped += other.skipped
+        self.log += other.log
+        return self
+
+
+@dataclasses.dataclass
+class Finished:
+    status: int
+    output: str
+
+
+class Processes:
+    """What runs now, so that an interrupt ends it: each command is a session of its own."""
+
+    def __init__(self):
+        self.lock = threading.Lock()
+        self.running = set()
+        self.stopped = False
+
+    def end_all(self):
+        with self.lock:
+            self.stopped = True
+            for process in self.running:
+                end_session(process)
+
+
+PROCESSES = Processes()
+
+
+def end_session(process):
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+def run(command, timeout=300, env=None, cwd=ROOT):
+    """Runs a command to its end; both streams in one text. A command that takes too long has failed."""
+    environment = {**os.environ, "LC_ALL": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1", **(env or {})}
+    with PROCESSES.lock:
+        if PROCESSES.stopped:
+            return Finished(1, "interrupted\n")
+        process = subprocess.Popen(
+            command, cwd=cwd, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True)
+        PROCESSES.running.add(process)
+    try:
+        output, _ = process.communicate(timeout=timeout)
+    except subprocess.TimeoutExpired:
+        end_session(process)
+        output, _ = process.communicate()
+        return Finished(1, f"{output}\nended after {timeout} s: {' '.join(command)}\n")
+    finally:
+        with PROCESSES.lock:
+            PROCESSES.running.discard(process)
+    return Finished(process.returncode, output)
+
+
+def check(*command, **keywords):
+    """One check: it passes when the command does."""
+    finished = run(list(command), **keywords)
+    words = " ".join(command)
+    log = f"$ {words if len(words) < 500 else words[:500] + ' ...'}\n{finished.output}"
+    if finished.status == 0:
+        return Outcome(passed=1, log=log)
+    return Outcome(failed=1, log=f"{log}status {finished.status}\n")
+
+
+def timed(function, *arguments):
+    began = time.monotonic()
+    outcome = function(*arguments)
+    outcome.seconds = time.monotonic() - began
+    return outcome
+
+
+def read_json(path):
+    with open(path, encoding="utf-8") as stream:
+        return json.load(stream)
+
+
+def expected_programs():
+    """Targets that the files in tests/ ask for."""
+    names = set()
+    for directory, pattern in (("unit", r"test_.*\.c$"), ("fuzz", r"fuzz_.*\.c$"), ("helpers/victims", r".*\.c$"),
+                               ("helpers/hosts", r".*\.c$")):
+        names |= {name[:-2] for name in os.listdir(os.path.join(ROOT, "tests", directory)) if re.match(pattern, name)}
+    return names
+
+
+def configure(directory, compiler, options):
+    """Makes directory a build directory with these options, or says why not."""
+    env = {"CC": compiler, "CFLAGS": "", "LDFLAGS": ""}
+    settings = [f"-D{name}={value}" for name, value in options.items()]
+    if not os.path.exists(os.path.join(ROOT, directory, "build.ninja")):
+        return check("meson", "setup", directory, *settings, env=env)
+    info = os.path.join(ROOT, directory, "meson-info")
+    present = {o["name"]: o["value"] for o in read_json(os.path.join(info, "intro-buildoptions.json"))}
+    outcome = Outcome()
+    if any(str(present.get(name)).lower() != str(value).lower() for name, value in options.items()):
+        outcome.add(check("meson", "configure", directory, *settings))
+    built = {target["name"] for target in read_json(os.path.join(info, "intro-targets.json"))}
+    if not outcome.failed and expected_programs() - built:
+        outcome.add(check("meson", "setup", "--reconfigure", directory, env=env))
+    return outcome
+
+
+def build(directory, compiler, options, targets):
+    """Configures and builds; one check in all."""
+    outcome = configure(directory, compiler, options)
+    if not outcome.failed:
+        outcome.add(check("ninja", "-C", directory, *targets, timeout=600))
+    outcome.passed, outcome.failed = (0, 1) if outcome.failed else (1, 0)
+    return outcome
+
+
+def count_tap(finished):
+    """What a cmocka program reported. It must have reported as many tests as it planned, and ended as it reported."""
+    ok = len(re.findall(r"^ok \d+(?!.*# SKIP)", finished.output, re.MULTILINE))
+    skipped = len(re.findall(r"^ok \d+.*# SKIP", finished.output, re.MULTILINE))
+    bad = len(re.findall(r"^not ok \d+", finished.output, re.MULTILINE))
+    planned = sum(int(n) for n in re.findall(r"^1\.\.(\d+)", finished.output, re.MULTILINE))
+    if bad == 0 and (finished.status != 0 or planned != ok + skipped or planned == 0):
+        bad = 1
+    return Outcome(ok, bad, skipped)
+
+
+def pytest(paths, env, timeout=1200, extra=(), report=None):
+    """Runs pytest and counts from its XML report, which is named after the only path unless the caller names it."""
+    report = os.path.join(env["CHOKE_BUILD"], f"pytest-{report or os.path.basename(paths[0])}.xml")
+    if os.path.exists(report):
+        os.unlink(report)
+    command = ["/usr/bin/python3", "-m", "pytest", "-q", "--tb=short", "--durations=5", "-p", "no:cacheprovider",
+               f"--junitxml={report}", *extra, *paths]
+    finished = run(command, timeout=timeout, env=env)
+    outcome = Outcome(log=f"$ {' '.join(command)}\n{finished.output}")
+    if os.path.exists(report):
+        for suite in xml.etree.ElementTree.parse(report).iter("testsuite"):
+            total, bad, skipped = (int(suite.get(key)) for key in ("tests", "failures", "skipped"))
+            errors = int(suite.get("errors"))
+            outcome.add(Outcome(max(0, total - bad - errors - skipped), bad + errors, skipped))
+    if finished.status != 0 and outcome.failed == 0:
+        outcome.failed = 1
+    return outcome
