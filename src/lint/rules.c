@@ -1,8 +1,8 @@
 /*
  * rules.c - see rules.h.
  *
- * A rule file is filled into structs by libcyaml (rules_schema.c), which keeps them on the heap. What is worked out of
- * them is in the arena: the index from names to rules, and the prefilter. The queries are compiled later (program.c).
+ * A rule file is read into structs by a table of its keys (rules_schema.c). They are in the arena, and so is what is worked
+ * out of them: the index from names to rules, and the prefilter. The queries are compiled later (program.c).
  */
 #include "lint/rules.h"
 
@@ -29,69 +29,14 @@ EMBEDDED(bash);
 
 #define ARENA_MAX_BYTES ((size_t)8 << 20)
 
-static const char *const severity_names[] = {
-    [CK_LINT_NOTE] = "note", [CK_LINT_WARNING] = "warning", [CK_LINT_ERROR] = "error"};
-static const char *const group_names[] = {[CK_LINT_PROCESS] = "process",
-                                          [CK_LINT_SHELL] = "shell",
-                                          [CK_LINT_CODE] = "code",
-                                          [CK_LINT_DATA] = "data",
-                                          [CK_LINT_UNCLEAR] = "unclear"};
-
 const char *ck_lint_severity_name(enum ck_lint_severity severity)
 {
-    return severity_names[severity];
+    return ck_lint_rules_severities()[severity];
 }
 
 const char *ck_lint_group_name(enum ck_lint_group group)
 {
-    return group_names[group];
-}
-
-/* ---- the text into structs --------------------------------------------------------------- */
-
-/* libcyaml says what is wrong, and where, in several lines; the first is the fault, the others the way to it. */
-__attribute__((format(printf, 3, 0))) static void keep_log(cyaml_log_t level, void *context, const char *format,
-                                                           va_list arguments)
-{
-    struct choke_error *error = context;
-    char line[sizeof error->message];
-    (void)level;
-    (void)vsnprintf(line, sizeof line, format, arguments);
-    line[strcspn(line, "\n")] = '\0';
-    if (error->message[0] == '\0')
-        (void)ck_error_set(error, CHOKE_NONE, EINVAL, "%s", CK_QUOTE(line));
-}
-
-static cyaml_config_t cyaml_config(struct choke_error *log)
-{
-    return (cyaml_config_t){.log_level = CYAML_LOG_ERROR,
-                            .log_fn = log != NULL ? keep_log : NULL,
-                            .log_ctx = log,
-                            .mem_fn = cyaml_mem,
-                            .flags = CYAML_CFG_NO_ALIAS};
-}
-
-static int fill(const char *file, const char *text, size_t length, struct ck_lint_ruleset **ret_ruleset,
-                struct choke_error *error)
-{
-    struct choke_error log = {0};
-    cyaml_config_t config = cyaml_config(&log);
-    struct ck_lint_ruleset *ruleset = NULL;
-    cyaml_err_t code = cyaml_load_data((const uint8_t *)text, length, &config, &ck_lint_ruleset_schema,
-                                       (cyaml_data_t **)&ruleset, NULL);
-    if (code == CYAML_ERR_OOM)
-        return ck_error_oom(error);
-    if (code != CYAML_OK || ruleset == NULL)
-        return ck_error_set(error, CHOKE_NONE, EINVAL, "rules '%s': %s: %s", CK_QUOTE(file), cyaml_strerror(code),
-                            log.message);
-    *ret_ruleset = ruleset;
-    return 0;
-}
-
-static void free_ruleset(struct ck_lint_ruleset *ruleset)
-{
-    cyaml_config_t config = cyaml_config(NULL);
-    (void)cyaml_free(&config, &ck_lint_ruleset_schema, ruleset, 0);
+    return ck_lint_rules_groups()[group];
 }
 
 /* ---- checks ------------------------------------------------------------------------------ */
@@ -101,13 +46,12 @@ static int fault(const char *file, const struct ck_lint_rule *rule, struct choke
 
 static int fault(const char *file, const struct ck_lint_rule *rule, struct choke_error *error, const char *format, ...)
 {
-    char text_buffer[sizeof error->message];
+    char reason[CHOKE_MESSAGE_MAX / 2];
     va_list arguments;
     va_start(arguments, format);
-    (void)vsnprintf(text_buffer, sizeof text_buffer, format, arguments);
+    (void)vsnprintf(reason, sizeof reason, format, arguments);
     va_end(arguments);
-    return ck_error_set(error, CHOKE_NONE, EINVAL, "rules '%s': rule '%s': %s", CK_QUOTE(file), CK_QUOTE(rule->id),
-                        text_buffer);
+    return ck_yaml_error(&ck_lint_rules_format, file, rule->place, error, "rule '%s': %s", CK_QUOTE(rule->id), reason);
 }
 
 static int find_queries(const char *file, const struct ck_lint_ruleset *ruleset, struct ck_lint_rule *rule,
@@ -124,31 +68,27 @@ static int find_queries(const char *file, const struct ck_lint_ruleset *ruleset,
     return 0;
 }
 
-static int check_condition(const char *file, const struct ck_lint_rule *rule, struct ck_lint_condition *condition,
-                           struct choke_error *error)
+static int check_condition(const char *file, const struct ck_lint_condition *condition, struct choke_error *error)
 {
     bool compares = condition->test == CK_TEST_ONE_OF || condition->test == CK_TEST_NONE_OF;
-    condition->position = condition->position_key != NULL ? *condition->position_key : -1;
-    if (condition->keyword == NULL && condition->position_key == NULL)
-        return fault(file, rule, error, "a condition needs a keyword or a position");
-    if (condition->position_key != NULL && condition->position < 0)
-        return fault(file, rule, error, "a position counts from 0");
+    if (!condition->keyword && condition->position < 0)
+        return ck_yaml_error(&ck_lint_rules_format, file, condition->place, error,
+                             "a condition needs a keyword or a position");
     if (compares != (condition->values.count > 0))
-        return fault(file, rule, error, "'values' go with one-of and none-of, and only with these");
+        return ck_yaml_error(&ck_lint_rules_format, file, condition->place, error,
+                             "'values' go with one-of and none-of, and only with these");
     return 0;
 }
 
 static int check_rule(const char *file, const struct ck_lint_ruleset *ruleset, struct ck_lint_rule *rule,
                       struct choke_error *error)
 {
-    if (strspn(rule->id, "abcdefghijklmnopqrstuvwxyz0123456789-") != strlen(rule->id))
-        return fault(file, rule, error, "an id has a-z, 0-9 and '-' only");
     for (uint32_t i = 0; i < ruleset->rules_count; i++)
         if (&ruleset->rules[i] != rule && strcmp(ruleset->rules[i].id, rule->id) == 0)
             return fault(file, rule, error, "two rules have this id");
     int r = find_queries(file, ruleset, rule, error);
     for (uint32_t i = 0; r == 0 && i < rule->when_count; i++)
-        r = check_condition(file, rule, &rule->when[i], error);
+        r = check_condition(file, &rule->when[i], error);
     return r;
 }
 
@@ -246,7 +186,7 @@ static int take_grammars(struct ck_lint_rules *rules, const struct ck_lint_rules
     for (uint32_t i = 0; i < ruleset->grammars.count; i++) {
         const struct ck_grammar *grammar = ck_grammar_find(ruleset->grammars.items[i]);
         if (grammar == NULL || rules->by_grammar[grammar->id] != NULL)
-            return ck_error_set(error, CHOKE_NONE, EINVAL,
+            return ck_error_set(error, CHOKE_INVALID, EINVAL,
                                 "rules '%s': grammar '%s' is not known, or has rules already", CK_QUOTE(ruleset->file),
                                 CK_QUOTE(ruleset->grammars.items[i]));
         rules->by_grammar[grammar->id] = ruleset;
@@ -259,11 +199,14 @@ static int take_grammars(struct ck_lint_rules *rules, const struct ck_lint_rules
 static int add_file(struct ck_lint_rules *rules, const char *file, const char *text, size_t length,
                     struct choke_error *error)
 {
-    struct ck_lint_ruleset *ruleset = NULL;
+    const struct ck_yaml_source source = {file, text, length};
+    struct ck_lint_ruleset *ruleset = ck_arena_alloc(&rules->arena, sizeof *ruleset);
+    if (ruleset == NULL)
+        return ck_error_oom(error);
     if (rules->rulesets_count == CK_GRAMMARS)
-        return ck_error_set(error, CHOKE_NONE, EINVAL, "rules '%s': there are no more grammars", CK_QUOTE(file));
-    int r = fill(file, text, length, &ruleset, error);
-    if (r < 0 || ruleset == NULL)
+        return ck_error_set(error, CHOKE_INVALID, EINVAL, "rules '%s': there are no more grammars", CK_QUOTE(file));
+    int r = ck_yaml_read(&ck_lint_rules_format, &source, &rules->arena, ruleset, error);
+    if (r < 0)
         return r;
     rules->rulesets[rules->rulesets_count++] = ruleset;
     ruleset->file = file;
@@ -338,8 +281,6 @@ void ck_lint_rules_free(struct ck_lint_rules *rules)
     if (rules == NULL)
         return;
     ck_lint_programs_free(rules->programs);
-    for (uint32_t i = 0; i < rules->rulesets_count; i++)
-        free_ruleset(rules->rulesets[i]);
     ck_arena_done(&rules->arena);
     free(rules);
 }

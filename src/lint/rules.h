@@ -38,7 +38,7 @@
  *   one-of, none-of    it is surely one of `values`; it is absent or not surely one of them. A value is compared with
  *                      what the argument resolves to as a name, and with its text where it is a string
  *
- * A file that does not keep to this does not load, and the tests load every file.
+ * A file that does not keep to this does not load, and the message has the line and column. The tests load every file.
  */
 #ifndef CK_LINT_RULES_H
 #define CK_LINT_RULES_H
@@ -46,6 +46,7 @@
 #include "chokepoint.h"
 
 #include "base/arena.h"
+#include "base/yaml.h"
 #include "lint/grammar.h"
 
 #include <stdbool.h>
@@ -76,19 +77,20 @@ enum ck_lint_test {
 };
 
 struct ck_lint_strings {
-    const char **items;
+    const char *const *items; /* NULL-terminated */
     uint32_t count;
 };
 
 struct ck_lint_condition {
-    const char *keyword;         /* NULL: by position only */
-    int32_t position;            /* -1: by keyword only */
-    const int32_t *position_key; /* as it stands in the file; NULL: left out */
+    struct ck_yaml_place place;
+    const char *keyword; /* NULL: by position only */
+    int position;        /* -1: by keyword only */
     enum ck_lint_test test;
     struct ck_lint_strings values;
 };
 
 struct ck_lint_rule {
+    struct ck_yaml_place place;
     const char *id, *why, *instead;
     enum ck_lint_group group;
     enum ck_lint_severity severity;
@@ -100,6 +102,7 @@ struct ck_lint_rule {
 };
 
 struct ck_lint_query {
+    struct ck_yaml_place place;
     const char *name, *text;
     struct ck_lint_strings grammars;
 };

@@ -5,81 +5,88 @@
 
 #include "lint/rules.h"
 
+#include <string.h>
+
+#define FILE_MAX ((size_t)1 << 20)
 #define TEXT_MAX 4096
 #define LIST_MAX 256
+#define POSITION_MAX 255
 
-static const cyaml_strval_t severities[] = {
-    {"note", CK_LINT_NOTE}, {"warning", CK_LINT_WARNING}, {"error", CK_LINT_ERROR}};
-static const cyaml_strval_t groups[] = {{"process", CK_LINT_PROCESS},
-                                        {"shell", CK_LINT_SHELL},
-                                        {"code", CK_LINT_CODE},
-                                        {"data", CK_LINT_DATA},
-                                        {"unclear", CK_LINT_UNCLEAR}};
-static const cyaml_strval_t tests[] = {
-    {"truthy", CK_TEST_TRUTHY},     {"falsy", CK_TEST_FALSY},   {"unsure", CK_TEST_UNSURE},
-    {"present", CK_TEST_PRESENT},   {"absent", CK_TEST_ABSENT}, {"constant", CK_TEST_CONSTANT},
-    {"variable", CK_TEST_VARIABLE}, {"one-of", CK_TEST_ONE_OF}, {"none-of", CK_TEST_NONE_OF},
-};
+static const char *const severities[] = {
+    [CK_LINT_NOTE] = "note", [CK_LINT_WARNING] = "warning", [CK_LINT_ERROR] = "error", NULL};
+static const char *const groups[] = {
+    [CK_LINT_PROCESS] = "process", [CK_LINT_SHELL] = "shell",     [CK_LINT_CODE] = "code",
+    [CK_LINT_DATA] = "data",       [CK_LINT_UNCLEAR] = "unclear", NULL};
+static const char *const tests[] = {[CK_TEST_TRUTHY] = "truthy",     [CK_TEST_FALSY] = "falsy",
+                                    [CK_TEST_UNSURE] = "unsure",     [CK_TEST_PRESENT] = "present",
+                                    [CK_TEST_ABSENT] = "absent",     [CK_TEST_CONSTANT] = "constant",
+                                    [CK_TEST_VARIABLE] = "variable", [CK_TEST_ONE_OF] = "one-of",
+                                    [CK_TEST_NONE_OF] = "none-of",   NULL};
 
-#define OPTIONAL_LIST (CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL)
-#define TEXT_FIELD(key, type, member) CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER, type, member, 1, TEXT_MAX)
-#define ENUM_FIELD(key, type, member, enum_names) \
-    CYAML_FIELD_ENUM(key, CYAML_FLAG_STRICT, type, member, enum_names, CYAML_ARRAY_LEN(enum_names))
-/* The name of a member cannot stand in parentheses. */
+const char *const *ck_lint_rules_severities(void)
+{
+    return severities;
+}
+
+const char *const *ck_lint_rules_groups(void)
+{
+    return groups;
+}
+
+static bool is_id(const char *text)
+{
+    return text[strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-")] == '\0';
+}
+
+static const struct ck_yaml_form id_form = {is_id, "a-z, 0-9 and '-' only"};
+
+#define AT(type, member) .offset = offsetof(struct type, member)
+/* The name of a member cannot be in parentheses. */
 /* NOLINTBEGIN(bugprone-macro-parentheses) */
-#define LIST_FIELD(key, flags, type, member) \
-    CYAML_FIELD_SEQUENCE_COUNT(key, flags, type, member.items, member.count, &text_entry, 1, LIST_MAX)
+#define LIST(type, member) \
+    AT(type, member.items), .count_offset = offsetof(struct type, member.count), .not_empty = true, \
+                            .max_entries = LIST_MAX
+#define RECORDS(type, member, table) \
+    AT(type, member), .count_offset = offsetof(struct type, member##_count), .not_empty = true, .keys = (table), \
+                      .size = sizeof(*((struct type *)0)->member)
 /* NOLINTEND(bugprone-macro-parentheses) */
 
-static const cyaml_schema_value_t text_entry = {CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char *, 1, TEXT_MAX)};
-
-static const cyaml_schema_field_t condition_fields[] = {
-    CYAML_FIELD_STRING_PTR("keyword", OPTIONAL_LIST, struct ck_lint_condition, keyword, 1, TEXT_MAX),
-    CYAML_FIELD_INT_PTR("position", OPTIONAL_LIST, struct ck_lint_condition, position_key),
-    ENUM_FIELD("test", struct ck_lint_condition, test, tests),
-    LIST_FIELD("values", OPTIONAL_LIST, struct ck_lint_condition, values),
-    CYAML_FIELD_END,
+static const struct ck_yaml_key condition_keys[] = {
+    {"keyword", CK_YAML_TEXT, AT(ck_lint_condition, keyword)},
+    {"position", CK_YAML_NUMBER, AT(ck_lint_condition, position), .max = POSITION_MAX, .absent = -1},
+    {"test", CK_YAML_WORD, .required = true, AT(ck_lint_condition, test), .enum_names = tests},
+    {"values", CK_YAML_TEXTS, LIST(ck_lint_condition, values)},
+    {.name = NULL},
 };
 
-static const cyaml_schema_value_t condition_entry = {
-    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ck_lint_condition, condition_fields)};
-
-static const cyaml_schema_field_t rule_fields[] = {
-    TEXT_FIELD("id", struct ck_lint_rule, id),
-    ENUM_FIELD("group", struct ck_lint_rule, group, groups),
-    ENUM_FIELD("severity", struct ck_lint_rule, severity, severities),
-    TEXT_FIELD("why", struct ck_lint_rule, why),
-    TEXT_FIELD("instead", struct ck_lint_rule, instead),
-    LIST_FIELD("find", CYAML_FLAG_POINTER, struct ck_lint_rule, find),
-    LIST_FIELD("names", CYAML_FLAG_POINTER, struct ck_lint_rule, names),
-    LIST_FIELD("triggers", CYAML_FLAG_POINTER, struct ck_lint_rule, triggers),
-    CYAML_FIELD_SEQUENCE_COUNT("when", OPTIONAL_LIST, struct ck_lint_rule, when, when_count, &condition_entry, 1,
-                               LIST_MAX),
-    CYAML_FIELD_END,
+static const struct ck_yaml_key rule_keys[] = {
+    {"id", CK_YAML_TEXT, .required = true, AT(ck_lint_rule, id), .form = &id_form},
+    {"group", CK_YAML_WORD, .required = true, AT(ck_lint_rule, group), .enum_names = groups},
+    {"severity", CK_YAML_WORD, .required = true, AT(ck_lint_rule, severity), .enum_names = severities},
+    {"why", CK_YAML_TEXT, .required = true, AT(ck_lint_rule, why)},
+    {"instead", CK_YAML_TEXT, .required = true, AT(ck_lint_rule, instead)},
+    {"find", CK_YAML_TEXTS, .required = true, LIST(ck_lint_rule, find)},
+    {"names", CK_YAML_TEXTS, .required = true, LIST(ck_lint_rule, names)},
+    {"triggers", CK_YAML_TEXTS, .required = true, LIST(ck_lint_rule, triggers)},
+    {"when", CK_YAML_RECORDS, RECORDS(ck_lint_rule, when, condition_keys), .max_entries = LIST_MAX},
+    {.name = NULL},
 };
 
-static const cyaml_schema_value_t rule_entry = {
-    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ck_lint_rule, rule_fields)};
-
-static const cyaml_schema_field_t query_fields[] = {
-    TEXT_FIELD("name", struct ck_lint_query, name),
-    TEXT_FIELD("query", struct ck_lint_query, text),
-    LIST_FIELD("grammars", OPTIONAL_LIST, struct ck_lint_query, grammars),
-    CYAML_FIELD_END,
+static const struct ck_yaml_key query_keys[] = {
+    {"name", CK_YAML_TEXT, .required = true, AT(ck_lint_query, name)},
+    {"query", CK_YAML_TEXT, .required = true, AT(ck_lint_query, text)},
+    {"grammars", CK_YAML_TEXTS, LIST(ck_lint_query, grammars)},
+    {.name = NULL},
 };
 
-static const cyaml_schema_value_t query_entry = {
-    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ck_lint_query, query_fields)};
-
-static const cyaml_schema_field_t ruleset_fields[] = {
-    LIST_FIELD("grammars", CYAML_FLAG_POINTER, struct ck_lint_ruleset, grammars),
-    LIST_FIELD("lookups", OPTIONAL_LIST, struct ck_lint_ruleset, lookups),
-    CYAML_FIELD_SEQUENCE_COUNT("queries", CYAML_FLAG_POINTER, struct ck_lint_ruleset, queries, queries_count,
-                               &query_entry, 1, CK_LINT_QUERIES_MAX),
-    CYAML_FIELD_SEQUENCE_COUNT("rules", CYAML_FLAG_POINTER, struct ck_lint_ruleset, rules, rules_count, &rule_entry, 1,
-                               LIST_MAX),
-    CYAML_FIELD_END,
+static const struct ck_yaml_key ruleset_keys[] = {
+    {"grammars", CK_YAML_TEXTS, .required = true, LIST(ck_lint_ruleset, grammars)},
+    {"lookups", CK_YAML_TEXTS, LIST(ck_lint_ruleset, lookups)},
+    {"queries", CK_YAML_RECORDS, .required = true, RECORDS(ck_lint_ruleset, queries, query_keys),
+     .max_entries = CK_LINT_QUERIES_MAX},
+    {"rules", CK_YAML_RECORDS, .required = true, RECORDS(ck_lint_ruleset, rules, rule_keys), .max_entries = LIST_MAX},
+    {.name = NULL},
 };
 
-const cyaml_schema_value_t ck_lint_ruleset_schema = {
-    CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct ck_lint_ruleset, ruleset_fields)};
+const struct ck_yaml_format ck_lint_rules_format = {
+    .what = "rules", .keys = ruleset_keys, .max_bytes = FILE_MAX, .text_max = TEXT_MAX};

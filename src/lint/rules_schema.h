@@ -1,14 +1,17 @@
 /*
- * rules_schema.h - the keys of a rule file, for libcyaml. See rules.h for what they mean.
+ * rules_schema.h - the keys of a rule file, as tables for base/yaml.h. See rules.h for what they mean.
  */
 #ifndef CK_LINT_RULES_SCHEMA_H
 #define CK_LINT_RULES_SCHEMA_H
 
-#include <cyaml/cyaml.h>
+#include "base/yaml.h"
 
 #define CK_LINT_QUERIES_MAX 32 /* of one file: a rule keeps them as bits */
 
 /* A struct ck_lint_ruleset. */
-extern const cyaml_schema_value_t ck_lint_ruleset_schema;
+extern const struct ck_yaml_format ck_lint_rules_format;
+
+const char *const *ck_lint_rules_severities(void); /* by enum ck_lint_severity */
+const char *const *ck_lint_rules_groups(void);     /* by enum ck_lint_group */
 
 #endif

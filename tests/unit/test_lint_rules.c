@@ -101,6 +101,28 @@ static const struct {
     {"grammars: [python]\nqueries: [{name: call, query: '((call) @name (#eq? @name \"x\"))'}]\n" RULE, "query 'call'"},
 };
 
+/* What the table refuses, and what is checked after it, both with the place. */
+static void faults_of_a_file_have_their_place(void **state)
+{
+    static const struct {
+        const char *text;
+        unsigned line, column;
+    } cases[] = {
+        {HEAD RULE_HEAD ", triggers: [f], color: red}\n", 4, 109},
+        {HEAD RULE_HEAD ", triggers: [f], when: [{test: truthy}]}\n", 4, 116},
+        {HEAD RULE_HEAD ", triggers: ['a.b']}\n", 4, 5},
+        {HEAD RULE RULE, 5, 1},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct choke_error error = {0};
+        assert_false(accepted(cases[i].text, &error));
+        if (error.line != cases[i].line || error.column != cases[i].column)
+            fail_msg("row %zu: at %u:%u: %s", i, error.line, error.column, error.message);
+        assert_non_null(strstr(error.message, "rules 'file': line "));
+    }
+}
+
 static void malformed_files_are_refused_with_the_reason(void **state)
 {
     (void)state;
@@ -150,6 +172,7 @@ int main(void)
         cmocka_unit_test(embedded_rules_explain_themselves),
         cmocka_unit_test(a_small_file_is_accepted),
         cmocka_unit_test(malformed_files_are_refused_with_the_reason),
+        cmocka_unit_test(faults_of_a_file_have_their_place),
         cmocka_unit_test(languages_are_detected_by_name_and_by_first_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
