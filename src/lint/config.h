@@ -20,6 +20,7 @@
 #include "chokepoint.h"
 
 #include "base/arena.h"
+#include "base/yaml.h"
 #include "lint/ignore.h"
 
 #include <stdbool.h>
@@ -27,19 +28,18 @@
 
 #define CK_LINT_CONFIG_NAME ".chokepoint-lint.yaml"
 #define CK_LINT_CONFIG_MAX_BYTES ((size_t)256 << 10)
-#define CK_LINT_CONFIG_MAX_ENTRIES 1024
 
 struct ck_lint_module {
+    struct ck_yaml_place place;
     const char *path;
     const char *adr; /* four digits, or NULL */
-    unsigned line, column;
+    const char *why; /* NULL only where there is an adr */
 };
 
 struct ck_lint_choice {
+    struct ck_yaml_place place;
     const char *rule;
-    bool off;
-    enum choke_severity severity;
-    unsigned line, column;
+    enum choke_severity severity; /* 0: off */
 };
 
 /* Zero-filled it is that of a tree without one. */
@@ -59,9 +59,8 @@ int ck_lint_config_parse(const char *file, const char *text, size_t length, stru
                          struct choke_error *error);
 void ck_lint_config_done(struct ck_lint_config *config);
 
-/* An error at a place in the file. */
-int ck_lint_config_error(const struct ck_lint_config *config, unsigned line, unsigned column, struct choke_error *error,
-                         const char *format, ...) __attribute__((format(printf, 5, 6)));
+/* For ck_yaml_error, about a place in the file. */
+extern const struct ck_yaml_format ck_lint_config_format;
 
 /* May the file at this path, from the top, create processes? */
 bool ck_lint_config_allows(const struct ck_lint_config *config, const char *path);

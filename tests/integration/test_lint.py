@@ -183,7 +183,7 @@ def test_a_rule_that_is_off_finds_nothing(tree):
 
 
 @pytest.mark.parametrize("text, place, words", [
-    ("version: 1\nexcludes: []\n", "line 2, column 1", "'excludes' is no key here"),
+    ("version: 1\nexcludes: []\n", "line 2, column 1", "unknown key 'excludes'"),
     ("version: 1\nseverities:\n  no-rule: off\n", "line 3, column 3", "there is no rule 'no-rule'"),
     ("version: 1\nchokepoints:\n  - {path: a.py, adr: '0009'}\n", "line 3, column 5", "no decision record 0009"),
     ("version: 1\nversion: 1\n", "line 2, column 1", "given twice"),
