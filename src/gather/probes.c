@@ -1,8 +1,9 @@
 /*
- * probes.c - see probes.h: the keys, as tables for fields.c, and what no table can say.
+ * probes.c - see probes.h: the keys, as tables for base/yaml.h, and what no table can say.
  */
 #include "gather/probes.h"
 
+#include "base/quote.h"
 #include "cli/text.h"
 #include "gather/evidence/evidence.h"
 #include "gather/prepare.h"
@@ -11,6 +12,9 @@
 #include <string.h>
 
 #define FILE_MAX ((size_t)1 << 20)
+#define ARENA_MAX ((size_t)32 << 20)
+#define TEXT_MAX 16384
+#define NAME_MAX_BYTES 64
 #define VERSION 1
 #define OUTPUT_MIB 16
 #define OUTPUT_MIB_MAX 64
@@ -23,7 +27,7 @@ extern const size_t ck_probes_default_length;
 struct file {
     unsigned version;
     struct ck_probe *probes;
-    size_t count;
+    uint32_t count;
 };
 
 /* ---- the keys ---- */
@@ -37,55 +41,67 @@ const char *ck_probes_layer_name(enum ck_probe_layer layer)
     return layers[layer];
 }
 
+static bool is_name(const char *text)
+{
+    size_t length = strlen(text);
+    return text[0] >= 'a' && text[0] <= 'z' && length <= NAME_MAX_BYTES &&
+           strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_") == length;
+}
+
+static const struct ck_yaml_form name_form = {is_name, "a name of a-z, 0-9 and '_', a letter first, 64 at most"};
+
 #define AT(type, member) .offset = offsetof(struct type, member)
 #define COUNT(type, member) .count_offset = offsetof(struct type, member)
 
-static const struct ck_field stdin_fields[] = {
-    {"text", CK_FIELD_TEXT, AT(ck_probe_stdin, text), .max = FILE_MAX},
-    {"probe", CK_FIELD_NAME, AT(ck_probe_stdin, probe)},
-    {"call", CK_FIELD_NAME, AT(ck_probe_stdin, call)},
-    {.key = NULL},
+static const struct ck_yaml_key stdin_keys[] = {
+    {"text", CK_YAML_TEXT, AT(ck_probe_stdin, text), .max = FILE_MAX},
+    {"probe", CK_YAML_TEXT, AT(ck_probe_stdin, probe), .form = &name_form},
+    {"call", CK_YAML_TEXT, AT(ck_probe_stdin, call), .form = &name_form},
+    {.name = NULL},
 };
 
-static const struct ck_field call_fields[] = {
-    {"id", CK_FIELD_NAME, .required = true, AT(ck_probe_call, id)},
-    {"tool", CK_FIELD_TEXT, AT(ck_probe_call, tool)},
-    {"argv", CK_FIELD_TEXTS, .required = true, AT(ck_probe_call, argv)},
-    {"stdin", CK_FIELD_OBJECT, AT(ck_probe_call, input), .fields = stdin_fields},
-    {"timeout_s", CK_FIELD_NUMBER, AT(ck_probe_call, timeout_s), .min = 1, .max = TIMEOUT_S_MAX},
-    {"may_fail", CK_FIELD_NUMBERS, AT(ck_probe_call, may_fail), COUNT(ck_probe_call, may_fail_count), .min = 1,
+static const struct ck_yaml_key call_keys[] = {
+    {"id", CK_YAML_TEXT, .required = true, AT(ck_probe_call, id), .form = &name_form},
+    {"tool", CK_YAML_TEXT, AT(ck_probe_call, tool)},
+    {"argv", CK_YAML_TEXTS, .required = true, AT(ck_probe_call, argv)},
+    {"stdin", CK_YAML_RECORD, AT(ck_probe_call, input), .keys = stdin_keys},
+    {"timeout_s", CK_YAML_NUMBER, AT(ck_probe_call, timeout_s), .min = 1, .max = TIMEOUT_S_MAX},
+    {"may_fail", CK_YAML_NUMBERS, AT(ck_probe_call, may_fail), COUNT(ck_probe_call, may_fail_count), .min = 1,
      .max = 255},
-    {"keeps", CK_FIELD_FLAG, AT(ck_probe_call, keeps)},
-    {.key = NULL},
+    {"keeps", CK_YAML_FLAG, AT(ck_probe_call, keeps)},
+    {.name = NULL},
 };
 
 static const char *const any_file[] = {"**/*", NULL};
 
-static const struct ck_field probe_fields[] = {
-    {"name", CK_FIELD_NAME, .required = true, AT(ck_probe, name)},
-    {"layer", CK_FIELD_CHOICE, .required = true, AT(ck_probe, layer), .choices = layers},
-    {"why", CK_FIELD_TEXT, .required = true, AT(ck_probe, why)},
-    {"tool", CK_FIELD_TEXT, .required = true, AT(ck_probe, tool)},
-    {"applies_when", CK_FIELD_TEXTS, AT(ck_probe, applies_when)},
-    {"opens", CK_FIELD_TEXTS, AT(ck_probe, opens), .absent = any_file},
-    {"needs", CK_FIELD_TEXTS, AT(ck_probe, needs)},
-    {"egress", CK_FIELD_TEXTS, AT(ck_probe, egress)},
-    {"output", CK_FIELD_TEXT, .required = true, AT(ck_probe, output)},
-    {"prepare", CK_FIELD_NAME, AT(ck_probe, prepare)},
-    {"timeout_s", CK_FIELD_NUMBER, AT(ck_probe, timeout_s), .min = 1, .max = TIMEOUT_S_MAX},
-    {"max_output_mib", CK_FIELD_NUMBER, AT(ck_probe, max_output_mib), .min = 1, .max = OUTPUT_MIB_MAX},
-    {"git", CK_FIELD_FLAG, AT(ck_probe, git)},
-    {"calls", CK_FIELD_OBJECTS, .required = true, AT(ck_probe, calls), COUNT(ck_probe, call_count),
-     .max = CK_PROBE_CALLS_MAX, .fields = call_fields, .size = sizeof(struct ck_probe_call)},
-    {.key = NULL},
+static const struct ck_yaml_key probe_keys[] = {
+    {"name", CK_YAML_TEXT, .required = true, AT(ck_probe, name), .form = &name_form},
+    {"layer", CK_YAML_WORD, .required = true, AT(ck_probe, layer), .choices = layers},
+    {"why", CK_YAML_TEXT, .required = true, AT(ck_probe, why)},
+    {"tool", CK_YAML_TEXT, .required = true, AT(ck_probe, tool)},
+    {"applies_when", CK_YAML_TEXTS, AT(ck_probe, applies_when)},
+    {"opens", CK_YAML_TEXTS, AT(ck_probe, opens), .absent_texts = any_file},
+    {"needs", CK_YAML_TEXTS, AT(ck_probe, needs)},
+    {"egress", CK_YAML_TEXTS, AT(ck_probe, egress)},
+    {"output", CK_YAML_TEXT, .required = true, AT(ck_probe, output)},
+    {"prepare", CK_YAML_TEXT, AT(ck_probe, prepare), .form = &name_form},
+    {"timeout_s", CK_YAML_NUMBER, AT(ck_probe, timeout_s), .min = 1, .max = TIMEOUT_S_MAX},
+    {"max_output_mib", CK_YAML_NUMBER, AT(ck_probe, max_output_mib), .min = 1, .max = OUTPUT_MIB_MAX},
+    {"git", CK_YAML_FLAG, AT(ck_probe, git)},
+    {"calls", CK_YAML_RECORDS, .required = true, AT(ck_probe, calls), COUNT(ck_probe, call_count), .not_empty = true,
+     .max_entries = CK_PROBE_CALLS_MAX, .keys = call_keys, .size = sizeof(struct ck_probe_call)},
+    {.name = NULL},
 };
 
-static const struct ck_field file_fields[] = {
-    {"version", CK_FIELD_NUMBER, .required = true, AT(file, version), .min = VERSION, .max = VERSION},
-    {"probes", CK_FIELD_OBJECTS, .required = true, AT(file, probes), COUNT(file, count), .max = CK_PROBES_MAX,
-     .fields = probe_fields, .size = sizeof(struct ck_probe)},
-    {.key = NULL},
+static const struct ck_yaml_key file_keys[] = {
+    {"version", CK_YAML_NUMBER, .required = true, AT(file, version), .min = VERSION, .max = VERSION},
+    {"probes", CK_YAML_RECORDS, .required = true, AT(file, probes), COUNT(file, count), .not_empty = true,
+     .max_entries = CK_PROBES_MAX, .keys = probe_keys, .size = sizeof(struct ck_probe)},
+    {.name = NULL},
 };
+
+static const struct ck_yaml_format format = {
+    .what = "probes", .keys = file_keys, .max_bytes = FILE_MAX, .text_max = TEXT_MAX};
 
 /* ---- what a table cannot say ---- */
 
@@ -96,7 +112,7 @@ struct probes_check {
     struct choke_error *error;
 };
 
-#define FAULT(check, about, ...) CK_FIELDS_FAULT((check)->error, (check)->file, (about)->position, __VA_ARGS__)
+#define FAULT(check, about, ...) ck_yaml_error(&format, (check)->file, (about)->position, (check)->error, __VA_ARGS__)
 
 static const struct ck_probe *find(const struct probes_check *check, const char *name)
 {
@@ -168,7 +184,7 @@ static int check_call(const struct probes_check *check, const struct ck_probe *p
     if (find_call(probe, call->id) != call)
         return FAULT(check, call, "two calls of '%s' have the id '%s'", probe->name, call->id);
     if (!call->argv[0] || strcmp(call->argv[0], tool) != 0)
-        return FAULT(check, call, "call '%s': argv must begin with the tool, '%s'", call->id, CK_TEXT_SAFE(tool));
+        return FAULT(check, call, "call '%s': argv must begin with the tool, '%s'", call->id, CK_QUOTE(tool));
     int r = check_placeholders(check, probe, call);
     return r < 0 ? r : check_input(check, probe, call);
 }
@@ -177,7 +193,7 @@ static int check_needs(const struct probes_check *check, const struct ck_probe *
 {
     for (const char *const *need = probe->needs; *need; need++)
         if (!find(check, *need))
-            return FAULT(check, probe, "probe '%s' needs '%s', which is not there", probe->name, CK_TEXT_SAFE(*need));
+            return FAULT(check, probe, "probe '%s' needs '%s', which is not there", probe->name, CK_QUOTE(*need));
     return 0;
 }
 
@@ -186,8 +202,7 @@ static int check_probe(const struct probes_check *check, const struct ck_probe *
     if (find(check, probe->name) != probe)
         return FAULT(check, probe, "two probes have the name '%s'", probe->name);
     if (!ck_evidence_find(probe->output))
-        return FAULT(check, probe, "probe '%s': nothing reads an output '%s'", probe->name,
-                     CK_TEXT_SAFE(probe->output));
+        return FAULT(check, probe, "probe '%s': nothing reads an output '%s'", probe->name, CK_QUOTE(probe->output));
     if (probe->prepare && !ck_gather_find_preparation(probe->prepare))
         return FAULT(check, probe, "probe '%s': there is nothing to prepare by the name '%s'", probe->name,
                      probe->prepare);
@@ -234,25 +249,27 @@ static int check_all(const char *file, struct file *filled, struct choke_error *
     return r < 0 ? r : check_cycles(&check);
 }
 
-int ck_probes_parse(const struct ck_fields_source *source, struct ck_probes *ret_probes, struct choke_error *error)
+int ck_probes_parse(const struct ck_yaml_source *source, struct ck_probes *ret_probes, struct choke_error *error)
 {
+    struct ck_arena arena = {.max_bytes = ARENA_MAX};
     struct file filled = {0};
-    void *storage = NULL;
-    int r = ck_fields_read(file_fields, source, &filled, &storage, error);
+    int r = ck_yaml_read(&format, source, &arena, &filled, error);
 
     if (r == 0)
         r = check_all(source->file, &filled, error);
     if (r < 0) {
-        ck_fields_free(storage);
+        ck_text_redact(error); /* it may repeat what is in the file */
+        ck_arena_done(&arena);
         return r;
     }
-    *ret_probes = (struct ck_probes){.items = filled.probes, .count = filled.count, .storage = storage};
+    *ret_probes = (struct ck_probes){.items = filled.probes, .count = filled.count, .arena = arena};
     return 0;
 }
 
 int ck_probes_load(const char *path, const char *root, struct ck_probes *ret_probes, struct choke_error *error)
 {
-    struct ck_fields_source source = {"default probes", (const char *)ck_probes_default_text, ck_probes_default_length};
+    struct ck_yaml_source source = {"policy/probes.yaml", (const char *)ck_probes_default_text,
+                                    ck_probes_default_length};
     char *text = NULL;
 
     if (!path)
@@ -268,6 +285,6 @@ int ck_probes_load(const char *path, const char *root, struct ck_probes *ret_pro
 
 void ck_probes_done(struct ck_probes *probes)
 {
-    ck_fields_free(probes->storage);
+    ck_arena_done(&probes->arena);
     *probes = (struct ck_probes){0};
 }

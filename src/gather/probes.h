@@ -43,7 +43,9 @@
 #ifndef CK_GATHER_PROBES_H
 #define CK_GATHER_PROBES_H
 
-#include "gather/fields.h"
+#include "base/yaml.h"
+
+#include <errno.h>
 
 #define CK_PROBES_MAX 64
 #define CK_PROBE_CALLS_MAX 16
@@ -68,19 +70,19 @@ struct ck_probe_stdin {
 };
 
 struct ck_probe_call {
-    struct ck_fields_position position;
+    struct ck_yaml_place position;
     const char *id;
     const char *tool;        /* NULL: the probe's */
     const char *const *argv; /* NULL-terminated */
     struct ck_probe_stdin input;
     unsigned timeout_s; /* 0: the probe's */
     const int *may_fail;
-    unsigned may_fail_count;
+    uint32_t may_fail_count;
     bool keeps; /* its tool's workspace is overlay, and the reader wants what was written there */
 };
 
 struct ck_probe {
-    struct ck_fields_position position; /* in the file, for messages */
+    struct ck_yaml_place position; /* in the file, for messages */
     const char *name;
     enum ck_probe_layer layer;
     const char *why;
@@ -95,17 +97,17 @@ struct ck_probe {
     unsigned max_output_mib; /* never 0 */
     bool git;
     const struct ck_probe_call *calls;
-    size_t call_count;
+    uint32_t call_count;
 };
 
 struct ck_probes {
     const struct ck_probe *items; /* in the order of the file */
-    size_t count;
-    void *storage;
+    uint32_t count;
+    struct ck_arena arena; /* of all that items point at */
 };
 
 /* Pure: what the text says. */
-int ck_probes_parse(const struct ck_fields_source *source, struct ck_probes *ret_probes, struct choke_error *error);
+int ck_probes_parse(const struct ck_yaml_source *source, struct ck_probes *ret_probes, struct choke_error *error);
 
 /* path NULL: the embedded ones. root is the repository, which must not supply them; NULL where there is none. */
 int ck_probes_load(const char *path, const char *root, struct ck_probes *ret_probes, struct choke_error *error);

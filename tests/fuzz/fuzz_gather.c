@@ -65,7 +65,7 @@ static void check_probe(const struct ck_probes *probes, const struct ck_probe *p
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const struct ck_fields_source source = {"fuzz", (const char *)data, size};
+    const struct ck_yaml_source source = {"fuzz", (const char *)data, size};
     struct ck_probes probes = {0};
     struct choke_error error = {0};
 

@@ -64,7 +64,7 @@ def test_probes_are_distrusted_as_a_policy_is(box):
 
 def test_a_fault_in_probes_is_reported_with_its_place(user_box):
     path = user_box.file("policy/probes.yaml", "version: 1\nprobes:\n- name: One\n", 0o600)
-    refused(user_box, "--probes", path, named=[f"{path}:3:9:", "'One'"])
+    refused(user_box, "--probes", path, named=[f"probes '{path}': line 3, column 9:", "'One'"])
 
 
 def test_a_policy_inside_the_root_is_refused(user_box):

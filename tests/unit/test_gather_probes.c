@@ -18,7 +18,7 @@
 
 static int parse(const char *text, struct ck_probes *ret_probes, struct choke_error *error)
 {
-    const struct ck_fields_source source = {"a file", text, strlen(text)};
+    const struct ck_yaml_source source = {"a file", text, strlen(text)};
     return ck_probes_parse(&source, ret_probes, error);
 }
 
@@ -72,36 +72,36 @@ static const struct {
     unsigned line, column;
     const char *expected_text;
 } faults[] = {
-    {"", 1, 1, "nothing in it"},
-    {"- 1\n", 1, 1, "keys with values"},
+    {"", 1, 1, "nothing in the file"},
+    {"- 1\n", 1, 1, "a mapping is expected here, not a list; its keys are: version, probes"},
     {"version: 1\n", 1, 1, "'probes' is missing"},
-    {"version: 2\nprobes: []\n", 1, 10, "from 1 to 1"},
-    {"version: '1'\nprobes: []\n", 1, 10, "from 1 to 1"},
+    {"version: 2\nprobes: []\n", 1, 10, "'version' must be 1"},
+    {"version: '1'\nprobes: []\n", 1, 10, "'version' must be 1"},
     {"version: 1\nprobes: []\n", 2, 9, "must not be empty"},
-    {"version: 1\nprobes: 5\n", 2, 9, "takes a list"},
+    {"version: 1\nprobes: 5\n", 2, 9, "must be a list"},
     {"version: 1\nversion: 1\nprobes: []\n", 2, 1, "given twice"},
     {"version: 1\nprobes: [\n", 3, 1, "did not find expected"},
-    {"version: 1\n---\nversion: 1\n", 3, 1, "second document"},
-    {HEAD PROBE("a", CALLS) "---\nversion: 1\n", 10, 1, "second document"},
-    {HEAD PROBE("a", CALLS "  shell: yes\n"), 9, 3, "no key 'shell'"},
+    {"version: 1\n---\nversion: 1\n", 1, 1, "'probes' is missing"},
+    {HEAD PROBE("a", CALLS) "---\nversion: 1\n", 9, 1, "second document"},
+    {HEAD PROBE("a", CALLS "  shell: yes\n"), 9, 3, "unknown key 'shell'; known keys are: name, layer, why"},
     {HEAD PROBE("a", CALLS "  git: yes\n"), 9, 8, "true or false"},
     {HEAD PROBE("a", CALLS "  timeout_s: 0\n"), 9, 14, "from 1 to 86400"},
     {HEAD PROBE("a", CALLS "  timeout_s: 99999999999999999999\n"), 9, 14, "from 1 to 86400"},
     {HEAD PROBE("a", CALLS "  max_output_mib: 65\n"), 9, 19, "from 1 to 64"},
-    {HEAD PROBE("a", CALLS "  egress: host\n"), 9, 11, "takes a list"},
-    {HEAD PROBE("A", CALLS), 3, 9, "no name"},
-    {HEAD PROBE("1a", CALLS), 3, 9, "no name"},
-    {HEAD PROBE("a-b", CALLS), 3, 9, "no name"},
+    {HEAD PROBE("a", CALLS "  egress: host\n"), 9, 11, "must be a list"},
+    {HEAD PROBE("A", CALLS), 3, 9, "must be a name of a-z"},
+    {HEAD PROBE("1a", CALLS), 3, 9, "must be a name of a-z"},
+    {HEAD PROBE("a-b", CALLS), 3, 9, "must be a name of a-z"},
     {HEAD PROBE("a", "") "", 3, 3, "'calls' is missing"},
     {HEAD PROBE("a", "  calls: []\n"), 8, 10, "must not be empty"},
     {HEAD PROBE("a", "  calls: [{id: one, argv: []}]\n"), 8, 11, "begin with the tool"},
     {HEAD PROBE("a", "  calls: [{id: one, argv: [sh, -c, id]}]\n"), 8, 11, "begin with the tool, 'cat'"},
     {HEAD PROBE("a", "  calls: [{id: one, tool: jq, argv: [cat]}]\n"), 8, 11, "begin with the tool, 'jq'"},
-    {HEAD PROBE("a", "  calls: [{id: one, argv: [cat, {a: b}]}]\n"), 8, 33, "a text must stand here"},
+    {HEAD PROBE("a", "  calls: [{id: one, argv: [cat, {a: b}]}]\n"), 8, 33, "text is expected here, not a mapping"},
     {HEAD PROBE("a", "  calls: [{id: one, argv: [cat, \"a\\0b\"]}]\n"), 8, 33, "NUL"},
     {HEAD PROBE("a", "  calls: [{id: one, argv: [cat, '']}]\n"), 8, 33, "1 to 16384 bytes"},
-    {"[[[[[[[[[[[[[[[[[[[[", 1, 17, "deep"},
-    {HEAD PROBE("a", "  calls: [{id: one, argv: &x [cat]}, {id: two, argv: *x}]\n"), 8, 27, "alias"},
+    {"[[[[[[[[[[[[[[[[[[[[", 1, 1, "a mapping is expected here"},
+    {HEAD PROBE("a", "  calls: [{id: one, argv: &x [cat]}, {id: two, argv: *x}]\n"), 8, 54, "an alias is not allowed"},
     {HEAD PROBE("a", "  calls: [{id: one, argv: [cat]}, {id: one, argv: [cat]}]\n"), 8, 35, "two calls"},
     {HEAD PROBE("a", "  calls: [{id: one, argv: [cat, '{root}']}]\n"), 8, 11, "no word {root}"},
     {HEAD PROBE("a", "  calls: [{id: one, argv: [cat, '{file}']}]\n"), 8, 11, "needs applies_when"},
@@ -122,7 +122,7 @@ static const struct {
     {HEAD "- {name: a, layer: static, why: x, tool: cat, output: magic, calls: [{id: one, argv: [cat]}]}\n", 3, 3,
      "nothing reads an output 'magic'"},
     {HEAD "- {name: a, layer: magic, why: x, tool: cat, output: lines, calls: [{id: one, argv: [cat]}]}\n", 3, 20,
-     "'layer' does not take 'magic'"},
+     "'layer' is 'magic'; it must be one of: repository, static, supply, index, runtime"},
     {HEAD "- {name: a, layer: static, tool: cat, output: lines, calls: [{id: one, argv: [cat]}]}\n", 3, 3,
      "'why' is missing"},
 };
@@ -138,8 +138,25 @@ static void faults_are_reported_with_their_place(void **state)
         if (r != -EINVAL || error.line != faults[i].line || error.column != faults[i].column ||
             !strstr(error.message, faults[i].expected_text))
             fail_msg("row %zu: %d, %u:%u, '%s'", i, r, error.line, error.column, error.message);
-        assert_non_null(strstr(error.message, "a file:"));
+        assert_non_null(strstr(error.message, "probes 'a file': line "));
     }
+}
+
+/* A file of probes may hold a credential by mistake; a message goes to logs. */
+static void a_message_repeats_no_credential(void **state)
+{
+    static const char token[] = "ghp_"
+                                "0123456789abcdefghijABCDEFGHIJ012345";
+    char text[256];
+    struct ck_probes probes = {0};
+    struct choke_error error = {0};
+    (void)state;
+
+    (void)snprintf(text, sizeof(text), "version: 1\nprobes:\n- name: %s\n", token);
+    assert_int_equal(parse(text, &probes, &error), -EINVAL);
+    assert_int_equal(error.line, 3);
+    assert_true(error.message[0] != '\0');
+    assert_null(strstr(error.message, token));
 }
 
 static void lists_have_an_end(void **state)
@@ -174,9 +191,8 @@ static void the_embedded_probes_load(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_key_is_filled_in),
-        cmocka_unit_test(faults_are_reported_with_their_place),
-        cmocka_unit_test(lists_have_an_end),
+        cmocka_unit_test(every_key_is_filled_in),          cmocka_unit_test(faults_are_reported_with_their_place),
+        cmocka_unit_test(a_message_repeats_no_credential), cmocka_unit_test(lists_have_an_end),
         cmocka_unit_test(the_embedded_probes_load),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

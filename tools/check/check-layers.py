@@ -13,10 +13,10 @@ INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.MULTIL
 # One rule for library and command, inline as a whole: the command is linked with the public symbols alone.
 SHARED = "base/glyph.h"
 
-# The command and the coordinator are customers: they have the public header and nothing else.
+# The command and the coordinator are customers: they have the public header, and gather has base, which is compiled into it.
 ARROWS = {
     "cli": {"gather"},  # it starts the coordinator
-    "gather": {"cli"},  # a command with a directory of its own: it shares the options, outlets and JSON of the others
+    "gather": {"cli", "base"},  # a command with a directory of its own: it shares the options, outlets and JSON of the others
     "api": {"run", "policy", "audit", "ready", "egress", "lint", "jail", "overlay", "sys", "base"},
     "run": {"jail", "policy", "overlay", "sys", "base"},
     "jail": {"sys", "base"},

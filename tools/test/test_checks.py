@@ -112,6 +112,7 @@ def test_a_wrong_arrow_is_found(path, include):
     ("cli/text.c", '"base/glyph.h"'),
     ("api/context.c", '"run/plan.h"'),
     ("api/context.c", '"base/fd.h"'),
+    ("gather/probes.c", '"base/yaml.h"'),
     ("run/plan.c", '"policy/model.h"'),
     ("policy/load.c", "<cyaml/cyaml.h>"),
     ("base/fd.c", "<sys/stat.h>"),
