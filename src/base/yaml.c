@@ -73,19 +73,9 @@ static struct ck_yaml_place place_of(yaml_mark_t mark)
     ck_yaml_error((reader)->format, (reader)->source->file, (place), (reader)->error, __VA_ARGS__)
 #define FAULT(reader, ...) FAULT_AT(reader, place_of((reader)->event.start_mark), __VA_ARGS__)
 
-/* Counts as libyaml does: a column is a character; \n, \r and \r\n end a line. */
-static struct ck_yaml_place place_at(const struct ck_yaml_source *source, size_t offset)
+static struct ck_yaml_place place_at(const struct reader *reader, size_t offset)
 {
-    struct ck_yaml_place place = {1, 1};
-    for (size_t i = 0; i < offset && i < source->length; i++) {
-        unsigned char c = (unsigned char)source->text[i];
-        bool crlf = c == '\r' && i + 1 < source->length && source->text[i + 1] == '\n';
-        if ((c == '\n' || c == '\r') && !crlf)
-            place = (struct ck_yaml_place){place.line + 1, 1};
-        else if ((c & 0xc0) != 0x80 && !crlf)
-            place.column++;
-    }
-    return place;
+    return ck_yaml_text_place(reader->source->text, reader->source->length, offset);
 }
 
 static int syntax_fault(struct reader *reader)
@@ -94,8 +84,8 @@ static int syntax_fault(struct reader *reader)
     if (parser->error == YAML_MEMORY_ERROR)
         return ck_error_oom(reader->error);
     /* For bytes that are not characters libyaml gives an offset and no mark. */
-    struct ck_yaml_place place = parser->error == YAML_READER_ERROR ? place_at(reader->source, parser->problem_offset)
-                                                                    : place_of(parser->problem_mark);
+    struct ck_yaml_place place =
+        parser->error == YAML_READER_ERROR ? place_at(reader, parser->problem_offset) : place_of(parser->problem_mark);
     return FAULT_AT(reader, place, "not valid YAML: %s", parser->problem ? parser->problem : "cannot be read");
 }
 
@@ -449,33 +439,23 @@ static int read_stream(struct reader *reader, void *target)
     return r;
 }
 
-/* What costs libyaml too much. It compares each directive with all before it: ten seconds for a megabyte of them. */
+/* What would cost libyaml too much. */
 static int check_source(struct reader *reader)
 {
-    const struct ck_yaml_source *source = reader->source;
-    if (source->length > reader->format->max_bytes)
-        return FAULT_AT(reader, place_at(source, reader->format->max_bytes), "the file is larger than %zu bytes",
-                        reader->format->max_bytes);
-    for (size_t i = 0; i < source->length; i++)
-        if (source->text[i] == '%' && (i == 0 || source->text[i - 1] == '\n' || source->text[i - 1] == '\r'))
-            return FAULT_AT(reader, place_at(source, i), "a line begins with '%%'; directives are not allowed");
+    size_t length = reader->source->length, max = reader->format->max_bytes;
+    if (length > max)
+        return FAULT_AT(reader, place_at(reader, max), "the file is larger than %zu bytes", max);
+    size_t directive = ck_yaml_text_directive(reader->source->text, length);
+    if (directive < length)
+        return FAULT_AT(reader, place_at(reader, directive), "a line begins with '%%'; directives are not allowed");
     return 0;
-}
-
-/* Some editors begin every file with a byte order mark. libyaml would count it as indentation. */
-static struct ck_yaml_source skip_mark(const struct ck_yaml_source *source)
-{
-    static const char mark[] = "\xef\xbb\xbf";
-    size_t skipped = sizeof(mark) - 1;
-    if (source->length < skipped || memcmp(source->text, mark, skipped) != 0)
-        return *source;
-    return (struct ck_yaml_source){source->file, source->text + skipped, source->length - skipped};
 }
 
 int ck_yaml_read(const struct ck_yaml_format *format, const struct ck_yaml_source *source, struct ck_arena *arena,
                  void *target, struct choke_error *error)
 {
-    const struct ck_yaml_source rest = skip_mark(source);
+    size_t mark = ck_yaml_text_mark(source->text, source->length);
+    const struct ck_yaml_source rest = {source->file, source->text + mark, source->length - mark};
     struct reader reader = {.format = format, .source = &rest, .arena = arena, .error = error};
     int r = check_source(&reader);
     if (r < 0)

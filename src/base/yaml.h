@@ -16,6 +16,7 @@
 #include "chokepoint.h"
 
 #include "base/arena.h"
+#include "base/yaml_text.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,12 +35,6 @@ enum ck_yaml_kind {
     CK_YAML_RECORD,  /* a struct, filled by keys; zero-filled where the key is absent */
     CK_YAML_RECORDS, /* a pointer to structs, filled by keys; each begins with a struct ck_yaml_place */
     CK_YAML_PAIRS    /* the same from a mapping whose keys are free: keys[0] takes the key, keys[1] the value */
-};
-
-/* Where something begins, counted from 1. */
-struct ck_yaml_place {
-    unsigned line;
-    unsigned column;
 };
 
 /* What a text must look like. */

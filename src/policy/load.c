@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "base/quote.h"
+#include "base/yaml_text.h"
 #include "policy/check.h"
 #include "policy/rules.h"
 #include "policy/schema.h"
@@ -238,21 +239,13 @@ static int load(struct ck_policy *policy, struct ck_yaml_tree *tree, const void 
     return r < 0 ? r : ck_rules_compile(policy, tree, error);
 }
 
-/* Some editors begin every file with a byte order mark. libyaml would count it as indentation. */
-static const char *skip_mark(const char *text, size_t *length)
-{
-    static const char mark[] = "\xef\xbb\xbf";
-    if (*length < sizeof mark - 1 || memcmp(text, mark, sizeof mark - 1) != 0)
-        return text;
-    *length -= sizeof mark - 1;
-    return text + sizeof mark - 1;
-}
-
 int ck_policy_parse(const char *file, const void *text, size_t length, struct ck_policy **ret_policy,
                     struct choke_error *error)
 {
     __attribute__((cleanup(ck_yaml_tree_done))) struct ck_yaml_tree tree = {0};
-    text = skip_mark(text, &length);
+    size_t mark = ck_yaml_text_mark(text, length);
+    text = (const char *)text + mark;
+    length -= mark;
     int r = ck_yaml_tree_parse(&tree, file, text, length, error);
     if (r < 0)
         return r;

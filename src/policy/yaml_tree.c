@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/glyph.h"
 #include "base/quote.h"
+#include "base/yaml_text.h"
 #include "policy/load.h"
 
 #include <errno.h>
@@ -21,11 +22,6 @@
 
 #define ARENA_MAX_BYTES ((size_t)8 << 20)
 #define FIRST_NODES 512
-
-struct text_position {
-    unsigned line;
-    unsigned column;
-};
 
 /* A mapping or sequence that is not closed yet. */
 struct level {
@@ -46,7 +42,7 @@ struct yaml_walk {
 
 /* ---- words ------------------------------------------------------------------------------- */
 
-__attribute__((format(printf, 4, 0))) static int error_at(const char *file, struct text_position at,
+__attribute__((format(printf, 4, 0))) static int error_at(const char *file, struct ck_yaml_place at,
                                                           struct choke_error *error, const char *format, va_list args)
 {
     char message[CHOKE_MESSAGE_MAX];
@@ -60,12 +56,12 @@ int ck_yaml_tree_error(const struct ck_yaml_tree *tree, const struct ck_yaml_nod
 {
     va_list args;
     va_start(args, format);
-    int result = error_at(tree->file, (struct text_position){node->line, node->column}, error, format, args);
+    int result = error_at(tree->file, (struct ck_yaml_place){node->line, node->column}, error, format, args);
     va_end(args);
     return result;
 }
 
-__attribute__((format(printf, 4, 5))) static int refuse_text(const struct ck_yaml_tree *tree, struct text_position at,
+__attribute__((format(printf, 4, 5))) static int refuse_text(const struct ck_yaml_tree *tree, struct ck_yaml_place at,
                                                              struct choke_error *error, const char *format, ...)
 {
     va_list args;
@@ -75,9 +71,9 @@ __attribute__((format(printf, 4, 5))) static int refuse_text(const struct ck_yam
     return result;
 }
 
-static struct text_position mark_position(yaml_mark_t mark)
+static struct ck_yaml_place mark_position(yaml_mark_t mark)
 {
-    return (struct text_position){(unsigned)mark.line + 1, (unsigned)mark.column + 1};
+    return (struct ck_yaml_place){(unsigned)mark.line + 1, (unsigned)mark.column + 1};
 }
 
 /* At the start of the event under way. */
@@ -91,22 +87,6 @@ __attribute__((format(printf, 2, 3))) static int refuse_event(struct yaml_walk *
 }
 
 /* ---- the text ---------------------------------------------------------------------------- */
-
-/* Counts as libyaml does: a column is a character; \n, \r and \r\n end a line. */
-static struct text_position position_of(const char *text, size_t offset)
-{
-    struct text_position at = {1, 1};
-    for (size_t i = 0; i < offset; i++) {
-        unsigned char c = (unsigned char)text[i];
-        if (c == '\n' || (c == '\r' && text[i + 1] != '\n')) {
-            at.line++;
-            at.column = 1;
-        } else if ((c & 0xc0) != 0x80 && c != '\r') {
-            at.column++;
-        }
-    }
-    return at;
-}
 
 /* The reviewer must see what the parser sees, in the same order. */
 static const struct {
@@ -162,29 +142,19 @@ static const char *text_fault(const char *text, size_t length, bool is_source, s
     return NULL;
 }
 
-/* Offset of the first line that begins with '%', or length. */
-static size_t find_directive(const char *text, size_t length)
-{
-    for (size_t i = 0; i < length; i++)
-        if (text[i] == '%' && (i == 0 || text[i - 1] == '\n' || text[i - 1] == '\r'))
-            return i;
-    return length;
-}
-
 static int check_text(const struct ck_yaml_tree *tree, const char *text, size_t length, struct choke_error *error)
 {
     if (length > CK_POLICY_MAX_BYTES)
-        return refuse_text(tree, position_of(text, CK_POLICY_MAX_BYTES), error,
+        return refuse_text(tree, ck_yaml_text_place(text, length, CK_POLICY_MAX_BYTES), error,
                            "the text goes on beyond %zu bytes, the most that a policy may have", CK_POLICY_MAX_BYTES);
     size_t offset = 0;
     const char *fault = text_fault(text, length, true, &offset);
     if (fault != NULL)
-        return refuse_text(tree, position_of(text, offset), error, "%s (0x%02x) stands here; a policy is UTF-8 text",
-                           fault, (unsigned char)text[offset]);
-    /* Before libyaml sees them: it compares each with all before it, ten seconds for a megabyte of them. */
-    offset = find_directive(text, length);
+        return refuse_text(tree, ck_yaml_text_place(text, length, offset), error,
+                           "%s (0x%02x) stands here; a policy is UTF-8 text", fault, (unsigned char)text[offset]);
+    offset = ck_yaml_text_directive(text, length);
     if (offset < length)
-        return refuse_text(tree, position_of(text, offset), error,
+        return refuse_text(tree, ck_yaml_text_place(text, length, offset), error,
                            "a line begins with '%%': a policy has no directives");
     return 0;
 }
@@ -273,7 +243,7 @@ static int add_node(struct yaml_walk *walk, enum ck_yaml_node_kind kind, bool pl
         return refuse_event(walk, "more than %u values in one policy", CK_YAML_TREE_MAX_NODES);
     if (tree->count == tree->capacity && grow_nodes(tree) < 0)
         return ck_error_oom(walk->error);
-    struct text_position at = mark_position(walk->event.start_mark);
+    struct ck_yaml_place at = mark_position(walk->event.start_mark);
     uint32_t index = tree->count++;
     tree->nodes[index] = (struct ck_yaml_node){
         .kind = kind, .plain = plain, .line = at.line, .column = at.column, .span = 1, .text = text};
