@@ -39,28 +39,20 @@ struct list {
 
 /* ---- faults ------------------------------------------------------------------------------ */
 
-__attribute__((format(printf, 5, 0))) static int fault(const struct ck_yaml_format *format, const char *file,
-                                                       struct ck_yaml_place place, struct choke_error *error,
-                                                       const char *message, va_list list)
+int ck_yaml_error(const struct ck_yaml_format *format, const char *file, struct ck_yaml_place place,
+                  struct choke_error *error, const char *message, ...)
 {
-    char text[CHOKE_MESSAGE_MAX / 2];
+    char text[CHOKE_MESSAGE_MAX / 2]; /* the file's name and the place fit before it */
+    va_list list;
+    va_start(list, message);
     (void)vsnprintf(text, sizeof(text), message, list);
+    va_end(list);
     int r = ck_error_set(error, CHOKE_INVALID, EINVAL, "%s '%s': line %u, column %u: %s", format->what, CK_QUOTE(file),
                          place.line, place.column, text);
     if (error) {
         error->line = place.line;
         error->column = place.column;
     }
-    return r;
-}
-
-int ck_yaml_error(const struct ck_yaml_format *format, const char *file, struct ck_yaml_place place,
-                  struct choke_error *error, const char *message, ...)
-{
-    va_list list;
-    va_start(list, message);
-    int r = fault(format, file, place, error, message, list);
-    va_end(list);
     return r;
 }
 
@@ -200,11 +192,11 @@ static int read_word(struct reader *reader, const struct ck_yaml_key *key, void 
             memcpy(target, &i, sizeof(i));
             return 0;
         }
-    const char *only = key->words[1] ? "one of: " : "";
+    const char *choice = key->words[1] ? "one of: " : "";
     join(words, sizeof(words), key->words, sizeof(key->words[0]));
     if (!scalar(reader))
-        return FAULT(reader, "'%s' must be %s%s, not %s", key->name, only, words, event_name(reader));
-    return FAULT(reader, "'%s' is '%s'; it must be %s%s", key->name, CK_QUOTE(scalar(reader)), only, words);
+        return FAULT(reader, "'%s' must be %s%s, not %s", key->name, choice, words, event_name(reader));
+    return FAULT(reader, "'%s' is '%s'; it must be %s%s", key->name, CK_QUOTE(scalar(reader)), choice, words);
 }
 
 static int fill(struct reader *reader, const struct ck_yaml_key *keys, void *target);
