@@ -81,7 +81,7 @@ static int syntax_fault(struct reader *reader)
     return FAULT_AT(reader, place, "not valid YAML: %s", parser->problem ? parser->problem : "cannot be read");
 }
 
-/* "a, b, c" of the words at first and every stride bytes after it, up to a NULL. */
+/* "a, b, c" of the names at first and every stride bytes after it, up to a NULL. */
 static const char *join(char *buffer, size_t size, const char *const *first, size_t stride)
 {
     const char *const *word = first;
@@ -186,17 +186,17 @@ static int read_number(struct reader *reader, const struct ck_yaml_key *key, voi
 
 static int read_word(struct reader *reader, const struct ck_yaml_key *key, void *target)
 {
-    char words[NAMES_MAX];
-    for (int i = 0; key->words[i]; i++)
-        if (scalar_is(reader, key->words[i])) {
+    char names[NAMES_MAX];
+    for (int i = 0; key->choices[i]; i++)
+        if (scalar_is(reader, key->choices[i])) {
             memcpy(target, &i, sizeof(i));
             return 0;
         }
-    const char *choice = key->words[1] ? "one of: " : "";
-    join(words, sizeof(words), key->words, sizeof(key->words[0]));
+    const char *choice = key->choices[1] ? "one of: " : "";
+    join(names, sizeof(names), key->choices, sizeof(key->choices[0]));
     if (!scalar(reader))
-        return FAULT(reader, "'%s' must be %s%s, not %s", key->name, choice, words, event_name(reader));
-    return FAULT(reader, "'%s' is '%s'; it must be %s%s", key->name, CK_QUOTE(scalar(reader)), choice, words);
+        return FAULT(reader, "'%s' must be %s%s, not %s", key->name, choice, names, event_name(reader));
+    return FAULT(reader, "'%s' is '%s'; it must be %s%s", key->name, CK_QUOTE(scalar(reader)), choice, names);
 }
 
 static int fill(struct reader *reader, const struct ck_yaml_key *keys, void *target);
@@ -333,7 +333,7 @@ static int store_value(struct reader *reader, const struct ck_yaml_key *key, voi
         return read_flag(reader, key, value);
     case CK_YAML_NUMBER:
         return read_number(reader, key, value);
-    case CK_YAML_WORD:
+    case CK_YAML_CHOICE:
         return read_word(reader, key, value);
     case CK_YAML_RECORD:
         return read_record(reader, key, value);

@@ -29,7 +29,7 @@ enum ck_yaml_kind {
     CK_YAML_TEXT,    /* const char *: 1 to max bytes, and of that form */
     CK_YAML_FLAG,    /* bool: true or false */
     CK_YAML_NUMBER,  /* int or unsigned: min to max, in decimal digits, without quotes */
-    CK_YAML_WORD,    /* an enum or int: the index in words */
+    CK_YAML_CHOICE,  /* an enum or int: the index in choices */
     CK_YAML_TEXTS,   /* const char *const *, NULL-terminated also where the key is absent */
     CK_YAML_NUMBERS, /* const int * */
     CK_YAML_RECORD,  /* a struct, filled by keys; zero-filled where the key is absent */
@@ -54,7 +54,7 @@ struct ck_yaml_key {
     unsigned max_entries;            /* lists; 0: CK_YAML_ENTRIES_MAX */
     int absent;                      /* NUMBER: the value where the key is absent */
     const struct ck_yaml_form *form; /* TEXT; NULL: any */
-    const char *const *words;        /* WORD: NULL-terminated */
+    const char *const *choices;      /* CHOICE: NULL-terminated */
     const char *const *absent_texts; /* TEXTS: the same; NULL: an empty list */
     const struct ck_yaml_key *keys;  /* RECORD, RECORDS, PAIRS */
     size_t size;                     /* RECORDS, PAIRS: of one struct */

@@ -76,7 +76,7 @@ static const char *const any_file[] = {"**/*", NULL};
 
 static const struct ck_yaml_key probe_keys[] = {
     {"name", CK_YAML_TEXT, .required = true, AT(ck_probe, name), .form = &name_form},
-    {"layer", CK_YAML_WORD, .required = true, AT(ck_probe, layer), .choices = layers},
+    {"layer", CK_YAML_CHOICE, .required = true, AT(ck_probe, layer), .choices = layers},
     {"why", CK_YAML_TEXT, .required = true, AT(ck_probe, why)},
     {"tool", CK_YAML_TEXT, .required = true, AT(ck_probe, tool)},
     {"applies_when", CK_YAML_TEXTS, AT(ck_probe, applies_when)},

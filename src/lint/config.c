@@ -75,11 +75,11 @@ static const struct ck_yaml_key exclusion_keys[] = {
 
 static const struct ck_yaml_key choice_keys[] = {
     {"rule", CK_YAML_TEXT, AT(ck_lint_choice, rule)},
-    {"severity", CK_YAML_WORD, AT(ck_lint_choice, severity), .text_buffer = severities},
+    {"severity", CK_YAML_CHOICE, AT(ck_lint_choice, severity), .choices = severities},
 };
 
 static const struct ck_yaml_key file_keys[] = {
-    {"version", CK_YAML_WORD, .required = true, AT(file, version), .text_buffer = versions},
+    {"version", CK_YAML_CHOICE, .required = true, AT(file, version), .choices = versions},
     {"adr_dir", CK_YAML_TEXT, AT(file, adr_dir)},
     {"chokepoints", CK_YAML_RECORDS, AT(file, modules), .count_offset = offsetof(struct file, module_count),
      .keys = module_keys, .size = sizeof(struct ck_lint_module)},

@@ -147,13 +147,13 @@ static int check_config(struct lint_run *run, struct choke_error *error)
     for (size_t i = 0; i < config->choice_count; i++) {
         const struct ck_lint_choice *choice = &config->choices[i];
         if (ck_lint_rule_index_find(&run->tree_ruleset.rule_index, choice->rule) == NULL)
-            return ck_yaml_error(&ck_lint_config_format, config->file, choice->file_result, error,
-                                 "there is no rule '%s'", CK_QUOTE(choice->rule));
+            return ck_yaml_error(&ck_lint_config_format, config->file, choice->place, error, "there is no rule '%s'",
+                                 CK_QUOTE(choice->rule));
     }
     for (size_t i = 0; i < config->module_count; i++) {
         const struct ck_lint_module *module = &config->modules[i];
         if (module->adr != NULL && !ck_lint_adrs_have(&run->tree_ruleset.adrs, module->adr))
-            return ck_yaml_error(&ck_lint_config_format, config->file, module->file_result, error,
+            return ck_yaml_error(&ck_lint_config_format, config->file, module->place, error,
                                  "there is no decision record %s-*.md in 'adr_dir' (a regular file, not empty)",
                                  module->adr);
     }

@@ -54,15 +54,15 @@ static const struct ck_yaml_form id_form = {is_id, "a-z, 0-9 and '-' only"};
 static const struct ck_yaml_key condition_keys[] = {
     {"keyword", CK_YAML_TEXT, AT(ck_lint_condition, keyword)},
     {"position", CK_YAML_NUMBER, AT(ck_lint_condition, position), .max = POSITION_MAX, .absent = -1},
-    {"test", CK_YAML_WORD, .required = true, AT(ck_lint_condition, test), .enum_names = tests},
+    {"test", CK_YAML_CHOICE, .required = true, AT(ck_lint_condition, test), .choices = tests},
     {"values", CK_YAML_TEXTS, LIST(ck_lint_condition, values)},
     {.name = NULL},
 };
 
 static const struct ck_yaml_key rule_keys[] = {
     {"id", CK_YAML_TEXT, .required = true, AT(ck_lint_rule, id), .form = &id_form},
-    {"group", CK_YAML_WORD, .required = true, AT(ck_lint_rule, group), .enum_names = groups},
-    {"severity", CK_YAML_WORD, .required = true, AT(ck_lint_rule, severity), .enum_names = severities},
+    {"group", CK_YAML_CHOICE, .required = true, AT(ck_lint_rule, group), .choices = groups},
+    {"severity", CK_YAML_CHOICE, .required = true, AT(ck_lint_rule, severity), .choices = severities},
     {"why", CK_YAML_TEXT, .required = true, AT(ck_lint_rule, why)},
     {"instead", CK_YAML_TEXT, .required = true, AT(ck_lint_rule, instead)},
     {"find", CK_YAML_TEXTS, .required = true, LIST(ck_lint_rule, find)},

@@ -20,7 +20,7 @@ static void fuzz_config(const char *text, size_t length)
     int r = ck_lint_config_parse("fuzz", text, length, &config, &error);
     require(r == 0 || r == -ENOMEM || (r == -EINVAL && error.line >= 1 && error.column >= 1));
     for (size_t i = 0; r == 0 && i < config.module_count; i++) {
-        require(config.modules[i].path[0] != '/' && config.modules[i].location.line >= 1);
+        require(config.modules[i].path[0] != '/' && config.modules[i].place.line >= 1);
         require(config.modules[i].adr == NULL || strlen(config.modules[i].adr) == 4);
         require(ck_lint_config_allows(&config, config.modules[i].path));
     }

@@ -62,7 +62,7 @@ static const struct ck_yaml_key part_keys[] = {
 
 static const struct ck_yaml_key pair_keys[] = {
     {"name", CK_YAML_TEXT, AT(pair, name)},
-    {"colour", CK_YAML_WORD, AT(pair, colour), .words = colours},
+    {"colour", CK_YAML_CHOICE, AT(pair, colour), .choices = colours},
 };
 
 static const struct ck_yaml_key whole_keys[] = {
@@ -71,7 +71,7 @@ static const struct ck_yaml_key whole_keys[] = {
     {"flag", CK_YAML_FLAG, AT(whole, flag)},
     {"number", CK_YAML_NUMBER, AT(whole, number), .min = 2, .max = 10},
     {"one", CK_YAML_NUMBER, AT(whole, one), .min = 1, .max = 1},
-    {"colour", CK_YAML_WORD, AT(whole, colour), .words = colours},
+    {"colour", CK_YAML_CHOICE, AT(whole, colour), .choices = colours},
     {"absent", CK_YAML_NUMBER, AT(whole, absent), .max = 1, .absent = -1},
     {"texts", CK_YAML_TEXTS, AT(whole, texts), .absent_texts = default_texts},
     {"numbers", CK_YAML_NUMBERS, COUNTED(whole, numbers), .min = 1, .max = 5, .max_entries = LIST_ENTRIES},
