@@ -5,7 +5,7 @@
 
 #include "cli/cli.h"
 #include "cli/review.h"
-#include "cli/text.h"
+#include "front/text.h"
 
 #include <errno.h>
 #include <signal.h>

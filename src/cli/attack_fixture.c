@@ -13,7 +13,7 @@
  */
 #include "cli/attack.h"
 
-#include "cli/text.h"
+#include "front/text.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -5,7 +5,7 @@
 
 #include "cli/cli.h"
 #include "cli/review.h"
-#include "cli/text.h"
+#include "front/text.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -101,12 +101,12 @@ static json_t *attempt_object(const struct ck_attack_attempt *attempt, const str
     json_t *object = json_object();
     int bad = 0;
 
-    bad |= json_object_set_new(object, "attempt", ck_json_text(attempt->name));
-    bad |= json_object_set_new(object, "state", ck_json_text(ck_attack_state_name(result->state)));
-    bad |= json_object_set_new(object, "layer", ck_json_text(attempt->layer));
-    bad |= json_object_set_new(object, "entry", ck_json_text(ck_attack_entries[attempt->entry]));
-    bad |= json_object_set_new(object, "argv", ck_json_list(attempt->args));
-    bad |= json_object_set_new(object, "detail", ck_json_text(result->detail[0] ? result->detail : NULL));
+    bad |= json_object_set_new(object, "attempt", ck_jansson_text(attempt->name));
+    bad |= json_object_set_new(object, "state", ck_jansson_text(ck_attack_state_name(result->state)));
+    bad |= json_object_set_new(object, "layer", ck_jansson_text(attempt->layer));
+    bad |= json_object_set_new(object, "entry", ck_jansson_text(ck_attack_entries[attempt->entry]));
+    bad |= json_object_set_new(object, "argv", ck_jansson_list(attempt->args));
+    bad |= json_object_set_new(object, "detail", ck_jansson_text(result->detail[0] ? result->detail : NULL));
     if (!bad)
         return object;
     json_decref(object);
@@ -121,8 +121,8 @@ static json_t *promise_object(const struct ck_attack_jail *jail, const struct pr
 
     for (size_t i = promise->first; i < promise->end; i++)
         bad |= json_array_append_new(attempts, attempt_object(&ck_attack_attempts[i], &jail->results[i]));
-    bad |= json_object_set_new(object, "promise", ck_json_text(ck_attack_attempts[promise->first].promise));
-    bad |= json_object_set_new(object, "state", ck_json_text(ck_attack_state_name(promise->state)));
+    bad |= json_object_set_new(object, "promise", ck_jansson_text(ck_attack_attempts[promise->first].promise));
+    bad |= json_object_set_new(object, "state", ck_jansson_text(ck_attack_state_name(promise->state)));
     bad |= json_object_set_new(object, "attempts", attempts);
     if (!bad)
         return object;
@@ -139,10 +139,10 @@ static json_t *jail_object(const struct ck_attack_jail *jail)
 
     for (size_t at = 0; next_promise(jail, at, &promise); at = promise.end)
         bad |= json_array_append_new(promises, promise_object(jail, &promise));
-    bad |= json_object_set_new(object, "jail", ck_json_text(jail->name));
+    bad |= json_object_set_new(object, "jail", ck_jansson_text(jail->name));
     bad |= json_object_set_new(object, "available", json_boolean(jail->available));
-    bad |= json_object_set_new(object, "reason", ck_json_text(jail->available ? NULL : jail->reason));
-    bad |= json_object_set_new(object, "layers", ck_json_list(jail->available ? jail->layers : NULL));
+    bad |= json_object_set_new(object, "reason", ck_jansson_text(jail->available ? NULL : jail->reason));
+    bad |= json_object_set_new(object, "layers", ck_jansson_list(jail->available ? jail->layers : NULL));
     bad |= json_object_set_new(object, "promises", promises);
     if (!bad)
         return object;

@@ -1,7 +1,7 @@
 /* audit.c - see audit.h. */
 #include "cli/audit.h"
 
-#include "cli/text.h"
+#include "front/text.h"
 
 #include <errno.h>
 #include <fcntl.h>

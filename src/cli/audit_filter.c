@@ -1,7 +1,7 @@
 /* audit_filter.c - see audit_filter.h. Times are compared as text: they all have one form, in UTC. */
 #include "cli/audit_filter.h"
 
-#include "cli/text.h"
+#include "front/text.h"
 
 #include <errno.h>
 #include <string.h>

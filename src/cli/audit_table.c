@@ -5,7 +5,7 @@
  */
 #include "cli/audit_table.h"
 
-#include "cli/text.h"
+#include "front/text.h"
 
 #include <stdlib.h>
 #include <string.h>

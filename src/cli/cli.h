@@ -1,8 +1,8 @@
 /*
  * cli.h - what the commands share: the table of them, and the exit statuses.
  *
- * The command is a customer of the library: it includes chokepoint.h and what stands in this directory, nothing else of
- * the project.
+ * The command is a customer of the library: it includes chokepoint.h, src/base and the front ends that it starts, nothing
+ * else of the project.
  */
 #ifndef CK_CLI_CLI_H
 #define CK_CLI_CLI_H
@@ -45,7 +45,7 @@ extern const struct ck_command ck_command_audit_show;
 extern const struct ck_command ck_command_audit_head;
 extern const struct ck_command ck_command_audit_keygen;
 extern const struct ck_command ck_command_lint;
-extern const struct ck_command ck_command_gather; /* in src/gather */
+extern const struct ck_command ck_command_gather;
 extern const struct ck_command ck_command_help;
 extern const struct ck_command ck_command_completion;
 

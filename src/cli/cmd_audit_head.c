@@ -2,7 +2,7 @@
  * cmd_audit_head.c - "chokepoint audit head" and "audit keygen": what is kept where who writes the log cannot reach it.
  */
 #include "cli/audit.h"
-#include "cli/text.h"
+#include "front/text.h"
 
 #include <errno.h>
 #include <stdlib.h>

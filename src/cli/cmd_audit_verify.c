@@ -3,7 +3,7 @@
  * the log, so that it can be piped; what there is to say about it goes to standard error.
  */
 #include "cli/audit.h"
-#include "cli/text.h"
+#include "front/text.h"
 
 #include <errno.h>
 #include <jansson.h>

@@ -3,7 +3,7 @@
  * policy, whose tools are offered behind "run".
  */
 #include "cli/cli.h"
-#include "cli/text.h"
+#include "front/text.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  */
 #include "cli/attack.h"
 #include "cli/review.h"
-#include "cli/text.h"
+#include "front/text.h"
 
 #include <errno.h>
 #include <string.h>
@@ -128,16 +128,16 @@ static json_t *tool_object(const struct choke_tool_report *tool)
     json_t *object = json_object();
     int bad = 0;
 
-    bad |= json_object_set_new(object, "name", ck_json_text(tool->name));
-    bad |= json_object_set_new(object, "route", ck_json_text(tool->route));
+    bad |= json_object_set_new(object, "name", ck_jansson_text(tool->name));
+    bad |= json_object_set_new(object, "route", ck_jansson_text(tool->route));
     bad |= json_object_set_new(object, "required", json_boolean(tool->required));
-    bad |= json_object_set_new(object, "state", ck_json_text(tool->state));
-    bad |= json_object_set_new(object, "path", ck_json_bytes(tool->path));
-    bad |= json_object_set_new(object, "version", ck_json_text(tool->version));
-    bad |= json_object_set_new(object, "sha256", ck_json_text(tool->sha256));
+    bad |= json_object_set_new(object, "state", ck_jansson_text(tool->state));
+    bad |= json_object_set_new(object, "path", ck_jansson_bytes(tool->path));
+    bad |= json_object_set_new(object, "version", ck_jansson_text(tool->version));
+    bad |= json_object_set_new(object, "sha256", ck_jansson_text(tool->sha256));
     bad |= json_object_set_new(object, "cached", json_boolean(tool->cached));
-    bad |= json_object_set_new(object, "install", ck_json_text(tool->install));
-    bad |= json_object_set_new(object, "problem", ck_json_text(tool->problem));
+    bad |= json_object_set_new(object, "install", ck_jansson_text(tool->install));
+    bad |= json_object_set_new(object, "problem", ck_jansson_text(tool->problem));
     if (!bad)
         return object;
     json_decref(object);
@@ -149,12 +149,12 @@ static json_t *layer_object(const struct choke_layer_report *layer)
     json_t *object = json_object();
     int bad = 0;
 
-    bad |= json_object_set_new(object, "name", ck_json_text(layer->name));
-    bad |= json_object_set_new(object, "group", ck_json_text(layer->group));
+    bad |= json_object_set_new(object, "name", ck_jansson_text(layer->name));
+    bad |= json_object_set_new(object, "group", ck_jansson_text(layer->group));
     bad |= json_object_set_new(object, "holds", json_boolean(layer->holds));
-    bad |= json_object_set_new(object, "detail", ck_json_text(layer->detail));
-    bad |= json_object_set_new(object, "cause", ck_json_text(layer->cause));
-    bad |= json_object_set_new(object, "remedy", ck_json_text(layer->remedy));
+    bad |= json_object_set_new(object, "detail", ck_jansson_text(layer->detail));
+    bad |= json_object_set_new(object, "cause", ck_jansson_text(layer->cause));
+    bad |= json_object_set_new(object, "remedy", ck_jansson_text(layer->remedy));
     if (!bad)
         return object;
     json_decref(object);
@@ -174,12 +174,12 @@ static json_t *report_object(const struct choke_doctor_report *report)
         bad |= json_array_append_new(layers, layer_object(&report->layers[i]));
     bad |= json_object_set_new(object, "version", json_integer(REPORT_VERSION));
     bad |= json_object_set_new(object, "ready", json_boolean(report->ready));
-    bad |= json_object_set_new(object, "policy", ck_json_bytes(report->policy));
-    bad |= json_object_set_new(object, "policy_sha256", ck_json_text(report->policy_sha256));
+    bad |= json_object_set_new(object, "policy", ck_jansson_bytes(report->policy));
+    bad |= json_object_set_new(object, "policy_sha256", ck_jansson_text(report->policy_sha256));
     bad |= json_object_set_new(object, "tools", tools);
     bad |= json_object_set_new(object, "layers", layers);
-    bad |= json_object_set_new(object, "cache", ck_json_bytes(report->cache_path));
-    bad |= json_object_set_new(object, "cache_note", ck_json_text(report->cache_note));
+    bad |= json_object_set_new(object, "cache", ck_jansson_bytes(report->cache_path));
+    bad |= json_object_set_new(object, "cache_note", ck_jansson_text(report->cache_note));
     if (!bad)
         return object;
     json_decref(object);

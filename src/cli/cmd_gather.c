@@ -7,10 +7,10 @@
 #include "cli/audit.h"
 #include "cli/cli.h"
 #include "cli/event.h"
-#include "cli/json.h"
 #include "cli/recording.h"
-#include "cli/session.h"
-#include "cli/text.h"
+#include "front/jansson.h"
+#include "front/session.h"
+#include "front/text.h"
 #include "gather/atomic_file.h"
 #include "gather/call_report.h"
 #include "gather/coordinate.h"
@@ -51,7 +51,7 @@ struct gather_options {
 struct gather {
     struct gather_options given;
     struct ck_session session;
-    struct ck_outlet deferred_notes; /* what is shown when the table stands */
+    struct ck_outlet later; /* what is shown when the table stands */
     struct ck_event_printer events;
     char root[PATH_MAX];
     int root_fd;
@@ -98,7 +98,7 @@ static int check_options(const struct gather_options *given, const struct ck_str
     return ck_recording_check(&given->recording, error);
 }
 
-static int fail_path(const char *what, const char *path, int errnum, struct choke_error *error)
+static int fail_place(const char *what, const char *path, int errnum, struct choke_error *error)
 {
     return ck_text_error(error, CHOKE_INVALID, errnum, "%s '%s': %s", what, CK_TEXT_SAFE(path), strerror(errnum));
 }
@@ -106,17 +106,17 @@ static int fail_path(const char *what, const char *path, int errnum, struct chok
 static int open_directory(const char *path, const char *what, int *ret_fd, struct choke_error *error)
 {
     *ret_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return *ret_fd >= 0 ? 0 : fail_path(what, path, errno, error);
+    return *ret_fd >= 0 ? 0 : fail_place(what, path, errno, error);
 }
 
 static int open_root(struct gather *gather, const char *path, struct choke_error *error)
 {
     if (!realpath(path, gather->root))
-        return fail_path("repository", path, errno, error);
+        return fail_place("repository", path, errno, error);
     return open_directory(gather->root, "repository", &gather->root_fd, error);
 }
 
-static int fail_via_repo_symlink(const char *option, const char *path, struct choke_error *error)
+static int fail_led(const char *option, const char *path, struct choke_error *error)
 {
     return ck_text_error(error, CHOKE_INVALID, ELOOP, "%s '%s': a link of the repository is on the way there", option,
                          CK_TEXT_SAFE(path));
@@ -124,7 +124,7 @@ static int fail_via_repo_symlink(const char *option, const char *path, struct ch
 
 static int fail_out(const char *path, int errnum, struct choke_error *error)
 {
-    return fail_path("--out", path, errnum, error);
+    return fail_place("--out", path, errnum, error);
 }
 
 static int open_keep(struct gather *gather, struct choke_error *error)
@@ -134,17 +134,17 @@ static int open_keep(struct gather *gather, struct choke_error *error)
     if (!path)
         return 0;
     if (ck_via_repo_symlink(gather->root, path))
-        return fail_via_repo_symlink("--keep", path, error);
+        return fail_led("--keep", path, error);
     if (mkdir(path, 0700) < 0 && errno != EEXIST)
-        return fail_path("--keep", path, errno, error);
+        return fail_place("--keep", path, errno, error);
     int r = open_directory(path, "--keep", &gather->keep_fd, error);
     if (r == 0 && faccessat(gather->keep_fd, ".", W_OK, AT_EACCESS) < 0)
-        r = fail_path("--keep", path, errno, error);
+        r = fail_place("--keep", path, errno, error);
     return r;
 }
 
 /* 0, or an errno. A link to a descriptor (/dev/stdout) is not to be replaced either, whatever that is of. */
-static int stat_through_links(int directory_fd, const char *name, struct stat *ret_status)
+static int look_through(int directory_fd, const char *name, struct stat *ret_status)
 {
     const struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_MAGICLINKS};
     int fd = (int)syscall(SYS_openat2, directory_fd, name, &how, sizeof(how));
@@ -165,7 +165,7 @@ static int check_out(const struct gather *gather, struct choke_error *error)
         return fail_out(path, ENAMETOOLONG, error);
     if (faccessat(gather->out_fd, ".", W_OK, AT_EACCESS) < 0)
         return fail_out(path, errno, error);
-    int errnum = stat_through_links(gather->out_fd, gather->out_name, &status);
+    int errnum = look_through(gather->out_fd, gather->out_name, &status);
     if (errnum == ENOENT || (errnum == 0 && S_ISREG(status.st_mode)))
         return 0;
     if (errnum != 0 && errnum != ELOOP)
@@ -193,7 +193,7 @@ static int open_out(struct gather *gather, struct choke_error *error)
     if (gather->out_name[0] == '\0')
         return fail_out(path, EISDIR, error);
     if (ck_via_repo_symlink(gather->root, directory))
-        return fail_via_repo_symlink("--out", path, error);
+        return fail_led("--out", path, error);
     gather->out_fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     return gather->out_fd < 0 ? fail_out(path, errno, error) : check_out(gather, error);
 }
@@ -245,7 +245,7 @@ static int choose_probes(struct gather *gather, struct choke_error *error)
     return 0;
 }
 
-static unsigned job_count(const struct gather_options *given)
+static unsigned jobs_of(const struct gather_options *given)
 {
     long online = sysconf(_SC_NPROCESSORS_ONLN);
 
@@ -260,23 +260,23 @@ static unsigned job_count(const struct gather_options *given)
 static void print_event(void *data, const struct choke_event *event)
 {
     const struct ck_event_printer *printer = data;
-    bool in_summary = strcmp(event->name, "subproc.refused") == 0 || strcmp(event->name, "subproc.timeout") == 0;
+    bool told = strcmp(event->name, "subproc.refused") == 0 || strcmp(event->name, "subproc.timeout") == 0;
 
-    if (printer->verbose || !in_summary)
+    if (printer->verbose || !told)
         ck_event_print(data, event);
 }
 
 /* Lines between those of the table would tear it. */
-static void open_notes(struct gather *gather)
+static void choose_notes(struct gather *gather)
 {
     enum ck_report_form form = gather->given.json ? CK_REPORT_JSON : CK_REPORT_TEXT;
 
-    gather->deferred_notes = CK_OUTLET(isatty(STDERR_FILENO) ? memfd_create("notes", MFD_CLOEXEC) : -1);
-    gather->events = (struct ck_event_printer){
-        gather->deferred_notes.fd >= 0 ? &gather->deferred_notes : &gather->session.notes, form, gather->given.verbose};
+    gather->later = CK_OUTLET(isatty(STDERR_FILENO) ? memfd_create("notes", MFD_CLOEXEC) : -1);
+    gather->events = (struct ck_event_printer){gather->later.fd >= 0 ? &gather->later : &gather->session.notes, form,
+                                               gather->given.verbose};
 }
 
-static int prepare(struct gather *gather, const char *repository, struct choke_error *error)
+static int make_ready(struct gather *gather, const char *repository, struct choke_error *error)
 {
     struct choke_options options = {
         .policy_path = gather->given.policy, .on_event = print_event, .event_data = &gather->events};
@@ -292,7 +292,7 @@ static int prepare(struct gather *gather, const char *repository, struct choke_e
         r = open_out(gather, error);
     if (r == 0)
         r = ck_recording_set(&gather->given.recording, &options, error);
-    open_notes(gather);
+    choose_notes(gather);
     return r < 0 ? r : choke_context_new(&options, &gather->context, error);
 }
 
@@ -300,8 +300,8 @@ static int prepare(struct gather *gather, const char *repository, struct choke_e
 
 static void show_notes(struct gather *gather)
 {
-    char *text = gather->deferred_notes.fd >= 0 ? malloc(NOTES_MAX) : NULL;
-    ssize_t length = text ? pread(gather->deferred_notes.fd, text, NOTES_MAX, 0) : 0;
+    char *text = gather->later.fd >= 0 ? malloc(NOTES_MAX) : NULL;
+    ssize_t length = text ? pread(gather->later.fd, text, NOTES_MAX, 0) : 0;
 
     if (length > 0)
         ck_outlet_write(&gather->session.notes, text, (size_t)length);
@@ -310,22 +310,22 @@ static void show_notes(struct gather *gather)
 
 static int write_document(struct gather *gather, const json_t *document, struct choke_error *error)
 {
-    struct ck_atomic_file file;
-    int r = ck_atomic_file_begin(&file, gather->out_fd, gather->out_name);
+    struct ck_atomic_file draft;
+    int r = ck_atomic_file_begin(&draft, gather->out_fd, gather->out_name);
 
     if (r == 0) {
-        struct ck_outlet outlet = CK_OUTLET(file.fd);
-        ck_json_write(&outlet, document);
+        struct ck_outlet outlet = CK_OUTLET(draft.fd);
+        ck_jansson_write(&outlet, document);
         r = -outlet.error;
         if (r == 0)
-            r = ck_atomic_file_commit(&file);
+            r = ck_atomic_file_commit(&draft);
         else
-            ck_atomic_file_drop(&file);
+            ck_atomic_file_drop(&draft);
     }
     return r == 0 ? 0 : fail_out(gather->given.out, -r, error);
 }
 
-static bool has_failed_probe(const struct ck_gathering *gathering)
+static bool is_lacking(const struct ck_gathering *gathering)
 {
     for (size_t i = 0; i < gathering->count; i++)
         if (gathering->reports[i].state != CK_PROBE_STATE_OK && gathering->reports[i].state != CK_PROBE_STATE_SKIPPED)
@@ -337,7 +337,7 @@ static int status_of(const struct gather *gather)
 {
     if (gather->session.signal != 0)
         return CK_EXIT_SIGNAL + gather->session.signal;
-    return gather->given.require && has_failed_probe(&gather->gathering) ? STATUS_REQUIRED : 0;
+    return gather->given.require && is_lacking(&gather->gathering) ? STATUS_REQUIRED : 0;
 }
 
 static int fail(struct gather *gather, const struct choke_error *error)
@@ -349,7 +349,7 @@ static int fail(struct gather *gather, const struct choke_error *error)
 static int show(struct gather *gather, const json_t *document)
 {
     if (gather->given.json) {
-        ck_json_write(&gather->session.out, document);
+        ck_jansson_write(&gather->session.out, document);
         show_notes(gather);
         return ck_report_written(&gather->session, status_of(gather));
     }
@@ -363,7 +363,7 @@ static int show(struct gather *gather, const json_t *document)
  * A signal that comes while the file is written has nothing to end any more, and must not leave the half of it behind: it is
  * waited for until that is done. Where there is no room for the file, what was found is shown all the same.
  */
-static int write_results(struct gather *gather)
+static int tell(struct gather *gather)
 {
     struct choke_error error = {0};
     json_t *document = ck_document_make(&gather->gathering);
@@ -377,7 +377,7 @@ static int write_results(struct gather *gather)
     if (r == 0)
         gather->gathering.document = gather->given.out;
     if (r == 0 && gather->gathering.keep_error < 0)
-        r = fail_path("--keep", gather->given.keep, -gather->gathering.keep_error, &error);
+        r = fail_place("--keep", gather->given.keep, -gather->gathering.keep_error, &error);
     ck_session_end(&gather->session);
     if (gather->session.signal != 0)
         ck_session_deadline(&gather->session, LAST_WRITE_MS);
@@ -388,11 +388,11 @@ static int write_results(struct gather *gather)
 
 /* ---- all of it ---- */
 
-static int gather_repository(struct gather *gather, const char *repository)
+static int look(struct gather *gather, const char *repository)
 {
     struct choke_error error = {0};
 
-    if (prepare(gather, repository, &error) < 0 || ck_session_begin(&gather->session, &error) < 0)
+    if (make_ready(gather, repository, &error) < 0 || ck_session_begin(&gather->session, &error) < 0)
         return fail(gather, &error);
     const struct ck_coordinate_options how = {
         .context = gather->context,
@@ -401,14 +401,14 @@ static int gather_repository(struct gather *gather, const char *repository)
         .only = gather->only,
         .root = gather->root,
         .root_fd = gather->root_fd,
-        .jobs = job_count(&gather->given),
+        .jobs = jobs_of(&gather->given),
         .timeout_ms = gather->given.timeout_ms,
         .keep_fd = gather->keep_fd,
         .table_fd = STDERR_FILENO,
     };
     int r = ck_coordinate(&how, &gather->gathering, &error);
     if (r == 0)
-        return write_results(gather);
+        return tell(gather);
     ck_session_end(&gather->session);
     return fail(gather, &error);
 }
@@ -429,28 +429,28 @@ static void done(struct gather *gather)
     close_one(gather->root_fd);
     close_one(gather->keep_fd);
     close_one(gather->out_fd);
-    close_one(gather->deferred_notes.fd);
+    close_one(gather->later.fd);
     ck_options_done(gather_options, &gather->given);
 }
 
-static int run_gather(char *const *args)
+static int run_gather(char *const *words)
 {
     struct gather gather = {
         .given = {.recording = CK_RECORDING_PRESET, .timeout_ms = CHOKE_TIMEOUT_FROM_POLICY},
         .root_fd = -1,
         .keep_fd = -1,
         .out_fd = -1,
-        .deferred_notes = {.fd = -1},
+        .later = {.fd = -1},
     };
     struct ck_string_list repositories = {0};
     struct choke_error error;
 
     ck_session_init(&gather.session);
-    int status = ck_audit_parse(&ck_command_gather, args, &gather.given, &gather.given.help, &repositories);
+    int status = ck_audit_parse(&ck_command_gather, words, &gather.given, &gather.given.help, &repositories);
     if (status < 0 && check_options(&gather.given, &repositories, &error) < 0)
         status = ck_cli_usage_error(&ck_command_gather, &error);
     if (status < 0)
-        status = gather_repository(&gather, repositories.count > 0 ? repositories.items[0] : ".");
+        status = look(&gather, repositories.count > 0 ? repositories.items[0] : ".");
     done(&gather);
     free(repositories.items);
     return status;

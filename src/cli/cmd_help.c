@@ -2,7 +2,7 @@
  * cmd_help.c - help, written from the tables.
  */
 #include "cli/cli.h"
-#include "cli/text.h"
+#include "front/text.h"
 
 #include <errno.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  */
 #include "cli/lint.h"
 #include "cli/review.h"
-#include "cli/text.h"
+#include "front/text.h"
 
 #include <string.h>
 

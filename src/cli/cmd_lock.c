@@ -2,7 +2,7 @@
  * cmd_lock.c - "chokepoint lock": write down what the tools are made of, or say what has changed since.
  */
 #include "cli/review.h"
-#include "cli/text.h"
+#include "front/text.h"
 
 #include <errno.h>
 
@@ -32,10 +32,10 @@ static json_t *drift_object(const struct choke_drift *drift)
     json_t *object = json_object();
     int bad = 0;
 
-    bad |= json_object_set_new(object, "tool", ck_json_text(drift->tool));
-    bad |= json_object_set_new(object, "what", ck_json_text(drift->what));
-    bad |= json_object_set_new(object, "before", ck_json_text(drift->before));
-    bad |= json_object_set_new(object, "after", ck_json_text(drift->after));
+    bad |= json_object_set_new(object, "tool", ck_jansson_text(drift->tool));
+    bad |= json_object_set_new(object, "what", ck_jansson_text(drift->what));
+    bad |= json_object_set_new(object, "before", ck_jansson_text(drift->before));
+    bad |= json_object_set_new(object, "after", ck_jansson_text(drift->after));
     if (!bad)
         return object;
     json_decref(object);
@@ -50,7 +50,7 @@ static json_t *report_object(const char *path, const struct choke_lock_report *r
 
     for (size_t i = 0; i < report->drift_count; i++)
         bad |= json_array_append_new(drifts, drift_object(&report->drifts[i]));
-    bad |= json_object_set_new(object, "file", ck_json_bytes(path));
+    bad |= json_object_set_new(object, "file", ck_jansson_bytes(path));
     bad |= json_object_set_new(object, "tools", json_integer((json_int_t)report->tool_count));
     bad |= json_object_set_new(object, "same", json_boolean(report->drift_count == 0));
     bad |= json_object_set_new(object, "drifts", drifts);
@@ -101,7 +101,7 @@ static int write_lock(const struct lock_options *given, struct choke_context *co
     if (count < 0)
         return ck_review_failure(&given->review, &error);
     if (given->review.json)
-        return ck_review_write(json_pack("{s:o,s:i}", "file", ck_json_bytes(path), "tools", count), 0);
+        return ck_review_write(json_pack("{s:o,s:i}", "file", ck_jansson_bytes(path), "tools", count), 0);
     (void)printf("%s: %d tools\n", CK_TEXT_SAFE(path), count);
     return ck_cli_flush_stdout();
 }

@@ -2,7 +2,7 @@
  * cmd_policy_check.c - "chokepoint policy check": findings as a compiler words them, or as JSON.
  */
 #include "cli/review.h"
-#include "cli/text.h"
+#include "front/text.h"
 
 #define STATUS_BAD 1
 
@@ -43,12 +43,12 @@ static json_t *finding_object(const struct choke_finding *finding)
     json_t *object = json_object();
     int bad = 0;
 
-    bad |= json_object_set_new(object, "severity", ck_json_text(choke_severity_name(finding->severity)));
-    bad |= json_object_set_new(object, "tool", ck_json_text(finding->tool));
+    bad |= json_object_set_new(object, "severity", ck_jansson_text(choke_severity_name(finding->severity)));
+    bad |= json_object_set_new(object, "tool", ck_jansson_text(finding->tool));
     bad |= json_object_set_new(object, "line", finding->line != 0 ? json_integer(finding->line) : json_null());
     bad |= json_object_set_new(object, "column", finding->column != 0 ? json_integer(finding->column) : json_null());
-    bad |= json_object_set_new(object, "rule", ck_json_text(finding->rule));
-    bad |= json_object_set_new(object, "message", ck_json_text(finding->message));
+    bad |= json_object_set_new(object, "rule", ck_jansson_text(finding->rule));
+    bad |= json_object_set_new(object, "message", ck_jansson_text(finding->message));
     if (!bad)
         return object;
     json_decref(object);
@@ -64,7 +64,7 @@ static json_t *report_object(const char *file, const struct choke_finding *findi
 
     for (size_t i = 0; i < length; i++)
         bad |= json_array_append_new(list, finding_object(&findings[i]));
-    bad |= json_object_set_new(object, "file", ck_json_bytes(file));
+    bad |= json_object_set_new(object, "file", ck_jansson_bytes(file));
     bad |= json_object_set_new(object, "good", json_boolean(tally.errors == 0));
     bad |= json_object_set_new(object, "errors", json_integer((json_int_t)tally.errors));
     bad |= json_object_set_new(object, "warnings", json_integer((json_int_t)tally.warnings));

@@ -2,7 +2,7 @@
  * cmd_policy_diff.c - "chokepoint policy diff": a line for each change, and a status that can gate a pull request.
  */
 #include "cli/review.h"
-#include "cli/text.h"
+#include "front/text.h"
 
 #include <unistd.h>
 
@@ -67,15 +67,15 @@ static json_t *change_object(const struct choke_change *change)
     json_t *object = json_object();
     int bad = 0;
 
-    bad |= json_object_set_new(object, "kind", ck_json_text(choke_change_kind_name(change->kind)));
-    bad |= json_object_set_new(object, "tool", ck_json_text(change->tool));
-    bad |= json_object_set_new(object, "field", ck_json_text(change->field));
-    bad |= json_object_set_new(object, "before", ck_json_text(change->before));
-    bad |= json_object_set_new(object, "after", ck_json_text(change->after));
-    bad |= json_object_set_new(object, "adr", ck_json_text(change->adr));
+    bad |= json_object_set_new(object, "kind", ck_jansson_text(choke_change_kind_name(change->kind)));
+    bad |= json_object_set_new(object, "tool", ck_jansson_text(change->tool));
+    bad |= json_object_set_new(object, "field", ck_jansson_text(change->field));
+    bad |= json_object_set_new(object, "before", ck_jansson_text(change->before));
+    bad |= json_object_set_new(object, "after", ck_jansson_text(change->after));
+    bad |= json_object_set_new(object, "adr", ck_jansson_text(change->adr));
     bad |= json_object_set_new(object, "covered", json_boolean(change->covered));
-    bad |= json_object_set_new(object, "reason", ck_json_text(change->reason));
-    bad |= json_object_set_new(object, "why", ck_json_text(change->why));
+    bad |= json_object_set_new(object, "reason", ck_jansson_text(change->reason));
+    bad |= json_object_set_new(object, "why", ck_jansson_text(change->why));
     if (!bad)
         return object;
     json_decref(object);
@@ -90,8 +90,8 @@ static json_t *diff_object(const char *const *files, const struct choke_diff *di
 
     for (size_t i = 0; i < diff->count; i++)
         bad |= json_array_append_new(list, change_object(&diff->changes[i]));
-    bad |= json_object_set_new(object, "old", ck_json_bytes(files[0]));
-    bad |= json_object_set_new(object, "new", ck_json_bytes(files[1]));
+    bad |= json_object_set_new(object, "old", ck_jansson_bytes(files[0]));
+    bad |= json_object_set_new(object, "new", ck_jansson_bytes(files[1]));
     bad |= json_object_set_new(object, "good", json_boolean(diff->uncovered == 0));
     bad |= json_object_set_new(object, "widens", json_integer((json_int_t)diff->widens));
     bad |= json_object_set_new(object, "narrows", json_integer((json_int_t)diff->narrows));

@@ -5,7 +5,7 @@
  * JSON or the file.
  */
 #include "cli/review.h"
-#include "cli/text.h"
+#include "front/text.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -7,8 +7,8 @@
 #include "cli/recording.h"
 #include "cli/report.h"
 #include "cli/request.h"
-#include "cli/session.h"
-#include "cli/text.h"
+#include "front/session.h"
+#include "front/text.h"
 
 #include <errno.h>
 #include <string.h>

@@ -6,8 +6,8 @@
  */
 #include "cli/event.h"
 
-#include "cli/json.h"
-#include "cli/text.h"
+#include "front/jansson.h"
+#include "front/text.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -26,14 +26,14 @@ static void print_json(struct ck_outlet *notes, const struct choke_event *event)
     json_t *line = json_object();
     int bad = 0;
 
-    bad |= json_object_set_new(line, "event", ck_json_text(event->name));
-    bad |= json_object_set_new(line, "level", ck_json_text(level_name(event->level)));
+    bad |= json_object_set_new(line, "event", ck_jansson_text(event->name));
+    bad |= json_object_set_new(line, "level", ck_jansson_text(level_name(event->level)));
     for (size_t i = 0; i < event->field_count; i++)
-        bad |= json_object_set_new(line, event->fields[i].key, ck_json_text(event->fields[i].value));
+        bad |= json_object_set_new(line, event->fields[i].key, ck_jansson_text(event->fields[i].value));
     if (bad)
         notes->error = ENOMEM;
     else
-        ck_json_write(notes, line);
+        ck_jansson_write(notes, line);
     json_decref(line);
 }
 

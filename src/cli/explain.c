@@ -3,8 +3,8 @@
  */
 #include "cli/explain.h"
 
-#include "cli/json.h"
-#include "cli/text.h"
+#include "front/jansson.h"
+#include "front/text.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -21,22 +21,22 @@ static int set_decision(json_t *object, const struct choke_decision *decision)
     bool allowed = decision->outcome == CHOKE_NONE;
     int bad = 0;
 
-    bad |= json_object_set_new(object, "decision", ck_json_text(allowed ? "allowed" : "refused"));
+    bad |= json_object_set_new(object, "decision", ck_jansson_text(allowed ? "allowed" : "refused"));
     bad |= json_object_set_new(object, "outcome",
-                               allowed ? json_null() : ck_json_text(choke_outcome_name(decision->outcome)));
-    bad |= json_object_set_new(object, "rule", ck_json_text(decision->rule));
-    bad |= json_object_set_new(object, "tool", ck_json_tool(decision->tool_name, decision->tool_path));
-    bad |= json_object_set_new(object, "argv", ck_json_list(decision->argv));
-    bad |= json_object_set_new(object, "env", ck_json_list(decision->env));
-    bad |= json_object_set_new(object, "root", ck_json_bytes(decision->root));
-    bad |= json_object_set_new(object, "cwd", ck_json_bytes(decision->cwd));
+                               allowed ? json_null() : ck_jansson_text(choke_outcome_name(decision->outcome)));
+    bad |= json_object_set_new(object, "rule", ck_jansson_text(decision->rule));
+    bad |= json_object_set_new(object, "tool", ck_jansson_tool(decision->tool_name, decision->tool_path));
+    bad |= json_object_set_new(object, "argv", ck_jansson_list(decision->argv));
+    bad |= json_object_set_new(object, "env", ck_jansson_list(decision->env));
+    bad |= json_object_set_new(object, "root", ck_jansson_bytes(decision->root));
+    bad |= json_object_set_new(object, "cwd", ck_jansson_bytes(decision->cwd));
     bad |= json_object_set_new(object, "timeout_ms", timeout_or_null(decision));
-    bad |= json_object_set_new(object, "jail", ck_json_text(decision->jail));
-    bad |= json_object_set_new(object, "layers", ck_json_list(decision->layers));
-    bad |= json_object_set_new(object, "mounts", ck_json_list(decision->mounts));
-    bad |= json_object_set_new(object, "jail_argv", ck_json_list(decision->jail_argv));
-    bad |= json_object_set_new(object, "egress", ck_json_list(decision->egress));
-    bad |= json_object_set_new(object, "error", ck_json_error(&decision->error));
+    bad |= json_object_set_new(object, "jail", ck_jansson_text(decision->jail));
+    bad |= json_object_set_new(object, "layers", ck_jansson_list(decision->layers));
+    bad |= json_object_set_new(object, "mounts", ck_jansson_list(decision->mounts));
+    bad |= json_object_set_new(object, "jail_argv", ck_jansson_list(decision->jail_argv));
+    bad |= json_object_set_new(object, "egress", ck_jansson_list(decision->egress));
+    bad |= json_object_set_new(object, "error", ck_jansson_error(&decision->error));
     return bad;
 }
 
@@ -47,7 +47,7 @@ static void write_json(struct ck_session *session, const struct choke_decision *
     if (set_decision(object, decision))
         session->out.error = ENOMEM;
     else
-        ck_json_write(&session->out, object);
+        ck_jansson_write(&session->out, object);
     json_decref(object);
 }
 

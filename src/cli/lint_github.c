@@ -6,7 +6,7 @@
  */
 #include "cli/cli.h"
 #include "cli/lint.h"
-#include "cli/text.h"
+#include "front/text.h"
 
 #include <string.h>
 

@@ -38,15 +38,15 @@ static json_t *finding_object(const struct choke_lint_finding *finding)
     json_t *object = json_object();
     int bad = 0;
 
-    bad |= json_object_set_new(object, "severity", ck_json_text(choke_severity_name(finding->severity)));
-    bad |= json_object_set_new(object, "rule", ck_json_text(finding->rule->id));
-    bad |= json_object_set_new(object, "path", ck_json_bytes(finding->path));
-    bad |= json_object_set_new(object, "name", ck_json_bytes(finding->name));
+    bad |= json_object_set_new(object, "severity", ck_jansson_text(choke_severity_name(finding->severity)));
+    bad |= json_object_set_new(object, "rule", ck_jansson_text(finding->rule->id));
+    bad |= json_object_set_new(object, "path", ck_jansson_bytes(finding->path));
+    bad |= json_object_set_new(object, "name", ck_jansson_bytes(finding->name));
     bad |= set_position(object, finding);
-    bad |= json_object_set_new(object, "found", ck_json_bytes(finding->found));
-    bad |= json_object_set_new(object, "message", ck_json_text(finding->message));
-    bad |= json_object_set_new(object, "instead", ck_json_text(finding->rule->instead));
-    bad |= json_object_set_new(object, "source", ck_json_bytes(finding->source));
+    bad |= json_object_set_new(object, "found", ck_jansson_bytes(finding->found));
+    bad |= json_object_set_new(object, "message", ck_jansson_text(finding->message));
+    bad |= json_object_set_new(object, "instead", ck_jansson_text(finding->rule->instead));
+    bad |= json_object_set_new(object, "source", ck_jansson_bytes(finding->source));
     if (!bad)
         return object;
     json_decref(object);
@@ -58,8 +58,8 @@ static json_t *skip_object(const struct choke_lint_skip *skip)
     json_t *object = json_object();
     int bad = 0;
 
-    bad |= json_object_set_new(object, "path", ck_json_bytes(skip->path));
-    bad |= json_object_set_new(object, "reason", ck_json_text(skip->reason));
+    bad |= json_object_set_new(object, "path", ck_jansson_bytes(skip->path));
+    bad |= json_object_set_new(object, "reason", ck_jansson_text(skip->reason));
     if (!bad)
         return object;
     json_decref(object);
@@ -96,8 +96,8 @@ static json_t *report_object(const struct choke_lint_report *report, bool clean)
         bad |= json_array_append_new(skips, skip_object(&report->skips[i]));
     bad |= json_object_set_new(object, "version", json_integer(REPORT_VERSION));
     bad |= json_object_set_new(object, "clean", json_boolean(clean));
-    bad |= json_object_set_new(object, "top", ck_json_bytes(report->top));
-    bad |= json_object_set_new(object, "config", ck_json_bytes(report->config));
+    bad |= json_object_set_new(object, "top", ck_jansson_bytes(report->top));
+    bad |= json_object_set_new(object, "config", ck_jansson_bytes(report->config));
     bad |= set_counts(object, report);
     bad |= json_object_set_new(object, "findings", findings);
     bad |= json_object_set_new(object, "skipped", skips);

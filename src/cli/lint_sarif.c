@@ -25,7 +25,7 @@ static json_t *whole(json_t *object, int bad)
 static json_t *text_object(const char *text)
 {
     json_t *object = json_object();
-    return whole(object, json_object_set_new(object, "text", ck_json_text(text)));
+    return whole(object, json_object_set_new(object, "text", ck_jansson_text(text)));
 }
 
 /* A path with a slash at its end where it is a directory. */
@@ -63,9 +63,9 @@ static json_t *rule_object(const struct choke_lint_rule *rule)
 {
     json_t *object = json_object();
     json_t *usual = json_object();
-    int bad = json_object_set_new(usual, "level", ck_json_text(level(rule->severity)));
+    int bad = json_object_set_new(usual, "level", ck_jansson_text(level(rule->severity)));
 
-    bad |= json_object_set_new(object, "id", ck_json_text(rule->id));
+    bad |= json_object_set_new(object, "id", ck_jansson_text(rule->id));
     bad |= json_object_set_new(object, "shortDescription", text_object(rule->why));
     bad |= json_object_set_new(object, "help", text_object(rule->instead));
     bad |= json_object_set_new(object, "defaultConfiguration", usual);
@@ -90,7 +90,7 @@ static json_t *location_object(const struct choke_lint_finding *finding)
     json_t *object = json_object();
     int bad = json_object_set_new(artifact, "uri", uri("", finding->name, ""));
 
-    bad |= json_object_set_new(artifact, "uriBaseId", ck_json_text(BASE));
+    bad |= json_object_set_new(artifact, "uriBaseId", ck_jansson_text(BASE));
     bad |= json_object_set_new(physical, "artifactLocation", artifact);
     if (finding->line != 0)
         bad |= json_object_set_new(physical, "region", region_object(finding));
@@ -104,9 +104,9 @@ static json_t *result_object(const struct choke_lint_report *report, const struc
     json_t *locations = json_array();
     int bad = json_array_append_new(locations, location_object(finding));
 
-    bad |= json_object_set_new(object, "ruleId", ck_json_text(finding->rule->id));
+    bad |= json_object_set_new(object, "ruleId", ck_jansson_text(finding->rule->id));
     bad |= json_object_set_new(object, "ruleIndex", json_integer(finding->rule - report->rules));
-    bad |= json_object_set_new(object, "level", ck_json_text(level(finding->severity)));
+    bad |= json_object_set_new(object, "level", ck_jansson_text(level(finding->severity)));
     bad |= json_object_set_new(object, "message", text_object(finding->message));
     bad |= json_object_set_new(object, "locations", locations);
     return whole(object, bad);
@@ -121,8 +121,8 @@ static json_t *tool_object(const struct choke_lint_report *report)
 
     for (size_t i = 0; i < report->rule_count; i++)
         bad |= json_array_append_new(rules, rule_object(&report->rules[i]));
-    bad |= json_object_set_new(driver, "name", ck_json_text("chokepoint lint"));
-    bad |= json_object_set_new(driver, "version", ck_json_text(choke_version()));
+    bad |= json_object_set_new(driver, "name", ck_jansson_text("chokepoint lint"));
+    bad |= json_object_set_new(driver, "version", ck_jansson_text(choke_version()));
     bad |= json_object_set_new(driver, "rules", rules);
     bad |= json_object_set_new(object, "driver", driver);
     return whole(object, bad);
@@ -148,7 +148,7 @@ static json_t *run_object(const struct choke_lint_report *report)
     for (size_t i = 0; i < report->finding_count; i++)
         bad |= json_array_append_new(results, result_object(report, &report->findings[i]));
     bad |= json_object_set_new(object, "tool", tool_object(report));
-    bad |= json_object_set_new(object, "columnKind", ck_json_text("unicodeCodePoints"));
+    bad |= json_object_set_new(object, "columnKind", ck_jansson_text("unicodeCodePoints"));
     bad |= json_object_set_new(object, "originalUriBaseIds", bases_object(report));
     bad |= json_object_set_new(object, "results", results);
     return whole(object, bad);
@@ -160,8 +160,8 @@ int ck_lint_sarif(const struct choke_lint_report *report, int status)
     json_t *runs = json_array();
     int bad = json_array_append_new(runs, run_object(report));
 
-    bad |= json_object_set_new(object, "$schema", ck_json_text(SCHEMA));
-    bad |= json_object_set_new(object, "version", ck_json_text("2.1.0"));
+    bad |= json_object_set_new(object, "$schema", ck_jansson_text(SCHEMA));
+    bad |= json_object_set_new(object, "version", ck_jansson_text("2.1.0"));
     bad |= json_object_set_new(object, "runs", runs);
     return ck_review_write(whole(object, bad), status);
 }

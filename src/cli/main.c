@@ -2,7 +2,7 @@
  * main.c - a table of commands, and how one is chosen.
  */
 #include "cli/cli.h"
-#include "cli/text.h"
+#include "front/text.h"
 
 #include <errno.h>
 #include <fcntl.h>

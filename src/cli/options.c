@@ -4,7 +4,7 @@
  */
 #include "cli/options.h"
 
-#include "cli/text.h"
+#include "front/text.h"
 
 #include <errno.h>
 #include <stdio.h>

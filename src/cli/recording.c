@@ -2,7 +2,7 @@
 #include "cli/recording.h"
 
 #include "cli/audit.h"
-#include "cli/text.h"
+#include "front/text.h"
 
 #include <errno.h>
 

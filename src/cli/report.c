@@ -4,8 +4,8 @@
 #include "cli/report.h"
 
 #include "cli/cli.h"
-#include "cli/json.h"
-#include "cli/text.h"
+#include "front/jansson.h"
+#include "front/text.h"
 
 #include <errno.h>
 #include <string.h>
@@ -56,7 +56,7 @@ static json_t *capture_object(const struct choke_capture *capture)
     json_t *object = json_object();
     int bad = 0;
 
-    bad |= ck_json_set_data(object, capture->data, capture->length);
+    bad |= ck_jansson_set_data(object, capture->data, capture->length);
     bad |= json_object_set_new(object, "bytes", json_integer((json_int_t)capture->total_bytes));
     bad |= json_object_set_new(object, "truncated", json_boolean(capture->truncated));
     if (!bad)
@@ -75,7 +75,7 @@ static int set_ending(json_t *object, const struct choke_result *result)
 {
     int bad = 0;
 
-    bad |= json_object_set_new(object, "outcome", ck_json_text(choke_outcome_name(result->outcome)));
+    bad |= json_object_set_new(object, "outcome", ck_jansson_text(choke_outcome_name(result->outcome)));
     bad |= json_object_set_new(object, "exit_code",
                                result->outcome == CHOKE_EXITED ? json_integer(result->exit_code) : json_null());
     bad |= json_object_set_new(object, "signal", result->signal != 0 ? json_integer(result->signal) : json_null());
@@ -104,9 +104,9 @@ static json_t *limits_array(const struct choke_result *result)
     for (size_t i = 0; i < result->limit_count; i++) {
         const struct choke_limit *limit = &result->limits[i];
         json_t *object = json_object();
-        bad |= json_object_set_new(object, "name", ck_json_text(limit->name));
+        bad |= json_object_set_new(object, "name", ck_jansson_text(limit->name));
         bad |= json_object_set_new(object, "value", json_integer((json_int_t)limit->value));
-        bad |= json_object_set_new(object, "mechanism", ck_json_text(limit->mechanism));
+        bad |= json_object_set_new(object, "mechanism", ck_jansson_text(limit->mechanism));
         bad |= json_array_append_new(array, object);
     }
     if (!bad)
@@ -120,7 +120,7 @@ static int set_limits(json_t *object, const struct choke_result *result)
     int bad = 0;
 
     bad |= json_object_set_new(object, "limits", limits_array(result));
-    bad |= json_object_set_new(object, "limit_hit", ck_json_text(result->limit_hit));
+    bad |= json_object_set_new(object, "limit_hit", ck_jansson_text(result->limit_hit));
     return bad;
 }
 
@@ -134,10 +134,10 @@ static json_t *changes_array(const struct choke_result *result)
     for (size_t i = 0; i < result->change_count; i++) {
         const struct choke_file_change *change = &result->changes[i];
         json_t *object = json_object();
-        bad |= json_object_set_new(object, "path", ck_json_bytes(change->path));
-        bad |= json_object_set_new(object, "kind", ck_json_text(change->kind));
-        bad |= json_object_set_new(object, "type", ck_json_text(change->type));
-        bad |= json_object_set_new(object, "runs_later", ck_json_text(change->runs_later));
+        bad |= json_object_set_new(object, "path", ck_jansson_bytes(change->path));
+        bad |= json_object_set_new(object, "kind", ck_jansson_text(change->kind));
+        bad |= json_object_set_new(object, "type", ck_jansson_text(change->type));
+        bad |= json_object_set_new(object, "runs_later", ck_jansson_text(change->runs_later));
         bad |= json_array_append_new(array, object);
     }
     if (!bad)
@@ -163,7 +163,7 @@ static json_t *egress_object(const struct choke_egress *egress)
     json_t *object = json_object();
     int bad = 0;
 
-    bad |= json_object_set_new(object, "rules", ck_json_list(egress->rules));
+    bad |= json_object_set_new(object, "rules", ck_jansson_list(egress->rules));
     bad |= json_object_set_new(object, "allowed", json_integer((json_int_t)egress->allowed));
     bad |= json_object_set_new(object, "refused", json_integer((json_int_t)egress->refused));
     bad |= json_object_set_new(object, "failed", json_integer((json_int_t)egress->failed));
@@ -179,12 +179,12 @@ static int set_decision(json_t *object, const struct choke_result *result)
 {
     int bad = 0;
 
-    bad |= json_object_set_new(object, "jail", ck_json_text(result->jail));
-    bad |= json_object_set_new(object, "layers", ck_json_list(result->layers));
-    bad |= json_object_set_new(object, "kill", ck_json_text(result->kill));
-    bad |= json_object_set_new(object, "tool", ck_json_tool(result->tool_name, result->tool_path));
-    bad |= json_object_set_new(object, "rule", ck_json_text(result->rule));
-    bad |= json_object_set_new(object, "error", ck_json_error(&result->error));
+    bad |= json_object_set_new(object, "jail", ck_jansson_text(result->jail));
+    bad |= json_object_set_new(object, "layers", ck_jansson_list(result->layers));
+    bad |= json_object_set_new(object, "kill", ck_jansson_text(result->kill));
+    bad |= json_object_set_new(object, "tool", ck_jansson_tool(result->tool_name, result->tool_path));
+    bad |= json_object_set_new(object, "rule", ck_jansson_text(result->rule));
+    bad |= json_object_set_new(object, "error", ck_jansson_error(&result->error));
     return bad;
 }
 
@@ -198,7 +198,7 @@ static void write_json(struct ck_session *session, const struct choke_result *re
         json_object_set_new(object, "unrecorded", json_boolean(result->unrecorded)))
         session->out.error = ENOMEM;
     else
-        ck_json_write(&session->out, object);
+        ck_jansson_write(&session->out, object);
     json_decref(object);
 }
 

@@ -5,7 +5,7 @@
 #define CK_CLI_REPORT_H
 
 #include "chokepoint.h"
-#include "cli/session.h"
+#include "front/session.h"
 
 enum ck_report_form { CK_REPORT_TEXT, CK_REPORT_JSON, CK_REPORT_STREAM };
 

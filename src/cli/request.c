@@ -4,7 +4,7 @@
  */
 #include "cli/request.h"
 
-#include "cli/text.h"
+#include "front/text.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* review.c - see review.h. */
 #include "cli/review.h"
 
-#include "cli/text.h"
+#include "front/text.h"
 
 #include <errno.h>
 #include <string.h>
@@ -83,7 +83,7 @@ int ck_review_write(json_t *object, int status)
     struct ck_outlet out = CK_OUTLET(STDOUT_FILENO);
 
     if (object)
-        ck_json_write(&out, object);
+        ck_jansson_write(&out, object);
     else
         out.error = ENOMEM;
     json_decref(object);
@@ -96,7 +96,7 @@ int ck_review_write(json_t *object, int status)
 int ck_review_failure(const struct ck_review_options *given, const struct choke_error *error)
 {
     if (given->json)
-        return ck_review_write(json_pack("{s:o}", "error", ck_json_error(error)), CK_EXIT_REFUSED);
+        return ck_review_write(json_pack("{s:o}", "error", ck_jansson_error(error)), CK_EXIT_REFUSED);
     (void)fprintf(stderr, "chokepoint: %s\n", error->message);
     return CK_EXIT_REFUSED;
 }

@@ -5,7 +5,7 @@
 #define CK_CLI_REVIEW_H
 
 #include "cli/cli.h"
-#include "cli/json.h"
+#include "front/jansson.h"
 
 struct ck_review_options {
     bool json;

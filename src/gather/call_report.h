@@ -4,7 +4,7 @@
 #ifndef CK_GATHER_CALL_REPORT_H
 #define CK_GATHER_CALL_REPORT_H
 
-#include "cli/text.h"
+#include "front/text.h"
 #include "gather/files.h"
 #include "gather/gather.h"
 

@@ -10,7 +10,7 @@
  */
 #include "gather/coordinate.h"
 
-#include "cli/text.h"
+#include "front/text.h"
 #include "gather/call_report.h"
 #include "gather/git_root.h"
 #include "gather/probe_run.h"

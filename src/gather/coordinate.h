@@ -7,7 +7,7 @@
 #ifndef CK_GATHER_COORDINATE_H
 #define CK_GATHER_COORDINATE_H
 
-#include "cli/session.h"
+#include "front/session.h"
 #include "gather/gather.h"
 
 #define CK_COORDINATE_JOBS_MAX 64

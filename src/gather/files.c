@@ -8,7 +8,7 @@
  */
 #include "gather/files.h"
 
-#include "cli/text.h"
+#include "front/text.h"
 
 #include <dirent.h>
 #include <errno.h>

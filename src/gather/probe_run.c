@@ -6,7 +6,7 @@
  */
 #include "gather/probe_run.h"
 
-#include "cli/text.h"
+#include "front/text.h"
 #include "gather/atomic_file.h"
 #include "gather/call_report.h"
 #include "gather/prepare.h"

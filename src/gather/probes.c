@@ -4,7 +4,7 @@
 #include "gather/probes.h"
 
 #include "base/quote.h"
-#include "cli/text.h"
+#include "front/text.h"
 #include "gather/evidence/evidence.h"
 #include "gather/prepare.h"
 

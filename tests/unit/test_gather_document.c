@@ -1,7 +1,7 @@
 /* test_gather_document.c - the document has its members in their order, and nothing that differs without a reason. */
 #include "gather_fixture.h"
 
-#include "cli/json.h"
+#include "front/jansson.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

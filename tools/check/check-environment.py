@@ -22,7 +22,7 @@ NAMED = {
     "src/api/toolcache.c": {"secure_getenv": ["XDG_CACHE_HOME", "HOME"]},
     "src/sys/scratch.c": {"getenv": ["XDG_RUNTIME_DIR"]},
     "src/cli/audit.c": {"getenv": ["XDG_STATE_HOME", "HOME"]},
-    "src/cli/text.c": {"getenv": ["NO_COLOR", "TERM"]},
+    "src/front/text.c": {"getenv": ["NO_COLOR", "TERM"]},
 }
 READER = re.compile(r"\b(?:secure_|__secure_)?getenv\b")
 WHOLE = re.compile(r"\b(?:__|_)?environ\b")

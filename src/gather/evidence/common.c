@@ -5,8 +5,8 @@
  */
 #include "gather/evidence/common.h"
 
-#include "cli/json.h"
-#include "cli/text.h"
+#include "front/jansson.h"
+#include "front/text.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -46,7 +46,7 @@ static json_t *cut_text(const char *bytes, size_t length, size_t most)
         return string;
 
     json_t *object = json_object();
-    if (object && ck_json_set_data(object, bytes, length) == 0)
+    if (object && ck_jansson_set_data(object, bytes, length) == 0)
         return object;
     json_decref(object);
     return NULL;

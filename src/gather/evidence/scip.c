@@ -11,7 +11,7 @@
  */
 #include "gather/evidence/common.h"
 
-#include "cli/text.h"
+#include "front/text.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,7 +6,7 @@
  */
 #include "gather/gather.h"
 
-#include "cli/json.h"
+#include "front/jansson.h"
 
 #include <string.h>
 
@@ -69,13 +69,13 @@ static json_t *call_object(const struct ck_call_report *call)
     json_t *object = json_object();
     int bad = 0;
 
-    bad |= json_object_set_new(object, "id", ck_json_text(call->id));
-    bad |= json_object_set_new(object, "argv", ck_json_list((const char *const *)call->argv));
-    bad |= json_object_set_new(object, "outcome", ck_json_text(call->outcome));
+    bad |= json_object_set_new(object, "id", ck_jansson_text(call->id));
+    bad |= json_object_set_new(object, "argv", ck_jansson_list((const char *const *)call->argv));
+    bad |= json_object_set_new(object, "outcome", ck_jansson_text(call->outcome));
     bad |= json_object_set_new(object, "exit_code", exited ? json_integer(call->exit_code) : json_null());
-    bad |= json_object_set_new(object, "rule", ck_json_text(call->rule));
-    bad |= json_object_set_new(object, "jail", ck_json_text(call->jail));
-    bad |= json_object_set_new(object, "layers", ck_json_list((const char *const *)call->layers));
+    bad |= json_object_set_new(object, "rule", ck_jansson_text(call->rule));
+    bad |= json_object_set_new(object, "jail", ck_jansson_text(call->jail));
+    bad |= json_object_set_new(object, "layers", ck_jansson_list((const char *const *)call->layers));
     bad |= json_object_set_new(object, "truncated", json_boolean(call->truncated));
     bad |= json_object_set_new(object, "timing", call_timing(call));
     return finish(object, bad);
@@ -98,7 +98,7 @@ static json_t *count_object(const struct ck_evidence *evidence)
     json_t *object = json_object();
     int bad = json_object_set_new(object, "count", number(evidence->findings));
 
-    bad |= json_object_set_new(object, "noun", ck_json_text(evidence->noun));
+    bad |= json_object_set_new(object, "noun", ck_jansson_text(evidence->noun));
     return finish(object, bad);
 }
 
@@ -119,7 +119,7 @@ static int set_answer(json_t *object, const struct ck_evidence *evidence)
     bool answered = evidence->document != NULL;
     int bad = 0;
 
-    bad |= json_object_set_new(object, "headline", ck_json_text(answered ? evidence->headline : NULL));
+    bad |= json_object_set_new(object, "headline", ck_jansson_text(answered ? evidence->headline : NULL));
     bad |= json_object_set_new(object, "found", count_object(evidence));
     bad |= json_object_set_new(object, "evidence", answered ? json_incref(evidence->document) : json_null());
     return bad;
@@ -130,13 +130,13 @@ static json_t *probe_object(const struct ck_probe_report *report)
     json_t *object = json_object();
     int bad = 0;
 
-    bad |= json_object_set_new(object, "name", ck_json_text(report->probe->name));
-    bad |= json_object_set_new(object, "layer", ck_json_text(ck_probes_layer_name(report->probe->layer)));
-    bad |= json_object_set_new(object, "tool", ck_json_text(report->probe->tool));
-    bad |= json_object_set_new(object, "why", ck_json_text(report->probe->why));
-    bad |= json_object_set_new(object, "state", ck_json_text(ck_gather_probe_state_name(report->state)));
-    bad |= json_object_set_new(object, "reason", ck_json_text(report->reason));
-    bad |= json_object_set_new(object, "install", ck_json_text(report->install));
+    bad |= json_object_set_new(object, "name", ck_jansson_text(report->probe->name));
+    bad |= json_object_set_new(object, "layer", ck_jansson_text(ck_probes_layer_name(report->probe->layer)));
+    bad |= json_object_set_new(object, "tool", ck_jansson_text(report->probe->tool));
+    bad |= json_object_set_new(object, "why", ck_jansson_text(report->probe->why));
+    bad |= json_object_set_new(object, "state", ck_jansson_text(ck_gather_probe_state_name(report->state)));
+    bad |= json_object_set_new(object, "reason", ck_jansson_text(report->reason));
+    bad |= json_object_set_new(object, "install", ck_jansson_text(report->install));
     bad |= set_answer(object, &report->evidence);
     bad |= json_object_set_new(object, "files_cut", json_boolean(report->files_cut));
     bad |= json_object_set_new(object, "calls", calls_array(report));
@@ -159,7 +159,7 @@ static json_t *probes_array(const struct ck_gathering *gathering)
 static json_t *repository_object(const struct ck_gathering *gathering)
 {
     json_t *object = json_object();
-    int bad = json_object_set_new(object, "root", ck_json_bytes(gathering->root));
+    int bad = json_object_set_new(object, "root", ck_jansson_bytes(gathering->root));
 
     bad |= json_object_set_new(object, "files", number(gathering->file_count));
     bad |= json_object_set_new(object, "files_incomplete", json_boolean(gathering->files_incomplete));
@@ -188,9 +188,9 @@ static json_t *tools_array(const struct ck_gathering *gathering)
 
     for (size_t i = 0; i < gathering->tool_count; i++) {
         const struct ck_tool_used *tool = &gathering->tools[i];
-        json_t *object = ck_json_tool(tool->name, tool->path);
-        bad |= json_object_set_new(object, "version", ck_json_bytes(tool->version));
-        bad |= json_object_set_new(object, "sha256", ck_json_text(tool->sha256));
+        json_t *object = ck_jansson_tool(tool->name, tool->path);
+        bad |= json_object_set_new(object, "version", ck_jansson_bytes(tool->version));
+        bad |= json_object_set_new(object, "sha256", ck_jansson_text(tool->sha256));
         bad |= json_array_append_new(array, object);
     }
     return finish(array, bad);
@@ -221,9 +221,9 @@ json_t *ck_document_make(const struct ck_gathering *gathering)
     json_t *object = json_object();
     int bad = json_object_set_new(object, "format", json_integer(FORMAT));
 
-    bad |= json_object_set_new(object, "chokepoint", ck_json_text(choke_version()));
+    bad |= json_object_set_new(object, "chokepoint", ck_jansson_text(choke_version()));
     bad |= json_object_set_new(object, "repository", repository_object(gathering));
-    bad |= json_object_set_new(object, "commit", ck_json_text(ck_gather_commit(gathering)));
+    bad |= json_object_set_new(object, "commit", ck_jansson_text(ck_gather_commit(gathering)));
     bad |= json_object_set_new(object, "cancelled", json_boolean(gathering->cancelled));
     bad |= json_object_set_new(object, "summary", summary_object(gathering));
     bad |= json_object_set_new(object, "tools", tools_array(gathering));

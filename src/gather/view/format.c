@@ -4,7 +4,7 @@
  */
 #include "gather/view/format.h"
 
-#include "cli/text.h"
+#include "front/text.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /*
- * format.h - text on a terminal of few columns. Everything that comes out of here is safe to print (cli/text.h).
+ * format.h - text on a terminal of few columns. Everything that comes out of here is safe to print (front/text.h).
  */
 #ifndef CK_GATHER_VIEW_FORMAT_H
 #define CK_GATHER_VIEW_FORMAT_H

@@ -4,7 +4,7 @@
  */
 #include "gather/gather.h"
 
-#include "cli/text.h"
+#include "front/text.h"
 #include "gather/view/format.h"
 #include "gather/view/severity.h"
 

@@ -10,8 +10,8 @@
 #include "gather/view/format.h"
 #include "gather/view/table_row.h"
 
-#include "cli/outlet.h"
-#include "cli/text.h"
+#include "front/outlet.h"
+#include "front/text.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /*
  * text.h - words for people: untrusted bytes are made safe to show, errors are filled once.
  */
-#ifndef CK_CLI_TEXT_H
-#define CK_CLI_TEXT_H
+#ifndef CK_FRONT_TEXT_H
+#define CK_FRONT_TEXT_H
 
 #include "chokepoint.h"
 

@@ -4,7 +4,7 @@
  * The FIFO is open for reading without waiting. poll(2) does not report a hang-up on it before a first writer has come and
  * gone (the kernel compares a count of writers with the one at the opening), so what it reports is input or the end.
  */
-#include "cli/feed.h"
+#include "front/feed.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -8,12 +8,12 @@
  * SIGHUP stays ignored where it was (nohup). There is no handler, and nothing is inherited by the tool: the library
  * gives it a clean mask.
  */
-#ifndef CK_CLI_SESSION_H
-#define CK_CLI_SESSION_H
+#ifndef CK_FRONT_SESSION_H
+#define CK_FRONT_SESSION_H
 
 #include "chokepoint.h"
-#include "cli/feed.h"
-#include "cli/outlet.h"
+#include "front/feed.h"
+#include "front/outlet.h"
 
 #include <signal.h>
 

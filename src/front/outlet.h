@@ -5,8 +5,8 @@
  * outlet waits for its reader only as long as nothing else matters more: until wake_fd is readable or the deadline
  * has passed. It never changes the flags of the descriptor, which other processes may share.
  */
-#ifndef CK_CLI_OUTLET_H
-#define CK_CLI_OUTLET_H
+#ifndef CK_FRONT_OUTLET_H
+#define CK_FRONT_OUTLET_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
  * text.c - a terminal obeys control bytes, and other characters make a line read otherwise than it is, so none of them
  * that came from outside is printed as it is: base/glyph.h has the rule.
  */
-#include "cli/text.h"
+#include "front/text.h"
 
 #include "base/glyph.h"
 

@@ -1,21 +1,21 @@
 /*
- * json.c - jansson checks UTF-8 when a string is made, so its refusal is what chooses base64.
+ * jansson.c - jansson checks UTF-8 when a string is made, so its refusal is what chooses base64.
  *
  * jansson hands out a document in small pieces; they are gathered, because an outlet polls before every write. A
  * document may be read on a terminal, and jansson escapes the C0 set only: the other hidden characters (base/glyph.h),
  * which stand in strings only, are escaped here.
  */
-#include "cli/json.h"
+#include "front/jansson.h"
 
 #include "base/glyph.h"
-#include "cli/text.h"
+#include "front/text.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct json_buffer {
+struct gatherer {
     struct ck_outlet *outlet;
     size_t used;
     char bytes[1 << 16];
@@ -46,7 +46,7 @@ static json_t *base64(const char *data, size_t length)
     return string;
 }
 
-json_t *ck_json_text(const char *text)
+json_t *ck_jansson_text(const char *text)
 {
     if (!text)
         return json_null();
@@ -54,7 +54,7 @@ json_t *ck_json_text(const char *text)
     return string ? string : json_string(CK_TEXT_SAFE(text));
 }
 
-int ck_json_set_data(json_t *object, const char *data, size_t length)
+int ck_jansson_set_data(json_t *object, const char *data, size_t length)
 {
     json_t *text = json_stringn(data, length);
     if (text)
@@ -62,7 +62,7 @@ int ck_json_set_data(json_t *object, const char *data, size_t length)
     return json_object_set_new(object, "base64", base64(data, length));
 }
 
-json_t *ck_json_bytes(const char *text)
+json_t *ck_jansson_bytes(const char *text)
 {
     if (!text)
         return json_null();
@@ -77,12 +77,12 @@ json_t *ck_json_bytes(const char *text)
     return NULL;
 }
 
-json_t *ck_json_list(const char *const *items)
+json_t *ck_jansson_list(const char *const *items)
 {
     json_t *array = json_array();
 
     for (; array && items && *items; items++)
-        if (json_array_append_new(array, ck_json_bytes(*items)) < 0) {
+        if (json_array_append_new(array, ck_jansson_bytes(*items)) < 0) {
             json_decref(array);
             return NULL;
         }
@@ -101,40 +101,41 @@ static json_t *pair(const char *first_key, json_t *first, const char *second_key
     return NULL;
 }
 
-json_t *ck_json_tool(const char *name, const char *path)
+json_t *ck_jansson_tool(const char *name, const char *path)
 {
-    return pair("name", ck_json_text(name), "path", ck_json_bytes(path));
+    return pair("name", ck_jansson_text(name), "path", ck_jansson_bytes(path));
 }
 
-json_t *ck_json_error(const struct choke_error *error)
+json_t *ck_jansson_error(const struct choke_error *error)
 {
     if (error->outcome == CHOKE_NONE)
         return json_null();
-    return pair("code", ck_json_text(choke_outcome_name(error->outcome)), "message", ck_json_text(error->message));
+    return pair("code", ck_jansson_text(choke_outcome_name(error->outcome)), "message",
+                ck_jansson_text(error->message));
 }
 
-static void flush(struct json_buffer *buffer)
+static void flush(struct gatherer *gatherer)
 {
-    ck_outlet_write(buffer->outlet, buffer->bytes, buffer->used);
-    buffer->used = 0;
+    ck_outlet_write(gatherer->outlet, gatherer->bytes, gatherer->used);
+    gatherer->used = 0;
 }
 
-static void put(struct json_buffer *buffer, const char *piece, size_t length)
+static void put(struct gatherer *gatherer, const char *piece, size_t length)
 {
-    if (length > sizeof(buffer->bytes) - buffer->used)
-        flush(buffer);
-    if (length > sizeof(buffer->bytes)) {
-        ck_outlet_write(buffer->outlet, piece, length);
+    if (length > sizeof(gatherer->bytes) - gatherer->used)
+        flush(gatherer);
+    if (length > sizeof(gatherer->bytes)) {
+        ck_outlet_write(gatherer->outlet, piece, length);
     } else {
-        memcpy(buffer->bytes + buffer->used, piece, length);
-        buffer->used += length;
+        memcpy(gatherer->bytes + gatherer->used, piece, length);
+        gatherer->used += length;
     }
 }
 
 /* A piece has whole characters. */
-static int append(const char *piece, size_t length, void *data)
+static int gather(const char *piece, size_t length, void *data)
 {
-    struct json_buffer *buffer = data;
+    struct gatherer *gatherer = data;
     const unsigned char *u = (const unsigned char *)piece;
     size_t done = 0;
 
@@ -144,30 +145,30 @@ static int append(const char *piece, size_t length, void *data)
         if (!ck_glyph_hidden(code))
             continue;
         char escape[CK_GLYPH_JSON_MAX];
-        put(buffer, piece + done, at - done);
-        put(buffer, escape, ck_glyph_json(code, escape));
+        put(gatherer, piece + done, at - done);
+        put(gatherer, escape, ck_glyph_json(code, escape));
         done = at + sequence;
         at = done - 1;
     }
-    put(buffer, piece + done, length - done);
-    return buffer->outlet->error == 0 ? 0 : -1;
+    put(gatherer, piece + done, length - done);
+    return gatherer->outlet->error == 0 ? 0 : -1;
 }
 
-void ck_json_write(struct ck_outlet *outlet, const json_t *value)
+void ck_jansson_write(struct ck_outlet *outlet, const json_t *value)
 {
-    struct json_buffer *buffer = malloc(sizeof(*buffer));
-    if (!buffer) {
+    struct gatherer *gatherer = malloc(sizeof(*gatherer));
+    if (!gatherer) {
         outlet->error = ENOMEM;
         return;
     }
-    buffer->outlet = outlet;
-    buffer->used = 0;
+    gatherer->outlet = outlet;
+    gatherer->used = 0;
     /*
      * 15 digits print a time in microseconds as it was measured; jansson's 17 would print 0.1 as 0.10000000000000001.
      */
-    if (json_dump_callback(value, append, buffer, JSON_COMPACT | JSON_REAL_PRECISION(15)) < 0 && outlet->error == 0)
+    if (json_dump_callback(value, gather, gatherer, JSON_COMPACT | JSON_REAL_PRECISION(15)) < 0 && outlet->error == 0)
         outlet->error = ENOMEM;
-    (void)append("\n", 1, buffer);
-    flush(buffer);
-    free(buffer);
+    (void)gather("\n", 1, gatherer);
+    flush(gatherer);
+    free(gatherer);
 }

@@ -2,7 +2,7 @@
  * outlet.c - poll before every write, and write no more than poll promised: a pipe that polls writable takes at least
  * PIPE_BUF bytes without blocking. A regular file never blocks in this sense and gets all at once.
  */
-#include "cli/outlet.h"
+#include "front/outlet.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -10,8 +10,8 @@
  *   3. ck_feed_move    after it.
  *   4. ck_feed_end     zero-filled but for the descriptors -1 is fine.
  */
-#ifndef CK_CLI_FEED_H
-#define CK_CLI_FEED_H
+#ifndef CK_FRONT_FEED_H
+#define CK_FRONT_FEED_H
 
 #include <poll.h>
 #include <stdbool.h>

@@ -5,9 +5,9 @@
  * SIGPIPE stays blocked from the start to the end of the process, so that a reader that went away is an error of
  * write() and the job can be ended in good order.
  */
-#include "cli/session.h"
+#include "front/session.h"
 
-#include "cli/text.h"
+#include "front/text.h"
 
 #include <errno.h>
 #include <poll.h>
