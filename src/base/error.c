@@ -4,12 +4,11 @@
 #include "base/errkind.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-__attribute__((format(printf, 4, 0))) static int fill(struct choke_error *error, enum choke_outcome outcome, int errnum,
-                                                      const char *format, va_list args)
+int ck_error_set_args(struct choke_error *error, enum choke_outcome outcome, int errnum, const char *format,
+                      va_list args)
 {
     if (error != NULL) {
         *error = (struct choke_error){.outcome = outcome, .errnum = errnum};
@@ -22,7 +21,7 @@ int ck_error_set(struct choke_error *error, enum choke_outcome outcome, int errn
 {
     va_list args;
     va_start(args, format);
-    int result = fill(error, outcome, errnum, format, args);
+    int result = ck_error_set_args(error, outcome, errnum, format, args);
     va_end(args);
     return result;
 }
@@ -31,7 +30,7 @@ int ck_error_at(struct choke_error *error, unsigned line, unsigned column, const
 {
     va_list args;
     va_start(args, format);
-    int result = fill(error, CHOKE_POLICY, EINVAL, format, args);
+    int result = ck_error_set_args(error, CHOKE_POLICY, EINVAL, format, args);
     va_end(args);
     if (error != NULL) {
         error->line = line;

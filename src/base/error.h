@@ -1,7 +1,7 @@
 /*
  * error.h - fill one struct choke_error, once, by whoever noticed.
  *
- * Both setters return -errnum (or -EINVAL for errnum 0), so that "return ck_error_set(...)" is the idiom.
+ * The setters return -errnum (or -EINVAL for errnum 0), so that "return ck_error_set(...)" is the idiom.
  * error may be NULL. Messages: lower case, what failed, the subject in single quotes (escape untrusted
  * bytes with ck_quote), and what would be right.
  */
@@ -10,10 +10,14 @@
 
 #include "chokepoint.h"
 
+#include <stdarg.h>
 #include <stdbool.h>
 
 int ck_error_set(struct choke_error *error, enum choke_outcome outcome, int errnum, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+
+int ck_error_set_args(struct choke_error *error, enum choke_outcome outcome, int errnum, const char *format,
+                      va_list args) __attribute__((format(printf, 4, 0)));
 
 /* The same with a place in a file; line and column count from 1. */
 int ck_error_at(struct choke_error *error, unsigned line, unsigned column, const char *format, ...)

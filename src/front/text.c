@@ -4,6 +4,7 @@
  */
 #include "front/text.h"
 
+#include "base/error.h"
 #include "base/glyph.h"
 
 #include <stdarg.h>
@@ -98,10 +99,10 @@ int ck_text_error(struct choke_error *error, enum choke_outcome outcome, int err
 {
     va_list args;
 
-    *error = (struct choke_error){.outcome = outcome, .errnum = errnum};
     va_start(args, format);
-    (void)vsnprintf(error->message, sizeof(error->message), format, args);
+    int r = ck_error_set_args(error, outcome, errnum, format, args);
     va_end(args);
-    ck_text_redact(error);
-    return -errnum;
+    if (error)
+        ck_text_redact(error);
+    return r;
 }

@@ -32,7 +32,7 @@ void ck_text_print_quoted(FILE *out, const char *text);
 /* The message without a credential, if it has one (choke_credential_kind). */
 void ck_text_redact(struct choke_error *error);
 
-/* Returns -errnum. The message is redacted. */
+/* ck_error_set (base/error.h), and the message is redacted. error may be NULL. */
 int ck_text_error(struct choke_error *error, enum choke_outcome outcome, int errnum, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 

@@ -163,6 +163,7 @@ def test_file_that_a_run_would_refuse_can_be_reviewed(desk):
 
 @pytest.mark.parametrize("words", [
     ["check", "nowhere.yaml"], ["check", "."], ["check", "/dev/null"], ["check", "a", "b"], ["check", "--frob"],
+    ["check", "--frob", "--nicate"],
     ["show", "nowhere.yaml"], ["show", "a", "b"], ["diff"], ["diff", "a"], ["diff", "a", "b", "c"],
     ["diff", "nowhere.yaml", "nowhere.yaml"], ["explain"], ["explain", "--"], ["explain", "--frob", "--", "git"],
     ["frobnicate"], []])

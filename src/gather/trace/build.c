@@ -1,10 +1,11 @@
 /* build.c - see build.h. */
 #include "gather/trace/build.h"
 
+#include "base/error.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,16 +14,6 @@
 #include <unistd.h>
 
 #define ID_PREFIX "sha256:"
-
-__attribute__((format(printf, 2, 3))) static int fail(struct choke_error *error, const char *format, ...)
-{
-    va_list arguments;
-    *error = (struct choke_error){.outcome = CHOKE_SPAWN_FAILED, .errnum = EINVAL};
-    va_start(arguments, format);
-    (void)vsnprintf(error->message, sizeof error->message, format, arguments);
-    va_end(arguments);
-    return -EINVAL;
-}
 
 void ck_trace_build_init(struct ck_trace_build *build)
 {
@@ -65,11 +56,13 @@ int ck_trace_build_read(struct ck_trace_build *build, const char *root, const ch
     size_t length = 0;
     char *text = read_beneath(root, path, &length);
     if (text == NULL)
-        return fail(error, "the Dockerfile cannot be read: %s", strerror(errno));
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "the Dockerfile cannot be read: %s", strerror(errno));
     ck_dockerfile_free(build->dockerfile);
     build->dockerfile = ck_dockerfile_read(text, length, reason);
     free(text);
-    return build->dockerfile != NULL ? 0 : fail(error, "the Dockerfile is not built: %s", reason);
+    return build->dockerfile != NULL
+               ? 0
+               : ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "the Dockerfile is not built: %s", reason);
 }
 
 /* ---- the images ---- */
@@ -80,14 +73,17 @@ static int take_base(const char *line, size_t length, const char *name, char ret
 {
     size_t prefix = strlen(ID_PREFIX), id = prefix + CK_DOCKERFILE_ID_DIGITS;
     if (length <= id || memcmp(line, ID_PREFIX, prefix) != 0 || line[id] != ' ')
-        return fail(error, "what docker says of the image '%s' is not understood", name);
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "what docker says of the image '%s' is not understood",
+                            name);
     memcpy(ret_id, line + prefix, CK_DOCKERFILE_ID_DIGITS);
     ret_id[CK_DOCKERFILE_ID_DIGITS] = '\0';
     const char *orders = line + id + 1;
     size_t left = length - id - 1;
     bool none =
         left == 0 || (left == 2 && memcmp(orders, "[]", 2) == 0) || (left == 4 && memcmp(orders, "null", 4) == 0);
-    return none ? 0 : fail(error, "the image '%s' orders instructions for builds on it (ONBUILD)", name);
+    return none ? 0
+                : ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL,
+                               "the image '%s' orders instructions for builds on it (ONBUILD)", name);
 }
 
 /* docker prints a line for each image that is here, in the order of the names. */
@@ -95,24 +91,28 @@ static int take_bases(const struct ck_answer *bases, const char *const *names,
                       char ids[CK_DOCKERFILE_NAMES_MAX][CK_DOCKERFILE_ID_DIGITS + 1], struct choke_error *error)
 {
     if (bases == NULL)
-        return fail(error, "the images that the Dockerfile names were not looked up");
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL,
+                            "the images that the Dockerfile names were not looked up");
     const char *at = bases->out, *end = bases->out + bases->out_length;
     size_t said = 0;
     while (said < bases->err_length && (unsigned char)bases->err[said] >= ' ')
         said++;
     if (bases->exit_code != 0)
-        return fail(error, "the build would fetch an image that is not on this machine: %.*s",
-                    (int)(said < 300 ? said : 300), bases->err);
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL,
+                            "the build would fetch an image that is not on this machine: %.*s",
+                            (int)(said < 300 ? said : 300), bases->err);
     for (size_t i = 0; names[i] != NULL; i++) {
         const char *line_end = at < end ? memchr(at, '\n', (size_t)(end - at)) : NULL;
         if (line_end == NULL)
-            return fail(error, "what docker says of the image '%s' is not understood", names[i]);
+            return ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL,
+                                "what docker says of the image '%s' is not understood", names[i]);
         int result = take_base(at, (size_t)(line_end - at), names[i], ids[i], error);
         if (result < 0)
             return result;
         at = line_end + 1;
     }
-    return at == end ? 0 : fail(error, "docker lists more images than were asked for");
+    return at == end ? 0
+                     : ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "docker lists more images than were asked for");
 }
 
 static int put_text(struct ck_trace_build *build, const char *text, struct choke_error *error)
@@ -122,10 +122,12 @@ static int put_text(struct ck_trace_build *build, const char *text, struct choke
     for (size_t at = 0; at < length;) {
         ssize_t wrote = write(build->fd, text + at, length - at);
         if (wrote < 0 && errno != EINTR)
-            return fail(error, "cannot write the Dockerfile: %s", strerror(errno));
+            return ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "cannot write the Dockerfile: %s", strerror(errno));
         at += wrote > 0 ? (size_t)wrote : 0;
     }
-    return lseek(build->fd, 0, SEEK_SET) == 0 ? 0 : fail(error, "cannot write the Dockerfile");
+    return lseek(build->fd, 0, SEEK_SET) == 0
+               ? 0
+               : ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "cannot write the Dockerfile");
 }
 
 int ck_trace_build_write(struct ck_trace_build *build, const struct ck_answer *bases, struct choke_error *error)
@@ -133,14 +135,15 @@ int ck_trace_build_write(struct ck_trace_build *build, const struct ck_answer *b
     char ids[CK_DOCKERFILE_NAMES_MAX][CK_DOCKERFILE_ID_DIGITS + 1];
     const char *by_name[CK_DOCKERFILE_NAMES_MAX];
     if (build->dockerfile == NULL || build->fd >= 0)
-        return fail(error, "the Dockerfile was not read");
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "the Dockerfile was not read");
     int result = take_bases(bases, ck_dockerfile_names(build->dockerfile), ids, error);
     if (result < 0)
         return result;
     for (size_t i = 0; i < CK_DOCKERFILE_NAMES_MAX; i++)
         by_name[i] = ids[i];
     char *text = ck_dockerfile_write(build->dockerfile, by_name);
-    result = text != NULL ? put_text(build, text, error) : fail(error, "there is no memory for the Dockerfile");
+    result = text != NULL ? put_text(build, text, error)
+                          : ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "there is no memory for the Dockerfile");
     free(text);
     return result;
 }

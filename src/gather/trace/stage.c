@@ -1,6 +1,9 @@
 /* stage.c - see stage.h. */
 #include "gather/trace/stage.h"
 
+#include "base/error.h"
+#include "base/quote.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -26,9 +29,8 @@ static void close_fd(const int *fd)
 static int fail(struct choke_error *error, const char *what, const char *subject)
 {
     int errnum = errno;
-    *error = (struct choke_error){.outcome = CHOKE_SPAWN_FAILED, .errnum = errnum};
-    (void)snprintf(error->message, sizeof error->message, "cannot %s '%.200s': %s", what, subject, strerror(errnum));
-    return -errnum;
+    return ck_error_set(error, CHOKE_SPAWN_FAILED, errnum, "cannot %s '%s': %s", what, CK_QUOTE(subject),
+                        strerror(errnum));
 }
 
 /* The mode is set apart: the caller's mask is not what a container's user needs. */

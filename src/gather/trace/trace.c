@@ -17,6 +17,7 @@
  * The stdin of the run is a pipe that nobody writes to. It ends when this process ends, however that happens, and with it
  * the container (witness.c).
  */
+#include "base/error.h"
 #include "gather/prepare.h"
 #include "gather/trace/build.h"
 #include "gather/trace/stage.h"
@@ -60,16 +61,6 @@ struct trace_values {
     const char *mount_path;
     json_t *program; /* an array, or NULL */
 };
-
-__attribute__((format(printf, 2, 3))) static int fail(struct choke_error *error, const char *format, ...)
-{
-    va_list arguments;
-    *error = (struct choke_error){.outcome = CHOKE_SPAWN_FAILED, .errnum = EINVAL};
-    va_start(arguments, format);
-    (void)vsnprintf(error->message, sizeof error->message, format, arguments);
-    va_end(arguments);
-    return -EINVAL;
-}
 
 /* ---- words ---- */
 
@@ -138,7 +129,8 @@ static int set_argv(struct ck_call_setup *setup, struct arg_list *call_argv, str
                     struct choke_error *error)
 {
     if (call_argv->failed || document_argv->failed)
-        return fail(error, "there is no memory for the words of the call, or they are too many");
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL,
+                            "there is no memory for the words of the call, or they are too many");
     setup->argv = (const char *const *)call_argv->items;
     setup->document_argv = document_argv->items != NULL ? (const char *const *)document_argv->items : NULL;
     return 0;
@@ -161,7 +153,7 @@ static int take_image(const struct ck_answer *build, struct trace_values *values
     if (build == NULL || build->out_length != length + IMAGE_DIGITS + 1 ||
         memcmp(build->out, IMAGE_PREFIX, length) != 0 ||
         strspn(build->out + length, "0123456789abcdef") != IMAGE_DIGITS)
-        return fail(error, "the build did not print the digest of an image");
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "the build did not print the digest of an image");
     memcpy(values->image, build->out, length + IMAGE_DIGITS);
     return 0;
 }
@@ -188,11 +180,13 @@ static int take_program(const struct ck_answer *image, struct trace_values *valu
               append(values->program, json_object_get(config, "Cmd")) < 0;
     json_decref(document);
     if (bad)
-        return fail(error, "what docker tells of the image is not understood");
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "what docker tells of the image is not understood");
     if (json_array_size(values->program) == 0)
-        return fail(error, "the image names no program to run: the Dockerfile has neither ENTRYPOINT nor CMD");
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL,
+                            "the image names no program to run: the Dockerfile has neither ENTRYPOINT nor CMD");
     if (json_array_size(values->program) > PROGRAM_ARGS_MAX)
-        return fail(error, "the image's program has more than %d arguments", PROGRAM_ARGS_MAX);
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "the image's program has more than %d arguments",
+                            PROGRAM_ARGS_MAX);
     return 0;
 }
 
@@ -205,7 +199,8 @@ static int take_daemon(const struct ck_answer *daemon, struct choke_error *error
     size_t length = 0;
     while (length < daemon->err_length && (unsigned char)daemon->err[length] >= ' ')
         length++;
-    return fail(error, "no docker daemon answers: %.*s", (int)(length < 300 ? length : 300), daemon->err);
+    return ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "no docker daemon answers: %.*s",
+                        (int)(length < 300 ? length : 300), daemon->err);
 }
 
 static size_t depth_of(const char *path)
@@ -246,7 +241,7 @@ static int setup_bases(struct trace_preparation *trace, size_t index, struct ck_
     struct arg_list *args = &trace->call_argv[index];
     const char *nearest = take_files(args, setup->argv);
     if (nearest == NULL)
-        return fail(error, "there is no Dockerfile");
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "there is no Dockerfile");
     int result = ck_trace_build_read(&trace->build, setup->root, nearest, error);
     if (result < 0)
         return result;
@@ -264,7 +259,7 @@ static int setup_build(struct trace_preparation *trace, size_t index, const stru
     struct arg_list *args = &trace->call_argv[index];
     const char *nearest = take_files(args, setup->argv);
     if (nearest == NULL)
-        return fail(error, "there is no Dockerfile");
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "there is no Dockerfile");
     int result = ck_trace_build_write(&trace->build, bases, error);
     if (result < 0)
         return result;
@@ -301,8 +296,9 @@ static int trace_setup(void *state, const struct ck_answer *answers, size_t coun
     struct trace_values values = {.program = NULL};
     const char *id = setup->call->id;
     bool looks = strcmp(id, "image") == 0, runs = strcmp(id, "run") == 0;
-    int result = count < CK_PROBE_CALLS_MAX ? take_daemon(find_answer(answers, count, "daemon"), error)
-                                            : fail(error, "the probe has more calls than it may have");
+    int result = count < CK_PROBE_CALLS_MAX
+                     ? take_daemon(find_answer(answers, count, "daemon"), error)
+                     : ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "the probe has more calls than it may have");
     if (result == 0 && (looks || runs))
         result = take_image(find_answer(answers, count, "build"), &values, error);
     if (result == 0 && runs)
@@ -343,7 +339,7 @@ static int choose_mount_path(char mount_path[sizeof MOUNT_PREFIX + MOUNT_DIGITS]
 {
     unsigned char bytes[MOUNT_DIGITS / 2];
     if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
-        return fail(error, "cannot choose a random name: %s", strerror(errno));
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "cannot choose a random name: %s", strerror(errno));
     memcpy(mount_path, MOUNT_PREFIX, strlen(MOUNT_PREFIX));
     for (size_t i = 0; i < sizeof bytes; i++)
         (void)snprintf(mount_path + strlen(MOUNT_PREFIX) + 2 * i, 3, "%02x", bytes[i]);
@@ -354,11 +350,12 @@ static int trace_begin(struct choke_context *context, void **ret_state, struct c
 {
     struct trace_preparation *trace = calloc(1, sizeof *trace);
     if (trace == NULL)
-        return fail(error, "there is no memory for the trace");
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "there is no memory for the trace");
     trace->stdin_pipe[0] = trace->stdin_pipe[1] = -1;
     ck_trace_build_init(&trace->build);
-    int result = pipe2(trace->stdin_pipe, O_CLOEXEC) < 0 ? fail(error, "cannot make a pipe: %s", strerror(errno))
-                                                         : choose_mount_path(trace->mount_path, error);
+    int result = pipe2(trace->stdin_pipe, O_CLOEXEC) < 0
+                     ? ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "cannot make a pipe: %s", strerror(errno))
+                     : choose_mount_path(trace->mount_path, error);
     if (result == 0)
         result = ck_trace_stage_make(context, &trace->stage, error);
     if (result == 0)
