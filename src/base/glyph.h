@@ -5,7 +5,7 @@
  * the separators of lines and paragraphs, all of category Cf (the direction of text, joiners, tags), what Unicode calls
  * "default ignorable" (fillers, variation selectors), and what is no character. They are written as an escape.
  *
- * Everything here is inline, because the command links with nothing of the library but its public symbols.
+ * Inline, because every string of a record goes through it.
  */
 #ifndef CK_BASE_GLYPH_H
 #define CK_BASE_GLYPH_H

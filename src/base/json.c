@@ -7,6 +7,7 @@
  */
 #include "base/json.h"
 
+#include "base/base64.h"
 #include "base/glyph.h"
 
 #include <string.h>
@@ -222,15 +223,10 @@ static bool put_string(struct ck_json *json, const char *bytes, size_t length)
 
 static void put_base64(struct ck_json *json, const char *bytes, size_t length)
 {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    const unsigned char *u = (const unsigned char *)bytes;
     put(json, "{\"base64\":\"", 11);
-    for (size_t i = 0; i < length && !json->full; i += 3) {
-        size_t left = length - i;
-        unsigned word = (unsigned)u[i] << 16 | (left > 1 ? (unsigned)u[i + 1] << 8 : 0) | (left > 2 ? u[i + 2] : 0u);
-        const char text[] = {digits[word >> 18 & 63], digits[word >> 12 & 63], left > 1 ? digits[word >> 6 & 63] : '=',
-                             left > 2 ? digits[word & 63] : '='};
-        put(json, text, sizeof text);
+    if (has_room(json, CK_BASE64_LENGTH(length))) {
+        ck_base64_encode(json->at, bytes, length);
+        json->at += CK_BASE64_LENGTH(length);
     }
     put(json, "\"}", 2);
 }

@@ -5,15 +5,10 @@
 
 #include <string.h>
 
-size_t ck_quote_utf8_sequence(const char *s, size_t length)
-{
-    return ck_glyph_sequence(s, length);
-}
-
 bool ck_quote_utf8_valid(const char *s, size_t length)
 {
     for (size_t i = 0; i < length;) {
-        size_t n = ck_quote_utf8_sequence(s + i, length - i);
+        size_t n = ck_glyph_sequence(s + i, length - i);
         if (n == 0)
             return false;
         i += n;
@@ -21,48 +16,72 @@ bool ck_quote_utf8_valid(const char *s, size_t length)
     return true;
 }
 
-/* One source character into piece (at least 5 bytes); returns its length and advances *used. */
-static size_t quote_one(char *piece, const char *src, size_t left, size_t *used)
+/* What stands for a byte that has a name; NULL where it has none in this style. */
+static const char *named(enum ck_quote_style style, char byte)
+{
+    switch (byte) {
+    case '\n':
+        return style == CK_QUOTE_SINGLE ? "\\n" : NULL;
+    case '\t':
+        return style == CK_QUOTE_SINGLE ? "\\t" : NULL;
+    case '\r':
+        return style == CK_QUOTE_SINGLE ? "\\r" : NULL;
+    case '\\':
+        return style == CK_QUOTE_BASH ? "\\\\" : NULL;
+    case '\'':
+        return style == CK_QUOTE_BASH ? "\\'" : NULL;
+    default:
+        return NULL;
+    }
+}
+
+size_t ck_quote_next(enum ck_quote_style style, const char *src, size_t length, char ret_piece[CK_QUOTE_PIECE_MAX],
+                     size_t *ret_used)
 {
     static const char hex[] = "0123456789abcdef";
     unsigned char c = (unsigned char)src[0];
-    const char *named = c == '\n' ? "\\n" : c == '\t' ? "\\t" : c == '\r' ? "\\r" : NULL;
-    *used = 1;
-    if (named != NULL) {
-        memcpy(piece, named, 2);
+    const char *name = named(style, src[0]);
+    *ret_used = 1;
+    if (name) {
+        memcpy(ret_piece, name, 2);
         return 2;
     }
-    size_t n = ck_glyph_shown(src, left);
-    if (n == 0 || c == '\\' || c == '\'') {
-        memcpy(piece, (char[]){'\\', 'x', hex[c >> 4], hex[c & 15]}, 4);
+    size_t n = ck_glyph_shown(src, length);
+    if (n == 0 || (style == CK_QUOTE_SINGLE && (c == '\\' || c == '\''))) {
+        memcpy(ret_piece, (char[]){'\\', 'x', hex[c >> 4], hex[c & 15]}, 4);
         return 4;
     }
-    memcpy(piece, src, n);
-    *used = n;
+    memcpy(ret_piece, src, n);
+    *ret_used = n;
     return n;
 }
 
-const char *ck_quote(char *dst, size_t dst_size, const char *src, size_t src_length)
+const char *ck_quote_as(enum ck_quote_style style, char *dst, size_t dst_size, const char *src, size_t src_length)
 {
     static const char cut[] = "...";
     size_t at = 0;
-    size_t cut_at = 0; /* the last end of a piece behind which the dots still fit */
+    size_t cut_at = 0; /* the last end of a piece after which the dots still fit */
     for (size_t i = 0, used; i < src_length; i += used) {
-        char piece[8];
-        size_t n = quote_one(piece, src + i, src_length - i, &used);
+        char piece[CK_QUOTE_PIECE_MAX];
+        size_t n = ck_quote_next(style, src + i, src_length - i, piece, &used);
         if (at + n >= dst_size) {
-            if (dst_size >= sizeof cut) {
-                memcpy(dst + cut_at, cut, sizeof cut);
+            if (dst_size >= sizeof(cut)) {
+                memcpy(dst + cut_at, cut, sizeof(cut));
                 return dst;
             }
             break;
         }
         memcpy(dst + at, piece, n);
         at += n;
-        if (at + sizeof cut <= dst_size)
+        if (at + sizeof(cut) <= dst_size)
             cut_at = at;
     }
     if (dst_size > 0)
         dst[at] = '\0';
     return dst;
+}
+
+const char *ck_quote(char *dst, size_t dst_size, const char *src, size_t src_length)
+{
+    return ck_quote_as(CK_QUOTE_SINGLE, dst, dst_size, src, src_length);
 }

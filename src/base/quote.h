@@ -1,9 +1,8 @@
 /*
- * quote.h - show untrusted bytes safely.
+ * quote.h - show untrusted bytes safely. Every text that is not JSON is escaped here.
  *
- * ck_quote writes src to dst with backslash, the single quote, bytes that are not valid UTF-8, and the bytes of
- * characters that are hidden (base/glyph.h) as \xNN (\n, \t and \r by name), always NUL-terminated; what does not fit
- * ends in "...". Returns dst. CK_QUOTE(s) does it in a buffer that lives to the end of the enclosing block.
+ * In every style the bytes that are not valid UTF-8, and those of characters that are hidden (base/glyph.h), become
+ * \xNN. Text is always NUL-terminated; what does not fit ends in "...".
  */
 #ifndef CK_BASE_QUOTE_H
 #define CK_BASE_QUOTE_H
@@ -13,11 +12,28 @@
 
 #define CK_QUOTE_MAX 256
 
+enum ck_quote_style {
+    CK_QUOTE_SINGLE, /* between single quotes in a message: backslash and quote too; \n, \t and \r by name */
+    CK_QUOTE_SHOWN,  /* text that stands alone: nothing more */
+    CK_QUOTE_BASH,   /* in $'...': a backslash before backslash and quote, so that bash reads the same bytes back */
+};
+
+/* Writes src to dst; returns dst. */
+const char *ck_quote_as(enum ck_quote_style style, char *dst, size_t dst_size, const char *src, size_t src_length);
+
+/* ck_quote_as with CK_QUOTE_SINGLE. CK_QUOTE(s) does it in a buffer that lives to the end of the enclosing block. */
 const char *ck_quote(char *dst, size_t dst_size, const char *src, size_t src_length);
 #define CK_QUOTE(s) ck_quote((char[CK_QUOTE_MAX]){0}, CK_QUOTE_MAX, (s), strlen(s))
 
-/* Bytes of the valid UTF-8 sequence at s (1 to 4), or 0: overlong forms, surrogates and cut sequences are not valid. */
-size_t ck_quote_utf8_sequence(const char *s, size_t length);
+#define CK_QUOTE_PIECE_MAX 4
+
+/*
+ * The first character of src as it is shown; length is not 0. Returns the bytes in ret_piece, which has no NUL, and in
+ * *ret_used how many bytes of src they stand for. For a writer that has no bound.
+ */
+size_t ck_quote_next(enum ck_quote_style style, const char *src, size_t length, char ret_piece[CK_QUOTE_PIECE_MAX],
+                     size_t *ret_used);
+
 bool ck_quote_utf8_valid(const char *s, size_t length);
 
 #endif

@@ -7,6 +7,7 @@
  */
 #include "front/jansson.h"
 
+#include "base/base64.h"
 #include "base/glyph.h"
 #include "front/text.h"
 
@@ -23,25 +24,11 @@ struct gatherer {
 
 static json_t *base64(const char *data, size_t length)
 {
-    static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    size_t used = 0;
-    char *text = malloc(length / 3 * 4 + 4);
+    char *text = malloc(CK_BASE64_LENGTH(length) + 1);
     if (!text)
         return NULL;
-
-    for (size_t at = 0; at < length; at += 3) {
-        size_t left = length - at;
-        uint32_t group = (uint32_t)(unsigned char)data[at] << 16;
-        if (left > 1)
-            group |= (uint32_t)(unsigned char)data[at + 1] << 8;
-        if (left > 2)
-            group |= (unsigned char)data[at + 2];
-        text[used++] = alphabet[group >> 18];
-        text[used++] = alphabet[group >> 12 & 63];
-        text[used++] = left > 1 ? alphabet[group >> 6 & 63] : '=';
-        text[used++] = left > 2 ? alphabet[group & 63] : '=';
-    }
-    json_t *string = json_stringn_nocheck(text, used);
+    ck_base64_encode(text, data, length);
+    json_t *string = json_stringn_nocheck(text, CK_BASE64_LENGTH(length));
     free(text);
     return string;
 }

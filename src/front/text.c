@@ -1,11 +1,11 @@
 /*
  * text.c - a terminal obeys control bytes, and other characters make a line read otherwise than it is, so none of them
- * that came from outside is printed as it is: base/glyph.h has the rule.
+ * that came from outside is printed as it is: base/quote.h escapes them.
  */
 #include "front/text.h"
 
 #include "base/error.h"
-#include "base/glyph.h"
+#include "base/quote.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -30,37 +30,20 @@ bool ck_text_cursor(int fd)
 
 const char *ck_text_safe(char *dst, size_t dst_size, const char *text)
 {
-    static const char dots[] = "...";
-    size_t left = strlen(text);
-    size_t used = 0;
+    return ck_quote_as(CK_QUOTE_SHOWN, dst, dst_size, text, strlen(text));
+}
 
-    for (size_t shown; left > 0; text += shown, left -= shown) {
-        if (used + 4 + sizeof(dots) > dst_size) {
-            memcpy(dst + used, dots, sizeof(dots));
-            return dst;
-        }
-        shown = ck_glyph_shown(text, left);
-        memcpy(dst + used, text, shown);
-        used += shown;
-        if (shown == 0) {
-            used += (size_t)snprintf(dst + used, 5, "\\x%02x", (unsigned)(unsigned char)text[0]);
-            shown = 1;
-        }
+static void print_as(enum ck_quote_style style, FILE *out, const char *text, size_t length)
+{
+    for (size_t used; length > 0; text += used, length -= used) {
+        char piece[CK_QUOTE_PIECE_MAX];
+        (void)fwrite(piece, 1, ck_quote_next(style, text, length, piece, &used), out);
     }
-    dst[used] = '\0';
-    return dst;
 }
 
 void ck_text_print(FILE *out, const char *text, size_t length)
 {
-    for (size_t shown; length > 0; text += shown, length -= shown) {
-        shown = ck_glyph_shown(text, length);
-        if (shown == 0)
-            (void)fprintf(out, "\\x%02x", (unsigned)(unsigned char)text[0]);
-        else
-            (void)fwrite(text, 1, shown, out);
-        shown += shown == 0;
-    }
+    print_as(CK_QUOTE_SHOWN, out, text, length);
 }
 
 void ck_text_print_quoted(FILE *out, const char *text)
@@ -70,18 +53,8 @@ void ck_text_print_quoted(FILE *out, const char *text)
         (void)fputs(text, out);
         return;
     }
-
-    size_t left = strlen(text);
     (void)fputs("$'", out);
-    for (size_t shown; left > 0; text += shown, left -= shown) {
-        shown = ck_glyph_shown(text, left);
-        if (shown == 0) {
-            (void)fprintf(out, "\\x%02x", (unsigned)(unsigned char)text[0]);
-            shown = 1;
-        } else {
-            (void)fprintf(out, "%s%.*s", text[0] == '\'' || text[0] == '\\' ? "\\" : "", (int)shown, text);
-        }
-    }
+    print_as(CK_QUOTE_BASH, out, text, strlen(text));
     (void)fputc('\'', out);
 }
 

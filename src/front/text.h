@@ -10,10 +10,7 @@
 
 #define CK_TEXT_SAFE_MAX 256
 
-/*
- * text with hidden characters (base/glyph.h) and bytes that are not UTF-8 as \xNN; what does not fit ends in "...".
- * Returns dst.
- */
+/* text as CK_QUOTE_SHOWN (base/quote.h). Returns dst. */
 const char *ck_text_safe(char *dst, size_t dst_size, const char *text);
 #define CK_TEXT_SAFE(text) ck_text_safe((char[CK_TEXT_SAFE_MAX]){0}, CK_TEXT_SAFE_MAX, (text))
 

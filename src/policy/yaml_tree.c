@@ -130,7 +130,7 @@ static const char *text_fault(const char *text, size_t length, bool is_source, s
         if (text[i] >= 0x20 && text[i] < 0x7f)
             continue;
         *ret_offset = i;
-        n = ck_quote_utf8_sequence(text + i, length - i);
+        n = ck_glyph_sequence(text + i, length - i);
         if (n == 0)
             return "a byte that is not UTF-8";
         uint32_t code = ck_glyph_code(text + i, n);

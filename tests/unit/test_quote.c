@@ -85,6 +85,29 @@ static void bytes_are_escaped(void **state)
     }
 }
 
+static void a_style_escapes_what_its_reader_would_misread(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *source;
+        const char *shown;
+        const char *bash;
+    } styles[] = {
+        {"plain", "plain", "plain"},
+        {"it's \\", "it's \\", "it\\'s \\\\"},
+        {"a\nb\tc\r", "a\\x0ab\\x09c\\x0d", "a\\x0ab\\x09c\\x0d"},
+        {"\xff\xc3\xa9\xe2\x80\xae", "\\xff\xc3\xa9\\xe2\\x80\\xae", "\\xff\xc3\xa9\\xe2\\x80\\xae"},
+    };
+    for (size_t i = 0; i < COUNT(styles); i++) {
+        char buffer[64];
+        size_t length = strlen(styles[i].source);
+        assert_ptr_equal(ck_quote_as(CK_QUOTE_SHOWN, buffer, sizeof(buffer), styles[i].source, length), buffer);
+        assert_string_equal(buffer, styles[i].shown);
+        (void)ck_quote_as(CK_QUOTE_BASH, buffer, sizeof(buffer), styles[i].source, length);
+        assert_string_equal(buffer, styles[i].bash);
+    }
+}
+
 static void every_byte_alone_is_shown_in_printable_ascii(void **state)
 {
     (void)state;
@@ -168,7 +191,7 @@ static void sequences_are_measured(void **state)
         {"\xbf", 1, 0},
     };
     for (size_t i = 0; i < COUNT(sequences); i++)
-        assert_int_equal(ck_quote_utf8_sequence(sequences[i].source, sequences[i].length), sequences[i].bytes);
+        assert_int_equal(ck_glyph_sequence(sequences[i].source, sequences[i].length), sequences[i].bytes);
 }
 
 static void text_is_valid_as_a_whole_or_not(void **state)
@@ -184,6 +207,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(bytes_are_escaped),
+        cmocka_unit_test(a_style_escapes_what_its_reader_would_misread),
         cmocka_unit_test(the_ranges_are_sorted),
         cmocka_unit_test(every_byte_alone_is_shown_in_printable_ascii),
         cmocka_unit_test(long_text_ends_in_dots),

@@ -6,7 +6,7 @@
  */
 #include "lint/lang/python_fold.h"
 
-#include "base/quote.h"
+#include "base/glyph.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -90,7 +90,7 @@ size_t ck_python_fold(const char *name, size_t length, char folded[static CK_PYT
     size_t written = 0;
     bool changed = false;
     for (size_t at = 0; at < length;) {
-        size_t bytes = ck_quote_utf8_sequence(name + at, length - at);
+        size_t bytes = ck_glyph_sequence(name + at, length - at);
         char single[2] = {name[at], '\0'};
         const char *ascii = single;
         if (bytes > 1) {
