@@ -1,6 +1,8 @@
 /* record.c - see record.h. */
 #include "audit/record.h"
 
+#include "base/clock.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -40,9 +42,8 @@ static void put_digits(char *at, unsigned number, size_t count)
 /* In UTC, to the microsecond. Years beyond 9999 do not come up. */
 static void write_time(char text[CK_AUDIT_TIME_LENGTH + 1])
 {
-    struct timespec now = {0};
+    const struct timespec now = ck_clock_real_time();
     struct tm parts = {0};
-    (void)clock_gettime(CLOCK_REALTIME, &now);
     (void)gmtime_r(&now.tv_sec, &parts);
     memcpy(text, "0000-00-00T00:00:00.000000Z", CK_AUDIT_TIME_LENGTH + 1);
     put_digits(text, (unsigned)(parts.tm_year + 1900), 4);

@@ -1,10 +1,14 @@
-/* clock.h - monotonic nanoseconds; deadlines, not durations, go down the stack. */
+/*
+ * clock.h - the two clocks. Deadlines are monotonic, and go down the stack where durations would; the time of day is for
+ * records and for comparison with the times of files.
+ */
 #ifndef CK_BASE_CLOCK_H
 #define CK_BASE_CLOCK_H
 
 #include <stdint.h>
 #include <time.h>
 
+#define CK_NS_PER_US UINT64_C(1000)
 #define CK_NS_PER_MS UINT64_C(1000000)
 #define CK_NS_PER_S UINT64_C(1000000000)
 
@@ -13,6 +17,24 @@ static inline uint64_t ck_clock_now_ns(void)
     struct timespec now;
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * CK_NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+static inline uint64_t ck_clock_now_us(void)
+{
+    return ck_clock_now_ns() / CK_NS_PER_US;
+}
+
+static inline uint64_t ck_clock_now_ms(void)
+{
+    return ck_clock_now_ns() / CK_NS_PER_MS;
+}
+
+/* The time of day, which can be set back. */
+static inline struct timespec ck_clock_real_time(void)
+{
+    struct timespec now = {0};
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    return now;
 }
 
 #endif

@@ -3,6 +3,7 @@
  */
 #include "cli/attack.h"
 
+#include "base/clock.h"
 #include "cli/cli.h"
 #include "cli/review.h"
 #include "front/text.h"
@@ -11,7 +12,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define PROGRAM "chokepoint-attack"
@@ -40,13 +40,6 @@ size_t ck_attack_count(void)
     return count;
 }
 
-static uint64_t now_ms(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 static bool has_layer(const char *const *layers, const char *wanted)
 {
     for (size_t i = 0; layers && layers[i]; i++)
@@ -68,7 +61,7 @@ static int run_args(const struct attack_call *call, enum ck_attack_entry entry, 
                     struct choke_result **ret_result, struct choke_error *error)
 {
     const char *argv[CK_ATTACK_ARGS + 2] = {ck_attack_entries[entry]};
-    uint64_t now = now_ms(), left_ms = call->deadline_ms > now ? call->deadline_ms - now : 1;
+    uint64_t now = ck_clock_now_ms(), left_ms = call->deadline_ms > now ? call->deadline_ms - now : 1;
     for (size_t i = 0; i < CK_ATTACK_ARGS && args[i]; i++)
         argv[i + 1] = ck_attack_fixture_expand(call->fixture, args[i]);
     const struct choke_request request = {
@@ -135,7 +128,7 @@ static int make_attempt(const struct attack_call *call, const struct ck_attack_a
         not_available(result, attempt->layer, "");
         return 0;
     }
-    if (now_ms() >= call->deadline_ms) {
+    if (ck_clock_now_ms() >= call->deadline_ms) {
         not_available(result, attempt->layer, "there was no time left for it");
         return 0;
     }
@@ -227,7 +220,7 @@ static int attack_all(struct ck_attack_jail jails[CK_ATTACK_JAILS], struct ck_at
 {
     const struct choke_options options = {.policy_path = fixture->policy};
     struct choke_context *context = NULL;
-    uint64_t deadline_ms = now_ms() + TOTAL_MS;
+    uint64_t deadline_ms = ck_clock_now_ms() + TOTAL_MS;
     int r = choke_context_new(&options, &context, error);
     for (size_t i = 0; r == 0 && i < CK_ATTACK_JAILS; i++)
         r = ck_attack_jail(context, fixture, deadline_ms, &jails[i], error);

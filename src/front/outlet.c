@@ -4,6 +4,8 @@
  */
 #include "front/outlet.h"
 
+#include "base/clock.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
@@ -11,19 +13,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
-
-static uint64_t now_ms(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
 
 void ck_outlet_deadline(struct ck_outlet *outlet, uint64_t timeout_ms)
 {
-    if (__builtin_add_overflow(now_ms(), timeout_ms, &outlet->deadline_ms))
+    if (__builtin_add_overflow(ck_clock_now_ms(), timeout_ms, &outlet->deadline_ms))
         outlet->deadline_ms = UINT64_MAX;
 }
 
@@ -31,7 +25,7 @@ static int remaining_ms(const struct ck_outlet *outlet)
 {
     if (outlet->deadline_ms == 0)
         return -1;
-    uint64_t now = now_ms();
+    uint64_t now = ck_clock_now_ms();
     if (now >= outlet->deadline_ms)
         return 0;
     uint64_t remaining = outlet->deadline_ms - now;

@@ -8,6 +8,7 @@
  */
 #include "gather/files.h"
 
+#include "base/clock.h"
 #include "front/text.h"
 
 #include <dirent.h>
@@ -20,7 +21,6 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
-#include <time.h>
 #include <unistd.h>
 
 #define PATHS_BYTES_MAX ((size_t)64 << 20) /* of all paths that are held at once */
@@ -49,13 +49,6 @@ struct files_listing {
     struct files_entry *items;
     size_t count, room;
 };
-
-static uint64_t now_ms(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
 
 /* Room for one more, and for the NULL behind it; false when out of memory. */
 static bool make_room(void **items, size_t count, size_t *room, size_t size)
@@ -101,7 +94,7 @@ static bool check_bounds(struct files_walk *walk)
 {
     if (walk->entries >= CK_FILES_ENTRIES_MAX || walk->held_bytes >= PATHS_BYTES_MAX)
         walk->over = true;
-    if (walk->entries % CLOCK_EVERY == 0 && (now_ms() >= walk->deadline_ms || walk->stop(walk->data)))
+    if (walk->entries % CLOCK_EVERY == 0 && (ck_clock_now_ms() >= walk->deadline_ms || walk->stop(walk->data)))
         walk->over = true;
     return walk->over;
 }
@@ -339,7 +332,7 @@ int ck_files_walk(int root_fd, const struct ck_probes *probes, bool (*stop)(void
     struct files_walk walk = {.root_fd = root_fd,
                               .probes = probes,
                               .files = ret_files,
-                              .deadline_ms = now_ms() + CK_FILES_TIME_MS,
+                              .deadline_ms = ck_clock_now_ms() + CK_FILES_TIME_MS,
                               .stop = stop,
                               .data = data};
     int r = 0;

@@ -6,6 +6,7 @@
  */
 #include "gather/probe_run.h"
 
+#include "base/clock.h"
 #include "front/text.h"
 #include "gather/atomic_file.h"
 #include "gather/call_report.h"
@@ -15,16 +16,13 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define REASON_MAX 512
 #define HELD_BYTES_MAX ((size_t)128 << 20) /* of all answers of a probe */
 
 uint64_t ck_gather_elapsed_us(const struct ck_gather_state *gather_state)
 {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000 - gather_state->start_us;
+    return ck_clock_now_us() - gather_state->start_us;
 }
 
 /* ---- how it ends ---- */

@@ -8,6 +8,8 @@
 #ifndef CK_SYS_VERSION_H
 #define CK_SYS_VERSION_H
 
+#include "base/clock.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/stat.h>
@@ -46,8 +48,7 @@ static inline bool ck_version_equal(const struct ck_version *a, const struct ck_
 /* Would a change from now on be seen? A clock that was set back makes it false, never true. */
 static inline bool ck_version_settled(const struct ck_version *version)
 {
-    struct timespec now;
-    return clock_gettime(CLOCK_REALTIME, &now) == 0 && ck_version_ns(now) - version->ctime_ns >= CK_VERSION_SETTLED_NS;
+    return ck_version_ns(ck_clock_real_time()) - version->ctime_ns >= CK_VERSION_SETTLED_NS;
 }
 
 #endif
