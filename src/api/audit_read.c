@@ -8,6 +8,7 @@
 #include "audit/verify.h"
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/file.h"
 #include "base/heap.h"
 #include "base/quote.h"
 
@@ -226,8 +227,8 @@ static int find_last(int fd, const char *path, off_t size, struct ck_head *ret_h
         char *text = malloc(wanted + 1);
         if (text == NULL)
             return ck_error_oom(error);
-        ssize_t got = pread(fd, text, wanted, size - (off_t)wanted);
-        result = got < 0 ? -errno : ck_tail_find(text, (size_t)got, is_whole, &tail);
+        long got = ck_fd_read_at(fd, text, wanted, (uint64_t)(size - (off_t)wanted));
+        result = got < 0 ? (int)got : ck_tail_find(text, (size_t)got, is_whole, &tail);
         free(text);
         if (is_whole)
             break;
@@ -244,11 +245,11 @@ static int find_last(int fd, const char *path, off_t size, struct ck_head *ret_h
 static int read_head(const char *path, struct ck_head *ret_head, struct choke_error *error)
 {
     struct stat status;
-    CK_FD fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &status) < 0)
-        return fail_no_head(path, errno, errno == ENOENT ? "it does not exist" : strerror(errno), error);
-    if (!S_ISREG(status.st_mode))
+    CK_FD fd = ck_file_open(AT_FDCWD, path, 0, &status);
+    if (fd == -EINVAL)
         return fail_no_head(path, EINVAL, "it is no regular file", error);
+    if (fd < 0)
+        return fail_no_head(path, -fd, fd == -ENOENT ? "it does not exist" : strerror(-fd), error);
     return find_last(fd, path, status.st_size, ret_head, error);
 }
 

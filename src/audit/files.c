@@ -181,18 +181,7 @@ static int stat_name(void *data, const char *name, struct ck_audit_file_state *r
 static ssize_t read_log(void *data, int fd, char *buffer, size_t length, uint64_t offset)
 {
     (void)data;
-    size_t done = 0;
-    while (done < length) {
-        ssize_t got = pread(fd, buffer + done, length - done, (off_t)(offset + done));
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return -errno;
-        if (got == 0)
-            break;
-        done += (size_t)got;
-    }
-    return (ssize_t)done;
+    return ck_fd_read_at(fd, buffer, length, offset);
 }
 
 /* The kernel would write as much of the record as the caller's limit allows: a torn one. */

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/file.h"
 #include "base/quote.h"
 
 #include <errno.h>
@@ -66,27 +67,25 @@ static int refuse(struct choke_error *error, const char *path, int errnum, const
     return ck_error_set(error, CHOKE_INVALID, errnum, "the secret key '%s' %s", CK_QUOTE(path), why);
 }
 
-static int check_secret(int fd, const char *path, struct choke_error *error)
+static int check_secret(const struct stat *status, const char *path, struct choke_error *error)
 {
-    struct stat status;
-    if (fstat(fd, &status) < 0)
-        return refuse(error, path, errno, strerror(errno));
-    if (!S_ISREG(status.st_mode))
-        return refuse(error, path, EINVAL, "is no regular file");
-    if (status.st_uid != geteuid())
+    if (status->st_uid != geteuid())
         return refuse(error, path, EPERM, "belongs to another user");
-    if (status.st_mode & (S_IRWXG | S_IRWXO))
+    if (status->st_mode & (S_IRWXG | S_IRWXO))
         return refuse(error, path, EPERM, "is open to group or others; give it mode 0600");
     return 0;
 }
 
 int ck_key_read_secret(const char *path, unsigned char ret_seed[CK_SEED_BYTES], struct choke_error *error)
 {
-    CK_FD fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    struct stat status;
+    CK_FD fd = ck_file_open(AT_FDCWD, path, 0, &status);
     char text[KEY_FILE_MAX];
+    if (fd == -EINVAL)
+        return refuse(error, path, EINVAL, "is no regular file");
     if (fd < 0)
-        return refuse(error, path, errno, errno == ENOENT ? "does not exist" : strerror(errno));
-    int result = check_secret(fd, path, error);
+        return refuse(error, path, -fd, fd == -ENOENT ? "does not exist" : strerror(-fd));
+    int result = check_secret(&status, path, error);
     if (result < 0)
         return result;
     long length = ck_fd_read_all(fd, text, sizeof text - 1);

@@ -3,9 +3,13 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+#define READ_FIRST ((size_t)4096)
 
 static _Thread_local bool forget_only;
 
@@ -81,11 +85,13 @@ int ck_fd_write_all(int fd, const void *data, size_t length)
     return 0;
 }
 
-long ck_fd_read_all(int fd, void *data, size_t length)
+/* From the position of the descriptor where offset is negative. */
+static long read_whole(int fd, char *data, size_t length, off_t offset)
 {
     size_t got = 0;
     while (got < length) {
-        ssize_t n = read(fd, (char *)data + got, length - got);
+        ssize_t n =
+            offset < 0 ? read(fd, data + got, length - got) : pread(fd, data + got, length - got, offset + (off_t)got);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
@@ -97,18 +103,46 @@ long ck_fd_read_all(int fd, void *data, size_t length)
     return (long)got;
 }
 
+long ck_fd_read_all(int fd, void *data, size_t length)
+{
+    return read_whole(fd, data, length, -1);
+}
+
+long ck_fd_read_at(int fd, void *data, size_t length, uint64_t offset)
+{
+    return read_whole(fd, data, length, (off_t)offset);
+}
+
+/* One byte more than a regular file has, so that its end is seen at once; what has no length is read in growing pieces. */
+static size_t first_room(int fd, size_t max_bytes)
+{
+    struct stat status;
+    size_t room = READ_FIRST;
+    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0)
+        room = (uint64_t)status.st_size < max_bytes ? (size_t)status.st_size + 1 : max_bytes + 1;
+    return room <= max_bytes ? room : max_bytes + 1;
+}
+
 int ck_fd_read_text(int fd, size_t max_bytes, char **ret_text, size_t *ret_length)
 {
-    char *text = malloc(max_bytes + 1);
-    if (text == NULL)
-        return -ENOMEM;
-    long got = ck_fd_read_all(fd, text, max_bytes + 1);
-    if (got < 0 || (size_t)got > max_bytes) {
-        free(text);
-        return got < 0 ? (int)got : -EFBIG;
+    char *text = NULL;
+    size_t room = first_room(fd, max_bytes);
+    for (size_t used = 0; used <= max_bytes; room = room <= max_bytes / 2 ? room * 2 : max_bytes + 1) {
+        char *grown = realloc(text, room);
+        long got = grown ? ck_fd_read_all(fd, grown + used, room - used) : -ENOMEM;
+        text = grown ? grown : text;
+        if (got < 0) {
+            free(text);
+            return (int)got;
+        }
+        used += (size_t)got;
+        if (used < room) {
+            text[used] = '\0';
+            *ret_text = text;
+            *ret_length = used;
+            return 0;
+        }
     }
-    text[got] = '\0';
-    *ret_text = text;
-    *ret_length = (size_t)got;
-    return 0;
+    free(text);
+    return -EFBIG;
 }

@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #define CK_FD __attribute__((cleanup(ck_fd_close))) int
@@ -53,8 +54,11 @@ int ck_fd_write_all(int fd, const void *data, size_t length);
 /* Reads until length or end of file; bytes read or a negative errno. */
 long ck_fd_read_all(int fd, void *data, size_t length);
 
+/* The same from offset on, which leaves the position of the descriptor alone. */
+long ck_fd_read_at(int fd, void *data, size_t length, uint64_t offset);
+
 /*
- * All that is left to read, as text with a NUL behind it, to be freed. -EFBIG where it is more than max_bytes; -ENOMEM;
+ * All that is left to read, as text with a NUL after it, to be freed. -EFBIG where it is more than max_bytes; -ENOMEM;
  * another negative errno.
  */
 int ck_fd_read_text(int fd, size_t max_bytes, char **ret_text, size_t *ret_length);

@@ -13,6 +13,8 @@
  */
 #include "cli/attack.h"
 
+#include "base/fd.h"
+#include "base/file.h"
 #include "front/text.h"
 
 #include <dirent.h>
@@ -58,13 +60,8 @@ static const char policy_format[] =
 
 static int write_file(int directory_fd, const char *name, const char *text, mode_t mode)
 {
-    int fd = openat(directory_fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, mode);
-    size_t length = strlen(text);
-    if (fd < 0)
-        return -errno;
-    int result = write(fd, text, length) == (ssize_t)length ? 0 : errno != 0 ? -errno : -EIO;
-    (void)close(fd);
-    return result;
+    CK_FD fd = openat(directory_fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, mode);
+    return fd < 0 ? -errno : ck_fd_write_all(fd, text, strlen(text));
 }
 
 static int write_policy(const struct ck_attack_fixture *fixture, const char *program)
@@ -290,10 +287,7 @@ static bool is_marked(const struct ck_attack_fixture *fixture, const char *pid)
 {
     char path[64], text[4096];
     (void)snprintf(path, sizeof(path), "/proc/%.20s/cmdline", pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t length = fd < 0 ? -1 : read(fd, text, sizeof(text));
-    if (fd >= 0)
-        (void)close(fd);
+    long length = ck_file_read_into(AT_FDCWD, path, 0, text, sizeof(text));
     return length > 0 && memmem(text, (size_t)length, fixture->marker, strlen(fixture->marker));
 }
 

@@ -1,6 +1,7 @@
 /* audit.c - see audit.h. */
 #include "cli/audit.h"
 
+#include "base/fd.h"
 #include "front/text.h"
 
 #include <errno.h>
@@ -89,49 +90,26 @@ const char *const *ck_audit_paths(struct ck_string_list *files, char path[PATH_M
     return files->items;
 }
 
-/* All of an open file, with a NUL behind it; NULL and errno. */
-static char *read_all(int fd)
+/* A pipe of the shell's, "<(command)", will do too, so the type is not looked at. */
+static int read_text(const char *path, char **ret_text)
 {
-    size_t used = 0;
-    size_t size = 1 << 12;
-    char *text = malloc(size);
+    size_t length;
+    CK_FD fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 
-    while (text) {
-        ssize_t got = read(fd, text + used, size - used - 1);
-        if (got <= 0 || used + (size_t)got > TEXT_MAX) {
-            errno = got > 0 ? EFBIG : errno;
-            if (got == 0) {
-                text[used] = '\0';
-                return text;
-            }
-            break;
-        }
-        used += (size_t)got;
-        char *grown = used + 1 < size ? text : realloc(text, size *= 2);
-        if (!grown)
-            break;
-        text = grown;
-    }
-    free(text);
-    return NULL;
+    return fd < 0 ? -errno : ck_fd_read_text(fd, TEXT_MAX, ret_text, &length);
 }
 
 char *ck_audit_text(const char *given, const char *prefix, struct choke_error *error)
 {
-    char *text;
+    char *text = NULL;
+    int r = 0;
 
-    if (strncmp(given, prefix, strlen(prefix)) == 0) {
-        text = strdup(given);
-    } else {
-        int fd = open(given, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-        text = fd >= 0 ? read_all(fd) : NULL;
-        int errnum = errno;
-        if (fd >= 0)
-            (void)close(fd);
-        errno = errnum;
-    }
-    if (!text)
-        (void)ck_text_error(error, CHOKE_INVALID, errno, "cannot read '%s': %s", CK_TEXT_SAFE(given),
-                            errno == ENOENT ? "it does not exist" : strerror(errno));
+    if (strncmp(given, prefix, strlen(prefix)) != 0)
+        r = read_text(given, &text);
+    else if (!(text = strdup(given)))
+        r = -ENOMEM;
+    if (r < 0)
+        (void)ck_text_error(error, CHOKE_INVALID, -r, "cannot read '%s': %s", CK_TEXT_SAFE(given),
+                            r == -ENOENT ? "it does not exist" : strerror(-r));
     return text;
 }

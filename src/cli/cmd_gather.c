@@ -5,6 +5,9 @@
  * policy. What goes to a terminal meanwhile is the table alone; what the library has to tell is shown when that stands.
  */
 #include "cli/audit.h"
+
+#include "base/fd.h"
+#include "base/file.h"
 #include "cli/cli.h"
 #include "cli/event.h"
 #include "cli/recording.h"
@@ -24,7 +27,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #define STATUS_REQUIRED 1
@@ -146,13 +148,11 @@ static int open_keep(struct gather *gather, struct choke_error *error)
 /* 0, or an errno. A link to a descriptor (/dev/stdout) is not to be replaced either, whatever that is of. */
 static int look_through(int directory_fd, const char *name, struct stat *ret_status)
 {
-    const struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_MAGICLINKS};
-    int fd = (int)syscall(SYS_openat2, directory_fd, name, &how, sizeof(how));
-    int errnum = fd < 0 || fstat(fd, ret_status) < 0 ? errno : 0;
+    CK_FD fd = ck_file_resolve(directory_fd, name, O_PATH, RESOLVE_NO_MAGICLINKS);
 
-    if (fd >= 0)
-        (void)close(fd);
-    return errnum;
+    if (fd < 0)
+        return -fd;
+    return fstat(fd, ret_status) < 0 ? errno : 0;
 }
 
 /* What has the name is replaced, not written into: so a file may be, and no device, no pipe and no link to one. */
@@ -413,12 +413,6 @@ static int look(struct gather *gather, const char *repository)
     return fail(gather, &error);
 }
 
-static void close_one(int fd)
-{
-    if (fd >= 0)
-        (void)close(fd);
-}
-
 static void done(struct gather *gather)
 {
     ck_gather_done(&gather->gathering);
@@ -426,10 +420,10 @@ static void done(struct gather *gather)
     ck_probes_done(&gather->probes);
     free(gather->only);
     free(gather->only_text);
-    close_one(gather->root_fd);
-    close_one(gather->keep_fd);
-    close_one(gather->out_fd);
-    close_one(gather->later.fd);
+    ck_fd_close(&gather->root_fd);
+    ck_fd_close(&gather->keep_fd);
+    ck_fd_close(&gather->out_fd);
+    ck_fd_close(&gather->later.fd);
     ck_options_done(gather_options, &gather->given);
 }
 

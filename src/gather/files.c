@@ -9,6 +9,8 @@
 #include "gather/files.h"
 
 #include "base/clock.h"
+#include "base/fd.h"
+#include "base/file.h"
 #include "front/text.h"
 
 #include <dirent.h>
@@ -19,7 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -68,10 +69,8 @@ static bool make_room(void **items, size_t count, size_t *room, size_t size)
 
 static int open_directory(int root_fd, const char *path)
 {
-    const struct open_how how = {.flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
-                                 .resolve =
-                                     RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV};
-    return (int)syscall(SYS_openat2, root_fd, path[0] != '\0' ? path : ".", &how, sizeof(how));
+    return ck_file_resolve(root_fd, path[0] != '\0' ? path : ".", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK,
+                           RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV);
 }
 
 static bool is_skipped_name(const char *name)
@@ -114,17 +113,14 @@ static int add_entry(struct files_listing *listing, int directory_fd, const stru
 /* What is in the directory, as far as the bounds allow; 0, -ENOMEM, or another errno where it cannot be read. */
 static int list(struct files_walk *walk, const char *path, struct files_listing *listing)
 {
-    int fd = open_directory(walk->root_fd, path);
+    CK_FD fd = open_directory(walk->root_fd, path);
     DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
     const struct dirent *entry;
     int r = 0;
 
-    if (!stream) {
-        r = -errno;
-        if (fd >= 0)
-            (void)close(fd);
-        return r;
-    }
+    if (!stream)
+        return fd < 0 ? fd : -errno;
+    (void)ck_fd_take(&fd); /* the stream's */
     while (r == 0 && !walk->over && (errno = 0, entry = readdir(stream)) != NULL) {
         if (is_skipped_name(entry->d_name))
             continue;

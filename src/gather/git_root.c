@@ -6,24 +6,20 @@
  */
 #include "gather/git_root.h"
 
+#include "base/fd.h"
+#include "base/file.h"
+
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #define LINK_MAX_BYTES 4096
 
 static bool is_directory(int root_fd, const char *path)
 {
-    const struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
-                                 .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
-    int fd = (int)syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
-
-    if (fd >= 0)
-        (void)close(fd);
+    CK_FD fd = ck_file_resolve(root_fd, path, O_PATH | O_DIRECTORY, RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS);
     return fd >= 0;
 }
 
@@ -39,14 +35,10 @@ static bool gitdir_is_inside(int root_fd)
 {
     static const char prefix[] = "gitdir: ";
     char text[LINK_MAX_BYTES];
-    int fd = openat(root_fd, ".git", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    ssize_t length = fd >= 0 ? read(fd, text, sizeof(text) - 1) : -1;
+    long length = ck_file_read_into(root_fd, ".git", O_NOFOLLOW, text, sizeof(text));
 
-    if (fd >= 0)
-        (void)close(fd);
-    if (length <= (ssize_t)strlen(prefix) || memcmp(text, prefix, strlen(prefix)) != 0)
+    if (length <= (long)strlen(prefix) || memcmp(text, prefix, strlen(prefix)) != 0)
         return false;
-    text[length] = '\0';
     text[strcspn(text, "\r\n")] = '\0';
     return is_directory(root_fd, text + strlen(prefix));
 }

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/file.h"
 #include "base/heap.h"
 #include "base/quote.h"
 #include "jail/jail.h"
@@ -76,9 +77,8 @@ static const char *const devices[] = {"dev/null", "dev/zero", "dev/full", "dev/r
 /* A small text is copied: a mount would cost every run. NULL where it is not small or not text. */
 static char *read_small(struct ck_native_builder *program, const char *path)
 {
-    CK_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    char *text = ck_arena_alloc(&program->arena, SMALL_BYTES + 1);
-    ssize_t length = fd < 0 || text == NULL ? -1 : read(fd, text, SMALL_BYTES + 1);
+    char *text = ck_arena_alloc(&program->arena, SMALL_BYTES + 2);
+    long length = text == NULL ? -1 : ck_file_read_into(AT_FDCWD, path, 0, text, SMALL_BYTES + 2);
     return length >= 0 && length <= SMALL_BYTES && memchr(text, '\0', (size_t)length) == NULL ? text : NULL;
 }
 

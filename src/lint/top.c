@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/file.h"
 #include "base/heap.h"
 #include "base/quote.h"
 
@@ -18,24 +19,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
-
-#define TRIES 128
 
 int ck_top_open(const struct ck_top *top, const char *path, int flags)
 {
-    uint64_t all = (uint64_t)flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
-    struct open_how how = {.flags = all, .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_SYMLINKS};
-    /* EAGAIN: something was renamed during the look-up and the kernel could not be sure. */
-    for (int tries = 0; tries < TRIES; tries++) {
-        long fd = syscall(SYS_openat2, top->fd, path, &how, sizeof how);
-        if (fd >= 0)
-            return (int)fd;
-        if (errno != EAGAIN && errno != EINTR)
-            return -errno;
-    }
-    return -EAGAIN;
+    return ck_file_resolve(top->fd, path, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY,
+                           RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_SYMLINKS);
 }
 
 static int unreadable(const char *path, struct choke_error *error)

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/file.h"
 #include "base/quote.h"
 
 #include <dirent.h>
@@ -109,12 +110,11 @@ static int skip_ignore_file(struct ck_lint_walk *walk, const struct pending_dire
 static int read_ignore(struct ck_lint_walk *walk, const struct pending_directory *directory, int directory_fd,
                        const struct ck_ignore **ret_ignore)
 {
-    struct stat status;
     char *text;
     size_t length;
-    CK_FD fd = openat(directory_fd, IGNORE_FILE, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+    CK_FD fd = ck_file_open(directory_fd, IGNORE_FILE, O_NOFOLLOW, NULL);
     *ret_ignore = directory->ignore;
-    if (fd < 0 || fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))
+    if (fd < 0)
         return 0;
     int r = ck_fd_read_text(fd, CK_IGNORE_MAX_BYTES, &text, &length);
     if (r == -ENOMEM)

@@ -2,6 +2,7 @@
 #include "overlay/compare.h"
 
 #include "base/fd.h"
+#include "base/file.h"
 #include "overlay/runs_later.h"
 
 #include <errno.h>
@@ -39,17 +40,20 @@ void ck_compare_done(struct ck_comparison *comparison)
 
 int ck_compare_open(int top_fd, const char *path, int flags)
 {
-    const struct open_how how = {.flags = (unsigned)(flags | O_CLOEXEC),
-                                 .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV};
-    return (int)syscall(SYS_openat2, top_fd, path[0] != '\0' ? path : ".", &how, sizeof how);
+    int fd = ck_file_resolve(top_fd, path[0] != '\0' ? path : ".", flags,
+                             RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV);
+    if (fd >= 0)
+        return fd;
+    errno = -fd;
+    return -1;
 }
 
 /* ---- comparing --------------------------------------------------------------------------- */
 
-/* Only for what is a regular file by its status; O_NONBLOCK in case the repository's turned into a fifo meanwhile. */
+/* Only for what is a regular file by its status; the repository's may have become a FIFO meanwhile. */
 static int open_file(int directory_fd, const char *name)
 {
-    return openat(directory_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    return ck_file_open(directory_fd, name, O_NOFOLLOW, NULL);
 }
 
 static bool same_target(const struct ck_comparison *comparison, const struct ck_compare_entry *entry)
@@ -125,15 +129,8 @@ bool ck_compare_step(struct ck_comparison *comparison, const struct ck_compare_e
 /* NULL where it is too large or cannot be read. */
 static char *read_package(int directory_fd, const char *name, size_t *ret_length)
 {
-    CK_FD fd = open_file(directory_fd, name);
-    char *text = fd < 0 ? NULL : malloc(PACKAGE_MAX);
-    long length = text == NULL ? -1 : ck_fd_read_all(fd, text, PACKAGE_MAX);
-    if (length < 0 || length == (long)PACKAGE_MAX) {
-        free(text);
-        return NULL;
-    }
-    *ret_length = (size_t)length;
-    return text;
+    char *text = NULL;
+    return ck_file_read(directory_fd, name, O_NOFOLLOW, PACKAGE_MAX - 1, &text, ret_length) == 0 ? text : NULL;
 }
 
 static const char *package_runs(struct ck_comparison *comparison, const struct ck_compare_entry *entry,

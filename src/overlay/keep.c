@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/file.h"
 #include "base/quote.h"
 
 #include <dirent.h>
@@ -217,9 +218,10 @@ static int find_data(struct ck_keep_copy *copy)
 static int open_copy(struct ck_keep_copy *copy, int from_fd, const char *name)
 {
     struct stat status;
-    copy->from_fd = openat(from_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    if (copy->from_fd < 0 || fstat(copy->from_fd, &status) < 0)
-        return -errno;
+    int fd = ck_file_open(from_fd, name, O_NOFOLLOW, &status);
+    if (fd < 0)
+        return fd;
+    copy->from_fd = fd;
     copy->size = status.st_size;
     int result = check_size_limit(copy->size);
     if (result < 0)

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/file.h"
 #include "base/heap.h"
 #include "base/quote.h"
 
@@ -18,7 +19,6 @@
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 const char *ck_beneath_strerror(int errnum)
@@ -62,18 +62,9 @@ int ck_beneath_path(int fd, char *buffer, size_t size)
     return 0;
 }
 
-static int open_beneath(int root_fd, const char *path, uint64_t flags, uint64_t resolve)
+static int open_beneath(int root_fd, const char *path, int flags, uint64_t resolve)
 {
-    struct open_how how = {.flags = flags, .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | resolve};
-    /* EAGAIN: something was renamed during the look-up and the kernel could not be sure. */
-    for (int tries = 0; tries < 128; tries++) {
-        long fd = syscall(SYS_openat2, root_fd, path, &how, sizeof how);
-        if (fd >= 0)
-            return (int)fd;
-        if (errno != EAGAIN && errno != EINTR)
-            return -errno;
-    }
-    return -EAGAIN;
+    return ck_file_resolve(root_fd, path, flags, RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | resolve);
 }
 
 /* What stands behind the root's own place in path; NULL where path is not beneath it. */
@@ -99,7 +90,7 @@ static int open_absolute(int root_fd, const char *path, int flags)
     if (result < 0)
         return result;
     const char *rest = below_root(root, place);
-    return rest == NULL ? -EXDEV : open_beneath(root_fd, rest, (uint64_t)flags, RESOLVE_NO_SYMLINKS);
+    return rest == NULL ? -EXDEV : open_beneath(root_fd, rest, flags, RESOLVE_NO_SYMLINKS);
 }
 
 int ck_beneath_directory(int root_fd, const char *path, int *ret_fd, struct choke_error *error)

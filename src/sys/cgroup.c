@@ -8,6 +8,7 @@
 #include "sys/cgroup.h"
 
 #include "base/fd.h"
+#include "base/file.h"
 #include "base/heap.h"
 
 #include <errno.h>
@@ -18,19 +19,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* A file of /proc as text; it has no length before it is read, and does not fit only on absurd machines. */
-static int read_text(const char *path, char *text, size_t size)
-{
-    CK_FD fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return -errno;
-    long got = ck_fd_read_all(fd, text, size - 1);
-    if (got < 0)
-        return (int)got;
-    text[got] = '\0';
-    return 0;
-}
 
 /* Is word one of those that commas separate, up to end? */
 static bool listed(const char *list, const char *end, const char *word)
@@ -108,12 +96,12 @@ static int open_own(const char *controller)
     CK_HEAP struct texts *texts = ck_heap_own(malloc(sizeof *texts));
     if (texts == NULL)
         return -ENOMEM;
-    int result = read_text("/proc/self/mountinfo", texts->text, sizeof texts->text);
-    if (result == 0)
+    int result = (int)ck_file_read_into(AT_FDCWD, "/proc/self/mountinfo", 0, texts->text, sizeof texts->text);
+    if (result >= 0)
         result = find_mount(texts->text, controller, texts->mount, sizeof texts->mount);
     if (result == 0)
-        result = read_text("/proc/self/cgroup", texts->text, sizeof texts->text);
-    if (result == 0)
+        result = (int)ck_file_read_into(AT_FDCWD, "/proc/self/cgroup", 0, texts->text, sizeof texts->text);
+    if (result >= 0)
         result = find_own(texts->text, controller, texts->own, sizeof texts->own);
     if (result < 0)
         return result;

@@ -7,6 +7,7 @@
 #include "sys/decision_records.h"
 
 #include "base/fd.h"
+#include "base/file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -39,15 +40,13 @@ static int read_record(struct ck_arena *arena, int directory_fd, struct ck_decis
                        int *errnum)
 {
     struct stat status;
-    CK_FD fd = openat(directory_fd, record->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    if (fd < 0 && errno == ELOOP)
+    CK_FD fd = ck_file_open(directory_fd, record->name, O_NOFOLLOW, &status);
+    if (fd == -ELOOP || fd == -EINVAL) /* a link, or no regular file */
         return 0;
-    if (fd < 0 || fstat(fd, &status) < 0) {
-        *errnum = errno;
+    if (fd < 0) {
+        *errnum = -fd;
         return 0;
     }
-    if (!S_ISREG(status.st_mode))
-        return 0;
     size_t length = (size_t)status.st_size;
     if (length > RECORD_MAX_BYTES || length > *left) {
         *errnum = EFBIG;

@@ -5,6 +5,7 @@
 #include "sys/depend.h"
 
 #include "base/fd.h"
+#include "base/file.h"
 #include "sys/loader.h"
 
 #include <errno.h>
@@ -56,11 +57,8 @@ int ck_depend_digest(struct ck_depend *depend, int fd, struct ck_version *ret_ve
 
 int ck_depend_open(const char *path)
 {
-    CK_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    struct stat status;
-    if (fd < 0 || fstat(fd, &status) < 0)
-        return -errno;
-    return S_ISREG(status.st_mode) ? ck_fd_take(&fd) : -ENOEXEC;
+    int fd = ck_file_open(AT_FDCWD, path, 0, NULL);
+    return fd == -EINVAL ? -ENOEXEC : fd;
 }
 
 static bool known(const struct ck_depend *depend, const char *path)

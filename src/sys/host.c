@@ -7,6 +7,7 @@
 #include "sys/host.h"
 
 #include "base/fd.h"
+#include "base/file.h"
 #include "sys/cgroup.h"
 
 #include <errno.h>
@@ -18,26 +19,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int read_text(int directory_fd, const char *path, char *text, size_t size)
-{
-    CK_FD fd = openat(directory_fd, path, O_RDONLY | O_CLOEXEC);
-    long got = fd < 0 ? -errno : ck_fd_read_all(fd, text, size - 1);
-    if (got < 0)
-        return (int)got;
-    text[got] = '\0';
-    return 0;
-}
-
 static long read_number(const char *path)
 {
     char text[64];
-    return read_text(AT_FDCWD, path, text, sizeof text) == 0 ? strtol(text, NULL, 10) : CK_HOST_UNKNOWN;
+    return ck_file_read_into(AT_FDCWD, path, 0, text, sizeof text) >= 0 ? strtol(text, NULL, 10) : CK_HOST_UNKNOWN;
 }
 
 static long read_seccomp_mode(void)
 {
     char text[8192];
-    if (read_text(AT_FDCWD, "/proc/self/status", text, sizeof text) < 0)
+    if (ck_file_read_into(AT_FDCWD, "/proc/self/status", 0, text, sizeof text) < 0)
         return CK_HOST_UNKNOWN;
     const char *line = strstr(text, "\nSeccomp:");
     return line != NULL ? strtol(line + strlen("\nSeccomp:"), NULL, 10) : CK_HOST_UNKNOWN;
@@ -73,7 +64,7 @@ void ck_host_inspect(struct ck_host *ret_host)
             ret_host->container = true;
             ret_host->container_sign = signs[i];
         }
-    ret_host->lsm_known = read_text(AT_FDCWD, "/sys/kernel/security/lsm", text, sizeof text) == 0;
+    ret_host->lsm_known = ck_file_read_into(AT_FDCWD, "/sys/kernel/security/lsm", 0, text, sizeof text) >= 0;
     ret_host->lsm_landlock = ret_host->lsm_known && has_word(text, "landlock", ",\n");
     CK_FD own_fd = ck_cgroup_own();
     ret_host->cgroup2 = own_fd >= 0;
@@ -145,8 +136,8 @@ static int try_group(int parent_fd, const char *controller, bool v2)
         return errno;
     CK_FD fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     const char *file = limit_file(controller, v2);
-    int result = fd < 0 ? -errno : read_text(fd, file, text, sizeof text);
-    if (result == 0)
+    int result = fd < 0 ? -errno : (int)ck_file_read_into(fd, file, 0, text, sizeof text);
+    if (result >= 0)
         result = write_word(fd, file, text);
     (void)unlinkat(parent_fd, name, AT_REMOVEDIR);
     return -result;
@@ -157,19 +148,19 @@ static bool may_delegate(int group_fd)
 {
     char text[16];
     return faccessat(group_fd, "cgroup.type", F_OK, 0) < 0 ||
-           (read_text(group_fd, "cgroup.procs", text, sizeof text) == 0 && text[0] == '\0');
+           (ck_file_read_into(group_fd, "cgroup.procs", 0, text, sizeof text) >= 0 && text[0] == '\0');
 }
 
 /* In a group of this directory; what is switched on for that is switched off again. */
 static int try_in(int parent_fd, const char *controller)
 {
     char text[1024], word[32];
-    int error = -read_text(parent_fd, "cgroup.controllers", text, sizeof text);
-    if (error != 0)
-        return error;
+    long length = ck_file_read_into(parent_fd, "cgroup.controllers", 0, text, sizeof text);
+    if (length < 0)
+        return (int)-length;
     if (!has_word(text, controller, " \n"))
         return ENODEV;
-    error = try_group(parent_fd, controller, true);
+    int error = try_group(parent_fd, controller, true);
     if (error != ENOENT)
         return error;
     if (!may_delegate(parent_fd))
@@ -190,7 +181,7 @@ static bool is_bounded(int own_fd)
     static const char *const files[] = {"memory.max", "memory.high", "memory.swap.max", "pids.max", "cpu.max"};
     char text[64];
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
-        if (read_text(own_fd, files[i], text, sizeof text) == 0 && strncmp(text, "max", 3) != 0)
+        if (ck_file_read_into(own_fd, files[i], 0, text, sizeof text) >= 0 && strncmp(text, "max", 3) != 0)
             return true;
     return false;
 }

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/file.h"
 #include "base/heap.h"
 #include "base/quote.h"
 
@@ -22,6 +23,12 @@ static int fail_open(const struct ck_rulefile *file, struct choke_error *error, 
 {
     return ck_error_set(error, file->outcome, errnum, "cannot open %s'%s': %s", file->noun, CK_QUOTE(file->path),
                         strerror(errnum));
+}
+
+/* What ck_file_open says. */
+static int fail_kind(const struct ck_rulefile *file, struct choke_error *error, int errnum)
+{
+    return errnum == EINVAL ? fail(file, error, EINVAL, "not a regular file") : fail_open(file, error, errnum);
 }
 
 static int fail_size(const struct ck_rulefile *file, struct choke_error *error)
@@ -51,10 +58,8 @@ static int check_owner(const struct ck_rulefile *file, const struct stat *status
     return 0;
 }
 
-static int check_kind(const struct ck_rulefile *file, const struct stat *status, struct choke_error *error)
+static int check_size(const struct ck_rulefile *file, const struct stat *status, struct choke_error *error)
 {
-    if (!S_ISREG(status->st_mode))
-        return fail(file, error, EINVAL, "not a regular file");
     return (uint64_t)status->st_size > file->max_bytes ? fail_size(file, error) : 0;
 }
 
@@ -72,11 +77,11 @@ static int read_all(const struct ck_rulefile *file, int fd, char **ret_text, siz
 static int read_file(const struct ck_rulefile *file, const struct ck_trusted *place, char **ret_text,
                      size_t *ret_length, struct choke_error *error)
 {
-    CK_FD fd = openat(place->parent_fd, place->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     struct stat status;
-    if (fd < 0 || fstat(fd, &status) < 0)
-        return fail_open(file, error, errno);
-    int result = check_kind(file, &status, error);
+    CK_FD fd = ck_file_open(place->parent_fd, place->name, O_NOFOLLOW, &status);
+    if (fd < 0)
+        return fail_kind(file, error, -fd);
+    int result = check_size(file, &status, error);
     if (result == 0)
         result = check_owner(file, &status, error);
     return result < 0 ? result : read_all(file, fd, ret_text, ret_length, error);
@@ -112,10 +117,10 @@ int ck_rulefile_review(const struct ck_rulefile *file, char **ret_text, size_t *
         ck_trust_done(&place);
         return 0;
     }
-    CK_FD fd = open(file->path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     struct stat status;
-    if (fd < 0 || fstat(fd, &status) < 0)
-        return fail_open(file, error, errno);
-    result = check_kind(file, &status, error);
+    CK_FD fd = ck_file_open(AT_FDCWD, file->path, 0, &status);
+    if (fd < 0)
+        return fail_kind(file, error, -fd);
+    result = check_size(file, &status, error);
     return result < 0 ? result : read_all(file, fd, ret_text, ret_length, error);
 }

@@ -416,7 +416,7 @@ static int export_filter(scmp_filter_ctx filter, struct sock_filter **ret_filter
     struct sock_filter *code = malloc(bytes);
     if (code == NULL)
         return -ENOMEM;
-    if (pread(fd, code, bytes, 0) != (ssize_t)bytes) {
+    if (ck_fd_read_at(fd, code, bytes, 0) != (long)bytes) {
         free(code);
         return -EIO;
     }

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/file.h"
 #include "base/heap.h"
 #include "base/quote.h"
 #include "sys/trust.h"
@@ -84,6 +85,12 @@ int ck_statefile_directory(const char *path, int *ret_fd, struct choke_error *er
 
 /* ---- reading ---- */
 
+/* Why ck_file_open did not open a file. */
+static const char *why_not(int errnum)
+{
+    return errnum == EINVAL ? "is no regular file" : strerror(errnum);
+}
+
 static int read_open(int fd, const char *path, size_t max_bytes, char **ret_text, size_t *ret_length,
                      struct choke_error *error)
 {
@@ -98,14 +105,12 @@ static int read_open(int fd, const char *path, size_t max_bytes, char **ret_text
 int ck_statefile_read(int directory_fd, const char *name, size_t max_bytes, char **ret_text, size_t *ret_length,
                       struct choke_error *error)
 {
-    CK_FD fd = openat(directory_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     struct stat status;
-    if (fd < 0 && errno == ENOENT)
+    CK_FD fd = ck_file_open(directory_fd, name, O_NOFOLLOW, &status);
+    if (fd == -ENOENT)
         return -ENOENT;
-    if (fd < 0 || fstat(fd, &status) < 0)
-        return refuse(error, name, errno, errno == ELOOP ? "is a link" : strerror(errno));
-    if (!S_ISREG(status.st_mode))
-        return refuse(error, name, EINVAL, "is no regular file");
+    if (fd < 0)
+        return refuse(error, name, -fd, fd == -ELOOP ? "is a link" : why_not(-fd));
     int result = check_owner(&status, name, error);
     return result < 0 ? result : read_open(fd, name, max_bytes, ret_text, ret_length, error);
 }
@@ -113,12 +118,9 @@ int ck_statefile_read(int directory_fd, const char *name, size_t max_bytes, char
 int ck_statefile_read_named(const char *path, size_t max_bytes, char **ret_text, size_t *ret_length,
                             struct choke_error *error)
 {
-    CK_FD fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    struct stat status;
-    if (fd < 0 || fstat(fd, &status) < 0)
-        return refuse(error, path, errno, errno == ENOENT ? "does not exist" : strerror(errno));
-    if (!S_ISREG(status.st_mode))
-        return refuse(error, path, EINVAL, "is no regular file");
+    CK_FD fd = ck_file_open(AT_FDCWD, path, 0, NULL);
+    if (fd < 0)
+        return refuse(error, path, -fd, fd == -ENOENT ? "does not exist" : why_not(-fd));
     return read_open(fd, path, max_bytes, ret_text, ret_length, error);
 }
 

@@ -11,6 +11,8 @@
  */
 #include "gather/evidence/common.h"
 
+#include "base/fd.h"
+#include "base/file.h"
 #include "front/text.h"
 
 #include <errno.h>
@@ -22,7 +24,7 @@
 #include <unistd.h>
 
 #define INDEX_NAME "index.scip"
-#define INDEX_MAX ((off_t)256 << 20)
+#define INDEX_MAX ((size_t)256 << 20)
 
 /* What is left of a message. */
 struct index_message {
@@ -220,52 +222,36 @@ int ck_evidence_read_scip_file(const void *bytes, size_t length, struct ck_evide
 
 /* ---- the file ---- */
 
-static ssize_t read_all(int fd, unsigned char *bytes, size_t size)
+static int no_file(struct choke_error *error)
 {
-    size_t used = 0;
-    while (used < size) {
-        ssize_t n = read(fd, bytes + used, size - used);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return -errno;
-        if (n == 0)
-            break;
-        used += (size_t)n;
-    }
-    return (ssize_t)used;
+    return ck_text_error(error, CHOKE_INVALID, EFBIG, "'%s' is no file of at most %zu MiB", INDEX_NAME,
+                         INDEX_MAX >> 20);
 }
 
-/* The tool wrote it, or something else in its place: a link or a fifo is not opened, or not waited for. */
-static int open_index(int changes_fd, size_t *ret_size, struct choke_error *error)
+/* The tool wrote it, or something else in its place: a link or a FIFO is not opened, or not waited for. */
+static int read_kept(int changes_fd, char **ret_bytes, size_t *ret_length, struct choke_error *error)
 {
-    struct stat status;
-    int fd = changes_fd < 0 ? -1 : openat(changes_fd, INDEX_NAME, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    CK_FD fd = changes_fd < 0 ? -ENOENT : ck_file_open(changes_fd, INDEX_NAME, O_NOFOLLOW, NULL);
 
+    if (fd == -EINVAL)
+        return no_file(error);
     if (fd < 0)
         return ck_text_error(error, CHOKE_INVALID, ENOENT, "scip-typescript wrote no '%s'", INDEX_NAME);
-    if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode) || status.st_size > INDEX_MAX) {
-        (void)close(fd);
-        return ck_text_error(error, CHOKE_INVALID, EFBIG, "'%s' is no file of at most %lld MiB", INDEX_NAME,
-                             (long long)(INDEX_MAX >> 20));
-    }
-    *ret_size = (size_t)status.st_size;
-    return fd;
+    int r = ck_fd_read_text(fd, INDEX_MAX, ret_bytes, ret_length);
+    if (r == -EFBIG)
+        return no_file(error);
+    return r < 0 ? ck_text_error(error, CHOKE_INVALID, -r, "cannot read '%s'", INDEX_NAME) : 0;
 }
 
 CK_EVIDENCE_READER(scip)
 {
     const struct ck_answer *answer = ck_evidence_find_answer(answers, count, "index");
-    size_t size = 0;
+    char *bytes = NULL;
+    size_t length = 0;
 
-    int fd = open_index(answer ? answer->changes_fd : -1, &size, error);
-    if (fd < 0)
-        return fd;
-    unsigned char *bytes = malloc(size + 1);
-    ssize_t length = bytes ? read_all(fd, bytes, size) : -ENOMEM;
-    (void)close(fd);
-    int r = length < 0 ? ck_text_error(error, CHOKE_INVALID, (int)-length, "cannot read '%s'", INDEX_NAME)
-                       : ck_evidence_read_scip_file(bytes, (size_t)length, ret_evidence, error);
+    int r = read_kept(answer ? answer->changes_fd : -1, &bytes, &length, error);
+    if (r == 0)
+        r = ck_evidence_read_scip_file((const unsigned char *)bytes, length, ret_evidence, error);
     free(bytes);
     return r;
 }

@@ -2,6 +2,9 @@
 #include "gather/trace/build.h"
 
 #include "base/error.h"
+#include "base/fd.h"
+#include "base/file.h"
+#include "base/heap.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #define ID_PREFIX "sha256:"
@@ -22,44 +24,34 @@ void ck_trace_build_init(struct ck_trace_build *build)
 
 void ck_trace_build_done(struct ck_trace_build *build)
 {
-    if (build->fd >= 0)
-        (void)close(build->fd);
+    ck_fd_close(&build->fd);
     ck_dockerfile_free(build->dockerfile);
     ck_trace_build_init(build);
 }
 
 /* ---- the Dockerfile ---- */
 
-/* No link on the way: the walk that found it followed none. */
-static char *read_beneath(const char *root, const char *path, size_t *ret_length)
+/* No link on the way: the walk that found it followed none. One byte too many tells the parser that there are more. */
+static long read_beneath(const char *root, const char *path, char text[CK_DOCKERFILE_MAX + 1])
 {
-    struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW,
-                           .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS};
-    int root_fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    int fd = root_fd >= 0 ? (int)syscall(SYS_openat2, root_fd, path, &how, sizeof how) : -1;
-    FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
-    char *text = file != NULL ? malloc(CK_DOCKERFILE_MAX + 1) : NULL;
-    if (text != NULL)
-        *ret_length = fread(text, 1, CK_DOCKERFILE_MAX + 1, file);
-    if (file != NULL)
-        (void)fclose(file);
-    else if (fd >= 0)
-        (void)close(fd);
-    if (root_fd >= 0)
-        (void)close(root_fd);
-    return text;
+    CK_FD root_fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (root_fd < 0)
+        return -errno;
+    CK_FD fd =
+        ck_file_resolve(root_fd, path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+    return fd < 0 ? fd : ck_fd_read_all(fd, text, CK_DOCKERFILE_MAX + 1);
 }
 
 int ck_trace_build_read(struct ck_trace_build *build, const char *root, const char *path, struct choke_error *error)
 {
     char reason[CK_DOCKERFILE_NAME_MAX];
-    size_t length = 0;
-    char *text = read_beneath(root, path, &length);
-    if (text == NULL)
-        return ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "the Dockerfile cannot be read: %s", strerror(errno));
+    CK_HEAP char *text = ck_heap_own(malloc(CK_DOCKERFILE_MAX + 1));
+    long length = text ? read_beneath(root, path, text) : -ENOMEM;
+    if (length < 0)
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "the Dockerfile cannot be read: %s",
+                            strerror((int)-length));
     ck_dockerfile_free(build->dockerfile);
-    build->dockerfile = ck_dockerfile_read(text, length, reason);
-    free(text);
+    build->dockerfile = ck_dockerfile_read(text, (size_t)length, reason);
     return build->dockerfile != NULL
                ? 0
                : ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "the Dockerfile is not built: %s", reason);

@@ -2,6 +2,8 @@
 #include "gather/trace/stage.h"
 
 #include "base/error.h"
+#include "base/fd.h"
+#include "base/file.h"
 #include "base/quote.h"
 
 #include <errno.h>
@@ -19,13 +21,6 @@
 extern const unsigned char ck_witness_image_text[];
 extern const size_t ck_witness_image_length;
 
-static void close_fd(const int *fd)
-{
-    if (*fd >= 0)
-        (void)close(*fd);
-}
-#define CLEANUP_FD __attribute__((cleanup(close_fd)))
-
 static int fail(struct choke_error *error, const char *what, const char *subject)
 {
     int errnum = errno;
@@ -36,14 +31,10 @@ static int fail(struct choke_error *error, const char *what, const char *subject
 /* The mode is set apart: the caller's mask is not what a container's user needs. */
 static int make_file(int directory_fd, const char *name, int *ret_fd)
 {
-    int fd = openat(directory_fd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
-    if (fd < 0)
+    CK_FD fd = openat(directory_fd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
+    if (fd < 0 || fchmod(fd, 0555) < 0)
         return -1;
-    if (fchmod(fd, 0555) < 0) {
-        (void)close(fd);
-        return -1;
-    }
-    *ret_fd = fd;
+    *ret_fd = ck_fd_take(&fd);
     return 0;
 }
 
@@ -62,20 +53,18 @@ static int copy_bytes(int from_fd, int to_fd, off_t length)
 
 static int copy_file(const char *path, int directory_fd, const char *name, int *ret_fd, struct choke_error *error)
 {
-    CLEANUP_FD int from_fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    CLEANUP_FD int to_fd = -1;
     struct stat status;
-    if (from_fd < 0 || fstat(from_fd, &status) < 0)
+    CK_FD from_fd = ck_file_open(AT_FDCWD, path, 0, &status);
+    CK_FD to_fd = -1;
+    errno = from_fd < 0 ? -from_fd : EINVAL;
+    if (from_fd < 0)
         return fail(error, "read", path);
-    errno = EINVAL;
-    if (!S_ISREG(status.st_mode) || status.st_size > FILE_MAX)
+    if (status.st_size > FILE_MAX)
         return fail(error, "copy", path);
     if (make_file(directory_fd, name, &to_fd) < 0 || copy_bytes(from_fd, to_fd, status.st_size) < 0)
         return fail(error, "copy", path);
-    if (ret_fd != NULL) {
-        *ret_fd = to_fd;
-        to_fd = -1;
-    }
+    if (ret_fd != NULL)
+        *ret_fd = ck_fd_take(&to_fd);
     return 0;
 }
 
@@ -120,23 +109,19 @@ static int patch_loader(int fd, const char *path, struct choke_error *error)
 
 static int copy_loader(const char *path, int stage_fd, struct choke_error *error)
 {
-    CLEANUP_FD int fd = -1;
+    CK_FD fd = -1;
     int result = copy_file(path, stage_fd, "loader", &fd, error);
     return result < 0 ? result : patch_loader(fd, path, error);
 }
 
 static int write_witness(int directory_fd, struct choke_error *error)
 {
-    CLEANUP_FD int fd = -1;
+    CK_FD fd = -1;
     if (make_file(directory_fd, "witness", &fd) < 0)
         return fail(error, "make", "witness");
-    for (size_t at = 0; at < ck_witness_image_length;) {
-        ssize_t wrote = write(fd, ck_witness_image_text + at, ck_witness_image_length - at);
-        if (wrote < 0 && errno != EINTR)
-            return fail(error, "write", "witness");
-        at += wrote > 0 ? (size_t)wrote : 0;
-    }
-    return 0;
+    int r = ck_fd_write_all(fd, ck_witness_image_text, ck_witness_image_length);
+    errno = -r;
+    return r < 0 ? fail(error, "write", "witness") : 0;
 }
 
 static const char *base_name(const char *path)
@@ -171,7 +156,7 @@ static int fill(const struct choke_tool_parts *parts, int stage_fd, const char *
 {
     if (mkdirat(stage_fd, "lib", 0700) < 0)
         return fail(error, "make", path);
-    CLEANUP_FD int lib_fd = openat(stage_fd, "lib", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    CK_FD lib_fd = openat(stage_fd, "lib", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     if (lib_fd < 0 || fchmod(lib_fd, 0755) < 0 || fchmod(stage_fd, 0755) < 0)
         return fail(error, "make", path);
     int result = write_witness(stage_fd, error);

@@ -1,0 +1,55 @@
+/* file.c - see file.h. */
+#include "base/file.h"
+
+#include "base/fd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define RESOLVE_TRIES 128
+
+int ck_file_open(int directory_fd, const char *path, int more_flags, struct stat *ret_status)
+{
+    struct stat status;
+    CK_FD fd = openat(directory_fd, path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | more_flags);
+    if (fd < 0 || fstat(fd, &status) < 0)
+        return -errno;
+    if (!S_ISREG(status.st_mode))
+        return -EINVAL;
+    if (ret_status)
+        *ret_status = status;
+    return ck_fd_take(&fd);
+}
+
+int ck_file_read(int directory_fd, const char *path, int more_flags, size_t max_bytes, char **ret_text,
+                 size_t *ret_length)
+{
+    CK_FD fd = ck_file_open(directory_fd, path, more_flags, NULL);
+    return fd < 0 ? fd : ck_fd_read_text(fd, max_bytes, ret_text, ret_length);
+}
+
+long ck_file_read_into(int directory_fd, const char *path, int more_flags, char *text, size_t size)
+{
+    CK_FD fd = ck_file_open(directory_fd, path, more_flags, NULL);
+    long got = fd < 0 ? fd : ck_fd_read_all(fd, text, size - 1);
+    if (got >= 0)
+        text[got] = '\0';
+    return got;
+}
+
+int ck_file_resolve(int directory_fd, const char *path, int flags, uint64_t resolve)
+{
+    const struct open_how how = {.flags = (unsigned)flags | O_CLOEXEC, .resolve = resolve};
+    /* EAGAIN: something was renamed during the look-up, and the kernel could not be sure that ".." stays beneath. */
+    for (int i = 0; i < RESOLVE_TRIES; i++) {
+        long fd = syscall(SYS_openat2, directory_fd, path, &how, sizeof(how));
+        if (fd >= 0)
+            return (int)fd;
+        if (errno != EAGAIN && errno != EINTR)
+            return -errno;
+    }
+    return -EAGAIN;
+}
