@@ -7,6 +7,7 @@
 #include "api/readiness.h"
 #include "api/toolcache.h"
 
+#include "base/atomic_file.h"
 #include "base/error.h"
 #include "base/quote.h"
 #include "ready/layer.h"
@@ -84,7 +85,7 @@ static void save_cache(struct ck_toolcache *toolcache, struct ck_readiness *read
         return;
     char *text = format_cache(readiness, &toolcache->cache);
     int result =
-        text == NULL ? -ENOMEM : ck_statefile_replace(toolcache->fd, CK_TOOLCACHE_NAME, 0600, text, strlen(text));
+        text == NULL ? -ENOMEM : ck_atomic_file_write(toolcache->fd, CK_TOOLCACHE_NAME, 0600, text, strlen(text));
     free(text);
     if (result < 0 && toolcache->error.message[0] == '\0')
         (void)ck_error_set(&toolcache->error, CHOKE_NONE, -result, "'%s' cannot be written: %s", CK_TOOLCACHE_NAME,

@@ -5,6 +5,7 @@
  */
 #include "api/readiness.h"
 
+#include "base/atomic_file.h"
 #include "base/error.h"
 #include "base/quote.h"
 #include "ready/lockfile.h"
@@ -96,7 +97,7 @@ static int write_text(const struct ck_lockfile *lock, const char *path, struct c
         return ck_error_oom(error);
     size_t length = strlen(text);
     text[length] = '\n'; /* in the place of the NUL: the length is what counts */
-    int result = ck_statefile_replace(AT_FDCWD, path, 0666, text, length + 1);
+    int result = ck_atomic_file_write(AT_FDCWD, path, 0666, text, length + 1);
     free(text);
     if (result < 0)
         return ck_error_set(error, CHOKE_INVALID, -result, "cannot write lock file '%s': %s", CK_QUOTE(path),

@@ -7,6 +7,7 @@
 #include "api/tooldigest.h"
 
 #include "api/toolcache.h"
+#include "base/atomic_file.h"
 #include "sys/statefile.h"
 
 #include <stdlib.h>
@@ -52,7 +53,7 @@ static void save(struct ck_toolcache *toolcache, const char *policy, const struc
     fresh.tools[fresh.count++] = *tool;
     char *text = ck_cache_format(&toolcache->cache, &fresh);
     if (text != NULL)
-        (void)ck_statefile_replace(toolcache->fd, CK_TOOLCACHE_NAME, 0600, text, strlen(text));
+        (void)ck_atomic_file_write(toolcache->fd, CK_TOOLCACHE_NAME, 0600, text, strlen(text));
     free(text);
 }
 

@@ -252,7 +252,7 @@ static int sync_log(void *data, int fd)
 static void sync_names(void *data)
 {
     const struct ck_audit_directory *directory = data;
-    (void)fsync(directory->fd);
+    (void)ck_fd_sync(directory->fd);
 }
 
 static void close_listing(DIR **listing)

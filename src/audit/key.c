@@ -105,8 +105,8 @@ static int write_new(const char *path, mode_t mode, const char *text, struct cho
     int length = snprintf(line, sizeof line, "%s\n", text);
     CK_FD fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
     int result = fd < 0 ? -errno : ck_fd_write_all(fd, line, (size_t)length);
-    if (result == 0 && fsync(fd) < 0 && errno != EINVAL)
-        result = -errno;
+    if (result == 0)
+        result = ck_fd_sync(fd);
     sodium_memzero(line, sizeof line);
     if (result == -EEXIST)
         return ck_error_set(error, CHOKE_INVALID, EEXIST, "'%s' exists, and a key is never written over another",

@@ -85,6 +85,11 @@ int ck_fd_write_all(int fd, const void *data, size_t length)
     return 0;
 }
 
+int ck_fd_sync(int fd)
+{
+    return fsync(fd) < 0 && errno != EINVAL ? -errno : 0;
+}
+
 /* From the position of the descriptor where offset is negative. */
 static long read_whole(int fd, char *data, size_t length, off_t offset)
 {

@@ -51,6 +51,9 @@ ssize_t ck_fd_write(int fd, const void *data, size_t length);
 /* Writes all, through EINTR and short writes; 0 or a negative errno. */
 int ck_fd_write_all(int fd, const void *data, size_t length);
 
+/* fsync. Where the file system cannot (EINVAL), what it has is as durable as it makes it. */
+int ck_fd_sync(int fd);
+
 /* Reads until length or end of file; bytes read or a negative errno. */
 long ck_fd_read_all(int fd, void *data, size_t length);
 

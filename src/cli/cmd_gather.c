@@ -6,6 +6,7 @@
  */
 #include "cli/audit.h"
 
+#include "base/atomic_file.h"
 #include "base/fd.h"
 #include "base/file.h"
 #include "cli/cli.h"
@@ -14,7 +15,6 @@
 #include "front/jansson.h"
 #include "front/session.h"
 #include "front/text.h"
-#include "gather/atomic_file.h"
 #include "gather/call_report.h"
 #include "gather/coordinate.h"
 #include "gather/via_repo_symlink.h"
@@ -161,7 +161,7 @@ static int check_out(const struct gather *gather, struct choke_error *error)
     const char *path = gather->given.out;
     struct stat status;
 
-    if (strlen(gather->out_name) >= CK_ATOMIC_FILE_NAME_MAX)
+    if (strlen(gather->out_name) > NAME_MAX)
         return fail_out(path, ENAMETOOLONG, error);
     if (faccessat(gather->out_fd, ".", W_OK, AT_EACCESS) < 0)
         return fail_out(path, errno, error);
@@ -310,17 +310,17 @@ static void show_notes(struct gather *gather)
 
 static int write_document(struct gather *gather, const json_t *document, struct choke_error *error)
 {
-    struct ck_atomic_file draft;
-    int r = ck_atomic_file_begin(&draft, gather->out_fd, gather->out_name);
+    struct ck_atomic_file file;
+    int r = ck_atomic_file_begin(&file, gather->out_fd, gather->out_name, 0666);
 
     if (r == 0) {
-        struct ck_outlet outlet = CK_OUTLET(draft.fd);
+        struct ck_outlet outlet = CK_OUTLET(file.fd);
         ck_jansson_write(&outlet, document);
         r = -outlet.error;
         if (r == 0)
-            r = ck_atomic_file_commit(&draft);
+            r = ck_atomic_file_commit(&file);
         else
-            ck_atomic_file_drop(&draft);
+            ck_atomic_file_drop(&file);
     }
     return r == 0 ? 0 : fail_out(gather->given.out, -r, error);
 }

@@ -6,13 +6,14 @@
  */
 #include "gather/probe_run.h"
 
+#include "base/atomic_file.h"
 #include "base/clock.h"
 #include "front/text.h"
-#include "gather/atomic_file.h"
 #include "gather/call_report.h"
 #include "gather/prepare.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -320,12 +321,12 @@ static void end_by_outcome(struct ck_probe_run *run, const struct ck_probe_call 
 static void keep_output(const struct ck_probe_run *run, const struct ck_probe_call *call,
                         const struct choke_result *result)
 {
-    char name[CK_ATOMIC_FILE_NAME_MAX];
+    char name[NAME_MAX + 1];
 
     if (run->gather_state->keep_fd < 0 || result->tool_path == NULL)
         return;
     (void)snprintf(name, sizeof(name), "%s.%s.out", run->report->probe->name, call->id);
-    int r = ck_atomic_file_write(run->gather_state->keep_fd, name, result->out.data, result->out.length);
+    int r = ck_atomic_file_write(run->gather_state->keep_fd, name, 0666, result->out.data, result->out.length);
     if (run->gather_state->keep_error == 0)
         run->gather_state->keep_error = r;
 }

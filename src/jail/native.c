@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/heap.h"
 #include "base/quote.h"
+#include "base/sealed.h"
 #include "jail/jail.h"
 #include "jail/native_program.h"
 #include "sys/depend.h"
@@ -24,13 +25,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define TMP_OPTIONS "mode=0755,size=1g,nr_inodes=200k"
 #define SMALL_BYTES 16384
-#define SEALS (F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 #define PACKAGES "/node_modules"
 #define TOOLS ".tool" /* for files whose own place is not to be had inside */
 
@@ -303,15 +302,11 @@ static int write_program(struct ck_native_builder *program, const struct ck_nati
     settings.filter = filter;
     const struct ck_native_program *packed = ck_native_program_pack(program, &settings);
     free(filter);
-    CK_FD fd = packed == NULL ? -1 : memfd_create("native-program", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    int fd = packed == NULL ? -ENOMEM : ck_sealed_write("cage", CK_SEALED_DATA, packed, packed->size_bytes);
     if (fd < 0)
-        return packed == NULL ? -ENOMEM : -errno;
-    r = ck_fd_write_all(fd, packed, packed->size_bytes);
-    if (r == 0 && fcntl(fd, F_ADD_SEALS, SEALS) < 0)
-        r = -errno;
-    if (r == 0)
-        *ret_fd = ck_fd_take(&fd);
-    return r;
+        return fd;
+    *ret_fd = fd;
+    return 0;
 }
 
 int ck_native_make(const struct ck_native_wanted *wanted, int *ret_fd, struct choke_error *error)

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/quote.h"
+#include "base/sealed.h"
 #include "jail/bwrap.h"
 #include "policy/grant.h"
 
@@ -15,11 +16,6 @@
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
-
-#ifndef MFD_EXEC
-#define MFD_EXEC 0x0010U
-#endif
-#define IMAGE_SEALS (F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
 extern const unsigned char ck_bwrap_init_image_text[];
 extern const size_t ck_bwrap_init_image_length;
@@ -86,23 +82,6 @@ static int find_bwrap(const struct ck_plan_sources *sources, struct ck_identity 
     return result;
 }
 
-/* ---- what it executes -------------------------------------------------------------------- */
-
-static int write_image(int *ret_fd)
-{
-    CK_FD fd = memfd_create("chokepoint-bwrap-init", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_EXEC);
-    if (fd < 0 && errno == EINVAL)
-        fd = memfd_create("chokepoint-bwrap-init", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (fd < 0)
-        return -errno;
-    int result = ck_fd_write_all(fd, ck_bwrap_init_image_text, ck_bwrap_init_image_length);
-    if (result == 0 && fcntl(fd, F_ADD_SEALS, IMAGE_SEALS) < 0)
-        result = -errno;
-    if (result == 0)
-        *ret_fd = ck_fd_take(&fd);
-    return result;
-}
-
 /* ---- the plan ---------------------------------------------------------------------------- */
 
 static bool has_pwd(const char *const *env)
@@ -155,7 +134,11 @@ static int check_length(const char *const *argv, struct choke_error *error)
 /* The warden of such a run is in no jail: the program travels with the plan. */
 static int finish_plan(const struct ck_plan_sources *sources, struct ck_plan *plan, struct choke_error *error)
 {
-    int result = sources->bwrap_state->image_fd < 0 ? write_image(&sources->bwrap_state->image_fd) : 0;
+    int *image_fd = &sources->bwrap_state->image_fd;
+    if (*image_fd < 0)
+        *image_fd = ck_sealed_write("chokepoint-bwrap-init", CK_SEALED_PROGRAM, ck_bwrap_init_image_text,
+                                    ck_bwrap_init_image_length);
+    int result = *image_fd < 0 ? *image_fd : 0;
     if (result < 0)
         return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot write what bwrap executes: %s",
                             ck_error_text(-result));

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/heap.h"
+#include "base/sealed.h"
 #include "run/create.h"
 #include "run/raw.h"
 #include "sys/cgroup.h"
@@ -24,19 +25,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#ifndef MFD_EXEC
-#define MFD_EXEC 0x0010U
-#endif
-
 #define KEEPER_BUSY_TRIES 20
 #define KEEPER_BUSY_MS 10
-#define IMAGE_SEALS (F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
 extern const unsigned char ck_keeper_image_text[];
 extern const size_t ck_keeper_image_length;
@@ -77,21 +72,6 @@ static int send_message(int socket_fd, const void *data, size_t length, const in
 }
 
 /* ---- the keeper ---- */
-
-static int write_image(int *ret_fd)
-{
-    CK_FD fd = memfd_create("chokepoint-keeper", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_EXEC);
-    if (fd < 0 && errno == EINVAL)
-        fd = memfd_create("chokepoint-keeper", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (fd < 0)
-        return -errno;
-    int result = ck_fd_write_all(fd, ck_keeper_image_text, ck_keeper_image_length);
-    if (result == 0 && fcntl(fd, F_ADD_SEALS, IMAGE_SEALS) < 0)
-        result = -errno;
-    if (result == 0)
-        *ret_fd = ck_fd_take(&fd);
-    return result;
-}
 
 struct keeper_child {
     int image_fd;
@@ -139,8 +119,9 @@ static long create_blocked(struct keeper_child *child, int *ret_pidfd)
 
 static int create_keeper(int socket_fd, int *ret_pidfd, pid_t *ret_pid)
 {
-    CK_FD image_fd = -1;
-    int result = write_image(&image_fd);
+    CK_FD image_fd =
+        ck_sealed_write("chokepoint-keeper", CK_SEALED_PROGRAM, ck_keeper_image_text, ck_keeper_image_length);
+    int result = image_fd < 0 ? image_fd : 0;
     if (result < 0)
         return result;
     CK_FD null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -442,12 +423,9 @@ struct fd_list {
 
 static int send_large(int socket_fd, const struct ck_wire_plan *plan, struct fd_list *fd_list)
 {
-    CK_FD memory_fd = memfd_create("plan", MFD_CLOEXEC);
+    CK_FD memory_fd = ck_sealed_write("plan", CK_SEALED_DATA, plan, plan->size_bytes);
     if (memory_fd < 0)
-        return -errno;
-    int result = ck_fd_write_all(memory_fd, plan, plan->size_bytes);
-    if (result < 0)
-        return result;
+        return memory_fd;
     const struct ck_wire_large large = {.kind = CK_WIRE_LARGE, .flags = plan->flags, .size_bytes = plan->size_bytes};
     fd_list->fds[fd_list->count++] = memory_fd;
     return send_message(socket_fd, &large, sizeof large, fd_list->fds, fd_list->count);

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/quote.h"
+#include "base/sealed.h"
 #include "sys/landlock.h"
 #include "sys/seccomp.h"
 
@@ -26,8 +27,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define SEALS (F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
 static const char *const grant_names[] = {
     [CK_LANDLOCK_GRANT_LIST] = "list",     [CK_LANDLOCK_GRANT_READ] = "read",       [CK_LANDLOCK_GRANT_WRITE] = "write",
@@ -224,14 +223,12 @@ static int write_filter(unsigned options, int *ret_fd)
     int result = ck_seccomp_build(options, &filter, &count);
     if (result < 0)
         return result;
-    CK_FD fd = memfd_create("filter", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    result = fd < 0 ? -errno : ck_fd_write_all(fd, filter, count * sizeof *filter);
+    int fd = ck_sealed_write("filter", CK_SEALED_DATA, filter, count * sizeof *filter);
     free(filter);
-    if (result == 0 && fcntl(fd, F_ADD_SEALS, SEALS) < 0)
-        result = -errno;
-    if (result == 0)
-        *ret_fd = ck_fd_take(&fd);
-    return result;
+    if (fd < 0)
+        return fd;
+    *ret_fd = fd;
+    return 0;
 }
 
 static int find_filter(struct ck_native_no_userns_filters *no_userns_filters, bool tracing, int *ret_fd)

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/quote.h"
+#include "base/sealed.h"
 #include "policy/sandbox.h"
 #include "run/bwrap_plan.h"
 #include "run/jail_setup.h"
@@ -20,12 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
-
-#ifndef MFD_NOEXEC_SEAL
-#define MFD_NOEXEC_SEAL 0x0008U
-#endif
 
 #define TEXT(number) #number
 #define URL_AT(port) "http://127.0.0.1:" TEXT(port)
@@ -261,16 +257,10 @@ static int refuse_stdin(struct planner *planner, enum choke_outcome outcome, int
 static int stdin_from_bytes(struct planner *planner)
 {
     const struct choke_request *request = planner->request;
-    CK_FD fd = memfd_create("stdin", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
-    if (fd < 0 && errno == EINVAL)
-        fd = memfd_create("stdin", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    int result = fd < 0 ? -errno : ck_fd_write_all(fd, request->stdin_bytes, request->stdin_length);
-    if (result == 0 && (lseek(fd, 0, SEEK_SET) < 0 ||
-                        fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0))
-        result = -errno;
-    if (result < 0)
-        return refuse_stdin(planner, CHOKE_SPAWN_FAILED, -result);
-    planner->plan->stdin_fd = ck_fd_take(&fd);
+    int fd = ck_sealed_write("stdin", CK_SEALED_DATA, request->stdin_bytes, request->stdin_length);
+    if (fd < 0)
+        return refuse_stdin(planner, CHOKE_SPAWN_FAILED, -fd);
+    planner->plan->stdin_fd = fd;
     planner->plan->stdin_owned = true;
     return 0;
 }

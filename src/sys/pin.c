@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/quote.h"
+#include "base/sealed.h"
 #include "sys/digest.h"
 #include "sys/version.h"
 
@@ -23,17 +24,11 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <unistd.h>
 
-#ifndef MFD_EXEC
-#define MFD_EXEC 0x0010U
-#endif
-
 #define PINS_MAX 256
 #define TRIES 3
-#define SEALS (F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
 struct ck_pin {
     struct ck_version version;
@@ -82,10 +77,7 @@ static struct ck_pin *make_room(struct ck_pin_cache *pins, const struct ck_versi
 
 static int new_copy(void)
 {
-    int fd = memfd_create("chokepoint-script", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_EXEC);
-    if (fd < 0 && errno == EINVAL)
-        fd = memfd_create("chokepoint-script", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    return fd < 0 ? -errno : fd;
+    return ck_sealed_create("chokepoint-script", CK_SEALED_PROGRAM);
 }
 
 /* Another copy of a sealed one; a descriptor or a negative errno. */
@@ -103,9 +95,8 @@ static int copy_again(int copy_fd)
         if (sent <= 0)
             return sent < 0 ? -errno : -EIO;
     }
-    if (fcntl(fd, F_ADD_SEALS, SEALS) < 0)
-        return -errno;
-    return ck_fd_take(&fd);
+    int result = ck_sealed_finish(fd);
+    return result < 0 ? result : ck_fd_take(&fd);
 }
 
 /* Without memory or a descriptor nothing is remembered, and the next run hashes again. */
@@ -138,10 +129,10 @@ static int copy_script(int fd, struct examined *examined)
     if (copy_fd < 0)
         return copy_fd;
     int result = ck_digest_copy(fd, copy_fd, CK_PIN_SCRIPT_MAX, examined->digest);
+    if (result == 0)
+        result = ck_sealed_finish(copy_fd);
     if (result < 0)
         return result;
-    if (fcntl(copy_fd, F_ADD_SEALS, SEALS) < 0)
-        return -errno;
     examined->copy_fd = ck_fd_take(&copy_fd);
     return 0;
 }

@@ -11,10 +11,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -122,34 +120,4 @@ int ck_statefile_read_named(const char *path, size_t max_bytes, char **ret_text,
     if (fd < 0)
         return refuse(error, path, -fd, fd == -ENOENT ? "does not exist" : why_not(-fd));
     return read_open(fd, path, max_bytes, ret_text, ret_length, error);
-}
-
-/* ---- writing ---- */
-
-static int write_whole(int fd, const char *text, size_t length)
-{
-    int result = ck_fd_write_all(fd, text, length);
-    if (result == 0 && fsync(fd) < 0 && errno != EINVAL) /* some file systems cannot; what they have is written */
-        result = -errno;
-    return result;
-}
-
-int ck_statefile_replace(int directory_fd, const char *path, mode_t mode, const char *text, size_t length)
-{
-    char temporary[PATH_MAX];
-    uint64_t random_number;
-    if (getrandom(&random_number, sizeof random_number, 0) != (ssize_t)sizeof random_number)
-        return -EIO;
-    int needed = snprintf(temporary, sizeof temporary, "%s.%016llx", path, (unsigned long long)random_number);
-    if (needed < 0 || needed >= (int)sizeof temporary)
-        return -ENAMETOOLONG;
-    CK_FD fd = openat(directory_fd, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
-    if (fd < 0)
-        return -errno;
-    int result = write_whole(fd, text, length);
-    if (result == 0 && renameat(directory_fd, temporary, directory_fd, path) < 0)
-        result = -errno;
-    if (result < 0)
-        (void)unlinkat(directory_fd, temporary, 0);
-    return result;
 }

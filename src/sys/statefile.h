@@ -1,12 +1,11 @@
 /*
- * statefile.h - small files that the library keeps or is shown, read with distrust and replaced whole.
+ * statefile.h - small files that the library keeps or is shown, read with distrust. They are replaced whole
+ * (base/atomic_file.h).
  */
 #ifndef CK_SYS_STATEFILE_H
 #define CK_SYS_STATEFILE_H
 
 #include "chokepoint.h"
-
-#include <sys/types.h>
 
 /*
  * Opens a directory of the caller's own, for files that nobody else may plant; made with mode 0700, and its parent too,
@@ -25,11 +24,5 @@ int ck_statefile_read(int directory_fd, const char *name, size_t max_bytes, char
 /* A regular file that the caller named: whose it is does not matter, links are followed. */
 int ck_statefile_read_named(const char *path, size_t max_bytes, char **ret_text, size_t *ret_length,
                             struct choke_error *error);
-
-/*
- * Replaces the file: written beside it, then renamed, so that a reader finds the old one or the new one. directory_fd may
- * be AT_FDCWD. mode is cut by the umask. 0 or a negative errno.
- */
-int ck_statefile_replace(int directory_fd, const char *path, mode_t mode, const char *text, size_t length);
 
 #endif

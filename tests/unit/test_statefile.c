@@ -2,7 +2,6 @@
 #include "sandbox.h"
 #include "sys/statefile.h"
 
-#include <dirent.h>
 #include <setjmp.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -19,17 +18,6 @@ static int directory(const struct sandbox *sandbox, const char *name, struct cho
     int result = ck_statefile_directory(in(sandbox, name), &fd, error);
     assert_int_equal(result < 0, fd < 0);
     return result < 0 ? result : fd;
-}
-
-static size_t entries(const struct sandbox *sandbox, const char *name)
-{
-    DIR *listing = opendir(in(sandbox, name));
-    size_t count = 0;
-    assert_non_null(listing);
-    while (readdir(listing) != NULL)
-        count++;
-    (void)closedir(listing);
-    return count - 2;
 }
 
 static void a_directory_is_made_for_the_owner_alone(void **state)
@@ -116,28 +104,6 @@ static void another_owner_is_refused(void **state)
     (void)close(fd);
 }
 
-static void a_file_is_replaced_and_nothing_is_left_beside_it(void **state)
-{
-    struct choke_error error = {0};
-    struct stat status;
-    int fd = directory(*state, "d", &error);
-    make_file(*state, "real", 0600, "untouched");
-    make_link(*state, "d/f", in(*state, "real"));
-    assert_int_equal(ck_statefile_replace(fd, "f", 0600, "new", 3), 0);
-    assert_int_equal(fstatat(fd, "f", &status, AT_SYMLINK_NOFOLLOW), 0);
-    assert_true(S_ISREG(status.st_mode)); /* the link was replaced, not followed */
-    assert_int_equal(status.st_size, 3);
-    assert_int_equal(status.st_mode & 07777, 0600);
-    assert_int_equal(stat(in(*state, "real"), &status), 0);
-    assert_int_equal(status.st_size, 9);
-    assert_int_equal(entries(*state, "d"), 1);
-    make_directory(*state, "d/sub", 0700);
-    assert_true(ck_statefile_replace(fd, "sub", 0600, "new", 3) < 0); /* a directory is in its place */
-    assert_int_equal(ck_statefile_replace(fd, "absent/f", 0600, "new", 3), -ENOENT);
-    assert_int_equal(entries(*state, "d"), 2);
-    (void)close(fd);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -146,7 +112,6 @@ int main(void)
                                         sandbox_free),
         cmocka_unit_test_setup_teardown(only_a_file_of_ours_is_read, sandbox_new, sandbox_free),
         cmocka_unit_test_setup_teardown(another_owner_is_refused, sandbox_new, sandbox_free),
-        cmocka_unit_test_setup_teardown(a_file_is_replaced_and_nothing_is_left_beside_it, sandbox_new, sandbox_free),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

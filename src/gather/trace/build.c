@@ -5,6 +5,7 @@
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/heap.h"
+#include "base/sealed.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #define ID_PREFIX "sha256:"
@@ -107,21 +107,6 @@ static int take_bases(const struct ck_answer *bases, const char *const *names,
                      : ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "docker lists more images than were asked for");
 }
 
-static int put_text(struct ck_trace_build *build, const char *text, struct choke_error *error)
-{
-    size_t length = strlen(text);
-    build->fd = memfd_create("Dockerfile", MFD_CLOEXEC);
-    for (size_t at = 0; at < length;) {
-        ssize_t wrote = write(build->fd, text + at, length - at);
-        if (wrote < 0 && errno != EINTR)
-            return ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "cannot write the Dockerfile: %s", strerror(errno));
-        at += wrote > 0 ? (size_t)wrote : 0;
-    }
-    return lseek(build->fd, 0, SEEK_SET) == 0
-               ? 0
-               : ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "cannot write the Dockerfile");
-}
-
 int ck_trace_build_write(struct ck_trace_build *build, const struct ck_answer *bases, struct choke_error *error)
 {
     char ids[CK_DOCKERFILE_NAMES_MAX][CK_DOCKERFILE_ID_DIGITS + 1];
@@ -134,8 +119,11 @@ int ck_trace_build_write(struct ck_trace_build *build, const struct ck_answer *b
     for (size_t i = 0; i < CK_DOCKERFILE_NAMES_MAX; i++)
         by_name[i] = ids[i];
     char *text = ck_dockerfile_write(build->dockerfile, by_name);
-    result = text != NULL ? put_text(build, text, error)
-                          : ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "there is no memory for the Dockerfile");
+    if (!text)
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "there is no memory for the Dockerfile");
+    build->fd = ck_sealed_write("Dockerfile", CK_SEALED_DATA, text, strlen(text));
     free(text);
-    return result;
+    return build->fd >= 0 ? 0
+                          : ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "cannot write the Dockerfile: %s",
+                                         strerror(-build->fd));
 }
