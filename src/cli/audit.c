@@ -28,49 +28,6 @@ int ck_audit_default(char ret_path[PATH_MAX], struct choke_error *error)
                          length < 0 ? "neither XDG_STATE_HOME nor HOME is an absolute path" : "its path is too long");
 }
 
-static int add_string(struct ck_string_list *args, const char *item, struct choke_error *error)
-{
-    const char **grown = reallocarray(args->items, args->count + 2, sizeof(*grown));
-    if (!grown)
-        return ck_text_error(error, CHOKE_NONE, ENOMEM, "out of memory");
-    args->items = grown;
-    grown[args->count++] = item;
-    grown[args->count] = NULL;
-    return 0;
-}
-
-static int split(const struct ck_command *command, char *const *args, void *target, struct ck_string_list *files,
-                 struct choke_error *error)
-{
-    bool options = true;
-
-    for (;;) {
-        int taken = options ? ck_options_parse(command->options, args, target, error) : 0;
-        if (taken < 0)
-            return taken;
-        options = options && (taken == 0 || strcmp(args[taken - 1], "--") != 0);
-        args += taken;
-        if (!*args)
-            return 0;
-        int r = add_string(files, *args++, error);
-        if (r < 0)
-            return r;
-    }
-}
-
-int ck_audit_parse(const struct ck_command *command, char *const *args, void *target, const bool *help,
-                   struct ck_string_list *ret_files)
-{
-    struct choke_error error;
-
-    if (split(command, args, target, ret_files, &error) < 0)
-        return ck_cli_usage_error(command, &error);
-    if (!*help)
-        return -1;
-    ck_cli_help_command(stdout, command);
-    return ck_cli_flush_stdout();
-}
-
 int ck_audit_unreadable(const struct choke_error *error)
 {
     (void)fprintf(stderr, "chokepoint: %s\n", error->message);
@@ -85,7 +42,7 @@ void ck_audit_report_damage(const struct choke_audit_report *report)
 
 const char *const *ck_audit_paths(struct ck_string_list *files, char path[PATH_MAX], struct choke_error *error)
 {
-    if (files->count == 0 && (ck_audit_default(path, error) < 0 || add_string(files, path, error) < 0))
+    if (files->count == 0 && (ck_audit_default(path, error) < 0 || ck_options_add_word(files, path, error) < 0))
         return NULL;
     return files->items;
 }

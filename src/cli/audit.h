@@ -19,13 +19,6 @@ enum ck_audit_exit {
  */
 int ck_audit_default(char ret_path[PATH_MAX], struct choke_error *error);
 
-/*
- * Options and operands of a command whose operands are files: options may stand behind them. Returns -1 where the
- * command goes on, with the operands in *ret_files, to be freed; else the status to end with. help is in target.
- */
-int ck_audit_parse(const struct ck_command *command, char *const *args, void *target, const bool *help,
-                   struct ck_string_list *ret_files);
-
 /* One line on stderr; returns CK_AUDIT_UNREADABLE. */
 int ck_audit_unreadable(const struct choke_error *error);
 

@@ -2,10 +2,7 @@
  * cmd_audit_head.c - "chokepoint audit head" and "audit keygen": what is kept where who writes the log cannot reach it.
  */
 #include "cli/audit.h"
-#include "front/text.h"
-
-#include <errno.h>
-#include <stdlib.h>
+#include "cli/parse.h"
 
 struct head_options {
     const char *key;
@@ -24,15 +21,6 @@ static const struct ck_option keygen_options[] = {
     {.name = NULL},
 };
 
-static int wrong_count(const struct ck_command *command, size_t count)
-{
-    struct choke_error error;
-
-    (void)ck_text_error(&error, CHOKE_INVALID, EINVAL, "'%s' takes %s, but got %zu argument%s", command->name,
-                        command->operands, count, count == 1 ? "" : "s");
-    return ck_cli_usage_error(command, &error);
-}
-
 static int print_head(const struct head_options *given, struct ck_string_list *files)
 {
     char path[PATH_MAX];
@@ -49,12 +37,13 @@ static int print_head(const struct head_options *given, struct ck_string_list *f
 static int run_head(char *const *args)
 {
     struct head_options given = {0};
-    struct ck_string_list files = {0};
+    const struct ck_parse parse = {&ck_command_audit_head, &given, &given.help, .most = 1};
+    struct ck_string_list files;
 
-    int status = ck_audit_parse(&ck_command_audit_head, args, &given, &given.help, &files);
+    int status = ck_parse_words(&parse, args, &files);
     if (status < 0)
-        status = files.count > 1 ? wrong_count(&ck_command_audit_head, files.count) : print_head(&given, &files);
-    free(files.items);
+        status = print_head(&given, &files);
+    ck_options_free_words(&files);
     return status;
 }
 
@@ -72,12 +61,13 @@ static int make_key(const char *path)
 static int run_keygen(char *const *args)
 {
     struct head_options given = {0};
-    struct ck_string_list files = {0};
+    const struct ck_parse parse = {&ck_command_audit_keygen, &given, &given.help, .least = 1, .most = 1};
+    struct ck_string_list files;
 
-    int status = ck_audit_parse(&ck_command_audit_keygen, args, &given, &given.help, &files);
+    int status = ck_parse_words(&parse, args, &files);
     if (status < 0)
-        status = files.count != 1 ? wrong_count(&ck_command_audit_keygen, files.count) : make_key(files.items[0]);
-    free(files.items);
+        status = make_key(files.items[0]);
+    ck_options_free_words(&files);
     return status;
 }
 

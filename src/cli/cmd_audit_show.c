@@ -5,6 +5,7 @@
 #include "cli/audit.h"
 #include "cli/audit_filter.h"
 #include "cli/audit_table.h"
+#include "cli/parse.h"
 
 #include <poll.h>
 #include <stdlib.h>
@@ -139,13 +140,14 @@ static int check(struct show_options *given, struct choke_error *error)
 static int run_show(char *const *args)
 {
     struct show_options given = {0};
-    struct ck_string_list files = {0};
+    const struct ck_parse parse = {&ck_command_audit_show, &given, &given.help, .most = CK_PARSE_ANY};
+    struct ck_string_list files;
     struct choke_error error = {0};
 
-    int status = ck_audit_parse(&ck_command_audit_show, args, &given, &given.help, &files);
+    int status = ck_parse_words(&parse, args, &files);
     if (status < 0)
         status = check(&given, &error) < 0 ? ck_cli_usage_error(&ck_command_audit_show, &error) : show(&given, &files);
-    free(files.items);
+    ck_options_free_words(&files);
     ck_options_done(show_options, &given);
     return status;
 }

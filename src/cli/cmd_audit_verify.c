@@ -3,6 +3,7 @@
  * the log, so that it can be piped; what there is to say about it goes to standard error.
  */
 #include "cli/audit.h"
+#include "cli/parse.h"
 #include "front/text.h"
 
 #include <errno.h>
@@ -171,12 +172,13 @@ static int verify(const struct verify_options *given, struct ck_string_list *fil
 static int run_verify(char *const *args)
 {
     struct verify_options given = {0};
-    struct ck_string_list files = {0};
+    const struct ck_parse parse = {&ck_command_audit_verify, &given, &given.help, .most = CK_PARSE_ANY};
+    struct ck_string_list files;
 
-    int status = ck_audit_parse(&ck_command_audit_verify, args, &given, &given.help, &files);
+    int status = ck_parse_words(&parse, args, &files);
     if (status < 0)
         status = verify(&given, &files);
-    free(files.items);
+    ck_options_free_words(&files);
     ck_options_done(verify_options, &given);
     return status;
 }

@@ -81,10 +81,8 @@ static int run_completion(char *const *args)
     int count = ck_options_parse(completion_options, args, &given, &error);
     if (count < 0)
         return ck_cli_usage_error(&ck_command_completion, &error);
-    if (given.help) {
-        ck_cli_help_command(stdout, &ck_command_completion);
-        return ck_cli_flush_stdout();
-    }
+    if (given.help)
+        return ck_help_show(&ck_command_completion);
     for (const struct shell *shell = shells; args[count] && shell->name; shell++)
         if (strcmp(shell->name, args[count]) == 0)
             return print_script(shell);

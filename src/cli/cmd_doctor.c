@@ -229,11 +229,9 @@ static int run_doctor(char *const *args)
                               "--attack goes with --json alone: it uses neither --policy nor the cache");
     int status;
     if (count < 0) {
-        status = given.review.json ? ck_review_failure(&given.review, &error)
-                                   : ck_cli_usage_error(&ck_command_doctor, &error);
+        status = ck_review_usage(&ck_command_doctor, given.review.json, &error);
     } else if (given.review.help) {
-        ck_cli_help_command(stdout, &ck_command_doctor);
-        status = ck_cli_flush_stdout();
+        status = ck_help_show(&ck_command_doctor);
     } else {
         status = given.attack ? ck_attack(given.review.json) : examine(&given);
     }

@@ -4,13 +4,13 @@
  * Everything that the repository could not have written is read before it is looked at: the options, the probes, the
  * policy. What goes to a terminal meanwhile is the table alone; what the library has to tell is shown when that stands.
  */
-#include "cli/audit.h"
 
 #include "base/atomic_file.h"
 #include "base/fd.h"
 #include "base/file.h"
 #include "cli/cli.h"
 #include "cli/event.h"
+#include "cli/parse.h"
 #include "cli/recording.h"
 #include "front/jansson.h"
 #include "front/session.h"
@@ -436,17 +436,18 @@ static int run_gather(char *const *words)
         .out_fd = -1,
         .later = {.fd = -1},
     };
-    struct ck_string_list repositories = {0};
+    const struct ck_parse parse = {&ck_command_gather, &gather.given, &gather.given.help, .most = CK_PARSE_ANY};
+    struct ck_string_list repositories;
     struct choke_error error;
 
     ck_session_init(&gather.session);
-    int status = ck_audit_parse(&ck_command_gather, words, &gather.given, &gather.given.help, &repositories);
+    int status = ck_parse_words(&parse, words, &repositories);
     if (status < 0 && check_options(&gather.given, &repositories, &error) < 0)
         status = ck_cli_usage_error(&ck_command_gather, &error);
     if (status < 0)
         status = look(&gather, repositories.count > 0 ? repositories.items[0] : ".");
     done(&gather);
-    free(repositories.items);
+    ck_options_free_words(&repositories);
     return status;
 }
 

@@ -72,6 +72,12 @@ void ck_cli_help_command(FILE *out, const struct ck_command *command)
         (void)fprintf(out, "\n%s", command->details);
 }
 
+int ck_help_show(const struct ck_command *command)
+{
+    ck_cli_help_command(stdout, command);
+    return ck_cli_flush_stdout();
+}
+
 void ck_cli_help_group(FILE *out, const char *group)
 {
     (void)fprintf(out, "Usage: chokepoint %s COMMAND ...\n\nCommands:\n", group);

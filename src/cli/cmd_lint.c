@@ -80,14 +80,9 @@ static int run_lint(char *const *args)
     struct choke_error error = {0};
 
     int count = ck_options_parse(lint_options, args, &given, &error);
-    if (count < 0) {
-        const struct ck_review_options review = {.json = given.format == FORMAT_JSON};
-        return review.json ? ck_review_failure(&review, &error) : ck_cli_usage_error(&ck_command_lint, &error);
-    }
-    if (!given.help)
-        return lint(&given, args + count);
-    ck_cli_help_command(stdout, &ck_command_lint);
-    return ck_cli_flush_stdout();
+    if (count < 0)
+        return ck_review_usage(&ck_command_lint, given.format == FORMAT_JSON, &error);
+    return given.help ? ck_help_show(&ck_command_lint) : lint(&given, args + count);
 }
 
 const struct ck_command ck_command_lint = {

@@ -142,11 +142,9 @@ static int run_lock(char *const *args)
     int status;
 
     if (parse(args, &given, &path, &error) < 0) {
-        status =
-            given.review.json ? ck_review_failure(&given.review, &error) : ck_cli_usage_error(&ck_command_lock, &error);
+        status = ck_review_usage(&ck_command_lock, given.review.json, &error);
     } else if (given.review.help) {
-        ck_cli_help_command(stdout, &ck_command_lock);
-        status = ck_cli_flush_stdout();
+        status = ck_help_show(&ck_command_lock);
     } else {
         status = carry_out(&given, path);
     }

@@ -160,10 +160,8 @@ static int parse_and_run(struct run_command *run, char *const *args)
     int count = ck_options_parse(run_options, args, &run->given, &error);
     if (count < 0)
         return usage_failure(run, &error);
-    if (run->given.help) {
-        ck_cli_help_command(stdout, &ck_command_run);
-        return ck_cli_flush_stdout();
-    }
+    if (run->given.help)
+        return ck_help_show(&ck_command_run);
     if (check_options(&run->given, args + count, &error) < 0)
         return usage_failure(run, &error);
     return run_tool(run, args + count);

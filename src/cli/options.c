@@ -14,6 +14,23 @@
 /* Below CHOKE_TIMEOUT_FROM_POLICY, far above what the library accepts: it words the refusal. */
 #define SECONDS_MAX (UINT64_MAX / 4000)
 
+int ck_options_add_word(struct ck_string_list *args, const char *token, struct choke_error *error)
+{
+    const char **grown = reallocarray(args->items, args->count + 2, sizeof(*grown));
+    if (!grown)
+        return ck_text_error(error, CHOKE_NONE, ENOMEM, "out of memory");
+    grown[args->count++] = token;
+    grown[args->count] = NULL;
+    args->items = grown;
+    return 0;
+}
+
+void ck_options_free_words(struct ck_string_list *args)
+{
+    free(args->items);
+    *args = (struct ck_string_list){0};
+}
+
 static int bad_value(const struct ck_option *option, const char *value, const char *expected, struct choke_error *error)
 {
     return ck_text_error(error, CHOKE_INVALID, EINVAL, "%s does not take '%s'; give %s", option->name,
@@ -39,16 +56,8 @@ static int store_string(const struct ck_option *option, const char *value, void 
 
 static int store_strings(const struct ck_option *option, const char *value, void *field, struct choke_error *error)
 {
-    struct ck_string_list *args = field;
     (void)option;
-
-    const char **grown = reallocarray(args->items, args->count + 2, sizeof(*grown));
-    if (!grown)
-        return ck_text_error(error, CHOKE_NONE, ENOMEM, "out of memory");
-    grown[args->count++] = value;
-    grown[args->count] = NULL;
-    args->items = grown;
-    return 0;
+    return ck_options_add_word(field, value, error);
 }
 
 static int store_choice(const struct ck_option *option, const char *value, void *field, struct choke_error *error)
@@ -231,9 +240,6 @@ int ck_options_parse(const struct ck_option *options, char *const *args, void *t
 void ck_options_done(const struct ck_option *options, void *target)
 {
     for (; options->name; options++)
-        if (options->kind == CK_OPTION_STRINGS) {
-            struct ck_string_list *args = (struct ck_string_list *)(void *)((char *)target + options->offset);
-            free(args->items);
-            *args = (struct ck_string_list){0};
-        }
+        if (options->kind == CK_OPTION_STRINGS)
+            ck_options_free_words((struct ck_string_list *)(void *)((char *)target + options->offset));
 }

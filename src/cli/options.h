@@ -36,6 +36,10 @@ struct ck_string_list {
     size_t count;
 };
 
+/* word itself, not a copy. 0, or a negative errno and *error. */
+int ck_options_add_word(struct ck_string_list *args, const char *token, struct choke_error *error);
+void ck_options_free_words(struct ck_string_list *args);
+
 struct ck_option {
     const char *name;    /* "--timeout"; NULL ends the table */
     const char *metavar; /* NULL for a flag */

@@ -1,7 +1,7 @@
 /* review.c - see review.h. */
 #include "cli/review.h"
 
-#include "front/text.h"
+#include "cli/parse.h"
 
 #include <errno.h>
 #include <string.h>
@@ -25,57 +25,29 @@ const struct ck_option ck_review_policy_options[] = {
     {.name = NULL},
 };
 
-static int usage_failure(const struct ck_command *command, const struct ck_review_options *given,
-                         const struct choke_error *error)
+int ck_review_usage(const struct ck_command *command, bool json, const struct choke_error *error)
 {
-    return given->json ? ck_review_failure(given, error) : ck_cli_usage_error(command, error);
+    const struct ck_review_options given = {.json = json};
+    return json ? ck_review_failure(&given, error) : ck_cli_usage_error(command, error);
 }
 
-/* Operands into the list, options wherever they stand before "--". How many operands, or a negative errno. */
-static int split(const struct ck_option *known, char *const *args, struct ck_review_options *given,
-                 const char *operands[CK_REVIEW_OPERANDS_MAX], struct choke_error *error)
-{
-    int count = 0;
-    bool options = true;
-
-    for (;;) {
-        int taken = options ? ck_options_parse(known, args, given, error) : 0;
-        if (taken < 0)
-            return taken;
-        options = options && (taken == 0 || strcmp(args[taken - 1], "--") != 0);
-        args += taken;
-        if (!*args)
-            return count;
-        if (count < CK_REVIEW_OPERANDS_MAX)
-            operands[count] = *args;
-        count++;
-        args++;
-    }
-}
-
+/* --policy FILE is an operand; one that is named beside it is one too many. */
 int ck_review_parse(const struct ck_command *command, char *const *args, size_t least, size_t most,
                     struct ck_review_options *given, const char *operands[CK_REVIEW_OPERANDS_MAX])
 {
-    struct choke_error error;
+    const struct ck_parse parse = {command, given, &given->help, &given->json, 0, CK_PARSE_ANY};
+    struct ck_string_list files;
+    int status = ck_parse_words(&parse, args, &files);
+    size_t count = files.count + (given->policy != NULL);
 
     for (size_t i = 0; i < CK_REVIEW_OPERANDS_MAX; i++)
-        operands[i] = NULL;
-    int count = split(command->options, args, given, operands, &error);
-    if (count < 0)
-        return usage_failure(command, given, &error);
-    if (given->help) {
-        ck_cli_help_command(stdout, command);
-        return ck_cli_flush_stdout();
-    }
-    if (given->policy && count == 0)
-        operands[count++] = given->policy;
-    else if (given->policy)
-        count++; /* named twice */
-    if ((size_t)count >= least && (size_t)count <= most)
-        return -1;
-    (void)ck_text_error(&error, CHOKE_INVALID, EINVAL, "'%s' takes %s, but got %d argument%s", command->name,
-                        command->operands, count, count == 1 ? "" : "s");
-    return usage_failure(command, given, &error);
+        operands[i] = i < files.count ? files.items[i] : NULL;
+    if (given->policy && files.count == 0)
+        operands[0] = given->policy;
+    ck_options_free_words(&files);
+    if (status >= 0 || (count >= least && count <= most))
+        return status;
+    return ck_parse_wrong_count(&parse, count);
 }
 
 int ck_review_write(json_t *object, int status)

@@ -18,12 +18,12 @@ extern const struct ck_option ck_review_policy_options[]; /* with --policy, for 
 
 #define CK_REVIEW_OPERANDS_MAX 2
 
-/*
- * Options may also stand behind operands here, for no operand is a command line. Unused operands are NULL. Returns -1
- * where the command goes on; else the status to end with: help was shown, or the words are wrong.
- */
+/* ck_parse_words for these options. Unused operands are NULL. */
 int ck_review_parse(const struct ck_command *command, char *const *args, size_t least, size_t most,
                     struct ck_review_options *given, const char *operands[CK_REVIEW_OPERANDS_MAX]);
+
+/* A fault of the command line: ck_review_failure, or ck_cli_usage_error. */
+int ck_review_usage(const struct ck_command *command, bool json, const struct choke_error *error);
 
 /* {"error": {"code", "message"}} on standard output, or one line on standard error. Returns CK_EXIT_REFUSED. */
 int ck_review_failure(const struct ck_review_options *given, const struct choke_error *error);

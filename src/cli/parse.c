@@ -1,0 +1,50 @@
+/* parse.c - see parse.h. */
+#include "cli/parse.h"
+
+#include "cli/review.h"
+#include "front/text.h"
+
+#include <errno.h>
+#include <string.h>
+
+static int split(const struct ck_parse *parse, char *const *words, struct ck_string_list *operands,
+                 struct choke_error *error)
+{
+    bool options = true;
+
+    for (;;) {
+        int taken = options ? ck_options_parse(parse->command->options, words, parse->target, error) : 0;
+        if (taken < 0)
+            return taken;
+        options = options && (taken == 0 || strcmp(words[taken - 1], "--") != 0);
+        words += taken;
+        if (!*words)
+            return 0;
+        int r = ck_options_add_word(operands, *words++, error);
+        if (r < 0)
+            return r;
+    }
+}
+
+int ck_parse_wrong_count(const struct ck_parse *parse, size_t count)
+{
+    struct choke_error error;
+
+    (void)ck_text_error(&error, CHOKE_INVALID, EINVAL, "'%s' takes %s, but got %zu argument%s", parse->command->name,
+                        parse->command->operands, count, count == 1 ? "" : "s");
+    return ck_review_usage(parse->command, parse->json && *parse->json, &error);
+}
+
+int ck_parse_words(const struct ck_parse *parse, char *const *words, struct ck_string_list *ret_operands)
+{
+    struct choke_error error;
+
+    *ret_operands = (struct ck_string_list){0};
+    if (split(parse, words, ret_operands, &error) < 0)
+        return ck_review_usage(parse->command, parse->json && *parse->json, &error);
+    if (*parse->help)
+        return ck_help_show(parse->command);
+    if (ret_operands->count < parse->least || ret_operands->count > parse->most)
+        return ck_parse_wrong_count(parse, ret_operands->count);
+    return -1;
+}
