@@ -9,6 +9,7 @@
 #include "audit/body.h"
 
 #include "base/glyph.h"
+#include "base/hex.h"
 
 #include <endian.h>
 #include <string.h>
@@ -79,15 +80,6 @@ static bool take_literal(struct json_reader *reader, const char *literal)
     return true;
 }
 
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 /* Behind the 'u': four digits, or -1. */
 static int take_unit(struct json_reader *reader)
 {
@@ -95,7 +87,7 @@ static int take_unit(struct json_reader *reader)
     if (reader->end - reader->at < 4)
         return -1;
     for (int i = 0; i < 4; i++) {
-        int value = hex_value(*reader->at++);
+        int value = ck_hex_value(*reader->at++);
         if (value < 0)
             return -1;
         code = code << 4 | value;

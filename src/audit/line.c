@@ -6,6 +6,8 @@
  */
 #include "audit/cursor.h"
 
+#include "base/hex.h"
+
 #include <errno.h>
 #include <sodium/crypto_generichash.h>
 #include <stdbool.h>
@@ -15,12 +17,7 @@ _Static_assert(crypto_generichash_BYTES == CK_AUDIT_HASH_BYTES, "the hash of the
 
 void ck_line_hex(const unsigned char digest[CK_AUDIT_HASH_BYTES], char ret_hex[CK_AUDIT_HASH_HEX + 1])
 {
-    static const char digits[] = "0123456789abcdef";
-    for (size_t i = 0; i < CK_AUDIT_HASH_BYTES; i++) {
-        ret_hex[2 * i] = digits[digest[i] >> 4];
-        ret_hex[2 * i + 1] = digits[digest[i] & 15];
-    }
-    ret_hex[CK_AUDIT_HASH_HEX] = '\0';
+    ck_hex_encode(ret_hex, digest, CK_AUDIT_HASH_BYTES);
 }
 
 void ck_line_hash(const void *bytes, size_t length, char ret_hex[CK_AUDIT_HASH_HEX + 1])

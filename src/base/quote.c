@@ -1,5 +1,6 @@
 /* quote.c - see quote.h. */
 #include "base/quote.h"
+#include "base/hex.h"
 
 #include "base/glyph.h"
 
@@ -38,7 +39,6 @@ static const char *named(enum ck_quote_style style, char byte)
 size_t ck_quote_next(enum ck_quote_style style, const char *src, size_t length, char ret_piece[CK_QUOTE_PIECE_MAX],
                      size_t *ret_used)
 {
-    static const char hex[] = "0123456789abcdef";
     unsigned char c = (unsigned char)src[0];
     const char *name = named(style, src[0]);
     *ret_used = 1;
@@ -48,7 +48,9 @@ size_t ck_quote_next(enum ck_quote_style style, const char *src, size_t length, 
     }
     size_t n = ck_glyph_shown(src, length);
     if (n == 0 || (style == CK_QUOTE_SINGLE && (c == '\\' || c == '\''))) {
-        memcpy(ret_piece, (char[]){'\\', 'x', hex[c >> 4], hex[c & 15]}, 4);
+        char escape[5] = "\\x";
+        ck_hex_encode(escape + 2, &c, 1);
+        memcpy(ret_piece, escape, 4);
         return 4;
     }
     memcpy(ret_piece, src, n);

@@ -4,6 +4,7 @@
  */
 #include "cli/request.h"
 
+#include "base/path.h"
 #include "front/text.h"
 
 #include <errno.h>
@@ -52,18 +53,12 @@ static int absolute_path(const char *path, char **ret_path, struct choke_error *
     return ck_text_error(error, CHOKE_NONE, ENOMEM, "out of memory");
 }
 
-static bool is_beneath(const char *path, const char *root)
-{
-    size_t length = strcmp(root, "/") == 0 ? 0 : strlen(root);
-    return strncmp(path, root, length) == 0 && (path[length] == '/' || path[length] == '\0');
-}
-
 /* Does it lead beneath the root, seen from here? Only to choose what a relative path is meant from: the library decides. */
 static bool leads_beneath(const char *path, const char *root)
 {
     char *resolved = realpath(path, NULL);
     char *real = realpath(root, NULL);
-    bool beneath = resolved && real && is_beneath(resolved, real);
+    bool beneath = resolved && real && ck_path_beneath(real, resolved);
 
     free(resolved);
     free(real);

@@ -4,6 +4,7 @@
  */
 #include "egress/chunked.h"
 
+#include "base/hex.h"
 #include "egress/token.h"
 
 #include <errno.h>
@@ -28,17 +29,6 @@ enum {
     END_LF
 };
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
-}
-
 static bool is_text(char c)
 {
     return (unsigned char)c >= 0x20 ? c != 0x7f : c == '\t';
@@ -54,7 +44,7 @@ static bool step_blank(struct ck_chunked *chunked, char c)
 
 static bool step_size(struct ck_chunked *chunked, char c)
 {
-    int digit = hex_digit(c);
+    int digit = ck_hex_value(c);
     if (digit >= 0) {
         chunked->left = chunked->left << 4 | (unsigned)digit;
         return ++chunked->digits <= SIZE_MAX_DIGITS;

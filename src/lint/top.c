@@ -10,6 +10,7 @@
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/heap.h"
+#include "base/path.h"
 #include "base/quote.h"
 
 #include <errno.h>
@@ -69,16 +70,6 @@ static int resolve(const char *path, char resolved[PATH_MAX], struct stat *ret_s
     return 0;
 }
 
-/* What stands behind the top's own path, "" for the top itself; NULL where path is not beneath it. */
-static const char *path_beneath(const char *top, const char *path)
-{
-    size_t length = strcmp(top, "/") == 0 ? 0 : strlen(top);
-    if (strncmp(top, path, length) != 0 || (path[length] != '/' && path[length] != '\0'))
-        return NULL;
-    path += length;
-    return path + strspn(path, "/");
-}
-
 /* Cuts the last name off; false at the root of the file system. */
 static bool go_up(char *path)
 {
@@ -118,7 +109,7 @@ static void find_repository_top(char start[PATH_MAX])
         }
         above = true;
     } while (go_up(directory));
-    if (here != NULL && path_beneath(here, start) != NULL)
+    if (here != NULL && ck_path_beneath(here, start) != NULL)
         memcpy(start, here, strlen(here) + 1);
 }
 
@@ -157,7 +148,7 @@ int ck_top_locate(const struct ck_top *top, const char *path, char *buffer, size
     char resolved[PATH_MAX];
     if (resolve(path, resolved, ret_status) < 0)
         return unreadable(path, error);
-    const char *rest = path_beneath(top->path, resolved);
+    const char *rest = ck_path_beneath(top->path, resolved);
     if (rest == NULL)
         return ck_error_set(error, CHOKE_INVALID, EINVAL, "'%s' lies outside of '%s'; lint one tree at a time",
                             CK_QUOTE(path), CK_QUOTE(top->path));

@@ -11,6 +11,7 @@
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/heap.h"
+#include "base/path.h"
 #include "base/quote.h"
 
 #include <errno.h>
@@ -67,15 +68,11 @@ static int open_beneath(int root_fd, const char *path, int flags, uint64_t resol
     return ck_file_resolve(root_fd, path, flags, RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | resolve);
 }
 
-/* What stands behind the root's own place in path; NULL where path is not beneath it. */
-static const char *below_root(const char *root, const char *path)
+/* From the root, as openat2 takes it; NULL where path is not beneath it. */
+static const char *from_here(const char *root, const char *path)
 {
-    size_t length = strcmp(root, "/") == 0 ? 0 : strlen(root);
-    if (strncmp(root, path, length) != 0 || (path[length] != '/' && path[length] != '\0'))
-        return NULL;
-    path += length;
-    path += strspn(path, "/");
-    return *path != '\0' ? path : ".";
+    const char *rest = ck_path_beneath(root, path);
+    return rest && rest[0] == '\0' ? "." : rest;
 }
 
 static int open_absolute(int root_fd, const char *path, int flags)
@@ -89,7 +86,7 @@ static int open_absolute(int root_fd, const char *path, int flags)
         result = ck_beneath_path(fd, place, sizeof place);
     if (result < 0)
         return result;
-    const char *rest = below_root(root, place);
+    const char *rest = from_here(root, place);
     return rest == NULL ? -EXDEV : open_beneath(root_fd, rest, flags, RESOLVE_NO_SYMLINKS);
 }
 
@@ -131,7 +128,7 @@ static int from_root(int root_fd, int cwd_fd, const char *path, char *buffer, si
         result = ck_beneath_path(cwd_fd, cwd, sizeof cwd);
     if (result < 0)
         return result;
-    const char *rest = path[0] == '/' ? below_root(root, path) : below_root(root, cwd);
+    const char *rest = path[0] == '/' ? from_here(root, path) : from_here(root, cwd);
     if (rest == NULL)
         return -EXDEV;
     int length = snprintf(buffer, size, "%s%s%s", rest, path[0] == '/' ? "" : "/", path[0] == '/' ? "" : path);

@@ -7,6 +7,7 @@
 
 #include "base/fd.h"
 #include "base/heap.h"
+#include "base/hex.h"
 
 #include <errno.h>
 #include <sodium/crypto_hash_sha256.h>
@@ -27,16 +28,6 @@ struct hash_options {
 static bool same_time(const struct timespec *a, const struct timespec *b)
 {
     return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
-}
-
-static void put_hex(const unsigned char digest[crypto_hash_sha256_BYTES], char hex[CK_DIGEST_SIZE])
-{
-    static const char digits[] = "0123456789abcdef";
-    for (size_t i = 0; i < crypto_hash_sha256_BYTES; i++) {
-        hex[2 * i] = digits[digest[i] >> 4];
-        hex[2 * i + 1] = digits[digest[i] & 15];
-    }
-    hex[2 * (size_t)crypto_hash_sha256_BYTES] = '\0';
 }
 
 /* Returns the bytes hashed, or a negative errno. */
@@ -81,7 +72,7 @@ static int take(int fd, const struct hash_options *hash_options, char ret_hex[CK
     if (total != before.st_size || after.st_size != before.st_size || !same_time(&before.st_mtim, &after.st_mtim) ||
         !same_time(&before.st_ctim, &after.st_ctim))
         return -ESTALE;
-    put_hex(digest, ret_hex);
+    ck_hex_encode(ret_hex, digest, sizeof digest);
     return 0;
 }
 
@@ -89,7 +80,7 @@ void ck_digest_bytes(const void *bytes, size_t length, char ret_hex[CK_DIGEST_SI
 {
     unsigned char digest[crypto_hash_sha256_BYTES];
     (void)crypto_hash_sha256(digest, bytes, length);
-    put_hex(digest, ret_hex);
+    ck_hex_encode(ret_hex, digest, sizeof digest);
 }
 
 int ck_digest_copy(int fd, int copy_fd, uint64_t max_bytes, char ret_hex[CK_DIGEST_SIZE])

@@ -18,6 +18,7 @@
  * the container (witness.c).
  */
 #include "base/error.h"
+#include "base/hex.h"
 #include "gather/prepare.h"
 #include "gather/trace/build.h"
 #include "gather/trace/stage.h"
@@ -341,8 +342,7 @@ static int choose_mount_path(char mount_path[sizeof MOUNT_PREFIX + MOUNT_DIGITS]
     if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
         return ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "cannot choose a random name: %s", strerror(errno));
     memcpy(mount_path, MOUNT_PREFIX, strlen(MOUNT_PREFIX));
-    for (size_t i = 0; i < sizeof bytes; i++)
-        (void)snprintf(mount_path + strlen(MOUNT_PREFIX) + 2 * i, 3, "%02x", bytes[i]);
+    ck_hex_encode(mount_path + strlen(MOUNT_PREFIX), bytes, sizeof bytes);
     return 0;
 }
 
