@@ -45,6 +45,10 @@ def check_exports(build):
             yield f"{path} exports {', '.join(foreign(names))}"
         if declared - names:
             yield f"{path} lacks {', '.join(sorted(declared - names))}"
+    # The command links with src/base too, so it would not notice.
+    left = sorted(name for name in undefined(f"{build}/src/libchokepoint.a") if name.startswith("ck_"))
+    if left:
+        yield f"{build}/src/libchokepoint.a needs {', '.join(left)}"
     if not declared:
         yield "no declaration was found in include/"
 
