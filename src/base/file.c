@@ -53,3 +53,13 @@ int ck_file_resolve(int directory_fd, const char *path, int flags, uint64_t reso
     }
     return -EAGAIN;
 }
+
+unsigned char ck_file_type(int directory_fd, const struct dirent *entry)
+{
+    struct stat status;
+    if (entry->d_type != DT_UNKNOWN)
+        return entry->d_type;
+    if (fstatat(directory_fd, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+        return DT_UNKNOWN;
+    return (unsigned char)IFTODT(status.st_mode);
+}

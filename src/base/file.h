@@ -8,6 +8,7 @@
 #ifndef CK_BASE_FILE_H
 #define CK_BASE_FILE_H
 
+#include <dirent.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/stat.h>
@@ -30,5 +31,8 @@ long ck_file_read_into(int directory_fd, const char *path, int more_flags, char 
 
 /* openat2 with RESOLVE_* and no check of the type. The descriptor, or a negative errno. */
 int ck_file_resolve(int directory_fd, const char *path, int flags, uint64_t resolve);
+
+/* DT_* of an entry of the directory; a file system that does not say is asked. DT_UNKNOWN where it cannot be looked at. */
+unsigned char ck_file_type(int directory_fd, const struct dirent *entry);
 
 #endif

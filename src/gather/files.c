@@ -78,17 +78,6 @@ static bool is_skipped_name(const char *name)
     return strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || strcmp(name, ".git") == 0;
 }
 
-static unsigned char type_of(int directory_fd, const struct dirent *entry)
-{
-    struct stat status;
-
-    if (entry->d_type != DT_UNKNOWN)
-        return entry->d_type;
-    if (fstatat(directory_fd, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0)
-        return DT_UNKNOWN;
-    return (unsigned char)IFTODT(status.st_mode);
-}
-
 static bool check_bounds(struct files_walk *walk)
 {
     if (walk->entries >= CK_FILES_ENTRIES_MAX || walk->held_bytes >= PATHS_BYTES_MAX)
@@ -103,7 +92,7 @@ static int add_entry(struct files_listing *listing, int directory_fd, const stru
     if (!make_room((void **)&listing->items, listing->count, &listing->room, sizeof(*listing->items)))
         return -ENOMEM;
     struct files_entry *added = &listing->items[listing->count];
-    *added = (struct files_entry){.name = strdup(entry->d_name), .type = type_of(directory_fd, entry)};
+    *added = (struct files_entry){.name = strdup(entry->d_name), .type = ck_file_type(directory_fd, entry)};
     if (!added->name)
         return -ENOMEM;
     listing->count++;

@@ -127,16 +127,6 @@ static int read_ignore(struct ck_lint_walk *walk, const struct pending_directory
     return r == -E2BIG ? skip_ignore_file(walk, directory, "a .gitignore with too many patterns") : r;
 }
 
-static unsigned char entry_type(int directory_fd, const struct dirent *entry)
-{
-    struct stat status;
-    if (entry->d_type != DT_UNKNOWN)
-        return entry->d_type;
-    if (fstatat(directory_fd, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0)
-        return DT_UNKNOWN;
-    return (unsigned char)IFTODT(status.st_mode);
-}
-
 static int push(struct ck_lint_walk *walk, struct pending_directory **stack, struct pending_directory directory)
 {
     struct pending_directory *waiting = ck_arena_alloc(&walk->arena, sizeof *waiting);
@@ -188,7 +178,7 @@ static int read_entries(struct ck_lint_walk *walk, const struct pending_director
             continue;
         if (walk->entries++ >= CK_WALK_MAX_ENTRIES)
             return -E2BIG;
-        int r = take_entry(walk, directory, stack, entry->d_name, entry_type(dirfd(stream), entry));
+        int r = take_entry(walk, directory, stack, entry->d_name, ck_file_type(dirfd(stream), entry));
         if (r < 0)
             return r;
     }

@@ -12,6 +12,7 @@
 #include "overlay/changes.h"
 
 #include "base/fd.h"
+#include "base/file.h"
 #include "overlay/compare.h"
 #include "overlay/directories.h"
 #include "overlay/keep.h"
@@ -263,10 +264,7 @@ static void find_directory(struct ck_changes_walk *walk)
 
 static mode_t type_in(const struct ck_changes_walk *walk, const struct dirent *entry)
 {
-    struct stat status;
-    if (entry->d_type != DT_UNKNOWN)
-        return (mode_t)DTTOIF(entry->d_type);
-    return fstatat(walk->upper_fd, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0 ? 0 : status.st_mode & S_IFMT;
+    return (mode_t)DTTOIF(ck_file_type(walk->upper_fd, entry));
 }
 
 static bool is_program(const struct ck_changes_walk *walk, mode_t type)

@@ -143,6 +143,26 @@ static void a_path_is_resolved_as_it_was_asked_for(void **state)
     assert_int_equal(ck_file_resolve(directory_fd, "", O_PATH, 0), -ENOENT);
 }
 
+static void a_type_that_is_not_said_is_looked_up(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        unsigned char type;
+    } rows[] = {{"file", DT_REG}, {"directory", DT_DIR}, {"link", DT_LNK}, {"fifo", DT_FIFO}, {"absent", DT_UNKNOWN}};
+    put("file", "", 0);
+    assert_int_equal(mkdirat(directory_fd, "directory", 0700), 0);
+    assert_int_equal(symlinkat("file", directory_fd, "link"), 0);
+    assert_int_equal(mkfifoat(directory_fd, "fifo", 0600), 0);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct dirent entry = {.d_type = DT_UNKNOWN};
+        (void)snprintf(entry.d_name, sizeof(entry.d_name), "%s", rows[i].name);
+        assert_int_equal(ck_file_type(directory_fd, &entry), rows[i].type);
+        entry.d_type = DT_SOCK;
+        assert_int_equal(ck_file_type(directory_fd, &entry), DT_SOCK);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -151,6 +171,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_file_of_proc_is_read_whole, begin, end),
         cmocka_unit_test_setup_teardown(a_pipe_is_read_in_growing_pieces, begin, end),
         cmocka_unit_test_setup_teardown(a_read_at_an_offset_leaves_the_position, begin, end),
+        cmocka_unit_test_setup_teardown(a_type_that_is_not_said_is_looked_up, begin, end),
         cmocka_unit_test_setup_teardown(a_path_is_resolved_as_it_was_asked_for, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
