@@ -70,7 +70,7 @@ bool ck_cli_starts_group(const struct ck_command *const *command);
 void ck_cli_help_overview(FILE *out);
 void ck_cli_help_group(FILE *out, const char *group);
 void ck_cli_help_command(FILE *out, const struct ck_command *command);
-int ck_help_show(const struct ck_command *command); /* on standard output; returns the status to end with */
+int ck_cmd_help_show(const struct ck_command *command); /* on standard output; returns the status to end with */
 
 /* In completion_bash.c and completion_zsh.c; tools are the names that a caller may run. */
 void ck_completion_bash(FILE *out, const struct ck_string_list *tools);

@@ -82,7 +82,7 @@ static int run_completion(char *const *args)
     if (count < 0)
         return ck_cli_usage_error(&ck_command_completion, &error);
     if (given.help)
-        return ck_help_show(&ck_command_completion);
+        return ck_cmd_help_show(&ck_command_completion);
     for (const struct shell *shell = shells; args[count] && shell->name; shell++)
         if (strcmp(shell->name, args[count]) == 0)
             return print_script(shell);

@@ -231,7 +231,7 @@ static int run_doctor(char *const *args)
     if (count < 0) {
         status = ck_review_usage(&ck_command_doctor, given.review.json, &error);
     } else if (given.review.help) {
-        status = ck_help_show(&ck_command_doctor);
+        status = ck_cmd_help_show(&ck_command_doctor);
     } else {
         status = given.attack ? ck_attack(given.review.json) : examine(&given);
     }

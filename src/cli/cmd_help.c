@@ -72,7 +72,7 @@ void ck_cli_help_command(FILE *out, const struct ck_command *command)
         (void)fprintf(out, "\n%s", command->details);
 }
 
-int ck_help_show(const struct ck_command *command)
+int ck_cmd_help_show(const struct ck_command *command)
 {
     ck_cli_help_command(stdout, command);
     return ck_cli_flush_stdout();

@@ -82,7 +82,7 @@ static int run_lint(char *const *args)
     int count = ck_options_parse(lint_options, args, &given, &error);
     if (count < 0)
         return ck_review_usage(&ck_command_lint, given.format == FORMAT_JSON, &error);
-    return given.help ? ck_help_show(&ck_command_lint) : lint(&given, args + count);
+    return given.help ? ck_cmd_help_show(&ck_command_lint) : lint(&given, args + count);
 }
 
 const struct ck_command ck_command_lint = {

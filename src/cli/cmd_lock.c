@@ -144,7 +144,7 @@ static int run_lock(char *const *args)
     if (parse(args, &given, &path, &error) < 0) {
         status = ck_review_usage(&ck_command_lock, given.review.json, &error);
     } else if (given.review.help) {
-        status = ck_help_show(&ck_command_lock);
+        status = ck_cmd_help_show(&ck_command_lock);
     } else {
         status = carry_out(&given, path);
     }

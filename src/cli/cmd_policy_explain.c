@@ -52,7 +52,7 @@ static int parse_and_explain(struct explain_options *given, struct ck_session *s
 
     int count = ck_options_parse(explain_options, args, given, &error);
     if (count >= 0 && given->help)
-        return ck_help_show(&ck_command_policy_explain);
+        return ck_cmd_help_show(&ck_command_policy_explain);
     if (count < 0 || ck_request_check(&given->request, args + count, &error) < 0)
         return given->json ? ck_report_failure(session, CK_REPORT_JSON, &error)
                            : ck_cli_usage_error(&ck_command_policy_explain, &error);

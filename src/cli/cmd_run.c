@@ -161,7 +161,7 @@ static int parse_and_run(struct run_command *run, char *const *args)
     if (count < 0)
         return usage_failure(run, &error);
     if (run->given.help)
-        return ck_help_show(&ck_command_run);
+        return ck_cmd_help_show(&ck_command_run);
     if (check_options(&run->given, args + count, &error) < 0)
         return usage_failure(run, &error);
     return run_tool(run, args + count);

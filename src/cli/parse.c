@@ -43,7 +43,7 @@ int ck_parse_words(const struct ck_parse *parse, char *const *words, struct ck_s
     if (split(parse, words, ret_operands, &error) < 0)
         return ck_review_usage(parse->command, parse->json && *parse->json, &error);
     if (*parse->help)
-        return ck_help_show(parse->command);
+        return ck_cmd_help_show(parse->command);
     if (ret_operands->count < parse->least || ret_operands->count > parse->most)
         return ck_parse_wrong_count(parse, ret_operands->count);
     return -1;

@@ -24,7 +24,7 @@
 extern const unsigned char ck_probes_default_text[];
 extern const size_t ck_probes_default_length;
 
-struct file {
+struct probes_file {
     unsigned version;
     struct ck_probe *probes;
     uint32_t count;
@@ -94,8 +94,8 @@ static const struct ck_yaml_key probe_keys[] = {
 };
 
 static const struct ck_yaml_key file_keys[] = {
-    {"version", CK_YAML_NUMBER, .required = true, AT(file, version), .min = VERSION, .max = VERSION},
-    {"probes", CK_YAML_RECORDS, .required = true, AT(file, probes), COUNT(file, count), .not_empty = true,
+    {"version", CK_YAML_NUMBER, .required = true, AT(probes_file, version), .min = VERSION, .max = VERSION},
+    {"probes", CK_YAML_RECORDS, .required = true, AT(probes_file, probes), COUNT(probes_file, count), .not_empty = true,
      .max_entries = CK_PROBES_MAX, .keys = probe_keys, .size = sizeof(struct ck_probe)},
     {.name = NULL},
 };
@@ -236,7 +236,7 @@ static int check_cycles(const struct probes_check *check)
     return left ? FAULT(check, left, "probe '%s' needs itself, by way of what it needs", left->name) : 0;
 }
 
-static int check_all(const char *file, struct file *filled, struct choke_error *error)
+static int check_all(const char *file, struct probes_file *filled, struct choke_error *error)
 {
     struct probes_check check = {.file = file, .probes = filled->probes, .count = filled->count, .error = error};
     int r = 0;
@@ -252,7 +252,7 @@ static int check_all(const char *file, struct file *filled, struct choke_error *
 int ck_probes_parse(const struct ck_yaml_source *source, struct ck_probes *ret_probes, struct choke_error *error)
 {
     struct ck_arena arena = {.max_bytes = ARENA_MAX};
-    struct file filled = {0};
+    struct probes_file filled = {0};
     int r = ck_yaml_read(&format, source, &arena, &filled, error);
 
     if (r == 0)

@@ -17,7 +17,7 @@ struct exclusion {
 };
 
 /* What is in the file. */
-struct file {
+struct config_file {
     int version; /* the index in versions */
     const char *adr_dir;
     struct ck_lint_module *modules;
@@ -79,13 +79,14 @@ static const struct ck_yaml_key choice_keys[] = {
 };
 
 static const struct ck_yaml_key file_keys[] = {
-    {"version", CK_YAML_CHOICE, .required = true, AT(file, version), .choices = versions},
-    {"adr_dir", CK_YAML_TEXT, AT(file, adr_dir)},
-    {"chokepoints", CK_YAML_RECORDS, AT(file, modules), .count_offset = offsetof(struct file, module_count),
-     .keys = module_keys, .size = sizeof(struct ck_lint_module)},
-    {"exclude", CK_YAML_RECORDS, AT(file, exclude), .count_offset = offsetof(struct file, exclude_count),
+    {"version", CK_YAML_CHOICE, .required = true, AT(config_file, version), .choices = versions},
+    {"adr_dir", CK_YAML_TEXT, AT(config_file, adr_dir)},
+    {"chokepoints", CK_YAML_RECORDS, AT(config_file, modules),
+     .count_offset = offsetof(struct config_file, module_count), .keys = module_keys,
+     .size = sizeof(struct ck_lint_module)},
+    {"exclude", CK_YAML_RECORDS, AT(config_file, exclude), .count_offset = offsetof(struct config_file, exclude_count),
      .keys = exclusion_keys, .size = sizeof(struct exclusion)},
-    {"severities", CK_YAML_PAIRS, AT(file, choices), .count_offset = offsetof(struct file, choice_count),
+    {"severities", CK_YAML_PAIRS, AT(config_file, choices), .count_offset = offsetof(struct config_file, choice_count),
      .keys = choice_keys, .size = sizeof(struct ck_lint_choice)},
     {.name = NULL},
 };
@@ -98,7 +99,7 @@ const struct ck_yaml_format ck_lint_config_format = {.what = "configuration",
 
 /* ---- reading ----------------------------------------------------------------------------- */
 
-static int take_modules(struct ck_lint_config *config, const struct file *file, struct choke_error *error)
+static int take_modules(struct ck_lint_config *config, const struct config_file *file, struct choke_error *error)
 {
     for (uint32_t i = 0; i < file->module_count; i++)
         if (!file->modules[i].adr && !file->modules[i].why)
@@ -109,7 +110,7 @@ static int take_modules(struct ck_lint_config *config, const struct file *file, 
     return 0;
 }
 
-static int take_exclude(struct ck_lint_config *config, const struct file *file, struct choke_error *error)
+static int take_exclude(struct ck_lint_config *config, const struct config_file *file, struct choke_error *error)
 {
     struct ck_ignore *exclude = ck_arena_alloc(&config->arena, sizeof(*exclude));
     if (exclude)
@@ -134,7 +135,7 @@ int ck_lint_config_parse(const char *file, const char *text, size_t length, stru
                          struct choke_error *error)
 {
     const struct ck_yaml_source source = {file, text, length};
-    struct file filled = {0};
+    struct config_file filled = {0};
     *ret_config = (struct ck_lint_config){0};
     ret_config->file = ck_arena_strdup(&ret_config->arena, file);
     if (!ret_config->file)
