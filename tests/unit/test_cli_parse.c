@@ -33,7 +33,7 @@ static const struct ck_command command = {.name = "try", .operands = "A [B]", .o
 /* In the place of the command's own, which print. */
 static char message[CHOKE_MESSAGE_MAX];
 
-int ck_help_show(const struct ck_command *shown)
+int ck_cmd_help_show(const struct ck_command *shown)
 {
     assert_ptr_equal(shown, &command);
     return HELP;
