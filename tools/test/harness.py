@@ -20,12 +20,14 @@ class Outcome:
     skipped: int = 0
     log: str = ""
     seconds: float = 0.0
+    cpu_seconds: float = 0.0
 
     def add(self, other):
         self.passed += other.passed
         self.failed += other.failed
         self.skipped += other.skipped
         self.log += other.log
+        self.cpu_seconds += other.cpu_seconds
         return self
 
 
@@ -33,6 +35,7 @@ class Outcome:
 class Finished:
     status: int
     output: str
+    cpu_seconds: float = 0.0  # of the command and of all that it reaped
 
 
 class Processes:
@@ -70,16 +73,22 @@ def run(command, timeout=300, env=None, cwd=ROOT):
             command, cwd=cwd, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True)
         PROCESSES.running.add(process)
+    expired = threading.Event()
+    timer = threading.Timer(timeout, lambda: (expired.set(), end_session(process)))
+    timer.start()
     try:
-        output, _ = process.communicate(timeout=timeout)
-    except subprocess.TimeoutExpired:
-        end_session(process)
-        output, _ = process.communicate()
-        return Finished(1, f"{output}\nended after {timeout} s: {' '.join(command)}\n")
+        output = process.stdout.read()
+        _, status, used = os.wait4(process.pid, 0)  # Popen would not say what it used
+        process.returncode = os.waitstatus_to_exitcode(status)
     finally:
+        timer.cancel()
+        process.stdout.close()
         with PROCESSES.lock:
             PROCESSES.running.discard(process)
-    return Finished(process.returncode, output)
+    cpu_seconds = used.ru_utime + used.ru_stime
+    if expired.is_set():
+        return Finished(1, f"{output}\nended after {timeout} s: {' '.join(command)}\n", cpu_seconds)
+    return Finished(process.returncode, output, cpu_seconds)
 
 
 def check(*command, **keywords):
@@ -88,8 +97,8 @@ def check(*command, **keywords):
     words = " ".join(command)
     log = f"$ {words if len(words) < 500 else words[:500] + ' ...'}\n{finished.output}"
     if finished.status == 0:
-        return Outcome(passed=1, log=log)
-    return Outcome(failed=1, log=f"{log}status {finished.status}\n")
+        return Outcome(passed=1, log=log, cpu_seconds=finished.cpu_seconds)
+    return Outcome(failed=1, log=f"{log}status {finished.status}\n", cpu_seconds=finished.cpu_seconds)
 
 
 def timed(function, *arguments):
@@ -147,7 +156,7 @@ def count_tap(finished):
     planned = sum(int(n) for n in re.findall(r"^1\.\.(\d+)", finished.output, re.MULTILINE))
     if bad == 0 and (finished.status != 0 or planned != ok + skipped or planned == 0):
         bad = 1
-    return Outcome(ok, bad, skipped)
+    return Outcome(ok, bad, skipped, cpu_seconds=finished.cpu_seconds)
 
 
 def pytest(paths, env, timeout=1200, extra=(), report=None):
@@ -158,7 +167,7 @@ def pytest(paths, env, timeout=1200, extra=(), report=None):
     command = ["/usr/bin/python3", "-m", "pytest", "-q", "--tb=short", "--durations=5", "-p", "no:cacheprovider",
                f"--junitxml={report}", *extra, *paths]
     finished = run(command, timeout=timeout, env=env)
-    outcome = Outcome(log=f"$ {' '.join(command)}\n{finished.output}")
+    outcome = Outcome(log=f"$ {' '.join(command)}\n{finished.output}", cpu_seconds=finished.cpu_seconds)
     if os.path.exists(report):
         for suite in xml.etree.ElementTree.parse(report).iter("testsuite"):
             total, bad, skipped = (int(suite.get(key)) for key in ("tests", "failures", "skipped"))

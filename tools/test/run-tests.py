@@ -54,7 +54,7 @@ def show(suite, outcome):
     counts = f"{outcome.passed} passed"
     counts += f", {outcome.failed} failed" if outcome.failed else ""
     counts += f", {outcome.skipped} skipped" if outcome.skipped else ""
-    print(f"{suite.name:<18} {state:<5} {counts:<34} {outcome.seconds:6.1f} s", flush=True)
+    print(f"{suite.name:<18} {state:<5} {counts:<34} {outcome.seconds:6.1f} s {outcome.cpu_seconds:6.1f} s of CPU time", flush=True)
     directory = os.path.join(harness.ROOT, "build", "test-logs")
     os.makedirs(directory, exist_ok=True)
     with open(os.path.join(directory, f"{suite.name}.log"), "w", encoding="utf-8") as stream:

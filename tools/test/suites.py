@@ -124,6 +124,7 @@ def tidy(options):
             if outcome.failed:
                 return outcome
             tidy_cache.learn(key)
+            return outcome
         return Outcome(passed=1)
     return as_one(in_parallel(one, files))
 
