@@ -61,7 +61,7 @@ def make_rules(tool, args, part, words):
 def default_policy():
     """Every level of every tool that has rules: {"git": [Rules of git, of git log, ...]}."""
     found = {}
-    for entry in yaml.load(SOURCE.read_text(encoding="utf-8"), yaml.BaseLoader)["tools"]:
+    for entry in yaml.load(SOURCE.read_text(encoding="utf-8"), yaml.CBaseLoader)["tools"]:
         args = entry.get("args")
         if args is None or set(args) == {"exact"}:
             continue

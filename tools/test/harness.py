@@ -11,6 +11,8 @@ import xml.etree.ElementTree
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 JOBS = os.cpu_count() or 1
+# pytest rewrites every test file: once, and not in each of its processes. Nothing is written beside sources.
+COMPILED = os.path.join(ROOT, "build", "pycache")
 
 
 @dataclasses.dataclass
@@ -65,7 +67,8 @@ def end_session(process):
 
 def run(command, timeout=300, env=None, cwd=ROOT):
     """Runs a command to its end; both streams in one text. A command that takes too long has failed."""
-    environment = {**os.environ, "LC_ALL": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1", **(env or {})}
+    environment = {**os.environ, "LC_ALL": "C.UTF-8", "PYTHONPYCACHEPREFIX": COMPILED, **(env or {})}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     with PROCESSES.lock:
         if PROCESSES.stopped:
             return Finished(1, "interrupted\n")
