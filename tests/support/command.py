@@ -251,8 +251,11 @@ class Box:
         """Starts the command; stdout and stderr are pipes, stdin is empty, unless keywords say otherwise."""
         words = list(argv) if raw else self.words(argv, **(shape or {}))
         settings = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE,
-                    "cwd": self.root, "env": self.environment() if env is None else env,
-                    **self.actor.as_keywords(), **keywords}
+                    "cwd": self.root, "env": self.environment() if env is None else env, **keywords}
+        if keywords.keys() & {"preexec_fn", "executable", "user"}:
+            settings = {**self.actor.as_keywords(), **settings}
+        elif self.actor.as_keywords():
+            words = [self.stage / "tests/helpers/as_user", str(self.actor.uid), str(self.actor.gid), *words]
         process = subprocess.Popen(words, **settings)
         self.started.append(process)
         return process

@@ -1,0 +1,23 @@
+/*
+ * as_user UID GID PROGRAM [ARGUMENT...] - becomes this user, without further groups, and executes the program. Python can do
+ * the same, but then it copies itself first (fork, not vfork), which takes longer than most of the commands under test.
+ */
+#include <grp.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define CANNOT 126
+
+int main(int argc, char **argv)
+{
+    if (argc < 4) {
+        return CANNOT;
+    }
+    uid_t uid = (uid_t)strtoul(argv[1], NULL, 10);
+    gid_t gid = (gid_t)strtoul(argv[2], NULL, 10);
+    if (setgroups(0, NULL) != 0 || setresgid(gid, gid, gid) != 0 || setresuid(uid, uid, uid) != 0) {
+        return CANNOT;
+    }
+    (void)execvp(argv[3], argv + 3);
+    return CANNOT;
+}
