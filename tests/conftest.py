@@ -23,7 +23,7 @@ import registry  # noqa: E402
 import users  # noqa: E402
 from command import VICTIMS, Actor, Box  # noqa: E402
 from egress import EgressBox  # noqa: E402
-from feature import sanitized, skip  # noqa: E402
+from feature import full, sanitized, skip  # noqa: E402
 from gates import Gate, ScriptedServer  # noqa: E402
 from jails import JAILS, Cell, EgressCell  # noqa: E402
 from processes import describe, wait_until  # noqa: E402
@@ -48,6 +48,25 @@ TIMED = {"test_doctor_attack.py", "test_foreign_proc.py", "test_process_groups.p
          "test_stopped_warden.py", "test_a_timeout_gives_the_tool_its_time_and_ends_the_rest",
          "test_endless_output_ends_at_the_timeout", "test_freed_context_does_not_go_on_copying",
          "test_returned_by_one_and_a_half_times_the_timeout", "test_timeout", "test_timeout_from_the_policy", "test_timeout_holds"}
+# What is not repeated under the sanitizers, except in a full run, since it takes long and reaches no code there that others
+# do not reach. Other programs do the work: containers and their tracer, node, npm and git, attackers that are never
+# sanitized, generators of documents. The trace of a container is read in test_gather_trace.py, and by the fuzzers.
+PLAIN = {"test_gather_trace_escape.py", "test_gather_trace_fetch.py", "test_gather_trace_forged.py", "test_gather_trace_names.py",
+         "test_gather_trace_tracer.py", "test_attacks_page.py", "test_attempts_succeed_without_a_jail", "test_git_clone",
+         "test_node_fetch", "test_nodes_own_fetch_finds_the_proxy_or_nobody", "test_npm_install",
+         "test_project_is_reported_the_same_twice", "test_recipe_compares_with_the_merge_base", "test_recipe_gates_a_pull_request",
+         "test_the_default_policy_locks_the_real_git", "test_container_ends_with_the_command",
+         "test_container_ends_with_its_client", "test_end_by_a_signal_is_reported",
+         "test_program_that_stays_is_ended_when_its_time_is_over", "test_every_probe_has_a_page_in_step_with_it",
+         "test_a_page_out_of_step_is_found"}
+# Many words for one path through the code: unit tests and fuzzers have them under the sanitizers (quote, secret, args,
+# beneath, http, socks), and the tests beside them have some.
+PLAIN |= {"test_no_hidden_character_is_shown", "test_values_of_options_are_escaped", "test_ordinary_vectors_are_none",
+          "test_operand_escape.py", "test_egress_refused.py", "test_egress_reported_attempts.py", "test_over_the_cap_the_tail_is_kept",
+          "test_default_cap_is_64_mib", "test_any_name_of_a_file_inside_passes",
+          "test_what_is_let_through_is_listed_as_the_tool_reads_it", "test_reference_readers_agree_where_they_must",
+          "test_what_is_let_through_neither_writes_nor_reads_elsewhere", "test_cut_list_still_has_what_runs_later",
+          "test_resources_are_measured"}
 # What takes the whole machine and holds a run to a time: nothing is run beside these.
 ALONE = {"test_fork_relay.py", "test_fork_bomb.py", "test_fork_chain.py", "test_bomb_stays_small", "test_fork_bomb_dies",
          "test_fork_bomb_is_bounded", "test_thousand_in_flight"}
@@ -76,8 +95,16 @@ def pytest_ignore_collect(collection_path, config):
     return None if any(f"def {name}(" in text for name in wanted) else True
 
 
+def is_repetition(item) -> bool:
+    return sanitized() and not full() and bool({item.path.name, item.originalname} & PLAIN)
+
+
 @pytest.hookimpl(tryfirst=True)  # before xdist looks for its groups
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
+    left_out = [item for item in items if is_repetition(item)]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not is_repetition(item)]
     for item in items:
         names = {item.path.name, item.originalname}
         if names & ALONE:
@@ -145,10 +172,20 @@ def make_box(stage, actor, make=None):
     return make(place) if make is not None else Box(stage, actor, place)
 
 
-# What a sanitizer looks at is the same for every caller.
-@pytest.fixture(params=["user"] if sanitized() else ["root", "user"])
+# What a sanitizer looks at is the same for every caller, and nearly so for every jail: test_bwrap.py is about the other.
+CALLERS = ["user"] if sanitized() else ["root", "user"]
+CELLS = JAILS if full() or not sanitized() else ("native",)
+
+
+@pytest.fixture(params=CALLERS)
 def box(request, stage):
     """A box for each kind of caller."""
+    yield from box_of(stage, request.getfixturevalue({"root": "superuser", "user": "ordinary"}[request.param]))
+
+
+@pytest.fixture(params=CALLERS if full() else ["user"])
+def once_box(request, stage):
+    """For what takes long and is the same for every caller: the test says why. A full run has them all."""
     yield from box_of(stage, request.getfixturevalue({"root": "superuser", "user": "ordinary"}[request.param]))
 
 
@@ -162,19 +199,25 @@ def root_box(stage, superuser):
     yield from box_of(stage, superuser)
 
 
-@pytest.fixture(params=JAILS)
+@pytest.fixture(params=CELLS)
 def cell(request, box):
     """Every jail, for each kind of caller."""
     return Cell(box, request.param)
 
 
-@pytest.fixture(params=JAILS)
+@pytest.fixture(params=CELLS)
+def once_cell(request, once_box):
+    """Every jail, for one kind of caller (once_box)."""
+    return Cell(once_box, request.param)
+
+
+@pytest.fixture(params=CELLS)
 def egress_cell(request, box):
     """Every jail in the form that has egress, for each kind of caller."""
     return EgressCell(box, request.param)
 
 
-@pytest.fixture(params=JAILS)
+@pytest.fixture(params=CELLS)
 def root_cell(request, root_box):
     """Every jail, for attacks that only root can make outside of it."""
     return Cell(root_box, request.param)
@@ -234,14 +277,14 @@ def scripted_servers(network):
         scripted_server.close()
 
 
-@pytest.fixture(params=["user"] if sanitized() else ["root", "user"])
+@pytest.fixture(params=CALLERS)
 def network_box(request, stage, network):
     """A caller of each kind, in the town."""
     actor = request.getfixturevalue({"root": "superuser", "user": "ordinary"}[request.param])
     yield from box_of(stage, actor, lambda place: network.box(stage, actor, place))
 
 
-@pytest.fixture(params=JAILS)
+@pytest.fixture(params=CELLS)
 def way(request, network, network_box):
     """Every jail, for each kind of caller, with egress. Nothing has been asked of the town since its last test."""
     network.take()

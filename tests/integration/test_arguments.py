@@ -9,7 +9,7 @@ USUAL = settings(deadline=None, database=None, derandomize=True,
 WORD = st.binary(max_size=200).map(lambda data: data.replace(b"\0", b""))
 
 
-@settings(USUAL, max_examples=scaled(100, 25))
+@settings(USUAL, max_examples=scaled(100, 25, 40))
 @given(words=st.lists(WORD, max_size=20))
 def test_arguments_come_back_unchanged(user_box, words):
     answer = user_box.run("say_args", *words)
@@ -17,7 +17,7 @@ def test_arguments_come_back_unchanged(user_box, words):
     assert answer.stream("stdout") == b"".join(word + b"\0" for word in words)
 
 
-@settings(USUAL, max_examples=scaled(60, 15))
+@settings(USUAL, max_examples=scaled(60, 15, 25))
 @given(data=st.binary(max_size=5000), cap=st.integers(min_value=18, max_value=6000))
 def test_output_is_kept_as_r20_says(user_box, data, cap):
     answer = user_box.run("cat", input=data, options=["--stdin", "-", "--max-output", str(cap)])
@@ -27,7 +27,7 @@ def test_output_is_kept_as_r20_says(user_box, data, cap):
     assert answer["stdout"]["bytes"] == len(data)
 
 
-@settings(USUAL, max_examples=scaled(60, 15))
+@settings(USUAL, max_examples=scaled(60, 15, 25))
 @given(name=WORD.filter(lambda word: word.decode("latin-1") not in ("sh", "true")))
 def test_no_other_name_runs(user_box, name):
     policy = user_box.write_policy([user_box.entry("sh"), user_box.entry("true")])

@@ -14,6 +14,12 @@ def needs(*programs):
 
 
 @pytest.fixture
+def cell(once_cell):
+    """Tools that take long to start. For root the library does what it does for a user."""
+    return once_cell
+
+
+@pytest.fixture
 def tool(cell, registry_tools):
     """Runs a tool of the default policy in the jail; it ends with success, or the test does not."""
     cell.policy = cell.box.default_policy(search_path=[registry_tools])

@@ -113,7 +113,7 @@ name = st.lists(st.sampled_from(["a", "b", "ab", "a b", "c"]), min_size=1, max_s
     lambda parts: "/".join(parts) + ".py")
 
 
-@settings(max_examples=scaled(120, 30), deadline=None, database=None, derandomize=True,
+@settings(max_examples=scaled(120, 30, 40), deadline=None, database=None, derandomize=True,
           suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(files=st.sets(name, min_size=4, max_size=10), top=text, inner=text)
 def test_any_patterns_mean_what_they_mean_to_git(twin, files, top, inner):

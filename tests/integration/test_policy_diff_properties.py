@@ -99,7 +99,7 @@ def reversed_changes(changes):
 
 
 def drawn(examples):
-    return settings(max_examples=scaled(examples, 20), deadline=None, database=None, derandomize=True,
+    return settings(max_examples=scaled(examples, 20, examples // 3), deadline=None, database=None, derandomize=True,
                     suppress_health_check=list(HealthCheck))
 
 

@@ -14,7 +14,7 @@ from feature import scaled
 SECRET = re.compile("key|token|secret|password", re.IGNORECASE)
 LISTED = re.compile(r"(NODE_ENV|HTTPS_PROXY|NPM_CONFIG_[A-Za-z0-9_]+)=[^\x00-\x1f\x7f]*", re.DOTALL)
 BASE = ["PATH=/usr/bin", "HOME=/tmp/probe", "LANG=C.UTF-8", "LC_ALL=C.UTF-8"]
-SETTINGS = hypothesis.settings(max_examples=scaled(600, 100), deadline=None, database=None, derandomize=True,
+SETTINGS = hypothesis.settings(max_examples=scaled(600, 100, 150), deadline=None, database=None, derandomize=True,
                                suppress_health_check=list(hypothesis.HealthCheck))
 
 

@@ -25,5 +25,13 @@ def sanitized() -> bool:
     return os.environ.get("CHOKE_SANITIZED") == "1"
 
 
-def scaled(count: int, down_to: int) -> int:
-    return down_to if sanitized() else count
+def full() -> bool:
+    """make test SUITES=full: every count at its largest, and nothing left out as a repetition."""
+    return os.environ.get("CHOKE_TEST_FULL") == "1"
+
+
+def scaled(count: int, down_to: int, usual: int = 0) -> int:
+    """count in a full run, usual (count, where it is not given) in every run, down_to under the sanitizers."""
+    if sanitized():
+        return down_to
+    return count if full() else usual or count

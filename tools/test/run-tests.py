@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""run-tests.py [SUITE...] - run all suites, or these and the builds they need.
+"""run-tests.py [SUITE...] - run all suites, or these and the builds they need. "full": with the long variants of the tests.
 
 Suites run side by side, those that take long first; then, one after another, what holds the library to a time. The last
 line is "N passed, N failed".
@@ -18,23 +18,28 @@ sys.path.insert(0, os.path.join(harness.ROOT, "tests", "support"))
 
 import users  # noqa: E402
 
+FULL = "full"
 LOG_LINES = 200
 USERS = 16  # more than there are test processes at once
 
 
 def arguments():
     parser = argparse.ArgumentParser(description="Run the test suites.")
-    parser.add_argument("suite", nargs="*", help="suites to run; all where none is named")
+    parser.add_argument("suite", nargs="*", help="suites to run; all where none is named; full: with long variants")
     parser.add_argument("--list", action="store_true", help="list the suites")
     parser.add_argument("--verbose", "-v", action="store_true", help="print every log, not only those of failures")
     parser.add_argument("--fuzz-seconds", type=int, metavar="N",
-                        help="seconds for each fuzz target (3); new inputs are then kept in build-asan/found")
+                        help="seconds for each fuzz target (1; 10 in a full run); new inputs are then kept in build-asan/found")
     parser.add_argument("--analyzer-nodes", type=int, metavar="N", default=15000,
                         help="how far clang's analyzer follows a function (15000; its own default, 225000, takes ten "
                              "times as long)")
     options = parser.parse_args()
+    full = FULL in options.suite
+    if full:
+        options.suite.remove(FULL)
+        os.environ["CHOKE_TEST_FULL"] = "1"
     options.keep_inputs = options.fuzz_seconds is not None
-    options.fuzz_seconds = options.fuzz_seconds or 3
+    options.fuzz_seconds = options.fuzz_seconds or (10 if full else 1)
     return options
 
 

@@ -1,5 +1,5 @@
 """Promise: The record.
-Attacker: SIGKILL, at any moment. Means: programs that write to one log, four at once, are killed a thousand times; the log is
+Attacker: SIGKILL, at any moment. Means: programs that write to one log, four at once, are killed a thousand times (make test: 300); the log is
 rotated meanwhile, or is not.
 
 Expected: the next one writes on. The log holds at the end: every record is in its place, and what a kill left in the
@@ -15,7 +15,7 @@ from feature import scaled
 @pytest.mark.parametrize("max_bytes", [0, 100000])
 def test_log_survives_being_killed_at_any_moment(user_box, max_bytes):
     box = user_box
-    kills = scaled(500, 50)
+    kills = scaled(500, 50, 150)
     box.host("host_audit", box.log, "kill", kills, max_bytes, deadline=120)
     assert box.run("true", options=["--audit-max", "0"]).outcome == "exited"
     assert not [path for path in box.log.parent.iterdir() if path.suffix == ".new"]

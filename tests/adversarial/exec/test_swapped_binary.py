@@ -52,7 +52,7 @@ def attack(box, pair, way, swaps, runs, **pin):
 @pytest.mark.parametrize("way, swaps", [("rename", 10000), ("write", 1000)])
 def test_race_is_never_won(box, pair, way, swaps):
     swaps = swaps if box.actor.uid else swaps // 5  # root's run goes the same way
-    count = attack(box, pair, way, scaled(swaps, 300), scaled(1000, 100), sha256=digest(pair[0]))
+    count = attack(box, pair, way, scaled(swaps, 300, swaps // 4), scaled(1000, 100, 250), sha256=digest(pair[0]))
     assert count[b"evil"] == 0 and count[b"otherwise"] == 0, count
     assert way == "write" or count[b"busy"] == 0, count
     assert count[b"good"] > 0 and count[b"disallowed"] > 0, f"the race was not run: {count}"

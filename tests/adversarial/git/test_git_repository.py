@@ -34,7 +34,7 @@ def entry_without(box, *parts):
 def git_can_be_bounded(request):
     """Without Landlock nothing holds git to its execs, and it is not run."""
     if "kind" in request.fixturenames:
-        box = request.getfixturevalue("box" if "box" in request.fixturenames else "user_box")
+        box = request.getfixturevalue("once_box" if "once_box" in request.fixturenames else "user_box")
         answer = box.run("git", "version", policy="default", options=["--jail", "none"])
         if answer.outcome == "jail_unavailable":
             skip("landlock", answer.message)
@@ -58,8 +58,9 @@ def test_every_allowed_subcommand_is_tried():
 
 
 @pytest.mark.parametrize("kind", MEANS, ids=str)
-def test_nothing_of_the_repository_runs(box, kind: Means):
-    repo = Repository(box)
+def test_nothing_of_the_repository_runs(once_box, kind: Means):
+    """One means at a time; root meets all of them at once, with every option, in test_no_option_sets_anything_off."""
+    repo = Repository(once_box)
     with planted(repo, kind):
         assert not setting_off(repo, COMMANDS, "default")
 

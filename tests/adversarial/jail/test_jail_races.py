@@ -4,17 +4,18 @@ tools are launched in a jail: between the check of the directory, the mount of t
 the same to the scratch directories that bwrap is given, and to what is in them: while they are made, used, emptied
 and removed. Both succeed against a program that goes by paths.
 
-Expected: in 14,500 launches no tool reads or writes a file outside, and nothing outside is removed. A tool runs in the
+Expected: in 14,500 launches (make test: 3,650) no tool reads or writes a file outside, and nothing outside is removed. A tool runs in the
 directories that were meant, or not at all. Then no mount, no scratch directory, no cgroup and no process is left,
 although some tools left daemons and files.
 """
 import bwrapped
+from feature import scaled
 from leftovers import nothing_left
 
 # Ten thousand where a launch is cheap. bwrap takes ten times as long, and what it is given is made by the same code; for
 # root neither does what it does not do for a user.
-LAUNCHES = {"native": 10000, "bwrap": 2000}
-LAUNCHES_BY_ROOT = {"native": 2000, "bwrap": 500}
+LAUNCHES = {"native": scaled(10000, 0, 2500), "bwrap": scaled(2000, 0, 500)}
+LAUNCHES_BY_ROOT = {"native": scaled(2000, 0, 500), "bwrap": scaled(500, 0, 150)}
 
 
 def race(box, jail, policy, env, launches=0):
