@@ -33,8 +33,8 @@ PR_SET_CHILD_SUBREAPER = 36
 
 # Where tests run in several processes those of a file stay together, for what they share; but not these, which share
 # nothing and take long.
-APART = {"test_collect_slices.py", "test_cpu_hog.py", "test_doctor.py", "test_git_repository.py", "test_grammar_properties.py",
-         "test_jail_races.py", "test_overlay_tree.py", "test_swapped_binary.py"}
+APART = {"test_collect_slices.py", "test_cpu_hog.py", "test_doctor.py", "test_doctor_attack.py", "test_foreign_proc.py",
+         "test_git_repository.py", "test_grammar_properties.py", "test_jail_races.py", "test_shortage.py", "test_overlay_tree.py", "test_swapped_binary.py"}
 
 # Files that share what is dear to make: one daemon serves them all.
 TOGETHER = {"test_default_docker.py": "docker", "test_gather_trace.py": "docker", "test_gather_trace_fetch.py": "docker",
@@ -53,6 +53,7 @@ TIMED = {"test_doctor_attack.py", "test_foreign_proc.py", "test_process_groups.p
 # sanitized, generators of documents. The trace of a container is read in test_gather_trace.py, and by the fuzzers.
 PLAIN = {"test_gather_trace_escape.py", "test_gather_trace_fetch.py", "test_gather_trace_forged.py", "test_gather_trace_names.py",
          "test_gather_trace_tracer.py", "test_attacks_page.py", "test_attempts_succeed_without_a_jail", "test_git_clone",
+         "test_call_does_not_hang_over_what_it_cannot_reach",
          "test_node_fetch", "test_nodes_own_fetch_finds_the_proxy_or_nobody", "test_npm_install",
          "test_project_is_reported_the_same_twice", "test_recipe_compares_with_the_merge_base", "test_recipe_gates_a_pull_request",
          "test_the_default_policy_locks_the_real_git", "test_container_ends_with_the_command",
