@@ -146,7 +146,7 @@ def test_what_is_let_through_is_listed_as_the_tool_reads_it(user_box, rules):
     vectors = grammar.vectors(rules, others_of(rules))
     count = 0
     with Judge(user_box) as judge:
-        @hypothesis.settings(max_examples=scaled(120, 30, 60), deadline=None, database=None, derandomize=True,
+        @hypothesis.settings(max_examples=scaled(120, 30, 40), deadline=None, database=None, derandomize=True,
                              suppress_health_check=list(hypothesis.HealthCheck))
         @hypothesis.given(vectors)
         def check(vector):
@@ -273,7 +273,7 @@ def test_what_is_let_through_neither_writes_nor_reads_elsewhere(user_box, rules)
     before = snapshot(user_box)
     count = 0
     with Judge(user_box) as judge:
-        @hypothesis.settings(max_examples=scaled(80, 15, 30), deadline=None, database=None, derandomize=True,
+        @hypothesis.settings(max_examples=scaled(80, 15, 20), deadline=None, database=None, derandomize=True,
                              suppress_health_check=list(hypothesis.HealthCheck))
         @hypothesis.given(vectors)
         def check(vector):

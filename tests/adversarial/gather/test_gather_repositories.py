@@ -228,9 +228,9 @@ def crowd(stage):
     subprocess.run(["rm", "-rf", top], check=True)
 
 
-def test_a_hundred_thousand_files(box, crowd):
+def test_a_hundred_thousand_files(once_box, crowd):
     top, count = crowd
-    found = gather(box, root=top, probes=[probe("first", "sh", "-c", "echo $0", "{file}", applies_when=["**/*.txt"]),
+    found = gather(once_box, root=top, probes=[probe("first", "sh", "-c", "echo $0", "{file}", applies_when=["**/*.txt"]),
                                           probe("many", "sh", "-c", "echo $#", "sh", "{files}", applies_when=["**/*.txt"])])
     assert found.document["repository"]["files"] == count or found.document["repository"]["files_incomplete"]
     assert found.document["repository"]["files_incomplete"] is True  # the path that is too long
