@@ -33,13 +33,15 @@ PR_SET_CHILD_SUBREAPER = 36
 
 # Where tests run in several processes those of a file stay together, for what they share; but not these, which share
 # nothing and take long.
-APART = {"test_collect_slices.py", "test_cpu_hog.py", "test_doctor.py", "test_doctor_attack.py", "test_foreign_proc.py",
+APART = {"test_collect_slices.py", "test_cpu_hog.py", "test_doctor.py", "test_foreign_proc.py",
          "test_git_repository.py", "test_grammar_properties.py", "test_jail_races.py", "test_shortage.py", "test_overlay_tree.py", "test_swapped_binary.py"}
 
 # Files that share what is dear to make: one daemon serves them all.
 TOGETHER = {"test_default_docker.py": "docker", "test_gather_trace.py": "docker", "test_gather_trace_fetch.py": "docker",
             "test_gather_trace_forged.py": "docker", "test_gather_trace_tracer.py": "docker",
             "test_gather_trace_escape.py": "docker", "test_gather_trace_names.py": "docker"}
+# As long as the others of its file together, which share the time that they may take.
+TOGETHER["test_attempts_succeed_without_a_jail"] = "attempts"
 
 # What holds a run to a time, and waits for most of it: these are run beside each other, and beside nothing else.
 TIMED = {"test_doctor_attack.py", "test_foreign_proc.py", "test_process_groups.py", "test_setsid_daemon.py",
@@ -113,7 +115,8 @@ def pytest_collection_modifyitems(config, items):
         elif names & TIMED:
             item.add_marker(pytest.mark.timed)
         if item.path.name not in APART:
-            item.add_marker(pytest.mark.xdist_group(TOGETHER.get(item.path.name, item.path.name)))
+            group = TOGETHER.get(item.originalname) or TOGETHER.get(item.path.name, item.path.name)
+            item.add_marker(pytest.mark.xdist_group(group))
 
 
 @pytest.fixture(scope="session")
