@@ -67,6 +67,7 @@ PLAIN = {"test_gather_trace_escape.py", "test_gather_trace_fetch.py", "test_gath
 PLAIN |= {"test_no_hidden_character_is_shown", "test_values_of_options_are_escaped", "test_ordinary_vectors_are_none",
           "test_operand_escape.py", "test_egress_refused.py", "test_egress_reported_attempts.py", "test_over_the_cap_the_tail_is_kept",
           "test_default_cap_is_64_mib", "test_any_name_of_a_file_inside_passes",
+          "test_no_spelling_of_another_option_is_let_through", "test_plain_npm_runs_scripts",
           "test_what_is_let_through_is_listed_as_the_tool_reads_it", "test_reference_readers_agree_where_they_must",
           "test_what_is_let_through_neither_writes_nor_reads_elsewhere", "test_cut_list_still_has_what_runs_later",
           "test_resources_are_measured"}
