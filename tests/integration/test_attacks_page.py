@@ -17,12 +17,12 @@ def test_page_is_what_the_attacks_say(stage):
 
 
 def test_attack_without_a_known_promise_is_an_error(stage, tmp_path):
-    for name in ("tools/gen/attacks-page.py", "SECURITY.md", "docs/attacks.md", "tests/adversarial/test_fork_relay.py"):
+    for name in ("tools/gen/attacks-page.py", "SECURITY.md", "docs/attacks.md", "tests/adversarial/process/test_fork_relay.py"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(TOP / name, tmp_path / name)
     said = check(stage, tmp_path)
     assert said.returncode == 1 and "is not what the tests say" in said.stdout, said
-    attack = tmp_path / "tests/adversarial/test_fork_relay.py"
+    attack = tmp_path / "tests/adversarial/process/test_fork_relay.py"
     text = attack.read_text(encoding="utf-8")
     attack.write_text(text.replace("Promise: The tree.", "Promise: Something.", 1), encoding="utf-8")
     assert "no promise that is called 'Something'" in check(stage, tmp_path).stderr
