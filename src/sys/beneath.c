@@ -1,9 +1,9 @@
 /*
- * beneath.c - see beneath.h.
+ * beneath.c - opens the root, and paths that must stay beneath it.
  *
- * An absolute path is opened as it is, the kernel is asked where that led, and the rest behind the root's own place
- * is then opened again from the root with RESOLVE_BENEATH and no links. The first look only finds the words; the
- * second decides.
+ * An absolute path is opened as it is, and /proc says where it leads. The part after the root's
+ * path is then opened again from the root, with RESOLVE_BENEATH and without symlinks. The first
+ * open only finds the text of the path; the second decides.
  */
 #include "sys/beneath.h"
 
@@ -34,7 +34,7 @@ const char *ck_beneath_strerror(int errnum)
 static int fail(struct choke_error *error, const char *what, const char *path, int errnum)
 {
     const char *why = errnum == EXDEV || errnum == ELOOP ? "it leads out of the root" : ck_beneath_strerror(errnum);
-    /* Having no descriptor or memory left says nothing about the directory. */
+    /* A lack of descriptors or memory says nothing about the directory. */
     bool ours = errnum == EMFILE || errnum == ENFILE || errnum == ENOMEM;
     return ck_error_set(error, ours ? CHOKE_SPAWN_FAILED : CHOKE_CWD, errnum, "%s '%s' cannot be used: %s", what,
                         CK_QUOTE(path), why);
@@ -54,7 +54,10 @@ int ck_beneath_path(int fd, char *buffer, size_t size)
     char link[64];
     (void)snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
     ssize_t length = readlink(link, buffer, size - 1);
-    /* The descriptor is ours, so it is the link that is missing: not "no such file", which could be taken for an answer. */
+    /*
+     * The descriptor is ours, so the entry in /proc is missing. ENOENT is not passed on: a caller
+     * would read it as "the directory does not exist".
+     */
     if (length < 0)
         return errno == ENOENT || errno == ENOTDIR ? -CK_BENEATH_NO_PROC : -errno;
     if ((size_t)length >= size - 1)
@@ -103,7 +106,7 @@ int ck_beneath_directory(int root_fd, const char *path, int *ret_fd, struct chok
 
 #define ANYTHING (O_PATH | O_CLOEXEC)
 
-/* Does the text, taken from the root, go above it at some point? */
+/* Does the text, read from the root, go above the root at some point? */
 static bool climbs_out(const char *path)
 {
     long depth = 0;
@@ -119,7 +122,9 @@ static bool climbs_out(const char *path)
     return depth < 0;
 }
 
-/* The path as seen from the root, in buffer; -EXDEV for an absolute one that is elsewhere by its text. */
+/*
+ * The path as seen from the root, in buffer; -EXDEV if its text is absolute and outside the root.
+ */
 static int from_root(int root_fd, int cwd_fd, const char *path, char *buffer, size_t size)
 {
     char root[PATH_MAX], cwd[PATH_MAX];
@@ -135,6 +140,7 @@ static int from_root(int root_fd, int cwd_fd, const char *path, char *buffer, si
     return length < 0 || (size_t)length >= size ? -ENAMETOOLONG : 0;
 }
 
+/* ENAMETOOLONG counts: no file can have such a name, so the tool cannot open one. */
 static bool is_absent(int result)
 {
     return result == -ENOENT || result == -ENOTDIR || result == -ENAMETOOLONG;
@@ -151,7 +157,10 @@ static bool has_dotdot(const char *path)
     return false;
 }
 
-/* Takes "name/.." pairs and "." away, in place, as tools do that never ask the kernel. The path does not climb out. */
+/*
+ * Removes "name/.." pairs and "." in place, as tools do that never ask the kernel. Must not be
+ * called for a path that climbs out.
+ */
 static void flatten(char *path)
 {
     char *end = path;
@@ -172,8 +181,9 @@ static void flatten(char *path)
 }
 
 /*
- * "a/../b" is b to a tool that works on the text, whatever a is; to the kernel a may be a link, or missing. So both are
- * looked at, and neither may lead out. It is no fault if one of them is absent.
+ * To a tool that works on the text, "a/../b" is "b", whatever "a" is. To the kernel "a" may be a
+ * symlink, or missing. So both readings are checked, and neither may lead out. Either may be
+ * absent.
  */
 static int check_flattened(int root_fd, char *place)
 {
@@ -182,7 +192,10 @@ static int check_flattened(int root_fd, char *place)
     return fd >= 0 || is_absent(fd) ? 0 : fd;
 }
 
-/* An absolute path may come by links and still end inside. Its text says nothing, so it has to exist, without "..". */
+/*
+ * An absolute path may pass through symlinks and still end beneath the root. Its text proves
+ * nothing, so the path must exist, and must not contain "..".
+ */
 static int check_absolute(int root_fd, const char *path)
 {
     if (path[0] != '/' || has_dotdot(path))
@@ -197,6 +210,7 @@ int ck_beneath_stays(int root_fd, int cwd_fd, const char *path, size_t length, b
 {
     if (length >= PATH_MAX)
         return must_exist ? -ENAMETOOLONG : -EXDEV;
+    /* One part for the copy of the path, two for the working directory and the path joined. */
     CK_HEAP char *text = ck_heap_own(malloc(3 * (size_t)PATH_MAX));
     if (text == NULL)
         return -ENOMEM;

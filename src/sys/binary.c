@@ -1,9 +1,9 @@
 /*
- * binary.c - see binary.h.
+ * binary.c - finds a tool's file and decides whether it may be executed.
  *
- * A directory of the search path is walked with full distrust once. After that only root or the caller can have
- * changed it, so a later look-up asks just whether the path still leads to the same directory with the same owner and
- * mode: one stat instead of a walk.
+ * A directory of the search path is walked once, with every component checked. After that only root
+ * or the caller can have changed it. So a later look-up only asks whether the path still leads to
+ * the same directory with the same owner and mode: one stat instead of a walk.
  */
 #include "sys/binary.h"
 
@@ -53,7 +53,7 @@ static int refuse(struct choke_error *error, const char *directory, const char *
     return ck_error_set(error, CHOKE_DISALLOWED, EPERM, "search path directory '%s' %s", CK_QUOTE(directory), why);
 }
 
-/* The directory as a trusted place; -ENOENT where it does not exist. */
+/* The directory as a trusted place; -ENOENT if it does not exist. */
 static int open_directory(struct ck_binary_search *search, uint32_t i, struct ck_identity root,
                           struct choke_error *error)
 {
@@ -74,10 +74,10 @@ static int open_directory(struct ck_binary_search *search, uint32_t i, struct ck
     if (!S_ISDIR(directory->place.status.st_mode))
         return -ENOTDIR;
     if (directory->place.status.st_mode & (S_IWGRP | S_IWOTH))
-        return refuse(error, search->paths[i], "may be written by group or others; take that away with chmod go-w");
+        return refuse(error, search->paths[i], "may be written by group or others; fix it with chmod go-w");
     if (ck_trust_passes(&directory->place, root))
         return refuse(error, search->paths[i],
-                      "lies inside the root, where a tool could be planted; use a narrower root");
+                      "is inside the root, where a tool could be planted; use a narrower root");
     return 0;
 }
 
@@ -89,13 +89,13 @@ static int check_file(const struct stat *status, const char *path, struct choke_
         return ck_error_set(error, CHOKE_DISALLOWED, EPERM, "'%s' belongs to another user", CK_QUOTE(path));
     if (status->st_mode & (S_IWGRP | S_IWOTH))
         return ck_error_set(error, CHOKE_DISALLOWED, EPERM,
-                            "'%s' may be written by group or others; take that away with chmod go-w", CK_QUOTE(path));
+                            "'%s' may be written by group or others; fix it with chmod go-w", CK_QUOTE(path));
     return 0;
 }
 
 /*
- * Takes an open file if it may be executed from here. That the file has an x bit for somebody is all that is asked;
- * whether for us, only exec can tell for certain.
+ * Takes an open file if it may be executed from here. An x bit for anyone is enough: whether it
+ * counts for this process, only exec can say for certain.
  */
 static int take_file(int *fd, bool readable, struct ck_binary *binary, struct choke_error *error)
 {
@@ -115,7 +115,10 @@ static int take_file(int *fd, bool readable, struct ck_binary *binary, struct ch
     return 0;
 }
 
-/* Opens for reading, so that the first bytes can be seen; a file that may only be executed is opened as O_PATH. */
+/*
+ * Opens for reading, to see the first bytes. A file that is executable but not readable is opened
+ * with O_PATH.
+ */
 static int open_file(int parent_fd, const char *name, struct ck_binary *binary, struct choke_error *error)
 {
     CK_FD fd = openat(parent_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -125,7 +128,10 @@ static int open_file(int parent_fd, const char *name, struct ck_binary *binary, 
     return fd < 0 ? -errno : take_file(&fd, readable, binary, error);
 }
 
-/* A link, or a path that the entry gives, leads elsewhere: that way is walked with full distrust each time. */
+/*
+ * A symlink, or a path that the entry gives, may lead elsewhere. Each component of it is checked on
+ * every call.
+ */
 static int find_by_walk(struct ck_identity root, struct ck_binary *binary, struct choke_error *error)
 {
     struct ck_trusted place;
@@ -233,7 +239,7 @@ int ck_binary_directory(const char *path, struct ck_identity root, int *ret_fd, 
     int result = ck_trust_walk(path, &place, error);
     if (result == 0 && (ck_trust_passes(&place, root) || (place.status.st_mode & (S_IWGRP | S_IWOTH)) != 0))
         result = ck_error_set(error, CHOKE_DISALLOWED, EPERM,
-                              "'%s' lies inside the root or may be written by others, so its code is not to be trusted",
+                              "'%s' is inside the root or writable by others, so its code cannot be trusted",
                               CK_QUOTE(path));
     if (result == 0)
         *ret_fd = ck_fd_take(&place.fd);

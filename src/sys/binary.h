@@ -1,9 +1,11 @@
 /*
- * binary.h - find a tool in the policy's search path, or where its entry says, and nowhere else (R5).
+ * binary.h - finds a tool in the policy's search path, or where its entry says, and nowhere else
+ * (R5).
  *
- * The caller's PATH is never consulted. Refused: a directory that others may write, one inside the root, a file that
- * others may write. The first directory that holds the name decides; an untrusted directory is not skipped but
- * refused, since what stands behind it would otherwise depend on who can write there.
+ * The caller's PATH is never used. Refused are: a directory that others may write, a directory
+ * inside the root, and a file that others may write. The first directory that holds the name
+ * decides. An untrusted directory is refused, not skipped: otherwise a user who can write there
+ * would decide which later directory is used.
  */
 #ifndef CK_SYS_BINARY_H
 #define CK_SYS_BINARY_H
@@ -17,8 +19,8 @@
 struct ck_binary_directory;
 
 /*
- * The search path of one policy, with its directories checked once and re-checked by identity, and the digests that were
- * computed.
+ * The search path of one policy: its directories, checked once and then compared by identity, and
+ * the digests computed so far.
  */
 struct ck_binary_search {
     const char *const *paths;
@@ -27,23 +29,23 @@ struct ck_binary_search {
     struct ck_pin_cache pins;
 };
 
-/* What is looked for. */
+/* What to find. */
 struct ck_binary_wanted {
     const char *name;
-    const char *path;   /* absolute: it is there or nowhere; NULL: the search path */
-    const char *sha256; /* of its content, in lower case; NULL: not checked */
+    const char *path;   /* absolute: only this path counts; NULL: the search path */
+    const char *sha256; /* of the content, lower case; NULL: not checked */
 };
 
-/* Which of its rules a search failed by. */
+/* The rule that a failed search broke. */
 enum ck_binary_rule { CK_BINARY_RULE_SEARCH_PATH, CK_BINARY_RULE_PATH, CK_BINARY_RULE_SHA256 };
 
 struct ck_binary {
     int fd;
-    bool readable; /* else fd is O_PATH: the file's mode lets it be executed only */
-    bool script;   /* begins with "#!": executed by path, or its interpreter could not open it */
+    bool readable; /* else fd is O_PATH: the mode allows execution only */
+    bool script;   /* begins with "#!": executed by path, so that its interpreter can open it */
     bool copied;   /* fd is the sealed copy of a script: executed by a descriptor that its interpreter can open */
-    struct ck_version version; /* of the file; of a copy, the original's */
-    char path[PATH_MAX];       /* directory of the search path and name, or the path that was wanted */
+    struct ck_version version; /* of the file; for a copy, of the original */
+    char path[PATH_MAX];       /* a directory of the search path and the name, or the wanted path */
 };
 
 /* paths must outlive the search. */
@@ -51,14 +53,16 @@ int ck_binary_search_init(struct ck_binary_search *search, const char *const *pa
 void ck_binary_search_done(struct ck_binary_search *search);
 
 /*
- * A helper that is a directory holds plugins: code to be mapped, not to be executed. 0 and an O_PATH descriptor;
- * -ENOTDIR where the path is something else or nothing; -EPERM where it is not to be trusted, with *error.
+ * A helper that is a directory holds plugins: code that is mapped, not executed. Returns 0 and an
+ * O_PATH descriptor; -ENOTDIR if the path is not a directory; -EPERM and *error if it cannot be
+ * trusted.
  */
 int ck_binary_directory(const char *path, struct ck_identity root, int *ret_fd, struct choke_error *error);
 
 /*
- * Failures fill *error with the outcome: CHOKE_TOOL_MISSING (not found), CHOKE_DISALLOWED (not to be trusted, or not the
- * wanted content), CHOKE_SPAWN_FAILED with EACCES (found, not executable); and *ret_rule, which may be NULL.
+ * A failure fills *error and its outcome: CHOKE_TOOL_MISSING (not found), CHOKE_DISALLOWED (not
+ * trusted, or not the wanted content), CHOKE_SPAWN_FAILED with EACCES (found, not executable). It
+ * also fills *ret_rule, which may be NULL.
  */
 int ck_binary_find(struct ck_binary_search *search, const struct ck_binary_wanted *wanted, struct ck_identity root,
                    struct ck_binary *ret_binary, enum ck_binary_rule *ret_rule, struct choke_error *error);

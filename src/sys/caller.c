@@ -1,10 +1,11 @@
 /*
- * caller.c - see caller.h.
+ * caller.c - reads the identity and limits of the calling thread.
  *
- * Made for being called at each start: system calls that only read, and as few walks over /proc as will do. Two rules of
- * the kernel save most of it. Only who has CAP_SETPCAP can drop from the bounding set, and only who has CAP_SYS_ADMIN can
- * enter a namespace, unless it enters a user namespace first. So without them (and losing them is seen) the set is not read,
- * and of the namespaces only that of the users.
+ * It runs at each start, so it makes system calls that only read, and few look-ups in /proc. Two
+ * kernel rules save most of the work: only a process with CAP_SETPCAP can drop from the bounding
+ * set, and only one with CAP_SYS_ADMIN can enter a namespace, unless it enters a user namespace
+ * first. So without these capabilities (their loss is seen) the bounding set is not read, and of
+ * the namespaces only the user namespace is.
  */
 #include "sys/caller.h"
 
@@ -44,6 +45,7 @@ void ck_caller_proc_done(struct ck_caller_proc *caller_proc)
     ck_fd_close(&caller_proc->cgroup_fd);
 }
 
+/* FNV-1a: it only has to notice a change. */
 static uint64_t digest(const void *data, size_t length)
 {
     const unsigned char *at = data;
@@ -90,6 +92,10 @@ static void read_capabilities(struct ck_caller_authority *authority)
             break;
         authority->bounding |= (uint64_t)set << cap;
     }
+    /*
+     * The kernel keeps the ambient set within permitted and inheritable, so only those are asked
+     * for.
+     */
     uint64_t possible =
         ((uint64_t)(data[1].permitted & data[1].inheritable) << 32) | (data[0].permitted & data[0].inheritable);
     for (unsigned cap = 0; cap < 64 && possible >> cap != 0; cap++)
@@ -100,8 +106,9 @@ static void read_capabilities(struct ck_caller_authority *authority)
 /* ---- places ---- */
 
 /*
- * A number that no other thread of this process ever has: the kernel gives the id of a thread that has ended to a new one.
- * The id is in it too, for a thread that was made without libc may share the variables of its maker.
+ * A number that no other thread of this process ever has; the kernel reuses the ids of threads that
+ * ended. The id is part of it, because a thread made without libc may share the variables of its
+ * maker.
  */
 static struct ck_caller_thread this_thread(void)
 {
@@ -113,8 +120,9 @@ static struct ck_caller_thread this_thread(void)
 }
 
 /*
- * Those of another thread do not count: credentials and namespaces are a thread's own. What /proc does not have is not seen; what
- * could not be opened for want of a descriptor or memory is opened by the next look. 0 or, for the latter, a negative errno.
+ * Descriptors of another thread do not count: credentials and namespaces belong to a thread. A file
+ * that /proc does not have stays unseen. One that could not be opened for lack of a descriptor or
+ * memory is opened by the next call; only that case returns a negative errno.
  */
 static int open_caller_proc(struct ck_caller_proc *caller_proc)
 {
@@ -177,7 +185,7 @@ int ck_caller_inspect(struct ck_caller_proc *caller_proc, struct ck_caller *ret_
     authority->seccomp = prctl(PR_GET_SECCOMP, 0, 0, 0, 0);
     read_locations(caller_proc, authority);
     for (unsigned i = 0; i < CK_CALLER_LIMITS; i++)
-        (void)syscall(SYS_getrlimit, i, &resources->limits[i]); /* half the price of prlimit, which libc would take */
+        (void)syscall(SYS_getrlimit, i, &resources->limits[i]); /* half the cost of prlimit, which libc would use */
     (void)syscall(SYS_sched_getattr, 0, resources->scheduling, SCHED_ATTR_SIZE, 0);
     resources->io_priority = (int32_t)syscall(SYS_ioprio_get, IOPRIO_WHO_PROCESS, 0);
     resources->personality = (uint32_t)personality(CURRENT_PERSONALITY);
@@ -194,6 +202,7 @@ bool ck_caller_same_authority(const struct ck_caller *a, const struct ck_caller 
 
 bool ck_caller_same(const struct ck_caller *a, const struct ck_caller *b)
 {
+    /* The members leave no padding between them, so memcmp compares values only. */
     return memcmp(a, b, sizeof *a) == 0;
 }
 
@@ -203,5 +212,6 @@ bool ck_caller_child_unreachable(const struct ck_caller *caller, pid_t child)
     size_t length;
     if (child <= 0 || (caller->authority.capabilities[0] >> CAP_SYS_PTRACE & 1) == 0)
         return false;
+    /* get_robust_list makes the kernel's ptrace access check and changes nothing in the child. */
     return syscall(SYS_get_robust_list, child, &head, &length) < 0 && errno == EPERM;
 }

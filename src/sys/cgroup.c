@@ -1,9 +1,9 @@
 /*
- * cgroup.c - see cgroup.h.
+ * cgroup.c - finds the cgroup directory of this process.
  *
- * A hybrid system mounts version 2 beside the version 1 controllers, anywhere; so the mount is looked up, not
- * assumed. The line "0::PATH" of /proc/self/cgroup is relative to the cgroup namespace's root, which is what the
- * mount shows.
+ * A hybrid system mounts version 2 beside the version 1 controllers, at any path. So the mount is
+ * looked up in mountinfo, not assumed. The line "0::PATH" of /proc/self/cgroup is relative to the
+ * root of the cgroup namespace, which is what the mount shows.
  */
 #include "sys/cgroup.h"
 
@@ -34,7 +34,10 @@ static bool listed(const char *list, const char *end, const char *word)
     return false;
 }
 
-/* Version 2 for controller NULL; else the one of version 1 whose options, the last field, have the controller. */
+/*
+ * With controller NULL: is it a mount of version 2? Else: is it a mount of version 1 that names the
+ * controller in its options, the last field?
+ */
 static bool is_wanted(const char *line, const char *controller)
 {
     const char *type = strstr(line, " - ");
@@ -44,7 +47,7 @@ static bool is_wanted(const char *line, const char *controller)
     return controller == NULL || listed(options, options + strlen(options), controller);
 }
 
-/* Mount point of the first line of mountinfo that is wanted; field 5, and the type behind " - ". */
+/* The mount point (field 5) of the first wanted line of mountinfo; the type follows " - ". */
 static int find_mount(char *text, const char *controller, char *ret_path, size_t size)
 {
     char *save = NULL;
@@ -64,7 +67,7 @@ static int find_mount(char *text, const char *controller, char *ret_path, size_t
     return -ENOENT;
 }
 
-/* Lines are "NUMBER:CONTROLLERS:PATH"; that of version 2 is "0::PATH". */
+/* Lines are "NUMBER:CONTROLLERS:PATH"; the one of version 2 is "0::PATH". */
 static int find_own(const char *text, const char *controller, char *ret_path, size_t size)
 {
     for (const char *line = text; line[0] != '\0'; line += line[0] == '\n') {
@@ -85,7 +88,7 @@ static int find_own(const char *text, const char *controller, char *ret_path, si
     return -ENOENT;
 }
 
-/* Too much for a stack. */
+/* Too large for a stack. */
 struct texts {
     char text[65536];
     char mount[PATH_MAX], own[PATH_MAX], path[2 * PATH_MAX];
@@ -122,6 +125,7 @@ int ck_cgroup_own_v1(const char *controller)
 
 int ck_cgroup_prefix(char *buffer, size_t size)
 {
+    /* The inode number of the namespace file is the identity of the namespace. */
     struct stat namespace;
     if (stat("/proc/self/ns/pid", &namespace) < 0)
         return -errno;

@@ -1,12 +1,15 @@
 /*
- * clear.c - see clear.h.
+ * clear.c - empties a directory, without recursion and in bounded steps.
  *
- * A tool that turns hostile leaves what is hardest to remove: directories a hundred thousand deep, directories without
- * any permission, links to where it would hurt, files of many gigabytes. So nothing is reached by a path: a directory
- * that is not empty is moved up into the top one, under a new name, until every directory there holds only files. That
- * needs no recursion and no more descriptors for a deep tree than for a flat one. What is in the tree has the caller as its
- * owner, so its modes can be changed. A large file is emptied piece by piece before it is removed: the kernel frees all
- * that a file still has while its last name goes, however long that takes.
+ * A hostile tool leaves what is hardest to remove: directories a hundred thousand deep, directories
+ * without any permission, symlinks to important places, files of many gigabytes. So nothing is
+ * reached by a path. A directory that is not empty is moved into the top directory under a new
+ * name, until every directory there holds only files. This needs no recursion, and no more
+ * descriptors for a deep tree than for a flat one. The caller owns everything in the tree, so it
+ * can change the modes.
+ *
+ * A large file is emptied piece by piece before it is removed: when the last name of a file goes,
+ * the kernel frees all of its blocks in that one call, however long it takes.
  */
 #include "sys/clear.h"
 
@@ -19,7 +22,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* To free memory or blocks costs a sixteenth of writing them. */
+/* Freeing memory or blocks costs a sixteenth of writing them. */
 #define FREE_SHARE 16
 #define PIECE_BYTES (CK_SLICE_BYTES * FREE_SHARE)
 
@@ -38,6 +41,10 @@ int ck_clear_open(int parent_fd, const char *name)
     struct stat status;
     if (fstat(path_fd, &status) < 0)
         return -errno;
+    /*
+     * fchmod refuses an O_PATH descriptor; the link in /proc leads to the same inode without a
+     * name.
+     */
     (void)snprintf(self, sizeof self, "/proc/self/fd/%d", path_fd);
     if ((status.st_mode & S_IRWXU) != S_IRWXU && chmod(self, S_IRWXU) < 0)
         return -errno;
@@ -53,11 +60,12 @@ static void note(struct ck_clearing *clearing, int result)
         clearing->error = result;
 }
 
-/* Into the top directory, under a name that is not there. */
+/* Moves a directory into the top directory, under a name that is not used there. */
 static int move_up(struct ck_clearing *clearing, int directory_fd)
 {
     char fresh[32];
-    CK_FD opened = ck_clear_open(directory_fd, clearing->name); /* a directory that moves must be writable itself */
+    CK_FD opened = ck_clear_open(
+        directory_fd, clearing->name); /* the kernel updates ".." of a directory that moves, so it must be writable */
     if (opened < 0)
         return opened;
     int result;
@@ -68,7 +76,7 @@ static int move_up(struct ck_clearing *clearing, int directory_fd)
     return result;
 }
 
-/* Makes a directory in the top one the next to be emptied. */
+/* Makes a directory of the top directory the next one to empty. */
 static int descend(struct ck_clearing *clearing)
 {
     int fd = ck_clear_open(clearing->top_fd, clearing->name);
@@ -84,13 +92,13 @@ static int descend(struct ck_clearing *clearing)
     return 0;
 }
 
-/* Of one file, on whatever it lies. */
+/* The bytes a file occupies; st_blocks counts 512-byte units on every file system. */
 static uint64_t bytes_of(const struct stat *status)
 {
     return (uint64_t)status->st_blocks * 512;
 }
 
-/* Counts what was really freed: a file may have one block in each piece. */
+/* Counts what was really freed: a file may have only one block in each piece. */
 static bool punch_hole(int fd, const struct stat *before, struct ck_slice *slice)
 {
     struct stat after;
@@ -104,8 +112,8 @@ static bool punch_hole(int fd, const struct stat *before, struct ck_slice *slice
 }
 
 /*
- * Frees a piece of a large file that has no other name. True when that was done, false when there is nothing large, or it
- * cannot be done in pieces. What goes with the name itself counts as well.
+ * Frees a piece of a large file that has no other name. True if that was done. False if the file is
+ * not large, or cannot be freed in pieces. What the removal of the name will free is counted too.
  */
 static bool free_piece(int directory_fd, const char *name, struct ck_slice *slice)
 {
@@ -123,11 +131,14 @@ static bool free_piece(int directory_fd, const char *name, struct ck_slice *slic
     return fd >= 0 && punch_hole(fd, &status, slice);
 }
 
-/* A name of anything but a directory with something in it: -EISDIR for that. */
+/* Removes a file or an empty directory; -EISDIR for a directory that is not empty. */
 static int remove_simple(int directory_fd, const char *name)
 {
     if (unlinkat(directory_fd, name, 0) == 0)
         return 0;
+    /*
+     * For a directory unlink gives EISDIR on Linux, and EPERM as POSIX says on some file systems.
+     */
     if (errno != EISDIR && errno != EPERM)
         return -errno;
     if (unlinkat(directory_fd, name, AT_REMOVEDIR) == 0)
@@ -161,7 +172,7 @@ static bool read_name(struct ck_clearing *clearing, DIR *stream)
     return entry != NULL;
 }
 
-/* A directory of the top one holds no more files, and its directories were moved up. */
+/* Leaves a directory of the top directory: its files are removed and its directories moved up. */
 static void leave_inner(struct ck_clearing *clearing, struct ck_slice *slice)
 {
     (void)closedir(clearing->inner);
@@ -170,7 +181,7 @@ static void leave_inner(struct ck_clearing *clearing, struct ck_slice *slice)
     note(clearing, unlinkat(clearing->top_fd, clearing->inner_name, AT_REMOVEDIR) < 0 ? -errno : 0);
 }
 
-/* Another round through the top directory; false when it cannot be read. */
+/* Starts another round through the top directory. False if it cannot be read. */
 static bool begin_round(struct ck_clearing *clearing)
 {
     clearing->removed = 0;
@@ -198,6 +209,11 @@ bool ck_clear_step(struct ck_clearing *clearing, struct ck_slice *slice)
         } else if (!read_name(clearing, clearing->top)) {
             (void)closedir(clearing->top);
             clearing->top = NULL;
+            /*
+             * A round that removed nothing is the last one: the rest cannot be removed. Otherwise
+             * another round is needed, because a directory that was moved up may be before the
+             * position of the stream.
+             */
             if (clearing->removed == 0)
                 return true;
         }

@@ -1,8 +1,8 @@
 /*
- * decision_records.c - see decision_records.h.
+ * decision_records.c - reads a directory of decision records.
  *
- * The directory may come from a pull request: links are not followed, nothing that is no regular file is opened, and
- * there are bounds on size and number.
+ * The directory may come from a pull request. So symlinks are not followed, only regular files are
+ * opened, and size and number have limits.
  */
 #include "sys/decision_records.h"
 
@@ -20,7 +20,7 @@
 
 #define RECORDS_MAX 10000
 #define RECORD_MAX_BYTES ((size_t)1 << 20)
-#define ALL_MAX_BYTES ((size_t)64 << 20) /* of all together: files of holes take no room on the disk, but here */
+#define ALL_MAX_BYTES ((size_t)64 << 20) /* of all files together: a sparse file takes no room on disk, but does here */
 
 static void close_directory(DIR **directory)
 {
@@ -35,7 +35,10 @@ static bool is_record(const char *name)
     return strspn(name, "0123456789") == 4 && name[4] == '-' && length > 8 && strcmp(name + length - 3, ".md") == 0;
 }
 
-/* 0, -ENOMEM, or the errno of the file in *errnum. *left is how many bytes there may still be. */
+/*
+ * Returns 0 or -ENOMEM; an errno about the file goes into *errnum. *left is the number of bytes
+ * that may still be read.
+ */
 static int read_record(struct ck_arena *arena, int directory_fd, struct ck_decision_record *record, size_t *left,
                        int *errnum)
 {

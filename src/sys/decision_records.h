@@ -1,7 +1,7 @@
 /*
  * decision_records.h - decision records on disk: files NNNN-*.md in one directory.
  *
- * For review only; nothing that is run depends on them.
+ * Only reviews use them; no run depends on them.
  */
 #ifndef CK_SYS_DECISION_RECORDS_H
 #define CK_SYS_DECISION_RECORDS_H
@@ -14,28 +14,32 @@
 struct ck_decision_record {
     const char *number; /* four digits */
     const char *name;   /* of the file */
-    bool regular;       /* a regular file, not a link to one; the others have no bytes */
+    bool regular;       /* a regular file, not a symlink; others have no bytes */
     const char *bytes;
     size_t length;
 };
 
 struct ck_decision_records {
-    const struct ck_decision_record *items; /* by name */
+    const struct ck_decision_record *items; /* sorted by name */
     size_t count;
-    const char *directory; /* as it was looked for; NULL: there is none to look in */
-    int errnum;            /* why the directory or a file in it could not be read; 0: all is there */
+    const char *directory; /* as it was looked for; NULL: there is no directory to look in */
+    int errnum;            /* why the directory or a file in it could not be read; 0: everything was read */
 };
 
 /*
- * file names the policy; directory is relative to where it lies. What cannot be read is told in errnum. 0, or -ENOMEM.
+ * file is the policy; directory is relative to the directory of file. A read failure goes into
+ * errnum. Returns 0 or -ENOMEM.
  */
 int ck_decision_records_read(struct ck_arena *arena, const char *file, const char *directory,
                              struct ck_decision_records *ret_records);
 
-/* Is the record there, as a regular file that is not empty? */
+/* Does the record exist, as a regular file that is not empty? */
 bool ck_decision_records_have(const struct ck_decision_records *records, const char *number);
 
-/* Has after a file of this number whose bytes none of before's of this number has? An empty one does not count. */
+/*
+ * Does after have a file of this number with bytes that no file of this number in before has? An
+ * empty file does not count.
+ */
 bool ck_decision_records_amended(const struct ck_decision_records *before, const struct ck_decision_records *after,
                                  const char *number);
 

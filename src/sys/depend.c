@@ -1,6 +1,7 @@
 /*
- * depend.c - see depend.h: interpreters, digests, and the walk over what each ELF file needs. How one name is looked up
- * stands in loader.c.
+ * depend.c - the interpreters, digests and shared objects of a tool.
+ *
+ * It walks over what each ELF file needs. loader.c looks up a single name.
  */
 #include "sys/depend.h"
 
@@ -15,9 +16,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LINE_BYTES 256  /* what the kernel reads of a script's first line */
-#define SCRIPTS_MAX 5   /* and how many may interpret each other */
-#define OBJECTS_MAX 512 /* of one ELF file */
+#define LINE_BYTES 256  /* BINPRM_BUF_SIZE: what the kernel reads of a script's first line */
+#define SCRIPTS_MAX 5   /* scripts that interpret each other; the kernel allows five levels */
+#define OBJECTS_MAX 512 /* per ELF file */
 
 struct ck_depend_memo {
     struct ck_depend_memo *next;
@@ -69,7 +70,7 @@ static bool known(const struct ck_depend *depend, const char *path)
     return false;
 }
 
-/* fd may be -1: a part that is not there, or may not be read. */
+/* fd may be -1: the part does not exist, or cannot be read. */
 static int add(struct ck_depend *depend, enum ck_part_role role, const char *name, const char *path, int fd)
 {
     if (path != NULL && known(depend, path))
@@ -120,7 +121,10 @@ const char *ck_depend_shebang_env_program(char *argument)
     return NULL;
 }
 
-/* The first of the search path that has it; whether it may be trusted is not asked, only which file it is. */
+/*
+ * The first directory of the search path that has it. Trust does not matter here, only which file
+ * it is.
+ */
 static int find_program(const struct ck_depend *depend, const char *name, char path[PATH_MAX])
 {
     for (size_t i = 0; i < depend->search_count; i++) {
@@ -143,7 +147,7 @@ static int add_script(struct ck_depend *depend, int fd, unsigned depth)
     char found[PATH_MAX];
     const char *interpreter, *argument;
     if (pread(fd, line, LINE_BYTES, 0) < 0 || !ck_depend_shebang_split(line, &interpreter, &argument))
-        return 0; /* what cannot be read is no script that could be run */
+        return 0; /* what cannot be read cannot be run as a script */
     if (depth == SCRIPTS_MAX)
         return -ELOOP;
     CK_FD interpreter_fd = ck_depend_open(interpreter);
@@ -181,9 +185,9 @@ int ck_depend_interpreters(struct ck_depend *depend, int fd)
 
 struct depend_walk {
     struct ck_depend *depend;
-    struct ck_object *objects; /* those that may ask for more */
+    struct ck_object *objects; /* those that may need more objects */
     size_t count;
-    const char **names; /* asked for already: the loader maps a name once */
+    const char **names; /* names already looked up: the loader maps a name once */
     size_t names_count;
 };
 
@@ -211,7 +215,10 @@ static int add_object(struct depend_walk *walk, int fd, const char *path, const 
     return result;
 }
 
-/* One place where a name may be; taken if it is an ELF file of the same kind, as the loader does. */
+/*
+ * One place where a name may be. Accepted if it is an ELF file of the same class and machine, as
+ * the loader does.
+ */
 int ck_depend_candidate(void *data, const char *name, const char *path, const struct ck_object *requester)
 {
     struct depend_walk *walk = data;
@@ -247,7 +254,7 @@ static int take_needed(struct depend_walk *walk, const struct ck_object *object)
     return 0;
 }
 
-/* The loader is mapped first, under the name that it has in the file system; libraries ask for it by that. */
+/* The loader is mapped first, under its file name; libraries need it by that name. */
 static int take_loader(struct depend_walk *walk, const char *interpreter)
 {
     if (interpreter == NULL || interpreter[0] == '\0')
@@ -280,7 +287,7 @@ static int take_elf(struct ck_depend *depend, int fd)
     (void)real_path(fd, path); /* without /proc only $ORIGIN is lost */
     int result = add_object(&walk, fd, path, NULL);
     if (result < 0)
-        return result == -ENOMEM ? result : 0; /* a script, or nothing that has parts */
+        return result == -ENOMEM ? result : 0; /* a script, or a file without parts */
     result = take_loader(&walk, walk.objects[0].elf.interpreter);
     for (size_t i = 0; result == 0 && i < walk.count; i++)
         result = take_needed(&walk, &walk.objects[i]);
@@ -292,6 +299,7 @@ int ck_depend_all(struct ck_depend *depend, int fd)
     int result = ck_depend_interpreters(depend, fd);
     if (result == 0)
         result = take_elf(depend, fd);
+    /* The bound is fixed before the loop: take_elf appends parts to the list. */
     size_t scripts = depend->count;
     for (size_t i = 0; result == 0 && i < scripts; i++) {
         if (depend->parts[i].role != CK_PART_INTERPRETER || depend->parts[i].path == NULL)

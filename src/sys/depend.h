@@ -1,10 +1,11 @@
 /*
  * depend.h - the files that run when a tool runs: its interpreters, its loader, its shared objects.
  *
- * Only looks and hashes. Shared objects are found as the loader of glibc finds them for a process without LD_ variables:
- * DT_RPATH up the chain of those who asked, DT_RUNPATH, the loader's cache, its standard directories. Where the choice
- * depends on the processor (glibc-hwcaps) every file that could be chosen is listed. What a program opens by itself
- * while it runs (plugins, modules of a script) is not seen.
+ * This only looks and hashes. Shared objects are found as the glibc loader finds them for a process
+ * without LD_ variables: DT_RPATH up the chain of requesters, DT_RUNPATH, the loader's cache, its
+ * standard directories. Where the choice depends on the processor (glibc-hwcaps), every file that
+ * could be chosen is listed. What a program opens itself while it runs (plugins, modules of a
+ * script) is not seen.
  */
 #ifndef CK_SYS_DEPEND_H
 #define CK_SYS_DEPEND_H
@@ -21,24 +22,24 @@ enum ck_part_role { CK_PART_INTERPRETER = 1, CK_PART_LIBRARY };
 
 struct ck_part {
     enum ck_part_role role;
-    const char *name; /* as it was asked for: a path, or the name of a shared object */
-    const char *path; /* where it is; NULL: nowhere, and the tool will not start */
+    const char *name; /* as it was requested: a path, or the name of a shared object */
+    const char *path; /* where it is; NULL: not found, and the tool will not start */
     struct ck_version version;
-    char sha256[CK_DIGEST_SIZE]; /* "" where it cannot be read */
+    char sha256[CK_DIGEST_SIZE]; /* "" if it cannot be read */
 };
 
 struct ck_depend_memo;
 
-/* Made zero-filled, with search set; parts of several tools can be taken one after another. */
+/* Starts zero-filled, with search set. It can be used for several tools, one after another. */
 struct ck_depend {
     const char *const *search; /* where "#!/usr/bin/env NAME" finds NAME */
     size_t search_count;
     bool (*stop)(void *data); /* asked while a file is hashed; NULL: never */
     void *stop_data;
-    bool versions_only; /* parts get no digest: a large interpreter takes its time */
+    bool versions_only; /* parts get no digest: hashing a large interpreter takes time */
     struct ck_arena arena;
-    struct ck_depend_memo *memo; /* digests that were taken already */
-    const char *cache;           /* the loader's, once it was read */
+    struct ck_depend_memo *memo; /* digests computed so far */
+    const char *cache;           /* the loader's cache, once it was read */
     size_t cache_length;
     bool cache_tried;
     /* of the last tool: */
@@ -47,26 +48,35 @@ struct ck_depend {
 };
 
 /*
- * The interpreters of a script, in the order they are started; none for anything else. 0; -ENOMEM; -ELOOP for scripts
- * that interpret each other without end.
+ * The interpreters of a script, in the order in which they are started; nothing for other files.
+ * Returns 0; -ENOMEM; -ELOOP for scripts that interpret each other without end.
  */
 int ck_depend_interpreters(struct ck_depend *depend, int fd);
 
-/* All parts: those of above, and for each ELF file among them and the tool itself its loader and shared objects. */
+/*
+ * All parts: the interpreters, and the loader and shared objects of each ELF file among them and of
+ * the tool itself.
+ */
 int ck_depend_all(struct ck_depend *depend, int fd);
 
-/* The digest of an open file, from the memo if it was taken before. 0 or a negative errno: -ECANCELED by stop. */
+/*
+ * The digest of an open file, from the memo if it was computed before. Returns 0 or a negative
+ * errno; -ECANCELED if stop asked for it.
+ */
 int ck_depend_digest(struct ck_depend *depend, int fd, struct ck_version *ret_version, char ret_hex[CK_DIGEST_SIZE]);
 
 void ck_depend_done(struct ck_depend *depend);
 
 /*
- * Pure: the interpreter that the first line of a file names, and its one argument ("" for none). False where the file
- * is no script. The words end up in line, which is changed.
+ * Pure: the interpreter in the first line of a file, and its one argument ("" for none). False if
+ * the file is not a script. Both results point into line, which is changed.
  */
 bool ck_depend_shebang_split(char *line, const char **ret_interpreter, const char **ret_argument);
 
-/* Pure: the program that "env ARGUMENT" looks for in PATH, within argument, which is changed; NULL for none. */
+/*
+ * Pure: the program that "env ARGUMENT" looks for in PATH. It points into argument, which is
+ * changed; NULL for none.
+ */
 const char *ck_depend_shebang_env_program(char *argument);
 
 #endif

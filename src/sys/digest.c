@@ -1,7 +1,8 @@
 /*
- * digest.c - see digest.h.
+ * digest.c - SHA-256 over a descriptor, with a check that the file did not change.
  *
- * sodium_init is not called: it would open a random device in the host program, and hashing has no use for it.
+ * sodium_init is not called: it would open a random device in the host program, and hashing does
+ * not need it.
  */
 #include "sys/digest.h"
 
@@ -15,9 +16,9 @@
 #include <unistd.h>
 
 #define PIECE_BYTES 32768
-#define STOP_CHECK_BYTES ((uint64_t)1 << 20) /* some milliseconds */
+#define STOP_CHECK_BYTES ((uint64_t)1 << 20) /* a few milliseconds */
 
-/* What is done with the bytes besides. */
+/* What else is done with the bytes. */
 struct hash_options {
     int copy_fd; /* -1: none */
     uint64_t max_bytes;
@@ -69,6 +70,7 @@ static int take(int fd, const struct hash_options *hash_options, char ret_hex[CK
     (void)crypto_hash_sha256_final(&state, digest);
     if (fstat(fd, &after) < 0)
         return -errno;
+    /* A writer during the read would give a digest of bytes that never existed together. */
     if (total != before.st_size || after.st_size != before.st_size || !same_time(&before.st_mtim, &after.st_mtim) ||
         !same_time(&before.st_ctim, &after.st_ctim))
         return -ESTALE;

@@ -1,8 +1,9 @@
 /*
- * elf.c - see elf.h.
+ * elf.c - reads the headers of an untrusted ELF file.
  *
- * Both classes are read into the same small structs. Every offset and size of the file is a claim: sums are checked
- * for overflow, counts and lengths against a maximum, and what pread does not give is an error.
+ * Both classes are read into the same small structs. Every offset and size in the file is only a
+ * claim: sums are checked for overflow, counts and lengths against a maximum, and a short read is
+ * an error.
  */
 #include "sys/elf.h"
 
@@ -13,8 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SEGMENTS_MAX 1170 /* the kernel takes 64 KiB of program headers, so 1170 of 56 bytes */
-#define DYNAMIC_MAX 16384 /* entries; real files have some thirty */
+#define SEGMENTS_MAX 1170 /* the kernel accepts 64 KiB of program headers: 1170 of 56 bytes */
+#define DYNAMIC_MAX 16384 /* entries; real files have about thirty */
 #define STRINGS_MAX (UINT64_C(64) << 20)
 
 struct segment {
@@ -35,11 +36,11 @@ struct elf_reader {
     uint16_t machine;
     uint64_t segments_at;
     size_t segments_count;
-    uint64_t strings_at; /* of the dynamic strings, in the file */
+    uint64_t strings_at; /* file offset of the dynamic strings */
     uint64_t strings_bytes;
 };
 
-/* All of length, or an error: a file that ends early is a mangled one. */
+/* Reads all of length or fails: a file that ends early is damaged. */
 static int read_at(int fd, void *data, size_t length, uint64_t offset)
 {
     if (offset > (uint64_t)INT64_MAX - length)
@@ -110,7 +111,7 @@ static int take_segment(const struct elf_reader *reader, size_t i, struct segmen
     return result;
 }
 
-/* The first segment of a type: 1, 0 where there is none, or a negative errno. */
+/* The first segment of a type. Returns 1, 0 without one, or a negative errno. */
 static int find_segment(const struct elf_reader *reader, uint32_t type, struct segment *ret)
 {
     for (size_t i = 0; i < reader->segments_count; i++) {
@@ -123,7 +124,7 @@ static int find_segment(const struct elf_reader *reader, uint32_t type, struct s
     return 0;
 }
 
-/* As the kernel reads it: two bytes at least, the last one NUL. */
+/* Same rule as in the kernel: at least two bytes, the last one NUL. */
 static int take_interpreter(const struct elf_reader *reader, char *buffer, size_t size)
 {
     struct segment segment;
@@ -143,7 +144,7 @@ static int take_interpreter(const struct elf_reader *reader, char *buffer, size_
     return result;
 }
 
-/* Where an address of the running program stands in the file. */
+/* The file offset of an address of the running program. */
 static int offset_of(const struct elf_reader *reader, uint64_t address, uint64_t *ret_offset)
 {
     for (size_t i = 0; i < reader->segments_count; i++) {
@@ -174,7 +175,7 @@ static int take_entry(const struct elf_reader *reader, uint64_t at, struct dynam
     return result;
 }
 
-/* The entry with this index: 1, 0 behind the last one, or a negative errno. */
+/* The entry at this index. Returns 1, 0 after the last entry, or a negative errno. */
 static int next_entry(const struct elf_reader *reader, const struct segment *dynamic, size_t i,
                       struct dynamic_entry *ret)
 {
@@ -188,7 +189,7 @@ static int next_entry(const struct elf_reader *reader, const struct segment *dyn
     return result < 0 ? result : ret->tag != DT_NULL;
 }
 
-/* First pass: where the strings are, and how many objects are needed. */
+/* First pass: finds the strings, and counts the needed objects. */
 static int find_strings(struct elf_reader *reader, const struct segment *dynamic, size_t *ret_needed)
 {
     uint64_t address = 0;
@@ -222,20 +223,21 @@ static int take_string(const struct elf_reader *reader, uint64_t at, struct ck_a
     if (got < 0)
         return -errno;
     size_t length = strnlen(text, (size_t)got);
+    /* No NUL within the strings, or within PATH_MAX. */
     if (length == (size_t)got)
         return -EBADMSG;
     *ret = ck_arena_memdup(arena, text, length);
     return *ret == NULL ? -ENOMEM : 0;
 }
 
-/* Second pass: the strings themselves. */
+/* Second pass: reads the strings themselves. */
 static int take_names(const struct elf_reader *reader, const struct segment *dynamic, size_t needed,
                       struct ck_arena *arena, struct ck_elf *elf)
 {
     struct dynamic_entry entry = {0};
     int result;
     for (size_t i = 0; (result = next_entry(reader, dynamic, i, &entry)) > 0; i++) {
-        /* The file may be another one by now; the room was measured in the first pass. */
+        /* The file may have changed since the first pass, which sized the array. */
         if (entry.tag == DT_NEEDED)
             result = elf->needed_count < needed
                          ? take_string(reader, entry.value, arena, &elf->needed[elf->needed_count++])

@@ -1,8 +1,9 @@
 /*
  * elf.h - what an ELF file says about the files that it needs.
  *
- * Reads only, from a descriptor, within fixed bounds: a file that was made to mislead gets an error, never a crash or
- * a long wait. Files of the other byte order are refused; this machine cannot run them.
+ * It only reads, from a descriptor, within fixed limits: a file that was made to mislead gives an
+ * error, never a crash or a long wait. Files of the other byte order are refused; this machine
+ * cannot run them.
  */
 #ifndef CK_SYS_ELF_H
 #define CK_SYS_ELF_H
@@ -24,12 +25,13 @@ struct ck_elf {
 };
 
 /*
- * The loader that the kernel would start. 0, with "" for a file that has none; -ENOEXEC: no ELF file; -EBADMSG: one
- * that makes no sense; -ENAMETOOLONG: more than size; else a negative errno.
+ * The loader that the kernel would start. Returns 0, with "" for a file without one; -ENOEXEC: not
+ * an ELF file; -EBADMSG: an invalid ELF file; -ENAMETOOLONG: longer than size; else a negative
+ * errno.
  */
 int ck_elf_interpreter(int fd, char *buffer, size_t size);
 
-/* All of it; memory is the arena's. Errors as above, and -ENOMEM. */
+/* Everything; the arena owns the memory. Errors as above, and -ENOMEM. */
 int ck_elf_read(int fd, struct ck_arena *arena, struct ck_elf *ret_elf);
 
 #endif

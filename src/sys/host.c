@@ -1,8 +1,9 @@
 /*
- * host.c - see host.h.
+ * host.c - reads facts about the machine, and tries cgroup controllers.
  *
- * A controller of cgroup v2 is in force in a child only if the parent's cgroup.subtree_control has it. Where it is
- * absent it is switched on for a moment, and off again: the one act of a doctor that others could notice.
+ * A controller of cgroup v2 is active in a child group only if cgroup.subtree_control of the parent
+ * names it. If it is missing there, it is switched on for a moment and then off again. This is the
+ * only thing doctor does that other processes could notice.
  */
 #include "sys/host.h"
 
@@ -34,7 +35,7 @@ static long read_seccomp_mode(void)
     return line != NULL ? strtol(line + strlen("\nSeccomp:"), NULL, 10) : CK_HOST_UNKNOWN;
 }
 
-/* Is word one of those in text, between the given separators? */
+/* Is word an item of text, between the given separators? */
 static bool has_word(const char *text, const char *word, const char *separators)
 {
     size_t length = strlen(word);
@@ -89,6 +90,10 @@ bool ck_host_has_proc(void)
     char text[32];
     ssize_t length = readlink("/proc/self", text, sizeof text - 1);
     text[length > 0 ? length : 0] = '\0';
+    /*
+     * /proc/self is the reader's pid as that /proc numbers it; another pid namespace gives another
+     * number.
+     */
     return strtol(text, NULL, 10) == (long)getpid();
 }
 
@@ -118,7 +123,7 @@ int ck_host_try_cgroup(void)
     return 0;
 }
 
-/* The file that a group has only while the controller is in force in it. */
+/* The file that a group has only while the controller is active in it. */
 static const char *limit_file(const char *controller, bool v2)
 {
     if (strcmp(controller, "memory") == 0)
@@ -128,7 +133,10 @@ static const char *limit_file(const char *controller, bool v2)
     return v2 ? "cpu.max" : "cpu.cfs_quota_us";
 }
 
-/* Makes a group in parent_fd, sets a limit in it to what it is, and removes it. 0 or a positive errno. */
+/*
+ * Makes a group in parent_fd, writes a limit back unchanged, and removes the group. Returns 0 or a
+ * positive errno.
+ */
 static int try_group(int parent_fd, const char *controller, bool v2)
 {
     char name[64], text[64];
@@ -143,7 +151,11 @@ static int try_group(int parent_fd, const char *controller, bool v2)
     return -result;
 }
 
-/* The kernel would let processes be handed on where there are some already, and make all groups beneath unusable. */
+/*
+ * The kernel lets a threaded controller (cpu, pids) be enabled in a group that has processes, and
+ * then all groups beneath it are "domain invalid": unusable. So only the root cgroup, which has no
+ * cgroup.type, and a group without processes may delegate.
+ */
 static bool may_delegate(int group_fd)
 {
     char text[16];
@@ -151,7 +163,7 @@ static bool may_delegate(int group_fd)
            (ck_file_read_into(group_fd, "cgroup.procs", 0, text, sizeof text) >= 0 && text[0] == '\0');
 }
 
-/* In a group of this directory; what is switched on for that is switched off again. */
+/* Tries a group in this directory. What is switched on for the trial is switched off again. */
 static int try_in(int parent_fd, const char *controller)
 {
     char text[1024], word[32];
@@ -175,7 +187,10 @@ static int try_in(int parent_fd, const char *controller)
     return error;
 }
 
-/* Limits of our own that a group beside us would not have: then it would be no place for a tool. */
+/*
+ * Does our own group have limits? A group beside it would not have them, so a tool must not run
+ * there.
+ */
 static bool is_bounded(int own_fd)
 {
     static const char *const files[] = {"memory.max", "memory.high", "memory.swap.max", "pids.max", "cpu.max"};
@@ -186,7 +201,7 @@ static bool is_bounded(int own_fd)
     return false;
 }
 
-/* As a run does it (run/keeper/limiter.c): in our own group, or beside it. */
+/* The same order as a run (run/keeper/limiter.c): in our own group, then beside it. */
 static void try_v2(const char *controller, struct ck_controller *ret)
 {
     CK_FD own_fd = ck_cgroup_own();
@@ -215,6 +230,6 @@ void ck_host_try_controller(const char *name, struct ck_controller *ret_controll
     if (ret_controller->error == 0)
         return;
     try_v1(name, &v1);
-    if (v1.error != ENOENT) /* it is mounted there, so that is where it could be had */
+    if (v1.error != ENOENT) /* it is mounted as v1, so v1 is where it could be available */
         *ret_controller = v1;
 }

@@ -1,6 +1,6 @@
 /*
- * host.h - what this machine says about itself that can explain why a layer is not to be had, and which cgroup
- * controllers may be used. Facts only; what follows from them is in src/ready/layer.c.
+ * host.h - facts about this machine that explain why a layer is not available, and which cgroup
+ * controllers may be used. It holds facts only; src/ready/layer.c draws the conclusions.
  */
 #ifndef CK_SYS_HOST_H
 #define CK_SYS_HOST_H
@@ -14,8 +14,8 @@ struct ck_host {
     long max_user_namespaces;   /* sysctl user.max_user_namespaces */
     long unprivileged_userns;   /* sysctl kernel.unprivileged_userns_clone (Debian's) */
     long apparmor_restricts;    /* sysctl kernel.apparmor_restrict_unprivileged_userns (Ubuntu's) */
-    long seccomp_mode;          /* of this process: 2 where a filter was put on it */
-    bool container;             /* there are signs of one */
+    long seccomp_mode;          /* of this process: 2 if it has a seccomp filter */
+    bool container;             /* there are signs of a container */
     const char *container_sign; /* which: "/.dockerenv"; NULL for none */
     bool lsm_known;             /* the list of security modules could be read */
     bool lsm_landlock;          /* landlock is in it */
@@ -25,26 +25,26 @@ struct ck_host {
 void ck_host_inspect(struct ck_host *ret_host);
 
 /*
- * Is a kind of namespace switched off (sysctl user.max_*_namespaces is 0)? The kernel then says ENOSPC, as it does where
- * there are as many as may be at this moment.
+ * Is a kind of namespace switched off (a sysctl user.max_*_namespaces is 0)? The kernel then
+ * returns ENOSPC, as it also does when the current limit is reached.
  */
 bool ck_host_namespaces_off(void);
 
-/* Is a /proc mounted, and is it that of our pid namespace? */
+/* Is a /proc mounted, and does it belong to our pid namespace? */
 bool ck_host_has_proc(void);
 
-/* How a controller can be had. */
+/* Which cgroup version provides a controller. */
 enum ck_controller_version { CK_CONTROLLER_NONE = 0, CK_CONTROLLER_V1, CK_CONTROLLER_V2 };
 
 struct ck_controller {
-    enum ck_controller_version cgroup_version; /* that worked, or that was tried last */
-    int error; /* 0: a group with this controller was made and removed again; else why not */
+    enum ck_controller_version cgroup_version; /* the one that worked, or the last one tried */
+    int error;                                 /* 0: a group with this controller was made and removed; else why not */
 };
 
-/* "memory", "pids" or "cpu": tried by making a group in the one that this process is in. */
+/* name is "memory", "pids" or "cpu". Tried by making a group in the cgroup of this process. */
 void ck_host_try_controller(const char *name, struct ck_controller *ret_controller);
 
-/* Whether a group may be made in the own cgroup v2: 0 or a positive errno. */
+/* May a group be made in our own cgroup v2? Returns 0 or a positive errno. */
 int ck_host_try_cgroup(void);
 
 #endif

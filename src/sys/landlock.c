@@ -1,13 +1,14 @@
 /*
- * landlock.c - see landlock.h.
+ * landlock.c - builds Landlock rulesets.
  *
- * LANDLOCK_ACCESS_FS_EXECUTE is asked when a file is opened to be executed: the program itself, the interpreter of a
- * script, the loader of a dynamic binary. It is not asked when a file is mapped as code, so shared objects need no
- * rule. Files without a place in any directory (memfd) are outside of Landlock: no rule can be made for them, and
- * none is needed.
+ * The kernel checks LANDLOCK_ACCESS_FS_EXECUTE when a file is opened for execution: the program
+ * itself, the interpreter of a script, the loader of a dynamic binary. It does not check it when a
+ * file is mapped as code, so shared objects need no rule. Files that are not in any directory
+ * (memfd) are outside of Landlock: no rule can be made for them, and none is needed.
  *
- * LANDLOCK_ACCESS_FS_REFER is handled by every ruleset whether it says so or not: a file could not be renamed to
- * another directory any more. So it is given back for everything, where the kernel has a word for that (ABI 2).
+ * Every ruleset handles LANDLOCK_ACCESS_FS_REFER, even if it does not name it: a file could no
+ * longer be renamed to another directory. So the right is granted for everything, where the kernel
+ * has a name for it (ABI 2).
  */
 #include "sys/landlock.h"
 
@@ -26,7 +27,7 @@
 #define ABI_WITH_TCP 4
 #define ABI_WITH_IOCTL 5
 
-/* Rights by the ABI that brought them; the headers of the build may be older than the kernel. */
+/* Rights by the ABI that introduced them; the build's headers may be older than the kernel. */
 #define FS_ABI_1 ((UINT64_C(1) << 13) - 1)
 #define FS_REFER (UINT64_C(1) << 13)
 #define FS_TRUNCATE (UINT64_C(1) << 14)
@@ -77,6 +78,7 @@ int ck_landlock_new(void)
 int ck_landlock_allow(int ruleset_fd, int file_fd)
 {
     int result = add_rule(ruleset_fd, file_fd, LANDLOCK_ACCESS_FS_EXECUTE);
+    /* EBADFD: the file is on a file system without paths (memfd), which Landlock does not check. */
     return result == -EBADFD ? 0 : result;
 }
 
@@ -91,10 +93,10 @@ int ck_landlock_new_full(void)
         return -EOPNOTSUPP;
     const struct attributes attributes = {
         .fs = FS_ABI_1 | FS_REFER | FS_TRUNCATE | (abi >= ABI_WITH_IOCTL ? FS_IOCTL_DEV : 0),
-        .net = abi >= ABI_WITH_TCP ? UINT64_C(3) : 0,
-        .scoped = abi >= CK_LANDLOCK_SCOPE_ABI ? UINT64_C(3) : 0,
+        .net = abi >= ABI_WITH_TCP ? UINT64_C(3) : 0,             /* bind, connect */
+        .scoped = abi >= CK_LANDLOCK_SCOPE_ABI ? UINT64_C(3) : 0, /* abstract sockets, signals */
     };
-    /* A kernel that does not know the last fields takes them as long as they are zero. */
+    /* A kernel that does not know the last fields accepts them if they are zero. */
     long fd = syscall(SYS_landlock_create_ruleset, &attributes, sizeof attributes, 0);
     return fd < 0 ? -errno : (int)fd;
 }
@@ -111,6 +113,7 @@ int ck_landlock_grant(int ruleset_fd, int fd, enum ck_landlock_grant grant)
     struct stat status;
     if (fstat(fd, &status) < 0)
         return -errno;
+    /* The kernel refuses a rule that gives a file a right of directories (EINVAL). */
     uint64_t access = rights[grant] & (S_ISDIR(status.st_mode) ? UINT64_MAX : (uint64_t)OF_FILES);
     int result = access == 0 ? 0 : add_rule(ruleset_fd, fd, access);
     return result == -EBADFD ? 0 : result;

@@ -1,8 +1,9 @@
 /*
- * loader.c - see loader.h.
+ * loader.c - looks up one shared object in the order of the glibc loader.
  *
- * /etc/ld.so.cache is read as glibc wrote it: a header, a table of (flags, name, path), the strings behind it. It is
- * root's file, but its offsets are still checked: a cut file must not lead outside.
+ * /etc/ld.so.cache is read in glibc's format: a header, a table of (flags, name, path), then the
+ * strings. Root owns the file, but its offsets are still checked: a truncated file must not cause
+ * reads outside of it.
  */
 #include "sys/loader.h"
 
@@ -41,7 +42,7 @@ struct new_entry {
     uint64_t hwcaps;
 };
 
-/* An old table may stand before the new one. */
+/* A table of the old format may come before the new one. */
 static const char *find_table(const char *cache, size_t *length)
 {
     struct old_header old;
@@ -93,7 +94,7 @@ static int read_cache(struct ck_depend *depend)
     CK_FD fd = ck_depend_open(CACHE_PATH);
     struct stat status;
     if (fd < 0 || fstat(fd, &status) < 0 || (uint64_t)status.st_size > CACHE_MAX_BYTES)
-        return 0; /* a system without one: the standard directories are left */
+        return 0; /* a system without a cache: only the standard directories remain */
     char *text = ck_arena_alloc(&depend->arena, (size_t)status.st_size + 1);
     if (text == NULL)
         return -ENOMEM;
@@ -105,7 +106,10 @@ static int read_cache(struct ck_depend *depend)
 
 /* ---- places ---- */
 
-/* A directory, and those in it that are for certain processors; before glibc 2.37 there were more kinds of them. */
+/*
+ * A directory, and its subdirectories for certain processors; glibc before 2.37 had more kinds of
+ * them.
+ */
 static int look_in(const struct ck_object *requester, const char *directory, const char *name, void *data)
 {
     static const char *const kinds[] = {
@@ -133,7 +137,7 @@ static int look_in(const struct ck_object *requester, const char *directory, con
     return found;
 }
 
-/* "$ORIGIN/../lib" into a path; false for other variables, and for what does not fit. */
+/* Expands "$ORIGIN/../lib" to a path. False for other variables, and if the result does not fit. */
 static bool expand(const char *item, size_t length, const char *origin, char path[PATH_MAX])
 {
     static const char *const spellings[] = {"$ORIGIN", "${ORIGIN}"};
@@ -173,6 +177,7 @@ static int look_in_list(const struct ck_object *requester, const struct ck_objec
     return found;
 }
 
+/* DT_RPATH is inherited from requesters, and is ignored in an object that has DT_RUNPATH. */
 static int look_in_rpaths(const struct ck_object *requester, const char *name, void *data)
 {
     int found = 0;

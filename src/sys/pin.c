@@ -1,14 +1,15 @@
 /*
- * pin.c - see pin.h.
+ * pin.c - checks digests, holds leases, and copies scripts.
  *
- * The lease: a read lease makes whoever opens the file for writing, or truncates it, wait until the lease is gone. It
- * belongs to the open file, not to a process, so it travels with the descriptor to the one who executes it; once the
- * file is executed the kernel itself refuses writers. It can be had on files of one's own; on another's, only root could
- * write, who is trusted. Where a file system knows no leases, the time between check and exec is open to those who
- * may write the file: root and the caller.
+ * The lease: with a read lease, a process that opens the file for writing or truncates it must wait
+ * until the lease ends. A lease belongs to the open file, not to a process, so it moves with the
+ * descriptor to the process that executes it. Once the file is executed, the kernel itself refuses
+ * writers. A process can take a lease on its own files; another user's file only root could write,
+ * and root is trusted. On a file system without leases, those who may write the file can do so
+ * between check and exec: root and the caller.
  *
- * When a lease is broken the kernel sends a signal to its holder. It must not be SIGIO, which would end the host
- * program: SIGURG is ignored by default, and the owner is taken away at once.
+ * When a lease is broken, the kernel sends a signal to its holder. It must not be SIGIO, which
+ * would end the host program. SIGURG is ignored by default, and the owner is cleared at once.
  */
 #include "sys/pin.h"
 
@@ -33,10 +34,10 @@
 struct ck_pin {
     struct ck_version version;
     char digest[CK_DIGEST_SIZE];
-    int copy_fd; /* of a script; else -1. Never handed out: a tool could change the mode of what it is given. */
+    int copy_fd; /* of a script; else -1. Never given to a tool, which could change its mode. */
 };
 
-/* A file as it was found: its digest, and for a script the copy. */
+/* The state of a file: its digest, and for a script the copy. */
 struct examined {
     char digest[CK_DIGEST_SIZE];
     int copy_fd;
@@ -58,7 +59,10 @@ static struct ck_pin *find(const struct ck_pin_cache *pins, const struct ck_vers
     return NULL;
 }
 
-/* The place of an older version of the same file, or a new one, or the one whose turn it is; NULL without memory. */
+/*
+ * The slot of an older version of the same file, or a new slot, or the next one to replace; NULL
+ * without memory.
+ */
 static struct ck_pin *make_room(struct ck_pin_cache *pins, const struct ck_version *version)
 {
     if (pins->items == NULL)
@@ -80,7 +84,7 @@ static int new_copy(void)
     return ck_sealed_create("chokepoint-script", CK_SEALED_PROGRAM);
 }
 
-/* Another copy of a sealed one; a descriptor or a negative errno. */
+/* A second copy of a sealed copy. A descriptor or a negative errno. */
 static int copy_again(int copy_fd)
 {
     CK_FD fd = new_copy();
@@ -113,7 +117,7 @@ static void remember(struct ck_pin_cache *pins, const struct ck_version *version
     memcpy(pin->digest, examined->digest, sizeof pin->digest);
 }
 
-/* -ETXTBSY: somebody has it open for writing now, and the kernel would not execute it either. */
+/* -ETXTBSY: the file is open for writing, and the kernel would not execute it either. */
 static int take_lease(int fd)
 {
     (void)fcntl(fd, F_SETSIG, SIGURG);
@@ -137,7 +141,7 @@ static int copy_script(int fd, struct examined *examined)
     return 0;
 }
 
-/* The file is stable between both looks at its version, or it is tried again. */
+/* Hashes again if the file changed between the two looks at its version. */
 static int examine(struct ck_pin_cache *pins, int fd, bool script, struct examined *examined)
 {
     struct stat status;
@@ -154,6 +158,7 @@ static int examine(struct ck_pin_cache *pins, int fd, bool script, struct examin
         }
         bool settled = ck_version_settled(&version);
         result = script ? copy_script(fd, examined) : ck_digest_file(fd, examined->digest);
+        /* A younger version could change within the same tick of the clock and still look equal. */
         if (result == 0 && settled)
             remember(pins, &version, examined);
     }
@@ -187,7 +192,7 @@ int ck_pin_check(struct ck_pin_cache *pins, const char *path, const char *sha256
         return fail(error, path, result);
     if (strcmp(examined.digest, sha256) != 0)
         return ck_error_set(error, CHOKE_DISALLOWED, EPERM,
-                            "'%s' is not the file that the policy means: its sha256 is %s, expected is %s",
+                            "'%s' is not the file that the policy pins: its sha256 is %s, expected is %s",
                             CK_QUOTE(path), examined.digest, sha256);
     if (script) {
         ck_fd_close(fd);

@@ -1,9 +1,10 @@
 /*
- * pin.h - a tool whose SHA-256 the policy gives (R5).
+ * pin.h - checks a tool against the SHA-256 that the policy pins (R5).
  *
- * What is checked is what is executed. A binary is hashed from the descriptor that is executed later, and is held by a
- * lease from before the check until that descriptor is closed, so that nobody writes to it in between. A script is read
- * by its interpreter, so it is copied into a sealed memory file while it is hashed, and the copy is executed.
+ * What is checked is what is executed. A binary is hashed from the descriptor that is executed
+ * later. A lease holds it from before the check until that descriptor is closed, so that no one
+ * writes to it in between. A script is read by its interpreter, so it is copied into a sealed
+ * memory file while it is hashed, and the copy is executed.
  *
  * Digests are remembered by device, inode, size, mtime and ctime.
  */
@@ -22,14 +23,15 @@ struct ck_pin;
 struct ck_pin_cache {
     struct ck_pin *items;
     size_t count;
-    size_t next; /* the one to be replaced when there is no room */
+    size_t next; /* the slot to replace when there is no room */
 };
 
 void ck_pin_cache_done(struct ck_pin_cache *pins);
 
 /*
- * Holds *fd, an open and readable file, against the digest. For a script *fd is closed and becomes the copy. Failures
- * have outcome CHOKE_DISALLOWED, and CHOKE_SPAWN_FAILED where there is no memory or descriptor to do it with.
+ * Checks *fd, an open and readable file, against the digest. For a script *fd is closed and becomes
+ * the copy. A failure has the outcome CHOKE_DISALLOWED, or CHOKE_SPAWN_FAILED if memory or
+ * descriptors are missing.
  */
 int ck_pin_check(struct ck_pin_cache *pins, const char *path, const char *sha256, bool script, int *fd,
                  struct choke_error *error);

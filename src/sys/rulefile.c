@@ -1,4 +1,4 @@
-/* rulefile.c - see rulefile.h. */
+/* rulefile.c - reads a policy or similar file, and refuses one that others can change. */
 #include "sys/rulefile.h"
 
 #include "base/error.h"
@@ -37,7 +37,7 @@ static int fail_size(const struct ck_rulefile *file, struct choke_error *error)
                         file->max_bytes);
 }
 
-/* To be freed; NULL with errno. */
+/* The result must be freed; NULL and errno on failure. */
 static char *absolute(const char *path)
 {
     if (path[0] == '/')
@@ -54,7 +54,7 @@ static int check_owner(const struct ck_rulefile *file, const struct stat *status
     if (status->st_uid != 0 && status->st_uid != geteuid())
         return fail(file, error, EPERM, "belongs to another user; it must belong to root or to you");
     if (status->st_mode & (S_IWGRP | S_IWOTH))
-        return fail(file, error, EPERM, "may be written by group or others; take that away with chmod go-w");
+        return fail(file, error, EPERM, "may be written by group or others; fix it with chmod go-w");
     return 0;
 }
 

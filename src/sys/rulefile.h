@@ -1,8 +1,10 @@
 /*
- * rulefile.h - read a file that decides something and that the caller named: a policy (R1), or another like it.
+ * rulefile.h - reads a file that decides something and that the caller named: a policy (R1), or a
+ * similar file.
  *
- * Nothing is discovered: no environment variable, no directory is searched, no include. Refused: a file that anyone
- * but its owner may write, a file of another user, a way to it that others can redirect, more than the maximum.
+ * Nothing is discovered: no environment variable, no search in directories, no include. Refused
+ * are: a file that others than its owner may write, a file of another user, a path that others can
+ * redirect, and a file larger than the maximum.
  */
 #ifndef CK_SYS_RULEFILE_H
 #define CK_SYS_RULEFILE_H
@@ -11,18 +13,21 @@
 
 struct ck_rulefile {
     const char *path;
-    const char *noun;           /* in front of the path in a message, with a blank behind it: "policy "; "" for none */
+    const char *noun;           /* before the path in a message, with a space after it: "policy "; "" for none */
     enum choke_outcome outcome; /* of a failure */
     size_t max_bytes;
 };
 
-/* The text (free it) and the directories the file lies in, to be held against each request's root. */
+/*
+ * The text (free it) and the directories that the file is in. The caller compares these with the
+ * root of each request.
+ */
 int ck_rulefile_read(const struct ck_rulefile *file, char **ret_text, size_t *ret_length, struct ck_trusted *ret_place,
                      struct choke_error *error);
 
 /*
- * The same for a file that is to be looked at and not obeyed: any regular file will do. What ck_rulefile_read
- * would refuse about it is in *ret_refusal, whose outcome is CHOKE_NONE where it would not.
+ * The same for a file that is only shown, not obeyed: any regular file is accepted. *ret_refusal
+ * says why ck_rulefile_read would refuse it; its outcome is CHOKE_NONE if it would not.
  */
 int ck_rulefile_review(const struct ck_rulefile *file, char **ret_text, size_t *ret_length,
                        struct choke_error *ret_refusal, struct choke_error *error);

@@ -1,4 +1,4 @@
-/* scratch.c - see scratch.h. */
+/* scratch.c - makes, locks, sweeps and removes scratch directories. */
 #include "sys/scratch.h"
 
 #include "base/clock.h"
@@ -38,7 +38,7 @@ int ck_scratch_clear(int top_fd, uint64_t deadline_ns)
 
 /* ---- where they are ---------------------------------------------------------------------- */
 
-/* A directory of the caller's own, that nobody else may enter. */
+/* A directory that belongs to the caller and that no one else may enter. */
 static bool is_private(const struct stat *status)
 {
     return S_ISDIR(status->st_mode) && status->st_uid == geteuid() && (status->st_mode & 077) == 0;
@@ -62,7 +62,7 @@ static int fail(struct choke_error *error, int result, const char *path, const c
                         CK_QUOTE(path), why != NULL ? why : strerror(-result));
 }
 
-/* By a way that nobody else can redirect. */
+/* Opens the parent by a path that no one else can redirect. */
 static int open_parent(struct ck_scratch_pool *scratch_pool, struct choke_error *error)
 {
     struct ck_trusted trusted;
@@ -82,14 +82,17 @@ static int open_parent(struct ck_scratch_pool *scratch_pool, struct choke_error 
     if (result < 0)
         return fail(error, result, scratch_pool->parent, why.message[0] != '\0' ? why.message : NULL);
     if (!is_private(&status))
-        return fail(error, -EPERM, scratch_pool->parent, "it belongs to somebody else, or others may enter it");
+        return fail(error, -EPERM, scratch_pool->parent, "it belongs to another user, or other users may enter it");
     scratch_pool->parent_fd = ck_fd_take(&fd);
     return 0;
 }
 
 /* ---- sweeping ---------------------------------------------------------------------------- */
 
-/* One that is locked belongs to a run; one that we have locked is ours to remove. */
+/*
+ * A locked directory belongs to a run. If we get the lock, the directory is abandoned and ours to
+ * remove.
+ */
 static bool claim(struct ck_scratch_pool *scratch_pool, const char *name)
 {
     struct ck_scratch found = {.scratch_pool = scratch_pool, .owner = getpid()};
@@ -112,7 +115,10 @@ static void end_sweep(struct ck_scratch_pool *scratch_pool)
     scratch_pool->leftover = false;
 }
 
-/* While nobody makes one: a directory that is new is not locked for a moment. Such a sweep is put off. */
+/*
+ * Takes the lock of the parent: a new directory is unlocked for a moment after it is made, and must
+ * not be swept then. If someone is making one now, the sweep is postponed.
+ */
 static void find_abandoned(struct ck_scratch_pool *scratch_pool, struct ck_slice *slice)
 {
     const struct dirent *entry = NULL;
@@ -180,6 +186,10 @@ static int make_locked(struct ck_scratch_pool *scratch_pool, struct ck_scratch *
 {
     int result = 0;
     CK_FD fd = -1;
+    /*
+     * Shared: several may make directories at once, but no sweep may look in between
+     * (find_abandoned).
+     */
     (void)flock(scratch_pool->parent_fd, LOCK_SH);
     if (mkdirat(scratch_pool->parent_fd, scratch->name, S_IRWXU) < 0)
         result = -errno;
@@ -207,7 +217,7 @@ int ck_scratch_make(struct ck_scratch_pool *scratch_pool, const char *path, stru
     scratch_pool->leftover = scratch_pool->leftover || scratch_pool->postponed;
     scratch_pool->postponed = false;
     result = make_locked(scratch_pool, &scratch);
-    if (result == -ENOENT) { /* somebody tidied up, and took the directory of ours that was empty */
+    if (result == -ENOENT) { /* someone cleaned up and removed our empty directory */
         ck_fd_close(&scratch_pool->parent_fd);
         result = open_parent(scratch_pool, error);
         if (result < 0)

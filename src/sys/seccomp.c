@@ -1,8 +1,9 @@
 /*
- * seccomp.c - see seccomp.h.
+ * seccomp.c - the rules of the seccomp filter; each says why it is there.
  *
- * Each row says why it is there. clone3 gets ENOSYS, because its flags are behind a pointer: libc then uses clone, whose
- * flags can be seen. Numbers that this machine's headers do not know are skipped by name.
+ * clone3 gets ENOSYS, because its flags are in memory that a filter cannot read: libc then uses
+ * clone, where the flags are an argument. Calls that this machine does not have are skipped by
+ * name.
  */
 #include "sys/seccomp.h"
 
@@ -28,8 +29,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* SOCK_TYPE_MASK of the kernel; SOCK_NONBLOCK and SOCK_CLOEXEC are above it. */
 #define SOCKET_KIND_MASK 0xf
-/* Of headers that only the file system itself includes. */
+/* From headers that only the file system itself includes. */
 #define EXT4_SETVERSION _IOW('f', 4, long)
 #define EXT4_32_SETVERSION _IOW('f', 4, int)
 #define BTRFS_SUBVOL_SETFLAGS _IOW(0x94, 26, uint64_t)
@@ -41,7 +43,7 @@
 #define CLONE_NEWTIME 0x00000080
 #endif
 
-/* What nobody may call. */
+/* Calls that no tool may make. */
 static const char *const forbidden[] = {
     /* the mount tree, and other namespaces; see seccomp.h for those that are missing here */
     "pivot_root",
@@ -56,7 +58,7 @@ static const char *const forbidden[] = {
     "process_madvise",
     "pidfd_getfd",
     "kcmp",
-    /* kernel surfaces with a history, which no tool of a repository needs */
+    /* parts of the kernel with a history of vulnerabilities, which no tool of a repository needs */
     "bpf",
     "perf_event_open",
     "userfaultfd",
@@ -70,7 +72,10 @@ static const char *const forbidden[] = {
     "lookup_dcookie",
     "nfsservctl",
     "vhangup",
-    /* memory that is a file, on no mount that could be noexec: the loader would map it as code, sealed or not */
+    /*
+     * memory that is a file, on no mount that could be noexec: the loader would map it as code,
+     * sealed or not
+     */
     "memfd_create",
     "memfd_secret",
     /* files without a path */
@@ -103,14 +108,14 @@ static const char *const forbidden[] = {
     "setdomainname",
 };
 
-/* Calls that are younger than the library may be; the numbers of new calls are the same on every machine. */
+/* Calls that may be newer than libseccomp. New calls have the same number on every architecture. */
 static const struct {
     const char *name;
     int number;
 } recent_calls[] = {
     {"fchmodat2", 452}, {"setxattrat", 463}, {"removexattrat", 466}, {"open_tree_attr", 467}, {"file_setattr", 469}};
 
-/* Negative where this machine has no such call. */
+/* Negative if this machine has no such call. */
 static int number_of(const char *name)
 {
     int number = seccomp_syscall_resolve_name(name);
@@ -158,8 +163,9 @@ static int forbid_namespaces(scmp_filter_ctx filter)
 }
 
 /*
- * The kernel looks at the lower half of the request only, so the filter must too. For the second line a descriptor that is
- * open for reading is enough: flags, version, project and encryption of an inode, and the keys of a file system.
+ * The kernel looks only at the lower 32 bits of the request, so the filter must too. From
+ * FS_IOC_SETFLAGS on, a descriptor that is open for reading is enough: flags, version, project and
+ * encryption of an inode, and the keys of a file system.
  */
 static int forbid_requests(scmp_filter_ctx filter)
 {
@@ -188,7 +194,10 @@ static int forbid_requests(scmp_filter_ctx filter)
     return r;
 }
 
-/* Whoever opens a file that has a lease waits for its holder, for as long as lease-break-time says. */
+/*
+ * Whoever opens a file that has a lease waits for the holder, for up to
+ * /proc/sys/fs/lease-break-time. A tool could stall the host with it.
+ */
 static int forbid_leases(scmp_filter_ctx filter)
 {
     const struct scmp_arg_cmp command = SCMP_A1(SCMP_CMP_MASKED_EQ, UINT32_MAX, F_SETLEASE);
@@ -196,8 +205,9 @@ static int forbid_leases(scmp_filter_ctx filter)
 }
 
 /*
- * A socket pair is between processes of the jail, if it stays one: a datagram socket can be given another address, and one
- * of the host's may stand in the repository. SOCK_RAW is another word for it; the kernel looks at the lowest four bits.
+ * A socket pair connects processes of the jail, if it stays one. But a datagram socket can be given
+ * another address, and a socket of the host may be in the repository. SOCK_RAW means the same to
+ * AF_UNIX. The kernel looks at the lowest four bits of the type.
  */
 static int forbid_families(scmp_filter_ctx filter)
 {
@@ -213,13 +223,16 @@ static int forbid_families(scmp_filter_ctx filter)
 
 /* ---- sockets ---- */
 
-/* Who says no: the kernel by itself, or whoever is asked, who can then tell of it. */
+/*
+ * Who refuses: the kernel by itself, or the process that is notified, which can then report the
+ * attempt.
+ */
 static uint32_t refusal(unsigned options, uint32_t errnum)
 {
     return (options & CK_SECCOMP_REPORT_ATTEMPTS) != 0 ? SCMP_ACT_NOTIFY : SCMP_ACT_ERRNO(errnum);
 }
 
-/* An argument of socket, which is a small number: every value but these two. */
+/* Every value of an argument of socket except these two. The argument is a small number. */
 static int forbid_other(scmp_filter_ctx filter, uint32_t action, unsigned argument, uint64_t one, uint64_t another)
 {
     uint64_t last = one > another ? one : another;
@@ -234,8 +247,8 @@ static int forbid_other(scmp_filter_ctx filter, uint32_t action, unsigned argume
 }
 
 /*
- * TCP and no other kind of stream: Landlock's rules are about TCP alone, and MPTCP, SCTP and SMC are streams of the same
- * families. The kernel looks at the lowest four bits of the type.
+ * Only TCP, no other stream: the rules of Landlock cover TCP alone, and MPTCP, SCTP and SMC are
+ * streams of the same families. The kernel looks at the lowest four bits of the type.
  */
 static int forbid_other_streams(scmp_filter_ctx filter, unsigned options)
 {
@@ -250,8 +263,8 @@ static int forbid_other_streams(scmp_filter_ctx filter, unsigned options)
 }
 
 /*
- * What a client of one listener has no use for: to be a server; to connect by sending, which Landlock does not look at; and
- * other code of the kernel's put over TCP.
+ * What a client of one listener does not need: acting as a server; connecting by sending (TCP fast
+ * open), which Landlock does not check; and other kernel code on top of TCP (TCP_ULP).
  */
 static int forbid_serving(scmp_filter_ctx filter, unsigned options)
 {
@@ -272,7 +285,10 @@ static int forbid_serving(scmp_filter_ctx filter, unsigned options)
     return r;
 }
 
-/* Without egress no socket of any kind: no IP, no netlink, no AF_ALG, no path of the host's to connect to. */
+/*
+ * Without egress there are no sockets of any kind: no IP, no netlink, no AF_ALG, no host path to
+ * connect to.
+ */
 static int forbid_sockets(scmp_filter_ctx filter, unsigned options)
 {
     if ((options & CK_SECCOMP_EGRESS) == 0)
@@ -283,7 +299,7 @@ static int forbid_sockets(scmp_filter_ctx filter, unsigned options)
     return r < 0 || (options & CK_SECCOMP_REPORT_ATTEMPTS) == 0 ? r : add(filter, SCMP_ACT_NOTIFY, "connect", NULL);
 }
 
-/* Switching address space randomisation off makes the next hole easier to use. */
+/* Switching off address space randomisation makes the next vulnerability easier to exploit. */
 static int forbid_personality(scmp_filter_ctx filter)
 {
     const struct scmp_arg_cmp fixed = SCMP_A0(SCMP_CMP_MASKED_EQ, ADDR_NO_RANDOMIZE, ADDR_NO_RANDOMIZE);
@@ -291,8 +307,9 @@ static int forbid_personality(scmp_filter_ctx filter)
 }
 
 /*
- * A file that the jail cannot execute may be executed outside of it: one that is set-user-ID and lies in a repository that
- * may be written would give everybody the caller's rights. openat2 has its mode behind a pointer, so it is not there.
+ * A file that the jail cannot execute may be executed outside of it: a set-user-ID file in a
+ * writable repository would give everyone the rights of the caller. openat2 has its mode in memory
+ * that a filter cannot read, so it gets ENOSYS.
  */
 static int forbid_set_id(scmp_filter_ctx filter)
 {
@@ -311,8 +328,9 @@ static int forbid_set_id(scmp_filter_ctx filter)
 }
 
 /*
- * Memory or blocks that are reserved and never written are no data to lseek, so whoever removes the file cannot free them in
- * pieces (clear.c). Programs know file systems that cannot reserve; the C library writes then. Holes free, so they may be.
+ * lseek does not report reserved, unwritten blocks as data, so the code that removes the file
+ * cannot free them in pieces (clear.c). Programs expect file systems that cannot reserve; the C
+ * library writes instead. Punching holes frees blocks, so it is allowed.
  */
 static int forbid_reserving(scmp_filter_ctx filter)
 {
@@ -331,8 +349,9 @@ static int forbid_each(scmp_filter_ctx filter, const char *const *names)
 }
 
 /*
- * Landlock bounds what is read, written and executed, and lets all of this be done to any file of the user's. By a
- * descriptor it is enough that the file may be read, as the repository and the tool's own file may.
+ * Landlock restricts reading, writing and executing, but allows all of these calls on any file of
+ * the user. With a descriptor it is enough that the file is readable, as the repository and the
+ * tool's own file are.
  */
 static int forbid_attributes(scmp_filter_ctx filter)
 {
@@ -356,7 +375,7 @@ static int forbid_surroundings(scmp_filter_ctx filter)
         "move_mount",
         "mount_setattr",
         "setns",
-        /* memory and messages that any process of the user's may come to */
+        /* memory and messages that any process of the user can reach */
         "shmget",
         "shmat",
         "shmctl",
@@ -376,7 +395,7 @@ static int forbid_surroundings(scmp_filter_ctx filter)
         NULL,
     };
     static const uint64_t flags[] = {CLONE_NEWPID, CLONE_NEWIPC};
-    /* Limits of another process; of the calling one they can only be lowered. */
+    /* Limits of another process. A process can only lower its own. */
     const struct scmp_arg_cmp foreign = SCMP_A0(SCMP_CMP_NE, 0, 0);
     int r = forbid_each(filter, calls);
     for (size_t i = 0; r == 0 && i < sizeof flags / sizeof flags[0]; i++) {
@@ -407,7 +426,7 @@ static int export_filter(scmp_filter_ctx filter, struct sock_filter **ret_filter
     ck_fd_xfsz_block(&xfsz);
     errno = 0;
     int r = seccomp_export_bpf(filter, fd);
-    r = r < 0 && errno == EFBIG ? -EFBIG : r; /* it would only say that it was cancelled */
+    r = r < 0 && errno == EFBIG ? -EFBIG : r; /* libseccomp would only return ECANCELED */
     ck_fd_xfsz_unblock(&xfsz);
     struct stat status;
     if (r < 0 || fstat(fd, &status) < 0)

@@ -1,14 +1,17 @@
 /*
  * seccomp.h - the system calls that a tool in a jail cannot make.
  *
- * A closed list of what is refused, not of what is allowed: tools are many, and what they need is their affair; what
- * reaches around namespaces and Landlock is ours. Calls of another architecture (int 0x80, x32) end the process.
+ * It is a list of what is refused, not of what is allowed. Tools are many, and differ in what they
+ * need; the filter only stops what gets around namespaces and Landlock. A call of another
+ * architecture (int 0x80, x32) ends the process.
  *
- * The filter is put on once, by the warden of a jail, because putting it on costs as much as a tenth of a run. What the
- * warden still needs then for every run (mount, umount2, open_tree, move_mount, mount_setattr, setns, and clone with new
- * pid and ipc namespaces) is therefore not in it. All of these want a capability in the jail's user namespace;
- * a tool has none, cannot get one back, and cannot make a user namespace to have some in: that is in the filter. Where
- * there are no namespaces (CK_SECCOMP_NO_USERNS) it is the tool's own process that puts the filter on, and they are in it.
+ * The warden of a jail installs the filter once, because installing it costs as much as a tenth of
+ * a run. So the filter must allow what the warden still needs for every run: mount, umount2,
+ * open_tree, move_mount, mount_setattr, setns, and clone with new pid and ipc namespaces. All of
+ * these need a capability in the jail's user namespace. A tool has none, cannot regain one, and
+ * cannot make a user namespace to get one: the filter refuses that. Without namespaces
+ * (CK_SECCOMP_NO_USERNS) the tool's own process installs the filter, and those calls are refused
+ * too.
  */
 #ifndef CK_SYS_SECCOMP_H
 #define CK_SYS_SECCOMP_H
@@ -19,24 +22,28 @@
 enum ck_seccomp_option {
     CK_SECCOMP_TRACING = 1, /* processes of the jail may trace each other, for a tool such as strace */
     /*
-     * There are no namespaces around the tool, and no warden that needs a mount: refused too are mounts, what Landlock
-     * does not look at (modes, owners, times and attributes of files, by path and by descriptor), and what other
-     * processes of the same user could be reached by (IPC, their limits).
+     * There are no namespaces around the tool, and no warden that needs a mount. Also refused are
+     * mounts, what Landlock does not check (modes, owners, times and attributes of files, by path
+     * and by descriptor), and what reaches other processes of the same user (IPC, their limits).
      */
     CK_SECCOMP_NO_USERNS = 2,
     /*
-     * The tool may make TCP sockets, of both families, and connect them; not bind one or listen. Who may be connected to
-     * cannot be seen here: there is nobody but one listener in the network namespace.
+     * The tool may make and connect TCP sockets of both families, but not bind or listen. A filter
+     * cannot see the peer: the network namespace holds nothing but one listener.
      */
     CK_SECCOMP_EGRESS = 8,
     /*
-     * With it: what EGRESS refuses of sockets and of sending is not answered by the kernel, but asked from whoever puts the
-     * filter on, with SECCOMP_FILTER_FLAG_NEW_LISTENER, and so is each connect. Without an answer there is none of it.
+     * With EGRESS: the kernel does not answer what EGRESS refuses of sockets and of sending, nor
+     * any connect. It asks the process that installed the filter with
+     * SECCOMP_FILTER_FLAG_NEW_LISTENER. If that process does not answer, the call fails.
      */
     CK_SECCOMP_REPORT_ATTEMPTS = 16,
 };
 
-/* The filter as the kernel takes it, to be freed. options: of the above. 0 or a negative errno. */
+/*
+ * The filter in the kernel's format, to be freed. options are those above. Returns 0 or a negative
+ * errno.
+ */
 int ck_seccomp_build(unsigned options, struct sock_filter **ret_filter, size_t *ret_count);
 
 #endif

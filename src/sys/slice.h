@@ -1,9 +1,9 @@
 /*
- * slice.h - how much one round of events may do with what a run left (docs/adr/0044).
+ * slice.h - how much work one round of events may do on what a run left (docs/adr/0044).
  *
- * Listing, copying and removing take from the slice what they do, and stop when one of its parts is used up; so a round
- * has a bound that does not depend on what a tool left. Its time is a bound for the case that a step takes longer than
- * usual: no step begins after it.
+ * Listing, copying and removing subtract their work from the slice, and stop when one part of it is
+ * used up. So a round is bounded, whatever a tool left. The time is a bound for steps that take
+ * longer than usual: no step begins after it.
  */
 #ifndef CK_SYS_SLICE_H
 #define CK_SYS_SLICE_H
@@ -13,17 +13,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The limits of one round, for the whole context (docs/adr/0044). */
 #define CK_SLICE_ENTRIES UINT32_C(256)
 #define CK_SLICE_CREATIONS UINT32_C(8)
 #define CK_SLICE_BYTES (UINT64_C(1) << 20)
 #define CK_SLICE_NS (5 * CK_NS_PER_MS)
 
-/* What is left of it. */
+/* What is left of the slice. */
 struct ck_slice {
-    uint32_t entries;   /* to be looked at or removed */
-    uint32_t creations; /* files, directories and links to be made: by far the slowest on a disk */
-    uint64_t bytes;     /* to be read, compared or copied */
-    uint64_t until_ns;  /* monotonic: a disk may be slow; 0: no bound */
+    uint32_t entries;   /* to look at or remove */
+    uint32_t creations; /* files, directories and links to make: by far the slowest on a disk */
+    uint64_t bytes;     /* to read, compare or copy */
+    uint64_t until_ns;  /* monotonic: a disk may be slow; 0: no limit */
 };
 
 #define CK_SLICE_WHOLE \

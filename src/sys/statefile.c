@@ -1,4 +1,4 @@
-/* statefile.c - see statefile.h. */
+/* statefile.c - reads and replaces the library's small state files. */
 #include "sys/statefile.h"
 
 #include "base/error.h"
@@ -32,7 +32,7 @@ static int check_owner(const struct stat *status, const char *path, struct choke
 
 /* ---- the directory ---- */
 
-/* What is before the last slash, to be freed; NULL where that is nothing. */
+/* The part before the last slash, to be freed; NULL if it is empty. */
 static char *parent_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -46,7 +46,10 @@ static void make_parent(const char *path)
         (void)mkdir(parent, 0700);
 }
 
-/* The parent is walked to with distrust; the last component may not be a link, for nobody needs one there. */
+/*
+ * The path of the parent was checked by a trust walk. The last component must not be a symlink:
+ * nothing needs one there.
+ */
 static int open_beneath(const struct ck_trusted *parent, const char *path, int *ret_fd, struct choke_error *error)
 {
     const char *name = strrchr(path, '/') + 1;
@@ -55,7 +58,7 @@ static int open_beneath(const struct ck_trusted *parent, const char *path, int *
     CK_FD fd = openat(parent->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     struct stat status;
     if (fd < 0 || fstat(fd, &status) < 0)
-        return refuse(error, path, errno, errno == ENOTDIR || errno == ELOOP ? "is no directory" : strerror(errno));
+        return refuse(error, path, errno, errno == ENOTDIR || errno == ELOOP ? "is not a directory" : strerror(errno));
     int result = check_owner(&status, path, error);
     if (result == 0)
         *ret_fd = ck_fd_take(&fd);
@@ -67,7 +70,7 @@ int ck_statefile_directory(const char *path, int *ret_fd, struct choke_error *er
     struct ck_trusted place;
     CK_HEAP char *parent = ck_heap_own(path[0] == '/' && strlen(path) < PATH_MAX ? parent_of(path) : NULL);
     if (parent == NULL)
-        return refuse(error, path, EINVAL, "is no absolute path");
+        return refuse(error, path, EINVAL, "is not an absolute path");
     make_parent(parent);
     (void)mkdir(parent, 0700);
     if (error != NULL)
@@ -96,7 +99,8 @@ static int read_open(int fd, const char *path, size_t max_bytes, char **ret_text
     if (result == -ENOMEM)
         return ck_error_oom(error);
     if (result < 0)
-        return refuse(error, path, -result, result == -EFBIG ? "is larger than such a file can be" : strerror(-result));
+        return refuse(error, path, -result,
+                      result == -EFBIG ? "is larger than the maximum for such a file" : strerror(-result));
     return 0;
 }
 

@@ -1,9 +1,9 @@
 /*
- * trust.c - see trust.h.
+ * trust.c - walks a path one component at a time and checks each.
  *
- * The walk holds one directory at a time as an O_PATH descriptor and opens the next component in it without following
- * links; a link's text is put in front of what is left to walk. So what was checked is what is used, whatever is
- * renamed meanwhile.
+ * The walk holds one directory at a time as an O_PATH descriptor, and opens the next component in
+ * it without following symlinks. The text of a symlink is put before what is left to walk. So what
+ * was checked is what is used, whatever is renamed during the walk.
  */
 #include "sys/trust.h"
 
@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+/* The kernel's own limit on symlinks in one look-up (MAXSYMLINKS). */
 #define LINKS_MAX 40
 
 struct trust_walk {
@@ -23,7 +24,7 @@ struct trust_walk {
     const char *path; /* as the caller named it, for messages */
     char left[PATH_MAX];
     int directory_fd;
-    bool sticky; /* the directory is writable by others, but sticky */
+    bool sticky; /* others may write to the directory, but it is sticky */
     unsigned links;
     struct choke_error *error;
 };
@@ -53,11 +54,11 @@ static bool owner_trusted(const struct stat *status)
 static int distrust(const struct trust_walk *walk, const char *name, const char *why)
 {
     char shown[CK_QUOTE_MAX];
-    return ck_error_set(walk->error, CHOKE_NONE, EPERM, "'%s' is not to be trusted: '%s' %s", CK_QUOTE(walk->path),
+    return ck_error_set(walk->error, CHOKE_NONE, EPERM, "'%s' cannot be trusted: '%s' %s", CK_QUOTE(walk->path),
                         ck_quote(shown, sizeof shown, name, strlen(name)), why);
 }
 
-/* Makes a directory the current one, if it may be. */
+/* Makes a directory the current one, if it is trusted. */
 static int enter(struct trust_walk *walk, int *fd, const struct stat *status, const char *name)
 {
     bool writable = (status->st_mode & (S_IWGRP | S_IWOTH)) != 0;
@@ -65,9 +66,11 @@ static int enter(struct trust_walk *walk, int *fd, const struct stat *status, co
     if (!owner_trusted(status))
         return distrust(walk, name, "belongs to another user");
     if (writable && !sticky)
-        return distrust(walk, name, "may be written by group or others; take that away with chmod go-w");
+        return distrust(walk, name, "may be written by group or others; fix it with chmod go-w");
     struct ck_trusted *found = walk->found;
-    /* ".." leaves the last directory again; a link does not, since what it says was written there. */
+    /*
+     * ".." removes the last directory from the chain. A symlink does not: its text was read there.
+     */
     if (strcmp(name, "..") == 0 && found->chain_length > 1)
         found->chain_length -= 2;
     if (found->chain_length == CK_TRUST_CHAIN_MAX)
@@ -88,7 +91,7 @@ static int enter_slash(struct trust_walk *walk)
     return enter(walk, &fd, &status, "/");
 }
 
-/* The link's text, then what was left. */
+/* Puts the symlink's text before what is left. */
 static int follow(struct trust_walk *walk, int link_fd)
 {
     char target[PATH_MAX];
@@ -107,7 +110,7 @@ static int follow(struct trust_walk *walk, int link_fd)
     return target[0] == '/' ? enter_slash(walk) : 0;
 }
 
-/* Cuts the first component off walk->left into name; false at the end. */
+/* Moves the first component of walk->left into name. Returns 1; 0 at the end. */
 static int next_component(struct trust_walk *walk, char name[NAME_MAX + 1])
 {
     size_t start = strspn(walk->left, "/");
@@ -127,7 +130,7 @@ static bool at_end(const struct trust_walk *walk)
     return walk->left[strspn(walk->left, "/")] == '\0';
 }
 
-/* Steps into one component. 1: go on; 0: what was named is reached. */
+/* Steps into one component. 1: continue; 0: the end of the path is reached. */
 static int step(struct trust_walk *walk, const char *name)
 {
     CK_FD fd = openat(walk->directory_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
@@ -147,6 +150,10 @@ static int step(struct trust_walk *walk, const char *name)
         struct ck_trusted *found = walk->found;
         memcpy(found->name, name, strlen(name) + 1);
         found->status = status;
+        /*
+         * From 3 on: if the host program closed its standard descriptors, these must not take their
+         * place.
+         */
         found->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
         found->parent_fd = fcntl(walk->directory_fd, F_DUPFD_CLOEXEC, 3);
         if (found->fd < 0 || found->parent_fd < 0)

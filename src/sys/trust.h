@@ -1,10 +1,10 @@
 /*
- * trust.h - reach a file by a way that nobody else can redirect.
+ * trust.h - reaches a file by a path that no other user can redirect.
  *
- * The path is walked one component at a time, links included. Every directory on the way, and every link and file in
- * it, must belong to root or to the caller, and must not be writable by group or others; a sticky directory such as
- * /tmp passes, since others cannot replace what is ours in it. Whoever could change the answer afterwards is
- * therefore root or the caller, so the answer stays good.
+ * The path is walked one component at a time, symlinks included. Every directory on the path, and
+ * every symlink and file in it, must belong to root or to the caller, and must not be writable by
+ * group or others. A sticky directory such as /tmp is accepted, since others cannot replace our
+ * files in it. So only root or the caller could change the result later, and it stays valid.
  */
 #ifndef CK_SYS_TRUST_H
 #define CK_SYS_TRUST_H
@@ -23,12 +23,13 @@ struct ck_identity {
 #define CK_TRUST_CHAIN_MAX 128
 
 /*
- * Where a walk came through: the identity of every directory, the last one included if the path names a directory.
- * What ".." left again does not count; where a link was followed, the directory it lies in does.
+ * The path of a walk: the identity of every directory, with the last one if the path names a
+ * directory. A directory that ".." left does not count. A directory that holds a followed symlink
+ * does.
  */
 struct ck_trusted {
-    int fd;        /* O_PATH of what was named; -1 when not reached */
-    int parent_fd; /* O_PATH of the directory it lies in */
+    int fd;        /* O_PATH of the file; -1 if it was not reached */
+    int parent_fd; /* O_PATH of its directory */
     char name[NAME_MAX + 1];
     struct stat status;
     struct ck_identity chain[CK_TRUST_CHAIN_MAX];
@@ -36,14 +37,14 @@ struct ck_trusted {
 };
 
 /*
- * path must be absolute. Returns 0; -ENOENT and the like as openat gives them; -EPERM where the way is not to be
- * trusted, with the words in *error (outcome left CHOKE_NONE for the caller to set). ret is done with ck_trust_done,
- * also after a failure.
+ * path must be absolute. Returns 0; -ENOENT and others as openat returns them; -EPERM if the path
+ * is not trusted, with a message in *error (its outcome stays CHOKE_NONE for the caller to set).
+ * Call ck_trust_done on ret, also after a failure.
  */
 int ck_trust_walk(const char *path, struct ck_trusted *ret, struct choke_error *error);
 void ck_trust_done(struct ck_trusted *trusted);
 
-/* Is the directory one of those that the walk came through? */
+/* Did the walk pass through the directory? */
 bool ck_trust_passes(const struct ck_trusted *trusted, struct ck_identity directory);
 
 int ck_trust_identity_of(int fd, struct ck_identity *ret_identity);

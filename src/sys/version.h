@@ -1,9 +1,10 @@
 /*
- * version.h - which file it is and in which state, as far as the kernel tells without reading it.
+ * version.h - the identity and state of a file, as far as the kernel reports them without reading
+ * it.
  *
- * ctime cannot be set by a program, so a file whose content was exchanged in place has another version even where its
- * size and mtime were restored. Timestamps move in ticks: a change within the tick of the last one is not to be seen,
- * so a version that is younger than CK_VERSION_SETTLED_NS is not to be relied on later.
+ * A program cannot set ctime, so a file that was changed in place has another version, even if its
+ * size and mtime were restored. Timestamps move in ticks: a change within the same tick as the last
+ * one is not visible. So a version younger than CK_VERSION_SETTLED_NS must not be relied on later.
  */
 #ifndef CK_SYS_VERSION_H
 #define CK_SYS_VERSION_H
@@ -15,6 +16,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+/* At least one tick of the timestamps of any usual file system. */
 #define CK_VERSION_SETTLED_NS INT64_C(2000000000)
 
 struct ck_version {
@@ -45,7 +47,7 @@ static inline bool ck_version_equal(const struct ck_version *a, const struct ck_
            a->ctime_ns == b->ctime_ns;
 }
 
-/* Would a change from now on be seen? A clock that was set back makes it false, never true. */
+/* Would a later change be visible? A clock that was set back makes the answer false, never true. */
 static inline bool ck_version_settled(const struct ck_version *version)
 {
     return ck_version_ns(ck_clock_real_time()) - version->ctime_ns >= CK_VERSION_SETTLED_NS;

@@ -58,7 +58,7 @@ def runs_elsewhere(box):
 def test_what_is_no_file_of_the_callers_own_is_refused(box, plant):
     log = box.log.parent / "planted.jsonl"
     plant(box, log)
-    words = {"plant_pipe": "no regular file", "plant_directory": "no regular file",
+    words = {"plant_pipe": "regular file", "plant_directory": "no regular file",
              "plant_group_writable": "may be written", "plant_world_writable": "may be written"}
     stays_out(box, log, words.get(plant.__name__, "is a link"))
     assert not (box.outside / "not-there").exists()
