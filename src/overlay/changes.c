@@ -1,13 +1,15 @@
 /*
- * changes.c - see changes.h.
+ * changes.c - walks the upper directory of an overlay and lists what changed.
  *
- * The walk remembers the directories that it has found, by name and parent, and opens each from the top: a few
- * descriptors do for any tree. It goes through all of them three times (enum pass). Only the first finds directories, and
- * those that may hold what runs later are looked into before the others.
+ * The walk remembers the directories that it has found, by name and parent, and opens each from the
+ * top: a few descriptors are enough for any tree. It goes through all of them three times (enum
+ * pass). Only the first pass finds directories. Those that may hold files that run later are walked
+ * before the others.
  *
- * The kernel's own notes in an upper directory are: a character device 0:0 where something was deleted, and an
- * attribute on a directory that hides what is below it ("opaque"). A path is longer than PATH_MAX only where somebody
- * wanted it to be; what lies there is not listed.
+ * The kernel leaves two kinds of marks in an upper directory: a character device 0:0 marks a
+ * deleted entry, and an attribute on a directory hides what is below it in the lower one
+ * ("opaque"). A path is longer than PATH_MAX only if someone wanted that; entries there are not
+ * listed.
  */
 #include "overlay/changes.h"
 
@@ -32,14 +34,14 @@
 
 #define OPAQUE "user.overlay.opaque"
 #define REDIRECT "user.overlay.redirect"
-#define KEEP_MAX ((uint64_t)1 << 30) /* as much as a layer holds */
-#define OPEN_SHARE 64                /* bytes of a path that cost as much to be opened as an entry to be looked at */
+#define KEEP_MAX ((uint64_t)1 << 30) /* as much as an overlay can hold */
+#define OPEN_SHARE 64                /* opening this many bytes of a path costs as much as looking at one entry */
 
 enum pass {
-    PASS_NAMED,    /* what its name says to run later, and links */
-    PASS_PROGRAMS, /* what may be executed */
+    PASS_NAMED,    /* entries that run later by their name, and symlinks */
+    PASS_PROGRAMS, /* executable files */
     PASS_REST,
-    PASS_ORDER, /* everything is listed */
+    PASS_ORDER, /* everything is listed; the list is sorted now */
     PASS_DONE,
 };
 
@@ -52,14 +54,14 @@ struct ck_changes_walk {
 
     struct ck_directories directories;
 
-    /* The directory that is being looked at. */
+    /* The current directory. */
     uint32_t number;
     char directory[PATH_MAX];
     size_t directory_length;
-    int upper_fd, lower_fd; /* -1: none is, and the repository has none there */
+    int upper_fd, lower_fd; /* -1: no current directory; lower_fd also if the repository does not have it */
     int keep_fd;            /* -1: not needed so far */
     DIR *stream;            /* of upper_fd or, for what an opaque directory hides, of lower_fd */
-    bool reading_lower;     /* the latter */
+    bool reading_lower;     /* stream is of lower_fd */
 
     /* The entry that is being compared or copied. */
     struct ck_compare_entry entry;
@@ -73,7 +75,7 @@ struct ck_changes_walk {
 
 /* ---- remembering ------------------------------------------------------------------------- */
 
-/* Nothing more is listed. */
+/* Lists nothing more. */
 static void stop(struct ck_changes_walk *walk)
 {
     walk->changes->incomplete = true;
@@ -113,7 +115,7 @@ static void add_change(struct ck_changes_walk *walk, const char *path, const cha
         (struct choke_file_change){.path = copied, .kind = kind, .type = type_of(mode), .runs_later = runs_later};
 }
 
-/* The path of an entry of the directory, into walk->path. False where it is too long. */
+/* Puts the path of an entry of the current directory into walk->path. False if it is too long. */
 static bool join(struct ck_changes_walk *walk, const char *name)
 {
     size_t slash = walk->directory_length > 0 ? 1 : 0, length = strlen(name);
@@ -138,7 +140,7 @@ static void note_keep(struct ck_changes_walk *walk, int result)
         walk->changes->keep_error = -result;
 }
 
-/* What is being looked at is put where it is kept; a file is begun. 0 or a negative errno. */
+/* Keeps the current entry; for a file, starts the copy. Returns 0 or a negative errno. */
 static int keep_entry(struct ck_changes_walk *walk, const struct ck_compare_entry *entry, struct ck_slice *slice)
 {
     mode_t mode = entry->upper.st_mode;
@@ -151,7 +153,7 @@ static int keep_entry(struct ck_changes_walk *walk, const struct ck_compare_entr
     ck_slice_spend_creations(slice, 1);
     if (S_ISLNK(mode))
         return ck_keep_link(entry->upper_fd, walk->keep_fd, entry->name);
-    /* One file can have many names, and is many files then. */
+    /* A file with many names becomes many files, so its bytes count for each name. */
     uint64_t bytes = (uint64_t)entry->upper.st_blocks * 512u;
     if (bytes > KEEP_MAX - walk->copied_bytes)
         return -EFBIG;
@@ -182,7 +184,10 @@ static int keep_directory(struct ck_changes_walk *walk, const struct ck_overlay_
 
 /* ---- one entry --------------------------------------------------------------------------- */
 
-/* The dead tool may have closed its files and directories to us, who are their owner. Nothing moves: no link by now. */
+/*
+ * The tool may have removed our permissions on its files and directories, but we own them. The tool
+ * is dead, so the entry cannot become a symlink before fchmodat, which would follow it.
+ */
 static void make_accessible(struct ck_changes_walk *walk, const struct ck_compare_entry *entry)
 {
     mode_t mode = entry->upper.st_mode;
@@ -196,7 +201,7 @@ static bool is_whiteout(const struct stat *status)
     return S_ISCHR(status->st_mode) && status->st_rdev == makedev(0, 0);
 }
 
-/* False: it cannot be looked at. */
+/* False if the entry cannot be read. */
 static bool load(struct ck_changes_walk *walk, struct ck_compare_entry *entry)
 {
     entry->upper_fd = walk->upper_fd;
@@ -223,7 +228,7 @@ static void take_kind(struct ck_changes_walk *walk, const char *kind, struct ck_
         note_keep(walk, keep_entry(walk, entry, slice));
 }
 
-/* Anything but a directory. */
+/* Handles anything but a directory. */
 static void take(struct ck_changes_walk *walk, struct ck_slice *slice)
 {
     struct ck_compare_entry *entry = &walk->entry;
@@ -248,7 +253,7 @@ static void continue_compare(struct ck_changes_walk *walk, struct ck_slice *slic
         take_kind(walk, kind, slice);
 }
 
-/* Its own change is listed with the rest. */
+/* Records a directory. Its own change is listed in PASS_REST. */
 static void find_directory(struct ck_changes_walk *walk)
 {
     struct ck_compare_entry *entry = &walk->entry;
@@ -274,7 +279,10 @@ static bool is_program(const struct ck_changes_walk *walk, mode_t type)
            (status.st_mode & 0111) != 0;
 }
 
-/* Which pass an entry is for depends on what no pass changes: its name, its type, and who may execute it. */
+/*
+ * The pass of an entry must not depend on anything that a pass changes. It depends on name, type,
+ * and execute permission.
+ */
 static enum pass pass_of(const struct ck_changes_walk *walk, mode_t type)
 {
     if (S_ISLNK(type) || ck_runs_later_by_path(walk->path) != NULL || ck_runs_later_is_package(walk->path))
@@ -295,7 +303,7 @@ static void look_at(struct ck_changes_walk *walk, const struct dirent *found, st
     }
 }
 
-/* What an opaque directory hides is deleted, unless there is something new of the same name. */
+/* What an opaque directory hides is deleted, unless the upper directory has the same name. */
 static void look_in_lower(struct ck_changes_walk *walk, const char *name)
 {
     struct stat upper, lower;
@@ -366,12 +374,15 @@ static void enter(struct ck_changes_walk *walk, uint32_t number, struct ck_slice
         leave(walk);
         return;
     }
-    /* The kernel does not make these in an overlay of ours; if it did, what it stands for would be missing here. */
+    /*
+     * The kernel makes no redirects in our overlays. If it did, the redirected entries would be
+     * missing here.
+     */
     if (fgetxattr(walk->upper_fd, REDIRECT, NULL, 0) >= 0)
         walk->changes->incomplete = true;
 }
 
-/* The end of a stream: what an opaque directory hides comes last. */
+/* At the end of a stream. What an opaque directory hides comes last. */
 static void end_stream(struct ck_changes_walk *walk)
 {
     bool hidden = !walk->reading_lower && walk->pass == PASS_REST && walk->lower_fd >= 0 && is_opaque(walk->upper_fd);
@@ -403,7 +414,10 @@ static void read_next(struct ck_changes_walk *walk, struct ck_slice *slice)
 
 /* ---- the walk ---------------------------------------------------------------------------- */
 
-/* The root's own mode is a change like any other; it is what the run found it to be at first. */
+/*
+ * The mode of the root can change too. When the run starts, the upper directory has the mode of the
+ * repository.
+ */
 static void find_root(struct ck_changes_walk *walk)
 {
     struct stat upper, lower;

@@ -1,4 +1,7 @@
-/* compare.c - see compare.h. */
+/*
+ * compare.c - compares one entry of the overlay with the repository's, and finds out whether it
+ * runs later.
+ */
 #include "overlay/compare.h"
 
 #include "base/fd.h"
@@ -15,11 +18,14 @@
 #include <unistd.h>
 
 #define COMPARE_MAX ((uint64_t)64 << 20)
-/* A package.json is parsed up to this size, and all of them together up to that; parsing costs as much as to copy 16 times. */
+/*
+ * The size up to which one package.json is parsed, and the limit for all of them together. Parsing
+ * costs as much as copying 16 times.
+ */
 #define PACKAGE_MAX ((size_t)64 << 10)
 #define PACKAGES_MAX ((uint64_t)4 << 20)
 #define PARSE_SHARE 16
-#define LINKS_MAX 8 /* that are followed from one to the next, by their text */
+#define LINKS_MAX 8 /* followed from one to the next, by their text */
 
 static const char executable[] = "executable";
 static const char script[] = "package script";
@@ -96,7 +102,7 @@ bool ck_compare_begin(struct ck_comparison *comparison, const struct ck_compare_
     return true;
 }
 
-/* 1: the same to the end. 0: the same so far. -1: not the same, or it cannot be read. */
+/* 1: equal to the end. 0: equal so far. -1: different, or it cannot be read. */
 static int compare_piece(struct ck_comparison *comparison, struct ck_slice *slice)
 {
     size_t piece = CK_COMPARE_BUFFER / 2;
@@ -126,7 +132,7 @@ bool ck_compare_step(struct ck_comparison *comparison, const struct ck_compare_e
 
 /* ---- what will run ----------------------------------------------------------------------- */
 
-/* NULL where it is too large or cannot be read. */
+/* NULL if it is too large or cannot be read. */
 static char *read_package(int directory_fd, const char *name, size_t *ret_length)
 {
     char *text = NULL;
@@ -151,7 +157,7 @@ static const char *package_runs(struct ck_comparison *comparison, const struct c
     return why;
 }
 
-/* By how it begins. One that cannot be read may be anything. */
+/* By its first bytes. A file that cannot be read may be anything. */
 static const char *content_runs(int fd, mode_t mode)
 {
     char head[4];
@@ -172,7 +178,10 @@ static const char *file_runs(struct ck_comparison *comparison, const struct ck_c
 
 /* ---- what a link would become ------------------------------------------------------------ */
 
-/* What a path names in the layer or, if it has nothing there, in the repository; links on the way are not followed. */
+/*
+ * Opens what a path names in the overlay or, if that has nothing there, in the repository. Symlinks
+ * on the path are not followed.
+ */
 static int open_named(const struct ck_comparison *comparison, const char *path, int flags)
 {
     int fd = ck_compare_open(comparison->upper_top_fd, path, flags);
@@ -181,8 +190,8 @@ static int open_named(const struct ck_comparison *comparison, const char *path, 
 }
 
 /*
- * 1: path is the next link's target now. 0: *ret_why is the answer. Nothing is there: whoever makes it later is listed
- * then.
+ * 1: path is now the target of the next symlink. 0: *ret_why is the answer. If nothing is there, a
+ * later change that makes it is listed then.
  */
 static int follow(const struct ck_comparison *comparison, char *path, const char **ret_why)
 {
@@ -210,7 +219,7 @@ static int follow(const struct ck_comparison *comparison, char *path, const char
     return *ret_why == NULL ? 1 : 0;
 }
 
-/* What it replaces counts too: a path that was run before leads to something else now. */
+/* What it replaces counts too: a path that was run before now leads to something else. */
 static const char *link_runs(const struct ck_comparison *comparison, const struct ck_compare_entry *entry)
 {
     char path[PATH_MAX];

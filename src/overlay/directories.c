@@ -1,17 +1,17 @@
-/* directories.c - see directories.h. */
+/* directories.c - the list of directories of a walk, and their order. */
 #include "overlay/directories.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define NAMES_MAX ((size_t)64 << 20) /* as much as the names of all that a layer can have */
+#define NAMES_MAX ((size_t)64 << 20) /* as much as the names of all entries that an overlay can hold */
 
 void ck_directories_init(struct ck_directories *directories)
 {
     *directories = (struct ck_directories){.names.max_bytes = NAMES_MAX};
 }
 
-/* Room for one more in an array that grows. NULL: there is none, and the array is as it was. */
+/* Makes room for one more item in a growing array. NULL: no memory, and the array is unchanged. */
 static void *grow(void *items, size_t count, size_t *capacity, size_t size)
 {
     if (count < *capacity)

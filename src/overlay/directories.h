@@ -1,6 +1,6 @@
 /*
- * directories.h - the directories of a tree that is walked through more than once: each by its name and its parent, so that
- * the memory for them has a bound that does not depend on how deep they are.
+ * directories.h - the directories of a tree that is walked more than once. Each is stored by its
+ * name and parent, so that memory does not depend on the depth of the tree.
  */
 #ifndef CK_OVERLAY_DIRECTORIES_H
 #define CK_OVERLAY_DIRECTORIES_H
@@ -16,10 +16,10 @@
 
 struct ck_overlay_directory {
     const char *name; /* "" for the first, which is the top */
-    const char *kind; /* of its own change; NULL: none */
+    const char *kind; /* of change of the directory itself; NULL: none */
     uint32_t parent;
-    mode_t mode; /* before it was opened up */
-    bool seen;   /* given out in the pass that finds directories */
+    mode_t mode; /* before make_accessible changed it */
+    bool seen;   /* returned in the pass that finds directories */
 };
 
 struct ck_directories {
@@ -33,16 +33,16 @@ struct ck_directories {
 
 void ck_directories_init(struct ck_directories *directories);
 
-/* False: no room for it. The name is copied. */
+/* False: no memory. The name is copied. */
 bool ck_directories_add(struct ck_directories *directories, const struct ck_overlay_directory *directory, bool urgent);
 
 /*
- * The number of the next, CK_DIRECTORIES_END at the end of a pass; the one after that begins again. finding: the pass adds
- * directories meanwhile, and the urgent ones come first.
+ * The number of the next directory, or CK_DIRECTORIES_END at the end of a pass; the call after that
+ * starts again. finding: directories are added during this pass, and the urgent ones come first.
  */
 uint32_t ck_directories_next(struct ck_directories *directories, bool finding);
 
-/* Its path from the top, into a buffer of PATH_MAX. False: it is too long. */
+/* The path from the top, into a buffer of PATH_MAX. False if it is too long. */
 bool ck_directories_path(const struct ck_directories *directories, uint32_t number, char *path, size_t *ret_length);
 void ck_directories_done(struct ck_directories *directories);
 

@@ -1,11 +1,12 @@
 /*
- * keep.c - see keep.h.
+ * keep.c - copies changes into a directory for --keep.
  *
- * The directory is the caller's own and begins empty, and each name of the layer is put there once; so no link that was
- * put there can lie on the way of what comes later. Each step refuses to follow one all the same.
+ * The directory belongs to the caller and is empty at first, and each name of the overlay is put
+ * there once. So no symlink that was put there can be on the path of a later entry. Every step
+ * refuses to follow one anyway.
  *
- * A file is copied under a name that nobody can guess, and gets its own when it is whole. So a copy that is cut short, by
- * whatever, leaves nothing that could be taken for the file.
+ * A file is copied under a random name, and gets its own name when it is complete. So a copy that
+ * is cut off leaves nothing that could be mistaken for the file.
  */
 #include "overlay/keep.h"
 
@@ -26,11 +27,11 @@
 #include <unistd.h>
 
 #define UP_MAX 4096
-#define ENTER_SHARE 8 /* to enter so many directories costs about as much as to make a file */
+#define ENTER_SHARE 8 /* entering this many directories costs about as much as making a file */
 
 /* ---- the place --------------------------------------------------------------------------- */
 
-/* -EXDEV if it does. */
+/* -EXDEV if the directory is in the root. */
 static int check_outside(int directory_fd, struct ck_identity root)
 {
     CK_FD at = fcntl(directory_fd, F_DUPFD_CLOEXEC, 3);
@@ -61,7 +62,7 @@ static int check_empty(int directory_fd)
         ck_fd_close(&fd);
         return result;
     }
-    int entries = 0;
+    int entries = 0; /* "." and ".." are two of them */
     while (entries <= 2 && readdir(directory) != NULL)
         entries++;
     (void)closedir(directory);
@@ -80,13 +81,13 @@ static int check_ours(int fd)
 static int refuse(const char *path, int errnum, struct choke_error *error)
 {
     return ck_error_set(error, CHOKE_INVALID, errnum, "changes cannot be kept in '%s': %s", CK_QUOTE(path),
-                        errnum == EXDEV       ? "it lies in the root; name a directory outside"
+                        errnum == EXDEV       ? "it is in the root; name a directory outside"
                         : errnum == ENOTEMPTY ? "it is not empty"
-                        : errnum == EPERM     ? "it must be the caller's own, and closed to the writing of others"
-                                              : strerror(errnum));
+                        : errnum == EPERM ? "it must belong to the caller, and only its owner may have write permission"
+                                          : strerror(errnum));
 }
 
-/* The directory above, and the last component, which is to be made. */
+/* Opens the directory above, and splits off the last component, which is to be made. */
 static int open_above(const char *path, struct ck_arena *arena, struct ck_keep_target *place)
 {
     size_t length = strlen(path);
@@ -172,7 +173,7 @@ int ck_keep_make_path(int top_fd, const char *path, struct ck_slice *slice)
     return ck_fd_take(&at);
 }
 
-/* From the place where the last piece ended, which is data, to the end of it or of the slice. */
+/* Copies from the end of the last piece, which is data, to the end of the data or of the slice. */
 static int copy_piece(struct ck_keep_copy *copy, char *buffer, size_t size, struct ck_slice *slice)
 {
     size_t wanted = size;
@@ -182,7 +183,7 @@ static int copy_piece(struct ck_keep_copy *copy, char *buffer, size_t size, stru
         wanted = (size_t)(copy->hole - copy->at);
     ssize_t got = pread(copy->from_fd, buffer, wanted, copy->at);
     if (got <= 0)
-        return got < 0 ? -errno : -EIO; /* it was this long, and nobody is left to shorten it */
+        return got < 0 ? -errno : -EIO; /* the file was this long, and the tool that could shorten it is dead */
     for (ssize_t done = 0, put; done < got; done += put) {
         put = pwrite(copy->to_fd, buffer + done, (size_t)(got - done), copy->at + done);
         if (put < 0)
@@ -193,7 +194,10 @@ static int copy_piece(struct ck_keep_copy *copy, char *buffer, size_t size, stru
     return 0;
 }
 
-/* Beyond the caller's own limit the kernel would not only refuse, but end the caller by SIGXFSZ. */
+/*
+ * Beyond the caller's RLIMIT_FSIZE the kernel would not only refuse, but also end the caller with
+ * SIGXFSZ.
+ */
 static int check_size_limit(off_t size)
 {
     struct rlimit limit;
@@ -202,11 +206,11 @@ static int check_size_limit(off_t size)
     return limit.rlim_cur != RLIM_INFINITY && (rlim_t)size > limit.rlim_cur ? -EFBIG : 0;
 }
 
-/* A file may be all hole and larger than any disk: only its data is copied.. */
+/* A file may be one hole and larger than any disk: only its data is copied. */
 static int find_data(struct ck_keep_copy *copy)
 {
     off_t start = copy->at < copy->size ? lseek(copy->from_fd, copy->at, SEEK_DATA) : -1;
-    if (start < 0) { /* ENXIO: nothing but a hole */
+    if (start < 0) { /* ENXIO: only a hole follows */
         copy->at = copy->hole = copy->size;
         return 0;
     }
@@ -260,7 +264,10 @@ int ck_keep_step(struct ck_keep_copy *copy, char *buffer, size_t size, struct ck
     return result < 0 ? result : copy->at >= copy->size ? 1 : 0;
 }
 
-/* Never over something that is there. Not every filesystem can rename so; those can link. */
+/*
+ * Never replaces an existing entry. Not every file system supports RENAME_NOREPLACE; the others can
+ * link.
+ */
 static int give_name(const struct ck_keep_copy *copy, int to_fd, const char *name)
 {
     if (renameat2(copy->top_fd, copy->part, to_fd, name, RENAME_NOREPLACE) == 0)

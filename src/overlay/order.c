@@ -1,15 +1,16 @@
 /*
- * order.c - see order.h.
+ * order.c - sorts a list of changes, in slices.
  *
- * A merge sort from the bottom up: runs of 1, 2, 4 ... are merged pair by pair into the spare list, and each pair is
- * copied back when it is whole. So between two steps the list has every item once, in whatever order.
+ * A merge sort from the bottom up: runs of 1, 2, 4 ... are merged in pairs into the spare list, and
+ * each pair is copied back when it is complete. So between two steps the list holds every item
+ * once, in some order.
  */
 #include "overlay/order.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define SHARE 16 /* to look at one entry costs as much as so many comparisons */
+#define SHARE 16 /* looking at one entry costs as much as this many comparisons */
 
 static int by_path(const void *one, const void *other)
 {
@@ -27,7 +28,7 @@ static void begin_pair(struct ck_order *order, size_t count)
     order->right = least(order->start + order->width, count);
 }
 
-/* One item of the pair. False when the pair is merged. */
+/* Merges one item of the pair. False when the pair is merged. */
 static bool merge_one(struct ck_order *order, const struct choke_file_change *items, size_t count)
 {
     size_t middle = least(order->start + order->width, count), end = least(order->start + 2 * order->width, count);
@@ -39,7 +40,7 @@ static bool merge_one(struct ck_order *order, const struct choke_file_change *it
     return true;
 }
 
-/* Puts a merged pair back, and goes on to the next. False when all are in order. */
+/* Copies a merged pair back and goes to the next. False when everything is sorted. */
 static bool end_pair(struct ck_order *order, struct choke_file_change *items, size_t count)
 {
     memcpy(items + order->start, order->spare + order->start, (order->out - order->start) * sizeof *items);

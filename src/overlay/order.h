@@ -1,5 +1,5 @@
 /*
- * order.h - puts a list of changes into the order of their paths, in slices: a hundred thousand of them take longer than
+ * order.h - sorts a list of changes by path, in slices: a hundred thousand of them take longer than
  * one round of events may.
  */
 #ifndef CK_OVERLAY_ORDER_H
@@ -12,13 +12,16 @@
 
 /* Zero-filled before the first step. */
 struct ck_order {
-    struct choke_file_change *spare; /* as large as the list */
-    size_t width;                    /* runs of this length are in order */
+    struct choke_file_change *spare; /* as long as the list */
+    size_t width;                    /* runs of this length are sorted */
     size_t start;                    /* the pair of runs that is being merged */
     size_t left, right, out;
 };
 
-/* True when items are in order. -ENOMEM has no place here: without memory all is done in one step. */
+/*
+ * True when items are sorted. It cannot fail: without memory for the spare list it sorts in one
+ * step.
+ */
 bool ck_order_step(struct ck_order *order, struct choke_file_change *items, size_t count, struct ck_slice *slice);
 void ck_order_done(struct ck_order *order);
 

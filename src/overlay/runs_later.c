@@ -1,8 +1,8 @@
 /*
- * runs_later.c - see runs_later.h.
+ * runs_later.c - decides which changes run later, from names, content and symlinks.
  *
- * The rules are data: policy/runs-later.txt. Names are compared without regard to case. Where a rule is in doubt it says
- * yes; a false alarm costs a look, a missed one a run.
+ * The rules are data: policy/runs-later.txt. Names are compared without regard to case. In doubt
+ * the answer is yes: a false alarm costs a look, a missed one costs a run.
  */
 #include "overlay/runs_later.h"
 
@@ -25,7 +25,10 @@ static unsigned char lower(char letter)
     return (unsigned char)(letter >= 'A' && letter <= 'Z' ? letter + 0x20 : letter);
 }
 
-/* As strncasecmp, but not by the locale of the host program: a Turkish one has another I. */
+/*
+ * Like strncasecmp, but independent of the host program's locale: in a Turkish one 'I' is
+ * different.
+ */
 static int compare_text(const char *one, const char *other, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
@@ -53,7 +56,7 @@ static bool ends_with(const char *name, size_t length, const char *ending)
            is_same(name + length - wanted, ending);
 }
 
-/* The component after the one that path begins with; NULL: it is the last. */
+/* The component after the first one of path; NULL if that is the last. */
 static const char *next_component(const char *path)
 {
     const char *slash = strchr(path, '/');
@@ -107,7 +110,7 @@ const char *ck_runs_later_by_path(const char *path)
     return why;
 }
 
-/* Is the text "a/b/" the beginning of rest and a '/' after it, or the other way round? */
+/* Does rest start with the directories "a/b/", or do they start with rest and a '/'? */
 static bool leads_to(const char *rest, const char *under)
 {
     size_t length = strlen(rest), wanted = strlen(under);
@@ -124,7 +127,7 @@ static const char *directory_reason(const char *rest)
     return NULL;
 }
 
-/* The innermost counts: .git/hooks is a place of hooks. */
+/* The innermost directory decides: .git/hooks holds hooks. */
 const char *ck_runs_later_by_directory(const char *path)
 {
     const char *why = NULL;
@@ -155,8 +158,9 @@ const char *ck_runs_later_by_content(const char *head, size_t length, bool execu
 }
 
 /*
- * Only the text is looked at. ".." after a name depends on what that name is by then, so it counts as leading out, and
- * so does an absolute target: where it leads is another place inside than outside.
+ * Looks only at the text. The meaning of ".." after a name depends on what that name is later, so
+ * it counts as leading out. So does an absolute target: inside the jail it leads to another place
+ * than outside.
  */
 static bool leads_out(const char *path, const char *target)
 {
@@ -185,7 +189,7 @@ const char *ck_runs_later_by_link(const char *path, const char *target)
     if (leads_out(path, target))
         return "leads out of the root";
     if (ck_runs_later_is_package(path))
-        return "package script"; /* nobody compares what it leads to with what was there */
+        return "package script"; /* nothing compares its target with the old package.json */
     const char *why = ck_runs_later_by_path(path);
     return why != NULL ? why : ck_runs_later_by_directory(path);
 }
@@ -223,7 +227,7 @@ bool ck_runs_later_is_package(const char *path)
     return is_same(last_component(path), "package.json");
 }
 
-/* Members that say something about a package and have no effect on what is run, fetched or loaded. */
+/* Members that describe a package and do not affect what is run, fetched or loaded. */
 static bool is_description(const char *key)
 {
     static const char *const keys[] = {"name",   "version", "description",  "keywords", "homepage",   "bugs", "license",
@@ -234,7 +238,7 @@ static bool is_description(const char *key)
     return false;
 }
 
-/* A member of one that the other has not, or has with another value. */
+/* Finds a member of one that the other does not have, or has with another value. */
 static const char *compare(json_t *one, json_t *other)
 {
     const char *why = NULL, *key;
@@ -250,7 +254,7 @@ static const char *compare(json_t *one, json_t *other)
     return why;
 }
 
-/* One that is deeper than anybody writes it by hand is taken for a script. */
+/* JSON nested deeper than anyone writes by hand counts as a script. */
 const char *ck_runs_later_by_package(const char *before, size_t before_length, const char *after, size_t after_length)
 {
     static const char script[] = "package script";

@@ -1,5 +1,6 @@
 /*
- * runs_later_rules.h - the table of what runs later, which is made of policy/runs-later.txt when the library is built.
+ * runs_later_rules.h - the table of what runs later, generated from policy/runs-later.txt at build
+ * time.
  */
 #ifndef CK_OVERLAY_RUNS_LATER_RULES_H
 #define CK_OVERLAY_RUNS_LATER_RULES_H
@@ -17,11 +18,14 @@ enum ck_runs_later_kind {
 struct ck_runs_later_rule {
     const char *under; /* CK_RUNS_LATER_UNDER: directories, each with a '/' after it; else "" */
     const char *text;  /* of the last component: all, beginning or end; CK_RUNS_LATER_UNDER: all of it, or "" for any */
-    const char *reason; /* what the result says */
-    const char *source; /* who executes or loads it; for whoever reads the table */
+    const char *reason; /* in the result */
+    const char *source; /* who executes or loads it; for readers of the table */
 };
 
-/* By kind, those of a kind by text without regard to case; those of kind k begin at ck_runs_later_starts[k]. */
+/*
+ * Sorted by kind, then by text without regard to case. Rules of kind k begin at
+ * ck_runs_later_starts[k].
+ */
 extern const struct ck_runs_later_rule ck_runs_later_rules[];
 extern const size_t ck_runs_later_starts[CK_RUNS_LATER_KINDS + 1];
 
