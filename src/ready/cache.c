@@ -1,4 +1,7 @@
-/* cache.c - see cache.h. Numbers are kept as signed 64 bits, which is what JSON's reader has; a cast brings them back. */
+/*
+ * cache.c - parses and formats tools.json. JSON integers are signed 64 bits in jansson; a cast
+ * restores unsigned ones.
+ */
 #include "ready/cache.h"
 
 #include "base/json.h"
@@ -134,7 +137,7 @@ static json_t *file_json(const struct ck_version *version)
                      (json_int_t)version->mtime_ns, (json_int_t)version->ctime_ns);
 }
 
-/* The setters take a NULL for what could not be made, and say so. */
+/* The setters of jansson accept NULL for a value that could not be made, and then fail. */
 static json_t *tool_json(const struct ck_cache_tool *tool)
 {
     json_t *object = json_object();

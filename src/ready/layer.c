@@ -1,8 +1,8 @@
 /*
- * layer.c - see layer.h.
+ * layer.c - explains why a layer does not hold.
  *
- * Each kind of layer has a list of possible causes, asked in the order of how certain they are: a switch that is off
- * comes before a container that may forbid something, and that before the bare error.
+ * Each kind of layer has a list of possible causes, ordered by how certain they are: a switch that
+ * is off comes before a container that may forbid something, and that before the bare error.
  */
 #include "ready/layer.h"
 
@@ -19,7 +19,7 @@ static const struct {
     const char *name;
     const char *group;
     enum layer_kind kind;
-    const char *since; /* of the kernel */
+    const char *since; /* kernel version */
 } layers[CK_LAYERS] = {
     [CK_LAYER_NO_NEW_PRIVS] = {"no_new_privs", "kernel", KERNEL, "3.5"},
     [CK_LAYER_EXECS] = {"execs", "kernel", LANDLOCK, "5.13"},
@@ -76,14 +76,17 @@ __attribute__((format(printf, 3, 4))) static bool answer(const struct layer_ques
 static bool not_held(const struct layer_question *question)
 {
     if (question->error == EPROTO)
-        return answer(question, "a security module or the container's runtime is in the way",
-                      "the kernel accepts it, and yet it does not hold");
+        return answer(question, "look for a security module or a container runtime that interferes",
+                      "the kernel accepts it but does not enforce it");
     if (question->error == ETIMEDOUT || question->error == ECONNRESET)
-        return answer(question, "try again", "not tried: the trial was ended before it could answer");
+        return answer(question, "try again", "not tried: the trial ended before it could answer");
     return false;
 }
 
-/* Nothing is known then. Of namespaces ENOSPC has causes of its own, which are asked first. */
+/*
+ * The layer was not tried, so nothing is known. For namespaces ENOSPC has its own causes, which are
+ * checked first.
+ */
 static bool untried(const struct layer_question *question)
 {
     if (ck_errkind_of(question->error) != CK_ERRKIND_TRANSIENT)
@@ -103,7 +106,7 @@ static bool container(const struct layer_question *question)
                       "a container forbids it (%s is there)", host->container_sign);
     if (host->seccomp_mode == 2)
         return answer(question, "allow it in that filter, or start without it",
-                      "a seccomp filter is on this process, as container engines put it");
+                      "this process has a seccomp filter, as container engines install it");
     return false;
 }
 
@@ -112,7 +115,7 @@ static bool old_kernel(const struct layer_question *question)
     char remedy[64];
     if (question->error != ENOSYS && question->error != EINVAL)
         return false;
-    (void)snprintf(remedy, sizeof remedy, "it came with Linux %s", layers[question->layer].since);
+    (void)snprintf(remedy, sizeof remedy, "it needs Linux %s or newer", layers[question->layer].since);
     return answer(question, remedy, "this kernel is too old, or was built without it");
 }
 
@@ -132,7 +135,7 @@ static bool user_switch(const struct layer_question *question)
         return answer(question, "sysctl -w user.max_user_namespaces=15000", "sysctl user.max_user_namespaces is 0");
     if (question->error == ENOSPC)
         return answer(question, "raise sysctl user.max_user_namespaces, or nest less deep",
-                      "there are as many user namespaces as may be");
+                      "the limit on user namespaces is reached");
     if (!host->root && host->unprivileged_userns == 0)
         return answer(question, "sysctl -w kernel.unprivileged_userns_clone=1",
                       "sysctl kernel.unprivileged_userns_clone is 0");
@@ -149,7 +152,7 @@ static bool needs_user(const struct layer_question *question)
     if (question->no_user && (question->error == EPERM || question->error == EACCES))
         return answer(question, "see 'user'", "it needs a user namespace, or root");
     if (question->error == ENOSPC)
-        return answer(question, "raise sysctl user.max_*_namespaces", "there are as many as may be");
+        return answer(question, "raise sysctl user.max_*_namespaces", "the limit on such namespaces is reached");
     return false;
 }
 
@@ -165,17 +168,18 @@ static bool not_delegated(const struct layer_question *question)
 {
     int error = question->error;
     if (error == EACCES || error == EPERM || error == EROFS)
-        return answer(question, delegate, "no group may be made in the cgroup of this process");
+        return answer(question, delegate, "this process may not make a group in its cgroup");
     if (error == EBUSY)
-        return answer(question, delegate, "the cgroup of this process has processes in it, so it can give nothing on");
+        return answer(question, delegate,
+                      "the cgroup of this process has processes in it, so it cannot delegate controllers");
     if (error == ENODEV)
-        return answer(question, delegate, "the controller is not handed down to the cgroup of this process");
+        return answer(question, delegate, "the controller is not delegated to the cgroup of this process");
     if (error == ENOENT)
         return answer(question, "mount a cgroup hierarchy that has it", "no cgroup hierarchy with it is mounted");
     return false;
 }
 
-/* With namespaces, and there are none: then why that is so, and what to do about it, is what is to be known. */
+/* The jail needs namespaces and there are none: the user needs to know why, and what to do. */
 static bool no_user_namespace(const struct layer_question *question)
 {
     char cause[sizeof question->message->cause];

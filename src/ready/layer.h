@@ -1,6 +1,6 @@
 /*
- * layer.h - pure: from what a trial found and what the machine says about itself to words: does the layer hold, why
- * not, and what to do about it.
+ * layer.h - pure: turns the result of a trial and facts about the machine into a message: does the
+ * layer hold, why not, and what to do.
  */
 #ifndef CK_READY_LAYER_H
 #define CK_READY_LAYER_H
@@ -26,7 +26,7 @@ enum ck_layer {
     CK_LAYER_PIDS,
     CK_LAYER_CPU,
     CK_LAYER_NATIVE,
-    CK_LAYER_NATIVE_DEGRADED, /* the native jail without namespaces */
+    CK_LAYER_NATIVE_DEGRADED, /* the native jail without user namespaces */
     CK_LAYER_BWRAP,
     CK_LAYER_NATIVE_EGRESS, /* with one way out, to the proxy */
     CK_LAYER_BWRAP_EGRESS,
@@ -35,22 +35,22 @@ enum ck_layer {
 };
 
 struct ck_layer_trial {
-    int error; /* 0: it holds; a positive errno; EPROTO: accepted by the kernel, and yet it does not hold */
-    int value; /* Landlock's ABI; 1 for a namespace that stands in a user namespace, and for egress that is named */
+    int error; /* 0: it holds; a positive errno; EPROTO: the kernel accepted it but does not enforce it */
+    int value; /* the ABI of Landlock; 1 for a namespace inside a user namespace, and for egress that reports attempts */
     enum ck_controller_version cgroup_version;
-    const char *message; /* of a jail that does not hold: why; NULL: it is not in this build */
+    const char *message; /* why a jail does not hold; NULL: it is not in this build */
 };
 
-/* All text is static or in the buffers. */
+/* Text is static or in the buffers. */
 struct ck_layer_message {
     const char *name;  /* "execs", "net" */
     const char *group; /* "kernel", "namespace", "cgroup", "jail" */
-    char detail[96];   /* "" for nothing to add */
-    char cause[256];   /* "" where it holds */
-    char remedy[160];  /* "" where there is none to give */
+    char detail[96];   /* "" if there is nothing to add */
+    char cause[256];   /* "" if it holds */
+    char remedy[160];  /* "" if none is known */
 };
 
-/* findings has CK_LAYERS entries: a namespace can fail because another one does. */
+/* trials has CK_LAYERS entries: a namespace can fail because another one does. */
 void ck_layer_explain(enum ck_layer layer, const struct ck_layer_trial *trials, const struct ck_host *host,
                       struct ck_layer_message *ret_message);
 

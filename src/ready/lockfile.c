@@ -1,4 +1,4 @@
-/* lockfile.c - see lockfile.h; reading and writing. The comparison is in drift.c. */
+/* lockfile.c - reads, sorts and writes tools.lock. lockfile_drift.c compares two of them. */
 #include "ready/lockfile.h"
 
 #include "base/error.h"
@@ -93,10 +93,10 @@ static int take_all(const json_t *root, struct ck_lockfile *lock, struct choke_e
     const json_t *version = json_object_get(root, "version");
     const json_t *tools = json_object_get(root, "tools");
     if (!json_is_integer(version) || !json_is_array(tools))
-        return ck_error_set(error, CHOKE_INVALID, EINVAL, "it is no lock file: 'version' or 'tools' is missing");
+        return ck_error_set(error, CHOKE_INVALID, EINVAL, "it is not a lock file: 'version' or 'tools' is missing");
     if (json_integer_value(version) != FORMAT_VERSION)
         return ck_error_set(error, CHOKE_INVALID, EINVAL,
-                            "its version is %lld, and %d is known; write it anew with 'chokepoint lock'",
+                            "its version is %lld, but only %d is supported; write it again with 'chokepoint lock'",
                             (long long)json_integer_value(version), FORMAT_VERSION);
     lock->count = json_array_size(tools);
     if (lock->count > TOOLS_MAX)
@@ -108,11 +108,11 @@ static int take_all(const json_t *root, struct ck_lockfile *lock, struct choke_e
     for (size_t i = 0; i < lock->count; i++)
         if (!take_tool(&lock->arena, json_array_get(tools, i), &lock->tools[i]))
             return ck_error_set(error, CHOKE_INVALID, EINVAL,
-                                "tool %zu is malformed; write the file anew with 'chokepoint lock'", i + 1);
+                                "tool %zu is malformed; write the file again with 'chokepoint lock'", i + 1);
     ck_lockfile_sort(lock);
     for (size_t i = 1; i < lock->count; i++)
         if (strcmp(lock->tools[i - 1].name, lock->tools[i].name) == 0)
-            return ck_error_set(error, CHOKE_INVALID, EINVAL, "a tool stands in it twice");
+            return ck_error_set(error, CHOKE_INVALID, EINVAL, "a tool is listed twice");
     return 0;
 }
 

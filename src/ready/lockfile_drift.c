@@ -1,8 +1,8 @@
 /*
- * lockfile_drift.c - what differs between two locks; see lockfile.h.
+ * lockfile_drift.c - the difference between two locks.
  *
- * Both are in order, so one walk over the two finds what only one of them has. Files of one name are compared one by
- * one: a name has several where the loader chooses by processor.
+ * Both are sorted, so one walk over the two finds what only one of them has. Files of one name are
+ * compared one by one: a name has several files where the loader chooses by processor.
  */
 #include "ready/lockfile.h"
 
@@ -46,7 +46,7 @@ static int compare_text(struct drifts *drifts, const char *what, const char *bef
     return same(before, after) ? 0 : add(drifts, what, before, after);
 }
 
-/* "library libz.so.1", and a word of what about it. */
+/* "library libz.so.1", and which property of it. */
 static const char *label(struct drifts *drifts, const char *kind, const char *name, const char *about)
 {
     return ck_arena_printf(drifts->arena, "%s %s%s", kind, name, about);
@@ -63,7 +63,7 @@ static int compare_file(struct drifts *drifts, const char *kind, const struct ck
     return result;
 }
 
-/* Which of two that stand in order comes first, by name; what is not there comes last. */
+/* Which of two sorted names comes first; a missing one comes last. */
 static int order_of(const char *old, const char *new)
 {
     if (old == NULL || new == NULL)

@@ -1,4 +1,7 @@
-/* release.c - see release.h. No two tools print it alike; digits, a dot and a digit are what they have in common. */
+/*
+ * release.c - finds a version in a tool's output. Tools differ in how they print it; digits, a dot
+ * and a digit are what they have in common.
+ */
 #include "ready/release.h"
 
 #include "base/quote.h"
@@ -31,7 +34,10 @@ static size_t measure(const char *text, size_t length)
     return end;
 }
 
-/* May a version begin behind this byte? Not in the middle of a word or a number, but behind "v" that begins one. */
+/*
+ * May a version begin at this byte? Not inside a word or a number, but after a "v" that begins a
+ * word.
+ */
 static bool may_begin(const char *text, size_t at)
 {
     if (at == 0 || !(is_alnum(text[at - 1]) || text[at - 1] == '.'))

@@ -1,4 +1,4 @@
-/* text.c - see text.h. */
+/* text.c - reads strings from JSON, with a limit on their length. */
 #include "ready/text.h"
 
 #include <string.h>

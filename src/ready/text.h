@@ -1,5 +1,5 @@
 /*
- * text.h - what the formats of this directory share: strings out of JSON, checked and copied.
+ * text.h - strings from JSON, checked and copied, for the formats of this directory.
  */
 #ifndef CK_READY_TEXT_H
 #define CK_READY_TEXT_H
@@ -9,18 +9,20 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/* The member as text in the arena: false where it is absent, no string, or longer than max_bytes. */
+/*
+ * The member as text in the arena. False if it is missing, not a string, or longer than max_bytes.
+ */
 bool ck_text_member(struct ck_arena *arena, const json_t *object, const char *key, size_t max_bytes,
                     const char **ret_text);
 
-/* The same, where null gives NULL. */
+/* The same, but null gives NULL. */
 bool ck_text_optional(struct ck_arena *arena, const json_t *object, const char *key, size_t max_bytes,
                       const char **ret_text);
 
 /* 64 lower-case hexadecimal digits. */
 bool ck_text_is_sha256(const char *text);
 
-/* null for NULL. */
+/* JSON null for NULL. */
 json_t *ck_text_json(const char *text);
 
 #endif

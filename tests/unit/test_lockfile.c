@@ -139,8 +139,8 @@ static const struct {
 } bad[] = {
     {"", "not JSON"},
     {"{\"version\":1,", "not JSON"},
-    {"[]", "no lock file"},
-    {"{\"version\":1}", "no lock file"},
+    {"[]", "not a lock file"},
+    {"{\"version\":1}", "not a lock file"},
     {"{\"version\":9,\"tools\":[]}", "its version is 9"},
     {TOOL("{\"name\":\"a\"," REST ",{\"name\":\"a\"," REST), "twice"},
     {TOOL("{\"name\":7," REST), "tool 1 is malformed"},
