@@ -1,5 +1,5 @@
 /*
- * accept.c - clients at the listener of a gate: which of them become connections, and what the others hear.
+ * accept.c - accepts clients at the listener of a gate, and answers those that it rejects.
  */
 #include "base/clock.h"
 #include "base/fd.h"
@@ -41,7 +41,7 @@ static void report_rejected(struct ck_gate *gate, enum ck_reason reason, const c
     gate->on_event(gate->data, &event);
 }
 
-/* Which protocol it speaks is not known yet; most speak HTTP. */
+/* The client's protocol is not known yet; most clients use HTTP. */
 static void reject(struct ck_gate *gate, int client_fd, enum ck_reason reason, const char *message)
 {
     char answer[CK_ANSWER_SIZE];
@@ -52,20 +52,23 @@ static void reject(struct ck_gate *gate, int client_fd, enum ck_reason reason, c
     (void)shutdown(fd, SHUT_WR);
 }
 
-/* Has the gate had its last connection? Whoever comes now is told so, and its listener is closed: the kernel refuses then. */
+/*
+ * Is the gate's budget of connections used up? This client still gets an answer; then the listener
+ * is closed, and the kernel refuses the next ones.
+ */
 static bool is_spent(const struct ck_gate *gate, char *message, size_t size)
 {
     bool refused = gate->totals.refused + gate->totals.failed >= gate->budget.refusals_total;
     if (!refused && gate->totals.connections <= gate->budget.connections_total)
         return false;
     (void)snprintf(message, size,
-                   refused ? "this run was refused, or failed, %llu times: no more connections are taken from it"
-                           : "this run has made all of its %llu connections",
+                   refused ? "this run was refused or failed %llu times: no more connections are accepted from it"
+                           : "this run has used all of its %llu connections",
                    (unsigned long long)(refused ? gate->budget.refusals_total : gate->budget.connections_total));
     return true;
 }
 
-/* All runs have their connections from the descriptors of one program. */
+/* The connections of all runs share the descriptors of one program. */
 static bool is_crowded(const struct ck_gate *gate, int fd)
 {
     const struct ck_proxy *proxy = gate->proxy;
@@ -81,12 +84,12 @@ static void take(struct ck_gate *gate, int fd)
         ck_proxy_close_watched(gate, &gate->listener);
         reject(gate, fd, CK_REASON_CONNECTIONS, message);
     } else if (gate->count >= gate->budget.connections_at_once) {
-        (void)snprintf(message, sizeof message, "this run may have %u connections at once",
+        (void)snprintf(message, sizeof message, "this run may have at most %u connections at once",
                        gate->budget.connections_at_once);
         reject(gate, fd, CK_REASON_CONNECTIONS, message);
     } else if (is_crowded(gate, fd)) {
         reject(gate, fd, CK_REASON_RESOURCES,
-               "the runs of this program have as many connections at once as its descriptors allow");
+               "the runs of this program already have as many connections as its descriptor limit allows");
     } else {
         ck_connection_start(gate, fd);
     }

@@ -1,10 +1,10 @@
 /*
- * address.c - see address.h.
+ * address.c - the tables of addresses that are not public.
  *
- * Tables in the order in which they are asked, the narrower network before the wider. Of IPv6 only 2000::/3 is given out
- * to hosts at all, and what in there carries an IPv4 address inside is refused as such: with 6to4, Teredo or a mapped
- * form a name could lead to 127.0.0.1 past the IPv4 table. NAT64's own prefix is in daily use where a network has no
- * IPv4, so there the address inside is judged.
+ * The tables are searched in order, so a narrower network comes before a wider one. In IPv6 only
+ * 2000::/3 is assigned to hosts. A network in it that embeds an IPv4 address is refused as a whole:
+ * with 6to4, Teredo or a mapped form a name could lead to 127.0.0.1 past the IPv4 table. The NAT64
+ * prefix is in daily use in networks without IPv4, so for it the embedded address is checked.
  */
 #include "egress/address.h"
 
@@ -27,13 +27,13 @@ struct range {
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct range v4_ranges[] = {
-    {V4(169, 254, 169, 254), 32, "an address of a cloud's metadata"},
-    {V4(168, 63, 129, 16), 32, "an address of a cloud's metadata"},
-    {V4(100, 100, 100, 200), 32, "an address of a cloud's metadata"},
-    {V4(192, 0, 0, 192), 32, "an address of a cloud's metadata"},
+    {V4(169, 254, 169, 254), 32, "a cloud metadata address"},
+    {V4(168, 63, 129, 16), 32, "a cloud metadata address"},
+    {V4(100, 100, 100, 200), 32, "a cloud metadata address"},
+    {V4(192, 0, 0, 192), 32, "a cloud metadata address"},
     {V4(0, 0, 0, 0), 8, "an address of this host"},
     {V4(10, 0, 0, 0), 8, "a private address"},
-    {V4(100, 64, 0, 0), 10, "an address of a provider's own network"},
+    {V4(100, 64, 0, 0), 10, "a shared address of a provider's network"},
     {V4(127, 0, 0, 0), 8, "a loopback address"},
     {V4(169, 254, 0, 0), 16, "a link-local address"},
     {V4(172, 16, 0, 0), 12, "a private address"},
@@ -49,12 +49,12 @@ static const struct range v4_ranges[] = {
 };
 
 static const struct range v6_ranges[] = {
-    {V6(0xfd, 0, 0x0e, 0xc2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x02, 0x54), 128, "an address of a cloud's metadata"},
+    {V6(0xfd, 0, 0x0e, 0xc2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x02, 0x54), 128, "a cloud metadata address"},
     {V6(0), 128, "an address of this host"},
     {V6(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1), 128, "a loopback address"},
     {V6(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff), 96, "an IPv4 address written as IPv6"},
     {V6(0), 96, "an IPv4 address written as IPv6"},
-    {V6(0, 0x64, 0xff, 0x9b, 0, 1), 48, "an IPv4 address behind a NAT64 of the network's own"},
+    {V6(0, 0x64, 0xff, 0x9b, 0, 1), 48, "an IPv4 address in a local NAT64 network"},
     {V6(0xfc), 7, "a private address"},
     {V6(0xfe, 0x80), 10, "a link-local address"},
     {V6(0xfe, 0xc0), 10, "a private address"},

@@ -1,8 +1,9 @@
 /*
- * address.h - which addresses a name may lead to.
+ * address.h - which addresses a name may resolve to.
  *
- * Every address that a lookup gives, and every address that a client writes itself, is looked at before it is dialled.
- * Only what is public passes; the rest has to be listed as an address or network.
+ * Every address that a look-up returns, and every address that a client writes itself, is checked
+ * before it is dialled. Only public addresses are allowed; any other must be listed as an address
+ * or network.
  */
 #ifndef CK_EGRESS_ADDRESS_H
 #define CK_EGRESS_ADDRESS_H

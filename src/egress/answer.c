@@ -1,4 +1,4 @@
-/* answer.c - see answer.h. One table, so that an event and an answer cannot say different things. */
+/* answer.c - the table of reasons. There is one table, so that an event and an answer agree. */
 #include "egress/answer.h"
 
 #include <stdio.h>
@@ -64,7 +64,7 @@ size_t ck_answer_http(enum ck_reason reason, const char *message, char *buffer)
 
 void ck_answer_socks(uint8_t code, uint8_t ret_reply[CK_SOCKS_REPLY_SIZE])
 {
-    /* The address that was bound is none of the tool's business. */
+    /* The bound address stays hidden from the tool. */
     static const uint8_t reply[CK_SOCKS_REPLY_SIZE] = {5, 0, 0, 1};
     memcpy(ret_reply, reply, sizeof reply);
     ret_reply[1] = code;

@@ -1,5 +1,6 @@
 /*
- * answer.h - why a connection is not made or not kept, in the words of events and in the answer of each protocol.
+ * answer.h - why a connection is refused or ended: the reason in events, and the answer in each
+ * protocol.
  */
 #ifndef CK_EGRESS_ANSWER_H
 #define CK_EGRESS_ANSWER_H
@@ -14,9 +15,9 @@ enum ck_reason {
     CK_REASON_NONE = 0,
     /* against the rules */
     CK_REASON_NOT_LISTED,
-    CK_REASON_DIRECT,  /* not asked of the proxy at all */
-    CK_REASON_ADDRESS, /* listed by name, but the name leads to an address that is not public */
-    CK_REASON_NAME,    /* no name or address that can be listed */
+    CK_REASON_DIRECT,  /* did not go through the proxy */
+    CK_REASON_ADDRESS, /* listed by name, but the name resolves to an address that is not public */
+    CK_REASON_NAME,    /* not a name or address that could be listed */
     CK_REASON_SNI,     /* TLS for another host */
     CK_REASON_NO_SNI,
     CK_REASON_ENCRYPTED_SNI,
@@ -29,17 +30,17 @@ enum ck_reason {
     /* beyond the budget */
     CK_REASON_CONNECTIONS,
     CK_REASON_BYTES,
-    /* listed, but it did not work */
+    /* listed, but it failed */
     CK_REASON_LOOKUP,
     CK_REASON_CONNECT,
     CK_REASON_TIMEOUT,
     CK_REASON_RESOURCES,
-    CK_REASON_BAD_ANSWER, /* the host does not speak HTTP as it must */
-    /* how what was opened ended */
+    CK_REASON_BAD_ANSWER, /* the host does not speak valid HTTP */
+    /* how an opened connection ended */
     CK_REASON_DONE,
     CK_REASON_IDLE,
     CK_REASON_RESET,
-    CK_REASON_REFUSED, /* a refusal was told before */
+    CK_REASON_REFUSED, /* a refusal was reported before */
     CK_REASON_CLOSED,  /* the run has ended */
     CK_REASON_COUNT,
 };
@@ -48,19 +49,22 @@ enum ck_reason {
 struct ck_fault {
     enum ck_reason reason;
     uint8_t code;        /* of a SOCKS reply */
-    const char *message; /* fits after its subject, or after "the request" where it has none */
+    const char *message; /* follows its subject, or "the request" without a subject */
     const char *subject; /* bytes of the message, or NULL */
     size_t subject_length;
-    bool subject_last; /* the message fits after "the request", and the subject after that */
+    bool subject_last; /* the message follows "the request", and the subject comes last */
 };
 
-/* Its word in events: "not_listed". */
+/* The reason in events: "not_listed". */
 const char *ck_answer_reason_word(enum ck_reason reason);
 
 /* The code of a SOCKS5 reply (RFC 1928). */
 uint8_t ck_answer_socks_code(enum ck_reason reason);
 
-/* A whole HTTP answer with the message as its body, in a buffer of CK_ANSWER_SIZE; returns its length. */
+/*
+ * A complete HTTP response with the message as its body, in a buffer of CK_ANSWER_SIZE. Returns its
+ * length.
+ */
 size_t ck_answer_http(enum ck_reason reason, const char *message, char *buffer);
 
 /* A SOCKS5 reply of 10 bytes. */

@@ -1,6 +1,8 @@
 /*
- * chunked.c - see chunked.h. A state for each place in the frame; every line has a bound, so that nothing can be hidden in an
- * extension that does not end.
+ * chunked.c - a state machine over a chunked body.
+ *
+ * There is one state per position in the framing. Every line has a maximum, so that nothing can be
+ * hidden in an endless extension.
  */
 #include "egress/chunked.h"
 
@@ -34,7 +36,7 @@ static bool is_text(char c)
     return (unsigned char)c >= 0x20 ? c != 0x7f : c == '\t';
 }
 
-/* Behind a size; not another number, which somebody else might take for it. */
+/* After a size. A second number is refused: another program might take it for the size. */
 static bool step_blank(struct ck_chunked *chunked, char c)
 {
     bool blank = c == ' ' || c == '\t';
@@ -61,14 +63,17 @@ static bool step_extension(struct ck_chunked *chunked, char c)
     return c == '\r' || (is_text(c) && ++chunked->line_bytes <= LINE_MAX_BYTES);
 }
 
-/* Where one byte is all that may come. */
+/* Where only one byte is valid. */
 static bool step_fixed(struct ck_chunked *chunked, char c, char wanted, int next)
 {
     chunked->state = next;
     return c == wanted;
 }
 
-/* RFC 9110, 6.5.1: what must be known before the body, and what is for one hop only. */
+/*
+ * RFC 9110, 6.5.1: fields that must be known before the body, or are for one hop only, are not
+ * allowed.
+ */
 static bool may_be_trailer(const struct ck_chunked *chunked)
 {
     static const char *const forbidden[] = {

@@ -1,9 +1,10 @@
 /*
- * chunked.h - where a chunked body ends.
+ * chunked.h - finds the end of a chunked body.
  *
- * The bytes pass as they are, extensions and trailers too; only the frame is read, as strictly as heads are. Trailers must
- * be fields, and none that says how the message is framed, where it goes or who sends it: whoever joins trailers with the
- * head would read another request than the one that was judged.
+ * The bytes are passed on unchanged, with extensions and trailers; only the framing is read, as
+ * strictly as heads are. Trailers must be fields. Fields about framing, routing or the sender are
+ * refused: a program that merges trailers into the head would read another request than the one
+ * that was checked.
  */
 #ifndef CK_EGRESS_CHUNKED_H
 #define CK_EGRESS_CHUNKED_H
@@ -17,16 +18,17 @@
 struct ck_chunked {
     int state;
     uint64_t left;     /* of the chunk's data */
-    size_t line_bytes; /* of the line that is being read */
+    size_t line_bytes; /* of the current line */
     size_t digits;     /* of the chunk's size */
     size_t tail_bytes; /* of all trailers */
-    char name[32];     /* of the trailer that is being read; no name that matters is longer */
+    char name[32];     /* of the current trailer; no name that matters is longer */
     size_t name_bytes;
     bool done;
 };
 
 /*
- * How many of the bytes belong to the body, which ends at fewer than length only if it is done. -EPROTO: it is malformed.
+ * How many of the bytes belong to the body; fewer than length only if the body ends there. -EPROTO
+ * if it is malformed.
  */
 ssize_t ck_chunked_scan(struct ck_chunked *chunked, const char *data, size_t length);
 

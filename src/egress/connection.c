@@ -1,8 +1,9 @@
 /*
- * connection.c - the life of a client's connection: what is told about it, how it moves bytes, how it ends.
+ * connection.c - the life of a client's connection: its events, how it moves bytes, how it ends.
  *
- * A connection is run whenever one of its descriptors is ready, its lookup is answered, or its time is up. Each state has
- * a step, which goes as far as it can and says whether there is more to do in another state.
+ * A connection runs when one of its descriptors is ready, its look-up is answered, or its deadline
+ * has passed. Each state has a step, which does what it can and says whether another state has more
+ * to do.
  */
 #include "base/clock.h"
 #include "base/quote.h"
@@ -21,7 +22,7 @@
 #define LINGER_MS 2000
 #define LINGER_BYTES (1024 * 1024)
 #define SUBJECT_SIZE 128
-#define STEPS 16 /* in one turn */
+#define STEPS 16 /* per turn */
 #define UNSENT_BYTES (128 * 1024)
 
 /* ---- telling ----------------------------------------------------------------------------- */
@@ -132,7 +133,7 @@ void ck_connection_set_state(struct ck_connection *connection, enum ck_egress_st
     ck_proxy_set_timer(connection->gate, connection->deadline_ns);
 }
 
-/* The answer in the client's own protocol. SOCKS has a short form for what is wrong with a greeting. */
+/* The answer in the client's protocol. SOCKS has a short form for a wrong greeting. */
 static size_t write_answer(const struct ck_connection *connection, const struct ck_egress_decision *decision,
                            char *buffer)
 {
@@ -168,7 +169,7 @@ void ck_connection_refuse_fault(struct ck_connection *connection, const struct c
 {
     char subject[SUBJECT_SIZE] = "";
     char message[512];
-    /* What stands before an '@' is a user's, and often a password: nobody is told. */
+    /* The part before an '@' is a user name, and often a password: it must not be reported. */
     const char *user = fault->subject != NULL ? memrchr(fault->subject, '@', fault->subject_length) : NULL;
     size_t hidden = user != NULL ? (size_t)(user + 1 - fault->subject) : 0;
     if (fault->subject != NULL)
@@ -220,7 +221,10 @@ int ck_connection_pump_one(struct ck_connection *connection, bool up)
     const int fds[2] = {up ? connection->client.fd : connection->server.fd,
                         up ? connection->server.fd : connection->client.fd};
     uint64_t before = stream->moved;
-    /* A client that does not read keeps its pipe. As with connections: who takes all it can leaves half of the rest. */
+    /*
+     * A client that does not read keeps its pipe. As with connections, a client that takes all it
+     * can leaves half of the rest.
+     */
     bool had = stream->pipe != NULL;
     gate->proxy->pipes.withheld = gate->pipes >= ck_relay_pipes_left(&gate->proxy->pipes);
     int r = ck_relay_stream_pump(stream, &gate->proxy->pipes, fds, gate->proxy->turn_bytes[up],
@@ -236,7 +240,7 @@ int ck_connection_pump_one(struct ck_connection *connection, bool up)
 
 void ck_connection_refuse_spent(struct ck_connection *connection)
 {
-    CK_REFUSE(connection, CK_GATE_REFUSED, CK_REASON_BYTES, "this run has moved as many bytes as it may");
+    CK_REFUSE(connection, CK_GATE_REFUSED, CK_REASON_BYTES, "this run has reached its limit of transferred bytes");
 }
 
 bool ck_connection_pump(struct ck_connection *connection, bool up)
@@ -273,8 +277,8 @@ void ck_connection_watch_streams(struct ck_connection *connection)
 /* ---- the last bytes ---------------------------------------------------------------------- */
 
 /*
- * A socket that is closed while bytes of the client are unread sends a reset, which can overtake the answer. So our side is
- * shut, and the client's bytes are taken for a while.
+ * A socket that is closed while client bytes are unread sends a reset, which can overtake the
+ * answer. So our side is shut down, and the client's bytes are read for a while.
  */
 static bool step_linger(struct ck_connection *connection)
 {
@@ -327,7 +331,10 @@ void ck_connection_run(struct ck_connection *connection)
     for (int step = 0; !connection->ended && steps[connection->state](connection); step++) {
         if (connection->ended || (step < STEPS && !ck_connection_turn_is_over(connection)))
             continue;
-        /* A client whose next requests are here already, and a host that has answered them before it heard them. */
+        /*
+         * For a client that has already sent its next requests, and a host that answers before it
+         * has them.
+         */
         ck_proxy_watch(connection->gate, &connection->client, EPOLLIN | EPOLLOUT);
         return;
     }
@@ -343,15 +350,16 @@ void ck_connection_timed_out(struct ck_connection *connection)
         if (between && connection->state == CK_EGRESS_STATE_HEAD)
             ck_connection_end(connection, CK_REASON_DONE);
         else
-            CK_REFUSE(connection, CK_GATE_REFUSED, CK_REASON_SLOW, "no whole request came within %u ms",
+            CK_REFUSE(connection, CK_GATE_REFUSED, CK_REASON_SLOW, "no complete request arrived within %u ms",
                       connection->gate->budget.head_ms);
         break;
     case CK_EGRESS_STATE_HELLO:
         if (connection->rule->opaque)
             ck_connection_end(connection, CK_REASON_IDLE);
         else
-            CK_REFUSE(connection, CK_GATE_REFUSED, CK_REASON_SLOW, "nothing went into the tunnel to '%s' within %u ms",
-                      connection->host.text, connection->gate->budget.head_ms);
+            CK_REFUSE(connection, CK_GATE_REFUSED, CK_REASON_SLOW,
+                      "nothing was sent into the tunnel to '%s' within %u ms", connection->host.text,
+                      connection->gate->budget.head_ms);
         break;
     case CK_EGRESS_STATE_LOOKUP:
     case CK_EGRESS_STATE_DIAL:
@@ -379,9 +387,12 @@ void ck_connection_start(struct ck_gate *gate, int client_fd)
         return;
     }
     (void)setsockopt(client_fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
-    /* A client is on the same machine: nothing is gained by measuring and pacing that way, as some kernels do. */
+    /*
+     * The client is on the same machine: measuring and pacing, as some kernels do by default (BBR),
+     * gain nothing.
+     */
     (void)setsockopt(client_fd, IPPROTO_TCP, TCP_CONGESTION, "reno", sizeof "reno" - 1);
-    /* What lies there unsent is read by the client when it has long gone from the processor's cache. */
+    /* Unsent bytes would be read by the client after they have left the processor's cache. */
     (void)setsockopt(client_fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &(int){UNSENT_BYTES}, sizeof(int));
     connection->gate = gate;
     connection->number = gate->totals.connections;

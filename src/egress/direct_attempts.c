@@ -1,8 +1,10 @@
 /*
- * direct_attempts.c - what a tool tried without asking the proxy: told as refusals, which the kernel has made already.
+ * direct_attempts.c - reports attempts to connect without the proxy, which the kernel has already
+ * refused.
  *
- * The records come from the first process of the run (run/keeper/direct_attempts.c), which tells each way once and not more than
- * CK_DIRECT_ATTEMPTS_MAX of them. Must not wait, and not believe that a record is whole or sensible.
+ * The records come from the first process of the run (run/keeper/direct_attempts.c), which reports
+ * each attempt once, and at most CK_DIRECT_ATTEMPTS_MAX of them. Must not wait. Must not assume
+ * that a record is complete or valid.
  */
 #include "base/direct_attempt.h"
 #include "egress/gate.h"
@@ -16,9 +18,9 @@
 #include <unistd.h>
 
 #define MPTCP 262
-#define RECORDS 16 /* in one turn */
+#define RECORDS 16 /* per turn */
 
-/* What a kind of socket is good for, in a word; the first that fits. */
+/* The name of the protocol that a kind of socket is for; the first match counts. */
 static const char *protocol_of(const struct ck_direct_attempt *attempt)
 {
     static const struct {
@@ -57,14 +59,16 @@ static void report_attempt(struct ck_gate *gate, const struct ck_direct_attempt 
     memcpy(target.bytes, attempt->address, target.length);
     if (attempt->kind == CK_DIRECT_ATTEMPT_CONNECTION)
         (void)snprintf(message, sizeof message,
-                       "a connection to '%s' port %u that was not asked of the proxy: there is no other way out",
+                       "a direct connection to '%s' port %u: connections must go through the proxy",
                        ck_destination_address_text(&target, address), (unsigned)(uint16_t)attempt->port);
     else if (attempt->kind == CK_DIRECT_ATTEMPT_SOCKET)
-        (void)snprintf(message, sizeof message,
-                       "a socket of family %u, type %u, protocol %u: there are only those of TCP, to ask the proxy",
-                       attempt->family, attempt->type, attempt->protocol);
+        (void)snprintf(
+            message, sizeof message,
+            "a socket of family %u, type %u, protocol %u: only TCP sockets are allowed, to connect to the proxy",
+            attempt->family, attempt->type, attempt->protocol);
     else
-        (void)snprintf(message, sizeof message, "%u ways around the proxy were told: others are refused and not told",
+        (void)snprintf(message, sizeof message,
+                       "%u direct attempts were reported: further ones are refused and not reported",
                        CK_DIRECT_ATTEMPTS_MAX);
     gate->totals.refused++;
     if (gate->on_event == NULL)

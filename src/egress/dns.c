@@ -1,9 +1,9 @@
 /*
- * dns.c - see dns.h.
+ * dns.c - the resolver of a gate, built on c-ares.
  *
- * c-ares does the work on sockets of its own, which the proxy's epoll watches. What it would take from its surroundings is
- * turned off: search domains, host aliases ($HOSTALIASES), the sorting of addresses, which connects sockets to each of
- * them before anybody has looked at them.
+ * c-ares uses its own sockets, which the proxy's epoll watches. Settings that it would take from
+ * its surroundings are disabled: search domains, host aliases ($HOSTALIASES), and the sorting of
+ * addresses, which connects a socket to each address before anyone has checked it.
  */
 #include "egress/dns.h"
 
@@ -29,9 +29,9 @@ struct ck_dns_resolver {
 
 struct ck_dns_query {
     struct ck_dns_resolver *resolver;
-    ck_dns_query_fn answered; /* NULL: nobody waits any more */
+    ck_dns_query_fn answered; /* NULL: no one waits any more */
     void *data;
-    struct ck_dns_query **place; /* set to NULL when the answer comes while ck_dns_resolver_lookup is still running */
+    struct ck_dns_query **place; /* set to NULL if the answer comes while ck_dns_resolver_lookup is still running */
 };
 
 static pthread_once_t library_once = PTHREAD_ONCE_INIT;

@@ -1,9 +1,10 @@
 /*
- * exchange.c - plain HTTP: one request to a host and its answer back, then perhaps the next.
+ * exchange.c - plain HTTP: one request to a host and its response, then possibly the next.
  *
- * Both ways run at once, for a host may answer before it has the whole request. Heads and the frames of chunked bodies are
- * read; bodies of a known length, and those that end with the connection, go past unseen. A host is kept for the next
- * request if that is for the same host and port; else the next request begins as the first one did, with the rules.
+ * Both directions run at once, because a host may respond before it has the whole request. Heads
+ * and the framing of chunked bodies are read. Bodies of a known length, and those that end with the
+ * connection, pass unread. The connection to a host is kept for the next request if that is for the
+ * same host and port. Otherwise the next request starts like the first one, with the rules.
  */
 #include "egress/gate.h"
 
@@ -16,11 +17,11 @@
 
 #define SOME_BYTES 16384 /* of a chunked body at a time */
 #define LINGER_MS 2000
-#define PIECES 32 /* heads and parts of a chunked body, in one turn */
+#define PIECES 32 /* heads and parts of a chunked body, per turn */
 
 /* ---- bodies ------------------------------------------------------------------------------ */
 
-/* What a stream carries behind a head: of what is in the buffer from its ready bytes on, how much belongs to the body? */
+/* After a head: how much of the buffer, after its ready bytes, belongs to the body? */
 static int take_body(struct ck_relay_stream *stream, enum ck_body_kind kind, uint64_t body_bytes,
                      struct ck_chunked *chunked)
 {
@@ -43,7 +44,7 @@ static int take_body(struct ck_relay_stream *stream, enum ck_body_kind kind, uin
     return 0;
 }
 
-/* Has the body gone whole? */
+/* Is the whole body sent? */
 static bool is_complete(const struct ck_relay_stream *stream, enum ck_body_kind kind, const struct ck_chunked *chunked)
 {
     if (stream->ready > 0 || stream->piped > 0)
@@ -53,7 +54,7 @@ static bool is_complete(const struct ck_relay_stream *stream, enum ck_body_kind 
     return kind == CK_BODY_UNTIL_CLOSE ? stream->wait == CK_WAIT_END : stream->left == 0;
 }
 
-/* Moves a chunked body on, frame by frame. 1: go on; 0: it waits; a negative errno. */
+/* Moves a chunked body on, frame by frame. Returns 1: continue; 0: it waits; a negative errno. */
 static int next_chunks(struct ck_relay_stream *stream, struct ck_chunked *chunked, int from_fd)
 {
     int r = ck_relay_stream_fill(stream, from_fd, SOME_BYTES);
@@ -68,7 +69,9 @@ static int next_chunks(struct ck_relay_stream *stream, struct ck_chunked *chunke
     return 1;
 }
 
-/* Has it had its turn? It goes on with what it holds when the others have had theirs. */
+/*
+ * Is the turn over? Then the stream continues with what it holds after the others had their turn.
+ */
 static bool turn_is_over(struct ck_relay_stream *stream, unsigned *pieces)
 {
     if (stream->ready == 0 || ++*pieces < PIECES)
@@ -77,7 +80,7 @@ static bool turn_is_over(struct ck_relay_stream *stream, unsigned *pieces)
     return true;
 }
 
-/* Puts what is forwarded in the place of the head that was read. */
+/* Replaces the head that was read by the one that is forwarded. */
 static int replace_head(struct ck_relay_buffer *buffer, size_t head_bytes, const char *forward, size_t forward_bytes)
 {
     size_t rest = buffer->length - head_bytes;
@@ -107,7 +110,7 @@ void ck_exchange_begin(struct ck_connection *connection)
     }
     up->ready = length;
     if (take_body(up, request->body, request->body_bytes, &connection->up_chunked) != 0)
-        CK_REFUSE(connection, CK_GATE_REFUSED, CK_REASON_MALFORMED, "the request has a chunked body that is malformed");
+        CK_REFUSE(connection, CK_GATE_REFUSED, CK_REASON_MALFORMED, "the request has a malformed chunked body");
 }
 
 static bool is_sent(const struct ck_connection *connection)
@@ -115,7 +118,7 @@ static bool is_sent(const struct ck_connection *connection)
     return !connection->up_broken && is_complete(&connection->up, connection->request.body, &connection->up_chunked);
 }
 
-/* False: the connection has been ended. */
+/* False: the connection was ended. */
 static bool push_request(struct ck_connection *connection)
 {
     struct ck_relay_stream *up = &connection->up;
@@ -128,14 +131,14 @@ static bool push_request(struct ck_connection *connection)
             r = next_chunks(up, &connection->up_chunked, connection->client.fd);
     }
     if (r == -EPROTO) {
-        CK_REFUSE(connection, CK_GATE_REFUSED, CK_REASON_MALFORMED, "the request has a chunked body that is malformed");
+        CK_REFUSE(connection, CK_GATE_REFUSED, CK_REASON_MALFORMED, "the request has a malformed chunked body");
         return false;
     }
     if (up->wait == CK_WAIT_SPENT) {
         ck_connection_refuse_spent(connection);
         return false;
     }
-    if (r < 0) { /* the host may have answered before it closed; if the client broke, that will be seen too */
+    if (r < 0) { /* the host may have responded before it closed; a broken client will be noticed too */
         connection->up_broken = true;
         up->wait = CK_WAIT_NOTHING;
     }
@@ -150,7 +153,7 @@ static bool push_request(struct ck_connection *connection)
 
 static void refuse_answer(struct ck_connection *connection, const char *what)
 {
-    CK_REFUSE(connection, CK_GATE_FAILED, CK_REASON_BAD_ANSWER, "the answer of '%s' %s", connection->host.text, what);
+    CK_REFUSE(connection, CK_GATE_FAILED, CK_REASON_BAD_ANSWER, "the response of '%s' %s", connection->host.text, what);
 }
 
 static bool keeps_client(const struct ck_connection *connection)
@@ -158,7 +161,7 @@ static bool keeps_client(const struct ck_connection *connection)
     return connection->request.keep_alive && connection->response.body != CK_BODY_UNTIL_CLOSE;
 }
 
-/* The head is complete. False: the connection has been ended. */
+/* The head is complete. False: the connection was ended. */
 static bool take_head(struct ck_connection *connection, size_t head_bytes)
 {
     struct ck_relay_stream *down = &connection->down;
@@ -184,20 +187,20 @@ static bool take_head(struct ck_connection *connection, size_t head_bytes)
     if (take_body(down, response->body, response->body_bytes, &connection->down_chunked) == 0)
         return true;
     connection->in_body = false;
-    refuse_answer(connection, "has a chunked body that is malformed");
+    refuse_answer(connection, "has a malformed chunked body");
     return false;
 }
 
-/* The host has gone without a whole head. */
+/* The host closed the connection before a complete head. */
 static void fail_host_gone(struct ck_connection *connection)
 {
     if (connection->reused && !connection->answered)
-        ck_connection_end(connection, CK_REASON_RESET); /* as it would without a proxy: the client tries again */
+        ck_connection_end(connection, CK_REASON_RESET); /* as without a proxy: the client tries again */
     else
         refuse_answer(connection, "ended before it was complete");
 }
 
-/* Reads a head. 1: go on; 0: it waits; -1: the connection has been ended. */
+/* Reads a head. Returns 1: continue; 0: it waits; -1: the connection was ended. */
 static int pull_head(struct ck_connection *connection)
 {
     struct ck_relay_stream *down = &connection->down;
@@ -222,7 +225,7 @@ static int pull_head(struct ck_connection *connection)
     return r;
 }
 
-/* False: the connection has been ended. */
+/* False: the connection was ended. */
 static bool pull_answer(struct ck_connection *connection)
 {
     struct ck_relay_stream *down = &connection->down;
@@ -260,12 +263,12 @@ static void finish(struct ck_connection *connection)
         ck_connection_set_state(connection, CK_EGRESS_STATE_LINGER, LINGER_MS);
         return;
     }
-    /* Bytes behind the answer belong to no request. */
+    /* Bytes after the response belong to no request. */
     bool surplus = connection->down.buffer.length > 0 || connection->down.ended;
     if (!connection->response.keep_alive || surplus)
         ck_connection_drop_server(connection, CK_REASON_DONE);
     ck_connection_set_state(connection, CK_EGRESS_STATE_HEAD, connection->gate->budget.head_ms);
-    connection->ready &= ~(unsigned)CK_SERVER_IN; /* the epoll says when it goes */
+    connection->ready &= ~(unsigned)CK_SERVER_IN; /* epoll reports when it closes */
 }
 
 bool ck_exchange_step(struct ck_connection *connection)

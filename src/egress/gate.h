@@ -1,11 +1,12 @@
 /*
- * gate.h - what is behind a gate: its connections and their states. Private to src/egress; proxy.c has the theory.
+ * gate.h - the state of a gate, its connections and their states. Private to src/egress; proxy.c
+ * has the theory of operation.
  *
- *   HEAD -------> LOOKUP -> DIAL -> HELLO -> HANDSHAKE -> TUNNEL   (CONNECT; SOCKS5 by way of SOCKS)
+ *   HEAD -------> LOOKUP -> DIAL -> HELLO -> HANDSHAKE -> TUNNEL   (CONNECT; SOCKS5 via SOCKS)
  *    ^                        \
  *    |                         `-> EXCHANGE --.              (plain HTTP)
  *    `----------- keep-alive -----------------'
- *   any -> LINGER: the answer has been given, the client has not gone yet
+ *   any -> LINGER: the answer is sent, the client is still connected
  */
 #ifndef CK_EGRESS_GATE_H
 #define CK_EGRESS_GATE_H
@@ -19,7 +20,7 @@
 #include "egress/rule.h"
 
 enum ck_watched_kind {
-    CK_WATCHED_GATE = 1, /* a gate's own set, in that of the proxy */
+    CK_WATCHED_GATE = 1, /* the epoll set of a gate, in the set of the proxy */
     CK_WATCHED_TIMER,
     CK_WATCHED_LISTENER,
     CK_WATCHED_CLIENT,
@@ -28,7 +29,10 @@ enum ck_watched_kind {
     CK_WATCHED_DIRECT_ATTEMPTS,
 };
 
-/* A descriptor and what the epoll of its gate watches it for; with no events it is not in there at all. */
+/*
+ * A descriptor and the events for which the gate's epoll watches it; without events it is not in
+ * the set.
+ */
 struct ck_watched {
     enum ck_watched_kind kind;
     int fd;
@@ -44,34 +48,34 @@ struct ck_dns_socket {
 struct ck_gate {
     struct ck_gate *next, *previous;
     struct ck_proxy *proxy;
-    bool closing;            /* nothing passes and nothing is told any more; its sockets are closed some at a time */
-    struct ck_watched set;   /* the epoll that has all that follows in it */
-    struct ck_watched timer; /* of all deadlines of the gate */
-    uint64_t armed_ns;       /* what the timer is set to; 0: not set */
+    bool closing;          /* nothing passes and nothing is reported any more; its sockets are closed a few at a time */
+    struct ck_watched set; /* the epoll set that holds everything below */
+    struct ck_watched timer; /* for all deadlines of the gate */
+    uint64_t armed_ns;       /* the time the timer is set to; 0: not set */
     struct ck_watched listener;
-    struct ck_watched direct_attempts; /* what the jail tells of ways around the gate */
-    uint64_t pause_ns;                 /* until then nothing is accepted, for want of descriptors */
+    struct ck_watched direct_attempts; /* reports of the jail about direct attempts */
+    uint64_t pause_ns;                 /* until then nothing is accepted, for lack of descriptors */
     struct ck_rule_list rules;
-    struct ck_gate_budget budget; /* of bytes: what is left */
+    struct ck_gate_budget budget; /* the bytes that are left */
     ck_gate_fn on_event;
     void *data;
     struct ck_proxy_gate_totals totals;
     struct ck_connection *connections;
-    struct ck_connection *due_first, *due_last; /* late, or answered by the resolver: they run in their turn */
+    struct ck_connection *due_first, *due_last; /* late, or answered by the resolver: they run one after another */
     uint32_t count;
-    unsigned pipes;                   /* that its connections hold */
-    uint64_t targets;                 /* hosts that were to be connected: one client can ask for many */
+    unsigned pipes;                   /* held by its connections */
+    uint64_t targets;                 /* hosts that clients asked for: one client can ask for many */
     struct ck_dns_resolver *resolver; /* made at the first lookup */
-    struct ck_dns_socket *sockets;    /* used again, freed with the gate: an event may still point to one */
+    struct ck_dns_socket *sockets;    /* reused, and freed with the gate: an event may still point to one */
 };
 
 enum ck_egress_state {
-    CK_EGRESS_STATE_HEAD = 0, /* reads a request, or the first bytes of whatever it is */
+    CK_EGRESS_STATE_HEAD = 0, /* reads a request, or the first bytes of another protocol */
     CK_EGRESS_STATE_SOCKS,    /* greeted; reads the request */
     CK_EGRESS_STATE_LOOKUP,
     CK_EGRESS_STATE_DIAL,
-    CK_EGRESS_STATE_HELLO,     /* connected; looks at the first bytes that go through the tunnel */
-    CK_EGRESS_STATE_HANDSHAKE, /* the first hello has passed; looks at what follows it in the clear */
+    CK_EGRESS_STATE_HELLO,     /* connected; checks the first bytes of the tunnel */
+    CK_EGRESS_STATE_HANDSHAKE, /* the first hello has passed; checks what follows it unencrypted */
     CK_EGRESS_STATE_TUNNEL,
     CK_EGRESS_STATE_EXCHANGE,
     CK_EGRESS_STATE_LINGER,
@@ -96,18 +100,18 @@ struct ck_connection {
     struct ck_watched client, server;
     struct ck_relay_stream up, down;
     size_t checked;    /* of the head that is being read */
-    size_t needed;     /* of the tunnel's first bytes, before they are looked at again */
-    size_t head_bytes; /* of the request that was read, and is still in front of what goes up */
+    size_t needed;     /* bytes of the tunnel's start that must arrive before they are checked again */
+    size_t head_bytes; /* of the request that was read and is still before what goes up */
 
     /* the target */
-    bool opened; /* told, and CK_GATE_CLOSED is due */
+    bool opened; /* reported, so CK_GATE_CLOSED must follow */
     bool asking; /* within ck_dns_resolver_lookup */
     struct ck_hostname host;
     uint16_t port;
     const struct ck_destination *rule;
     struct ck_dns_query *query;
     struct ck_address addresses[CK_ADDRESSES_MAX]; /* that may be dialled */
-    size_t addresses_count, address_at;            /* the next one */
+    size_t addresses_count, address_at;            /* address_at is the next one */
     uint64_t dial_end_ns;
     int dial_error;
 
@@ -117,11 +121,11 @@ struct ck_connection {
     struct ck_http_request request;
     struct ck_http_response response;
     struct ck_chunked up_chunked, down_chunked;
-    bool answered;        /* a byte of the answer has come */
-    bool in_body;         /* the answer's head has gone on */
-    bool up_broken;       /* the host does not take the rest of the request */
+    bool answered;        /* a byte of the response has arrived */
+    bool in_body;         /* the response's head is forwarded */
+    bool up_broken;       /* the host does not accept the rest of the request */
     bool reused;          /* the host was connected before this request */
-    bool client_eof_sent; /* our side towards the client is shut */
+    bool client_eof_sent; /* our side towards the client is shut down */
     bool server_eof_sent;
     size_t lingered_bytes;
 };
@@ -131,57 +135,60 @@ struct ck_connection {
 /* Watches for exactly these epoll events from now on. */
 void ck_proxy_watch(struct ck_gate *gate, struct ck_watched *watched, uint32_t events);
 void ck_proxy_close_watched(struct ck_gate *gate, struct ck_watched *watched);
-/* The timer goes off at that time, or earlier. */
+/* The timer expires at that time, or earlier. */
 void ck_proxy_set_timer(struct ck_gate *gate, uint64_t deadline_ns);
-/* The connection runs when it is its turn, though none of its descriptors is ready. */
+/* Queues the connection to run, though none of its descriptors is ready. */
 void ck_proxy_add_due(struct ck_connection *connection);
 void ck_proxy_remove_due(struct ck_connection *connection);
 
-/* A turn begins: what follows may move so many bytes each way. Where many have one, each has at least the least. */
+/*
+ * Starts a turn, which may move this many bytes each way. If many share a slice, each still gets a
+ * minimum.
+ */
 void ck_proxy_begin_turn(struct ck_proxy *proxy, uint64_t bytes);
 #define CK_PROXY_TURN_MIN_BYTES (CK_PROXY_SLICE_BYTES / CK_PROXY_SLICE_CONNECTIONS / 2)
 
 /* ---- accept.c ---- */
 
-/* Accepts so many at most. */
+/* Accepts at most this many. */
 void ck_accept_clients(struct ck_gate *gate, unsigned most);
-/* Accepts again, if it did not. */
+/* Accepts again after a pause. */
 void ck_accept_resume(struct ck_gate *gate);
 
 /* ---- direct.c ---- */
 
-/* Reads and tells what has come of the ways around the gate. */
+/* Reads and reports direct attempts. */
 void ck_direct_attempts_receive(struct ck_gate *gate);
 
 /* ---- connection.c ---- */
 
-/* Takes the descriptor, on failure too. */
+/* Takes ownership of the descriptor, on failure too. */
 void ck_connection_start(struct ck_gate *gate, int client_fd);
-/* Goes as far as it can without waiting. */
+/* Does what it can without waiting. */
 void ck_connection_run(struct ck_connection *connection);
 void ck_connection_timed_out(struct ck_connection *connection);
 void ck_connection_end(struct ck_connection *connection, enum ck_reason reason);
-/* Nothing is in the stream any more, and it is as at the beginning. */
+/* Empties the stream and resets it. */
 void ck_connection_reset_stream(struct ck_connection *connection, struct ck_relay_stream *stream);
-/* Its gate is closed: tells so, and leaves the rest to ck_connection_end. */
+/* Its gate is closed: reports that, and leaves the rest to ck_connection_end. */
 void ck_connection_abandon(struct ck_connection *connection);
 void ck_connection_set_state(struct ck_connection *connection, enum ck_egress_state state, uint64_t timeout_ms);
-/* The server's side alone. */
+/* Closes only the server's side. */
 void ck_connection_drop_server(struct ck_connection *connection, enum ck_reason reason);
 
-/* Tells what was decided about the target, or about this subject where it could not be read. */
+/* Reports a decision about the target, or about this subject if the target could not be read. */
 struct ck_egress_decision {
     enum ck_gate_verdict verdict;
     enum ck_reason reason;
     const char *message;
     const char *subject; /* NULL: the target's host */
-    uint8_t code;        /* of a SOCKS reply; 0: as the reason says */
+    uint8_t code;        /* of a SOCKS reply; 0: from the reason */
     const struct ck_address *address;
 };
 void ck_connection_report(struct ck_connection *connection, const struct ck_egress_decision *decision);
-/* Tells it, answers the client in its own protocol, and lingers. */
+/* Reports it, answers the client in its protocol, and lingers. */
 void ck_connection_refuse(struct ck_connection *connection, const struct ck_egress_decision *decision);
-/* The same for what is wrong with a request; known: its target is in the connection, and is told. */
+/* The same for an invalid request. known: the connection has its target, which is reported. */
 void ck_connection_refuse_fault(struct ck_connection *connection, const struct ck_fault *fault, bool known);
 #define CK_REFUSE(connection_, verdict_, reason_, ...) \
     do { \
@@ -193,7 +200,7 @@ void ck_connection_refuse_fault(struct ck_connection *connection, const struct c
 
 /* ---- request.c ---- */
 
-/* Reads a request; also between two of them, when a host that was kept may go away. */
+/* Reads a request; also between two requests, when a kept host may close its connection. */
 bool ck_request_step(struct ck_connection *connection);
 
 /* ---- target.c ---- */
@@ -213,16 +220,16 @@ bool ck_tunnel_relay(struct ck_connection *connection);
 void ck_exchange_begin(struct ck_connection *connection);
 bool ck_exchange_step(struct ck_connection *connection);
 
-/* Of the bytes that this turn may move or read one way some are used. */
+/* Subtracts bytes from what this turn may move or read in one direction. */
 void ck_connection_spend_turn(struct ck_connection *connection, bool up, uint64_t bytes);
 bool ck_connection_turn_is_over(const struct ck_connection *connection);
 
-/* Moves what can be moved one way. 0 or a negative errno: one side is broken. */
+/* Moves what it can in one direction. Returns 0, or a negative errno: one side is broken. */
 int ck_connection_pump_one(struct ck_connection *connection, bool up);
-/* The same; a broken side and a spent budget end the connection, and then it is false. */
+/* The same, but a broken side or a spent budget ends the connection; then it returns false. */
 bool ck_connection_pump(struct ck_connection *connection, bool up);
 void ck_connection_refuse_spent(struct ck_connection *connection);
-/* Adds to the epoll events of both sides what the stream waits for. */
+/* Adds what the stream waits for to the epoll events of both sides. */
 void ck_connection_add_events(const struct ck_relay_stream *stream, uint32_t *source, uint32_t *sink);
 /* Watches both sides for what the streams wait for. */
 void ck_connection_watch_streams(struct ck_connection *connection);

@@ -1,13 +1,14 @@
 /*
- * handshake.c - see handshake.h.
+ * handshake.c - follows both directions of a TLS handshake until it is encrypted.
  *
- * Until the server has answered with a ServerHello that is none for a retry, a client has nothing to say in handshake
- * records but the one hello that was asked for. Early data, a ChangeCipherSpec for old middleboxes and alerts may stand in
- * between. After that answer no server takes a hello in the clear any more; a client of TLS 1.2 sends its keys, in which no
- * name can be, and then a ChangeCipherSpec; one of TLS 1.3 encrypts at once.
+ * Until the server has sent a ServerHello that is not a HelloRetryRequest, a client may send
+ * nothing in handshake records except the one hello that was requested. Early data, a
+ * ChangeCipherSpec for old middleboxes and alerts may come in between. After that answer no server
+ * accepts a hello in the clear. A TLS 1.2 client sends its keys, which cannot contain a name, and
+ * then a ChangeCipherSpec; a TLS 1.3 client encrypts at once.
  *
- * Must not: be lenient because the server is not understood. The strict state is the one at the beginning, and is left by a
- * ServerHello alone.
+ * Must not be lenient because the server is not understood. The strict state is the first one, and
+ * only a ServerHello ends it.
  */
 #include "egress/handshake.h"
 
@@ -16,7 +17,7 @@
 enum { RECORD_CHANGE_CIPHER = 20, RECORD_ALERT = 21, RECORD_HANDSHAKE = 22, RECORD_DATA = 23 };
 enum { MESSAGE_HELLO_REQUEST = 0, MESSAGE_CLIENT_HELLO = 1, MESSAGE_SERVER_HELLO = 2 };
 
-#define RECORD_MAX (16384 + 2048) /* encrypted ones are longer than their text */
+#define RECORD_MAX (16384 + 2048) /* encrypted records are longer than their text */
 #define MESSAGE_HEADER 4
 
 /* RFC 8446, 4.1.3: a ServerHello with this random is a HelloRetryRequest. */
@@ -47,7 +48,7 @@ static void begin_server_record(struct ck_handshake *handshake)
     handshake->server_unreadable = !known || header[1] != 3 || side->left > RECORD_MAX;
 }
 
-/* The header of a message, and of a hello as much as says whether it is one for a retry. */
+/* Reads the header of a message, and enough of a hello to see whether it asks for a retry. */
 static void take_server_byte(struct ck_handshake *handshake, uint8_t byte)
 {
     struct ck_handshake_side *side = &handshake->server;
@@ -95,7 +96,10 @@ void ck_handshake_server(struct ck_handshake *handshake, const uint8_t *data, si
 
 /* ---- the client -------------------------------------------------------------------------- */
 
-/* Within a handshake record after the server's hello: messages of any kind but a hello. False: it is one. */
+/*
+ * Inside a handshake record after the server's hello: any message except a hello. False: it is a
+ * hello.
+ */
 static bool skip_messages(struct ck_handshake_side *side, const uint8_t *data, size_t length)
 {
     while (length > 0) {
@@ -117,7 +121,7 @@ static bool skip_messages(struct ck_handshake_side *side, const uint8_t *data, s
     return true;
 }
 
-/* A hello begins with the record. Returns how many bytes it has, or 0 where it is not complete. */
+/* The record begins with a hello. Returns its length in bytes, or 0 if it is not complete. */
 static size_t read_hello(struct ck_handshake *handshake, const uint8_t *data, size_t length,
                          struct ck_handshake_hello *ret_hello)
 {
@@ -133,7 +137,10 @@ static size_t read_hello(struct ck_handshake *handshake, const uint8_t *data, si
     return bytes;
 }
 
-/* At the beginning of a record. Returns how many of its bytes are dealt with; 0 where more must come, or at the end. */
+/*
+ * At the beginning of a record. Returns how many of its bytes are handled; 0 if more must come, or
+ * at the end.
+ */
 static size_t begin_client_record(struct ck_handshake *handshake, const uint8_t *data, size_t length,
                                   enum ck_handshake_progress *verdict, struct ck_handshake_hello *ret_hello)
 {

@@ -1,8 +1,9 @@
 /*
- * http.c - see http.h.
+ * http.c - parses and rewrites HTTP/1.x heads.
  *
- * A head is split into its first line and its fields, all as spans of the bytes that were read. Splitting costs little
- * and is done again when the head is forwarded, so that nothing has to be kept in between.
+ * A head is split into its first line and its fields, all as spans of the bytes that were read.
+ * Splitting is cheap and is done again when the head is forwarded, so that nothing has to be stored
+ * in between.
  */
 #include "egress/http.h"
 
@@ -49,7 +50,7 @@ static int fail(struct ck_fault *ret_fault, enum ck_reason reason, const char *m
     return -EPROTO;
 }
 
-/* The subject is no part of what is wrong: it stands after it. */
+/* For a fault with its subject after the message. */
 static int fail_with_subject(struct ck_fault *ret_fault, enum ck_reason reason, const char *message,
                              struct span subject)
 {
@@ -95,7 +96,7 @@ static struct span trim(struct span span)
     return span;
 }
 
-/* The next of a list with commas, trimmed; false at its end. */
+/* The next item of a comma-separated list, trimmed. False at its end. */
 static bool next_item(struct span *list, struct span *ret_item)
 {
     if (list->length == 0)
@@ -141,7 +142,7 @@ static int split_field(struct span line, struct http_field *ret_field, struct ck
         return malformed(ret_fault, "has a field without a colon");
     struct span name = {line.at, (size_t)(colon - line.at)};
     if (!is_token(name))
-        return malformed(ret_fault, "has a field whose name is none");
+        return malformed(ret_fault, "has a field with an invalid name");
     *ret_field = (struct http_field){name, trim((struct span){colon + 1, line.length - name.length - 1})};
     return 0;
 }
@@ -154,10 +155,10 @@ static int note_connection(struct head *head, struct span list, struct ck_fault 
         if (item.length == 0)
             continue;
         if (!is_token(item) || head->connection_options_count == CONNECTION_OPTIONS_MAX)
-            return malformed(ret_fault, "has a Connection that cannot be read");
+            return malformed(ret_fault, "has an invalid Connection field");
         for (size_t i = 0; i < sizeof framing / sizeof *framing; i++)
             if (is(item, framing[i]))
-                return malformed(ret_fault, "has a Connection that would take away what frames the message");
+                return malformed(ret_fault, "has a Connection field that would remove the framing of the message");
         head->connection_options[head->connection_options_count++] = item;
     }
     return 0;
@@ -210,7 +211,7 @@ static int read_frame(const struct head *head, struct frame *ret_frame, struct c
         if (is(field->name, "content-length")) {
             frame.lengths++;
             if (!read_length(field->value, &frame.length))
-                return malformed(ret_fault, "has a Content-Length that is no number");
+                return malformed(ret_fault, "has a Content-Length that is not a number");
         } else if (is(field->name, "transfer-encoding")) {
             frame.codings++;
             if (!is(field->value, "chunked"))
@@ -253,23 +254,23 @@ static int read_authority(struct span text, uint16_t *port, struct ck_hostname *
     const char *colon = memchr(from, ':', text.length - (size_t)(from - text.at));
     size_t length = colon != NULL ? (size_t)(colon - text.at) : text.length;
     const char *why = NULL;
-    /* Before a port is looked for: a password has a colon in front of it, too. */
+    /* Before the port is searched: a user name may be followed by a colon and a password. */
     bool user = memchr(text.at, '@', text.length) != NULL;
     int r = ck_destination_parse_host(text.at, user ? text.length : length, ret_host, &why);
     if (r == 0 && colon != NULL) {
         *port = ck_destination_parse_port(colon + 1, text.length - length - 1);
-        why = "has no port from 1 to 65535 behind its ':'";
+        why = "has no port from 1 to 65535 after its ':'";
     }
     if (r == 0 && *port != 0)
         return 0;
     *ret_fault =
         (struct ck_fault){.reason = CK_REASON_NAME, .message = why, .subject = text.at, .subject_length = text.length};
     if (r == 0 && colon == NULL)
-        ret_fault->message = "has no port behind it";
+        ret_fault->message = "has no port";
     return -EPROTO;
 }
 
-/* Three words with one space between each. */
+/* Three parts, separated by one space each. */
 static int split_request_line(struct span line, struct target *ret_target, struct ck_fault *ret_fault)
 {
     const char *first = memchr(line.at, ' ', line.length);
@@ -280,7 +281,7 @@ static int split_request_line(struct span line, struct target *ret_target, struc
     ret_target->text = (struct span){first + 1, (size_t)(last - first - 1)};
     ret_target->version = (struct span){last + 1, line.length - (size_t)(last + 1 - line.at)};
     if (!is_token(ret_target->method))
-        return malformed(ret_fault, "has a method that is none");
+        return malformed(ret_fault, "has an invalid method");
     for (size_t i = 0; i < ret_target->text.length; i++) {
         unsigned char c = (unsigned char)ret_target->text.at[i];
         if (c <= 0x20 || c >= 0x7f || c == '#')
@@ -289,7 +290,7 @@ static int split_request_line(struct span line, struct target *ret_target, struc
     return ret_target->text.length > 0 ? 0 : malformed(ret_fault, "has an empty target");
 }
 
-/* What a URL has after its scheme, up to its path. */
+/* The part of a URL after its scheme, up to its path. */
 static struct span authority_of(struct span rest)
 {
     size_t end = 0;
@@ -308,7 +309,7 @@ static int split_url(struct target *target, struct ck_fault *ret_fault)
         return fail_with_subject(ret_fault, CK_REASON_UNSUPPORTED, "asks for https:// in the clear; use CONNECT",
                                  authority_of((struct span){text.at + 8, text.length - 8}));
     if (text.length <= length || strncasecmp(text.at, scheme, length) != 0)
-        return fail(ret_fault, CK_REASON_UNSUPPORTED, "is not for a proxy: its target is no http:// URL");
+        return fail(ret_fault, CK_REASON_UNSUPPORTED, "is not for a proxy: its target is not an http:// URL");
     struct span rest = {text.at + length, text.length - length};
     target->authority = authority_of(rest);
     size_t end = target->authority.length;
@@ -324,10 +325,13 @@ static int read_target(struct span line, struct target *ret_target, struct ck_ht
         return r;
     if (!read_version(ret_target->version, &request->minor))
         return fail(ret_fault, CK_REASON_UNSUPPORTED, "is neither HTTP/1.1 nor HTTP/1.0");
-    /* Methods are case-sensitive; what only looks like CONNECT must not be read as one by somebody else. */
+    /*
+     * Methods are case-sensitive. What only looks like CONNECT must not be taken for it by another
+     * program.
+     */
     request->connect = ret_target->method.length == 7 && memcmp(ret_target->method.at, "CONNECT", 7) == 0;
     if (!request->connect && is(ret_target->method, "connect"))
-        return malformed(ret_fault, "has a method that is none");
+        return malformed(ret_fault, "has an invalid method");
     request->head = ret_target->method.length == 4 && memcmp(ret_target->method.at, "HEAD", 4) == 0;
     if (request->connect)
         ret_target->authority = ret_target->text;
@@ -340,17 +344,21 @@ static int read_target(struct span line, struct target *ret_target, struct ck_ht
 static int check_host(const struct frame *frame, const struct ck_http_request *request, struct ck_fault *ret_fault)
 {
     if (frame->hosts > 1)
-        return malformed(ret_fault, "has two Hosts");
-    /* Of a CONNECT nothing is sent on, and some clients name the proxy there, as node does. */
+        return malformed(ret_fault, "has two Host fields");
+    /*
+     * The head of a CONNECT is not forwarded, and some clients name the proxy in its Host, as node
+     * does.
+     */
     if (request->connect)
         return 0;
     if (frame->hosts == 0)
-        return request->minor == 0 ? 0 : malformed(ret_fault, "has no Host");
+        return request->minor == 0 ? 0 : malformed(ret_fault, "has no Host field");
     struct ck_hostname host;
     uint16_t port = HTTP_PORT;
     int r = read_authority(frame->host, &port, &host, ret_fault);
     if (r == 0 && (port != request->port || strcmp(host.text, request->host.text) != 0))
-        r = fail_with_subject(ret_fault, CK_REASON_MALFORMED, "has a Host that is not its target", frame->host);
+        r = fail_with_subject(ret_fault, CK_REASON_MALFORMED, "has a Host field that differs from its target",
+                              frame->host);
     return r;
 }
 
@@ -401,7 +409,7 @@ static int read_status(struct span line, struct ck_http_response *response, unsi
     if (!shape || response->status < 100 || response->status > 599)
         return malformed(ret_fault, "does not begin with a version and a status");
     if (response->status == 101)
-        return malformed(ret_fault, "changes the protocol, which was not asked for");
+        return malformed(ret_fault, "switches the protocol without a request for it");
     response->interim = response->status < 200;
     return 0;
 }

@@ -1,30 +1,39 @@
 /*
- * proxy.c - theory of operation, and the loop.
+ * proxy.c - theory of operation, and the event loop.
  *
- * A gate is a listening socket with rules; a connection is one client of it. Everything that a gate waits for is in an
- * epoll set of its own: the listener, both sockets of each connection, the sockets of its resolver, and one timer for all
- * deadlines. That set is a descriptor itself. Those of all gates are in one more set, which the caller watches.
+ * A gate is a listening socket with rules; a connection is one client of it. Each gate has its own
+ * epoll set with everything that it waits for: the listener, both sockets of each connection, the
+ * sockets of its resolver, and one timer for all deadlines. The set is a descriptor itself. The
+ * sets of all gates are in one more set, which the caller watches.
  *
- * A dispatch asks the sets once, and does one slice of work (proxy.h): each gate that is ready has an equal share, and each
- * connection that is ready an equal share of that. So a run whose thousand connections are always ready delays another run
- * by one slice, not by a thousand connections. The kernel keeps what is ready in a list, takes from its head, and puts what
- * is still ready to its end: that is why everyone has a turn though only some are asked for at a time.
+ * A dispatch polls the sets once, and does one slice of work (proxy.h): each ready gate gets an
+ * equal share, and each ready connection an equal share of that. So a run with a thousand
+ * connections that are always ready delays another run by one slice, not by a thousand connections.
+ * The kernel keeps ready descriptors in a list, takes from its head, and appends those that are
+ * still ready. That is why each one gets a turn, though only some are asked for at a time.
  *
- *   client --- up: buffer, or pipe ----> host        A client says where it wants to go (request.c: HTTP or SOCKS5).
- *          <-- down: buffer, or pipe ---             The name is matched, looked up, its addresses are checked, one of
- *                                                    them is dialled (target.c). Then either a tunnel, of which the first
- *                                                    message is looked at (tunnel.c), or HTTP messages (exchange.c).
+ *   client --- up: buffer, or pipe ----> host
+ *          <-- down: buffer, or pipe ---
  *
- * Must: every state has a deadline and every buffer a maximum, for the client is hostile. A descriptor is watched only for
- * what would make progress, and is taken out of the set where nothing would: the kernel reports hang-ups whether asked or
- * not, and would do so again and again.
- * Must not: block, or work without end for one client while others wait. Must not do what costs time for each connection in
- * a loop over all of them: those that are late, or that the resolver has answered, are put into a list of their gate and run
- * from there, some in each slice.
- * Must not: free a connection while an event of the same round may point to it; it waits in a list until the round is over.
+ * A client says where it wants to go (request.c: HTTP or SOCKS5). The name is matched and looked
+ * up, its addresses are checked, and one of them is dialled (target.c). Then follows a tunnel, with
+ * a check of its first message (tunnel.c), or HTTP messages (exchange.c).
  *
- * splice(2) into a socket whose other side has gone raises SIGPIPE, and there is no flag against it. The signal is blocked
- * during a dispatch and taken back, so that a host that has not thought of it survives.
+ * Must: every state has a deadline and every buffer a maximum, for the client is hostile. A
+ * descriptor is watched only for what would make progress, and is removed from the set if nothing
+ * would: the kernel reports hang-ups even if they are not asked for, and would do so again and
+ * again.
+ *
+ * Must not block, or work without end for one client while others wait. Must not do slow work for
+ * each connection in a loop over all of them: late connections, and those that the resolver has
+ * answered, are put into a list of their gate and run from there, some in each slice.
+ *
+ * Must not free a connection while an event of the same round may point to it: it waits in a list
+ * until the round is over.
+ *
+ * splice(2) into a socket after its peer is gone raises SIGPIPE, and there is no flag to prevent
+ * it. The signal is blocked during a dispatch and then discarded, so that a host program that does
+ * not handle it survives.
  */
 #include "egress/proxy.h"
 
@@ -42,11 +51,14 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-/* Half of a slice is for connections that are ready; the other for those that are accepted, and those that are due. */
+/*
+ * Half of a slice is for ready connections; the other half is for new ones, and for those that are
+ * due.
+ */
 #define READY_BYTES (CK_PROXY_SLICE_BYTES / 2)
 #define READY (CK_PROXY_SLICE_CONNECTIONS / 2)
 #define ACCEPTED (CK_PROXY_SLICE_CONNECTIONS / 4)
-#define TICK_NS (10 * CK_NS_PER_MS) /* deadlines are held this exactly, and looked at no more often */
+#define TICK_NS (10 * CK_NS_PER_MS) /* the precision of deadlines; they are not checked more often */
 
 /* ---- descriptors and time ---------------------------------------------------------------- */
 
@@ -56,7 +68,7 @@ static void watch_in(int set_fd, struct ck_watched *watched, uint32_t events)
         return;
     struct epoll_event event = {.events = events, .data.ptr = watched};
     int how = events == 0 ? EPOLL_CTL_DEL : watched->events == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
-    /* It fails for want of memory alone; then the deadline of the connection ends it. */
+    /* This fails only for lack of memory; then the connection's deadline ends it. */
     if (epoll_ctl(set_fd, how, watched->fd, &event) == 0)
         watched->events = events;
 }
@@ -117,7 +129,7 @@ static uint64_t earlier(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Who of this gate is late? Returns when to look again. */
+/* Queues the late connections of this gate. Returns when to look again. */
 static uint64_t check_deadlines(struct ck_gate *gate, uint64_t now_ns)
 {
     uint64_t next_ns = UINT64_MAX;
@@ -192,7 +204,7 @@ static void on_event(const struct epoll_event *event, unsigned share, uint64_t t
         ck_accept_clients(gate, share);
         break;
     case CK_WATCHED_RESOLVER:
-        gate->proxy->broken_pipe = true; /* who knows: it writes without saying that it wants no signal */
+        gate->proxy->broken_pipe = true; /* c-ares may write to a socket without MSG_NOSIGNAL */
         if (watched->fd >= 0)
             ck_dns_resolver_ready(gate->resolver, watched->fd, event->events);
         break;
@@ -204,7 +216,7 @@ static void on_event(const struct epoll_event *event, unsigned share, uint64_t t
         ck_proxy_begin_turn(((const struct ck_connection *)watched->owner)->gate->proxy, turn_bytes);
         on_connection(watched->owner, watched->kind == CK_WATCHED_CLIENT, event->events);
         break;
-    case CK_WATCHED_GATE: /* is in another set */
+    case CK_WATCHED_GATE: /* only in the set of the proxy */
         break;
     }
 }
@@ -236,8 +248,9 @@ static void free_gate(struct ck_gate *gate)
 }
 
 /*
- * A run has ended. To close a socket in which megabytes lie unread takes the kernel a tenth of a millisecond, and there may
- * be a thousand. The timer has gone off and is not read, so the set stays readable until the last one is closed.
+ * A run has ended. Closing a socket with megabytes of unread data takes the kernel a tenth of a
+ * millisecond, and there may be a thousand sockets. The timer has expired and is not read, so the
+ * set stays readable until the last socket is closed.
  */
 static void close_some(struct ck_gate *gate, unsigned share)
 {
@@ -250,7 +263,7 @@ static void close_some(struct ck_gate *gate, unsigned share)
         free_gate(gate);
 }
 
-/* One of so many gates that have something to do. */
+/* gates is the number of gates that have work. */
 static void serve_gate(struct ck_gate *gate, unsigned gates)
 {
     struct epoll_event events[READY];
@@ -340,7 +353,7 @@ static int make_loop(struct ck_proxy *proxy)
     return proxy->epoll_fd < 0 ? -errno : 0;
 }
 
-/* The gate's own set, with the timer and the listener in it. 0 or a negative errno. */
+/* The gate's epoll set, with the timer and the listener in it. Returns 0 or a negative errno. */
 static int make_set(struct ck_gate *gate)
 {
     gate->set.fd = epoll_create1(EPOLL_CLOEXEC);
@@ -348,7 +361,9 @@ static int make_set(struct ck_gate *gate)
         gate->timer.fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     if (gate->set.fd < 0 || gate->timer.fd < 0)
         return -errno;
-    /* The kernel allows five epoll sets in a chain (ELOOP), and those of the caller are part of it. */
+    /*
+     * The kernel allows five epoll sets in a chain (ELOOP), and the caller's sets are part of it.
+     */
     errno = ENOMEM;
     watch_in(gate->proxy->epoll_fd, &gate->set, EPOLLIN);
     if (gate->set.events != 0)

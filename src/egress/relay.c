@@ -1,9 +1,10 @@
 /*
- * relay.c - see relay.h.
+ * relay.c - moves bytes between two sockets, by splice or by copying.
  *
- * splice(2) moves references to the pages of one socket's queue into a pipe and from there into the other's queue; that
- * is why a proxy need not cost a copy. The pipe is emptied before it is filled again: EAGAIN then has one meaning on each
- * side. Must not be told "more is to come" (SPLICE_F_MORE): the kernel would hold the last bytes back for it.
+ * splice(2) moves references to the pages of one socket's queue into a pipe, and from there into
+ * the queue of the other socket, so that a proxy needs no copy. The pipe is emptied before it is
+ * filled again: EAGAIN then has one meaning on each side. Must not use SPLICE_F_MORE: the kernel
+ * would hold back the last bytes.
  */
 #include "egress/relay.h"
 
@@ -16,9 +17,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define PIPE_BYTES (1024 * 1024) /* what an ordinary user may have */
+#define PIPE_BYTES (1024 * 1024) /* what an unprivileged user may have (fs.pipe-max-size) */
 #define PIPES_IDLE_MAX 16
-#define PIPES_BORROWED_MAX 32 /* half of what the kernel lets the pipes of an ordinary user hold together */
+#define PIPES_BORROWED_MAX 32 /* half of what the pipes of an unprivileged user may hold together */
 #define BUFFER_FIRST 4096
 #define COPY_BYTES 16384
 
@@ -53,7 +54,7 @@ static struct ck_relay_pipe *pipe_new(int fd_limit)
         free(pipe);
         return NULL;
     }
-    /* Beyond what a user's pipes may hold together the kernel refuses, and the pipe stays as it is. */
+    /* Beyond fs.pipe-user-pages-soft the kernel refuses, and the pipe keeps its size. */
     int size = fcntl(ends[1], F_SETPIPE_SZ, PIPE_BYTES);
     if (size < 0)
         size = fcntl(ends[1], F_GETPIPE_SZ);
@@ -84,7 +85,7 @@ unsigned ck_relay_pipes_left(const struct ck_relay_pipes *pipes)
 static void give_back(struct ck_relay_pipes *pipes, struct ck_relay_pipe *pipe, bool empty)
 {
     pipes->borrowed--;
-    /* A pipe with bytes of one connection in it must not serve another. */
+    /* A pipe that still holds bytes of one connection must not serve another. */
     if (!empty || pipes->count >= PIPES_IDLE_MAX) {
         pipe_free(pipe);
         return;
@@ -224,7 +225,10 @@ static int pipe_out(struct ck_relay_stream *stream, int to_fd, uint64_t turn_byt
     return 1;
 }
 
-/* Without a pipe (too many are lent, or no descriptors left) bytes are copied: slower, but the connection lives. */
+/*
+ * Without a pipe (too many are lent, or no descriptor is left) bytes are copied: slower, but the
+ * connection continues.
+ */
 static int copy_in(struct ck_relay_stream *stream, int from_fd, size_t most)
 {
     int r = ck_relay_buffer_reserve(&stream->buffer, COPY_BYTES);
@@ -268,7 +272,10 @@ static int pipe_in(struct ck_relay_stream *stream, struct ck_relay_pipes *pipes,
     return 1;
 }
 
-/* One step. 1: go on, or the turn is over; 0: stream->wait says why not; a negative errno. */
+/*
+ * One step. Returns 1: continue, or the turn is over; 0: stream->wait says why not; a negative
+ * errno.
+ */
 static int pump_once(struct ck_relay_stream *stream, struct ck_relay_pipes *pipes, const int fds[2],
                      uint64_t turn_bytes, uint64_t *budget)
 {
@@ -304,7 +311,10 @@ int ck_relay_stream_pump(struct ck_relay_stream *stream, struct ck_relay_pipes *
         give_back(pipes, stream->pipe, true);
         stream->pipe = NULL;
     }
-    /* What was looked at has gone, and nothing more will be: a tunnel can live long. */
+    /*
+     * What had to be checked is sent, and nothing more will be checked. A tunnel can live long, so
+     * the buffer is freed.
+     */
     if (stream->left == UINT64_MAX && stream->buffer.length == 0)
         ck_relay_buffer_done(&stream->buffer);
     return r < 0 ? r : 0;

@@ -1,4 +1,4 @@
-/* request.c - what a client says first, and between two answers: HTTP or SOCKS5, and for which host. */
+/* request.c - reads a client's request, HTTP or SOCKS5, and finds its target host. */
 #include "egress/gate.h"
 #include "egress/socks.h"
 
@@ -31,13 +31,13 @@ static void begin_request(struct ck_connection *connection, const struct ck_http
         ck_target_begin(connection);
 }
 
-/* Whatever is wrong with it, it is told for which host it was. */
+/* A refusal names the host of the request, whatever is wrong with it. */
 static void refuse_request(struct ck_connection *connection, const struct ck_http_request *request,
                            const struct ck_fault *fault)
 {
     bool known = request->host.text[0] != '\0';
     if (known) {
-        ck_connection_drop_server(connection, CK_REASON_DONE); /* of the request before */
+        ck_connection_drop_server(connection, CK_REASON_DONE); /* of the previous request */
         connection->protocol = request->connect ? CK_PROTOCOL_CONNECT : CK_PROTOCOL_HTTP;
         connection->host = request->host;
         connection->port = request->port;
@@ -80,7 +80,7 @@ static bool read_greeting(struct ck_connection *connection)
         return true;
     }
     connection->down.ready = connection->down.own = sizeof accepted;
-    connection->state = CK_EGRESS_STATE_SOCKS; /* within the same time */
+    connection->state = CK_EGRESS_STATE_SOCKS; /* the deadline stays the same */
     connection->ready = CK_ALL_READY;
     return true;
 }

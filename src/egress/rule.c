@@ -1,4 +1,7 @@
-/* rule.c - see rule.h. A request is put as a rule for one host and one port, and asked which rule covers it. */
+/*
+ * rule.c - matches a request against rules. The request is written as a rule for one host and one
+ * port; a rule matches if it covers that one.
+ */
 #include "egress/rule.h"
 
 #include <errno.h>

@@ -1,8 +1,9 @@
 /*
  * rule.h - the rules of one gate, and which of them lists a target.
  *
- * What a rule is and how it is spelled is in base/destination.h, for the judge compares rules too (ck_destination_covers).
- * Here they are matched, always before any lookup. Nothing matches an empty list.
+ * base/destination.h defines what a rule is and how it is written, because the judge compares rules
+ * too (ck_destination_covers). Here they are matched, always before any look-up. An empty list
+ * matches nothing.
  */
 #ifndef CK_EGRESS_RULE_H
 #define CK_EGRESS_RULE_H
@@ -21,8 +22,8 @@ int ck_rule_list_copy(const struct ck_destination *rules, size_t count, struct c
 void ck_rule_list_done(struct ck_rule_list *list);
 
 /*
- * The rule that lists host and port, or NULL. A name is matched by name, an address by address. Of several the first that
- * is opaque, if one is: rules add up.
+ * The rule that lists host and port, or NULL. A name is matched by name, an address by address. If
+ * several match, the first opaque one is returned, if there is one: rules add up.
  */
 const struct ck_destination *ck_rule_find(const struct ck_rule_list *list, const struct ck_hostname *host,
                                           uint16_t port);

@@ -1,4 +1,4 @@
-/* socks.c - see socks.h. */
+/* socks.c - parses SOCKS5 messages. */
 #include "egress/socks.h"
 
 #include <errno.h>
@@ -17,30 +17,32 @@ static ssize_t fail(struct ck_fault *ret_fault, enum ck_reason reason, uint8_t c
 ssize_t ck_socks_greeting(const uint8_t *data, size_t length, struct ck_fault *ret_fault)
 {
     if (length >= 1 && data[0] != VERSION)
-        return fail(ret_fault, CK_REASON_UNSUPPORTED, NO_METHOD, "is another version of SOCKS than 5");
+        return fail(ret_fault, CK_REASON_UNSUPPORTED, NO_METHOD, "is not SOCKS version 5");
     if (length < 2 || length < 2U + data[1])
         return 0;
     if (memchr(data + 2, METHOD_NONE, data[1]) == NULL)
-        return fail(ret_fault, CK_REASON_UNSUPPORTED, NO_METHOD, "wants to authenticate, which is not needed");
+        return fail(ret_fault, CK_REASON_UNSUPPORTED, NO_METHOD,
+                    "asks for authentication, which the proxy does not offer");
     return 2 + data[1];
 }
 
 static ssize_t check_command(const uint8_t *data, size_t length, struct ck_fault *ret_fault)
 {
     if (length >= 1 && data[0] != VERSION)
-        return fail(ret_fault, CK_REASON_MALFORMED, CODE_GENERAL, "is no SOCKS5 request");
+        return fail(ret_fault, CK_REASON_MALFORMED, CODE_GENERAL, "is not a valid SOCKS5 request");
     if (length >= 2 && data[1] == COMMAND_BIND)
-        return fail(ret_fault, CK_REASON_UNSUPPORTED, CODE_COMMAND, "wants to listen; nothing may come in");
+        return fail(ret_fault, CK_REASON_UNSUPPORTED, CODE_COMMAND,
+                    "asks to listen; incoming connections are never allowed");
     if (length >= 2 && data[1] == COMMAND_UDP)
-        return fail(ret_fault, CK_REASON_UNSUPPORTED, CODE_COMMAND, "wants UDP, which never passes");
+        return fail(ret_fault, CK_REASON_UNSUPPORTED, CODE_COMMAND, "asks for UDP, which is never allowed");
     if (length >= 2 && data[1] != COMMAND_CONNECT)
         return fail(ret_fault, CK_REASON_UNSUPPORTED, CODE_COMMAND, "has an unknown command");
     if (length >= 3 && data[2] != 0)
-        return fail(ret_fault, CK_REASON_MALFORMED, CODE_GENERAL, "is no SOCKS5 request");
+        return fail(ret_fault, CK_REASON_MALFORMED, CODE_GENERAL, "is not a valid SOCKS5 request");
     return length >= 5;
 }
 
-/* The bytes of the address, or 0 for a kind that is not known; for a name its length byte is one of them. */
+/* The length of the address, or 0 for an unknown kind. For a name this includes its length byte. */
 static size_t address_size(uint8_t kind, uint8_t first)
 {
     switch (kind) {

@@ -1,10 +1,10 @@
 /*
- * target.c - from the name that a client gave to a connected socket.
+ * target.c - from a client's host name to a connected socket.
  *
- * The order is what makes it safe: the name is compared with the rules before anything is asked about it, so a name that
- * is not listed leaves no trace in anybody's DNS; each address of the answer is looked at; and the very bytes that were
- * looked at are dialled, so a second answer, different from the first, has nobody to deceive. An address that a client
- * writes itself never goes to a resolver.
+ * The order makes it safe. The name is compared with the rules before any look-up, so a name that
+ * is not listed leaves no trace in DNS. Each address of the answer is checked, and exactly the
+ * checked bytes are dialled, so a second, different DNS answer has no effect. An address that a
+ * client writes itself never goes to a resolver.
  */
 #include "base/clock.h"
 #include "base/fd.h"
@@ -33,7 +33,7 @@ static void refuse_addresses(struct ck_connection *connection, const struct ck_a
     char text[CK_ADDRESS_TEXT_SIZE];
     char message[512];
     (void)snprintf(message, sizeof message,
-                   "'%s' is %s, %s, which no host that is listed by name may lead to; list the address to allow it",
+                   "'%s' is %s, %s; a host that is listed by name may not resolve to it; list the address to allow it",
                    connection->host.text, ck_destination_address_text(address, text), ck_address_why_refused(address));
     ck_connection_refuse(connection, &(struct ck_egress_decision){.verdict = CK_GATE_REFUSED,
                                                                   .reason = CK_REASON_ADDRESS,
@@ -44,9 +44,9 @@ static void refuse_addresses(struct ck_connection *connection, const struct ck_a
 static void refuse_lookup(struct ck_connection *connection, int status)
 {
     if (status == -ENOENT)
-        CK_REFUSE(connection, CK_GATE_FAILED, CK_REASON_LOOKUP, "there is no address for '%s'", connection->host.text);
+        CK_REFUSE(connection, CK_GATE_FAILED, CK_REASON_LOOKUP, "'%s' has no address", connection->host.text);
     else if (status == -ETIMEDOUT)
-        CK_REFUSE(connection, CK_GATE_FAILED, CK_REASON_TIMEOUT, "no name server answered in time about '%s'",
+        CK_REFUSE(connection, CK_GATE_FAILED, CK_REASON_TIMEOUT, "no name server answered in time for '%s'",
                   connection->host.text);
     else
         CK_REFUSE(connection, CK_GATE_FAILED, CK_REASON_LOOKUP, "'%s' could not be looked up: %s",
@@ -73,7 +73,10 @@ static void on_answer(void *data, int status, const struct ck_address *addresses
     struct ck_connection *connection = data;
     connection->query = NULL;
     take_answer(connection, status, addresses, count);
-    /* One packet of a name server can answer for many: they do not all dial in one turn. */
+    /*
+     * One packet of a name server can answer many queries: the connections must not all dial in one
+     * turn.
+     */
     if (!connection->asking)
         ck_proxy_add_due(connection);
 }
@@ -90,7 +93,7 @@ static struct ck_dns_socket *socket_of(struct ck_gate *gate, int fd)
     if (unused == NULL) {
         unused = calloc(1, sizeof *unused);
         if (unused == NULL)
-            return NULL; /* the question is not heard, and times out */
+            return NULL; /* the query gets no answer, and times out */
         unused->next = gate->sockets;
         gate->sockets = unused;
     }
@@ -140,7 +143,7 @@ void ck_target_begin(struct ck_connection *connection)
         return;
     }
     if (++gate->targets > gate->budget.connections_total) {
-        CK_REFUSE(connection, CK_GATE_REFUSED, CK_REASON_CONNECTIONS, "this run has made all of its %llu connections",
+        CK_REFUSE(connection, CK_GATE_REFUSED, CK_REASON_CONNECTIONS, "this run has used all of its %llu connections",
                   (unsigned long long)gate->budget.connections_total);
         return;
     }
@@ -162,7 +165,10 @@ static int connect_to(const struct ck_address *address, uint16_t port, int *ret_
     CK_FD fd = socket(four ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return -errno;
-    /* What comes in pieces goes on in pieces: whoever sent it has decided when. */
+    /*
+     * Small pieces are forwarded as they come, without Nagle's delay: the sender decided when to
+     * send.
+     */
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
     struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons(port)};
     struct sockaddr_in6 v6 = {.sin6_family = AF_INET6, .sin6_port = htons(port)};
@@ -176,7 +182,7 @@ static int connect_to(const struct ck_address *address, uint16_t port, int *ret_
     return 0;
 }
 
-/* Each address gets its share of the time that is left. */
+/* Each address gets its share of the remaining time. */
 static void set_dial_deadline(struct ck_connection *connection)
 {
     uint64_t now_ns = connection->gate->proxy->now_ns;

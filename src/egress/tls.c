@@ -1,9 +1,10 @@
 /*
- * tls.c - see tls.h.
+ * tls.c - parses a ClientHello.
  *
- * A ClientHello may be cut into records at any byte, so it is read through a cursor that steps over record headers. The
- * whole message is walked, not only up to the name: a second name or the encrypted form may stand behind it. What is
- * read twice differently by two programs is how a name is smuggled, so lengths must agree to the byte.
+ * A ClientHello may be split into records at any byte, so it is read through a cursor that steps
+ * over record headers. The whole message is parsed, not only up to the name: a second name or the
+ * encrypted form may come after it. If two programs could read it differently, a name could be
+ * smuggled, so lengths must agree to the byte.
  */
 #include "egress/tls.h"
 
@@ -66,7 +67,7 @@ static bool take_byte(struct cursor *cursor, uint8_t *ret_byte)
     return true;
 }
 
-/* One byte of the message; behind its end there is none. */
+/* One byte of the message; false after its end. */
 static bool take(struct cursor *cursor, uint8_t *ret_byte)
 {
     if (cursor->message_left == 0)
@@ -99,7 +100,10 @@ static bool skip(struct cursor *cursor, size_t count)
     return true;
 }
 
-/* A field with its length in front, which is between the two and a multiple of step. */
+/*
+ * A field with its length before it. The length must be between the two limits and a multiple of
+ * step.
+ */
 static bool skip_field(struct cursor *cursor, unsigned bytes, size_t least, size_t most, size_t step)
 {
     size_t length = 0;

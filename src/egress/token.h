@@ -1,4 +1,4 @@
-/* token.h - what a name of a field is made of (RFC 9110, 5.6.2), in heads and in trailers alike. */
+/* token.h - which characters a field name may have (RFC 9110, 5.6.2), in heads and in trailers. */
 #ifndef CK_EGRESS_TOKEN_H
 #define CK_EGRESS_TOKEN_H
 

@@ -1,13 +1,16 @@
 /*
- * tunnel.c - CONNECT and SOCKS5 once the host is connected: a look at what is in the clear, then a relay.
+ * tunnel.c - CONNECT and SOCKS5 once the host is connected: checks what is in the clear, then
+ * relays.
  *
- * A tunnel to a listed host could carry a request for another one that lives at the same address. So the first message has
- * to be TLS, and the name in it the host that was asked for. What cannot be seen (no name, an encrypted one, not TLS) passes
- * only where the rule says "opaque"; and even there a name that can be seen and is another one does not. An opaque tunnel
- * may begin with words of the host, so there the way back is open at once.
+ * A tunnel to a listed host could carry a request for another host at the same address. So the
+ * first message must be TLS, and name the host that was requested. What cannot be checked (no name,
+ * an encrypted one, not TLS) passes only if the rule says "opaque"; even then a visible name of
+ * another host is refused. In an opaque tunnel the host may send first, so its direction is open at
+ * once.
  *
- * A host can ask for a second hello and goes by the name in that one, so what follows is looked at too, both ways, until
- * the client encrypts (follow.h). What is unreadable is refused, or where the rule is opaque no longer looked at.
+ * A host can ask for a second hello and uses the name in that one. So what follows is checked too,
+ * both ways, until the client encrypts (handshake.h). Unreadable bytes are refused or, if the rule
+ * is opaque, no longer checked.
  */
 #include "base/quote.h"
 #include "egress/gate.h"
@@ -19,7 +22,7 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
-#define PIECES 8 /* of a handshake, each way in one turn */
+#define PIECES 8 /* of a handshake, each way per turn */
 
 static const char established[] = "HTTP/1.1 200 Connection established\r\n\r\n";
 
@@ -43,7 +46,10 @@ void ck_tunnel_begin(struct ck_connection *connection)
     connection->down.left = opaque ? UINT64_MAX : 0;
 }
 
-/* Must be a TLS alert in the clear: fatal, access denied. So a client can say more than that the line is dead. */
+/*
+ * Must be a TLS alert in the clear: fatal, access denied. With it a client can report more than a
+ * lost connection.
+ */
 static void alert(struct ck_connection *connection)
 {
     static const uint8_t denied[] = {21, 3, 3, 0, 2, 2, 49};
@@ -61,11 +67,11 @@ static void refuse_hello(struct ck_connection *connection, enum ck_reason reason
 static void refuse_name(struct ck_connection *connection, const char *name)
 {
     char answer_text[CK_QUOTE_MAX + 64];
-    (void)snprintf(answer_text, sizeof answer_text, "is for another host by its TLS name, '%s'", CK_QUOTE(name));
+    (void)snprintf(answer_text, sizeof answer_text, "has the TLS name of another host, '%s'", CK_QUOTE(name));
     refuse_hello(connection, CK_REASON_SNI, answer_text);
 }
 
-/* A name in the clear must be the host; towards an address there is none that it could be. */
+/* A name in the clear must be the host. For an address no name fits. */
 static bool name_fits(const struct ck_connection *connection, const char *name)
 {
     struct ck_hostname host;
@@ -76,7 +82,7 @@ static bool name_fits(const struct ck_connection *connection, const char *name)
            strcmp(host.text, connection->host.text) == 0;
 }
 
-/* Is the beginning of the tunnel as it must be? False: it has been refused. */
+/* Is the beginning of the tunnel valid? False: it was refused. */
 static bool check_hello(struct ck_connection *connection, enum ck_hello hello, const char *name)
 {
     bool opaque = connection->rule->opaque;
@@ -103,7 +109,7 @@ static void open_both(struct ck_connection *connection)
     ck_connection_set_state(connection, CK_EGRESS_STATE_TUNNEL, connection->gate->budget.idle_ms);
 }
 
-/* When a source has ended and everything has gone, the sink is told so, once. */
+/* When a source has ended and everything is sent, shuts down the sink, once. */
 static void forward_eof(const struct ck_relay_stream *stream, int to_fd, bool *eof_sent)
 {
     if (stream->wait != CK_WAIT_END || *eof_sent)
@@ -112,7 +118,7 @@ static void forward_eof(const struct ck_relay_stream *stream, int to_fd, bool *e
     *eof_sent = true;
 }
 
-/* With the end of both the connection is done. */
+/* When both directions have ended, the connection is done. */
 static void forward_eofs(struct ck_connection *connection)
 {
     forward_eof(&connection->up, connection->server.fd, &connection->server_eof_sent);
@@ -121,7 +127,10 @@ static void forward_eofs(struct ck_connection *connection)
         ck_connection_end(connection, CK_REASON_DONE);
 }
 
-/* The way back, while the first bytes of the client have not come: the answer, and where it is opaque the host's words. */
+/*
+ * The direction to the client, while its first bytes have not arrived: the answer and, if the rule
+ * is opaque, what the host sends.
+ */
 static bool pump_back(struct ck_connection *connection)
 {
     if (!ck_connection_pump(connection, false))
@@ -134,7 +143,7 @@ static bool pump_back(struct ck_connection *connection)
     return true;
 }
 
-/* A hello after the first. False: it has been refused. */
+/* Checks a hello after the first. False: it was refused. */
 static bool check_second_hello(struct ck_connection *connection, const struct ck_handshake_hello *found)
 {
     bool named = found->hello == CK_HELLO_NAMED && !name_fits(connection, found->name);
@@ -145,7 +154,10 @@ static bool check_second_hello(struct ck_connection *connection, const struct ck
     return check_hello(connection, found->hello, found->name);
 }
 
-/* What the client has sent after its first hello. False: it was refused, or nothing more has to be looked at. */
+/*
+ * Checks what the client has sent after its first hello. False: it was refused, or nothing more
+ * must be checked.
+ */
 static bool look_at_client(struct ck_connection *connection)
 {
     struct ck_relay_stream *up = &connection->up;
@@ -172,7 +184,7 @@ static bool look_at_client(struct ck_connection *connection)
     return true;
 }
 
-/* What the host has sent; all of it may pass. */
+/* Reads what the host has sent; all of it may pass. */
 static bool look_at_server(struct ck_connection *connection)
 {
     struct ck_relay_stream *down = &connection->down;
@@ -184,7 +196,9 @@ static bool look_at_server(struct ck_connection *connection)
     return true;
 }
 
-/* The first message is as it must be. Of TLS what follows is looked at, too; what else is opaque passes as it is. */
+/*
+ * The first message is valid. For TLS, what follows is checked too; other opaque bytes pass unread.
+ */
 static void pass_hello(struct ck_connection *connection, enum ck_hello hello, size_t bytes)
 {
     if (hello == CK_HELLO_OTHER || hello == CK_HELLO_MALFORMED) {
@@ -230,7 +244,7 @@ bool ck_tunnel_hello(struct ck_connection *connection)
     }
 }
 
-/* One way of a handshake. False: the connection has been ended, or has another state. */
+/* One direction of a handshake. False: the connection was ended, or is in another state. */
 static bool pass_handshake(struct ck_connection *connection, bool up)
 {
     struct ck_relay_stream *stream = up ? &connection->up : &connection->down;
@@ -257,7 +271,7 @@ static bool pass_handshake(struct ck_connection *connection, bool up)
 
 bool ck_tunnel_handshake(struct ck_connection *connection)
 {
-    /* The server first: what it has said decides about what the client may say now. */
+    /* The server first: what it has sent decides what the client may send now. */
     if (!pass_handshake(connection, false) || !pass_handshake(connection, true))
         return true;
     forward_eofs(connection);

@@ -78,7 +78,7 @@ def test_refusals_are_bounded(gates):
     for _ in range(5):
         assert gate.say(b"CONNECT other.example.org:443 HTTP/1.1\r\n\r\n").startswith(b"HTTP/1.1 403 ")
     with gate.connect() as client:
-        assert b"no more connections are taken" in read_all(client)
+        assert b"no more connections are accepted" in read_all(client)
     with pytest.raises(ConnectionRefusedError):
         gate.connect()
     reasons = gate.reasons()
