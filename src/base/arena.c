@@ -1,8 +1,8 @@
 /*
- * arena.c - see arena.h.
+ * arena.c - the blocks of an arena.
  *
- * Blocks are chained, newest first, and double in size up to 256 KiB; a request larger than that gets a block of its
- * own.
+ * Blocks are chained, newest first, and double in size up to 256 KiB. A larger request gets its own
+ * block.
  */
 #include "base/arena.h"
 
@@ -59,7 +59,7 @@ void *ck_arena_alloc(struct ck_arena *arena, size_t bytes)
         return NULL;
     void *result = block->data + block->used;
     block->used += need;
-    return memset(result, 0, need); /* not the whole block: most of one is never used */
+    return memset(result, 0, need); /* not the whole block: most of it is never used */
 }
 
 void *ck_arena_array(struct ck_arena *arena, size_t count, size_t element_bytes)

@@ -1,9 +1,10 @@
 /*
- * arena.h - memory that is given back all at once.
+ * arena.h - memory that is freed all at once.
  *
- * A plan, a policy and a result each live in one arena: built piece by piece, immutable then, freed in one
- * call. Zero-filled is empty. Every allocation is zeroed and aligned for any type. Allocation
- * fails (NULL) when memory runs out or when the arena would grow beyond its maximum (0: no maximum).
+ * A plan, a policy and a result each live in one arena: built piece by piece, then immutable, freed
+ * in one call. Zero-filled is empty. Every allocation is zeroed and aligned for any type. An
+ * allocation fails (NULL) when memory runs out, or when the arena would grow beyond its maximum (0:
+ * no maximum).
  */
 #ifndef CK_BASE_ARENA_H
 #define CK_BASE_ARENA_H

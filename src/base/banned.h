@@ -1,9 +1,9 @@
 /*
- * banned.h - calls this project does not make. Every source file gets it on the command
- * line (-include), so a banned name is a compile error that says what to use.
+ * banned.h - calls that this project does not make. Every source file gets it on the command line
+ * (-include), so a banned name is a compile error that says what to use.
  *
- * strcpy and kin write without a bound; atoi hides errors; system, popen, execvp and execlp go through a shell or a
- * caller's PATH; mktemp races; alloca has no failure.
+ * strcpy and similar functions write without a limit; atoi hides errors; system, popen, execvp and
+ * execlp use a shell or the caller's PATH; mktemp has a race; alloca cannot report failure.
  */
 #ifndef CK_BANNED_H
 #define CK_BANNED_H

@@ -1,9 +1,9 @@
 /*
- * destination.c - see destination.h.
+ * destination.c - parses, prints and compares destinations.
  *
- * One function reads a host's name for both sides, rules and requests, so that the two cannot be of different opinion
- * about what a name is. What is not plainly a name or an address is refused; nothing is repaired but case and the dot
- * at the end, which DNS itself does not distinguish.
+ * One function reads a host name for both sides, rules and requests, so that the two cannot
+ * disagree about what a name is. What is not clearly a name or an address is refused. Only case and
+ * a final dot are normalised, which DNS itself does not distinguish.
  */
 #include "base/destination.h"
 
@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define LABEL_MAX 63
-/* A network that is larger than these is everybody, or nearly. */
+/* A network that is larger than these is every address, or nearly. */
 #define V4_BITS_MIN 8
 #define V6_BITS_MIN 16
 
@@ -48,7 +48,7 @@ bool ck_destination_address_in(const struct ck_address *address, const struct ck
     return rest == 0 || ((address->bytes[whole] ^ network->bytes[whole]) >> (8 - rest)) == 0;
 }
 
-/* The strict spellings only: four decimal numbers, or IPv6 without a zone. */
+/* Only the strict forms: four decimal numbers, or IPv6 without a zone. */
 static bool parse_address(const char *text, size_t length, struct ck_address *ret_address)
 {
     char copy[CK_ADDRESS_TEXT_SIZE];
@@ -87,7 +87,7 @@ static const char *text_problem(const char *text, size_t length)
         if (c <= 0x20 || c == 0x7f)
             return "has a space or a control byte in it";
         if (c == '@')
-            return "has a user's name in it";
+            return "contains a user name";
         if (c == '%')
             return "has an IPv6 zone or an escape in it";
     }
@@ -106,7 +106,7 @@ static const char *labels_problem(const char *name)
             return "has a label that begins or ends with '-'";
         for (size_t i = 0; i < length; i++)
             if (!is_name_byte(label[i]))
-                return "is no host name";
+                return "is not a host name";
         label += length;
         if (*label == '\0')
             return NULL;
@@ -133,7 +133,7 @@ static int parse_bracketed(const char *text, size_t length, struct ck_hostname *
     }
     struct ck_hostname host = {.numeric = true};
     if (memchr(text, ':', length) == NULL || !parse_address(text, length, &host.address))
-        return refuse(ret_reason, "is no IPv6 address");
+        return refuse(ret_reason, "is not an IPv6 address");
     (void)ck_destination_address_text(&host.address, host.text);
     *ret_host = host;
     return 0;
@@ -200,7 +200,10 @@ static bool has_stray_bits(const struct ck_address *network, unsigned bits)
     return false;
 }
 
-/* A network of IPv6 that is so large, where IPv4 addresses are inside, that as one of IPv4 it would be refused. */
+/*
+ * Is the IPv6 network so large, at the prefix of NAT64, that the IPv4 network inside it would be
+ * refused?
+ */
 static bool has_all_of_nat64(const struct ck_destination *destination)
 {
     unsigned bits = destination->bits < NAT64_BITS ? destination->bits : NAT64_BITS;
@@ -218,24 +221,25 @@ static int parse_network(const char *text, size_t length, struct ck_destination 
     if (r != 0)
         return r;
     if (!host.numeric)
-        return refuse(ret_reason, "has a '/' behind what is no address");
+        return refuse(ret_reason, "has a '/' after something that is not an address");
     unsigned most = host.address.length * 8U;
     destination->kind = CK_DESTINATION_NETWORK;
     destination->network = host.address;
     destination->bits = (uint8_t)most;
     if (slash != NULL && !parse_bits(slash + 1, length - host_length - 1, most, &destination->bits))
-        return refuse(ret_reason, "has no length of a network behind its '/'");
+        return refuse(ret_reason, "has no network length after its '/'");
     if (destination->bits < (most == 32 ? V4_BITS_MIN : V6_BITS_MIN))
-        return refuse(ret_reason, "is nearly everybody; a network has at least 8 bits, of IPv6 at least 16");
+        return refuse(ret_reason,
+                      "is nearly every address; an IPv4 network needs at least 8 bits, an IPv6 network at least 16");
     if (has_stray_bits(&destination->network, destination->bits))
-        return refuse(ret_reason, "has bits behind the length of its network");
+        return refuse(ret_reason, "has bits set after the length of its network");
     if (most == 128 && memcmp(host.address.bytes, v4_mapped.bytes, 12) == 0)
         return refuse(ret_reason, "is an IPv4 address written as IPv6; write it as IPv4");
     if (ck_destination_address_in(&v4_mapped, &destination->network, destination->bits))
-        return refuse(ret_reason, "has all IPv4 addresses in it, written as IPv6; a smaller network is needed");
+        return refuse(ret_reason, "contains all IPv4 addresses, written as IPv6; a smaller network is needed");
     if (has_all_of_nat64(destination))
         return refuse(ret_reason,
-                      "has nearly all IPv4 addresses in it, by NAT64 (64:ff9b::/96); a smaller network is needed");
+                      "contains nearly all IPv4 addresses, by NAT64 (64:ff9b::/96); a smaller network is needed");
     return 0;
 }
 
@@ -243,13 +247,13 @@ static int parse_name(const char *text, size_t length, struct ck_destination *de
 {
     bool wild = text[0] == '*';
     if (wild && (length < 3 || text[1] != '.'))
-        return refuse(ret_reason, "would be everybody; write '*.domain.tld'");
+        return refuse(ret_reason, "would match every host; write '*.domain.tld'");
     struct ck_hostname host;
     int r = ck_destination_parse_host(wild ? text + 2 : text, wild ? length - 2 : length, &host, ret_reason);
     if (r != 0)
         return r;
     if (wild && (host.numeric || strchr(host.text, '.') == NULL))
-        return refuse(ret_reason, "would be everybody; write '*.domain.tld'");
+        return refuse(ret_reason, "would match every host; write '*.domain.tld'");
     if (host.numeric)
         return parse_network(text, length, destination, ret_reason);
     destination->kind = wild ? CK_DESTINATION_SUFFIX : CK_DESTINATION_HOST;
@@ -264,7 +268,9 @@ static int parse_target(const char *text, size_t length, struct ck_destination *
     return parse_network(text, length, destination, ret_reason);
 }
 
-/* Where the target ends: at the colon of a port, if there is one. Brackets are left out of *ret_text. */
+/*
+ * Finds the end of the target: the colon of a port, if there is one. *ret_text is without brackets.
+ */
 static int find_target(const char *text, size_t length, const char **ret_text, size_t *ret_length)
 {
     const char *colon = memchr(text, ':', length);
@@ -303,14 +309,14 @@ int ck_destination_parse(const char *text, struct ck_destination *ret_destinatio
     size_t target_length;
     int colon = find_target(text, length, &target, &target_length);
     if (colon < 0)
-        return refuse(ret_reason, "has brackets, but no IPv6 address in them and ':port' behind");
+        return refuse(ret_reason, "has brackets, but not an IPv6 address in them and ':port' after them");
     int r = parse_target(target, target_length, &destination, ret_reason);
     if (r != 0)
         return r;
     if (colon > 0) {
         destination.port = ck_destination_parse_port(text + colon + 1, length - (size_t)colon - 1);
         if (destination.port == 0)
-            return refuse(ret_reason, "has no port from 1 to 65535 behind its ':'");
+            return refuse(ret_reason, "has no port from 1 to 65535 after its ':'");
     }
     *ret_destination = destination;
     return 0;

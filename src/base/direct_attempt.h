@@ -1,21 +1,26 @@
 /*
- * direct_attempt.h - an attempt to leave a jail by another way than its gate, as the first process of the run tells the caller.
+ * direct_attempt.h - an attempt to leave a jail without its gate, as the first process of the run
+ * reports it to the caller.
  *
- * Such a record is the word of our own process, which read what stands in it from the tool's memory: which address was
- * asked for is true unless the tool changed it while it waited. What is refused does not depend on it.
+ * The record comes from our own process, which read its content from the tool's memory. So the
+ * address is correct unless the tool changed it while it waited. What is refused does not depend on
+ * it.
  */
 #ifndef CK_BASE_DIRECT_ATTEMPT_H
 #define CK_BASE_DIRECT_ATTEMPT_H
 
 #include <stdint.h>
 
-/* So many different ones are told, and one more that says that there were others: all of it fits into one page of a pipe. */
+/*
+ * The maximum of different attempts that are reported, and one more record that says that there
+ * were others. All of them fit into one page of a pipe.
+ */
 #define CK_DIRECT_ATTEMPTS_MAX 64
 
 enum ck_direct_attempt_kind {
-    CK_DIRECT_ATTEMPT_CONNECTION = 1, /* of TCP, to an address that is not the gate's */
-    CK_DIRECT_ATTEMPT_SOCKET,         /* of a kind that there is none of inside */
-    CK_DIRECT_ATTEMPT_MORE,           /* from here on nothing is told */
+    CK_DIRECT_ATTEMPT_CONNECTION = 1, /* TCP, to an address that is not the gate's */
+    CK_DIRECT_ATTEMPT_SOCKET,         /* of a kind that does not exist inside */
+    CK_DIRECT_ATTEMPT_MORE,           /* from here on nothing is reported */
 };
 
 /* Zero where something does not apply. */

@@ -1,9 +1,10 @@
 /*
- * errkind.h - what an errno says about the machine: an answer, or a moment.
+ * errkind.h - what an errno says about the machine: a lasting answer, or a temporary state.
  *
- * Only an answer may decide something that lasts: that a jail does not hold here, that no cgroup may be made. What is
- * about resources, and whatever is not known to be an answer, ends this one run; the next one asks again (docs/adr/0038).
- * Used on both sides of the wire, so without a C library.
+ * Only an answer may decide something that lasts: that a jail does not hold here, that no cgroup
+ * may be made. An errno about resources, and any errno that is not known to be an answer, ends only
+ * this run; the next one tries again (docs/adr/0038). Both sides of the wire use it, so it needs no
+ * C library.
  */
 #ifndef CK_BASE_ERRKIND_H
 #define CK_BASE_ERRKIND_H
@@ -12,7 +13,7 @@
 
 enum ck_errkind {
     CK_ERRKIND_REFUSED,   /* not permitted, or not supported: the same answer the next time */
-    CK_ERRKIND_ABSENT,    /* a name is not there: an answer where it was looked for, a race where it had been found */
+    CK_ERRKIND_ABSENT,    /* a name does not exist: an answer for a look-up, a race if it was found before */
     CK_ERRKIND_TRANSIENT, /* no memory, no process, no descriptor, no namespace, no time; killed; anything else */
 };
 
@@ -30,7 +31,7 @@ static inline enum ck_errkind ck_errkind_of(int errnum)
     case E2BIG:
     case ENOEXEC:
     case ENOTTY:
-    case EPROTO: /* accepted, and yet it does not hold */
+    case EPROTO: /* accepted but not enforced */
     case EPROTONOSUPPORT:
     case EAFNOSUPPORT:
     case ENOPROTOOPT:

@@ -1,4 +1,7 @@
-/* error.c - see error.h. Nothing here allocates, so that running out of memory can be told. */
+/*
+ * error.c - fills struct choke_error. Nothing here allocates, so that a lack of memory can be
+ * reported.
+ */
 #include "base/error.h"
 
 #include "base/errkind.h"
@@ -57,7 +60,7 @@ bool ck_error_is_transient(int errnum)
 
 void ck_error_add_hint(struct choke_error *error)
 {
-    static const char hint[] = "; this may pass: try again";
+    static const char hint[] = "; this may be temporary: try again";
     size_t length = strlen(error->message);
     if (length > sizeof error->message - sizeof hint)
         length = sizeof error->message - sizeof hint;

@@ -1,5 +1,5 @@
 /*
- * error.h - fill one struct choke_error, once, by whoever noticed.
+ * error.h - fills one struct choke_error, once, where the failure is noticed.
  *
  * The setters return -errnum (or -EINVAL for errnum 0), so that "return ck_error_set(...)" is the idiom.
  * error may be NULL. Messages: lower case, what failed, the subject in single quotes (escape untrusted
@@ -23,16 +23,16 @@ int ck_error_set_args(struct choke_error *error, enum choke_outcome outcome, int
 int ck_error_at(struct choke_error *error, unsigned line, unsigned column, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* No memory: -ENOMEM. */
+/* Out of memory: returns -ENOMEM. */
 int ck_error_oom(struct choke_error *error);
 
-/* strerror, with what to do about it where the kernel's text says too little. */
+/* strerror, with advice where the kernel's text says too little. */
 const char *ck_error_text(int errnum);
 
-/* What another try may not meet: no memory, no process, no time (base/errkind.h). False for 0. */
+/* May another try succeed: no memory, no process, no time (base/errkind.h)? False for 0. */
 bool ck_error_is_transient(int errnum);
 
-/* Ends the message with "; this may pass: try again", which may cost the end of a long one. */
+/* Appends "; this may be temporary: try again". The end of a long message may be cut off for it. */
 void ck_error_add_hint(struct choke_error *error);
 
 #endif

@@ -1,4 +1,4 @@
-/* fd.c - see fd.h. */
+/* fd.c - closes, reads and writes descriptors. */
 #include "base/fd.h"
 
 #include <errno.h>
@@ -35,7 +35,10 @@ static void only_xfsz(sigset_t *set)
     (void)sigaddset(set, SIGXFSZ);
 }
 
-/* One that was pending before is the host's, and stays. It can only have been where the host had it blocked. */
+/*
+ * A signal that was pending before belongs to the host program, and stays. It can be pending only
+ * if the host had blocked it.
+ */
 void ck_fd_xfsz_block(struct ck_fd_xfsz_block *ret_xfsz)
 {
     sigset_t set;

@@ -1,8 +1,8 @@
 /*
  * fd.h - descriptors with an owner.
  *
- * 0 is a valid descriptor, -1 is none. CK_FD declares one that is closed when it leaves its block;
- * ck_fd_take hands it on and leaves -1 behind.
+ * 0 is a valid descriptor, -1 means no descriptor. CK_FD declares one that is closed at the end of
+ * its block; ck_fd_take passes it on and leaves -1 in its place.
  */
 #ifndef CK_BASE_FD_H
 #define CK_BASE_FD_H
@@ -15,12 +15,13 @@
 
 #define CK_FD __attribute__((cleanup(ck_fd_close))) int
 
-/* Closes *fd if it is one, and sets it to -1; errno is kept. */
+/* Closes *fd unless it is -1, and sets it to -1; errno is kept. */
 void ck_fd_close(int *fd);
 
 /*
- * While it is on, ck_fd_close in this thread forgets a descriptor and does not close it. For a context whose descriptors
- * the program has closed: their numbers may be the program's own by now.
+ * While it is on, ck_fd_close in this thread forgets a descriptor and does not close it. For a
+ * context after the program has closed its descriptors: their numbers may now belong to the
+ * program.
  */
 void ck_fd_forget_only(bool on);
 
@@ -32,10 +33,10 @@ static inline int ck_fd_take(int *fd)
 }
 
 /*
- * A write beyond the caller's RLIMIT_FSIZE, into a memory file too, is not only refused with EFBIG: the kernel also sends
- * SIGXFSZ, which ends the host program. Between hush and unhush the thread has it blocked, and the one that such a write
- * has sent, which is the thread's own, is taken away again. Every write, truncation or copy into a file goes in between;
- * the writers below do that themselves.
+ * A write beyond the caller's RLIMIT_FSIZE, also into a memory file, does not only fail with EFBIG:
+ * the kernel also sends SIGXFSZ, which ends the host program. Between block and unblock the thread
+ * has it blocked, and the signal of such a write, which is sent to the thread, is discarded. Every
+ * write, truncation or copy into a file must be in between; the writers below do that themselves.
  */
 struct ck_fd_xfsz_block {
     sigset_t before;
@@ -45,10 +46,10 @@ struct ck_fd_xfsz_block {
 void ck_fd_xfsz_block(struct ck_fd_xfsz_block *ret_xfsz);
 void ck_fd_xfsz_unblock(const struct ck_fd_xfsz_block *xfsz); /* errno is kept */
 
-/* One write, through EINTR: bytes or a negative errno. */
+/* One write, repeated on EINTR. Returns bytes or a negative errno. */
 ssize_t ck_fd_write(int fd, const void *data, size_t length);
 
-/* Writes all, through EINTR and short writes; 0 or a negative errno. */
+/* Writes everything, through EINTR and short writes. Returns 0 or a negative errno. */
 int ck_fd_write_all(int fd, const void *data, size_t length);
 
 /* fsync. Where the file system cannot (EINVAL), what it has is as durable as it makes it. */

@@ -1,9 +1,11 @@
 /*
- * glyph.h - which characters may be shown as they are. One rule for messages, events, tables, JSON and the audit log.
+ * glyph.h - which characters may be shown as they are. One rule for messages, events, tables, JSON
+ * and the audit log.
  *
- * A character is hidden where a reader does not see it, or sees another text because of it: the controls (C0, DEL, C1),
- * the separators of lines and paragraphs, all of category Cf (the direction of text, joiners, tags), what Unicode calls
- * "default ignorable" (fillers, variation selectors), and what is no character. They are written as an escape.
+ * A character is hidden if a reader does not see it, or sees another text because of it: the
+ * controls (C0, DEL, C1), the separators of lines and paragraphs, all of category Cf (text
+ * direction, joiners, tags), what Unicode calls "default ignorable" (fillers, variation selectors),
+ * and noncharacters. Hidden characters are written as an escape.
  *
  * Inline, because every string of a record goes through it.
  */
@@ -14,7 +16,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes of the valid UTF-8 sequence at s (1 to 4), or 0: overlong forms, surrogates and cut sequences are not valid. */
+/*
+ * The length of the valid UTF-8 sequence at s (1 to 4), or 0: overlong forms, surrogates and
+ * truncated sequences are not valid.
+ */
 static inline size_t ck_glyph_sequence(const char *s, size_t length)
 {
     const unsigned char *u = (const unsigned char *)s;
@@ -44,7 +49,7 @@ static inline uint32_t ck_glyph_code(const char *s, size_t n)
     return code;
 }
 
-/* Unicode 15.1; sorted. What is below U+0080 and what ends a plane is in the function. */
+/* Unicode 15.1; sorted. The function handles what is below U+0080 and the end of each plane. */
 static const struct ck_glyph_range {
     uint32_t first;
     uint32_t last;
@@ -76,7 +81,7 @@ static inline bool ck_glyph_hidden(uint32_t code)
            ck_glyph_hidden_ranges[low].first <= code;
 }
 
-/* Bytes of the character at s where it may be shown as it is, else 0. */
+/* The length of the character at s if it may be shown as it is, else 0. */
 static inline size_t ck_glyph_shown(const char *s, size_t length)
 {
     size_t n = ck_glyph_sequence(s, length);
@@ -85,7 +90,9 @@ static inline size_t ck_glyph_shown(const char *s, size_t length)
 
 #define CK_GLYPH_JSON_MAX 12
 
-/* The code point as JSON escapes it, as a pair beyond the first plane. Returns its length: 6 or 12. */
+/*
+ * The code point as JSON escapes it, as a pair beyond the first plane. Returns the length: 6 or 12.
+ */
 static inline size_t ck_glyph_json(uint32_t code, char ret_text[CK_GLYPH_JSON_MAX])
 {
     static const char hex[] = "0123456789abcdef";

@@ -1,9 +1,9 @@
 /*
  * heap.h - memory with an owner, for what is too large for a stack.
  *
- * A host's thread may have a stack of 64 KiB, and all of the library has to live in it: no frame is larger than two
- * paths (the build fails on one that is), and whatever is larger comes from here. CK_HEAP declares a pointer that is freed
- * when it leaves its block:
+ * A thread of the host program may have a stack of 64 KiB, and the library must fit into it: no
+ * frame is larger than two paths (the build fails on one that is), and anything larger comes from
+ * here. CK_HEAP declares a pointer that is freed at the end of its block:
  *
  *   CK_HEAP char *text = ck_heap_own(malloc(size));
  */
@@ -16,12 +16,15 @@
 #define CK_HEAP __attribute__((cleanup(ck_heap_free)))
 
 /*
- * Returns what it is given. clang's analyzer does not know that a cleanup attribute frees, and would call everything here a
- * leak; what goes through a function that it does not see is not its business any more.
+ * Returns its argument. clang's analyzer does not know that a cleanup attribute frees, and would
+ * report every use as a leak. It does not track a pointer through a function that it does not see.
  */
 void *ck_heap_own(void *allocated);
 
-/* Takes a pointer to a pointer of any type; copied, because none may be read as another. */
+/*
+ * Takes a pointer to a pointer of any type. It is copied, because one pointer type may not be read
+ * as another.
+ */
 static inline void ck_heap_free(void *pointer)
 {
     void *taken;

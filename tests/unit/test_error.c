@@ -103,7 +103,7 @@ static void a_hint_is_whole_whatever_the_message(void **state)
     struct choke_error error;
     (void)ck_error_set(&error, CHOKE_SPAWN_FAILED, EAGAIN, "cannot");
     ck_error_add_hint(&error);
-    assert_string_equal(error.message, "cannot; this may pass: try again");
+    assert_string_equal(error.message, "cannot; this may be temporary: try again");
     memset(error.message, 'x', sizeof error.message - 1);
     ck_error_add_hint(&error);
     assert_string_equal(error.message + strlen(error.message) - 9, "try again");
