@@ -10,6 +10,7 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
+/* Without descriptors accept4 would fail again at once, and the listener stays readable. */
 #define PAUSE_NS (100 * CK_NS_PER_MS)
 
 void ck_accept_resume(struct ck_gate *gate)
@@ -101,6 +102,7 @@ void ck_accept_clients(struct ck_gate *gate, unsigned most)
         int fd = accept4(gate->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
         if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS))
             pause_gate(gate);
+        /* ECONNABORTED: this client is gone, but the next one may be waiting. */
         if (fd < 0 && errno != EINTR && errno != ECONNABORTED)
             return;
         if (fd < 0)

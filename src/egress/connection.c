@@ -19,13 +19,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+/* How long, and for how many bytes, a refused client is still read (step_linger). */
 #define LINGER_MS 2000
 #define LINGER_BYTES (1024 * 1024)
 #define SUBJECT_SIZE 128
 #define STEPS 16 /* per turn */
 #define UNSENT_BYTES (128 * 1024)
 
-/* ---- telling ----------------------------------------------------------------------------- */
+/* ---- reporting --------------------------------------------------------------------------- */
 
 static void count(struct ck_proxy_gate_totals *totals, enum ck_gate_verdict verdict)
 {
@@ -128,6 +129,7 @@ void ck_connection_end(struct ck_connection *connection, enum ck_reason reason)
 void ck_connection_set_state(struct ck_connection *connection, enum ck_egress_state state, uint64_t timeout_ms)
 {
     connection->state = state;
+    /* Not known yet, so it is tried: a wrong guess costs one EAGAIN. */
     connection->ready = CK_ALL_READY;
     connection->deadline_ns = connection->gate->proxy->now_ns + timeout_ms * CK_NS_PER_MS;
     ck_proxy_set_timer(connection->gate, connection->deadline_ns);
@@ -150,6 +152,7 @@ void ck_connection_refuse(struct ck_connection *connection, const struct ck_egre
     enum ck_egress_state state = connection->state;
     char answer[CK_ANSWER_SIZE];
     ck_connection_report(connection, decision);
+    /* After this the client reads what arrives as bytes of the tunnel or of the host's response. */
     bool too_late = state == CK_EGRESS_STATE_HELLO || state == CK_EGRESS_STATE_HANDSHAKE ||
                     state == CK_EGRESS_STATE_TUNNEL || state == CK_EGRESS_STATE_LINGER ||
                     (state == CK_EGRESS_STATE_EXCHANGE && connection->in_body);
@@ -257,6 +260,7 @@ bool ck_connection_pump(struct ck_connection *connection, bool up)
 
 void ck_connection_add_events(const struct ck_relay_stream *stream, uint32_t *source, uint32_t *sink)
 {
+    /* After a full turn neither side has blocked, so the side that is next is watched. */
     bool turn = stream->wait == CK_WAIT_TURN;
     bool holds = stream->piped > 0 || stream->ready > 0;
     if (stream->wait == CK_WAIT_SOURCE || (turn && !holds))
@@ -332,8 +336,9 @@ void ck_connection_run(struct ck_connection *connection)
         if (connection->ended || (step < STEPS && !ck_connection_turn_is_over(connection)))
             continue;
         /*
-         * For a client that has already sent its next requests, and a host that answers before it
-         * has them.
+         * The turn is over with work left: a client has already sent its next requests, or a host
+         * answers before it has them. Watched for events that are true now, it runs again in the
+         * next round.
          */
         ck_proxy_watch(connection->gate, &connection->client, EPOLLIN | EPOLLOUT);
         return;
@@ -347,6 +352,7 @@ void ck_connection_timed_out(struct ck_connection *connection)
     switch (connection->state) {
     case CK_EGRESS_STATE_HEAD:
     case CK_EGRESS_STATE_SOCKS:
+        /* A kept connection without a further request just ends. */
         if (between && connection->state == CK_EGRESS_STATE_HEAD)
             ck_connection_end(connection, CK_REASON_DONE);
         else

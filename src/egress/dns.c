@@ -153,6 +153,10 @@ int ck_dns_resolver_lookup(struct ck_dns_resolver *resolver, const char *name, c
     struct ck_dns_query *query = malloc(sizeof *query);
     if (query == NULL)
         return -ENOMEM;
+    /*
+     * If the answer comes within ares_getaddrinfo, on_answer frees the query and sets place to
+     * NULL.
+     */
     struct ck_dns_query *place = query;
     *query = (struct ck_dns_query){resolver, answered, data, &place};
     resolver->queries++;
@@ -163,6 +167,7 @@ int ck_dns_resolver_lookup(struct ck_dns_resolver *resolver, const char *name, c
     return 0;
 }
 
+/* c-ares cannot cancel a single query. Its answer is ignored when it comes. */
 void ck_dns_query_cancel(struct ck_dns_query *query)
 {
     if (query != NULL)
@@ -171,6 +176,7 @@ void ck_dns_query_cancel(struct ck_dns_query *query)
 
 void ck_dns_resolver_ready(struct ck_dns_resolver *resolver, int fd, unsigned events)
 {
+    /* Errors count as readable: c-ares finds them by reading. */
     bool readable = (events & ~(unsigned)EPOLLOUT) != 0;
     ares_process_fd(resolver->channel, readable ? fd : ARES_SOCKET_BAD,
                     (events & EPOLLOUT) != 0 ? fd : ARES_SOCKET_BAD);

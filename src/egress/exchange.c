@@ -142,6 +142,7 @@ static bool push_request(struct ck_connection *connection)
         connection->up_broken = true;
         up->wait = CK_WAIT_NOTHING;
     }
+    /* The client closed within the body of its request. */
     if (up->wait == CK_WAIT_END && !is_sent(connection)) {
         ck_connection_end(connection, CK_REASON_RESET);
         return false;
@@ -149,7 +150,7 @@ static bool push_request(struct ck_connection *connection)
     return true;
 }
 
-/* ---- the answer -------------------------------------------------------------------------- */
+/* ---- the response ------------------------------------------------------------------------ */
 
 static void refuse_answer(struct ck_connection *connection, const char *what)
 {
@@ -180,7 +181,9 @@ static bool take_head(struct ck_connection *connection, size_t head_bytes)
     }
     down->ready = length;
     connection->checked = 0;
+    /* Heads count too: a host could send interim responses without end. */
     ck_connection_spend_turn(connection, false, head_bytes);
+    /* 1xx: another head follows, and the request is still open. */
     if (response->interim)
         return true;
     connection->in_body = true;
@@ -244,6 +247,10 @@ static bool pull_answer(struct ck_connection *connection)
     }
     if (connection->ended || connection->state != CK_EGRESS_STATE_EXCHANGE)
         return false;
+    /*
+     * The host closed before the body was complete. The client's connection is closed too, so that
+     * the client notices.
+     */
     bool cut = down->ended && down->ready == 0 && connection->in_body &&
                !is_complete(down, connection->response.body, &connection->down_chunked);
     if (r < 0 || cut) {

@@ -155,7 +155,7 @@ void ck_accept_clients(struct ck_gate *gate, unsigned most);
 /* Accepts again after a pause. */
 void ck_accept_resume(struct ck_gate *gate);
 
-/* ---- direct.c ---- */
+/* ---- direct_attempts.c ---- */
 
 /* Reads and reports direct attempts. */
 void ck_direct_attempts_receive(struct ck_gate *gate);
@@ -210,7 +210,7 @@ void ck_target_begin(struct ck_connection *connection);
 bool ck_target_dial(struct ck_connection *connection);
 void ck_target_timed_out(struct ck_connection *connection);
 
-/* ---- tunnel.c, exchange.c: what begins there, and steps. A step that is false waits. ---- */
+/* ---- tunnel.c, exchange.c: begin and step functions. A step that returns false waits. ---- */
 
 void ck_tunnel_begin(struct ck_connection *connection);
 bool ck_tunnel_hello(struct ck_connection *connection);

@@ -45,6 +45,7 @@ static void begin_server_record(struct ck_handshake *handshake)
     side->left = (size_t)header[3] << 8 | header[4];
     handshake->record_have = 0;
     bool known = side->type == RECORD_HANDSHAKE || side->type == RECORD_ALERT || side->type == RECORD_CHANGE_CIPHER;
+    /* Major version 3 is TLS in all versions, also 1.3. */
     handshake->server_unreadable = !known || header[1] != 3 || side->left > RECORD_MAX;
 }
 
@@ -66,6 +67,7 @@ static void take_server_byte(struct ck_handshake *handshake, uint8_t byte)
     side->message_left = hello ? length - (CK_SERVER_HEAD - MESSAGE_HEADER) : 0;
     bool retry =
         hello && memcmp(message + CK_SERVER_HEAD - sizeof retry_random, retry_random, sizeof retry_random) == 0;
+    /* RFC 8446, 4.1.4: a second HelloRetryRequest is an error. */
     handshake->server_unreadable = handshake->server_unreadable || (retry && handshake->retried);
     handshake->decided = hello && !retry && !handshake->server_unreadable;
     handshake->retried = handshake->retried || retry;
@@ -126,6 +128,7 @@ static size_t read_hello(struct ck_handshake *handshake, const uint8_t *data, si
                          struct ck_handshake_hello *ret_hello)
 {
     size_t bytes = 0;
+    /* Parsed again only when the result can change (ck_tls_hello_needed). */
     if (length < handshake->needed)
         return 0;
     ret_hello->hello = ck_tls_hello_read(data, length, ret_hello->name, &bytes);
@@ -152,6 +155,7 @@ static size_t begin_client_record(struct ck_handshake *handshake, const uint8_t 
     }
     if (length < CK_RECORD_HEADER)
         return 0;
+    /* After the ServerHello these begin the encrypted part. */
     if (handshake->decided && (type == RECORD_CHANGE_CIPHER || type == RECORD_DATA)) {
         *verdict = CK_HANDSHAKE_OVER;
         return 0;

@@ -118,6 +118,7 @@ ssize_t ck_http_find_end(const char *data, size_t length, size_t *checked, struc
     for (; at < length; at++) {
         unsigned char c = (unsigned char)data[at];
         bool after_cr = at > 0 && data[at - 1] == '\r';
+        /* A CR must be followed by LF, and an LF must follow a CR. */
         if (after_cr != (c == '\n'))
             return malformed(ret_fault, "has a line that does not end in CR LF");
         if (c == '\n' && at >= 3 && data[at - 2] == '\n')
@@ -147,6 +148,10 @@ static int split_field(struct span line, struct http_field *ret_field, struct ck
     return 0;
 }
 
+/*
+ * Connection names fields for one hop, which are removed. Removing one of these would change where
+ * the message ends or goes.
+ */
 static int note_connection(struct head *head, struct span list, struct ck_fault *ret_fault)
 {
     static const char *const framing[] = {"host", "content-length", "transfer-encoding", "content-encoding"};
@@ -187,10 +192,11 @@ static int split(const char *data, size_t length, struct head *ret_head, struct 
     return 0;
 }
 
-/* ---- what both kinds say about their bodies ---------------------------------------------- */
+/* ---- framing ----------------------------------------------------------------------------- */
 
 static bool read_length(struct span value, uint64_t *ret_length)
 {
+    /* 18 digits always fit into 64 bits. */
     if (value.length < 1 || value.length > 18)
         return false;
     uint64_t length = 0;
@@ -227,6 +233,7 @@ static int read_frame(const struct head *head, struct frame *ret_frame, struct c
     }
     for (size_t i = 0; i < head->connection_options_count; i++)
         frame.close = frame.close || is(head->connection_options[i], "close");
+    /* Two lengths, even equal ones, are a way to smuggle a request (RFC 9112, 6.3). */
     if (frame.lengths + frame.codings > 1)
         return malformed(ret_fault, "has two lengths");
     *ret_frame = frame;
@@ -395,7 +402,7 @@ int ck_http_read_request(const char *head, size_t length, struct ck_http_request
     return 0;
 }
 
-/* ---- answers ----------------------------------------------------------------------------- */
+/* ---- responses --------------------------------------------------------------------------- */
 
 static int read_status(struct span line, struct ck_http_response *response, unsigned *ret_minor,
                        struct ck_fault *ret_fault)
@@ -408,6 +415,7 @@ static int read_status(struct span line, struct ck_http_response *response, unsi
     }
     if (!shape || response->status < 100 || response->status > 599)
         return malformed(ret_fault, "does not begin with a version and a status");
+    /* Upgrade is not forwarded, so the client cannot have asked for it. */
     if (response->status == 101)
         return malformed(ret_fault, "switches the protocol without a request for it");
     response->interim = response->status < 200;
@@ -431,6 +439,7 @@ int ck_http_read_response(const char *head, size_t length, bool of_head, struct 
         return r;
     }
     response.keep_alive = minor == 1 && !frame.close;
+    /* RFC 9112, 6.3: these responses have no body, whatever their fields say. */
     bool empty = of_head || response.interim || response.status == 204 || response.status == 304;
     if (!empty && frame.codings > 0)
         response.body = CK_BODY_CHUNKED;
@@ -461,6 +470,9 @@ static void put_text(struct writer *writer, const char *text)
     put(writer, (struct span){text, strlen(text)});
 }
 
+/*
+ * Not hop-by-hop fields (RFC 9110, 7.6.1), fields for the proxy, and fields that Connection names.
+ */
 static bool is_forwarded(const struct head *head, struct span name)
 {
     static const char *const ours[] = {"connection",         "keep-alive", "proxy-connection", "proxy-authorization",
@@ -500,6 +512,7 @@ size_t ck_http_forward_request(const char *head, size_t length, const struct ck_
     writer.buffer = buffer;
     put(&writer, target.method);
     put_text(&writer, " ");
+    /* RFC 9112, 3.2.4: OPTIONS without a path asks about the server as a whole. */
     if (target.path.length == 0 && is(target.method, "options"))
         put_text(&writer, "*");
     else if (target.path.length == 0 || target.path.at[0] == '?')

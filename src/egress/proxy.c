@@ -85,6 +85,7 @@ void ck_proxy_close_watched(struct ck_gate *gate, struct ck_watched *watched)
     watched->events = 0;
 }
 
+/* An earlier time replaces a later one. A time in the past (1) makes the timer expire at once. */
 static void arm(struct ck_gate *gate, uint64_t at_ns)
 {
     struct itimerspec spec = {
@@ -161,6 +162,7 @@ static void on_timer(struct ck_gate *gate, unsigned share)
 {
     struct ck_proxy *proxy = gate->proxy;
     uint64_t ignored;
+    /* An expired timer stays readable until it is read. */
     (void)!read(gate->timer.fd, &ignored, sizeof ignored);
     gate->armed_ns = 0;
     ck_proxy_set_timer(gate, check_deadlines(gate, proxy->now_ns));
@@ -181,6 +183,7 @@ static void on_timer(struct ck_gate *gate, unsigned share)
 
 static void on_connection(struct ck_connection *connection, bool client, uint32_t events)
 {
+    /* An error counts as readiness for both: the next read or write returns it. */
     bool broken = (events & (EPOLLERR | EPOLLHUP)) != 0;
     if (connection->ended)
         return;
@@ -273,6 +276,7 @@ static void serve_gate(struct ck_gate *gate, unsigned gates)
     }
     int count = epoll_wait(gate->set.fd, events, (int)(READY / gates), 0);
     for (int i = 0; i < count; i++)
+        /* A connection may use its bytes in each direction, hence the 2. */
         on_event(&events[i], ACCEPTED / gates, READY_BYTES / gates / (unsigned)count / 2);
     free_ended(gate->proxy);
 }
@@ -302,6 +306,7 @@ int ck_proxy_dispatch(struct ck_proxy *proxy)
     (void)sigaddset(&pipe, SIGPIPE);
     (void)pthread_sigmask(SIG_BLOCK, &pipe, &before);
     bool blocked = sigismember(&before, SIGPIPE) == 1;
+    /* A SIGPIPE that was pending before belongs to the host program, and must stay pending. */
     bool theirs = blocked && sigpending(&pending) == 0 && sigismember(&pending, SIGPIPE) == 1;
     proxy->broken_pipe = false;
     int r = work(proxy);
@@ -312,7 +317,7 @@ int ck_proxy_dispatch(struct ck_proxy *proxy)
     return r;
 }
 
-/* ---- life -------------------------------------------------------------------------------- */
+/* ---- opening and closing ----------------------------------------------------------------- */
 
 void ck_proxy_init(struct ck_proxy *proxy)
 {
@@ -413,6 +418,7 @@ int ck_proxy_open(struct ck_proxy *proxy, int listen_fd, const struct ck_gate_op
     proxy->gates = gate;
     proxy->now_ns = ck_clock_now_ns();
     r = make_set(gate);
+    /* Without a budget nothing is accepted: the kernel refuses clients of a closed listener. */
     if (r == 0 && gate->budget.connections_total == 0)
         ck_proxy_close_watched(gate, &gate->listener);
     if (r != 0)

@@ -48,6 +48,7 @@ static struct ck_relay_pipe *pipe_new(int fd_limit)
         free(pipe);
         return NULL;
     }
+    /* The kernel gives the lowest free number, so a high one means that descriptors are scarce. */
     if (fd_limit != 0 && (ends[0] >= fd_limit || ends[1] >= fd_limit)) {
         ck_fd_close(&ends[0]);
         ck_fd_close(&ends[1]);
@@ -187,6 +188,7 @@ static size_t lesser(uint64_t a, uint64_t b)
 
 static int write_ready(struct ck_relay_stream *stream, int to_fd, uint64_t turn_bytes, uint64_t *budget)
 {
+    /* Bytes of the proxy itself, such as an answer, are sent even if the budget is spent. */
     if (stream->own == 0 && *budget == 0) {
         stream->wait = CK_WAIT_SPENT;
         return 0;
@@ -213,6 +215,7 @@ static int pipe_out(struct ck_relay_stream *stream, int to_fd, uint64_t turn_byt
     ssize_t n = splice(stream->pipe->read_fd, NULL, to_fd, NULL, lesser(stream->piped, turn_bytes),
                        SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
     if (n < 0 && !would_wait(errno)) {
+        /* splice has no MSG_NOSIGNAL, so the caller must discard a SIGPIPE. */
         stream->broken_pipe = errno == EPIPE;
         return -errno;
     }
@@ -280,6 +283,7 @@ static int pump_once(struct ck_relay_stream *stream, struct ck_relay_pipes *pipe
                      uint64_t turn_bytes, uint64_t *budget)
 {
     bool passes = stream->left > 0 && stream->buffer.length == 0 && !stream->ended;
+    /* There is more to do, but the turn is used up. */
     if (turn_bytes == 0 && (stream->piped > 0 || stream->ready > stream->own || passes))
         return 1;
     if (stream->piped > 0)

@@ -22,6 +22,7 @@
 
 /* ---- looking up -------------------------------------------------------------------------- */
 
+/* An address that is not public is allowed only if a rule lists it as an address or network. */
 static bool may_dial(const struct ck_connection *connection, const struct ck_address *address)
 {
     return ck_address_why_refused(address) == NULL ||
@@ -116,6 +117,10 @@ static void look_up(struct ck_connection *connection)
 {
     struct ck_gate *gate = connection->gate;
     connection->state = CK_EGRESS_STATE_LOOKUP;
+    /*
+     * c-ares may answer within the call, from /etc/hosts. on_answer must not queue the connection
+     * then.
+     */
     connection->asking = true;
     int r = gate->resolver != NULL ? 0 : ck_dns_resolver_new(watch_resolver, gate, &gate->resolver);
     if (r == 0)
@@ -142,6 +147,7 @@ void ck_target_begin(struct ck_connection *connection)
                   connection->host.text, connection->port);
         return;
     }
+    /* Each target counts, because one kept HTTP connection can ask for any number of them. */
     if (++gate->targets > gate->budget.connections_total) {
         CK_REFUSE(connection, CK_GATE_REFUSED, CK_REASON_CONNECTIONS, "this run has used all of its %llu connections",
                   (unsigned long long)gate->budget.connections_total);
@@ -213,6 +219,7 @@ static void dial_next(struct ck_connection *connection)
     while (connection->address_at < connection->addresses_count) {
         const struct ck_address *address = &connection->addresses[connection->address_at++];
         int r = connect_to(address, connection->port, &connection->server.fd);
+        /* The last descriptors are left to the host program (proxy.h). */
         if (r == 0 && connection->server.fd >= connection->gate->proxy->fd_limit) {
             ck_fd_close(&connection->server.fd);
             r = -EMFILE;
@@ -248,6 +255,7 @@ bool ck_target_dial(struct ck_connection *connection)
         return false;
     int error = 0;
     socklen_t size = sizeof error;
+    /* The result of a non-blocking connect. */
     if (getsockopt(connection->server.fd, SOL_SOCKET, SO_ERROR, &error, &size) < 0)
         error = errno;
     if (error == 0) {

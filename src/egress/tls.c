@@ -41,6 +41,10 @@ static bool stop(struct cursor *cursor, enum ck_hello verdict)
 
 static bool begin_record(struct cursor *cursor)
 {
+    /*
+     * A handshake record of major version 3. Each byte is checked as it arrives: a client of
+     * another protocol may send one byte and wait.
+     */
     static const uint8_t begin[] = {RECORD_HANDSHAKE, 3};
     size_t have = cursor->length - cursor->at;
     const uint8_t *header = cursor->data + cursor->at;
@@ -51,6 +55,7 @@ static bool begin_record(struct cursor *cursor)
         return stop(cursor, CK_HELLO_MORE);
     cursor->record_left = (size_t)header[3] << 8 | header[4];
     cursor->at += 5;
+    /* RFC 8446, 5.1: a handshake record is not empty. */
     if (cursor->record_left == 0 || cursor->record_left > RECORD_MAX)
         return stop(cursor, CK_HELLO_MALFORMED);
     return true;
@@ -121,6 +126,7 @@ static bool read_server_name(struct cursor *cursor, size_t size, struct hello_fi
         return stop(cursor, CK_HELLO_MALFORMED);
     if (!take_number(cursor, 2, &list) || !take_number(cursor, 1, &type) || !take_number(cursor, 2, &length))
         return false;
+    /* Exactly one name of type host_name (RFC 6066, 3): a list of several would be ambiguous. */
     bool exact = list == size - 2 && type == 0 && length == list - 3 && length < CK_SNI_SIZE;
     if (!exact || found->has_name)
         return stop(cursor, CK_HELLO_MALFORMED);
@@ -138,6 +144,7 @@ static bool read_server_name(struct cursor *cursor, size_t size, struct hello_fi
 
 static bool read_extensions(struct cursor *cursor, struct hello_fields *found)
 {
+    /* Before TLS 1.3 a ClientHello may end without extensions. */
     size_t total = 0;
     if (cursor->message_left == 0)
         return true;
@@ -161,6 +168,7 @@ static bool read_extensions(struct cursor *cursor, struct hello_fields *found)
 static bool read_hello(struct cursor *cursor, struct hello_fields *found)
 {
     size_t type = 0, length = 0;
+    /* The header of the message: type and length. */
     cursor->message_left = 4;
     if (!take_number(cursor, 1, &type))
         return false;

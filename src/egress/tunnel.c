@@ -43,6 +43,9 @@ void ck_tunnel_begin(struct ck_connection *connection)
     const struct ck_gate_budget *budget = &connection->gate->budget;
     connection->needed = 0;
     ck_connection_set_state(connection, CK_EGRESS_STATE_HELLO, opaque ? budget->idle_ms : budget->head_ms);
+    /*
+     * Until the name is checked nothing of the host reaches the client, unless the rule is opaque.
+     */
     connection->down.left = opaque ? UINT64_MAX : 0;
 }
 
@@ -52,12 +55,14 @@ void ck_tunnel_begin(struct ck_connection *connection)
  */
 static void alert(struct ck_connection *connection)
 {
+    /* An alert record of version 3.3 with 2 bytes: fatal (2), access_denied (49). */
     static const uint8_t denied[] = {21, 3, 3, 0, 2, 2, 49};
     (void)send(connection->client.fd, denied, sizeof denied, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 static void refuse_hello(struct ck_connection *connection, enum ck_reason reason, const char *what)
 {
+    /* A client that does not speak TLS could not read an alert. */
     if (reason != CK_REASON_NOT_TLS)
         alert(connection);
     CK_REFUSE(connection, CK_GATE_REFUSED, reason, "the tunnel to '%s' port %u %s", connection->host.text,
@@ -71,7 +76,10 @@ static void refuse_name(struct ck_connection *connection, const char *name)
     refuse_hello(connection, CK_REASON_SNI, answer_text);
 }
 
-/* A name in the clear must be the host. For an address no name fits. */
+/*
+ * A name in the clear must be the host. No name can match an address, so one is accepted there only
+ * if the rule is opaque.
+ */
 static bool name_fits(const struct ck_connection *connection, const char *name)
 {
     struct ck_hostname host;
@@ -230,6 +238,7 @@ bool ck_tunnel_hello(struct ck_connection *connection)
             ck_connection_end(connection, CK_REASON_DONE);
             return true;
         }
+        /* The hello can no longer become complete. */
         if (hello == CK_HELLO_MORE && (up->ended || up->buffer.length >= CK_HEAD_MAX))
             hello = CK_HELLO_MALFORMED;
         if (hello != CK_HELLO_MORE && check_hello(connection, hello, name))

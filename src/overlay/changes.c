@@ -73,7 +73,7 @@ struct ck_changes_walk {
     struct ck_order order;
 };
 
-/* ---- remembering ------------------------------------------------------------------------- */
+/* ---- the list ---------------------------------------------------------------------------- */
 
 /* Lists nothing more. */
 static void stop(struct ck_changes_walk *walk)
@@ -366,6 +366,10 @@ static void enter(struct ck_changes_walk *walk, uint32_t number, struct ck_slice
     if (walk->pass == PASS_REST)
         list_directory(walk, directory, slice);
     walk->lower_fd = ck_compare_open(walk->where.lower_fd, walk->directory, O_PATH | O_DIRECTORY);
+    /*
+     * These three mean that the repository has no such directory: the run made it, or replaced
+     * something.
+     */
     if (walk->lower_fd < 0 && errno != ENOENT && errno != ENOTDIR && errno != ELOOP)
         walk->changes->incomplete = true;
     walk->upper_fd = ck_compare_open(walk->where.upper_fd, walk->directory, O_RDONLY | O_DIRECTORY);

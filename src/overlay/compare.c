@@ -78,6 +78,7 @@ static const char *mode_kind(const struct ck_compare_entry *entry)
 static bool may_compare(const struct ck_comparison *comparison, const struct ck_compare_entry *entry)
 {
     return entry->upper.st_size == entry->lower.st_size &&
+           /* compared_bytes never exceeds COMPARE_MAX, so this cannot wrap. */
            (uint64_t)entry->upper.st_size <= COMPARE_MAX - comparison->compared_bytes;
 }
 
@@ -130,7 +131,7 @@ bool ck_compare_step(struct ck_comparison *comparison, const struct ck_compare_e
     return true;
 }
 
-/* ---- what will run ----------------------------------------------------------------------- */
+/* ---- what runs later --------------------------------------------------------------------- */
 
 /* NULL if it is too large or cannot be read. */
 static char *read_package(int directory_fd, const char *name, size_t *ret_length)
@@ -176,7 +177,7 @@ static const char *file_runs(struct ck_comparison *comparison, const struct ck_c
     return content_runs(fd, entry->upper.st_mode);
 }
 
-/* ---- what a link would become ------------------------------------------------------------ */
+/* ---- the target of a symlink ------------------------------------------------------------- */
 
 /*
  * Opens what a path names in the overlay or, if that has nothing there, in the repository. Symlinks

@@ -29,7 +29,7 @@
 #define UP_MAX 4096
 #define ENTER_SHARE 8 /* entering this many directories costs about as much as making a file */
 
-/* ---- the place --------------------------------------------------------------------------- */
+/* ---- the directory ----------------------------------------------------------------------- */
 
 /* -EXDEV if the directory is in the root. */
 static int check_outside(int directory_fd, struct ck_identity root)
@@ -46,6 +46,7 @@ static int check_outside(int directory_fd, struct ck_identity root)
         ck_fd_close(&at);
         at = up;
         result = ck_trust_identity_of(at, &above);
+        /* Only "/" is its own parent. */
         if (result == 0 && here.device == above.device && here.inode == above.inode)
             return 0;
         here = above;
@@ -146,7 +147,7 @@ void ck_keep_remove_empty(const struct ck_keep_target *place)
         (void)unlinkat(place->fd, place->name, AT_REMOVEDIR);
 }
 
-/* ---- what is put there ------------------------------------------------------------------- */
+/* ---- copies ------------------------------------------------------------------------------ */
 
 int ck_keep_make_path(int top_fd, const char *path, struct ck_slice *slice)
 {

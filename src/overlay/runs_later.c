@@ -79,6 +79,7 @@ static const char *under_reason(const char *path, const char *name)
 static const char *name_reason(const char *name)
 {
     size_t from = ck_runs_later_starts[CK_RUNS_LATER_NAME], to = ck_runs_later_starts[CK_RUNS_LATER_NAME + 1];
+    /* The generator sorts these rules by the same comparison. */
     while (from < to) {
         size_t middle = from + (to - from) / 2;
         int order = compare_text(name, ck_runs_later_rules[middle].text, SIZE_MAX);

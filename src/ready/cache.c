@@ -96,12 +96,13 @@ int ck_cache_parse(const char *text, size_t length, struct ck_cache *ret)
     json_t *root = ck_json_is_deep(text, length) ? NULL : json_loadb(text, length, JSON_REJECT_DUPLICATES, NULL);
     bool good = root != NULL && take_all(root, ret);
     json_decref(root);
+    /* All or nothing: a cache that was read in part must not be used. */
     if (!good)
         ret->count = 0;
     return good ? 0 : -EINVAL;
 }
 
-/* ---- asking ---- */
+/* ---- look-up ---- */
 
 static const struct ck_cache_policy *find_policy(const struct ck_cache *cache, const char *sha256)
 {
@@ -111,6 +112,7 @@ static const struct ck_cache_policy *find_policy(const struct ck_cache *cache, c
     return NULL;
 }
 
+/* The files are in a fixed order: the tool, then its interpreters. */
 static bool matches(const struct ck_cache_tool *tool, const char *path, const struct ck_version *files, size_t count)
 {
     bool same = strcmp(tool->path, path) == 0 && tool->files_count == count;
@@ -178,6 +180,7 @@ char *ck_cache_format(const struct ck_cache *old, const struct ck_cache_policy *
     int bad = json_array_append_new(policies, policy_json(fresh));
     size_t count = 1;
     for (size_t i = 0; i < old->count && count < CK_CACHE_POLICIES_MAX; i++) {
+        /* fresh replaces this one. */
         if (strcmp(old->policies[i].sha256, fresh->sha256) == 0)
             continue;
         bad |= json_array_append_new(policies, policy_json(&old->policies[i]));

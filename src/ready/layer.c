@@ -71,8 +71,12 @@ __attribute__((format(printf, 3, 4))) static bool answer(const struct layer_ques
     return true;
 }
 
-/* ---- causes; each is true when it has answered ---- */
+/* ---- causes; each returns true if it explains the error ---- */
 
+/*
+ * EPROTO: the trial found that the kernel accepted the layer and did not enforce it. The other two:
+ * the trial itself did not finish.
+ */
 static bool not_held(const struct layer_question *question)
 {
     if (question->error == EPROTO)
@@ -96,6 +100,7 @@ static bool untried(const struct layer_question *question)
                                                                           : strerror(question->error));
 }
 
+/* A container engine is a likely cause of these errors, not a certain one, so this comes late. */
 static bool container(const struct layer_question *question)
 {
     const struct ck_host *host = question->host;
@@ -128,6 +133,7 @@ static bool landlock(const struct layer_question *question)
                   "Landlock is not among the kernel's security modules");
 }
 
+/* Sysctls that switch user namespaces off. Those about unprivileged users do not affect root. */
 static bool user_switch(const struct layer_question *question)
 {
     const struct ck_host *host = question->host;
@@ -164,6 +170,10 @@ static bool no_cgroup2(const struct layer_question *question)
                   "no cgroup v2 hierarchy is mounted");
 }
 
+/*
+ * EBUSY: the group has processes (may_delegate in sys/host.c). ENODEV: cgroup.controllers does not
+ * list the controller.
+ */
 static bool not_delegated(const struct layer_question *question)
 {
     int error = question->error;
@@ -193,6 +203,7 @@ static bool no_user_namespace(const struct layer_question *question)
     user.error = question->user_error;
     (void)answer(&user, "", "%s", strerror(user.error));
     (void)(user_switch(&user) || container(&user) || old_kernel(&user));
+    /* A copy, because snprintf must not read from its own destination. */
     (void)snprintf(cause, sizeof cause, "%s", question->message->cause);
     (void)snprintf(question->message->cause, sizeof question->message->cause, "it needs a user namespace: %.*s",
                    (int)sizeof cause - 32, cause);
@@ -206,6 +217,9 @@ static bool not_built(const struct layer_question *question)
 
 typedef bool (*cause_fn)(const struct layer_question *question);
 
+/*
+ * The first cause that answers is reported. A row ends with NULL, so 7 is one more than its causes.
+ */
 static const cause_fn causes[][7] = {
     [KERNEL] = {not_held, untried, container, old_kernel},
     [LANDLOCK] = {not_held, untried, landlock, container, old_kernel},

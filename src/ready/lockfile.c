@@ -110,6 +110,7 @@ static int take_all(const json_t *root, struct ck_lockfile *lock, struct choke_e
             return ck_error_set(error, CHOKE_INVALID, EINVAL,
                                 "tool %zu is malformed; write the file again with 'chokepoint lock'", i + 1);
     ck_lockfile_sort(lock);
+    /* The tools are sorted, so duplicates are neighbours. */
     for (size_t i = 1; i < lock->count; i++)
         if (strcmp(lock->tools[i - 1].name, lock->tools[i].name) == 0)
             return ck_error_set(error, CHOKE_INVALID, EINVAL, "a tool is listed twice");
@@ -120,6 +121,7 @@ int ck_lockfile_parse(const char *text, size_t length, struct ck_lockfile *ret, 
 {
     json_error_t parse = {0};
     *ret = (struct ck_lockfile){0};
+    /* Before the parser, which recurses and would use up the small stack of a host thread. */
     if (ck_json_is_deep(text, length))
         return ck_error_set(error, CHOKE_INVALID, EINVAL, "it is nested more than %d deep", CK_JSON_DEPTH_MAX);
     json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &parse);

@@ -27,6 +27,7 @@ static int add(struct drifts *drifts, const char *what, const char *before, cons
     if (what == NULL)
         return -ENOMEM;
     if (drifts->count == drifts->room) {
+        /* An arena cannot resize. The old array is freed with the arena. */
         size_t room = drifts->room == 0 ? 32 : drifts->room * 2;
         struct choke_drift *items = ck_arena_array(drifts->arena, room, sizeof *items);
         if (items == NULL)

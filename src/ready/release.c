@@ -29,6 +29,7 @@ static size_t measure(const char *text, size_t length)
     size_t end = digits;
     while (end < length && (is_alnum(text[end]) || strchr(".+~_-", text[end]) != NULL) && text[end] != '\0')
         end++;
+    /* A final dot or dash is punctuation, not part of the version. */
     while (!is_alnum(text[end - 1]))
         end--;
     return end;

@@ -7,6 +7,7 @@ static bool take(struct ck_arena *arena, const json_t *value, size_t max_bytes, 
 {
     if (!json_is_string(value) || json_string_length(value) > max_bytes)
         return false;
+    /* jansson refuses a NUL in a string unless JSON_ALLOW_NUL is set, so this copies all of it. */
     *ret_text = ck_arena_strdup(arena, json_string_value(value));
     return *ret_text != NULL;
 }

@@ -102,7 +102,7 @@ int ck_beneath_directory(int root_fd, const char *path, int *ret_fd, struct chok
     return 0;
 }
 
-/* ---- paths among arguments --------------------------------------------------------------- */
+/* ---- paths in arguments ------------------------------------------------------------------ */
 
 #define ANYTHING (O_PATH | O_CLOEXEC)
 

@@ -103,7 +103,7 @@ static void read_capabilities(struct ck_caller_authority *authority)
             authority->ambient |= UINT64_C(1) << cap;
 }
 
-/* ---- places ---- */
+/* ---- namespaces and cgroups ---- */
 
 /*
  * A number that no other thread of this process ever has; the kernel reuses the ids of threads that
@@ -167,7 +167,7 @@ static uint64_t read_cgroups(const struct ck_caller_proc *caller_proc)
     return length <= 0 ? 0 : digest(text, (size_t)length);
 }
 
-/* ---- the whole ---- */
+/* ---- everything ---- */
 
 int ck_caller_inspect(struct ck_caller_proc *caller_proc, struct ck_caller *ret_caller)
 {

@@ -82,7 +82,7 @@ int ck_landlock_allow(int ruleset_fd, int file_fd)
     return result == -EBADFD ? 0 : result;
 }
 
-/* ---- everything ---- */
+/* ---- all rights ---- */
 
 int ck_landlock_new_full(void)
 {

@@ -104,7 +104,7 @@ static int read_cache(struct ck_depend *depend)
     return 0;
 }
 
-/* ---- places ---- */
+/* ---- directories ---- */
 
 /*
  * A directory, and its subdirectories for certain processors; glibc before 2.37 had more kinds of

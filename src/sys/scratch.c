@@ -36,7 +36,7 @@ int ck_scratch_clear(int top_fd, uint64_t deadline_ns)
     return done ? clearing.error : -ETIME;
 }
 
-/* ---- where they are ---------------------------------------------------------------------- */
+/* ---- the parent directory ---------------------------------------------------------------- */
 
 /* A directory that belongs to the caller and that no one else may enter. */
 static bool is_private(const struct stat *status)
@@ -172,7 +172,7 @@ void ck_scratch_pool_done(struct ck_scratch_pool *scratch_pool)
     ck_fd_close(&scratch_pool->parent_fd);
 }
 
-/* ---- one of them ------------------------------------------------------------------------- */
+/* ---- one directory ----------------------------------------------------------------------- */
 
 const char *ck_scratch_name(struct ck_scratch_pool *scratch_pool, const char *label, struct ck_arena *arena)
 {

@@ -338,7 +338,7 @@ static int forbid_reserving(scmp_filter_ctx filter)
     return add(filter, SCMP_ACT_ERRNO(EOPNOTSUPP), "fallocate", &no_hole);
 }
 
-/* ---- where there are no namespaces ---- */
+/* ---- without user namespaces ---- */
 
 static int forbid_each(scmp_filter_ctx filter, const char *const *names)
 {
