@@ -78,7 +78,7 @@ static const char *mode_kind(const struct ck_compare_entry *entry)
 static bool may_compare(const struct ck_comparison *comparison, const struct ck_compare_entry *entry)
 {
     return entry->upper.st_size == entry->lower.st_size &&
-           /* compared_bytes never exceeds COMPARE_MAX, so this cannot wrap. */
+           /* compared_bytes never exceeds COMPARE_MAX, so this cannot underflow. */
            (uint64_t)entry->upper.st_size <= COMPARE_MAX - comparison->compared_bytes;
 }
 
