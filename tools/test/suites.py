@@ -167,8 +167,9 @@ def text(_):
 
 @suite("documents")
 def documents(_):
-    """every requirement that is cited is explained, and every decision record is in the index"""
+    """every requirement that is cited is explained, every decision record is in the index, every file named exists"""
     outcome = check(PYTHON, "tools/check/check-requirements.py")
+    outcome.add(check(PYTHON, "tools/check/check-documents.py"))
     return as_one(outcome.add(check(PYTHON, "tools/gen/adr-index.py", "--check")))
 
 

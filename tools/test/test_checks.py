@@ -24,6 +24,7 @@ creator = load("check-creator")
 environment = load("check-environment")
 text = load("check-text")
 requirements = load("check-requirements")
+documents = load("check-documents")
 
 
 # ---- csource ----
@@ -247,3 +248,38 @@ def test_requirement_that_is_not_explained_is_found(tmp_path):
         subprocess.run(["git", "-C", tmp_path, *words], check=True)
     assert list(requirements.problems(tmp_path)) == ["docs/requirements.md: R2 is listed twice",
                                                      "src/a.c:2: R3 is not in docs/requirements.md"]
+
+
+# ---- check-documents ----
+
+@pytest.fixture
+def documented(tmp_path):
+    """A function that gives what the check says of one document in a small tree."""
+    for name in ("src/run/plan.c", "src/cli/cmd_run.c", "lint/c.yaml", "docs/adr/0001-build.md"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("int ck_plan_make(void);\n")
+
+    def check(content, name="ARCHITECTURE.md"):
+        (tmp_path / name).write_text(content)
+        for words in (["init", "--quiet"], ["add", "."]):
+            subprocess.run(["git", "-C", tmp_path, *words], check=True)
+        return list(documents.problems(tmp_path))
+    return check
+
+
+@pytest.mark.parametrize("words", ["src/run/gone.c", "run/gone.c", "`gone.c`", "src/gone", "docs/adr/0002", "run/g*.c",
+                                   "(docs/gone.md)", "ck_gone", "src/gone/cmd_NAME.c"])
+def test_a_name_that_does_not_exist_is_found(documented, words):
+    assert documented(f"first\n{words}\n")[0].startswith("ARCHITECTURE.md:2: ")
+
+
+@pytest.mark.parametrize("words", [
+    "src/run/plan.c", "run/plan.c", "`plan.c`", "src/run", "src/run/", "docs/adr/0001", "run/p*.c", "ck_plan_make",
+    "src/cli/cmd_NAME.c", "docs/adr/NNNN-new.md", "lint/LANGUAGE.yaml", "and/or", "/usr/src/a.c", "~/src/a.c",
+    "```\nsrc/gone.c\n```", "    src/gone.c", "see src/run/plan.c."])
+def test_a_name_that_exists_or_is_an_example_passes(documented, words):
+    assert documented(f"{words}\n") == []
+
+
+def test_bare_file_names_count_in_architecture_only(documented):
+    assert documented("a.c\n", "README.md") == []
