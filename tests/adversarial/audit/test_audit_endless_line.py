@@ -1,10 +1,10 @@
 """Promise: The proof of the record.
-Attacker: whoever can put a file where logs are read, or write to the end of one. Means: a line without an end. A file of
-holes of 8 TiB takes no room on the disk, and its zeros are one line; the same behind good records; a million of lines that
-are no records; a device that never ends.
+Attacker: whoever can put a file where logs are read, or write to the end of one. Means: a line
+without an end. A sparse file of 8 TiB takes no space on the disk, and its zeros are one line; the
+same after good records; a million lines that are not records; a device that never ends.
 
-Expected: damage at that line, as malformed, within a second and in bounded memory, by audit verify, audit show and audit
-head; a writer refuses to go on behind it. A device is not read at all.
+Expected: damage at that line, as malformed, within a second and in bounded memory, by audit
+verify, audit show and audit head; a writer refuses to append to it. A device is not read at all.
 """
 import os
 import resource

@@ -1,8 +1,10 @@
 """Promise: The record.
-Attacker: whoever can fill the disk that the log is on. Means: no room for the record of what is run next, or for a part of it.
+Attacker: whoever can fill the disk that the log is on. Means: no room for the record of what is
+run next, or for a part of it.
 
-Expected: what cannot be recorded is not run, and says so; nothing that was recorded is lost; with room again, the next call
-vouches for what was torn, tells it, and goes on.
+Expected: a call that cannot be recorded does not run, and says so; nothing that was recorded is
+lost; when there is space again, the next call writes a repair for the torn write, reports it, and
+continues.
 """
 import contextlib
 import json

@@ -1,6 +1,9 @@
 """Promise: The record.
-Attacker: another program of the caller's. Means: it takes the lock of the log and does not give it back; or it is stopped while it
-has it. Expected: a call waits for a bounded time, then nothing is run, and the message says what it waited for.
+Attacker: another program of the caller. Means: it takes the lock of the log and does not release
+it; or it is stopped while it holds it.
+
+Expected: a call waits for a bounded time, then nothing is run, and the message says what it waited
+for.
 """
 import fcntl
 

@@ -1,9 +1,10 @@
 """Promise: The record.
-Attacker: SIGKILL, at any moment. Means: programs that write to one log, four at once, are killed a thousand times (make test: 300); the log is
-rotated meanwhile, or is not.
+Attacker: SIGKILL, at any moment. Means: programs that write to one log, four at once, are killed a
+thousand times; the log is rotated meanwhile, or is not.
 
-Expected: the next one writes on. The log holds at the end: every record is in its place, and what a kill left in the
-middle of a write, if anything, is vouched for. Files that a kill left on their way are removed; nothing else is.
+Expected: the next one continues. The log is proven at the end: every record is in its place, and a
+repair accounts for what a kill left in the middle of a write. Temporary files that a kill left are
+removed; nothing else is.
 """
 import os
 

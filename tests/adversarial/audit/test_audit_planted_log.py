@@ -1,9 +1,10 @@
 """Promise: The record.
-Attacker: whoever can put something in the place of the log. Means: a link to another file, a pipe, a directory, a device, a file
-of another user or one that others may write, a directory on the way that others may write.
+Attacker: whoever can replace the log. Means: a symlink to another file, a pipe, a directory, a
+device, a file of another user or one that others may write, a directory on the way that others may
+write.
 
-Expected: nothing is run, nothing is written through what was planted, nobody hangs. The same call runs with a log of the
-caller's own, so it is the log that it is refused for.
+Expected: nothing runs, nothing is written through what was planted, nothing hangs. The same call
+runs with a log of the caller, so the log is the reason of the refusal.
 """
 import os
 

@@ -1,7 +1,9 @@
 """Promise: The proof of the record.
-Attacker: who may write the log, after he made a call that was refused. Means: the log written anew without that call, every
-hash and number as it should be. Expected: the chain alone cannot tell, and says so; a head that was kept elsewhere can, and
-names the record; so it can for a log that was cut before the call, or begun anew.
+Attacker: a user who may write the log, after a refused call. Means: the log rewritten without that
+call, with correct hashes and numbers.
+
+Expected: the chain alone cannot show it, and verify says so; a head that was kept elsewhere shows
+it, and names the record; the same for a log that was cut before the call, or begun anew.
 """
 import json
 

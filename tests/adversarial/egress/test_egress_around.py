@@ -1,9 +1,11 @@
 """Promise: Egress.
-Attacker: a tool that may reach one host through the proxy. Means: whatever is not the proxy. Datagrams (a resolver by hand),
-raw packets, other kinds of streams, which rules about TCP do not see, families of the kernel's own; a listener of the host's on
-loopback, at any port; a connection made by sending; a server of its own, for somebody else in the jail to come to.
+Attacker: a tool that may reach one host through the proxy. Means: direct attempts, without the
+proxy. Datagrams (its own resolver), raw packets, other kinds of streams, which rules about TCP do
+not see, families of the kernel; a listener of the host on loopback, at any port; a connection made
+by sending; its own server for another process in the jail.
 
-Expected: there are TCP sockets, and they reach the proxy and nothing else. Outside the same words work.
+Expected: there are TCP sockets, and they reach the proxy and nothing else. Outside the jail the
+same calls succeed.
 """
 import ctypes
 import re

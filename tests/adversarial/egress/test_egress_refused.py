@@ -1,9 +1,11 @@
 """Promise: Egress.
-Attacker: a tool, or the repository that it works on, that may reach one host through the proxy. Means: the proxy itself. Other
-hosts, addresses instead of names, names that lead to addresses of the inside or change their mind, a host that sends it on
-to another, TLS to somebody else through a tunnel to the right host, secrets in names that are looked up.
+Attacker: a tool, or the repository that it works on, that may reach one host through the proxy.
+Means: the proxy itself. Other hosts, addresses instead of names, names that resolve to private
+addresses or change their address, a host that redirects to another, TLS to another host through a
+tunnel to the right one, secrets in names that are looked up.
 
-Expected: the other host hears nothing, the resolver is asked for nothing that is not listed, and the caller is told of each.
+Expected: the other host gets nothing, the resolver gets no query for a name that is not listed,
+and each attempt is reported to the caller.
 """
 import pytest
 

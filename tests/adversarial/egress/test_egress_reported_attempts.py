@@ -1,10 +1,11 @@
 """Promise: Egress.
-Attacker: a tool that may reach one host through the proxy. Means: ways around it, which lead nowhere, in the hope that
-nobody hears of them: connections to addresses, a connection by sending, sockets of other kinds; and so many of them that what
-keeps the record is filled, or that whoever listens has no time for anything else.
+Attacker: a tool that may reach one host through the proxy. Means: direct attempts, which fail, but
+might not be noticed: connections to addresses, a connection by sending, sockets of other kinds;
+and a flood of them, to fill the log or to keep the listener busy.
 
-Expected: each way is refused as it is without names, and told once: an event, a record, a number in the result. So many are
-told, and that there are more. What goes to the proxy is not among them, nor what libraries do wherever they run.
+Expected: each attempt is refused, and reported once: an event, a record, a number in the result.
+Up to a limit each is reported, and then that there are more. Connections to the proxy are not
+among them, nor the sockets that libraries always open.
 """
 import json
 

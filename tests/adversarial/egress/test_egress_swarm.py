@@ -1,8 +1,9 @@
 """Promise: Egress.
-Attacker: a dozen tools with egress. Means: as many connections to the proxy as each can make, held open, so that the calling
-program, in which the proxy is, has no descriptor left for anything else.
+Attacker: a dozen tools with egress. Means: as many connections to the proxy as each can make, held
+open, so that the calling program, in which the proxy is, has no descriptor left for anything else.
 
-Expected: so many are taken, the rest is turned away, and the caller opens files and runs other tools as before.
+Expected: connections are accepted up to the limit, the rest is refused, and the caller opens files
+and runs other tools as before.
 """
 COUNT = 250  # of what may be at once, many times as much; and as many as the tool itself may have
 

@@ -1,8 +1,8 @@
 """Promise: Egress.
-Attacker: a tool that may reach one host. Means: other spellings of names and addresses, in each of the protocols, that a
-resolver or the kernel would understand otherwise than the proxy.
+Attacker: a tool that may reach one host. Means: other spellings of names and addresses, in each of
+the protocols, that a resolver or the kernel would understand differently from the proxy.
 
-Expected: refused before anything is asked of the resolver.
+Expected: refused before the resolver gets a query.
 """
 import struct
 

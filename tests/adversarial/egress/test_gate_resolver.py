@@ -1,8 +1,9 @@
 """Promise: Egress.
-Attacker: whoever answers for a listed name. Means: "too long, ask again by TCP", and then a connection that ends and is reset at
-once. A write to such a socket raises SIGPIPE, and the library that looks names up does not say that it wants none.
+Attacker: whoever answers for a listed name. Means: "too long, ask again by TCP", and then a
+connection that ends and is reset at once. A write to such a socket raises SIGPIPE, and the
+resolver library does not suppress it.
 
-Expected: the name cannot be looked up, and the program that the proxy is in goes on.
+Expected: the name cannot be looked up, and the program with the proxy continues.
 """
 import contextlib
 import socket

@@ -1,10 +1,10 @@
 """Promise: Egress.
-Attacker: a tool that may reach one host. Means: a first TLS hello with the right name, and then another one in the clear: after
-the host has asked for it (HelloRetryRequest), before it was asked for, in the same record, after a ChangeCipherSpec, after early
-data, cut into pieces.
+Attacker: a tool that may reach one host. Means: a first TLS hello with the right name, and then
+another one in the clear: after the host has asked for it (HelloRetryRequest), before it was asked
+for, in the same record, after a ChangeCipherSpec, after early data, cut into pieces.
 
-Expected: closed, with an event, and no hello with another name reaches the host, for a host goes by the last one. A real
-handshake with a retry passes, and so does one of TLS 1.2.
+Expected: closed, with an event, and no hello with another name reaches the host, because a host
+uses the last one. A real handshake with a retry passes, and so does one of TLS 1.2.
 """
 import ssl
 import struct

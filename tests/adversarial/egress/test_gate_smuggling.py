@@ -1,9 +1,10 @@
 """Promise: Egress.
-Attacker: a tool that speaks to the proxy by hand. Means: requests that the proxy and the host behind it could read in two ways,
-so that a second one, to another host or with another method, passes unseen within the first.
+Attacker: a tool that talks to the proxy directly. Means: requests that the proxy and the host
+could read in two ways, so that a second one, to another host or with another method, passes unseen
+within the first.
 
-Expected: such a request is refused, with a reason, and not a byte of it reaches a host. The same request without its trick is
-answered.
+Expected: such a request is refused, with a reason, and not a byte of it reaches a host. The same
+request without its trick is answered.
 """
 import pytest
 

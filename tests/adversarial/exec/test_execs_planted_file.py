@@ -1,8 +1,8 @@
 """Promise: What it may execute.
-Attacker: a hostile repository, or a tool that can write. Means: a program that lies in the working directory, that
-the tool puts there as a copy or a link, or that it puts in its own place.
+Attacker: a hostile repository, or a tool that can write. Means: a program in the working
+directory, which the tool puts there as a copy or a link, or which replaces the tool.
 
-Expected: none of them is among the files that the run may execute; what it is called does not matter.
+Expected: none of them is among the files that the run may execute; its name does not matter.
 """
 import shutil
 

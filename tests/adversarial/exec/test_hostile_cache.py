@@ -1,9 +1,11 @@
 """Promise: The file that is meant.
-Attacker: whoever can write beside the caller's cache, or filled the caller's disk.
+Attacker: whoever can write next to the caller's cache, or filled the caller's disk.
 
-Means: a link, a pipe, a directory, another owner, wide modes, garbage, a huge file or a cut one in the place of
-tools.json; a cache directory that is a link; no home at all. Expected: doctor answers as without a cache, in time, with
-at most one line about it; nothing is written through what was planted, and no planted answer is believed.
+Means: a symlink, a pipe, a directory, another owner, wide modes, garbage, a huge file or a cut one
+instead of tools.json; a cache directory that is a symlink; no home at all.
+
+Expected: doctor answers as without a cache, in time, with at most one line about it; nothing is
+written through what was planted, and no planted answer is used.
 """
 import hashlib
 import json

@@ -1,8 +1,10 @@
 """Promise: The file that is meant.
-Attacker: whoever wrote the lock file that is to be checked: it comes with a repository.
+Attacker: whoever wrote the lock file that is checked: it comes with a repository.
 
-Means: garbage, huge and deep files, other types, a pipe, a device, control bytes in every string. Expected: status 125
-and one line, in time; what is printed of a file that can be compared is escaped; and no tool but those of the policy runs.
+Means: garbage, huge and deep files, other types, a pipe, a device, control bytes in every string.
+
+Expected: status 125 and one line, in time; what is printed of a file that can be compared is
+escaped; and no tool but those of the policy runs.
 """
 import json
 import os

@@ -1,6 +1,6 @@
 """Promise: What it may execute.
-Attacker: the tool, or what it runs. Means: a setuid program, through which it leaves the caller's uid, and the
-reach of the caller's signals.
+Attacker: the tool, or what it runs. Means: a setuid program, by which it gets another uid, so that
+the caller cannot signal it.
 
 Expected: no_new_privs is set and inherited: the program runs without the privilege.
 """

@@ -1,8 +1,8 @@
 """Promise: A look at a repository.
-Attacker: the repository, through a tool that reads it. Means: the tool hangs and ignores signals, crashes, prints
-without end, leaves daemons behind, or prints what no reader understands.
+Attacker: the repository, through a tool that reads it. Means: the tool hangs and ignores signals,
+crashes, prints without end, leaves daemons, or prints what no reader understands.
 
-Expected: it costs its own probe and no other, within bounded memory, and nothing is left.
+Expected: only its own probe is lost, within bounded memory, and nothing is left.
 """
 import select
 

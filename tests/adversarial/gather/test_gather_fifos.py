@@ -1,9 +1,10 @@
 """Promise: A look at a repository.
-Attacker: the author of a working tree. Means: FIFOs and devices with names that tools open by themselves: .gitignore,
-.gitattributes, .mailmap, package.json, a source file, files of the git directory; directly, by a link, and deep down.
+Attacker: the author of a working tree. Means: FIFOs and devices with names that tools open by
+themselves: .gitignore, .gitattributes, .mailmap, package.json, a source file, files of the git
+directory; directly, by a symlink, and deep down.
 
-Expected: nothing waits. Each probe whose tool would is skipped at once and names the file; the others give the same evidence
-as without it.
+Expected: nothing blocks. Each probe whose tool would block is skipped at once and names the file;
+the others give the same evidence as without it.
 """
 import os
 import socket

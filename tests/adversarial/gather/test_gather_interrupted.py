@@ -1,8 +1,9 @@
 """Promise: A look at a repository.
-Attacker: none; the operator presses Ctrl-C, or asks the command to end, while tools run that ignore it all.
+Attacker: none; the operator presses Ctrl-C, or asks the command to end, while tools run that
+ignore signals.
 
-Expected: nothing is left, the status is that of the signal, and the document says what was cancelled; what was finished
-keeps its evidence. A second signal does no harm.
+Expected: nothing is left, the status is that of the signal, and the document says what was
+cancelled; what was finished keeps its evidence. A second signal does no harm.
 """
 import contextlib
 import fcntl

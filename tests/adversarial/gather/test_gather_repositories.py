@@ -1,10 +1,11 @@
 """Promise: A look at a repository.
-Attacker: the author of a repository. Means: everything that a directory may be: empty, without a commit, bare, shallow,
-a linked work tree, with submodules, with a hundred thousand files, with names in no encoding, with a configuration that
-starts programs, with links that lead out, with files that cannot be read or have no end, or no repository at all.
+Attacker: the author of a repository. Means: everything that a directory may be: empty, without a
+commit, bare, shallow, a linked work tree, with submodules, with a hundred thousand files, with
+names in no encoding, with a configuration that starts programs, with symlinks that lead out, with
+files that cannot be read or have no end, or not a repository at all.
 
-Expected: the document is whole, each probe says what it saw or why it did not, nothing of the repository's runs or chooses
-what does, and nothing outside is read.
+Expected: the document is complete, each probe says what it saw or why it did not, nothing of the
+repository runs or chooses what runs, and nothing outside is read.
 """
 import json
 import os

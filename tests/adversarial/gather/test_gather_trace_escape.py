@@ -1,9 +1,11 @@
 """Promise: A look at a repository.
-Attacker: the program of the image. Means: calls that strace does not see or cannot read: a process that was made with
-CLONE_UNTRACED, by either of the calls for it and by those of 32 bits; io_uring; memory that nobody may look into, by prctl
-or because its file may be executed and not read; another user namespace; a program that is started by strace's loader.
+Attacker: the program of the image. Means: calls that strace does not see or cannot read: a process
+that was made with CLONE_UNTRACED, by either of the calls for it and by those of 32 bits; io_uring;
+memory that no other process may read, by prctl or because its file may be executed and not read;
+another user namespace; a program that is started by strace's loader.
 
-Expected: what cannot be followed is refused to it and is among the attempts; what cannot be read is said by `complete`.
+Expected: what cannot be followed is refused and is among the attempts; if something cannot be
+read, `complete` is false.
 """
 import contextlib
 import json

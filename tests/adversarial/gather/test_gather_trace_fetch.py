@@ -1,9 +1,9 @@
 """Promise: A look at a repository.
-Attacker: whoever wrote the Dockerfile. Means: FROM, COPY --from and ADD name an address of his own. The daemon, which
-has the network that a build has not, fetches from there, and so tells him who looks at his repository, when, and from
-within which network.
+Attacker: whoever wrote the Dockerfile. Means: FROM, COPY --from and ADD name an address of the
+attacker. The daemon has the network that a build does not have. It fetches from there, and so
+reveals who examines the repository, when, and from which network.
 
-Expected: nothing is built that names what is not on this machine; nobody is asked anything.
+Expected: nothing is built that names what is not on this machine; no request is made.
 """
 import contextlib
 import socket

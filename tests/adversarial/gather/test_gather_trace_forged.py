@@ -1,9 +1,10 @@
 """Promise: A look at a repository.
-Attacker: the program of the image that is traced. Means: it prints lines of strace, on every descriptor that it has;
-writes them to what the first process of the container and strace hold open, through /proc; attaches to them; kills them.
+Attacker: the program of the image that is traced. Means: it prints lines of strace, on every
+descriptor that it has; writes them to what the first process of the container and strace hold
+open, through /proc; attaches to them; kills them.
 
-Expected: the trace is what happened, to its end. What it prints is beside the trace, and the other processes are out of
-its reach.
+Expected: the trace is what happened, to its end. Its output is separate from the trace, and it
+cannot reach the other processes.
 """
 import json
 

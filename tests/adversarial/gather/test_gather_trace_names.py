@@ -1,9 +1,10 @@
 """Promise: A look at a repository.
-Attacker: whoever wrote the Dockerfile. Means: names that are read in one way here and in another by the builder: a stage
-that is named within itself, `library/` before a name that has a slash, docker's registry in capitals, orders in an image
-that is here (ONBUILD), and any Dockerfile that a generator thinks of.
+Attacker: whoever wrote the Dockerfile. Means: names that are read in one way here and in another
+by the builder: a stage that is named within itself, `library/` before a name with a slash,
+docker's registry in capitals, instructions in a local image (ONBUILD), and any Dockerfile that a
+generator makes.
 
-Expected: the daemon, all of whose ways out lead to a server of the test's, asks for nothing.
+Expected: the daemon requests nothing; all its connections would go to a server of the test.
 """
 import json
 import os

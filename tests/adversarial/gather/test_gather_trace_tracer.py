@@ -1,7 +1,8 @@
 """Promise: A look at a repository.
-Attacker: whoever wrote the Dockerfile. Means: code of the image gets into strace, which then writes whatever trace the
-attacker likes: by LD_PRELOAD and its like in the image's environment, by /etc/ld.so.preload in the image, by a volume over
-the directory that strace's libraries are in, with or without a link of that name.
+Attacker: whoever wrote the Dockerfile. Means: code of the image gets into strace, which then
+writes any trace that the attacker wants: by LD_PRELOAD and similar variables in the image's
+environment, by /etc/ld.so.preload in the image, by a volume over the directory that strace's
+libraries are in, with or without a symlink of that name.
 
 Expected: nothing of the image is in the tracer; the trace is what the program did.
 """

@@ -1,9 +1,10 @@
 """Promise: Only listed arguments.
-Attacker: a caller who knows where the policy and git read the same words in different ways. Means: an option that
-the policy takes for a flag and git for one with a value: "--x -- --output=f" would then be a value and an option.
+Attacker: a caller who knows where the policy and git read the same arguments differently. Means:
+an option that is a flag for the policy and takes a value for git: "--x -- --output=f" would then
+be a value and an option.
 
-Expected: no option that is listed as a flag, or with a value that must be attached, takes the next word. Asked of the
-real git, for every option of every subcommand.
+Expected: no option that is listed as a flag, or with a value that must be attached, takes the next
+argument. Checked with the real git, for every option of every subcommand.
 """
 import re
 

@@ -1,8 +1,10 @@
 """Promise: Tools in a hostile repository.
-Attacker: another user of the machine, whose repository is looked at. Means: git refuses the repository of another
-owner, which a scanner cannot accept (safe.directory is '*'); so what the repository configures would run as the caller.
+Attacker: another user of the machine, who owns the repository. Means: git refuses the repository
+of another owner, which a scanner cannot accept (safe.directory is '*'); so what the repository
+configures would run as the caller.
 
-Expected: the repository is read; nothing of it runs. As root in a user's repository, and as a user in root's.
+Expected: the repository is read; nothing of it runs. As root in a user's repository, and as a user
+in root's.
 """
 import os
 

@@ -1,11 +1,12 @@
 """Promise: Tools in a hostile repository.
-Attacker: the author of a repository, its .git directory included. Means: everything in it that makes git start a
-program (tests/support/hostile.py): configuration, attributes, hooks, submodules, objects that must be fetched.
+Attacker: the author of a repository, its .git directory included. Means: everything in it that
+makes git start a program (tests/support/hostile.py): configuration, attributes, hooks, submodules,
+objects that must be fetched.
 
-Expected: every allowed subcommand is run, and nothing of the repository's is. Each canary is first shown to sing
-under plain git. Two protections stand behind each other, the overrides of the entry and its execs; each is taken out
-in turn, to see what the other one holds. All of it without a jail, which would hold by itself: a canary of the host's
-could not be reached from inside.
+Expected: every allowed subcommand runs, and nothing of the repository does. Each canary first runs
+under plain git, to show that the attack works. There are two protections, the overrides of the
+entry and its execs; each is removed once, to see what the other one stops. All of it is without a
+jail, which would stop it alone: a canary of the host could not be reached from inside.
 """
 import copy
 

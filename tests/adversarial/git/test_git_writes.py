@@ -1,10 +1,12 @@
 """Promise: Tools in a hostile repository.
-Attacker: the author of a repository. Means: files whose times the index does not know, so that git looks at them and
-writes the index anew; `.git/index` as a link to a file outside of the root; an index that is split in two.
+Attacker: the author of a repository. Means: files whose times the index does not know, so that git
+reads them and rewrites the index; `.git/index` as a symlink to a file outside the root; an index
+that is split in two.
 
-Expected: every allowed subcommand with every allowed option, without a jail, changes no file of the repository and
-none outside: not its content, its inode, its owner, its mode or its times. The one exception is in the last test and in
-SECURITY: git sets the time of a shared index that it reads.
+Expected: every allowed subcommand with every allowed option, without a jail, changes no file of
+the repository and none outside: not its content, its inode, its owner, its mode or its times. The
+one exception is in the last test and in SECURITY: git sets the time of a shared index that it
+reads.
 """
 import hashlib
 import os

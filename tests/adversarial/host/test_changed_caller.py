@@ -1,11 +1,13 @@
 """Promise: Whose tool it is.
-Attacker: a tool that runs for a program which has given up privileges, or shut itself in, after its first run.
+Attacker: a tool that runs for a program that has given up privileges, or restricted itself, after
+its first run.
 
-Means: the program runs a tool as root, then changes its user, root directory, namespaces, limits, priority, processors,
-capabilities, filters or cgroup, and runs tools again, in each jail and in none; a job is in flight meanwhile.
+Means: the program runs a tool as root, then changes its user, root directory, namespaces, limits,
+priority, processors, capabilities, filters or cgroup, and runs tools again, in each jail and in
+none; a job is in flight meanwhile.
 
-Expected: the tools after the change are what the program is then: they read nothing that it may not read, and have its
-limits. The job in flight ends as it would have.
+Expected: the tools after the change have the identity that the program has then: they read nothing
+that it may not read, and have its limits. The job in flight ends as without the change.
 """
 import os
 

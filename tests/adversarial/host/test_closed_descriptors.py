@@ -1,12 +1,12 @@
 """Promise: Failure.
-Attacker: none; a program that closes every descriptor it does not know (closefrom, a daemon library), and then opens
-its own, which get the numbers of a context's.
+Attacker: none; a program that closes every descriptor it does not know (closefrom, a daemon
+library), and then opens its own, which get the numbers of a context's descriptors.
 
-Means: closefrom(3) after a run, or while a tool runs; then files, directories, sockets and epoll sets of the program's own,
-or a second context, whose descriptors get the same numbers as the first one's had.
+Means: closefrom(3) after a run, or while a tool runs; then files, directories, sockets and epoll
+sets of the program, or a second context, with the same descriptor numbers as the first one had.
 
-Expected: calls on the context fail and name the cause; freeing it closes and removes nothing of the program's; what ran has
-ended.
+Expected: calls on the context fail and name the cause; freeing it closes and removes nothing of
+the program; what ran has ended.
 """
 import pytest
 

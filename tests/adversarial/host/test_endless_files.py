@@ -1,8 +1,10 @@
 """Promise: Failure.
-Attacker: whoever can put a file where the command reads one: a pull request, /tmp, a repository. Means: a file of holes,
-as large as the file system takes, or hundreds of smaller ones; they take no room on the disk.
+Attacker: whoever can put a file where the command reads one: a pull request, /tmp, a repository.
+Means: a sparse file, as large as the file system allows, or hundreds of smaller ones; they take no
+space on the disk.
 
-Expected: a refusal, or the file is passed over, within seconds and 512 MiB. (Logs: test_audit_endless_line.py.)
+Expected: a refusal, or the file is skipped, within seconds and 512 MiB. (Logs:
+test_audit_endless_line.py.)
 """
 import os
 import resource

@@ -1,9 +1,9 @@
 """Promise: Time.
-Attacker: whoever can make a name that the command opens: in the repository, in /tmp, as a link. Means: a FIFO, which the
-kernel opens only when somebody opens its other end, a socket, or a device.
+Attacker: whoever can make a file that the command opens: in the repository, in /tmp, as a symlink.
+Means: a FIFO, which the kernel opens only when its other end is opened, a socket, or a device.
 
-Expected: nothing is waited for that has no deadline. A FIFO as standard input is waited for by the tool, and ends as
-timeout; a file that must be regular is refused as not being one; a name that is only looked for is passed over.
+Expected: nothing waits without a deadline. The tool waits for a FIFO on standard input, and ends
+as timeout; a file that must be regular is refused; a file that is only searched for is skipped.
 """
 import os
 import socket

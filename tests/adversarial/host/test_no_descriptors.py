@@ -1,8 +1,9 @@
 """Promise: Failure.
-Attacker: circumstances, or a tool's host that leaks. Means: no descriptor is left, at each place in turn.
+Attacker: circumstances, or a tool's host that leaks. Means: no descriptor is left, once at each
+place.
 
-Expected: spawn_failed or a negative errno, in time; nothing leaks, nothing hangs, and the next run in better times
-succeeds.
+Expected: spawn_failed or a negative errno, in time; nothing leaks, nothing hangs, and the next
+run, with descriptors again, succeeds.
 """
 import resource
 

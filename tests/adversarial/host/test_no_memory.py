@@ -1,7 +1,8 @@
 """Promise: Failure.
-Attacker: circumstances. Means: memory runs out, at each allocation in turn.
+Attacker: circumstances. Means: memory runs out, once at each allocation.
 
-Expected: a clean error each time; no crash, no descriptor and no child left, and never an invented result.
+Expected: a clean error each time; no crash, no descriptor and no child left, and never an invented
+result.
 """
 import hashlib
 import pathlib

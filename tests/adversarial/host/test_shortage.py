@@ -1,12 +1,14 @@
 """Promise: Failure.
-Attacker: a tool of an earlier run, or anybody on the machine, that takes the last process slot, the last page of memory
-or the last namespace at the moment at which a context needs one.
+Attacker: a tool of an earlier run, or anybody on the machine, that takes the last process slot,
+the last page of memory or the last namespace at the moment at which a context needs one.
 
-Means: each call that makes a process, a namespace, a mount, a ruleset or a cgroup fails once, one after the other, with
-EAGAIN, ENOMEM or ENOSPC, or its process is killed at it; and a user at the limit of his processes.
+Means: each call that makes a process, a namespace, a mount, a ruleset or a cgroup fails once, one
+after the other, with EAGAIN, ENOMEM or ENOSPC, or its process is killed at it; and a user at the
+limit of processes.
 
-Expected: that run does not take place (`spawn_failed`, with the errno, and that it may be tried again), or it is what it
-is in calm. It never runs outside of the jail, and never with a limit that is held by less. The next run is as in calm.
+Expected: that run does not take place (`spawn_failed`, with the errno, and that it may be tried
+again), or it runs as usual. It never runs outside the jail, and never with a weaker limit. The
+next run is as usual.
 """
 import json
 

@@ -1,10 +1,10 @@
 """Promise: Failure.
-Attacker: circumstances, or whoever starts the host program. Means: RLIMIT_FSIZE of a few KiB, at which the kernel sends
-SIGXFSZ with the error of a write, also of one into a memory file; a stack of 96 KiB for the command; a thread of the host's
-with a stack of 64 KiB; JSON that is nested deeply.
+Attacker: circumstances, or whoever starts the host program. Means: RLIMIT_FSIZE of a few KiB, at
+which the kernel sends SIGXFSZ with the error of a write, also of one into a memory file; a stack
+of 96 KiB for the command; a thread of the host with a stack of 64 KiB; JSON that is nested deeply.
 
-Expected: with the small limit a run works, or is refused as spawn_failed with EFBIG, and nothing ends by a signal; every
-other call works or says why not. On the small stack everything works.
+Expected: with the small limit a run works, or is refused as spawn_failed with EFBIG, and nothing
+ends by a signal; every other call works or says why not. On the small stack everything works.
 """
 import json
 import os

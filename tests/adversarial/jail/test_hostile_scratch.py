@@ -1,10 +1,10 @@
 """Promise: The directories of bwrap's jail.
-Attacker: a tool in the jail that bwrap makes. Means: what it leaves in its scratch directory, which is a directory of the
-host's: links out of it, directories without permissions, a tree deeper than any path; and SIGKILL to the caller, so
-that nobody is there to tidy up.
+Attacker: a tool in the jail that bwrap makes. Means: what it leaves in its scratch directory,
+which is a directory of the host: symlinks out of it, directories without permissions, a tree
+deeper than any path; and SIGKILL to the caller, so that it cannot clean up.
 
-Expected: the directory is gone when the call returns, what the links lead to is untouched; what a killed caller left is
-gone after the next call.
+Expected: the directory is gone when the call returns, the targets of the symlinks are untouched;
+what a killed caller left is gone after the next call.
 """
 import os
 import signal

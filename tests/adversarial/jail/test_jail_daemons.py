@@ -1,6 +1,6 @@
 """Promise: The tree.
-Attacker: the tool. Means: a thousand daemons: forked twice, in sessions and under names of their own, ignoring every signal that can be,
-and the tool ends with success at once.
+Attacker: the tool. Means: a thousand daemons: forked twice, in their own sessions and under their
+own names, ignoring every signal that can be ignored; the tool ends with success at once.
 
 Expected: the call returns when the tool has ended, and all are dead by then.
 """

@@ -1,8 +1,9 @@
 """Promise: What each jail holds.
-Attacker: the tool. Means: descriptors of the host's tree, which lead out of any root: what the caller had open, and what the
-warden and the init of the jail need for their work.
+Attacker: the tool. Means: descriptors of directories of the host, which lead out of any root: what
+the caller had open, and what the warden and the init of the jail need for their work.
 
-Expected: the tool has 0, 1 and 2, of which none is a directory or a file, and cannot take those of the init.
+Expected: the tool has 0, 1 and 2, of which none is a directory or a file, and cannot take those of
+the init.
 """
 import os
 import re

@@ -1,7 +1,8 @@
 """Promise: What each jail holds.
-Attacker: the tool, as root. Means: a device node of its own making, in any directory that it can write.
+Attacker: the tool, as root. Means: its own device node, in any directory that it can write.
 
-Expected: not made (no capability), and could not be used (nodev). The devices that are there are a few harmless ones.
+Expected: not made (no capability), and could not be used (nodev). The devices that are there are a
+few harmless ones.
 """
 
 

@@ -1,9 +1,11 @@
 """Promise: What it may execute.
-Attacker: code of an attacker's choice inside the tool. Means: everything that makes a process out of a file: a shell, a file that it
-wrote to its scratch directory or to the repository, a memory file, the loader, which must be executable and maps what it
-is told, an interpreter named by a script, a descriptor without any right to the content.
+Attacker: the attacker's code inside the tool. Means: everything that makes a process out of a
+file: a shell, a file that it wrote to its scratch directory or to the repository, a memory file,
+the loader, which must be executable and maps any file, an interpreter named by a script, a
+descriptor without any right to the content.
 
-Expected (R33): what runs is the tool, its `execs`, and nothing else. Outside each of these works.
+Expected (R33): what runs is the tool, its `execs`, and nothing else. Outside the jail each of
+these works.
 """
 import re
 

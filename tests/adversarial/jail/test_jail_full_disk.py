@@ -1,9 +1,11 @@
 """Promise: Limits.
-Attacker: the tool. Means: it fills what it can write: /tmp, its home, /dev/shm, with bytes and with empty files.
+Attacker: the tool. Means: it fills what it can write: /tmp, its home, /dev/shm, with bytes and
+with empty files.
 
-Expected: the room is bounded, it is not the host's disk, and it is given back when the run ends. The scratch directory of bwrap's jail is
-one of the host's (R31): what is written there is bounded by `file_size_mib` alone, and is given back like the rest; and bwrap bounds
-bytes, not the number of files (docs/adr/0022).
+Expected: the space is bounded, it is not the host's disk, and it is freed when the run ends. The
+scratch directory of bwrap's jail is one of the host (R31): what is written there is bounded by
+`file_size_mib` alone, and is freed like the rest; and bwrap bounds bytes, not the number of files
+(docs/adr/0022).
 """
 import os
 import signal

@@ -1,8 +1,8 @@
 """Promise: What each jail holds.
-Attacker: the tool, as root. Means: open_by_handle_at (known as shocker): a file of the file system that the repository is on, by
-its inode number, wherever it lies.
+Attacker: the tool, as root. Means: open_by_handle_at (known as shocker): a file of the file system
+that the repository is on, by its inode number, wherever it is.
 
-Expected: refused. The handle of a file in sight is refused too.
+Expected: refused. The handle of a visible file is refused too.
 """
 
 

@@ -1,7 +1,7 @@
 """Promise: What each jail holds.
-Attacker: the tool. Means: the kernel's keyrings, which belong to the user and not to a namespace of the run: a key that is left
-there is found by the next run, and keys of the caller's (of an encrypted disk, of Kerberos) could be used, or
-found by name in /proc/keys.
+Attacker: the tool. Means: the kernel's keyrings, which belong to the user and not to a namespace
+of the run: a key that is left there is found by the next run, and keys of the caller (of an
+encrypted disk, of Kerberos) could be used, or found by name in /proc/keys.
 
 Expected: refused.
 """

@@ -1,9 +1,10 @@
 """Promise: What it may execute.
-Attacker: code of an attacker's choice inside the tool. Means: the loader, which may be executed, is told to run a program
-that lies on no mount which is noexec: a memory file (also one that is sealed against execve: that does not stop mmap), huge
-pages, secret memory, a pipe, a file without a name, shared memory, or what the caller gives on stdin.
+Attacker: the attacker's code inside the tool. Means: the loader, which may be executed, gets a
+program that is not on a noexec mount: a memory file (also one that is sealed against execve: that
+does not stop mmap), huge pages, secret memory, a pipe, a file without a name, shared memory, or
+what the caller gives on stdin.
 
-Expected (R33): the loader cannot map it. Outside it runs.
+Expected (R33): the loader cannot map it. Outside the jail it runs.
 """
 import re
 import shutil

@@ -1,10 +1,12 @@
 """Promise: What each jail holds.
-Attacker: the tool, as root or as the owner of the file. Means: chmod, chown, utimensat, setxattr, inode flags, leases, by a
-path or by a descriptor. Landlock looks at none of them. They reach whatever inode of the host is open in the tool or can be
-named by it: its own file (/proc/self/exe), the device nodes, /dev/null on stdin, the file that is given with --stdin, the
+Attacker: the tool, as root or as the owner of the file. Means: chmod, chown, utimensat, setxattr,
+inode flags, leases, by a path or by a descriptor. Landlock checks none of them. They reach
+whatever inode of the host is open in the tool or can be named by it: its own file
+(/proc/self/exe), the device nodes, /dev/null on stdin, the file that is given with --stdin, the
 read-only repository, the first process of the jail.
 
-Expected: refused (EROFS, EPERM), and nothing about the file has changed on the host. Outside the same calls succeed.
+Expected: refused (EROFS, EPERM), and nothing about the file has changed on the host. Outside the
+jail the same calls succeed.
 """
 import os
 import shutil

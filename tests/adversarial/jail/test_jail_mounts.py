@@ -1,6 +1,7 @@
 """Promise: What each jail holds.
-Attacker: the tool, as root or as a user who makes himself a user namespace. Means: mount, umount, remount, pivot_root, chroot,
-open_tree, fsopen, mount_setattr: whoever can change the tree can take read-only off, or bring back what was covered.
+Attacker: the tool, as root or as a user who makes a user namespace. Means: mount, umount, remount,
+pivot_root, chroot, open_tree, fsopen, mount_setattr: whoever can change the mount tree can make it
+writable, or uncover what was covered.
 
 Expected: each is refused.
 """

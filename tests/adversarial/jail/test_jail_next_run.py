@@ -1,7 +1,7 @@
 """Promise: What each jail holds.
-Attacker: a tool that wants to leave something to its own next run, in the hands of the same warden. Means: files in /tmp,
-in the scratch directory, in /dev/shm and in an overlay; directories of the jail's own removed, others put in the places where
-it keeps things between two runs.
+Attacker: a tool that wants to leave something to its own next run, under the same warden. Means:
+files in /tmp, in the scratch directory, in /dev/shm and in an overlay; directories of the jail
+removed, others put where it keeps things between two runs.
 
 Expected: every run finds exactly what the first one found.
 """

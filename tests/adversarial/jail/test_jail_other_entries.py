@@ -1,9 +1,9 @@
 """Promise: What each jail holds.
-Attacker: the tool. Means: other entries to the kernel, whose calls have other numbers: int 0x80 (i386) and x32. A
-filter that compares numbers only would let them all through.
+Attacker: the tool. Means: other entries to the kernel, whose calls have other numbers: int 0x80
+(i386) and x32. A filter that compares numbers only would allow them all.
 
-Expected: the process is killed by SIGSYS at the first such call. Outside, i386 works and x32 does not kill, whether the
-kernel has it or not (tests/support/kernel.py).
+Expected: the process is killed by SIGSYS at the first such call. Outside, i386 works and x32 does
+not kill, whether the kernel has it or not (tests/support/kernel.py).
 """
 import signal
 

@@ -1,9 +1,10 @@
 """Promise: What each jail holds.
-Attacker: the tool. Means: /proc/self/exe leads to the file of the host's that it was started from. It keeps that open, has
-another program run in its place, so that the file is no longer busy, and overwrites it: whoever calls the tool next runs
-the attacker's code. The file belongs to the caller, so nothing but the jail prevents it.
+Attacker: the tool. Means: /proc/self/exe leads to the host's file that it was started from. It
+keeps that open, executes another program, so that the file is no longer busy, and overwrites it:
+the next caller of the tool runs the attacker's code. The file belongs to the caller, so only the
+jail prevents it.
 
-Expected: refused; the file is what it was.
+Expected: refused; the file is unchanged.
 """
 import shutil
 

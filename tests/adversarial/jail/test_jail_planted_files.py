@@ -1,6 +1,7 @@
 """Promise: What each jail holds.
-Attacker: the repository. Means: a fifo, which blocks whoever opens it, a link to a device, a directory where a file is expected, a
-mount point's name (work, tmp, .old), so that what builds the jail stumbles over it.
+Attacker: the repository. Means: a FIFO, which blocks whoever opens it, a symlink to a device, a
+directory where a file is expected, a mount point's name (work, tmp, .old), so that building the
+jail fails.
 
 Expected: the jail is built without opening anything in the repository; nothing is created in it.
 """

@@ -1,8 +1,10 @@
 """Promise: What it may execute.
-Attacker: the repository, or whoever sets the caller's environment. Means: LD_PRELOAD and LD_LIBRARY_PATH with a library of the
-repository's, set for the command and, by the tool, for its helpers.
+Attacker: the repository, or whoever sets the caller's environment. Means: LD_PRELOAD and
+LD_LIBRARY_PATH with a library of the repository, set for the command and, by the tool, for its
+helpers.
 
-Expected: neither passes the door, and a library of the repository's could not be mapped as code (noexec).
+Expected: neither variable is passed on, and a library of the repository could not be mapped as
+code (noexec).
 """
 import pytest
 

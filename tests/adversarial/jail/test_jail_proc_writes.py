@@ -1,9 +1,11 @@
 """Promise: What each jail holds.
-Attacker: the tool, also as root. Means: files of /proc that change a process or the machine: those of itself, of the
-first process, and /proc/sys (core_pattern names a program that the kernel runs as root outside of every jail).
+Attacker: the tool, also as root. Means: files of /proc that change a process or the machine: those
+of itself, of the first process, and /proc/sys (core_pattern names a program that the kernel runs
+as root outside of every jail).
 
-Expected: /proc is read-only, and Landlock allows no writing there either; the mount is asked first, so its word (EROFS)
-shows that it stands. The attack writes what stands there already, so that nothing changes where it works.
+Expected: /proc is read-only, and Landlock allows no writing there either; the kernel checks the
+mount first, so EROFS shows that the mount is read-only. The attack writes what is there already,
+so nothing changes where it succeeds.
 """
 import os
 

@@ -1,6 +1,7 @@
 """Promise: What each jail holds.
-Attacker: the tool. Means: ptrace and process_vm_writev: on a process of the same user on the host, on another process of its
-own run, and on the init of the jail, which holds what leads out.
+Attacker: the tool. Means: ptrace and process_vm_writev: on a process of the same user on the host,
+on another process of its own run, and on the init of the jail, which holds descriptors of the
+host.
 
 Expected: the host's process does not exist inside; the others are refused.
 """

@@ -1,8 +1,10 @@
 """Promise: What each jail holds.
-Attacker: the tool. Means: every call that changes the repository, or the directories of the system: write, link, rename, remove,
-a fifo, modes and times. The caller may do all of these to his own files.
+Attacker: the tool. Means: every call that changes the repository, or the directories of the
+system: write, link, rename, remove, a FIFO, modes and times. The caller may do all of these to its
+own files.
 
-Expected: refused in a workspace that is `ro`, which is the default; hard links and renames do not lead from one mount to another.
+Expected: refused in a workspace that is `ro`, which is the default; hard links and renames do not
+lead from one mount to another.
 """
 import pytest
 

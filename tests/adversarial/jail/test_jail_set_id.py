@@ -1,8 +1,9 @@
 """Promise: What each jail holds.
-Attacker: the tool, with a repository that it may write. Means: leave a set-user-ID or set-group-ID program there, in
-every way that a mode can be given. Nothing in the jail could execute it; outside it would give everybody the caller's rights.
+Attacker: the tool, with a repository that it may write. Means: leave a set-user-ID or set-group-ID
+program there, in every way that a mode can be given. Nothing in the jail could execute it; outside
+it would give everyone the caller's rights.
 
-Expected: no such file comes to be, while ordinary modes can be given.
+Expected: no such file is made, while ordinary modes can be set.
 """
 import glob
 import os

@@ -1,6 +1,6 @@
 """Promise: What each jail holds.
-Attacker: the tool, of an ordinary user. Means: set-user-ID programs: those of the system, and one of root's in the repository; and
-as root, another user's identity.
+Attacker: the tool, of an ordinary user. Means: set-user-ID programs: those of the system, and one
+of root in the repository; and as root, another user's identity.
 
 Expected: none is executed, and one that was listed would gain nothing: no_new_privs, nosuid.
 """

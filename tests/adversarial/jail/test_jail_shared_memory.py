@@ -1,6 +1,6 @@
 """Promise: What each jail holds.
-Attacker: a tool that leaves a word for another run: in /dev/shm, in /tmp and HOME, in shared memory of System V, in a message queue.
-Two runs could so pass on what only one of them may read.
+Attacker: a tool that leaves data for another run: in /dev/shm, in /tmp and HOME, in shared memory
+of System V, in a message queue. So one run could pass on what the other may not read.
 
 Expected: every run begins with nothing; outside the second run finds what the first left.
 """

@@ -1,8 +1,9 @@
 """Promise: What each jail holds.
-Attacker: the tool. Means: signals to its parent, to a process of the host's by its number, and to everyone (kill(-1)).
+Attacker: the tool. Means: signals to its parent, to a process of the host by its number, and to
+everyone (kill(-1)).
 
-Expected: the host's processes do not exist inside. The init of the jail ignores what its children send, being the first
-of its pid namespace; and where everyone is killed it is the run that ends, nothing else.
+Expected: the host's processes do not exist inside. The init of the jail ignores what its children
+send, being the first of its pid namespace; and if everyone is killed, only the run ends.
 """
 import signal
 

@@ -1,9 +1,9 @@
 """Promise: What each jail holds.
-Attacker: the tool. Means: sockets of families that a network namespace does not bound, or bounds only in part:
-AF_VSOCK (the hypervisor), AF_NETLINK, AF_PACKET, AF_ALG (the kernel's ciphers, with a history), AF_XDP, and plain
-AF_INET.
+Attacker: the tool. Means: sockets of families that a network namespace does not bound, or bounds
+only in part: AF_VSOCK (the hypervisor), AF_NETLINK, AF_PACKET, AF_ALG (the kernel's ciphers, with
+a history of holes), AF_XDP, and plain AF_INET.
 
-Expected: there is no socket of any family. What this kernel may not have is refused all the same:
+Expected: there is no socket of any family. Families that this kernel may not have are refused too:
 tests/support/kernel.py.
 """
 import pytest

@@ -1,9 +1,9 @@
 """Promise: What each jail holds.
-Attacker: the tool. Means: somebody who listens on the host and does as he is told: a daemon of containers (docker.sock), a
-message bus (abstract or in a directory), a language server with its socket in /tmp or in the repository itself, a service
-on loopback.
+Attacker: the tool. Means: a listener on the host that obeys requests: a container daemon
+(docker.sock), a message bus (abstract or in a directory), a language server with its socket in
+/tmp or in the repository itself, a service on loopback.
 
-Expected: nothing arrives. Outside the same words reach the same listener.
+Expected: nothing arrives. Outside the jail the same data reaches the same listener.
 """
 import socket
 import uuid

@@ -1,9 +1,10 @@
 """Promise: What each jail holds.
-Attacker: the tool. Means: TIOCSTI, which types into a terminal as if its user did, TIOCLINUX, which can paste into a console,
-and both with bits set in the upper half of the request, which the kernel does not look at.
+Attacker: the tool. Means: TIOCSTI, which types into a terminal as if its user did, TIOCLINUX,
+which can paste into a console, and both with bits set in the upper half of the request, which the
+kernel ignores.
 
-Expected: no terminal is in the jail, and the requests are refused whatever they are made on (EPERM; without the filter stdin
-would say ENOTTY, being no terminal).
+Expected: no terminal is in the jail, and the requests are refused whatever they are made on
+(EPERM; without the filter stdin would say ENOTTY, because it is not a terminal).
 """
 import os
 import pty

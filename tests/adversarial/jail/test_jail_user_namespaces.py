@@ -1,7 +1,9 @@
 """Promise: What each jail holds.
-Attacker: the tool. Means: a user namespace of its own, in which it would have every capability: by unshare, clone and clone3.
+Attacker: the tool. Means: its own user namespace, in which it would have every capability: by
+unshare, clone and clone3.
 
-Expected: refused. clone3 is as if it did not exist (ENOSYS), because its flags cannot be seen by a filter: libraries then use clone.
+Expected: refused. clone3 is as if it did not exist (ENOSYS), because its flags cannot be seen by a
+filter: libraries then use clone.
 """
 import pytest
 

@@ -1,10 +1,11 @@
 """Promise: The directories of bwrap's jail.
-Attacker: another user. Means: /tmp, where anybody can make the directory first that the caller's scratch directories
-are to be in; again and again, while tools are launched in the jail that bwrap makes. What appears in it is exchanged
-for a link to what belongs to the caller. It succeeds against a program that takes the directory as it finds it.
+Attacker: another user. Means: /tmp, where anyone can first make the directory for the caller's
+scratch directories; repeatedly, while tools are launched in bwrap's jail. What appears in it is
+replaced by a symlink to what belongs to the caller. It succeeds against a program that uses the
+directory without a check.
 
-Expected: nothing of the caller's is written or removed. A tool runs in a directory that is the caller's own, or it is
-refused.
+Expected: nothing of the caller is written or removed. A tool runs in a directory that belongs to
+the caller, or it is refused.
 """
 import contextlib
 import os

@@ -1,8 +1,9 @@
 """Promise: Limits.
-Attacker: whoever writes the request. Means: arguments and extras as long and as many as the kernel takes, and one
-byte more.
+Attacker: whoever writes the request. Means: arguments and extras up to the kernel's limits in
+length and number, and one byte more.
 
-Expected: what the kernel takes arrives unchanged; what it does not take is refused in words, and never cut.
+Expected: what the kernel accepts arrives unchanged; what it does not accept is refused with a
+message, and never cut.
 """
 import pytest
 

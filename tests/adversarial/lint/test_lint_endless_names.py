@@ -1,9 +1,11 @@
 """Promise: The linter.
 Attacker: whoever writes the sources that are linted.
 
-Means: names that stand for each other in circles, that double with every line, that are given a hundred thousand things, or
-that stand behind more steps than anyone would follow, so that to find out what is called never ends, or is given up in
-silence. Expected: it ends in time, and each call is found or the file is said not to have been looked at in full.
+Means: names that refer to each other in cycles, that double with every line, that have a hundred
+thousand values, or that need many steps to resolve, so that the resolution never ends, or is
+silently given up.
+
+Expected: it ends in time, and each call is found or the file is reported as not read in full.
 """
 from feature import scaled
 from linter import Tree

@@ -1,9 +1,11 @@
 """Promise: The linter.
 Attacker: whoever writes the sources that are linted.
 
-Means: files that are no text, never end, are nested without end, or are broken everywhere, so that the linter crashes,
-hangs, fills the memory or lets the file pass unseen. Expected: it ends in time and in little memory, with a report; and
-what it did not look at in full is a finding.
+Means: files that are not text, never end, are nested without end, or are broken everywhere, so
+that the linter crashes, hangs, fills the memory or lets the file pass unseen.
+
+Expected: it ends in time and in little memory, with a report; and what it did not read in full is
+a finding.
 """
 import os
 import resource

@@ -1,8 +1,10 @@
 """Promise: The linter.
 Attacker: whoever names the files of the repository, and writes its lines.
 
-Means: names and lines with line ends, control bytes, bytes that are not UTF-8, characters that turn text around, and the
-commands of a CI service. Expected: in each form they stay inside of their own value; a terminal obeys none of them.
+Means: names and lines with line ends, control bytes, bytes that are not UTF-8, characters that
+change the direction of text, and the commands of a CI service.
+
+Expected: in each form they stay inside of their own value; a terminal obeys none of them.
 """
 import json
 import os

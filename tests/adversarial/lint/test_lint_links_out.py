@@ -1,8 +1,9 @@
 """Promise: The linter.
 Attacker: the repository that is linted.
 
-Means: links to what lies outside of it, also such that are put in place of a directory while it is being walked.
-Expected: nothing outside is read, so no line of it is ever shown; what is a link is told.
+Means: symlinks to what is outside, also such that replace a directory during the walk.
+
+Expected: nothing outside is read, so no line of it is ever shown; a symlink is reported.
 """
 import os
 import threading

@@ -1,9 +1,11 @@
 """Promise: The linter.
 Attacker: the repository that is linted, or another user of the machine.
 
-Means: a configuration that has everything off, at the top, below it, or above it in a directory that all may write to; and
-patterns that leave everything out. Expected: with --config nothing of the tree is a configuration; only the top has one;
-nobody else's directory becomes the top; and what was left out is counted.
+Means: a configuration that has everything off, at the top, below it, or above it in a directory
+that all may write to; and patterns that exclude everything.
+
+Expected: with --config nothing of the tree is a configuration; only the top has one; a directory
+of another user never becomes the top; and what was excluded is counted.
 """
 import pytest
 from linter import SHELL, SHELL_RULE, Tree

@@ -1,10 +1,11 @@
 """Promise: Output.
-Attacker: whoever writes the request or the tool's output. Means: escape sequences, newlines, line separators, tags,
-characters that nobody sees or that turn text around, and bytes that are no UTF-8, in names, paths, arguments and output,
-meant for the terminal or the log of whoever reads them.
+Attacker: whoever writes the request or the tool's output. Means: escape sequences, newlines, line
+separators, tags, characters that are invisible or change the direction of text, and bytes that are
+not UTF-8, in names, paths, arguments and output, meant for the terminal or the log of whoever
+reads them.
 
-Expected: none of them raw in a message, an event, a table, the JSON or the audit log; the tool's own output is carried
-whole, as text or base64.
+Expected: none of them raw in a message, an event, a table, the JSON or the audit log; the tool's
+own output is carried whole, as text or base64.
 """
 import json
 import sys

@@ -1,8 +1,8 @@
 """Promise: Output.
 Attacker: the tool. Means: 10 GiB of output (make test: 5), on one stream and on both, against a cap of 1 MiB.
 
-Expected: exactly the cap is kept, the marker and then the last bytes; the true length is told; the memory of the
-caller is what it is for 1 MiB of output.
+Expected: exactly the cap is kept, the marker and then the last bytes; the true length is reported;
+the memory of the caller is what it is for 1 MiB of output.
 """
 import json
 import select

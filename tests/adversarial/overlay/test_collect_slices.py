@@ -1,10 +1,11 @@
 """Promise: Time.
-Attacker: a tool that leaves much work behind for its caller: many files in an overlay, large ones that are kept, files
-that have to be read to be judged, a scratch directory full of entries. Means: the caller lists, copies and removes it.
+Attacker: a tool that leaves much work for its caller: many files in an overlay, large ones that
+are kept, files that have to be read to be judged, a scratch directory full of entries. Means: the
+caller lists, copies and removes it.
 
-Expected: no dispatch does more than one slice (256 entries looked at or removed, 8 made, 1 MiB), every job gets its turn,
-the call has returned by 1.5 times its timeout with a list that says that it was cut, and what is kept is whole files.
-A context that is freed meanwhile does not go on copying.
+Expected: no dispatch does more than one slice (256 entries read or removed, 8 made, 1 MiB), every
+job gets its turn, the call has returned by 1.5 times its timeout with a list that says that it was
+cut, and what is kept is whole files. A context that is freed meanwhile stops copying.
 """
 import os
 import pathlib

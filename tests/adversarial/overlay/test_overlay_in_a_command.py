@@ -1,7 +1,9 @@
 """Promise: An overlay and its changes.
-Attacker: a caller. Means: a tool with `workspace: overlay` is run by a tool with `workspace: ro` that takes commands
-(`nice touch FILE`), without a jail or in one that has no overlay. Expected: the call is refused, as the inner tool by itself
-is, and the repository is as it was; without a word about the jail it is the native one."""
+Attacker: a caller. Means: a tool with `workspace: overlay` is run by a tool with `workspace: ro`
+that takes commands (`nice touch FILE`), without a jail or in one that has no overlay.
+
+Expected: the call is refused, as the inner tool by itself is, and the repository is as it was; if
+the caller names no jail, it is the native one."""
 import pytest
 
 

@@ -1,7 +1,10 @@
 """Promise: An overlay and its changes.
-Attacker: a tool with `workspace: overlay`. Means: it leaves a tree that is meant for whoever looks at it afterwards:
-links to secrets, names of any bytes, closed directories, trees deeper than a path, more entries than anybody counts.
-Expected: nothing outside of the layer is touched or read, the list is bounded and says when it is not whole."""
+Attacker: a tool with `workspace: overlay`. Means: it leaves a tree to attack whoever reads it
+afterwards: symlinks to secrets, names of any bytes, closed directories, trees deeper than a path,
+a huge number of entries.
+
+Expected: nothing outside the overlay is touched or read, the list is bounded and says when it is
+incomplete."""
 import base64
 import os
 

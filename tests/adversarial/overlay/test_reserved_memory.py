@@ -1,9 +1,11 @@
 """Promise: Time.
-Attacker: a tool whose layer or scratch directory is memory. Means: it reserves 900 MiB for a file (fallocate) and writes none of
-it. What is reserved is no data to lseek, so the caller cannot free it in pieces: its removal took one dispatch of 0.8 s.
+Attacker: a tool with an overlay or a scratch directory in memory. Means: it reserves 900 MiB for a
+file (fallocate) and writes none of it. What is reserved is not data for lseek, so the caller
+cannot free it in pieces: its removal took one dispatch of 0.8 s.
 
-Expected: a tool in a jail cannot reserve (tests/unit/test_seccomp.c has the calls): it is answered as by a file system that
-cannot. The C library's posix_fallocate writes instead, so that honest programs go on, and what it writes is data.
+Expected: a tool in a jail cannot reserve (tests/unit/test_seccomp.c has the calls): it gets the
+error of a file system that cannot. The C library's posix_fallocate writes instead, so honest
+programs continue, and what it writes is data.
 """
 SCRIPT = """
 import os

@@ -1,9 +1,10 @@
 """Promise: An overlay and its changes.
-Attacker: a tool with `workspace: overlay` whose changes are taken over. Means: it writes what another program runs later
-without being asked to, under names and in forms that do not look like it: a link in the place of a directory of hooks or
-settings, a link in the place of an executable, compiled code beside its source, settings that load code.
+Attacker: a tool with `workspace: overlay` whose changes are copied to the repository. Means: it
+writes what another program runs later by itself, under names and in forms that do not look like
+it: a symlink instead of a directory of hooks or settings, a symlink instead of an executable,
+compiled code next to its source, settings that load code.
 
-Expected: each such change has a reason in `runs_later`, and what runs nowhere has none.
+Expected: each such change has a reason in `runs_later`, and what does not run has none.
 """
 import os
 import subprocess

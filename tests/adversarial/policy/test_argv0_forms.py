@@ -1,8 +1,9 @@
 """Promise: Only listed tools.
-Attacker: whoever writes the request (a prompt, a model). Means: argv[0] that names a program by path, by another
-case, with blanks, as nothing, or as a tool that only an adapter may call.
+Attacker: whoever writes the request (a prompt, a model). Means: argv[0] that names a program by
+path, by another case, with spaces, as an empty string, or as a tool that only an adapter may call.
 
-Expected: refused before anything is spawned, exit 125; the message names what was wrong and which tools there are.
+Expected: refused before anything is spawned, exit 125; the message names what was wrong and which
+tools there are.
 """
 import pytest
 

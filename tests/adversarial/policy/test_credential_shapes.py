@@ -1,10 +1,12 @@
 """Promise: Credentials.
-Attacker: a confused model, or a caller in a hurry. Means: a credential of any of the kinds that are in use, by itself,
-in a header, an assignment, a file's text, a URL or behind an option; among the arguments, or in the other strings of a
-request: the probe, the directories, the directory to keep.
+Attacker: a confused model, or a caller in a hurry. Means: a credential of any of the kinds that
+are in use, by itself, in a header, an assignment, a file's text, a URL or after an option; among
+the arguments, or in the other strings of a request: the probe, the directories, the directory to
+keep.
 
-Expected: of more than 76 shapes fewer than 8 pass, and these are named here; of 100,000 ordinary vectors none is refused.
-Nothing of a shape that is known is in an event, the JSON, a message or the log, wherever it stood.
+Expected: of more than 76 shapes fewer than 8 pass, and these are named here; of 100,000 ordinary
+vectors none is refused. Nothing of a shape that is known is in an event, the JSON, a message or
+the log, wherever it was.
 """
 import json
 import subprocess

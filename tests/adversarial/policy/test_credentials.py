@@ -1,9 +1,10 @@
 """Promise: Credentials.
-Attacker: a confused model, or a caller in a hurry. Means: a key among the arguments or the extras, bare or inside
-something else.
+Attacker: a confused model, or a caller in a hurry. Means: a key among the arguments or the extras,
+bare or inside something else.
 
-Expected: refused, exit 125, rule "credentials"; the value is on neither stream, in no event, in no message and not in the
-audit log, which says what it looked like. An entry that says so may take them; and ordinary hashes and names are no credentials.
+Expected: refused, exit 125, rule "credentials"; the value is on neither stream, in no event, in no
+message and not in the audit log, which says what it looked like. An entry that says so may take
+them; and ordinary hashes and names are not credentials.
 """
 import base64
 import hashlib

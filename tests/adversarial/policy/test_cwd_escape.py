@@ -1,6 +1,7 @@
 """Promise: The directory.
-Attacker: whoever writes the request, or plants links in the root. Means: a working directory that leaves the root
-by "..", by a link, by an absolute path, by /proc, or that is none.
+Attacker: whoever writes the request, or plants symlinks in the root. Means: a working directory
+that leaves the root by "..", by a symlink, by an absolute path, by /proc, or that is not a
+directory.
 
 Expected: "cwd", exit 125, and nothing ran.
 """

@@ -1,10 +1,10 @@
 """Promise: Only listed arguments.
-Attacker: whoever writes the request, or plants links in the root. Means: an operand, or the value of an option, that
-names a file outside of the root by "..", by an absolute path, by a link, by a detour that only text or only the kernel
-sees through, or by a scheme.
+Attacker: whoever writes the request, or plants symlinks in the root. Means: an operand, or the
+value of an option, that names a file outside of the root by "..", by an absolute path, by a
+symlink, by a path that only the text or only the kernel shows to be outside, or by a scheme.
 
-Expected: "disallowed" by the rule of that argument, exit 125, and nothing of the file in the output. Each attack is shown
-to be one: where the entry says "operands: any" the tool prints the file.
+Expected: "disallowed" by the rule of that argument, exit 125, and nothing of the file in the
+output. Each attack is shown to work: if the entry says "operands: any" the tool prints the file.
 """
 import os
 

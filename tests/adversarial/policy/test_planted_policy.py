@@ -1,9 +1,10 @@
 """Promise: The policy that is meant.
-Attacker: the repository. Means: a policy of its own, where a discovery might look: in the working directory, in
-the root, in HOME, in XDG directories, by environment variables, in a directory above.
+Attacker: the repository. Means: its own policy, where a program might search for one: in the
+working directory, in the root, in HOME, in XDG directories, by environment variables, in a
+directory above.
 
-Expected: none is found. The embedded policy decides, or the file that the caller names; and that file may not lie
-inside the root.
+Expected: none is found. The embedded policy decides, or the file that the caller names; and that
+file must not be inside the root.
 """
 import pytest
 

@@ -1,6 +1,6 @@
 """Promise: The policy that is meant.
-Attacker: another user of the machine. Means: write access to the policy, to the directory it lies in, or a policy
-of his own offered to the caller.
+Attacker: another user of the machine. Means: write access to the policy, to its directory, or the
+attacker's own policy offered to the caller.
 
 Expected: refused as "policy", exit 125, the file named; nothing runs.
 """

@@ -1,6 +1,6 @@
 """Promise: The tree.
-Attacker: the tool. Means: a thousand processes, each the parent of the next, some in sessions of their own; all
-stay, or all but the first and last leave so that the chain has no links.
+Attacker: the tool. Means: a thousand processes, each the parent of the next, some in their own
+sessions; all stay, or all but the first and last leave so that the chain has no links.
 
 Expected: all are dead when the call returns, by 1.5 times the timeout.
 """

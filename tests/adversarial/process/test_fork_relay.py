@@ -1,8 +1,8 @@
 """Promise: The tree.
-Attacker: the tool. Means: processes that do nothing but fork the next and end, so that a killer who looks first
-and strikes then always strikes a process that is gone.
+Attacker: the tool. Means: processes that do nothing but fork the next and end, so that a killer
+that first lists processes and then kills always comes too late.
 
-Expected: they are caught all the same; nothing is left when the call returns, in time.
+Expected: all are killed; nothing is left when the call returns, in time.
 """
 import pytest
 

@@ -1,8 +1,9 @@
 """Promise: The tree.
-Attacker: chance. Means: the host forked before it was killed with SIGKILL, and its child still holds every socket that the keeper
-and the wardens listen to, so none of them sees an end.
+Attacker: none; an accident. Means: the host forked before it was killed with SIGKILL, and its
+child still holds every socket that the keeper and the wardens listen to, so none of them sees an
+end.
 
-Expected: the tool dies all the same, because the host's own death is what they watch.
+Expected: the tool dies, because they watch the death of the host itself.
 """
 import os
 import signal

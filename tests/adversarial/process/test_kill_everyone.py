@@ -1,8 +1,9 @@
 """Promise: The tree.
-Attacker: the tool. Means: kill(-1, SIGKILL): every process of its user at once, the command, the keeper and the
-wardens among them.
+Attacker: the tool. Means: kill(-1, SIGKILL): every process of its user at once, the command, the
+keeper and the wardens among them.
 
-Expected: that user's own processes are his to kill, and no result comes; but nothing of the tree is left either.
+Expected: a user may kill the processes of that user, and there is no result; but nothing of the
+tree is left.
 """
 import os
 import signal

@@ -1,6 +1,7 @@
 """Promise: The tree.
-Attacker: circumstances (the out-of-memory killer, an operator, a crash). Means: SIGKILL to the command at any
-moment of its life, while the tool ignores SIGTERM and has a child in a session of its own.
+Attacker: circumstances (the out-of-memory killer, an operator, a crash). Means: SIGKILL to the
+command at any moment of its life, while the tool ignores SIGTERM and has a child in its own
+session.
 
 Expected: nothing is left: no tool, no warden, no keeper, no cgroup directory.
 """

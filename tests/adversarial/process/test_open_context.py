@@ -1,5 +1,6 @@
 """Promise: The tree.
-Attacker: the tool. Means: a daemon whose parents are gone, in a host that goes on for hours and never frees its context.
+Attacker: the tool. Means: a daemon whose parents are gone, in a host that runs for hours and never
+frees its context.
 
 Expected: the daemon is dead when the call has returned, not when the context ends.
 """

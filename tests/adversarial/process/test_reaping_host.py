@@ -1,8 +1,8 @@
 """Promise: The tree.
-Attacker: the host program, without malice. Means: it takes the status of every child: a thread in waitpid(-1),
-SIGCHLD ignored, a handler that reaps; or it was itself started with SIGCHLD ignored.
+Attacker: the host program, without malice. Means: it takes the status of every child: a thread in
+waitpid(-1), SIGCHLD ignored, a handler that reaps; or it was itself started with SIGCHLD ignored.
 
-Expected: results are right all the same, and timeouts hold.
+Expected: results are still right, and timeouts work.
 """
 import signal
 

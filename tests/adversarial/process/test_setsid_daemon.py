@@ -1,5 +1,5 @@
 """Promise: The tree.
-Attacker: the tool. Means: a child in a session of its own, with streams of its own, deaf to SIGTERM.
+Attacker: the tool. Means: a child in its own session, with its own streams, which ignores SIGTERM.
 
 Expected: it dies with the call: at the timeout, and also when the tool ends by itself.
 """

@@ -1,8 +1,8 @@
 """Promise: Time.
-Attacker: the tool. Means: as the same user it stops those who watch it with SIGSTOP: they are alive, and do
-nothing.
+Attacker: the tool. Means: as the same user it stops its watchers with SIGSTOP: they are alive, and
+do nothing.
 
-Expected: the call has returned by 1.5 times the timeout all the same, and nothing is left.
+Expected: the call has returned by 1.5 times the timeout, and nothing is left.
 """
 import pytest
 

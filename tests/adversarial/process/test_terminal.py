@@ -1,8 +1,8 @@
 """Promise: Time.
-Attacker: the tool. Means: the caller's terminal, into which it could push input (TIOCSTI) or print what looks like
-the caller's.
+Attacker: the tool. Means: the caller's terminal, into which it could push input (TIOCSTI) or print
+what looks like the caller's.
 
-Expected: the tool leads a session of its own without a terminal, and stdin is not the terminal.
+Expected: the tool leads its own session without a terminal, and stdin is not the terminal.
 """
 import fcntl
 import os

@@ -1,10 +1,10 @@
 """Promise: Only listed arguments.
-Attacker: whoever writes the request. Means: whoever may talk to the docker daemon is root on the machine: by a
-mount of /, by privileges, devices, host namespaces, another daemon, files that the client reads or writes, and by two
-dozen subcommands.
+Attacker: whoever writes the request. Means: whoever may talk to the docker daemon is root on the
+machine: by a mount of /, by privileges, devices, host namespaces, another daemon, files that the
+client reads or writes, and by two dozen subcommands.
 
-Expected: refused in every spelling, without a daemon being asked; test_default_docker.py shows with a daemon that the
-mount is real, and that what is allowed works.
+Expected: refused in every spelling, without a request to the daemon; test_default_docker.py shows
+with a daemon that the mount is real, and that what is allowed works.
 """
 import os
 

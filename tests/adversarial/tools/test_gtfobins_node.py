@@ -1,6 +1,7 @@
 """Promise: Only listed arguments.
-Attacker: whoever writes the request. Means: everything node does besides telling its version: code on the command
-line, a script, the REPL, modules loaded first, a debugger, files that hold options.
+Attacker: whoever writes the request. Means: everything that node does besides printing its
+version: code on the command line, a script, the REPL, modules loaded first, a debugger, files that
+hold options.
 
 Expected: refused by the one rule that node has. Plainly called, -e runs the attacker's code.
 """

@@ -1,7 +1,7 @@
 """Promise: Only listed arguments.
-Attacker: whoever writes the request, or the repository. Means: npm's commands that run programs, its options that
-name one or another directory, and its parser, which takes a word behind a flag as the flag's value, abbreviations,
-and one dash for two, so that --ignore-scripts can be undone.
+Attacker: whoever writes the request, or the repository. Means: npm's commands that run programs,
+its options that name one or another directory, and its parser, which takes the argument after a
+flag as its value, abbreviations, and one dash for two, so that --ignore-scripts can be undone.
 
 Expected: refused, with the argument named. Plainly called they run the attacker's script.
 """

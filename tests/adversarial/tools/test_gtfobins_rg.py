@@ -1,9 +1,10 @@
 """Promise: Only listed arguments.
-Attacker: whoever writes the request. Means: rg's options that start a program (--pre, --hostname-bin,
-decompressors), read a configuration that does, follow a link out of the root, or read a file outside as patterns.
+Attacker: whoever writes the request. Means: rg's options that start a program (--pre,
+--hostname-bin, decompressors), read a configuration that does, follow a symlink out of the root,
+or read a file outside as patterns.
 
-Expected: refused, in every spelling, with the argument and the rule; a spelling that rg takes for a pattern starts
-nothing. Plainly called, --pre and -z start the attacker's program.
+Expected: refused, in every spelling, with the argument and the rule; a spelling that rg takes for
+a pattern starts nothing. Plainly called, --pre and -z start the attacker's program.
 """
 import gzip
 import os

@@ -1,9 +1,11 @@
 """Promise: Only listed arguments.
-Attacker: whoever writes the request. Means: strace runs any command, pipes its trace to a shell or a file (-o),
-changes the command's variables and user, attaches to other processes, stays behind, makes up results of system calls.
+Attacker: whoever writes the request. Means: strace runs any command, pipes its trace to a shell or
+a file (-o), changes the command's variables and user, attaches to other processes, stays after the
+end, injects results of system calls.
 
-Expected: refused in every spelling; the command behind the options must be a tool of the policy, and is held to its
-own entry. Plainly called, the command and the pipe of -o run the attacker's program.
+Expected: refused in every spelling; the command after the options must be a tool of the policy,
+and is judged by its own entry. Plainly called, the command and the pipe of -o run the attacker's
+program.
 """
 import pytest
 

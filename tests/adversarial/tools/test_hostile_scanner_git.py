@@ -1,10 +1,10 @@
 """Promise: Tools in a hostile repository.
-Attacker: the repository. Means: scanners call git by themselves, without chokepoint's arguments, and git runs what
-.git/config and .gitattributes name: textconv programs on "git log -p" (gitleaks), a file system monitor on "git
-status" and "git ls-files" (semgrep), hooks.
+Attacker: the repository. Means: scanners call git by themselves, without chokepoint's arguments,
+and git runs what .git/config and .gitattributes name: textconv programs on "git log -p"
+(gitleaks), a file system monitor on "git status" and "git ls-files" (semgrep), hooks.
 
-Expected: nothing runs. gitleaks cannot execute git at all; semgrep's git is told by its environment. Stand-ins call git
-as the scanners do. Plainly called they run the attacker's program.
+Expected: nothing runs. gitleaks cannot execute git at all; semgrep's git is configured by its
+environment. Stand-ins call git as the scanners do. Plainly called they run the attacker's program.
 """
 import subprocess
 

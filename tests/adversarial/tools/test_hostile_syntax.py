@@ -1,9 +1,10 @@
 """Promise: Tools in a hostile repository.
-Attacker: the repository. Means: a shared library that sgconfig.yml names as a language, an index.scip that is a
-link to another file, a yarn of the repository's own choice.
+Attacker: the repository. Means: a shared library that sgconfig.yml names as a language, an
+index.scip that is a symlink to another file, a yarn of the repository.
 
-Expected: the library is not loaded, the other file is untouched, nothing is started. Plainly called the library is
-loaded (by an ast-grep that was told to, and by every one before 0.50) and the other file is overwritten.
+Expected: the library is not loaded, the other file is untouched, nothing is started. Plainly
+called the library is loaded (by an ast-grep with that option, and by every one before 0.50) and
+the other file is overwritten.
 """
 import os
 import subprocess

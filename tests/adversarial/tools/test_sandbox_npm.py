@@ -1,10 +1,10 @@
 """Promise: A sandbox's environment.
-Attacker: a package. Means: its test and postinstall scripts collect the environment (their own, and that of every
-process they can see) and the caller's ~/.ssh, and post it to whoever listens: on loopback, at a socket in the
-repository, at an abstract one.
+Attacker: a package. Means: its test and postinstall scripts collect the environment (their own,
+and that of every process they can see) and the caller's ~/.ssh, and post it to a listener: on
+loopback, at a socket in the repository, at an abstract one.
 
-Expected: under --sandbox nothing arrives, and there is nothing to post. Called plainly, npm delivers all of it, by
-every way.
+Expected: under --sandbox nothing arrives, and there is nothing to post. Called plainly, npm
+delivers all of it, by every way.
 """
 import json
 import socket
