@@ -14,8 +14,8 @@ def check(top, stage):
 
 def copied(place, change):
     (place / "docs").mkdir()
-    (place / "tools").mkdir()
-    shutil.copy(TOP / "tools/gen/tools-table.py", place / "tools")
+    (place / "tools/gen").mkdir(parents=True)
+    shutil.copy(TOP / "tools/gen/tools-table.py", place / "tools/gen")
     (place / "docs/tools.md").write_text(change((TOP / "docs/tools.md").read_text()))
     return place
 
