@@ -22,7 +22,8 @@ def docker(root_box, docker_socket):
                                                f'      - {{name: DOCKER_HOST, value: "unix://{docker_socket}"}}\n{here}')])
     shutil.copy(root_box.stage / "tests/helpers/container_report", root_box.root / "container_report")
     root_box.file("root/Dockerfile",
-                  "FROM scratch\nARG WHO\nLABEL who=$WHO\nCOPY guest /guest\nENTRYPOINT [\"/guest\"]\n")
+                  "FROM scratch\nARG WHO\nLABEL who=$WHO\nCOPY container_report /container_report\n"
+                  "ENTRYPOINT [\"/container_report\"]\n")
     root_box.file("root/text", "mounted\n")
     root_box.file("outside/secret", "secret of the host\n")
 
@@ -60,7 +61,7 @@ def test_run_has_no_rights_and_no_network(docker, image):
 
 @pytest.mark.parametrize("words", [
     ["--rm", "--network", "none", "--cap-drop", "ALL", "--security-opt", "no-new-privileges"],
-    [*SAFE, "--rm", "--read-only", "--user=1000:1000", "--name=choke-guest", "--hostname=guest", "--workdir=/"],
+    [*SAFE, "--rm", "--read-only", "--user=1000:1000", "--name=choke-report", "--hostname=report", "--workdir=/"],
     [*SAFE, "--rm", "--memory=64m", "--memory-swap=64m", "--pids-limit=20", "--cpus=0.5", "--shm-size=1m"],
     [*SAFE, "--rm", "-i", "--init", "-e", "A=b", "--env=C=d", "--label=a=b", "--tmpfs=/tmp", "--log-driver=none"],
     [*SAFE, "--rm", "--pull=never", "--no-healthcheck", "--stop-timeout=1", "--stop-signal=KILL",

@@ -146,7 +146,7 @@ def test_what_is_let_through_is_listed_as_the_tool_reads_it(user_box, rules):
     vectors = grammar.vectors(rules, others_of(rules))
     count = 0
     with Judge(user_box) as judge:
-        @hypothesis.settings(max_examples=scaled(120, 30, 40), deadline=None, database=None, derandomize=True,
+        @hypothesis.settings(max_examples=scaled(120, 30, 80), deadline=None, database=None, derandomize=True,
                              suppress_health_check=list(hypothesis.HealthCheck))
         @hypothesis.given(vectors)
         def check(vector):

@@ -15,7 +15,7 @@ def copy(tmp_path):
     for name in ("src", "include", "docs/adr"):
         shutil.copytree(ROOT / name, tmp_path / name)
     for name in (".chokepoint-lint.yaml", "tools/check/check-lint.py"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
     (tmp_path / ".git").mkdir()
     return tmp_path
