@@ -57,7 +57,7 @@ void ck_audit_done(struct choke_context *context, bool owner)
     ck_audit_directory_done(&audit->directory);
     ck_record_done(&audit->record);
     free(audit->root);
-    free(audit->policy);
+    free(audit->policy.json);
 }
 
 static int open_log(struct choke_context *context, struct choke_error *error)
@@ -66,6 +66,10 @@ static int open_log(struct choke_context *context, struct choke_error *error)
     const char *name;
     if (audit->policy_sha256[0] == '\0') {
         ck_readiness_policy_digest(context, audit->policy_sha256);
+        audit->policy.sha256 = audit->policy_sha256;
+        const char *file = context->from_file ? context->policy->file : NULL;
+        if (file)
+            audit->policy.path = ck_secret_show(audit->policy_shown, file, ck_secret_kind(file));
         ck_line_hash("", 0, audit->empty_hash);
     }
     int result = ck_audit_directory_open(&audit->directory, audit->path, &name, error);

@@ -9,7 +9,9 @@
 #define CK_API_AUDIT_H
 
 #include "api/tooldigest.h"
+#include "audit/body_write.h"
 #include "audit/log.h"
+#include "policy/secret.h"
 
 struct choke_context;
 struct choke_job;
@@ -26,8 +28,8 @@ struct ck_audit {
     struct ck_record record;
     char id[CK_AUDIT_LOG_HEX + 1];      /* of the context */
     char policy_sha256[CK_DIGEST_SIZE]; /* "": not yet computed */
-    char *policy;                       /* as it stands in every record; NULL before the first */
-    size_t policy_length;
+    struct ck_audit_policy policy;
+    char policy_shown[CK_SECRET_SHOWN_MAX]; /* its path, where that has a credential */
     char empty_hash[CK_AUDIT_HASH_HEX + 1]; /* the hash of a stream without a byte */
     struct ck_tooldigests digests;
     char *root; /* the last root that was asked for by its own path, and which directory it was; NULL: none */
@@ -64,12 +66,12 @@ int ck_audit_sync(struct choke_context *context, struct choke_error *error);
 /* The outcome of a job could not be recorded, or made durable. */
 void ck_audit_unrecorded(struct choke_job *job, const struct choke_error *error);
 
-/* ---- audit_body.c ---- */
+/* ---- audit_call.c ---- */
 
 /* Starts the record and writes the body. 0 or -ENOMEM. */
 int ck_audit_write_call(struct choke_job *job, const struct choke_request *request, struct ck_plan *plan,
                         const char *kind);
-/* request: of a call that was refused, else NULL. */
+/* How the call ended, into the record that is begun: for a call that was refused. */
 void ck_audit_write_end(struct choke_job *job);
 int ck_audit_write_outcome(struct choke_job *job);
 int ck_audit_write_egress(struct choke_job *job, const struct ck_gate_event *event);

@@ -1,0 +1,310 @@
+/* body_write.c - see body_write.h. */
+#include "audit/body_write.h"
+
+#include <errno.h>
+#include <sodium/crypto_generichash.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TEXT_MAX ((size_t)8192) /* one path; fits, unless it is mostly control bytes */
+#define NAMES_MAX ((size_t)4096)
+/* What may follow argv: two paths and the policy's, two lists, and members with a fixed maximum. */
+#define AFTER_ARGV_MAX (3 * TEXT_MAX + 2 * NAMES_MAX + 6144)
+
+_Static_assert(AFTER_ARGV_MAX + TEXT_MAX + 1024 < CK_AUDIT_BODY_MAX, "there is room for argv");
+
+/* ---- text ---- */
+
+/* False where the text does not fit before end; then nothing is written. */
+static bool write_within(struct ck_json *json, const char *key, const char *text, const char *end)
+{
+    struct ck_json_mark mark = ck_json_mark(json);
+    ck_json_text(json, key, text);
+    if (!json->full && json->at <= end)
+        return true;
+    ck_json_rewind(json, mark);
+    return false;
+}
+
+static void write_bounded(struct ck_json *json, const char *key, const char *text)
+{
+    char hash[CK_AUDIT_HASH_HEX + 1];
+    if (!text)
+        ck_json_word(json, key, NULL);
+    if (!text || write_within(json, key, text, json->at + TEXT_MAX))
+        return;
+    ck_line_hash(text, strlen(text), hash);
+    ck_json_open(json, key, '{');
+    ck_json_number(json, "bytes", strlen(text));
+    ck_json_word(json, "hash", hash);
+    ck_json_close(json, '}');
+}
+
+/* Writes the elements that fit, from the first on. Returns how many were left out. */
+static size_t write_list(struct ck_json *json, const char *key, const char *const *list, size_t budget)
+{
+    const char *end = json->at + budget;
+    size_t i = 0, count = 0;
+    if (!list) {
+        ck_json_word(json, key, NULL);
+        return 0;
+    }
+    while (list[count])
+        count++;
+    ck_json_open(json, key, '[');
+    while (i < count && write_within(json, NULL, list[i], end))
+        i++;
+    ck_json_close(json, ']');
+    return count - i;
+}
+
+/*
+ * The NUL after each string is hashed too: without it {"ab", "c"} and {"a", "bc"} would have one
+ * hash.
+ */
+static void hash_list(const char *const *list, char ret_hex[CK_AUDIT_HASH_HEX + 1])
+{
+    crypto_generichash_state state;
+    unsigned char digest[CK_AUDIT_HASH_BYTES];
+    (void)crypto_generichash_init(&state, NULL, 0, sizeof(digest));
+    for (size_t i = 0; list[i]; i++)
+        (void)crypto_generichash_update(&state, (const unsigned char *)list[i], strlen(list[i]) + 1);
+    (void)crypto_generichash_final(&state, digest, sizeof(digest));
+    ck_line_hex(digest, ret_hex);
+}
+
+/* ---- the call ---- */
+
+static void write_argv(struct ck_json *json, const char *const *argv)
+{
+    char hash[CK_AUDIT_HASH_HEX + 1];
+    size_t room = ck_json_room(json);
+    size_t cut = write_list(json, "argv", argv, room > AFTER_ARGV_MAX ? room - AFTER_ARGV_MAX : 0);
+    if (cut == 0)
+        return;
+    hash_list(argv, hash);
+    ck_json_number(json, "argv_cut", cut);
+    ck_json_word(json, "argv_hash", hash);
+}
+
+struct env_name {
+    const char *text;
+    size_t length;
+};
+
+static int compare_names(const void *left, const void *right)
+{
+    const struct env_name *a = left;
+    const struct env_name *b = right;
+    int order = memcmp(a->text, b->text, a->length < b->length ? a->length : b->length);
+    return order != 0 ? order : (a->length > b->length) - (a->length < b->length);
+}
+
+/* Writes the names that fit, of those that are sorted already. */
+static void write_names(struct ck_json *json, const struct env_name *names, size_t count)
+{
+    const char *end = json->at + NAMES_MAX;
+    size_t i = 0;
+    ck_json_open(json, "env", '[');
+    for (; i < count; i++) {
+        struct ck_json_mark mark = ck_json_mark(json);
+        ck_json_bytes(json, NULL, names[i].text, names[i].length);
+        if (json->full || json->at > end) {
+            ck_json_rewind(json, mark);
+            break;
+        }
+    }
+    ck_json_close(json, ']');
+    if (i < count)
+        ck_json_number(json, "env_cut", count - i);
+}
+
+/* Sorted by name. A value may be a secret, so it is never written. */
+static int write_env(struct ck_json *json, const char *const *env)
+{
+    struct env_name small[32]; /* an ordinary environment needs no allocation */
+    size_t count = 0;
+    if (!env) {
+        ck_json_word(json, "env", NULL);
+        return 0;
+    }
+    while (env[count])
+        count++;
+    bool is_small = count <= sizeof(small) / sizeof(small[0]);
+    struct env_name *names = is_small ? small : calloc(count, sizeof(*names));
+    if (!names)
+        return -ENOMEM;
+    for (size_t k = 0; k < count; k++)
+        names[k] = (struct env_name){.text = env[k], .length = strcspn(env[k], "=")};
+    qsort(names, count, sizeof(*names), compare_names);
+    write_names(json, names, count);
+    if (!is_small)
+        free(names);
+    return 0;
+}
+
+static void write_tool(struct ck_json *json, const struct ck_audit_call *call)
+{
+    ck_json_open(json, "tool", '{');
+    ck_json_text(json, "name", call->tool_name);
+    write_bounded(json, "path", call->tool_path);
+    ck_json_word(json, "sha256", call->tool_sha256);
+    ck_json_close(json, '}');
+}
+
+static void write_policy(struct ck_json *json, struct ck_audit_policy *policy)
+{
+    if (policy->json) {
+        ck_json_raw(json, policy->json, policy->json_length);
+        return;
+    }
+    const char *start = json->at;
+    ck_json_open(json, "policy", '{');
+    write_bounded(json, "path", policy->path);
+    ck_json_word(json, "sha256", policy->sha256);
+    ck_json_close(json, '}');
+    policy->json_length = (size_t)(json->at - start);
+    /* without memory it is written out again the next time */
+    policy->json = malloc(policy->json_length);
+    if (policy->json)
+        memcpy(policy->json, start, policy->json_length);
+}
+
+static void write_jail(struct ck_json *json, const struct ck_audit_call *call)
+{
+    ck_json_word(json, "jail", call->jail);
+    ck_json_open(json, "layers", '[');
+    for (size_t i = 0; call->layers[i]; i++)
+        ck_json_word(json, NULL, call->layers[i]);
+    ck_json_close(json, ']');
+    ck_json_open(json, "limits", '{');
+    for (size_t i = 0; i < call->limits_count; i++)
+        ck_json_number(json, call->limits[i].key, call->limits[i].value);
+    ck_json_close(json, '}');
+}
+
+static void write_caller(struct ck_json *json, const struct ck_audit_caller *caller)
+{
+    ck_json_word(json, "context", caller->context);
+    ck_json_number(json, "pid", caller->pid);
+    ck_json_word(json, "probe", caller->probe);
+}
+
+int ck_body_write_call(struct ck_record *record, const char *kind, const struct ck_audit_call *call)
+{
+    struct ck_json *json = &record->body;
+    if (ck_record_start(record, kind) < 0)
+        return -ENOMEM;
+    write_caller(json, &call->caller);
+    write_tool(json, call);
+    write_argv(json, call->argv);
+    if (write_env(json, call->env) < 0)
+        return -ENOMEM;
+    write_bounded(json, "root", call->root);
+    write_bounded(json, "cwd", call->cwd);
+    write_policy(json, call->policy);
+    ck_json_text(json, "rule", call->rule);
+    write_jail(json, call);
+    if (call->timeout_ms != 0)
+        ck_json_number(json, "timeout_ms", call->timeout_ms);
+    else
+        ck_json_word(json, "timeout_ms", NULL);
+    ck_json_bool(json, "sandbox", call->sandbox);
+    ck_json_word(json, "workspace", call->workspace);
+    size_t cut = write_list(json, "egress", call->egress, NAMES_MAX);
+    if (cut > 0)
+        ck_json_number(json, "egress_cut", cut);
+    return 0;
+}
+
+/* ---- what follows an intent ---- */
+
+static void write_tool_name(struct ck_json *json, const char *name)
+{
+    ck_json_open(json, "tool", '{');
+    ck_json_text(json, "name", name);
+    ck_json_close(json, '}');
+}
+
+int ck_body_write_egress(struct ck_record *record, const struct ck_audit_connection *connection)
+{
+    struct ck_json *json = &record->body;
+    if (ck_record_start(record, CK_AUDIT_KIND_EGRESS) < 0)
+        return -ENOMEM;
+    ck_json_number(json, "intent", connection->intent);
+    write_caller(json, &connection->caller);
+    write_tool_name(json, connection->tool_name);
+    ck_json_word(json, "verdict", connection->verdict);
+    ck_json_number(json, "connection", connection->connection);
+    ck_json_word(json, "protocol", connection->protocol);
+    ck_json_text(json, "host", connection->host);
+    ck_json_number(json, "port", connection->port);
+    ck_json_text(json, "rule", connection->rule);
+    ck_json_word(json, "address", connection->address);
+    ck_json_word(json, "reason", connection->reason);
+    ck_json_number(json, "sent_bytes", connection->sent_bytes);
+    ck_json_number(json, "received_bytes", connection->received_bytes);
+    return 0;
+}
+
+static void write_stream(struct ck_json *json, const char *key, const struct choke_capture *capture, const char *hash)
+{
+    ck_json_open(json, key, '{');
+    ck_json_number(json, "bytes", capture->total_bytes);
+    ck_json_word(json, "hash", hash);
+    ck_json_bool(json, "truncated", capture->truncated);
+    ck_json_close(json, '}');
+}
+
+static void write_ending(struct ck_json *json, const struct choke_result *result)
+{
+    if (result->outcome == CHOKE_EXITED)
+        ck_json_integer(json, "exit_code", result->exit_code);
+    else
+        ck_json_word(json, "exit_code", NULL);
+    if (result->signal != 0)
+        ck_json_integer(json, "signal", result->signal);
+    else
+        ck_json_word(json, "signal", NULL);
+}
+
+void ck_body_write_end(struct ck_record *record, const struct ck_audit_end *end)
+{
+    struct ck_json *json = &record->body;
+    ck_json_word(json, "outcome", end->outcome);
+    if (!end->code) {
+        ck_json_word(json, "error", NULL);
+        return;
+    }
+    ck_json_open(json, "error", '{');
+    ck_json_word(json, "code", end->code);
+    write_bounded(json, "message", end->message);
+    ck_json_close(json, '}');
+}
+
+int ck_body_write_outcome(struct ck_record *record, const struct ck_audit_outcome *outcome)
+{
+    struct ck_json *json = &record->body;
+    const struct choke_result *result = outcome->result;
+    if (ck_record_start(record, CK_AUDIT_KIND_OUTCOME) < 0)
+        return -ENOMEM;
+    ck_json_number(json, "intent", outcome->intent);
+    write_caller(json, &outcome->caller);
+    write_tool_name(json, result->tool_name);
+    write_ending(json, result);
+    write_stream(json, "stdout", &result->out, outcome->out_hash);
+    write_stream(json, "stderr", &result->err, outcome->err_hash);
+    ck_json_bool(json, "output_incomplete", result->output_incomplete);
+    ck_json_number(json, "duration_us", result->duration_us);
+    ck_json_number(json, "user_us", result->user_us);
+    ck_json_number(json, "system_us", result->system_us);
+    ck_json_number(json, "max_rss_kib", result->max_rss_kib);
+    ck_json_word(json, "kill", result->kill);
+    ck_json_word(json, "limit_hit", result->limit_hit);
+    if (result->changes)
+        ck_json_number(json, "changes", result->change_count);
+    else
+        ck_json_word(json, "changes", NULL);
+    ck_body_write_end(record, &outcome->end);
+    return 0;
+}

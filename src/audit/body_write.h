@@ -1,0 +1,96 @@
+/*
+ * body_write.h - the bodies of the records about calls (docs/audit.schema.json).
+ *
+ * The caller fills plain structs. It also hides credentials before it does: nothing here knows what
+ * a credential looks like. Each list and each text has a budget, so that a record always fits into
+ * its line. What does not fit is counted, or its length and hash are written in its place.
+ */
+#ifndef CK_AUDIT_BODY_WRITE_H
+#define CK_AUDIT_BODY_WRITE_H
+
+#include "audit/record.h"
+#include "chokepoint.h"
+
+/* Who makes the call; the same members are in all records of a call. */
+struct ck_audit_caller {
+    const char *context; /* the random name of the context */
+    uint64_t pid;
+    const char *probe; /* NULL: not a probe's call */
+};
+
+/*
+ * The policy is the same in all records of a context: its JSON is written once, and copied from
+ * then on.
+ */
+struct ck_audit_policy {
+    const char *path; /* NULL: the embedded policy */
+    const char *sha256;
+    char *json; /* NULL before the first record; freed by the owner */
+    size_t json_length;
+};
+
+struct ck_audit_limit {
+    const char *key;
+    uint64_t value;
+};
+
+/*
+ * An intent, or a call that is refused. What a refusal did not reach is NULL, and null in the
+ * record.
+ */
+struct ck_audit_call {
+    struct ck_audit_caller caller;
+    const char *tool_name, *tool_path, *tool_sha256;
+    const char *const *argv;
+    const char *const *env; /* NAME=VALUE; only the names are written */
+    const char *root, *cwd;
+    struct ck_audit_policy *policy;
+    const char *rule;
+    const char *jail;
+    const char *const *layers; /* never NULL */
+    const struct ck_audit_limit *limits;
+    size_t limits_count;
+    uint64_t timeout_ms; /* 0: null */
+    bool sandbox;
+    const char *workspace;
+    const char *const *egress;
+};
+
+/* A decision of the proxy about one connection, or the end of the connection. */
+struct ck_audit_connection {
+    uint64_t intent;
+    struct ck_audit_caller caller;
+    const char *tool_name;
+    const char *verdict;
+    uint64_t connection;
+    const char *protocol, *host, *rule, *address, *reason;
+    uint16_t port;
+    uint64_t sent_bytes, received_bytes;
+};
+
+/* How a call ended, by the names of outcomes. */
+struct ck_audit_end {
+    const char *outcome;
+    const char *code; /* of the error; NULL: there is none */
+    const char *message;
+};
+
+struct ck_audit_outcome {
+    uint64_t intent;
+    struct ck_audit_caller caller;
+    const struct choke_result *result;
+    const char *out_hash, *err_hash; /* NULL: could not be computed */
+    struct ck_audit_end end;
+};
+
+/* Starts a record of that kind and writes its body. 0 or -ENOMEM. */
+int ck_body_write_call(struct ck_record *record, const char *kind, const struct ck_audit_call *call);
+int ck_body_write_outcome(struct ck_record *record, const struct ck_audit_outcome *outcome);
+int ck_body_write_egress(struct ck_record *record, const struct ck_audit_connection *connection);
+
+/*
+ * Adds how the call ended to the record that ck_body_write_call began: for a call that is refused.
+ */
+void ck_body_write_end(struct ck_record *record, const struct ck_audit_end *end);
+
+#endif
