@@ -1,10 +1,11 @@
 /*
- * body.c - JSON, looked at and not kept.
+ * body.c - checks JSON and keeps nothing of it.
  *
- * A line with the right hash can be anything: whoever rebuilds a chain can hash what he likes. What the verifier lets
- * through is printed on terminals and read by other programs, so it is JSON, and nothing that a terminal obeys. Of a name
- * that an object has twice some take the first and some the last, so no object has: what is proven of a record must be what
- * its reader sees.
+ * A line with the right hash can be anything: an attacker who rebuilds a chain can hash any text.
+ * What the verifier accepts is printed on terminals and read by other programs. So it must be JSON,
+ * without a character that a terminal obeys. If an object has a name twice, some readers take the
+ * first and some the last. So no object may: what is proven of a record must be what its reader
+ * sees.
  */
 #include "audit/body.h"
 
@@ -15,7 +16,7 @@
 #include <string.h>
 
 #define DEPTH_MAX 16
-#define DIGITS_MAX 18 /* what fits into 64 bits with a sign */
+#define DIGITS_MAX 18 /* any such number fits into 64 bits with a sign */
 #define MEMBERS_MAX 64
 
 struct json_reader {
@@ -23,22 +24,23 @@ struct json_reader {
     const char *end;
 };
 
-/* The names in an object so far. */
+/* The names of an object so far. */
 struct members {
     struct {
         const char *text;
         size_t length;
     } names[MEMBERS_MAX];
     size_t count;
-    uint64_t marks; /* of all of them: a name whose mark is not there is new */
+    uint64_t marks; /* one bit per name, by its hash: a name with a new bit is new */
 };
 
-/* The same byte in each of the eight. */
+/* The byte, repeated eight times. */
 #define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
 
 /*
- * The first byte of eight that is no plain character of a string: a control character, a quote, a backslash, DEL, or beyond
- * ASCII; 8 where all are plain. A borrow goes up only from a byte that is found, so the lowest that is found is right.
+ * The index of the first byte of eight that is not a plain character of a string: a control
+ * character, a quote, a backslash, DEL, or beyond ASCII; 8 if all are plain. The subtraction
+ * borrows only from bytes above one that is found, so the lowest byte found is right.
  */
 static size_t first_special(uint64_t bytes)
 {
@@ -48,7 +50,7 @@ static size_t first_special(uint64_t bytes)
     return found != 0 ? (size_t)__builtin_ctzll(found) / 8 : sizeof bytes;
 }
 
-/* Behind the plain characters at at. */
+/* The end of the plain characters that begin at at. */
 static const char *skip_plain(const char *at, const char *end)
 {
     uint64_t bytes;
@@ -95,7 +97,10 @@ static int take_unit(struct json_reader *reader)
     return code;
 }
 
-/* A hidden character beyond the first plane is a pair; any other one stands as itself, so that it has one spelling. */
+/*
+ * A hidden character beyond the first plane is a surrogate pair; any other is written as itself:
+ * one spelling each.
+ */
 static bool take_code(struct json_reader *reader)
 {
     int code = take_unit(reader);
@@ -115,7 +120,7 @@ static bool take_escape(struct json_reader *reader)
     return c == 'u' ? take_code(reader) : c != '\0' && strchr("\"\\/bfnrt", c) != NULL;
 }
 
-/* A hidden character is escaped by who wrote the line; one byte would be a control character. */
+/* A writer escapes hidden characters; one byte alone would be a control character. */
 static bool take_character(struct json_reader *reader)
 {
     size_t length = ck_glyph_shown(reader->at, (size_t)(reader->end - reader->at));
@@ -154,7 +159,9 @@ static bool add_member(struct members *members, const char *text, size_t length)
     return true;
 }
 
-/* The name of a member and the colon. Nothing in it is escaped, so that it has one spelling. */
+/*
+ * The name of a member and the colon. Escapes are not allowed in it, so that it has one spelling.
+ */
 static bool take_name(struct json_reader *reader, struct members *members)
 {
     if (!take(reader, '"'))
@@ -177,7 +184,7 @@ static bool take_number(struct json_reader *reader)
 
 static bool take_value(struct json_reader *reader, int depth);
 
-/* From its bracket on. */
+/* From its opening bracket on. */
 static bool take_array(struct json_reader *reader, int depth)
 {
     reader->at++;

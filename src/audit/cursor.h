@@ -1,8 +1,9 @@
 /*
- * cursor.h - text of which every part has one spelling, taken from its front: lines of a log, and heads.
+ * cursor.h - reads text from its front, where every part has exactly one spelling: lines of a log,
+ * and heads.
  *
- * Each function takes what it names, or says false and may have moved the cursor. They are inline, for a verifier does little
- * else but this and the hash itself.
+ * Each function consumes what its name says. On false the cursor may have moved. The functions are
+ * inline because a verifier spends nearly all its time here and in the hash.
  */
 #ifndef CK_AUDIT_CURSOR_H
 #define CK_AUDIT_CURSOR_H
@@ -26,7 +27,7 @@ static inline bool ck_cursor_take_text(struct ck_cursor *cursor, const char *tex
     return true;
 }
 
-/* Without a branch. */
+/* Without a branch per character: every line has two hashes to check. */
 static inline bool ck_cursor_is_hex(const char *text, size_t length)
 {
     static const unsigned char digits[256] = {['0' ... '9'] = 1, ['a' ... 'f'] = 1};
@@ -46,7 +47,7 @@ static inline bool ck_cursor_take_hex(struct ck_cursor *cursor, size_t length, c
     return true;
 }
 
-/* Digits without a zero in front, so that a number has one spelling. */
+/* Digits without a leading zero, so that a number has one spelling. */
 static inline bool ck_cursor_take_number(struct ck_cursor *cursor, uint64_t *ret_number)
 {
     const char *start = cursor->at;

@@ -1,12 +1,12 @@
 /*
  * files.c - see files.h.
  *
- * The log must be the caller's own and nobody else's to write, in a place that is trusted as a tool's is (sys/trust.h).
- * The directory may be root's: a file of the caller's with the append-only attribute, in a directory of root's, is one
- * that the caller can add to and not take away from.
+ * The caller must own the log, no one else may write it, and its directory must be trusted as a
+ * tool's is (sys/trust.h). The directory may be root's: to a file of the caller with the
+ * append-only attribute, in a directory of root, the caller can add and from it take nothing away.
  *
- * The lock is flock's: it belongs to the open file, so threads with contexts of their own exclude each other as
- * processes do, and the kernel takes it away from one that dies.
+ * The lock is flock(2). It belongs to the open file description, so threads with different contexts
+ * exclude each other as processes do. The kernel releases it when a process dies.
  */
 #include "audit/files.h"
 
@@ -105,13 +105,13 @@ static int refuse(struct choke_error *error, const char *name, int errnum, const
 static int check(const struct stat *status, const char *name, struct choke_error *error)
 {
     if (S_ISLNK(status->st_mode))
-        return refuse(error, name, ELOOP, "is a link; name the file itself");
+        return refuse(error, name, ELOOP, "is a symlink; name the file itself");
     if (!S_ISREG(status->st_mode))
-        return refuse(error, name, EINVAL, "is no regular file");
+        return refuse(error, name, EINVAL, "is not a regular file");
     if (status->st_uid != geteuid())
         return refuse(error, name, EPERM, "belongs to another user");
     if (status->st_mode & (S_IWGRP | S_IWOTH))
-        return refuse(error, name, EPERM, "may be written by group or others; take that away with chmod go-w");
+        return refuse(error, name, EPERM, "may be written by group or others; run chmod go-w on it");
     return 0;
 }
 
@@ -126,7 +126,10 @@ static int fail_open(struct choke_error *error, const char *name)
     return ck_error_set(error, CHOKE_SPAWN_FAILED, errno, "cannot open '%s': %s", CK_QUOTE(name), strerror(errno));
 }
 
-/* Looked at before it is opened, for to open a device can be an act; and after, for it may be another one by then. */
+/*
+ * Checked before the open, because opening a device can have an effect; and after it, because the
+ * name may lead to another file by then.
+ */
 static int open_log(void *data, const char *name, int *ret_fd, struct ck_audit_file_state *ret_state,
                     struct choke_error *error)
 {
@@ -184,7 +187,7 @@ static ssize_t read_log(void *data, int fd, char *buffer, size_t length, uint64_
     return ck_fd_read_at(fd, buffer, length, offset);
 }
 
-/* The kernel would write as much of the record as the caller's limit allows: a torn one. */
+/* Past RLIMIT_FSIZE the kernel would write only a part of the record: a torn one. */
 static int may_grow(int fd, size_t length)
 {
     struct rlimit limit;
@@ -198,7 +201,7 @@ static int may_grow(int fd, size_t length)
     return (rlim_t)status.st_size + length > limit.rlim_cur ? -EFBIG : 0;
 }
 
-/* One write: what is written in part is the next writer's to repair. */
+/* One write. If only a part is written, the next writer repairs it. */
 static ssize_t append(void *data, int fd, const char *text, size_t length)
 {
     (void)data;
@@ -248,7 +251,7 @@ static int sync_log(void *data, int fd)
     return fdatasync(fd) < 0 ? -errno : 0;
 }
 
-/* Where the file system cannot sync a directory, its names are as durable as it makes them. */
+/* If the file system cannot sync a directory, names are as durable as it makes them. */
 static void sync_names(void *data)
 {
     const struct ck_audit_directory *directory = data;
@@ -268,7 +271,7 @@ static int has_rotated(void *data, const char *name)
     __attribute__((cleanup(close_listing))) DIR *listing = fd < 0 ? NULL : fdopendir(fd);
     if (listing == NULL)
         return -errno;
-    (void)ck_fd_take(&fd); /* the listing closes it */
+    (void)ck_fd_take(&fd); /* fdopendir took it: the listing closes it */
     const struct dirent *entry;
     while ((entry = readdir(listing)) != NULL)
         if (ck_name_is_rotated(entry->d_name, name))
@@ -277,9 +280,9 @@ static int has_rotated(void *data, const char *name)
 }
 
 /*
- * Only what a writer of this log can have left: a regular file of the caller's, with such a name, and no longer than a first
- * record. Who holds the lock is the only one who can be rotating; who is beginning the log holds none, finds its file
- * gone, and looks again (ck_log_create).
+ * Removes only what a writer of this log can have left: a regular file of the caller, with such a
+ * name, and no longer than a first record. Only the holder of the lock can be rotating. A writer
+ * that is creating the log holds no lock; it finds its file gone and tries again (ck_log_create).
  */
 static void sweep(void *data, const char *name)
 {
@@ -287,7 +290,7 @@ static void sweep(void *data, const char *name)
     CK_FD fd = openat(directory->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     __attribute__((cleanup(close_listing))) DIR *listing = fd < 0 ? NULL : fdopendir(fd);
     if (listing == NULL)
-        return;            /* as it was before: they take a little room, and nobody reads them */
+        return;            /* they stay: they need little space, and no one reads them */
     (void)ck_fd_take(&fd); /* the listing closes it */
     const struct dirent *entry;
     struct stat status;

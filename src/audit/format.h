@@ -1,10 +1,11 @@
 /*
- * format.h - the audit log on disk, version 1: what its writers and its verifier have in common.
+ * format.h - the audit log on disk, version 1: what writers and the verifier have in common.
  *
- * A log is one file, and those it was rotated into. A record is one line of JSON without blanks, written by one
- * write(2). Its members stand in a fixed order: the envelope, the body, the closing.
+ * A log is one file, and those it was rotated into. A record is one line of JSON without blanks,
+ * written by one write(2). Its members have a fixed order: the envelope, the body, the closing.
  *
- *   {"v":1,"log":"<16 hex>","seq":N,"time":"2026-11-15T16:38:18.123456Z","kind":"intent","prev":"<64 hex>",BODY,"hash":"<64 hex>"}
+ *   {"v":1,"log":"<16 hex>","seq":N,"time":"2026-11-15T16:38:18.123456Z","kind":"intent",
+ *    "prev":"<64 hex>",BODY,"hash":"<64 hex>"}
  *
  * log    a random name of the log, the same in all its files
  * seq    counts from 0 over all files
@@ -13,32 +14,38 @@
  *
  * KINDS
  *
- *   begin     the first record of every file, and of no other place: by, continues (the name of the file before, in the
- *             same directory, or null). In a file that continues another, seq and prev go on
- *   intent    a call that is about to be run
+ *   begin     the first record of every file, and nowhere else: by, continues (the name of the
+ *             file before, in the same directory, or null). In a file that continues another,
+ *             seq and prev continue too
+ *   intent    a call that is about to run
  *   outcome   how it ended; intent is the seq of its intent
- *   refused   a call that was never run
- *   repair    torn_bytes, torn_hash, reason: what stands between the record before and this one is what is left of a
- *             write that did not get to its end
- *   egress    a decision about a connection of a run, or the end of one; intent is the seq of the run's
+ *   refused   a call that never ran
+ *   repair    torn_bytes, torn_hash, reason: the bytes between the record before and this one are
+ *             left by a write that was interrupted
+ *   egress    a decision about a connection of a run, or the end of one; intent is the seq of the
+ *             run's intent
  *
  * A TORN TAIL
  *
- *   A file is only ever appended to, so what a dying writer left is not taken away. The torn bytes are all those between
- *   the end of the last record's line and the beginning of the repair's, newlines included: torn_bytes of them, with
- *   torn_hash (BLAKE2b-256, hex). prev of the repair is the hash of the last record. There may be more than one line of
- *   them, if a repair was torn as well. No line among them has the closing of a record: a record that is broken off
- *   lacks at least its last brace. A line that has the closing and is no record was edited, whatever follows it.
+ *   A file is only ever appended to, so what a dying writer left is not removed. The torn bytes are
+ *   all bytes between the end of the last record's line and the beginning of the repair's, newlines
+ *   included: torn_bytes is their number, torn_hash their BLAKE2b-256 in hex. prev of the repair is
+ *   the hash of the last record. There may be more than one line of them, if a repair was torn as
+ *   well. No line among them has the closing of a record: an interrupted record lacks at least its
+ *   last brace. A line that has the closing and is not a valid record was edited, whatever follows
+ *   it.
  *
- *   A record that is whole but for its newline counts as a record for the next writer, who puts the newline first.
+ *   A record that lacks only its newline counts as a record; the next writer writes the newline
+ *   first.
  *
  * ROTATION
  *
- *   DIR/NAME.jsonl becomes DIR/NAME-<first seq, 12 digits>.jsonl: first the old file gets its second name, then the new
- *   file, which has its begin already, takes the place of the first name. So both names may lead to one file for a
- *   moment, and the first always leads to one. A name that does not end in .jsonl gets the same ending.
+ *   DIR/NAME.jsonl becomes DIR/NAME-<first seq, 12 digits>.jsonl. First the old file gets its
+ *   second name. Then the new file, which already has its begin, replaces the first name. So both
+ *   names may lead to one file for a moment, and the first name always leads to a file. A name that
+ *   does not end in .jsonl gets the same suffix.
  *
- * Bytes that are not UTF-8 stand as {"base64":"..."} where a string would.
+ * Bytes that are not UTF-8 are written as {"base64":"..."} in place of a string.
  */
 #ifndef CK_AUDIT_FORMAT_H
 #define CK_AUDIT_FORMAT_H
@@ -55,7 +62,7 @@
 #define CK_AUDIT_HASH_BYTES 32
 #define CK_AUDIT_TIME_LENGTH 27 /* "2026-11-15T16:38:18.123456Z" */
 #define CK_AUDIT_KIND_MAX 16
-#define CK_AUDIT_SEQ_MAX ((UINT64_C(1) << 53) - 1) /* what every reader of JSON can hold */
+#define CK_AUDIT_SEQ_MAX ((UINT64_C(1) << 53) - 1) /* exact in a double, as many JSON readers use */
 #define CK_AUDIT_FIRST_PREV "0000000000000000000000000000000000000000000000000000000000000000"
 
 #define CK_AUDIT_CLOSING ",\"hash\":\"" /* then the hash, and CK_AUDIT_END */
@@ -69,14 +76,20 @@
 #define CK_AUDIT_KIND_REPAIR "repair"
 #define CK_AUDIT_KIND_EGRESS "egress"
 
-/* What a rotated file is called: the name without ".jsonl", this with the seq of its first record, ".jsonl". */
+/*
+ * The name of a rotated file: NAME without ".jsonl", "-", the seq of its first record with these
+ * digits, ".jsonl".
+ */
 #define CK_AUDIT_SUFFIX ".jsonl"
 #define CK_AUDIT_ROTATED_DIGITS 12
 
-/* A file on its way: the log's name, a dot, this many random hexadecimal digits, ".new". */
+/*
+ * The name of a new file until it is the log: the log's name, a dot, these random hexadecimal
+ * digits, ".new".
+ */
 #define CK_AUDIT_NEW_SUFFIX ".new"
 #define CK_AUDIT_NEW_DIGITS 16
-#define CK_AUDIT_BEGIN_MAX 2048 /* what is in it, a begin, is shorter: it has two names in it */
+#define CK_AUDIT_BEGIN_MAX 2048 /* its content, a begin with at most two file names, is shorter */
 
 /* The envelope and the closing of a record, as text. */
 struct ck_envelope {
@@ -86,20 +99,21 @@ struct ck_envelope {
     char kind[CK_AUDIT_KIND_MAX + 1];
     char prev[CK_AUDIT_HASH_HEX + 1];
     char hash[CK_AUDIT_HASH_HEX + 1];
-    size_t body; /* where in the line the body begins: a comma, or the comma of the closing where it is empty */
+    /* offset of the body in the line: its comma, or that of the closing if it is empty */
+    size_t body;
 };
 
 /*
- * Takes a line apart, without its newline. 0 where it is a record by itself: its envelope is in order and its hash is
- * right. -EBADMSG where it has the closing of a record and is none (it was edited); -EINVAL where it has not even that.
- * That the body is JSON is not looked at.
+ * Parses a line, without its newline. 0 if it is a valid record: the envelope is well-formed and
+ * the hash is right. -EBADMSG if it has the closing of a record and is not valid (it was edited);
+ * -EINVAL if it has no closing. Does not check that the body is JSON.
  */
 int ck_line_read(const char *line, size_t length, struct ck_envelope *ret_envelope);
 
 /* The hash, as hexadecimal text with a NUL. */
 void ck_line_hash(const void *bytes, size_t length, char ret_hex[CK_AUDIT_HASH_HEX + 1]);
 
-/* 32 bytes as hexadecimal text with a NUL: for a hash that was made piece by piece. */
+/* 32 bytes as hexadecimal text with a NUL: for a hash that was computed in pieces. */
 void ck_line_hex(const unsigned char digest[CK_AUDIT_HASH_BYTES], char ret_hex[CK_AUDIT_HASH_HEX + 1]);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * head.c - heads as text. A head has one spelling, so that a signature is over what was read and nothing else; the
- * signature covers the text and not some form of it in memory.
+ * head.c - heads as text. A head has exactly one spelling, and the signature is over this text, so
+ * what is verified is what was read.
  */
 #include "audit/head.h"
 
@@ -55,7 +55,7 @@ static bool take_signature(struct ck_cursor *cursor, unsigned char ret_signature
 static int refuse_head(const struct ck_cursor *whole, struct choke_error *error)
 {
     char quoted[CK_QUOTE_MAX];
-    return ck_error_set(error, CHOKE_INVALID, EINVAL, "'%s' is no head; a head is " CK_HEAD_FORM,
+    return ck_error_set(error, CHOKE_INVALID, EINVAL, "'%s' is not a head; a head is " CK_HEAD_FORM,
                         ck_quote(quoted, sizeof quoted, whole->at, (size_t)(whole->end - whole->at)));
 }
 
@@ -86,7 +86,7 @@ int ck_head_parse(const char *text, const unsigned char *key, struct ck_head *re
         return refuse_head(&whole, error);
     if (key != NULL && !head.is_signed)
         return ck_error_set(error, CHOKE_INVALID, EINVAL,
-                            "the head of record %" PRIu64 " is not signed, but a key is given", head.seq);
+                            "the head of record %" PRIu64 " is not signed, but a public key is given", head.seq);
     if (key != NULL &&
         crypto_sign_ed25519_verify_detached(signature, (const unsigned char *)whole.at, covered, key) != 0)
         return ck_error_set(error, CHOKE_INVALID, EBADMSG,
@@ -113,7 +113,7 @@ int ck_head_list_parse(const char *const *texts, const char *key, struct ck_head
     if (count > CK_HEAD_LIST_MAX)
         return ck_error_set(error, CHOKE_INVALID, E2BIG, "more than %d heads are given", CK_HEAD_LIST_MAX);
     if (key != NULL && count == 0)
-        return ck_error_set(error, CHOKE_INVALID, EINVAL, "a key proves a head, and no head is given");
+        return ck_error_set(error, CHOKE_INVALID, EINVAL, "a public key is given, but no head that it could verify");
     if (key != NULL && ck_key_parse_public(key, public, error) < 0)
         return -EINVAL;
     ret_heads->items = calloc(count + 1, sizeof *ret_heads->items);

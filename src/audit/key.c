@@ -1,7 +1,8 @@
 /*
- * key.c - an Ed25519 key pair as two small files of text. The secret one is the seed: all else follows from it.
+ * key.c - an Ed25519 key pair as two small text files. The secret key is stored as its seed; all
+ * else is derived.
  *
- * sodium_init is not called, as in sys/digest.c: the randomness comes from the kernel directly.
+ * sodium_init is not called, as in sys/digest.c: random bytes come directly from the kernel.
  */
 #include "audit/head.h"
 
@@ -29,7 +30,7 @@
 #define KEY_FILE_MAX 4096
 #define BLANKS " \t\r\n"
 
-_Static_assert(CK_SEED_BYTES == CK_PUBLIC_BYTES, "both have the same form");
+_Static_assert(CK_SEED_BYTES == CK_PUBLIC_BYTES, "both have the same length");
 
 static void format(const char *prefix, const unsigned char bytes[CK_SEED_BYTES], char ret_text[CK_KEY_TEXT_MAX])
 {
@@ -54,10 +55,11 @@ int ck_key_parse_public(const char *text, unsigned char ret_key[CK_PUBLIC_BYTES]
 {
     if (parse(text, PUBLIC_PREFIX, ret_key))
         return 0;
-    if (strncmp(text + strspn(text, BLANKS), SECRET_PREFIX, PREFIX_LENGTH) == 0) /* which is not to be shown */
-        return ck_error_set(error, CHOKE_INVALID, EINVAL, "this is a secret key; heads are proven with the public one");
-    return ck_error_set(error, CHOKE_INVALID, EINVAL, "'%s' is no public key; one begins with " PUBLIC_PREFIX,
-                        CK_QUOTE(text));
+    if (strncmp(text + strspn(text, BLANKS), SECRET_PREFIX, PREFIX_LENGTH) ==
+        0) /* a secret must not be shown in a message */
+        return ck_error_set(error, CHOKE_INVALID, EINVAL, "this is a secret key; verify heads with the public key");
+    return ck_error_set(error, CHOKE_INVALID, EINVAL,
+                        "'%s' is not a public key; a public key begins with " PUBLIC_PREFIX, CK_QUOTE(text));
 }
 
 /* ---- the secret file ---- */
@@ -94,7 +96,8 @@ int ck_key_read_secret(const char *path, unsigned char ret_seed[CK_SEED_BYTES], 
     text[length] = '\0';
     bool good = strlen(text) == (size_t)length && parse(text, SECRET_PREFIX, ret_seed);
     sodium_memzero(text, sizeof text);
-    return good ? 0 : refuse(error, path, EINVAL, "holds no secret key; one begins with " SECRET_PREFIX);
+    return good ? 0
+                : refuse(error, path, EINVAL, "does not contain a secret key; a secret key begins with " SECRET_PREFIX);
 }
 
 /* ---- making ---- */
@@ -109,8 +112,7 @@ static int write_new(const char *path, mode_t mode, const char *text, struct cho
         result = ck_fd_sync(fd);
     sodium_memzero(line, sizeof line);
     if (result == -EEXIST)
-        return ck_error_set(error, CHOKE_INVALID, EEXIST, "'%s' exists, and a key is never written over another",
-                            CK_QUOTE(path));
+        return ck_error_set(error, CHOKE_INVALID, EEXIST, "'%s' exists; a key is never overwritten", CK_QUOTE(path));
     if (result == 0)
         return 0;
     if (fd >= 0)
@@ -118,7 +120,7 @@ static int write_new(const char *path, mode_t mode, const char *text, struct cho
     return ck_error_set(error, CHOKE_INVALID, -result, "cannot write '%s': %s", CK_QUOTE(path), strerror(-result));
 }
 
-/* Both files or none: a secret key without its public one would be found out too late. */
+/* Both files or neither: a secret key without its public key would be noticed too late. */
 static int write_pair(const char *path, const char *secret, const char *public, struct choke_error *error)
 {
     char public_path[PATH_MAX];
@@ -140,7 +142,7 @@ int ck_key_generate(const char *path, char ret_public[CK_KEY_TEXT_MAX], struct c
     unsigned char seed[CK_SEED_BYTES], public[CK_PUBLIC_BYTES], secret[crypto_sign_ed25519_SECRETKEYBYTES];
     char secret_text[CK_KEY_TEXT_MAX], public_text[CK_KEY_TEXT_MAX];
     if (getrandom(seed, sizeof seed, 0) != (ssize_t)sizeof seed)
-        return ck_error_set(error, CHOKE_INVALID, EIO, "the kernel gave no random bytes for a key");
+        return ck_error_set(error, CHOKE_INVALID, EIO, "cannot get random bytes for a key");
     (void)crypto_sign_ed25519_seed_keypair(public, secret, seed);
     format(SECRET_PREFIX, seed, secret_text);
     format(PUBLIC_PREFIX, public, public_text);

@@ -1,8 +1,9 @@
 /*
- * line.c - one line of the log, taken apart (format.h).
+ * line.c - parses one line of the log (format.h).
  *
- * The envelope is fixed text with fixed places, so it is compared and not parsed: a line has one spelling, and whatever
- * is spelled otherwise is no record. sodium_init is not called, as in sys/digest.c.
+ * The envelope is fixed text at fixed offsets, so it is compared and not parsed: a line has one
+ * spelling, and any other spelling is not a record. sodium_init is not called, as in sys/digest.c:
+ * only hashes are used here.
  */
 #include "audit/cursor.h"
 

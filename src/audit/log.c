@@ -1,21 +1,23 @@
 /*
  * log.c - see log.h.
  *
- * Theory of operation. A record holds the hash of the one before, so to append is to read the end and to write behind it
- * with nobody in between. The lock is on the log's own file. Under it three questions are asked before anything is
- * written:
+ * Theory of operation. A record has the hash of the one before. So to append is to read the end and
+ * to write after it, with no one in between. The lock is on the log's own file. Under the lock,
+ * three questions are asked before anything is written:
  *
- *   Is the name still this file's?  Who waited for the lock may have waited while the file was rotated: then the name
- *     leads to another file, which is opened instead. That it leads nowhere is not for us to mend: the log was taken away.
- *   Has the file the size that our last record left?  Then our record is the last. Else the end is read.
- *   Does the end go on from what we have seen?  A log that went back is not written to.
+ *   Does the name still lead to this file?  The file may have been rotated while we waited for the
+ *     lock. Then the name leads to another file, which is opened instead. If it leads nowhere, the
+ *     log was removed; we do not create it again.
+ *   Is its size what our last record left?  Then our record is the last. Else read the end.
+ *   Does the end continue what we have seen?  A log that went back is not written to.
  *
- * Must: every byte goes in by one append per record, under the lock, behind a record that was read or written by us.
- * Must not: truncate, overwrite, or go on behind a line that was edited.
+ * Must: every byte goes in by one append per record, under the lock, after a record that we have
+ * read or written. Must not: truncate, overwrite, or continue after a line that was edited.
  *
- * A writer may die at any step. Dead before its append, it leaves nothing; in the middle of it, a torn tail that the next
- * one vouches for with a repair; behind it, a record. The lock goes with it. docs/adr/0027 has the reasons, and
- * tests/unit/test_log_schedules.c goes through every order of the steps of several writers.
+ * A writer may die at any step. Before its append it leaves nothing. In the middle it leaves a torn
+ * tail, and the next writer vouches for it with a repair. After it there is a record. The kernel
+ * releases the lock. docs/adr/0027 has the reasons, and tests/unit/test_log_schedules.c goes
+ * through every order of the steps of several writers.
  */
 #include "audit/log.h"
 
@@ -32,11 +34,14 @@
 
 #define LOCK_TIMEOUT_NS (5 * CK_NS_PER_S)
 #define BATCH_NS CK_NS_PER_S
-#define REOPEN_MAX 64 /* each stands for a rotation by somebody else */
+#define REOPEN_MAX 64 /* each is one rotation by another writer */
 #define SMALL_READ_BYTES ((size_t)4096)
 #define LARGE_READ_BYTES (CK_AUDIT_TORN_MAX + 2 * CK_AUDIT_LINE_MAX)
 
-/* One of the steps of an append: 0: go on, 1: begin again with what the name leads to. */
+/*
+ * The result of one step of an append: 0: continue, 1: begin again with the file that the name
+ * leads to.
+ */
 #define RETRY 1
 
 void ck_log_init(struct ck_log *log, const struct ck_audit_file_ops *files, void *data, const char *name)
@@ -88,7 +93,7 @@ int ck_log_sync(struct ck_log *log, struct choke_error *error)
     int result = log->files->sync(log->data, log->fd);
     log->synced_ns = ck_clock_now_ns();
     if (result < 0)
-        return fail_errno(log, error, result, "make durable what was written to");
+        return fail_errno(log, error, result, "sync");
     log->unsynced = false;
     return 0;
 }
@@ -101,7 +106,10 @@ static int sync_if_due(struct ck_log *log, struct choke_error *error)
 
 /* ---- the end of the log ---- */
 
-/* A log that another one writes to grows. What has another name, is shorter or tells another story was exchanged. */
+/*
+ * A log that others write to only grows. One with another name, a lower seq or another hash was
+ * replaced.
+ */
 static int check_continuity(const struct ck_log *log, const struct ck_envelope *last, struct choke_error *error)
 {
     if (!log->seen)
@@ -111,8 +119,8 @@ static int check_continuity(const struct ck_log *log, const struct ck_envelope *
     return same && ahead
                ? 0
                : fail(log, error, -ESTALE,
-                      same ? "ends before records that were in it already; 'chokepoint audit verify' tells more"
-                           : "was exchanged for another log while it was in use");
+                      same ? "ends before records that it already had; run 'chokepoint audit verify' to see where"
+                           : "was replaced by another log while it was in use");
 }
 
 static void take_head(struct ck_log *log, const struct ck_envelope *last, uint64_t size)
@@ -125,7 +133,10 @@ static void take_head(struct ck_log *log, const struct ck_envelope *last, uint64
     log->seen = true;
 }
 
-/* One append. What is not written as a whole is torn, and the next append finds it, for the end is read again. */
+/*
+ * One append. A partial write is a torn tail; the next append finds it, because it reads the end
+ * again.
+ */
 static int put(struct ck_log *log, const char *text, size_t length, struct choke_error *error)
 {
     ssize_t written = log->files->append(log->data, log->fd, text, length);
@@ -138,10 +149,10 @@ static int put(struct ck_log *log, const char *text, size_t length, struct choke
     log->known = false;
     if (written < 0)
         return fail_errno(log, error, (int)written, "write to");
-    return fail(log, error, -ENOSPC, "took only a part of a record; is the disk full?");
+    return fail(log, error, -ENOSPC, "was written only in part; is the disk full?");
 }
 
-/* Seals a record behind the head, and makes it the head. */
+/* Seals a record to follow the head, and makes it the head. */
 static int put_record(struct ck_log *log, struct ck_record *record, struct choke_error *error)
 {
     struct ck_audit_place place = log->head;
@@ -158,7 +169,7 @@ static int put_record(struct ck_log *log, struct ck_record *record, struct choke
     return 0;
 }
 
-/* Over what is torn and the newline that ends it. */
+/* The hash of the torn bytes and of the newline that ends them. */
 static void hash_torn(const struct ck_tail *tail, bool ended, char ret_hex[CK_AUDIT_HASH_HEX + 1])
 {
     crypto_generichash_state state;
@@ -189,7 +200,7 @@ static int repair(struct ck_log *log, const struct ck_tail *tail, struct choke_e
     return result;
 }
 
-/* Looks for the last record in the last bytes of the file. */
+/* Searches the last bytes of the file for the last record. */
 static int find_tail(struct ck_log *log, uint64_t size, char *buffer, size_t length, struct ck_tail *ret_tail)
 {
     ssize_t got = log->files->read(log->data, log->fd, buffer, length, size - length);
@@ -212,9 +223,10 @@ static int fail_tail(const struct ck_log *log, struct choke_error *error, int re
 {
     if (result == -EBADMSG)
         return fail(log, error, result,
-                    "has a record at its end that was edited; see 'chokepoint audit verify', and keep it elsewhere");
+                    "ends with an edited record; run 'chokepoint audit verify' on it, and move it away");
     if (result == -EAGAIN)
-        return fail(log, error, -EBADMSG, "does not end like an audit log; name another file, or move this one away");
+        return fail(log, error, -EBADMSG,
+                    "does not end as an audit log does; name another file, or move this one away");
     return fail_errno(log, error, result, "read");
 }
 
@@ -261,11 +273,14 @@ static int take_lock(struct ck_log *log, struct choke_error *error)
         result = log->files->lock(log->data, log->fd);
     }
     if (result == -EWOULDBLOCK)
-        return fail(log, error, result, "was locked by another process all the time");
+        return fail(log, error, result, "is locked by another process; try again");
     return result < 0 ? fail_errno(log, error, result, "lock") : 0;
 }
 
-/* A file that somebody made, and that nothing was written to yet, as it is done for the append-only attribute. */
+/*
+ * A file that an administrator created empty, to set the append-only attribute before the first
+ * record.
+ */
 static int begin_empty(struct ck_log *log, struct choke_error *error)
 {
     struct ck_audit_place place = {.prev = CK_AUDIT_FIRST_PREV};
@@ -288,7 +303,7 @@ static int begin_empty(struct ck_log *log, struct choke_error *error)
     return 0;
 }
 
-/* Under the lock: the name is this file's, and its end is known. */
+/* Under the lock: the name leads to this file, and its end is known. */
 static int prepare_file(struct ck_log *log, struct choke_error *error)
 {
     struct ck_audit_file_state now;
@@ -310,7 +325,10 @@ static int prepare_file(struct ck_log *log, struct choke_error *error)
     return large && ck_log_rotate(log) > 0 ? RETRY : 0;
 }
 
-/* Goes from a file to what the name leads to now. What was written to the old one is as durable as it would have been. */
+/*
+ * Changes to the file that the name leads to now. First makes the old file as durable as it would
+ * have been.
+ */
 static int leave_file(struct ck_log *log, struct choke_error *error)
 {
     int result = log->sync != CHOKE_AUDIT_SYNC_NONE ? ck_log_sync(log, error) : 0;
@@ -340,7 +358,7 @@ int ck_log_append(struct ck_log *log, struct ck_record *record, uint64_t *ret_se
     for (int i = 0; result == RETRY && i < REOPEN_MAX; i++)
         result = append_once(log, record, error);
     if (result == RETRY)
-        return fail(log, error, -EBUSY, "was exchanged again and again");
+        return fail(log, error, -EBUSY, "was replaced too many times; try again");
     if (result < 0)
         return result;
     uint64_t seq = log->head.seq;

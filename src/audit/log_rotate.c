@@ -1,10 +1,11 @@
 /*
- * log_rotate.c - new files of a log: the first one, and the one that goes on where another has grown large.
+ * log_rotate.c - new files of a log: the first, and the next one when a file has grown large.
  *
- * A file is made under a name of its own with its first record in it, and gets the log's name by one system call. So
- * whatever the name leads to begins with a begin, and it always leads to something: the old file has its second name
- * before the new one takes the first. Who dies in between leaves a file on its way, which nobody reads and the next one
- * who opens the log removes under its lock, or a log with two names, which the next rotation completes.
+ * A new file gets a temporary name, and its first record. Then one system call gives it the log's
+ * name. So the file at the log's name always begins with a begin record. And the name always leads
+ * to a file: the old file has its second name before the new one replaces the first. A writer that
+ * dies in between leaves an unfinished file, which no one reads and which the next writer that
+ * opens the log removes under the lock; or a log with two names, which the next rotation completes.
  */
 #include "audit/log.h"
 
@@ -43,7 +44,7 @@ int ck_log_begin(struct ck_log *log, const struct ck_audit_place *place, const c
     return 0;
 }
 
-/* Makes a file with a begin in it; its name on the way. */
+/* Creates a file with a begin in it, under a temporary name. */
 static int make_new(struct ck_log *log, const struct ck_audit_place *place, const char *continues,
                     char name[NAME_MAX + 1])
 {
@@ -71,8 +72,8 @@ int ck_log_create(struct ck_log *log, struct choke_error *error)
     int result = log->files->has_rotated(log->data, log->name);
     if (result > 0)
         return ck_error_set(error, CHOKE_SPAWN_FAILED, ENOENT,
-                            "'%s' was deleted or moved away: files that it was rotated into are there, and it is not; "
-                            "move them away too and a new log is begun",
+                            "'%s' was deleted or moved away, but files that it was rotated into are still there; "
+                            "move them away too, and a new log is begun",
                             CK_QUOTE(log->name));
     if (result == 0)
         result = ck_log_random_hex(place.log, CK_AUDIT_LOG_HEX);
@@ -84,9 +85,12 @@ int ck_log_create(struct ck_log *log, struct choke_error *error)
         log->files->remove(log->data, name);
         sync_names(log);
     }
-    /* -ENOENT: the one who was first has swept our file away. Who opens the log now finds the first one's. */
+    /*
+     * -ENOENT: another writer was first and has removed our file. The log that is opened next is
+     * the other writer's.
+     */
     if (result < 0 && result != -EEXIST && !(made && result == -ENOENT))
-        return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot make '%s': %s", CK_QUOTE(log->name),
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot create '%s': %s", CK_QUOTE(log->name),
                             ck_error_text(-result));
     return 0;
 }
@@ -105,7 +109,9 @@ static int read_first(struct ck_log *log)
     return result;
 }
 
-/* The old file's second name. One that it has already was given by a rotation that did not get to its end. */
+/*
+ * Gives the old file its second name. It may have it already, from a rotation that was interrupted.
+ */
 static int add_second_name(struct ck_log *log, const char *second)
 {
     struct ck_audit_file_state there;
@@ -120,8 +126,8 @@ static int add_second_name(struct ck_log *log, const char *second)
 }
 
 /*
- * The old file is made durable first, whoever wrote what is not: after a power cut nobody could repair an end that is behind
- * a later begin.
+ * The old file is synced first, also what other writers wrote: after a power failure no one could
+ * repair its end, because a later begin follows it.
  */
 static int replace_file(struct ck_log *log)
 {
@@ -149,9 +155,9 @@ int ck_log_rotate(struct ck_log *log)
 {
     int result = log->first_seq == UINT64_MAX ? read_first(log) : 0;
     if (result == 0 && log->head.seq == log->first_seq)
-        return 0; /* there is nothing in it yet */
+        return 0; /* the file is still empty */
     if (result == 0 && log->newline_first)
-        return 0; /* the next record brings the newline */
+        return 0; /* the next record writes the newline first */
     if (result == 0)
         result = replace_file(log);
     if (result == 0)

@@ -10,7 +10,7 @@
 
 #define SUFFIX_LENGTH (sizeof CK_AUDIT_SUFFIX - 1)
 
-/* Bytes of the name without its ending. */
+/* The length of the name without its suffix. */
 static size_t stem_of(const char *name)
 {
     size_t length = strlen(name);

@@ -39,7 +39,7 @@ static void put_digits(char *at, unsigned number, size_t count)
     }
 }
 
-/* In UTC, to the microsecond. Years beyond 9999 do not come up. */
+/* In UTC, to the microsecond. Four digits are enough for the year. */
 static void write_time(char text[CK_AUDIT_TIME_LENGTH + 1])
 {
     const struct timespec now = ck_clock_real_time();

@@ -1,8 +1,9 @@
 /*
  * series.c - which file of a log comes next.
  *
- * A log that is rotated gets its second name before its first leads elsewhere (format.h), so the names are looked at
- * anew each time a file ends: by the inode it is known where reading stands, whatever was renamed meanwhile.
+ * A log that is rotated gets its second name before its first leads elsewhere (format.h). So the
+ * names are read again each time a file ends. The inode says which file was read last, whatever was
+ * renamed meanwhile.
  */
 #include "audit/name.h"
 #include "audit/source.h"
@@ -19,7 +20,7 @@ struct log_name {
     const char *name;
 };
 
-/* What is looked for among the rotated files: the one with this inode, and the first behind it. */
+/* The search among the rotated files: the one with this inode, and the first after it. */
 struct series_search {
     const struct log_name *log;
     const struct stat *after;
@@ -37,7 +38,7 @@ static int split(const char *path, struct log_name *ret_log)
     return length >= (int)sizeof ret_log->directory ? -ENAMETOOLONG : 0;
 }
 
-/* By number: one that needs more digits than usual comes later. */
+/* By number: a longer number is later, also one with more digits than usual. */
 static int compare(const char *a, const char *b)
 {
     size_t first = strlen(a), second = strlen(b);
@@ -54,7 +55,7 @@ static void copy_name(char dst[NAME_MAX + 1], const char *name)
     (void)snprintf(dst, NAME_MAX + 1, "%s", name);
 }
 
-/* Calls visit for every rotated file. A directory that cannot be read has none. */
+/* Calls visit for every rotated file. A directory that cannot be read counts as empty. */
 static void each_rotated(struct series_search *search, void (*visit)(struct series_search *, int, const char *))
 {
     DIR *directory = opendir(search->log->directory);
@@ -66,7 +67,7 @@ static void each_rotated(struct series_search *search, void (*visit)(struct seri
     (void)closedir(directory);
 }
 
-/* Of two names for one file the later counts: it is the one that was read last. */
+/* Of two names for one file the later one counts: it was read last. */
 static void find_name(struct series_search *search, int directory_fd, const char *name)
 {
     struct stat status;
@@ -82,7 +83,7 @@ static void find_next(struct series_search *search, int directory_fd, const char
         copy_name(search->next, name);
 }
 
-/* Under which name it was read; "" where none of the rotated ones is it. */
+/* The rotated name under which the file was read; "" if it is not a rotated file. */
 static void find_current(struct series_search *search, const char *file)
 {
     const char *slash = strrchr(file, '/');

@@ -1,9 +1,10 @@
 /*
- * source.c - lines out of one buffer that never grows.
+ * source.c - reads lines from one buffer that never grows.
  *
- * The buffer holds twice what a torn write can leave, so every line that could be anything is in it as a whole. No writer
- * makes a longer one: its beginning is given, as cut short, and nothing more of its file is read. Else a file of holes,
- * which takes no room on the disk, would be read for hours.
+ * The buffer holds twice what a torn write can leave, so every line that can be valid fits. No
+ * writer makes a longer one. Of a longer line the beginning is returned, as cut short, and the rest
+ * of its file is not read. Otherwise a sparse file, which needs no space on the disk, would be read
+ * for hours.
  */
 #include "audit/source.h"
 
@@ -24,7 +25,7 @@
 #include <unistd.h>
 
 #define BUFFER_BYTES (2 * CK_AUDIT_TORN_MAX)
-#define PIECE_BYTES ((size_t)1 << 18) /* small enough to stay in the processor's cache until it is looked at */
+#define PIECE_BYTES ((size_t)1 << 18) /* small enough to stay in the processor's cache */
 #define LOCK_WAIT_NS CK_NS_PER_S
 #define LOCK_PAUSE_NS 1000000L
 
@@ -50,17 +51,21 @@ static int fail(const char *path, int errnum, struct choke_error *error)
 }
 
 /*
- * Whoever may make a name may make it a FIFO, or a link to a terminal, and then write nothing: it would be read for ever.
- * A pipe of the shell's, "<(zcat log.gz)", has a path too, but only the caller's own processes have its other end.
+ * Anyone who may create a name may create a FIFO, or a symlink to a terminal, and then write
+ * nothing: the read would never end. A pipe of the shell, "<(zcat log.gz)", has a path too, but
+ * only the caller's own processes have its other end.
  */
 static bool is_readable(int fd, mode_t mode)
 {
     struct statfs place;
-    return S_ISREG(mode) || S_ISDIR(mode) || /* the read says what is wrong with a directory */
+    return S_ISREG(mode) || S_ISDIR(mode) || /* read(2) reports what is wrong with a directory */
            (S_ISFIFO(mode) && fstatfs(fd, &place) == 0 && place.f_type == PIPEFS_MAGIC);
 }
 
-/* Not to wait for the other end of a FIFO; a pipe is then read as it comes. */
+/*
+ * O_NONBLOCK: the open must not wait for the other end of a FIFO. A pipe is then read as data
+ * arrives.
+ */
 static int open_path(const char *path)
 {
     if (strcmp(path, CK_AUDIT_SOURCE_STDIN) == 0)
@@ -94,7 +99,7 @@ static int open_file(struct ck_audit_source *source, const char *path, struct ch
     return 0;
 }
 
-/* The file behind the one that is open, of the same path. */
+/* The file after the open one, of the same path. */
 static int next_of_path(const struct ck_audit_source *source, char ret_path[PATH_MAX])
 {
     const struct stat at = {.st_dev = source->device, .st_ino = source->inode};
@@ -111,7 +116,7 @@ static int first_of_path(const struct ck_audit_source *source, size_t index, cha
     return snprintf(ret_path, PATH_MAX, "%s", source->paths[index]) < PATH_MAX ? 0 : -ENAMETOOLONG;
 }
 
-/* 0 and what is to be opened now, with the index of its path; -ENOENT where there is nothing. */
+/* 0 and the file to open now, with the index of its path; -ENOENT if there is none. */
 static int next_file(const struct ck_audit_source *source, char ret_path[PATH_MAX], size_t *ret_index)
 {
     size_t index = source->index + (source->fd >= 0);
@@ -124,8 +129,8 @@ static int next_file(const struct ck_audit_source *source, char ret_path[PATH_MA
 }
 
 /*
- * A rotation that did not get to its end leaves a log with two names, and who names all files of a directory names it
- * twice, one behind the other. It is one file, and is read once.
+ * A rotation that was interrupted leaves a log with two names. A caller who names all files of a
+ * directory names it twice, one after the other. It is one file, and is read once.
  */
 static void skip_second_names(struct ck_audit_source *source)
 {
@@ -139,7 +144,10 @@ static void skip_second_names(struct ck_audit_source *source)
 
 /* ---- lines ---- */
 
-/* More bytes behind those that are there: how many, 0 at the end of the file, or a negative errno. */
+/*
+ * Reads more bytes to the end of the buffer: their number, 0 at the end of the file, or a negative
+ * errno.
+ */
 static ssize_t fill(struct ck_audit_source *source)
 {
     if (source->is_given_up)
@@ -181,7 +189,7 @@ static bool take_to_newline(struct ck_audit_source *source, struct ck_line *ret_
     return newline != NULL;
 }
 
-/* What fills the buffer without a newline counts as a line, and ends the file. */
+/* A full buffer without a newline counts as a line, and ends the file. */
 static bool take_full(struct ck_audit_source *source, struct ck_line *ret_line)
 {
     if (source->start > 0 || source->end < BUFFER_BYTES)
@@ -197,7 +205,7 @@ static bool take_line(struct ck_audit_source *source, struct ck_line *ret_line)
     return take_to_newline(source, ret_line) || take_full(source, ret_line);
 }
 
-/* What stands behind the last newline. */
+/* The text after the last newline. */
 static bool take_rest(struct ck_audit_source *source, struct ck_line *ret_line)
 {
     bool is_line = source->end > source->start;
@@ -208,20 +216,25 @@ static bool take_rest(struct ck_audit_source *source, struct ck_line *ret_line)
     return is_line;
 }
 
-/* A file that is only appended to does not get shorter; who reads on would wait at a place that is gone. */
+/*
+ * A log never gets shorter. A reader that continued would wait at an offset that does not exist any
+ * more.
+ */
 static int check_size(const struct ck_audit_source *source, struct choke_error *error)
 {
     struct stat status;
     if (source->fd < 0 || !source->is_regular || fstat(source->fd, &status) < 0 ||
         status.st_size >= lseek(source->fd, 0, SEEK_CUR))
         return 0;
-    return ck_error_set(error, CHOKE_INVALID, ESTALE, "'%s' became shorter while it was read", CK_QUOTE(source->file));
+    return ck_error_set(error, CHOKE_INVALID, ESTALE, "'%s' became shorter while it was read; was it truncated?",
+                        CK_QUOTE(source->file));
 }
 
 /*
- * At the end of a file: 1 and its last line, if that lacks its newline; 2 where there is more to read, here or in another
- * file; 0 at the end of all. What comes next is asked before this file is read again: once another has taken its place
- * nobody appends to it any more, and all of it is there.
+ * At the end of a file. 1 and its last line, if that lacks its newline; 2 if there is more to read,
+ * here or in another file; 0 at the end of everything. The next file is searched before this one is
+ * read again: once another has replaced it, no one appends to it any more, so that read gets all of
+ * it.
  */
 static int leave_file(struct ck_audit_source *source, struct ck_line *ret_line, struct choke_error *error)
 {
@@ -256,7 +269,7 @@ int ck_audit_source_next(struct ck_audit_source *source, struct ck_line *ret_lin
     }
 }
 
-/* Once the lock was had for a moment, no writer is in the middle of a line that was begun before. */
+/* Once we had the lock for a moment, no writer is in the middle of a line that was begun before. */
 static void wait_for_writer(int fd)
 {
     uint64_t deadline = ck_clock_now_ns() + LOCK_WAIT_NS;

@@ -1,9 +1,9 @@
 /*
  * tail.c - see tail.h.
  *
- * From the last line backwards to the first that is a record. What a broken write leaves has never the closing of a
- * record (format.h), so such a line is passed over; a line that has it and is no record was edited, and who would
- * write behind it would vouch for it.
+ * Searches from the last line backwards for the first valid record. An interrupted write never
+ * leaves the closing of a record (format.h), so a line without it is skipped. A line that has the
+ * closing and is not valid was edited. A writer that continued after it would vouch for it.
  */
 #include "audit/tail.h"
 

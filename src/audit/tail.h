@@ -1,5 +1,5 @@
 /*
- * tail.h - pure: how a log ends.
+ * tail.h - pure: finds the last record of a log, and what is torn after it.
  */
 #ifndef CK_AUDIT_TAIL_H
 #define CK_AUDIT_TAIL_H
@@ -10,14 +10,14 @@
 
 struct ck_tail {
     struct ck_envelope last; /* the last whole record */
-    bool unterminated;       /* it lacks its newline, and nothing follows */
-    const char *torn;        /* what follows its newline: left by a write that did not get to its end */
+    bool unterminated;       /* the record lacks its newline, and nothing follows */
+    const char *torn;        /* what follows its newline: left by a write that was interrupted */
     size_t torn_length;
 };
 
 /*
- * text is the last part of the log, or the whole of it. 0. -EAGAIN where no record begins and ends in it: more of the log
- * is to be looked at. -EBADMSG: there is a line that was a record and was edited.
+ * text is the last part of the log, or all of it. 0, or -EAGAIN if no record begins and ends in it:
+ * read more of the log. -EBADMSG: a line that was a record was edited.
  */
 int ck_tail_find(const char *text, size_t length, bool whole, struct ck_tail *ret_tail);
 

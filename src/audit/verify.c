@@ -1,22 +1,24 @@
 /*
  * verify.c - the proof of a log.
  *
- * A line proves itself by its own hash, and its place by two members: prev, the hash of the record before, and seq. The
- * first thing that does not fit is the damage, and nothing behind it is proven. What kind of damage it is follows from
- * which of these do not fit:
+ * A line proves itself by its own hash, and its place by two members: prev, the hash of the record
+ * before, and seq. The first mismatch is the damage, and nothing after it is proven. The kind of
+ * damage follows from what does not match:
  *
  *   its own hash                      edited
  *   log                               spliced
- *   prev, or seq, but not both        rebuilt: who changes a record and hashes it anew breaks the next one's prev
+ *   prev, or seq, but not both        rebuilt: a record that is changed and hashed again
+ *                                     breaks prev of the next one
  *   both, and seq was there before    duplicated
- *   both, and seq is yet to come      the rest of the log is looked through for what belongs here: reordered, dropped, or
- *                                     duplicated, where what stands here comes again in its own place
+ *   both, and seq is yet to come      the rest of the log is searched for what belongs here: reordered,
+ *                                     dropped, or duplicated if this record comes again in its
+ *                                     place
  *
- * A line that is no record at all can be what is left of a write that never ended. It is held back, as a length and a
- * hash, until a repair vouches for it; if another record comes first, it is damage.
+ * A line that is not a record can be the rest of an interrupted write. Its length and hash are kept
+ * until a repair vouches for it; if another record comes first, it is damage.
  *
- * The first record must be a begin, for a chain has to start somewhere. Where else a begin may stand is not looked at:
- * files that were put together into one prove the same.
+ * The first record must be a begin, because a chain must start somewhere. Other places of a begin
+ * are not checked: files that were concatenated into one prove the same.
  */
 #include "audit/verify.h"
 
@@ -61,7 +63,7 @@ static bool is_json(const struct ck_line *line, const struct ck_envelope *envelo
     return ck_body_is_json(line->text + envelope->body, line->length - CK_AUDIT_CLOSING_LENGTH - envelope->body);
 }
 
-/* ---- lines that are no records ---- */
+/* ---- lines that are not records ---- */
 
 static void hold_back(struct ck_torn *torn, const struct ck_line *line)
 {
@@ -82,11 +84,11 @@ static void hold_back(struct ck_torn *torn, const struct ck_line *line)
     torn->is_too_long = torn->is_too_long || line->is_cut_short || torn->bytes > CK_AUDIT_TORN_MAX;
 }
 
-/* No writer leaves that much, and no repair can vouch for it: the rest need not be read to know. */
+/* No write leaves this much, and no repair can vouch for it. So the rest need not be read. */
 static void judge_too_long(struct ck_verify *verify)
 {
     verify->damage = verify->torn.damage;
-    set_damage(&verify->damage, CHOKE_DAMAGE_MALFORMED, "it is no record, and longer than what a torn write can leave");
+    set_damage(&verify->damage, CHOKE_DAMAGE_MALFORMED, "it is not a record, and longer than a torn write can be");
 }
 
 static void judge_torn(const struct ck_torn *torn, bool at_end, struct ck_damage *ret_damage)
@@ -94,9 +96,10 @@ static void judge_torn(const struct ck_torn *torn, bool at_end, struct ck_damage
     *ret_damage = torn->damage;
     if (at_end && !torn->has_newline)
         set_damage(ret_damage, CHOKE_DAMAGE_TORN,
-                   "the log ends in a line that is not whole: a write that did not get to its end, or a cut");
+                   "the log ends with an incomplete line: a write was interrupted, or the end was cut off");
     else
-        set_damage(ret_damage, CHOKE_DAMAGE_MALFORMED, "it is no record, and no repair vouches for it as a torn write");
+        set_damage(ret_damage, CHOKE_DAMAGE_MALFORMED,
+                   "it is not a record, and no repair vouches for it as a torn write");
 }
 
 static bool repair_matches(struct ck_torn *torn, const struct ck_line *line, const struct ck_envelope *envelope)
@@ -115,7 +118,7 @@ static bool repair_matches(struct ck_torn *torn, const struct ck_line *line, con
 
 /* ---- a record and its place ---- */
 
-/* Which record belongs here: seq, and the hash before it. */
+/* The seq of the record that belongs here. */
 static uint64_t next_seq(const struct ck_verify *verify)
 {
     return verify->has_begun ? verify->last.seq + 1 : 0;
@@ -133,7 +136,7 @@ static void look_ahead(struct ck_verify *verify, const struct ck_envelope *stray
     set_damage(&verify->damage, CHOKE_DAMAGE_DROPPED, "a record is missing");
 }
 
-/* The first record of all. */
+/* For the first record of all. */
 static bool fits_as_first(struct ck_verify *verify, const struct ck_envelope *envelope)
 {
     if (is_first(envelope))
@@ -151,26 +154,26 @@ static bool fits_last(struct ck_verify *verify, const struct ck_envelope *envelo
     const struct ck_envelope *last = &verify->last;
     bool seq = envelope->seq == last->seq + 1, prev = same(envelope->prev, last->hash);
     if (!same(envelope->log, last->log))
-        set_damage(&verify->damage, CHOKE_DAMAGE_SPLICED, "it is of log %s, and what stands before it of log %s",
+        set_damage(&verify->damage, CHOKE_DAMAGE_SPLICED, "it is of log %s, but the record before it is of log %s",
                    envelope->log, last->log);
     else if (seq && prev)
         return true;
     else if (prev)
-        set_damage(&verify->damage, CHOKE_DAMAGE_REBUILT,
-                   "it follows record %" PRIu64 ", but calls itself record %" PRIu64, last->seq, envelope->seq);
+        set_damage(&verify->damage, CHOKE_DAMAGE_REBUILT, "it follows record %" PRIu64 ", but has the number %" PRIu64,
+                   last->seq, envelope->seq);
     else if (seq)
         set_damage(&verify->damage, CHOKE_DAMAGE_REBUILT,
-                   "it does not follow the record %" PRIu64 " that stands before it: one of the two was written anew",
+                   "it does not follow the record %" PRIu64 ", which is before it: one of the two was rewritten",
                    last->seq);
     else if (envelope->seq <= last->seq)
-        set_damage(&verify->damage, CHOKE_DAMAGE_DUPLICATED, "record %" PRIu64 " stands here, behind record %" PRIu64,
-                   envelope->seq, last->seq);
+        set_damage(&verify->damage, CHOKE_DAMAGE_DUPLICATED,
+                   "record %" PRIu64 " is repeated here, after record %" PRIu64, envelope->seq, last->seq);
     else
         look_ahead(verify, envelope);
     return false;
 }
 
-/* Lines that are no records must be vouched for here, and nothing else may be. */
+/* Lines that are not records must be vouched for here, and a repair needs such lines. */
 static bool fits_torn(struct ck_verify *verify, const struct ck_line *line, const struct ck_envelope *envelope)
 {
     bool repair = same(envelope->kind, CK_AUDIT_KIND_REPAIR);
@@ -184,27 +187,27 @@ static bool fits_torn(struct ck_verify *verify, const struct ck_line *line, cons
     if (verify->torn.is_pending)
         judge_torn(&verify->torn, false, &verify->damage);
     else
-        set_damage(&verify->damage, CHOKE_DAMAGE_DROPPED, "the torn write that this repair vouches for is not there");
+        set_damage(&verify->damage, CHOKE_DAMAGE_DROPPED, "the torn write that this repair vouches for is missing");
     return false;
 }
 
 /* ---- heads ---- */
 
-/* Those that no record to come can meet. */
+/* Fails for heads that no later record can match. */
 static bool fits_all_heads(struct ck_verify *verify, const struct ck_envelope *first)
 {
     for (size_t i = 0; i < verify->heads->count; i++) {
         const struct ck_head *head = &verify->heads->items[i];
         if (!same(head->log, first->log)) {
             set_damage(&verify->damage, CHOKE_DAMAGE_REBUILT,
-                       "a head is of log %s, and this is log %s: another log, or one that was begun anew", head->log,
+                       "a head is of log %s, but this is log %s: another log, or a new one in its place", head->log,
                        first->log);
             return false;
         }
         if (head->seq < first->seq) {
             set_damage(&verify->damage, CHOKE_DAMAGE_DROPPED,
                        "a head names record %" PRIu64 ", but record %" PRIu64
-                       " is the first here; give the files before, too",
+                       " is the first here; give the earlier files too",
                        head->seq, first->seq);
             return false;
         }
@@ -231,7 +234,7 @@ static bool fits_heads(struct ck_verify *verify, const struct ck_envelope *envel
 
 /* ---- one line ---- */
 
-/* Behind the damage: what can still be told about it. */
+/* After the damage: collects what can still be learned about it. */
 static enum ck_line_status check_after_damage(struct ck_verify *verify, const struct ck_line *line,
                                               struct ck_envelope *ret_envelope)
 {
@@ -267,7 +270,7 @@ static void accept(struct ck_verify *verify, const struct ck_envelope *envelope)
     verify->records++;
 }
 
-/* It has the closing of a record and is none, or none that can be handed out. */
+/* The line has the closing of a record, but is not a valid record or must not be shown. */
 static void judge_bad_line(struct ck_verify *verify, const struct ck_line *line, bool is_edited)
 {
     if (verify->torn.is_pending) {
@@ -277,9 +280,10 @@ static void judge_bad_line(struct ck_verify *verify, const struct ck_line *line,
     set_damage_line(&verify->damage, line);
     if (is_edited)
         set_damage(&verify->damage, CHOKE_DAMAGE_EDITED,
-                   "its hash does not fit its bytes, or its form is not that of a record");
+                   "its hash does not match its bytes, or it does not have the form of a record");
     else
-        set_damage(&verify->damage, CHOKE_DAMAGE_MALFORMED, "its hash is right, but it is not JSON as a record has it");
+        set_damage(&verify->damage, CHOKE_DAMAGE_MALFORMED,
+                   "its hash is right, but its body is not valid JSON of a record");
 }
 
 static void remember_line(struct ck_verify *verify, const struct ck_line *line)
@@ -328,15 +332,15 @@ static void judge_stray(const struct ck_verify *verify, struct ck_damage *damage
     const struct ck_lookahead *ahead = &verify->ahead;
     uint64_t stray = ahead->stray.seq, wanted = next_seq(verify);
     if (ahead->has_stray)
-        set_damage(damage, CHOKE_DAMAGE_DUPLICATED, "record %" PRIu64 " stands here, and again further down", stray);
+        set_damage(damage, CHOKE_DAMAGE_DUPLICATED, "record %" PRIu64 " is here, and again further down", stray);
     else if (ahead->has_missing)
         set_damage(damage, CHOKE_DAMAGE_REORDERED,
-                   "record %" PRIu64 " stands here, and the one that belongs here further down", stray);
+                   "record %" PRIu64 " is here, and the one that belongs here is further down", stray);
     else if (!verify->has_begun && ahead->has_other)
-        set_damage(damage, CHOKE_DAMAGE_SPLICED, "it is of log %s, and what follows is not", ahead->stray.log);
+        set_damage(damage, CHOKE_DAMAGE_SPLICED, "it is of log %s, but what follows is not", ahead->stray.log);
     else if (!verify->has_begun)
         set_damage(damage, CHOKE_DAMAGE_DROPPED,
-                   "a file begins with a record of kind begin, and this is record %" PRIu64, stray);
+                   "a file must begin with a record of kind begin, but this is record %" PRIu64, stray);
     else if (stray == wanted + 1)
         set_damage(damage, CHOKE_DAMAGE_DROPPED, "record %" PRIu64 " is missing before it", wanted);
     else
@@ -354,7 +358,7 @@ static void judge_end(const struct ck_verify *verify, struct ck_damage *damage)
     (void)snprintf(damage->file, sizeof damage->file, "%s", verify->file);
     damage->line = verify->line;
     if (!verify->has_begun)
-        set_damage(damage, CHOKE_DAMAGE_CUT, "there is no record, and a log has at least one");
+        set_damage(damage, CHOKE_DAMAGE_CUT, "the log has no record; a log has at least one");
     else if (!has_met_heads(verify))
         set_damage(damage, CHOKE_DAMAGE_CUT, "the log ends with record %" PRIu64 ", but a head names record %" PRIu64,
                    verify->last.seq, verify->heads->items[verify->heads->count - 1].seq);

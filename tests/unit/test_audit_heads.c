@@ -85,7 +85,7 @@ static void what_is_spelled_otherwise_is_no_head(void **state)
         struct ck_head head;
         struct choke_error error = {0};
         assert_int_equal(ck_head_parse(texts[i], NULL, &head, &error), -EINVAL);
-        assert_non_null(strstr(error.message, "is no head"));
+        assert_non_null(strstr(error.message, "is not a head"));
     }
 }
 
