@@ -1,8 +1,9 @@
 /*
  * audit.c - see audit.h.
  *
- * The log is opened by the first call that has something to record, so a context that only explains or looks needs none;
- * and it is opened again by the next call where that failed, so a disk that has room again serves again.
+ * The first call that has something to record opens the log, so a context that only explains needs
+ * none. If that fails, the next call tries again: when a full disk has space again, calls run
+ * again.
  */
 #include "api/context.h"
 
@@ -37,14 +38,15 @@ int ck_audit_init(struct choke_context *context, const struct choke_options *opt
     if (options->audit_path == NULL)
         return 0;
     if (options->audit_path[0] == '\0' || options->audit_sync > CHOKE_AUDIT_SYNC_NONE)
-        return ck_error_set(error, CHOKE_INVALID, EINVAL, "an audit log needs a path, and a durability that there is");
+        return ck_error_set(error, CHOKE_INVALID, EINVAL, "an audit log needs a path and a valid audit_sync");
     audit->sync = options->audit_sync;
     audit->max_bytes = options->audit_max_bytes;
     audit->path = absolute(&context->text, options->audit_path);
     if (audit->path == NULL)
         return ck_error_oom(error);
     int result = ck_log_random_hex(audit->id, CK_AUDIT_LOG_HEX);
-    return result == 0 ? 0 : ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "there is no chance to be had");
+    return result == 0 ? 0
+                       : ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot get random bytes for the audit log");
 }
 
 void ck_audit_done(struct choke_context *context, bool owner)
@@ -89,7 +91,7 @@ bool ck_audit_waits(const struct choke_context *context)
 
 /* ---- records ---- */
 
-/* What happened to the log on the way is worth telling. */
+/* Reports what happened to the log during an append. */
 static void report_log_events(const struct choke_context *context, struct ck_log *log)
 {
     if (log->repaired_bytes != 0)
@@ -125,7 +127,7 @@ static int record_call(struct choke_job *job, const struct choke_request *reques
     return result;
 }
 
-/* The words of the log, with what they mean for the call. */
+/* The message of the log, and what it means for the call. */
 static int fail_unrecorded(const struct choke_context *context, const struct choke_error *cause,
                            struct choke_error *error)
 {
@@ -142,7 +144,7 @@ static int check_place(const struct choke_context *context, const struct ck_plan
     if (!writable || !ck_trust_passes(&audit->directory.place, plan->root))
         return 0;
     return ck_error_set(error, CHOKE_SPAWN_FAILED, EPERM,
-                        "the audit log '%s' lies inside the root, where '%s' may write; keep it elsewhere",
+                        "the audit log '%s' is inside the root, where '%s' may write; move it elsewhere",
                         CK_QUOTE(audit->path), plan->tool_name);
 }
 
@@ -180,7 +182,7 @@ void ck_audit_refused(struct choke_job *job, const struct choke_request *request
         ck_audit_unrecorded(job, &error);
 }
 
-/* What follows an intent. */
+/* Appends a record that follows an intent. */
 static void record_after_intent(struct choke_job *job, int written)
 {
     struct choke_error error;

@@ -1,9 +1,10 @@
 /*
- * audit.h - the record of a context's calls: when it is written, and what is in it.
+ * audit.h - the audit log of a context: when a record is written, and what is in it.
  *
- * A call that would be run is recorded as an intent before the process exists, and as an outcome when it has ended; one
- * that is refused, as refused. With CHOKE_AUDIT_SYNC_EVERY a job waits twice for the next round of events, where one
- * sync serves all that wait: before it is launched, and before it is handed out.
+ * A call that would run is recorded as an intent before the process exists, and as an outcome when
+ * it has ended. A refused call is recorded as refused. With CHOKE_AUDIT_SYNC_EVERY a job waits
+ * twice for the next round of events: before it is launched, and before choke_next returns it. One
+ * sync serves all jobs that wait.
  */
 #ifndef CK_API_AUDIT_H
 #define CK_API_AUDIT_H
@@ -21,46 +22,46 @@ struct ck_stream_hashes;
 struct ck_audit {
     const char *path; /* absolute; NULL: no audit */
     struct ck_audit_directory directory;
-    bool open; /* log has its name */
+    bool open; /* the log is initialised */
     struct ck_log log;
     enum choke_audit_sync sync;
     uint64_t max_bytes;
     struct ck_record record;
-    char id[CK_AUDIT_LOG_HEX + 1];      /* of the context */
+    char id[CK_AUDIT_LOG_HEX + 1];      /* random name of the context */
     char policy_sha256[CK_DIGEST_SIZE]; /* "": not yet computed */
     struct ck_audit_policy policy;
-    char policy_shown[CK_SECRET_SHOWN_MAX]; /* its path, where that has a credential */
-    char empty_hash[CK_AUDIT_HASH_HEX + 1]; /* the hash of a stream without a byte */
+    char policy_shown[CK_SECRET_SHOWN_MAX]; /* its path, if that has a credential */
+    char empty_hash[CK_AUDIT_HASH_HEX + 1]; /* the hash of an empty stream */
     struct ck_tooldigests digests;
-    char *root; /* the last root that was asked for by its own path, and which directory it was; NULL: none */
+    char *root; /* the last root that a request named by its real path, see find_root; NULL: none */
     struct ck_identity root_identity;
-    struct choke_job *waiting; /* for a sync, to be launched; the one that came last is first */
-    struct choke_job *ended;   /* for a sync, to be handed out; the same */
-    size_t waiting_count;      /* of both */
+    struct choke_job *waiting; /* for a sync, then to be launched; the newest is first */
+    struct choke_job *ended;   /* for a sync, then to be returned by choke_next; the same order */
+    size_t waiting_count;      /* of both lists */
 };
 
-/* Once for a context. 0, or a negative errno with words. */
+/* Once per context. 0, or a negative errno with a message. */
 int ck_audit_init(struct choke_context *context, const struct choke_options *options, struct choke_error *error);
 void ck_audit_done(struct choke_context *context, bool owner);
 
-/* Must a job wait for the disk? */
+/* Must jobs of the context wait for the disk? */
 bool ck_audit_waits(const struct choke_context *context);
 
 /*
- * Before the process exists. A negative errno with words: it must not. A refusal of this kind can be recorded as any
- * other can, unless the result is unrecorded already.
+ * Called before the process exists. On a negative errno (with a message) the process must not be
+ * created. Such a refusal can be recorded as any other, unless result->unrecorded is already set.
  */
 int ck_audit_intent(struct choke_job *job, const struct choke_request *request, struct ck_plan *plan,
                     struct choke_error *error);
 
-/* What cannot be recorded is told by an event, and by the result. */
+/* If the record cannot be written, an event and the result say so. */
 void ck_audit_refused(struct choke_job *job, const struct choke_request *request, struct ck_plan *plan);
 void ck_audit_outcome(struct choke_job *job);
 
-/* A decision of the proxy about a connection of the job's. */
+/* A decision of the proxy about a connection of the job. */
 void ck_audit_egress(struct choke_job *job, const struct ck_gate_event *event);
 
-/* All that was recorded is durable; a negative errno with words. */
+/* Makes all records durable. A negative errno with a message on failure. */
 int ck_audit_sync(struct choke_context *context, struct choke_error *error);
 
 /* The outcome of a job could not be recorded, or made durable. */
@@ -71,12 +72,12 @@ void ck_audit_unrecorded(struct choke_job *job, const struct choke_error *error)
 /* Starts the record and writes the body. 0 or -ENOMEM. */
 int ck_audit_write_call(struct choke_job *job, const struct choke_request *request, struct ck_plan *plan,
                         const char *kind);
-/* How the call ended, into the record that is begun: for a call that was refused. */
+/* Adds how the call ended to the record that is begun: for a refused call. */
 void ck_audit_write_end(struct choke_job *job);
 int ck_audit_write_outcome(struct choke_job *job);
 int ck_audit_write_egress(struct choke_job *job, const struct ck_gate_event *event);
 
-/* Takes its place in front of the caller's callback. */
+/* Puts the hashing of output before the caller's callback. */
 void ck_audit_hook_output(struct choke_job *job);
 
 #endif

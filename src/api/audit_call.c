@@ -1,8 +1,8 @@
 /*
  * audit_call.c - what a record says about a call: fills the structs of audit/body_write.h.
  *
- * Credentials are hidden here. Of a variable only the name is recorded. Any other text may hold a credential; then what
- * the credential looks like is recorded in its place.
+ * Credentials are hidden here. Of a variable only the name is recorded. Any other text may hold a
+ * credential; then what the credential looks like is recorded in its place.
  */
 #include "api/context.h"
 
@@ -110,9 +110,9 @@ static int hide_list(struct ck_arena *arena, const char *const *list, const char
 /* ---- the call ---- */
 
 /*
- * The path of the root. A system call for it is a good part of what a record costs. So it is not made where the request
- * names the same path as the last one, that path was the directory's real path then, and it still leads to the same
- * directory.
+ * The path of the root. A system call for it is a good part of what a record costs. So it is not
+ * made where the request names the same path as the last one, that path was the directory's real
+ * path then, and it still leads to the same directory.
  */
 static const char *find_root(struct ck_audit *audit, const struct choke_request *request, const struct ck_plan *plan,
                              char buffer[PATH_MAX])
@@ -161,8 +161,8 @@ static void fill_jail(struct ck_audit_call *call, const struct ck_plan *plan)
 }
 
 /*
- * Not inlined: the two paths must not be on the stack while the tool is hashed. A thread with 64 KiB is enough for every
- * call.
+ * Not inlined: the two paths must not be on the stack while the tool is hashed. A thread with 64
+ * KiB is enough for every call.
  */
 __attribute__((noinline)) static int write_in_directories(struct choke_job *job, const struct choke_request *request,
                                                           const struct ck_plan *plan, const char *kind,

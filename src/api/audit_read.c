@@ -1,6 +1,6 @@
 /*
- * audit_read.c - the log as others read it: the proof of it, its head, and keys. No context is needed, and nothing of
- * the log is changed; a key pair is the only thing that is ever written.
+ * audit_read.c - the reader's side of the log: verify it, get its head, make keys. No context is
+ * needed. The log is never changed; only a new key pair is written.
  */
 #include "audit/head.h"
 #include "audit/source.h"
@@ -20,7 +20,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-_Static_assert(CK_HEAD_TEXT_MAX == CHOKE_AUDIT_HEAD_MAX && CK_KEY_TEXT_MAX == CHOKE_AUDIT_KEY_MAX, "the public sizes");
+_Static_assert(CK_HEAD_TEXT_MAX == CHOKE_AUDIT_HEAD_MAX && CK_KEY_TEXT_MAX == CHOKE_AUDIT_KEY_MAX,
+               "the public header has the same sizes");
 
 struct report_box {
     struct choke_audit_report report;
@@ -28,7 +29,7 @@ struct report_box {
     char head[CK_HEAD_TEXT_MAX];
 };
 
-/* One verification: what is asked, where the lines come from, what they prove. */
+/* One verification: the query, the source of the lines, and what is proven. */
 struct log_reading {
     struct ck_verify verify;
     const struct choke_audit_query *query;
@@ -72,7 +73,7 @@ static void fill_report(const struct log_reading *reading, struct report_box *bo
     memcpy(head.log, verify->last.log, sizeof head.log);
     memcpy(head.hash, verify->last.hash, sizeof head.hash);
     ck_head_format(&head, box->head);
-    if (reading->is_stopped) /* what is not there was not looked for */
+    if (reading->is_stopped) /* the end was not reached, so nothing is known to be missing */
         box->damage = verify->damage;
     else
         ck_verify_damage(verify, &box->damage);
@@ -117,7 +118,7 @@ static bool report_record(const struct log_reading *reading, const struct ck_lin
     return query->on_record(query->data, &record);
 }
 
-/* Is there a reason to go on? */
+/* Passes the line on. Returns whether to continue. */
 static bool take_line(struct log_reading *reading, const struct ck_line *line)
 {
     struct ck_envelope envelope;
@@ -134,7 +135,7 @@ static bool ask_at_end(const struct log_reading *reading)
     return reading->query->on_end(reading->query->data, &box.report);
 }
 
-/* At the end of what is there. 1 to go on, 0 to end, or a negative errno. */
+/* At the end of what exists. 1 to continue, 0 to stop, or a negative errno. */
 static int reach_end(struct log_reading *reading, struct choke_error *error)
 {
     struct ck_line line;
@@ -192,7 +193,7 @@ int choke_audit_verify(const struct choke_audit_query *query, struct choke_audit
                        struct choke_error *error)
 {
     if (query == NULL || ret_report == NULL || query->paths == NULL || query->paths[0] == NULL)
-        return ck_error_set(error, CHOKE_INVALID, EINVAL, "no file, or no place for the report, was given");
+        return ck_error_set(error, CHOKE_INVALID, EINVAL, "a file and a pointer for the report are required");
     struct report_box *box = calloc(1, sizeof *box);
     if (box == NULL)
         return ck_error_oom(error);
@@ -206,7 +207,7 @@ int choke_audit_verify(const struct choke_audit_query *query, struct choke_audit
 
 void choke_audit_report_free(struct choke_audit_report *report)
 {
-    free(report); /* the first member of its box */
+    free(report); /* the first member of its box, so this frees the box */
 }
 
 /* ---- the head ---- */
@@ -216,7 +217,7 @@ static int fail_no_head(const char *path, int errnum, const char *why, struct ch
     return ck_error_set(error, CHOKE_INVALID, errnum, "there is no head of '%s': %s", CK_QUOTE(path), why);
 }
 
-/* Doubles what is looked at until a whole record is in it. */
+/* Doubles the part that is read until it has a whole record. */
 static int find_last(int fd, const char *path, off_t size, struct ck_head *ret_head, struct choke_error *error)
 {
     struct ck_tail tail;
@@ -234,8 +235,8 @@ static int find_last(int fd, const char *path, off_t size, struct ck_head *ret_h
             break;
     }
     if (result < 0)
-        return fail_no_head(path, -result, result == -EBADMSG ? "its last line was edited" : "it ends in no record",
-                            error);
+        return fail_no_head(path, -result,
+                            result == -EBADMSG ? "its last line was edited" : "it does not end with a record", error);
     *ret_head = (struct ck_head){.seq = tail.last.seq};
     memcpy(ret_head->log, tail.last.log, sizeof ret_head->log);
     memcpy(ret_head->hash, tail.last.hash, sizeof ret_head->hash);
@@ -259,7 +260,7 @@ int choke_audit_head(const char *path, const char *secret_key_path, char ret_hea
     unsigned char seed[CK_SEED_BYTES];
     struct ck_head head;
     if (path == NULL || ret_head == NULL)
-        return ck_error_set(error, CHOKE_INVALID, EINVAL, "no file, or no place for its head, was given");
+        return ck_error_set(error, CHOKE_INVALID, EINVAL, "a file and a buffer for its head are required");
     int result = secret_key_path != NULL ? ck_key_read_secret(secret_key_path, seed, error) : 0;
     if (result == 0)
         result = read_head(path, &head, error);
@@ -275,6 +276,6 @@ int choke_audit_head(const char *path, const char *secret_key_path, char ret_hea
 int choke_audit_keygen(const char *path, char ret_public_key[CHOKE_AUDIT_KEY_MAX], struct choke_error *error)
 {
     if (path == NULL || path[0] == '\0' || ret_public_key == NULL)
-        return ck_error_set(error, CHOKE_INVALID, EINVAL, "no file, or no place for the public key, was given");
+        return ck_error_set(error, CHOKE_INVALID, EINVAL, "a path and a buffer for the public key are required");
     return ck_key_generate(path, ret_public_key, error);
 }

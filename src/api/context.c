@@ -1,4 +1,4 @@
-/* context.c - open and close a context, and the round of events. */
+/* context.c - opens and closes a context, and runs the round of events. */
 #include "api/context.h"
 
 #include "api/policyfile.h"
@@ -26,7 +26,7 @@ int ck_context_check(const struct choke_context *context, struct choke_error *er
         return ck_error_set(error, CHOKE_INVALID, EINVAL, "no context was given");
     if (context->owner != getpid())
         return ck_error_set(error, CHOKE_INVALID, EOWNERDEAD,
-                            "the context belongs to the process that made it, not to its fork");
+                            "a forked child cannot use the context of its parent; make another");
     return 0;
 }
 
@@ -103,9 +103,10 @@ static int open_context(struct choke_context *context, const struct choke_option
     result = ck_watch_init(&context->watch, ck_job_ended, context);
     context->watch.on_gate = ck_egress_open;
     if (result == 0)
-        (void)ck_caller_inspect(&context->watch.launcher.caller_proc, &context->caller); /* a start looks again */
+        /* every start checks again */
+        (void)ck_caller_inspect(&context->watch.launcher.caller_proc, &context->caller);
     if (result < 0)
-        return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot make an event descriptor: %s",
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot create an event descriptor: %s",
                             strerror(-result));
     return 0;
 }
@@ -135,7 +136,7 @@ int choke_context_new(const struct choke_options *options, struct choke_context 
 {
     static const struct choke_options standard;
     if (ret_context == NULL)
-        return ck_error_set(error, CHOKE_INVALID, EINVAL, "no place for the context was given");
+        return ck_error_set(error, CHOKE_INVALID, EINVAL, "a pointer for the context is required");
     if (options == NULL)
         options = &standard;
     struct choke_context *context = calloc(1, sizeof *context);
@@ -165,9 +166,6 @@ int choke_context_new(const struct choke_options *options, struct choke_context 
     return 0;
 }
 
-/*
- * Cancelled runs end within their grace; one that does not has lost its warden to something hostile, and is given up.
- */
 int ck_context_plan_failed(int result, struct choke_error *error)
 {
     if (result == 0 || result == -ENOMEM)
@@ -175,6 +173,10 @@ int ck_context_plan_failed(int result, struct choke_error *error)
     return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "the run cannot be prepared: %s", ck_error_text(-result));
 }
 
+/*
+ * Cancelled runs end within their grace period. A run that does not has lost its warden to
+ * something hostile; it is abandoned at the deadline.
+ */
 static void end_all(struct choke_context *context)
 {
     struct ck_watch *watch = &context->watch;
@@ -191,8 +193,9 @@ static void end_all(struct choke_context *context)
 }
 
 /*
- * The numbers of our descriptors may be the program's own by now: nothing is closed, and nothing is removed in a directory
- * that is not known to be ours. What ran has ended, with the sockets of its wardens.
+ * Our descriptor numbers may belong to the program by now. So nothing is closed, and nothing is
+ * removed in a directory that is not known to be ours. The runs have ended, because the sockets of
+ * their wardens were closed.
  */
 static void forget_places(struct choke_context *context)
 {

@@ -1,9 +1,10 @@
 /*
- * context.h - what is behind the public names: the context, its jobs, their results.
+ * context.h - the structs of the public names: the context, its jobs, and what the files of src/api
+ * share.
  *
- * A job is born by choke_start or choke_run, sits in the context's list until it is freed, and ends once: job_ended
- * fills the result and either puts the job into the queue of choke_next or, for a blocking run, leaves it to the
- * caller that waits.
+ * choke_start or choke_run creates a job. It is in the context's list until it is freed, and it
+ * ends once: ck_job_ended fills the result. Then the job goes into the queue of choke_next, or, for
+ * a blocking run, to the caller that waits.
  */
 #ifndef CK_API_CONTEXT_H
 #define CK_API_CONTEXT_H
@@ -23,55 +24,56 @@
 struct choke_context {
     pid_t owner;
     const struct ck_policy *policy;
-    struct ck_policy *loaded; /* NULL: the policy is the one that is built in */
+    struct ck_policy *loaded; /* NULL: the embedded policy is used */
     bool from_file;
     struct ck_trusted policy_place;
     struct ck_binary_search search;
     struct ck_execs execs;
     struct ck_native_images native_images;
     struct ck_jails jails;
-    struct ck_bwrap_state *bwrap_state; /* and after it those that were replaced */
+    struct ck_bwrap_state *bwrap_state; /* with the replaced ones after it */
     struct ck_native_no_userns_filters no_userns_filters;
     struct ck_watch watch;
-    struct ck_proxy proxy;               /* of the runs with egress; nothing is made before there is one */
-    struct ck_event_source event_source; /* the proxy in the watch, once it is there */
+    /* for runs with egress; nothing is opened before the first */
+    struct ck_proxy proxy;
+    struct ck_event_source event_source; /* the proxy in the watch, once it is open */
     bool proxy_watched;
     int null_fd;
     choke_event_fn on_event;
     void *event_data;
     struct choke_job *jobs;
-    struct choke_job *done_first, *done_last; /* finished, not yet taken */
+    struct choke_job *done_first, *done_last; /* finished, not yet returned by choke_next */
     size_t done_count;
-    struct choke_job *garbage; /* finished, and freed by their owner while they ran */
+    struct choke_job *garbage; /* finished, after their owner freed them while they ran */
     struct ck_arena text;
     const char **installs;              /* how to install each tool of the policy */
-    char policy_sha256[CK_DIGEST_SIZE]; /* of its text, where it came from a file */
+    char policy_sha256[CK_DIGEST_SIZE]; /* of its text, if it is a file */
     struct ck_audit audit;
-    struct ck_caller caller; /* whose authority everything was opened and proven with */
-    uint64_t generation;     /* counts how often that has changed */
+    struct ck_caller caller; /* with its authority everything here was opened and proven */
+    uint64_t generation;     /* how often the authority has changed */
     bool fds_closed;         /* the program has closed our descriptors */
     struct ck_slices slices;
 };
 
-/* What a job with egress needs beyond its plan; zero-filled: it has none. */
+/* State of a job with egress, beyond its plan; zero-filled: no egress. */
 struct ck_egress {
     struct ck_destination *rules;
     size_t rules_count;
     struct ck_gate_budget budget;
-    struct ck_gate *gate;  /* from the coming of the listener to the end of the run */
-    bool spent;            /* a bound of the budget was come up against */
-    bool reports_attempts; /* the jail tells who tries another way */
+    struct ck_gate *gate;  /* from the arrival of the listener to the end of the run */
+    bool spent;            /* a limit of the budget was reached */
+    bool reports_attempts; /* the jail reports direct attempts */
     int error;             /* why there is no gate, and the run was ended: a positive errno */
 };
 
 struct ck_changes;
 struct ck_changes_walk;
 
-/* What is done with a run that has ended; zero-filled: nothing. */
+/* Listing and keeping the changes of a run that has ended; zero-filled: nothing to do. */
 struct ck_collect {
     struct ck_changes_walk *walk; /* through what it wrote into an overlay; NULL: none */
-    bool had_slice;               /* it has had a slice */
-    bool cut;                     /* it gets no more */
+    bool had_slice;               /* every job gets at least one slice */
+    bool cut;                     /* it gets no more slices */
     int error;                    /* why its list was cut, a positive errno; 0: it was not */
 };
 
@@ -92,14 +94,14 @@ struct choke_job {
     uint64_t generation;           /* of the context, when it was planned */
     bool refused;                  /* nothing ran */
     bool has_intent;               /* it is in the audit log as an intent */
-    uint64_t intent;               /* the number of that record */
+    uint64_t intent;               /* the seq of that record */
     struct ck_plan *plan;          /* while it waits for its intent to be durable; else NULL */
-    const char **requested_egress; /* the same: the egress of the request, as it was written */
+    const char **requested_egress; /* meanwhile: the egress of the request, as written */
     bool withdrawn;                /* cancelled meanwhile */
-    choke_output_fn on_output;     /* the caller's, where the audit stands in front of it */
+    choke_output_fn on_output;     /* the caller's callback, if the audit hashes output before it */
     void *output_data;
     struct ck_stream_hashes *hashes; /* NULL before the first output */
-    bool hashes_failed;              /* there was no memory for them */
+    bool hashes_failed;              /* no memory for them */
     struct ck_egress egress;
     struct ck_collect collect;
 };
@@ -108,24 +110,28 @@ struct choke_job {
 int ck_context_check(const struct choke_context *context, struct choke_error *error);
 
 /*
- * The same for what plans or proves, and for what waits for events: -EBADF where the program has closed our descriptors. Not
- * const: the first who notices notes it.
+ * The same, for calls that plan, prove or wait for events: -EBADF if the program has closed our
+ * descriptors. Not const: the first call that notices it sets fds_closed.
  */
 int ck_context_check_fds(struct choke_context *context, struct choke_error *error);
 
-/* One round of events, and what follows from it. 0 or a negative errno. */
+/* One round of events and its consequences. 0 or a negative errno. */
 int ck_context_round(struct choke_context *context, int timeout_ms);
 
 struct ck_plan_sources ck_context_sources(struct choke_context *context);
 
-/* Why there is no plan, or nothing made of it: result of ck_plan_make, or 0 where memory ran out afterwards. Negative. */
+/*
+ * Fills *error for a failed ck_plan_make. result: what that returned, or 0 if memory ran out
+ * afterwards. Negative.
+ */
 int ck_context_plan_failed(int result, struct choke_error *error);
 
 /* ---- context_renew.c ---- */
 
 /*
- * ck_context_check_fds, and a look at who the caller is now. What was opened, proven and made by another is let go of, so that
- * what follows is made by this one. A negative errno and *error where that cannot be done.
+ * ck_context_check_fds, then a check who the caller is now. If its authority has changed, what was
+ * opened and proven before is released, so that it is made again as the present caller. A negative
+ * errno and *error on failure.
  */
 int ck_context_renew(struct choke_context *context, struct choke_error *error);
 
@@ -136,32 +142,34 @@ void ck_prove_jail(void *data, const struct ck_jail *jail, bool egress, struct c
 
 /* ---- result.c ---- */
 
-/* A result with the names of the plan; the rest follows when the run has ended. NULL: no memory. */
+/*
+ * A result with the names of the plan; the rest is filled when the run has ended. NULL: no memory.
+ */
 struct choke_result *ck_result_new(const struct ck_plan *plan);
-/* What holds from now on. */
+/* Fills what is known when the tool has started. */
 void ck_result_started(struct choke_result *result, const struct ck_plan *plan);
 void ck_result_fail(struct choke_result *result, const struct choke_error *error);
 void ck_result_end(struct choke_result *result, struct ck_run *run);
 
-/* The list of changes of a result, while it is made; and that it is made. */
+/* The list of changes of a result, to be filled; and the call that ends filling. */
 struct ck_changes *ck_result_changes(struct choke_result *result);
 void ck_result_collected(struct choke_result *result, bool is_kept);
 
-/* What the proxy counted, and what of it was a limit. */
+/* What the proxy counted. spent: it reached a limit. */
 void ck_result_egress(struct choke_result *result, const struct ck_proxy_gate_totals *totals, bool spent);
 
 /* ---- egress.c ---- */
 
-/* Notes what the plan lets be reached. -ENOMEM. */
+/* Copies what the plan allows to be reached. -ENOMEM. */
 int ck_egress_prepare(struct choke_job *job, const struct ck_plan *plan);
 
-/* For struct ck_watch: the listener of a run is here. */
+/* For struct ck_watch: the listener of a run has arrived. */
 void ck_egress_open(void *data, struct ck_run *run, int listen_fd, int direct_attempts_fd);
 
-/* The run has ended: nothing passes any more, and the result has what passed. */
+/* The run has ended: closes the gate, and puts the totals into the result. */
 void ck_egress_end(struct choke_job *job);
 
-/* Frees all; in a fork of the owner nothing is closed that the owner still uses. */
+/* Frees everything. In a fork of the owner nothing is closed that the owner still uses. */
 void ck_egress_done(struct choke_job *job);
 
 /* ---- event.c ---- */
@@ -179,16 +187,16 @@ void ck_event_unrecorded(const struct choke_job *job, const char *message);
 /* ---- job.c ---- */
 
 /*
- * A job for a plan that is made already. It stays the caller's to be done with, but may be empty then: where the launch
- * waits, what is in it is taken. A blocking job does not come out of choke_next: its owner waits until it is finished.
- * NULL: no memory.
+ * A job for a finished plan. The caller still calls ck_plan_done on the plan; it may be empty then,
+ * because a launch that waits takes its content. A blocking job does not come out of choke_next:
+ * its owner waits until it is finished. NULL: no memory.
  */
 struct choke_job *ck_job_from_plan(struct choke_context *context, const struct choke_request *request,
                                    struct ck_plan *plan, bool blocking);
-/* Launches and hands out what waits for the disk, after one sync for all. */
+/* One sync for all jobs that wait for the disk; then launches or returns them. */
 void ck_job_sync_waiting(struct choke_context *context);
 void ck_job_ended(void *data, struct ck_run *run);
-/* What its run left is dealt with: the result is whole. */
+/* What the run left is listed, kept and removed: the result is complete. */
 void ck_job_collected(struct choke_job *job);
 void ck_job_free_garbage(struct choke_context *context);
 void ck_job_free_all(struct choke_context *context);

@@ -1,12 +1,14 @@
 /*
- * context_renew.c - a tool runs as who the caller is now, not as who it was when the context was made (docs/adr/0039).
+ * context_renew.c - a tool runs with the authority that the caller has now, not when the context
+ * was made (docs/adr/0039).
  *
- * Whatever the context keeps was opened, found to be trusted, or proven by the caller of that time: directories of the
- * search path, digests, rulesets, layouts and proofs of jails, the place for scratch directories, the keeper. Where the
- * caller has another authority now all of it is let go of; where only its resources are others, the keeper alone.
+ * What the context keeps was opened, trusted or proven with the caller's earlier authority:
+ * directories of the search path, digests, rulesets, layouts and proofs of jails, the place of
+ * scratch directories, the keeper. If the authority has changed, all of it is released. If only
+ * resources have changed, the keeper alone is.
  *
- *   Must     leave what runs alone: it was started as it should be.
- *   Must not close what a run in flight still uses: the scratch places stay until the context ends.
+ *   Must     leave running jobs alone: they were started correctly.
+ *   Must not close what a running job still uses: the scratch places stay until the context ends.
  */
 #include "api/context.h"
 
@@ -29,7 +31,9 @@ static int renew_bwrap_state(struct choke_context *context)
     return 0;
 }
 
-/* Numbers of jails go on: a warden of an old one must not be taken for a new one. */
+/*
+ * The numbers of jails continue: a warden of an old jail must not be taken for one of a new jail.
+ */
 static int renew_files(struct choke_context *context)
 {
     uint64_t last_number = context->native_images.last_number;
@@ -58,7 +62,10 @@ static int renew_null(struct choke_context *context, struct choke_error *error)
         strerror(errno));
 }
 
-/* The note of who it was stays until all has been renewed: what failed is tried again by the next call. */
+/*
+ * context->caller is updated only when all has been renewed, so that after a failure the next call
+ * tries again.
+ */
 static int renew_authority(struct choke_context *context, const struct ck_caller *now, struct choke_error *error)
 {
     context->generation++;
@@ -79,12 +86,12 @@ int ck_context_renew(struct choke_context *context, struct choke_error *error)
         return result;
     result = ck_caller_inspect(&context->watch.launcher.caller_proc, &now);
     if (result < 0) {
-        (void)ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot see in /proc who the calling thread is: %s",
+        (void)ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot read in /proc who the calling thread is: %s",
                            strerror(-result));
         ck_error_add_hint(error);
         return result;
     }
-    /* A jail that was proven from outside of a domain of Landlock has not been proven from inside. */
+    /* A jail that was proven from outside a Landlock domain is not proven from inside. */
     bool hidden = ck_retire_is_unreachable(&context->watch.launcher, &now);
     if (!ck_caller_same_authority(&now, &context->caller) || hidden)
         result = renew_authority(context, &now, error);

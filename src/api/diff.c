@@ -1,7 +1,8 @@
 /*
- * diff.c - two policies compared, and each widening held against the decision records.
+ * diff.c - compares two policies, and checks each widening against the decision records.
  *
- * It guards pull requests, so it fails closed: where the old records cannot be read, none can be called new.
+ * It guards pull requests, so it fails closed: if the old records cannot be read, no record counts
+ * as new.
  */
 #include "api/review.h"
 
@@ -31,8 +32,9 @@ const char *choke_change_kind_name(enum choke_change_kind kind)
 }
 
 /*
- * What counts as old: the records of the old policy, and what the directory that the new one names has beside the old
- * one. Else a directory that is named for the first time, or another one, would make all that lies in it new.
+ * What counts as old: the records of the old policy, and the directory beside the old policy that
+ * has the name which the new policy uses. Without the second, a directory that is named for the
+ * first time would make all its records new.
  */
 struct history {
     const struct choke_policy *before;
@@ -48,7 +50,8 @@ static int read_moved_records(struct history *history, struct ck_arena *arena)
         return 0;
     if (ck_decision_records_read(arena, history->before->file, directory, &history->there) < 0)
         return -ENOMEM;
-    if (history->there.errnum == ENOENT && history->there.count == 0) /* there was no such directory */
+    /* the directory did not exist */
+    if (history->there.errnum == ENOENT && history->there.count == 0)
         history->there.errnum = 0;
     return 0;
 }
@@ -70,7 +73,7 @@ static bool any_amended(const struct history *history)
     return false;
 }
 
-/* Why nothing at all can be covered; NULL where it can. */
+/* Why nothing can be covered; NULL if something can. */
 static const char *why_unreadable(const struct history *history)
 {
     const struct choke_policy *before = history->before;
@@ -130,7 +133,7 @@ int choke_policy_diff(struct choke_policy *old_policy, struct choke_policy *new_
                       struct choke_error *error)
 {
     if (old_policy == NULL || new_policy == NULL || ret_diff == NULL)
-        return ck_error_set(error, CHOKE_INVALID, EINVAL, "two policies and a place for the difference must be given");
+        return ck_error_set(error, CHOKE_INVALID, EINVAL, "two policies and a pointer for the difference are required");
     const struct choke_policy *bad = old_policy->policy == NULL ? old_policy : new_policy;
     if (bad->policy == NULL) {
         if (error != NULL)

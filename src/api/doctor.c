@@ -1,8 +1,8 @@
 /*
- * doctor.c - is this machine ready (R45): the tools, the layers, and the cache that saves asking again.
+ * doctor.c - is this machine ready (R45)? The tools, the layers, and the cache of answers.
  *
- * The cache is the caller's own file in the caller's own directory. Whatever is wrong with it costs time, never an
- * answer: it is ignored with one note.
+ * The cache is a file of the caller in a directory of the caller. A fault in it costs time, never
+ * an answer: the cache is ignored, with one note.
  */
 #include "api/readiness.h"
 #include "api/toolcache.h"
@@ -25,7 +25,9 @@ struct doctor_box {
 
 /* ---- the cache ---- */
 
-/* A file that changed within the last moments could change again without its times telling; the next doctor asks again.
+/*
+ * A file that changed a moment ago could change again within the resolution of its times. The next
+ * doctor asks again.
  */
 static bool may_be_cached(const struct ck_readiness_tool *tool)
 {
@@ -35,7 +37,7 @@ static bool may_be_cached(const struct ck_readiness_tool *tool)
     return good;
 }
 
-/* What is remembered of the policy's tools that were not looked at this time. */
+/* The remembered tools of the policy; those that were not checked this time stay. */
 static const struct ck_cache_policy *find_cached(const struct ck_readiness *readiness, const struct ck_cache *old)
 {
     static const struct ck_cache_policy nothing = {0};
@@ -70,7 +72,7 @@ static char *format_cache(struct ck_readiness *readiness, const struct ck_cache 
     return ck_cache_format(old, &fresh);
 }
 
-/* Nothing is written where everything was remembered already. */
+/* Nothing is written if everything was remembered already. */
 static bool needs_save(const struct ck_readiness *readiness)
 {
     for (size_t i = 0; i < readiness->count; i++)
@@ -88,7 +90,7 @@ static void save_cache(struct ck_toolcache *toolcache, struct ck_readiness *read
         text == NULL ? -ENOMEM : ck_atomic_file_write(toolcache->fd, CK_TOOLCACHE_NAME, 0600, text, strlen(text));
     free(text);
     if (result < 0 && toolcache->error.message[0] == '\0')
-        (void)ck_error_set(&toolcache->error, CHOKE_NONE, -result, "'%s' cannot be written: %s", CK_TOOLCACHE_NAME,
+        (void)ck_error_set(&toolcache->error, CHOKE_NONE, -result, "cannot write '%s': %s", CK_TOOLCACHE_NAME,
                            strerror(-result));
 }
 
@@ -161,7 +163,7 @@ static void try_layers(struct choke_context *context, struct ck_layer_trial tria
         trials[tried_layers[i].layer] =
             (struct ck_layer_trial){.error = result < 0 ? -result : answer->error, .value = answer->value};
     }
-    /* The keeper only knows that it has no group of its own; why, can be asked from here. */
+    /* The keeper only knows that it has no cgroup. Try here to create one, to learn why. */
     int refused = trials[CK_LAYER_CGROUP_KILL].error == ENOTSUP ? ck_host_try_cgroup() : 0;
     if (refused != 0)
         trials[CK_LAYER_CGROUP_KILL].error = refused;
@@ -268,7 +270,7 @@ int choke_doctor(struct choke_context *context, const struct choke_doctor_option
     if (result < 0)
         return result;
     if (ret_report == NULL)
-        return ck_error_set(error, CHOKE_INVALID, EINVAL, "no place for the report was given");
+        return ck_error_set(error, CHOKE_INVALID, EINVAL, "a pointer for the report is required");
     struct doctor_box *box = calloc(1, sizeof *box);
     if (box == NULL)
         return ck_error_oom(error);

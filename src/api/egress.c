@@ -1,8 +1,9 @@
 /*
- * egress.c - the way out of a run, from the plan to the result (docs/adr/0031).
+ * egress.c - the egress of a run, from the plan to the result (docs/adr/0031).
  *
- * The listener is made inside the jail and comes to us before the tool exists; from then on the proxy, in the context's own
- * loop, decides about every connection. At the end of the run the gate is closed, and with it whatever still moves.
+ * The listener is created inside the jail and sent to us before the tool exists. From then on the
+ * proxy, in the context's event loop, decides about every connection. At the end of the run the
+ * gate is closed, with all its connections.
  */
 #include "api/context.h"
 
@@ -20,8 +21,8 @@
 #define BYTES_PER_MIB_BITS 20
 
 /*
- * Connections are descriptors of the caller's. Tools that open as many as they can must not keep it, or the other runs, from
- * having any.
+ * Connections are descriptors of the caller. Tools that open as many as they can must leave some to
+ * the caller and to the other runs.
  */
 static void bound_proxy(struct ck_proxy *proxy)
 {
@@ -57,7 +58,10 @@ static void dispatch(void *data)
     (void)ck_proxy_dispatch(&context->proxy);
 }
 
-/* A name was read without regard to case, and some credentials are all capitals. */
+/*
+ * Host names are lower-cased before, and some credentials are all capitals. So both cases are
+ * checked.
+ */
 static const char *secret_in(const char *text)
 {
     char capitals[1024];
@@ -70,8 +74,9 @@ static const char *secret_in(const char *text)
 }
 
 /*
- * Everything that the proxy decides about the run comes through here, once. What was asked for is the tool's own text: it
- * may carry a credential, which is for no record and no event (R15). A message has such text, too: a TLS name, a Host.
+ * Every decision of the proxy about the run comes through here, once. A host name is text of the
+ * tool. It may carry a credential, which must not be in a record or an event (R15). A message
+ * quotes such text too: a TLS name, a Host.
  */
 static void on_decision(void *data, const struct ck_gate_event *decision)
 {
@@ -85,7 +90,7 @@ static void on_decision(void *data, const struct ck_gate_event *decision)
         redacted.host = shown;
     }
     if (kind != NULL || secret_in(decision->message) != NULL)
-        redacted.message = "a name that was asked for looks like a credential, and is not shown";
+        redacted.message = "a requested name looks like a credential and is not shown";
     bool bounded = strcmp(event->reason, "bytes") == 0 || strcmp(event->reason, "connections") == 0;
     job->egress.spent = job->egress.spent || (event->verdict == CK_GATE_REFUSED && bounded);
     ck_audit_egress(job, event);
@@ -119,7 +124,10 @@ static int open_gate(struct choke_job *job, int listen_fd, int direct_attempts_f
     return result;
 }
 
-/* A run that asked for egress and cannot have it is ended: it would only find out by timeouts of its own. */
+/*
+ * A run that needs egress and cannot have it is ended: otherwise the tool would notice only by its
+ * own timeouts.
+ */
 void ck_egress_open(void *data, struct ck_run *run, int listen_fd, int direct_attempts_fd)
 {
     struct choke_job *job = run->owner;
@@ -158,7 +166,7 @@ void ck_egress_end(struct choke_job *job)
         ck_result_egress(job->result, &totals, egress->spent);
     if (egress->error != 0 && job->result->outcome == CHOKE_CANCELLED)
         (void)ck_error_set(&job->result->error, CHOKE_CANCELLED, egress->error,
-                           "'%s' was ended because it could not be given its way out: %s", job->result->tool_name,
+                           "'%s' was ended because its egress could not be opened: %s", job->result->tool_name,
                            strerror(egress->error));
 }
 

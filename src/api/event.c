@@ -1,5 +1,5 @@
 /*
- * event.c - tell the caller what happens. The callback gets escaped text and nothing it could change.
+ * event.c - reports to the caller what happens. The callback gets escaped text.
  */
 #include "api/context.h"
 
@@ -13,12 +13,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The only mutable global of the library: a skipped jail is told once per process. */
+/* The only mutable global of the library: a skipped jail is reported once per process. */
 static atomic_flag skipped_reported = ATOMIC_FLAG_INIT;
 
 #define FIELDS_MAX 16
 
-/* Whatever a field says, a credential is in no event (R15). */
+/* Every event goes through here, so that no field shows a credential (R15). */
 static void emit(const struct choke_context *context, enum choke_level level, const char *name,
                  const struct choke_field *fields, size_t count)
 {
@@ -114,7 +114,10 @@ void ck_event_ended(const struct choke_job *job)
          {"probe_name", job->probe});
 }
 
-/* The list of what it changed, or the copy of it, is not whole: its time was over, or nobody waits for it any more. */
+/*
+ * The list of changes, or the copy, is incomplete: the time was over, or the caller does not wait
+ * any more.
+ */
 void ck_event_cut(const struct choke_job *job)
 {
     const struct choke_result *result = job->result;
@@ -125,7 +128,7 @@ void ck_event_cut(const struct choke_job *job)
          {"kept", result->kept_incomplete ? "incomplete" : ""}, {"probe_name", job->probe});
 }
 
-/* The proxy hands over printable text; what the tool asked for is escaped in it already. */
+/* The proxy passes printable text: what the tool requested is already escaped in it. */
 void ck_event_egress(const struct choke_job *job, const struct ck_gate_event *event)
 {
     static const struct {

@@ -1,4 +1,4 @@
-/* explain.c - a plan that is shown and not carried out. */
+/* explain.c - shows what a plan would do, and does not carry it out. */
 #include "api/context.h"
 #include "api/redact.h"
 
@@ -30,7 +30,7 @@ static const char *fd_path(struct decision_box *box, int fd)
     return fd >= 0 && ck_beneath_path(fd, path, sizeof path) == 0 ? copy(box, path) : NULL;
 }
 
-/* What is in the native jail: the program of the plan, in words; without namespaces, what may be done with what. */
+/* The mounts of the native jail, as text. Without namespaces: what is allowed on which path. */
 static const char *const *list_mounts(struct decision_box *box, const struct ck_plan *plan)
 {
     struct stat status;
@@ -87,7 +87,7 @@ static void describe(struct decision_box *box, const struct ck_plan *plan, const
     ck_redact_error(&decision->error, request);
 }
 
-/* A copy that came back empty although there was something to copy. */
+/* False if a copy is NULL although there was something to copy: out of memory. */
 static bool complete(const struct choke_decision *decision, const struct ck_plan *plan)
 {
     return decision->rule != NULL && (plan->tool_name == NULL || decision->tool_name != NULL) &&
@@ -106,7 +106,7 @@ int choke_explain(struct choke_context *context, const struct choke_request *req
     if (result < 0)
         return result;
     if (request == NULL || ret_decision == NULL)
-        return ck_error_set(error, CHOKE_INVALID, EINVAL, "no request, or no place for the decision, was given");
+        return ck_error_set(error, CHOKE_INVALID, EINVAL, "a request and a pointer for the decision are required");
     struct ck_plan_sources sources = ck_context_sources(context);
     struct ck_plan plan;
     struct decision_box *box = NULL;

@@ -1,4 +1,4 @@
-/* job.c - start, wait for, cancel and free jobs. */
+/* job.c - starts, waits for, cancels and frees jobs. */
 #include "api/context.h"
 #include "api/redact.h"
 
@@ -99,7 +99,7 @@ static void hand_out(struct choke_job *job)
     finish(job);
 }
 
-/* It has its result, and is recorded; it may have to wait until the record is durable. */
+/* The job has its result and is recorded. It may have to wait until the record is durable. */
 static void conclude(struct choke_job *job)
 {
     struct choke_context *context = job->context;
@@ -150,14 +150,14 @@ static struct choke_job *new_job(struct choke_context *context, const struct cho
     job->run = (struct ck_run){.out.fd = -1, .err.fd = -1, .overlay = CK_OVERLAY_NONE, .owner = job};
     job->run.on_output = request->on_output;
     job->run.output_data = request->output_data;
-    /* A name that is none is not repeated in events and records. */
+    /* A name that is not valid is not repeated in events and records. */
     if (request->probe != NULL && ck_judge_is_probe(request->probe))
         (void)snprintf(job->probe, sizeof job->probe, "%s", request->probe);
     link_job(job);
     return job;
 }
 
-/* Nothing will run. What was intended has an outcome then, and what was not is refused. */
+/* Nothing will run. A job with an intent gets an outcome, any other is recorded as refused. */
 static void refuse(struct choke_job *job, const struct choke_error *error)
 {
     struct choke_error shown = *error;
@@ -195,7 +195,9 @@ static void launch(struct choke_job *job, const char *const *egress, const struc
     ck_event_started(job, egress, &plan->jail);
 }
 
-/* Until the next round of events, so that one sync serves all that were started before it. */
+/*
+ * Waits for the next round of events, so that one sync serves all jobs that were started before it.
+ */
 static void postpone(struct choke_job *job, const struct choke_request *request, struct ck_plan *plan)
 {
     struct choke_context *context = job->context;
@@ -229,7 +231,7 @@ static void begin(struct choke_job *job, const struct choke_request *request, st
     }
 }
 
-/* The list with its first entry first. */
+/* The list in the order of starting; jobs are added at its front. */
 static struct choke_job *reverse(struct choke_job *list)
 {
     struct choke_job *first = NULL;
@@ -251,10 +253,13 @@ static void launch_waiting(struct choke_job *job, const struct choke_error *unsy
         job->result->rule = "audit";
         refuse(job, unsynced);
     } else if (ck_context_renew(job->context, &error) < 0 || job->generation != job->context->generation) {
-        /* Planned by one who may do other things than the one who would launch it. */
+        /*
+         * The plan was made with an authority that the caller does not have any more, or did not
+         * have then.
+         */
         if (job->generation != job->context->generation)
             (void)ck_error_set(&error, CHOKE_SPAWN_FAILED, ESTALE,
-                               "the program changed its user, root or namespaces after it asked for '%s'",
+                               "the program changed its user, root or namespaces after it requested '%s'",
                                job->result->tool_name);
         error.outcome = CHOKE_SPAWN_FAILED;
         refuse(job, &error);
@@ -306,7 +311,7 @@ static int start(struct choke_context *context, const struct choke_request *requ
     if (result < 0)
         return result;
     if (request == NULL || ret_job == NULL)
-        return ck_error_set(error, CHOKE_INVALID, EINVAL, "no request, or no place for its result, was given");
+        return ck_error_set(error, CHOKE_INVALID, EINVAL, "a request and a pointer for its result are required");
     result = ck_context_renew(context, error);
     if (result < 0)
         return result;
@@ -332,7 +337,7 @@ int choke_run(struct choke_context *context, const struct choke_request *request
 {
     struct choke_job *job = NULL;
     if (ret_result == NULL)
-        return ck_error_set(error, CHOKE_INVALID, EINVAL, "no place for the result was given");
+        return ck_error_set(error, CHOKE_INVALID, EINVAL, "a pointer for the result is required");
     int result = start(context, request, true, &job, error);
     if (job == NULL)
         return result;
@@ -366,7 +371,8 @@ void choke_cancel(struct choke_job *job)
     else if (job->run.warden != NULL)
         ck_watch_cancel(&job->context->watch, &job->run);
     else
-        job->run.cancelled = true; /* it has ended: what is collected of it is cut in the next round */
+        /* the tool has ended: the next round stops listing and keeping */
+        job->run.cancelled = true;
 }
 
 void choke_cancel_all(struct choke_context *context)

@@ -1,4 +1,6 @@
-/* lint.c - the linter behind the public header; it needs no context, for it runs nothing. */
+/*
+ * lint.c - the linter's entry in the public header. It needs no context, because it runs nothing.
+ */
 #include "lint/lint.h"
 
 #include "base/error.h"
@@ -10,7 +12,7 @@ int choke_lint(const struct choke_lint_options *options, struct choke_lint_repor
 {
     static const struct choke_lint_options usual;
     if (ret_report == NULL)
-        return ck_error_set(error, CHOKE_INVALID, EINVAL, "no place for the report was given");
+        return ck_error_set(error, CHOKE_INVALID, EINVAL, "a pointer for the report is required");
     return ck_lint_run(options != NULL ? options : &usual, ret_report, error);
 }
 

@@ -1,7 +1,8 @@
 /*
- * lock.c - write down what the tools of a policy are made of, and say later what has changed (R7).
+ * lock.c - writes the files of a policy's tools to a lock file, and later reports what has changed
+ * (R7).
  *
- * Nothing is taken from the cache: a lock is there to catch what a cache could hide.
+ * Nothing comes from the cache: a lock must detect what a cache could hide.
  */
 #include "api/readiness.h"
 
@@ -20,7 +21,7 @@
 struct lock_box {
     struct choke_lock_report report;
     struct ck_arena text;
-    struct ck_lockfile before, after; /* the drifts point into them */
+    struct ck_lockfile before, after; /* drifts point into these */
 };
 
 /* JSON holds UTF-8 only; other bytes are written escaped. */
@@ -71,7 +72,7 @@ static int take_tool(struct ck_lockfile *lock, const struct ck_readiness_tool *t
     return result < 0 ? result : take_parts(lock, tool, CK_PART_LIBRARY, &entry->libraries);
 }
 
-/* A tool that was not opened, because it is missing or a run of it would be refused, has no place in a lock. */
+/* A tool that was not opened is not in a lock: it is missing, or a run of it would be refused. */
 static int make_lock(struct choke_context *context, struct ck_lockfile *lock, struct choke_error *error)
 {
     struct ck_readiness readiness = {.context = context, .want_parts = true};
@@ -112,7 +113,7 @@ int choke_lock_write(struct choke_context *context, const char *path, struct cho
     if (result < 0)
         return result;
     if (path == NULL || path[0] == '\0')
-        return ck_error_set(error, CHOKE_INVALID, EINVAL, "no path for the lock file was given");
+        return ck_error_set(error, CHOKE_INVALID, EINVAL, "a path for the lock file is required");
     result = make_lock(context, &lock, error);
     if (result == 0)
         result = write_text(&lock, path, error);
@@ -158,7 +159,7 @@ int choke_lock_check(struct choke_context *context, const char *path, struct cho
     if (result < 0)
         return result;
     if (path == NULL || ret_report == NULL)
-        return ck_error_set(error, CHOKE_INVALID, EINVAL, "no lock file, or no place for the report, was given");
+        return ck_error_set(error, CHOKE_INVALID, EINVAL, "a lock file and a pointer for the report are required");
     struct lock_box *box = calloc(1, sizeof *box);
     if (box == NULL)
         return ck_error_oom(error);

@@ -1,4 +1,4 @@
-/* parts.c - the files that run when a tool runs, for callers that have to take it elsewhere. */
+/* parts.c - the files that run when a tool runs, for callers that copy the tool elsewhere. */
 #include "api/readiness.h"
 
 #include "base/error.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The public struct first: a report is freed as the box that it is in. */
+/* The public struct is first: freeing the report frees the box. */
 struct parts_box {
     struct choke_tool_parts report;
     struct ck_readiness readiness;
@@ -59,7 +59,8 @@ int choke_tool_parts(struct choke_context *context, const char *name, struct cho
     if (result < 0)
         return result;
     if (name == NULL || ret_parts == NULL)
-        return ck_error_set(error, CHOKE_INVALID, EINVAL, "no tool was named, or no place for its parts given");
+        return ck_error_set(error, CHOKE_INVALID, EINVAL,
+                            "the name of a tool and a pointer for its parts are required");
     struct parts_box *box = calloc(1, sizeof *box);
     if (box == NULL)
         return ck_error_oom(error);

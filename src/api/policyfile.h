@@ -1,4 +1,4 @@
-/* policyfile.h - how the file of a policy is read. */
+/* policyfile.h - the limits and names with which a policy file is read. */
 #ifndef CK_API_POLICYFILE_H
 #define CK_API_POLICYFILE_H
 

@@ -1,7 +1,8 @@
 /*
- * prove.c - a jail is proven before it is trusted: built once, and its walls tried from inside (R32, section 4).
+ * prove.c - a jail is proven before it is trusted: built once, with its layers tried from inside
+ * (R32, section 4).
  *
- * Words for people say which layer did not hold or which step the kernel refused, and where that comes from.
+ * The message says which layer does not hold or which step the kernel refused, and the usual cause.
  */
 #include "api/context.h"
 
@@ -40,8 +41,8 @@ static const char *reason_of(int errnum)
 }
 
 /*
- * Is this no answer about the jail, but about the moment? A name that is gone was there when the jail was laid out, so it
- * is being replaced; but without /proc it is not coming.
+ * Does the errno describe the moment and not the jail? ENOENT: the name existed when the jail was
+ * laid out, so it is being replaced now. But without /proc it does not come back.
  */
 static bool is_transient(int errnum)
 {
@@ -59,7 +60,10 @@ static void set_failure(struct ck_jail_state *state, const char *reason, const s
     (void)snprintf(state->message, sizeof state->message, "%.*s", (int)sizeof state->message - 1, error->message);
 }
 
-/* What was needed for the trial was missing: nothing is known about the jail, whatever the errno. */
+/*
+ * Something that the trial needs was missing. So nothing is known about the jail, whatever the
+ * errno.
+ */
 static void set_untried(struct ck_jail_state *state, int errnum, const char *text)
 {
     state->failed = errnum;
@@ -72,22 +76,22 @@ static void explain_failure(const struct ck_wire_proved *proved, struct ck_jail_
     const char *hint =
         proved->error == EPERM || proved->error == EACCES || (proved->error == ENOSPC && !transient)
             ? "; user namespaces may be switched off (sysctl user.max_user_namespaces, a container, or a "
-              "security module); 'chokepoint doctor' says more"
+              "security module); 'chokepoint doctor' shows more"
             : "";
     state->failed = transient ? proved->error : 0;
     state->reason = reason_of(proved->error);
     if (!ck_host_has_proc())
-        hint = "; no /proc of this pid namespace is mounted at /proc, and a jail needs one";
+        hint = "; a jail needs the /proc of this pid namespace, and it is not mounted";
     (void)snprintf(state->message, sizeof state->message, "building it failed: %s%s",
-                   proved->error == ENOSPC       ? "no more namespaces may be made"
+                   proved->error == ENOSPC       ? "the limit of namespaces is reached"
                    : proved->error == ECONNRESET ? "the process that tried was killed"
                                                  : strerror(proved->error),
                    hint);
 }
 
 /*
- * The first layer that did not hold; all that were wanted (a bit for each wall) must. shortage: a call inside met a lack
- * of resources, so that it may hold all the same.
+ * Reports the first layer that does not hold; all layers in wanted (one bit each) must. shortage: a
+ * call inside ran out of resources, so the layer may hold nevertheless.
  */
 static void judge_layers(uint32_t held, uint32_t wanted, int shortage, struct ck_jail_state *state)
 {
@@ -108,10 +112,10 @@ static void judge_layers(uint32_t held, uint32_t wanted, int shortage, struct ck
     state->holds = true;
 }
 
-/* The forms that a jail is tried in. */
+/* The variants in which a jail is proven. */
 struct jail_form {
     bool egress;
-    bool reports_attempts; /* with it: who tries another way out is told */
+    bool reports_attempts; /* with egress: direct attempts are reported */
 };
 
 static uint32_t layers_of(struct jail_form kind)
@@ -144,7 +148,7 @@ static void prove_native(struct choke_context *context, struct jail_form kind, s
 
 /* ---- bwrap ------------------------------------------------------------------------------- */
 
-/* A run of its own, of which nothing but the report matters: the trial takes the place of the tool. */
+/* A separate run with the trial in place of the tool. Only its report matters. */
 static int run_proof(struct choke_context *context, const struct ck_plan *plan, struct ck_wire_report *ret_report,
                      struct choke_error *error)
 {
@@ -188,21 +192,22 @@ static int plan_proof(struct choke_context *context, struct ck_plan *plan, int p
                              .ruleset_fd = -1,
                              .stdin_fd = context->null_fd};
     if (plan->root_fd < 0)
-        return ck_error_set(error, CHOKE_SPAWN_FAILED, errno, "'/usr' cannot be opened: %s", strerror(errno));
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, errno, "cannot open '/usr': %s", strerror(errno));
     plan->cwd_fd = plan->root_fd;
     plan->execute_fd = fcntl(plan->root_fd, F_DUPFD_CLOEXEC, 3);
     return ck_bwrap_plan_proof(&sources, plan, error);
 }
 
-/* Landlock may be lacking: then what it does is not among the layers of a run. */
+/* Without Landlock in the kernel, its layers are not among the layers of a run. */
 static uint32_t missing_layers(const struct ck_plan *plan)
 {
     return plan->bwrap.bounded ? 0 : UINT32_C(1) << CK_JAIL_LAYER_LANDLOCK | UINT32_C(1) << CK_JAIL_LAYER_EXECS;
 }
 
 /*
- * bwrap did not come as far as starting what tries the walls, or that was killed. EPROTO stands for "bwrap ended before";
- * why, only its complaint says, and what is not known to be an answer is none.
+ * bwrap failed before it started the trial, or the trial was killed. EPROTO means "bwrap ended
+ * before"; only the message of bwrap says why. A message that is not known is not taken for an
+ * answer about the jail.
  */
 static void fail_bwrap_init(const struct ck_wire_report *report, struct ck_jail_state *state)
 {
@@ -213,17 +218,18 @@ static void fail_bwrap_init(const struct ck_wire_report *report, struct ck_jail_
         int cause = complained ? ck_bwrap_cause(report->message) : 0;
         errnum = cause != 0 ? cause : EAGAIN;
     } else if (errnum == ESTALE || ck_errkind_of(errnum) == CK_ERRKIND_ABSENT) {
-        errnum = EPROTO; /* what bwrap started does not find what bwrap was told to put there */
+        /* the init that bwrap started does not find the files that bwrap should mount */
+        errnum = EPROTO;
     }
     (void)ck_error_set(&error, CHOKE_JAIL_UNAVAILABLE, errnum, "%s",
                        complained             ? CK_QUOTE(report->message)
-                       : errnum == ECONNRESET ? "what tried its walls was killed"
-                       : errnum == EAGAIN     ? "bwrap ended without a word"
+                       : errnum == ECONNRESET ? "the process that tried its layers was killed"
+                       : errnum == EAGAIN     ? "bwrap ended without a message"
                                               : strerror(errnum));
     set_failure(state, "not_permitted", &error);
 }
 
-/* A bwrap that is not there, or not to be trusted, is an answer. */
+/* A bwrap that is missing or not trusted is an answer about the jail. */
 static void fail_plan(const struct choke_error *error, struct ck_jail_state *state)
 {
     set_failure(state, error->errnum == ENOENT ? "not_installed" : "not_permitted", error);
@@ -259,7 +265,7 @@ static void prove_bwrap(struct choke_context *context, struct jail_form kind, st
 
 /* ---- native without namespaces ------------------------------------------------------------ */
 
-/* A directory of the caller's own, for as long as the proof lasts. */
+/* A directory of the caller that exists during the proof. */
 static int make_scratch(struct choke_context *context, struct ck_scratch *ret_scratch, struct choke_error *error)
 {
     const char *path = ck_scratch_name(&context->bwrap_state->scratch_pool, "proof", &context->text);
@@ -288,7 +294,7 @@ static int try_no_userns(struct choke_context *context, int program_fd, const st
         result = -ret_proved->error;
     if (result == 0)
         return 0;
-    return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, -result, "taking it on failed: %s", strerror(-result));
+    return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, -result, "applying it failed: %s", strerror(-result));
 }
 
 static void prove_no_userns(struct choke_context *context, struct ck_jail_state *state)
@@ -325,8 +331,9 @@ static void prove_whole(struct choke_context *context, const struct ck_jail *jai
 }
 
 /*
- * With names if that is to be had. Where it is not (an old kernel, a filter around us that has somebody to ask already, a
- * machine where no process may look into another) every wall is still there, and is tried once more without.
+ * First with reports of direct attempts. That can be impossible: an old kernel, a seccomp filter
+ * around us that already has a listener (the kernel allows one), a machine where no process may
+ * read another. All layers still hold then, and the jail is proven once more without reports.
  */
 static void prove_egress(struct choke_context *context, const struct ck_jail *jail, struct ck_jail_state *state)
 {

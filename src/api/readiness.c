@@ -1,8 +1,8 @@
 /*
  * readiness.c - see readiness.h.
  *
- * The directory that the tools are asked in is /dev: it is there wherever this library works, belongs to root, and
- * holds no configuration that a tool could pick up, which a repository, a home or /tmp may.
+ * The tools run in /dev: it exists wherever this library works, belongs to root, and has no
+ * configuration file that a tool could read. A repository, a home or /tmp may have one.
  */
 #include "api/readiness.h"
 
@@ -17,7 +17,7 @@
 #define VERSION_TIMEOUT_MS 10000
 #define VERSION_OUTPUT_BYTES ((size_t)65536)
 #define PARALLEL_MAX 32
-#define STOP_POLL_MS 20 /* how often a caller is asked whether to go on */
+#define STOP_POLL_MS 20 /* how often the caller's stop is called */
 #define VERSION_ROOT "/dev"
 
 void ck_readiness_policy_digest(const struct choke_context *context, char ret_hex[CK_DIGEST_SIZE])
@@ -41,7 +41,8 @@ static int narrow_policy(struct ck_readiness *readiness)
     struct ck_args *args = ck_arena_array(&readiness->arena, 2, sizeof *args);
     if (policy->tools == NULL || policy->by_name == NULL || args == NULL)
         return -ENOMEM;
-    args[1].only_exact = true; /* no vector but version_args, which every entry allows; args[0]: no argument at all */
+    /* only version_args, which every entry allows; args[0]: no argument at all */
+    args[1].only_exact = true;
     for (uint32_t i = 0; i < from->tools_count; i++) {
         policy->tools[i] = from->tools[i];
         policy->tools[i].args = &args[from->tools[i].version_args.count > 0];
@@ -85,7 +86,7 @@ static int take_refusal(struct ck_readiness *readiness, struct ck_readiness_tool
     return set_problem(readiness, tool, state, verdict->error.message);
 }
 
-/* A pinned script runs as a sealed copy; then the file is looked at where it lies. */
+/* A pinned script runs as a sealed copy; then the version is that of the file itself. */
 static int stat_tool(const struct ck_plan *plan, struct ck_version *ret_version)
 {
     struct stat status;
@@ -130,11 +131,11 @@ static int hash(struct ck_readiness *readiness, struct ck_readiness_tool *tool, 
         ck_tooldigest_remember(&readiness->context->audit.digests, &version, hex);
         return set_text(readiness, &tool->sha256, hex);
     }
-    tool->files_count = 0; /* what could not be read is not remembered */
+    tool->files_count = 0; /* a file that could not be read is not remembered */
     return result == -ENOMEM || result == -ECANCELED ? result : 0;
 }
 
-/* Which files run, and what is known of them. */
+/* Finds the files that run, and what is known about them. */
 static int examine(struct ck_readiness *readiness, struct ck_readiness_tool *tool, const struct ck_plan *plan)
 {
     struct ck_depend *depend = &readiness->depend;
@@ -165,7 +166,10 @@ static void run(struct ck_readiness *readiness, struct ck_readiness_tool *tool, 
     readiness->running_count++;
 }
 
-/* Plans the question for the version, looks at what the plan opened, and asks it where nobody remembers the answer. */
+/*
+ * Plans a run for the version, examines what the plan opened, and runs it if the answer is not in
+ * the cache.
+ */
 static int take_tool(struct ck_readiness *readiness, struct ck_readiness_tool *tool)
 {
     const struct ck_list *version_args = &tool->tool->version_args;
@@ -207,19 +211,19 @@ static int take_version(struct ck_readiness *readiness, struct ck_readiness_tool
     if (result->outcome != CHOKE_EXITED)
         return set_problem(readiness, tool, CK_READINESS_FAILED, result->error.message);
     if (result->exit_code != 0) {
-        (void)snprintf(problem_text, sizeof problem_text, "asked for its version, it ended with status %d",
+        (void)snprintf(problem_text, sizeof problem_text, "its version command ended with status %d",
                        result->exit_code);
         return set_problem(readiness, tool, CK_READINESS_FAILED, problem_text);
     }
     const struct choke_capture *output = result->out.length > 0 ? &result->out : &result->err;
     if (output->truncated || !ck_release_find(output->data, output->length, release))
         return set_problem(readiness, tool, CK_READINESS_FAILED,
-                           output->truncated ? "asked for its version, it printed more than can be one"
-                                             : "asked for its version, it printed nothing");
+                           output->truncated ? "its version command printed too much to be a version"
+                                             : "its version command printed nothing");
     return set_text(readiness, &tool->version, release);
 }
 
-/* Takes the answers of those that have ended. */
+/* Takes the answers of the tools that have ended. */
 static int collect(struct ck_readiness *readiness)
 {
     int result = 0;
@@ -245,7 +249,7 @@ static bool is_stopped(const struct ck_readiness *readiness)
     return readiness->stop != NULL && readiness->stop(readiness->stop_data);
 }
 
-/* Waits until no more than count are running. */
+/* Waits until at most count tools are running. */
 static int wait_for(struct ck_readiness *readiness, size_t count)
 {
     struct choke_context *context = readiness->context;
@@ -276,7 +280,7 @@ static int take_tools(struct ck_readiness *readiness)
         const struct ck_tool *listed = &context->policy->tools[i];
         if (!ck_policy_tool_is_here(listed) || !ck_readiness_wants(readiness, listed->name))
             continue;
-        if (is_stopped(readiness)) /* nothing more is begun */
+        if (is_stopped(readiness)) /* no more tools are started */
             return -ECANCELED;
         struct ck_readiness_tool *tool = &readiness->tools[readiness->count++];
         tool->tool = listed;
@@ -304,7 +308,7 @@ int ck_readiness_check(struct ck_readiness *readiness, struct choke_error *error
     if (result == -ENOMEM)
         return ck_error_oom(error);
     if (result == -ECANCELED)
-        return ck_error_set(error, CHOKE_CANCELLED, ECANCELED, "the tools were not waited for: the caller ended it");
+        return ck_error_set(error, CHOKE_CANCELLED, ECANCELED, "the caller stopped the check of the tools");
     if (result < 0)
         return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot wait for the tools: %s", strerror(-result));
     return 0;

@@ -1,10 +1,10 @@
 /*
- * readiness.h - the tools of a context as they are on this machine: what doctor reports and lock writes down.
+ * readiness.h - the tools of a context on this machine: what doctor reports and lock writes.
  *
- * Each tool is planned as a run of its version_args, by the same judge and the same plan as any other run; the file
- * that the plan opened is the one that is hashed and executed. The judge is given a policy of its own: that of the
- * context, in which every entry allows its version_args and nothing else, so that also a jail's helper can be asked
- * for its version here, and nowhere else.
+ * Each tool is planned as a run of its version_args, by the same judge and the same plan as any
+ * other run. The file that the plan opened is the one that is hashed and executed. The judge gets a
+ * special policy: that of the context, but every entry allows its version_args and nothing else. So
+ * even the helper of a jail can be run for its version here, and nowhere else.
  */
 #ifndef CK_API_READINESS_H
 #define CK_API_READINESS_H
@@ -19,7 +19,7 @@
 #define CK_READINESS_REFUSED "refused"
 #define CK_READINESS_FAILED "failed"
 
-/* All text is the readiness's. */
+/* All text belongs to the readiness. */
 struct ck_readiness_tool {
     const struct ck_tool *tool; /* of the context's policy */
     const char *install;
@@ -29,7 +29,8 @@ struct ck_readiness_tool {
     const char *sha256;
     const char *problem;
     bool cached;
-    struct ck_version files[CK_CACHE_FILES_MAX]; /* the tool and its interpreters; none: not to be remembered */
+    /* the tool and its interpreters; none: do not cache */
+    struct ck_version files[CK_CACHE_FILES_MAX];
     size_t files_count;
     const struct ck_part *parts; /* NULL for a tool that was not opened */
     size_t parts_count;
@@ -46,7 +47,7 @@ struct ck_readiness {
     void *stop_data;
     struct ck_arena arena;
     struct ck_depend depend;
-    struct ck_policy policy; /* the one that allows versions only */
+    struct ck_policy policy; /* allows version_args only */
     char policy_sha256[CK_DIGEST_SIZE];
     struct ck_readiness_tool *tools;
     size_t count;
@@ -54,13 +55,16 @@ struct ck_readiness {
     size_t running_count;
 };
 
-/* What stands before arena is set, the rest zero-filled. Done with ck_readiness_done in any case; -ECANCELED by stop. */
+/*
+ * The members before arena are set, the rest is zero-filled. Call ck_readiness_done in any case.
+ * -ECANCELED if stop returned true.
+ */
 int ck_readiness_check(struct ck_readiness *readiness, struct choke_error *error);
-/* Is the tool among those that are looked at? */
+/* Is the tool among those that are checked? */
 bool ck_readiness_wants(const struct ck_readiness *readiness, const char *name);
 void ck_readiness_done(struct ck_readiness *readiness);
 
-/* The digest of the context's policy, as the cache is keyed by it. */
+/* The digest of the context's policy, the key of the cache. */
 void ck_readiness_policy_digest(const struct choke_context *context, char ret_hex[CK_DIGEST_SIZE]);
 
 #endif

@@ -7,11 +7,11 @@
 
 #include <string.h>
 
-#define PREFIX_BYTES 64 /* of a path, by which a message is known to quote it */
+#define PREFIX_BYTES 64 /* of a path: if a message has these, it quotes the path */
 
 /*
- * A message quotes a long path by its beginning, in which a part of a credential may stand that is too short to be known
- * as one. So the path itself decides.
+ * A message quotes only the beginning of a long path. That may have a part of a credential which is
+ * too short to be recognised. So the whole path is checked.
  */
 static const char *kind_of_path(const char *path, const char *message)
 {
@@ -39,7 +39,7 @@ void ck_redact_error(struct choke_error *error, const struct choke_request *requ
         return;
     unsigned line = error->line, column = error->column;
     (void)ck_error_set(error, error->outcome, error->errnum,
-                       "%s; what was given looks like %s, and is not shown; use another name for it",
+                       "%s; the given text looks like %s and is not shown; use another name",
                        error->errnum != 0 ? strerror(error->errnum) : choke_outcome_name(error->outcome), kind);
     error->line = line;
     error->column = column;

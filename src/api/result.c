@@ -1,4 +1,4 @@
-/* result.c - from a plan and an ended run to the public result. */
+/* result.c - makes the public result from a plan and an ended run. */
 #include "api/context.h"
 
 #include "base/clock.h"
@@ -12,13 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EGRESS_LIMITS 2 /* those that the proxy holds */
+#define EGRESS_LIMITS 2 /* enforced by the proxy */
 
-/* The public part first; the strings it points to live and die with it, also when the context is gone. */
+/* The public part is first. Its strings belong to the box and survive the context. */
 struct result_box {
     struct choke_result result;
     struct ck_arena text;
-    struct ck_capture_output captures[2]; /* the streams, once there are any */
+    struct ck_capture_output captures[2]; /* the streams, after the end of the run */
     const char *layers[CK_LAYERS_MAX + 1];
     struct ck_changes changes;
     struct choke_limit limits[CK_LIMITS + EGRESS_LIMITS];
@@ -81,7 +81,7 @@ static const char *const limit_names[CK_LIMITS] = {
     [CK_LIMIT_FILE_SIZE] = "file_size_mib", [CK_LIMIT_OPEN_FILES] = "open_files",
 };
 
-/* As the policy has them; what held them is known at the end. */
+/* The values are the policy's; what enforced each is known at the end of the run. */
 static void list_limits(struct result_box *box, const struct ck_plan *plan)
 {
     struct choke_result *result = &box->result;
@@ -100,7 +100,7 @@ static void list_limits(struct result_box *box, const struct ck_plan *plan)
     result->limits = box->limits;
 }
 
-/* Without memory for the texts the list is cut; it is in the request, too. */
+/* Without memory for the texts the list is cut; the caller still has the request. */
 static void list_rules(struct result_box *box, const struct ck_verdict *verdict)
 {
     static const char *const none[] = {NULL};
@@ -147,7 +147,7 @@ static void set_mechanisms(struct choke_result *result, const struct ck_wire_rep
     result->limit_hit = ck_wire_hit_name(report->limit_hit);
 }
 
-/* Which one it was that nothing holds: the first without a mechanism. */
+/* Names the limit that nothing enforces: the first without a mechanism. */
 static void refuse_limit(struct choke_result *result, const struct ck_wire_report *report)
 {
     struct result_box *box = (struct result_box *)result;
@@ -158,10 +158,10 @@ static void refuse_limit(struct choke_result *result, const struct ck_wire_repor
     const char *rule = ck_arena_printf(&box->text, "tools.%s.limits.%s", result->tool_name, name);
     if (rule != NULL)
         result->rule = rule;
-    (void)ck_error_set(&result->error, result->outcome, report->error, "the limit '%s' of '%s' cannot be held here: %s",
-                       name, result->tool_name,
+    (void)ck_error_set(&result->error, result->outcome, report->error,
+                       "the limit '%s' of '%s' cannot be enforced here: %s", name, result->tool_name,
                        report->error == EPERM
-                           ? "no cgroup may be made, and the kernel does not count the processes of root"
+                           ? "no cgroup can be created, and the kernel does not count the processes of root"
                            : strerror(report->error));
     if (ck_error_is_transient(report->error))
         ck_error_add_hint(&result->error);
@@ -198,13 +198,13 @@ static void set_ending(struct choke_result *result, const struct ck_run *run)
         result->signal = report->status;
 }
 
-/* A step on the way to the tool failed. */
+/* A step before the tool's start failed. */
 static void refuse_stage(struct choke_result *result, const struct ck_wire_report *report)
 {
     const char *why = report->message[0] != '\0' ? CK_QUOTE(report->message) : strerror(report->error);
     (void)ck_error_set(&result->error, result->outcome, report->error, "cannot %s '%s' ('%s'): %s",
                        ck_wire_stage_text(report->stage), result->tool_name, CK_QUOTE(result->tool_path), why);
-    /* Of a failure inside bwrap nothing but its complaint is known. */
+    /* A failure inside bwrap is known only by bwrap's message. */
     int cause = report->message[0] != '\0' ? ck_bwrap_cause(report->message) : report->error;
     if (cause == 0 || ck_error_is_transient(cause))
         ck_error_add_hint(&result->error);
@@ -239,7 +239,7 @@ static void set_error(struct choke_result *result, const struct ck_run *run)
         break;
     case CHOKE_SIGNALED:
         (void)ck_error_set(error, CHOKE_SIGNALED, 0, "'%s' was ended by signal %d (%s)%s%s", tool, result->signal,
-                           strsignal(result->signal), result->limit_hit != NULL ? "; it came up against a limit: " : "",
+                           strsignal(result->signal), result->limit_hit != NULL ? "; it reached a limit: " : "",
                            result->limit_hit != NULL ? result->limit_hit : "");
         break;
     default:
@@ -272,7 +272,7 @@ void ck_result_end(struct choke_result *result, struct ck_run *run)
     result->user_us = report->user_us;
     result->system_us = report->system_us;
     result->max_rss_kib = report->max_rss_kib;
-    if (report->stage != CK_STAGE_NONE) { /* nothing ran, so nothing held it */
+    if (report->stage != CK_STAGE_NONE) { /* nothing ran, so no mechanism was used */
         result->jail = NULL;
         result->layers = no_layers;
         result->limit_count = 0;

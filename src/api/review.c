@@ -1,8 +1,8 @@
 /*
- * review.c - a policy under review: open, describe, check.
+ * review.c - a policy under review: opens, describes and checks it.
  *
- * A reviewer wants to see what is wrong with a file, so what would end a run is a finding here. Only a file that
- * cannot be read at all is a failure.
+ * A reviewer wants to see what is wrong with a file. So what would end a run is a finding here.
+ * Only a file that cannot be read at all is a failure.
  */
 #include "api/review.h"
 
@@ -21,7 +21,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Two for each tool, one for each record, and those about the file. */
+/*
+ * The most findings: four for each tool (adr, args, egress, execs), one for each pair of records,
+ * and those about the file.
+ */
 #define FINDINGS_OF_TOOL 4
 #define FINDINGS_OF_FILE 4
 
@@ -40,7 +43,7 @@ const char *choke_severity_name(enum choke_severity severity)
 
 /* ---- open -------------------------------------------------------------------------------- */
 
-/* A fault of the text is kept; running out of memory is a failure. */
+/* A fault of the text is kept as a finding; out of memory is a failure. */
 static int parse(struct choke_policy *policy, const void *text, size_t length, struct choke_error *error)
 {
     const char *file = policy->file != NULL ? policy->file : "default policy";
@@ -79,7 +82,7 @@ static int open_policy(struct choke_policy *policy, const char *path, struct cho
 int choke_policy_open(const char *path, struct choke_policy **ret_policy, struct choke_error *error)
 {
     if (ret_policy == NULL)
-        return ck_error_set(error, CHOKE_INVALID, EINVAL, "no place for the policy was given");
+        return ck_error_set(error, CHOKE_INVALID, EINVAL, "a pointer for the policy is required");
     struct choke_policy *policy = calloc(1, sizeof *policy);
     if (policy == NULL)
         return ck_error_oom(error);
@@ -104,7 +107,7 @@ void choke_policy_free(struct choke_policy *policy)
 int choke_policy_json(struct choke_policy *policy, const char **ret_text, struct choke_error *error)
 {
     if (policy == NULL || ret_text == NULL)
-        return ck_error_set(error, CHOKE_INVALID, EINVAL, "no policy, or no place for its text, was given");
+        return ck_error_set(error, CHOKE_INVALID, EINVAL, "a policy and a pointer for its text are required");
     if (policy->policy == NULL) {
         if (error != NULL)
             *error = policy->fault;
@@ -130,7 +133,7 @@ int ck_review_records(struct choke_policy *policy, struct choke_error *error)
 
 /* ---- check ------------------------------------------------------------------------------- */
 
-/* What findings have in common; a message that does not fit into memory sets failed. */
+/* State of the checks. add_finding sets failed if there is no memory for a message. */
 struct review {
     struct choke_policy *policy;
     const struct ck_tool *tool;
@@ -138,7 +141,7 @@ struct review {
     bool failed;
 };
 
-/* Where the key's value stands, or the entry where that is not known. */
+/* The place of the key's value, or of the entry if that is not known. */
 static void set_position(const struct review *check, struct choke_finding *finding)
 {
     const struct ck_policy *policy = check->policy->policy;
@@ -175,7 +178,10 @@ __attribute__((format(printf, 3, 4))) static struct choke_finding *add_finding(s
     return finding;
 }
 
-/* "policy 'FILE': line 3, column 5: " stands in front of a fault; the finding says all that in its fields. */
+/*
+ * A fault begins with "policy 'FILE': line 3, column 5: "; the finding has these as fields, so they
+ * are removed.
+ */
 static const char *strip_position(const struct choke_error *fault)
 {
     char position[64];
@@ -205,10 +211,11 @@ static void check_directory(struct review *check)
     check->key = "adr_dir";
     if (policy->file == NULL)
         (void)add_finding(check, CHOKE_SEVERITY_NOTE,
-                          "the policy is embedded: whether its decision records exist cannot be looked up");
+                          "the policy is embedded, so its decision records cannot be checked");
     else if (policy->policy->adr_dir == NULL)
-        (void)add_finding(check, CHOKE_SEVERITY_ERROR,
-                          "'adr_dir' is missing: say where the decision records are, relative to this file");
+        (void)add_finding(
+            check, CHOKE_SEVERITY_ERROR,
+            "'adr_dir' is missing; set it to the directory of the decision records, relative to this file");
     else if (records->errnum != 0)
         (void)add_finding(check, CHOKE_SEVERITY_ERROR, "cannot read the decision records in '%s': %s",
                           CK_QUOTE(records->directory), strerror(records->errnum));
@@ -237,11 +244,11 @@ static void check_tool(struct review *check)
     check->key = "args";
     if (tool->route == CK_ROUTE_DIRECT && tool->args == NULL)
         (void)add_finding(check, CHOKE_SEVERITY_WARNING,
-                          "'%s' runs without a jail and has no 'args': any argument goes; list what it may be given",
+                          "'%s' runs without a jail and has no 'args': any argument is allowed; list the allowed ones",
                           tool->name);
 }
 
-/* The first is enough: whoever looks at one sees the others. */
+/* One finding is enough: a reviewer who looks at it sees the others. */
 static void check_egress(struct review *check)
 {
     const struct ck_list *egress = &check->tool->egress;
@@ -250,15 +257,17 @@ static void check_egress(struct review *check)
     check->key = "egress";
     for (uint32_t i = 0; i < egress->count; i++)
         if (ck_destination_parse(egress->items[i], &destination, &reason) == 0 && destination.opaque) {
-            (void)add_finding(
-                check, CHOKE_SEVERITY_WARNING,
-                "'%s': nobody looks at what goes through such a tunnel; leave 'opaque' out where it is TLS",
-                CK_QUOTE(egress->items[i]));
+            (void)add_finding(check, CHOKE_SEVERITY_WARNING,
+                              "'%s': the content of an opaque tunnel is not checked; remove 'opaque' if it is TLS",
+                              CK_QUOTE(egress->items[i]));
             return;
         }
 }
 
-/* A directory whose code no jail maps (jail/native.h). A file may be anywhere, so this depends on what is there now. */
+/*
+ * A directory that no jail maps code from (jail/native.h). A file may be anywhere, so the answer
+ * depends on what exists now.
+ */
 static const char *find_unmapped(const struct ck_list *execs)
 {
     struct stat status;
@@ -283,8 +292,8 @@ static void check_execs(struct review *check)
     if (unmapped != NULL)
         (void)add_finding(
             check, CHOKE_SEVERITY_ERROR,
-            "'%s' in 'execs' is a directory, and not beneath /usr, /lib, /bin or their kin: in a jail code is "
-            "mapped from directories there alone; name its files one by one",
+            "'%s' in 'execs' is a directory outside /usr, /lib, /bin and the like: in a jail, code is mapped only "
+            "from directories inside these; name its files one by one",
             CK_QUOTE(unmapped));
 }
 
@@ -325,7 +334,7 @@ int choke_policy_check(struct choke_policy *policy, const struct choke_finding *
                        struct choke_error *error)
 {
     if (policy == NULL || ret_findings == NULL || ret_count == NULL)
-        return ck_error_set(error, CHOKE_INVALID, EINVAL, "no policy, or no place for its findings, was given");
+        return ck_error_set(error, CHOKE_INVALID, EINVAL, "a policy and a pointer for its findings are required");
     int r = policy->findings == NULL ? run_checks(policy, error) : 0;
     if (r < 0)
         return r;

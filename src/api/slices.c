@@ -9,11 +9,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define ORDER_NS UINT64_C(4000) /* to put one entry in its place, after the list is cut */
+#define ORDER_NS UINT64_C(4000) /* time to sort one entry, after the list is cut */
 #define CLEANUP_NS (100 * CK_NS_PER_MS)
-#define TRASH_ROUNDS 4 /* every so many rounds the trash comes before the jobs, or it would grow while there are jobs */
+/* In every fourth round the trash comes before the jobs, or it would grow while there are jobs. */
+#define TRASH_ROUNDS 4
 
-/* A scratch directory that could not be removed in time, or the layer of a run that was listed. */
+/*
+ * A scratch directory that could not be removed in time, or the overlay of a run that was listed.
+ */
 struct ck_trash {
     struct ck_trash *next;
     struct ck_scratch scratch;
@@ -31,7 +34,10 @@ static void free_trash(struct ck_trash *trash)
     free(trash);
 }
 
-/* Takes over what the run still holds. Without memory the kernel frees the layer now, and a sweep finds the directory. */
+/*
+ * Takes what the run still holds. Without memory the kernel frees the overlay now, and a sweep
+ * finds the directory.
+ */
 static void discard(struct choke_job *job)
 {
     struct ck_slices *slices = &job->context->slices;
@@ -97,7 +103,7 @@ static void take_out(struct choke_job *job)
     job->next_done = NULL;
 }
 
-/* The one whose time is over comes first: only little is left to be done for it. */
+/* A job with its time over comes first: only little is left to do for it. */
 static struct choke_job *choose(const struct ck_slices *slices)
 {
     for (struct choke_job *job = slices->first; job != NULL; job = job->next_done)
@@ -108,7 +114,7 @@ static struct choke_job *choose(const struct ck_slices *slices)
 
 /* ---- one job ----------------------------------------------------------------------------- */
 
-/* What is listed and kept so far is all; the rest is thrown away in later rounds. */
+/* What is listed and kept so far is the result; the rest is removed in later rounds. */
 static void cut(struct choke_job *job, int error)
 {
     job->collect.cut = true;
@@ -118,7 +124,7 @@ static void cut(struct choke_job *job, int error)
         discard(job);
 }
 
-/* Each has one slice, however late it is. */
+/* Every job gets one slice, however late it is. */
 static void cut_late(struct choke_job *job, uint64_t now_ns)
 {
     uint64_t order_ns = ck_result_changes(job->result)->count * ORDER_NS;
@@ -130,7 +136,7 @@ static void cut_late(struct choke_job *job, uint64_t now_ns)
         cut(job, ETIMEDOUT);
 }
 
-/* True when it has nothing left to be done. */
+/* True when the job has nothing left to do. */
 static bool run_slice(struct choke_job *job, struct ck_slice *slice)
 {
     job->collect.had_slice = true;
@@ -163,7 +169,7 @@ bool ck_slices_begin(struct choke_job *job)
         struct ck_changes *changes = ck_result_changes(job->result);
         if (overlay->upper_fd >= 0)
             job->collect.walk = ck_changes_begin(changes, &where);
-        /* Where the layer got lost with the warden, so did the list. */
+        /* If the overlay was lost with the warden, so was the list. */
         changes->incomplete = changes->incomplete || job->collect.walk == NULL;
     }
     if (job->context->slices.closing)
@@ -177,7 +183,7 @@ bool ck_slices_begin(struct choke_job *job)
     return false;
 }
 
-/* ---- all of them ------------------------------------------------------------------------- */
+/* ---- all jobs ------------------------------------------------------------------------- */
 
 static bool is_idle(const struct choke_context *context)
 {
@@ -240,7 +246,7 @@ void ck_slices_done(struct choke_context *context, bool owner)
     struct ck_trash *next;
     for (struct ck_trash *trash = slices->trash; trash != NULL; trash = next) {
         next = trash->next;
-        bool gone = !owner || trash->overlay_fd >= 0; /* the kernel frees a layer by itself */
+        bool gone = !owner || trash->overlay_fd >= 0; /* the kernel frees an overlay by itself */
         while (!gone && ck_clock_now_ns() < deadline_ns) {
             struct ck_slice slice = CK_SLICE_WHOLE;
             gone = ck_scratch_remove_step(&trash->scratch, &slice);

@@ -1,4 +1,7 @@
-/* toolcache.c - see toolcache.h. The variables are not asked for in a program with privileges that its caller lacks. */
+/*
+ * toolcache.c - see toolcache.h. secure_getenv: a set-user-ID program must not be directed by
+ * variables of its caller.
+ */
 #include "api/toolcache.h"
 
 #include "base/error.h"
@@ -26,7 +29,10 @@ static bool find_path(char path[PATH_MAX])
     return false;
 }
 
-/* Of what does not exist yet, the nearest directory above it decides. A way that is not trusted is refused later. */
+/*
+ * If the path does not exist yet, its nearest existing parent decides. A path that is not trusted
+ * is refused later.
+ */
 static bool is_inside(const char *path, const struct ck_identity *root)
 {
     char above[PATH_MAX];
@@ -53,7 +59,7 @@ void ck_toolcache_open(struct ck_toolcache *toolcache, const struct ck_identity 
         return;
     }
     if (root != NULL && is_inside(toolcache->path, root)) {
-        (void)ck_error_set(&toolcache->error, CHOKE_NONE, EPERM, "'%s' lies inside the root; keep it elsewhere",
+        (void)ck_error_set(&toolcache->error, CHOKE_NONE, EPERM, "'%s' is inside the root; move it elsewhere",
                            CK_QUOTE(toolcache->path));
         return;
     }

@@ -1,5 +1,6 @@
 /*
- * toolcache.h - tools.json, where it lies: $XDG_CACHE_HOME/chokepoint, else $HOME/.cache/chokepoint.
+ * toolcache.h - the cache file tools.json, in $XDG_CACHE_HOME/chokepoint, else
+ * $HOME/.cache/chokepoint.
  */
 #ifndef CK_API_TOOLCACHE_H
 #define CK_API_TOOLCACHE_H
@@ -14,14 +15,15 @@
 
 struct ck_toolcache {
     char path[PATH_MAX]; /* of the directory; "" for none */
-    int fd;              /* -1: not to be used */
+    int fd;              /* -1: the cache is not used */
     struct ck_cache cache;
-    struct choke_error error; /* what to note */
+    struct choke_error error; /* the note for the report */
 };
 
 /*
- * Zero-filled but for fd -1 before. What cannot be read or is not to be trusted leaves it empty, with a note. So does a
- * directory inside root (NULL: there is none), where the repository could have written it; nothing is made there.
+ * Before the call: zero-filled, fd -1. A cache that cannot be read or is not trusted leaves it
+ * empty, with a note. So does a directory inside root (NULL: no root), because the repository could
+ * have written it; nothing is created there.
  */
 void ck_toolcache_open(struct ck_toolcache *toolcache, const struct ck_identity *root);
 void ck_toolcache_done(struct ck_toolcache *toolcache);

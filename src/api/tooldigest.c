@@ -1,8 +1,8 @@
 /*
  * tooldigest.c - see tooldigest.h.
  *
- * The file that is read is the one that the plan holds open and that will be executed. Where the cache cannot be read or
- * written the tool is hashed, and that is all.
+ * The file that is read is the one that the plan holds open and that will be executed. If the cache
+ * cannot be read or written, the tool is hashed again.
  */
 #include "api/tooldigest.h"
 
@@ -25,7 +25,7 @@ void ck_tooldigest_remember(struct ck_tooldigests *digests, const struct ck_vers
 
 /* ---- the cache ---- */
 
-/* Whatever policy it was remembered for: it is about the file. */
+/* The digest belongs to the file, so it does not matter for which policy it was remembered. */
 static const char *find_cached(const struct ck_cache *cache, const struct ck_version *version)
 {
     for (size_t i = 0; i < cache->count; i++)
@@ -35,7 +35,7 @@ static const char *find_cached(const struct ck_cache *cache, const struct ck_ver
     return NULL;
 }
 
-/* The tools that are remembered for the policy, with this one in the place of an older one. */
+/* The remembered tools of the policy, with this one in place of an older entry. */
 static void save(struct ck_toolcache *toolcache, const char *policy, const struct ck_cache_tool *tool)
 {
     struct ck_cache_policy fresh = {.sha256 = policy};
@@ -59,7 +59,7 @@ static void save(struct ck_toolcache *toolcache, const char *policy, const struc
 
 /* ---- the tool ---- */
 
-/* 0, or a negative errno: the file may not be read, or changes while it is. */
+/* 0, or a negative errno: the file cannot be read, or changed during the read. */
 static int hash(const struct ck_plan *plan, const struct ck_version *version, const char *policy, char *buffer)
 {
     struct ck_toolcache toolcache = {.fd = -1};

@@ -1,5 +1,6 @@
 /*
- * trusted.c - a file that decides something, for callers that have more of those than a policy.
+ * trusted.c - reads a file that decides something, for callers that have other such files than a
+ * policy.
  */
 #include "chokepoint.h"
 
@@ -13,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Not where the repository could have written it. */
+/* The repository must not have been able to write it. */
 static int check_place(const struct ck_trusted *place, const char *path, const char *root, struct choke_error *error)
 {
     CK_FD root_fd = -1;
@@ -27,7 +28,7 @@ static int check_place(const struct ck_trusted *place, const char *path, const c
     if (!ck_trust_passes(place, identity))
         return 0;
     return ck_error_set(error, CHOKE_INVALID, EPERM,
-                        "'%s': lies inside the root, where the repository could have written it; keep it elsewhere",
+                        "'%s': is inside the root, where the repository could have written it; move it elsewhere",
                         CK_QUOTE(path));
 }
 
@@ -35,7 +36,7 @@ int choke_read_trusted(const char *path, const char *root, size_t max_bytes, cha
                        struct choke_error *error)
 {
     if (path == NULL || ret_text == NULL || ret_length == NULL)
-        return ck_error_set(error, CHOKE_INVALID, EINVAL, "no path, or no place for the text, was given");
+        return ck_error_set(error, CHOKE_INVALID, EINVAL, "a path and a pointer for the text are required");
     const struct ck_rulefile file = {.path = path, .noun = "", .outcome = CHOKE_INVALID, .max_bytes = max_bytes};
     struct ck_trusted place;
     char *text;

@@ -1,7 +1,7 @@
 /*
  * head.h - a head of a log as text, and keys to sign it with (docs/adr/0028).
  *
- *   ckh1.<log>.<seq>.<hash>                          a head: the last record of a log at some moment
+ *   ckh1.<log>.<seq>.<hash>                          a head: the last record of a log at that time
  *   ckh1.<log>.<seq>.<hash>.<signature, base64url>   the same, signed: Ed25519 over the text before
  *                                                    the last dot
  *   cks1.<seed, base64url>                           a secret key

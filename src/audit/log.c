@@ -12,7 +12,8 @@
  *   Does the end continue what we have seen?  A log that went back is not written to.
  *
  * Must: every byte goes in by one append per record, under the lock, after a record that we have
- * read or written. Must not: truncate, overwrite, or continue after a line that was edited.
+ * read or written.
+ * Must not: truncate, overwrite, or continue after a line that was edited.
  *
  * A writer may die at any step. Before its append it leaves nothing. In the middle it leaves a torn
  * tail, and the next writer vouches for it with a repair. After it there is a record. The kernel

@@ -46,8 +46,8 @@ void ck_log_init(struct ck_log *log, const struct ck_audit_file_ops *files, void
 void ck_log_done(struct ck_log *log);
 
 /*
- * In a forked child: only closes. The parent syncs what is left, and an unlock here would release the
- * parent's lock.
+ * In a forked child: only closes. The parent syncs what is left, and an unlock here would release
+ * the parent's lock.
  */
 void ck_log_forget(struct ck_log *log);
 

@@ -10,9 +10,9 @@
  *   prev, or seq, but not both        rebuilt: a record that is changed and hashed again
  *                                     breaks prev of the next one
  *   both, and seq was there before    duplicated
- *   both, and seq is yet to come      the rest of the log is searched for what belongs here: reordered,
- *                                     dropped, or duplicated if this record comes again in its
- *                                     place
+ *   both, and seq is yet to come      the rest of the log is searched for what belongs here:
+ *                                     reordered, dropped, or duplicated if this record comes
+ *                                     again in its place
  *
  * A line that is not a record can be the rest of an interrupted write. Its length and hash are kept
  * until a repair vouches for it; if another record comes first, it is damage.

@@ -133,7 +133,7 @@ def test_a_tool_that_is_not_to_be_trusted_is_refused_with_the_reason(toolbox):
 @pytest.mark.parametrize("deed, words", [
     ("exit 3", "status 3"),
     ("exit 0", "printed nothing"),
-    ("/usr/bin/yes 1.2.3 | /usr/bin/head -c 1000000", "more than can be one"),
+    ("/usr/bin/yes 1.2.3 | /usr/bin/head -c 1000000", "too much to be a version"),
     ("kill -9 $$", "signal 9"),
     ("/bin/sleep 60", "timeout"),
 ])

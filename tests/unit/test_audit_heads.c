@@ -148,7 +148,7 @@ static void keys_are_for_their_owner_and_never_written_over(void **state)
     assert_int_equal(stat(in_place("key"), &status), 0);
     assert_int_equal(status.st_mode & 0777, 0600);
     assert_int_equal(ck_key_generate(in_place("key"), public, &error), -EEXIST);
-    assert_non_null(strstr(error.message, "never written over"));
+    assert_non_null(strstr(error.message, "never overwritten"));
     assert_int_equal(unlink(in_place("other")), 0); /* other.pub stays */
     assert_int_equal(ck_key_generate(in_place("other"), public, &error), -EEXIST);
     assert_int_equal(access(in_place("other"), F_OK), -1); /* not half a pair */

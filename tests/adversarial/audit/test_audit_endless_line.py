@@ -62,7 +62,7 @@ def test_line_without_an_end_is_damage_at_once(root_box, size, records):
     shown = call(box, "show", path)
     assert shown.status == 1 and f":{lines + 1}: malformed" in shown.err, shown.err
     head = call(box, "head", path)
-    assert head.status != 0 and "ends in no record" in head.err
+    assert head.status != 0 and "does not end with a record" in head.err
     answer = box.run("true", audit=path)
     assert (answer.outcome, answer["rule"]) == ("spawn_failed", "audit")
 

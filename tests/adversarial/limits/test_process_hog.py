@@ -42,5 +42,5 @@ def test_root_without_a_cgroup_is_refused(root_box):
     words = without_cgroups(root_box.words(["hog", "processes", "1"], policy=policy))
     answer = root_box.call(words)
     assert answer.status == 125
-    assert b"'processes' of 'hog' cannot be held here" in answer.out
+    assert b"'processes' of 'hog' cannot be enforced here" in answer.out
     assert b'"rule":"tools.hog.limits.processes"' in answer.out and b'"jail_unavailable"' in answer.out

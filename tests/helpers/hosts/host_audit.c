@@ -116,7 +116,7 @@ static void exchanged(void)
     struct choke_context *context = move_away(other, sizeof other);
     struct choke_context *second = open_context(CHOKE_AUDIT_SYNC_BATCHED);
     expect_run(second); /* begins a log of its own: it has seen none */
-    expect_refusal(context, "exchanged for another log");
+    expect_refusal(context, "replaced by another log");
     choke_context_free(second);
     choke_context_free(context);
 }
