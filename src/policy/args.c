@@ -1,9 +1,9 @@
 /*
  * args.c - see args.h.
  *
- * One reader goes over the caller's vector once and writes the tool's vector as it goes. Its rules change when a
- * subcommand is met, its tool when a command in the command is met. The first operand of rules with `first` is held
- * back to the end: an option that comes later may change what it is.
+ * One reader goes over the caller's vector once and writes the tool's vector as it goes. Its rules
+ * change at a subcommand, its tool at a command in the command. The first operand of rules with
+ * `first` is checked at the end, because a later option may change its type.
  */
 #include "policy/args.h"
 
@@ -18,28 +18,28 @@
 
 #define DIGITS "0123456789"
 #define ALNUM "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" DIGITS
-#define INJECTED_MAX ((size_t)2 * CK_INJECT_MAX) /* of one tool: its own and its subcommand's */
+#define INJECTED_MAX ((size_t)2 * CK_INJECT_MAX) /* per tool: its own and its subcommand's */
 #define LIST_BYTES 320
 
 struct args_reader {
     const struct ck_policy *policy;
     const char *const *argv; /* the caller's */
-    size_t at;               /* the next one of them */
+    size_t at;               /* index of the next one */
     struct ck_arena *arena;
     struct ck_parsed_args *parsed;
     size_t paths_capacity;
 
     const struct ck_tool *tool;
-    const struct ck_subcommand *subcommand; /* NULL before one was met */
+    const struct ck_subcommand *subcommand; /* NULL before the subcommand */
     const struct ck_rules *rules;           /* the tool's, or the subcommand's */
     size_t operands;
-    size_t held;          /* position of a first operand that is not judged yet, 0 for none */
+    size_t held;          /* position of a first operand that is not yet checked, 0 for none */
     bool first_is_common; /* an option of first_unless was given */
-    uint64_t satisfied;   /* a bit for each entry of rules->require */
+    uint64_t satisfied;   /* one bit for each entry of rules->require */
     uint64_t tool_satisfied;
 };
 
-/* What every step returns. */
+/* The result of every step. */
 enum { PASSED = 0, REFUSED = 1 };
 
 /* ---- refusals ---------------------------------------------------------------------------- */
@@ -56,7 +56,7 @@ unsigned ck_args_line(const struct ck_tool *tool, const struct ck_subcommand *su
     return subcommand != NULL ? subcommand->line : tool->line;
 }
 
-/* key is the rule's own name: "options", "operands". */
+/* key is the name of the rule: "options", "operands". */
 __attribute__((format(printf, 3, 4))) static int refuse(struct args_reader *reader, const char *key, const char *format,
                                                         ...)
 {
@@ -75,13 +75,13 @@ __attribute__((format(printf, 3, 4))) static int refuse(struct args_reader *read
     return REFUSED;
 }
 
-/* The rule is one of the tool's, which hold for its subcommands too. */
+/* From here on refusals name a rule of the tool; these also apply to its subcommands. */
 static void use_tool_rule(struct args_reader *reader)
 {
     reader->subcommand = NULL;
 }
 
-/* "git log" or "rg": whose arguments are read. */
+/* "git log" or "rg": the command with the arguments that are parsed. */
 #define COMMAND_LABEL(reader) command_label((char[192]){0}, (reader))
 
 static const char *command_label(char *buffer, const struct args_reader *reader)
@@ -101,7 +101,7 @@ static bool append(char *buffer, size_t size, const char *word)
 
 /* ---- writing ----------------------------------------------------------------------------- */
 
-/* There is room: ck_args_parse made it for all arguments and all that can be injected. */
+/* There is room: ck_args_parse reserved it for all arguments and all that can be injected. */
 static void put(struct args_reader *reader, const char *argument)
 {
     reader->parsed->argv[reader->parsed->argc++] = argument;
@@ -138,7 +138,7 @@ static bool is_name(const char *text)
            strstr(text, "..") == NULL;
 }
 
-/* "SOURCE:TARGET[:OPTIONS]"; the length of SOURCE, 0 where it is none. */
+/* "SOURCE:TARGET[:OPTIONS]": the length of SOURCE, 0 if the text does not have this form. */
 static size_t mount_source(const char *text)
 {
     size_t source = strcspn(text, ":");
@@ -151,15 +151,15 @@ static size_t mount_source(const char *text)
 }
 
 /*
- * "dir:/etc" is a directory's name to the kernel and /etc to a tool that knows schemes, and a repository may well hold a
- * directory called "dir:". Written as "./dir:/etc" it is a name to both.
+ * "dir:/etc" is the name of a directory to the kernel, and /etc to a tool that knows schemes; and a
+ * repository may have a directory "dir:". Written as "./dir:/etc" it is a name to both.
  */
 static bool has_scheme(const char *text)
 {
     return text[strspn(text, ALNUM "+._-")] == ':';
 }
 
-/* Can the text be of the type? For a path, whether it really stays inside is for the plan to see. */
+/* Can the text be of the type? For a path, the plan checks that it really stays inside. */
 static bool is_of_type(const char *text, enum ck_type type)
 {
     switch (type) {
@@ -214,12 +214,12 @@ static int refuse_value(struct args_reader *reader, const struct ck_arg_option *
                         size_t position)
 {
     return refuse(reader, "options",
-                  "argument %zu '%s': '%s' is no value that '%s' allows for '%s'; it is listed as '%s'", position,
+                  "argument %zu '%s': the value '%s' is not allowed by '%s' for '%s'; it is listed as '%s'", position,
                   CK_SECRET_QUOTE(reader->argv[position]), CK_SECRET_QUOTE(value), COMMAND_LABEL(reader), option->name,
                   option->text);
 }
 
-/* One value against alternatives; position is where it stands. */
+/* Checks one value against the alternatives; position is its argument's. */
 static int check_value(struct args_reader *reader, const struct ck_arg_option *option,
                        const struct ck_pattern *patterns, uint32_t count, const char *value, size_t position)
 {
@@ -252,7 +252,10 @@ static void note_option(struct args_reader *reader, const struct ck_arg_option *
             reader->first_is_common = true;
 }
 
-/* A value in the same argument. Behind a short option, getopt takes "=v" as it stands and others take the '=' away. */
+/*
+ * A value in the same argument. After a short option, getopt keeps the '=' of "=v" and others
+ * remove it.
+ */
 static int take_attached(struct args_reader *reader, const struct ck_arg_option *option, const char *value,
                          bool short_form)
 {
@@ -285,13 +288,13 @@ static int take_separate(struct args_reader *reader, const struct ck_arg_option 
     return r;
 }
 
-/* As many arguments as the option has patterns, whatever they look like: the tool takes them so. */
+/* One argument for each pattern of the option, whatever it looks like: the tool takes them so. */
 static int take_arguments(struct args_reader *reader, const struct ck_arg_option *option)
 {
     for (uint32_t i = 0; i < option->patterns_count; i++) {
         const char *word = reader->argv[reader->at + 1];
         if (word == NULL)
-            return refuse(reader, "options", "argument %zu: '%s' of '%s' needs %u words behind it", reader->at,
+            return refuse(reader, "options", "argument %zu: '%s' of '%s' needs %u arguments after it", reader->at,
                           option->name, COMMAND_LABEL(reader), option->patterns_count);
         reader->at++;
         put(reader, word);
@@ -313,7 +316,9 @@ static bool is_denied(const struct ck_list *deny, const char *name, size_t lengt
     return false;
 }
 
-/* The listed option of this name. A denied one has a rule of its own; any other is not in the list. */
+/*
+ * The listed option of this name. A denied option has its own rule; any other is not in the list.
+ */
 static int find_option(struct args_reader *reader, const char *name, size_t length,
                        const struct ck_arg_option **ret_option)
 {
@@ -334,7 +339,7 @@ static int find_option(struct args_reader *reader, const char *name, size_t leng
                   reader->at, CK_SECRET_QUOTE(reader->argv[reader->at]), CK_SECRET_QUOTE(shown), COMMAND_LABEL(reader));
 }
 
-/* "--name", "--name=value"; also "-name" where there are no bundles. */
+/* "--name", "--name=value"; also "-name" if the tool has no bundles. */
 static int read_long(struct args_reader *reader, const char *argument)
 {
     const struct ck_arg_option *option;
@@ -344,7 +349,7 @@ static int read_long(struct args_reader *reader, const char *argument)
     if (r != PASSED)
         return r;
     if (attached && (option->form == CK_FORM_FLAG || option->form == CK_FORM_ARGUMENTS))
-        return refuse(reader, "options", "argument %zu: '%s' of '%s' takes no value behind '='", reader->at,
+        return refuse(reader, "options", "argument %zu: '%s' of '%s' takes no value after '='", reader->at,
                       option->name, COMMAND_LABEL(reader));
     if (attached)
         return take_attached(reader, option, argument + length + 1, false);
@@ -367,7 +372,7 @@ static int read_short(struct args_reader *reader, const char *argument)
             return r;
         bool last = letter[1] == '\0';
         if (option->form == CK_FORM_ARGUMENTS && !last)
-            return refuse(reader, "options", "argument %zu: '%s' of '%s' must stand last in its argument", reader->at,
+            return refuse(reader, "options", "argument %zu: '%s' of '%s' must be last in its argument", reader->at,
                           option->name, COMMAND_LABEL(reader));
         if (option->form == CK_FORM_ARGUMENTS)
             return take_arguments(reader, option);
@@ -401,7 +406,7 @@ static int check_operand(struct args_reader *reader, size_t position, enum ck_ty
 {
     const char *operand = reader->argv[position];
     if (type == CK_TYPE_NONE)
-        return refuse(reader, "operands", "argument %zu: '%s' takes no operand here, and '%s' is one", position,
+        return refuse(reader, "operands", "argument %zu: '%s' takes no operand here, but '%s' is one", position,
                       COMMAND_LABEL(reader), CK_SECRET_QUOTE(operand));
     if (!is_of_type(operand, type))
         return refuse(reader, "operands", "argument %zu: '%s' is not what '%s' takes as an operand: %s", position,
@@ -438,7 +443,7 @@ static int refuse_subcommand(struct args_reader *reader)
                   CK_SECRET_QUOTE(reader->argv[reader->at]), reader->tool->name, list);
 }
 
-/* Everything up to the end, or up to what is not an option of this level: *ret_operand says that one stands there. */
+/* Reads to the end, or to the first operand of this level; then *ret_operand is true. */
 static int read_level(struct args_reader *reader, bool *ret_operand)
 {
     bool options = true;
@@ -471,7 +476,10 @@ static int read_level(struct args_reader *reader, bool *ret_operand)
 
 /* ---- subcommands ------------------------------------------------------------------------- */
 
-/* How many arguments the name takes up at this place: one for each of its words, 0 where it does not stand here. */
+/*
+ * The number of arguments that the name matches here: one for each of its words, 0 if it does not
+ * match.
+ */
 static size_t match_subcommand(const struct args_reader *reader, const char *name)
 {
     size_t parts = 0;
@@ -486,7 +494,7 @@ static size_t match_subcommand(const struct args_reader *reader, const char *nam
     }
 }
 
-/* The longest name that stands here: "image inspect" before "image". */
+/* The longest name that matches: "image inspect" before "image". */
 static int enter_subcommand(struct args_reader *reader)
 {
     const struct ck_args *args = reader->tool->args;
@@ -532,7 +540,7 @@ static bool is_vector(const char *const *argv, const struct ck_list *vector)
     return i == vector->count && argv[i] == NULL;
 }
 
-/* What is left is one of the vectors that are allowed as they stand. */
+/* Are the remaining arguments one of the vectors that are allowed exactly? */
 static bool is_exact(const struct args_reader *reader)
 {
     const struct ck_args *args = reader->tool->args;
@@ -554,23 +562,24 @@ static int refuse_exact(struct args_reader *reader)
         (void)append(list, sizeof list, vector_text[0] != '\0' ? vector_text : "(nothing)");
     }
     if (reader->argv[reader->at] == NULL)
-        return refuse(reader, "exact", "'%s' may not be run without arguments, and only with exactly these: %s",
-                      reader->tool->name, list);
-    return refuse(reader, "exact", "argument %zu '%s': '%s' may be given only exactly these arguments: %s", reader->at,
-                  CK_SECRET_QUOTE(reader->argv[reader->at]), reader->tool->name, list);
+        return refuse(reader, "exact", "'%s' may be run only with exactly these arguments: %s", reader->tool->name,
+                      list);
+    return refuse(reader, "exact", "argument %zu '%s': '%s' may be run only with exactly these arguments: %s",
+                  reader->at, CK_SECRET_QUOTE(reader->argv[reader->at]), reader->tool->name, list);
 }
 
 static int read_tool(struct args_reader *reader);
 
-/* The operand is a command of its own, judged by its own entry. */
+/* The operand is a command, checked by its own entry. */
 static int read_command(struct args_reader *reader)
 {
     struct ck_parsed_args *parsed = reader->parsed;
     const char *name = reader->argv[reader->at];
     const struct ck_tool *tool = ck_policy_find(reader->policy, name);
     if (tool == NULL || !ck_policy_tool_is_callable(tool))
-        return refuse(reader, "command", "argument %zu: '%s' is not a tool that may be called, so '%s' may not run it",
-                      reader->at, CK_SECRET_QUOTE(name), reader->tool->name);
+        return refuse(reader, "command",
+                      "argument %zu: '%s' is not a tool that callers may run, so '%s' may not run it", reader->at,
+                      CK_SECRET_QUOTE(name), reader->tool->name);
     if (parsed->nested_count == CK_COMMAND_DEPTH_MAX)
         return refuse(reader, "command", "argument %zu: commands are nested more than %d deep", reader->at,
                       CK_COMMAND_DEPTH_MAX);
@@ -585,7 +594,7 @@ static int read_command(struct args_reader *reader)
     return read_tool(reader);
 }
 
-/* A tool that runs commands must be given one; one with subcommands, a subcommand. */
+/* A tool that runs commands needs one; a tool with subcommands needs a subcommand. */
 static int read_rest(struct args_reader *reader)
 {
     const struct ck_args *args = reader->tool->args;

@@ -1,9 +1,10 @@
 /*
  * check.c - see check.h.
  *
- * Keys and types are right when this runs (schema.h); here it is about values. Each rule gets the tool and the node
- * where it stands in the text, so that every refusal has its place. What is later printed as part of a command line
- * or used as a path is held to a narrow alphabet here, once, and trusted afterwards.
+ * Keys and types are already correct (schema.h); this file checks values. Each rule gets the tool
+ * and its node in the text, so that every refusal has line and column. Text that is later printed
+ * as part of a command line or used as a path is limited to a narrow alphabet here, once, and
+ * trusted afterwards.
  */
 #include "policy/check.h"
 
@@ -42,7 +43,7 @@ static bool has_only(const char *text, const char *alphabet, size_t max_bytes)
     return length > 0 && length <= max_bytes && strspn(text, alphabet) == length;
 }
 
-/* Absolute, and spelled in the one way that has no '.', '..', empty component or slash at the end. */
+/* Absolute, in canonical form: no '.', '..', empty component or slash at the end. */
 static bool is_plain_path(const char *path)
 {
     if (path[0] != '/')
@@ -67,7 +68,7 @@ static int check_name(const struct check_state *check)
         return 0;
     return REFUSE(
         check, value_of(check, "name"),
-        "'%s' is no tool's name; a name has 1 to %d of a-z, 0-9, '.', '_', '+' and '-', and begins with a letter "
+        "'%s' is not a valid tool name; a name has 1 to %d of a-z, 0-9, '.', '_', '+' and '-', and begins with a letter "
         "or digit",
         CK_QUOTE(name), NAME_MAX_BYTES);
 }
@@ -96,7 +97,7 @@ static int check_package(const struct check_state *check, const char *key, const
     if (value == NULL || (has_only(value, alphabet, 214) && value[0] != '-'))
         return 0;
     return REFUSE(check, ck_yaml_node_value(value_of(check, "install"), key),
-                  "'%s' in 'install' in %s is no package name: '%s'", key, check->label, CK_QUOTE(value));
+                  "'%s' in 'install' in %s is not a valid package name: '%s'", key, check->label, CK_QUOTE(value));
 }
 
 static int check_install(const struct check_state *check)
@@ -151,7 +152,7 @@ static int check_sha256(const struct check_state *check)
 
 /* ---- lists ------------------------------------------------------------------------------- */
 
-/* where is " in tool 'rg'", or "" at the top. */
+/* where is "tool 'rg'", or "" at the top. */
 static int check_list(const struct check_state *check, const struct ck_yaml_node *list, const char *key,
                       const char *where, bool repeats)
 {
@@ -163,7 +164,7 @@ static int check_list(const struct check_state *check, const struct ck_yaml_node
         const struct ck_yaml_node *other = list + 1;
         for (uint32_t j = 0; !repeats && j < i; j++, other += other->span)
             if (strcmp(entry->text, other->text) == 0)
-                return REFUSE(check, entry, "'%s' stands twice in '%s'%s%s", CK_QUOTE(entry->text), key,
+                return REFUSE(check, entry, "'%s' is listed twice in '%s'%s%s", CK_QUOTE(entry->text), key,
                               *where != '\0' ? " in " : "", where);
     }
     return 0;
@@ -177,7 +178,7 @@ static int check_env(const struct check_state *check)
         const char *name = env->items[i];
         size_t length = strlen(name);
         if (!ck_env_name_valid(name, length))
-            return REFUSE(check, ck_yaml_node_entry(list, i), "'%s' in 'env' in %s is no variable's name",
+            return REFUSE(check, ck_yaml_node_entry(list, i), "'%s' in 'env' in %s is not a valid variable name",
                           CK_QUOTE(name), check->label);
         const char *danger = ck_env_name_danger(name, length);
         if (danger != NULL)
@@ -202,7 +203,7 @@ static int check_variable(const struct check_state *check, uint32_t index)
     const char *name = variables[index].name;
     const char *label = check->label;
     if (!ck_env_name_valid(name, strlen(name)))
-        return REFUSE(check, ck_yaml_node_value(node, "name"), "'%s' in 'set_env' in %s is no variable's name",
+        return REFUSE(check, ck_yaml_node_value(node, "name"), "'%s' in 'set_env' in %s is not a valid variable name",
                       CK_QUOTE(name), label);
     if (!ck_env_name_settable(name, strlen(name)))
         return REFUSE(check, ck_yaml_node_value(node, "name"), "'%s' in 'set_env' in %s may not be set: it %s", name,
@@ -215,11 +216,14 @@ static int check_variable(const struct check_state *check, uint32_t index)
             return REFUSE(check, ck_yaml_node_value(node, "name"), "'%s' is set twice in 'set_env' in %s", name, label);
     if (listed(&check->tool->env, name))
         return REFUSE(check, ck_yaml_node_value(node, "name"),
-                      "'%s' is both set by 'set_env' and granted by 'env' in %s; it can only be one", name, label);
+                      "'%s' is both set by 'set_env' and granted by 'env' in %s; remove one of the two", name, label);
     return 0;
 }
 
-/* A helper is a name that is looked up in the search path, or an absolute path. where is for messages. */
+/*
+ * A helper is a name that is searched in the search path, or an absolute path. where is for
+ * messages.
+ */
 static int check_helpers(const struct check_state *check, const struct ck_list *execs, const struct ck_yaml_node *list,
                          const char *where)
 {
@@ -251,7 +255,7 @@ static int check_execs(const struct check_state *check)
     return r;
 }
 
-/* One spelling for each, so that two policies can be compared by eye. */
+/* Only the canonical form is accepted, so that two policies can be compared by eye. */
 static int check_egress(const struct check_state *check)
 {
     const struct ck_list *egress = &check->tool->egress;
@@ -261,8 +265,8 @@ static int check_egress(const struct check_state *check)
         struct ck_destination destination;
         const char *reason;
         if (ck_destination_parse(egress->items[i], &destination, &reason) < 0)
-            return REFUSE(check, place, "'%s' in 'egress' in %s is no destination: it %s", CK_QUOTE(egress->items[i]),
-                          check->label, reason);
+            return REFUSE(check, place, "'%s' in 'egress' in %s is not a valid destination: it %s",
+                          CK_QUOTE(egress->items[i]), check->label, reason);
         if (strcmp(ck_destination_text(&destination, usual), egress->items[i]) != 0)
             return REFUSE(check, place, "'%s' in 'egress' in %s must be written '%s'", CK_QUOTE(egress->items[i]),
                           check->label, usual);
@@ -304,7 +308,7 @@ static int check_tool(struct check_state *check, uint32_t index, const struct ck
     return r;
 }
 
-/* by_name keeps the order of the file among equals, so the later one is at fault. */
+/* by_name keeps the order of the file among equal names, so the later entry is reported. */
 static int check_unique(const struct check_state *check, const struct ck_yaml_node *tools)
 {
     const struct ck_policy *policy = check->policy;
@@ -329,7 +333,7 @@ static int check_search_path(const struct check_state *check, const struct ck_ya
         const char *path = check->policy->search_path.items[i];
         if (strchr(path, ':') != NULL)
             r = REFUSE(check, ck_yaml_node_entry(list, i),
-                       "'%s' in 'search_path' holds ':', which would make it two entries of PATH", CK_QUOTE(path));
+                       "'%s' in 'search_path' contains ':', which would make it two entries of PATH", CK_QUOTE(path));
         else if (!is_plain_path(path))
             r = REFUSE(
                 check, ck_yaml_node_entry(list, i),

@@ -1,7 +1,8 @@
 /*
- * check.h - the rules that a well-formed policy must keep: see load.h for the list.
+ * check.h - checks the values of a well-formed policy: load.h has the list.
  *
- * policy was loaded from the text that survey describes. 0, or -EINVAL and the first fault in *error, with its place.
+ * policy was loaded from the text of tree. 0, or -EINVAL and the first fault in *error, with line
+ * and column.
  */
 #ifndef CK_POLICY_CHECK_H
 #define CK_POLICY_CHECK_H

@@ -1,8 +1,9 @@
 /*
  * describe.c - see describe.h.
  *
- * A member is never left out: a reader of the JSON can tell "null" from a key that this release does not know. All
- * text of a loaded policy is UTF-8 (yaml_tree.h), which jansson insists on.
+ * No member is ever left out: so a reader of the JSON can distinguish null from a key that this
+ * release does not know. All text of a loaded policy is UTF-8 (yaml_tree.h), which jansson
+ * requires.
  */
 #include "policy/describe.h"
 
@@ -13,7 +14,7 @@
 
 #define FORMAT 1
 
-/* Setting NULL, which is what constructors return when out of memory, is an error that is collected in bad. */
+/* Constructors return NULL when out of memory. Setting NULL is then an error, collected in bad. */
 struct object {
     json_t *json;
     int bad;
@@ -47,7 +48,7 @@ static json_t *number_or_null(uint32_t value)
     return value != 0 ? json_integer(value) : json_null();
 }
 
-/* Appends what make gives for each; the array, or NULL when out of memory. */
+/* An array with what make returns for each index; NULL when out of memory. */
 static json_t *array(uint32_t count, const void *from, json_t *(*make)(const void *from, uint32_t index))
 {
     json_t *array = json_array();
@@ -203,7 +204,7 @@ static json_t *file(const char *path)
     return string != NULL ? string : json_string(CK_QUOTE(path));
 }
 
-/* Measured and then written, so that the memory is ours whatever allocator the host gave to jansson. */
+/* Measured first, then written into our memory, whatever allocator the host gave to jansson. */
 static const char *write_line(const json_t *json, struct ck_arena *arena)
 {
     size_t length = json_dumpb(json, NULL, 0, JSON_COMPACT);

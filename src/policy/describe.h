@@ -1,12 +1,13 @@
 /*
- * describe.h - a policy as JSON: every field of the model, under the names of the file. chokepoint.h documents it.
+ * describe.h - a policy as JSON: every field of the model, under the names of the file. See
+ * chokepoint.h.
  */
 #ifndef CK_POLICY_DESCRIBE_H
 #define CK_POLICY_DESCRIBE_H
 
 #include "policy/model.h"
 
-/* Text of one line in the arena; NULL when out of memory. */
+/* One line of text in the arena; NULL when out of memory. */
 const char *ck_policy_json(const struct ck_policy *policy, struct ck_arena *arena);
 
 #endif

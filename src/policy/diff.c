@@ -1,14 +1,15 @@
 /*
  * diff.c - see diff.h.
  *
- * One principle: a change narrows only if for every request, on every machine, what is granted after it is a subset of
- * what was granted before. So each key has a comparison that gives a reason why the change widens, or NULL; it gives
- * NULL only where the subset is proven. The changes of two policies are taken one after another, and a subset of
- * a subset is a subset, so no combination of them has to be looked at as long as each proof holds whatever the other
- * keys are. Those whose proof depends on other keys ask the section "what keys do together".
+ * One principle: a change narrows only if for every request, on every machine, what is granted
+ * after it is a subset of what was granted before. So each key has a comparison that returns a
+ * reason why the change widens, or NULL. It returns NULL only if the subset is proven. The changes
+ * between two policies are applied one after another, and a subset of a subset is a subset. So no
+ * combination needs a check, as long as each proof is valid whatever the other keys are. Where a
+ * proof depends on other keys, it uses the section "what keys do together".
  *
- * tests/unit/test_diff_grants.c draws policies, requests and machines, and tries to refute every NULL. The arguments
- * have a file of their own, diff_args.c; which of two values lets more through is decided in width.c.
+ * tests/unit/test_diff_grants.c draws policies, requests and machines, and tries to refute every
+ * NULL. The arguments are in diff_args.c; width.c decides which of two values allows more.
  */
 #include "policy/diff.h"
 
@@ -36,8 +37,9 @@ static bool is_bwrap(const struct ck_tool *tool)
 }
 
 /*
- * The jail `bwrap` is made with this entry. Where it is not found, `auto` takes a weaker jail or none; where it is found
- * and was not, `--jail bwrap` is refused no more. So nothing that decides whether it is found can narrow.
+ * The jail `bwrap` is made with this entry. If it is not found, `auto` uses a weaker jail or none.
+ * If it is found and was not before, `--jail bwrap` is no longer refused. So no key that decides
+ * whether it is found can narrow.
  */
 static const char *why_bwrap_widens(const struct ck_diff_pair *pair)
 {
@@ -46,24 +48,24 @@ static const char *why_bwrap_widens(const struct ck_diff_pair *pair)
     return is_bwrap(pair->after) ? "'--jail bwrap' was refused before" : NULL;
 }
 
-/* Where the policy sets no limit, a usual one may hold. */
+/* If the policy sets no limit, a usual one may apply. */
 static const char *why_limit_widens(const struct ck_limit_key *key, uint32_t was, uint32_t is)
 {
     if (is == 0)
         return "there is no limit any more";
     if (was != 0)
         return is > was ? "the limit is higher" : NULL;
-    return key->usual != 0 && is > key->usual ? "a lower limit held where the policy set none" : NULL;
+    return key->usual != 0 && is > key->usual ? "without a limit in the policy a lower one applied" : NULL;
 }
 
-/* Does the old policy look for a helper of jails in the search path? */
+/* Does the old policy search for a jail's helper in the search path? */
 static bool searches_bwrap(const struct ck_policy *policy)
 {
     const struct ck_tool *bwrap = ck_policy_find(policy, "bwrap");
     return bwrap != NULL && is_bwrap(bwrap) && bwrap->path == NULL;
 }
 
-/* ---- words that grant nothing ------------------------------------------------------------ */
+/* ---- texts that grant nothing ------------------------------------------------------------ */
 
 static void diff_notes(const struct ck_diff_pair *pair)
 {
@@ -81,7 +83,10 @@ static void diff_notes(const struct ck_diff_pair *pair)
 
 /* ---- where and how it runs --------------------------------------------------------------- */
 
-/* Nobody can call a jail's helper; an external tool is in a jail where one is available; a direct one is not. */
+/*
+ * No one can call a jail's helper; an external tool runs in a jail if one is available; a direct
+ * one does not.
+ */
 static unsigned route_width(enum ck_route route)
 {
     return route == CK_ROUTE_JAIL ? 0 : route == CK_ROUTE_EXTERNAL ? 1 : 2;
@@ -92,7 +97,7 @@ static void diff_route(const struct ck_diff_pair *pair)
     enum ck_route was = pair->before->route;
     enum ck_route is = pair->after->route;
     const char *why = route_width(is) <= route_width(was) ? why_bwrap_widens(pair)
-                      : is == CK_ROUTE_DIRECT             ? "it runs without a jail unless one is asked for"
+                      : is == CK_ROUTE_DIRECT             ? "it runs without a jail unless one is requested"
                                                           : "callers may call it";
     ck_change_proof(pair->changes, "route", ck_policy_route_name(was), ck_policy_route_name(is), why);
 }
@@ -133,7 +138,7 @@ static void diff_limits(const struct ck_diff_pair *pair)
 
 /* ---- what is run ------------------------------------------------------------------------- */
 
-/* The place where the old policy looks first: what is found there now was found there before. */
+/* The path where the old policy searches first: a file found there now was found there before. */
 static bool is_first_in_search_path(const struct ck_policy *policy, const char *path, const char *name)
 {
     const char *slash = strrchr(path, '/');
@@ -153,7 +158,7 @@ static void diff_path(const struct ck_diff_pair *pair)
 static void diff_sha256(const struct ck_diff_pair *pair)
 {
     ck_change_proof(pair->changes, "sha256", pair->before->sha256, pair->after->sha256,
-                    pair->before->sha256 == NULL ? why_bwrap_widens(pair) : "a file of other bytes can be run");
+                    pair->before->sha256 == NULL ? why_bwrap_widens(pair) : "a file with other bytes can be run");
 }
 
 static void diff_execs(const struct ck_diff_pair *pair)
@@ -170,7 +175,7 @@ static void diff_execs(const struct ck_diff_pair *pair)
                                               : NULL);
 }
 
-/* It is always allowed as it stands, and run to see the version. */
+/* version_args are always allowed exactly, and are run to get the version. */
 static void diff_version_args(const struct ck_diff_pair *pair)
 {
     const struct ck_list *was = &pair->before->version_args;
@@ -178,7 +183,7 @@ static void diff_version_args(const struct ck_diff_pair *pair)
     if (!ck_policy_list_same(was, is)) /* their texts may be the same: [a b] and [a, b] */
         ck_change_add_proof(pair->changes, "version_args", was->count > 0 ? ck_change_join(pair->changes, was) : NULL,
                             is->count > 0 ? ck_change_join(pair->changes, is) : NULL,
-                            is->count > 0 ? "other arguments are allowed as they stand" : ck_diff_vector(pair, was));
+                            is->count > 0 ? "other arguments are allowed exactly" : ck_diff_vector(pair, was));
 }
 
 /* ---- what it is given -------------------------------------------------------------------- */
@@ -203,7 +208,7 @@ static const char *variable_text(struct ck_policy_changes *changes, const struct
     return text;
 }
 
-/* A variable may harden a tool or turn something on; nobody here knows which. */
+/* A variable may harden a tool or enable something; this code cannot know which. */
 static void diff_set_env(const struct ck_diff_pair *pair)
 {
     struct ck_policy_changes *changes = pair->changes;
@@ -234,7 +239,10 @@ static bool is_covered(const struct ck_list *egress, const char *destination)
     return false;
 }
 
-/* An entry that says no more than others of its list do is neutral, whether it comes or goes. */
+/*
+ * An entry that other entries of its list already contain is neutral, whether it is added or
+ * removed.
+ */
 static void diff_egress(const struct ck_diff_pair *pair)
 {
     const struct ck_list *was = &pair->before->egress;
@@ -249,7 +257,10 @@ static void diff_egress(const struct ck_diff_pair *pair)
                           is->items[i]);
 }
 
-/* Without a jail a workspace bounds nothing, but an overlay is refused there, and with it alone something is kept. */
+/*
+ * Without a jail a workspace limits nothing; but an overlay is refused there, and only with an
+ * overlay something is kept.
+ */
 static void diff_workspace(const struct ck_diff_pair *pair)
 {
     enum ck_workspace was = pair->before->workspace;
@@ -275,7 +286,10 @@ static void diff_tool(const struct ck_diff_pair *pair)
         rules[i](pair);
 }
 
-/* The directories that both have come in another order: another file of the same name may be found first. */
+/*
+ * Directories that both have are in another order: another file of the same name may be found
+ * first.
+ */
 static bool is_reordered(const struct ck_list *before, const struct ck_list *after)
 {
     uint32_t at = 0;
@@ -291,14 +305,14 @@ static bool is_reordered(const struct ck_list *before, const struct ck_list *aft
 }
 
 /*
- * Without directories at the end, a file is found where it was found, or not at all. Without another one, a file of the
- * same name can be found that was not.
+ * If directories are removed at the end, a file is found where it was, or not at all. If any other
+ * is removed, another file of the same name can be found.
  */
 static const char *why_search_widens(const struct ck_policy *before, const struct ck_policy *after)
 {
     for (uint32_t i = 0; i < after->search_path.count; i++)
         if (i == before->search_path.count || strcmp(before->search_path.items[i], after->search_path.items[i]) != 0)
-            return "a file of the same name in a later directory can be run";
+            return "a file with the same name in a later directory can be run";
     return searches_bwrap(before) ? "where bwrap is missing, a tool runs in a weaker jail or in none" : NULL;
 }
 

@@ -1,9 +1,10 @@
 /*
- * diff_args.c - the arguments of a tool in two policies. See diff.h.
+ * diff_args.c - compares the arguments of a tool in two policies. See diff.h.
  *
- * Most rules of a grammar do not stand alone. Those that change how others are read (order, bundles, command, and a
- * subcommand whose name begins with another's) cannot be said to narrow, so they widen, whichever way they change.
- * Injected arguments are not judged by the list of options, so a new one may do as much as a lost one.
+ * Most rules of a grammar depend on others. A rule that changes how others are read (order,
+ * bundles, command, and a subcommand with a name that begins with another's) cannot be proven to
+ * narrow. So it widens, whichever way it changes. Injected arguments are not checked against the
+ * list of options, so adding one may do as much as removing one.
  */
 #include "policy/args.h"
 #include "policy/change_list.h"
@@ -11,7 +12,10 @@
 
 #include <string.h>
 
-/* "-1" was one of all numbers; without these it is an option by itself, which may satisfy `require` or `first_unless`. */
+/*
+ * "-1" was a number. Without numbers it is an option, which may satisfy `require` or
+ * `first_unless`.
+ */
 static const char *why_number_widens(const struct ck_arg_option *gone, const struct ck_rules *after)
 {
     for (uint32_t i = 0; gone->form == CK_FORM_NUMBER && i < after->table_count; i++)
@@ -35,15 +39,16 @@ static void diff_options(struct ck_policy_changes *changes, const struct ck_rule
             ck_change_add(changes, CHOKE_CHANGE_WIDENS, "options", NULL, after->table[i].text);
 }
 
-/* What the first operand may be, where none of first_unless is given. */
+/* The type of the first operand if no option of first_unless is given. */
 static enum ck_type first_of(const struct ck_rules *rules)
 {
     return rules->has_first ? rules->first : rules->operands;
 }
 
 /*
- * One more option in first_unless lets the first operand be what the others are, instead of what first says. Both
- * policies are asked, so that a change of the types at the same time cannot hide it.
+ * One more option in first_unless lets the first operand have the type of the others instead of
+ * first's. The types of both policies are compared, so that a change of types at the same time
+ * cannot hide it.
  */
 static void diff_first_unless(struct ck_policy_changes *changes, const struct ck_rules *before,
                               const struct ck_rules *after)
@@ -94,7 +99,7 @@ static const struct ck_subcommand *find_subcommand(const struct ck_args *args, c
     return NULL;
 }
 
-/* Is there a subcommand that takes over when this one is gone: "image" for "image inspect"? */
+/* Is there a subcommand that matches when this one is removed: "image" for "image inspect"? */
 static bool has_stem(const struct ck_args *args, const char *name)
 {
     for (uint32_t i = 0; i < args->subcommands_count; i++) {
@@ -105,7 +110,7 @@ static bool has_stem(const struct ck_args *args, const char *name)
     return false;
 }
 
-/* What may be executed under a subcommand: its own list, or the tool's; NULL: neither has one. */
+/* The helpers of a subcommand: its list, or the tool's; NULL: neither has one. */
 static const struct ck_list *execs_of(const struct ck_tool *tool, const struct ck_subcommand *subcommand)
 {
     if (subcommand->has_execs)
@@ -113,7 +118,7 @@ static const struct ck_list *execs_of(const struct ck_tool *tool, const struct c
     return tool->has_execs ? &tool->execs : NULL;
 }
 
-/* Can the subcommand execute what the tool could not before without one? */
+/* Can the subcommand execute something that the tool could not execute before? */
 static bool executes_more(const struct ck_diff_pair *pair, const struct ck_subcommand *subcommand)
 {
     const struct ck_list *was = pair->before->has_execs ? &pair->before->execs : NULL;
@@ -124,7 +129,7 @@ static bool executes_more(const struct ck_diff_pair *pair, const struct ck_subco
 static void diff_subcommand_execs(const struct ck_diff_pair *pair, const struct ck_subcommand *before,
                                   const struct ck_subcommand *after)
 {
-    static const char *const labels[] = {"as the tool's", "a list of its own"};
+    static const char *const labels[] = {"as the tool's", "its own list"};
     if (before->has_execs && after->has_execs)
         ck_change_lists(pair->changes, "execs", &before->execs, &after->execs, CHOKE_CHANGE_WIDENS,
                         CHOKE_CHANGE_NARROWS);
@@ -161,7 +166,7 @@ static void diff_subcommands(const struct ck_diff_pair *pair)
             diff_subcommand(pair, was, is);
         else
             ck_change_proof(changes, "subcommands", was->name, NULL,
-                            has_stem(after, was->name) ? "the rules of a shorter name are taken for it" : NULL);
+                            has_stem(after, was->name) ? "the rules of a shorter name apply to it" : NULL);
     }
     for (uint32_t i = 0; i < after->subcommands_count; i++)
         if (find_subcommand(before, after->subcommands[i].name) == NULL)
@@ -206,7 +211,10 @@ static bool is_same(const char *const *a, const char *const *b)
     return a[i] == b[i];
 }
 
-/* A vector that passes by the rules is run with what these inject; a command in it is for the other platform, too. */
+/*
+ * A vector that the rules allow is run with what they inject; a command in it is checked for the
+ * other platform too.
+ */
 const char *ck_diff_vector(const struct ck_diff_pair *pair, const struct ck_list *vector)
 {
     struct ck_policy_changes *changes = pair->changes;
@@ -223,7 +231,7 @@ const char *ck_diff_vector(const struct ck_diff_pair *pair, const struct ck_list
     if (parsed.refused)
         return NULL;
     if (!is_same(argv, parsed.argv))
-        return "the rules still allow it, and put in other arguments";
+        return "the rules still allow it, and inject other arguments";
     return parsed.subcommand != NULL && executes_more(pair, parsed.subcommand)
                ? "it is read as a subcommand, which can execute more"
                : NULL;
@@ -254,7 +262,7 @@ static const struct ck_option_set *find_set(const struct ck_args *args, const ch
     return NULL;
 }
 
-/* A set allows nothing by itself: what it means has been compared where it is used. */
+/* A set allows nothing by itself: its options have been compared where it is used. */
 static void diff_sets(struct ck_policy_changes *changes, const struct ck_args *before, const struct ck_args *after)
 {
     static const struct ck_list none;
@@ -272,7 +280,7 @@ static void diff_sets(struct ck_policy_changes *changes, const struct ck_args *b
         }
 }
 
-/* With subcommands or a command the order is what they need, and no choice of the policy's. */
+/* With subcommands or a command the order is fixed, not a choice of the policy. */
 static bool has_own_order(const struct ck_args *args)
 {
     return args->subcommands_count == 0 && !args->command;
@@ -298,8 +306,9 @@ static void diff_present(const struct ck_diff_pair *pair)
 }
 
 /*
- * Without args every vector passes as it stands. A closed list is less, unless it does more than close: it puts in
- * arguments, lets a subcommand execute more, or runs other tools, which in a jail may then be traced.
+ * Without args every vector is allowed as it is. A closed list is less, unless it does more than
+ * close: it injects arguments, lets a subcommand execute more, or runs other tools, which in a jail
+ * may then be traced.
  */
 static const char *why_list_widens(const struct ck_diff_pair *pair)
 {
@@ -312,12 +321,12 @@ static const char *why_list_widens(const struct ck_diff_pair *pair)
         injects = injects || args->subcommands[i].rules.inject.count > 0;
         executes = executes || (args->subcommands[i].has_execs && executes_more(pair, &args->subcommands[i]));
     }
-    return injects ? "other arguments are put in" : executes ? "a subcommand can execute what it could not" : NULL;
+    return injects ? "other arguments are injected" : executes ? "a subcommand can execute what it could not" : NULL;
 }
 
 void ck_diff_args(const struct ck_diff_pair *pair)
 {
-    static const char *const labels[] = {"anything goes", "a closed list"};
+    static const char *const labels[] = {"any arguments", "a closed list"};
     struct ck_policy_changes *changes = pair->changes;
     bool was = pair->before->args != NULL;
     bool is = pair->after->args != NULL;

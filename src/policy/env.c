@@ -1,10 +1,10 @@
 /*
  * env.c - see env.h.
  *
- * What a policy grants was reviewed, so granting is refused only for names that would undo a protection whatever the
- * reviewer meant: those that load code into the tool, name a program it starts, or point it at a configuration that
- * does. They are in one table, each with what it does. A credential such as GITHUB_TOKEN is not among them: a policy
- * may grant it, on purpose.
+ * What a policy grants was reviewed. So a grant is refused only for names that would undo a
+ * protection, whatever the reviewer meant: names that load code into the tool, name a program it
+ * starts, or select a configuration that does. They are in one table, each with what it does. A
+ * credential such as GITHUB_TOKEN is not among them: a policy may grant it, on purpose.
  */
 #include "policy/env.h"
 
@@ -26,7 +26,7 @@ enum name_match { EXACT, PREFIX, SUFFIX };
 #define CONFIG "points the tool at another configuration, which can start programs"
 #define REPOSITORY "points git at another repository or its parts"
 
-/* Names are compared without case: npm reads its options in any. */
+/* Names are compared without case: npm reads its options in upper and lower case. */
 static const struct name_rule {
     const char *text;
     enum name_match match;
@@ -183,7 +183,9 @@ static const char *usable(const char *value, size_t max_bytes, const char *fixed
     return good ? value : fixed;
 }
 
-/* A relative HOME would have the tool read its own configuration out of the directory it works on. */
+/*
+ * With a relative HOME the tool would read its configuration from the directory that it works on.
+ */
 static const char *usable_home(const char *home)
 {
     return home != NULL && home[0] == '/' ? usable(home, PATH_MAX, CK_ENV_DEFAULT_HOME) : CK_ENV_DEFAULT_HOME;
@@ -217,7 +219,10 @@ static size_t count_strings(const char *const *strings)
     return count;
 }
 
-/* Does one of the tools, up to the NULL, set the variable, be it in another case? npm reads its options in any. */
+/*
+ * Does one of the tools, up to the NULL, set the variable, in upper or lower case? npm reads its
+ * options in both.
+ */
 static bool is_set(const struct ck_tool *const *tools, const char *name, size_t length)
 {
     for (; *tools != NULL; tools++)
@@ -262,11 +267,12 @@ const char **ck_env_build(struct ck_arena *arena, const struct ck_policy *policy
     return env;
 }
 
-/* ---- the way to a proxy ------------------------------------------------------------------ */
+/* ---- the proxy ---------------------------------------------------------------------------- */
 
 /*
- * Who reads what is in docs/egress.md. The names in lower case are those that curl and git read for plain HTTP, of which
- * they ignore HTTP_PROXY: a web server would let its client set that. The empty ones say that there is no exception.
+ * docs/egress.md says which tool reads which. curl and git read the lower-case names for plain HTTP
+ * and ignore HTTP_PROXY, because a client of a web server (CGI) could set that. The empty values
+ * mean: no exception.
  */
 static const struct proxy_variable {
     const char *name;

@@ -19,7 +19,9 @@ static void add(struct ck_grant *grant, const struct ck_tool *tool, const struct
         grant->bound = tool;
     if (grant->count > 1 && tool->sha256 != NULL && grant->pinned == NULL)
         grant->pinned = tool;
-    /* The entry of the outermost tool speaks for those that it runs; an inner one can only narrow. */
+    /*
+     * The entry of the outermost tool decides for those that it runs; an inner one can only narrow.
+     */
     if (grant->count == 1 || ck_policy_workspace_narrows(grant->workspace, tool->workspace))
         grant->workspace = tool->workspace;
     if (tool->workspace == CK_WORKSPACE_OVERLAY && grant->overlay == NULL)
@@ -40,7 +42,8 @@ void ck_grant_of(const struct ck_verdict *verdict, struct ck_grant *ret_grant)
 enum ck_grant_refusal ck_grant_refusal(const struct ck_grant *grant, enum ck_grant_place place, bool landlock)
 {
     bool is_native =
-        place == CK_GRANT_NATIVE || place == CK_GRANT_NATIVE_NO_USERNS; /* these are proven with Landlock */
+        /* proven with Landlock, so it is there */
+        place == CK_GRANT_NATIVE || place == CK_GRANT_NATIVE_NO_USERNS;
     if (grant->pinned != NULL)
         return CK_GRANT_NEEDS_PATH;
     if (grant->overlay != NULL && place != CK_GRANT_NATIVE)

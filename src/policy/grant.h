@@ -1,8 +1,8 @@
 /*
- * grant.h - what a request that the judge allows may do, as far as the policy decides it.
+ * grant.h - what an allowed request may do, as far as the policy decides it.
  *
- * Pure. The plan carries a grant out on this machine. The tests of `policy diff` compute it for every kind of machine,
- * so what is proven there and what is done here is the same code.
+ * Pure. The plan applies a grant to this machine. The tests of `policy diff` compute it for every
+ * kind of machine, so what is proven there and what is done here is the same code.
  */
 #ifndef CK_POLICY_GRANT_H
 #define CK_POLICY_GRANT_H
@@ -11,7 +11,7 @@
 
 #define CK_GRANT_TOOLS_MAX (1 + CK_COMMAND_DEPTH_MAX)
 
-/* Where a run takes place. */
+/* Where a run is executed. */
 enum ck_grant_place {
     CK_GRANT_NO_JAIL = 0,
     CK_GRANT_NATIVE_NO_USERNS, /* the native jail without namespaces */
@@ -22,22 +22,25 @@ enum ck_grant_place {
 /* A tool of the run: the one that is called, or one that it runs for the caller. */
 struct ck_grant_tool {
     const struct ck_tool *tool;
-    const struct ck_list *execs; /* its helpers: the subcommand's, where that has its own */
-    bool bound;                  /* helpers were given, be it as an empty list */
+    const struct ck_list *execs; /* its helpers, or the subcommand's if that has its own */
+    bool bound;                  /* a list of helpers is given, even an empty one */
 };
 
 struct ck_grant {
-    struct ck_grant_tool tools[CK_GRANT_TOOLS_MAX]; /* the one that is called is the first */
+    struct ck_grant_tool tools[CK_GRANT_TOOLS_MAX]; /* the called tool is the first */
     size_t count;
-    const struct ck_tool *bound;   /* the first with `execs`: the run executes these tools and helpers only; or NULL */
-    const struct ck_tool *pinned;  /* the first with `sha256` that another tool would open by its path; or NULL */
-    enum ck_workspace workspace;   /* in a jail: the narrowest of all */
-    const struct ck_tool *overlay; /* the first with `workspace: overlay`, which must not write without one; or NULL */
-    bool sealed;                   /* nothing is executed, not even the tool itself */
-    bool tracing;                  /* in a jail, too, one process may trace another */
+    /* the first with `execs`: only these tools and helpers run; or NULL */
+    const struct ck_tool *bound;
+    /* the first with `sha256` that another tool would open by path; or NULL */
+    const struct ck_tool *pinned;
+    enum ck_workspace workspace; /* in a jail: the narrowest of all */
+    /* the first with `workspace: overlay`; needs one to write; or NULL */
+    const struct ck_tool *overlay;
+    bool sealed;  /* nothing is executed, not even the tool itself */
+    bool tracing; /* one process may trace another, also in a jail */
 };
 
-/* verdict has the tool and the reading of its arguments, and these were not refused. */
+/* verdict has the tool and its parsed arguments, and is not a refusal. */
 void ck_grant_of(const struct ck_verdict *verdict, struct ck_grant *ret_grant);
 
 enum ck_grant_refusal {
@@ -47,10 +50,10 @@ enum ck_grant_refusal {
     CK_GRANT_NEEDS_LANDLOCK, /* execs, which nothing else enforces there */
 };
 
-/* Why the grant cannot be held there. landlock: the kernel has it. */
+/* Why the grant cannot be enforced there. landlock: the kernel has it. */
 enum ck_grant_refusal ck_grant_refusal(const struct ck_grant *grant, enum ck_grant_place place, bool landlock);
 
-/* The entry that the jail `bwrap` is made with on this platform; NULL: the policy has none. */
+/* The entry of the program for the jail `bwrap` on this platform; NULL: the policy has none. */
 const struct ck_tool *ck_grant_bwrap(const struct ck_policy *policy);
 
 #endif

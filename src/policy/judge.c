@@ -1,10 +1,10 @@
 /*
  * judge.c - see judge.h.
  *
- * A request passes a list of named steps; the first that refuses writes the verdict and ends it. What is malformed
- * comes before what is forbidden, and sizes before anything that reads the bytes. A refusal
- * names the rule and what would be right; a value that looks like a credential is never repeated, only where it stood
- * and what it looked like.
+ * A request passes a list of named steps; the first that refuses writes the verdict and ends the
+ * list. Malformed requests are refused before forbidden ones, and sizes are checked before anything
+ * that reads the bytes. A refusal names the rule and what would be right. A value that looks like a
+ * credential is never repeated: the message has only its position and what it looks like.
  */
 #include "policy/judge.h"
 
@@ -23,7 +23,7 @@
 
 #define PROBE_MAX_BYTES 64
 #define EGRESS_MAX_COUNT 256
-#define LIST_BYTES 640 /* of a message, for the tools or variables that would be right */
+#define LIST_BYTES 640 /* in a message, for the list of allowed tools or variables */
 
 struct judge {
     const struct ck_policy *policy;
@@ -57,7 +57,7 @@ static const char *tool_rule(char *rule, const struct ck_tool *tool, const char 
     return rule;
 }
 
-/* Appends word to the list in buffer. A list that would not fit ends in "..." and false. */
+/* Appends word to the list in buffer. If it does not fit, appends "..." and returns false. */
 static bool append(char *buffer, size_t size, const char *word)
 {
     static const char cut[] = ", ...";
@@ -87,7 +87,7 @@ static const char *list_granted(const struct ck_list *granted, char *buffer, siz
     return buffer[0] != '\0' ? buffer : "none";
 }
 
-/* ---- is everything there ----------------------------------------------------------------- */
+/* ---- required members ------------------------------------------------------------------- */
 
 static bool check_argv(const struct judge *judge)
 {
@@ -120,8 +120,9 @@ static bool check_timeout(const struct judge *judge)
     uint64_t timeout_ms = judge->request->timeout_ms;
     if (timeout_ms == CHOKE_TIMEOUT_FROM_POLICY || (timeout_ms >= 1 && timeout_ms <= CK_TIMEOUT_MAX_MS))
         return true;
-    return refuse(judge, CHOKE_INVALID, "request.timeout_ms", "a timeout of %llu ms: it is mandatory, and 1 to %llu ms",
-                  (unsigned long long)timeout_ms, (unsigned long long)CK_TIMEOUT_MAX_MS);
+    return refuse(judge, CHOKE_INVALID, "request.timeout_ms",
+                  "a timeout of %llu ms is not valid; it is mandatory, 1 to %llu ms", (unsigned long long)timeout_ms,
+                  (unsigned long long)CK_TIMEOUT_MAX_MS);
 }
 
 /* ---- may the tool be called -------------------------------------------------------------- */
@@ -160,7 +161,7 @@ static bool check_tool(const struct judge *judge)
     return true;
 }
 
-/* ---- the shape of the rest --------------------------------------------------------------- */
+/* ---- the other members ------------------------------------------------------------------- */
 
 bool ck_judge_is_probe(const char *name)
 {
@@ -177,11 +178,11 @@ static bool check_probe(const struct judge *judge)
         return true;
     if (!ck_judge_is_probe(probe))
         return refuse(judge, CHOKE_INVALID, "request.probe",
-                      "'%s' is no probe's name; it has 1 to %d of a-z, 0-9 and '_', and begins with a letter",
+                      "'%s' is not a valid probe name; it has 1 to %d of a-z, 0-9 and '_', and begins with a letter",
                       CK_SECRET_QUOTE(probe), PROBE_MAX_BYTES);
     if (env != NULL && env[0] != NULL)
         return refuse(judge, CHOKE_INVALID, "request.env",
-                      "a probe's run takes no extra environment; leave env or probe out");
+                      "a run of a probe takes no extra environment; remove env or probe");
     return true;
 }
 
@@ -194,12 +195,12 @@ static bool check_stdin(const struct judge *judge)
         return true;
     case CHOKE_STDIN_BYTES:
         if (request->stdin_bytes == NULL && request->stdin_length > 0)
-            return refuse(judge, CHOKE_INVALID, rule, "stdin_bytes is missing, and stdin_length is %zu",
+            return refuse(judge, CHOKE_INVALID, rule, "stdin_bytes is missing, but stdin_length is %zu",
                           request->stdin_length);
         return true;
     case CHOKE_STDIN_FD:
         if (request->stdin_fd < 0)
-            return refuse(judge, CHOKE_INVALID, rule, "stdin_fd is %d, which is no descriptor", request->stdin_fd);
+            return refuse(judge, CHOKE_INVALID, rule, "stdin_fd is %d, which is not a descriptor", request->stdin_fd);
         return true;
     }
     return refuse(judge, CHOKE_INVALID, rule, "stdin_kind %d is not known", (int)request->stdin_kind);
@@ -210,7 +211,8 @@ static bool check_output(const struct judge *judge)
     size_t max_bytes = judge->request->max_output_bytes;
     if (max_bytes != 0 && max_bytes < CHOKE_MIN_OUTPUT_BYTES)
         return refuse(judge, CHOKE_INVALID, "request.max_output_bytes",
-                      "an output cap of %zu bytes; at least %zu are needed", max_bytes, CHOKE_MIN_OUTPUT_BYTES);
+                      "an output cap of %zu bytes is too small; at least %zu are needed", max_bytes,
+                      CHOKE_MIN_OUTPUT_BYTES);
     judge->verdict->max_output_bytes = max_bytes != 0 ? max_bytes : CHOKE_DEFAULT_OUTPUT_BYTES;
     return true;
 }
@@ -232,7 +234,10 @@ static bool check_args(const struct judge *judge)
     return false;
 }
 
-/* The least of the limits of the tool and of those that it runs for the caller; a request may ask for less. */
+/*
+ * The strictest time limit of the tool and of those that it runs for the caller; a request may have
+ * less.
+ */
 static bool grant_time(const struct judge *judge)
 {
     const struct ck_tool *tool = judge->verdict->tool;
@@ -257,7 +262,7 @@ static bool grant_time(const struct judge *judge)
     return true;
 }
 
-/* A limit of a tool that another one runs holds for both: they are one tree. */
+/* A limit of a tool that another one runs applies to both: they are one process tree. */
 static bool grant_limits(const struct judge *judge)
 {
     const struct ck_parsed_args *parsed = &judge->verdict->parsed;
@@ -268,7 +273,10 @@ static bool grant_limits(const struct judge *judge)
     return true;
 }
 
-/* The stricter route decides: what may only run in a jail does not leave it by being named behind another tool. */
+/*
+ * The stricter route decides: a tool that may only run in a jail does not leave it when another
+ * tool runs it.
+ */
 static bool is_external(const struct ck_verdict *verdict)
 {
     bool external = verdict->tool->route == CK_ROUTE_EXTERNAL;
@@ -278,8 +286,8 @@ static bool is_external(const struct ck_verdict *verdict)
 }
 
 /*
- * Asking that there be a jail is asking for one, and so is asking for what only a jail can hold. No jail but the native
- * one has an overlay.
+ * To require a jail is to request one, and so is a request for something that only a jail can
+ * enforce. Only the native jail has an overlay.
  */
 static bool choose_jail(const struct judge *judge)
 {
@@ -296,7 +304,7 @@ static bool choose_jail(const struct judge *judge)
     case CHOKE_JAIL_NONE:
         if (required)
             return refuse(judge, CHOKE_INVALID, "request.jail",
-                          "a jail is required, and jail is 'none'; ask for one of them%s",
+                          "a jail is required, but jail is 'none'; request a jail%s",
                           request->sandbox ? "; a sandbox needs one" : "");
         judge->verdict->jail = CHOKE_JAIL_NONE;
         return true;
@@ -321,7 +329,10 @@ static bool grants_egress(const struct ck_tool *tool, const struct ck_destinatio
     return false;
 }
 
-/* The tool that does not grant it, of the one that is called and those that it runs for the caller; or NULL. */
+/*
+ * The first tool that does not grant it, of the called tool and those that it runs for the caller;
+ * or NULL.
+ */
 static const struct ck_tool *find_without_egress(const struct ck_verdict *verdict, const struct ck_destination *wanted)
 {
     if (!grants_egress(verdict->tool, wanted))
@@ -347,7 +358,10 @@ static bool check_destination(const struct judge *judge, const char *text, struc
                   tool->name, list_granted(&tool->egress, list, sizeof list));
 }
 
-/* Whether a jail can hold the list is not known here; only that its entries are destinations, and are granted. */
+/*
+ * Checks that the entries are destinations and are granted. The plan checks that a jail can enforce
+ * the list.
+ */
 static bool check_egress(const struct judge *judge)
 {
     const char *const *egress = judge->request->egress;
@@ -380,8 +394,8 @@ static bool measure(const struct judge *judge, const char *const *strings, const
             return refuse(judge, CHOKE_INVALID, rule, "more than %zu strings", CK_ARG_COUNT_MAX);
         size_t length = strnlen(strings[i], CK_ARG_STRING_MAX + 1);
         if (length > CK_ARG_STRING_MAX)
-            return refuse(judge, CHOKE_INVALID, rule,
-                          "string %zu has more than %zu bytes, the most that the kernel takes", i, CK_ARG_STRING_MAX);
+            return refuse(judge, CHOKE_INVALID, rule, "string %zu has more than %zu bytes, the maximum of the kernel",
+                          i, CK_ARG_STRING_MAX);
         *total += length + 1 + sizeof(char *);
         if (*total > CK_ARG_TOTAL_MAX)
             return refuse(judge, CHOKE_INVALID, rule, "arguments and environment have more than %zu bytes together",
@@ -410,7 +424,7 @@ static bool refuse_variable(const struct judge *judge, const char *extra, size_t
                   list_granted(&tool->env, list, sizeof list));
 }
 
-/* *seen has a bit for each name of the entry's list. */
+/* *seen has one bit for each name of the entry's list. */
 static bool check_variable(const struct judge *judge, size_t position, uint64_t *seen)
 {
     const char *extra = judge->request->env[position];
@@ -430,14 +444,16 @@ static bool check_variable(const struct judge *judge, size_t position, uint64_t 
     *seen |= UINT64_C(1) << index;
     const char *kind = tool->allow_credentials ? NULL : ck_secret_kind(extra);
     if (kind != NULL)
-        return refuse(
-            judge, CHOKE_ENV_FORBIDDEN, "credentials",
-            "variable '%s' looks like %s; '%s' may be handed one only where its entry says 'credentials: allow'",
-            tool->env.items[index], kind, tool->name);
+        return refuse(judge, CHOKE_ENV_FORBIDDEN, "credentials",
+                      "variable '%s' looks like %s; '%s' may get one only if its entry has 'credentials: allow'",
+                      tool->env.items[index], kind, tool->name);
     return true;
 }
 
-/* A sandbox has a list of its own, and the entry's grants do not matter; its filter says what is wrong. */
+/*
+ * A sandbox has its own list, and the entry's grants do not matter; the filter of the sandbox
+ * reports faults.
+ */
 static bool check_sandbox(const struct judge *judge)
 {
     struct ck_verdict *verdict = judge->verdict;
@@ -473,8 +489,8 @@ static bool check_credentials(const struct judge *judge)
         if (kind != NULL)
             return refuse(
                 judge, CHOKE_DISALLOWED, "credentials",
-                "argument %zu looks like %s; arguments are visible to every process: hand it over by standard input, "
-                "or have the entry of '%s' say 'credentials: allow'",
+                "argument %zu looks like %s; arguments are visible to every process: pass it by standard input, "
+                "or set 'credentials: allow' in the entry of '%s'",
                 i, kind, tool->name);
     }
     return true;

@@ -1,15 +1,16 @@
 /*
  * load.c - see load.h.
  *
- * Five steps, each of which may assume what the one before it made sure of:
- *   survey  text into a tree with places; refuses what no policy may contain      (yaml_tree.h)
- *   schema  the tree against the table of keys and types                         (schema.h)
- *   fill    libcyaml fills structs by the same table; they are copied into one arena, with an index by name
- *   check   the values: names, paths, variables, limits                          (check.h)
- *   compile the argument rules into tables                                       (rules.h)
+ * Five steps; each relies on what the one before has checked:
+ *   survey  text into a tree with positions; refuses what no policy may contain   (yaml_tree.h)
+ *   schema  the tree against the table of keys and types                          (schema.h)
+ *   fill    libcyaml fills structs by the same table; they are copied into one arena, with an
+ *           index by name
+ *   check   the values: names, paths, variables, limits                           (check.h)
+ *   compile the argument rules into tables                                        (rules.h)
  *
- * libcyaml grows a list entry by entry, which an arena cannot take back; so it works on the heap and the copy is what
- * stays.
+ * libcyaml grows a list entry by entry, and an arena cannot give memory back. So libcyaml works on
+ * the heap, and the copy is kept.
  */
 #include "policy/load.h"
 
@@ -36,7 +37,7 @@ static const cyaml_config_t cyaml_config = {
 
 /* ---- the copy ---------------------------------------------------------------------------- */
 
-/* Copies *text, if there is one, and points it at the copy. */
+/* Copies *text, if it is not NULL, and points it at the copy. */
 static bool copy_text(struct ck_arena *arena, const char **text)
 {
     if (*text != NULL)
@@ -110,7 +111,7 @@ static bool copy_subcommands(struct ck_arena *arena, struct ck_args *args, const
     return good;
 }
 
-/* From the tree: libcyaml cannot fill a list of lists. */
+/* From the tree, because libcyaml cannot fill a list of lists. */
 static bool copy_vector(struct ck_arena *arena, struct ck_list *vector, const struct ck_yaml_node *list)
 {
     vector->items = ck_arena_array(arena, (size_t)list->count + 1, sizeof *vector->items);
@@ -154,7 +155,9 @@ static bool copy_args(struct ck_arena *arena, struct ck_tool *tool, const struct
            copy_exact(arena, args, ck_yaml_node_value(node, "exact"));
 }
 
-/* *tool is a copy of what libcyaml filled; its pointers are replaced one after another. */
+/*
+ * *tool is a copy of what libcyaml filled; its pointers are replaced by copies one after another.
+ */
 static bool copy_tool(struct ck_arena *arena, struct ck_tool *tool, const struct ck_yaml_node *node)
 {
     tool->has_execs = ck_yaml_node_value(node, "execs") != NULL;
@@ -180,7 +183,7 @@ static bool copy_tools(struct ck_policy *policy, const struct ck_policy *filled,
     return good;
 }
 
-/* By name, and in the order of the file among equals. */
+/* By name; equal names in the order of the file. */
 static int compare_tools(const void *left, const void *right)
 {
     const struct ck_tool *a = *(const struct ck_tool *const *)left;
@@ -217,7 +220,7 @@ static int fill(struct ck_policy *policy, const struct ck_yaml_tree *tree, const
 {
     struct ck_policy *filled = NULL;
     cyaml_err_t code = cyaml_load_data(text, length, &cyaml_config, &ck_policy_schema, (cyaml_data_t **)&filled, NULL);
-    /* The survey read this very text, so here a parser's error can only be memory that ran out. */
+    /* The survey has parsed this same text. So a parser error here can only mean out of memory. */
     if (code == CYAML_ERR_OOM || code == CYAML_ERR_LIBYAML_PARSER || code == CYAML_ERR_LIBYAML_PARSER_INIT)
         return ck_error_oom(error);
     if (code != CYAML_OK || filled == NULL)

@@ -1,9 +1,9 @@
 /*
- * load.h - YAML text into a policy, or an error with line and column.
+ * load.h - loads YAML text into a policy, or reports an error with line and column.
  *
- * Pure: no file is opened here. Refused, each with its place: unknown keys, wrong types, duplicate keys and
- * tools, missing name, why, adr or route, anchors, aliases, tags, several documents, NUL bytes, relative or empty
- * search_path entries, text over CK_POLICY_MAX_BYTES.
+ * Pure: no file is opened here. Refused, each with line and column: unknown keys, wrong types,
+ * duplicate keys and tools, missing name, why, adr or route, anchors, aliases, tags, several
+ * documents, NUL bytes, relative or empty search_path entries, text over CK_POLICY_MAX_BYTES.
  */
 #ifndef CK_POLICY_LOAD_H
 #define CK_POLICY_LOAD_H
@@ -14,15 +14,18 @@
 #define CK_POLICY_MAX_BYTES ((size_t)1 << 20)
 
 /*
- * The registry that is built in (policy/default.yaml): as the loader made it when the library was built, so that it
- * costs nothing to load, and as text.
+ * The embedded policy (policy/default.yaml): as structs that were loaded when the library was
+ * built, so that it costs nothing to load, and as text.
  */
 #define CK_POLICY_DEFAULT_NAME "default policy"
 extern const struct ck_policy ck_policy_default;
 extern const unsigned char ck_policy_default_text[];
 extern const size_t ck_policy_default_length;
 
-/* file is used in messages only. On failure a negative errno and *error; *ret_policy is untouched. */
+/*
+ * file is used in messages only. On failure a negative errno and *error; *ret_policy is not
+ * changed.
+ */
 int ck_policy_parse(const char *file, const void *text, size_t length, struct ck_policy **ret_policy,
                     struct choke_error *error);
 

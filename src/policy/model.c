@@ -1,8 +1,8 @@
 /*
  * model.c - see model.h.
  *
- * Tools keep the order of the file, which is the order people see; a second array in the order of names serves
- * look-ups, so that a registry of thousands costs a dozen comparisons a call.
+ * Tools keep the order of the file, which is the order that people see. A second array, sorted by
+ * name, is for searching: with thousands of tools a call needs a dozen comparisons.
  */
 #include "policy/model.h"
 
@@ -15,8 +15,8 @@
     }
 
 /*
- * The least values are those with which a program that is linked to a C library can still be executed; the largest are
- * beyond any machine, and far from where a number of bytes would overflow.
+ * With the minimum values a program that is linked to a C library can still be executed. The
+ * maximum values are beyond any machine, and far below where a number of bytes would overflow.
  */
 const struct ck_limit_key ck_limit_keys[CK_LIMIT_KEYS] = {
     LIMIT(timeout_s, " seconds", 1, 365 * 24 * 3600, CK_DEFAULT_TIMEOUT_S),

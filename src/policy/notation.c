@@ -1,7 +1,8 @@
 /*
- * notation.c - one option of the notation, taken apart. See rules.h.
+ * notation.c - parses one option of the notation. See rules.h.
  *
- * What is not understood to the last byte is an error: a reviewer and the reader of arguments must see the same thing.
+ * Any byte that is not understood is an error: a reviewer and the code that reads arguments must
+ * see the same.
  */
 #include "policy/rules.h"
 
@@ -27,7 +28,7 @@ static int fail(const char **ret_why, const char *why)
     return -EINVAL;
 }
 
-/* "--name", "-x", or for tools without bundles "-name"; how many bytes, 0: not a name. */
+/* The length of "--name", "-x", or "-name" (for tools without bundles); 0: not a name. */
 static size_t name_length(const char *text)
 {
     size_t dashes = strspn(text, "-");
@@ -36,7 +37,7 @@ static size_t name_length(const char *text)
     return good ? dashes + length : 0;
 }
 
-/* "<name>" up to end; false where there is no such type. */
+/* "<name>"; false if there is no such type. */
 static bool parse_type(const char *text, size_t length, enum ck_type *ret_type)
 {
     for (size_t i = CK_TYPE_ANY; i < sizeof type_names / sizeof type_names[0]; i++) {
@@ -59,11 +60,11 @@ static int parse_pattern(struct ck_arena *arena, const char *text, size_t length
     if (length == 0)
         return fail(ret_why, "an alternative is empty");
     if (memchr(text, '>', literal) != NULL || memchr(text, '[', literal) != NULL || memchr(text, ']', literal) != NULL)
-        return fail(ret_why, "'>', '[' or ']' stands where a word is expected");
+        return fail(ret_why, "'>', '[' or ']' is not allowed where a word is expected");
     *ret_pattern = (struct ck_pattern){.type = CK_TYPE_NONE};
     if (open != NULL && !parse_type(open, length - literal, &ret_pattern->type))
         return fail(ret_why,
-                    "what stands in '<>' is no type; the types are any, inside, existing, mount, number, name, "
+                    "the text in '<>' is not a type; the types are any, inside, existing, mount, number, name, "
                     "and nothing may follow");
     ret_pattern->text = ck_arena_memdup(arena, text, literal);
     return ret_pattern->text == NULL ? -ENOMEM : 0;
@@ -94,18 +95,18 @@ static int parse_patterns(struct ck_arena *arena, const char *text, size_t lengt
     return r;
 }
 
-/* Types only: "a|b" would be one word with a bar in it, and "any" the word "any". */
+/* Types only: else "a|b" would be one word with a bar in it, and "any" the word "any". */
 static int parse_arguments(struct ck_arena *arena, const char *text, size_t length, struct ck_arg_option *option,
                            const char **ret_why)
 {
     int r = parse_patterns(arena, text, length, ' ', option, ret_why);
     for (uint32_t i = 0; r == 0 && i < option->patterns_count; i++)
         if (option->patterns[i].type == CK_TYPE_NONE || option->patterns[i].text[0] != '\0')
-            r = fail(ret_why, "separate words are written as types, as in '--x <any> <any>'");
+            r = fail(ret_why, "separate arguments are written as types, as in '--x <any> <any>'");
     return r;
 }
 
-/* What stands behind the name. */
+/* Parses what follows the name. */
 static int parse_value(struct ck_arena *arena, const char *rest, struct ck_arg_option *option, const char **ret_why)
 {
     static const char any[] = "<any>";

@@ -1,9 +1,10 @@
 /*
  * rules.c - see rules.h.
  *
- * Options become a table in the order of their names, sets put in, so that an argument costs a few comparisons. What
- * contradicts itself is refused here, where the line is known, and not when a request comes: a denied option that is
- * listed, a required value that another allowed value could undo, an option that stands twice.
+ * Options become a table sorted by name, with sets expanded, so that an argument costs a few
+ * comparisons. Rules that contradict each other are refused here, where the line is known, and not
+ * when a request comes: a denied option that is listed, a required value that another allowed value
+ * could undo, an option that is listed twice.
  */
 #include "policy/rules.h"
 
@@ -73,7 +74,7 @@ static bool lists(const struct ck_list *list, const char *text)
 
 /* ---- the table --------------------------------------------------------------------------- */
 
-/* Is it a short option with a longer name, "-json"? Only a tool that has no bundles can mean that. */
+/* Is it a short option with a longer name, "-json"? Only a tool without bundles can have that. */
 static bool is_long_short(const struct ck_arg_option *option)
 {
     return option->name[0] == '-' && option->name[1] != '-' && option->name_length > 2;
@@ -92,10 +93,10 @@ static int add_option(struct compiler *compiler, struct ck_rules *rules, const c
     if (is_long_short(&option) && !compiler->args->no_bundles)
         return REFUSE(
             compiler, node,
-            "option '%s' in %s: one '-' and several letters are a bundle; write '--', or say 'bundles: false'",
+            "option '%s' in %s: one '-' and several letters are a bundle; write '--', or set 'bundles: false'",
             CK_QUOTE(text), compiler->where);
     if (lists(&rules->deny, option.name) || lists(&compiler->args->rules.deny, option.name))
-        return REFUSE(compiler, node, "option '%s' in %s is denied, so it cannot be listed", CK_QUOTE(option.name),
+        return REFUSE(compiler, node, "option '%s' in %s is in 'deny', so it cannot be listed", CK_QUOTE(option.name),
                       compiler->where);
     rules->table[rules->table_count++] = option;
     return 0;
@@ -113,7 +114,7 @@ static int add_set(struct compiler *compiler, struct ck_rules *rules, const char
 {
     const struct ck_option_set *set = find_set(compiler->args, name);
     if (set == NULL)
-        return REFUSE(compiler, node, "'@%s' in %s names no set; 'sets' in 'args' defines them", CK_QUOTE(name),
+        return REFUSE(compiler, node, "'@%s' in %s is not a set; define it in 'sets' in 'args'", CK_QUOTE(name),
                       compiler->where);
     const struct ck_yaml_node *sets = ck_yaml_node_value(compiler->args_node, "sets");
     const struct ck_yaml_node *options =
@@ -124,7 +125,10 @@ static int add_set(struct compiler *compiler, struct ck_rules *rules, const char
     return r;
 }
 
-/* How many rows, or -1 for too many. A set that does not exist counts as none: it is refused a moment later. */
+/*
+ * The number of rows, or -1 for too many. An unknown set counts as empty: it is refused a moment
+ * later.
+ */
 static long count_rows(const struct ck_args *args, const struct ck_list *options)
 {
     size_t count = 0;
@@ -139,7 +143,7 @@ static int refuse_duplicates(struct compiler *compiler, const struct ck_rules *r
 {
     for (uint32_t i = 1; i < rules->table_count; i++)
         if (compare_options(&rules->table[i - 1], &rules->table[i]) == 0)
-            return REFUSE(compiler, list, "option '%s' stands twice in %s", CK_QUOTE(rules->table[i].name),
+            return REFUSE(compiler, list, "option '%s' is listed twice in %s", CK_QUOTE(rules->table[i].name),
                           compiler->where);
     return 0;
 }
@@ -192,7 +196,10 @@ static bool requires(const struct ck_list *require, const struct ck_arg_option *
     return false;
 }
 
-/* The option has no value but those that are required, this one among them: given twice, the last one often counts. */
+/*
+ * Are all values of the option required ones, this one among them? If it is given twice, the last
+ * one often counts.
+ */
 static bool is_fixed(const struct ck_list *require, const struct ck_arg_option *option, const char *value)
 {
     bool found = false;
@@ -290,7 +297,8 @@ static int check_subcommand_name(struct compiler *compiler, uint32_t index, cons
     const struct ck_subcommand *all = compiler->args->subcommands;
     const struct ck_yaml_node *name = ck_yaml_node_value(node, "name");
     if (!is_subcommand(all[index].name))
-        return REFUSE(compiler, name, "'%s' is no subcommand's name: up to four words of letters, digits and '._:-'",
+        return REFUSE(compiler, name,
+                      "'%s' is not a valid subcommand name: up to four words of letters, digits and '._:-'",
                       CK_QUOTE(all[index].name));
     for (uint32_t i = 0; i < index; i++)
         if (strcmp(all[i].name, all[index].name) == 0)
@@ -332,7 +340,7 @@ static bool is_used(const struct ck_args *args, const char *set)
     return used;
 }
 
-/* What nobody uses nobody has looked at either: its options are parsed where they are put in. */
+/* The options of a set are parsed where it is used. So in an unused set no one has checked them. */
 static int check_sets(struct compiler *compiler)
 {
     const struct ck_args *args = compiler->args;
@@ -341,11 +349,11 @@ static int check_sets(struct compiler *compiler)
         const char *name = args->sets[i].name;
         const struct ck_yaml_node *node = ck_yaml_node_value(ck_yaml_node_entry(list, i), "name");
         if (strspn(name, ALNUM "_-") != strlen(name))
-            return REFUSE(compiler, node, "'%s' is no set's name: letters, digits, '_' and '-'", CK_QUOTE(name));
+            return REFUSE(compiler, node, "'%s' is not a valid set name: letters, digits, '_' and '-'", CK_QUOTE(name));
         if (find_set(args, name) != &args->sets[i])
             return REFUSE(compiler, node, "set '%s' is defined twice", name);
         if (!is_used(args, name))
-            return REFUSE(compiler, node, "set '%s' is used nowhere; '@%s' in a list of options would use it", name,
+            return REFUSE(compiler, node, "set '%s' is not used; write '@%s' in a list of options, or remove it", name,
                           name);
     }
     return 0;
@@ -353,7 +361,7 @@ static int check_sets(struct compiler *compiler)
 
 /* ---- whole tools ------------------------------------------------------------------------- */
 
-/* Which keys of args cannot stand together. */
+/* Checks which keys of args exclude each other. */
 static int check_shape(struct compiler *compiler)
 {
     const struct ck_args *args = compiler->args;
@@ -361,9 +369,9 @@ static int check_shape(struct compiler *compiler)
     bool operands = ck_yaml_node_value(node, "operands") != NULL || args->rules.has_first;
     if (args->command && args->subcommands_count > 0)
         return REFUSE(compiler, ck_yaml_node_value(node, "command"),
-                      "'command' and 'subcommands' cannot stand together in %s", compiler->where);
+                      "'command' and 'subcommands' exclude each other in %s", compiler->where);
     if (operands && (args->command || args->subcommands_count > 0))
-        return REFUSE(compiler, node, "'operands' and 'first' have no meaning beside '%s' in %s",
+        return REFUSE(compiler, node, "'operands' and 'first' have no meaning with '%s' in %s",
                       args->command ? "command" : "subcommands", compiler->where);
     return 0;
 }

@@ -1,9 +1,10 @@
 /*
- * rules.h - the argument rules of a policy, from the notation into tables that args.c reads.
+ * rules.h - compiles the argument rules of a policy from their notation into tables that args.c
+ * reads.
  *
- * Refused here, each with its place in the file: an option that cannot be parsed, one that stands twice or is denied,
- * a set that does not exist, a required option that is not listed or whose value could be undone by another one, an
- * order or a first operand that makes no sense.
+ * Refused here, each with line and column: an option that cannot be parsed, is listed twice or is
+ * denied; a set that does not exist; a required option that is not listed, or with a value that
+ * another allowed value could undo; an order or a first operand that makes no sense.
  */
 #ifndef CK_POLICY_RULES_H
 #define CK_POLICY_RULES_H
@@ -12,12 +13,13 @@
 #include "policy/yaml_tree.h"
 
 /*
- * One option of the notation: "--x", "-x", "--x=", "--x=<type>", "--x=word|other|prefix<type>", "--x[=...]",
- * "--x <type> <type>", "-<number>". 0; -EINVAL with *ret_why, a word on what is wrong with it; -ENOMEM.
+ * One option of the notation: "--x", "-x", "--x=", "--x=<type>", "--x=word|other|prefix<type>",
+ * "--x[=...]", "--x <type> <type>", "-<number>". 0; -EINVAL with *ret_why, which says what is
+ * wrong; -ENOMEM.
  */
 int ck_notation_parse(struct ck_arena *arena, const char *text, struct ck_arg_option *ret_option, const char **ret_why);
 
-/* "any", "inside", ...; NULL for a number that is no type. */
+/* "any", "inside", ...; NULL for a number that is not a type. */
 const char *ck_notation_type_name(enum ck_type type);
 
 /* Compiles the rules of every tool into the policy's arena. 0, or a negative errno and *error. */

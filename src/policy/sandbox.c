@@ -1,10 +1,11 @@
 /*
  * sandbox.c - see sandbox.h.
  *
- * Two lists, and the second wins: a variable passes if its name is on the allowlist and none of the secret words is in
- * it. The words are looked for first, in a function of their own that knows no list, so that a mistake in the
- * allowlist, or a generous pattern in it, cannot let a secret through. A value is looked at last: HTTPS_PROXY is a
- * harmless name, and http://user:password@proxy is not a harmless value.
+ * Two lists, and the second wins: a variable passes if its name is on the allowlist and has none of
+ * the secret words in it. The words are searched first, in a function that does not know the list.
+ * So a mistake in the allowlist, or a wide pattern in it, cannot let a secret pass. The value is
+ * checked last: HTTPS_PROXY is a harmless name, but http://user:password@proxy is not a harmless
+ * value.
  */
 #include "policy/sandbox.h"
 
@@ -17,23 +18,30 @@
 #include <string.h>
 #include <strings.h>
 
-/* With these words in it, in any case, a name tells of a secret. */
+/* A name with one of these words in it, in upper or lower case, indicates a secret. */
 static const char *const secret_markers[] = {
-    "KEY",    "TOKEN",      "SECRET",     "PASSWORD", /* the rule */
-    "PASSWD", "PASSPHRASE", "CREDENTIAL",             /* the same by other names */
-    "_AUTH",  "_OTP",                                 /* npm's own: NPM_CONFIG__AUTH is user and password */
+    "KEY",
+    "TOKEN",
+    "SECRET",
+    "PASSWORD", /* the rule */
+    "PASSWD",
+    "PASSPHRASE",
+    "CREDENTIAL", /* synonyms */
+    /* npm: NPM_CONFIG__AUTH is user and password */
+    "_AUTH",
+    "_OTP",
 };
 
 const char *const ck_sandbox_allowlist[] = {"PATH", "NODE_ENV", "NPM_CONFIG_*", "HTTPS_PROXY", NULL};
 
 struct ck_sandbox {
-    const char **variables; /* NULL-terminated NAME=VALUE; no name twice, in whatever case */
+    const char **variables; /* NULL-terminated NAME=VALUE; no name twice, without case */
     size_t count;
 };
 
 /* ---- names ------------------------------------------------------------------------------- */
 
-/* The word that makes the name a secret's, or NULL. */
+/* The word that makes the name a secret, or NULL. */
 static const char *secret_marker(const char *name, size_t length)
 {
     for (size_t i = 0; i < sizeof secret_markers / sizeof secret_markers[0]; i++) {
@@ -63,7 +71,7 @@ enum ck_sandbox_ruling ck_sandbox_rule(const char *const *allowlist, const char 
     return CK_SANDBOX_UNLISTED;
 }
 
-/* PATH is the policy's, whatever the host or the caller says. */
+/* PATH comes from the policy, whatever the host or the caller says. */
 static bool is_search_path(const char *variable, size_t length)
 {
     return length == strlen("PATH") && strncmp(variable, "PATH", length) == 0;
@@ -72,8 +80,9 @@ static bool is_search_path(const char *variable, size_t length)
 /* ---- values ------------------------------------------------------------------------------ */
 
 /*
- * The userinfo of an address: what stands before '@' in its authority. Parsers of addresses take one slash, or none, for
- * two, and a backslash for a slash; and "user:password@host" is an address to some.
+ * Has an address user information, the text before '@' in its authority? Parsers of addresses
+ * accept one slash, or none, for two, and a backslash for a slash; and "user:password@host" is an
+ * address to some.
  */
 static bool has_userinfo(const char *value)
 {
@@ -93,7 +102,10 @@ static bool is_about_a_proxy(const char *name, size_t length)
     return false;
 }
 
-/* Why a value may not enter, or NULL. A proxy may be named without a scheme, and no such name needs an '@'. */
+/*
+ * Why a value is not allowed, or NULL. A proxy may be named without a scheme, and no such name
+ * needs an '@'.
+ */
 static const char *secret_value(const char *variable, size_t length)
 {
     const char *value = variable + length + 1;
@@ -104,7 +116,7 @@ static const char *secret_value(const char *variable, size_t length)
 
 /* ---- filtering --------------------------------------------------------------------------- */
 
-/* Without regard to case: npm reads its options in any, and the later one would hold. */
+/* Without case: npm reads its options in upper and lower case, and the later one would win. */
 static bool has(const struct ck_sandbox *sandbox, const char *variable, size_t length)
 {
     for (size_t i = 0; i < sandbox->count; i++)
@@ -135,7 +147,8 @@ static int judge_extra(const struct ck_sandbox *sandbox, const char *extra, size
     size_t length = strcspn(extra, "=");
     const char *marker = secret_marker(extra, length);
     char why[128];
-    if (extra[length] == '=' && marker != NULL) { /* also where it is no name, as npm_config_//host/:_auth */
+    /* also if it is not a valid name, as npm_config_//host/:_auth */
+    if (extra[length] == '=' && marker != NULL) {
         (void)snprintf(why, sizeof why, "its name has '%s' in it", marker);
         return forbid(error, extra, length, why);
     }
@@ -146,7 +159,7 @@ static int judge_extra(const struct ck_sandbox *sandbox, const char *extra, size
     if (ck_sandbox_rule(ck_sandbox_allowlist, extra, length) != CK_SANDBOX_PASSES)
         return forbid(error, extra, length, "it is not on the list");
     if (is_search_path(extra, length))
-        return forbid(error, extra, length, "it is the policy's search path there");
+        return forbid(error, extra, length, "in a sandbox it is the search path of the policy");
     if (kind != NULL) {
         (void)snprintf(why, sizeof why, "its value looks like %s", kind);
         return forbid(error, extra, length, why);
@@ -156,7 +169,7 @@ static int judge_extra(const struct ck_sandbox *sandbox, const char *extra, size
                : 0;
 }
 
-/* What the caller did not ask for by name is left out without a word. */
+/* A variable that the caller did not name is left out without a message. */
 static bool host_passes(const struct ck_sandbox *sandbox, const char *variable)
 {
     size_t length = strcspn(variable, "=");
@@ -214,9 +227,10 @@ int ck_sandbox_environment(struct ck_arena *arena, const struct ck_sandbox *sand
     for (size_t i = 0; env[i] != NULL; i++) {
         const char *kind = secret_value(env[i], strcspn(env[i], "="));
         if (kind != NULL)
-            return ck_error_set(error, CHOKE_ENV_FORBIDDEN, EPERM,
-                                "variable '%.*s' may not enter a sandbox: the policy sets it to what looks like %s",
-                                (int)strcspn(env[i], "="), env[i], kind);
+            return ck_error_set(
+                error, CHOKE_ENV_FORBIDDEN, EPERM,
+                "variable '%.*s' may not enter a sandbox: the policy sets it to a value that looks like %s",
+                (int)strcspn(env[i], "="), env[i], kind);
     }
     *ret_env = env;
     return 0;

@@ -1,10 +1,10 @@
 /*
  * schema.c - see schema.h.
  *
- * The table is libcyaml's, which fills the structs by it. libcyaml words a fault without its place, so the same table
- * is held against the surveyed tree first: whatever libcyaml would refuse is refused there, with line, column and
- * what would be right. Stricter than libcyaml in one thing: a number is written in plain decimal digits, for 010 is
- * eight to some and ten to others.
+ * The table is libcyaml's, which fills the structs by it. libcyaml reports a fault without its
+ * position. So the same table is compared with the surveyed tree first: whatever libcyaml would
+ * refuse is refused there, with line, column and what would be right. One rule is stricter than
+ * libcyaml: a number has plain decimal digits, because 010 is eight to some and ten to others.
  */
 #include "policy/schema.h"
 
@@ -72,7 +72,7 @@ static const cyaml_schema_field_t variable_fields[] = {
 static const cyaml_schema_value_t variable_entry = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ck_variable, variable_fields)};
 
-/* The name of a member cannot stand in parentheses. */
+/* The name of a member cannot be in parentheses. */
 /* NOLINTBEGIN(bugprone-macro-parentheses) */
 #define LIST_FIELD(key, type, member, min, max) \
     CYAML_FIELD_SEQUENCE_COUNT(key, OPTIONAL_LIST, type, member.items, member.count, &text_entry, min, max)
@@ -80,7 +80,10 @@ static const cyaml_schema_value_t variable_entry = {
 #define CHOICE_FIELD(key, type, member, choices) \
     CYAML_FIELD_ENUM(key, OPTIONAL_CHOICE, type, member, choices, CYAML_ARRAY_LEN(choices))
 
-/* What a tool's own arguments and those of a subcommand have in common: the member rules of both structs. */
+/*
+ * The keys that a tool's arguments and those of a subcommand share: the member rules of both
+ * structs.
+ */
 /* clang-format off */
 #define RULES_FIELDS(type)                                                                                             \
     LIST_FIELD("options", type, rules.options, 0, OPTIONS_MAX),                                                        \
@@ -113,7 +116,7 @@ static const cyaml_schema_field_t set_fields[] = {
 static const cyaml_schema_value_t set_entry = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ck_option_set, set_fields)};
 
-/* libcyaml knows no list of lists; exact is checked here and filled by load.c. */
+/* libcyaml has no list of lists; exact is checked here and filled by load.c. */
 static const cyaml_schema_field_t args_fields[] = {
     CYAML_FIELD_SEQUENCE_COUNT("sets", OPTIONAL_LIST, struct ck_args, sets, sets_count, &set_entry, 1, LIST_MAX),
     RULES_FIELDS(struct ck_args),
@@ -166,7 +169,7 @@ const cyaml_schema_value_t ck_policy_schema = {
 
 /* ---- the tree against the table ---------------------------------------------------------- */
 
-/* What is being looked at: "'route' in tool 'rg'". */
+/* What is being checked: "'route' in tool 'rg'". */
 struct subject {
     const struct ck_yaml_tree *tree;
     struct choke_error *error;
@@ -191,7 +194,7 @@ static int refuse_kind(const struct subject *subject, const struct ck_yaml_node 
                               subject->where, wanted, kind_name(node->kind));
 }
 
-/* "a, b, c" of the words of a choice or the keys of a mapping. */
+/* The words of a choice or the keys of a mapping, as "a, b, c". */
 static const char *join(char *buffer, size_t size, const char *const *first, size_t stride, size_t count)
 {
     size_t at = 0;
@@ -266,7 +269,7 @@ const char *ck_schema_tool_label(const struct ck_yaml_node *tool, uint32_t index
     return buffer;
 }
 
-/* "subcommand 'log'", or its number where it has no name. */
+/* "subcommand 'log'", or its number if it has no name. */
 static const char *subcommand_label(const struct ck_yaml_node *node, uint32_t index, char *buffer, size_t size)
 {
     const struct ck_yaml_node *name = node->kind == CK_YAML_MAPPING ? ck_yaml_node_value(node, "name") : NULL;
@@ -277,7 +280,7 @@ static const char *subcommand_label(const struct ck_yaml_node *node, uint32_t in
     return buffer;
 }
 
-/* Tools and subcommands are named in messages; entries of other lists go by their list. */
+/* Tools and subcommands are named in messages; for entries of other lists the list is. */
 static int check_entry(const struct subject *subject, const cyaml_schema_value_t *schema,
                        const struct ck_yaml_node *node, uint32_t index)
 {
@@ -378,7 +381,7 @@ static int check_mapping(const struct subject *subject, const cyaml_schema_value
     return r;
 }
 
-/* A list of whole argument vectors. An empty one is fine: the tool without any argument. */
+/* A list of whole argument vectors. An empty vector is allowed: the tool without any argument. */
 static int check_vectors(const struct subject *subject, const struct ck_yaml_node *node)
 {
     static const cyaml_schema_value_t vector = {

@@ -1,7 +1,9 @@
 /*
- * schema.h - which keys a policy may have, and of which type: one table for the loader and for its error messages.
+ * schema.h - the keys of a policy and their types: one table for the loader and for its error
+ * messages.
  *
- * To add a key: a member in model.h, a line in the table of schema.c, its rule in check.c, a copy in load.c.
+ * To add a key: a member in model.h, a line in the table of schema.c, its rule in check.c, a copy
+ * in load.c.
  */
 #ifndef CK_POLICY_SCHEMA_H
 #define CK_POLICY_SCHEMA_H
@@ -13,13 +15,16 @@
 #define CK_POLICY_MAX_TOOLS 4096
 #define CK_TOOL_MAX_ENV 64 /* names in env, entries in set_env */
 
-/* Loads into a struct ck_policy; its arena, file, index and lines are not touched. */
+/* Loads into a struct ck_policy; its arena, file, index and lines are not set. */
 extern const cyaml_schema_value_t ck_policy_schema;
 
-/* Holds the tree against the table: keys, types, words of a choice, sizes. 0, or -EINVAL and *error. */
+/*
+ * Compares the tree with the table: keys, types, words of a choice, sizes. 0, or -EINVAL and
+ * *error.
+ */
 int ck_schema_check(const struct ck_yaml_tree *tree, struct choke_error *error);
 
-/* "tool 'rg'", or "tool number 3" where it has no name; in buffer. */
+/* "tool 'rg'", or "tool number 3" if it has no name; in buffer. */
 const char *ck_schema_tool_label(const struct ck_yaml_node *tool, uint32_t index, char *buffer, size_t size);
 
 #endif

@@ -1,14 +1,15 @@
 /*
  * secret.c - see secret.h.
  *
- * Most formats are a fixed prefix and a run of one alphabet: a table. A prefix counts only where a word begins, or as
- * the value glued to a short option (-uTOKEN), and the run must be as long as the format's; that is what keeps false
- * alarms away. The few formats with inner structure have a function each. What has no format is known by the name before
- * it (secret_name.c), and only where no format was found. No run is measured further than its format needs, so that a long
- * argument made of prefixes costs no more than any other.
+ * Most formats are a fixed prefix and a run of one alphabet: a table. A prefix counts only at the
+ * beginning of a word, or as a value directly after a short option (-uTOKEN), and the run must have
+ * the length of the format. That avoids false alarms. The few formats with inner structure have a
+ * function each. A credential without a format is found by the name before it (secret_name.c), and
+ * only if no format was found. No run is measured further than its format needs, so a long argument
+ * made of prefixes costs no more than any other.
  *
- * This is a net for accidents. Who wants to hide a token from it can: the protection against that is the closed list
- * of tools and arguments.
+ * This catches accidents. An attacker can hide a token from it; the protection against that is the
+ * closed list of tools and arguments.
  */
 #include "policy/secret.h"
 
@@ -42,7 +43,7 @@ static unsigned classes_of(char c)
     return classes[(unsigned char)c];
 }
 
-/* Length of the run of alphabet at at, counted no further than limit. */
+/* The length of the run of alphabet at at, counted up to limit. */
 static size_t run_of(const char *at, unsigned alphabet, size_t limit)
 {
     size_t length = 0;
@@ -51,7 +52,7 @@ static size_t run_of(const char *at, unsigned alphabet, size_t limit)
     return length;
 }
 
-/* By hand, for nearly every call ends at the second byte. */
+/* Not strncmp: nearly every call ends at the second byte. */
 static bool begins(const char *at, const char *prefix)
 {
     while (*prefix != '\0' && *at == *prefix) {
@@ -61,7 +62,10 @@ static bool begins(const char *at, const char *prefix)
     return *prefix == '\0';
 }
 
-/* Does a word begin at at? Behind a letter, digit or '_' it does not, unless that is a short option's letter. */
+/*
+ * Does a word begin at at? Not after a letter, digit or '_', unless that is the letter of a short
+ * option.
+ */
 static bool word_begins(const char *value, const char *at)
 {
     if (at == value || (classes_of(at[-1]) & WORD) == 0)
@@ -71,7 +75,7 @@ static bool word_begins(const char *value, const char *at)
 
 /* ---- formats with inner structure -------------------------------------------------------- */
 
-/* The first row whose prefix begins with c or what comes after it. */
+/* The first row with a prefix that begins with c or a later byte. */
 static size_t first_format(char c)
 {
     size_t low = 0;
@@ -86,7 +90,7 @@ static size_t first_format(char c)
     return low;
 }
 
-/* Do the flags of the format hold for the run of length bytes behind its prefix at at? */
+/* Do the flags of the format allow the run of length bytes after its prefix at at? */
 static bool fits(const struct format *format, const char *value, const char *at, size_t length)
 {
     unsigned found = 0;
@@ -115,8 +119,8 @@ static const char *find_prefixed(const char *value, const char *at)
 }
 
 /*
- * header.payload.signature, the first two being base64 of JSON objects: {" encodes to eyJ. A part may have any length;
- * that none begins behind its own alphabet keeps the work linear.
+ * header.payload.signature; the first two are base64 of JSON objects: {" encodes to eyJ. A part may
+ * have any length. No part begins after a character of its own alphabet, so the work stays linear.
  */
 static const char *find_jwt(const char *value, const char *at)
 {
@@ -148,7 +152,10 @@ static const char *find_private_key(const char *at)
     return (is_key || is_block) && begins(label + length, "-----") ? "a private key" : NULL;
 }
 
-/* Three parts with a dot between them, each of a length of its own; the first begins with the number of an account. */
+/*
+ * Three parts with dots between them, each with a fixed length; the first begins with the number of
+ * an account.
+ */
 static const char *find_discord(const char *at)
 {
     size_t first = run_of(at, URL_SAFE, 29);
@@ -167,7 +174,7 @@ static const char *find_airtable(const char *at)
     return id && run_of(at + 18, HEX, 65) == 64 ? "an Airtable token" : NULL;
 }
 
-/* 32, 8 and 8 digits: no UUID. */
+/* 32, 8 and 8 digits: not a UUID. */
 static const char *find_mailgun(const char *at)
 {
     if (run_of(at, HEX, 33) != 32 || at[32] != '-' || run_of(at + 33, HEX, 9) != 8 || at[41] != '-')
@@ -175,7 +182,7 @@ static const char *find_mailgun(const char *at)
     return run_of(at + 42, HEX, 9) == 8 && (classes_of(at[50]) & URL_SAFE) == 0 ? "a Mailgun key" : NULL;
 }
 
-/* at is a '.' or a '~' inside of a token that has no prefix. */
+/* at is a '.' or a '~' inside a token that has no prefix. */
 static const char *find_inner(const char *value, const char *at)
 {
     if (*at == '.' && begins(at, ".atlasv1.") && run_of(at + strlen(".atlasv1."), URL_SAFE | BASE64, 60) == 60)
@@ -193,7 +200,7 @@ static const char *find_netrc(const char *at)
     return blanks > 0 && strcspn(secret, " \t\n") >= 4 && strchr("$<{", secret[0]) == NULL ? "a netrc" : NULL;
 }
 
-/* A user's name is shorter, or has no digits. */
+/* The name of a user is shorter, or has no digits. */
 static bool is_token(const char *user, size_t length)
 {
     unsigned found = 0;
@@ -203,8 +210,8 @@ static bool is_token(const char *user, size_t length)
 }
 
 /*
- * at is the "://" of a URL. user:password@ before the host is a secret; a password of asterisks was masked already, one
- * that begins as a group, a class or a variable is a pattern, and
+ * at is the "://" of a URL. user:password@ before the host is a secret. A password of asterisks is
+ * already masked. One that begins as a group, a class or a variable is a pattern.
  * docker://image:tag@sha256:... names an image by its digest.
  */
 static const char *find_url_password(const char *at)
@@ -222,7 +229,7 @@ static const char *find_url_password(const char *at)
     return masked || pattern ? NULL : "a URL with a password";
 }
 
-/* at is the ':' between a bot's number and its key. */
+/* at is the ':' between the number of a bot and its key. */
 static const char *find_telegram(const char *value, const char *at)
 {
     size_t digits = 0;
@@ -234,8 +241,8 @@ static const char *find_telegram(const char *value, const char *at)
 
 struct scan {
     const char *value;
-    const char *named; /* by the name before it; a format says more */
-    bool login;        /* a netrc's word was there */
+    const char *named; /* found by the name before it; a format is more specific */
+    bool login;        /* the word "login" of a netrc was seen */
 };
 
 static const char *find_word(struct scan *scan, const char *at)

@@ -1,9 +1,9 @@
 /*
  * secret_name.c - see secret_name.h.
  *
- * A name is compared by its end, without case and without '-', '_' and '.': DB_PASSWORD, db-password and dbPassword are
- * the same. The look back and the look ahead are bounded, so that a long text full of separators costs no more than any
- * other.
+ * A name is compared by its end, without case and without '-', '_' and '.': DB_PASSWORD,
+ * db-password and dbPassword are the same. The search back and ahead is bounded, so a long text
+ * full of separators costs no more than any other.
  */
 #include "policy/secret_name.h"
 
@@ -13,20 +13,20 @@
 #include <string.h>
 #include <strings.h>
 
-#define NAME_MAX_BYTES 48   /* how far back a name is looked for */
-#define VALUE_MAX_BYTES 256 /* how much of a value is looked at */
+#define NAME_MAX_BYTES 48   /* how far back a name is searched */
+#define VALUE_MAX_BYTES 256 /* how much of a value is checked */
 #define VALUE_MIN_BYTES 8
 #define SIGNATURE_BYTES 40
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 #define NAME(text) text, sizeof(text) - 1
 
-/* A special name stands before its general one; find_name() knows the last bytes. */
+/* A special name comes before its general one; find_name() selects rows by their last bytes. */
 static const struct secret_name {
     const char *end;
     size_t length;
     bool whole;  /* the name has nothing before it: "pass", not "bypass" */
-    uint8_t any; /* a value of so many bytes counts, whatever it is made of; 0: it must look like a secret */
+    uint8_t any; /* a value of this length counts, whatever it is; 0: it must look like a secret */
     const char *kind;
 } names[] = {
     {NAME("password"), false, 0, "a password"},
@@ -74,7 +74,7 @@ static bool is_name(char c)
     return is_letter(c) || is_digit(c) || c == '_' || c == '-' || c == '.';
 }
 
-/* Does the text that ends before end end in the name? *ret_begin is where the name begins. */
+/* Does the text before end end with the name? *ret_begin is where the name begins. */
 static bool ends_in(const char *start, const char *end, const char *name, size_t length, const char **ret_begin)
 {
     size_t left = length;
@@ -90,7 +90,7 @@ static bool ends_in(const char *start, const char *end, const char *name, size_t
     return left == 0;
 }
 
-/* Is there nothing before at that belongs to the same name? dbPass has two parts, bypass has one. */
+/* Does the name begin at at, with no part before it? dbPass has two parts, bypass has one. */
 static bool is_whole(const char *start, const char *at)
 {
     if (at == start || !(is_letter(at[-1]) || is_digit(at[-1])))
@@ -120,7 +120,7 @@ struct value {
     size_t digits, lower, upper, symbols, dots, slashes, joints; /* joints: '-' and '_' */
 };
 
-/* Characters of patterns, templates and types; a value with one of them is none. */
+/* Characters of patterns, templates and types; a value with one of them is not a secret. */
 static bool is_foreign(char c)
 {
     return strchr("\\[](){}<>|^*?`", c) != NULL;
@@ -137,7 +137,7 @@ static void count(struct value *value, char c)
     value->symbols += c == '!' || c == '@' || c == '#' || c == '%' || c == '~' || c == '$';
 }
 
-/* The word at text, without quotes around it. False where it cannot be a secret. */
+/* Reads the word at text, without quotes around it. False if it cannot be a secret. */
 static bool read_value(const char *text, struct value *ret_value)
 {
     text += strspn(text, " \t\"'");
@@ -176,7 +176,10 @@ static bool is_slug(const struct value *value)
     return true;
 }
 
-/* Letters and digits, or letters of both cases with a sign among them. A path, a version and a host have dots. */
+/*
+ * Letters and digits, or letters of both cases with a symbol. A path, a version and a host have
+ * dots.
+ */
 static bool looks_secret(const struct value *value)
 {
     size_t letters = value->lower + value->upper;
@@ -194,7 +197,7 @@ static bool looks_base64(const struct value *value)
     return value->lower > 0 && value->upper + value->digits > 0 && value->dots + value->joints + value->symbols == 0;
 }
 
-/* ---- headers and other names with a rule of their own ------------------------------------ */
+/* ---- headers and other names with a special rule ------------------------------------------ */
 
 /* Authorization: SCHEME CREDENTIAL. */
 static const char *find_authorization(const char *text)
@@ -218,7 +221,7 @@ static const char *find_authorization(const char *text)
     return NULL;
 }
 
-/* The rest of a query's sig=, in which base64 is percent-encoded. */
+/* The value of sig= in a query, where base64 is percent-encoded. */
 static bool is_signature(const char *text)
 {
     size_t run = 0;
@@ -248,7 +251,7 @@ static const char *find_special(const char *text, const char *end, const char *a
     return NULL;
 }
 
-/* ---- both -------------------------------------------------------------------------------- */
+/* ---- entry ------------------------------------------------------------------------------- */
 
 static const char *judge_value(const struct secret_name *name, const char *text)
 {
@@ -260,7 +263,10 @@ static const char *judge_value(const struct secret_name *name, const char *text)
     return looks_secret(&value) || (name->any > 0 && value.length >= name->any) ? name->kind : NULL;
 }
 
-/* registry/app-token:TAG: the last part of a path, and nothing between it and what follows the colon. */
+/*
+ * registry/app-token:TAG: the last part of a path, with nothing between it and what follows the
+ * colon.
+ */
 static bool is_image(const char *text, const char *end, char next)
 {
     const char *begin = end;

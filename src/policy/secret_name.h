@@ -1,8 +1,10 @@
 /*
- * secret_name.h - a value that is a secret by its name: password=..., X-API-Key: ..., --token ....
+ * secret_name.h - finds a value that is a secret by its name: password=..., X-API-Key: ..., --token
+ * ....
  *
- * A format of its own (secret.c) is known by itself. This is for what is not: the name says that a secret follows, and
- * the value must look like one, not like a pattern, a placeholder, a path, a type or a word.
+ * A credential with a format is found by the format (secret.c). This is for the others: the name
+ * says that a secret follows, and the value must look like one, not like a pattern, a placeholder,
+ * a path, a type or a word.
  */
 #ifndef CK_POLICY_SECRET_NAME_H
 #define CK_POLICY_SECRET_NAME_H
@@ -10,7 +12,7 @@
 /* at is an '=' or ':' in text. What its value looks like, or NULL. */
 const char *ck_secret_name_assigned(const char *text, const char *at);
 
-/* option and value are two arguments, one after the other. */
+/* option and value are two consecutive arguments. */
 const char *ck_secret_name_option(const char *option, const char *value);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * secret_table.h - the formats of credentials that are a fixed prefix and a run of one alphabet. Data of secret.c alone.
+ * secret_table.h - the credential formats that are a fixed prefix and a run of one alphabet.
+ * Included by secret.c only.
  */
 #ifndef CK_POLICY_SECRET_TABLE_H
 #define CK_POLICY_SECRET_TABLE_H
@@ -25,11 +26,13 @@
 
 #define NO_MAX SIZE_MAX
 
-#define MIXED 1U /* the run has letters and digits, or it is a word */
-#define ALONE 2U /* not behind '-', '.' or '_': cache-key-0123 is another thing */
+#define MIXED 1U /* the run must have letters and digits, or it is a word */
+#define ALONE 2U /* not after '-', '.' or '_': cache-key-0123 is not a credential */
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* In the order of the first byte, by which a row is looked up; a special prefix stands before its general one. */
+/*
+ * Sorted by the first byte, by which a row is found; a special prefix comes before its general one.
+ */
 static const struct format {
     const char *prefix;
     unsigned alphabet;
@@ -184,8 +187,8 @@ static const struct format {
 };
 
 /*
- * The second bytes that a prefix with this first byte may have, folded to 32 bits: nearly every word ends here. A row of
- * formats needs its bit; the tests know every prefix.
+ * The second bytes that a prefix with this first byte may have, folded to 32 bits. Nearly every
+ * word is rejected here. Every row of formats needs its bit; the tests know every prefix.
  */
 #define SECOND(c) (1U << ((c)&31))
 static const uint32_t seconds[128] = {

@@ -1,11 +1,13 @@
 /*
  * width.c - see width.h.
  *
- * A type is a set of texts, so containment is a small table. Two things are less simple than they look:
- *   - inside, existing and mount are decided by the file system too. A name or a number may be a link that leads out
- *     of the root, so neither is contained in inside.
- *   - of several patterns the first that fits the text decides, and if it is a path the others are not asked. With a
- *     path among them the alternatives are therefore compared place by place, not as a union.
+ * A type is a set of texts, so containment is a small table. Two things are less simple than they
+ * look:
+ *   - inside, existing and mount are also decided by the file system. A name or a number may be a
+ *     symlink that leads out of the root, so neither is contained in inside.
+ *   - of several patterns the first that matches the text decides, and if it is a path the others
+ *     are not tried. So with a path among them, alternatives are compared one by one, not as a
+ *     union.
  */
 #include "policy/width.h"
 
@@ -43,7 +45,10 @@ static bool is_path(enum ck_type type)
     return type == CK_TYPE_INSIDE || type == CK_TYPE_EXISTING || type == CK_TYPE_MOUNT;
 }
 
-/* Does a text that begins with these bytes, and goes on with something of the type part, belong to whole? */
+/*
+ * Does a text that begins with these bytes, and continues with a text of the type part, belong to
+ * whole?
+ */
 static bool text_within(const char *text, enum ck_type part, enum ck_type whole)
 {
     size_t length = strlen(text);
@@ -57,7 +62,7 @@ static bool text_within(const char *text, enum ck_type part, enum ck_type whole)
            strstr(text, "..") == NULL;
 }
 
-/* As a pattern NONE is the empty text, which is contained in ANY only. */
+/* As a pattern NONE is the empty text, which only ANY contains. */
 static bool pattern_within(const struct ck_pattern *part, const struct ck_pattern *whole)
 {
     size_t length = strlen(whole->text);
@@ -108,7 +113,7 @@ static bool within_by_union(const struct ck_arg_option *part, const struct ck_ar
 
 static bool option_within(const struct ck_arg_option *part, const struct ck_arg_option *whole)
 {
-    /* "-x" may be bundled, and then what follows it is read in another way. */
+    /* "-x" may be in a bundle, and then what follows it is parsed differently. */
     if (part->form == CK_FORM_FLAG && whole->form == CK_FORM_OPTIONAL)
         return strncmp(part->name, "--", 2) == 0;
     if (part->form != whole->form)

@@ -1,9 +1,10 @@
 /*
  * yaml_tree.c - see yaml_tree.h.
  *
- * libcyaml tells a fault by the place of the event before it, stops reading at the first document, cuts a scalar at a
- * NUL and takes any word for a boolean. So the events of libyaml are read once before it: whatever could be read in
- * two ways is refused here, and the places are kept for those who find fault later.
+ * libcyaml reports a fault at the position of the event before it, stops reading at the first
+ * document, cuts a scalar at a NUL and accepts any word as a boolean. So the events of libyaml are
+ * read once before. Whatever could be read in two ways is refused here, and the positions are kept
+ * for later messages.
  */
 #include "policy/yaml_tree.h"
 
@@ -26,8 +27,8 @@
 /* A mapping or sequence that is not closed yet. */
 struct level {
     uint32_t node;
-    bool key_is_next; /* in a mapping: the coming node is a key */
-    uint32_t key;     /* in a mapping: the latest key */
+    bool key_is_next; /* in a mapping: the next node is a key */
+    uint32_t key;     /* in a mapping: the last key */
 };
 
 struct yaml_walk {
@@ -40,7 +41,7 @@ struct yaml_walk {
     unsigned documents;
 };
 
-/* ---- words ------------------------------------------------------------------------------- */
+/* ---- messages ---------------------------------------------------------------------------- */
 
 __attribute__((format(printf, 4, 0))) static int error_at(const char *file, struct ck_yaml_place at,
                                                           struct choke_error *error, const char *format, va_list args)
@@ -76,7 +77,7 @@ static struct ck_yaml_place mark_position(yaml_mark_t mark)
     return (struct ck_yaml_place){(unsigned)mark.line + 1, (unsigned)mark.column + 1};
 }
 
-/* At the start of the event under way. */
+/* Refuses at the start of the current event. */
 __attribute__((format(printf, 2, 3))) static int refuse_event(struct yaml_walk *walk, const char *format, ...)
 {
     va_list args;
@@ -107,7 +108,7 @@ static const struct {
     {0x2060, 0x2064, "an invisible character"},
     {0x2066, 0x2069, "a character that changes the direction of text"},
     {0xfeff, 0xfeff, "an invisible character"},
-    {0xfffe, 0xffff, "a code that is no character"},
+    {0xfffe, 0xffff, "a code that is not a character"},
     {0xe0000, 0xe0fff, "an invisible character"},
 };
 
@@ -117,12 +118,14 @@ static const char *character_fault(uint32_t code)
     for (size_t i = 0; i < sizeof bad_characters / sizeof bad_characters[0]; i++)
         if (code >= bad_characters[i].first && code <= bad_characters[i].last)
             return bad_characters[i].fault;
-    /* Variation selectors choose between two pictures of one character, and stand in comments by themselves. */
+    /*
+     * Variation selectors choose between two pictures of one character, and are common in comments.
+     */
     bool selector = code >= 0xfe00 && code <= 0xfe0f;
     return code >= 0x20 && ck_glyph_hidden(code) && !selector ? "an invisible character" : NULL;
 }
 
-/* Offset of the first bad byte and what it is, or NULL. */
+/* The first bad byte: its offset and what it is; or NULL. */
 static const char *text_fault(const char *text, size_t length, bool is_source, size_t *ret_offset)
 {
     for (size_t i = 0, n; i < length; i += n) {
@@ -200,7 +203,7 @@ static int check_duplicate(struct yaml_walk *walk, const struct ck_yaml_node *ma
     return 0;
 }
 
-/* Before a node is added: is it allowed where it stands? */
+/* Before a node is added: is it allowed here? */
 static int check_position(struct yaml_walk *walk, enum ck_yaml_node_kind kind, const char *text)
 {
     const struct level *level = innermost(walk);
@@ -214,7 +217,7 @@ static int check_position(struct yaml_walk *walk, enum ck_yaml_node_kind kind, c
     return check_duplicate(walk, mapping, text);
 }
 
-/* The enclosing mapping or sequence has one child more. */
+/* Adds a child to the enclosing mapping or sequence. */
 static void count_child(struct yaml_walk *walk, uint32_t child)
 {
     struct level *level = innermost(walk);
@@ -268,11 +271,10 @@ static int refuse_null(struct yaml_walk *walk)
         return refuse_event(walk, "the policy is empty; it begins with 'version: 1'");
     const struct ck_yaml_node *nodes = walk->tree->nodes;
     if (nodes[level->node].kind == CK_YAML_SEQUENCE)
-        return refuse_event(walk, "an entry of this list is empty; write it or leave it out");
+        return refuse_event(walk, "an entry of this list is empty; write a value or remove it");
     if (level->key_is_next)
         return refuse_event(walk, "a key is missing before ':'");
-    return refuse_event(walk, "key '%s' has no value; write one or leave the key out",
-                        CK_QUOTE(nodes[level->key].text));
+    return refuse_event(walk, "key '%s' has no value; write one or remove the key", CK_QUOTE(nodes[level->key].text));
 }
 
 static int take_scalar(struct yaml_walk *walk)
@@ -283,7 +285,7 @@ static int take_scalar(struct yaml_walk *walk)
     size_t offset = 0;
     const char *fault = text_fault(value, length, false, &offset);
     if (fault != NULL)
-        return refuse_event(walk, "this value holds %s (0x%02x)", fault, (unsigned char)value[offset]);
+        return refuse_event(walk, "this value contains %s (0x%02x)", fault, (unsigned char)value[offset]);
     if (is_null(value, plain))
         return refuse_null(walk);
     const char *text = ck_arena_memdup(&walk->tree->arena, value, length);

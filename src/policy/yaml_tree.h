@@ -1,13 +1,16 @@
 /*
- * yaml_tree.h - the first look at a policy's YAML: what no policy may contain, and where everything stands.
+ * yaml_tree.h - the first pass over a policy's YAML: refuses what no policy may contain, and keeps
+ * all positions.
  *
- * Refused here, each with its place: text that is not UTF-8, control characters and characters that hide or reorder
- * text (also when they are written as escapes), directives, anchors, aliases, tags, a second document, duplicate
- * keys, keys that are not text, keys and entries without a value, nesting over CK_YAML_TREE_MAX_DEPTH, more than
- * CK_YAML_TREE_MAX_NODES values.
+ * Refused here, each with line and column: text that is not UTF-8, control characters and
+ * characters that hide or reorder text (also when they are written as escapes), directives,
+ * anchors, aliases, tags, a second document, duplicate keys, keys that are not text, keys and
+ * entries without a value, nesting over CK_YAML_TREE_MAX_DEPTH, more than CK_YAML_TREE_MAX_NODES
+ * values.
  *
- * What remains is a tree in one array, in the order of the text: the children of a node follow it, and its next sibling
- * stands span nodes further on. The children of a mapping are key, value, key, value.
+ * The result is a tree in one array, in the order of the text: the children of a node follow it,
+ * and its next sibling is span nodes further on. The children of a mapping are key, value, key,
+ * value.
  */
 #ifndef CK_POLICY_YAML_TREE_H
 #define CK_POLICY_YAML_TREE_H
@@ -42,7 +45,10 @@ struct ck_yaml_tree {
     uint32_t capacity;
 };
 
-/* Fills *ret_tree, which must be zero-filled; give it to ck_yaml_tree_done on failure too. file must live as long. */
+/*
+ * Fills *ret_tree, which must be zero-filled; give it to ck_yaml_tree_done on failure too. file
+ * must live as long.
+ */
 int ck_yaml_tree_parse(struct ck_yaml_tree *ret_tree, const char *file, const void *text, size_t length,
                        struct choke_error *error);
 void ck_yaml_tree_done(struct ck_yaml_tree *tree);

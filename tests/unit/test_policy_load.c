@@ -61,11 +61,11 @@ static const struct refused refusals[] = {
     {"carriage_return_ends_a_line", "# a\r# b\r\n#\x01\n", 3, 2, "a control character"},
 
     /* what YAML has and a policy has not */
-    {"escaped_nul_is_refused", HEAD "  - name: \"r\\0g\"\n", 4, 11, "this value holds a NUL byte"},
-    {"escaped_control_is_refused", HEAD "  - name: \"r\\eg\"\n", 4, 11, "this value holds a control character (0x1b)"},
-    {"escaped_tab_is_refused", HEAD "  - name: \"r\\tg\"\n", 4, 11, "this value holds a control character (0x09)"},
+    {"escaped_nul_is_refused", HEAD "  - name: \"r\\0g\"\n", 4, 11, "this value contains a NUL byte"},
+    {"escaped_control_is_refused", HEAD "  - name: \"r\\eg\"\n", 4, 11, "this value contains a control character (0x1b)"},
+    {"escaped_tab_is_refused", HEAD "  - name: \"r\\tg\"\n", 4, 11, "this value contains a control character (0x09)"},
     {"escaped_bidi_is_refused", HEAD "  - name: \"r\\u202eg\"\n", 4, 11, "changes the direction of text"},
-    {"control_in_a_key_is_refused", "\"ver\\asion\": 1\n", 1, 1, "this value holds a control character"},
+    {"control_in_a_key_is_refused", "\"ver\\asion\": 1\n", 1, 1, "this value contains a control character"},
     {"directive_is_refused", "# x\n%YAML 1.1\n---\n" HEAD TOOL, 2, 1,
      "a line begins with '%': a policy has no directives"},
     {"directive_behind_a_carriage_return_is_refused", "# x\r%TAG !a! b\r---\r", 2, 1, "a policy has no directives"},
@@ -137,7 +137,7 @@ static const struct refused refusals[] = {
     {"helper_with_a_slash_is_refused", HEAD TOOL "    execs: [sh, bin/sh]\n", 8, 17,
      "'bin/sh' in 'execs' in tool 'rg' is neither a program's name nor a plain absolute path"},
     {"repeated_helper_is_refused", HEAD TOOL "    execs: [sh, sh]\n", 8, 17,
-     "'sh' stands twice in 'execs' in tool 'rg'"},
+     "'sh' is listed twice in 'execs' in tool 'rg'"},
     {"everybody_is_no_destination", HEAD TOOL "    egress: ['*']\n", 8, 14, "'*' in 'egress' in tool 'rg' is no"},
     {"top_level_domain_is_no_destination", HEAD TOOL "    egress: ['*.com']\n", 8, 14, "'*.com' in 'egress'"},
     {"star_in_the_middle_is_no_destination", HEAD TOOL "    egress: ['a.*.com']\n", 8, 14, "'a.*.com' in 'egress'"},
@@ -236,30 +236,30 @@ static const struct refused refusals[] = {
     {"root_directory_in_search_path_is_refused", "version: 1\nsearch_path: [/]\ntools: []\n", 2, 15,
      "not a plain absolute path"},
     {"colon_in_search_path_is_refused", "version: 1\nsearch_path: [\"/usr/bin:/tmp\"]\ntools: []\n", 2, 15,
-     "holds ':', which would make it two entries of PATH"},
+     "contains ':', which would make it two entries of PATH"},
     {"line_break_in_search_path_is_refused", "version: 1\nsearch_path: [\"/usr\\n\"]\ntools: []\n", 2, 15,
      "has a line break"},
     {"repeated_search_path_is_refused", "version: 1\nsearch_path: [/bin, /bin]\ntools: []\n", 2, 21,
-     "'/bin' stands twice in 'search_path'"},
+     "'/bin' is listed twice in 'search_path'"},
     {"empty_adr_dir_is_refused", "version: 1\nadr_dir: \"\"\nsearch_path: [/bin]\ntools: []\n", 2, 10,
      "'adr_dir' must not be empty"},
     {"line_break_in_adr_dir_is_refused", "version: 1\nadr_dir: \"a\\nb\"\nsearch_path: [/bin]\ntools: []\n", 2, 10,
      "'adr_dir' has a line break"},
     {"name_with_a_slash_is_refused", HEAD "  - name: a/b\n    why: w\n    adr: \"0004\"\n    route: direct\n", 4, 11,
-     "'a/b' is no tool's name"},
+     "'a/b' is not a valid tool name"},
     {"name_in_capitals_is_refused", HEAD "  - name: Rg\n    why: w\n    adr: \"0004\"\n    route: direct\n", 4, 11,
-     "'Rg' is no tool's name"},
+     "'Rg' is not a valid tool name"},
     {"name_beginning_with_a_dash_is_refused",
-     HEAD "  - name: \"-rf\"\n    why: w\n    adr: \"0004\"\n    route: direct\n", 4, 11, "'-rf' is no tool's name"},
+     HEAD "  - name: \"-rf\"\n    why: w\n    adr: \"0004\"\n    route: direct\n", 4, 11, "'-rf' is not a valid tool name"},
     {"name_beginning_with_a_dot_is_refused", HEAD "  - name: ..\n    why: w\n    adr: \"0004\"\n    route: direct\n", 4,
-     11, "'..' is no tool's name"},
+     11, "'..' is not a valid tool name"},
     {"name_with_a_line_break_is_refused",
      HEAD "  - name: \"a\\nb\"\n    why: w\n    adr: \"0004\"\n    route: direct\n", 4, 11,
-     "'a\\nb' is no tool's name"},
+     "'a\\nb' is not a valid tool name"},
     {"name_of_65_bytes_is_refused",
      HEAD
      "  - name: a123456789012345678901234567890123456789012345678901234567890123x\n    why: w\n    adr: \"0004\"\n    route: direct\n",
-     4, 11, "is no tool's name"},
+     4, 11, "is not a valid tool name"},
     {"empty_why_is_refused", HEAD "  - name: rg\n    why: \"\"\n    adr: \"0004\"\n    route: direct\n", 5, 10,
      "'why' in tool 'rg' must not be empty"},
     {"blank_why_is_refused", HEAD "  - name: rg\n    why: \"  \"\n    adr: \"0004\"\n    route: direct\n", 5, 10,
@@ -273,7 +273,7 @@ static const struct refused refusals[] = {
     {"empty_platforms_is_refused", HEAD TOOL "    platforms: []\n", 8, 16,
      "'platforms' in tool 'rg' must not be an empty list"},
     {"repeated_platform_is_refused", HEAD TOOL "    platforms: [linux, linux]\n", 8, 24,
-     "'linux' stands twice in 'platforms' in tool 'rg'"},
+     "'linux' is listed twice in 'platforms' in tool 'rg'"},
     {"too_many_platforms_are_refused", HEAD TOOL "    platforms: [linux, macos, linux]\n", 8, 16,
      "has 3 entries; at most 2 are allowed"},
     {"empty_version_args_is_refused", HEAD TOOL "    version_args: []\n", 8, 19,
@@ -281,11 +281,11 @@ static const struct refused refusals[] = {
     {"line_break_in_version_args_is_refused", HEAD TOOL "    version_args: [\"-v\\n\"]\n", 8, 20,
      "an entry of 'version_args' in tool 'rg' has a line break"},
     {"package_that_is_an_option_is_refused", HEAD TOOL "    install: {apt: --yes}\n", 8, 20,
-     "'apt' in 'install' in tool 'rg' is no package name"},
+     "'apt' in 'install' in tool 'rg' is not a valid package name"},
     {"package_with_a_space_is_refused", HEAD TOOL "    install: {brew: a b}\n", 8, 21,
-     "'brew' in 'install' in tool 'rg' is no package name"},
+     "'brew' in 'install' in tool 'rg' is not a valid package name"},
     {"package_with_a_semicolon_is_refused", HEAD TOOL "    install: {npm: a;b}\n", 8, 20,
-     "'npm' in 'install' in tool 'rg' is no package name"},
+     "'npm' in 'install' in tool 'rg' is not a valid package name"},
     {"plain_http_address_is_refused", HEAD TOOL "    install: {url: \"http://a.example\"}\n", 8, 20,
      "it must be an https:// address"},
     {"address_without_a_host_is_refused", HEAD TOOL "    install: {url: \"https://\"}\n", 8, 20,
@@ -293,21 +293,21 @@ static const struct refused refusals[] = {
     {"address_with_a_space_is_refused", HEAD TOOL "    install: {url: \"https://a b\"}\n", 8, 20,
      "it must be an https:// address"},
     {"env_name_with_a_dash_is_refused", HEAD TOOL "    env: [A-B]\n", 8, 11,
-     "'A-B' in 'env' in tool 'rg' is no variable's name"},
+     "'A-B' in 'env' in tool 'rg' is not a valid variable name"},
     {"env_name_with_equals_is_refused", HEAD TOOL "    env: [OK, A=b]\n", 8, 15,
-     "'A=b' in 'env' in tool 'rg' is no variable's name"},
-    {"wildcard_in_env_is_refused", HEAD TOOL "    env: [\"AWS_*\"]\n", 8, 11, "is no variable's name"},
+     "'A=b' in 'env' in tool 'rg' is not a valid variable name"},
+    {"wildcard_in_env_is_refused", HEAD TOOL "    env: [\"AWS_*\"]\n", 8, 11, "is not a valid variable name"},
     {"granting_the_loader_is_refused", HEAD TOOL "    env: [LD_PRELOAD]\n", 8, 11,
      "'LD_PRELOAD' in 'env' in tool 'rg' may not be granted to callers: it makes the loader load code"},
     {"granting_path_is_refused", HEAD TOOL "    env: [PATH]\n", 8, 11,
      "'PATH' in 'env' in tool 'rg' may not be granted"},
-    {"repeated_env_is_refused", HEAD TOOL "    env: [A, B, A]\n", 8, 17, "'A' stands twice in 'env' in tool 'rg'"},
+    {"repeated_env_is_refused", HEAD TOOL "    env: [A, B, A]\n", 8, 17, "'A' is listed twice in 'env' in tool 'rg'"},
     {"setting_path_is_refused", HEAD TOOL "    set_env: [{name: PATH, value: /tmp}]\n", 8, 22,
      "'PATH' in 'set_env' in tool 'rg' may not be set: it is set by chokepoint"},
     {"setting_the_loader_is_refused", HEAD TOOL "    set_env: [{name: LD_PRELOAD, value: x}]\n", 8, 22,
      "'LD_PRELOAD' in 'set_env' in tool 'rg' may not be set"},
     {"bad_name_in_set_env_is_refused", HEAD TOOL "    set_env: [{name: 1A, value: x}]\n", 8, 22,
-     "'1A' in 'set_env' in tool 'rg' is no variable's name"},
+     "'1A' in 'set_env' in tool 'rg' is not a valid variable name"},
     {"line_break_in_set_env_is_refused", HEAD TOOL "    set_env: [{name: A, value: \"x\\ny\"}]\n", 8, 32,
      "the value of 'A' in 'set_env' in tool 'rg' has a line break"},
     {"repeated_set_env_is_refused", HEAD TOOL "    set_env: [{name: A, value: x}, {name: A, value: x}]\n", 8, 43,
@@ -367,7 +367,7 @@ static void hidden_characters_are_refused_and_their_neighbours_are_not(void **st
     for (size_t i = 0; i < COUNT(refused); i++) {
         (void)snprintf(text, sizeof text, HEAD "  - {name: a, why: \"\\U%08x\", adr: '0004', route: jail}\n",
                        refused[i]);
-        struct refused row = {.line = 4, .column = 20, .expected_text = "this value holds a"};
+        struct refused row = {.line = 4, .column = 20, .expected_text = "this value contains a"};
         assert_refused(&row, text, strlen(text));
     }
     for (size_t i = 0; i < COUNT(fine); i++) {
@@ -386,7 +386,7 @@ static void text_over_the_maximum_is_refused_at_its_first_byte(void **state)
     memset(text, '#', length);
     memcpy(text, HEAD TOOL, strlen(HEAD TOOL));
     text[CK_POLICY_MAX_BYTES - 10] = '\n';
-    struct refused row = {.line = 9, .column = 10, .expected_text = "the text goes on beyond 1048576 bytes"};
+    struct refused row = {.line = 9, .column = 10, .expected_text = "the text is longer than 1048576 bytes"};
     text[strlen(HEAD TOOL)] = '#';
     assert_refused(&row, text, length);
 

@@ -228,10 +228,10 @@ static const struct refused refusals[] = {
     {"malformed_option_of_a_set_is_blamed_where_it_stands",
      "    args:\n      sets:\n        - {name: s, options: [-a, ^--]}\n      options: ['@s']\n", "'--'"},
     {"set_that_nobody_uses", "    args:\n      sets:\n        - {name: ^s, options: [-a]}\n      options: [-b]\n",
-     "'s' is used nowhere"},
-    {"option_that_stands_twice", "    args: {options: ^[--x, -y, --x=]}\n", "'--x' stands twice"},
+     "'s' is not used"},
+    {"option_that_stands_twice", "    args: {options: ^[--x, -y, --x=]}\n", "'--x' is listed twice"},
     {"option_of_a_set_that_stands_twice", "    args: {sets: [{name: s, options: [-a]}], options: ^[-a, '@s']}\n",
-     "'-a' stands twice"},
+     "'-a' is listed twice"},
     {"set_that_is_named_twice", "    args: {sets: [{name: s, options: [-a]}], options: ^['@s', '@s']}\n", "twice"},
     {"unknown_set", OPTIONS("-a, ^'@other'"), "'@other'"},
     {"set_without_a_name", OPTIONS("^'@'"), "'@'"},
@@ -346,7 +346,7 @@ static void check_refusal(void **state)
         fail_msg("wanted line %u, column %u: %s", line, column, error.message);
     if (strstr(error.message, row->expected_text) == NULL)
         fail_msg("wanted \"%s\", got \"%s\"", row->expected_text, error.message);
-    if (strstr(error.message, "'rg'") == NULL && strstr(error.message, "is no ") == NULL &&
+    if (strstr(error.message, "'rg'") == NULL && strstr(error.message, "is not a ") == NULL &&
         strstr(error.message, "set 's' is ") == NULL)
         fail_msg("does not name the tool: %s", error.message);
 }

@@ -222,7 +222,7 @@ static const struct refused_row {
     {LIST("NODE_ENV=a", "npm_config_key=x"), CHOKE_ENV_FORBIDDEN, "'npm_config_key'"},
     {LIST("NPM_CONFIG_Secret="), CHOKE_ENV_FORBIDDEN, "has 'SECRET'"},
     {LIST("FOO=1"), CHOKE_ENV_FORBIDDEN, "'FOO' may not enter a sandbox: it is not on the list"},
-    {LIST("PATH=/evil"), CHOKE_ENV_FORBIDDEN, "the policy's search path"},
+    {LIST("PATH=/evil"), CHOKE_ENV_FORBIDDEN, "the search path of the policy"},
     {LIST("HTTPS_PROXY=http://u:p@h"), CHOKE_ENV_FORBIDDEN, "its value looks like a URL with a password"},
     {LIST("NODE_ENV=" TOKEN), CHOKE_ENV_FORBIDDEN, "its value looks like a GitHub token"},
     {LIST(TOKEN "=x"), CHOKE_ENV_FORBIDDEN, "'(a GitHub token)'"},
