@@ -1,4 +1,8 @@
-/* context.c - opens and closes a context, and runs the round of events. */
+/*
+ * context.c - opens and closes a context, and runs the round of events.
+ *
+ * No process exists before the first run: the keeper is created by the launcher when it is needed.
+ */
 #include "api/context.h"
 
 #include "api/policyfile.h"
@@ -13,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FREE_TIMEOUT_NS (500 * CK_NS_PER_MS)
+#define FREE_TIMEOUT_NS (500 * CK_NS_PER_MS) /* ten times the grace period */
 
 const char *choke_version(void)
 {
@@ -24,6 +28,9 @@ int ck_context_check(const struct choke_context *context, struct choke_error *er
 {
     if (context == NULL)
         return ck_error_set(error, CHOKE_INVALID, EINVAL, "no context was given");
+    /*
+     * A fork shares descriptors and the keeper with its parent: both would read the same reports.
+     */
     if (context->owner != getpid())
         return ck_error_set(error, CHOKE_INVALID, EOWNERDEAD,
                             "a forked child cannot use the context of its parent; make another");
@@ -70,6 +77,7 @@ static int load_policy(struct choke_context *context, const char *path, struct c
     if (result < 0)
         return result;
     context->from_file = true;
+    /* The digest is of the text that was parsed, not of the file: the file may change meanwhile. */
     ck_digest_bytes(text, length, context->policy_sha256);
     result = ck_policy_parse(path, text, length, &context->loaded, error);
     context->policy = context->loaded;
@@ -77,6 +85,7 @@ static int load_policy(struct choke_context *context, const char *path, struct c
     return result;
 }
 
+/* Once for all: choke_tool returns pointers that live as long as the context. */
 static int write_installs(struct choke_context *context)
 {
     const struct ck_policy *policy = context->policy;
@@ -147,6 +156,7 @@ int choke_context_new(const struct choke_options *options, struct choke_context 
         free(context);
         return ck_error_oom(error);
     }
+    /* close_context releases everything on failure, so every member must be valid: fds are -1. */
     context->owner = getpid();
     context->null_fd = -1;
     ck_bwrap_state_init(context->bwrap_state);
@@ -181,6 +191,7 @@ static void end_all(struct choke_context *context)
 {
     struct ck_watch *watch = &context->watch;
     uint64_t deadline_ns = ck_clock_now_ns() + FREE_TIMEOUT_NS;
+    /* Slices are closed first, or a cancelled run would begin to list its changes. */
     ck_slices_close(context);
     choke_cancel_all(context);
     while (choke_running(context) > 0 && ck_clock_now_ns() < deadline_ns)
@@ -207,6 +218,10 @@ static void forget_places(struct choke_context *context)
         bwrap_state->scratch_pool.leftover = false;
 }
 
+/*
+ * In a fork of the owner nothing is ended or removed: the keeper, the runs and the scratch
+ * directories are the parent's. Only memory and our copies of the descriptors are released.
+ */
 void choke_context_free(struct choke_context *context)
 {
     if (context == NULL)
@@ -241,6 +256,10 @@ size_t choke_running(const struct choke_context *context)
     return context->watch.running_count + context->audit.waiting_count + context->slices.count;
 }
 
+/*
+ * The order matters: what the watch reports is sliced in the same round, what slices finish is
+ * synced, and garbage is freed last, when no one uses it.
+ */
 int ck_context_round(struct choke_context *context, int timeout_ms)
 {
     int result = ck_watch_wait(&context->watch, timeout_ms);
@@ -270,6 +289,7 @@ int choke_wait(struct choke_context *context, int timeout_ms, struct choke_error
     if (result < 0)
         return result;
     uint64_t deadline = ck_clock_now_ns() + (uint64_t)(timeout_ms < 0 ? 0 : timeout_ms) * CK_NS_PER_MS;
+    /* A round may end without a finished job: a timer, output, a slice. So it waits again. */
     for (int left = timeout_ms;;) {
         result = one_round(context, context->done_count > 0 ? 0 : left, error);
         if (result != 0 || (timeout_ms < 0 && choke_running(context) == 0))

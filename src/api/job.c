@@ -1,4 +1,19 @@
-/* job.c - starts, waits for, cancels and frees jobs. */
+/*
+ * job.c - starts, waits for, cancels and frees jobs.
+ *
+ * The life of a job:
+ *
+ *   new_job       linked into the context, with an empty result
+ *   begin         refused; or its intent is recorded, and it is launched or postponed
+ *   postpone      only with CHOKE_AUDIT_SYNC_EVERY: waits until its intent is on the disk
+ *   launch        the keeper gets the plan
+ *   ck_job_ended  the tool has ended; slices list and keep its changes
+ *   conclude      recorded; it may wait for the disk once more
+ *   finish        in the queue of choke_next, left to choke_run, or garbage if its owner freed it
+ *
+ * A job is in at most one list of next_done at a time: the queue of choke_next, the two lists of
+ * the audit, the slices, or the garbage.
+ */
 #include "api/context.h"
 #include "api/redact.h"
 
@@ -40,6 +55,7 @@ static void enqueue(struct choke_job *job)
     job->queued = true;
 }
 
+/* Linear only for a job that is freed before choke_next returned it: choke_next takes the first. */
 static void dequeue(struct choke_job *job)
 {
     struct choke_context *context = job->context;
@@ -65,6 +81,7 @@ static void drop_plan(struct choke_job *job)
     job->plan = NULL;
 }
 
+/* Slices are dropped before the result is freed: they fill its list of changes. */
 static void destroy(struct choke_job *job)
 {
     if (job->queued)
@@ -79,6 +96,10 @@ static void destroy(struct choke_job *job)
     free(job);
 }
 
+/*
+ * A detached job is not freed here: callers up the stack still use it. The end of the round frees
+ * it.
+ */
 static void finish(struct choke_job *job)
 {
     job->finished = true;
@@ -90,6 +111,9 @@ static void finish(struct choke_job *job)
     }
 }
 
+/*
+ * The event comes before the queue, so that a program sees the event before choke_next has the job.
+ */
 static void hand_out(struct choke_job *job)
 {
     if (job->refused)
@@ -115,6 +139,7 @@ static void conclude(struct choke_job *job)
         ck_watch_wake(&context->watch);
 }
 
+/* Called by the watch when the warden has reported, or is lost. */
 void ck_job_ended(void *data, struct ck_run *run)
 {
     struct choke_job *job = run->owner;
@@ -168,6 +193,10 @@ static void refuse(struct choke_job *job, const struct choke_error *error)
     conclude(job);
 }
 
+/*
+ * The result has its error first, because the record of a refusal has it. A failed intent is
+ * already reported as unrecorded; a second attempt to write would fail too.
+ */
 static void refuse_call(struct choke_job *job, const struct choke_request *request, struct ck_plan *plan,
                         const struct choke_error *error)
 {
@@ -179,6 +208,7 @@ static void refuse_call(struct choke_job *job, const struct choke_request *reque
     refuse(job, &shown);
 }
 
+/* On failure nothing has run. The intent that is in the log gets its outcome from refuse. */
 static void launch(struct choke_job *job, const char *const *egress, const struct ck_plan *plan)
 {
     struct choke_error error;
@@ -216,6 +246,7 @@ static void postpone(struct choke_job *job, const struct choke_request *request,
     ck_watch_wake(&context->watch);
 }
 
+/* No record, no run: the intent comes before anything that creates a process. */
 static void begin(struct choke_job *job, const struct choke_request *request, struct ck_plan *plan)
 {
     struct choke_error error;
@@ -243,6 +274,7 @@ static struct choke_job *reverse(struct choke_job *list)
     return first;
 }
 
+/* The caller may have changed, or cancelled, while the job waited. */
 static void launch_waiting(struct choke_job *job, const struct choke_error *unsynced)
 {
     struct choke_error error;
@@ -276,6 +308,9 @@ void ck_job_sync_waiting(struct choke_context *context)
     struct choke_error error;
     if (audit->waiting == NULL && audit->ended == NULL)
         return;
+    /*
+     * The lists are taken first: a job that is refused below waits for a sync again, in a new list.
+     */
     struct choke_job *waiting = reverse(audit->waiting);
     struct choke_job *ended = reverse(audit->ended);
     audit->waiting = audit->ended = NULL;
@@ -344,6 +379,7 @@ int choke_run(struct choke_context *context, const struct choke_request *request
     while (!job->finished) {
         result = ck_context_round(context, -1);
         if (result < 0 && !job->finished) {
+            /* Only the result is lost: the job ends later as garbage, its run is not forgotten. */
             job->detached = true;
             return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot wait for events: %s", strerror(-result));
         }
@@ -415,6 +451,7 @@ void choke_job_free(struct choke_job *job)
         destroy(job);
         return;
     }
+    /* Freed by the round in which it ends: its process must be reaped and its end recorded. */
     job->detached = true;
     choke_cancel(job);
 }

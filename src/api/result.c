@@ -1,4 +1,10 @@
-/* result.c - makes the public result from a plan and an ended run. */
+/*
+ * result.c - makes the public result from a plan and an ended run.
+ *
+ * It is filled in three steps: names when the job is created, jail and limits when the tool starts,
+ * the rest from the warden's report at the end. If the report names a stage, the tool did not
+ * start, and what the second step wrote is taken back.
+ */
 #include "api/context.h"
 
 #include "base/clock.h"
@@ -112,6 +118,7 @@ static void list_rules(struct result_box *box, const struct ck_verdict *verdict)
     box->egress.rules = rules != NULL ? rules : none;
 }
 
+/* result->jail is NULL if nothing ran; then the result has no egress either. */
 void ck_result_egress(struct choke_result *result, const struct ck_proxy_gate_totals *totals, bool spent)
 {
     struct result_box *box = (struct result_box *)result;
@@ -138,6 +145,7 @@ void ck_result_started(struct choke_result *result, const struct ck_plan *plan)
     list_limits(box, plan);
 }
 
+/* The report has one entry for each enum ck_limit; the list has only those that the policy sets. */
 static void set_mechanisms(struct choke_result *result, const struct ck_wire_report *report)
 {
     struct result_box *box = (struct result_box *)result;
@@ -175,10 +183,15 @@ void ck_result_fail(struct choke_result *result, const struct choke_error *error
         ck_error_add_hint(&result->error);
 }
 
+/*
+ * A lost warden has no report. Then the time decides: after the deadline it is a timeout, before it
+ * the run counts as cancelled.
+ */
 static void set_ending(struct choke_result *result, const struct ck_run *run)
 {
     const struct ck_wire_report *report = &run->report;
     bool late = run->lost && run->ended_ns >= run->deadline_ns;
+    /* Stages of a protection. A shortage may pass, so it says nothing about the jail. */
     if (report->stage == CK_STAGE_CWD)
         result->outcome = CHOKE_CWD;
     else if (report->stage == CK_STAGE_EXECS || report->stage == CK_STAGE_WORKSPACE ||
@@ -252,6 +265,7 @@ struct ck_changes *ck_result_changes(struct choke_result *result)
     return &((struct result_box *)result)->changes;
 }
 
+/* Never NULL after this: NULL means a workspace without a list of changes. */
 void ck_result_collected(struct choke_result *result, bool is_kept)
 {
     static const struct choke_file_change none[1];
