@@ -53,8 +53,7 @@
  *   Its arguments; the environment PATH HOME LANG LC_ALL plus what the entry sets and grants; the
  *   working directory; stdin as requested (else /dev/null); two pipes; and no other descriptor. (A
  *   script with a sha256 in its entry also finds itself, as descriptor 3.) It has its own session
- *   without a terminal, default signal dispositions, an empty signal mask, umask 022, and
- *   no_new_privs.
+ *   without a terminal, default signal dispositions, an empty signal mask, umask 022, no_new_privs.
  *
  *   User, groups, capabilities, securebits, root directory, namespaces (user, mount, network, IPC),
  *   resource limits, priority, processors and cgroups are those of the thread that starts the tool,
@@ -112,11 +111,10 @@ CHOKE_API const char *choke_version(void);
  */
 enum choke_outcome {
     CHOKE_NONE = 0,
-    CHOKE_EXITED,   /* "exited": the tool ended by itself; exit_code has its status */
-    CHOKE_SIGNALED, /* "signaled": ended by a signal that chokepoint did not send */
-    CHOKE_TIMEOUT,  /* "timeout": killed at its deadline */
-    /* "cancelled": killed at the caller's request, or its keeper was lost */
-    CHOKE_CANCELLED,
+    CHOKE_EXITED,           /* "exited": the tool ended by itself; exit_code has its status */
+    CHOKE_SIGNALED,         /* "signaled": ended by a signal that chokepoint did not send */
+    CHOKE_TIMEOUT,          /* "timeout": killed at its deadline */
+    CHOKE_CANCELLED,        /* "cancelled": the caller cancelled it, or its keeper was lost */
     CHOKE_DISALLOWED,       /* "disallowed": the policy does not allow it */
     CHOKE_TOOL_MISSING,     /* "tool_missing": allowed, but not installed */
     CHOKE_INVALID,          /* "invalid": the request itself is malformed */
@@ -278,8 +276,7 @@ enum choke_stdin {
     CHOKE_STDIN_NULL = 0, /* /dev/null */
     CHOKE_STDIN_BYTES,    /* stdin_bytes, stdin_length; copied by the call */
     /*
-     * stdin_fd; remains the caller's, who may close it after the call. In a jail: copied into a
-     * pipe.
+     * stdin_fd; stays the caller's, who may close it after the call. In a jail: copied to a pipe.
      */
     CHOKE_STDIN_FD
 };
@@ -297,11 +294,10 @@ typedef void (*choke_output_fn)(void *data, enum choke_stream stream, const void
  * "invalid". Everything is copied; nothing needs to live longer than the call.
  */
 struct choke_request {
-    /* NULL-terminated; argv[0] is a tool's name in the policy, not a path */
-    const char *const *argv;
-    const char *root;    /* the repository; no path of the call may leave it */
-    const char *cwd;     /* a relative path is taken from root; "." is root itself */
-    uint64_t timeout_ms; /* 1 ms to 365 days; or CHOKE_TIMEOUT_FROM_POLICY: the entry's limit */
+    const char *const *argv; /* NULL-terminated; argv[0] is the name of a tool, not a path */
+    const char *root;        /* the repository; no path of the call may leave it */
+    const char *cwd;         /* a relative path is taken from root; "." is root itself */
+    uint64_t timeout_ms;     /* 1 ms to 365 days; or CHOKE_TIMEOUT_FROM_POLICY: the entry's limit */
 
     /*
      * A probe's name makes this a "run external", and env must be empty. NULL: an ordinary run.
@@ -318,8 +314,7 @@ struct choke_request {
      * dispatch. NULL or empty: nothing can be reached.
      */
     const char *const *egress;
-    /* NULL-terminated, NAME=VALUE, names that the entry grants; see also sandbox */
-    const char *const *env;
+    const char *const *env; /* NULL-terminated NAME=VALUE; what the entry grants; see sandbox */
 
     enum choke_stdin stdin_kind;
     int stdin_fd;
@@ -404,13 +399,12 @@ struct choke_file_change {
 
 /* How a run with egress used it. */
 struct choke_egress {
-    /* NULL-terminated: what it could have reached, each in canonical form */
-    const char *const *rules;
-    uint64_t allowed;        /* connections, or requests of plain HTTP */
-    uint64_t refused;        /* with each direct attempt once, as far as events report them */
-    uint64_t failed;         /* allowed, but could not be reached */
-    uint64_t sent_bytes;     /* by the tool */
-    uint64_t received_bytes; /* by the tool */
+    const char *const *rules; /* NULL-terminated: what it could reach, in canonical form */
+    uint64_t allowed;         /* connections, or requests of plain HTTP */
+    uint64_t refused;         /* with each direct attempt once, as far as events report them */
+    uint64_t failed;          /* allowed, but could not be reached */
+    uint64_t sent_bytes;      /* by the tool */
+    uint64_t received_bytes;  /* by the tool */
 };
 
 struct choke_result {
@@ -424,15 +418,13 @@ struct choke_result {
     uint64_t user_us;
     uint64_t system_us;
     uint64_t max_rss_kib;
-    const char *jail; /* "none", ...; NULL if nothing ran */
-    /* NULL-terminated: the layers that were active: "no_new_privs", "execs", ... */
-    const char *const *layers;
-    /* how the tree would be killed: pidns, cgroup, subreaper, pgroup; NULL */
-    const char *kill;
-    const char *tool_name;    /* NULL if argv[0] does not name a tool */
-    const char *tool_path;    /* NULL if it was not resolved */
-    const char *rule;         /* what decided: "tools.git", "search_path", "request.cwd" */
-    struct choke_error error; /* outcome CHOKE_NONE if the tool ran and ended by itself */
+    const char *jail;          /* "none", ...; NULL if nothing ran */
+    const char *const *layers; /* NULL-terminated: active layers: "no_new_privs", ... */
+    const char *kill;          /* how the tree is killed: pidns cgroup subreaper pgroup; NULL */
+    const char *tool_name;     /* NULL if argv[0] does not name a tool */
+    const char *tool_path;     /* NULL if it was not resolved */
+    const char *rule;          /* what decided: "tools.git", "search_path", "request.cwd" */
+    struct choke_error error;  /* outcome CHOKE_NONE if the tool ran and ended by itself */
 
     const struct choke_limit *limits; /* set by the policy, except the time; none if nothing ran */
     size_t limit_count;
@@ -455,8 +447,7 @@ struct choke_result {
     bool changes_incomplete;
     bool kept_incomplete;
 
-    /* could not be written to the audit log; the event says why */
-    bool unrecorded;
+    bool unrecorded;                   /* not in the audit log; the event says why */
     const struct choke_egress *egress; /* NULL if the request had none, or nothing ran */
 };
 
@@ -491,10 +482,7 @@ CHOKE_API int choke_fd(const struct choke_context *context);
  */
 CHOKE_API int choke_dispatch(struct choke_context *context, struct choke_error *error);
 
-/*
- * Blocks until a job is finished or timeout_ms has passed (-1: no limit), then does as
- * choke_dispatch.
- */
+/* Waits until a job is finished or timeout_ms has passed (-1: no limit); then as choke_dispatch. */
 CHOKE_API int choke_wait(struct choke_context *context, int timeout_ms, struct choke_error *error);
 
 /* The next finished job, each one once; NULL if there is none. */
@@ -542,12 +530,10 @@ struct choke_decision {
     uint64_t timeout_ms;
     const char *jail;
     const char *const *layers;
-    /* native: the mounts, or what is allowed on which path; else NULL */
-    const char *const *mounts;
+    const char *const *mounts;    /* native: the mounts, or the rights on paths; else NULL */
     const char *const *jail_argv; /* bwrap: its whole command line; else NULL */
     struct choke_error error;
-    /* what could be reached, each rule in canonical form; NULL: nothing */
-    const char *const *egress;
+    const char *const *egress; /* what could be reached, in canonical form; NULL: nothing */
 };
 
 CHOKE_API int choke_explain(struct choke_context *context, const struct choke_request *request,
@@ -626,15 +612,13 @@ CHOKE_API const char *choke_severity_name(enum choke_severity severity);
  * policy has no file to which adr_dir could be relative, so its records are not checked; a note
  * says so.
  *
- * Returns 0 and the findings, which live as long as the policy; a negative errno when out of
- * memory.
+ * Returns 0 and the findings, which live as long as the policy; -ENOMEM when out of memory.
  */
 CHOKE_API int choke_policy_check(struct choke_policy *policy, const struct choke_finding **ret_findings,
                                  size_t *ret_count, struct choke_error *error);
 
 /*
- * The whole policy as one line of JSON, which lives as long as the policy. -EINVAL if it is not
- * valid.
+ * The whole policy as one line of JSON, which lives as long as the policy. -EINVAL: not valid.
  *
  *   {"format": 1, "file", "version", "adr_dir", "search_path": [...], "tools": [{...}]}
  *
@@ -662,12 +646,10 @@ struct choke_change {
     const char *field;
     const char *before; /* NULL: it did not exist */
     const char *after;  /* NULL: it does not exist any more */
-    /* the record that the entry cites, in the new policy if it is there; NULL */
-    const char *adr;
+    const char *adr;    /* the record that the (new) entry cites; NULL */
     bool covered;       /* widens: a new or amended record is cited for it; else true */
     const char *reason; /* why it is not covered; NULL if it is */
-    /* what is granted now and was not, if before and after do not show it; or NULL */
-    const char *why;
+    const char *why;    /* what is newly granted, if before and after do not show it; or NULL */
 };
 
 struct choke_diff {
@@ -709,15 +691,11 @@ enum choke_damage {
     CHOKE_DAMAGE_REORDERED,  /* "reordered": the record that belongs here is further down */
     CHOKE_DAMAGE_DROPPED,    /* "dropped": the record that belongs here is missing */
     CHOKE_DAMAGE_DUPLICATED, /* "duplicated": a record that is also in another place */
-    /* "cut": the log ends before the record that a head names, or is empty */
-    CHOKE_DAMAGE_CUT,
-    /* "rebuilt": valid, but the record before, or a head, vouches for another */
-    CHOKE_DAMAGE_REBUILT,
-    CHOKE_DAMAGE_SPLICED, /* "spliced": a record of another log */
-    /* "torn": the last line is incomplete; the next writer repairs and says so */
-    CHOKE_DAMAGE_TORN,
-    /* "malformed": a line that is not a record and that no repair vouches for */
-    CHOKE_DAMAGE_MALFORMED
+    CHOKE_DAMAGE_CUT,        /* "cut": the log ends before the record of a head, or is empty */
+    CHOKE_DAMAGE_REBUILT,    /* "rebuilt": valid, but not what its predecessor or a head says */
+    CHOKE_DAMAGE_SPLICED,    /* "spliced": a record of another log */
+    CHOKE_DAMAGE_TORN,       /* "torn": the last line is incomplete; the next writer repairs it */
+    CHOKE_DAMAGE_MALFORMED   /* "malformed": not a record, and no repair vouches for it */
 };
 
 CHOKE_API const char *choke_damage_name(enum choke_damage damage);
@@ -732,31 +710,28 @@ struct choke_audit_record {
     const char *time; /* "2026-11-15T16:38:18.123456Z" */
     const char *kind; /* "begin", "intent", "outcome", "refused", "repair", ... */
     const char *hash;
-    /* the whole line: JSON, no control characters, no newline, no NUL at the end */
-    const char *text;
+    const char *text; /* the whole line: JSON without control characters; no NUL at the end */
     size_t length;
 };
 
 struct choke_audit_report {
-    /* the first that was found; CHOKE_DAMAGE_NONE: none in what was read */
-    enum choke_damage damage;
-    const char *file;    /* the file with the damage, or the last that was read; "" for none */
-    uint64_t line;       /* of the damage; 0 without damage, or without a line to blame */
-    const char *message; /* what is wrong, one line; "" without damage */
-    size_t files;        /* files that were read */
-    uint64_t records;    /* proven records: the chain is unbroken up to the last of them */
-    uint64_t first_seq;  /* of these records; not 0 if the files before were not given */
-    uint64_t repairs;    /* torn writes that a later writer found and vouches for */
-    size_t heads;        /* given heads that match */
-    size_t unchecked;    /* of these, signed heads while no key was given */
-    const char *head;    /* the last proven record as the text of a head; NULL: no record */
+    enum choke_damage damage; /* the first damage; CHOKE_DAMAGE_NONE: nothing found */
+    const char *file;         /* the file with the damage, or the last that was read; "" for none */
+    uint64_t line;            /* of the damage; 0 without damage, or without a line to blame */
+    const char *message;      /* what is wrong, one line; "" without damage */
+    size_t files;             /* files that were read */
+    uint64_t records;         /* proven records: the chain is unbroken up to the last of them */
+    uint64_t first_seq;       /* of these records; not 0 if the files before were not given */
+    uint64_t repairs;         /* torn writes that a later writer found and vouches for */
+    size_t heads;             /* given heads that match */
+    size_t unchecked;         /* of these, signed heads while no key was given */
+    const char *head;         /* the last proven record as the text of a head; NULL: no record */
 };
 
 /* Zero-filled: no file, which is an error. */
 struct choke_audit_query {
-    /* NULL-terminated; the files of one log, in order; "-" is standard input */
-    const char *const *paths;
-    bool rotated; /* for each path, read the files that it was rotated into first */
+    const char *const *paths; /* NULL-terminated; files of one log, in order; "-": stdin */
+    bool rotated;             /* for each path, read the files that it was rotated into first */
     /*
      * NULL, or a NULL-terminated list: heads of this log that were kept elsewhere. The log must
      * have the record that each head names, with its hash. If public_key (its text) is given, each
@@ -764,8 +739,7 @@ struct choke_audit_query {
      */
     const char *const *heads;
     const char *public_key;
-    /* continue after the first damage, with all lines that are records by themselves */
-    bool unproven;
+    bool unproven; /* continue after the first damage, with lines that are valid records */
     /*
      * May be NULL. A record that is passed as proven follows those before it; the report says
      * whether the heads match. Return false to stop; then the report is about what was read so far.

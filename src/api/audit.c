@@ -1,5 +1,6 @@
 /*
- * audit.c - see audit.h.
+ * audit.c - when a call is recorded in the audit log, and what happens if it cannot be. See
+ * audit.h.
  *
  * The first call that has something to record opens the log, so a context that only explains needs
  * none. If that fails, the next call tries again: when a full disk has space again, calls run

@@ -58,6 +58,7 @@ const char *choke_damage_name(enum choke_damage damage)
 
 /* ---- the report ---- */
 
+/* Signed heads that match, while no public key was given to check the signature. */
 static size_t unchecked_heads(const struct log_reading *reading)
 {
     size_t count = 0;
@@ -97,6 +98,7 @@ static void fill_report(const struct log_reading *reading, struct report_box *bo
 
 /* ---- reading ---- */
 
+/* A record after the damage is passed on only if the caller asked for unproven ones. */
 static bool report_record(const struct log_reading *reading, const struct ck_line *line,
                           const struct ck_envelope *envelope, bool proven)
 {
@@ -128,6 +130,7 @@ static bool take_line(struct log_reading *reading, const struct ck_line *line)
     return !reading->is_stopped && (reading->query->unproven || !ck_verify_is_over(&reading->verify));
 }
 
+/* The report is made anew each time: the log may have grown since. */
 static bool ask_at_end(const struct log_reading *reading)
 {
     struct report_box box;
@@ -167,6 +170,7 @@ static int read_all(struct log_reading *reading, struct choke_error *error)
     return 0;
 }
 
+/* On the heap: its paths would take a good part of a small thread's stack. */
 static int read_log(const struct choke_audit_query *query, struct report_box *box, struct choke_error *error)
 {
     CK_HEAP struct log_reading *reading = ck_heap_own(malloc(sizeof *reading));
@@ -214,7 +218,7 @@ void choke_audit_report_free(struct choke_audit_report *report)
 
 static int fail_no_head(const char *path, int errnum, const char *why, struct choke_error *error)
 {
-    return ck_error_set(error, CHOKE_INVALID, errnum, "there is no head of '%s': %s", CK_QUOTE(path), why);
+    return ck_error_set(error, CHOKE_INVALID, errnum, "cannot get the head of '%s': %s", CK_QUOTE(path), why);
 }
 
 /* Doubles the part that is read until it has a whole record. */

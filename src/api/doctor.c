@@ -47,6 +47,7 @@ static const struct ck_cache_policy *find_cached(const struct ck_readiness *read
     return &nothing;
 }
 
+/* One policy at a time is written anew; the cache keeps the answers for other policies. */
 static char *format_cache(struct ck_readiness *readiness, const struct ck_cache *old)
 {
     struct ck_cache_policy fresh = {.sha256 = readiness->policy_sha256};

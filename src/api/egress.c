@@ -31,6 +31,7 @@ static void bound_proxy(struct ck_proxy *proxy)
         ck_proxy_set_fd_limit(proxy, limit.rlim_cur);
 }
 
+/* Copied, because the plan is gone when the listener arrives. */
 int ck_egress_prepare(struct choke_job *job, const struct ck_plan *plan)
 {
     const struct ck_verdict *verdict = &plan->verdict;
@@ -52,6 +53,7 @@ int ck_egress_prepare(struct choke_job *job, const struct ck_plan *plan)
     return 0;
 }
 
+/* For the watch: the proxy has its own epoll, and this runs what is ready there. */
 static void dispatch(void *data)
 {
     struct choke_context *context = data;

@@ -1,4 +1,9 @@
-/* explain.c - shows what a plan would do, and does not carry it out. */
+/*
+ * explain.c - shows what a plan would do, and does not carry it out.
+ *
+ * The plan is the one that a run would use, so what is shown is what would happen. Credentials are
+ * hidden in every text.
+ */
 #include "api/context.h"
 #include "api/redact.h"
 
@@ -13,6 +18,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+/* The public struct is first: freeing the decision frees the box. */
 struct decision_box {
     struct choke_decision decision;
     struct ck_arena text;
@@ -24,6 +30,7 @@ static const char *copy(struct decision_box *box, const char *text)
     return ck_redact_copy(&box->text, text);
 }
 
+/* The resolved path: what the kernel has for the open directory, not what the request says. */
 static const char *fd_path(struct decision_box *box, int fd)
 {
     char path[PATH_MAX];
@@ -33,6 +40,7 @@ static const char *fd_path(struct decision_box *box, int fd)
 /* The mounts of the native jail, as text. Without namespaces: what is allowed on which path. */
 static const char *const *list_mounts(struct decision_box *box, const struct ck_plan *plan)
 {
+    /* The image of the native jail has its mount operations. It is read here, not executed. */
     struct stat status;
     if (plan->no_userns.grants != NULL && plan->verdict.outcome == CHOKE_NONE)
         return ck_redact_list(&box->text, plan->no_userns.grants);
@@ -99,6 +107,7 @@ static bool complete(const struct choke_decision *decision, const struct ck_plan
             decision->mounts != NULL);
 }
 
+/* A refusal is a decision: only a failure to plan, or no memory, is an error. */
 int choke_explain(struct choke_context *context, const struct choke_request *request,
                   struct choke_decision **ret_decision, struct choke_error *error)
 {

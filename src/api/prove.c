@@ -81,7 +81,7 @@ static void explain_failure(const struct ck_wire_proved *proved, struct ck_jail_
     state->failed = transient ? proved->error : 0;
     state->reason = reason_of(proved->error);
     if (!ck_host_has_proc())
-        hint = "; a jail needs the /proc of this pid namespace, and it is not mounted";
+        hint = "; no /proc of this pid namespace is mounted at /proc, and a jail needs one";
     (void)snprintf(state->message, sizeof state->message, "building it failed: %s%s",
                    proved->error == ENOSPC       ? "the limit of namespaces is reached"
                    : proved->error == ECONNRESET ? "the process that tried was killed"

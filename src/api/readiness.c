@@ -1,5 +1,5 @@
 /*
- * readiness.c - see readiness.h.
+ * readiness.c - finds, hashes and runs the tools of a policy for their versions. See readiness.h.
  *
  * The tools run in /dev: it exists wherever this library works, belongs to root, and has no
  * configuration file that a tool could read. A repository, a home or /tmp may have one.
@@ -30,6 +30,11 @@ void ck_readiness_policy_digest(const struct choke_context *context, char ret_he
 
 /* ---- the policy that allows versions only ---- */
 
+/*
+ * A copy of the policy in which only version_args are allowed. Workspaces are ro: a version needs
+ * no writing, and an overlay would need a native jail. A jail's helper becomes a direct tool, so
+ * that it can be run for its version.
+ */
 static int narrow_policy(struct ck_readiness *readiness)
 {
     const struct ck_policy *from = readiness->context->policy;
@@ -56,6 +61,7 @@ static int narrow_policy(struct ck_readiness *readiness)
 
 /* ---- one tool ---- */
 
+/* The entry's limit if it is shorter: the judge refuses a longer timeout. */
 static uint64_t timeout_of(const struct ck_tool *tool)
 {
     uint64_t limit_ms = (uint64_t)tool->limits.timeout_s * 1000;
@@ -96,6 +102,9 @@ static int stat_tool(const struct ck_plan *plan, struct ck_version *ret_version)
     return 0;
 }
 
+/*
+ * The cache needs the version of every file. If one is missing, files_count 0 means: do not cache.
+ */
 static void take_files(struct ck_readiness *readiness, struct ck_readiness_tool *tool, const struct ck_plan *plan)
 {
     const struct ck_depend *depend = &readiness->depend;
@@ -107,6 +116,9 @@ static void take_files(struct ck_readiness *readiness, struct ck_readiness_tool 
     tool->files_count = known ? depend->count + 1 : 0;
 }
 
+/*
+ * tooldigest.c saves tools without a version. That is not an answer for an entry with version_args.
+ */
 static bool find_cached(struct ck_readiness *readiness, struct ck_readiness_tool *tool)
 {
     const struct ck_cache_tool *known =
@@ -122,6 +134,7 @@ static bool find_cached(struct ck_readiness *readiness, struct ck_readiness_tool
     return true;
 }
 
+/* A tool that may be executed but not read has no digest; that is not a failure. */
 static int hash(struct ck_readiness *readiness, struct ck_readiness_tool *tool, int fd)
 {
     struct ck_version version;
@@ -155,6 +168,7 @@ static int examine(struct ck_readiness *readiness, struct ck_readiness_tool *too
     return find_cached(readiness, tool) ? 0 : hash(readiness, tool, plan->execute_fd);
 }
 
+/* Blocking, so that the job does not come out of the program's choke_next. */
 static void run(struct ck_readiness *readiness, struct ck_readiness_tool *tool, const struct choke_request *request,
                 struct ck_plan *plan)
 {
@@ -204,6 +218,7 @@ static int take_tool(struct ck_readiness *readiness, struct ck_readiness_tool *t
 
 /* ---- answers ---- */
 
+/* Some tools print their version to stderr. */
 static int take_version(struct ck_readiness *readiness, struct ck_readiness_tool *tool,
                         const struct choke_result *result)
 {
@@ -272,6 +287,7 @@ bool ck_readiness_wants(const struct ck_readiness *readiness, const char *name)
     return wanted == NULL || *wanted != NULL;
 }
 
+/* At most PARALLEL_MAX at a time: each needs processes and descriptors of the caller. */
 static int take_tools(struct ck_readiness *readiness)
 {
     const struct choke_context *context = readiness->context;
@@ -314,6 +330,7 @@ int ck_readiness_check(struct ck_readiness *readiness, struct choke_error *error
     return 0;
 }
 
+/* After an error or a stop some tools may still run. They are cancelled and freed when they end. */
 void ck_readiness_done(struct ck_readiness *readiness)
 {
     for (struct ck_readiness_tool *tool = readiness->running; tool != NULL; tool = tool->next_running)

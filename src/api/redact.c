@@ -1,4 +1,4 @@
-/* redact.c - see redact.h. */
+/* redact.c - replaces messages and texts that have a credential in them. See redact.h. */
 #include "api/redact.h"
 
 #include "base/error.h"

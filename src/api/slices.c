@@ -1,4 +1,4 @@
-/* slices.c - see slices.h. */
+/* slices.c - the queue of ended jobs, and one slice of their work per round. See slices.h. */
 #include "api/slices.h"
 
 #include "api/context.h"

@@ -1,6 +1,7 @@
 /*
- * toolcache.c - see toolcache.h. secure_getenv: a set-user-ID program must not be directed by
- * variables of its caller.
+ * toolcache.c - finds, opens and parses the cache of tools. See toolcache.h.
+ *
+ * secure_getenv: a set-user-ID program must not be directed by variables of its caller.
  */
 #include "api/toolcache.h"
 

@@ -1,5 +1,6 @@
 /*
- * tooldigest.c - see tooldigest.h.
+ * tooldigest.c - the digest of a tool: from the policy, the context, the cache, or by hashing the
+ * file. See tooldigest.h.
  *
  * The file that is read is the one that the plan holds open and that will be executed. If the cache
  * cannot be read or written, the tool is hashed again.

@@ -1,4 +1,7 @@
-/* body_write.c - see body_write.h. */
+/*
+ * body_write.c - writes the bodies of records as JSON, each part within its budget. See
+ * body_write.h.
+ */
 #include "audit/body_write.h"
 
 #include <errno.h>

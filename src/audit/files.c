@@ -1,5 +1,5 @@
 /*
- * files.c - see files.h.
+ * files.c - the file operations of the log on the real file system. See files.h.
  *
  * The caller must own the log, no one else may write it, and its directory must be trusted as a
  * tool's is (sys/trust.h). The directory may be root's: to a file of the caller with the
@@ -34,6 +34,9 @@
 
 /* ---- the directory ---- */
 
+/*
+ * The walk's own message is more exact than the errno: it names the component that is not trusted.
+ */
 static int walk_path(struct ck_audit_directory *directory, const char *path, struct choke_error *error)
 {
     struct choke_error cause = {0};
@@ -49,6 +52,10 @@ static int walk_path(struct ck_audit_directory *directory, const char *path, str
     return result;
 }
 
+/*
+ * A directory that is created is walked too: only the walk proves that no one else can redirect the
+ * path.
+ */
 static int open_place(struct ck_audit_directory *directory, const char *path, struct choke_error *error)
 {
     int result = walk_path(directory, path, error);
@@ -75,6 +82,7 @@ int ck_audit_directory_open(struct ck_audit_directory *directory, const char *pa
     const char *slash = path[0] == '/' ? strrchr(path, '/') : NULL;
     if (slash == NULL || slash[1] == '\0' || strlen(path) >= sizeof parent || strlen(slash + 1) > NAME_MAX)
         return ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "'%s' cannot be the path of a file", CK_QUOTE(path));
+    /* Opened once: later names are looked up in this directory, wherever the path leads by then. */
     if (directory->fd < 0) {
         size_t length = slash == path ? 1 : (size_t)(slash - path);
         memcpy(parent, path, length);
@@ -102,6 +110,7 @@ static int refuse(struct choke_error *error, const char *name, int errnum, const
     return ck_error_set(error, CHOKE_SPAWN_FAILED, errnum, "'%s' %s", CK_QUOTE(name), why);
 }
 
+/* A symlink would let whoever can write its directory choose the log. */
 static int check(const struct stat *status, const char *name, struct choke_error *error)
 {
     if (S_ISLNK(status->st_mode))

@@ -29,6 +29,7 @@ void ck_head_format(const struct ck_head *head, char ret_text[CK_HEAD_TEXT_MAX])
     (void)snprintf(ret_text, CK_HEAD_TEXT_MAX, PREFIX "%s.%" PRIu64 ".%s", head->log, head->seq, head->hash);
 }
 
+/* The text with its NUL and the signature fit: CK_HEAD_TEXT_MAX has room for the longest head. */
 void ck_head_sign(char text[CK_HEAD_TEXT_MAX], const unsigned char seed[CK_SEED_BYTES])
 {
     unsigned char public[crypto_sign_ed25519_PUBLICKEYBYTES];
@@ -68,6 +69,7 @@ static struct ck_cursor without_blanks(const char *text)
     return cursor;
 }
 
+/* All parts have a fixed length or one spelling, so two different texts are never the same head. */
 int ck_head_parse(const char *text, const unsigned char *key, struct ck_head *ret_head, struct choke_error *error)
 {
     struct ck_cursor cursor = without_blanks(text), whole = cursor;
@@ -80,6 +82,7 @@ int ck_head_parse(const char *text, const unsigned char *key, struct ck_head *re
         !ck_cursor_take_number(&cursor, &head.seq) || !ck_cursor_take_text(&cursor, ".") ||
         !ck_cursor_take_hex(&cursor, CK_AUDIT_HASH_HEX, head.hash))
         return refuse_head(&whole, error);
+    /* The signature covers the text up to here, without the dot before the signature. */
     size_t covered = (size_t)(cursor.at - whole.at);
     head.is_signed = ck_cursor_take_text(&cursor, ".");
     if (head.is_signed ? !take_signature(&cursor, signature) : cursor.at != cursor.end)
@@ -108,6 +111,7 @@ int ck_head_list_parse(const char *const *texts, const char *key, struct ck_head
     unsigned char public[CK_PUBLIC_BYTES];
     size_t count = 0;
     *ret_heads = (struct ck_head_list){0};
+    /* A caller who gives a key expects a check. Without a head nothing would be checked. */
     while (texts != NULL && texts[count] != NULL)
         count++;
     if (count > CK_HEAD_LIST_MAX)

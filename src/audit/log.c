@@ -1,5 +1,5 @@
 /*
- * log.c - see log.h.
+ * log.c - appends a record to the log under its lock. See log.h.
  *
  * Theory of operation. A record has the hash of the one before. So to append is to read the end and
  * to write after it, with no one in between. The lock is on the log's own file. Under the lock,

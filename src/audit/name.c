@@ -1,4 +1,4 @@
-/* name.c - see name.h. */
+/* name.c - makes and recognises the names of the files of a log. See name.h. */
 #include "audit/name.h"
 
 #include "audit/format.h"
@@ -31,6 +31,7 @@ int ck_name_new(const char *name, const char *digits, char ret_name[NAME_MAX + 1
     return length < 0 || length > NAME_MAX ? -ENAMETOOLONG : 0;
 }
 
+/* Exactly the form that ck_name_new makes, because such files are removed (files.c, sweep). */
 bool ck_name_is_new(const char *candidate, const char *name)
 {
     size_t length = strlen(name);
@@ -41,6 +42,7 @@ bool ck_name_is_new(const char *candidate, const char *name)
            strcmp(digits + CK_AUDIT_NEW_DIGITS, CK_AUDIT_NEW_SUFFIX) == 0;
 }
 
+/* More digits than usual are a seq with more digits; fewer are not ours. */
 bool ck_name_is_rotated(const char *candidate, const char *name)
 {
     size_t stem = stem_of(name);

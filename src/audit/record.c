@@ -1,4 +1,4 @@
-/* record.c - see record.h. */
+/* record.c - begins a record, and seals it with envelope and closing. See record.h. */
 #include "audit/record.h"
 
 #include "base/clock.h"
@@ -55,6 +55,7 @@ static void write_time(char text[CK_AUDIT_TIME_LENGTH + 1])
     put_digits(text + 20, (unsigned)(now.tv_nsec / 1000), 6);
 }
 
+/* The order of the members is part of the format: the verifier compares, it does not parse. */
 static size_t write_envelope(const struct ck_record *record, const struct ck_audit_place *place,
                              char text[ENVELOPE_MAX])
 {
@@ -78,6 +79,7 @@ size_t ck_record_seal(struct ck_record *record, const struct ck_audit_place *pla
 {
     char envelope[ENVELOPE_MAX];
     assert(!record->body.full);
+    /* The body is not moved: the envelope ends where it begins, in the space reserved for it. */
     size_t length = write_envelope(record, place, envelope);
     char *start = record->body.start - length;
     char *end = record->body.at;

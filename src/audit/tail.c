@@ -1,5 +1,5 @@
 /*
- * tail.c - see tail.h.
+ * tail.c - finds the last record of a log. See tail.h.
  *
  * Searches from the last line backwards for the first valid record. An interrupted write never
  * leaves the closing of a record (format.h), so a line without it is skipped. A line that has the

@@ -65,6 +65,7 @@ static bool is_json(const struct ck_line *line, const struct ck_envelope *envelo
 
 /* ---- lines that are not records ---- */
 
+/* Several lines in a row are one torn write: the repair has one length and one hash for them. */
 static void hold_back(struct ck_torn *torn, const struct ck_line *line)
 {
     crypto_generichash_state state;
@@ -91,6 +92,7 @@ static void judge_too_long(struct ck_verify *verify)
     set_damage(&verify->damage, CHOKE_DAMAGE_MALFORMED, "it is not a record, and longer than a torn write can be");
 }
 
+/* At the end of the log the writer may still be at work, or the next one repairs: "torn". */
 static void judge_torn(const struct ck_torn *torn, bool at_end, struct ck_damage *ret_damage)
 {
     *ret_damage = torn->damage;
@@ -102,6 +104,7 @@ static void judge_torn(const struct ck_torn *torn, bool at_end, struct ck_damage
                    "it is not a record, and no repair vouches for it as a torn write");
 }
 
+/* The hash is finished on a copy, because more lines may follow. */
 static bool repair_matches(struct ck_torn *torn, const struct ck_line *line, const struct ck_envelope *envelope)
 {
     unsigned char digest[CK_AUDIT_HASH_BYTES];
@@ -124,6 +127,9 @@ static uint64_t next_seq(const struct ck_verify *verify)
     return verify->has_begun ? verify->last.seq + 1 : 0;
 }
 
+/*
+ * A file that was rotated begins with a later seq, and then has the hash of the record before it.
+ */
 static bool is_first(const struct ck_envelope *envelope)
 {
     return same(envelope->kind, CK_AUDIT_KIND_BEGIN) &&

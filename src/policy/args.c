@@ -1,5 +1,5 @@
 /*
- * args.c - see args.h.
+ * args.c - parses the arguments of a call by the rules of its entry. See args.h.
  *
  * One reader goes over the caller's vector once and writes the tool's vector as it goes. Its rules
  * change at a subcommand, its tool at a command in the command. The first operand of rules with
@@ -229,6 +229,10 @@ static int check_value(struct args_reader *reader, const struct ck_arg_option *o
     return note_path(reader, value + strlen(pattern->text), pattern->type, position, false);
 }
 
+/*
+ * "--x" in require is satisfied by the option alone, "--x=v" by this value only. The loader limits
+ * require to 64 entries: one bit each.
+ */
 static void note_required(const struct ck_list *require, const char *name, size_t length, const char *value,
                           uint64_t *satisfied)
 {
@@ -385,11 +389,13 @@ static int read_short(struct args_reader *reader, const char *argument)
     return PASSED;
 }
 
+/* "-1" is in the table as "-": the loader stores the form "-<number>" under this name. */
 static bool is_number_option(const struct args_reader *reader, const char *argument)
 {
     return strspn(argument + 1, DIGITS) == strlen(argument + 1) && ck_rules_find(reader->rules, "-", 1) != NULL;
 }
 
+/* Without bundles "-name" is one option, so it is read as a long one. */
 static int read_option(struct args_reader *reader, const char *argument)
 {
     put(reader, argument);
@@ -414,6 +420,7 @@ static int check_operand(struct args_reader *reader, size_t position, enum ck_ty
     return note_path(reader, operand, type, position, true);
 }
 
+/* The type of the first operand may depend on a later option, so it is checked at the end. */
 static int read_operand(struct args_reader *reader)
 {
     put(reader, reader->argv[reader->at]);
@@ -424,6 +431,7 @@ static int read_operand(struct args_reader *reader)
     return check_operand(reader, reader->at, reader->rules->operands);
 }
 
+/* A tool with subcommands needs one before any operand, and before "--". */
 static bool wants_subcommand(const struct args_reader *reader)
 {
     return reader->subcommand == NULL && reader->tool->args->subcommands_count > 0;

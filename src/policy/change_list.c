@@ -1,4 +1,8 @@
-/* change_list.c - see change_list.h. */
+/*
+ * change_list.c - the growing list of changes of a diff. See change_list.h.
+ *
+ * A linked list, because an arena cannot grow an array; ck_change_list_take copies it into one.
+ */
 #include "policy/change_list.h"
 
 #include <errno.h>
@@ -41,6 +45,7 @@ int ck_change_list_take(const struct ck_policy_changes *changes, struct choke_ch
     return 0;
 }
 
+/* OTHER is not proven to be narrower, so it counts as wider. */
 static enum choke_change_kind kind_of(enum ck_width width)
 {
     if (width == CK_WIDTH_SAME)
@@ -71,6 +76,7 @@ void ck_change_add_proof(struct ck_policy_changes *changes, const char *field, c
 {
     size_t count = changes->count;
     ck_change_add(changes, why != NULL ? CHOKE_CHANGE_WIDENS : CHOKE_CHANGE_NARROWS, field, before, after);
+    /* The last change is ours only if there was memory for it. */
     if (changes->count > count)
         changes->last->change.why = why;
 }
@@ -98,6 +104,7 @@ bool ck_policy_list_same(const struct ck_list *a, const struct ck_list *b)
     return same;
 }
 
+/* Removed entries come before added ones: a reader sees what was replaced by what. */
 void ck_change_lists(struct ck_policy_changes *changes, const char *field, const struct ck_list *before,
                      const struct ck_list *after, enum choke_change_kind added, enum choke_change_kind removed)
 {

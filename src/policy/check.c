@@ -1,5 +1,5 @@
 /*
- * check.c - see check.h.
+ * check.c - checks the values of a policy: names, paths, variables, limits. See check.h.
  *
  * Keys and types are already correct (schema.h); this file checks values. Each rule gets the tool
  * and its node in the text, so that every refusal has line and column. Text that is later printed

@@ -1,5 +1,5 @@
 /*
- * describe.c - see describe.h.
+ * describe.c - writes a policy as JSON. See describe.h.
  *
  * No member is ever left out: so a reader of the JSON can distinguish null from a key that this
  * release does not know. All text of a loaded policy is UTF-8 (yaml_tree.h), which jansson
@@ -30,6 +30,7 @@ static void set(struct object *object, const char *key, json_t *value)
     object->bad |= json_object_set_new(object->json, key, value);
 }
 
+/* Gives the object to the caller, or frees it if one member failed. */
 static json_t *take(struct object *object)
 {
     if (!object->bad)
@@ -43,6 +44,7 @@ static json_t *text(const char *value)
     return value != NULL ? json_string(value) : json_null();
 }
 
+/* 0 means that the policy does not set it. */
 static json_t *number_or_null(uint32_t value)
 {
     return value != 0 ? json_integer(value) : json_null();

@@ -1,5 +1,5 @@
 /*
- * diff.c - see diff.h.
+ * diff.c - compares two policies, key by key. See diff.h.
  *
  * One principle: a change narrows only if for every request, on every machine, what is granted
  * after it is a subset of what was granted before. So each key has a comparison that returns a

@@ -1,5 +1,5 @@
 /*
- * env.c - see env.h.
+ * env.c - which variables a policy may grant or set, and the environment of a tool. See env.h.
  *
  * What a policy grants was reviewed. So a grant is refused only for names that would undo a
  * protection, whatever the reviewer meant: names that load code into the tool, name a program it
@@ -159,6 +159,7 @@ bool ck_env_name_grantable(const char *name, size_t length)
     return ck_env_name_valid(name, length) && ck_env_name_danger(name, length) == NULL;
 }
 
+/* Base names are written by ck_env_build; the loader's would run code before the tool does. */
 bool ck_env_name_settable(const char *name, size_t length)
 {
     if (!ck_env_name_valid(name, length))
@@ -247,6 +248,7 @@ const char **ck_env_build(struct ck_arena *arena, const struct ck_policy *policy
     const char **env = ck_arena_array(arena, 4 + count_set(tools) + extra_count + 1, sizeof *env);
     if (env == NULL)
         return NULL;
+    /* Both are always set: LC_ALL overrides LANG, and without it a tool would choose. */
     size_t at = 0;
     env[at++] = path_variable(arena, &policy->search_path);
     env[at++] = ck_arena_printf(arena, "HOME=%s", usable_home(host->home));
@@ -288,6 +290,9 @@ static const struct proxy_variable {
 
 #define PROXY_VARIABLES (sizeof proxy_variables / sizeof proxy_variables[0])
 
+/*
+ * Without case, and with npm's list of exceptions: what the caller set must not bypass the proxy.
+ */
 static bool is_about_proxies(const char *variable)
 {
     size_t length = strcspn(variable, "=");

@@ -1,4 +1,7 @@
-/* grant.c - see grant.h. */
+/*
+ * grant.c - what an allowed call may execute, write and trace, by the entries of its tools. See
+ * grant.h.
+ */
 #include "policy/grant.h"
 
 static struct ck_grant_tool member(const struct ck_tool *tool, const struct ck_subcommand *subcommand)

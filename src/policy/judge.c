@@ -1,5 +1,5 @@
 /*
- * judge.c - see judge.h.
+ * judge.c - the steps that a request must pass. See judge.h.
  *
  * A request passes a list of named steps; the first that refuses writes the verdict and ends the
  * list. Malformed requests are refused before forbidden ones, and sizes are checked before anything
@@ -317,6 +317,7 @@ static bool choose_jail(const struct judge *judge)
     return refuse(judge, CHOKE_INVALID, "request.jail", "jail %d is not known", (int)request->jail);
 }
 
+/* The entry was checked by the loader, so it can be parsed. */
 static bool grants_egress(const struct ck_tool *tool, const struct ck_destination *wanted)
 {
     for (uint32_t i = 0; i < tool->egress.count; i++) {

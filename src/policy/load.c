@@ -1,5 +1,5 @@
 /*
- * load.c - see load.h.
+ * load.c - loads YAML text into a policy. See load.h.
  *
  * Five steps; each relies on what the one before has checked:
  *   survey  text into a tree with positions; refuses what no policy may contain   (yaml_tree.h)

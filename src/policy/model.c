@@ -1,5 +1,5 @@
 /*
- * model.c - see model.h.
+ * model.c - names, limits and look-ups of the policy in memory. See model.h.
  *
  * Tools keep the order of the file, which is the order that people see. A second array, sorted by
  * name, is for searching: with thousands of tools a call needs a dozen comparisons.

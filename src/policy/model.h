@@ -127,7 +127,7 @@ struct ck_rules {
     struct ck_list options;
     struct ck_list inject;  /* inserted right after the tool's or the subcommand's name */
     struct ck_list require; /* options that the caller must give, with these values */
-    /* options that no list may have: a rule of its own, and a note to reviewers */
+    /* options that no list may have: a separate rule, and a note to reviewers */
     struct ck_list deny;
     enum ck_type operands;
     /* type of the first operand, if it differs (a pattern, a program) */

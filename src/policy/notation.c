@@ -78,6 +78,7 @@ static size_t count_parts(const char *text, size_t length, char separator)
     return count;
 }
 
+/* Alternatives (separator '|') or separate arguments (separator ' '). */
 static int parse_patterns(struct ck_arena *arena, const char *text, size_t length, char separator,
                           struct ck_arg_option *option, const char **ret_why)
 {
@@ -127,6 +128,7 @@ static int parse_value(struct ck_arena *arena, const char *rest, struct ck_arg_o
     option->form = optional ? CK_FORM_OPTIONAL : CK_FORM_VALUE;
     const char *values = rest + (optional ? 2 : 1);
     size_t values_length = length - (optional ? 3 : 1);
+    /* "--x=" and "--x[=]" are short for any value. */
     if (values_length == 0)
         return parse_patterns(arena, any, sizeof any - 1, '|', option, ret_why);
     return parse_patterns(arena, values, values_length, '|', option, ret_why);

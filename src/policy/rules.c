@@ -1,5 +1,5 @@
 /*
- * rules.c - see rules.h.
+ * rules.c - compiles the argument rules of the policy into tables. See rules.h.
  *
  * Options become a table sorted by name, with sets expanded, so that an argument costs a few
  * comparisons. Rules that contradict each other are refused here, where the line is known, and not
@@ -33,6 +33,7 @@ struct compiler {
 
 /* ---- names ------------------------------------------------------------------------------- */
 
+/* By bytes, the shorter first: the order of the table, in which ck_rules_find searches. */
 static int compare_names(const char *a, size_t a_length, const char *b, size_t b_length)
 {
     int order = memcmp(a, b, a_length < b_length ? a_length : b_length);
@@ -95,6 +96,7 @@ static int add_option(struct compiler *compiler, struct ck_rules *rules, const c
             compiler, node,
             "option '%s' in %s: one '-' and several letters are a bundle; write '--', or set 'bundles: false'",
             CK_QUOTE(text), compiler->where);
+    /* A subcommand's options are denied by its own list and by the tool's. */
     if (lists(&rules->deny, option.name) || lists(&compiler->args->rules.deny, option.name))
         return REFUSE(compiler, node, "option '%s' in %s is in 'deny', so it cannot be listed", CK_QUOTE(option.name),
                       compiler->where);
@@ -148,6 +150,7 @@ static int refuse_duplicates(struct compiler *compiler, const struct ck_rules *r
     return 0;
 }
 
+/* Counted before it is allocated: an arena cannot grow an array. */
 static int build_table(struct compiler *compiler, struct ck_rules *rules, const struct ck_yaml_node *node)
 {
     const struct ck_yaml_node *list = ck_yaml_node_value(node, "options");

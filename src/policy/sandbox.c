@@ -1,5 +1,5 @@
 /*
- * sandbox.c - see sandbox.h.
+ * sandbox.c - filters the environment of a sandbox. See sandbox.h.
  *
  * Two lists, and the second wins: a variable passes if its name is on the allowlist and has none of
  * the secret words in it. The words are searched first, in a function that does not know the list.

@@ -1,5 +1,5 @@
 /*
- * schema.c - see schema.h.
+ * schema.c - the table of keys and types, and the check of a tree against it. See schema.h.
  *
  * The table is libcyaml's, which fills the structs by it. libcyaml reports a fault without its
  * position. So the same table is compared with the surveyed tree first: whatever libcyaml would
@@ -206,6 +206,7 @@ static const char *join(char *buffer, size_t size, const char *const *first, siz
     return buffer;
 }
 
+/* In YAML a quoted "true" is text and not a boolean, so it is refused. */
 static int check_choice(const struct subject *subject, const cyaml_schema_value_t *schema,
                         const struct ck_yaml_node *node)
 {

@@ -1,5 +1,5 @@
 /*
- * secret.c - see secret.h.
+ * secret.c - finds credentials by their formats. See secret.h.
  *
  * Most formats are a fixed prefix and a run of one alphabet: a table. A prefix counts only at the
  * beginning of a word, or as a value directly after a short option (-uTOKEN), and the run must have
@@ -120,7 +120,7 @@ static const char *find_prefixed(const char *value, const char *at)
 
 /*
  * header.payload.signature; the first two are base64 of JSON objects: {" encodes to eyJ. A part may
- * have any length. No part begins after a character of its own alphabet, so the work stays linear.
+ * have any length. No part begins after a character of its alphabet, so the work stays linear.
  */
 static const char *find_jwt(const char *value, const char *at)
 {

@@ -1,5 +1,5 @@
 /*
- * secret_name.c - see secret_name.h.
+ * secret_name.c - finds secrets by the name before the value. See secret_name.h.
  *
  * A name is compared by its end, without case and without '-', '_' and '.': DB_PASSWORD,
  * db-password and dbPassword are the same. The search back and ahead is bounded, so a long text

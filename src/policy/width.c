@@ -1,5 +1,5 @@
 /*
- * width.c - see width.h.
+ * width.c - decides which of two types, patterns or lists allows more. See width.h.
  *
  * A type is a set of texts, so containment is a small table. Two things are less simple than they
  * look:

@@ -1,5 +1,5 @@
 /*
- * yaml_tree.c - see yaml_tree.h.
+ * yaml_tree.c - reads YAML events into a tree with positions. See yaml_tree.h.
  *
  * libcyaml reports a fault at the position of the event before it, stops reading at the first
  * document, cuts a scalar at a NUL and accepts any word as a boolean. So the events of libyaml are
@@ -179,6 +179,7 @@ static struct level *innermost(struct yaml_walk *walk)
     return walk->depth > 0 ? &walk->levels[walk->depth - 1] : NULL;
 }
 
+/* Doubles, so that the whole text costs linear time. */
 static int grow_nodes(struct ck_yaml_tree *tree)
 {
     uint32_t capacity = tree->capacity == 0 ? FIRST_NODES : tree->capacity * 2;
@@ -190,6 +191,7 @@ static int grow_nodes(struct ck_yaml_tree *tree)
     return 0;
 }
 
+/* Quadratic in the keys of one mapping; CK_YAML_TREE_MAX_KEYS bounds it. */
 static int check_duplicate(struct yaml_walk *walk, const struct ck_yaml_node *mapping, const char *key)
 {
     const struct ck_yaml_node *other = mapping + 1;
@@ -255,6 +257,7 @@ static int add_node(struct yaml_walk *walk, enum ck_yaml_node_kind kind, bool pl
     return 0;
 }
 
+/* The spellings that YAML 1.1 reads as null. In quotes they are text. */
 static bool is_null(const char *text, bool plain)
 {
     static const char *const nulls[] = {"", "~", "null", "Null", "NULL"};

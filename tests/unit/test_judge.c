@@ -145,7 +145,7 @@ static const struct refused refusals[] = {
     REFUSED("missing_bytes_are_invalid", CHOKE_INVALID, "request.stdin", "stdin_bytes is missing", "git",
             .argv = LIST("git"), GOOD, .stdin_kind = CHOKE_STDIN_BYTES, .stdin_length = 1),
     REFUSED("cap_under_18_is_invalid", CHOKE_INVALID, "request.max_output_bytes",
-            "an output cap of 17 bytes; at least 18", "git", .argv = LIST("git"), GOOD, .max_output_bytes = 17),
+            "an output cap of 17 bytes is too small; at least 18", "git", .argv = LIST("git"), GOOD, .max_output_bytes = 17),
     REFUSED("unknown_jail_is_invalid", CHOKE_INVALID, "request.jail", "jail 5 is not known", "git", .argv = LIST("git"),
             GOOD, .jail = (enum choke_jail)5),
     REFUSED("jail_none_with_a_jail_required_is_invalid", CHOKE_INVALID, "request.jail",

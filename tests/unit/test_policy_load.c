@@ -67,7 +67,7 @@ static const struct refused refusals[] = {
     {"escaped_bidi_is_refused", HEAD "  - name: \"r\\u202eg\"\n", 4, 11, "changes the direction of text"},
     {"control_in_a_key_is_refused", "\"ver\\asion\": 1\n", 1, 1, "this value contains a control character"},
     {"directive_is_refused", "# x\n%YAML 1.1\n---\n" HEAD TOOL, 2, 1,
-     "a line begins with '%': a policy has no directives"},
+     "a line begins with '%'; a policy has no directives"},
     {"directive_behind_a_carriage_return_is_refused", "# x\r%TAG !a! b\r---\r", 2, 1, "a policy has no directives"},
     {"anchor_is_refused", "version: &v 1\n", 1, 10, "anchor 'v': a policy has no anchors"},
     {"anchor_of_a_list_is_refused", "search_path: &s [/bin]\n", 1, 14, "anchor 's'"},

@@ -59,9 +59,9 @@ def runs_elsewhere(box):
 def test_what_is_no_file_of_the_callers_own_is_refused(box, plant):
     log = box.log.parent / "planted.jsonl"
     plant(box, log)
-    words = {"plant_pipe": "regular file", "plant_directory": "no regular file",
+    words = {"plant_pipe": "not a regular file", "plant_directory": "not a regular file",
              "plant_group_writable": "may be written", "plant_world_writable": "may be written"}
-    stays_out(box, log, words.get(plant.__name__, "is a link"))
+    stays_out(box, log, words.get(plant.__name__, "is a symlink"))
     assert not (box.outside / "not-there").exists()
     if plant is plant_link:
         assert (box.outside / "target").read_bytes() == b""
