@@ -26,6 +26,7 @@
 #include <sys/epoll.h>
 #include <sys/wait.h>
 
+/* The usual layers are all bits below EGRESS; the two for egress are the last in the enum. */
 #define PROOF_NS (2 * CK_NS_PER_S)
 #define USUAL_LAYERS ((UINT32_C(1) << CK_JAIL_LAYER_EGRESS) - 1)
 #define EGRESS_LAYERS (USUAL_LAYERS | UINT32_C(1) << CK_JAIL_LAYER_EGRESS)
@@ -35,6 +36,7 @@
      UINT32_C(1) << CK_JAIL_LAYER_SECCOMP | UINT32_C(1) << CK_JAIL_LAYER_NO_CAPABILITIES | \
      UINT32_C(1) << CK_JAIL_LAYER_NO_NEW_PRIVS)
 
+/* ENOSYS and EINVAL: the kernel does not have the call or the flag. Anything else is a refusal. */
 static const char *reason_of(int errnum)
 {
     return ck_jail_reason(CK_JAIL_ON_LINUX, errnum == ENOSYS || errnum == EINVAL ? "not_installed" : "not_permitted");
@@ -46,6 +48,7 @@ static const char *reason_of(int errnum)
  */
 static bool is_transient(int errnum)
 {
+    /* ENOSPC: the limit of namespaces. At 0 they are off, and no waiting helps. */
     if (errnum == ENOSPC)
         return !ck_host_namespaces_off();
     if (ck_errkind_of(errnum) == CK_ERRKIND_ABSENT)
@@ -53,6 +56,7 @@ static bool is_transient(int errnum)
     return ck_errkind_of(errnum) == CK_ERRKIND_TRANSIENT;
 }
 
+/* failed != 0: the answer is not kept, and the next run proves the jail again. */
 static void set_failure(struct ck_jail_state *state, const char *reason, const struct choke_error *error)
 {
     state->failed = is_transient(error->errnum) ? error->errnum : 0;
@@ -123,6 +127,7 @@ static uint32_t layers_of(struct jail_form kind)
     return kind.reports_attempts ? REPORTING_LAYERS : kind.egress ? EGRESS_LAYERS : USUAL_LAYERS;
 }
 
+/* A bare jail, without files of a tool: only its layers are tried. */
 static void prove_native(struct choke_context *context, struct jail_form kind, struct ck_jail_state *state)
 {
     const struct ck_native_wanted bare = {.search = context->search.paths,

@@ -58,6 +58,9 @@ static void discard(struct choke_job *job)
     slices->trash = trash;
 }
 
+/*
+ * The sweep comes last: it looks for directories that dead processes left, which no one waits for.
+ */
 static void empty_trash(struct choke_context *context, struct ck_slice *slice)
 {
     struct ck_slices *slices = &context->slices;
@@ -87,6 +90,7 @@ static void append(struct choke_job *job)
     slices->count++;
 }
 
+/* Linear, but only a job that ends or is freed is taken out. */
 static void take_out(struct choke_job *job)
 {
     struct ck_slices *slices = &job->context->slices;
@@ -127,6 +131,7 @@ static void cut(struct choke_job *job, int error)
 /* Every job gets one slice, however late it is. */
 static void cut_late(struct choke_job *job, uint64_t now_ns)
 {
+    /* The list is sorted at the end; a job must be cut early enough to have time for that. */
     uint64_t order_ns = ck_result_changes(job->result)->count * ORDER_NS;
     if (job->collect.cut || !job->collect.had_slice)
         return;
