@@ -252,7 +252,7 @@ static int read_head(const char *path, struct ck_head *ret_head, struct choke_er
     struct stat status;
     CK_FD fd = ck_file_open(AT_FDCWD, path, 0, &status);
     if (fd == -EINVAL)
-        return fail_no_head(path, EINVAL, "it is no regular file", error);
+        return fail_no_head(path, EINVAL, "it is not a regular file", error);
     if (fd < 0)
         return fail_no_head(path, -fd, fd == -ENOENT ? "it does not exist" : strerror(-fd), error);
     return find_last(fd, path, status.st_size, ret_head, error);

@@ -97,7 +97,7 @@ static int write_text(const struct ck_lockfile *lock, const char *path, struct c
     if (text == NULL)
         return ck_error_oom(error);
     size_t length = strlen(text);
-    text[length] = '\n'; /* in the place of the NUL: the length is what counts */
+    text[length] = '\n'; /* replaces the NUL: from here on only the length is used */
     int result = ck_atomic_file_write(AT_FDCWD, path, 0666, text, length + 1);
     free(text);
     if (result < 0)

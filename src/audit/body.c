@@ -82,7 +82,7 @@ static bool take_literal(struct json_reader *reader, const char *literal)
     return true;
 }
 
-/* Behind the 'u': four digits, or -1. */
+/* The four digits after \u, or -1. */
 static int take_unit(struct json_reader *reader)
 {
     int code = 0;

@@ -74,7 +74,7 @@ static int check_secret(const struct stat *status, const char *path, struct chok
     if (status->st_uid != geteuid())
         return refuse(error, path, EPERM, "belongs to another user");
     if (status->st_mode & (S_IRWXG | S_IRWXO))
-        return refuse(error, path, EPERM, "is open to group or others; give it mode 0600");
+        return refuse(error, path, EPERM, "is accessible to group or others; run chmod 600 on it");
     return 0;
 }
 
@@ -84,7 +84,7 @@ int ck_key_read_secret(const char *path, unsigned char ret_seed[CK_SEED_BYTES], 
     CK_FD fd = ck_file_open(AT_FDCWD, path, 0, &status);
     char text[KEY_FILE_MAX];
     if (fd == -EINVAL)
-        return refuse(error, path, EINVAL, "is no regular file");
+        return refuse(error, path, EINVAL, "is not a regular file");
     if (fd < 0)
         return refuse(error, path, -fd, fd == -ENOENT ? "does not exist" : strerror(-fd));
     int result = check_secret(&status, path, error);

@@ -89,7 +89,7 @@ __attribute__((format(printf, 2, 3))) static int refuse_event(struct yaml_walk *
 
 /* ---- the text ---------------------------------------------------------------------------- */
 
-/* The reviewer must see what the parser sees, in the same order. */
+/* A reviewer must see what the parser sees, in the same order. */
 static const struct {
     uint32_t first;
     uint32_t last;
@@ -149,16 +149,16 @@ static int check_text(const struct ck_yaml_tree *tree, const char *text, size_t 
 {
     if (length > CK_POLICY_MAX_BYTES)
         return refuse_text(tree, ck_yaml_text_place(text, length, CK_POLICY_MAX_BYTES), error,
-                           "the text goes on beyond %zu bytes, the most that a policy may have", CK_POLICY_MAX_BYTES);
+                           "the text is longer than %zu bytes, the maximum of a policy", CK_POLICY_MAX_BYTES);
     size_t offset = 0;
     const char *fault = text_fault(text, length, true, &offset);
     if (fault != NULL)
         return refuse_text(tree, ck_yaml_text_place(text, length, offset), error,
-                           "%s (0x%02x) stands here; a policy is UTF-8 text", fault, (unsigned char)text[offset]);
+                           "%s (0x%02x) is here; a policy is UTF-8 text", fault, (unsigned char)text[offset]);
     offset = ck_yaml_text_directive(text, length);
     if (offset < length)
         return refuse_text(tree, ck_yaml_text_place(text, length, offset), error,
-                           "a line begins with '%%': a policy has no directives");
+                           "a line begins with '%%'; a policy has no directives");
     return 0;
 }
 

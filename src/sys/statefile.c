@@ -89,7 +89,7 @@ int ck_statefile_directory(const char *path, int *ret_fd, struct choke_error *er
 /* Why ck_file_open did not open a file. */
 static const char *why_not(int errnum)
 {
-    return errnum == EINVAL ? "is no regular file" : strerror(errnum);
+    return errnum == EINVAL ? "is not a regular file" : strerror(errnum);
 }
 
 static int read_open(int fd, const char *path, size_t max_bytes, char **ret_text, size_t *ret_length,
