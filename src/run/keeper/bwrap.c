@@ -8,9 +8,11 @@
  *   Must     carry out the plan; say which step failed and why.
  *   Must not change memory but the two fields of the child's report: the memory is the warden's.
  */
-#include "run/keeper/keeper.h"
+#include "run/keeper/bwrap.h"
 
 #include "run/create.h"
+#include "run/keeper/nolibc.h"
+#include "run/raw.h"
 
 #include <errno.h>
 #include <fcntl.h>

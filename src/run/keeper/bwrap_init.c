@@ -19,7 +19,12 @@
 #include "run/keeper/keeper.h"
 
 #include "jail/native_ops.h"
-#include "run/create.h"
+#include "run/keeper/child.h"
+#include "run/keeper/init.h"
+#include "run/keeper/native_jail.h"
+#include "run/keeper/nolibc.h"
+#include "run/keeper/prove.h"
+#include "run/raw.h"
 
 #include <errno.h>
 #include <fcntl.h>

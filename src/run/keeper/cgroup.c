@@ -8,7 +8,10 @@
  * the controllers there, and with those of version 1, is in limiter.c. The directory of a context is named after the keeper's pid namespace and pid; a keeper that
  * was itself killed leaves it behind, and the next keeper that starts kills what is in it and removes it.
  */
-#include "run/keeper/keeper.h"
+#include "run/keeper/cgroup.h"
+
+#include "run/keeper/nolibc.h"
+#include "run/raw.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,9 +6,12 @@
  *
  * The steps are a table so that each has a name in messages and an order that can be read. A jail adds steps here.
  */
-#include "run/keeper/keeper.h"
+#include "run/keeper/child.h"
 
 #include "run/create.h"
+#include "run/keeper/init.h"
+#include "run/keeper/nolibc.h"
+#include "run/raw.h"
 
 #include <fcntl.h>
 #include <linux/close_range.h>

@@ -11,9 +11,10 @@
  *   Must not make a call that is asked about: nobody would answer.
  *   Must not let a tool write as much as it likes: each way is told once, and not more than CK_DIRECT_ATTEMPTS_MAX of them.
  */
-#include "run/keeper/keeper.h"
+#include "run/keeper/direct_attempts.h"
 
-#include "jail/native_ops.h"
+#include "run/keeper/nolibc.h"
+#include "run/raw.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -8,7 +8,11 @@
  *   Must     find the namespace empty: a port that is taken ends the run.
  *   Must not leave the socket to the caller open: what came through it would be taken for the warden's word.
  */
-#include "run/keeper/keeper.h"
+#include "run/keeper/gate.h"
+
+#include "run/keeper/nolibc.h"
+#include "run/raw.h"
+#include "run/wire.h"
 
 #include <errno.h>
 #include <fcntl.h>

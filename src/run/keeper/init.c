@@ -8,10 +8,17 @@
  *   Must     leave no descriptor of the host's tree open in the tool, but those of the plan.
  *   Must not go on after a step that failed: every step is a wall.
  */
-#include "run/keeper/keeper.h"
+#include "run/keeper/init.h"
 
 #include "jail/native_ops.h"
 #include "run/create.h"
+#include "run/keeper/child.h"
+#include "run/keeper/direct_attempts.h"
+#include "run/keeper/gate.h"
+#include "run/keeper/native_jail.h"
+#include "run/keeper/nolibc.h"
+#include "run/keeper/prove.h"
+#include "run/raw.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -11,9 +11,11 @@
  *   Must     open everything before the warden is in a jail, where none of it can be seen.
  *   Must not let a run begin with a limit that nothing holds.
  */
-#include "run/keeper/keeper.h"
+#include "run/keeper/limiter.h"
 
 #include "base/errkind.h"
+#include "run/keeper/nolibc.h"
+#include "run/raw.h"
 
 #include <errno.h>
 #include <fcntl.h>

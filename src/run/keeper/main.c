@@ -8,6 +8,15 @@
 
 #include "base/errkind.h"
 #include "run/create.h"
+#include "run/keeper/cgroup.h"
+#include "run/keeper/limiter.h"
+#include "run/keeper/nolibc.h"
+#include "run/keeper/prove.h"
+#include "run/keeper/prove_no_userns.h"
+#include "run/keeper/tree.h"
+#include "run/keeper/trial.h"
+#include "run/keeper/warden.h"
+#include "run/raw.h"
 
 #include <errno.h>
 #include <fcntl.h>

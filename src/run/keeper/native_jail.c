@@ -14,10 +14,12 @@
  *   Must     leave no descriptor of the host's tree open in the tool, but those of the plan.
  *   Must not go on after a step that failed: every step is a wall.
  */
-#include "run/keeper/keeper.h"
+#include "run/keeper/native_jail.h"
 
-#include "jail/native_ops.h"
 #include "run/create.h"
+#include "run/keeper/nolibc.h"
+#include "run/raw.h"
+#include "run/wire.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,8 @@
 /* nolibc.c - the entry point, and the few things a C library would have given. See keeper.h. */
-#include "run/keeper/keeper.h"
+#include "run/keeper/nolibc.h"
+
+#include "run/raw.h"
+#include "run/wire.h"
 
 #include <fcntl.h>
 #include <linux/prctl.h>

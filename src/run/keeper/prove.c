@@ -6,9 +6,14 @@
  * is found here, before anything is trusted to it.
  */
 #define CK_RAW_ANSWER(result) ck_prove_note(result)
-#include "run/keeper/keeper.h"
+#include "run/keeper/prove.h"
 
-#include "jail/native_ops.h"
+#include "run/create.h"
+#include "run/keeper/child.h"
+#include "run/keeper/init.h"
+#include "run/keeper/native_jail.h"
+#include "run/keeper/nolibc.h"
+#include "run/raw.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,10 +7,14 @@
  * which nothing but the ruleset and the filter keep this process from.
  */
 #define CK_RAW_ANSWER(result) ck_prove_note(result)
-#include "run/keeper/keeper.h"
+#include "run/keeper/prove_no_userns.h"
 
 #include "jail/native_ops.h"
 #include "run/create.h"
+#include "run/keeper/child.h"
+#include "run/keeper/nolibc.h"
+#include "run/keeper/prove.h"
+#include "run/raw.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -9,9 +9,11 @@
  *   Must not outlive the warden, or read on when nobody reads the pipe; nor let what was cut pass for the whole: half of a
  *            script or of a patch is another one.
  */
-#include "run/keeper/keeper.h"
+#include "run/keeper/pump.h"
 
 #include "run/create.h"
+#include "run/keeper/nolibc.h"
+#include "run/raw.h"
 
 #include <asm/ioctls.h>
 #include <errno.h>

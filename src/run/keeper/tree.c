@@ -10,10 +10,14 @@
  * stranger; so after the pidfd is open, the parent recorded in /proc must still be the one we came from (or us), and
  * only then the signal is sent.
  */
-#include "run/keeper/keeper.h"
+#include "run/keeper/tree.h"
+
+#include "run/keeper/nolibc.h"
+#include "run/raw.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #define TREE_MAX 65536

@@ -8,10 +8,15 @@
  *   Must     let go of the keeper's descriptors first: it becomes dumpable, so that it may write its own uid map.
  *   Must not outlive its time: an alarm ends it, or the keeper's death.
  */
-#include "run/keeper/keeper.h"
+#include "run/keeper/trial.h"
 
 #include "base/errkind.h"
 #include "run/create.h"
+#include "run/keeper/cgroup.h"
+#include "run/keeper/native_jail.h"
+#include "run/keeper/nolibc.h"
+#include "run/raw.h"
+#include "run/wire.h"
 
 #include <errno.h>
 #include <fcntl.h>

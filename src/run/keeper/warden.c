@@ -11,9 +11,18 @@
  * ECHILD: being a subreaper, the warden then knows that no descendant is alive, and it is as clean as on the first
  * day, ready for the next plan.
  */
-#include "run/keeper/keeper.h"
+#include "run/keeper/warden.h"
 
 #include "run/create.h"
+#include "run/keeper/bwrap.h"
+#include "run/keeper/cgroup.h"
+#include "run/keeper/child.h"
+#include "run/keeper/init.h"
+#include "run/keeper/native_jail.h"
+#include "run/keeper/nolibc.h"
+#include "run/keeper/pump.h"
+#include "run/keeper/tree.h"
+#include "run/raw.h"
 
 #include <errno.h>
 #include <linux/prctl.h>

@@ -27,6 +27,10 @@
  */
 #include "run/keeper/keeper.h"
 
+#include "run/create.h"
+#include "run/keeper/nolibc.h"
+#include "run/raw.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/close_range.h>

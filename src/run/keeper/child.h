@@ -1,0 +1,50 @@
+/* child.h - the process of the tool, from its creation to exec. */
+#ifndef CK_RUN_KEEPER_CHILD_H
+#define CK_RUN_KEEPER_CHILD_H
+
+#include "run/keeper/limiter.h"
+#include "run/wire.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ck_child {
+    const char *cwd; /* in a jail: a path inside it; NULL: fds[CK_WIRE_CWD] */
+    const int *fds;  /* CK_WIRE_FDS of them */
+    char *const *argv;
+    char *const *envp;
+    const char *path;   /* NULL: execute execute_fd */
+    int ruleset_fd;     /* Landlock ruleset; -1: none */
+    const void *filter; /* NULL: no filter, and the capabilities stay */
+    uint32_t filter_count;
+    bool keep_executable; /* the executable is a script and must be at CK_SCRIPT_FD */
+    struct ck_rlimit rlimits[CK_LIMITS];
+    unsigned rlimit_count;
+    bool sealed;     /* after execute_fd, nothing more can be executed */
+    bool null_stdin; /* in a jail: stdin is the /dev/null inside */
+    int stdin_fd;    /* fds[CK_WIRE_STDIN], or that /dev/null */
+    int execute_fd;  /* fds[CK_WIRE_EXECUTABLE]; in a jail the same file, opened inside */
+    uint32_t failed_stage;
+    int32_t failed_errno;
+};
+
+/*
+ * Maps a filter from a memory file as child->filter. Unmap it when the process that applies it
+ * exists. 0 or a negative errno.
+ */
+long ck_child_map_filter(struct ck_child *child, int fd);
+void ck_child_unmap_filter(struct ck_child *child);
+
+/*
+ * Only the steps that restrict the process, for a proof. 0, or a negative errno and the failed_
+ * fields set.
+ */
+long ck_child_restrict(struct ck_child *child);
+
+/*
+ * argument is a struct ck_child. On failure its failed_ fields are set for the parent, which shares
+ * this memory.
+ */
+__attribute__((noreturn)) void ck_child_main(void *argument);
+
+#endif

@@ -1,0 +1,93 @@
+/*
+ * init.h - the first process of a run in a jail, and the memory through which it reports to the
+ * warden.
+ */
+#ifndef CK_RUN_KEEPER_INIT_H
+#define CK_RUN_KEEPER_INIT_H
+
+#include "run/create.h"
+#include "run/keeper/limiter.h"
+
+struct ck_child;
+struct ck_native_jail;
+struct ck_native_program;
+
+/*
+ * For bwrap, struct ck_init_status is in a file. bwrap writes its error messages after it, from
+ * here on.
+ */
+#define CK_INIT_STATUS_MESSAGE_AT 1024
+#define CK_INIT_STATUS_BYTES 4096
+
+/* What init reports to the warden, in memory that both share. */
+struct ck_init_status {
+    uint32_t stage; /* enum ck_stage of what failed */
+    int32_t error;
+    int32_t code, status; /* of the tool, once `ended` is set */
+    uint32_t stream_held;
+    uint32_t ended;
+    uint32_t proc_mounted;
+    uint32_t held;                       /* of a proof: a bit for each layer that holds (prove.c) */
+    uint32_t reports_attempts;           /* the target of a connection could be read: direct_attempts.c */
+    int32_t shortage;                    /* of a proof: a call failed with this errno for lack of resources */
+    struct ck_rlimit rlimits[CK_LIMITS]; /* from the warden to the init of a bwrap jail */
+    uint32_t rlimit_count;
+    uint32_t null_stdin, sealed; /* from the warden, too: fields of struct ck_child */
+};
+
+struct ck_init_run {
+    struct ck_native_jail *jail;
+    struct ck_child *child;
+    ck_create_child main; /* what runs inside, and its argument; usually ck_child_main and child */
+    void *argument;
+    int root_fd;
+    const char *root_path; /* path of root_fd on the host */
+    uint32_t workspace;    /* enum ck_workspace */
+    int overlay_fd;        /* result: what the run writes into its overlay; -1: no overlay */
+    uint32_t failed_stage; /* result: what failed, if ck_native_jail_create did */
+    bool in_bwrap;         /* bwrap made the jail */
+    int enter_fd;          /* cgroup.procs of the cgroup with the limits, or -1 */
+    int gate_fd;           /* with egress: a socket to the caller, for the listener; -1: it stays in init */
+};
+
+/*
+ * Opens the files of the program that may be executed, by their paths inside. 0 or a negative
+ * errno.
+ */
+long ck_init_open_execs(struct ck_native_jail *jail);
+
+/*
+ * Makes a Landlock ruleset with what every run of this jail may do; the /tmp of the run must be
+ * mounted. A descriptor or a negative errno.
+ */
+long ck_init_make_rules(const struct ck_native_jail *jail);
+
+/*
+ * Applies a filter of `count` struct sock_filter to the calling process; no_new_privs must be set.
+ */
+long ck_init_restrict_calls(const void *code, uint32_t count);
+
+/*
+ * Applies the filter of the program. With a gate it does nothing: then ck_init_serve applies it
+ * later.
+ */
+long ck_init_restrict_program(const struct ck_native_program *program);
+
+long ck_init_drop_capabilities(void);
+
+/*
+ * Mounts a file that cannot be opened over /proc/keys. That file lists the keys of the user in
+ * every namespace. 0 or a negative errno.
+ */
+long ck_init_cover_keys(const char *cover);
+
+/* After this, executing a file adds no capability. The caller keeps those that it has. */
+void ck_init_drop_bounding_set(void);
+
+/*
+ * In the first process of a run: applies the layers, creates the tool, and exits when the tool has
+ * ended.
+ */
+__attribute__((noreturn)) void ck_init_serve(struct ck_init_run *run);
+
+#endif

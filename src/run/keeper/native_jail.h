@@ -1,0 +1,65 @@
+/* native_jail.h - the namespaces, the root and the mounts of the native jail, in its warden. */
+#ifndef CK_RUN_KEEPER_NATIVE_JAIL_H
+#define CK_RUN_KEEPER_NATIVE_JAIL_H
+
+#include "jail/native_ops.h"
+#include "run/keeper/init.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define CK_NATIVE_JAIL_EXECS_MAX 64
+
+/*
+ * Landlock rights that no rule grants on a writable tree: EXECUTE (bit 0), MAKE_CHAR (6),
+ * MAKE_BLOCK (11), IOCTL_DEV (15).
+ */
+#define CK_NATIVE_JAIL_NEVER_ALLOWED (UINT64_C(1) | UINT64_C(1) << 6 | UINT64_C(1) << 11 | UINT64_C(1) << 15)
+
+/* The namespaces and the root that the warden of a jail is in. */
+struct ck_native_jail {
+    const struct ck_native_program *program;
+    struct ck_init_status *init_status;
+    uint32_t failed_op; /* operation of the program, from 1; 0: something else failed */
+    int exec_fds[CK_NATIVE_JAIL_EXECS_MAX];
+    int host_ns_fd, root_ns_fd; /* mount namespaces: the one with the host's tree, the one of the jail */
+    bool work_mounted;          /* a repository is mounted at /work; the next three fields say which */
+    uint64_t work_device, work_inode;
+    uint32_t work_mode;
+    bool tmp_mounted, overlay_mounted; /* mounts of one run */
+    bool stale_mounted;                /* mounts of the previous run, out of reach of this one */
+    int below_tmp_fd;                  /* the directory that /tmp is mounted on */
+    bool rules_ready;                  /* rules_fd is a Landlock ruleset for the next run */
+    int rules_fd;
+    bool null_ready; /* null_fd is the /dev/null inside, opened for one run: no other run shares its flags */
+    int null_fd;
+};
+
+/*
+ * Moves the calling process to a new user namespace with one user and one group, the same inside
+ * and outside.
+ */
+long ck_native_jail_enter_userns(uint32_t uid, uint32_t gid);
+
+/*
+ * Moves the calling warden to new namespaces and builds the root. 0 or a negative errno; after a
+ * failure the warden must run nothing.
+ */
+long ck_native_jail_enter(struct ck_native_jail *jail, int program_fd);
+
+/* Creates the init of a run, which creates the tool. The pid of init, or a negative errno. */
+long ck_native_jail_create(struct ck_init_run *run);
+
+/*
+ * When everything in the run is dead: moves its mounts out of reach, and makes those of the next
+ * run. After a negative errno there must be no next run.
+ */
+long ck_native_jail_reset(struct ck_native_jail *jail);
+
+/*
+ * Unmounts what ck_native_jail_reset moved out of reach (jail->stale_mounted). It waits for the
+ * kernel.
+ */
+long ck_native_jail_unmount_stale(struct ck_native_jail *jail);
+
+#endif
