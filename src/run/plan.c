@@ -14,6 +14,7 @@
 #include "policy/sandbox.h"
 #include "run/bwrap_plan.h"
 #include "run/jail_setup.h"
+#include "run/tools.h"
 #include "sys/beneath.h"
 
 #include <errno.h>
@@ -35,12 +36,20 @@ struct planner {
 
 typedef int (*plan_step)(struct planner *planner);
 
+int ck_plan_refuse(struct ck_plan *plan, const char *tool, const char *key)
+{
+    struct ck_verdict *verdict = &plan->verdict;
+    verdict->outcome = verdict->error.outcome;
+    if (tool)
+        (void)snprintf(verdict->rule, sizeof(verdict->rule), "tools.%s.%s", tool, key);
+    else
+        (void)snprintf(verdict->rule, sizeof(verdict->rule), "%s", key);
+    return -ECANCELED;
+}
+
 static int refuse(struct planner *planner, const char *rule)
 {
-    struct ck_verdict *verdict = &planner->plan->verdict;
-    verdict->outcome = verdict->error.outcome;
-    (void)snprintf(verdict->rule, sizeof verdict->rule, "%s", rule);
-    return -ECANCELED;
+    return ck_plan_refuse(planner->plan, NULL, rule);
 }
 
 static int step_judge(struct planner *planner)
@@ -77,7 +86,7 @@ static int step_root(struct planner *planner)
     if (planner->sources->policy_place != NULL && ck_trust_passes(planner->sources->policy_place, plan->root)) {
         (void)ck_error_set(
             &plan->verdict.error, CHOKE_POLICY, EPERM,
-            "policy '%s' lies inside the root '%s', where the repository could have written it; keep it elsewhere",
+            "policy '%s' is inside the root '%s', where the repository could have written it; keep it elsewhere",
             CK_QUOTE(planner->sources->policy->file), CK_QUOTE(planner->request->root));
         return refuse(planner, "policy.place");
     }
@@ -142,7 +151,7 @@ static int refuse_path(struct planner *planner, const struct ck_path_use *use, i
     (void)ck_quote(shown, sizeof shown, use->path, use->length);
     (void)ck_error_set(
         &verdict->error, CHOKE_DISALLOWED, errnum, "argument %zu: '%s' %s%s (line %u of %s)", use->argument, shown,
-        out ? "leads out of the root, and " : "must lie beneath the root, and cannot be looked at: ",
+        out ? "leads out of the root, and " : "must be beneath the root, and cannot be checked: ",
         out ? "must stay beneath it" : ck_beneath_strerror(errnum), line, CK_QUOTE(planner->sources->policy->file));
     verdict->error.line = line;
     ck_args_rule(rule, use->tool, use->subcommand, use->operand ? "operands" : "options");
@@ -239,7 +248,7 @@ static int step_keep(struct planner *planner)
     if (plan->workspace != CK_WORKSPACE_OVERLAY)
         (void)ck_error_set(
             &plan->verdict.error, CHOKE_INVALID, EINVAL,
-            "nothing can be kept: the entry of '%s' in the policy does not have 'workspace: overlay'; leave --keep out",
+            "cannot keep changes: the policy entry of '%s' does not have 'workspace: overlay'; leave --keep out",
             plan->tool_name);
     else if (ck_keep_check(path, plan->root, &plan->arena, &plan->keep, &plan->verdict.error) == 0)
         return 0;
@@ -248,7 +257,7 @@ static int step_keep(struct planner *planner)
 
 static int refuse_stdin(struct planner *planner, enum choke_outcome outcome, int errnum)
 {
-    (void)ck_error_set(&planner->plan->verdict.error, outcome, errnum, "cannot hand over stdin: %s",
+    (void)ck_error_set(&planner->plan->verdict.error, outcome, errnum, "cannot pass stdin to the tool: %s",
                        ck_error_text(errnum));
     return refuse(planner, "request.stdin");
 }

@@ -102,6 +102,12 @@ int ck_plan_make(const struct ck_plan_sources *sources, const struct choke_reque
 void ck_plan_done(struct ck_plan *plan);
 
 /*
+ * For a step of the plan that refuses, after it has filled the error of the verdict: sets the outcome
+ * and the rule, "tools.TOOL.KEY", or KEY if tool is NULL. Returns -ECANCELED.
+ */
+int ck_plan_refuse(struct ck_plan *plan, const char *tool, const char *key);
+
+/*
  * The plan on the heap, to be done with and freed; the one given is empty then. What it says of the request's own
  * strings (verdict.reading) is not to be looked at any more. NULL: no memory.
  */
