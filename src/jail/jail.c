@@ -89,9 +89,9 @@ static int refuse_weaker(struct ck_jails *jails, const struct ck_jail *jail, str
     if (jail == &ck_jail_none)
         return ck_error_set(
             error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP,
-            "a jail is required (--require-jail, --sandbox) and none is available: the tool would run without one");
+            "a jail is required (--require-jail, --sandbox), and none is available: the tool would run without one");
     return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP,
-                        "a jail is required (--require-jail, --sandbox), and only the part of the native one without "
+                        "a jail is required (--require-jail, --sandbox), and only the native jail without user "
                         "namespaces is available: %s",
                         ck_jail_look(jails, &ck_jail_native, false)->message);
 }
@@ -109,11 +109,10 @@ static int choose_with_egress(struct ck_jails *jails, enum choke_jail wanted, st
     if (count == 0)
         return ck_error_set(
             error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP,
-            "egress can be bounded in a jail only, and the run would be in none; ask for --jail auto, or "
-            "leave --egress out");
+            "egress can be restricted only in a jail, and this run has none; use --jail auto, or leave --egress out");
     const struct ck_jail_state *state = ck_jail_look(jails, able[first], true);
     return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP,
-                        "egress cannot be bounded here: jail '%s' with its own network is not available (%s): %s",
+                        "egress cannot be restricted here: jail '%s' with its own network is not available (%s): %s",
                         able[first]->name, state->reason, state->message);
 }
 

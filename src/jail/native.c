@@ -213,8 +213,8 @@ static int add_code_tree(struct ck_native_builder *program, const char *real, ch
 {
     if (!ck_native_is_system(real))
         return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, EXDEV,
-                            "'%s' in 'execs' is a directory, and not beneath /usr, /lib, /bin or their kin: in a jail "
-                            "code is mapped from directories there alone; name its files one by one",
+                            "'%s' in 'execs' is a directory, and not beneath /usr, /lib, /bin or another system tree; in "
+                            "a jail only directories there can hold code; name its files one by one",
                             CK_QUOTE(real));
     (void)snprintf(ret_inside, PATH_MAX, "%s", real);
     ck_native_program_add(program, CK_NATIVE_OP_BIND_CODE, real + 1, real);
@@ -228,8 +228,8 @@ static int check_interpreter(const struct ck_part *part, const char *real, struc
         return 0;
     return ck_error_set(
         error, CHOKE_SPAWN_FAILED, ENOENT,
-        "its loader or interpreter '%s' does not exist in a jail: /tmp, /work, /proc and /dev are the jail's own "
-        "there; put it elsewhere",
+        "its loader or interpreter '%s' does not exist in a jail, which has its own /tmp, /work, /proc and /dev; "
+        "put it elsewhere",
         CK_QUOTE(part->name));
 }
 
@@ -325,6 +325,6 @@ int ck_native_make(const struct ck_native_wanted *wanted, int *ret_fd, struct ch
         return r;
     if (r < 0)
         return ck_error_set(error, ck_error_is_transient(-r) ? CHOKE_SPAWN_FAILED : CHOKE_JAIL_UNAVAILABLE, -r,
-                            "the native jail cannot be laid out: %s", ck_error_text(-r));
+                            "cannot prepare the native jail: %s", ck_error_text(-r));
     return 0;
 }

@@ -1,4 +1,4 @@
-/* bwrap_plan.c - see bwrap_plan.h. */
+/* bwrap_plan.c - finds bwrap and builds its part of a plan. See bwrap_plan.h. */
 #include "run/bwrap_plan.h"
 
 #include "base/error.h"
@@ -32,14 +32,17 @@ void ck_bwrap_state_done(struct ck_bwrap_state *bwrap_state)
     ck_fd_close(&bwrap_state->image_fd);
 }
 
-/* ---- bwrap itself ------------------------------------------------------------------------ */
+/* ---- bwrap itself ---- */
 
 static int fail(struct choke_error *error, int errnum, const char *text)
 {
     return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, errnum, "%s", text);
 }
 
-/* The descriptor may be of a file that can only be executed; then its attributes are read by its name. */
+/*
+ * The descriptor may be O_PATH, of a file that can only be executed. fgetxattr refuses those, so
+ * the attribute is read by path.
+ */
 static bool has_capabilities(int fd)
 {
     char self[64];
@@ -55,8 +58,8 @@ static int check_privileges(const struct ck_binary *binary, struct choke_error *
     if ((status.st_mode & (S_ISUID | S_ISGID)) == 0 && !has_capabilities(binary->fd))
         return 0;
     return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, EPERM,
-                        "'%s' is setuid or has capabilities of its own, and is not to be trusted with a tool; a "
-                        "bwrap without them works where user namespaces do (chmod u-s)",
+                        "'%s' is setuid or has file capabilities, so it is not used for a jail; remove them (chmod "
+                        "u-s, setcap -r): bwrap needs neither where user namespaces work",
                         CK_QUOTE(binary->path));
 }
 
@@ -65,7 +68,7 @@ static int find_bwrap(const struct ck_plan_sources *sources, struct ck_identity 
 {
     const struct ck_tool *entry = ck_grant_bwrap(sources->policy);
     if (entry == NULL)
-        return fail(error, ENOENT, "the policy has no entry 'bwrap' of route jail");
+        return fail(error, ENOENT, "the policy has no entry 'bwrap' with 'route: jail'");
     const struct ck_binary_wanted wanted = {.name = entry->name, .path = entry->path, .sha256 = entry->sha256};
     struct ck_binary binary;
     int result = ck_binary_find(sources->search, &wanted, root, &binary, NULL, error);
@@ -75,7 +78,7 @@ static int find_bwrap(const struct ck_plan_sources *sources, struct ck_identity 
     }
     CK_FD fd = binary.fd;
     if (binary.script)
-        return fail(error, ENOEXEC, "bwrap is a script, and has to be a program");
+        return fail(error, ENOEXEC, "bwrap is a script; it must be a binary");
     result = check_privileges(&binary, error);
     if (result == 0)
         *ret_fd = ck_fd_take(&fd);
@@ -84,6 +87,7 @@ static int find_bwrap(const struct ck_plan_sources *sources, struct ck_identity 
 
 /* ---- the plan ---------------------------------------------------------------------------- */
 
+/* bwrap sets PWD itself. If the plan has none, bwrap_init removes it again. */
 static bool has_pwd(const char *const *env)
 {
     for (size_t i = 0; env != NULL && env[i] != NULL; i++)
@@ -102,7 +106,7 @@ static const struct ck_native_program *map_program(int fd, size_t *ret_size)
     return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* The words of the program are in memory that goes away. */
+/* The command line points into the mapped program, so it is copied before that is unmapped. */
 static int make_argv(struct ck_plan *plan, struct ck_bwrap_wanted *wanted, const uint64_t *outside)
 {
     size_t size;
@@ -124,14 +128,16 @@ static int check_length(const char *const *argv, struct choke_error *error)
     size_t count = 0;
     while (argv[count] != NULL)
         count++;
-    return count <= CK_BWRAP_ARGS_MAX
-               ? 0
-               : ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, E2BIG,
-                              "bwrap takes a command line of at most %d words, and this one has %zu", CK_BWRAP_ARGS_MAX,
-                              count);
+    return count <= CK_BWRAP_ARGS_MAX ? 0
+                                      : ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, E2BIG,
+                                                     "bwrap takes at most %d arguments, and this command line has %zu",
+                                                     CK_BWRAP_ARGS_MAX, count);
 }
 
-/* The warden of such a run is in no jail: the program travels with the plan. */
+/*
+ * bwrap builds the jail, not the warden: the program travels with the plan, and plan->native_jail
+ * is cleared so that a warden without a jail is taken.
+ */
 static int finish_plan(const struct ck_plan_sources *sources, struct ck_plan *plan, struct choke_error *error)
 {
     int *image_fd = &sources->bwrap_state->image_fd;
@@ -140,7 +146,7 @@ static int finish_plan(const struct ck_plan_sources *sources, struct ck_plan *pl
                                     ck_bwrap_init_image_length);
     int result = *image_fd < 0 ? *image_fd : 0;
     if (result < 0)
-        return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot write what bwrap executes: %s",
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot write the init program for bwrap: %s",
                             ck_error_text(-result));
     plan->bwrap.image_fd = sources->bwrap_state->image_fd;
     plan->bwrap.program_fd = plan->native_jail.fd;
@@ -170,14 +176,15 @@ int ck_bwrap_plan_run(const struct ck_plan_sources *sources, struct ck_plan *pla
     plan->bwrap.scratch = wanted.scratch;
     result = wanted.scratch == NULL ? -ENOMEM : make_argv(plan, &wanted, NULL);
     if (result < 0)
-        return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot write bwrap's command line: %s",
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot build the command line of bwrap: %s",
                             strerror(-result));
     result = check_length(plan->bwrap.argv, error);
     return result < 0 ? result : finish_plan(sources, plan, error);
 }
 
-/* ---- the proof --------------------------------------------------------------------------- */
+/* ---- the proof ---- */
 
+/* The numbers of our namespaces. Inside, a proof compares them with its own. */
 static void read_namespaces(uint64_t ret_numbers[CK_JAIL_LAYER_NAMESPACES])
 {
     static const char *const links[CK_JAIL_LAYER_NAMESPACES] = {
@@ -203,7 +210,7 @@ int ck_bwrap_plan_proof(const struct ck_plan_sources *sources, struct ck_plan *p
     struct ck_bwrap_wanted wanted = {.root = plan->host_root, .cwd = CK_JAIL_WORK};
     result = make_argv(plan, &wanted, outside);
     if (result < 0)
-        return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot write bwrap's command line: %s",
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot build the command line of bwrap: %s",
                             strerror(-result));
     return finish_plan(sources, plan, error);
 }

@@ -1,12 +1,14 @@
 /*
- * capture.c - see capture.h.
+ * capture.c - a ring buffer for one stream of a tool. See capture.h.
  *
- * A small output lives in a block from malloc that grows fourfold. One that outgrows it gets the whole ring at once, as a
- * mapping of which only touched pages count; beyond the first 2 MiB it asks for huge pages, or the page faults would cost
- * as much as the reading. The ring is whole pages, so at the end it can be put in order by moving pages to their place
- * instead of copying bytes: how a tool chooses the length of its output does not matter to the caller's time.
+ * A small output is in a block from malloc that grows fourfold. A larger one gets the whole ring at
+ * once, as a mapping of which only touched pages use memory. Above the first 2 MiB the mapping asks
+ * for huge pages: otherwise the page faults cost as much as the reads. The ring is a whole number
+ * of pages. At the end it is put in order by moving pages instead of copying bytes, so the tool
+ * cannot make the caller slow by the length of its output.
  *
- * If there is no memory to grow, the ring stays at the size it has: the result is then truncated earlier, and says so.
+ * If there is no memory to grow, the ring keeps its size. The output is then truncated earlier, and
+ * the result says so.
  */
 #include "run/capture.h"
 
@@ -59,7 +61,9 @@ static char *map(size_t bytes)
     return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* The ring in its final size, with one page more: for the NUL, and for the page that ordering has to split. */
+/*
+ * The ring in its final size, plus one page: for the NUL, and for the page that order_pages splits.
+ */
 static void grow_to_mapping(struct ck_capture *capture)
 {
     size_t page = page_bytes();
@@ -86,6 +90,7 @@ static void grow(struct ck_capture *capture)
         grow_to_mapping(capture);
         return;
     }
+    /* One byte more than the ring, for the NUL. */
     size = size < capture->cap ? size : capture->cap;
     char *data = realloc(capture->data, size + 1);
     if (data == NULL)
@@ -110,7 +115,7 @@ void ck_capture_add(struct ck_capture *capture, size_t length)
     capture->total_bytes += length;
 }
 
-/* What a full ring would only overwrite again need not be copied. */
+/* Bytes that a full ring would overwrite in the same copy are skipped. */
 static size_t skip_lost(struct ck_capture *capture, size_t length)
 {
     bool full = capture->size > 0 && capture->size >= capture->cap && capture->total_bytes >= capture->size;
@@ -153,7 +158,10 @@ static void reverse(char *data, size_t length)
     }
 }
 
-/* Brings data[first] to the front without memory. Byte by byte: for a small ring, or when there is no other way. */
+/*
+ * Moves data[first] to the front without extra memory. It works byte by byte: for a small ring, or
+ * if order_pages has no memory.
+ */
 static void rotate(char *data, size_t size, size_t first)
 {
     reverse(data, first);
@@ -161,6 +169,7 @@ static void rotate(char *data, size_t size, size_t first)
     reverse(data, size);
 }
 
+/* MREMAP_FIXED moves page table entries, not bytes. If the kernel refuses, the bytes are copied. */
 static void move_pages(char *to, char *from, size_t bytes)
 {
     if (bytes > 0 && mremap(from, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, to) == MAP_FAILED)
@@ -168,8 +177,9 @@ static void move_pages(char *to, char *from, size_t bytes)
 }
 
 /*
- * The pages from the one that holds first, then those before it. That one is needed at both ends: as the first page for
- * what stands behind first, and as a copy behind the last for what stands before it. False: no memory, nothing was done.
+ * First the pages from the one that holds `first`, then the pages before it. The page of `first` is
+ * needed at both ends: at the front for the bytes from `first` on, and as a copy at the end for the
+ * bytes before `first`. False: no memory, and nothing was changed.
  */
 static bool order_pages(struct ck_capture *capture, size_t first)
 {
@@ -182,13 +192,16 @@ static bool order_pages(struct ck_capture *capture, size_t first)
     move_pages(ordered, capture->data + split, upper);
     move_pages(ordered + upper, capture->data, split);
     memcpy(ordered + capture->size, ordered, first - split);
-    /* What mremap moved away is a hole; what was copied, and the last page, is still there. */
+    /*
+     * mremap left holes in the old mapping. Pages that were copied instead, and the last page, are
+     * still there.
+     */
     (void)munmap(capture->data, capture->mapped_bytes);
     capture->data = ordered;
     return true;
 }
 
-/* The last cap bytes of a stream that is longer, contiguous. */
+/* The last `length` bytes of a stream that is longer than the ring, contiguous. */
 static char *order(struct ck_capture *capture, size_t length)
 {
     uint64_t oldest = capture->total_bytes - length;
@@ -203,6 +216,7 @@ static char *order(struct ck_capture *capture, size_t length)
 
 void ck_capture_take(struct ck_capture *capture, struct ck_capture_output *ret)
 {
+    /* A mapped ring is rounded up to pages and may be larger than the cap. */
     size_t saved = capture->mapped_bytes > 0 ? capture->cap : capture->size;
     bool truncated = capture->total_bytes > saved;
     size_t length = truncated ? saved : (size_t)capture->total_bytes;

@@ -1,8 +1,8 @@
 /*
  * capture.h - one stream of a tool, in bounded memory (R20).
  *
- * Up to the cap every byte is kept. Beyond it the oldest are given up, and the result is the marker followed by the last
- * cap - 17 bytes. Nothing is allocated before the first byte.
+ * Up to the cap every byte is stored. Beyond it the oldest bytes are dropped, and the result is the
+ * marker followed by the last cap - 17 bytes. Nothing is allocated before the first byte.
  */
 #ifndef CK_RUN_CAPTURE_H
 #define CK_RUN_CAPTURE_H
@@ -20,28 +20,31 @@ struct ck_capture {
     uint64_t total_bytes;
 };
 
-/* The bytes of a stream that has ended, and the memory they lie in. Zero-filled is empty. */
+/* The bytes of a stream that has ended, and the memory that holds them. Zero-filled is empty. */
 struct ck_capture_output {
     struct choke_capture view;
     void *memory;
     size_t mapped_bytes;
-    bool short_of_memory; /* there was no memory to keep what the cap allows */
+    bool short_of_memory; /* memory ran out before the cap was reached */
 };
 
-/* cap was judged: at least CHOKE_MIN_OUTPUT_BYTES. */
+/* cap must be at least CHOKE_MIN_OUTPUT_BYTES; the judge has checked that. */
 void ck_capture_init(struct ck_capture *capture, size_t cap);
 void ck_capture_done(struct ck_capture *capture);
 
-/* Where to read to next, and how much fits there; *ret_room is 0 only when there is no memory at all. */
+/*
+ * Where to read to next, and how many bytes fit there. *ret_room is 0 only if there is no memory at
+ * all.
+ */
 char *ck_capture_room(struct ck_capture *capture, size_t *ret_room);
 
-/* length bytes were put there. */
+/* Says that `length` bytes were read to ck_capture_room. */
 void ck_capture_add(struct ck_capture *capture, size_t length);
 
-/* Bytes that were read elsewhere; without memory they are only counted. */
+/* Adds bytes that were read elsewhere; without memory they are only counted. */
 void ck_capture_copy(struct ck_capture *capture, const char *data, size_t length);
 
-/* The bytes in order. The memory goes over to *ret; the capture is empty then. */
+/* The bytes in order. The memory moves to *ret, and the capture is empty afterwards. */
 void ck_capture_take(struct ck_capture *capture, struct ck_capture_output *ret);
 void ck_capture_output_done(struct ck_capture_output *saved);
 

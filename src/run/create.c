@@ -1,9 +1,9 @@
 /*
- * create.c - see create.h.
+ * create.c - the only file that creates or replaces a process. See create.h.
  *
- * The legacy clone call is the usual way, because seccomp profiles of container engines answer clone3 with ENOSYS.
- * clone3 is used only to be born in a cgroup, which nothing else can do without a window in which the child stands
- * outside.
+ * The clone system call is the usual one, because the seccomp profiles of container engines answer
+ * clone3 with ENOSYS. clone3 is used only to create a process in a cgroup. Nothing else can do that
+ * without a moment in which the child is outside.
  */
 #include "run/create.h"
 
@@ -19,7 +19,10 @@
 #include <signal.h>
 #include <stddef.h>
 
-/* OTHER_: of the calls of 32 bits on the same processor. clone and prctl have the same numbers on both. */
+/*
+ * OTHER_: the 32-bit system calls of the same processor. clone and prctl have the same numbers in
+ * both 32-bit tables.
+ */
 #if defined(__x86_64__)
 #define OWN_ARCH AUDIT_ARCH_X86_64
 #define OTHER_ARCH AUDIT_ARCH_I386
@@ -31,13 +34,14 @@
 #else
 #error "the audit architecture of this machine is not known to create.c"
 #endif
-#define FOREIGN_BIT 0x40000000u /* the numbers of x32; no other system has calls up there */
+#define FOREIGN_BIT 0x40000000u /* set in the numbers of x32 calls; no other table has calls up there */
 #define OTHER_CLONE 120
 #define OTHER_PRCTL 172
 
 /*
- * The child comes back from the system call in this same frame and calls child() below it, so nothing above the stack
- * pointer changes while the parent waits. noinline keeps the frame to what is written here.
+ * The child returns from the system call in this same stack frame and calls child() below it, so
+ * nothing above the stack pointer changes while the parent waits. noinline makes sure that the
+ * frame has only what is written here.
  */
 __attribute__((noinline)) long ck_create_borrowed(ck_create_child child, void *argument, int *ret_pidfd)
 {
@@ -86,10 +90,12 @@ long ck_create_in_namespaces(ck_create_child child, void *argument, bool own_net
 #define GO_ON_IF(value, skip) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)(value), 0, skip)
 
 /*
- * A rule of Landlock names a file, and the tool's own file and its loader must be among them for the tool to start. Both
- * are many programs: git is whatever its name says, a loader runs what it is given. So where the entry lists no helper
- * there is one execution more, which this filter knows by a random number in the sixth argument. The kernel does not
- * look at that argument; a filter cannot be read; and the execution clears the registers and leaves this memory.
+ * A Landlock rule names a file, and the file of the tool and its loader must be among the allowed
+ * ones, or the tool does not start. Both can act as other programs: git runs the command that its
+ * name says, and a loader runs any file that it is given. So if the policy entry lists no helper,
+ * this filter refuses every execution but one. It recognizes that one by a random number in the
+ * sixth argument of execveat, which the kernel ignores. The tool cannot learn the number: a filter
+ * cannot be read, and exec clears the registers and replaces this memory.
  */
 static long seal(const uint32_t key[2])
 {
@@ -111,7 +117,10 @@ static long seal(const uint32_t key[2])
     return CK_RAW5(prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
 }
 
-/* Both machines keep the lower half of a number first. */
+/*
+ * The key is compared in two halves of 32 bits. Both supported machines are little-endian, so the
+ * lower half comes first.
+ */
 long ck_create_execute_last(int fd, char *const *argv, char *const *envp)
 {
     uint32_t key[2] = {0};
@@ -123,21 +132,26 @@ long ck_create_execute_last(int fd, char *const *argv, char *const *envp)
     return result < 0 ? result : CK_RAW6(execveat, fd, "", argv, envp, AT_EMPTY_PATH, key_argument);
 }
 
-/* ---- what a tracer can follow ---- */
+/* ---- only what a tracer can follow ---- */
 
 #define IF(test, value, yes, no) BPF_JUMP(BPF_JMP | BPF_K | (test), (uint32_t)(value), yes, no)
 #define REFUSE(errnum) BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (errnum))
 #define ALLOW BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 
 /*
- *   clone        with CLONE_UNTRACED: a tracer is not told of such a process. With CLONE_NEWUSER, and unshare with it: in
- *                the pid namespace that needs one, what clone returns is no number that the tracer knows.
- *   prctl        PR_SET_DUMPABLE to anything but 1: a tracer without a capability could not read its memory.
- *   clone3       its flags stand in memory, which a filter cannot read. C libraries use clone then.
- *   io_uring_*   the kernel opens and connects on behalf of the process, and no call of the process is seen.
+ * The calls that are refused, and why:
  *
- * Of an argument of 64 bits the lower half is read: it comes first on both systems, and all the flags are in it. Since
- * Linux 5.1 a new call has the same number everywhere.
+ *   clone        CLONE_UNTRACED: a tracer is not notified of such a process. CLONE_NEWUSER, also of
+ *                unshare: it is needed for a new pid namespace, and there clone returns a pid that
+ *                the tracer does not know.
+ *   prctl        PR_SET_DUMPABLE with a value other than 1: a tracer without capabilities could not
+ *                read the memory of the process.
+ *   clone3       Its flags are in memory, which a filter cannot read. C libraries then use clone.
+ *   io_uring_*   The kernel opens and connects for the process, and no system call of the process
+ *                shows it.
+ *
+ * The filter reads the lower half of a 64-bit argument. It comes first on both machines, and all
+ * flags are in it. Since Linux 5.1 a new system call has the same number on all machines.
  */
 #define CALLS_OF(clone_nr, unshare_nr, prctl_nr) \
     LOAD(nr), IF(BPF_JGE, FOREIGN_BIT, 0, 1), REFUSE(ENOSYS), IF(BPF_JEQ, clone_nr, 0, 4), LOAD(args[0]), \
@@ -160,7 +174,7 @@ long ck_create_keep_traceable(void)
     };
     const unsigned short length = sizeof code / sizeof code[0];
     _Static_assert(sizeof code / sizeof code[0] == 2 * CALLS_LENGTH + 4,
-                   "a jump over the calls of a system leads behind");
+                   "CALLS_LENGTH must be the length of CALLS_OF, which the two jumps skip");
     const struct sock_fprog program = {.len = length, .filter = code};
     return CK_RAW5(prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
 }

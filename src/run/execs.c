@@ -1,11 +1,12 @@
 /*
- * execs.c - see execs.h.
+ * execs.c - makes the Landlock ruleset of the files that a run may execute. See execs.h.
  *
- * To make a ruleset costs some twenty system calls for the walk to the loader, more than the whole rest of a plan, so
- * rulesets are kept. One is used again where every file that it was made from is in the same version: tools and
- * helpers are looked up in any case, and the others were reached by a way that only root or the caller can change, so a
- * stat of their path is enough. A ruleset with something that was looked up by name in the search path, other than
- * a helper, is not kept, because the name could come to mean another file.
+ * A ruleset costs about twenty system calls, because each file is followed to its loader. That is
+ * more than the rest of a plan, so rulesets are cached. A cached ruleset is used again if every
+ * file that it was made from has the same version. Tools and helpers are opened for each run
+ * anyway. The other files were reached through directories that only root or the caller can change,
+ * so a stat of their paths is enough. A ruleset is not cached if something other than a helper was
+ * looked up by name in the search path, because the name could later mean another file.
  */
 #include "run/execs.h"
 
@@ -26,8 +27,8 @@
 
 #define SETS_MAX 32
 #define FILES_MAX 128
-#define DEPTH_MAX 5        /* interpreters of interpreters; the kernel follows as many */
-#define FIRST_LINE_MAX 256 /* what the kernel reads of a script to find its interpreter */
+#define DEPTH_MAX 5        /* interpreters of interpreters; the kernel has the same limit */
+#define FIRST_LINE_MAX 256 /* the kernel reads this much of a script to find its interpreter */
 
 /* A file that a ruleset was made from: one that was given, or one that was found at path. */
 struct exec_file {
@@ -47,7 +48,7 @@ struct maker {
     struct ck_identity root;
     struct choke_error *error;
     int ruleset_fd;
-    bool by_name; /* something was looked up that the next run would not look up */
+    bool by_name; /* a name was looked up that the next run would not look up, so the ruleset is not cached */
     struct exec_file files[FILES_MAX];
     size_t count;
     int helper_fds[FILES_MAX];
@@ -84,14 +85,14 @@ void ck_execs_done(struct ck_execs *execs)
     *execs = (struct ck_execs){0};
 }
 
-/* ---- what is given ---- */
+/* ---- the given files: tools and helpers ---- */
 
 static int add_file(struct maker *maker, int fd, const char *path)
 {
     struct stat status;
     if (maker->count == FILES_MAX)
-        return ck_error_set(maker->error, CHOKE_DISALLOWED, E2BIG, "more than %d files would have to be executable",
-                            FILES_MAX);
+        return ck_error_set(maker->error, CHOKE_DISALLOWED, E2BIG,
+                            "the tools of the run and their helpers are more than %d files", FILES_MAX);
     if (fstat(fd, &status) < 0)
         return -errno;
     struct exec_file *file = &maker->files[maker->count];
@@ -102,7 +103,7 @@ static int add_file(struct maker *maker, int fd, const char *path)
     return 0;
 }
 
-/* A helper is a name in the search path or an absolute path. */
+/* A helper is a name in the search path, or an absolute path. */
 static int find_helper(struct maker *maker, const char *helper)
 {
     const struct ck_binary_wanted wanted = {.name = helper, .path = helper[0] == '/' ? helper : NULL};
@@ -110,7 +111,7 @@ static int find_helper(struct maker *maker, const char *helper)
     CK_FD directory_fd = -1;
     int result = ck_binary_directory(helper, maker->root, &directory_fd, maker->error);
     if (result != -ENOTDIR)
-        return result; /* code to be mapped is a jail's affair; to execute it nobody is allowed */
+        return result; /* a directory: in a jail its files may be mapped as code; none of them may be executed */
     result = ck_binary_find(maker->search, &wanted, maker->root, &binary, NULL, maker->error);
     if (result < 0 && maker->error->outcome == CHOKE_TOOL_MISSING) {
         *maker->error = (struct choke_error){0};
@@ -139,8 +140,9 @@ static int collect_files(struct maker *maker, const struct ck_execs_tool *tools,
     return result;
 }
 
-/* ---- rulesets that were made before ---- */
+/* ---- cached rulesets ---- */
 
+/* A change of the file changes its version: device, inode, size or a time (sys/version.h). */
 static bool still_there(const struct exec_file *file)
 {
     struct stat status;
@@ -150,7 +152,7 @@ static bool still_there(const struct exec_file *file)
     return ck_version_equal(&now, &file->version);
 }
 
-/* The given files come first, in the same order each time. */
+/* The given files come first in a set, always in the same order. */
 static bool fits(const struct ck_execs_set *set, const struct maker *maker)
 {
     if (set->files == NULL || set->root.device != maker->root.device || set->root.inode != maker->root.inode ||
@@ -173,7 +175,10 @@ static int find_set(const struct ck_execs *execs, const struct maker *maker)
     return -1;
 }
 
-/* Takes the files over. Without memory or a descriptor nothing is kept, and the next run makes it again. */
+/*
+ * Moves the files of the maker to the cache. If memory or descriptors run out, nothing is cached,
+ * and the next run makes the ruleset again.
+ */
 static void cache_set(struct ck_execs *execs, struct maker *maker)
 {
     if (maker->count == 0)
@@ -199,13 +204,13 @@ static int allow(const struct maker *maker, int fd, const char *path)
 {
     int result = ck_landlock_allow(maker->ruleset_fd, fd);
     return result == 0 ? 0
-                       : ck_error_set(maker->error, CHOKE_SPAWN_FAILED, -result, "cannot make '%s' executable: %s",
+                       : ck_error_set(maker->error, CHOKE_SPAWN_FAILED, -result, "cannot allow '%s' to be executed: %s",
                                       CK_QUOTE(path), strerror(-result));
 }
 
 static int follow(struct maker *maker, int fd, const char *path, unsigned depth);
 
-/* Many files have the same loader. */
+/* Many files have the same loader, which is allowed once. */
 static bool is_allowed(const struct maker *maker, const struct ck_version *version)
 {
     for (size_t i = 0; i < maker->count; i++)
@@ -214,7 +219,7 @@ static bool is_allowed(const struct maker *maker, const struct ck_version *versi
     return false;
 }
 
-/* One that does not exist is left to exec to complain of. */
+/* A missing loader or interpreter is not an error here: exec reports it. */
 static int allow_found(struct maker *maker, const struct ck_binary_wanted *wanted, unsigned depth)
 {
     struct ck_binary binary;
@@ -234,7 +239,10 @@ static int allow_found(struct maker *maker, const struct ck_binary_wanted *wante
     return result < 0 ? result : follow(maker, fd, binary.path, depth + 1);
 }
 
-/* line is the file's first. An interpreter that is not named from "/" on depends on the directory: not allowed. */
+/*
+ * line is the first line of the file. A relative interpreter depends on the working directory and
+ * is not allowed.
+ */
 static int follow_script(struct maker *maker, char *line, unsigned depth)
 {
     const char *interpreter;
@@ -254,18 +262,18 @@ static int follow_script(struct maker *maker, char *line, unsigned depth)
     return allow_found(maker, &(struct ck_binary_wanted){.name = name}, depth);
 }
 
-/* What the kernel will open to start this file. */
+/* Allows what the kernel opens to start this file. */
 static int follow(struct maker *maker, int fd, const char *path, unsigned depth)
 {
     char line[FIRST_LINE_MAX + 1] = {0};
     char loader[PATH_MAX];
     if (pread(fd, line, FIRST_LINE_MAX, 0) < 0)
         return ck_error_set(maker->error, CHOKE_DISALLOWED, errno,
-                            "'%s' cannot be read, so what it needs to be executed is not known; make it readable",
+                            "cannot read '%s', so its loader or interpreter is not known; make it readable",
                             CK_QUOTE(path));
     if (line[0] == '#' && line[1] == '!')
         return follow_script(maker, line, depth);
-    /* A file that makes no sense is not executed by the kernel either. */
+    /* The kernel does not execute a file that it cannot parse, either. */
     if (ck_elf_interpreter(fd, loader, sizeof loader) < 0 || loader[0] != '/' || depth == DEPTH_MAX)
         return 0;
     return allow_found(maker, &(struct ck_binary_wanted){.name = loader, .path = loader}, depth);
@@ -290,9 +298,9 @@ static int allow_files(struct maker *maker, const struct ck_execs_tool *tools, s
 static int fail_without_landlock(int result, struct choke_error *error)
 {
     const char *why = result == -ENOSYS       ? "this kernel has no Landlock (it came with Linux 5.13)"
-                      : result == -EOPNOTSUPP ? "Landlock was switched off when this kernel was started (lsm=)"
+                      : result == -EOPNOTSUPP ? "Landlock was disabled at boot (lsm=)"
                                               : strerror(-result);
-    return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, -result, "the entry's execs cannot be enforced: %s", why);
+    return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, -result, "cannot enforce 'execs' of the policy entry: %s", why);
 }
 
 static int make(struct ck_execs *execs, struct maker *maker, const struct ck_execs_tool *tools, size_t count)
@@ -327,7 +335,7 @@ int ck_execs_make(struct ck_execs *execs, struct ck_identity root, const struct 
     if (result == 0)
         *ret_fd = ck_fd_take(&ruleset_fd);
     else if (error->outcome == CHOKE_NONE)
-        (void)ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot enforce the entry's execs: %s",
+        (void)ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot enforce 'execs' of the policy entry: %s",
                            strerror(-result));
     return result;
 }

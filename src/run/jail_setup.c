@@ -1,4 +1,4 @@
-/* jail_setup.c - prepares the jail of a run: one set-up function per jail adapter. See jail_setup.h. */
+/* jail_setup.c - prepares the jail of a run, by one function per jail adapter. See jail_setup.h. */
 #include "run/jail_setup.h"
 
 #include "base/error.h"
@@ -32,11 +32,13 @@ static size_t drop_without_landlock(struct ck_plan *plan, size_t count)
     return remaining;
 }
 
+/* The layers that the result of the run reports. */
 static void list_layers(struct ck_plan *plan)
 {
     size_t count = 0;
     for (const char *const *layer = plan->jail.jail->layers; *layer != NULL && count < CK_LAYERS_MAX - 1; layer++)
         plan->layers[count++] = *layer;
+    /* The native jail without user namespaces has a ruleset, too, and lists "execs" itself. */
     if (plan->ruleset_fd >= 0 && plan->no_userns.filter_fd < 0)
         plan->layers[count++] = "execs";
     count = drop_without_landlock(plan, count);
@@ -49,7 +51,7 @@ static void list_layers(struct ck_plan *plan)
     plan->layers[count] = NULL;
 }
 
-/* Where the root and the working directory are: on the host, and inside. */
+/* The paths of the root and the working directory: on the host, and inside the jail. */
 static int resolve_work_paths(struct ck_plan *plan)
 {
     char root[PATH_MAX], cwd[PATH_MAX];
@@ -70,7 +72,10 @@ static int resolve_work_paths(struct ck_plan *plan)
     return plan->host_root == NULL || plan->jail_cwd == NULL ? -ENOMEM : 0;
 }
 
-/* The argument that the path is a part of: the reading's strings are the caller's, the plan's are copies. */
+/*
+ * The index of the argument that holds path. The strings of the parsed arguments belong to the
+ * caller, those of plan->argv are copies: so the position is found by address among the first.
+ */
 static size_t argument_of(const struct ck_parsed_args *parsed, const char *path)
 {
     size_t i = 0;
@@ -79,7 +84,7 @@ static size_t argument_of(const struct ck_parsed_args *parsed, const char *path)
     return i;
 }
 
-/* An absolute path beneath the root is elsewhere inside: the root is at /work. */
+/* In the jail the root is at /work, so an absolute path beneath the root is rewritten. */
 static int rewrite_paths(struct ck_plan *plan)
 {
     const struct ck_parsed_args *parsed = &plan->verdict.parsed;
@@ -164,7 +169,10 @@ static int setup_bwrap(const struct setup *setup)
     return ck_plan_refuse(plan, setup->grant->bound->name, "execs");
 }
 
-/* Without user namespaces there is no new root: the ruleset allows the same files at their paths on the host. */
+/*
+ * Without user namespaces there is no new root. The ruleset allows the same files at their paths on
+ * the host.
+ */
 static int setup_no_userns(const struct setup *setup)
 {
     struct ck_plan *plan = setup->plan;
@@ -206,6 +214,7 @@ static int refuse_overlay(struct ck_plan *plan, const struct ck_tool *tool, enum
     return ck_plan_refuse(plan, tool->name, "workspace");
 }
 
+/* The policy layer knows jails by place, so that it needs no header of src/jail. */
 static enum ck_grant_place place_of(const struct ck_plan *plan)
 {
     const struct ck_jail *jail = plan->jail.jail;
@@ -237,7 +246,7 @@ int ck_jail_setup(const struct ck_plan_sources *sources, struct ck_plan *plan, c
     if (r == 0)
         r = apply_grant(&setup);
     ck_tools_close(&tools);
-    /* The interpreter of a script may be env, which executes another one: a script cannot be sealed. */
+    /* A script cannot be sealed: its interpreter may be env, which executes another program. */
     bool script = plan->exec_path || plan->keep_executable;
     plan->sealed = grant.sealed && !script;
     if (r == 0)

@@ -11,8 +11,8 @@
 
 /*
  * Needs the chosen jail and the plan's argv. Opens the nested tools, prepares the jail or the
- * ruleset, and lists the layers. label: the name of the run in file names. Returns 0; -ECANCELED for
- * a refusal, with the plan's verdict filled; -ENOMEM.
+ * ruleset, and lists the layers. label: the name of the run in file names. Returns 0; -ECANCELED
+ * for a refusal, with the plan's verdict filled; -ENOMEM.
  */
 int ck_jail_setup(const struct ck_plan_sources *sources, struct ck_plan *plan, const char *label);
 

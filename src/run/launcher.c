@@ -1,12 +1,14 @@
 /*
- * launcher.c - see launcher.h, and docs/adr/0004 for why there is a keeper.
+ * launcher.c - makes the keeper and its wardens, and sends them plans. See launcher.h;
+ * docs/adr/0004 says why there is a keeper.
  *
- * The keeper's image is written to a memory file, sealed, and executed from there: no helper has to be installed, and
- * nobody can exchange it. The process is made by a borrowed clone, so it costs the same whatever the size of the
- * caller.
+ * The image of the keeper is written to a memory file, sealed, and executed from there. So no
+ * helper has to be installed, and nobody can replace it. The process is created by a clone that
+ * borrows memory, so its cost does not depend on the size of the caller.
  *
- *   Must     leave the caller's signal mask as it was.
- *   Must not wait for a keeper or warden without a bound: a hostile tool of the same user could have stopped it.
+ *  Must     leave the caller's signal mask as it was.
+ *  Must not wait for a keeper or warden without a time limit: a hostile tool of the same user may
+ *           have stopped it.
  */
 #include "run/launcher.h"
 
@@ -81,14 +83,17 @@ struct keeper_child {
 };
 
 /*
- * Runs in the new process, in our memory: system calls only. The descriptors are first moved out of the way of their
- * targets, for the caller may have had 0 to 3 closed.
+ * Runs in the new process, in our memory: system calls only. The descriptors are first moved to 10
+ * and above. If the caller had 0 to 3 closed, one of them could be its own target.
  */
 static __attribute__((noreturn)) void keeper_child(void *argument)
 {
     struct keeper_child *child = argument;
     static char name[] = "chokepoint-keeper";
-    /* Not on the stack: the address sanitizer would guard them there, and nobody would lift the guards after exec. */
+    /*
+     * Not on the stack: the address sanitizer would poison the memory there, and after exec nothing
+     * would unpoison it.
+     */
     static char *const argv[] = {name, NULL};
     static char *const envp[] = {NULL};
     long socket_fd = CK_RAW3(fcntl, child->socket_fd, F_DUPFD_CLOEXEC, 10);
@@ -106,7 +111,10 @@ static __attribute__((noreturn)) void keeper_child(void *argument)
         (void)CK_RAW1(exit_group, 127);
 }
 
-/* All signals are blocked by the kernel's own count, libc's internal ones too: none may be handled in the child. */
+/*
+ * Blocks all 64 signals by the system call. sigprocmask of libc leaves out the signals that libc
+ * uses itself, and no handler may run in the child.
+ */
 static long create_blocked(struct keeper_child *child, int *ret_pidfd)
 {
     static const uint64_t all = ~UINT64_C(0);
@@ -152,14 +160,17 @@ static int send_setup(int control_fd)
         return -errno;
     CK_FD cgroup_fd = ck_cgroup_own();
     if (cgroup_fd < 0 && ck_error_is_transient(-cgroup_fd))
-        return cgroup_fd; /* no answer: the keeper would have no cgroup for its whole life */
+        return cgroup_fd; /* it may work the next time; a keeper without a cgroup would stay so for its whole life */
     bool named = ck_cgroup_prefix(setup.cgroup_prefix, sizeof setup.cgroup_prefix) == 0;
     setup.has_cgroup = cgroup_fd >= 0 && named;
     const int fds[2] = {self_fd, cgroup_fd};
     return send_message(control_fd, &setup, sizeof setup, fds, setup.has_cgroup ? 2 : 1);
 }
 
-/* With its own sweep in mind too: a keeper that follows one that was killed is told of all that the first one knew. */
+/*
+ * Also sent to a keeper that replaces a killed one: it removes what that one left in these
+ * directories.
+ */
 static int send_groups(int control_fd, const struct ck_launcher *launcher)
 {
     struct ck_wire_try message = {.kind = CK_WIRE_GROUPS};
@@ -174,7 +185,10 @@ static int send_groups(int control_fd, const struct ck_launcher *launcher)
     return count == 0 ? 0 : send_message(control_fd, &message, sizeof message, fds, count);
 }
 
-/* Its end must be seen even when nobody asks for a warden: it is the keeper that ends what a killed warden leaves. */
+/*
+ * The end of the keeper must be noticed also without a request, because the keeper kills what a
+ * killed warden leaves.
+ */
 static int watch_keeper(struct ck_launcher *launcher)
 {
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = &launcher->source};
@@ -204,7 +218,10 @@ static int start_keeper(struct ck_launcher *launcher)
     result = ck_caller_inspect(&launcher->caller_proc, &after);
     if (result == 0)
         result = watch_keeper(launcher);
-    /* Another thread has changed what we are meanwhile: nobody knows which of the two the keeper has. */
+    /*
+     * Another thread has changed our credentials or cgroup: it is not known which of the two the
+     * keeper has.
+     */
     if (result == 0 && !ck_caller_same(&after, &launcher->maker))
         result = -EAGAIN;
     if (result < 0)
@@ -229,7 +246,7 @@ void ck_launcher_wake_keeper(struct ck_launcher *launcher)
 
 void ck_launcher_replace_keeper(struct ck_launcher *launcher)
 {
-    /* The event may be that of a keeper which was retired after it. */
+    /* The event may belong to a keeper that was retired after the event was queued. */
     struct pollfd polled = {.fd = launcher->keeper_fd, .events = POLLIN};
     if (poll(&polled, 1, 0) <= 0)
         return;
@@ -240,8 +257,8 @@ void ck_launcher_replace_keeper(struct ck_launcher *launcher)
 /* ---- wardens ---- */
 
 /*
- * A keeper needs some 60 us to make a warden; a burst of requests fills its socket. One that is stopped must not hold
- * us.
+ * The keeper needs about 60 us to make a warden, so many requests at once fill its socket. We wait,
+ * but not for ever: the keeper may be stopped.
  */
 static int send_request(int control_fd, const void *request, size_t length, const int *fds, unsigned fd_count)
 {
@@ -254,7 +271,7 @@ static int send_request(int control_fd, const void *request, size_t length, cons
     }
 }
 
-/* A keeper that was killed is replaced once; its wardens go on without it. */
+/* A killed keeper is replaced once. Its wardens continue without it. */
 int ck_launcher_ask(struct ck_launcher *launcher, const void *request, size_t length, const int *fds, unsigned fd_count)
 {
     for (int tries = 0;; tries++) {
@@ -271,12 +288,16 @@ int ck_launcher_ask(struct ck_launcher *launcher, const void *request, size_t le
 
 static const char *keeper_error_text(int result)
 {
+    /* vm.memfd_noexec=2 refuses to create an executable memory file with EACCES. */
     if (result == -EACCES || result == -EPERM)
         return "executing from memory is forbidden here (sysctl vm.memfd_noexec, or a security module)";
     return ck_error_text(-result);
 }
 
-/* The first run with limits: a keeper that is there already is told now, another one when it is made. */
+/*
+ * Before the first run with limits. A keeper that exists is sent the directories now, a later one
+ * when it is made.
+ */
 static int find_groups(struct ck_launcher *launcher)
 {
     static const char *const names[CK_CONTROLS] = {"memory", "pids", "cpuacct"};
@@ -335,6 +356,7 @@ int ck_launcher_take(struct ck_launcher *launcher, const struct ck_native_image 
 {
     uint64_t number = native_jail != NULL ? native_jail->number : 0;
     struct ck_warden **at = &launcher->idle;
+    /* A warden is in one jail for its whole life, and has cgroups for limits or has none. */
     while (*at != NULL &&
            ((*at)->native_jail != number || (*at)->limited != limited || (*at)->generation != launcher->generation))
         at = &(*at)->next;
@@ -394,7 +416,7 @@ static void close_groups(struct ck_launcher *launcher)
 void ck_launcher_done(struct ck_launcher *launcher)
 {
     discard_idle(launcher);
-    /* After a keeper that was killed, another one sweeps. */
+    /* If a keeper was killed, a new one is made to kill what it left and to remove its cgroups. */
     bool clean = end_keeper(launcher);
     clean = ck_retire_end_all(launcher) && clean;
     if (!clean && start_keeper(launcher) == 0)
@@ -415,7 +437,7 @@ void ck_launcher_forget(struct ck_launcher *launcher)
 
 /* ---- plans ---- */
 
-/* The descriptors of a plan; there is room for the memory file of a large one. */
+/* The descriptors of a plan, with room for the memory file of a large plan. */
 struct fd_list {
     int fds[CK_WIRE_FDS_MAX];
     unsigned count;
@@ -431,7 +453,7 @@ static int send_large(int socket_fd, const struct ck_wire_plan *plan, struct fd_
     return send_message(socket_fd, &large, sizeof large, fd_list->fds, fd_list->count);
 }
 
-/* What fits into a message goes as one, the rest in a memory file. */
+/* A plan that fits is sent as one message, a larger one in a memory file. */
 static int pack_and_send(const struct ck_plan *plan, int socket_fd, struct fd_list *fd_list, uint64_t deadline_ns,
                          uint64_t kill_ns)
 {
@@ -463,7 +485,7 @@ static int pack_and_send(const struct ck_plan *plan, int socket_fd, struct fd_li
                  : send_message(socket_fd, packed, size, fd_list->fds, fd_list->count);
 }
 
-/* bwrap is what is executed, and the tool one of the things that it hands on. */
+/* bwrap is the executable, and the tool is one of the descriptors that it passes on. */
 static void add_bwrap_fds(struct fd_list *fd_list, const struct ck_plan *plan, int scratch_fd)
 {
     int *fds = fd_list->fds + CK_WIRE_BWRAP;
@@ -497,12 +519,12 @@ int ck_launcher_send_plan(struct ck_warden *warden, const struct ck_plan *plan, 
     if (plan->bwrap.argv != NULL)
         add_bwrap_fds(&fd_list, plan, pipes->scratch_fd);
     int result = pack_and_send(plan, warden->socket_fd, &fd_list, deadline_ns, kill_ns);
-    /* A warden that could not be made has been reported by the keeper, with the reason. */
+    /* If the keeper could not make the warden, it has sent a report with the reason. */
     struct ck_wire_report report;
     if (result == -EPIPE && ck_launcher_receive(warden, &report) == 1 && report.error != 0)
         result = -report.error;
     if (result < 0)
-        return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot hand '%s' to its warden: %s", plan->tool_name,
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot send '%s' to its warden: %s", plan->tool_name,
                             ck_error_text(-result));
     return 0;
 }
@@ -523,7 +545,10 @@ int ck_launcher_receive(struct ck_warden *warden, struct ck_wire_report *ret_rep
     struct msghdr message = {
         .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
     ssize_t got = recvmsg(warden->socket_fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-    /* A peer that ended without having read our plan resets the socket, and that comes before what it had said. */
+    /*
+     * If the peer ended without reading our plan, the kernel reports ECONNRESET first. What the
+     * peer had sent before can be read after that.
+     */
     if (got < 0 && errno == ECONNRESET)
         got = recvmsg(warden->socket_fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     if (got < 0)

@@ -1,8 +1,8 @@
 /*
- * native_images.c - see native_images.h.
+ * native_images.c - the cache of native jail programs. See native_images.h.
  *
- * Laying out a root means looking for every library of the tool, which takes milliseconds; it is done once for a set of
- * files, and again when one of them has changed.
+ * To prepare a root means to find every library of the tool, which takes milliseconds. It is done
+ * once for a set of files, and again when one of them has changed.
  */
 #include "run/native_images.h"
 
@@ -21,7 +21,7 @@ struct ck_native_images_entry {
     struct ck_native_image image;
     bool in_place, tracing, egress, reports_attempts;
     struct ck_version files[FILES_MAX];
-    char *inside[FILES_MAX]; /* of the tools, which come first */
+    char *inside[FILES_MAX]; /* paths inside; the tools come first */
     size_t count;
 };
 
@@ -47,12 +47,12 @@ void ck_native_images_done(struct ck_native_images *native_images)
     *native_images = (struct ck_native_images){0};
 }
 
-/* ---- the files --------------------------------------------------------------------------- */
+/* ---- the files ---- */
 
 struct file_set {
     struct ck_native_file files[FILES_MAX];
     struct ck_version versions[FILES_MAX];
-    int owned[FILES_MAX]; /* descriptors of helpers, to be closed */
+    int owned[FILES_MAX]; /* descriptors of helpers, which this struct must close */
     bool in_place, tracing, egress, reports_attempts;
     size_t count, owned_count;
 };
@@ -75,7 +75,9 @@ static int add_file(struct file_set *file_set, int fd, const char *path, bool di
     return 0;
 }
 
-/* A helper that is not installed is not in the jail, which is no error. */
+/*
+ * A helper that is not installed is not an error. It is missing in the jail as it is on the host.
+ */
 static int add_helper(struct file_set *file_set, struct ck_binary_search *search,
                       const struct ck_native_images_wanted *wanted, const char *helper, struct choke_error *error)
 {
@@ -113,7 +115,7 @@ static int collect_files(struct file_set *file_set, struct ck_binary_search *sea
     return r;
 }
 
-/* ---- the jails --------------------------------------------------------------------------- */
+/* ---- the jails ---- */
 
 static struct ck_native_images_entry *find_entry(const struct ck_native_images *native_images,
                                                  const struct file_set *file_set)
@@ -131,7 +133,10 @@ static struct ck_native_images_entry *find_entry(const struct ck_native_images *
     return NULL;
 }
 
-/* An entry that is pushed out keeps nothing: wardens of its number are found no more, and end with the context. */
+/*
+ * Replaces the oldest entry. No run asks for its number again, so its wardens stay idle and end
+ * with the context.
+ */
 static struct ck_native_images_entry *new_entry(struct ck_native_images *native_images, const struct file_set *file_set,
                                                 int fd)
 {
@@ -187,6 +192,10 @@ int ck_native_images_find(struct ck_native_images *native_images, const struct c
                           struct ck_native_image *ret_image, const char **ret_inside, struct choke_error *error)
 {
     struct file_set file_set = {.in_place = wanted->in_place,
+                                /*
+                                 * A tool that runs another for the caller may trace it, as strace
+                                 * does.
+                                 */
                                 .tracing = wanted->count > 1,
                                 .egress = wanted->egress,
                                 .reports_attempts = wanted->reports_attempts};
@@ -200,7 +209,7 @@ int ck_native_images_find(struct ck_native_images *native_images, const struct c
     if (entry == NULL) {
         if (error->outcome == CHOKE_NONE)
             (void)ck_error_set(error, ck_error_is_transient(-r) ? CHOKE_SPAWN_FAILED : CHOKE_JAIL_UNAVAILABLE, -r,
-                               "the native jail cannot be laid out: %s", ck_error_text(-r));
+                               "cannot prepare the native jail: %s", ck_error_text(-r));
         return r;
     }
     *ret_image = entry->image;

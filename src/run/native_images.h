@@ -1,6 +1,4 @@
-/*
- * native_images.h - the native jails of a context: one program for each set of files that runs are made of.
- */
+/* native_images.h - the native jails of a context: one program for each set of files. */
 #ifndef CK_RUN_NATIVE_IMAGES_H
 #define CK_RUN_NATIVE_IMAGES_H
 
@@ -20,18 +18,21 @@ struct ck_native_images {
 void ck_native_images_init(struct ck_native_images *native_images, struct ck_binary_search *search);
 void ck_native_images_done(struct ck_native_images *native_images);
 
-/* What a jail is wanted for: the tools of a run, which bring their helpers. */
+/* What the jail is for: the tools of a run, with their helpers. */
 struct ck_native_images_wanted {
     struct ck_identity root;
     const struct ck_execs_tool *tools;
     size_t count;
     bool in_place;          /* jail/native.h */
-    bool egress;            /* a jail of its own, with wardens of its own: those of the others have no sockets */
+    bool egress;            /* a separate jail with separate wardens: the others have no sockets */
     bool reports_attempts;  /* with egress: jail/native.h */
-    struct ck_arena *arena; /* for what is found on the way */
+    struct ck_arena *arena; /* for the paths that are found */
 };
 
-/* The jail, and in ret_inside where each tool is in it, as long as the context keeps it. Failures fill *error. */
+/*
+ * The jail, and in ret_inside the path of each tool in it, valid while the context caches it. A
+ * failure fills *error.
+ */
 int ck_native_images_find(struct ck_native_images *native_images, const struct ck_native_images_wanted *wanted,
                           struct ck_native_image *ret_image, const char **ret_inside, struct choke_error *error);
 

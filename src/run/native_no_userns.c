@@ -1,12 +1,13 @@
 /*
- * native_no_userns.c - see native_no_userns.h.
+ * native_no_userns.c - the Landlock ruleset and the filter of the native jail without user
+ * namespaces. See native_no_userns.h.
  *
- * A file that can be read can be mapped as code, and with a loader among what may be executed that is as good as
- * executing it. So the directories of programs can be listed and not read: of the system, what libraries, data and
- * settings are kept in can be read, and of the programs those that may be executed.
+ * A file that can be read can be mapped as code. If the loader may be executed, that is as good as
+ * executing the file. So directories of programs can be listed but not read. Of the system, a tool
+ * can read libraries, data and settings, and only those programs that it may execute.
  *
- * Nothing of /proc that is a process's own can be read, not even by that process: a rule is for a directory that exists,
- * and the process does not yet.
+ * A process can read nothing of its own directory in /proc: a rule needs a directory that exists,
+ * and the process does not exist yet when the ruleset is made.
  */
 #include "run/native_no_userns.h"
 
@@ -36,7 +37,7 @@ static const char *const grant_names[] = {
 struct ruleset_builder {
     int ruleset_fd;
     const struct ck_native_program *program;
-    struct ck_arena *arena; /* NULL: nobody wants to know */
+    struct ck_arena *arena; /* NULL: no list of grants is wanted, as in a proof */
     const char **grants;
     size_t count, capacity;
 };
@@ -52,9 +53,9 @@ void ck_native_no_userns_done(struct ck_native_no_userns_filters *no_userns_filt
     ck_fd_close(&no_userns_filters->filter_fds[1]);
 }
 
-/* ---- one rule ---------------------------------------------------------------------------- */
+/* ---- one rule ---- */
 
-/* In words, for those who ask what the plan would do. */
+/* Lists the rule as text, for explain and --dry-run. */
 static int note(struct ruleset_builder *ruleset_builder, enum ck_landlock_grant grant, const char *path)
 {
     if (ruleset_builder->arena == NULL)
@@ -80,7 +81,7 @@ static int allow_open(struct ruleset_builder *ruleset_builder, int fd, const cha
     return result < 0 ? result : note(ruleset_builder, grant, path);
 }
 
-/* What is not there cannot be had, which is no error. */
+/* A missing path needs no rule. */
 static int allow(struct ruleset_builder *ruleset_builder, const char *path, enum ck_landlock_grant grant)
 {
     CK_FD fd = open(path, O_PATH | O_CLOEXEC);
@@ -89,14 +90,14 @@ static int allow(struct ruleset_builder *ruleset_builder, const char *path, enum
     return allow_open(ruleset_builder, fd, path, grant);
 }
 
-/* ---- the system -------------------------------------------------------------------------- */
+/* ---- the system ---- */
 
 static bool holds_programs(const char *name)
 {
     return strcmp(name, "bin") == 0 || strcmp(name, "sbin") == 0 || strcmp(name, "games") == 0;
 }
 
-/* /usr and /usr/local: what is in them, but for the programs. */
+/* The entries of /usr and /usr/local, except the directories of programs. */
 static int allow_usr(struct ruleset_builder *ruleset_builder, const char *top)
 {
     char path[PATH_MAX];
@@ -117,6 +118,7 @@ static int allow_usr(struct ruleset_builder *ruleset_builder, const char *top)
 
 static int allow_tree(struct ruleset_builder *ruleset_builder, const char *path)
 {
+    /* allow_facts allows single files of /proc; the rest of it stays closed. */
     if (strcmp(path, "/proc") == 0)
         return 0;
     if (strcmp(path, "/usr") == 0)
@@ -124,7 +126,7 @@ static int allow_tree(struct ruleset_builder *ruleset_builder, const char *path)
     return allow(ruleset_builder, path, holds_programs(path + 1) ? CK_LANDLOCK_GRANT_LIST : CK_LANDLOCK_GRANT_READ);
 }
 
-/* What runtimes ask of the machine, as the whole jail's own /proc would tell it. */
+/* Facts about the machine that runtimes read. The /proc of the native jail has them, too. */
 static int allow_facts(struct ruleset_builder *ruleset_builder)
 {
     static const char *const facts[] = {
@@ -137,7 +139,7 @@ static int allow_facts(struct ruleset_builder *ruleset_builder)
     return result;
 }
 
-/* ---- the program ------------------------------------------------------------------------- */
+/* ---- the program ---- */
 
 static const char *text_at(const struct ck_native_program *program, uint32_t at)
 {
@@ -161,7 +163,7 @@ static int allow_operation(struct ruleset_builder *ruleset_builder, const struct
         return allow(ruleset_builder, outside, CK_LANDLOCK_GRANT_READ);
     case CK_NATIVE_OP_BIND_DEVICE:
         return allow(ruleset_builder, outside, CK_LANDLOCK_GRANT_DEVICE);
-    case CK_NATIVE_OP_FILE: /* with a text: a copy of the host's */
+    case CK_NATIVE_OP_FILE: /* with a text: the native jail has a copy of the host's file */
         if (outside == NULL)
             return 0;
         (void)snprintf(path, sizeof path, "/%s", inside);
@@ -173,7 +175,7 @@ static int allow_operation(struct ruleset_builder *ruleset_builder, const struct
     return 0;
 }
 
-/* Where a file that may be executed is on the host. */
+/* The path on the host of a file that may be executed. */
 static const char *outside_of(const struct ck_native_program *program, const char *inside)
 {
     const struct ck_native_op *ops = ops_of(program);
@@ -196,7 +198,7 @@ static int allow_program(struct ruleset_builder *ruleset_builder)
     return result;
 }
 
-/* A new ruleset with all that the program says. */
+/* A new ruleset with everything that the program allows. */
 static int make_ruleset(struct ruleset_builder *ruleset_builder, int program_fd)
 {
     struct stat status;
@@ -214,7 +216,7 @@ static int make_ruleset(struct ruleset_builder *ruleset_builder, int program_fd)
     return result;
 }
 
-/* ---- the filter -------------------------------------------------------------------------- */
+/* ---- the filter ---- */
 
 static int write_filter(unsigned options, int *ret_fd)
 {
@@ -240,16 +242,16 @@ static int find_filter(struct ck_native_no_userns_filters *no_userns_filters, bo
     return result;
 }
 
-/* ---- the plan ---------------------------------------------------------------------------- */
+/* ---- the plan ---- */
 
 static int fail(int result, struct choke_error *error)
 {
     if (result == -ENOSYS || result == -EOPNOTSUPP)
         return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, -result,
-                            "the kernel has no Landlock that could bound all writing (ABI %d, Linux 6.2)",
+                            "Landlock of this kernel cannot restrict all writes; that needs ABI %d (Linux 6.2)",
                             CK_LANDLOCK_FULL_ABI);
     return ck_error_set(error, ck_error_is_transient(-result) ? CHOKE_SPAWN_FAILED : CHOKE_JAIL_UNAVAILABLE, -result,
-                        "the native jail cannot be made without namespaces: %s", ck_error_text(-result));
+                        "cannot build the native jail without user namespaces: %s", ck_error_text(-result));
 }
 
 int ck_native_no_userns_plan(const struct ck_plan_sources *sources, struct ck_plan *plan, bool tracing,
@@ -264,7 +266,7 @@ int ck_native_no_userns_plan(const struct ck_plan_sources *sources, struct ck_pl
         return fail(result, error);
     plan->ruleset_fd = ruleset_builder.ruleset_fd;
     plan->native_jail = (struct ck_native_image){.fd = -1};
-    /* The tool as it was opened, whatever its name has come to mean. */
+    /* The file that was opened, also if its path now names another file. */
     result = ck_landlock_grant(plan->ruleset_fd, plan->execute_fd, CK_LANDLOCK_GRANT_EXECUTE);
     if (result == 0)
         result = allow_open(&ruleset_builder, plan->root_fd, plan->host_root,

@@ -1,8 +1,9 @@
 /*
- * plan.c - see plan.h.
+ * plan.c - makes the plan of a run, step by step. See plan.h.
  *
- * The order is the order of refusals: what the policy says of the request, then its stdin, the root and the policy's
- * own place, then the directory, the tool, and the jail. The first that fails ends the plan.
+ * The order of the steps is the order of refusals: the verdict of the policy, then stdin, the root
+ * and the place of the policy, then the working directory, the tool, and the jail. The first step
+ * that refuses ends the plan.
  */
 #include "run/plan.h"
 
@@ -61,6 +62,7 @@ static int step_judge(struct planner *planner)
     return plan->verdict.outcome == CHOKE_NONE ? 0 : -ECANCELED;
 }
 
+/* Limits in the units of the kernel. CK_CONTROLS are those that a cgroup may hold. */
 static int step_limits(struct planner *planner)
 {
     struct ck_plan *plan = planner->plan;
@@ -75,6 +77,7 @@ static int step_limits(struct planner *planner)
     return 0;
 }
 
+/* A policy inside the root could have been written by the repository that it must restrict. */
 static int step_root(struct planner *planner)
 {
     struct ck_plan *plan = planner->plan;
@@ -110,7 +113,10 @@ static int step_tool(struct planner *planner)
     return ck_tools_open(planner->sources, planner->plan);
 }
 
-/* Without a mount namespace there is no other /dev/null; the filter keeps that one from being changed. */
+/*
+ * Without a mount namespace the tool gets the /dev/null of the host; the filter forbids to change
+ * it.
+ */
 static enum ck_plan_stdin stdin_form(const struct ck_plan *plan)
 {
     if (plan->jail.jail == &ck_jail_none)
@@ -132,7 +138,7 @@ static int step_jail(struct planner *planner)
     return 0;
 }
 
-/* The tool, the one it runs for the caller, and so on, up to a NULL. */
+/* The tool, then the nested tools, then NULL. */
 static void list_tools(const struct ck_verdict *verdict, const struct ck_tool *ret_tools[CK_COMMAND_DEPTH_MAX + 2])
 {
     size_t count = 0;
@@ -158,7 +164,9 @@ static int refuse_path(struct planner *planner, const struct ck_path_use *use, i
     return refuse(planner, rule);
 }
 
-/* Paths among the arguments; what they are to the tool, the judge has found out. */
+/*
+ * Paths among the arguments. The judge has found out which arguments are paths, and of which kind.
+ */
 static int step_paths(struct planner *planner)
 {
     const struct ck_plan *plan = planner->plan;
@@ -167,6 +175,7 @@ static int step_paths(struct planner *planner)
         const struct ck_path_use *use = &parsed->paths[i];
         bool must_exist = use->type != CK_TYPE_INSIDE;
         int result = ck_beneath_stays(plan->root_fd, plan->cwd_fd, use->path, use->length, must_exist);
+        /* A lack of resources says nothing about the path, so it must not become a refusal. */
         if (result == -EMFILE || result == -ENFILE || result == -ENOMEM)
             return -ENOMEM;
         if (result < 0)
@@ -181,7 +190,10 @@ static const char *label_of(const struct planner *planner)
     return probe != NULL ? probe : planner->plan->tool_name;
 }
 
-/* Without a mount namespace the scratch directory has its path on the host. */
+/*
+ * Without a mount namespace the scratch directory has its path on the host, so its name is chosen
+ * here.
+ */
 static const char *find_home(struct planner *planner)
 {
     struct ck_plan *plan = planner->plan;
@@ -194,7 +206,10 @@ static const char *find_home(struct planner *planner)
     return plan->bwrap.scratch;
 }
 
-/* A probe's call is the same whoever makes it, so nothing of the host's environment is in it. */
+/*
+ * The call of a probe is the same for every caller, so it takes nothing from the environment of the
+ * host.
+ */
 static int sandbox_environment(struct planner *planner, const struct ck_tool *const *tools, const char *home)
 {
     const struct choke_request *request = planner->request;
@@ -238,7 +253,7 @@ static int step_jail_setup(struct planner *planner)
     return ck_jail_setup(planner->sources, planner->plan, label_of(planner));
 }
 
-/* What is written into an overlay can be kept; of any other workspace there is nothing apart to keep. */
+/* Only changes in an overlay can be kept. Any other workspace has no separate changes. */
 static int step_keep(struct planner *planner)
 {
     struct ck_plan *plan = planner->plan;
@@ -262,7 +277,10 @@ static int refuse_stdin(struct planner *planner, enum choke_outcome outcome, int
     return refuse(planner, "request.stdin");
 }
 
-/* The bytes in a sealed memory file: the tool reads a plain file, and nobody has to feed a pipe. */
+/*
+ * The bytes are put into a sealed memory file: the tool reads a regular file, and nobody has to
+ * write to a pipe while it runs.
+ */
 static int stdin_from_bytes(struct planner *planner)
 {
     const struct choke_request *request = planner->request;
@@ -275,8 +293,8 @@ static int stdin_from_bytes(struct planner *planner)
 }
 
 /*
- * A copy, taken before anything else is opened: a number that is closed could otherwise come to mean a descriptor of
- * ours.
+ * The copy is made before anything else is opened. If the caller gave a number that is closed, it
+ * could otherwise be the number of one of our descriptors.
  */
 static int stdin_from_descriptor(struct planner *planner)
 {
@@ -354,6 +372,10 @@ void ck_plan_done(struct ck_plan *plan)
 
 uint64_t ck_plan_grace_ns(uint64_t timeout_ms)
 {
+    /*
+     * Two fifths of the timeout: with SIGKILL at 1.4 times the timeout the run ends before 1.5
+     * times.
+     */
     uint64_t part = timeout_ms * CK_NS_PER_MS / 5 * 2;
     uint64_t usual = 100 * CK_NS_PER_MS;
     return part < usual ? part : usual;

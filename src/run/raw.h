@@ -1,8 +1,9 @@
 /*
  * raw.h - system calls without a C library.
  *
- * For code that runs where libc must not: in the keeper, which has none, and between a clone that shares memory and
- * exec. Nothing here touches errno or thread storage. A failure is the kernel's own negative errno.
+ * For code that must not use libc: in the keeper, which has none, and between a clone that shares
+ * memory and exec. Nothing here touches errno or thread-local storage. On failure the result is the
+ * negative errno of the kernel.
  */
 #ifndef CK_RUN_RAW_H
 #define CK_RUN_RAW_H
@@ -41,10 +42,13 @@ static inline long ck_raw(long number, long a, long b, long c, long d, long e, l
 }
 
 #else
-#error "chokepoint needs the system call convention of this machine in raw.h"
+#error "chokepoint does not know the system calls of this machine; add them to raw.h"
 #endif
 
-/* A file may define this before, to see what each of its calls was answered with; it must hand the answer on. */
+/*
+ * A file may define this before it includes raw.h, to see the result of each of its calls. The
+ * macro must return that result.
+ */
 #ifndef CK_RAW_ANSWER
 #define CK_RAW_ANSWER(result) (result)
 #endif

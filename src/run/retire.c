@@ -1,6 +1,6 @@
 /*
- * retire.c - the end of a keeper: of all of them with the context, and of one that was made by who the caller is no more
- * (docs/adr/0039). See launcher.h.
+ * retire.c - ends keepers: all of them with the context, and one that was made when the caller had
+ * other credentials (docs/adr/0039). See launcher.h.
  */
 #include "base/fd.h"
 #include "run/launcher.h"
@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 /*
- * It ends when nothing is left that it would have to kill, which on a busy machine takes a bomb of thousands some seconds.
- * To end it before would set them free.
+ * The keeper ends when it has killed everything. On a busy machine a fork bomb of thousands of
+ * processes takes some seconds. If the keeper were killed before, the rest would go free.
  */
 #define KEEPER_END_MS 20000
 
@@ -27,9 +27,10 @@ void ck_retire_wake(int keeper_fd)
 }
 
 /*
- * Lets a keeper end whose socket is closed; one that does not (somebody stopped it) is killed, if we may: one that was made
- * as another user is out of our reach, and is not waited for. True if it is known to have ended by itself, and so with
- * nothing left behind. A host that reaps all children may have taken its status; then it is not known.
+ * The keeper sees that its socket is closed, and ends. If it does not, because somebody stopped it,
+ * it is killed. A keeper that was made as another user may be out of our reach: then it is not
+ * waited for. True if it ended by itself, and so left nothing. A host that reaps all children may
+ * have taken its status; then the result is false.
  */
 bool ck_retire_await(const struct ck_launcher *launcher, int *keeper_fd)
 {
@@ -92,7 +93,7 @@ int ck_retire_keeper(struct ck_launcher *launcher, const struct ck_caller *now, 
     (void)epoll_ctl(launcher->epoll_fd, EPOLL_CTL_MOD, retired->keeper_fd, &event);
     launcher->retired = retired;
     launcher->generation++;
-    /* With its socket it has no more to wait for than its wardens. */
+    /* Without its socket the keeper waits only for its wardens, and then ends. */
     ck_fd_close(&launcher->control_fd);
     for (unsigned i = 0; i < CK_CONTROLS; i++)
         ck_fd_close(&launcher->group_fds[i]);

@@ -65,7 +65,9 @@ static struct ck_execs_tool exec_tool(int fd, const char *path, const struct ck_
         .fd = fd, .path = path, .tool = granted->tool, .execs = granted->execs, .bound = granted->bound};
 }
 
-/* The descriptors of nested tools are needed for the ruleset only: the outer tool opens the paths. */
+/*
+ * The descriptors of nested tools are needed for the ruleset only: the outer tool opens the paths.
+ */
 int ck_tools_open_nested(const struct ck_plan_sources *sources, struct ck_plan *plan, const struct ck_grant *grant,
                          struct ck_tools *ret_tools)
 {

@@ -11,7 +11,10 @@
 #include "policy/grant.h"
 #include "run/plan.h"
 
-/* The tool that is executed comes first. Its descriptor belongs to the plan, the others to this list. */
+/*
+ * The tool that is executed comes first. Its descriptor belongs to the plan, the others to this
+ * list.
+ */
 struct ck_tools {
     struct ck_execs_tool list[CK_GRANT_TOOLS_MAX];
     size_t count;

@@ -1,4 +1,4 @@
-/* trial.c - see trial.h; the caller's half. */
+/* trial.c - asks the keeper for trials and proofs, and waits for the answers. See trial.h. */
 #include "run/trial.h"
 
 #include "base/clock.h"
@@ -9,9 +9,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define PATIENCE_NS (3 * CK_NS_PER_S) /* a trial ends itself after two seconds */
+#define PATIENCE_NS (3 * CK_NS_PER_S) /* a trial is killed after two seconds (keeper/nolibc.c) */
 
-/* fds go along, behind the socket for the answer. */
+/* Sends the request with the socket for the answer, and then fds. */
 static int ask(struct ck_launcher *launcher, const struct ck_wire_try *request, const int *fds, unsigned count,
                int *ret_fd)
 {
@@ -31,8 +31,9 @@ static int ask(struct ck_launcher *launcher, const struct ck_wire_try *request, 
 }
 
 /*
- * Waits for one answer of this size. 0, or a negative errno; an end of file without an answer (-ECONNRESET) means that
- * the child was ended, or replaced by what it should not have been able to run.
+ * Waits for one answer of this size. 0 or a negative errno. -ECONNRESET is an end of file without
+ * an answer: the child was killed, or it was replaced by a program that it should not have been
+ * able to execute.
  */
 static int receive(int fd, uint64_t deadline_ns, void *ret_answer, size_t size)
 {

@@ -1,9 +1,9 @@
 /*
- * watch.c - see watch.h.
+ * watch.c - the event loop of a context: wardens, streams, deadlines. See watch.h.
  *
- * A run has ended when its warden has reported: the tree is dead then, so what the streams still hold is all there
- * will be. A stream that is not at its end by then is held by a process outside the tree, to which a descriptor was
- * passed; it is closed, and the result says so.
+ * A run has ended when its warden has reported. Its process tree is dead then, so the streams get
+ * no more data from it. A stream that is still open after that is held by a process outside the
+ * tree that received the descriptor. It is closed, and the result says so.
  */
 #include "run/watch.h"
 
@@ -22,16 +22,16 @@
 #include <unistd.h>
 
 #define EVENTS 64
-#define READ_ROUND_BYTES ((size_t)1 << 20) /* per stream and round, so that a flood does not starve the others */
+#define READ_ROUND_BYTES ((size_t)1 << 20) /* per stream and round, so that one fast stream does not block the others */
 #define SMALL_READ_BYTES ((size_t)4096)
 #define STAGE_BYTES ((size_t)128 << 10)
-#define CACHED_BYTES ((size_t)1 << 20)    /* a ring of this size stays in the cache by itself */
-#define LARGE_READ_BYTES ((ssize_t)65536) /* a whole pipe at once: worth a larger one */
+#define CACHED_BYTES ((size_t)1 << 20)    /* a ring of this size stays in the CPU cache */
+#define LARGE_READ_BYTES ((ssize_t)65536) /* a read of a whole pipe: a larger pipe pays off */
 #define LARGE_PIPE_BYTES (1 << 20)
-#define MIN_PATIENCE_NS (25 * CK_NS_PER_MS) /* for timeouts so short that a warden is hardly there by then */
+#define MIN_PATIENCE_NS (25 * CK_NS_PER_MS) /* for timeouts so short that the warden is hardly running by then */
 #define CANCEL_LAST_RESORT_NS (250 * CK_NS_PER_MS)
 
-/* 0 where it is no socket. */
+/* 0 if fd is not a socket. */
 static uint64_t cookie_of(int fd)
 {
     uint64_t cookie = 0;
@@ -54,6 +54,7 @@ int ck_watch_init(struct ck_watch *watch, ck_run_ended_fn on_ended, void *data)
     watch->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = &watch->source};
     struct epoll_event silent = {.events = 0};
+    /* No event is requested for it, so epoll never returns it. See ck_watch_is_intact. */
     watch->anchor_fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (watch->timer_fd < 0 || epoll_ctl(watch->epoll_fd, EPOLL_CTL_ADD, watch->timer_fd, &event) < 0 ||
         watch->anchor_fd < 0 || epoll_ctl(watch->epoll_fd, EPOLL_CTL_ADD, watch->anchor_fd, &silent) < 0) {
@@ -103,7 +104,8 @@ void ck_watch_forget(struct ck_watch *watch)
     while (watch->dead != NULL) {
         struct ck_warden *warden = watch->dead;
         watch->dead = warden->next;
-        ck_launcher_discard(warden, false); /* its pidfd may be a number of somebody else's by now */
+        ck_launcher_discard(
+            warden, false); /* no kill: the host may have closed the pidfd and opened something else by that number */
     }
     for (struct ck_run *run = watch->running; run != NULL; run = run->next) {
         if (run->warden != NULL)
@@ -114,8 +116,9 @@ void ck_watch_forget(struct ck_watch *watch)
     close_watch(watch);
 }
 
-/* ---- the last resort's timer ---- */
+/* ---- the timer of the last resort ---- */
 
+/* Sets the timer, unless it is set to an earlier time already. */
 static void arm(struct ck_watch *watch, uint64_t when_ns)
 {
     if (when_ns >= watch->armed_ns)
@@ -145,7 +148,10 @@ static void unlink_run(struct ck_watch *watch, struct ck_run *run)
     watch->running_count--;
 }
 
-/* The warden has a copy of the descriptor, so closing ours does not take it out of the epoll set. */
+/*
+ * epoll removes a file when its last descriptor is closed. The warden has a copy, so closing ours
+ * is not enough.
+ */
 static void close_stream(const struct ck_watch *watch, struct ck_run_stream *stream)
 {
     if (stream->fd < 0)
@@ -161,7 +167,7 @@ static void cut_stream(const struct ck_watch *watch, struct ck_run_stream *strea
     close_stream(watch, stream);
 }
 
-/* With the last descriptor of it, what was written is gone. */
+/* When the last descriptor is closed, the kernel frees the overlay. */
 static void close_overlay(struct ck_overlay *overlay)
 {
     ck_fd_close(&overlay->upper_fd);
@@ -210,10 +216,15 @@ void ck_run_done(struct ck_run *run)
 /* ---- streams ---- */
 
 /*
- * Where the next read goes. Usually straight into the ring. Through the stage where the ring has little room (a small
- * cap, the last bytes before its turn, no memory), to read in fair pieces all the same; and in a flood, because the kernel
- * holds the pipe's lock while it copies: a copy into memory that stays in the cache lets the tool go on sooner, and the
- * way from there to the ring is done while the tool already writes.
+ * Where the next read goes: usually directly into the ring. There are two exceptions, which read
+ * into the stage first.
+ *
+ * The ring has little room (a small cap, the last bytes before its end, no memory): the read is
+ * still of a good size.
+ *
+ * A fast stream (flood): the kernel holds the lock of the pipe while it copies. A copy into memory
+ * that stays in the CPU cache is faster, so the tool can continue sooner. The copy from there to
+ * the ring happens while the tool already writes.
  */
 static char *choose_room(struct ck_watch *watch, struct ck_run_stream *stream, size_t *ret_room)
 {
@@ -227,7 +238,10 @@ static char *choose_room(struct ck_watch *watch, struct ck_run_stream *stream, s
     return watch->stage != NULL ? watch->stage : watch->spare;
 }
 
-/* One read. Bytes, 0 at the end of the stream (it is closed then), -EAGAIN when there is nothing now. */
+/*
+ * Reads once. Returns the number of bytes, 0 at the end of the stream (which is then closed),
+ * -EAGAIN if there is nothing to read now.
+ */
 static ssize_t read_once(struct ck_watch *watch, struct ck_run_stream *stream)
 {
     const struct ck_run *run = stream->run;
@@ -249,7 +263,7 @@ static ssize_t read_once(struct ck_watch *watch, struct ck_run_stream *stream)
     return got;
 }
 
-/* A pipe that cannot be read would wake us for ever; it counts as one that is still held. */
+/* An unreadable pipe would wake us for ever. It is closed and counts as still held. */
 static void read_stream(struct ck_watch *watch, struct ck_run_stream *stream)
 {
     size_t round = 0;
@@ -277,10 +291,10 @@ static void read_rest(struct ck_watch *watch, struct ck_run *run)
     read_stream(watch, &run->err);
 }
 
-/* Ends a run whose warden will not: it is gone, or does not answer. */
+/* Ends a run without a report of its warden, which is gone or does not answer. */
 static void abandon_run(struct ck_watch *watch, struct ck_run *run, bool gone)
 {
-    /* One that went without a hello was never made: the keeper could not create it. */
+    /* A warden that ended without a hello was never made: the keeper could not create it. */
     if (gone && run->warden->pidfd < 0)
         run->report = (struct ck_wire_report){.stage = CK_STAGE_CREATE, .error = EAGAIN};
     run->lost = true;
@@ -291,7 +305,7 @@ static void abandon_run(struct ck_watch *watch, struct ck_run *run, bool gone)
     end_run(watch, run);
 }
 
-/* One message; the listener of a run is passed on. */
+/* Receives one message; the listener of a run goes to on_gate. */
 static int receive_once(struct ck_watch *watch, struct ck_warden *warden, struct ck_wire_report *ret_report)
 {
     int result = ck_launcher_receive(warden, ret_report);
@@ -312,6 +326,7 @@ static void receive_from_warden(struct ck_watch *watch, struct ck_warden *warden
     struct ck_wire_report report;
     struct ck_run *run = warden->owner;
     int result = receive_once(watch, warden, &report);
+    /* A new warden sends its hello first; its report may be there already as well. */
     if (result == 0 && warden->pidfd >= 0)
         result = receive_once(watch, warden, &report);
     if (result < 0 && run == NULL) {
@@ -325,6 +340,7 @@ static void receive_from_warden(struct ck_watch *watch, struct ck_warden *warden
         run->incomplete = (report.ending & CK_ENDING_STREAM_HELD) != 0;
         run->warden = NULL;
         run->overlay.upper_fd = ck_fd_take(&warden->overlay_fd);
+        /* An older generation belongs to a retired keeper and must not serve another run. */
         if ((report.ending & CK_ENDING_LAST) != 0 || warden->generation != watch->launcher.generation)
             retire_warden(watch, warden);
         else
@@ -339,6 +355,7 @@ void ck_watch_abandon(struct ck_watch *watch, struct ck_run *run)
     abandon_run(watch, run, false);
 }
 
+/* Ends the runs with a warden that did not report in time: it may have been stopped or killed. */
 static void last_resort(struct ck_watch *watch)
 {
     uint64_t count;
@@ -379,7 +396,7 @@ static void close_pipes(struct ck_run_pipes *pipes)
     }
 }
 
-/* Our ends must not block; the tool's ends must stay as tools expect them. */
+/* Our ends must not block. The ends of the tool stay blocking, as tools expect. */
 static int make_pipes(struct ck_run_pipes *pipes)
 {
     *pipes = (struct ck_run_pipes){.out = {-1, -1}, .err = {-1, -1}, .scratch_fd = -1};
@@ -413,14 +430,23 @@ static void set_deadlines(struct ck_run *run, uint64_t timeout_ms)
 {
     run->started_ns = ck_clock_now_ns();
     run->deadline_ns = run->started_ns + timeout_ms * CK_NS_PER_MS;
-    /* 1.45 times the timeout: after the SIGKILL at 1.4 times at the latest, before the 1.5 times that are promised. */
+    /*
+     * At 1.45 times the timeout: after the SIGKILL, which comes at 1.4 times at the latest, and
+     * before the 1.5 times that are promised.
+     */
     uint64_t patience_ns = timeout_ms * CK_NS_PER_MS / 20 * 9;
     run->last_resort_ns = run->deadline_ns + (patience_ns > MIN_PATIENCE_NS ? patience_ns : MIN_PATIENCE_NS);
-    /* What is collected ends then too: what remains is one slice, and to put the list in order. */
+    /*
+     * The collection of changes ends then, too. After that only one slice and the sorting of the
+     * list are left.
+     */
     run->collect_until_ns = run->last_resort_ns;
 }
 
-/* One warden: 0; -EPIPE where it was idle and had ended meanwhile, so that another one may be taken; or another error. */
+/*
+ * Sends the plan to one warden. Returns 0; -EPIPE if it was idle and has ended meanwhile, so that
+ * another can be taken; or another error.
+ */
 static int assign_one_warden(struct ck_watch *watch, struct ck_run *run, const struct ck_plan *plan,
                              const struct ck_run_pipes *pipes, struct choke_error *error)
 {
@@ -447,7 +473,7 @@ static int assign_one_warden(struct ck_watch *watch, struct ck_run *run, const s
     return 0;
 }
 
-/* Hands the plan to a warden; everything that can fail before it is done before it. */
+/* Everything that can fail comes before the plan is sent: after that the tool may run. */
 static int assign_warden(struct ck_watch *watch, struct ck_run *run, const struct ck_plan *plan,
                          const struct ck_run_pipes *pipes, struct choke_error *error)
 {
@@ -462,7 +488,10 @@ static int assign_warden(struct ck_watch *watch, struct ck_run *run, const struc
     return result;
 }
 
-/* What outlives the plan: the repository to compare with, and the place for what is kept. */
+/*
+ * What the run needs after the plan is gone: the repository to compare with, and the directory for
+ * kept changes.
+ */
 static int prepare_overlay(struct ck_run *run, const struct ck_plan *plan, struct choke_error *error)
 {
     if (plan->native_jail.fd < 0 || plan->workspace != CK_WORKSPACE_OVERLAY)
@@ -473,7 +502,7 @@ static int prepare_overlay(struct ck_run *run, const struct ck_plan *plan, struc
     if (result == 0 && plan->keep.fd >= 0)
         result = ck_keep_make(&plan->keep, &run->overlay.keep_fd);
     if (result < 0)
-        return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot prepare for what is kept: %s",
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot prepare to keep changes: %s",
                             strerror(-result));
     return 0;
 }
@@ -485,7 +514,7 @@ static int prepare_scratch(struct ck_run *run, const struct ck_plan *plan, struc
         return result;
     result = ck_native_no_userns_allow_scratch(plan, run->scratch.fd);
     return result == 0 ? 0
-                       : ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot make '%s' writable: %s",
+                       : ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot allow writes to '%s': %s",
                                       plan->bwrap.scratch, strerror(-result));
 }
 
@@ -494,7 +523,7 @@ int ck_watch_start(struct ck_watch *watch, struct ck_run *run, const struct ck_p
     struct ck_run_pipes pipes;
     int result = make_pipes(&pipes);
     if (result < 0)
-        return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot make pipes: %s", strerror(-result));
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot create pipes: %s", strerror(-result));
     open_stream(run, &run->out, CHOKE_STDOUT, pipes.out[0], plan->verdict.max_output_bytes);
     open_stream(run, &run->err, CHOKE_STDERR, pipes.err[0], plan->verdict.max_output_bytes);
     set_deadlines(run, plan->verdict.timeout_ms);
@@ -548,6 +577,9 @@ int ck_watch_wait(struct ck_watch *watch, int timeout_ms)
             last_resort(watch);
         }
     }
+    /*
+     * Only now: an event of this round may still have pointed to a warden that was retired in it.
+     */
     free_dead(watch);
     return 0;
 }

@@ -1,12 +1,13 @@
 /*
  * watch.h - the runs of a context, from launch to their end.
  *
- * One epoll descriptor holds every warden's socket, every stream and one timer. It is what the public choke_fd is, so
- * any event loop can wait for it. Nothing here blocks but ck_watch_wait.
+ * One epoll descriptor holds the socket of every warden, every stream and one timer. The public
+ * choke_fd is this descriptor, so any event loop can wait for it. Nothing here blocks but
+ * ck_watch_wait.
  *
- * Deadlines are the wardens' business. The watch has a second, later one per run, for the case that a hostile tool
- * has stopped or killed its warden: then the warden is killed, the keeper ends what is left, and the run ends with
- * what was read so far.
+ * Wardens enforce the deadlines. The watch has a second, later deadline per run, in case a hostile
+ * tool has stopped or killed its warden. Then the watch kills the warden, the keeper kills what is
+ * left, and the run ends with what was read so far.
  */
 #ifndef CK_RUN_WATCH_H
 #define CK_RUN_WATCH_H
@@ -20,18 +21,18 @@ struct ck_run;
 struct ck_run_stream {
     enum ck_watch_source source;
     struct ck_run *run;
-    int fd; /* -1 after its end */
+    int fd; /* -1 after the end of the stream */
     enum choke_stream which;
-    bool enlarged; /* a flood was seen, and the pipe made larger for it */
+    bool enlarged; /* much output was seen, and the pipe was made larger */
     struct ck_capture capture;
 };
 
-/* A repository that is written to by way of an overlay. */
+/* The overlay over the repository, for a run with `workspace: overlay`. */
 struct ck_overlay {
     bool wanted;
-    int upper_fd; /* what was written; -1 until the warden's report, or where that got lost */
+    int upper_fd; /* the changes; -1 until the report of the warden, or if that was lost */
     int lower_fd; /* the repository */
-    int keep_fd;  /* where a copy of what was written goes; -1: nowhere */
+    int keep_fd;  /* where the changes are copied to; -1: nowhere */
 };
 
 #define CK_OVERLAY_NONE \
@@ -40,7 +41,7 @@ struct ck_overlay {
     }
 
 struct ck_run {
-    struct ck_run *next, *previous; /* among the running */
+    struct ck_run *next, *previous; /* in the list of running runs */
     struct ck_warden *warden;
     struct ck_run_stream out, err;
     choke_output_fn on_output;
@@ -49,29 +50,30 @@ struct ck_run {
     uint64_t ended_ns;
     uint64_t deadline_ns;
     uint64_t last_resort_ns;
-    uint64_t collect_until_ns; /* when the caller has its answer, also about what the run left */
+    uint64_t collect_until_ns; /* the caller must have its answer by then, with the changes of the run */
     bool cancelled;
-    bool lost; /* the warden is gone without a report */
+    bool lost; /* the warden ended without a report */
     bool incomplete;
     struct ck_wire_report report;
-    struct ck_scratch scratch; /* of a run that has one */
+    struct ck_scratch scratch; /* if the run has a scratch directory */
     struct ck_overlay overlay;
     void *owner;
 };
 
 /*
- * Called once for each run, when it has ended. The run may not be freed inside, but is no longer known to the watch. Its
- * scratch directory and its layer are the callee's to be emptied.
+ * Called once for each run, when it has ended. The callee must not free the run, but the watch does
+ * not know it any more. The callee has to clear its scratch directory and its overlay.
  */
 typedef void (*ck_run_ended_fn)(void *data, struct ck_run *run);
 
 /*
- * Called for a run with egress before its tool exists, as a rule: the listener inside, and where ways around it are told
- * a pipe of struct ck_direct_attempt. The callee takes both over; -1: there is none, or it was lost for want of a descriptor.
+ * Called for a run with egress, usually before its tool exists: the listener inside, and a pipe of
+ * struct ck_direct_attempt if direct attempts are reported. The callee owns both. -1: there is
+ * none, or there was no free descriptor for it.
  */
 typedef void (*ck_run_gate_fn)(void *data, struct ck_run *run, int listen_fd, int direct_attempts_fd);
 
-/* Another descriptor in the set, of somebody who is called when it is readable. */
+/* Another descriptor in the epoll set; dispatch is called when it is readable. */
 struct ck_event_source {
     enum ck_watch_source source; /* set by ck_watch_add_event_source */
     void (*dispatch)(void *data);
@@ -79,55 +81,57 @@ struct ck_event_source {
 };
 
 struct ck_watch {
-    enum ck_watch_source source; /* the timer's */
+    enum ck_watch_source source; /* of the timer */
     int epoll_fd;
     int timer_fd;
-    int anchor_fd;     /* a socket that is in the set for nothing but to be found there: ck_watch_is_intact */
-    uint64_t anchor;   /* its cookie, which the kernel gives to no other socket */
-    uint64_t armed_ns; /* what the timer is set to; UINT64_MAX: not */
+    int anchor_fd;     /* a socket that is only in the set to be found there: ck_watch_is_intact */
+    uint64_t anchor;   /* its cookie; the kernel gives it to no other socket */
+    uint64_t armed_ns; /* when the timer fires; UINT64_MAX: it is not set */
     struct ck_launcher launcher;
     struct ck_run *running;
     size_t running_count;
-    char *stage;            /* where a flood is read to first; NULL until there is one */
-    char spare[1024];       /* the same when there is no memory: a tool must not hang because we have none */
-    struct ck_warden *dead; /* to be freed when no event of this round can name them any more */
+    char *stage;            /* where fast streams are read to first; NULL until needed */
+    char spare[1024];       /* the same if there is no memory: the tool must not hang for that */
+    struct ck_warden *dead; /* freed after the round, when no event can point to them any more */
     ck_run_ended_fn on_ended;
-    ck_run_gate_fn on_gate; /* may be NULL: then there is no egress */
+    ck_run_gate_fn on_gate; /* NULL: no egress */
     void *data;
 };
 
 int ck_watch_init(struct ck_watch *watch, ck_run_ended_fn on_ended, void *data);
 
 /*
- * Kills what runs (without waiting for its end beyond the keeper's) and closes everything. Runs must have been taken
- * off before.
+ * Kills what runs, waits for the end of the keeper, and closes everything. The caller must have
+ * removed all runs before.
  */
 void ck_watch_done(struct ck_watch *watch);
 void ck_watch_forget(struct ck_watch *watch);
 
 /*
- * Are the descriptors still ours? A program that closes all it does not know closes these too, and may have got their
- * numbers for others since, among them those of another context. A socket is known by its cookie; and the kernel finds a
- * file in an epoll set by number and file, so the set that has our socket in it is ours.
+ * Whether the descriptors are still ours. A program that closes all descriptors that it does not
+ * know closes these too. Their numbers may since belong to other files, even to those of another
+ * context. A socket is identified by its cookie. The kernel finds a file in an epoll set by number
+ * and file, so the set that has our socket in it is ours.
  */
 bool ck_watch_is_intact(const struct ck_watch *watch);
 
 /*
- * Before a start: where the caller is not who made the keeper, keeper and idle wardens are let go of, and the next start
- * makes others. What runs goes on. hidden is ck_retire_is_unreachable. 0 or -ENOMEM.
+ * Before a start: if the caller has other credentials than when the keeper was made, the keeper and
+ * its idle wardens are retired, and the next start makes others. Runs in progress continue. hidden:
+ * the result of ck_retire_is_unreachable. 0 or -ENOMEM.
  */
 int ck_watch_renew(struct ck_watch *watch, const struct ck_caller *now, bool hidden);
 
 /*
- * Makes pipes, takes a warden, hands it the plan. On failure the run is as if never started; *error has outcome
- * CHOKE_SPAWN_FAILED.
+ * Creates pipes, takes a warden, and sends it the plan. After a failure the run is as if never
+ * started, and *error has outcome CHOKE_SPAWN_FAILED.
  */
 int ck_watch_start(struct ck_watch *watch, struct ck_run *run, const struct ck_plan *plan, struct choke_error *error);
 
 /* One round of events; timeout as for poll. 0 or a negative errno. */
 int ck_watch_wait(struct ck_watch *watch, int timeout_ms);
 
-/* guest stays where it is for as long as the watch lives. 0 or a negative errno. */
+/* event_source must stay valid as long as the watch. 0 or a negative errno. */
 int ck_watch_add_event_source(struct ck_watch *watch, struct ck_event_source *event_source, int fd);
 
 /* Makes the epoll descriptor readable, for something that ended without an event. */
@@ -135,10 +139,10 @@ void ck_watch_wake(struct ck_watch *watch);
 
 void ck_watch_cancel(struct ck_watch *watch, struct ck_run *run);
 
-/* Ends a run at once, whatever its warden says later. */
+/* Ends a run now; a later report of its warden is ignored. */
 void ck_watch_abandon(struct ck_watch *watch, struct ck_run *run);
 
-/* Frees what a run holds that has ended or never started. */
+/* Frees what a run holds that has ended or was never started. */
 void ck_run_done(struct ck_run *run);
 
 #endif

@@ -1,27 +1,28 @@
-/* wire.c - see wire.h; the caller's half. */
+/* wire.c - packs a plan into a message, and names what a report has as numbers. See wire.h. */
 #include "run/wire.h"
 
 #include <stdint.h>
 #include <string.h>
 
+/* Used as "cannot TEXT 'git'", so each text must go on to the name of the tool. */
 const char *ck_wire_stage_text(enum ck_stage stage)
 {
     static const char *const text[CK_STAGES] = {
         [CK_STAGE_NONE] = "run",
         [CK_STAGE_CREATE] = "create a process for",
-        [CK_STAGE_LIMITS] = "hold the limits of",
-        [CK_STAGE_SESSION] = "make a session for",
+        [CK_STAGE_LIMITS] = "enforce the limits of",
+        [CK_STAGE_SESSION] = "create a session for",
         [CK_STAGE_DEATH_SIGNAL] = "set the parent death signal of",
         [CK_STAGE_STDIO] = "connect the streams of",
         [CK_STAGE_CWD] = "enter the working directory of",
         [CK_STAGE_JAIL] = "build the jail of",
-        [CK_STAGE_WORKSPACE] = "lay an overlay over the root for",
-        [CK_STAGE_EGRESS] = "make the one way out of",
+        [CK_STAGE_WORKSPACE] = "mount the overlay for",
+        [CK_STAGE_EGRESS] = "set up the egress of",
         [CK_STAGE_PRIVILEGES] = "drop the privileges of",
         [CK_STAGE_DESCRIPTORS] = "close the descriptors of",
         [CK_STAGE_CALLS] = "restrict the system calls of",
         [CK_STAGE_EXECS] = "restrict what may be executed by",
-        [CK_STAGE_SCRIPT] = "hand over the script of",
+        [CK_STAGE_SCRIPT] = "pass on the script of",
         [CK_STAGE_SIGNALS] = "reset the signals of",
         [CK_STAGE_EXECUTE] = "execute",
     };
@@ -58,6 +59,7 @@ const char *ck_wire_held_name(enum ck_held held)
     return "none";
 }
 
+/* If a run hit several limits, the first in the order of enum ck_limit is named. */
 const char *ck_wire_hit_name(uint32_t hit)
 {
     static const char *const names[CK_LIMITS] = {[CK_LIMIT_MEMORY] = "oom",
@@ -76,6 +78,7 @@ struct wire_packer {
     size_t at;
 };
 
+/* Counts also what does not fit, so that a call with size 0 measures. */
 static size_t put(struct wire_packer *packer, const void *data, size_t length)
 {
     size_t here = packer->at;
@@ -117,6 +120,9 @@ static uint64_t put_text(struct wire_packer *packer, const char *text)
     return text != NULL ? put(packer, text, strlen(text) + 1) : 0;
 }
 
+/*
+ * Writes the tables with zeros first and fills in the offsets once the strings have their places.
+ */
 size_t ck_wire_pack(const struct ck_wire_strings *strings, void *buffer, size_t size)
 {
     struct wire_packer packer = {.buffer = buffer, .size = size};

@@ -1,27 +1,34 @@
 /*
- * wire.h - what the caller, the keeper and its wardens say to each other.
+ * wire.h - the messages between the caller, the keeper and its wardens.
  *
- * All sockets are SOCK_SEQPACKET, so a message arrives whole or not at all. Both ends come from the same build; what
- * a field means never has to survive a version. No pointer travels: a plan holds offsets from its own start, which
- * the warden turns into pointers in place.
+ * All sockets are SOCK_SEQPACKET, so a message arrives whole or not at all. Both ends are from the
+ * same build, so there are no versions. No pointer is sent: a plan has offsets from its start, and
+ * the warden turns them into pointers in place.
  *
- *   caller -> keeper   CK_WIRE_SETUP   once; with the caller's pidfd, and the cgroup directory if there is one
- *                      CK_WIRE_WARDEN  with one end of a new socket pair: make a warden that serves it; and with the
- *                                      program of a jail, if its runs are to be in one
- *                      CK_WIRE_TRY     with one end of a new socket pair: make a child that tries one layer
- *                      CK_WIRE_LIMITED the same for a warden whose runs have limits
- *                      CK_WIRE_GROUPS  before the first of those: the cgroup directories of version 1 that there are
- *   caller -> warden   CK_WIRE_PLAN    with CK_WIRE_FDS descriptors, and a ruleset if it has one: run this
- *                      CK_WIRE_LARGE   the same with one descriptor more, a memfd that holds the plan
- *                      CK_WIRE_CANCEL  end the run
- *   warden -> caller   CK_WIRE_HELLO   with a pidfd of itself
- *                      CK_WIRE_GATE    of a run with egress, from its init: with the listener, before the tool exists
- *                      CK_WIRE_DIRECT_ATTEMPTS   before that, where its init names what goes around: with a pipe of struct ck_direct_attempt
- *                      CK_WIRE_REPORT  the run is over and its tree is dead; with the layer of an overlay, if it had one
- *   trial  -> caller   CK_WIRE_TRIED   whether the layer held
- *   caller -> keeper   CK_WIRE_PROVE   with a socket and the program of a jail: try to get out of it
- *                      CK_WIRE_PROVE_NO_USERNS  with a socket and CK_WIRE_PROOF_FDS descriptors: the same without namespaces
- *   prover -> caller   CK_WIRE_PROVED  what held
+ * caller -> keeper
+ *   CK_WIRE_SETUP            once; with a pidfd of the caller, and its cgroup directory if any
+ *   CK_WIRE_WARDEN           with one end of a new socket pair: make a warden that serves it. With
+ *                            the program of a jail if its runs are in one.
+ *   CK_WIRE_LIMITED          the same for a warden of runs with limits
+ *   CK_WIRE_GROUPS           before the first CK_WIRE_LIMITED: our cgroup v1 directories
+ *   CK_WIRE_TRY              with one end of a new socket pair: make a child that tries one layer
+ *   CK_WIRE_PROVE            with a socket and the program of a jail: try to get out of it
+ *   CK_WIRE_PROVE_NO_USERNS  the same without user namespaces; with a socket and CK_WIRE_PROOF_FDS
+ * caller -> warden
+ *   CK_WIRE_PLAN             with CK_WIRE_FDS descriptors, and a ruleset if there is one: run this
+ *   CK_WIRE_LARGE            the same with one more descriptor, a memfd that holds the plan
+ *   CK_WIRE_CANCEL           end the run
+ * warden -> caller
+ *   CK_WIRE_HELLO            with a pidfd of the warden
+ *   CK_WIRE_DIRECT_ATTEMPTS  from the init of a run with egress, if it reports direct attempts:
+ *                            with a pipe of struct ck_direct_attempt
+ *   CK_WIRE_GATE             after that, from the same init: with the listener, before the tool
+ *                            exists
+ *   CK_WIRE_REPORT           the run is over and its tree is dead; with the overlay if it had one
+ * trial -> caller
+ *   CK_WIRE_TRIED            whether the layer held
+ * prover -> caller
+ *   CK_WIRE_PROVED           which layers held
  */
 #ifndef CK_RUN_WIRE_H
 #define CK_RUN_WIRE_H
@@ -48,12 +55,12 @@ enum ck_wire_kind {
     CK_WIRE_DIRECT_ATTEMPTS,
 };
 
-/* Descriptors of a proof without namespaces, behind the socket. */
+/* Descriptors of a proof without user namespaces, after the socket. */
 enum ck_wire_proof_fd {
     CK_WIRE_PROOF_RULESET,
     CK_WIRE_PROOF_FILTER,
-    CK_WIRE_PROOF_INSIDE,  /* a directory that the ruleset lets be written */
-    CK_WIRE_PROOF_OUTSIDE, /* one of the caller's that it does not */
+    CK_WIRE_PROOF_INSIDE,  /* a directory that the ruleset allows to write */
+    CK_WIRE_PROOF_OUTSIDE, /* a directory of the caller that it does not allow */
     CK_WIRE_PROOF_FDS,
 };
 
@@ -63,7 +70,7 @@ enum ck_trial {
     CK_TRIAL_LANDLOCK, /* value: the ABI */
     CK_TRIAL_SECCOMP,
     CK_TRIAL_USER_NS,
-    CK_TRIAL_MOUNT_NS, /* of this and the other namespaces, value: 1 where a user namespace was around it */
+    CK_TRIAL_MOUNT_NS, /* value of this and the other namespaces: 1 if a user namespace was made around it */
     CK_TRIAL_PID_NS,
     CK_TRIAL_NET_NS,
     CK_TRIAL_IPC_NS,
@@ -76,10 +83,12 @@ enum ck_trial {
     CK_TRIALS,
 };
 
-/* The keeper finds its socket here; 0, 1 and 2 are /dev/null. */
+/* The descriptor of the keeper's socket; 0, 1 and 2 are /dev/null. */
 #define CK_KEEPER_SOCKET_FD 3
 
-/* A plan up to this size travels in the message; SO_SNDBUF's usual default would allow six times as much. */
+/*
+ * A plan up to this size is sent in the message. The usual SO_SNDBUF would allow six times as much.
+ */
 #define CK_WIRE_INLINE_MAX ((size_t)32768)
 
 /* Descriptors of a plan, in this order. */
@@ -89,26 +98,29 @@ enum ck_wire_fd {
     CK_WIRE_STDERR,
     CK_WIRE_CWD,
     CK_WIRE_EXECUTABLE,
-    CK_WIRE_STDOUT_READ, /* only to see whether anybody still holds the other end */
+    CK_WIRE_STDOUT_READ, /* only used to see whether a process still holds the write end */
     CK_WIRE_STDERR_READ,
     CK_WIRE_FDS,
-    CK_WIRE_RULESET = CK_WIRE_FDS, /* with CK_WIRE_HAS_RULESET or CK_WIRE_HAS_BWRAP; a memfd comes behind them */
-    CK_WIRE_FILTER,                /* with CK_WIRE_HAS_FILTER, which goes with a ruleset */
+    CK_WIRE_RULESET = CK_WIRE_FDS, /* with CK_WIRE_HAS_RULESET; the memfd of a large plan comes last */
+    CK_WIRE_FILTER,                /* with CK_WIRE_HAS_FILTER, which implies a ruleset */
     CK_WIRE_BWRAP = CK_WIRE_FDS,
     CK_WIRE_FDS_MAX = CK_WIRE_FDS + 6,
 };
 
-/* With CK_WIRE_HAS_BWRAP these come behind the others: the executable is bwrap, and these are for what it starts. */
+/*
+ * With CK_WIRE_HAS_BWRAP these come after the others: the executable is bwrap, and these are for
+ * the program that bwrap starts.
+ */
 enum ck_wire_bwrap_fd {
-    CK_WIRE_BWRAP_PROGRAM, /* of the jail: jail/native_ops.h */
+    CK_WIRE_BWRAP_PROGRAM, /* program of the jail: jail/native_ops.h */
     CK_WIRE_BWRAP_IMAGE,   /* the program `bwrap_init` */
     CK_WIRE_BWRAP_TOOL,
-    CK_WIRE_BWRAP_ROOT,    /* to be found at /work */
-    CK_WIRE_BWRAP_SCRATCH, /* to be found at /tmp/probe; of a proof, which has none, the root once more */
+    CK_WIRE_BWRAP_ROOT,    /* must be at /work inside */
+    CK_WIRE_BWRAP_SCRATCH, /* must be at /tmp/probe inside; a proof has none and sends the root again */
     CK_WIRE_BWRAP_FDS,
 };
 
-/* Where `bwrap_init` finds its descriptors. */
+/* The descriptors of `bwrap_init`. */
 enum ck_bwrap_init_fd {
     CK_BWRAP_INIT_PROGRAM = 3,
     CK_BWRAP_INIT_IMAGE, /* bwrap executes it as /proc/self/fd/4 */
@@ -121,32 +133,32 @@ enum ck_bwrap_init_fd {
     CK_BWRAP_INIT_STDERR,
     CK_BWRAP_INIT_STDOUT_READ,
     CK_BWRAP_INIT_STDERR_READ,
-    CK_BWRAP_INIT_GATE, /* a socket to the caller, with egress only: the listener goes there */
+    CK_BWRAP_INIT_GATE, /* with egress: a socket to the caller, for the listener */
     CK_BWRAP_INIT_END,
 };
 
 enum ck_wire_flag {
-    CK_WIRE_HAS_RULESET = 1,     /* what may be executed is bounded */
+    CK_WIRE_HAS_RULESET = 1,     /* a Landlock ruleset restricts what may be executed */
     CK_WIRE_KEEP_EXECUTABLE = 2, /* a script: its interpreter opens CK_SCRIPT_FD */
     CK_WIRE_HAS_BWRAP = 4,       /* the run is in a jail that bwrap makes */
-    CK_WIRE_HAS_FILTER = 16,     /* the tool's process puts on a filter of system calls, and drops its capabilities */
-    CK_WIRE_SEALED = 8,          /* the tool executes nothing, not even itself */
+    CK_WIRE_HAS_FILTER = 16,     /* the process of the tool applies a system call filter and drops its capabilities */
+    CK_WIRE_SEALED = 8,          /* the tool may execute nothing, not even itself */
     CK_WIRE_HAS_GATE = 32,       /* with CK_WIRE_HAS_BWRAP: the run has egress */
-    CK_WIRE_PUMP_STDIN = 64,     /* the tool gets a pipe, into which CK_WIRE_STDIN is copied: keeper/pump.c */
+    CK_WIRE_PUMP_STDIN = 64,     /* the tool gets a pipe that CK_WIRE_STDIN is copied into: keeper/pump.c */
     CK_WIRE_NULL_STDIN = 128,    /* the tool gets the /dev/null of its jail, and CK_WIRE_STDIN is not used */
-    CK_WIRE_NATIVE_JAIL = 256,   /* the warden must be in a jail; one that is not, or the reverse, refuses the plan */
+    CK_WIRE_NATIVE_JAIL = 256, /* the warden must be in a jail; a warden in no jail refuses the plan, and the reverse */
 };
 
-/* Where a pinned script is put; the kernel tells its interpreter to open /dev/fd/3. */
+/* The descriptor of a pinned script. The kernel passes /dev/fd/3 to its interpreter. */
 #define CK_SCRIPT_FD 3
 
 struct ck_wire_setup {
     uint32_t kind;
     uint32_t has_cgroup;
-    char cgroup_prefix[64]; /* of the directory to be made in the one that came along */
+    char cgroup_prefix[64]; /* name prefix of the directory to make in the one that was sent */
 };
 
-/* What a limit can be held with where a cgroup may be made. */
+/* The cgroup controllers that can hold a limit. */
 enum ck_control { CK_CONTROL_MEMORY, CK_CONTROL_PIDS, CK_CONTROL_CPU, CK_CONTROLS };
 
 struct ck_wire_simple {
@@ -155,23 +167,26 @@ struct ck_wire_simple {
 
 struct ck_wire_try {
     uint32_t kind;
-    uint32_t trial; /* enum ck_trial; of CK_WIRE_GROUPS, a bit for each enum ck_control that a descriptor comes for;
-                       of CK_WIRE_WARDEN and CK_WIRE_LIMITED, 1 where the program of a jail comes too */
+    /*
+     * enum ck_trial. CK_WIRE_GROUPS: a bit for each enum ck_control that a descriptor is sent for.
+     * CK_WIRE_WARDEN and CK_WIRE_LIMITED: 1 if the program of a jail is sent, too.
+     */
+    uint32_t trial;
 };
 
 struct ck_wire_tried {
     uint32_t kind;
     uint32_t trial;
-    int32_t error; /* 0: it holds; EPROTO: the kernel accepted it, and what it forbids was still possible */
+    int32_t error; /* 0: it holds; EPROTO: the kernel accepted it, but what it forbids was still possible */
     int32_t value;
 };
 
 struct ck_wire_proved {
     uint32_t kind;
     uint32_t held;      /* a bit for each enum ck_jail_layer */
-    uint32_t failed_op; /* of the program, from 1; 0: none, or it was not a step that failed */
-    int32_t error;      /* 0: the jail could be built */
-    int32_t shortage;   /* a call inside met a lack of resources, so what does not hold may yet hold; or 0 */
+    uint32_t failed_op; /* operation of the program that failed, from 1; 0: none */
+    int32_t error;      /* 0: the jail was built */
+    int32_t shortage;   /* a call failed with this errno for lack of resources, so `held` may lack a layer; or 0 */
 };
 
 /* Limits of a plan; those that a cgroup can hold come first, in the order of enum ck_control. */
@@ -180,20 +195,22 @@ enum ck_limit {
     CK_LIMIT_PROCESSES,  /* and threads */
     CK_LIMIT_CPU,        /* in seconds */
     CK_LIMIT_FILE_SIZE,  /* in bytes */
-    CK_LIMIT_OPEN_FILES, /* the first number that no descriptor can have */
+    CK_LIMIT_OPEN_FILES, /* one more than the highest descriptor number */
     CK_LIMITS,
 };
 
-/* What held a limit. */
+/* What enforced a limit. */
 enum ck_held { CK_HELD_NONE, CK_HELD_RLIMIT, CK_HELD_CGROUP1, CK_HELD_CGROUP2 };
 
-/* How a plan begins, be it here or in a memfd. */
+/* The first fields of a plan, in a message or in a memfd. */
 struct ck_wire_order {
     uint32_t kind;
     uint32_t flags;
 };
 
-/* Followed by the offset tables (argc + 1 and envc + 1 of uint64_t, the last one 0) and the strings. */
+/*
+ * Followed by the offset tables (argc + 1 and envc + 1 of uint64_t, the last is 0) and the strings.
+ */
 struct ck_wire_plan {
     uint32_t kind;
     uint32_t flags;
@@ -203,11 +220,11 @@ struct ck_wire_plan {
     uint64_t argv_at;
     uint64_t env_at;
     uint64_t path_at; /* 0: execute the descriptor */
-    uint64_t root_at; /* in a jail: where the root of CK_WIRE_CWD is on the host */
+    uint64_t root_at; /* in a jail: path on the host of CK_WIRE_CWD, which is the root */
     uint64_t cwd_at;  /* in a jail: the working directory inside */
     uint32_t workspace;
     uint64_t deadline_ns;
-    uint64_t kill_ns;           /* when SIGKILL follows the SIGTERM of the deadline */
+    uint64_t kill_ns;           /* time of the SIGKILL that follows the SIGTERM of the deadline */
     uint64_t limits[CK_LIMITS]; /* 0: none */
 };
 
@@ -217,7 +234,7 @@ struct ck_wire_large {
     uint32_t size_bytes;
 };
 
-/* Steps of the child, in order; the first that fails is reported with its errno. */
+/* Steps of a run, in order; the first that fails is reported with its errno. */
 enum ck_stage {
     CK_STAGE_NONE = 0,
     CK_STAGE_CREATE,
@@ -242,12 +259,12 @@ enum ck_stage {
 enum ck_wire_ending {
     CK_ENDING_TIMED_OUT = 1,
     CK_ENDING_CANCELLED = 2,
-    CK_ENDING_STREAM_HELD = 4, /* a process that was killed still held a stream */
-    CK_ENDING_LAST = 8,        /* the warden ends after this report and serves no other plan */
-    CK_ENDING_STDIN_CUT = 16,  /* with CANCELLED: the tool did not get all of its stdin, and could not know */
+    CK_ENDING_STREAM_HELD = 4, /* a process that had to be killed still held a stream */
+    CK_ENDING_LAST = 8,        /* the warden ends after this report */
+    CK_ENDING_STDIN_CUT = 16,  /* with CANCELLED: the tool got only a part of its stdin and could not know */
 };
 
-/* How the tree is reached; the strongest that held for the run. */
+/* How the process tree is killed; the strongest means that the run had. */
 enum ck_kill { CK_KILL_PGROUP = 1, CK_KILL_SUBREAPER, CK_KILL_CGROUP, CK_KILL_PIDNS };
 
 #define CK_WIRE_MESSAGE_MAX 240
@@ -255,7 +272,7 @@ enum ck_kill { CK_KILL_PGROUP = 1, CK_KILL_SUBREAPER, CK_KILL_CGROUP, CK_KILL_PI
 struct ck_wire_report {
     uint32_t kind;
     uint32_t stage; /* enum ck_stage; not CK_STAGE_NONE: nothing was executed */
-    int32_t error;  /* errno of that stage; of a proof without one, as in struct ck_wire_proved: shortage */
+    int32_t error;  /* errno of that stage; for a proof without a failed stage: shortage, as in struct ck_wire_proved */
     int32_t code;   /* si_code: CLD_EXITED, CLD_KILLED, CLD_DUMPED */
     int32_t status; /* exit status or signal */
     uint32_t ending;
@@ -264,18 +281,21 @@ struct ck_wire_report {
     uint64_t user_us;
     uint64_t system_us;
     uint64_t ended_ns;
-    uint32_t held;                     /* of a proof: a bit for each enum ck_jail_layer */
-    char message[CK_WIRE_MESSAGE_MAX]; /* what bwrap said, where it did not come to run the tool; NUL-terminated */
+    uint32_t held;                     /* for a proof: a bit for each enum ck_jail_layer */
+    char message[CK_WIRE_MESSAGE_MAX]; /* message of bwrap if it did not run the tool; NUL-terminated */
     uint32_t limit_held[CK_LIMITS];    /* enum ck_held */
-    uint32_t limit_hit; /* a bit for each enum ck_limit that the run came up against, as far as it can be seen */
+    uint32_t limit_hit;                /* a bit for each enum ck_limit that the run hit, as far as is known */
 };
 
-/* What a stage does, for messages: "enter the working directory". */
+/* What a stage does, for messages: "enter the working directory of". */
 const char *ck_wire_stage_text(enum ck_stage stage);
 const char *ck_wire_kill_name(enum ck_kill kill);
 const char *ck_wire_held_name(enum ck_held held);
 
-/* The word for what a run came up against, "oom"; NULL for nothing. hit has a bit for each enum ck_limit. */
+/*
+ * The name of the limit that a run hit, such as "oom"; NULL if none. hit has a bit for each enum
+ * ck_limit.
+ */
 const char *ck_wire_hit_name(uint32_t hit);
 
 struct ck_wire_strings {
@@ -287,8 +307,8 @@ struct ck_wire_strings {
 };
 
 /*
- * Strings into the form above, at buffer, in at most size bytes. Returns the bytes needed: more than size means that
- * the buffer holds no plan. A first call with size 0 measures.
+ * Packs strings into the form above, in at most size bytes of buffer. Returns the number of bytes
+ * needed. If that is more than size, the buffer holds no valid plan. A call with size 0 measures.
  */
 size_t ck_wire_pack(const struct ck_wire_strings *strings, void *buffer, size_t size);
 
