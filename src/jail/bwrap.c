@@ -1,13 +1,15 @@
 /*
- * bwrap.c - see bwrap.h.
+ * bwrap.c - the command line of the bwrap jail. See bwrap.h.
  *
- * bwrap makes the directories that lead to a place by itself, has its own /proc and /dev, and knows no noexec: so of the
- * program only links, trees and files matter, and a file that lies in a tree which is there needs no mount of its own.
- * What is code and what is not, `bwrap_init` sees to; it is left the capabilities for that, and the tool gets none.
+ * bwrap makes parent directories itself, has its own /proc and /dev, and cannot mount with noexec.
+ * So only the links, trees and files of the program become options, and a file inside a bound tree
+ * needs no mount. `bwrap_init` sets noexec afterwards; bwrap leaves it two capabilities for that,
+ * and the tool gets none.
  *
- *   --unshare-all      user, mount, pid, net, ipc, uts and cgroup namespaces
- *   --as-pid-1         what is executed is the init: everything ends with it, and it is the one that can say how
- *   --remount-ro /     the last of the mounts: bwrap's root is a file system that could be written
+ *  --unshare-all      new user, mount, pid, net, ipc, uts and cgroup namespaces
+ *  --as-pid-1         `bwrap_init` is the init of the pid namespace: everything ends with it, and
+ *                     only it can say how the tool ended
+ *  --remount-ro /     must come last: the root that bwrap makes is a writable file system
  */
 #include "jail/bwrap.h"
 
@@ -17,7 +19,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define TMP_BYTES "1073741824"       /* as in the native jail */
+#define TMP_BYTES "1073741824"       /* 1 GiB, as in the native jail */
 #define BWRAP_INIT "/proc/self/fd/4" /* CK_BWRAP_INIT_IMAGE of run/wire.h */
 
 static const char *const layers[] = {"user_ns", "mount_ns",        "pid_ns",       "net_ns",   "ipc_ns",
@@ -26,7 +28,7 @@ static const char *const layers[] = {"user_ns", "mount_ns",        "pid_ns",    
 
 const struct ck_jail ck_jail_bwrap = {.name = "bwrap", .layers = layers};
 
-/* Zero-filled with an arena: empty. A first round without words counts them. */
+/* Zero-filled with an arena it is empty. While args is NULL, put only counts. */
 struct command_line {
     struct ck_arena *arena;
     const char **args;
@@ -47,7 +49,7 @@ static void put3(struct command_line *line, const char *option, const char *from
     put(line, to);
 }
 
-/* ---- what is in it ----------------------------------------------------------------------- */
+/* ---- the content of the jail ---- */
 
 static const char *text_at(const struct ck_native_program *program, uint32_t at)
 {
@@ -65,7 +67,7 @@ static bool beneath(const char *path, const char *tree)
     return strncmp(path, tree, length) == 0 && path[length] == '/';
 }
 
-/* Is the place in a tree of the program's? */
+/* Whether path is inside a tree that the program binds. */
 static bool is_there(const struct ck_native_program *program, const char *path)
 {
     for (uint32_t i = 0; i < program->ops_count; i++) {
@@ -82,13 +84,14 @@ static void put_operation(struct command_line *line, const struct ck_native_prog
     const char *inside = text_at(program, operation->inside);
     const char *outside = text_at(program, operation->outside);
     const char *place = line->args == NULL ? inside : ck_arena_printf(line->arena, "/%s", inside);
+    /* bwrap makes these two itself: --proc and --dev below. */
     if (strcmp(inside, "proc") == 0 || beneath(inside, "dev"))
         return;
     switch ((enum ck_native_op_kind)operation->op) {
     case CK_NATIVE_OP_DIRECTORY:
     case CK_NATIVE_OP_BIND_DEVICE:
         return;
-    case CK_NATIVE_OP_FILE: /* with a text: a small file of the host's, which the native jail copies */
+    case CK_NATIVE_OP_FILE: /* with a text: a small file that the native jail copies; bwrap can bind the original */
         if (outside != NULL)
             put3(line, "--ro-bind", place, place);
         return;
@@ -108,6 +111,9 @@ static void put_operation(struct command_line *line, const struct ck_native_prog
 
 static void put_jail(struct command_line *line, const struct ck_bwrap_wanted *wanted)
 {
+    /*
+     * CAP_SYS_ADMIN is for the mounts of `bwrap_init`, CAP_SETPCAP for dropping the bounding set.
+     */
     static const char *const first[] = {
         "bwrap",      "--unshare-all", "--new-session", "--die-with-parent", "--as-pid-1", "--hostname", "jail",
         "--cap-drop", "ALL",           "--cap-add",     "CAP_SYS_ADMIN",     "--cap-add",  "CAP_SETPCAP"};
@@ -126,6 +132,7 @@ static void put_jail(struct command_line *line, const struct ck_bwrap_wanted *wa
         put(line, CK_JAIL_SCRATCH);
     }
     put3(line, wanted->workspace == CK_WORKSPACE_RO ? "--ro-bind" : "--bind", wanted->root, CK_JAIL_WORK);
+    /* Mounts after this one would fail: there is no place to make a mount point. */
     put(line, "--remount-ro");
     put(line, "/");
     put(line, "--chdir");
@@ -134,7 +141,7 @@ static void put_jail(struct command_line *line, const struct ck_bwrap_wanted *wa
     put(line, BWRAP_INIT);
 }
 
-/* ---- what is executed -------------------------------------------------------------------- */
+/* ---- what is executed ---- */
 
 static void put_tool(struct command_line *line, const struct ck_bwrap_wanted *wanted)
 {
@@ -187,8 +194,12 @@ const char **ck_bwrap_proof(const struct ck_bwrap_wanted *wanted, const uint64_t
     return make(wanted, outside, arena);
 }
 
-/* ---- what it says ------------------------------------------------------------------------ */
+/* ---- the messages of bwrap ---- */
 
+/*
+ * The texts are those of bubblewrap and of strerror. "Invalid argument" and "No such device" come
+ * from a kernel that lacks what a mount or a namespace needs.
+ */
 int ck_bwrap_cause(const char *complaint)
 {
     static const struct {

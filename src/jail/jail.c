@@ -1,4 +1,4 @@
-/* jail.c - see jail.h. */
+/* jail.c - the table of jail adapters, and the choice among them. See jail.h. */
 #include "jail/jail.h"
 
 #include "base/error.h"
@@ -11,7 +11,10 @@ static const struct ck_jail *const adapters[] = {&ck_jail_native, &ck_jail_bwrap
 
 _Static_assert(sizeof adapters / sizeof adapters[0] <= CK_JAILS_MAX, "each adapter has a state");
 
-/* What auto tries, in this order, before it settles for none: bwrap has more layers than native without namespaces. */
+/*
+ * What `auto` tries, in this order, before it uses no jail. bwrap comes before the native jail
+ * without user namespaces because it has more layers.
+ */
 static const struct ck_jail *const preferred[] = {&ck_jail_native, &ck_jail_bwrap, &ck_jail_native_no_userns};
 
 const struct ck_jail *ck_jail_find(const char *name)
@@ -39,12 +42,13 @@ const struct ck_jail_state *ck_jail_look(struct ck_jails *jails, const struct ck
             state->holds = !egress;
         else if (jails->prove != NULL)
             jails->prove(jails->data, jail, egress, state);
+        /* A failure for lack of resources is not an answer: the next run proves again. */
         state->known = state->failed == 0;
     }
     return state;
 }
 
-/* The first of them that holds, into choice; none: choice->jail stays NULL. */
+/* Sets choice->jail to the first jail that holds; if none does, it stays NULL. */
 static int choose_first(struct ck_jails *jails, const struct ck_jail *const *wanted, size_t count, bool egress,
                         struct ck_jail_choice *choice, struct choke_error *error)
 {
@@ -65,7 +69,7 @@ static int choose_first(struct ck_jails *jails, const struct ck_jail *const *wan
     return 0;
 }
 
-/* By name: that one or a refusal. */
+/* A jail that was asked for by name is used or refused. Only native has a second form. */
 static int choose_by_name(struct ck_jails *jails, enum choke_jail wanted, struct ck_jail_choice *choice,
                           struct choke_error *error)
 {
@@ -83,7 +87,7 @@ static int choose_by_name(struct ck_jails *jails, enum choke_jail wanted, struct
                         state->reason, state->message);
 }
 
-/* A jail was required, and there is less than that. */
+/* A jail was required, and only a weaker one is available. */
 static int refuse_weaker(struct ck_jails *jails, const struct ck_jail *jail, struct choke_error *error)
 {
     if (jail == &ck_jail_none)
@@ -96,7 +100,7 @@ static int refuse_weaker(struct ck_jails *jails, const struct ck_jail *jail, str
                         ck_jail_look(jails, &ck_jail_native, false)->message);
 }
 
-/* Without a network namespace nothing keeps a tool from going around the proxy. */
+/* Without a network namespace a tool could connect without the proxy. */
 static int choose_with_egress(struct ck_jails *jails, enum choke_jail wanted, struct ck_jail_choice *choice,
                               struct choke_error *error)
 {

@@ -1,4 +1,4 @@
-/* mounts.c - see mounts.h. */
+/* mounts.c - lists what a program of the native jail mounts, as text. See mounts.h. */
 #include "jail/mounts.h"
 
 #include <stdbool.h>
@@ -16,7 +16,7 @@ static const char *bind_line(struct ck_arena *arena, const char *how, const char
                                             : ck_arena_printf(arena, "%s /%s <- %s", how, inside, outside);
 }
 
-/* *ret_line is NULL for a step that is only a place for another. False: no memory. */
+/* *ret_line is NULL for an operation that only makes a mount point. False: no memory. */
 static bool describe(const struct ck_native_program *program, const struct ck_native_op *operation,
                      struct ck_arena *arena, const char **ret_line)
 {
@@ -36,7 +36,7 @@ static bool describe(const struct ck_native_program *program, const struct ck_na
         break;
     case CK_NATIVE_OP_BIND:
         if (strcmp(inside, "proc") == 0)
-            return true; /* covered by the run's own */
+            return true; /* each run mounts its own /proc over it */
         *ret_line = bind_line(arena, "ro", inside, outside);
         break;
     case CK_NATIVE_OP_BIND_CODE:
@@ -55,6 +55,7 @@ const char **ck_mounts_list(const struct ck_native_program *program, const char 
     static const char *const names[] = {
         [CK_WORKSPACE_RO] = "ro", [CK_WORKSPACE_RW] = "rw", [CK_WORKSPACE_OVERLAY] = "overlay"};
     const struct ck_native_op *ops = (const void *)((const char *)program + program->ops_at);
+    /* Three lines more than operations, and the NULL at the end. */
     const char **lines = ck_arena_array(arena, program->ops_count + 4u, sizeof *lines);
     size_t count = 0;
     if (lines == NULL)

@@ -1,9 +1,9 @@
 /*
- * native.c - see native.h.
+ * native.c - decides what is in the native jail for a set of files. See native.h.
  *
- * The system's own trees are there to be read, with nothing in them executable or mappable as code: "noexec" on a mount
- * also keeps the dynamic loader from being made to run another program. What may run is bound by itself, file by file:
- * the tool and its helpers, and the interpreters, loaders and libraries that they need to start.
+ * The system's trees are read-only, and nothing in them can be executed or mapped as code: a noexec
+ * mount also keeps the dynamic loader from running another program. Each file that may run is bound
+ * separately: the tool, its helpers, and the interpreters, loaders and libraries that they need.
  */
 #include "jail/native.h"
 
@@ -31,19 +31,19 @@
 #define TMP_OPTIONS "mode=0755,size=1g,nr_inodes=200k"
 #define SMALL_BYTES 16384
 #define PACKAGES "/node_modules"
-#define TOOLS ".tool" /* for files whose own place is not to be had inside */
+#define TOOLS ".tool" /* for files with a path that something else covers inside */
 
 static const char *const layers[] = {"user_ns", "mount_ns",        "pid_ns",       "net_ns",   "ipc_ns",
                                      "uts_ns",  "cgroup_ns",       "fresh_root",   "landlock", "execs",
                                      "seccomp", "no_capabilities", "no_new_privs", NULL};
 
-/* Without namespaces: what run/native_no_userns.c builds. */
+/* Without user namespaces: what run/native_no_userns.c enforces. */
 static const char *const no_userns_layers[] = {"landlock", "execs", "seccomp", "no_capabilities", "no_new_privs", NULL};
 
 const struct ck_jail ck_jail_native = {.name = "native", .layers = layers};
 const struct ck_jail ck_jail_native_no_userns = {.name = "native", .layers = no_userns_layers};
 
-/* ---- what every root has ----------------------------------------------------------------- */
+/* ---- what every root has ---- */
 
 static const char *const trees[] = {"usr", "lib", "lib32", "lib64", "libx32", "bin", "sbin"};
 static const char *const settings_files[] = {
@@ -55,7 +55,7 @@ static const char *const settings_files[] = {
     "etc/group",
     "etc/localtime",
     "etc/timezone",
-    "etc/ssl/certs", /* and not private, where the machine's own keys are */
+    "etc/ssl/certs", /* not etc/ssl/private, which has the keys of the machine */
     "etc/ssl/cert.pem",
     "etc/ssl/ca-bundle.pem",
     "etc/ssl/openssl.cnf",
@@ -73,7 +73,10 @@ static const char *const settings_files[] = {
 };
 static const char *const devices[] = {"dev/null", "dev/zero", "dev/full", "dev/random", "dev/urandom"};
 
-/* A small text is copied: a mount would cost every run. NULL where it is not small or not text. */
+/*
+ * A small text file is copied, because a mount would cost every run time. NULL if it is not small
+ * or not text.
+ */
 static char *read_small(struct ck_native_builder *program, const char *path)
 {
     char *text = ck_arena_alloc(&program->arena, SMALL_BYTES + 2);
@@ -81,7 +84,7 @@ static char *read_small(struct ck_native_builder *program, const char *path)
     return length >= 0 && length <= SMALL_BYTES && memchr(text, '\0', (size_t)length) == NULL ? text : NULL;
 }
 
-/* The host's file or tree at the same place, if it is there. A link stays a link. */
+/* Adds the file or tree of the host at the same path, if it exists. A symlink stays a symlink. */
 static void add_host_path(struct ck_native_builder *program, const char *path, enum ck_native_op_kind op)
 {
     char outside[PATH_MAX], target[PATH_MAX] = {0};
@@ -113,7 +116,10 @@ static void add_system(struct ck_native_builder *program)
         ck_native_program_add(program, CK_NATIVE_OP_DIRECTORY, directories[i], NULL);
     for (size_t i = 0; i < sizeof trees / sizeof trees[0]; i++)
         add_host_path(program, trees[i], CK_NATIVE_OP_BIND);
-    /* A run can mount a /proc of its own only where a whole one is to be seen; it is covered by it then. */
+    /*
+     * The kernel lets a user namespace mount a new /proc only if a fully visible one is mounted
+     * already. Each run mounts its own over this one.
+     */
     ck_native_program_add(program, CK_NATIVE_OP_BIND, "proc", "/proc");
     for (size_t i = 0; i < sizeof settings_files / sizeof settings_files[0]; i++)
         add_host_path(program, settings_files[i], CK_NATIVE_OP_BIND);
@@ -123,7 +129,7 @@ static void add_system(struct ck_native_builder *program)
         ck_native_program_add(program, CK_NATIVE_OP_LINK, links[i][0], links[i][1]);
 }
 
-/* ---- code -------------------------------------------------------------------------------- */
+/* ---- code ---- */
 
 static bool beneath(const char *path, const char *tree)
 {
@@ -139,7 +145,7 @@ bool ck_native_is_system(const char *path)
     return false;
 }
 
-/* Would the place be covered by what a run mounts? */
+/* Whether a mount of the run covers this path. */
 static bool is_covered(const char *path)
 {
     static const char *const covered[] = {"tmp", "work", "proc", "dev", CK_JAIL_OLD_ROOT, TOOLS};
@@ -149,7 +155,7 @@ static bool is_covered(const char *path)
     return false;
 }
 
-/* Where a file or tree of the host's is inside, from '/' on. */
+/* The absolute path inside of a file or tree of the host. */
 static int choose_path(const struct ck_native_builder *program, const char *real, char ret_inside[PATH_MAX])
 {
     int length = is_covered(real)
@@ -158,7 +164,7 @@ static int choose_path(const struct ck_native_builder *program, const char *real
     return length < 0 || length >= PATH_MAX ? -ENAMETOOLONG : 0;
 }
 
-/* Binds one file as code; *ret_inside is where, from '/' on. real has no link in it. */
+/* Binds one file as code. *ret_inside is its absolute path inside. real has no symlink in it. */
 static int add_code(struct ck_native_builder *program, const char *real, char ret_inside[PATH_MAX])
 {
     int r = choose_path(program, real, ret_inside);
@@ -169,6 +175,10 @@ static int add_code(struct ck_native_builder *program, const char *real, char re
             (void)snprintf(ret_inside, PATH_MAX, "/%s", program->ops[i].inside);
             return 0;
         }
+    /*
+     * A system tree is bound already, so the file is there to be mounted over. Elsewhere the mount
+     * point must be made.
+     */
     if (!ck_native_is_system(real)) {
         ck_native_program_add_parents(program, ret_inside + 1);
         ck_native_program_add(program, CK_NATIVE_OP_FILE, ret_inside + 1, NULL);
@@ -178,8 +188,9 @@ static int add_code(struct ck_native_builder *program, const char *real, char re
 }
 
 /*
- * A script of a package looks for its modules beside itself: of one that lies elsewhere than in the system's trees, the
- * outermost directory of packages on its way comes along, to be read. The way to it is trusted, as the script's is.
+ * A script of a package looks for its modules beside itself. If the script is outside the system's
+ * trees, its outermost node_modules directory is bound too, read-only. The path to it is as trusted
+ * as the path of the script.
  */
 static int add_packaged(struct ck_native_builder *program, const char *real, const char *end, char ret_inside[PATH_MAX])
 {
@@ -207,21 +218,25 @@ static int add_program(struct ck_native_builder *program, const char *real, int 
     return add_packaged(program, real, packages + strlen(PACKAGES), ret_inside);
 }
 
-/* A directory of the system's trees, at its own place. */
+/* Binds a directory inside the system's trees, at its own path. */
 static int add_code_tree(struct ck_native_builder *program, const char *real, char ret_inside[PATH_MAX],
                          struct choke_error *error)
 {
     if (!ck_native_is_system(real))
-        return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, EXDEV,
-                            "'%s' in 'execs' is a directory, and not beneath /usr, /lib, /bin or another system tree; in "
-                            "a jail only directories there can hold code; name its files one by one",
-                            CK_QUOTE(real));
+        return ck_error_set(
+            error, CHOKE_JAIL_UNAVAILABLE, EXDEV,
+            "'%s' in 'execs' is a directory, and not beneath /usr, /lib, /bin or another system tree; in "
+            "a jail only directories there can hold code; name its files one by one",
+            CK_QUOTE(real));
     (void)snprintf(ret_inside, PATH_MAX, "%s", real);
     ck_native_program_add(program, CK_NATIVE_OP_BIND_CODE, real + 1, real);
     return 0;
 }
 
-/* The kernel looks for a loader, or a script's interpreter, by the name that is in the file, and inside. */
+/*
+ * The kernel opens a loader or interpreter inside the jail, by the path that is written in the
+ * file.
+ */
 static int check_interpreter(const struct ck_part *part, const char *real, struct choke_error *error)
 {
     if (part->role != CK_PART_INTERPRETER || part->name[0] != '/' || !(is_covered(part->name) || is_covered(real)))
@@ -239,7 +254,7 @@ static int add_part(struct ck_native_builder *program, const struct ck_part *par
     CK_HEAP char *real = ck_heap_own(part->path == NULL ? NULL : realpath(part->path, NULL));
     char inside[PATH_MAX];
     if (real == NULL)
-        return 0; /* the tool will say what it misses */
+        return 0; /* a missing library is reported by the tool itself */
     if (!in_place && check_interpreter(part, real, error) < 0)
         return -ENOENT;
     int r = add_code(program, real, inside);
@@ -277,14 +292,14 @@ static int add_file(struct ck_native_builder *program, struct ck_depend *depend,
     return r;
 }
 
-/* ---- the whole --------------------------------------------------------------------------- */
+/* ---- the whole ---- */
 
 static int write_program(struct ck_native_builder *program, const struct ck_native_wanted *wanted, int *ret_fd)
 {
     struct sock_filter *filter = NULL;
     int abi = ck_landlock_abi();
     if (abi < 0 && ck_error_is_transient(-abi))
-        return abi; /* no answer: the jail would be laid out without Landlock */
+        return abi; /* this says nothing about Landlock; the jail would be built without it */
     struct ck_native_program_settings settings = {
         .uid = geteuid(),
         .gid = getegid(),

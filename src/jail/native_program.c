@@ -1,9 +1,12 @@
-/* native_program.c - see native_program.h. */
+/* native_program.c - collects operations and packs them into a program. See native_program.h. */
 #include "jail/native_program.h"
 
 #include <string.h>
 
-/* Rights by the ABI that brought them; the headers of the build may be older than the kernel. */
+/*
+ * Landlock rights by the ABI that added them. The headers of the build may be older than the
+ * kernel.
+ */
 #define FS_ABI_1 ((UINT64_C(1) << 13) - 1)
 #define FS_REFER (UINT64_C(1) << 13)
 #define FS_TRUNCATE (UINT64_C(1) << 14)
@@ -11,9 +14,9 @@
 #define NET_TCP UINT64_C(3)
 #define SCOPED_ALL UINT64_C(3)
 
-/* ---- collecting -------------------------------------------------------------------------- */
+/* ---- collecting ---- */
 
-/* Room for one more element in an array of the arena; NULL when out of memory. */
+/* The array with room for one more element; NULL if there is no memory. */
 static void *grow(struct ck_native_builder *program, void *array, size_t count, size_t *capacity, size_t element_bytes)
 {
     if (count < *capacity)
@@ -82,7 +85,7 @@ void ck_native_program_allow(struct ck_native_builder *program, const char *path
         program->execs[program->execs_count++] = allowed;
 }
 
-/* ---- packing ----------------------------------------------------------------------------- */
+/* ---- packing ---- */
 
 struct program_packer {
     unsigned char *bytes; /* NULL while measuring */
@@ -134,6 +137,10 @@ static uint32_t put_execs(struct program_packer *packer, const struct ck_native_
     return (uint32_t)table;
 }
 
+/*
+ * A right that the kernel does not know makes landlock_create_ruleset fail, so only those of its
+ * ABI are set.
+ */
 static void set_landlock(struct ck_native_program *head, int abi)
 {
     if (abi < 1)
@@ -144,6 +151,10 @@ static void set_landlock(struct ck_native_program *head, int abi)
     head->landlock_scoped = abi >= 6 ? SCOPED_ALL : 0;
 }
 
+/*
+ * Called twice: without bytes it only measures. The head is written last, when all offsets are
+ * known.
+ */
 static size_t pack(struct program_packer *packer, const struct ck_native_builder *program,
                    const struct ck_native_program_settings *settings)
 {

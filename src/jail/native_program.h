@@ -1,6 +1,6 @@
 /*
- * native_program.h - writes the program of a cage (native_ops.h). Pure: looks at nothing, so what it makes can be compared to the
- * letter in a test.
+ * native_program.h - packs the operations of a native jail into a program (native_ops.h). Pure: it
+ * reads no files, so a test compares the result exactly.
  */
 #ifndef CK_JAIL_NATIVE_PROGRAM_H
 #define CK_JAIL_NATIVE_PROGRAM_H
@@ -18,7 +18,7 @@ struct ck_native_builder_op {
     const char *outside;
 };
 
-/* Zero-filled it is empty. What it points to is in the arena. */
+/* Zero-filled it is empty. All it points to is in the arena. */
 struct ck_native_builder {
     struct ck_arena arena;
     struct ck_native_builder_op *ops;
@@ -33,22 +33,24 @@ struct ck_native_program_settings {
     const struct sock_filter *filter;
     size_t filter_count;
     const char *tmp_options;
-    int landlock_abi;   /* 0: none */
+    int landlock_abi;   /* 0: no Landlock */
     uint32_t gate_port; /* 0: no egress */
     bool gate_reports_attempts;
 };
 
-/* The text is copied. outside may be NULL. A step that is there already is not added again. */
+/*
+ * The texts are copied. outside may be NULL. An operation that exists already is not added again.
+ */
 void ck_native_program_add(struct ck_native_builder *program, enum ck_native_op_kind op, const char *inside,
                            const char *outside);
 
-/* The directories that lead to path (inside, without '/' at its start), but not path itself. */
+/* Adds the parent directories of path (inside, without a leading '/'), not path itself. */
 void ck_native_program_add_parents(struct ck_native_builder *program, const char *path);
 
-/* A path inside, from '/' on, that may be executed. */
+/* Allows the execution of an absolute path inside. */
 void ck_native_program_allow(struct ck_native_builder *program, const char *path);
 
-/* All of it as one block in the arena; NULL when out of memory, then or before. */
+/* The program as one block in the arena; NULL if there was no memory, now or before. */
 const struct ck_native_program *ck_native_program_pack(struct ck_native_builder *program,
                                                        const struct ck_native_program_settings *settings);
 

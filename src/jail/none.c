@@ -1,6 +1,4 @@
-/*
- * none.c - no jail. The tool can do what its user can do; what holds is what every run has.
- */
+/* none.c - no jail: the tool can do what its user can do, with the one layer that every run has. */
 #include "jail/jail.h"
 
 static const char *const layers[] = {"no_new_privs", NULL};

@@ -1,9 +1,10 @@
 /*
- * seatbelt.c - see seatbelt.h.
+ * seatbelt.c - the profile and the command line of sandbox-exec, for macOS. See seatbelt.h.
  *
- * Everything is refused that is not allowed here. The kernel takes the last rule that fits, so nothing that allows
- * may stand behind the two that refuse by name. What a program needs before its first instruction: the loader's shared
- * cache, the names of the directories above its own, a few values of sysctl, and the service that answers getpwuid.
+ * The profile denies by default. The kernel uses the last rule that matches, so no rule that allows
+ * may come after the two rules that deny by name. A program needs some things before its first
+ * instruction: the shared cache of the loader, the names of its parent directories, some sysctl
+ * values, and the service that answers getpwuid.
  */
 #include "jail/seatbelt.h"
 
@@ -53,8 +54,9 @@ static const char head[] = "(version 1)\n"
 static const char tail[] = "(deny file-write-setugid)\n"
                            "(deny network*)\n";
 
-/* ---- text -------------------------------------------------------------------------------- */
+/* ---- text ---- */
 
+/* A path with a control byte is refused; quote() escapes only quotes and backslashes. */
 static bool writable_in_profile(const char *path)
 {
     if (path[0] != '/')
@@ -65,7 +67,7 @@ static bool writable_in_profile(const char *path)
     return true;
 }
 
-/* Between double quotes, with a backslash before what would end them. */
+/* In double quotes, with a backslash before each quote and backslash. */
 static const char *quote(const char *path, struct ck_arena *arena)
 {
     char *text = ck_arena_alloc(arena, 2 * strlen(path) + 3);
@@ -82,7 +84,7 @@ static const char *quote(const char *path, struct ck_arena *arena)
     return text;
 }
 
-/* ---- the profile ------------------------------------------------------------------------- */
+/* ---- the profile ---- */
 
 static bool check_paths(const struct ck_seatbelt_wanted *wanted)
 {
@@ -125,7 +127,7 @@ const char *ck_seatbelt_profile(const struct ck_seatbelt_wanted *wanted, struct 
                            head, root, scratch, wanted->writable ? " file-write*" : "", root, scratch, execs, tail);
 }
 
-/* ---- the command line -------------------------------------------------------------------- */
+/* ---- the command line ---- */
 
 const char **ck_seatbelt_argv(const struct ck_seatbelt_wanted *wanted, const char *profile, struct ck_arena *arena)
 {
