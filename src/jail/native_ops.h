@@ -56,8 +56,7 @@ struct ck_native_program {
     uint32_t execs_at, execs_count;   /* a uint32_t offset for each path inside that may be executed */
     uint32_t filter_at, filter_count; /* struct sock_filter */
     uint32_t tmp_options_at;          /* mount options of /tmp: "mode=0755,size=..." */
-    uint64_t landlock_fs, landlock_net,
-        landlock_scoped;            /* the access rights that Landlock restricts; all 0: no Landlock */
+    uint64_t landlock_fs, landlock_net, landlock_scoped; /* what Landlock restricts; all 0: no Landlock */
     uint32_t gate_port;             /* with egress: port of the listener on loopback inside; 0: no sockets */
     uint32_t gate_reports_attempts; /* init reports direct attempts: keeper/direct_attempts.c */
 };

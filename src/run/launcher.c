@@ -257,7 +257,7 @@ void ck_launcher_replace_keeper(struct ck_launcher *launcher)
 /* ---- wardens ---- */
 
 /*
- * The keeper needs about 60 us to make a warden, so many requests at once fill its socket. We wait,
+ * The keeper needs about 60 us to make a warden, so a burst of requests fills its socket. We wait,
  * but not for ever: the keeper may be stopped.
  */
 static int send_request(int control_fd, const void *request, size_t length, const int *fds, unsigned fd_count)

@@ -88,8 +88,8 @@ void ck_launcher_done(struct ck_launcher *launcher);
 void ck_launcher_forget(struct ck_launcher *launcher);
 
 /*
- * Sends the keeper a request, and makes the keeper first if there is none. The first descriptor is
- * the socket for the answer.
+ * Sends a request to the keeper, and makes the keeper first if needed. The first descriptor is the
+ * socket for the answer.
  */
 int ck_launcher_ask(struct ck_launcher *launcher, const void *request, size_t length, const int *fds,
                     unsigned fd_count);

@@ -6,7 +6,7 @@
  * executing the file. So directories of programs can be listed but not read. Of the system, a tool
  * can read libraries, data and settings, and only those programs that it may execute.
  *
- * A process can read nothing of its own directory in /proc: a rule needs a directory that exists,
+ * A process cannot read its own directory in /proc: a rule needs a directory that exists,
  * and the process does not exist yet when the ruleset is made.
  */
 #include "run/native_no_userns.h"

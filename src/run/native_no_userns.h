@@ -2,7 +2,7 @@
  * native_no_userns.h - the part of a plan for the native jail without user namespaces (R32). If the
  * machine forbids user namespaces, Landlock and seccomp enforce the jail.
  *
- * The tool has no root of its own, so every path is the same as outside. A Landlock ruleset says
+ * The tool has no separate root, so every path is the same as outside. A Landlock ruleset says
  * what it may read, write and execute. The ruleset is made from the same program as the root of the
  * full native jail (jail/native_ops.h). The system call filter forbids what Landlock does not check
  * (sys/seccomp.h). Both are made here, before the process exists.

@@ -1,12 +1,15 @@
 /*
- * bwrap.c - the process that becomes bwrap, from its creation to exec; and the memory that is shared with what it starts.
+ * bwrap.c - the process that becomes bwrap, from its creation to exec, and the memory that it
+ * shares with `bwrap_init`.
  *
- * bwrap gets none of the tool's streams as its own: its outer process would hold them for as long as it lives, and then
- * nobody could say whether something else does. It closes what is above 2 in that process and hands it on to what it
- * starts, so the streams travel there. Its complaints go into the shared memory, and from there into the report.
+ * bwrap does not get the streams of the tool as its own 0 to 2: its outer process would hold them
+ * as long as it lives, and nobody could see whether another process holds them. That process
+ * closes all descriptors above 2 and passes them on to the program that it starts, so the streams
+ * are passed there. Messages of bwrap go into the shared memory, and from there into the report.
  *
- *   Must     carry out the plan; say which step failed and why.
- *   Must not change memory but the two fields of the child's report: the memory is the warden's.
+ *  Must     execute the plan; report which step failed and why.
+ *  Must not change memory except the two fields of the child's report: the memory belongs to the
+ *           warden.
  */
 #include "run/keeper/bwrap.h"
 
@@ -26,13 +29,16 @@
 #endif
 #define PASSED (CK_BWRAP_INIT_END - CK_BWRAP_INIT_PROGRAM)
 
-/* Out of the way of all targets; what is not moved back is closed on exec. */
+/* Copies fd to a number above all targets. A copy that is not moved back is closed on exec. */
 static long move(int fd)
 {
     return CK_RAW3(fcntl, fd, F_DUPFD_CLOEXEC, CK_BWRAP_INIT_END);
 }
 
-/* In the order of enum ck_bwrap_init_fd. Returns bwrap itself, where it is safe now. */
+/*
+ * Puts the descriptors in the order of enum ck_bwrap_init_fd. Returns the descriptor of bwrap,
+ * which is above all targets.
+ */
 static long place_descriptors(const struct ck_bwrap_child *bwrap_child)
 {
     const int *fds = bwrap_child->child->fds;
@@ -59,6 +65,7 @@ static long place_descriptors(const struct ck_bwrap_child *bwrap_child)
     if (result >= 0)
         result = CK_RAW3(close_range, 3, ~0u, CLOSE_RANGE_CLOEXEC);
     if (result >= 0)
+        /* stderr of bwrap is the status file: its messages go after struct ck_init_status. */
         result = CK_RAW3(dup3, moved[CK_BWRAP_INIT_STATUS - CK_BWRAP_INIT_PROGRAM], 2, 0);
     for (int i = 0; i < passed && result >= 0; i++)
         result = CK_RAW3(dup3, moved[i], CK_BWRAP_INIT_PROGRAM + i, 0);
@@ -66,8 +73,9 @@ static long place_descriptors(const struct ck_bwrap_child *bwrap_child)
 }
 
 /*
- * SIGTERM and SIGXCPU stay blocked in bwrap, or the first one would end it, and with it at once the tool, which is to
- * have its time to end by itself. The tool's own mask is set anew when it is made.
+ * SIGTERM and SIGXCPU stay blocked in bwrap. Otherwise the first one would end bwrap, and with it
+ * the tool at once, which must have time to end by itself. The mask of the tool is set when it is
+ * created.
  */
 static long hold_signals(void)
 {
@@ -88,7 +96,10 @@ void ck_bwrap_main(void *argument)
     result = bwrap < 0 ? bwrap : hold_signals();
     child->failed_stage = CK_STAGE_JAIL;
     if (result >= 0) {
-        /* The memory is the warden's: once exec has succeeded, nobody is here to take this back. */
+        /*
+         * Cleared before exec: the memory belongs to the warden, and after a successful exec nobody
+         * is left here to clear it.
+         */
         child->failed_stage = CK_STAGE_NONE;
         result = ck_create_execute((int)bwrap, NULL, child->argv, child->envp);
         child->failed_stage = CK_STAGE_EXECUTE;
@@ -99,6 +110,7 @@ void ck_bwrap_main(void *argument)
 
 long ck_bwrap_make_status(struct ck_init_status **ret_status)
 {
+    /* Before Linux 6.3 the kernel does not know MFD_NOEXEC_SEAL. */
     long fd = CK_RAW2(memfd_create, "init-status", MFD_CLOEXEC | MFD_NOEXEC_SEAL);
     if (fd == -EINVAL)
         fd = CK_RAW2(memfd_create, "init-status", MFD_CLOEXEC);
@@ -106,6 +118,7 @@ long ck_bwrap_make_status(struct ck_init_status **ret_status)
         return fd;
     long result = CK_RAW2(ftruncate, fd, CK_INIT_STATUS_BYTES);
     if (result == 0)
+        /* bwrap shares the file offset, so its messages begin there. */
         result = CK_RAW3(lseek, fd, CK_INIT_STATUS_MESSAGE_AT, 0);
     if (result >= 0)
         result = CK_RAW6(mmap, NULL, CK_INIT_STATUS_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);

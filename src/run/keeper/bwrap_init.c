@@ -1,20 +1,23 @@
 /*
- * bwrap_init.c - what bwrap executes: a program of its own, the first process of the jail that bwrap has made.
+ * bwrap_init.c - the program that bwrap executes: the first process of the bwrap jail.
  *
- *   /proc/self/fd/4 MODE PATH ARGV0 ARG...
- *   /proc/self/fd/4 prove NUMBER...           tries the walls instead; the namespaces outside, by enum ck_jail_layer
+ *  /proc/self/fd/4 MODE PATH ARGV0 ARG...    runs the tool
+ *  /proc/self/fd/4 prove NUMBER...           tries the layers instead; the numbers are those of the
+ *                                            namespaces outside, by enum ck_jail_layer
  *
- * bwrap can neither hold a tool to the files that it may execute nor say in a way that cannot be mistaken how the tool
- * ended; and it must not be restricted itself, or it could not mount. So it starts this, which raises the same walls as
- * the native jail has, runs the tool, and tells the warden through memory that they share.
+ * bwrap cannot restrict which files a tool may execute, and its exit status does not say clearly
+ * how the tool ended. bwrap itself must not be restricted, or it could not mount. So bwrap starts
+ * this program. It applies the same layers as the native jail, runs the tool, and reports to the
+ * warden through shared memory.
  *
- * MODE is words with colons between them: "ro" or "rw", how /work may be used; "file", "path" or "copy", what is
- * executed: the descriptor (PATH is there to be read by people), PATH, or the descriptor as a script that stays open; and
- * "pwd" where the tool is to keep the PWD that bwrap puts into the environment.
+ * MODE is a list of tokens with colons between them. "ro" or "rw" says how /work may be used. Then
+ * comes what is executed: "file" (the descriptor; PATH is only there for people to read), "path"
+ * (PATH), or "copy" (the descriptor, a script that stays open). "pwd" means that the tool keeps the
+ * PWD that bwrap puts into the environment.
  *
- *   Must     find at /work and /tmp/probe the directories that the plan holds open: bwrap reaches them by their names,
- *            and somebody may have put others there meanwhile.
- *   Must not go on after a step that failed.
+ *  Must     find at /work and /tmp/probe the directories that the plan holds open. bwrap reaches
+ *           them by name, and somebody may have replaced them meanwhile.
+ *  Must not continue after a step that failed.
  */
 #include "run/keeper/keeper.h"
 
@@ -34,7 +37,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#define ARGUMENTS 4 /* of our own, the tool's name included */
+#define ARGUMENTS 4 /* our own arguments, with ARGV0 of the tool */
 
 static bool begins(const char *text, const char *prefix)
 {
@@ -44,7 +47,7 @@ static bool begins(const char *text, const char *prefix)
     return true;
 }
 
-/* Moves *at behind the next word, which ends at a colon. */
+/* Moves *at past the next token, which ends at a colon or the end. */
 static bool take_token(const char **at, const char *token)
 {
     if (!begins(*at, token))
@@ -92,7 +95,7 @@ static long read_proof(char **numbers, struct ck_init_run *run)
     return 0;
 }
 
-/* bwrap says where it went, whether anybody asked or not. */
+/* bwrap always sets PWD. */
 static void drop_pwd(char **envp)
 {
     char **to = envp;
@@ -125,7 +128,7 @@ static long check_place(int held_fd, const char *place)
     return wanted.st_dev == found.st_dev && wanted.st_ino == found.st_ino ? 0 : -ESTALE;
 }
 
-/* ---- what bwrap has no word for ---- */
+/* ---- what bwrap has no option for ---- */
 
 static long set_mount(int fd, const char *path, unsigned flags, uint64_t set, uint64_t clear)
 {
@@ -133,7 +136,7 @@ static long set_mount(int fd, const char *path, unsigned flags, uint64_t set, ui
     return CK_RAW5(mount_setattr, fd, path, flags, &attr, sizeof attr);
 }
 
-/* One file that may be code, over itself: where everything else may not. */
+/* Mounts one file over itself without noexec. Everything else stays noexec. */
 static long bind_code(int root_fd, const char *inside)
 {
     long tree = CK_RAW3(open_tree, root_fd, inside, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
@@ -147,9 +150,13 @@ static long bind_code(int root_fd, const char *inside)
 }
 
 /*
- * As in the native jail, nothing can be executed or mapped as code but the files of the program, and neither /proc nor the
- * device nodes, which are the host's, can be changed. For that bwrap leaves us two capabilities, which end here. They are in the user namespace that we are in; for
- * an ordinary user bwrap makes two, one in the other, and the mounts belong to the outer one: so we take a copy of them.
+ * As in the native jail, nothing but the files of the program can be executed or mapped as code,
+ * and neither /proc nor the device nodes of the host can be changed. bwrap leaves us two
+ * capabilities for that, which are dropped here.
+ *
+ * The capabilities are in our user namespace. For an ordinary user bwrap makes two nested user
+ * namespaces, and the mounts belong to the outer one. So we work on a copy of the mounts, in a new
+ * mount namespace.
  */
 static long seal(const struct ck_native_program *program)
 {
@@ -175,7 +182,10 @@ static long seal(const struct ck_native_program *program)
 
 /* ---- the run ---- */
 
-/* The streams are the tool's alone: only where we hold no end of them can be seen who else does. */
+/*
+ * We hold no end of the streams as our own 0 to 2, so that stream_held of init.c can see which
+ * other process does.
+ */
 static const int streams[CK_WIRE_FDS] = {
     [CK_WIRE_STDIN] = CK_BWRAP_INIT_STDIN,
     [CK_WIRE_STDOUT] = CK_BWRAP_INIT_STDOUT,
@@ -245,6 +255,7 @@ void ck_keeper_start(const long *stack)
     child.argv = arguments + ARGUMENTS - 1;
     child.envp = arguments + stack[0] + 1;
     (void)CK_RAW5(prctl, PR_SET_NAME, "choke-init", 0, 0, 0);
+    /* The tool has the same uid. Not dumpable, it cannot trace us or write to our memory. */
     (void)CK_RAW5(prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);
     long result = set_up(&run, arguments);
     if (result == 0)

@@ -1,12 +1,16 @@
 /*
  * cgroup.c - one cgroup v2 directory per warden, for cgroup.kill.
  *
- * A warden is born in its directory (clone3) and its tools inherit it, which costs a run nothing. What the walk over the
- * tree does not reach, a fork bomb, dies by one write. The warden itself steps into the context's directory before that
- * write, and then ends: the kernel would also kill what is born later into a directory that was killed once. A warden
- * whose runs have limits has a second directory, a leaf that its tools are born in and it is not; what is done with
- * the controllers there, and with those of version 1, is in limiter.c. The directory of a context is named after the keeper's pid namespace and pid; a keeper that
- * was itself killed leaves it behind, and the next keeper that starts kills what is in it and removes it.
+ * A warden is created in its directory (clone3) and its tools inherit it, so a run pays nothing for
+ * it. What the walk over the tree cannot catch, a fork bomb, is killed by one write to cgroup.kill.
+ * Before that write the warden moves to a directory of the context, and afterwards it ends: the
+ * kernel also kills processes that are created later in a directory that was killed once.
+ *
+ * A warden of runs with limits has a second directory, a leaf that only its tools are in. limiter.c
+ * uses the controllers there, and those of cgroup v1.
+ *
+ * The directory of a context is named after the keeper's pid namespace and pid. A keeper that was
+ * killed leaves it. The next keeper that starts kills what is in it and removes it.
  */
 #include "run/keeper/cgroup.h"
 
@@ -18,11 +22,14 @@
 #include <signal.h>
 #include <time.h>
 
-/* How long a directory may take to become empty when what is in it was killed. */
+/* How long to wait until a directory is empty after everything in it was killed. */
 #define EMPTY_TRIES 20
 #define EMPTY_NS 1000000
 
-/* Where a warden steps aside to: not the context's own directory, which can hold no process once controllers are on. */
+/*
+ * Where a warden moves to. Not the directory of the context: the kernel allows no process there
+ * once its controllers are enabled for children (the rule of no internal processes).
+ */
 #define ASIDE "w0"
 
 static int open_directory(int parent_fd, const char *name)
@@ -30,7 +37,7 @@ static int open_directory(int parent_fd, const char *name)
     return (int)CK_RAW4(openat, parent_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW, 0);
 }
 
-/* The first part of the list; a second call finds the rest, for the first are dead by then. */
+/* Reads the first part of the list. Callers repeat: the first processes are dead by then. */
 static long read_members(int directory_fd, char *text, size_t size)
 {
     long fd = CK_RAW4(openat, directory_fd, "cgroup.procs", O_RDONLY | O_CLOEXEC, 0);
@@ -49,7 +56,10 @@ static bool is_member(int directory_fd, long pid)
     return false;
 }
 
-/* Version 1 has no cgroup.kill. Who is still listed when his pidfd is open is no stranger with an old number. */
+/*
+ * cgroup v1 has no cgroup.kill. The list is read again once the pidfd is open: a pid that is still
+ * in it was not reused by another process.
+ */
 static void kill_members(int directory_fd)
 {
     char text[4096];
@@ -74,7 +84,10 @@ static void kill_all(int directory_fd)
     ck_nolibc_close((int)fd);
 }
 
-/* Removes what a warden had; tries: what is killed needs a moment to be gone. */
+/*
+ * Removes the directory of a warden. A killed process needs a moment until it is gone, so it is
+ * tried several times.
+ */
 static void remove_child(int base_fd, const char *name, int tries)
 {
     int fd = open_directory(base_fd, name);
@@ -107,7 +120,10 @@ struct sweep {
     const char *prefix;
 };
 
-/* The number behind the prefix is a keeper's pid: if that process is gone, so should its directory be. */
+/*
+ * The number after the prefix is the pid of a keeper. If that process is gone, its directory is
+ * removed.
+ */
 static void visit_context(void *data, const char *name)
 {
     const struct sweep *sweep = data;
@@ -123,6 +139,7 @@ static void visit_context(void *data, const char *name)
     if (pid <= 0 || at != end)
         return;
     (void)ck_nolibc_append_number(path, pid);
+    /* Any other error does not say that the process is gone. */
     if (CK_RAW3(faccessat, sweep->proc_fd, path, 0) != -ENOENT)
         return;
     int fd = open_directory(sweep->parent_fd, name);
@@ -159,6 +176,7 @@ int ck_cgroup_base(int parent_fd, const char *prefix, int proc_fd, const char *n
     int base_fd = open_directory(parent_fd, name);
     long found = base_fd < 0 ? base_fd : CK_RAW3(faccessat, base_fd, needed, 0);
     if (found == 0) {
+        /* cgroup v1 has no cgroup.kill, so no warden moves aside there. */
         if (CK_RAW3(faccessat, base_fd, "cgroup.kill", 0) == 0)
             (void)CK_RAW3(mkdirat, base_fd, ASIDE, 0755);
         return base_fd;
@@ -168,7 +186,9 @@ int ck_cgroup_base(int parent_fd, const char *prefix, int proc_fd, const char *n
     return (int)found;
 }
 
-/* A warden's directory whose processes were still dying when it was first tried is empty now. */
+/*
+ * Directories of wardens are tried once more: their processes may have been dying at the first try.
+ */
 void ck_cgroup_base_remove(int parent_fd, int base_fd, const char *prefix)
 {
     char name[128];

@@ -1,10 +1,12 @@
 /*
- * child.c - the tool's process, from its creation to exec.
+ * child.c - the process of the tool, from its creation to exec.
  *
- *   Must     carry out the plan, step by step; say which step failed and why.
- *   Must not decide anything, allocate, or change memory but the two fields of its report: the memory is the warden's.
+ *  Must     execute the plan, step by step; report which step failed and why.
+ *  Must not decide anything, allocate, or change memory except the two fields of its report: the
+ *           memory belongs to the warden.
  *
- * The steps are a table so that each has a name in messages and an order that can be read. A jail adds steps here.
+ * The steps are a table, so that each has a name for messages and the order is visible. A jail adds
+ * steps here.
  */
 #include "run/keeper/child.h"
 
@@ -22,21 +24,24 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-/* A session of its own: no controlling terminal to push input into, and a process group that can be named. */
+/*
+ * In a new session the tool has no controlling terminal to push input into (TIOCSTI), and its
+ * process group has a known number.
+ */
 static long step_session(const struct ck_child *child)
 {
     (void)child;
     return CK_RAW0(setsid);
 }
 
-/* If the warden is killed, at least the tool itself goes at once; the keeper sees to the rest. */
+/* If the warden is killed, the kernel kills the tool at once. The keeper kills its descendants. */
 static long step_death_signal(const struct ck_child *child)
 {
     (void)child;
     return CK_RAW5(prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 }
 
-/* The keeper keeps 0 to 2 occupied, so none of the three sources is one of the targets. */
+/* The keeper has 0 to 2 open, so none of the three sources is one of the targets. */
 static long step_stdio(const struct ck_child *child)
 {
     for (int target = 0; target <= 2; target++) {
@@ -52,34 +57,40 @@ static long step_cwd(const struct ck_child *child)
     return child->cwd != NULL ? CK_RAW1(chdir, child->cwd) : CK_RAW1(fchdir, child->fds[CK_WIRE_CWD]);
 }
 
-/* Without it a setuid program would leave our uid, and with it our power to end it. */
+/* Without no_new_privs a setuid program would change its uid, and we could not kill it any more. */
 static long step_privileges(const struct ck_child *child)
 {
     (void)child;
     return CK_RAW5(prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 
-/* Everything is close-on-exec from birth; this holds even if one day something is not. */
+/* All descriptors are close-on-exec already. This protects the tool if one ever is not. */
 static long step_descriptors(const struct ck_child *child)
 {
     (void)child;
     return CK_RAW3(close_range, 3, ~0u, CLOSE_RANGE_CLOEXEC);
 }
 
-/* Where no init of a jail has done it. A user that is root keeps that name, and nothing that comes with it. */
+/* For a run without an init, which would do this. root keeps its uid and loses all capabilities. */
 static long step_calls(const struct ck_child *child)
 {
     long result = child->filter == NULL ? 0 : ck_init_drop_capabilities();
     return result < 0 || child->filter == NULL ? result : ck_init_restrict_calls(child->filter, child->filter_count);
 }
 
-/* From here on the kernel refuses to execute anything but what the plan lists; no_new_privs, which it asks for, is set. */
+/*
+ * After this the kernel refuses to execute anything that the plan does not list. Landlock needs
+ * no_new_privs, which is set.
+ */
 static long step_execs(const struct ck_child *child)
 {
     return child->ruleset_fd < 0 ? 0 : CK_RAW2(landlock_restrict_self, child->ruleset_fd, 0);
 }
 
-/* The interpreter opens the script by this number, so it is the one descriptor that stays. Nothing else is needed now. */
+/*
+ * The interpreter opens the script by this number, so it is the one descriptor that stays open. The
+ * others are not needed any more.
+ */
 static long step_script(const struct ck_child *child)
 {
     int fd = child->fds[CK_WIRE_EXECUTABLE];
@@ -88,7 +99,10 @@ static long step_script(const struct ck_child *child)
     return fd == CK_SCRIPT_FD ? CK_RAW3(fcntl, fd, F_SETFD, 0) : CK_RAW3(dup3, fd, CK_SCRIPT_FD, 0);
 }
 
-/* The keeper reset every disposition to its default; the mask is the last thing, so nothing is delivered half-way. */
+/*
+ * The keeper has reset all handlers to the default. The mask is set last, so that no signal ends
+ * the process half-way.
+ */
 static long step_signals(const struct ck_child *child)
 {
     (void)child;
@@ -96,7 +110,7 @@ static long step_signals(const struct ck_child *child)
     return CK_RAW4(rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof none);
 }
 
-/* Only ever lower: what the caller itself may not have, a tool does not get. */
+/* Limits are only lowered: a tool never gets more than the caller has. */
 static long step_limits(const struct ck_child *child)
 {
     for (unsigned i = 0; i < child->rlimit_count; i++) {
@@ -124,6 +138,10 @@ static long step_execute(const struct ck_child *child)
     return ck_create_execute(fd, child->path, child->argv, child->envp);
 }
 
+/*
+ * The order matters: the kernel refuses the filter and the ruleset without no_new_privs. The signal
+ * mask and exec come last.
+ */
 static const struct {
     enum ck_stage stage;
     bool restricts;
@@ -137,7 +155,7 @@ static const struct {
     {CK_STAGE_SIGNALS, false, step_signals},      {CK_STAGE_EXECUTE, false, step_execute},
 };
 
-/* all: and not only those that confine. */
+/* all: false runs only the steps that restrict. */
 static long take_steps(struct ck_child *child, bool all)
 {
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {

@@ -1,15 +1,19 @@
 /*
- * direct_attempts.c - who tries to get out of a run with egress by another way than the gate (docs/adr/0035).
+ * direct_attempts.c - reports connections of a run with egress that do not use the gate
+ * (docs/adr/0035).
  *
- * The kernel refuses that by itself: there is no route, Landlock has one port, the filter one kind of socket. Nobody would
- * hear of it. So the filter asks us first, by way of a descriptor (seccomp_unotify(2)), about each connect and each kind of
- * socket that it does not let through. We look where the tool wants to go, tell the caller through a pipe, and answer: a
- * connection goes on, to be refused by whom it was before; of the rest the refusal itself comes from us.
+ * The kernel refuses them anyway: there is no route, Landlock allows one port, the filter one kind
+ * of socket. But nobody would know of the attempt. So the filter notifies us first, through a
+ * descriptor (seccomp_unotify(2)), of each connect and each kind of socket that it does not allow.
+ * We read the target, report it to the caller through a pipe, and answer: a connect continues and
+ * is refused as before; for the others the refusal comes from us.
  *
- *   Must     answer whatever is asked: who asked waits for it.
- *   Must not decide by what was read: the tool may have changed it meanwhile. It names, and the kernel refuses.
- *   Must not make a call that is asked about: nobody would answer.
- *   Must not let a tool write as much as it likes: each way is told once, and not more than CK_DIRECT_ATTEMPTS_MAX of them.
+ *  Must     answer every notification: the process that caused it waits.
+ *  Must not decide by what was read: the tool may have changed it meanwhile. This code reports, and
+ *           the kernel refuses.
+ *  Must not make a system call that is notified: nobody would answer.
+ *  Must not let a tool write without limit: each target is reported once, and at most
+ *           CK_DIRECT_ATTEMPTS_MAX of them.
  */
 #include "run/keeper/direct_attempts.h"
 
@@ -26,9 +30,9 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
-#define ROOM 256 /* the kernel writes as much as its own struct has, which may be more than ours */
+#define ROOM 256 /* the structs of the kernel may be longer than ours */
 #define KIND_MASK 0xf
-#define SIN6_LEAST 24 /* without the zone */
+#define SIN6_LEAST 24 /* the kernel accepts a sockaddr_in6 without the scope id */
 
 union notif_request {
     uint8_t room[ROOM];
@@ -40,9 +44,12 @@ union notif_reply {
     struct seccomp_notif_resp notif;
 };
 
-/* ---- where to? ---- */
+/* ---- the target ---- */
 
-/* In a proof, which nobody is told of, a shortage must not be taken for a machine that cannot do it. */
+/*
+ * In a proof, which has no report_fd, a lack of resources must not look like a machine that cannot
+ * do it.
+ */
 static void note_shortage(const struct ck_direct_attempts *attempts, long result)
 {
     if (attempts->report_fd >= 0 || (result != -EMFILE && result != -ENFILE && result != -ENOMEM))
@@ -51,7 +58,7 @@ static void note_shortage(const struct ck_direct_attempts *attempts, long result
     attempts->init_status->error = (int32_t)-result;
 }
 
-/* Of the tool's memory. False where it is not to be had: there is no such address, or the machine forbids it. */
+/* Reads memory of the tool. False: there is no such address, or the machine forbids the access. */
 static bool read_memory(const struct ck_direct_attempts *attempts, const struct seccomp_notif *asked, uint64_t at,
                         void *to, size_t length)
 {
@@ -68,7 +75,7 @@ static bool read_memory(const struct ck_direct_attempts *attempts, const struct 
     return got == (long)length;
 }
 
-/* sendmsg and sendmmsg have the address behind a pointer of their own. */
+/* sendmsg and sendmmsg have the address in a struct msghdr in memory. */
 static bool find_address(const struct ck_direct_attempts *attempts, const struct seccomp_notif *asked, uint64_t *ret_at,
                          uint64_t *ret_length)
 {
@@ -86,7 +93,7 @@ static bool find_address(const struct ck_direct_attempts *attempts, const struct
     return true;
 }
 
-/* An IPv4 address in the clothes of IPv6 is that address. */
+/* An IPv4-mapped IPv6 address is reported as the IPv4 address. */
 static void read_ipv6(const struct sockaddr_in6 *ipv6, struct ck_direct_attempt *attempt)
 {
     static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
@@ -98,7 +105,7 @@ static void read_ipv6(const struct sockaddr_in6 *ipv6, struct ck_direct_attempt 
     memcpy(attempt->address, is_ipv4 ? bytes + sizeof mapped : bytes, is_ipv4 ? 4 : 16);
 }
 
-/* False: nowhere, or it cannot be seen. */
+/* False: there is no address, or it cannot be read. */
 static bool read_target(struct ck_direct_attempts *attempts, const struct seccomp_notif *asked,
                         struct ck_direct_attempt *ret_attempt)
 {
@@ -125,7 +132,7 @@ static bool read_target(struct ck_direct_attempts *attempts, const struct seccom
     return address.ipv4.sin_family == AF_INET && some >= sizeof address.ipv4;
 }
 
-/* 0.0.0.0 is this host to connect, and so loopback. */
+/* connect to 0.0.0.0 means this host, so loopback. */
 static bool is_gate(const struct ck_direct_attempts *attempts, const struct ck_direct_attempt *attempt)
 {
     const uint8_t *bytes = attempt->address;
@@ -133,7 +140,7 @@ static bool is_gate(const struct ck_direct_attempts *attempts, const struct ck_d
            ((bytes[0] == 127 && bytes[3] == 1) || (bytes[0] == 0 && bytes[3] == 0));
 }
 
-/* ---- telling ---- */
+/* ---- reporting ---- */
 
 static bool same(const struct ck_direct_attempt *one, const struct ck_direct_attempt *other)
 {
@@ -161,8 +168,8 @@ static void report_attempt(struct ck_direct_attempts *attempts, const struct ck_
 }
 
 /*
- * Libraries look for name services and addresses of their own by these two, wherever they run; neither leads out. They are
- * refused like the others.
+ * Libraries use these two everywhere, to find name services and their own addresses; neither leads
+ * out. They are refused like the others but not reported.
  */
 static bool leads_out(const struct seccomp_notif *asked)
 {
@@ -180,6 +187,10 @@ static int32_t judge(struct ck_direct_attempts *attempts, const struct seccomp_n
             report_attempt(attempts, &attempt);
         return -EAFNOSUPPORT;
     }
+    /*
+     * NOTIF_ID_VALID after the read: if the process died, its pid may belong to another, and we
+     * read the memory of that one.
+     */
     bool seen = read_target(attempts, asked, &attempt) &&
                 CK_RAW3(ioctl, attempts->listener_fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &asked->id) == 0;
     bool connects = asked->data.nr == __NR_connect;
@@ -188,7 +199,10 @@ static int32_t judge(struct ck_direct_attempts *attempts, const struct seccomp_n
     return connects ? 0 : -EOPNOTSUPP;
 }
 
-/* Whoever asked may have been killed meanwhile: then there is nothing to be read, or nobody to be answered. */
+/*
+ * The process may have been killed meanwhile: then there is nothing to receive, or nobody to
+ * answer.
+ */
 static void answer(struct ck_direct_attempts *attempts)
 {
     union notif_request question = {.room = {0}};
@@ -200,7 +214,10 @@ static void answer(struct ck_direct_attempts *attempts)
     reply.notif.flags = reply.notif.error == 0 ? (uint32_t)SECCOMP_USER_NOTIF_FLAG_CONTINUE : 0;
     if (CK_RAW3(ioctl, attempts->listener_fd, SECCOMP_IOCTL_NOTIF_SEND, &reply) != -EINVAL)
         return;
-    /* Before Linux 5.5 nothing can go on that was asked about: then the proof fails, and there are no names. */
+    /*
+     * Before Linux 5.5 a notified call cannot continue. Then the proof fails, and direct attempts
+     * are not reported.
+     */
     reply.notif.flags = 0;
     reply.notif.error = -ENOSYS;
     (void)CK_RAW3(ioctl, attempts->listener_fd, SECCOMP_IOCTL_NOTIF_SEND, &reply);
@@ -208,6 +225,7 @@ static void answer(struct ck_direct_attempts *attempts)
 
 /* ---- the loop ---- */
 
+/* The kernel may have longer structs, but they must fit into ROOM. */
 static long check_sizes(void)
 {
     struct seccomp_notif_sizes sizes = {0};
@@ -233,7 +251,10 @@ long ck_direct_attempts_begin(struct ck_direct_attempts *attempts, const void *c
     attempts->ended_fd = (int)result;
     result = CK_RAW3(seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &filter);
     attempts->listener_fd = (int)result;
-    /* EBUSY: a filter around us has a listener already, for as long as we live. That is an answer, not a shortage. */
+    /*
+     * EBUSY: a filter of this process already has a listener, for as long as we live. That is an
+     * answer, not a shortage.
+     */
     if (result == -EBUSY)
         return -EOPNOTSUPP;
     return result < 0 ? result : 0;

@@ -1,12 +1,14 @@
 /*
  * gate.c - the one way out of a run with egress (docs/adr/0031).
  *
- * The run has a network namespace of its own in which there is nothing but loopback. A socket stays in the namespace that it
- * was made in, whoever holds it: so the listener is made here, by the first process inside, and handed to the caller, who
- * accepts from outside. It listens before the tool exists, and nobody inside holds it when the tool does.
+ * The run has a new network namespace with nothing but loopback. A socket stays in the namespace in
+ * which it was made, also when it is sent to another process. So the first process inside makes the
+ * listener and sends it to the caller, which accepts connections from outside. It listens before
+ * the tool exists, and no process inside holds it when the tool starts.
  *
- *   Must     find the namespace empty: a port that is taken ends the run.
- *   Must not leave the socket to the caller open: what came through it would be taken for the warden's word.
+ *  Must     find the namespace empty: if the port is in use, the run fails.
+ *  Must not leave the socket to the caller open: the caller takes messages from it for messages of
+ *           the warden.
  */
 #include "run/keeper/gate.h"
 
@@ -21,7 +23,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
-#define BACKLOG 4096 /* tools open connections in swarms; the kernel takes the least of this and its own bound */
+#define BACKLOG 4096 /* tools open many connections at once; the kernel lowers this to net.core.somaxconn */
 
 static uint16_t to_network(uint16_t number)
 {
@@ -32,7 +34,10 @@ static uint16_t to_network(uint16_t number)
 #endif
 }
 
-/* bwrap has done it already; there it can only be looked at. */
+/*
+ * bwrap has brought loopback up already, and we may lack the capability: so the flags are read
+ * first.
+ */
 static long raise_loopback(int fd)
 {
     struct ifreq request = {.ifr_name = "lo"};
@@ -52,7 +57,10 @@ static long listen_at(int fd, uint32_t port)
     return result < 0 ? result : CK_RAW2(listen, fd, BACKLOG);
 }
 
-/* What direct_attempts.c tells goes another way than the warden's word: through a pipe that the caller has the other end of. */
+/*
+ * The reports of direct_attempts.c have their own pipe, so that they cannot be confused with
+ * messages of the warden. The caller gets the read end.
+ */
 static long make_pipe(int gate_fd, int *ret_report_fd)
 {
     static const struct ck_wire_simple message = {.kind = CK_WIRE_DIRECT_ATTEMPTS};
@@ -66,7 +74,10 @@ static long make_pipe(int gate_fd, int *ret_report_fd)
     return result < 0 ? result : 0;
 }
 
-/* The pipe comes first: where there are few descriptors, two at a time are fewer than three. */
+/*
+ * The pipe comes first and its read end is closed before the listener is made: so two descriptors
+ * at a time are enough, if there are few.
+ */
 static long hand_over(uint32_t port, int gate_fd, int *ret_report_fd)
 {
     static const struct ck_wire_simple message = {.kind = CK_WIRE_GATE};

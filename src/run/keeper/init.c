@@ -1,12 +1,12 @@
 /*
- * init.c - the first process of a run in a jail: the walls, the tool, and what comes to it.
+ * init.c - the first process of a run in a jail: it applies the layers, creates the tool and reaps.
  *
- * It lets go of every privilege, creates the tool, reaps, and ends when the tool has ended; being the init of a pid
- * namespace, everything in it ends with it. In the native jail it is a child of the warden (native_jail.c), in bwrap's it is
- * what bwrap executes (bwrap_init.c).
+ * It drops every privilege, creates the tool, reaps orphans, and ends when the tool has ended. It
+ * is the init of a pid namespace, so the kernel then kills everything in it. In the native jail it
+ * is a child of the warden (native_jail.c). In the bwrap jail bwrap executes it (bwrap_init.c).
  *
- *   Must     leave no descriptor of the host's tree open in the tool, but those of the plan.
- *   Must not go on after a step that failed: every step is a wall.
+ *  Must     leave no descriptor of the host's tree open in the tool, except those of the plan.
+ *  Must not continue after a step that failed: every step is a layer.
  */
 #include "run/keeper/init.h"
 
@@ -31,8 +31,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#define MS_BIND 4096 /* of mount(2), whose header is at odds with the kernel's */
-/* Of Landlock's ABI 4; the headers of the build may be older. */
+#define MS_BIND 4096 /* of mount(2); its header conflicts with the one of the kernel */
+/* From Landlock ABI 4; the headers of the build may be older. */
 #define RULE_NET_PORT 2
 #define CONNECT_TCP UINT64_C(2)
 
@@ -52,9 +52,10 @@ long ck_init_open_execs(struct ck_native_jail *jail)
 }
 
 /*
- * The tool is executed from its mount inside, which is read-only: /proc/self/exe leads to where a process was executed from,
- * and the descriptor of the plan is on a mount of the host's. It must be the same file. The plan's descriptor stays open
- * until then, and with it the lease of a file that was hashed.
+ * The tool is executed from its read-only mount inside. /proc/self/exe gives a process the file
+ * that it was executed from, and the descriptor of the plan is on a mount of the host. Both must be
+ * the same file. The descriptor of the plan stays open until then, and with it the lease on a file
+ * that was hashed.
  */
 static long find_executable(const struct ck_init_run *run)
 {
@@ -73,8 +74,8 @@ static long find_executable(const struct ck_init_run *run)
 }
 
 /*
- * A node that is on a mount of the jail's, so that it cannot be changed. It is opened before Landlock is taken on, or requests
- * to it (isatty) would be refused with another errno than that of any other file.
+ * A node on a mount of the jail, which the tool cannot change. It is opened before Landlock
+ * applies: otherwise an ioctl on it (isatty) would fail with another errno than on other files.
  */
 static long open_stdin(const struct ck_native_jail *jail, struct ck_child *child)
 {
@@ -85,7 +86,7 @@ static long open_stdin(const struct ck_native_jail *jail, struct ck_child *child
     return fd < 0 ? fd : 0;
 }
 
-/* For the calling process and all that it creates; sys/seccomp.h says what is in it. */
+/* For the calling process and its descendants. sys/seccomp.h says what the filter forbids. */
 long ck_init_restrict_calls(const void *code, uint32_t count)
 {
     const struct sock_fprog filter = {.len = (unsigned short)count, .filter = (void *)(uintptr_t)code};
@@ -99,7 +100,7 @@ long ck_init_restrict_program(const struct ck_native_program *program)
     return ck_init_restrict_calls((const char *)program + program->filter_at, program->filter_count);
 }
 
-/* ---- the walls --------------------------------------------------------------------------- */
+/* ---- the layers ---- */
 
 static long allow(int ruleset_fd, int fd, uint64_t access)
 {
@@ -107,7 +108,10 @@ static long allow(int ruleset_fd, int fd, uint64_t access)
     return CK_RAW4(landlock_add_rule, ruleset_fd, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
 }
 
-/* With egress the gate may be connected to. Landlock is about the port; who has it, the namespace says. */
+/*
+ * With egress, connections to the port of the gate are allowed. Landlock checks only the port
+ * number; in this network namespace only the gate listens on it.
+ */
 static long allow_port(int ruleset_fd, const struct ck_native_program *program)
 {
     const uint64_t rule[2] = {CONNECT_TCP, program->gate_port};
@@ -116,6 +120,7 @@ static long allow_port(int ruleset_fd, const struct ck_native_program *program)
     return CK_RAW4(landlock_add_rule, ruleset_fd, RULE_NET_PORT, rule, 0);
 }
 
+/* All rights that Landlock handles, except those that no run gets on a writable tree. */
 static uint64_t writes_of(const struct ck_native_program *program)
 {
     return program->landlock_fs & ~CK_NATIVE_JAIL_NEVER_ALLOWED;
@@ -134,6 +139,10 @@ static long allow_path(int ruleset_fd, const char *path, uint64_t access)
 long ck_init_make_rules(const struct ck_native_jail *jail)
 {
     const struct ck_native_program *program = jail->program;
+    /*
+     * struct landlock_ruleset_attr of ABI 6. An older kernel accepts the longer struct if the
+     * fields that it does not know are 0.
+     */
     const uint64_t attr[3] = {program->landlock_fs, program->landlock_net, program->landlock_scoped};
     const uint64_t reads = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
     long fd = CK_RAW3(landlock_create_ruleset, attr, sizeof attr, 0);
@@ -154,7 +163,9 @@ long ck_init_make_rules(const struct ck_native_jail *jail)
     return result;
 }
 
-/* Reading everywhere; writing where it may; executing the listed files and nothing else. */
+/*
+ * Reads are allowed everywhere, writes where the run may write, execution only of the listed files.
+ */
 static long restrict_files(const struct ck_init_run *run)
 {
     const struct ck_native_program *program = run->jail->program;
@@ -182,7 +193,10 @@ long ck_init_drop_capabilities(void)
     return result < 0 ? result : CK_RAW2(capset, &header, none);
 }
 
-/* The filter of a jail with a gate would have kept us from making that; so it comes here, and not with the others. */
+/*
+ * With a gate the filter would have forbidden to make the listener, so it is applied here and not
+ * with the others.
+ */
 static long drop_privileges(const struct ck_init_run *run, struct ck_direct_attempts *attempts)
 {
     const struct ck_native_program *program = run->jail->program;
@@ -196,7 +210,10 @@ static long drop_privileges(const struct ck_init_run *run, struct ck_direct_atte
                                                : ck_init_restrict_calls(code, program->filter_count);
 }
 
-/* The caller keeps what it has; nothing that it creates can gain any of it by executing a file. */
+/*
+ * The caller keeps its capabilities. What it creates cannot gain any of them by executing a file.
+ * The loop ends at the first number that the kernel does not know.
+ */
 void ck_init_drop_bounding_set(void)
 {
     for (unsigned cap = 0; cap < 64; cap++)
@@ -205,8 +222,8 @@ void ck_init_drop_bounding_set(void)
 }
 
 /*
- * A kernel may have been built without keys. /proc/key-users has the number of the user's keys and no more; a second mount
- * would cost every run as much as this one.
+ * ENOENT: the kernel was built without keys. /proc/key-users shows only how many keys a user has,
+ * and a second mount would cost every run as much as this one.
  */
 long ck_init_cover_keys(const char *cover)
 {
@@ -214,11 +231,12 @@ long ck_init_cover_keys(const char *cover)
     return result == -ENOENT ? 0 : result;
 }
 
-/* ---- the tool ---------------------------------------------------------------------------- */
+/* ---- the tool ---- */
 
 /*
- * By another process of the run. The warden and the caller have copies too, for a moment: on a busy machine they may not have
- * come to close them when a short tool ends. So where a stream is open it is asked whether anybody else is in here at all.
+ * Whether another process of the run holds a stream. The warden and the caller have copies for a
+ * moment. On a busy machine they may not have closed them when a short tool ends. So if a stream is
+ * open, kill(-1, 0) says whether there is any other process in the pid namespace.
  */
 static bool stream_held(const struct ck_init_run *run)
 {
@@ -231,8 +249,8 @@ static bool stream_held(const struct ck_init_run *run)
 }
 
 /*
- * Until the tool itself has ended. Nobody else is waited for: the kernel ends them with us. Where we are asked about what is
- * tried, that is answered meanwhile.
+ * Reaps until the tool has ended. Nobody waits for the others: the kernel kills them when we exit.
+ * If direct attempts are reported, their notifications are answered meanwhile.
  */
 static void reap_until(const struct ck_init_run *run, struct ck_direct_attempts *attempts, long pid)
 {
@@ -257,7 +275,10 @@ static void reap_until(const struct ck_init_run *run, struct ck_direct_attempts 
     }
 }
 
-/* A tool has our memory until it executes something, and we stand still; one that tries walls never does, and asks. */
+/*
+ * A tool shares our memory until exec, and we are suspended meanwhile. A proof never executes, and
+ * its system calls need our answers, so it gets a copy of the memory.
+ */
 static long create_tool(const struct ck_init_run *run)
 {
     bool asks = run->jail->program->gate_reports_attempts != 0 && run->main == ck_prove_layers;
@@ -296,6 +317,7 @@ void ck_init_serve(struct ck_init_run *run)
     long pid = create_tool(run);
     init_status->stage = pid < 0 ? CK_STAGE_CREATE : run->child->failed_stage;
     init_status->error = pid < 0 ? (int32_t)-pid : run->child->failed_errno;
+    /* The tool has its copies. stream_held needs that ours are closed. */
     for (int i = 0; i < CK_WIRE_STDOUT_READ; i++)
         ck_nolibc_close(run->child->fds[i]);
     if (init_status->stage == CK_STAGE_NONE)

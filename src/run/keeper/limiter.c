@@ -1,15 +1,17 @@
 /*
- * limiter.c - memory, processes and CPU time of a whole run (docs/adr/0023).
+ * limiter.c - limits on memory, processes and CPU time of a whole run (docs/adr/0023).
  *
- * A cgroup holds for all processes of a run together, a resource limit for each by itself; so a cgroup is used where
- * one may be made. In version 2 the tool is born into a leaf of its own. Version 1 has no such birth, and moving a
- * process can cost as much as creating it; there the warden goes into its directories once, its tools are born where it
- * is, and a run costs a write per limit that differs from that of the run before, and a read per limit at its end.
+ * A cgroup limits all processes of a run together, a resource limit each process separately. So a
+ * cgroup is used if one can be made. With cgroup v2 the tool is created in its own leaf. cgroup v1
+ * cannot create a process in a directory, and to move one can cost as much as to create it. So the
+ * warden enters its v1 directories once, and its tools are created where it is. A run then costs
+ * one write per limit that differs from the previous run, and one read per limit at its end.
  *
- * CPU time has no controller that ends anybody: the warden looks at the clock of the cgroup and ends the run itself.
+ * No controller ends a run by its CPU time: the warden reads the CPU clock of the cgroup and ends
+ * the run itself.
  *
- *   Must     open everything before the warden is in a jail, where none of it can be seen.
- *   Must not let a run begin with a limit that nothing holds.
+ *  Must     open everything before the warden enters its jail, where none of it can be seen.
+ *  Must not start a run with a limit that nothing enforces.
  */
 #include "run/keeper/limiter.h"
 
@@ -26,17 +28,17 @@
 #define CAP_SYS_ADMIN 21
 #define CAP_SYS_RESOURCE 24
 
-/* A limit in a cgroup: the file it is written to, and the line of the file where it is seen that it was hit. */
+/* A limit in a cgroup: the file that sets it, and the file and line that count hits. */
 struct control_files {
     const char *set;
     const char *seen;
-    const char *line; /* what stands before the number */
+    const char *line; /* the text before the number */
 };
 
 static const struct control_files v1_files[CK_CONTROLS] = {
     [CK_CONTROL_MEMORY] = {"memory.limit_in_bytes", "memory.oom_control", "oom_kill "},
     [CK_CONTROL_PIDS] = {"pids.max", "pids.events", "max "},
-    [CK_CONTROL_CPU] = {NULL, "cpuacct.usage", ""}, /* ns */
+    [CK_CONTROL_CPU] = {NULL, "cpuacct.usage", ""}, /* in ns */
 };
 
 static const struct control_files v2_files[CK_CONTROLS] = {
@@ -67,7 +69,7 @@ static long write_in(int directory_fd, const char *name, const char *text)
     return result;
 }
 
-/* The number in the line that begins so; 0 where there is none. */
+/* The number in the line that begins with `line`; 0 if no line does. */
 static uint64_t number_in(int fd, const char *line)
 {
     char text[1024];
@@ -87,11 +89,12 @@ static uint64_t number_in(int fd, const char *line)
     return 0;
 }
 
-/* ---- in the keeper ----------------------------------------------------------------------- */
+/* ---- in the keeper ---- */
 
 /*
- * Only the root, and a directory that no process is in, may hand controllers on. The kernel refuses memory elsewhere, but
- * not processes: there it would turn all that is beneath into something that no process can be born in.
+ * Only the root cgroup, and a directory without processes, may enable controllers for its children.
+ * Elsewhere the kernel refuses the memory controller but not pids. That one would make everything
+ * beneath "domain invalid": no process can be created there.
  */
 static bool can_delegate(int directory_fd)
 {
@@ -102,13 +105,16 @@ static bool can_delegate(int directory_fd)
     return empty || CK_RAW3(faccessat, directory_fd, "cgroup.type", 0) == -ENOENT;
 }
 
-/* EBUSY is the rule of version 2 about directories with processes in them. */
+/*
+ * EBUSY is how cgroup v2 refuses controllers in a directory with processes. It is an answer, not a
+ * shortage.
+ */
 static bool transient(long result)
 {
     return result < 0 && result != -EBUSY && ck_errkind_of((int)-result) == CK_ERRKIND_TRANSIENT;
 }
 
-/* Each by itself: one may be available where the other is not. */
+/* Each controller separately: one may be available without the other. */
 int ck_limiter_enable(int parent_fd, int base_fd)
 {
     static const char *const names[] = {"+memory", "+pids"};
@@ -125,7 +131,7 @@ int ck_limiter_enable(int parent_fd, int base_fd)
     return any;
 }
 
-/* 1: a limit that is not there, or does not limit; 0: it limits; or a negative errno. */
+/* 1: the limit does not exist or is "max"; 0: it limits; or a negative errno. */
 static int is_unlimited(int directory_fd, const char *name)
 {
     char text[4] = "";
@@ -137,7 +143,10 @@ static int is_unlimited(int directory_fd, const char *name)
     return got >= 3 && text[0] == 'm' && text[1] == 'a' && text[2] == 'x';
 }
 
-/* Whoever has set a limit for the caller has set it for the tools too: those must not leave its directory. */
+/*
+ * A limit on the cgroup of the caller was meant for its tools, too, so they must not leave that
+ * cgroup.
+ */
 int ck_limiter_sibling(int own_fd)
 {
     static const char *const limits[] = {"memory.max", "memory.high", "memory.swap.max", "pids.max", "cpu.max"};
@@ -155,7 +164,7 @@ int ck_limiter_sibling(int own_fd)
     return -ENOENT;
 }
 
-/* ---- in the warden, once ----------------------------------------------------------------- */
+/* ---- in the warden, once ---- */
 
 static void use_control(struct ck_limiter *limiter, unsigned control, int directory_fd,
                         const struct control_files *place, enum ck_held held)
@@ -174,7 +183,10 @@ static void use_control(struct ck_limiter *limiter, unsigned control, int direct
     limiter->held[control] = held;
 }
 
-/* If one process goes, all go: half a tree has no use. What does not fit may not be moved to a disk either. */
+/*
+ * memory.oom.group: if the kernel kills one process of the run, it kills all, because half a tree
+ * is of no use. memory.swap.max: memory above the limit must not move to swap.
+ */
 static void use_leaf(struct ck_limiter *limiter, int leaf_fd)
 {
     for (unsigned i = 0; i < CK_CONTROLS; i++)
@@ -186,9 +198,10 @@ static void use_leaf(struct ck_limiter *limiter, int leaf_fd)
 }
 
 /*
- * The filter of a jail refuses the call by which a process is born in a directory, because it cannot look into its
- * arguments, and the jail's warden is under it as well. So its init goes to the leaf by itself, if there is a controller;
- * else only the clock is needed, and that of the warden's own directory serves as well.
+ * In a jail the filter refuses clone3, because it cannot read its arguments, and the warden of the
+ * jail is under that filter, too. So the init moves to the leaf itself, if the leaf has a
+ * controller. If it has none, only the CPU clock is needed, and the directory of the warden has one
+ * as well.
  */
 static void use_v2(struct ck_limiter *limiter, int leaf_fd, int cgroup_fd, bool jailed)
 {
@@ -200,7 +213,7 @@ static void use_v2(struct ck_limiter *limiter, int leaf_fd, int cgroup_fd, bool 
     if (limiter->held[CK_CONTROL_MEMORY] != CK_HELD_NONE || limiter->held[CK_CONTROL_PIDS] != CK_HELD_NONE) {
         limiter->enter_fd = open_in(leaf_fd, "cgroup.procs", O_WRONLY);
         if (limiter->enter_fd < 0)
-            limiter->transient = limiter->enter_fd; /* the limits would be held where nobody is */
+            limiter->transient = limiter->enter_fd; /* without this the limits would apply to an empty cgroup */
     } else {
         ck_nolibc_close(limiter->seen_fds[CK_CONTROL_CPU]);
         limiter->held[CK_CONTROL_CPU] = CK_HELD_NONE;
@@ -209,7 +222,10 @@ static void use_v2(struct ck_limiter *limiter, int leaf_fd, int cgroup_fd, bool 
     ck_nolibc_close(leaf_fd);
 }
 
-/* The kernel may be short of memory in a directory where the warden is as well: then it has to choose. */
+/*
+ * In cgroup v1 the warden is in the same directory as its tools, so the kernel could choose the
+ * warden when memory runs out.
+ */
 static void open_oom(struct ck_limiter *limiter)
 {
     int fd = limiter->proc_fd < 0 ? -1 : open_in(limiter->proc_fd, "self/oom_score_adj", O_RDWR);
@@ -251,7 +267,7 @@ void ck_limiter_open(struct ck_limiter *limiter, const struct ck_warden_cgroups 
     }
 }
 
-/* ---- a run ------------------------------------------------------------------------------- */
+/* ---- a run ---- */
 
 static long set_number(int fd, uint64_t value, const char *none)
 {
@@ -260,7 +276,10 @@ static long set_number(int fd, uint64_t value, const char *none)
     return write_to(fd, value != 0 ? text : none);
 }
 
-/* With version 1 memory alone can never have more than memory and swap together: that is lifted first and set last. */
+/*
+ * In cgroup v1 the memory limit can never exceed the limit on memory and swap together. So the
+ * second is lifted first and set last.
+ */
 static long set_memory(const struct ck_limiter *limiter, uint64_t bytes)
 {
     const char *none = limiter->held[CK_CONTROL_MEMORY] == CK_HELD_CGROUP1 ? "-1" : "max";
@@ -272,7 +291,10 @@ static long set_memory(const struct ck_limiter *limiter, uint64_t bytes)
     return result;
 }
 
-/* Whoever is in the cgroup beside the tool's processes is added: the init of a jail; in version 1 the warden, and a pump. */
+/*
+ * Adds our own processes in the cgroup to the limit: the init of a jail, and in cgroup v1 the
+ * warden and a pump.
+ */
 static long set_group(struct ck_limiter *limiter, unsigned control, uint64_t limit, unsigned helpers)
 {
     long result = 0;
@@ -284,6 +306,7 @@ static long set_group(struct ck_limiter *limiter, unsigned control, uint64_t lim
         result = set_memory(limiter, limit);
     else
         result = set_number(limiter->set_fds[control], limit, "max");
+    /* After a failed write the content is not known, so the next run writes it again. */
     limiter->set[control] = result == 0 ? limit : UINT64_MAX;
     return result;
 }
@@ -294,7 +317,9 @@ struct task_count {
     uint64_t tasks;
 };
 
-/* A directory has a link for itself, one for its name, and one for each directory in it: here, the threads. */
+/*
+ * Counts threads without reading the directory: /proc/PID/task has one link per thread, plus two.
+ */
 static void count_tasks(void *data, const char *name)
 {
     struct task_count *count = data;
@@ -308,8 +333,9 @@ static void count_tasks(void *data, const char *name)
 }
 
 /*
- * The kernel counts the processes of a user, so what the user has already is added; in a user namespace of our own that
- * is the warden and the init. It does not count root's, nor those of who may raise limits: then nothing holds.
+ * RLIMIT_NPROC counts all processes of a user, so those that exist are added; in our own user
+ * namespace these are the warden and the init. The kernel does not apply it to root or to a process
+ * that may raise limits: then nothing enforces it.
  */
 static long process_limit(const struct ck_limiter *limiter, uint64_t *ret_number)
 {
@@ -339,7 +365,7 @@ static long add_rlimit(const struct ck_limiter *limiter, unsigned limit, uint64_
         [CK_LIMIT_FILE_SIZE] = RLIMIT_FSIZE, [CK_LIMIT_OPEN_FILES] = RLIMIT_NOFILE,
     };
     long result = limit == CK_LIMIT_PROCESSES ? process_limit(limiter, &value) : 0;
-    /* At the first a process gets SIGXCPU, at the second SIGKILL. */
+    /* At the soft limit of CPU time a process gets SIGXCPU, at the hard limit SIGKILL. */
     *ret = (struct ck_rlimit){.resource = resources[limit], .soft = value, .hard = value + (limit == CK_LIMIT_CPU)};
     return result;
 }
@@ -360,7 +386,10 @@ long ck_limiter_begin(struct ck_limiter *limiter, const uint64_t *limits, unsign
                 number_in(limiter->seen_fds[i], (limiter->held[i] == CK_HELD_CGROUP1 ? v1_files : v2_files)[i].line);
         if (limits[i] == 0)
             continue;
-        /* CPU time has both: one process that is over it ends by itself, at once. */
+        /*
+         * CPU time has both kinds of limit: a single process above it is ended by the kernel at
+         * once.
+         */
         if (!grouped || i == CK_LIMIT_CPU)
             result = add_rlimit(limiter, i, limits[i], &ret_rlimits[(*ret_count)++]);
         if (result < 0)

@@ -1,8 +1,9 @@
 /*
- * main.c - the keeper: makes wardens, and is the reaper of last resort. See keeper.h for the whole.
+ * main.c - the keeper: makes wardens, and is the reaper of last resort. See keeper.h for the
+ * overview.
  *
- * It ends when the caller dies or lets go of the control socket; before that every warden has ended, and with it
- * every tool.
+ * It ends when the caller dies or closes the control socket. Before that it waits until every
+ * warden, and with it every tool, has ended.
  */
 #include "run/keeper/keeper.h"
 
@@ -25,25 +26,25 @@
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 
-#define RETRY_NS 5000000u
+#define RETRY_NS 5000000u /* between two walks that kill what is left, when we end */
 
 struct keeper {
     struct ck_keeper_env env;
     int cgroup_parent_fd;
-    int group_parent_fds[CK_CONTROLS]; /* of version 1 */
-    int leaf_parent_fd, leaf_base_fd;  /* of version 2, where directories with controllers are made; or -1 */
+    int group_parent_fds[CK_CONTROLS]; /* of cgroup v1 */
+    int leaf_parent_fd, leaf_base_fd;  /* of cgroup v2, for directories with controllers; or -1 */
     bool leaves_known;
-    bool base_known;   /* whether there is a directory of version 2 for us */
-    uint32_t unasked;  /* a bit for each hierarchy of version 1 in which there may be one, too */
-    long groups_error; /* the directories of version 1 did not all arrive: a negative errno; or 0 */
+    bool base_known;   /* it is known whether we have a directory of cgroup v2 */
+    uint32_t unasked;  /* a bit for each hierarchy of cgroup v1 of which that is not known yet */
+    long groups_error; /* 0, or a negative errno: not all directories of cgroup v1 were received */
     char cgroup_prefix[64];
     size_t warden_count;
     long last_number;
 };
 
-/* Apart from the rest, so that they are zero pages and not bytes of the image. */
+/* Separate from the struct, so that they are zero pages and not bytes of the image. */
 static int32_t wardens[CK_WARDENS_MAX];
-static long numbers[CK_WARDENS_MAX]; /* of their cgroups */
+static long numbers[CK_WARDENS_MAX]; /* numbers of their cgroups */
 
 static struct keeper keeper = {
     .env = {.caller_fd = -1, .sigchld_fd = -1, .proc_fd = -1, .cgroup_fd = -1, .group_fds = {-1, -1, -1}},
@@ -52,7 +53,7 @@ static struct keeper keeper = {
     .leaf_parent_fd = -1,
     .leaf_base_fd = -1};
 
-/* What rt_sigaction takes, as far as it matters for resetting. */
+/* struct sigaction of the kernel, as far as it is needed here. */
 struct disposition {
     void *handler;
     unsigned long flags;
@@ -60,7 +61,9 @@ struct disposition {
     uint64_t mask;
 };
 
-/* The caller's ignored signals would be ignored in every tool: start from the defaults. */
+/*
+ * A signal that the caller ignores would be ignored in every tool, so all are reset to the default.
+ */
 static void reset_signals(void)
 {
     static const struct disposition standard;
@@ -71,9 +74,9 @@ static void reset_signals(void)
 }
 
 /*
- * Not dumpable: no process of the same user may trace us or look into our descriptors. A session of our own: what a
- * terminal sends to the caller's group is for the caller to act on. Nothing of the caller's stays open, and no
- * directory busy.
+ * Not dumpable: no process of the same user can trace us or read our descriptors. A new session:
+ * signals that a terminal sends to the group of the caller are for the caller. chdir and
+ * close_range: we keep no directory of the caller busy and no file of it open.
  */
 static void detach(void)
 {
@@ -86,7 +89,10 @@ static void detach(void)
     (void)CK_RAW1(umask, 022);
 }
 
-/* /proc, if it is there and counts processes as we do. */
+/*
+ * /proc, if it exists and shows our pid namespace: then /proc/self is our pid. It must also have
+ * the file `children`, which a kernel may lack (CONFIG_PROC_CHILDREN).
+ */
 static int open_proc(void)
 {
     char self[32];
@@ -105,13 +111,16 @@ static int open_proc(void)
     return (int)fd;
 }
 
-/* No answer, but a moment: nothing that lasts may be decided by it. EEXIST is what a dead keeper of our number left. */
+/*
+ * Whether result is a lack of resources, which must not decide anything permanently. EEXIST is not
+ * one: a dead keeper with our pid left its directory.
+ */
 static bool transient(long result)
 {
     return result < 0 && result != -EEXIST && ck_errkind_of((int)-result) == CK_ERRKIND_TRANSIENT;
 }
 
-/* 0, or a negative errno where it could not be found out whether there may be a directory for us. */
+/* 0, or a negative errno if it is not known yet whether we may have a directory of cgroup v2. */
 static long find_base(void)
 {
     if (keeper.base_known)
@@ -138,12 +147,15 @@ static bool set_up(void)
     keeper.base_known = !setup.has_cgroup;
     if (setup.has_cgroup) {
         keeper.cgroup_parent_fd = fds[1];
-        (void)find_base(); /* what could not be found out now is asked again before the next warden */
+        (void)find_base(); /* if that is not known now, it is tried again before the next warden */
     }
     return keeper.env.sigchld_fd >= 0;
 }
 
-/* Once: the hierarchies of version 1 that the caller has found. A descriptor that we had no room for is missing. */
+/*
+ * Called once, with the hierarchies of cgroup v1 that the caller has found. A descriptor is missing
+ * if our table had no room for it.
+ */
 static void take_groups(uint32_t controls, const int *fds, unsigned count)
 {
     unsigned next = 0;
@@ -159,7 +171,7 @@ static void take_groups(uint32_t controls, const int *fds, unsigned count)
     }
 }
 
-/* 0, or a negative errno where it could not be found out whether there may be directories of version 1 for us. */
+/* 0, or a negative errno if it is not known yet whether we may have directories of cgroup v1. */
 static long find_groups(void)
 {
     for (unsigned i = 0; i < CK_CONTROLS; i++) {
@@ -174,7 +186,7 @@ static long find_groups(void)
     return keeper.groups_error;
 }
 
-/* A directory beside our own, with controllers; 0 where there is none. */
+/* Finds a directory beside our own that can have controllers. 0 also if it finds nothing. */
 static long find_sibling(void)
 {
     int sibling_fd = ck_limiter_sibling(keeper.cgroup_parent_fd);
@@ -195,8 +207,9 @@ static long find_sibling(void)
 }
 
 /*
- * In our own directory where that can hand on controllers; else beside it, as the rules of version 2 have it. Where
- * neither has any, a leaf still counts CPU time. 0, or a negative errno where that could not be found out.
+ * Uses our own directory if it can enable controllers, else one beside it, because of the rules of
+ * cgroup v2. If neither can, a leaf still counts CPU time. 0, or a negative errno if that is not
+ * known yet.
  */
 static long find_leaves(void)
 {
@@ -210,7 +223,10 @@ static long find_leaves(void)
     return result < 0 ? result : 0;
 }
 
-/* One of a warden's directories: a descriptor, or -1 where there is none for an answer; *result is why for a moment. */
+/*
+ * Makes one of the directories of a warden. A descriptor, or -1 if it cannot have one. A lack of
+ * resources is stored in *result.
+ */
 static int make_group(int base_fd, enum ck_cgroup_kind kind, long number, long *result)
 {
     int fd = *result < 0 ? -1 : ck_cgroup_make(base_fd, kind, number);
@@ -219,7 +235,10 @@ static int make_group(int base_fd, enum ck_cgroup_kind kind, long number, long *
     return fd < 0 ? -1 : fd;
 }
 
-/* All that the warden is to be born with. The leaf is for one that was born in a directory. 0 or a negative errno. */
+/*
+ * Makes all directories of a new warden. It has a leaf only if it has a directory itself. 0 or a
+ * negative errno.
+ */
 static long make_groups(struct ck_warden_start *start, long number, bool limited)
 {
     long result = find_base();
@@ -264,7 +283,10 @@ static __attribute__((noreturn)) void warden_child(void *argument)
     ck_warden_main(&keeper.env, argument);
 }
 
-/* It stands among the wardens, and is left alone until it ends. Returns pid, which may be a negative errno. */
+/*
+ * Adds a child to the list of wardens, so that reap_and_kill leaves it alone. Returns pid, which
+ * may be a negative errno.
+ */
 static long add_child(long pid, long number)
 {
     if (pid <= 0)
@@ -279,7 +301,10 @@ static long create_warden(struct ck_warden_start *start, long number)
     long pid = ck_create_copied(warden_child, start, start->cgroup_fd);
     if (pid >= 0 || start->cgroup_fd < 0 || transient(pid))
         return pid;
-    /* This kernel, or a filter around us, has no clone3: go on without a directory; the result names the weaker means. */
+    /*
+     * This kernel has no clone3, or a filter refuses it. Continue without a directory; the result
+     * names the weaker means of killing.
+     */
     ck_nolibc_close(start->cgroup_fd);
     ck_nolibc_close(start->groups.limited ? start->groups.leaf_fd : -1);
     ck_cgroup_remove(keeper.env.cgroup_fd, CK_CGROUP_WARDEN, number);
@@ -288,7 +313,7 @@ static long create_warden(struct ck_warden_start *start, long number)
     return ck_create_copied(warden_child, start, -1);
 }
 
-/* Where there is no warden the caller is told why, as a warden would. */
+/* If there is no warden, the keeper reports the reason as a warden would. */
 static void refuse_warden(int socket_fd, long error)
 {
     const struct ck_wire_report report = {.kind = CK_WIRE_REPORT,
@@ -317,7 +342,7 @@ static void make_warden(int socket_fd, int jail_fd, bool limited)
     ck_nolibc_close(socket_fd);
 }
 
-/* Stands among the wardens, so that it and its children are left alone until it ends. */
+/* The trial is in the list of wardens, so it and its children are left alone until it ends. */
 static void make_trial(int socket_fd, uint32_t trial)
 {
     struct ck_trial_start start = {.socket_fd = socket_fd, .cgroup_fd = keeper.env.cgroup_fd, .trial = trial};
@@ -330,7 +355,7 @@ static void make_trial(int socket_fd, uint32_t trial)
     ck_nolibc_close(socket_fd);
 }
 
-/* Stands among the wardens like a trial. fds: the socket first; all are closed. */
+/* In the list of wardens, as a trial is. fds: the socket first; all are closed. */
 static void make_prover(ck_create_child child, void *start, const int *fds, unsigned count)
 {
     long pid = keeper.warden_count < CK_WARDENS_MAX ? ck_create_copied(child, start, -1) : -EAGAIN;
@@ -348,7 +373,7 @@ static void prove_jail(const int *fds)
     make_prover(ck_prove_main, &start, fds, 2);
 }
 
-/* The same for the jail without namespaces. */
+/* The same for the native jail without user namespaces. */
 static void prove_no_userns(const int *fds)
 {
     struct ck_prove_no_userns_start start = {.socket_fd = fds[0]};
@@ -368,7 +393,7 @@ static void forget_warden(int32_t pid)
     }
 }
 
-/* Reaps, and kills whatever has come to us that is no warden. True when no child at all is left. */
+/* Reaps, and kills each orphan that has come to us. True when no child is left. */
 static bool reap_and_kill(void)
 {
     for (;;) {
@@ -385,8 +410,8 @@ static bool reap_and_kill(void)
 }
 
 /*
- * The kernel drops descriptors for which our table (the caller's limit) has no room. Without the program of its jail a
- * warden must not be made: its runs would be in none.
+ * The kernel drops descriptors for which our table (limited by the caller) has no room. A warden
+ * must not be made without the program of its jail: its runs would be in no jail.
  */
 static void drop_request(bool warden, const int *fds, unsigned count)
 {
@@ -398,7 +423,7 @@ static void drop_request(bool warden, const int *fds, unsigned count)
 
 static bool receive_request(void)
 {
-    struct ck_wire_try message = {0}; /* the longest; the others begin like it */
+    struct ck_wire_try message = {0}; /* the longest request; the others begin with the same fields */
     int fds[1 + CK_WIRE_PROOF_FDS];
     unsigned count;
     long got = ck_nolibc_receive(CK_KEEPER_SOCKET_FD, &message, sizeof message, fds, 1 + CK_WIRE_PROOF_FDS, &count);
@@ -420,7 +445,10 @@ static bool receive_request(void)
     return true;
 }
 
-/* The wardens see the caller's end as we do; wait for them, then for what they may have left to us. */
+/*
+ * The wardens notice the end of the caller themselves. Wait for them, then for the orphans that
+ * they may have left.
+ */
 static __attribute__((noreturn)) void finish(void)
 {
     const int fds[3] = {keeper.env.sigchld_fd, -1, -1};

@@ -1,18 +1,20 @@
 /*
- * native_jail.c - the native jail in the keeper's family (jail/native_ops.h has the list, docs/adr/0021 the reasons).
+ * native_jail.c - builds the native jail in a warden, and creates runs in it. jail/native_ops.h has
+ * the list of operations, docs/adr/0021 the reasons.
  *
- * A warden of a jail is in namespaces of its own, with a root that is built once. A run is a process in pid and ipc
- * namespaces of its own, the init: it lets go of every privilege, creates the tool, reaps what comes to it, and ends
- * when the tool has ended. With it the kernel ends everything in the pid namespace, whatever session or group it moved to.
+ * The warden of a jail is in new namespaces, with a root that is built once. A run is a process in
+ * new pid and ipc namespaces, the init: it drops every privilege, creates the tool, reaps, and ends
+ * when the tool has ended. The kernel then kills everything in the pid namespace, also what has
+ * moved to another session or group.
  *
- * The mounts that differ from run to run are made in the warden's own root: it has one run at a time, and takes them
- * away when everything in the run is dead. A copy of the whole tree of mounts for each run would be safer against nothing,
- * and the kernel is long in making and unmaking it. To let go of a mount means to wait for a grace period of the kernel's:
- * so the mounts of a run are put out of reach behind its report, and let go of when there is time, be it that no plan comes
- * for a moment or that the next tool has been started.
+ * The mounts of a single run are made in the root of the warden, which has one run at a time. The
+ * warden removes them when everything in the run is dead. A copy of all mounts for each run would
+ * protect against nothing more, and takes the kernel long to make and remove. To unmount means to
+ * wait for a grace period of the kernel. So after the report the mounts are moved out of reach, and
+ * unmounted later: when no plan comes for a moment, or when the next tool has been started.
  *
- *   Must     leave no descriptor of the host's tree open in the tool, but those of the plan.
- *   Must not go on after a step that failed: every step is a wall.
+ *  Must     leave no descriptor of the host's tree open in the tool, except those of the plan.
+ *  Must not continue after a step that failed: every step is a layer.
  */
 #include "run/keeper/native_jail.h"
 
@@ -35,7 +37,7 @@
 
 #define NAMESPACES (CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP)
 
-/* Of mount(2), whose header and the kernel's cannot be included together. */
+/* Constants of mount(2). Its header cannot be included together with the one of the kernel. */
 #define MS_RDONLY 1
 #define MS_NOSUID 2
 #define MS_NODEV 4
@@ -47,23 +49,23 @@
 #endif
 #define MNT_DETACH 2
 #define PLAIN (MS_NOSUID | MS_NODEV | MS_NOEXEC)
-/* In the directory that /tmp is mounted on, so that nothing inside can come to it. */
+/* A directory below the mount point of /tmp, so the mount of /tmp hides it from the run. */
 #define STALE "stale"
 #define STALE_PATH CK_JAIL_TMP "/" STALE
-/* Put over what the tool is not to see. */
+/* Mounted over files that the tool must not see. */
 #define COVER ".cover"
-/* A directory that every /proc has. */
+/* A directory that exists in every /proc; put_aside moves /tmp there. */
 #define PROC_FS "/proc/fs"
-/* Where a layer stands for a moment; the tool never sees it. */
+/* Where the parts of an overlay are mounted for a moment; the tool never sees it. */
 #define OVERLAY_DIR "/" CK_JAIL_OLD_ROOT
 #define OVERLAY_UPPER OVERLAY_DIR "/upper"
 #define OVERLAY_WORK OVERLAY_DIR "/work"
 #define OVERLAY_OPTIONS "mode=0700,size=1g,nr_inodes=200k"
 #define ATTR_PLAIN (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC)
 
-/* ---- namespaces -------------------------------------------------------------------------- */
+/* ---- namespaces ---- */
 
-/* One id, the same inside and outside. */
+/* Maps one id to itself. Without privileges outside, the kernel allows no other mapping. */
 static long map_id(const char *path, uint32_t id)
 {
     char text[64];
@@ -73,8 +75,9 @@ static long map_id(const char *path, uint32_t id)
 }
 
 /*
- * The keeper's family is not dumpable, so its own maps belong to root; it has to be for a moment. Its descriptors are
- * sockets to the caller, and the caller is no better protected than this.
+ * The processes of the keeper are not dumpable, so the files in /proc/self belong to root and
+ * cannot be written. We are dumpable for a moment. Our descriptors are sockets to the caller, and
+ * the caller itself is not better protected.
  */
 long ck_native_jail_enter_userns(uint32_t uid, uint32_t gid)
 {
@@ -82,6 +85,7 @@ long ck_native_jail_enter_userns(uint32_t uid, uint32_t gid)
     (void)CK_RAW5(prctl, PR_SET_DUMPABLE, 1, 0, 0, 0);
     long result = CK_RAW1(unshare, CLONE_NEWUSER);
     if (result == 0) {
+        /* The kernel requires "deny" before an unprivileged process may write its gid_map. */
         (void)ck_nolibc_write_file("/proc/self/setgroups", deny, deny + sizeof deny - 1);
         result = map_id("/proc/self/uid_map", uid);
     }
@@ -92,8 +96,9 @@ long ck_native_jail_enter_userns(uint32_t uid, uint32_t gid)
 }
 
 /*
- * Two mount namespaces: one with the host's tree, in which a mount that comes later on the host is seen, and none of
- * ours there; and one for the new root alone, in which runs are made.
+ * Two mount namespaces. The first has the tree of the host; it is a slave, so later mounts of the
+ * host appear in it, and ours do not appear on the host. The second has the new root, and runs are
+ * created in it.
  */
 static long enter_namespaces(struct ck_native_jail *jail)
 {
@@ -112,7 +117,7 @@ static long enter_namespaces(struct ck_native_jail *jail)
     return CK_RAW1(unshare, CLONE_NEWNS);
 }
 
-/* ---- the root ---------------------------------------------------------------------------- */
+/* ---- the root ---- */
 
 static long set_attributes(int tree_fd, uint64_t attributes)
 {
@@ -120,7 +125,7 @@ static long set_attributes(int tree_fd, uint64_t attributes)
     return CK_RAW5(mount_setattr, tree_fd, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr, sizeof attr);
 }
 
-/* A tree of the host's, with attributes, at a place that exists beneath to_fd. */
+/* Copies a tree of the host, sets attributes, and mounts it at a path that exists beneath to_fd. */
 static long bind_tree(int from_fd, const char *from, unsigned flags, uint64_t attributes, int to_fd, const char *to)
 {
     long tree = CK_RAW3(open_tree, from_fd, from, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | flags);
@@ -133,6 +138,7 @@ static long bind_tree(int from_fd, const char *from, unsigned flags, uint64_t at
     return result;
 }
 
+/* EEXIST is fine: the place is there, which is all that a mount needs. */
 static long make_file(int root_fd, const char *path, const char *text)
 {
     long fd = CK_RAW4(openat, root_fd, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
@@ -169,13 +175,17 @@ static long run_operation(const struct ck_native_program *program, const struct 
         return bind_tree(AT_FDCWD, outside, 0, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, root_fd,
                          inside);
     case CK_NATIVE_OP_BIND_DEVICE:
-        /* Read-only is about the node, whose mode and owner are the host's; a device can be written all the same. */
+        /*
+         * Read-only protects mode and owner of the node, which belong to the host. The device
+         * itself can still be written.
+         */
         return bind_tree(AT_FDCWD, outside, 0, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, root_fd,
                          inside);
     }
     return -EINVAL;
 }
 
+/* The root itself: it only holds mount points and small files, so 1 MiB is enough. */
 static long make_tmpfs(void)
 {
     long fs = CK_RAW2(fsopen, "tmpfs", FSOPEN_CLOEXEC);
@@ -192,7 +202,7 @@ static long make_tmpfs(void)
     return result;
 }
 
-/* A file that nobody may open: root has no capability inside. */
+/* A file with mode 0: nobody can open it, because even root has no capability inside. */
 static long make_cover(int root_fd)
 {
     long fd = CK_RAW4(openat, root_fd, COVER, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0);
@@ -201,7 +211,10 @@ static long make_cover(int root_fd)
     return fd < 0 ? fd : 0;
 }
 
-/* The new root is put over the old one, filled, and then they change places. */
+/*
+ * The new root is mounted over the old one and filled. Then pivot_root swaps them, and the old one
+ * is unmounted.
+ */
 static long build_root(struct ck_native_jail *jail)
 {
     const struct ck_native_program *program = jail->program;
@@ -272,9 +285,12 @@ long ck_native_jail_enter(struct ck_native_jail *jail, int program_fd)
     return result < 0 ? result : ck_init_restrict_program(jail->program);
 }
 
-/* ---- the repository ---------------------------------------------------------------------- */
+/* ---- the repository ---- */
 
-/* In the namespace of the host's tree: a copy of the tree at root_path, if it is what root_fd holds open. */
+/*
+ * In the namespace with the host's tree: copies the tree at root_path, if that is the directory
+ * that root_fd holds open. -ESTALE: somebody has replaced it.
+ */
 static long copy_tree(const struct ck_init_run *run, const struct stat *held)
 {
     struct stat found = {0};
@@ -291,8 +307,8 @@ static long copy_tree(const struct ck_init_run *run, const struct stat *held)
 }
 
 /*
- * The repository is at its place in the warden's own root, and stays there for the next run if that has the same.
- * A tree of another namespace cannot be copied, so it is fetched from there.
+ * The repository stays mounted at /work for the next run if that has the same. A tree of another
+ * mount namespace cannot be copied, so the warden enters the namespace of the host for the copy.
  */
 static long mount_work(const struct ck_init_run *run)
 {
@@ -325,11 +341,11 @@ static long mount_work(const struct ck_init_run *run)
     return result;
 }
 
-/* ---- a layer over the repository --------------------------------------------------------- */
+/* ---- the overlay over the repository ---- */
 
 /*
- * The upper directory begins with the mode of the repository's, or the tool would see another one on it. It is opened
- * before that, for the mode may keep even its owner out.
+ * The upper directory gets the mode of the repository, because the tool sees it as the mode of
+ * /work. It is opened before: the mode may deny access even to the owner.
  */
 static long fill_overlay(struct ck_init_run *run)
 {
@@ -348,8 +364,8 @@ static long fill_overlay(struct ck_init_run *run)
 }
 
 /*
- * The repository below, the layer above, and only the two together to be seen. The kernel's notes are in user.*
- * attributes ("userxattr"), the only kind that a user namespace may write.
+ * Mounts the overlay with the repository below and the changes above. The kernel stores its marks
+ * in user.* attributes (userxattr), the only kind that a user namespace may write.
  */
 static long mount_overlay(struct ck_native_jail *jail)
 {
@@ -364,8 +380,8 @@ static long mount_overlay(struct ck_native_jail *jail)
 }
 
 /*
- * An empty filesystem of bounded size for what the run writes. We keep nothing but a descriptor, and when that is closed
- * the kernel throws all of it away.
+ * An empty file system of limited size for the changes of the run. It is unmounted at once, and
+ * only a descriptor remains. When that is closed, the kernel frees all of it.
  */
 static long make_overlay(struct ck_init_run *run)
 {
@@ -379,7 +395,7 @@ static long make_overlay(struct ck_init_run *run)
     return result < 0 ? result : unmounted;
 }
 
-/* ---- what each run has anew -------------------------------------------------------------- */
+/* ---- what each run gets new ---- */
 
 static long mount_tmp(struct ck_native_jail *jail)
 {
@@ -394,7 +410,7 @@ static long mount_tmp(struct ck_native_jail *jail)
     return result < 0 ? result : CK_RAW3(mkdirat, AT_FDCWD, CK_JAIL_SHM, 0700);
 }
 
-/* Only from inside: a /proc is of the pid namespace that mounts it. */
+/* Called by the init: a new /proc shows the pid namespace of the process that mounts it. */
 static long mount_proc(struct ck_init_status *init_status)
 {
     long result = CK_RAW5(mount, "proc", "/proc", "proc", PLAIN | MS_RDONLY, NULL);
@@ -402,7 +418,10 @@ static long mount_proc(struct ck_init_status *init_status)
     return result < 0 ? result : ck_init_cover_keys("/" COVER);
 }
 
-/* Naming what may be done costs more than taking it on. Without Landlock there is nothing to be named. */
+/*
+ * Made before the run, because a ruleset takes longer to make than to apply. Without Landlock there
+ * are no rules.
+ */
 static long make_rules(struct ck_native_jail *jail)
 {
     if (jail->program->landlock_fs == 0)
@@ -423,7 +442,7 @@ static long open_null(struct ck_native_jail *jail)
     return fd < 0 ? fd : 0;
 }
 
-/* The init has copies. */
+/* The init has its own copies. */
 static void close_once(bool *placed, int fd)
 {
     if (*placed)
@@ -443,7 +462,10 @@ static long move(const char *from, const char *to)
     return CK_RAW5(mount, from, to, NULL, MS_MOVE, NULL);
 }
 
-/* Both as one tree, for each tree that is let go of has a grace period of its own. */
+/*
+ * Moves /tmp into /proc and then /proc away: one tree, because each unmounted tree waits for its
+ * own grace period.
+ */
 static long put_aside(struct ck_native_jail *jail)
 {
     long result = move(CK_JAIL_TMP, PROC_FS);
@@ -460,6 +482,9 @@ long ck_native_jail_unmount_stale(struct ck_native_jail *jail)
 {
     if (!jail->stale_mounted)
         return 0;
+    /*
+     * The path is below the new /tmp by now, so it is reached by the descriptor of the directory.
+     */
     long result = CK_RAW1(fchdir, jail->below_tmp_fd);
     if (result == 0)
         result = unmount(STALE, &jail->stale_mounted);
@@ -481,11 +506,15 @@ long ck_native_jail_reset(struct ck_native_jail *jail)
     return result < 0 ? result : make_rules(jail);
 }
 
-/* ---- a run: the init --------------------------------------------------------------------- */
+/* ---- a run: the init ---- */
 
 static __attribute__((noreturn)) void init_main(void *argument)
 {
     struct ck_init_run *run = argument;
+    /*
+     * If the warden is killed, the kernel kills the init, and with it everything in the pid
+     * namespace.
+     */
     (void)CK_RAW5(prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     (void)CK_RAW5(prctl, PR_SET_NAME, "choke-init", 0, 0, 0);
     ck_nolibc_close(run->overlay_fd);
@@ -495,7 +524,10 @@ static __attribute__((noreturn)) void init_main(void *argument)
         stage = CK_STAGE_JAIL;
         result = mount_proc(run->jail->init_status);
     }
-    /* The warden's own, of which ours are copies: what an init has no use for, it does not have. */
+    /*
+     * Copies of descriptors of the warden. The init does not need them, and the tool must never
+     * reach them.
+     */
     ck_nolibc_close(run->jail->host_ns_fd);
     ck_nolibc_close(run->jail->root_ns_fd);
     ck_nolibc_close(run->jail->below_tmp_fd);

@@ -1,4 +1,6 @@
-/* nolibc.c - the entry point, and the few things a C library would have given. See keeper.h. */
+/*
+ * nolibc.c - the entry point, and the few functions that a C library would provide. See nolibc.h.
+ */
 #include "run/keeper/nolibc.h"
 
 #include "run/raw.h"
@@ -12,9 +14,12 @@
 #include <sys/time.h>
 #include <time.h>
 
-#define TRIAL_SECONDS 2
+#define TRIAL_SECONDS 2 /* run/trial.c waits three */
 
-/* The kernel starts a program with an aligned stack and no return address; the call below expects just that. */
+/*
+ * The kernel starts a program with the stack pointer at argc and no return address. The stack is
+ * aligned to 16 bytes before the call, as the ABI requires, and its start is the argument.
+ */
 #if defined(__x86_64__)
 __asm__(
     ".globl _start\n_start:\n\txor %ebp, %ebp\n\tmov %rsp, %rdi\n\tand $-16, %rsp\n\tcall ck_keeper_start\n\thlt\n");
@@ -22,7 +27,10 @@ __asm__(
 __asm__(".globl _start\n_start:\n\tmov x29, #0\n\tmov x30, #0\n\tmov x0, sp\n\tbl ck_keeper_start\n\tbrk #0\n");
 #endif
 
-/* Keeps the compiler from seeing that these loops are memcpy and memset, and calling them from within themselves. */
+/*
+ * Without this the compiler recognizes the loops as memcpy and memset and replaces them by calls of
+ * themselves.
+ */
 #define NOT_A_PATTERN() __asm__ volatile("" ::: "memory")
 
 void *memcpy(void *restrict dst, const void *restrict src, size_t length)
@@ -97,11 +105,12 @@ void ck_nolibc_exit(int status)
 
 void ck_nolibc_drain_signals(int signal_fd)
 {
+    /* sizeof(struct signalfd_siginfo) is 128. One record is enough: waitid reports all children. */
     unsigned char info[128];
     (void)CK_RAW3(read, signal_fd, info, sizeof info);
 }
 
-/* What getdents64 fills in. */
+/* The record of getdents64, struct linux_dirent64 of the kernel, which no header exports. */
 struct kernel_dirent {
     uint64_t inode;
     int64_t offset;
@@ -123,6 +132,7 @@ void ck_nolibc_each_entry(int directory_fd, void (*visit)(void *data, const char
 }
 
 #define CONTROL_FDS 13
+/* The kernel drops descriptors that do not fit the control buffer. */
 _Static_assert(CONTROL_FDS >= CK_WIRE_FDS_MAX, "a plan's descriptors must fit");
 
 long ck_nolibc_receive(int socket_fd, void *buffer, size_t size, int *ret_fds, unsigned max_fds, unsigned *ret_fd_count)
@@ -201,7 +211,9 @@ long ck_nolibc_write_file(const char *path, const char *text, const char *end)
     return result < 0 ? result : 0;
 }
 
-/* Out of the way of their places first, for they may stand on each other's. */
+/*
+ * The descriptors are first copied to numbers above all targets: one may be the target of another.
+ */
 long ck_nolibc_enter_trial(int *fds, unsigned count)
 {
     static const struct itimerval time = {.it_value = {.tv_sec = TRIAL_SECONDS}};
@@ -218,6 +230,10 @@ long ck_nolibc_enter_trial(int *fds, unsigned count)
             return result;
         fds[i] = place++;
     }
+    /*
+     * SIGALRM must be able to end the process, so the signals are unblocked; the keeper has blocked
+     * all.
+     */
     (void)CK_RAW5(prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     (void)CK_RAW3(setitimer, ITIMER_REAL, &time, NULL);
     (void)CK_RAW4(rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof none);

@@ -1,9 +1,10 @@
 /*
- * prove.c - does the native jail hold on this machine? The forbidden act is tried inside, once per context.
+ * prove.c - does the native jail hold on this machine? Forbidden actions are tried inside, once per
+ * context.
  *
- * A child of the keeper builds a jail with the same program and the same steps as for a tool, and in the place of the
- * tool one function after another tries to get through a wall. A protection that the kernel accepts and does not keep
- * is found here, before anything is trusted to it.
+ * A child of the keeper builds a jail with the same program and the same steps as for a tool. In
+ * place of the tool, one function per layer tries to get through it. So a protection that the
+ * kernel accepts but does not enforce is found before the first run.
  */
 #define CK_RAW_ANSWER(result) ck_prove_note(result)
 #include "run/keeper/prove.h"
@@ -32,13 +33,16 @@
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 0x0008U
 #endif
-/* Streams that are not TCP. */
+/* Stream protocols other than TCP. */
 #define MPTCP 262
 #define SCTP 132
 #define NULL_DEVICE 0x103 /* 1:3 */
+/*
+ * The kernel ignores the upper half of an ioctl number, so a filter must not compare all 64 bits.
+ */
 #define TIOCSTI_WITH_HIGH_BITS ((INT64_C(1) << 32) | 0x5412)
 
-/* Namespaces of the keeper, to be compared with those inside. */
+/* The namespaces, to compare those of the keeper with those inside. */
 static const char *const links[CK_JAIL_LAYER_NAMESPACES] = {
     [CK_JAIL_LAYER_USER_NS] = "/proc/self/ns/user",     [CK_JAIL_LAYER_MOUNT_NS] = "/proc/self/ns/mnt",
     [CK_JAIL_LAYER_PID_NS] = "/proc/self/ns/pid",       [CK_JAIL_LAYER_NET_NS] = "/proc/self/ns/net",
@@ -47,13 +51,13 @@ static const char *const links[CK_JAIL_LAYER_NAMESPACES] = {
 };
 
 static uint64_t outside[CK_JAIL_LAYER_NAMESPACES];
-static uint32_t gate_port;    /* of the jail that is tried; 0: none */
-static bool ports_bounded;    /* by Landlock */
-static bool reports_attempts; /* what is tried is asked about: direct_attempts.c */
+static uint32_t gate_port;    /* of the jail; 0: no gate */
+static bool ports_bounded;    /* Landlock restricts the ports */
+static bool reports_attempts; /* direct attempts are reported: direct_attempts.c */
 
 /*
- * Every call of this file comes by here. A wall that seems not to hold because a call met a lack of resources has not been
- * tried.
+ * ck_prove_note sees the result of every system call in this file. If a call failed for lack of
+ * resources, a layer that seems not to hold has not really been tried.
  */
 static int32_t shortage;
 
@@ -84,9 +88,12 @@ static long open_to(const char *path, int flags)
     return fd;
 }
 
-/* ---- one wall each ---- */
+/* ---- one layer each ---- */
 
-/* The device nodes are the host's: they can be used, and not changed. Should it succeed, the mode is what it was. */
+/*
+ * The device nodes belong to the host: they can be used but not changed. If the chmod succeeds
+ * after all, it sets the same mode.
+ */
 static bool devices_are_fixed(void)
 {
     struct stat status = {0};
@@ -104,9 +111,10 @@ static bool fresh_root(void)
 }
 
 /*
- * Most of what it forbids, a mount that is read-only forbids too, with another word. A device node where a directory can
- * be written is refused in any case: by Landlock, which is asked first, with EACCES, else for want of a capability with
- * EPERM. (The node of number 0 is of no use here: Linux 6.1 lets it be made.)
+ * A read-only mount forbids most of the same actions, with another errno. A device node in a
+ * writable directory is refused in any case: by Landlock, which is checked first, with EACCES, and
+ * else for lack of a capability with EPERM. (Device number 0 does not serve: Linux 6.1 allows to
+ * make that node.)
  */
 static bool landlock(void)
 {
@@ -115,7 +123,10 @@ static bool landlock(void)
            CK_RAW4(mknodat, AT_FDCWD, CK_JAIL_SCRATCH "/node", S_IFCHR | 0600, NULL_DEVICE) == -EACCES;
 }
 
-/* Whichever of them is there; harmless if it is run after all: then this process is replaced, and its silence tells. */
+/*
+ * Tries the programs that exist. They are harmless: if one is executed after all, it replaces this
+ * process, and the result stays without the bit.
+ */
 bool ck_prove_execs(void)
 {
     static const char *const programs[] = {"/usr/bin/true", "/bin/sh", "/usr/bin/env"};
@@ -155,7 +166,10 @@ bool ck_prove_no_new_privs(void)
     return CK_RAW5(prctl, PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1;
 }
 
-/* Each in its own way a road around the gate: datagrams, packets, other kinds of streams, the kernel's own families. */
+/*
+ * Each of these could lead around the gate: datagrams, packets, other stream protocols, families of
+ * the kernel.
+ */
 static bool other_sockets_are_refused(void)
 {
     static const int kinds[][3] = {
@@ -173,7 +187,7 @@ static bool other_sockets_are_refused(void)
     return true;
 }
 
-/* The last number of the address is enough to tell them apart: 127.0.0.1, or one that would be found by a route. */
+/* Connects to 127.0.0.1, or to an address that would need a route. */
 static long connect_to(const uint8_t address[4], uint32_t port)
 {
     struct sockaddr_in peer = {.sin_family = AF_INET};
@@ -198,7 +212,10 @@ static bool serving_is_refused(void)
     return refused;
 }
 
-/* The gate can be reached, and nothing else. */
+/*
+ * The gate can be reached, and nothing else. 192.0.2.1 is reserved for documentation, so nothing is
+ * there.
+ */
 static bool egress(void)
 {
     static const uint8_t loopback[4] = {127, 0, 0, 1}, elsewhere[4] = {192, 0, 2, 1};
@@ -217,7 +234,7 @@ static bool (*const layer_tests[CK_JAIL_LAYER_REPORTS_ATTEMPTS])(void) = {
     [CK_JAIL_LAYER_EGRESS] = egress,
 };
 
-/* ---- the trial ---- */
+/* ---- the proof ---- */
 
 void ck_prove_outside(uint32_t jail_layer, uint64_t number)
 {
@@ -231,14 +248,18 @@ void ck_prove_inside(const struct ck_native_program *program)
     reports_attempts = program->gate_reports_attempts != 0;
 }
 
-/* In the place of the tool. The last to be tried is execs: should it not hold, what was found so far is told. */
+/*
+ * Runs in place of the tool. execs is tried last: if that layer does not hold, this process is
+ * replaced, and what was found so far is reported.
+ */
 void ck_prove_layers(void *argument)
 {
     struct ck_init_status *init_status = argument;
     (void)CK_RAW3(close_range, 3, ~0u,
-                  0); /* as a tool has none; a wall must not seem to hold, or not to, for want of one */
+                  0); /* as in a tool: a descriptor too many, or none left, must not change the result */
     if (reports_attempts)
-        (void)CK_RAW5(prctl, PR_SET_DUMPABLE, 1, 0, 0, 0); /* as a tool is, which was executed */
+        (void)CK_RAW5(prctl, PR_SET_DUMPABLE, 1, 0, 0,
+                      0); /* as a tool is after exec; otherwise init could not read our memory */
     for (uint32_t layer = 0; layer < CK_JAIL_LAYER_NAMESPACES; layer++) {
         uint64_t inside = namespace_of(links[layer]);
         if (inside != 0 && inside != outside[layer])
@@ -256,7 +277,10 @@ void ck_prove_layers(void *argument)
     ck_nolibc_exit(0);
 }
 
-/* One that was killed has not said all: that is no answer. One that was replaced by what it executed has exited. */
+/*
+ * A killed process has not tried everything, so there is no result. A process that was replaced by
+ * a program has exited.
+ */
 static long judge_end(const struct ck_init_status *init_status)
 {
     if (init_status->stage != CK_STAGE_NONE)

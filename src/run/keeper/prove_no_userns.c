@@ -1,10 +1,11 @@
 /*
- * prove_no_userns.c - does the native jail hold where it has no namespaces? Tried from inside, once per context, like the whole
- * one (prove.c).
+ * prove_no_userns.c - does the native jail without user namespaces hold? Tried from inside, once
+ * per context, as in prove.c.
  *
- * A process takes on the same walls by the same steps as a tool's process does, and then tries what they forbid. There are
- * two directories of the caller's own: one that the ruleset lets be written, and one that it does not, with a file in it
- * which nothing but the ruleset and the filter keep this process from.
+ * A process applies the same layers by the same steps as the process of a tool, and then tries what
+ * they forbid. It has two directories of the caller: the ruleset allows to write to one and not to
+ * the other. In the second there is a file that only the ruleset and the filter protect from this
+ * process.
  */
 #define CK_RAW_ANSWER(result) ck_prove_note(result)
 #include "run/keeper/prove_no_userns.h"
@@ -27,7 +28,7 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 
-#define ABI_WITH_SCOPES 6
+#define ABI_WITH_SCOPES 6 /* Landlock can keep signals inside a domain since this ABI */
 
 struct proof {
     struct ck_child child;
@@ -43,7 +44,7 @@ static long open_to(const char *path, int flags)
     return fd;
 }
 
-/* ---- one wall each, in the directory outside ---- */
+/* ---- one layer each, in the directory outside ---- */
 
 static bool outside_is_closed(void)
 {
@@ -53,7 +54,7 @@ static bool outside_is_closed(void)
            CK_RAW3(unlinkat, AT_FDCWD, "secret", 0) == -EACCES && open_to("/", O_RDONLY | O_DIRECTORY) == -EACCES;
 }
 
-/* Where the kernel can tell who is outside. */
+/* Only if the kernel can restrict signals to processes of the same Landlock domain. */
 static bool parent_is_out_of_reach(void)
 {
     long abi = CK_RAW3(landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
@@ -66,7 +67,7 @@ static bool inside_is_open(const struct proof *proof)
            open_to("mine", O_WRONLY | O_CREAT) >= 0;
 }
 
-/* By a descriptor, whoever owns the file. Should it succeed, nothing has changed. */
+/* By a descriptor. If a call succeeds after all, it changes nothing. */
 static bool open_files_are_fixed(void)
 {
     static const struct timespec same[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_nsec = UTIME_OMIT}};
@@ -76,7 +77,7 @@ static bool open_files_are_fixed(void)
            CK_RAW4(utimensat, 0, NULL, same, 0) == -EPERM && CK_RAW2(fremovexattr, 0, "user.choke") == -EPERM;
 }
 
-/* What Landlock lets be done to any file, and to other processes, is the filter's. */
+/* Landlock does not restrict these calls on files and other processes, so the filter must. */
 static bool seccomp(void)
 {
     return ck_prove_seccomp() && open_files_are_fixed() && CK_RAW3(fchmodat, AT_FDCWD, "secret", 0644) == -EPERM &&
@@ -98,7 +99,10 @@ static void note(struct proof *proof, enum ck_jail_layer jail_layer, bool holds)
         proof->held |= UINT32_C(1) << jail_layer;
 }
 
-/* In the place of a tool's process. What execs does not hold is told by what is missing: this process is replaced then. */
+/*
+ * Runs in place of the process of a tool. If execs does not hold, this process is replaced, and its
+ * bit stays missing.
+ */
 static __attribute__((noreturn)) void prover(void *argument)
 {
     struct proof *proof = argument;
@@ -113,9 +117,9 @@ static __attribute__((noreturn)) void prover(void *argument)
     ck_nolibc_exit(0);
 }
 
-/* ---- the trial ---- */
+/* ---- the proof ---- */
 
-/* What is tried must be possible without the walls. */
+/* Without the layers each attempt must be possible, or the proof would prove nothing. */
 static long make_secret_file(const int *fds)
 {
     long fd = CK_RAW4(openat, fds[CK_WIRE_PROOF_OUTSIDE], "secret", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -141,7 +145,7 @@ static long prove(struct proof *proof)
     while (result == -EINTR);
     if (proof->child.failed_stage != CK_STAGE_NONE)
         return -proof->child.failed_errno;
-    /* One that was killed has not said all: that is no answer. */
+    /* A killed process has not tried everything, so there is no result. */
     return result < 0 || info.si_code == CLD_EXITED ? result : -ECONNRESET;
 }
 
@@ -159,7 +163,7 @@ void ck_prove_no_userns_main(void *argument)
     proof.fds = fds + 1;
     proved.error = (int32_t)-prove(&proof);
     proved.held = proof.held;
-    proved.shortage = ck_prove_shortage(); /* the prover had our memory */
+    proved.shortage = ck_prove_shortage(); /* the prover shared our memory */
     (void)ck_nolibc_send(fds[0], &proved, sizeof proved, -1);
     ck_nolibc_exit(0);
 }

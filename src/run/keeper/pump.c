@@ -1,13 +1,14 @@
 /*
- * pump.c - the stdin of a tool in a jail.
+ * pump.c - copies the stdin of a tool in a jail.
  *
- * What the caller gives on stdin is an open file of the host's: with the descriptor a tool could change its mode, owner,
- * times and attributes, lock it, or have the loader map it as code (docs/adr/0036). So the tool gets a pipe, and a process
- * outside of the jail reads the one and writes the other. Nothing waits for it: it is ended with the tool.
+ * The caller's stdin is an open file of the host. With its descriptor a tool could change its mode,
+ * owner, times and attributes, lock it, or have the loader map it as code (docs/adr/0036). So the
+ * tool gets a pipe, and a process outside of the jail copies from the file to the pipe. Nothing
+ * waits for that process; it is ended with the tool.
  *
- *   Must     hold no stream of the tool's before the tool exists, or that would look as if somebody still had it.
- *   Must not outlive the warden, or read on when nobody reads the pipe; nor let what was cut pass for the whole: half of a
- *            script or of a patch is another one.
+ *  Must     hold no stream of the tool once that exists: it would look as if a process had it.
+ *  Must not outlive the warden; not read on when nobody reads the pipe; not let a part of the input
+ *           pass for the whole: half of a script or of a patch is another script or patch.
  */
 #include "run/keeper/pump.h"
 
@@ -23,12 +24,14 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#define CHUNK_BYTES 65536 /* what a pipe takes */
+#define CHUNK_BYTES 65536 /* capacity of a pipe */
 
 enum { SOURCE, SINK, READY, PUMP_FDS };
 enum { COPIED, CUT };
 
-/* A source may be non-blocking; the one who made it so has another reason than us. */
+/*
+ * The source may be non-blocking. It is shared with the caller, so we do not change that but wait.
+ */
 static void wait_for(int fd, short events)
 {
     struct pollfd polled = {.fd = fd, .events = events};
@@ -40,14 +43,17 @@ static bool write_all(int sink_fd, const char *from, long length)
     while (length > 0) {
         long put = CK_RAW3(write, sink_fd, from, length);
         if (put < 0 && put != -EINTR)
-            return false; /* EPIPE: the tool has closed it */
+            return false; /* EPIPE: the tool has closed its stdin */
         from += put > 0 ? put : 0;
         length -= put > 0 ? put : 0;
     }
     return true;
 }
 
-/* Closes all descriptors from 3 on but these, which keep their numbers: a small limit would leave no others. */
+/*
+ * Closes all descriptors from 3 on except these. They keep their numbers: with a small limit there
+ * may be no free ones to move them to.
+ */
 static long close_others(const int *open_fds, unsigned count)
 {
     for (unsigned from = 3;;) {
@@ -64,14 +70,17 @@ static long close_others(const int *open_fds, unsigned count)
     }
 }
 
-/* A terminal says EIO where a file has its end: the last who had its other side open is gone. */
+/* A terminal returns EIO at its end: when the last process has closed its other side. */
 static bool is_hung_up(int fd, long result)
 {
     char settings[256];
     return result == -EIO && CK_RAW3(ioctl, fd, TCGETS, settings) == 0;
 }
 
-/* Signals are blocked, as in all of the keeper's family: SIGTERM of a timeout does not take the tool's input away. */
+/*
+ * All signals are blocked, as in every process of the keeper: the SIGTERM of a timeout must not
+ * take the input away from the tool.
+ */
 static __attribute__((noreturn)) void pump_main(void *argument)
 {
     static char chunk[CHUNK_BYTES];
@@ -81,7 +90,10 @@ static __attribute__((noreturn)) void pump_main(void *argument)
     if (close_others(fds, PUMP_FDS) < 0)
         ck_nolibc_exit(CUT);
     ck_nolibc_close(fds[READY]);
-    /* What cannot be read at all is an empty stream; what ends by an error later was cut. */
+    /*
+     * An error at the first read means an empty stream. An error after that means that the stream
+     * was cut.
+     */
     for (bool begun = false;;) {
         long got = CK_RAW3(read, fds[SOURCE], chunk, sizeof chunk);
         if (got == -EAGAIN)
@@ -93,8 +105,8 @@ static __attribute__((noreturn)) void pump_main(void *argument)
 }
 
 /*
- * The end of the file tells that the new process has closed its copies of everything else. That must be a call of its own: what
- * one close_range closes is let go of in any order.
+ * The read returns when the new process has closed its copy of this pipe. It closes it by a
+ * separate call, after all others: one close_range closes files in any order.
  */
 static void wait_for_end(int fd)
 {

@@ -1,14 +1,15 @@
 /*
- * tree.c - every descendant of the calling process, and signals to them.
+ * tree.c - finds every descendant of the calling process, and sends them signals.
  *
- * The kernel lists the children of each thread in /proc/PID/task/TID/children. A walk over those lists finds the tree
- * as it is; what is forked during the walk is found by the next one, because a dead parent's children come to the
- * nearest subreaper: us. Callers repeat until they have no child left.
+ * The kernel lists the children of each thread in /proc/PID/task/TID/children. A walk over these
+ * lists finds the tree as it is now. A process that is forked during the walk is found by the next
+ * one: the children of a dead process move to the nearest subreaper, which we are. Callers repeat
+ * until they have no child left.
  *
- * A signal goes through a pidfd. For our own children the number is safe as well: only we can reap them. A deeper
- * descendant may have been reaped by its own parent between the walk and pidfd_open, and its number given to a
- * stranger; so after the pidfd is open, the parent recorded in /proc must still be the one we came from (or us), and
- * only then the signal is sent.
+ * A signal is sent through a pidfd. For our own children the pid is safe, because only we can reap
+ * them. A deeper descendant may have been reaped by its parent between the walk and pidfd_open, and
+ * its pid given to another process. So after pidfd_open the parent in /proc must still be the one
+ * that the walk found (or us), and only then the signal is sent.
  */
 #include "run/keeper/tree.h"
 
@@ -20,9 +21,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define TREE_MAX 65536
+#define TREE_MAX 65536 /* more are found by a later walk */
 
-/* One walk's findings. Static: a keeper or warden has one thread, and untouched pages cost nothing. */
+/*
+ * The result of one walk. Static: a keeper or warden has one thread, and untouched pages need no
+ * memory.
+ */
 static struct {
     int32_t pid[TREE_MAX];
     int32_t parent[TREE_MAX];
@@ -38,7 +42,7 @@ static void add(int32_t pid, int32_t parent)
     found.count++;
 }
 
-/* Reads "12 345 6 " in pieces; a number may be cut between two of them. */
+/* Reads a list such as "12 345 6 " in pieces; a number may be split between two of them. */
 static long add_children_of_task(int proc_fd, int32_t pid, long task)
 {
     char path[64];
@@ -91,7 +95,10 @@ static void add_children(int proc_fd, int32_t pid)
     ck_nolibc_close((int)fd);
 }
 
-/* The parent of a process: the second field behind the last ')' of its stat line; a name may hold any byte. */
+/*
+ * The parent of a process: the second field after the last ')' of its stat line. The name before it
+ * may contain any byte, also ')'.
+ */
 static long parent_of(int proc_fd, int32_t pid)
 {
     char path[64], text[1024];
@@ -145,6 +152,7 @@ long ck_tree_signal(int proc_fd, int sig, const int32_t *except, size_t except_c
         if (!excepted(found.pid[i], except, except_count))
             found.pid[remaining++] = found.pid[i];
     found.count = remaining;
+    /* The list grows while the loop runs: so it reaches all levels of the tree. */
     for (size_t i = 0; i < found.count; i++)
         add_children(proc_fd, found.pid[i]);
     for (size_t i = 0; i < found.count; i++)

@@ -1,12 +1,13 @@
 /*
- * trial.c - does a layer hold on this machine? Found out by doing (docs/adr/0018).
+ * trial.c - does a layer hold on this machine? Tried by using it (docs/adr/0018).
  *
- * A trial is a child of the keeper that puts one layer on and then tries what the layer forbids, or does what only
- * the layer allows. What it changed ends with it. That the kernel accepts a call is not enough: some of them are
- * accepted and then do nothing (a user namespace in which a security module denies every capability).
+ * A trial is a child of the keeper that applies one layer and then tries what the layer forbids, or
+ * does what only the layer allows. Its changes end with it. It is not enough that the kernel
+ * accepts a call: some calls are accepted and then do nothing, such as a user namespace in which a
+ * security module denies every capability.
  *
- *   Must     let go of the keeper's descriptors first: it becomes dumpable, so that it may write its own uid map.
- *   Must not outlive its time: an alarm ends it, or the keeper's death.
+ *  Must     close the keeper's descriptors first: it becomes dumpable, to write its own uid map.
+ *  Must not outlive its time: an alarm ends it, or the death of the keeper.
  */
 #include "run/keeper/trial.h"
 
@@ -34,17 +35,17 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 
-#define NOT_HELD (-EPROTO) /* accepted, and yet it does not hold */
+#define NOT_HELD (-EPROTO) /* the kernel accepted it, but it does not hold */
 
 struct trial_state {
     int cgroup_fd; /* directory of the context, or -1 */
-    long number;   /* of the trial's own directory in it */
+    long number;   /* number of the directory that the trial makes in it */
     int32_t value;
 };
 
-/* ---- small things ---- */
+/* ---- helpers ---- */
 
-/* Waits for one child; its status as a number of ours, -ECHILD where there is none. */
+/* Waits for one child. -ECHILD if no child exists. */
 static long wait_child(siginfo_t *info)
 {
     long result;
@@ -59,7 +60,7 @@ static long no_new_privs(void)
     return CK_RAW5(prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 
-/* ---- what every run has, or a jail adds without a namespace ---- */
+/* ---- layers that need no namespace ---- */
 
 static long try_no_new_privs(struct trial_state *trial)
 {
@@ -70,7 +71,7 @@ static long try_no_new_privs(struct trial_state *trial)
     return CK_RAW5(prctl, PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 ? 0 : NOT_HELD;
 }
 
-/* Harmless if it is run after all: then this process is replaced, and its silence tells. */
+/* Harmless: if a program is executed after all, it replaces this process, and no answer is sent. */
 static long execute_something(void)
 {
     static const char *const programs[] = {"/bin/true", "/usr/bin/true", "/lib64/ld-linux-x86-64.so.2",
@@ -114,6 +115,7 @@ static long try_landlock(struct trial_state *trial)
     return result == -EACCES || result == -ENOENT ? 0 : NOT_HELD;
 }
 
+/* The filter makes getppid fail with EXDEV, an errno that getppid never returns otherwise. */
 static long try_seccomp(struct trial_state *trial)
 {
     (void)trial;
@@ -139,7 +141,10 @@ static long enter_user(void)
     return ck_native_jail_enter_userns((uint32_t)CK_RAW0(geteuid), (uint32_t)CK_RAW0(getegid));
 }
 
-/* One around another namespace, where there may be one. What is no answer must not read as "not permitted" later. */
+/*
+ * Makes a user namespace first, if it is permitted. A lack of resources must not look like "not
+ * permitted" later. ENOSPC is an answer: the machine allows no more user namespaces.
+ */
 static long enter_user_first(struct trial_state *trial)
 {
     long result = enter_user();
@@ -147,7 +152,7 @@ static long enter_user_first(struct trial_state *trial)
     return result < 0 && ck_errkind_of((int)-result) == CK_ERRKIND_TRANSIENT && result != -ENOSPC ? result : 0;
 }
 
-/* Inside it we have every capability over what belongs to it: a host name of our own may be set. */
+/* Inside we have every capability over what belongs to the namespace, so we can set a host name. */
 static long try_user(struct trial_state *trial)
 {
     (void)trial;
@@ -166,7 +171,7 @@ static size_t read_link(const char *path, char *buffer, size_t size)
     return length < 0 ? 0 : (size_t)length;
 }
 
-/* In a user namespace of its own where there is one (value 1), else with the privileges of the caller. */
+/* In a new user namespace if there is one (value 1), else with the privileges of the caller. */
 static long enter(struct trial_state *trial, unsigned long flag, const char *link)
 {
     char before[64], after[64];
@@ -235,7 +240,7 @@ static long try_cgroup(struct trial_state *trial)
     return enter(trial, CLONE_NEWCGROUP, "/proc/self/ns/cgroup");
 }
 
-/* ---- how trees are ended and paths held ---- */
+/* ---- how trees are killed and paths are resolved ---- */
 
 static __attribute__((noreturn)) void sleep_on(void *argument)
 {
@@ -278,7 +283,7 @@ static __attribute__((noreturn)) void leave_an_orphan(void *argument)
     ck_nolibc_exit(ck_create_copied(exit_at_once, NULL, -1) > 0 ? 0 : 1);
 }
 
-/* The orphan comes to us, and not to init: two children are waited for where one was made. */
+/* The orphan moves to us, not to init: one child was made, and two are waited for. */
 static long try_subreaper(struct trial_state *trial)
 {
     siginfo_t info = {0};

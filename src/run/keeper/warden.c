@@ -1,15 +1,15 @@
 /*
  * warden.c - one run at a time, from the plan to the report.
  *
- * A run goes through phases, forward only:
+ * A run goes through phases, only forward:
  *
- *   running      until the tool ends, the deadline comes, or the caller cancels
- *   terminating  the tree has been sent SIGTERM; until it is gone or the grace is over
- *   killing      the tree is sent SIGKILL, again and again, until there is no child left
+ *  running      until the tool ends, the deadline passes, or the caller cancels
+ *  terminating  the tree was sent SIGTERM; until it is gone or the grace period is over
+ *  killing      the tree is sent SIGKILL, again and again, until no child is left
  *
- * The tool's own end moves a running run to killing if it left anything behind. The run is over when waitid says
- * ECHILD: being a subreaper, the warden then knows that no descendant is alive, and it is as clean as on the first
- * day, ready for the next plan.
+ * If the tool ends while processes of it remain, the run moves from running to killing. The run is
+ * over when waitid returns ECHILD: the warden is a subreaper, so no descendant is alive then. It is
+ * in the same state as at its start, and ready for the next plan.
  */
 #include "run/keeper/warden.h"
 
@@ -33,14 +33,14 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#define RETRY_NS 2000000u
-#define CANCEL_GRACE_NS 50000000u
-#define GIVE_UP_NS 20000000u
-#define IDLE_NS 250000u /* when no plan has come for so long, there is time to let go of what the last run had */
+#define RETRY_NS 2000000u         /* between two walks over the tree with SIGKILL */
+#define CANCEL_GRACE_NS 50000000u /* between SIGTERM and SIGKILL of a cancelled run */
+#define GIVE_UP_NS 20000000u      /* for processes that SIGKILL cannot be sent to */
+#define IDLE_NS 250000u           /* if no plan comes for this long, there is time to unmount what the last run had */
 #define NS_PER_S UINT64_C(1000000000)
 #define NEVER UINT64_MAX
 
-/* How often CPU time is looked at: the closer to its limit the more often, but not all the time. */
+/* How often CPU time is read: more often close to the limit, but not all the time. */
 #define CPU_CHECK_MIN_NS 10000000u
 #define CPU_CHECK_MAX_NS 500000000u
 #define CPU_CHECK_PART 64
@@ -52,34 +52,34 @@ struct warden {
     int socket_fd;
     struct ck_cgroup cgroup;
     struct ck_limiter limiter;
-    bool own_userns;  /* in a user namespace of its own */
+    bool own_userns;  /* it is in a new user namespace */
     bool jailed;      /* its runs are in a jail */
     long jail_error;  /* the jail could not be built */
-    bool needs_reset; /* it still has what the last run left: to be cleared before the next */
+    bool needs_reset; /* it still has mounts of the last run, which must be reset before the next */
     struct ck_native_jail jail;
 };
 
 struct warden_run {
     int32_t pid;
-    int32_t pump_pid; /* of what copies its stdin; 0: none */
-    bool stdin_cut;   /* that ended before it had copied all */
+    int32_t pump_pid; /* of the process that copies stdin; 0: none */
+    bool stdin_cut;   /* that process ended before it had copied everything */
     bool ended;       /* the tool itself was reaped */
     bool orphaned;    /* the caller is gone */
     bool cgroup_killed;
     enum phase phase;
     uint64_t deadline_ns;
-    uint64_t kill_ns;    /* of the first SIGKILL; then of the next */
-    uint64_t give_up_ns; /* when blind: how long to wait for what SIGKILL may not have reached */
+    uint64_t kill_ns;    /* time of the next SIGKILL */
+    uint64_t give_up_ns; /* if the tree is unreachable: when to stop waiting for what SIGKILL may have missed */
     uint64_t cpu_limit_ns;
-    uint64_t cpu_check_ns; /* when to look at CPU time; NEVER: it has no limit, or nobody counts it */
+    uint64_t cpu_check_ns; /* when to read CPU time; NEVER: no limit, or no cgroup counts it */
     int read_fds[2];
-    int overlay_fd;                     /* what it writes into an overlay; -1: none */
+    int overlay_fd;                     /* changes of the run in its overlay; -1: no overlay */
     struct ck_init_status *init_status; /* NULL: not in a jail */
-    bool in_bwrap;                      /* in one that bwrap makes */
+    bool in_bwrap;                      /* bwrap makes the jail */
     struct ck_wire_report report;
 };
 
-/* Plans that fit are received here; larger ones come as a memfd. */
+/* Buffer for messages; a plan that does not fit comes in a memfd. */
 static _Alignas(16) unsigned char inbox[CK_WIRE_INLINE_MAX];
 
 static void add_usage(struct ck_wire_report *report, const struct rusage *usage)
@@ -90,7 +90,10 @@ static void add_usage(struct ck_wire_report *report, const struct rusage *usage)
         report->max_rss_kib = (uint32_t)usage->ru_maxrss;
 }
 
-/* The child is the tool, or the init of a jail, which has told what became of the tool, unless it was killed itself. */
+/*
+ * The child is the tool, or the init of a jail. The init has written how the tool ended, unless it
+ * was killed itself.
+ */
 static void note_end(struct warden_run *run, const siginfo_t *info)
 {
     const struct ck_init_status *init_status = run->init_status;
@@ -109,7 +112,7 @@ static void note_end(struct warden_run *run, const siginfo_t *info)
         run->report.ending |= CK_ENDING_STREAM_HELD;
 }
 
-/* Reaps what is dead. True when no child is left. */
+/* Reaps dead children. True when no child is left. */
 static bool reap(struct warden_run *run)
 {
     for (;;) {
@@ -122,6 +125,7 @@ static bool reap(struct warden_run *run)
             return false;
         if (info.si_pid == run->pump_pid) {
             run->pump_pid = 0;
+            /* In the other phases the pump may have been ended by our own signal. */
             run->stdin_cut = run->phase == RUNNING && ck_pump_cut(info.si_code, info.si_status);
             continue;
         }
@@ -141,8 +145,9 @@ static bool tree_unreachable(const struct warden *warden)
 }
 
 /*
- * What can be reached then is the tool's process group. Its number is the tool's pid, which nobody else can have until
- * the tool is reaped; so the group is killed when the tool has ended and before it is reaped.
+ * Then only the process group of the tool can be reached. Its number is the pid of the tool, which
+ * no other process can get until the tool is reaped. So the group is killed after the tool has
+ * ended and before it is reaped.
  */
 static void signal_group(const struct warden_run *run, int sig)
 {
@@ -173,7 +178,7 @@ static enum ck_kill kill_strength(const struct warden *warden)
     return warden->env->proc_fd >= 0 ? CK_KILL_SUBREAPER : CK_KILL_PGROUP;
 }
 
-/* POLLHUP on the reading end means that no process has the writing end any more. */
+/* POLLHUP on the read end means that no process has the write end open. */
 static bool stream_held(const struct warden_run *run)
 {
     struct pollfd polled[2] = {{.fd = run->read_fds[0]}, {.fd = run->read_fds[1]}};
@@ -189,7 +194,9 @@ static void enter_killing(struct warden *warden, struct warden_run *run)
         if (stream_held(run))
             run->report.ending |= CK_ENDING_STREAM_HELD;
     }
-    /* What is still there after one walk forks faster than we walk. */
+    /*
+     * What is still alive after one walk forks faster than we walk, so the whole cgroup is killed.
+     */
     if (run->phase == KILLING && !run->cgroup_killed)
         run->cgroup_killed = ck_cgroup_kill(&warden->cgroup);
     run->phase = KILLING;
@@ -207,7 +214,7 @@ static void enter_terminating(struct warden *warden, struct warden_run *run, int
     signal_tree(warden, run, sig);
 }
 
-/* What all processes of the run have used. The kernel would see only to each by itself. */
+/* CPU time of all processes of the run together. The kernel limits only each one separately. */
 static void check_cpu(struct warden *warden, struct warden_run *run, uint64_t now)
 {
     uint64_t used = ck_limiter_cpu_ns(&warden->limiter);
@@ -220,7 +227,10 @@ static void check_cpu(struct warden *warden, struct warden_run *run, uint64_t no
     run->cpu_check_ns = now + span;
 }
 
-/* A message during a run can only be a cancel; an end of the socket means that the caller let go of the run. */
+/*
+ * During a run the only message is a cancel. The end of the socket means that the caller has closed
+ * the run.
+ */
 static void receive_cancel(struct warden *warden, struct warden_run *run)
 {
     struct ck_wire_simple message;
@@ -232,7 +242,10 @@ static void receive_cancel(struct warden *warden, struct warden_run *run)
         enter_terminating(warden, run, SIGTERM, CK_ENDING_CANCELLED, ck_nolibc_now_ns() + CANCEL_GRACE_NS);
 }
 
-/* The tool took the end of the pipe for the end of its input. What it does with that is not what was asked for. */
+/*
+ * The tool saw the end of the pipe as the end of its input, so what it does is not what was asked
+ * for.
+ */
 static void end_if_stdin_cut(struct warden *warden, struct warden_run *run)
 {
     if (!run->stdin_cut || run->phase != RUNNING)
@@ -260,11 +273,11 @@ static void check_deadlines(struct warden *warden, struct warden_run *run)
         enter_killing(warden, run);
 }
 
-/* False: something is left that cannot be found. */
+/* False: processes are left that cannot be found. */
 static bool watch(struct warden *warden, struct warden_run *run)
 {
     for (;;) {
-        /* Once orphaned there is nobody to listen to, and the closed socket would wake us for ever. */
+        /* Once orphaned, the closed socket would wake us for ever, so it is not polled any more. */
         const int fds[3] = {warden->env->sigchld_fd, run->orphaned ? -1 : warden->socket_fd,
                             run->orphaned ? -1 : warden->env->caller_fd};
         unsigned ready = ck_nolibc_wait_readable(fds, next_deadline(run));
@@ -291,7 +304,7 @@ static bool watch(struct warden *warden, struct warden_run *run)
     }
 }
 
-/* Offsets into pointers, in place. */
+/* Turns offsets into pointers, in place. */
 static char *const *relocate(unsigned char *base, uint64_t table_at, uint32_t count)
 {
     uint64_t *table = (void *)(base + table_at);
@@ -300,14 +313,14 @@ static char *const *relocate(unsigned char *base, uint64_t table_at, uint32_t co
     return (void *)table;
 }
 
-/* Where the run has limits, in the leaf that holds them. */
+/* If the run has limits, creates the process in the leaf that holds them. */
 static long create_borrowed(const struct warden *warden, ck_create_child child, void *argument)
 {
     int leaf_fd = warden->limiter.leaf_fd;
     return leaf_fd < 0 ? ck_create_borrowed(child, argument, NULL) : ck_create_borrowed_in(child, argument, leaf_fd);
 }
 
-/* Until init says otherwise, bwrap has not come as far as starting it. */
+/* The status begins with a failure: bwrap has not started init until init writes otherwise. */
 static long create_bwrap(const struct warden *warden, struct warden_run *run, struct ck_child *child, bool gate)
 {
     struct ck_bwrap_child bwrap_child = {
@@ -333,8 +346,9 @@ static long create_bwrap(const struct warden *warden, struct warden_run *run, st
 }
 
 /*
- * Where the tool did not come to run, what bwrap said; one line. One that was ended on its way there was ended, and did
- * not fail. If init was killed from outside, bwrap's own status is only a number made from it.
+ * If the tool did not run, takes the first line that bwrap wrote. A run that was ended before that
+ * was ended, it did not fail. If init was killed from outside, bwrap exits with a number made from
+ * the signal, so the status is corrected.
  */
 static void take_status(struct warden_run *run)
 {
@@ -358,7 +372,10 @@ static void take_status(struct warden_run *run)
     (void)CK_RAW2(munmap, run->init_status, CK_INIT_STATUS_BYTES);
 }
 
-/* The tool itself, or the init of its jail. What became of a tool in a jail is known when init has ended. */
+/*
+ * Creates the tool, or the init of its jail. How a tool in a jail ended is known when init has
+ * ended.
+ */
 static long create_process(struct warden *warden, struct warden_run *run, const struct ck_wire_plan *plan,
                            struct ck_child *child)
 {
@@ -398,13 +415,13 @@ static long create_process(struct warden *warden, struct warden_run *run, const 
     return pid;
 }
 
-/* False: a limit cannot be held. */
+/* False: a limit cannot be enforced. */
 static bool apply_limits(struct warden *warden, struct warden_run *run, const struct ck_wire_plan *plan,
                          struct ck_child *child)
 {
     struct ck_limiter *limiter = &warden->limiter;
     bool in_bwrap = (plan->flags & CK_WIRE_HAS_BWRAP) != 0;
-    /* An init; and bwrap, which stays outside. */
+    /* The init, and bwrap itself, which stays outside. */
     unsigned helpers = in_bwrap ? 2 : warden->jailed ? 1 : 0;
     limiter->own_userns = warden->own_userns || in_bwrap;
     limiter->extra_in_group = plan->flags & CK_WIRE_PUMP_STDIN ? 1 : 0;
@@ -419,7 +436,10 @@ static bool apply_limits(struct warden *warden, struct warden_run *run, const st
     return result == 0;
 }
 
-/* False: the tool's stdin could not be made. The source is closed: nothing of the run is to have it. */
+/*
+ * False: the stdin of the tool could not be made. The source is closed: no process of the run may
+ * have it.
+ */
 static bool make_stdin(struct warden_run *run, const struct ck_wire_plan *plan, int *fds)
 {
     if ((plan->flags & CK_WIRE_PUMP_STDIN) == 0)
@@ -466,8 +486,8 @@ static void create(struct warden *warden, struct warden_run *run, unsigned char 
 }
 
 /*
- * What no cgroup tells is seen by how the tool itself ended, if it was not we who ended it. SIGKILL is how the kernel
- * ends a process that goes on after SIGXCPU.
+ * Limits without a cgroup are recognized by how the tool ended, unless we ended it. The kernel
+ * sends SIGKILL to a process that continues after SIGXCPU.
  */
 static void note_hits(const struct warden *warden, struct warden_run *run, const uint64_t *limits)
 {
@@ -485,7 +505,10 @@ static void note_hits(const struct warden *warden, struct warden_run *run, const
         report->limit_hit |= 1u << CK_LIMIT_CPU;
 }
 
-/* What comes behind the CK_WIRE_FDS of every plan; a run has a ruleset, perhaps a filter too, or is in bwrap's jail. */
+/*
+ * The number of descriptors after the CK_WIRE_FDS of every plan. A run has a ruleset, maybe with a
+ * filter, or is in the bwrap jail.
+ */
 static unsigned extra_fds(uint32_t flags)
 {
     if (flags & CK_WIRE_HAS_FILTER)
@@ -493,7 +516,7 @@ static unsigned extra_fds(uint32_t flags)
     return flags & CK_WIRE_HAS_RULESET ? 1 : flags & CK_WIRE_HAS_BWRAP ? CK_WIRE_BWRAP_FDS : 0;
 }
 
-/* Returns false when the caller is gone. */
+/* False when the caller is gone, or when this warden must not serve another run. */
 static bool serve_plan(struct warden *warden, unsigned char *base, int *fds)
 {
     const struct ck_wire_plan *plan = (const void *)base;
@@ -501,7 +524,7 @@ static bool serve_plan(struct warden *warden, unsigned char *base, int *fds)
                              .overlay_fd = -1,
                              .cpu_check_ns = NEVER,
                              .report = {.kind = CK_WIRE_REPORT}};
-    /* A plan whose time is over is not begun: the caller may have given it up. */
+    /* A plan with a deadline in the past is not started: the caller may have given it up. */
     if (ck_nolibc_now_ns() >= plan->deadline_ns)
         run.report.ending = CK_ENDING_TIMED_OUT;
     else
@@ -510,7 +533,10 @@ static bool serve_plan(struct warden *warden, unsigned char *base, int *fds)
         ck_nolibc_close(fds[i]);
     for (unsigned i = CK_WIRE_FDS; i < CK_WIRE_FDS + extra_fds(plan->flags); i++)
         ck_nolibc_close(fds[i]);
-    /* The tool has enough to do. What fails here is tried again before the next run. */
+    /*
+     * The tool is running, so there is time for it now. If it fails, it is tried again before the
+     * next run.
+     */
     (void)ck_native_jail_unmount_stale(&warden->jail);
     bool clean = run.pid <= 0 || watch(warden, &run);
     (void)ck_pump_end(&run.pump_pid);
@@ -523,8 +549,9 @@ static bool serve_plan(struct warden *warden, unsigned char *base, int *fds)
     clean = clean && run.report.stage != CK_STAGE_LIMITS;
     run.report.ended_ns = ck_nolibc_now_ns();
     /*
-     * With a stranger among its children, outside of its cgroup, without its jail, or with another file at the tool's
-     * place inside, a warden is of no use for the next run: another one tries anew.
+     * The warden must not serve another run if a process is left among its children, if it has left
+     * its cgroup, if it has no jail, or if another file is at the path of the tool inside. Another
+     * warden tries again.
      */
     bool stale = run.report.stage == CK_STAGE_EXECUTE && run.report.error == ESTALE;
     bool reusable = clean && !run.cgroup_killed && warden->jail_error >= 0 && !stale;
@@ -535,14 +562,14 @@ static bool serve_plan(struct warden *warden, unsigned char *base, int *fds)
     if (!sent || !reusable)
         return false;
     /*
-     * After the report, so that nobody waits for it. We do not end where it fails: the next plan may be on its way to us
-     * already.
+     * After the report, so that the caller does not wait for it. We do not end if it fails: the
+     * next plan may have been sent already.
      */
     warden->needs_reset = warden->jailed && ck_native_jail_reset(&warden->jail) < 0;
     return true;
 }
 
-/* A plan that could not be received whole. False when the caller is gone. */
+/* Refuses a plan that was not received completely. False when the caller is gone. */
 static bool refuse_plan(const struct warden *warden, const int *fds, unsigned fd_count, long error)
 {
     struct ck_wire_report report = {
@@ -565,7 +592,7 @@ static bool serve_large(struct warden *warden, int *fds, unsigned fd_count)
     return alive;
 }
 
-/* Waits for one message of the caller's; false when there will be none. */
+/* Waits for one message of the caller; false when there will be none. */
 static bool serve(struct warden *warden)
 {
     int fds[CK_WIRE_FDS_MAX];
@@ -581,20 +608,23 @@ static bool serve(struct warden *warden)
     if (got < (long)sizeof(struct ck_wire_simple))
         return false;
     const struct ck_wire_simple *message = (const void *)inbox;
-    /* A cancel that crossed the report on its way is late, not wrong; anything else is a broken caller. */
+    /*
+     * A cancel may arrive after our report: it is late, not wrong. Any other message means a broken
+     * caller.
+     */
     if (message->kind != CK_WIRE_PLAN && message->kind != CK_WIRE_LARGE)
         return message->kind == CK_WIRE_CANCEL;
     const struct ck_wire_order *order = (const void *)inbox;
     bool large = order->kind == CK_WIRE_LARGE;
     if (((order->flags & CK_WIRE_NATIVE_JAIL) != 0) != warden->jailed)
         return refuse_plan(warden, fds, fd_count, -EPROTO);
-    /* The kernel drops descriptors for which our table (the caller's limit) has no room. */
+    /* The kernel drops descriptors for which our table (limited by the caller) has no room. */
     if (fd_count != CK_WIRE_FDS + (large ? 1u : 0u) + extra_fds(order->flags))
         return refuse_plan(warden, fds, fd_count, -EMFILE);
     return large ? serve_large(warden, fds, fd_count) : serve_plan(warden, inbox, fds);
 }
 
-/* A user namespace, as a number. */
+/* The number of our user namespace. */
 static uint64_t userns_of(const struct ck_keeper_env *env)
 {
     struct stat status = {0};
@@ -617,6 +647,7 @@ void ck_warden_main(const struct ck_keeper_env *env, const struct ck_warden_star
     (void)CK_RAW5(prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     ck_cgroup_open(&warden.cgroup, env->cgroup_fd, start->cgroup_fd);
     warden.limiter.proc_fd = env->proc_fd;
+    /* Before enter_jail: inside, none of the cgroup files can be opened. */
     ck_limiter_open(&warden.limiter, &start->groups, start->cgroup_fd, start->jail_fd >= 0);
     ck_nolibc_close(start->cgroup_fd);
     if (warden.limiter.leaf_fd >= 0)
@@ -630,6 +661,6 @@ void ck_warden_main(const struct ck_keeper_env *env, const struct ck_warden_star
     ck_nolibc_close((int)pidfd);
     while (serve(&warden))
         ;
-    /* An empty directory is removed by the keeper, which outlives us and does it for killed wardens too. */
+    /* The keeper removes our directory. It outlives us, and does it for killed wardens, too. */
     ck_nolibc_exit(0);
 }

@@ -1,29 +1,33 @@
 /*
- * witness.c - the first process of a container whose program is traced: a program of its own, beside a copy of strace in
- * a directory whose name the image could not know, so that nothing of the image is or leads there.
+ * witness.c - a separate program: the first process of a container with a traced program. It is
+ * beside a copy of strace, in a directory with a name that the image could not know, so nothing of
+ * the image is there or links there.
  *
- *   PLACE/witness SECONDS PROGRAM ARG...   runs PROGRAM under strace, and ends the container
- *   PLACE/witness 0 PROGRAM ARG...         what strace executes: PROGRAM, but without a way to strace
+ *  PLACE/witness SECONDS PROGRAM ARG...   runs PROGRAM under strace, and ends the container
+ *  PLACE/witness 0 PROGRAM ARG...         executed by strace: runs PROGRAM without access to it
  *
- * Nothing of the image is in strace. Its loader, libraries and own file come from PLACE alone, and the loader reads no other
- * file (trace_stage.c). Its environment is empty: that of the image is handed to the second witness in memory, by a
- * descriptor, and is the program's again from there.
+ * Nothing of the image is in strace. Its loader, libraries and own file come only from PLACE, and
+ * the loader reads no other file (gather/trace/stage.c). Its environment is empty. The environment
+ * of the image is passed to the second witness in memory, by a descriptor, and the program gets it
+ * from there.
  *
- * What is written to stdout is the trace alone. The program that is watched has no descriptor of it: its own output goes
- * to stderr, whatever it prints. Nor can it take one from strace, or change what strace does: it is in a Landlock domain
- * of its own, and the kernel lets nobody look into a process outside of his domain. That domain forbids only what a
- * container without capabilities cannot do anyway. What strace could not follow is refused to it (create.c).
+ * Only the trace is written to stdout. The traced program has no descriptor of it: its own output
+ * goes to stderr. It cannot take one from strace either, nor change what strace does: it is in its
+ * own Landlock domain, and the kernel denies access to processes outside of the domain. That domain
+ * forbids only what a container without capabilities cannot do anyway. Calls that strace could not
+ * follow are refused (create.c).
  *
- * A container does not end with the client that started it; the daemon holds it. So the witness ends it: when its stdin
- * ends, which the client holds open, when it is told to, when SECONDS are over, and when the trace is as long as it may
- * be. It is the first process of its pid namespace: with it the kernel ends every other, and none of them can end it.
+ * A container does not end with the client that started it, because the daemon holds it. So the
+ * witness ends it: when its stdin ends, which the client holds open, on a signal, when SECONDS are
+ * over, and when the trace has its maximum length. It is the first process of its pid namespace.
+ * When it ends, the kernel kills all others, and none of them can end it.
  *
- * Lines of its own begin with an equals sign, as no line of strace does:
+ * Its own lines begin with an equals sign, as no line of strace does:
  *
- *   =guard N    Landlock's version, or 0: the program could have changed the trace
- *   =filter N   1, or 0: the program could have left the trace
- *   =end WORD   why the container ends: "program", "time", "stdin", "signal", "length", "trace" (strace failed), "lost"
- *               (strace ended before what it traced)
+ *  =guard N    the Landlock ABI, or 0: the program could have changed the trace
+ *  =filter N   1, or 0: the program could have left the trace
+ *  =end WORD   why the container ends: "program", "time", "stdin", "signal", "length", "trace"
+ *              (strace failed), "lost" (strace ended before what it traced)
  */
 #include "run/keeper/keeper.h"
 
@@ -45,19 +49,22 @@
 
 #define SECONDS_MAX 600
 #define TRACE_MAX ((uint64_t)16 << 20)
-#define DRAIN_NS 1000000000u /* what is left in the pipe when everybody is dead is there at once */
-#define STRACE_ARGS 16       /* of strace's command line, in front of the program's */
-#define STATIC_AT 3          /* where strace itself stands */
+#define DRAIN_NS 1000000000u /* when all other processes are dead, the rest of the trace is in the pipe already */
+#define STRACE_ARGS 16       /* arguments of strace before those of the program */
+#define STATIC_AT 3          /* index of strace itself, after its loader */
 #define PROGRAM_ARGS_MAX 1024
 #define VARIABLES_MAX 4096
-#define PLACE_MAX 256 /* bytes, with the name of a file in it */
+#define PLACE_MAX 256 /* bytes, including the name of a file */
 #define TRACE_FD 3
 #define VARIABLES_FD 4
-#define ASIDE_FD 16 /* from here on nothing is in the way of the two above */
+#define ASIDE_FD 16 /* numbers from here on do not collide with the two above */
 #define SCOPED_ABI 6
-#define SCOPE_SIGNAL 2u /* LANDLOCK_SCOPE_SIGNAL, which older headers do not know */
+#define SCOPE_SIGNAL 2u /* LANDLOCK_SCOPE_SIGNAL; older headers lack it */
 
-/* What may be the way to a file, a program or a peer; who begins; and what a program would try on its tracer. */
+/*
+ * Calls that reach a file, a program or a peer; calls that create processes; and what a program
+ * could try on its tracer. "?" marks calls that not every machine has.
+ */
 #define TRACED \
     "trace=execve,execveat,?open,openat,?openat2,?creat,socket,connect,bind,sendto,sendmsg," \
     "sendmmsg,open_by_handle_at,?fork,?vfork,clone,?clone3,unshare,prctl,?io_uring_setup,ptrace,process_vm_writev,?pidfd_getfd"
@@ -77,7 +84,10 @@ static void print(int fd, const char *text)
 
 /* ---- the program ---- */
 
-/* The kernel asks for one right at least: devices cannot be made without a capability. Signals to the outside, too. */
+/*
+ * Landlock needs at least one right, so block devices are restricted, which cannot be made without
+ * a capability anyway. Signals to processes outside are restricted, too.
+ */
 static long isolate_tracer(void)
 {
     uint64_t attr[3] = {LANDLOCK_ACCESS_FS_MAKE_BLOCK, 0, SCOPE_SIGNAL};
@@ -101,7 +111,7 @@ static const char *search_path(char **envp)
     return "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 }
 
-/* A name without a slash is looked for as the daemon would: in the image's own PATH. */
+/* A name without a slash is searched as the daemon would do it: in the PATH of the image. */
 static long execute(char **argv, char **envp)
 {
     static char path[4096];
@@ -128,7 +138,7 @@ static long execute(char **argv, char **envp)
 
 /* ---- the environment ---- */
 
-/* A descriptor with the variables in it, a NUL behind each; or a negative errno. */
+/* A descriptor of a memory file with the variables, each with a NUL; or a negative errno. */
 static long put_variables(char **envp)
 {
     long fd = CK_RAW2(memfd_create, "variables", MFD_CLOEXEC);
@@ -143,7 +153,7 @@ static long put_variables(char **envp)
     return fd;
 }
 
-/* NULL where they are not there or too many. */
+/* NULL if they are missing or too many. */
 static char **take_variables(void)
 {
     static char *variables[VARIABLES_MAX + 1];
@@ -193,12 +203,12 @@ __attribute__((noreturn)) static void run_program(char **argv)
 
 struct tracing {
     const char *self;    /* the path of this program */
-    char **program_argv; /* the program's, NULL behind them */
+    char **program_argv; /* of the program, NULL-terminated */
     int trace_fd;
     int variables_fd;
 };
 
-/* The path of another file in the directory that this program is in, which has room for it. */
+/* The path of another file in the directory of this program; the buffer has room for it. */
 static char *beside(const char *self, const char *name, char path[PLACE_MAX])
 {
     size_t length = length_of(self);
@@ -227,7 +237,7 @@ __attribute__((noreturn)) static void exec_strace(void *argument)
 {
     static char loader[PLACE_MAX], strace[PLACE_MAX], lib[PLACE_MAX], self[PLACE_MAX], path[] = "--library-path";
     static char follow[] = "-fqyx", blocked[] = "-I4", length[] = "-s256", e[] = "-e", traced[] = TRACED;
-    /* With signals it does not tell, it would not tell who was ended by one either. */
+    /* Not signal=none: that would also hide which process was ended by a signal. */
     static char signals[] = "signal=all", o[] = "-o", out[] = "/proc/self/fd/3", ends[] = "--", zero[] = "0";
     static char *argv[STRACE_ARGS + PROGRAM_ARGS_MAX + 1], *none[] = {NULL};
     const struct tracing *tracing = argument;
@@ -247,28 +257,31 @@ __attribute__((noreturn)) static void exec_strace(void *argument)
                          ends,
                          beside(tracing->self, "witness", self),
                          zero};
-    _Static_assert(sizeof own / sizeof own[0] == STRACE_ARGS, "the words of strace have their places");
+    _Static_assert(sizeof own / sizeof own[0] == STRACE_ARGS, "STRACE_ARGS must be the number of arguments");
     memcpy(argv, own, sizeof own);
     for (unsigned i = 0; tracing->program_argv[i] != NULL; i++)
         argv[STRACE_ARGS + i] = tracing->program_argv[i];
     arrange_descriptors(tracing);
     (void)ck_create_execute(-1, loader, argv, none);
-    (void)ck_create_execute(-1, strace, argv + STATIC_AT, none); /* one without a loader has none beside it */
+    (void)ck_create_execute(-1, strace, argv + STATIC_AT, none); /* a static strace has no loader beside it */
     ck_nolibc_exit(127);
 }
 
 /* ---- the watch ---- */
 
 struct trace_watch {
-    int pipe_fd; /* of strace; -1: at its end */
+    int pipe_fd; /* of strace; -1 after its end */
     int signal_fd;
     int32_t strace_pid;
     uint64_t deadline_ns;
     uint64_t relayed_bytes;
-    bool in_line; /* the last byte was not the end of a line */
+    bool in_line; /* the last byte was not a newline */
 };
 
-/* Never waits longer than the watch lasts: a client that does not read must not keep the container alive. */
+/*
+ * Does not wait longer than the watch lasts: a client that does not read must not keep the
+ * container alive.
+ */
 static bool put(const struct trace_watch *watch, const char *bytes, size_t length)
 {
     while (length > 0) {
@@ -287,7 +300,7 @@ static bool put(const struct trace_watch *watch, const char *bytes, size_t lengt
     return true;
 }
 
-/* Why the watch is over, or NULL. */
+/* Returns why the watch is over, or NULL. */
 static const char *relay(struct trace_watch *watch)
 {
     static char bytes[4096];
@@ -312,7 +325,7 @@ static const char *take_signals(struct trace_watch *watch)
     (void)CK_RAW3(read, watch->signal_fd, &info, sizeof info);
     if (info.ssi_signo != SIGCHLD && info.ssi_signo != 0)
         return "signal";
-    /* Others are orphans of the program: they came to us, and are reaped. */
+    /* The others are orphans of the program, which have moved to us. */
     int status = 0;
     for (long pid; (pid = CK_RAW4(wait4, -1, &status, WNOHANG, NULL)) > 0;)
         if (pid == watch->strace_pid)
@@ -320,8 +333,9 @@ static const char *take_signals(struct trace_watch *watch)
     if (watch->strace_pid != 0)
         return NULL;
     /*
-     * strace ends as the program did; by a signal it ends itself in the same way, and as 127 or 1 before it began. It waits
-     * for all that it traces: where somebody is left, strace was ended. The kernel says ESRCH where nobody is.
+     * strace ends as the program did: with its status, or by the same signal; with 127 or 1 if it
+     * could not start. It waits for all that it traces, so if any process is left, strace was
+     * killed. kill returns ESRCH if no process is left.
      */
     if (CK_RAW2(kill, -1, SIGKILL) != -ESRCH)
         return "lost";
@@ -353,7 +367,7 @@ static const char *await_end(struct trace_watch *watch)
     }
 }
 
-/* Everybody else is ended first: what strace has written by then is all that there will be. */
+/* All other processes are killed first: then what strace has written is complete. */
 __attribute__((noreturn)) static void end(struct trace_watch *watch, const char *why)
 {
     (void)CK_RAW2(kill, -1, SIGKILL);
