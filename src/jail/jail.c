@@ -61,6 +61,7 @@ static int choose_first(struct ck_jails *jails, const struct ck_jail *const *wan
         if (state->holds) {
             choice->jail = wanted[i];
             choice->reports_attempts = state->reports_attempts;
+            /* Only the first one is reported: that is the jail that the run should have had. */
         } else if (choice->skipped == NULL) {
             choice->skipped = wanted[i]->name;
             choice->reason = state->reason;
@@ -82,6 +83,7 @@ static int choose_by_name(struct ck_jails *jails, enum choke_jail wanted, struct
                      : choose_first(jails, &jail, 1, false, choice, error);
     if (result < 0 || choice->jail != NULL)
         return result;
+    /* For native this is the reason of the full form, not of the one without user namespaces. */
     const struct ck_jail_state *state = ck_jail_look(jails, jail, false);
     return ck_error_set(error, CHOKE_JAIL_UNAVAILABLE, ENOTSUP, "jail '%s' is not available here (%s): %s", jail->name,
                         state->reason, state->message);

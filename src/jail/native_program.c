@@ -110,6 +110,10 @@ static uint32_t put_text(struct program_packer *packer, const char *text)
 static uint32_t put_operations(struct program_packer *packer, const struct ck_native_builder *program)
 {
     size_t bytes = program->ops_count * sizeof(struct ck_native_op);
+    /*
+     * Space for the table first, then the strings; the entries are filled in as the strings get
+     * offsets.
+     */
     packer->at = (packer->at + 7) / 8 * 8;
     size_t table = packer->at;
     packer->at += bytes;

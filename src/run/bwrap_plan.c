@@ -63,6 +63,10 @@ static int check_privileges(const struct ck_binary *binary, struct choke_error *
                         CK_QUOTE(binary->path));
 }
 
+/*
+ * Any failure to find bwrap means that this jail is not available, whatever the outcome was for a
+ * tool.
+ */
 static int find_bwrap(const struct ck_plan_sources *sources, struct ck_identity root, int *ret_fd,
                       struct choke_error *error)
 {

@@ -155,6 +155,10 @@ static bool still_there(const struct exec_file *file)
 /* The given files come first in a set, always in the same order. */
 static bool fits(const struct ck_execs_set *set, const struct maker *maker)
 {
+    /*
+     * The root is compared too: a file inside the root is not trusted, so another root may give
+     * another answer.
+     */
     if (set->files == NULL || set->root.device != maker->root.device || set->root.inode != maker->root.inode ||
         set->count < maker->count || (set->count > maker->count && set->files[maker->count].path == NULL))
         return false;
@@ -208,6 +212,9 @@ static int allow(const struct maker *maker, int fd, const char *path)
                                       CK_QUOTE(path), strerror(-result));
 }
 
+/*
+ * follow and allow_found call each other: an interpreter has a loader, and may be a script itself.
+ */
 static int follow(struct maker *maker, int fd, const char *path, unsigned depth);
 
 /* Many files have the same loader, which is allowed once. */
@@ -258,6 +265,7 @@ static int follow_script(struct maker *maker, char *line, unsigned depth)
     const char *name = ck_depend_shebang_env_program(arguments);
     if (name == NULL || strchr(name, '/') != NULL)
         return 0;
+    /* The search path is used here, so the same name may give another file in the next run. */
     maker->by_name = true;
     return allow_found(maker, &(struct ck_binary_wanted){.name = name}, depth);
 }

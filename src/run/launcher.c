@@ -207,6 +207,10 @@ static int start_keeper(struct ck_launcher *launcher)
         result = send_groups(ours, launcher);
     if (result < 0)
         return result;
+    /*
+     * The caller is inspected before and after: a thread may change credentials while the keeper is
+     * made.
+     */
     struct ck_caller after;
     result = ck_caller_inspect(&launcher->caller_proc, &launcher->maker);
     if (result == 0)
@@ -264,6 +268,7 @@ static int send_request(int control_fd, const void *request, size_t length, cons
 {
     for (int tries = 0;; tries++) {
         int result = send_message(control_fd, request, length, fds, fd_count);
+        /* ETOOMANYREFS: too many descriptors of this user are in sockets and not received yet. */
         if ((result != -EAGAIN && result != -ETOOMANYREFS) || tries == KEEPER_BUSY_TRIES)
             return result;
         struct pollfd polled = {.fd = control_fd, .events = POLLOUT};
@@ -398,6 +403,7 @@ void ck_launcher_discard(struct ck_warden *warden, bool kill)
     free(warden);
 }
 
+/* A warden ends by itself when its socket is closed. */
 static void discard_idle(struct ck_launcher *launcher)
 {
     while (launcher->idle != NULL) {
@@ -462,6 +468,10 @@ static int pack_and_send(const struct ck_plan *plan, int socket_fd, struct fd_li
                                             .path = plan->bwrap.argv != NULL ? NULL : plan->exec_path,
                                             .root = plan->native_jail.fd >= 0 ? plan->host_root : NULL,
                                             .cwd = plan->native_jail.fd >= 0 ? plan->jail_cwd : NULL};
+    /*
+     * bwrap gets its own arguments and is executed by descriptor. root and cwd are for the warden
+     * of a native jail.
+     */
     size_t size = ck_wire_pack(&strings, NULL, 0);
     bool large = size > CK_WIRE_INLINE_MAX;
     CK_HEAP struct ck_wire_plan *packed = ck_heap_own(malloc(size));

@@ -107,6 +107,7 @@ static int collect_files(struct file_set *file_set, struct ck_binary_search *sea
 {
     const struct ck_execs_tool *tools = wanted->tools;
     int r = 0;
+    /* The tools come first, so that ret_inside has them at the same index. */
     for (size_t i = 0; r == 0 && i < wanted->count; i++)
         r = add_file(file_set, tools[i].fd, tools[i].path, false);
     for (size_t i = 0; r == 0 && i < wanted->count; i++)
@@ -117,6 +118,10 @@ static int collect_files(struct file_set *file_set, struct ck_binary_search *sea
 
 /* ---- the jails ---- */
 
+/*
+ * An entry fits if all files have the same versions in the same order, and the jail has the same
+ * properties.
+ */
 static struct ck_native_images_entry *find_entry(const struct ck_native_images *native_images,
                                                  const struct file_set *file_set)
 {

@@ -92,6 +92,7 @@ static int allow(struct ruleset_builder *ruleset_builder, const char *path, enum
 
 /* ---- the system ---- */
 
+/* Directories with programs: their files must not be readable, or the loader could run them. */
 static bool holds_programs(const char *name)
 {
     return strcmp(name, "bin") == 0 || strcmp(name, "sbin") == 0 || strcmp(name, "games") == 0;
@@ -235,6 +236,7 @@ static int write_filter(unsigned options, int *ret_fd)
 
 static int find_filter(struct ck_native_no_userns_filters *no_userns_filters, bool tracing, int *ret_fd)
 {
+    /* The filter depends only on tracing, so a context has at most two of them. */
     unsigned options = (unsigned)CK_SECCOMP_NO_USERNS | (tracing ? (unsigned)CK_SECCOMP_TRACING : 0);
     int *slot = &no_userns_filters->filter_fds[tracing ? 1 : 0];
     int result = *slot < 0 ? write_filter(options, slot) : 0;

@@ -53,6 +53,7 @@ static int refuse(struct planner *planner, const char *rule)
     return ck_plan_refuse(planner->plan, NULL, rule);
 }
 
+/* The verdict of the policy. A refusal has its outcome, rule and error set already. */
 static int step_judge(struct planner *planner)
 {
     struct ck_plan *plan = planner->plan;
@@ -342,6 +343,10 @@ struct ck_plan *ck_plan_take(struct ck_plan *plan)
 
 int ck_plan_make(const struct ck_plan_sources *sources, const struct choke_request *request, struct ck_plan *ret)
 {
+    /*
+     * In the order of refusals, see above. The jail comes after the tool: only a run that would
+     * start needs a proof. argv and environment depend on the jail.
+     */
     static const plan_step steps[] = {step_judge, step_limits, step_stdin,    step_root,       step_cwd, step_paths,
                                       step_tool,  step_jail,   step_argv_env, step_jail_setup, step_keep};
     *ret = empty_plan;

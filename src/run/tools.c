@@ -28,6 +28,10 @@ static int find_tool(const struct ck_plan_sources *sources, struct ck_plan *plan
         return 0;
     if (plan->verdict.error.outcome == CHOKE_TOOL_MISSING)
         add_install_hint(plan, tool);
+    /*
+     * The search path belongs to the policy as a whole, the other two rules to the entry of the
+     * tool.
+     */
     if (rule == CK_BINARY_RULE_SEARCH_PATH)
         return ck_plan_refuse(plan, NULL, "search_path");
     return ck_plan_refuse(plan, tool->name, rule == CK_BINARY_RULE_PATH ? "path" : "sha256");
@@ -43,6 +47,10 @@ int ck_tools_open(const struct ck_plan_sources *sources, struct ck_plan *plan)
     plan->tool_version = binary.version;
     plan->keep_executable = binary.copied;
     plan->tool_path = ck_arena_strdup(&plan->arena, binary.path);
+    /*
+     * A script is executed by its path, because the interpreter opens it. A pinned script was
+     * copied and is opened as CK_SCRIPT_FD.
+     */
     plan->exec_path = binary.script && !binary.copied ? plan->tool_path : NULL;
     return plan->tool_path ? 0 : -ENOMEM;
 }

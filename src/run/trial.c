@@ -68,6 +68,7 @@ int ck_trial_all(struct ck_launcher *launcher, struct ck_wire_tried ret_tried[CK
         if (i > 0 && result == 0)
             result = ask(launcher, &(struct ck_wire_try){.kind = CK_WIRE_TRY, .trial = i}, NULL, 0, &fds[i]);
     }
+    /* All trials were started above and run in parallel, so one deadline is enough. */
     uint64_t deadline_ns = ck_clock_now_ns() + PATIENCE_NS;
     for (uint32_t i = 1; i < CK_TRIALS; i++) {
         if (result == 0)

@@ -482,6 +482,7 @@ static int assign_warden(struct ck_watch *watch, struct ck_run *run, const struc
         result = add_source(watch, pipes->err[0], &run->err);
     if (result < 0)
         return ck_error_set(error, CHOKE_SPAWN_FAILED, -result, "cannot watch the run: %s", strerror(-result));
+    /* An idle warden may have ended since its last run; a new one is not tried again. */
     do
         result = assign_one_warden(watch, run, plan, pipes, error);
     while (result == -EPIPE);

@@ -29,6 +29,7 @@ const char *ck_wire_stage_text(enum ck_stage stage)
     return stage < CK_STAGES ? text[stage] : "run";
 }
 
+/* These names and those of the next two functions are in the result, so they must not change. */
 const char *ck_wire_kill_name(enum ck_kill kill)
 {
     switch (kill) {
@@ -106,6 +107,7 @@ static void put_strings(struct wire_packer *packer, size_t table_at, const char 
     }
 }
 
+/* One entry more than strings: a zero, which becomes the NULL at the end of argv or envp. */
 static size_t put_table(struct wire_packer *packer, uint32_t entries)
 {
     static const uint64_t zero;

@@ -62,6 +62,7 @@ char *ck_nolibc_append_text(char *at, const char *text)
     return at;
 }
 
+/* The number must not be negative. */
 char *ck_nolibc_append_number(char *at, long number)
 {
     char digits[24];
@@ -145,6 +146,7 @@ long ck_nolibc_receive(int socket_fd, void *buffer, size_t size, int *ret_fds, u
     struct msghdr message = {
         .msg_iov = &data, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
     *ret_fd_count = 0;
+    /* Close-on-exec from the start, so that no tool inherits a received descriptor. */
     long got = CK_RAW3(recvmsg, socket_fd, &message, MSG_CMSG_CLOEXEC);
     if (got <= 0 || message.msg_controllen < sizeof(struct cmsghdr) || control.header.cmsg_type != SCM_RIGHTS)
         return got;
@@ -173,6 +175,7 @@ long ck_nolibc_send(int socket_fd, const void *buffer, size_t size, int fd)
         message.msg_control = &control;
         message.msg_controllen = sizeof control;
     }
+    /* A closed socket must give EPIPE, not a signal. */
     return CK_RAW3(sendmsg, socket_fd, &message, MSG_NOSIGNAL);
 }
 

@@ -93,6 +93,10 @@ static long list_root(void)
     return fd < 0 ? fd : 0;
 }
 
+/*
+ * The root must be readable before the ruleset applies and refused after it. The ruleset has no
+ * rule, so it forbids what it handles everywhere.
+ */
 static long try_landlock(struct trial_state *trial)
 {
     const struct landlock_ruleset_attr rules = {.handled_access_fs =
@@ -187,6 +191,7 @@ static long enter(struct trial_state *trial, unsigned long flag, const char *lin
     return same ? NOT_HELD : 0;
 }
 
+/* MS_PRIVATE first: without it the new mount would appear on the host, if its mounts are shared. */
 static long try_mount(struct trial_state *trial)
 {
     long result = enter(trial, CLONE_NEWNS, "/proc/self/ns/mnt");
@@ -195,12 +200,14 @@ static long try_mount(struct trial_state *trial)
     return result < 0 ? result : CK_RAW5(mount, "trial", "/", "tmpfs", MS_NOSUID | MS_NODEV, NULL);
 }
 
+/* The exit status is the answer: 0 if this is the first process of its pid namespace. */
 static __attribute__((noreturn)) void report_pid(void *argument)
 {
     (void)argument;
     ck_nolibc_exit(CK_RAW0(getpid) == 1 ? 0 : 1);
 }
 
+/* unshare(CLONE_NEWPID) applies to children, so a child must see itself as pid 1. */
 static long try_pid(struct trial_state *trial)
 {
     siginfo_t info = {0};
@@ -216,6 +223,7 @@ static long try_pid(struct trial_state *trial)
     return info.si_code == CLD_EXITED && info.si_status == 0 ? 0 : NOT_HELD;
 }
 
+/* To bring loopback up needs CAP_NET_ADMIN over the new namespace. */
 static long try_net(struct trial_state *trial)
 {
     struct ifreq loopback = {.ifr_name = "lo", .ifr_flags = IFF_UP};
@@ -251,6 +259,10 @@ static __attribute__((noreturn)) void sleep_on(void *argument)
         (void)ck_nolibc_wait_readable(none, CK_FOREVER);
 }
 
+/*
+ * The child must die by the write to cgroup.kill and by nothing else. ENOENT means that the context
+ * has no directory.
+ */
 static long try_cgroup_kill(struct trial_state *trial)
 {
     struct ck_cgroup cgroup;
@@ -298,6 +310,7 @@ static long try_subreaper(struct trial_state *trial)
     return wait_child(&info) == 0 ? 0 : NOT_HELD;
 }
 
+/* Signal 0 only checks that a signal can be sent. */
 static long try_pidfd(struct trial_state *trial)
 {
     (void)trial;
@@ -305,6 +318,7 @@ static long try_pidfd(struct trial_state *trial)
     return fd < 0 ? fd : CK_RAW4(pidfd_send_signal, fd, 0, NULL, 0);
 }
 
+/* ".." of a directory leads out of it, so RESOLVE_BENEATH must refuse it with EXDEV. */
 static long try_openat2(struct trial_state *trial)
 {
     const struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_BENEATH};
