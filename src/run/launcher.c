@@ -208,8 +208,8 @@ static int start_keeper(struct ck_launcher *launcher)
     if (result < 0)
         return result;
     /*
-     * The caller is inspected before and after: a thread may change credentials while the keeper is
-     * made.
+     * The caller is inspected before and after: another thread may change what the keeper inherits
+     * (sys/caller.h) while it is made.
      */
     struct ck_caller after;
     result = ck_caller_inspect(&launcher->caller_proc, &launcher->maker);
@@ -223,8 +223,7 @@ static int start_keeper(struct ck_launcher *launcher)
     if (result == 0)
         result = watch_keeper(launcher);
     /*
-     * Another thread has changed our credentials or cgroup: it is not known which of the two the
-     * keeper has.
+     * Another thread has changed it: it is not known which of the two states the keeper inherited.
      */
     if (result == 0 && !ck_caller_same(&after, &launcher->maker))
         result = -EAGAIN;

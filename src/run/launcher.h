@@ -50,7 +50,8 @@ struct ck_warden {
 };
 
 /*
- * A keeper that was made when the caller had other credentials. It ends when its runs have ended.
+ * A keeper that inherited another state of the caller (sys/caller.h: ids, capabilities, namespaces,
+ * resource limits, cgroups). It ends when its runs have ended.
  */
 struct ck_retired {
     enum ck_watch_source source;
@@ -65,7 +66,7 @@ struct ck_launcher {
     int keeper_fd;               /* pidfd */
     pid_t keeper_pid;
     struct ck_caller_proc caller_proc;
-    struct ck_caller maker; /* who made the keeper */
+    struct ck_caller maker; /* state of the caller that the keeper inherited */
     bool keeper_reachable;  /* ck_caller_child_unreachable was false when the keeper was made */
     uint64_t generation;    /* number of keepers retired so far */
     struct ck_retired *retired;
@@ -130,11 +131,11 @@ int ck_launcher_receive(struct ck_warden *warden, struct ck_wire_report *ret_rep
 /* ---- retire.c ---- */
 
 /*
- * Must be called before each request. If the caller has other credentials than when the keeper was
- * made, the keeper is retired: its runs continue, it makes no more wardens, and the next request
- * makes another keeper. Idle wardens stay in the list with an older generation; the owner of the
- * epoll set removes them. hidden: the result of ck_retire_is_unreachable, which is asked once per
- * start. 1 if the keeper was retired, else 0; -ENOMEM changes nothing.
+ * Must be called before each request. If the state of the caller (sys/caller.h) has changed since
+ * the keeper was made, the keeper is retired: its runs continue, it makes no more wardens, and the
+ * next request makes another keeper. Idle wardens stay in the list with an older generation; the
+ * owner of the epoll set removes them. hidden: the result of ck_retire_is_unreachable, which is
+ * asked once per start. 1 if the keeper was retired, else 0; -ENOMEM changes nothing.
  */
 int ck_retire_keeper(struct ck_launcher *launcher, const struct ck_caller *now, bool hidden);
 

@@ -1,6 +1,6 @@
 /*
- * retire.c - ends keepers: all of them with the context, and one that was made when the caller had
- * other credentials (docs/adr/0039). See launcher.h.
+ * retire.c - ends keepers: all of them with the context, and one that inherited another state of
+ * the caller than the present one (docs/adr/0039). See launcher.h.
  */
 #include "base/fd.h"
 #include "run/launcher.h"

@@ -116,9 +116,9 @@ void ck_watch_forget(struct ck_watch *watch);
 bool ck_watch_is_intact(const struct ck_watch *watch);
 
 /*
- * Before a start: if the caller has other credentials than when the keeper was made, the keeper and
- * its idle wardens are retired, and the next start makes others. Runs in progress continue. hidden:
- * the result of ck_retire_is_unreachable. 0 or -ENOMEM.
+ * Before a start: if the state of the caller (sys/caller.h) has changed since the keeper was made,
+ * the keeper and its idle wardens are retired, and the next start makes others. Runs in progress
+ * continue. hidden: the result of ck_retire_is_unreachable. 0 or -ENOMEM.
  */
 int ck_watch_renew(struct ck_watch *watch, const struct ck_caller *now, bool hidden);
 

@@ -346,9 +346,9 @@ static long create_bwrap(const struct warden *warden, struct warden_run *run, st
 }
 
 /*
- * If the tool did not run, takes the first line that bwrap wrote. A run that was ended before that
- * was ended, it did not fail. If init was killed from outside, bwrap exits with a number made from
- * the signal, so the status is corrected.
+ * If the tool did not run, takes the first line that bwrap wrote. A run that we ended before that
+ * has not failed. If init was killed from outside, bwrap exits with a number made from the signal,
+ * so the status is corrected.
  */
 static void take_status(struct warden_run *run)
 {
