@@ -60,7 +60,7 @@ def test_a_whole_jail_warns_of_nothing(box):
 def test_a_required_jail_is_the_whole_jail(no_userns, jail):
     answer = no_userns.run("say_args", jail=jail, options=["--require-jail"])
     assert (answer.outcome, answer["rule"]) == ("jail_unavailable", "request.jail")
-    assert "without namespaces" in answer.message and "user.max_user_namespaces" in answer.message
+    assert "without user namespaces" in answer.message and "user.max_user_namespaces" in answer.message
 
 
 def test_bwrap_is_refused_by_name(no_userns):
