@@ -29,7 +29,7 @@
 #include <unistd.h>
 
 #define TMP_OPTIONS "mode=0755,size=1g,nr_inodes=200k"
-#define SMALL_BYTES 16384
+#define SMALL_BYTES 16384 /* settings files up to this size are copied */
 #define PACKAGES "/node_modules"
 #define TOOLS ".tool" /* for files with a path that something else covers inside */
 
