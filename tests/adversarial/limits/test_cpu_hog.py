@@ -27,7 +27,7 @@ def test_process_is_ended_at_its_limit(box, jail):
 @pytest.mark.parametrize("jail", JAILS)
 def test_process_that_ignores_signals_is_killed(once_box, jail):
     """The kernel's own limit; root's cgroup is what test_children_are_counted_together is about."""
-    answer = limited(once_box, "hog", "stubborn", jail=jail, limits=LIMIT, timeout=80)
+    answer = limited(once_box, "hog", "ignore_signals", jail=jail, limits=LIMIT, timeout=80)
     assert (answer.outcome, answer["signal"]) == ("signaled", signal.SIGKILL)
     # A jail's init ends with the tool, and what the tool used comes to the warden through it.
     assert answer["limit_hit"] == "cpu"

@@ -5,7 +5,7 @@
  *   family MIB      four children with MIB each
  *   processes N     children, all alive at the same time          threads N      the same within one process
  *   cpu             one process that burns CPU time               burners N      N children that do, while it waits
- *   stubborn        as cpu, with every signal ignored
+ *   ignore_signals  as cpu, with every signal ignored
  *   file MIB PATH   bytes in one file                             files N        descriptors
  *
  * It says "full" where it got all, else how many it got, and ends with 0; what it is killed for it does not say.
