@@ -19,23 +19,23 @@ SLEEPERS = 4
 
 def all_tools(lab):
     """The default policy, which finds also what npm has to offer."""
-    place = lab.policy.parent / "gathered"
-    place.mkdir()
-    place.chmod(0o755)
-    fetched = subprocess.run([str(REPOSITORY / "tools/gather-tools.sh"), str(place)], check=False, capture_output=True)
+    tools = lab.policy.parent / "gathered"
+    tools.mkdir()
+    tools.chmod(0o755)
+    fetched = subprocess.run([str(REPOSITORY / "tools/gather-tools.sh"), str(tools)], check=False, capture_output=True)
     if fetched.returncode != 0:
         lab.note("npm cannot fetch tools: gather is measured with those that are installed")
     policy = lab.policy.parent / "default.yaml"
     text = (REPOSITORY / "policy/default.yaml").read_text(encoding="utf-8")
-    policy.write_text(text.replace("search_path: [", f"search_path: [{place}/bin, ", 1), encoding="utf-8")
+    policy.write_text(text.replace("search_path: [", f"search_path: [{tools}/bin, ", 1), encoding="utf-8")
     policy.chmod(0o600)
     return policy
 
 
 def gather(lab, policy, *options):
     """The document of one gather."""
-    words = [lab.build / "chokepoint", "gather", REPOSITORY, "--json", "--no-audit", "--policy", policy, *options]
-    done = subprocess.run(list(map(str, words)), env=lab.env, capture_output=True, check=False)
+    args = [lab.build / "chokepoint", "gather", REPOSITORY, "--json", "--no-audit", "--policy", policy, *options]
+    done = subprocess.run(list(map(str, args)), env=lab.env, capture_output=True, check=False)
     if done.returncode != 0:
         raise Failure(f"gather ended with {done.returncode}: {done.stderr.decode(errors='replace')[:300]}")
     return json.loads(done.stdout)
@@ -75,9 +75,9 @@ def sleeping_probes(lab):
             "--policy", directory / "sleep.yaml", "--probes", directory / "probes.yaml"]
 
 
-def interrupt(lab, words):
+def interrupt(lab, args):
     """Nanoseconds from SIGINT, once all tools run, to the end of the command."""
-    process = subprocess.Popen(list(map(str, words)), env=lab.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = subprocess.Popen(list(map(str, args)), env=lab.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     started = 0
     while started < SLEEPERS:
         line = process.stderr.readline()
@@ -111,8 +111,8 @@ def gathering(lab):
     lab.report("R60", "processor time of the coordinator, of all", [share(each) * 100 for each in together], unit="%",
                most=2.0)
     lab.report("figure", "gather, one look at this repository", walls, unit="ms")
-    words = sleeping_probes(lab)
-    interrupts = alternate(lab.rounds(30), {"interrupt": lambda: interrupt(lab, words)})
+    args = sleeping_probes(lab)
+    interrupts = alternate(lab.rounds(30), {"interrupt": lambda: interrupt(lab, args)})
     lab.keep(interrupts, "gather")
     lab.report("R60", f"SIGINT to the end of gather, {SLEEPERS} tools running",
                [value / 1e6 for value in interrupts["interrupt"]], unit="ms", most=100.0)

@@ -25,21 +25,21 @@ class Worker:
             raise Failure(f"'{' '.join(self.argv)}' ended with {self.process.wait()} at '{command}'")
         return json.loads(line)
 
-    def ask(self, *words):
-        command = " ".join(str(word) for word in words)
+    def ask(self, *args):
+        command = " ".join(str(word) for word in args)
         self.process.stdin.write(command + "\n")
         self.process.stdin.flush()
         return self._answer(command)
 
-    def wall(self, *words):
+    def wall(self, *args):
         """Nanoseconds of wall time a run."""
-        answer = self.ask(*words)
+        answer = self.ask(*args)
         return answer["wall_ns"] / answer["runs"]
 
-    def cost(self, *words):
+    def cost(self, *args):
         """Nanoseconds a run: wall time, and processor time of the worker, all its descendants and the tools."""
         before = tree_cpu_ns(self.process.pid)
-        answer = self.ask(*words)
+        answer = self.ask(*args)
         after = tree_cpu_ns(self.process.pid)
         return {
             "wall": answer["wall_ns"] / answer["runs"],

@@ -49,11 +49,11 @@ def available():
 @contextlib.contextmanager
 def tracing(pid):
     """Traces a process, its descendants and what they will create; the block gets a function that ends it."""
-    place = TRACEFS / "instances" / f"chokepoint-bench-{os.getpid()}"
-    place.mkdir()
+    directory = TRACEFS / "instances" / f"chokepoint-bench-{os.getpid()}"
+    directory.mkdir()
     try:
         def write_setting(name, text):
-            (place / name).write_text(text, encoding="ascii")
+            (directory / name).write_text(text, encoding="ascii")
 
         write_setting("trace_clock", "mono")
         write_setting("buffer_size_kb", "16384")
@@ -64,11 +64,11 @@ def tracing(pid):
 
         def finish():
             write_setting("tracing_on", "0")
-            return (place / "trace").read_text(encoding="utf-8", errors="replace")
+            return (directory / "trace").read_text(encoding="utf-8", errors="replace")
 
         yield finish
     finally:
-        place.rmdir()
+        directory.rmdir()
 
 
 def family(root):

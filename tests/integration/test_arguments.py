@@ -10,11 +10,11 @@ WORD = st.binary(max_size=200).map(lambda data: data.replace(b"\0", b""))
 
 
 @settings(USUAL, max_examples=scaled(100, 25, 40))
-@given(words=st.lists(WORD, max_size=20))
-def test_arguments_come_back_unchanged(user_box, words):
-    answer = user_box.run("say_args", *words)
+@given(args=st.lists(WORD, max_size=20))
+def test_arguments_come_back_unchanged(user_box, args):
+    answer = user_box.run("say_args", *args)
     assert answer.status == 0
-    assert answer.stream("stdout") == b"".join(word + b"\0" for word in words)
+    assert answer.stream("stdout") == b"".join(word + b"\0" for word in args)
 
 
 @settings(USUAL, max_examples=scaled(60, 15, 25))

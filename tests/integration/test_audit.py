@@ -23,8 +23,8 @@ def kinds(path):
     return [record["kind"] for record in records(path)]
 
 
-def verify(box, *words):
-    return box.call([box.command, "audit", "verify", "--quiet", *map(str, words)])
+def verify(box, *args):
+    return box.call([box.command, "audit", "verify", "--quiet", *map(str, args)])
 
 
 # ---- what is recorded ----------------------------------------------------------------------------------------------
@@ -38,7 +38,7 @@ def test_run_is_an_intent_and_an_outcome(box):
     box.run("sh", "-c", "echo out; echo err >&2; exit 3", options=["--probe", "some_probe"])
     begin, intent, outcome = records(box.log)
     assert (begin["kind"], begin["seq"], begin["continues"]) == ("begin", 0, None)
-    shell = next(path for path in (pathlib.Path(place) / "sh" for place in box.search_path) if path.exists())
+    shell = next(path for path in (pathlib.Path(directory) / "sh" for directory in box.search_path) if path.exists())
     assert intent["tool"] == {"name": "sh", "path": str(shell),
                               "sha256": hashlib.sha256(shell.read_bytes()).hexdigest()}
     assert intent["argv"] == ["sh", "-c", "echo out; echo err >&2; exit 3"]
@@ -131,7 +131,7 @@ def test_long_argv_is_cut_and_its_hash_covers_it(box):
     assert outcome["outcome"] == "exited" and max(map(len, box.log.read_bytes().splitlines(True))) <= 65536
 
 
-def test_what_is_worst_to_write_still_fits_into_a_line(box):
+def test_the_longest_record_still_fits_into_a_line(box):
     """Each byte of the paths and of the arguments takes six."""
     deep = box.root
     for _ in range(15):
@@ -174,11 +174,11 @@ def test_digest_of_a_settled_tool_comes_from_the_cache(box):
 # ---- where ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("variable,place", [("HOME", "home/.local/state"), ("XDG_STATE_HOME", "home/state")])
-def test_log_is_in_the_callers_state_by_default(box, variable, place):
+@pytest.mark.parametrize("variable,directory", [("HOME", "home/.local/state"), ("XDG_STATE_HOME", "home/state")])
+def test_log_is_in_the_callers_state_by_default(box, variable, directory):
     extra = {"XDG_STATE_HOME": str(box.home / "state")} if variable == "XDG_STATE_HOME" else {}
     assert box.run("true", audit="default", env=box.environment(**extra)).outcome == "exited"
-    log = box.place / place / "chokepoint/audit.jsonl"
+    log = box.base / directory / "chokepoint/audit.jsonl"
     assert kinds(log) == ["begin", "intent", "outcome"]
     assert stat.S_IMODE(log.stat().st_mode) == 0o600 and stat.S_IMODE(log.parent.stat().st_mode) == 0o700
     assert log.stat().st_uid == box.actor.uid and not box.log.exists()
@@ -233,9 +233,9 @@ def test_every_durability_records_the_same(box, sync):
 
 def synced(box, sync, *options):
     """The system calls of a run that are about the log, in their order."""
-    trace = box.place / "trace"
-    words = box.words(["true"], audit=box.log, options=["--audit-sync", sync, *options])
-    subprocess.run(["strace", "-qq", "-y", "-e", "trace=write,fdatasync,sendmsg,/rename", "-o", trace, *words], check=True,
+    trace = box.base / "trace"
+    args = box.run_argv(["true"], audit=box.log, options=["--audit-sync", sync, *options])
+    subprocess.run(["strace", "-qq", "-y", "-e", "trace=write,fdatasync,sendmsg,/rename", "-o", trace, *args], check=True,
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=box.root,
                    env=box.environment(ASAN_OPTIONS="detect_leaks=0"))  # which cannot be done twice to one process
     names = []
@@ -294,11 +294,11 @@ def test_torn_tail_is_repaired_and_reported(box, cut):
     box.log.write_bytes(text[:-cut])
     answer = box.run("true")
     assert answer.outcome == "exited" and box.log.read_bytes().startswith(text[:-cut])
-    told = [event for event in box.events(answer) if event["event"] == "audit.repaired"]
+    repairs = [event for event in box.events(answer) if event["event"] == "audit.repaired"]
     if cut == 1:  # only the newline was missing, so nothing is lost
-        assert kinds(box.log) == ["begin", "intent", "outcome", "intent", "outcome"] and not told
+        assert kinds(box.log) == ["begin", "intent", "outcome", "intent", "outcome"] and not repairs
         return
-    assert [(event["level"], event["bytes"]) for event in told] == [("warning", str(len(torn) + 1))]
+    assert [(event["level"], event["bytes"]) for event in repairs] == [("warning", str(len(torn) + 1))]
     lines = box.log.read_bytes().splitlines()
     repair = json.loads(lines[3])
     VALIDATOR.validate(repair)
@@ -392,7 +392,7 @@ def settled(box, line):
     if "policy" in record:
         record["policy"]["sha256"] = "(sha256)"
     text = json.dumps(record)
-    for path, name in ((box.place, "(place)"), (box.stage, "(stage)")):
+    for path, name in ((box.base, "(place)"), (box.stage, "(stage)")):
         text = text.replace(str(path), name)
     return text
 

@@ -23,16 +23,16 @@ class Reader:
 
     def __init__(self, box):
         self.box = box
-        self.path = box.place / "outside/audit.jsonl"
+        self.path = box.base / "outside/audit.jsonl"
 
     def write(self, data, name="outside/audit.jsonl"):
         return self.box.file(name, data, 0o600)
 
-    def audit(self, *words, **keywords):
-        return self.box.call([self.box.command, "audit", *map(str, words)], **keywords)
+    def audit(self, *args, **keywords):
+        return self.box.call([self.box.command, "audit", *map(str, args)], **keywords)
 
-    def verify(self, data, *words, status=0):
-        answer = self.audit("verify", self.write(data), *words)
+    def verify(self, data, *args, status=0):
+        answer = self.audit("verify", self.write(data), *args)
         assert answer.status == status, answer
         return answer
 
@@ -61,8 +61,8 @@ def test_jq_reads_the_outcomes(reader):
     command = f"'{reader.box.command}' audit verify '{reader.path}' | jq -r .outcome"
     answer = reader.box.call(["bash", "-o", "pipefail", "-c", command])
     assert answer.status == 0
-    words = answer.out.decode().split()
-    assert len(words) == 100 and (words.count("exited"), words.count("timeout"), words.count("disallowed")) == (42, 7, 1)
+    args = answer.out.decode().split()
+    assert len(args) == 100 and (args.count("exited"), args.count("timeout"), args.count("disallowed")) == (42, 7, 1)
 
 
 def test_quiet_prints_nothing_but_damage(reader):
@@ -109,7 +109,7 @@ def test_the_first_bad_line_is_named_with_what_is_wrong(reader, damage):
 
 
 @pytest.mark.parametrize("path", ["absent.jsonl", "../outside", "closed.jsonl", "loop"])
-def test_what_cannot_be_read_has_a_status_of_its_own(reader, path):
+def test_an_unreadable_log_has_its_own_status(reader, path):
     os.symlink("loop", reader.box.outside / "loop")
     closed = reader.write(usual().text(), "outside/closed.jsonl")
     closed.chmod(0)
@@ -133,13 +133,13 @@ def test_a_fifo_is_refused_whether_or_not_somebody_has_its_other_end(reader, com
 
 def test_a_pipe_of_the_shell_is_read(reader):
     path = reader.write(usual().text())
-    words = f"{reader.box.command} audit verify --quiet <(cat {path})"
-    assert reader.box.call(["/bin/bash", "-c", words]).status == 0
+    args = f"{reader.box.command} audit verify --quiet <(cat {path})"
+    assert reader.box.call(["/bin/bash", "-c", args]).status == 0
 
 
 def test_wrong_arguments_are_reported(reader):
-    for words in (["--no-such"], ["--head"], ["--key", "a", "--key", "b"]):
-        answer = reader.audit("verify", *words)
+    for args in (["--no-such"], ["--head"], ["--key", "a", "--key", "b"]):
+        answer = reader.audit("verify", *args)
         assert answer.status == 125 and b"help audit verify" in answer.err
     assert reader.audit("keygen").status == reader.audit("head", "a", "b").status == 125
     assert reader.audit("verify", "--help").status == 0
@@ -189,8 +189,8 @@ def test_a_log_with_two_names_is_read_once_and_a_copy_of_it_is_not(reader):
     second.hardlink_to(reader.path)
     names = sorted(reader.box.outside.glob("audit*.jsonl"))
     assert len(names) == 4
-    for words in (names, ["--rotated", reader.path]):
-        answer = reader.audit("verify", *words)
+    for args in (names, ["--rotated", reader.path]):
+        answer = reader.audit("verify", *args)
         assert (answer.status, answer.out) == (0, whole) and b"verified 9 records, 0 to 8" in answer.err
     second.unlink()
     second.write_bytes(reader.path.read_bytes())
@@ -209,9 +209,9 @@ def test_a_later_file_alone_holds_and_says_what_is_missing(reader):
 
 @pytest.mark.parametrize("variables", [{}, {"XDG_STATE_HOME": "state"}, {"XDG_STATE_HOME": "relative/is/ignored"}])
 def test_without_a_file_it_is_the_log_of_the_command_with_its_rotated_files(reader, variables):
-    state = reader.box.place / "state" if variables.get("XDG_STATE_HOME") == "state" else reader.box.home / ".local/state"
+    state = reader.box.base / "state" if variables.get("XDG_STATE_HOME") == "state" else reader.box.home / ".local/state"
     (state / "chokepoint").mkdir(parents=True)
-    whole = write_pieces(reader, state.relative_to(reader.box.place) / "chokepoint")
+    whole = write_pieces(reader, state.relative_to(reader.box.base) / "chokepoint")
     if variables.get("XDG_STATE_HOME") == "state":
         variables = {"XDG_STATE_HOME": str(state)}
     environment = reader.box.environment(**variables)
@@ -306,7 +306,7 @@ def keys(reader):
     """Paths of two secret keys; the public ones lie beside them."""
     made = []
     for name in ("one", "two"):
-        path = reader.box.place / "policy" / name
+        path = reader.box.base / "policy" / name
         answer = reader.audit("keygen", path)
         assert answer.status == 0 and answer.out == path.with_suffix(".pub").read_bytes()
         made.append(path)
@@ -420,10 +420,10 @@ def test_the_recipe_of_the_manual_checks_a_log(reader):
     text = (pathlib.Path(__file__).parents[2] / "docs/audit.md").read_text(encoding="utf-8")
     (recipe,) = re.findall(r"<!-- recipe:[^>]*-->\n```python\n(.*?)```", text, re.DOTALL)
     log = usual()
-    words = ["/usr/bin/python3", "-c", recipe]
-    assert reader.box.call(words, input=log.text()).out.decode() == log.head + "\n"
+    args = ["/usr/bin/python3", "-c", recipe]
+    assert reader.box.call(args, input=log.text()).out.decode() == log.head + "\n"
     for damage in ("edited", "dropped", "duplicated", "reordered", "spliced", "rebuilt"):
-        assert reader.box.call(words, input=edits()[damage][0]).status != 0, damage
+        assert reader.box.call(args, input=edits()[damage][0]).status != 0, damage
 
 
 def test_the_oracle_has_the_hash_of_the_format():

@@ -21,17 +21,17 @@ class Viewer:
     def write(self, log):
         return self.box.file("outside/audit.jsonl", log if isinstance(log, bytes) else log.text(), 0o600)
 
-    def words(self, *words):
-        return [self.box.command, "audit", "show", str(self.path), *map(str, words)]
+    def show_argv(self, *args):
+        return [self.box.command, "audit", "show", str(self.path), *map(str, args)]
 
-    def show(self, *words, status=0):
-        answer = self.box.call(self.words(*words))
+    def show(self, *args, status=0):
+        answer = self.box.call(self.show_argv(*args))
         assert answer.status == status, answer
         return answer
 
-    def rows(self, *words, status=0):
+    def rows(self, *args, status=0):
         """(outcome, command) of each."""
-        found = [ROW.fullmatch(line) for line in self.show(*words, status=status).out.decode().splitlines()]
+        found = [ROW.fullmatch(line) for line in self.show(*args, status=status).out.decode().splitlines()]
         return [(row[4], row[7]) for row in found if row]
 
 
@@ -102,7 +102,7 @@ def test_what_follows_a_damage_is_shown_and_marked(viewer):
 
 # ---- filters ----
 
-@pytest.mark.parametrize("words,commands", [
+@pytest.mark.parametrize("args,commands", [
     (["--outcome", "timeout"], ["semgrep --metrics=off"]),
     (["--outcome", "timeout", "--outcome", "disallowed"], ["semgrep --metrics=off", "bash -c id"]),
     (["--outcome", "unfinished"], ["git gc"]),
@@ -117,9 +117,9 @@ def test_what_follows_a_damage_is_shown_and_marked(viewer):
     (["--tool", "git", "--until", "2026-11-15"], ["[snapshot] git status", "git gc"]),
     (["--tool", "git", "--since", "2026-11-15T16:00:07.5"], ["git gc"]),
 ])
-def test_filters_leave_the_calls_that_fit(viewer, words, commands):
+def test_filters_leave_the_calls_that_fit(viewer, args, commands):
     viewer.write(some_calls())
-    assert [command for _, command in viewer.rows(*words)] == commands
+    assert [command for _, command in viewer.rows(*args)] == commands
 
 
 @pytest.mark.parametrize("age,longer,shorter", [(90, "2m", "60s"), (7200, "3h", "100m"), (86400 * 3, "4d", "48h")])
@@ -132,11 +132,11 @@ def test_an_age_is_counted_from_now(viewer, age, longer, shorter):
     assert viewer.rows("--since", shorter) == viewer.rows("--until", longer) == []
 
 
-@pytest.mark.parametrize("words", [["--since", "yesterday"], ["--since", "2026-11"], ["--until", "16:00"],
+@pytest.mark.parametrize("args", [["--since", "yesterday"], ["--since", "2026-11"], ["--until", "16:00"],
                                    ["--outcome", "fine"], ["--since", "5"], ["--since", "99999999999d"]])
-def test_a_filter_that_cannot_be_read_is_an_error(viewer, words):
+def test_a_filter_that_cannot_be_read_is_an_error(viewer, args):
     viewer.write(some_calls())
-    assert b"give one" in viewer.show(*words, status=125).err
+    assert b"give one" in viewer.show(*args, status=125).err
 
 
 def test_json_prints_the_records_unchanged(viewer):
@@ -153,7 +153,7 @@ def test_json_prints_the_records_unchanged(viewer):
 
 def shown(viewer, columns):
     """What the command writes to a terminal of this width."""
-    status, said = on_terminal(viewer.box, viewer.words(), columns)
+    status, said = on_terminal(viewer.box, viewer.show_argv(), columns)
     assert status == 0
     return said.decode().replace("\r\n", "\n")
 
@@ -210,8 +210,8 @@ def test_arguments_that_are_no_text_are_shown_as_what_they_are(viewer):
 # ---- follow ----
 
 class Follower:
-    def __init__(self, viewer, *words):
-        self.process = viewer.box.popen(viewer.words("--follow", *words), raw=True)
+    def __init__(self, viewer, *args):
+        self.process = viewer.box.popen(viewer.show_argv("--follow", *args), raw=True)
         os.set_blocking(self.process.stdout.fileno(), False)
         self.said = b""
 

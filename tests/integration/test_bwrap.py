@@ -79,9 +79,9 @@ def test_scratch_is_named_after_the_probe(box):
                         shape={"options": ["--jail", "bwrap", "--probe", "my_probe"]})
     wait_until(lambda: bwrapped.scratches(box), "the directory is there")
     (name,) = bwrapped.scratches(box)
-    place = bwrapped.scratch_parent(box) / name
+    directory = bwrapped.scratch_parent(box) / name
     assert name.startswith("chokepoint-my_probe-")
-    assert place.stat().st_mode & 0o7777 == 0o700 and place.parent.stat().st_mode & 0o7777 == 0o700
+    assert directory.stat().st_mode & 0o7777 == 0o700 and directory.parent.stat().st_mode & 0o7777 == 0o700
     process.terminate()
     process.wait(20)
 
@@ -142,7 +142,7 @@ def test_only_the_tool_and_its_execs_are_executed(box):
 
 def test_a_script_is_run_by_its_path(box):
     box.file("tool.py", "#!/usr/bin/python3\nimport sys; print(sys.argv[0], sys.argv[1:])\n", 0o755)
-    path = str(box.place / "tool.py")
+    path = str(box.base / "tool.py")
     bwrapped.write_policy(box, box.entry("tool", path=path))
     name, arguments = said(run(box, "tool", "a b", "")).split(" ", 1)
     assert name.endswith("/tool.py") and arguments == "['a b', '']\n"
@@ -187,10 +187,10 @@ def test_much_output_and_input_pass(box):
 
 def test_a_dry_run_shows_the_command_line(box):
     answer = run(box, "sh", "-c", "exit 0", options=["--dry-run"])
-    words = answer["jail_argv"]
-    assert words[:5] == ["bwrap", "--unshare-all", "--new-session", "--die-with-parent", "--as-pid-1"]
-    assert words[words.index("/work") - 2:words.index("/work") + 1] == ["--ro-bind", str(box.root), "/work"]
-    assert words[words.index("--"):] == ["--", "/proc/self/fd/4", "ro:file", words[-4], "sh", "-c", "exit 0"]
+    argv = answer["jail_argv"]
+    assert argv[:5] == ["bwrap", "--unshare-all", "--new-session", "--die-with-parent", "--as-pid-1"]
+    assert argv[argv.index("/work") - 2:argv.index("/work") + 1] == ["--ro-bind", str(box.root), "/work"]
+    assert argv[argv.index("--"):] == ["--", "/proc/self/fd/4", "ro:file", argv[-4], "sh", "-c", "exit 0"]
     assert answer["mounts"] == []
     text = box.run("sh", "-c", "exit 0", options=["--jail", "bwrap", "--dry-run"], form=None).out.decode()
     assert f"--ro-bind {box.root} /work" in text
@@ -223,13 +223,13 @@ def test_one_that_is_not_there_is_not_installed(box):
 
 @pytest.mark.parametrize("mode", [0o4755, 0o2755])
 def test_a_setuid_bwrap_is_refused(box, mode):
-    place = box.directory("bin")
-    shutil.copy("/usr/bin/bwrap", place / "bwrap")
-    box.own(place / "bwrap", mode)
-    bwrapped.write_policy(box, bwrapped.shell_entry(box), helper={**bwrapped.JAIL_HELPER, "path": str(place / "bwrap")})
+    directory = box.directory("bin")
+    shutil.copy("/usr/bin/bwrap", directory / "bwrap")
+    box.own(directory / "bwrap", mode)
+    bwrapped.write_policy(box, bwrapped.shell_entry(box), helper={**bwrapped.JAIL_HELPER, "path": str(directory / "bwrap")})
     answer = run(box, "sh", "-c", "true")
     assert answer.outcome == "jail_unavailable" and "setuid" in answer.message
-    os.chmod(place / "bwrap", 0o755)
+    os.chmod(directory / "bwrap", 0o755)
     assert run(box, "sh", "-c", "true")["exit_code"] == 0
 
 
@@ -256,19 +256,19 @@ int main(int argc, char **argv)
 
 def fake_bwrap(box, body):
     """A program that is called as bwrap would be."""
-    source, program = box.file("fake.c", FAKE % body), box.place / "fake"
+    source, program = box.file("fake.c", FAKE % body), box.base / "fake"
     subprocess.run(["cc", "-o", program, source], check=True)
     box.own(program, 0o755)
     bwrapped.write_policy(box, bwrapped.shell_entry(box), helper={**bwrapped.JAIL_HELPER, "path": str(program)})
 
 
-def test_a_bwrap_that_jails_nobody_is_found_out(box):
+def test_a_bwrap_without_a_jail_is_detected(box):
     fake_bwrap(box, "return execv(argv[land], argv + land);")
     answer = run(box, "sh", "-c", "true")
     assert answer.outcome == "jail_unavailable" and "not_permitted" in answer.message
 
 
-def test_a_bwrap_that_leaves_out_a_layer_is_found_out(box):
+def test_a_bwrap_that_leaves_out_a_layer_is_detected(box):
     fake_bwrap(box, """
     char *more[1000] = {argv[0], argv[1], "--share-net"};
     memcpy(more + 3, argv + 2, (size_t)(argc - 1) * sizeof *argv);
@@ -280,7 +280,7 @@ def test_a_bwrap_that_leaves_out_a_layer_is_found_out(box):
 ONLY_PROOFS = 'if (proof) return execv("/usr/bin/bwrap", argv);'
 
 
-def test_what_bwrap_complains_of_is_reported(box):
+def test_an_error_message_of_bwrap_is_reported(box):
     fake_bwrap(box, ONLY_PROOFS + 'fputs("bwrap: no \\x1b[2Jmore\\nlines", stderr); return 1;')
     answer = run(box, "sh", "-c", "true")
     assert answer.outcome == "spawn_failed" and "bwrap: no \\x1b[2Jmore" in answer.message
@@ -291,7 +291,7 @@ def test_a_bwrap_that_ends_well_without_the_tool_has_not_run_it(box):
     assert run(box, "sh", "-c", "true").outcome == "spawn_failed"
 
 
-def test_another_directory_at_work_is_found_out(box):
+def test_another_directory_at_work_is_detected(box):
     fake_bwrap(box, ONLY_PROOFS + 'argv[work - 1] = "/usr/bin"; return execv("/usr/bin/bwrap", argv);')
     answer = run(box, "sh", "-c", "true")
     assert answer.outcome == "spawn_failed" and "stale" in answer.message.lower()

@@ -47,7 +47,7 @@ def test_cap_without_room_for_the_marker_is_invalid(user_box, cap):
 
 @pytest.mark.parametrize("cap", ["-1", "abc", "1.5", "", "18x", "99999999999999999999999", "0x100", "1M"])
 def test_cap_that_is_no_number_is_invalid(user_box, cap):
-    answer = user_box.call(user_box.words(["true"], options=["--max-output", cap]))
+    answer = user_box.call(user_box.run_argv(["true"], options=["--max-output", cap]))
     assert answer.status == 125
 
 

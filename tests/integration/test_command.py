@@ -32,16 +32,16 @@ def test_help_names_every_command_and_option(user_box):
     assert max(len(line) for line in (overview.out + page.out).splitlines()) <= 100
 
 
-@pytest.mark.parametrize("words", [
+@pytest.mark.parametrize("args", [
     [], ["frobnicate"], ["--frobnicate"], ["help", "frobnicate"], ["help", "policy", "frobnicate"], ["completion"], ["completion", "fish"], ["run"],
     ["run", "--"], ["run", "--frobnicate", "--", "true"], ["run", "--json", "--stream", "--", "true"],
     ["run", "--time", "5", "--", "true"], ["run", "--cwd"], ["run", "--json=yes", "--", "true"], ["run", "--jail", "cage", "--", "true"],
     ["run", "--cwd", "/", "--cwd", "/", "--", "true"]])
-def test_usage_errors_say_so(user_box, words):
-    answer = user_box.call([user_box.command, *words])
+def test_usage_errors_say_so(user_box, args):
+    answer = user_box.call([user_box.command, *args])
     assert answer.status == 125
     if answer.out:
-        assert "--json" in words and json.loads(answer.out)["outcome"] == "invalid"
+        assert "--json" in args and json.loads(answer.out)["outcome"] == "invalid"
     else:
         assert answer.err.startswith((b"chokepoint: ", b"Usage: "))
 
@@ -55,11 +55,11 @@ def test_full_output_is_an_error(user_box):
     if not os.path.exists("/dev/full"):
         skip("devfull", "/dev/full is missing")
     with open("/dev/full", "wb") as full:
-        for words in ([user_box.command, "--version"], [user_box.command, "--help"], user_box.words(["true"]),
-                      user_box.words(["say_args", "x"], form=None), user_box.words(["say_args", "x"], form="--stream"),
+        for args in ([user_box.command, "--version"], [user_box.command, "--help"], user_box.run_argv(["true"]),
+                      user_box.run_argv(["say_args", "x"], form=None), user_box.run_argv(["say_args", "x"], form="--stream"),
                       [user_box.command, "completion", "bash"]):
-            answer = user_box.call(words, stdout=full)
-            assert answer.status == 125, words
+            answer = user_box.call(args, stdout=full)
+            assert answer.status == 125, args
             assert b"No space left" in answer.err
 
 
@@ -103,7 +103,7 @@ def test_stdin_that_nobody_reads(user_box):
 
 @pytest.mark.parametrize("name", ["/nonexistent/file", "/", ""])
 def test_stdin_that_is_no_file_is_refused(user_box, name):
-    answer = user_box.call(user_box.words(["true"], options=["--stdin", name]))
+    answer = user_box.call(user_box.run_argv(["true"], options=["--stdin", name]))
     assert answer.status == 125
 
 
@@ -158,10 +158,10 @@ def test_dry_run_refuses_as_the_run_would(box, argv, options, status, outcome):
 def test_dry_run_makes_no_process(user_box):
     if not shutil.which("strace"):
         skip("strace", "strace is not installed")
-    words = user_box.words(["true"], options=["--dry-run"])
+    args = user_box.run_argv(["true"], options=["--dry-run"])
     trace = user_box.canary()
     env = user_box.environment(ASAN_OPTIONS="detect_leaks=0")  # leak detection traces too, and two cannot
-    answer = user_box.call(["strace", "-f", "-qq", "-o", str(trace), "-e", "trace=process", *words], env=env)
+    answer = user_box.call(["strace", "-f", "-qq", "-o", str(trace), "-e", "trace=process", *args], env=env)
     if answer.status != 0 and b"ptrace" in answer.err.lower():
         skip("strace", "tracing is not permitted here")
     assert answer.status == 0, answer.err
@@ -185,7 +185,7 @@ def test_cwd_defaults_to_here_and_root_to_cwd(user_box):
 
 
 def test_root_may_be_reached_by_a_link(user_box):
-    link = user_box.place / "link"
+    link = user_box.base / "link"
     link.symlink_to(user_box.root)
     answer = user_box.run("say_state", root=link, cwd=link)
     assert f"cwd={user_box.root}\n".encode() in answer.stream("stdout")
@@ -233,11 +233,11 @@ def completion(user_box):
     return str(user_box.file("completion", answer.out))
 
 
-def complete(box, completion, *words):
+def complete(box, completion, *args):
     """What bash offers for the last word."""
     script = ('source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); compopt() { :; }; '
               '_chokepoint; printf "%s\\n" "${COMPREPLY[@]}"')
-    answer = box.call(["bash", "--norc", "-c", script, "bash", completion, "chokepoint", *words])
+    answer = box.call(["bash", "--norc", "-c", script, "bash", completion, "chokepoint", *args])
     assert answer.status == 0, answer.err
     assert answer.err == b""
     return answer.out.decode().split()
@@ -262,7 +262,7 @@ def test_bash_completes_commands_options_and_tools(user_box, completion):
     assert {"bash", "zsh"} <= set(complete(user_box, completion, "completion", ""))
 
 
-def test_bash_completes_commands_of_two_words(user_box, completion):
+def test_bash_completes_subcommands(user_box, completion):
     assert complete(user_box, completion, "pol") == ["policy"]
     assert complete(user_box, completion, "policy", "") == ["--help", "check", "show", "diff", "explain"]
     assert complete(user_box, completion, "policy", "di") == ["diff"]

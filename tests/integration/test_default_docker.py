@@ -45,12 +45,12 @@ def test_version_is_reported(docker):
     assert docker("--version").startswith("Docker version ")
 
 
-@pytest.mark.parametrize("words", [[".", "--network=none"], ["--network", "none", "-t", IMAGE, "--no-cache", "."],
+@pytest.mark.parametrize("args", [[".", "--network=none"], ["--network", "none", "-t", IMAGE, "--no-cache", "."],
                                    ["--network=none", "--file=Dockerfile", "--build-arg", "WHO=me", "--label=a=b",
                                     "--rm", "."],
                                    ["--network=none", "-fDockerfile", "--force-rm", "--", "."]], ids=" ".join)
-def test_build(docker, words):
-    assert "Successfully built" in docker("build", *words)
+def test_build(docker, args):
+    assert "Successfully built" in docker("build", *args)
 
 
 def test_run_has_no_rights_and_no_network(docker, image):
@@ -59,15 +59,15 @@ def test_run_has_no_rights_and_no_network(docker, image):
     assert "interface lo\n" in said and said.count("interface ") == 1
 
 
-@pytest.mark.parametrize("words", [
+@pytest.mark.parametrize("args", [
     ["--rm", "--network", "none", "--cap-drop", "ALL", "--security-opt", "no-new-privileges"],
     [*SAFE, "--rm", "--read-only", "--user=1000:1000", "--name=choke-report", "--hostname=report", "--workdir=/"],
     [*SAFE, "--rm", "--memory=64m", "--memory-swap=64m", "--pids-limit=20", "--cpus=0.5", "--shm-size=1m"],
     [*SAFE, "--rm", "-i", "--init", "-e", "A=b", "--env=C=d", "--label=a=b", "--tmpfs=/tmp", "--log-driver=none"],
     [*SAFE, "--rm", "--pull=never", "--no-healthcheck", "--stop-timeout=1", "--stop-signal=KILL",
      "--entrypoint=/container_report"]], ids=" ".join)
-def test_run_with_options(docker, image, words):
-    assert "user " in docker("run", *words, image)
+def test_run_with_options(docker, image, args):
+    assert "user " in docker("run", *args, image)
 
 
 def test_mount_beneath_the_root(docker, image, root_box):
@@ -93,14 +93,14 @@ def test_objects_are_looked_at(docker, image):
 
 
 def test_plain_docker_reads_the_host(image, root_box, docker_socket):
-    words = ["docker", "run", "--rm", "--network=none", "-v", f"{root_box.outside}:/w", image, "/w/secret"]
+    args = ["docker", "run", "--rm", "--network=none", "-v", f"{root_box.outside}:/w", image, "/w/secret"]
     env = root_box.environment(DOCKER_HOST=f"unix://{docker_socket}", PATH="/usr/local/bin:/usr/bin:/bin")
-    assert "secret of the host" in root_box.call(words, env=env, deadline=120).out.decode()
+    assert "secret of the host" in root_box.call(args, env=env, deadline=120).out.decode()
     linked = root_box.root / "linked"
     os.symlink(root_box.outside, linked)
-    words[words.index("-v") + 1] = f"{linked}:/w"
-    assert "secret of the host" in root_box.call(words, env=env, deadline=120).out.decode()
-    answer = root_box.run(*words[:4], *SAFE, *words[4:], policy="default")
+    args[args.index("-v") + 1] = f"{linked}:/w"
+    assert "secret of the host" in root_box.call(args, env=env, deadline=120).out.decode()
+    answer = root_box.run(*args[:4], *SAFE, *args[4:], policy="default")
     assert (answer.status, answer.outcome) == (125, "disallowed")
 
 

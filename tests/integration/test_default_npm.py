@@ -35,11 +35,11 @@ INSTALL = [[], ["--ignore-scripts"], ["--ignore-scripts=true"], ["--omit=dev", "
 
 
 def test_install_then_ci(npm, user_box):
-    for words in INSTALL[:4]:
-        npm("install", *words)
+    for args in INSTALL[:4]:
+        npm("install", *args)
         assert (user_box.root / "node_modules/dep/package.json").exists()
-    for words in INSTALL:
-        npm("ci", *words)
+    for args in INSTALL:
+        npm("ci", *args)
         assert (user_box.root / "node_modules/dep/package.json").exists()
 
 

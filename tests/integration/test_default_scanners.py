@@ -89,31 +89,31 @@ def tree(user_box):
 @pytest.fixture
 def stand_ins(tree):
     """Programs of the scanners' names that print their arguments, and a policy that finds them."""
-    place = tree.directory("scanners")
+    directory = tree.directory("scanners")
     for name in ("semgrep", "syft", "grype", "gitleaks", "tree-sitter"):
-        tree.own(shutil.copy(tree.bin / "say_args", place / name), 0o755)
-    return tree.default_policy(search_path=[place])
+        tree.own(shutil.copy(tree.bin / "say_args", directory / name), 0o755)
+    return tree.default_policy(search_path=[directory])
 
 
 def named(value):
     return value if isinstance(value, str) else " ".join(value)[:40]
 
 
-@pytest.mark.parametrize("command, injected, words", ALLOWED, ids=named)
-def test_ordinary_call(tree, stand_ins, command, injected, words):
+@pytest.mark.parametrize("command, injected, args", ALLOWED, ids=named)
+def test_ordinary_call(tree, stand_ins, command, injected, args):
     tool, *subcommand = command.split()
-    answer = tree.run(tool, *subcommand, *words, policy=stand_ins)
+    answer = tree.run(tool, *subcommand, *args, policy=stand_ins)
     assert (answer.outcome, answer["exit_code"]) == ("exited", 0), answer.document
-    assert answer.stream("stdout").decode().split("\0")[:-1] == [*subcommand, *injected, *words]
+    assert answer.stream("stdout").decode().split("\0")[:-1] == [*subcommand, *injected, *args]
 
 
-@pytest.mark.parametrize("words", some(REFUSED), ids=" ".join)
-def test_call_is_refused(tree, words):
-    refused(tree, *words)
+@pytest.mark.parametrize("args", some(REFUSED), ids=" ".join)
+def test_call_is_refused(tree, args):
+    refused(tree, *args)
 
 
-@pytest.mark.parametrize("tool, words", [("semgrep", ["--version"]), ("syft", ["version"]), ("grype", ["version"]),
+@pytest.mark.parametrize("tool, args", [("semgrep", ["--version"]), ("syft", ["version"]), ("grype", ["version"]),
                                          ("gitleaks", ["version"]),
                                          ("tree-sitter", ["--version"])])
-def test_version_is_reported(tree, stand_ins, tool, words):
-    assert tree.run(tool, *words, policy=stand_ins).stream("stdout").decode().split("\0")[:-1] == words
+def test_version_is_reported(tree, stand_ins, tool, args):
+    assert tree.run(tool, *args, policy=stand_ins).stream("stdout").decode().split("\0")[:-1] == args

@@ -34,9 +34,9 @@ RUN = [["-p", "foo($A)", "-l", "js"], ["--pattern", "foo($A)", "--lang=js", "a.j
        ["-p", "foo($A)", "-l", "js", "--strictness=ast", "--heading", "never", "--inspect=summary", "--", "a.js"]]
 
 
-@pytest.mark.parametrize("words", RUN, ids=" ".join)
-def test_ast_grep_run(tool, words):
-    answer = tool("ast-grep", "run", *words)
+@pytest.mark.parametrize("args", RUN, ids=" ".join)
+def test_ast_grep_run(tool, args):
+    answer = tool("ast-grep", "run", *args)
     assert answer["exit_code"] == 0, answer.document
     assert b"a.js" in answer.stream("stdout")
 
@@ -52,10 +52,10 @@ SCAN = [[], ["-c", "sgconfig.yml"], ["--rule=rule.yml"], ["-r", "rule.yml", "a.j
         ["--error=no-foo", "--max-results", "1"], ["--hint", "--color", "never"]]
 
 
-@pytest.mark.parametrize("words", SCAN, ids=lambda words: " ".join(words)[:40] or "plain")
-def test_ast_grep_scan(tool, words):
-    answer = tool("ast-grep", "scan", *words)
-    assert answer["exit_code"] == (1 if "--error=no-foo" in words else 0), answer.document
+@pytest.mark.parametrize("args", SCAN, ids=lambda args: " ".join(args)[:40] or "plain")
+def test_ast_grep_scan(tool, args):
+    answer = tool("ast-grep", "scan", *args)
+    assert answer["exit_code"] == (1 if "--error=no-foo" in args else 0), answer.document
     assert b"no-foo" in answer.stream("stdout") + answer.stream("stderr")
 
 
@@ -71,12 +71,12 @@ def kept(user_box):
     return user_box.directory("kept")
 
 
-@pytest.mark.parametrize("words", [["--output=index.scip"], ["--output", "index.scip", "."],
+@pytest.mark.parametrize("args", [["--output=index.scip"], ["--output", "index.scip", "."],
                                    ["--no-global-caches", "--output=index.scip"],
                                    ["--max-file-byte-size=1mb", "--no-progress-bar", "--output=index.scip", "--",
                                     "."]], ids=" ".join)
-def test_scip_typescript_indexes(tool, user_box, kept, words):
-    answer = tool("scip-typescript", "index", *words, options=["--keep", str(kept)])
+def test_scip_typescript_indexes(tool, user_box, kept, args):
+    answer = tool("scip-typescript", "index", *args, options=["--keep", str(kept)])
     assert answer["exit_code"] == 0, answer.document
     assert b"b.ts" in (kept / "index.scip").read_bytes()
     assert not (user_box.root / "index.scip").exists()

@@ -68,12 +68,12 @@ RG = [
 ]
 
 
-@pytest.mark.parametrize("words, files", RG, ids=lambda value: " ".join(value)[:50] if isinstance(value, list) else "")
-def test_rg(tree, words, files):
-    said = ran(tree, "rg", *words)
+@pytest.mark.parametrize("args, files", RG, ids=lambda value: " ".join(value)[:50] if isinstance(value, list) else "")
+def test_rg(tree, args, files):
+    said = ran(tree, "rg", *args)
     several = {line for line in re.findall(r"^[^:\n-]+", said, re.MULTILINE)}
     named = {name for name in several if (tree.root / name).is_file()}
-    if words[-1] == "src" or len(files) > 1 or named:
+    if args[-1] == "src" or len(files) > 1 or named:
         assert named == files, said
     else:
         assert said
@@ -127,10 +127,10 @@ JQ = [
 ]
 
 
-@pytest.mark.parametrize("words, expected", JQ, ids=lambda value: " ".join(value)[:50] if isinstance(value,
+@pytest.mark.parametrize("args, expected", JQ, ids=lambda value: " ".join(value)[:50] if isinstance(value,
                                                                                                      list) else "")
-def test_jq(tree, words, expected):
-    assert ran(tree, "jq", *words) == expected
+def test_jq(tree, args, expected):
+    assert ran(tree, "jq", *args) == expected
 
 
 def test_jq_reads_stdin_and_reports_by_its_status(tree):
@@ -153,13 +153,13 @@ STRACE = [["-f"], ["-ff"], ["-f", "-tt", "-T", "-y"], ["-fttTyy"], ["-f", "-e", 
           ["-X", "raw", "-a", "10"]]
 
 
-@pytest.mark.parametrize("words", STRACE, ids=" ".join)
-def test_strace_of_an_allowed_command(tree, words):
+@pytest.mark.parametrize("args", STRACE, ids=" ".join)
+def test_strace_of_an_allowed_command(tree, args):
     commit = tree.repository().decode()
-    answer = tree.run("strace", *words, "git", "rev-parse", "HEAD", policy="default")
+    answer = tree.run("strace", *args, "git", "rev-parse", "HEAD", policy="default")
     assert (answer.outcome, answer["exit_code"]) == ("exited", 0), answer.document
     assert answer.stream("stdout").decode() == commit
-    if not {"-c", "-C", "-P", "-Z", "-qq", "status=failed"} & set(words):
+    if not {"-c", "-C", "-P", "-Z", "-qq", "status=failed"} & set(args):
         assert re.search(r"openat|execve|0x", answer.stream("stderr").decode())
 
 

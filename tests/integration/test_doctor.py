@@ -113,8 +113,8 @@ exec /usr/sbin/chroot "$1" /chokepoint doctor --json
 def test_the_default_policy_on_a_machine_without_tools_is_status_1(root_box):
     if not os.path.islink("/lib"):
         skip("merged-usr", "/lib is no link to /usr/lib here")
-    place = root_box.directory("bare")
-    answer = root_box.call(["unshare", "-m", "sh", "-c", BARE_ROOT, "sh", str(place), root_box.command])
+    directory = root_box.directory("bare")
+    answer = root_box.call(["unshare", "-m", "sh", "-c", BARE_ROOT, "sh", str(directory), root_box.command])
     assert answer.status == 1, answer
     document = json.loads(answer.out)
     check_doctor(document)
@@ -122,7 +122,7 @@ def test_the_default_policy_on_a_machine_without_tools_is_status_1(root_box):
     assert not document["ready"] and document["policy"] == "default policy"
 
 
-def test_a_tool_that_is_not_to_be_trusted_is_refused_with_the_reason(toolbox):
+def test_an_untrusted_tool_is_refused_with_the_reason(toolbox):
     toolbox.tool("teller", required=True)
     os.chmod(toolbox.tools / "teller", 0o775)
     tool = toolbox.found("teller", status=1)
@@ -130,26 +130,26 @@ def test_a_tool_that_is_not_to_be_trusted_is_refused_with_the_reason(toolbox):
     assert toolbox.asked("teller") == 0
 
 
-@pytest.mark.parametrize("deed, words", [
+@pytest.mark.parametrize("behaviour, argv", [
     ("exit 3", "status 3"),
     ("exit 0", "printed nothing"),
     ("/usr/bin/yes 1.2.3 | /usr/bin/head -c 1000000", "too much to be a version"),
     ("kill -9 $$", "signal 9"),
     ("/bin/sleep 60", "timeout"),
 ])
-def test_a_tool_without_a_version_is_failed_and_the_others_are_not(toolbox, deed, words):
-    toolbox.tool("odd", deed, limits={"timeout_s": 1 if words == "timeout" else 30})
+def test_a_tool_without_a_version_is_failed_and_the_others_are_not(toolbox, behaviour, argv):
+    toolbox.tool("odd", behaviour, limits={"timeout_s": 1 if argv == "timeout" else 30})
     toolbox.tool("teller", required=True)
     answer = toolbox.doctor()
     states = {tool["name"]: tool for tool in answer["tools"]}
-    assert states["odd"]["state"] == "failed" and words in states["odd"]["problem"], states["odd"]
+    assert states["odd"]["state"] == "failed" and argv in states["odd"]["problem"], states["odd"]
     assert states["odd"]["version"] is None and len(states["odd"]["sha256"]) == 64
     assert states["teller"]["state"] == "ready"
 
 
 def test_tools_are_asked_side_by_side(toolbox):
     # Each waits until the other has been started as well.
-    asked = toolbox.box.place / "asked"
+    asked = toolbox.box.base / "asked"
     wait = "while [ ! -e '{}' ]; do /bin/sleep 0.01; done; echo 1.0"
     toolbox.tool("left", wait.format(asked / "right"))
     toolbox.tool("right", wait.format(asked / "left"))
@@ -203,9 +203,9 @@ def test_a_policy_that_cannot_be_used_is_status_125(toolbox):
 
 def test_colour_is_for_terminals_that_want_it(toolbox):
     toolbox.list("absentee")
-    words = [toolbox.box.command, "doctor", "--policy", str(toolbox.box.policy)]
-    assert b"\033[33mmissing" in on_terminal(toolbox.box, words)[1]
-    _, plain = on_terminal(toolbox.box, words, env=toolbox.box.environment(NO_COLOR="1"))
+    argv = [toolbox.box.command, "doctor", "--policy", str(toolbox.box.policy)]
+    assert b"\033[33mmissing" in on_terminal(toolbox.box, argv)[1]
+    _, plain = on_terminal(toolbox.box, argv, env=toolbox.box.environment(NO_COLOR="1"))
     assert b"missing" in plain and b"\033" not in plain
     assert b"\033" not in toolbox.text("doctor").out
 
@@ -249,9 +249,9 @@ def test_a_switch_that_is_off_is_named(root_toolbox):
     root_toolbox.tool("teller")
     # The limit belongs to the user namespace that it is set in, so nobody else is touched.
     script = 'echo 0 > /proc/sys/user/max_user_namespaces; exec "$@"'
-    words = ["unshare", "-Ur", "sh", "-c", script, "sh", root_toolbox.box.command, "doctor", "--json", "--policy",
+    argv = ["unshare", "-Ur", "sh", "-c", script, "sh", root_toolbox.box.command, "doctor", "--json", "--policy",
              str(root_toolbox.box.policy)]
-    answer = root_toolbox.box.call(words)
+    answer = root_toolbox.box.call(argv)
     if b"unshare failed" in answer.err:
         skip("userns", answer.err.decode())
     document = json.loads(answer.out)
@@ -344,10 +344,10 @@ def test_no_cache_neither_reads_nor_writes_it(toolbox):
 
 def test_xdg_cache_home_comes_before_home(toolbox):
     toolbox.tool("teller")
-    place = toolbox.box.directory("xdg", 0o700)
-    env = toolbox.box.environment(XDG_CACHE_HOME=str(place))
+    directory = toolbox.box.directory("xdg", 0o700)
+    env = toolbox.box.environment(XDG_CACHE_HOME=str(directory))
     wait_until(lambda: toolbox.found("teller", env=env)["cached"], "the tool is remembered")
-    assert (place / "chokepoint/tools.json").exists() and not toolbox.cache.exists()
+    assert (directory / "chokepoint/tools.json").exists() and not toolbox.cache.exists()
 
 
 def test_a_tool_that_failed_is_asked_again(toolbox):

@@ -68,7 +68,7 @@ def test_node_fetch(way):
     assert answer.stream("stdout") == b"a word from web.example.org\n"
 
 
-def test_nodes_own_fetch_finds_the_proxy_or_nobody(way):
+def test_nodes_own_fetch_uses_the_proxy_or_fails(way):
     """From version 24 on (and 22.21) it reads the variables, asked by NODE_USE_ENV_PROXY; before that it reaches nothing."""
     version = tuple(map(int, way.box.call(["/usr/bin/node", "--version"]).out.decode().strip("v\n").split(".")))
     way.box.file("root/fetch.js", OWN_FETCH)
@@ -81,8 +81,8 @@ def test_nodes_own_fetch_finds_the_proxy_or_nobody(way):
 
 def test_many_runs_of_one_thread_share_the_proxy(way):
     count = scaled(24, 8)
-    words = ["curl", "-sS", "https://web.example.org/"]
-    said = way.box.host("host_fetch", way.jail, count, "web.example.org", *words, policy=way.policy).out
+    request = ["curl", "-sS", "https://web.example.org/"]
+    said = way.box.host("host_fetch", way.jail, count, "web.example.org", *request, policy=way.policy).out
     assert said == b"a word from web.example.org\n%d\n" % count
 
 
@@ -135,8 +135,8 @@ def test_credential_in_a_name_is_neither_recorded_nor_reported(way):
     decision, = [record for record in audit.records(way.box.log) if record["kind"] == "egress"]
     assert decision["verdict"] == "refused" and decision["host"].startswith("[redacted: "), decision
     assert token not in way.box.log.read_text(encoding="utf-8")
-    told, = way.events(answer, "refused")
-    assert told["host"] == decision["host"] and token.encode() not in answer.err
+    refusal, = way.events(answer, "refused")
+    assert refusal["host"] == decision["host"] and token.encode() not in answer.err
 
 
 def test_run_that_is_ended_takes_its_connections_along(way):
@@ -169,7 +169,7 @@ def test_name_that_does_not_exist_is_reported(way):
 
 @pytest.mark.parametrize("url,protocol,address", [("https://93.184.216.10/", "tcp", "93.184.216.10"),
                                                   ("https://web.example.org/", "udp", "")])
-def test_curl_that_goes_around_the_proxy_reaches_nobody_and_is_reported(way, url, protocol, address):
+def test_curl_without_the_proxy_reaches_no_host_and_is_reported(way, url, protocol, address):
     """Not even a host that is listed; and of a name the resolver would be asked first."""
     answer = way.fails("curl", "-sS", "--noproxy", "*", url)
     assert way.network.take() == {"asked": [], "names": []}
@@ -184,7 +184,7 @@ def environment(answer):
 
 
 @pytest.mark.parametrize("sandbox", [False, True])
-def test_tool_learns_of_the_proxy_and_of_no_other(way, sandbox):
+def test_tool_gets_the_proxy_variables_and_no_other_proxy(way, sandbox):
     host = way.box.environment(HTTPS_PROXY="http://elsewhere.example.net:1", NPM_CONFIG_PROXY="http://elsewhere.example.net:1",
                                no_proxy="*")
     answer = way.succeeds("say_env", options=["--sandbox"] if sandbox else [], env=host)
@@ -196,7 +196,7 @@ def test_tool_learns_of_the_proxy_and_of_no_other(way, sandbox):
     assert set(found) == {"PATH", "HOME", "LANG", "LC_ALL"}
 
 
-def test_tool_without_egress_learns_of_none(way):
+def test_tool_without_egress_gets_no_proxy_variables(way):
     answer = way.run("say_env", egress=[])
     assert set(environment(answer)) == {"PATH", "HOME", "LANG", "LC_ALL"} and answer["egress"] is None
 
@@ -215,13 +215,13 @@ def test_bytes_are_bounded(way):
 
 def test_connections_are_bounded(way):
     policy = way.write_policy(curl={"limits": {"egress_connections": 2}})
-    words = ["curl", "-sS", "--no-keepalive", "-H", "Connection: close"]
-    answer = way.succeeds(*words, *["https://web.example.org/"] * 2, policy=policy)
+    request = ["curl", "-sS", "--no-keepalive", "-H", "Connection: close"]
+    answer = way.succeeds(*request, *["https://web.example.org/"] * 2, policy=policy)
     assert answer["limit_hit"] is None and answer["egress"]["refused"] == 0
-    answer = way.succeeds(*words, "https://web.example.org/", "https://git.example.org/", egress=["*.example.org"], policy=policy)
+    answer = way.succeeds(*request, "https://web.example.org/", "https://git.example.org/", egress=["*.example.org"], policy=policy)
     assert answer["egress"]["allowed"] == 2 and answer["limit_hit"] is None and answer["egress"]["refused"] == 0
     hosts = [f"https://{name}.example.org/" for name in ("web", "git", "other")]
-    answer = way.fails(*words, *hosts, egress=["*.example.org"], policy=policy)
+    answer = way.fails(*request, *hosts, egress=["*.example.org"], policy=policy)
     assert answer["egress"]["allowed"] == 2 and answer["limit_hit"] == "egress"
     assert {event["reason"] for event in way.events(answer, "refused")} == {"connections"}
 
@@ -249,23 +249,23 @@ def test_jail_without_a_network_of_its_own_is_refused(user_box, jail):
     assert "egress" in answer.message
 
 
-def on_a_kernel_that_lies(box, lie, jail, *argv):
+def on_faulty_kernel(box, fault, jail, *argv):
     policy = box.write_policy([box.entry("breach_net", route="external", egress=["web.example.org"]),
                                box.entry("bwrap", route="jail")])
-    return on_fake_kernel(box, lie, *argv, policy=policy, options=["--jail", jail, "--egress", "web.example.org"])
+    return on_fake_kernel(box, fault, *argv, policy=policy, options=["--jail", jail, "--egress", "web.example.org"])
 
 
 @pytest.mark.parametrize("jail", JAILS)
-@pytest.mark.parametrize("lie", ["landlock", "seccomp", "capset"])
-def test_kernel_that_grants_and_does_not_keep_is_found_out(user_box, jail, lie):
-    answer = on_a_kernel_that_lies(user_box, lie, jail, "breach_net", "reach", "127.0.0.1", "3128")
+@pytest.mark.parametrize("fault", ["landlock", "seccomp", "capset"])
+def test_kernel_that_accepts_and_does_not_enforce_is_detected(user_box, jail, fault):
+    answer = on_faulty_kernel(user_box, fault, jail, "breach_net", "reach", "127.0.0.1", "3128")
     assert answer.outcome == "jail_unavailable" and "egress" in answer.message
 
 
 def test_network_bounds_where_there_is_no_landlock(user_box):
     """bwrap can do without; a rule about ports is then missing, and nobody listens at another port."""
     for port, said in (("3128", b"done\n"), ("3129", b"refused: ECONNREFUSED (connect)\n")):
-        answer = on_a_kernel_that_lies(user_box, "nolandlock", "bwrap", "breach_net", "reach", "127.0.0.1", port)
+        answer = on_faulty_kernel(user_box, "nolandlock", "bwrap", "breach_net", "reach", "127.0.0.1", port)
         assert "landlock" not in answer["layers"] and "egress" in answer["layers"]
         assert answer.stream("stdout") == said
 

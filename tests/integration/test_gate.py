@@ -60,7 +60,7 @@ def test_requests_in_one_piece_are_answered_in_order(gates):
     assert re.findall(rb"a word from (\w+)", said) == [b"web", b"web", b"web", b"other"]
 
 
-def test_bodies_arrive_as_they_were_sent(gates, scripted_servers):
+def test_bodies_arrive_unchanged(gates, scripted_servers):
     def serve(peer):
         head = read_until(peer, b"\r\n\r\n")
         body = read_until(peer, b"X-Sum: 1\r\n\r\n")
@@ -149,11 +149,11 @@ def hello(name):
 
 
 def echo(peer):
-    heard = b""
+    received = b""
     while data := peer.recv(65536):
-        heard += data
+        received += data
         peer.sendall(data)
-    return heard
+    return received
 
 
 def test_first_message_may_come_with_the_request_or_bit_by_bit(gates, scripted_servers):
@@ -182,9 +182,9 @@ def test_client_that_leaves_before_it_says_anything_is_no_refusal(gates, scripte
 def test_opaque_host_may_speak_first_and_each_side_may_end_first(gates, scripted_servers):
     def serve(peer):
         peer.sendall(b"220 ready\r\n")
-        heard = read_all(peer)
+        received = read_all(peer)
         peer.sendall(b"bye")
-        return heard
+        return received
     scripted_server = scripted_servers(serve)
     gate = gates(f"{HOST} opaque")
     with gate.tunnel(scripted_server.target) as client:
@@ -293,7 +293,7 @@ def test_node(gates, network):
     """Plain HTTP, and TLS through a tunnel on the next connection."""
     gate = gates(HOST)
     answer = subprocess.run([*gate.into, "node", "-e", NODE, str(gate.port), HOST], capture_output=True, check=False,
-                            env={"PATH": "/usr/bin:/bin", "NODE_EXTRA_CA_CERTS": str(network.place / "ca-certificates.crt")})
+                            env={"PATH": "/usr/bin:/bin", "NODE_EXTRA_CA_CERTS": str(network.base / "ca-certificates.crt")})
     assert (answer.returncode, answer.stdout) == (0, WORD), answer.stderr
     assert [(event["protocol"], event["port"]) for event in gate.events("opened")] == [("http", 80), ("connect", 443)]
 
@@ -301,7 +301,7 @@ def test_node(gates, network):
 def test_python_client_and_its_tunnel(gates, network):
     """http.client sends CONNECT without a Host, as HTTP/1.0."""
     gate = gates(HOST)
-    context = ssl.create_default_context(cafile=str(network.place / "ca-certificates.crt"))
+    context = ssl.create_default_context(cafile=str(network.base / "ca-certificates.crt"))
     connection = http.client.HTTPSConnection(HOST, context=context)
     connection.set_tunnel(HOST, 443)
     connection._create_connection = lambda *_: gate.connect()
@@ -313,7 +313,7 @@ def test_python_client_and_its_tunnel(gates, network):
 # ---- lookups ----
 
 def test_hosts_file_is_read_and_of_several_addresses_only_the_allowed_are_dialled(gates, network):
-    hosts = network.place / "hosts"
+    hosts = network.base / "hosts"
     before = hosts.read_text(encoding="ascii")
     hosts.write_text(before + f"10.1.2.3 mixed.example.org\n{ADDRESS} mixed.example.org\n", encoding="ascii")
     try:
@@ -327,7 +327,7 @@ def test_hosts_file_is_read_and_of_several_addresses_only_the_allowed_are_dialle
 
 
 def test_resolver_that_does_not_answer_is_reported(gates, network):
-    resolv = network.place / "resolv.conf"
+    resolv = network.base / "resolv.conf"
     before = resolv.read_text(encoding="ascii")
     resolv.write_text(f"nameserver {ADDRESS}\n", encoding="ascii")  # nobody listens there, and the kernel says so at once
     try:

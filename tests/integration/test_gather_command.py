@@ -9,13 +9,13 @@ import pytest
 
 from audit import records
 from bwrapped import shell_entry, write_policy
-from gathered import gather, probe, words, write_probes
+from gathered import gather, probe, gather_argv, write_probes
 from processes import marked, wait_until
 from promises import none_left
 
 
 def refused(box, *options, named=(), **shape):
-    answer = box.call(words(box, *options, **shape))
+    answer = box.call(gather_argv(box, *options, **shape))
     assert (answer.status, answer.out) == (125, b""), answer
     for word in named:
         assert word.encode() in answer.err, answer.err
@@ -40,7 +40,7 @@ def test_bad_options_are_reported(user_box, options, named):
     refused(user_box, "--probes", write_probes(user_box, probe("one", "true")), *options, named=named)
 
 
-def test_what_is_no_directory_is_no_repository(user_box):
+def test_only_a_directory_is_a_repository(user_box):
     file = user_box.file("root/file")
     refused(user_box, root=file, named=["file", "Not a directory"])
     refused(user_box, root=user_box.root / "nothing", named=["nothing", "No such file"])
@@ -55,14 +55,14 @@ def test_probes_are_distrusted_as_a_policy_is(box):
     link = box.root / "link.yaml"
     link.symlink_to(write_probes(box, probe("one", "true")))
     refused(box, "--probes", link, named=["inside the root"])
-    outside = box.place / "policy/link.yaml"
+    outside = box.base / "policy/link.yaml"
     outside.symlink_to(inside)
     refused(box, "--probes", outside, named=["inside the root"])
-    refused(box, "--probes", box.place / "policy", named=["not a regular file"])
+    refused(box, "--probes", box.base / "policy", named=["not a regular file"])
     refused(box, "--probes", box.file("policy/large.yaml", b"#" * (1 << 20) + b"\n"), named=["larger than"])
 
 
-def test_a_fault_in_probes_is_reported_with_its_place(user_box):
+def test_a_fault_in_probes_is_reported_with_line_and_column(user_box):
     path = user_box.file("policy/probes.yaml", "version: 1\nprobes:\n- name: One\n", 0o600)
     refused(user_box, "--probes", path, named=[f"probes '{path}': line 3, column 9:", "'One'"])
 
@@ -153,8 +153,8 @@ def intervals(found):
 def meeting(box, rounds):
     """Two probes, each of which waits for the other as often as that, and one that needs the first."""
     script = "i=0; : > $0; while [ ! -e $1 ]; do i=$((i+1)); [ $i = $2 ] && exit 1; sleep 0.01; done; echo met"
-    places = [box.canary().parent / f"{name}-{rounds}" for name in ("here", "there")]
-    return [probe("one", "sh", "-c", script, *places, rounds), probe("two", "sh", "-c", script, *reversed(places), rounds),
+    directories = [box.canary().parent / f"{name}-{rounds}" for name in ("here", "there")]
+    return [probe("one", "sh", "-c", script, *directories, rounds), probe("two", "sh", "-c", script, *reversed(directories), rounds),
             probe("last", "true", needs=["one"])]
 
 
@@ -197,12 +197,12 @@ def test_out_is_replaced_as_a_whole(box):
     other = box.file("other", "untouched")
     out = box.home / "document.json"
     out.symlink_to(other)
-    answer = box.call(words(box, "--out", out, "--probes", probes))
+    answer = box.call(gather_argv(box, "--out", out, "--probes", probes))
     assert answer.status == 0 and str(out).encode() in answer.out
     assert not out.is_symlink() and other.read_text() == "untouched"
     assert json.loads(out.read_text())["summary"]["ok"] == 1
     assert sorted(path.name for path in box.home.iterdir() if path.name != ".cache") == ["document.json"]
-    both = box.call(words(box, "--json", "--out", out, "--probes", probes))
+    both = box.call(gather_argv(box, "--json", "--out", out, "--probes", probes))
     assert json.loads(both.out)["format"] == json.loads(out.read_text())["format"] == 1
 
 
@@ -231,51 +231,51 @@ def test_out_replaces_nothing_but_files(box):
 
 def test_what_cannot_be_kept_is_reported(user_box):
     """And what was found is shown all the same."""
-    place = user_box.directory("home/kept")
+    directory = user_box.directory("home/kept")
     user_box.directory("home/kept/one.one.out")
     probes = write_probes(user_box, probe("one", "true"), probe("two", "say_args", "x"))
-    answer = user_box.call(words(user_box, "--json", "--keep", place, "--probes", probes))
+    answer = user_box.call(gather_argv(user_box, "--json", "--keep", directory, "--probes", probes))
     assert answer.status == 125 and b"--keep" in answer.err and b"directory" in answer.err
     assert json.loads(answer.out)["summary"]["ok"] == 2
-    assert sorted(os.listdir(place)) == ["one.one.out", "two.one.out"]
+    assert sorted(os.listdir(directory)) == ["one.one.out", "two.one.out"]
 
 
-def test_a_document_that_finds_no_room_costs_only_itself(root_box):
-    place = root_box.directory("small")
+def test_a_document_without_disk_space_costs_only_itself(root_box):
+    directory = root_box.directory("small")
     probes = write_probes(root_box, probe("one", "say_args", "x"))
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4k", "none", place], check=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4k", "none", directory], check=True)
     try:
-        (place / "ballast").write_bytes(b"x" * 4096)
-        answer = root_box.call(words(root_box, "--out", place / "document.json", "--probes", probes))
-        assert os.listdir(place) == ["ballast"]
+        (directory / "ballast").write_bytes(b"x" * 4096)
+        answer = root_box.call(gather_argv(root_box, "--out", directory / "document.json", "--probes", probes))
+        assert os.listdir(directory) == ["ballast"]
     finally:
-        subprocess.run(["umount", place], check=True)
+        subprocess.run(["umount", directory], check=True)
     assert answer.status == 125 and b"--out" in answer.err and b"space" in answer.err
     assert b"1 ok" in answer.out and b"not kept" in answer.out
 
 
 def test_keep_keeps_what_was_printed(box):
-    place = box.home / "kept"
-    place.mkdir()
-    box.own(place)
+    directory = box.home / "kept"
+    directory.mkdir()
+    box.own(directory)
     victim = box.file("victim", "untouched")
-    (place / "one.one.out").symlink_to(victim)
-    gather(box, "--keep", place, probes=[probe("one", "sh", "-c", "printf 'a\\377b'"), probe("two", "sh", "-c", "exit 1")])
-    assert (place / "one.one.out").read_bytes() == b"a\xffb" and not (place / "one.one.out").is_symlink()
-    assert sorted(os.listdir(place)) == ["one.one.out", "two.one.out"]
+    (directory / "one.one.out").symlink_to(victim)
+    gather(box, "--keep", directory, probes=[probe("one", "sh", "-c", "printf 'a\\377b'"), probe("two", "sh", "-c", "exit 1")])
+    assert (directory / "one.one.out").read_bytes() == b"a\xffb" and not (directory / "one.one.out").is_symlink()
+    assert sorted(os.listdir(directory)) == ["one.one.out", "two.one.out"]
     assert victim.read_text() == "untouched"
 
 
 def test_calls_are_recorded_under_the_probe(box):
     probes = write_probes(box, probe("one", "true"), probe("two", "unlisted"))
-    answer = box.call(words(box, "--json", "--probes", probes, "--audit", box.log, audit=True))
+    answer = box.call(gather_argv(box, "--json", "--probes", probes, "--audit", box.log, audit=True))
     assert answer.status == 0
     kinds = [(record["kind"], record.get("probe")) for record in records(box.log)]
     assert ("intent", "one") in kinds and ("refused", "two") in kinds
 
 
 def test_a_summary_is_printed_without_json(user_box):
-    answer = user_box.call(words(user_box, "--probes", write_probes(user_box, probe("one", "say_args", "x"))))
+    answer = user_box.call(gather_argv(user_box, "--probes", write_probes(user_box, probe("one", "say_args", "x"))))
     assert answer.status == 0 and answer.err == b""
     assert b"one" in answer.out and b"1 ok" in answer.out and b"\33" not in answer.out
 
@@ -316,7 +316,7 @@ def test_a_signal_ends_the_wait_for_versions(user_box, marker):
     """A tool that does not tell its version is waited for, but not by who wants to leave."""
     policy = user_box.write_policy([user_box.entry("ignore_signals", version_args=[marker])])
     probes = write_probes(user_box, probe("one", "ignore_signals", marker, "x", timeout_s=60))
-    process = user_box.popen(words(user_box, "--json", "--probes", probes, policy=policy), raw=True)
+    process = user_box.popen(gather_argv(user_box, "--json", "--probes", probes, policy=policy), raw=True)
     wait_until(lambda: marked(marker, "ignore_signals"), "it is asked for its version")
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate(timeout=5)

@@ -9,7 +9,7 @@ import subprocess
 import pytest
 import yaml
 
-from gathered import gather, words
+from gathered import gather, gather_argv
 
 TOP = pathlib.Path(__file__).parents[2]
 PROBES = {probe["name"]: probe for probe in yaml.load((TOP / "policy/probes.yaml").read_text(), yaml.CSafeLoader)["probes"]}
@@ -145,7 +145,7 @@ def project(user_box):
     return user_box
 
 
-def places(report):
+def locations(report):
     assert report["state"] == "ok", report
     evidence = report["evidence"]
     assert evidence["findings_total"] == len(evidence["findings"]) and not evidence["problems"], evidence
@@ -157,7 +157,7 @@ def test_patterns_find_what_they_should_and_nothing_else(project, registry_tools
     policy = project.default_policy(search_path=[registry_tools])
     found = gather(project, "--only", "curated_patterns,structural_patterns", policy=policy)
     reports = found.probes
-    assert places(reports["curated_patterns"]) | places(reports["structural_patterns"]) == expected()
+    assert locations(reports["curated_patterns"]) | locations(reports["structural_patterns"]) == expected()
     counted = reports["curated_patterns"]["evidence"]
     assert (counted["files"], counted["files_searched"]) == (len(FILES), len(FILES))
     assert TOKEN not in json.dumps(found.document)
@@ -196,7 +196,7 @@ def test_many_findings_of_one_kind_hide_no_other(box):
     for number in range(6):
         box.file(f"root/.github/workflows/{number}.yml", "on: pull_request_target\n" * 200)
     box.file("root/z.env", f"{TOKEN}\n")
-    said = box.call(words(box, "--only", "curated_patterns", policy="default")).out.decode()
+    said = box.call(gather_argv(box, "--only", "curated_patterns", policy="default")).out.decode()
     assert "z.env:1 [secret_shape]" in said, said
     assert "and 1199 more [workflow_trust]" in said, said
 
@@ -251,15 +251,15 @@ def test_snapshot_reports_what_is_hidden_and_no_password(box):
 @pytest.fixture
 def recorded(user_box, stage):
     """Programs of the scanners' names, each with a recording behind it that it prints."""
-    place = user_box.directory("scanners")
+    directory = user_box.directory("scanners")
     image = (stage / "tests/helpers/replay").read_bytes()
     for tool, (name, wanted) in RECORDINGS.items():
         text = wanted.encode() + b"\n" + (TOP / "tests/recordings" / name).read_bytes()
-        (place / tool).write_bytes(image + text + b"%08d" % len(text))
-        user_box.own(place / tool, 0o755)
+        (directory / tool).write_bytes(image + text + b"%08d" % len(text))
+        user_box.own(directory / tool, 0o755)
     for path in ("app.py", "old.py", "tools.py"):
         user_box.file(f"root/{path}", "print(1)\n")
-    user_box.policy = user_box.default_policy(search_path=[place])
+    user_box.policy = user_box.default_policy(search_path=[directory])
     return user_box
 
 
@@ -268,9 +268,9 @@ def test_recordings_become_evidence(recorded):
     found = gather(recorded, "--only", "semgrep,gitleaks,vulnerabilities,syntax", policy=recorded.policy)
     reports = {name: found.probes[name] for name in ("semgrep", "gitleaks", "sbom", "vulnerabilities", "syntax")}
     assert {report["state"] for report in reports.values()} == {"ok"}, (found.states, found.err)
-    told = {name: [(one["id"], one["severity"], one["path"], one.get("line")) for one in report["evidence"]["findings"]]
+    reported = {name: [(one["id"], one["severity"], one["path"], one.get("line")) for one in report["evidence"]["findings"]]
             for name, report in reports.items() if name != "sbom"}
-    assert told == {
+    assert reported == {
         "semgrep": [("py-request-to-shell", "high", "app.py", 7), ("py-temporary-name", "medium", "tools/make.py", 3)],
         "gitleaks": [("github-pat", "high", "config/dev.env", 3)],
         "vulnerabilities": [("GHSA-jfh8-c2jp-5v3q", "critical", "pom.xml", None)],
@@ -283,7 +283,7 @@ def test_recordings_become_evidence(recorded):
 
 
 def test_a_scanner_that_prints_something_else_costs_itself_alone(recorded):
-    shutil.copy(recorded.place / "scanners/tree-sitter", recorded.place / "scanners/gitleaks")
+    shutil.copy(recorded.base / "scanners/tree-sitter", recorded.base / "scanners/gitleaks")
     found = gather(recorded, "--only", "gitleaks,syntax", policy=recorded.policy)
     assert (found.states["gitleaks"], found.states["syntax"]) == ("failed", "ok")
     assert "what gitleaks printed is not understood" in found.probes["gitleaks"]["reason"]
@@ -303,8 +303,8 @@ def test_without_them_they_are_missing_and_what_needs_them_is_skipped(user_box):
     assert gather(user_box, "--require", "--only", names, policy=policy).status == 1
 
 
-def pages(*words, top=TOP):
-    return subprocess.run(["/usr/bin/python3", top / "tools/gen/probe-pages.py", *words], capture_output=True, check=False,
+def pages(*gather_argv, top=TOP):
+    return subprocess.run(["/usr/bin/python3", top / "tools/gen/probe-pages.py", *gather_argv], capture_output=True, check=False,
                           stdin=subprocess.DEVNULL)
 
 

@@ -88,7 +88,7 @@ def test_program_that_stays_is_ended_when_its_time_is_over(root_tracing):
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL], ids=lambda how: how.name)
 def test_container_ends_with_the_command(root_tracing, how):
     root_tracing.image("stay=")
-    process = root_tracing.box.popen(root_tracing.words("--probes", root_tracing.probes(600)), raw=True)
+    process = root_tracing.box.popen(root_tracing.gather_argv("--probes", root_tracing.probes(600)), raw=True)
     wait_until(root_tracing.running, "the container runs")
     process.send_signal(how)
     out, _ = process.communicate(timeout=30)
@@ -106,8 +106,8 @@ def client():
     """The process of docker run."""
     for pid in processes.of_this_test():
         with contextlib.suppress(OSError):
-            words = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-            if words[:2] == [b"docker", b"run"]:
+            argv = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+            if argv[:2] == [b"docker", b"run"]:
                 return pid
     raise AssertionError("there is no client")
 
@@ -115,7 +115,7 @@ def client():
 def test_container_ends_with_its_client(root_tracing):
     """Killed, it cannot pass a signal on."""
     root_tracing.image("stay=")
-    process = root_tracing.box.popen(root_tracing.words("--probes", root_tracing.probes(600)), raw=True)
+    process = root_tracing.box.popen(root_tracing.gather_argv("--probes", root_tracing.probes(600)), raw=True)
     wait_until(root_tracing.running, "the container runs")
     os.kill(client(), signal.SIGKILL)
     out, _ = process.communicate(timeout=30)
@@ -168,7 +168,7 @@ def test_build_that_fails_is_reported(root_tracing):
 
 @contextlib.contextmanager
 def mute_daemon(box):
-    path = box.place / "mute.sock"
+    path = box.base / "mute.sock"
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(path))
         listener.listen()
@@ -177,7 +177,7 @@ def mute_daemon(box):
 
 
 def test_no_daemon_is_reported(user_box):
-    tracing = Tracing(user_box, user_box.place / "none.sock")
+    tracing = Tracing(user_box, user_box.base / "none.sock")
     tracing.image("x")
     report = tracing.look()
     assert report["state"] == "failed"
@@ -217,7 +217,7 @@ def make_stage(user_box):
 
 def test_what_a_killed_command_left_is_removed(user_box, make_stage):
     """But not what somebody holds, what is young and may not be held yet, or another user's."""
-    tracing = Tracing(user_box, user_box.place / "none.sock")
+    tracing = Tracing(user_box, user_box.base / "none.sock")
     tracing.image("x")
     left, held, young, foreign = make_stage(3600), make_stage(3600), make_stage(0), make_stage(3600, own=False)
     kept = make_stage(3600, kind="kept")
@@ -231,7 +231,7 @@ def test_what_a_killed_command_left_is_removed(user_box, make_stage):
 
 
 def test_strace_that_is_missing_is_reported(user_box):
-    tracing = Tracing(user_box, user_box.place / "none.sock")
+    tracing = Tracing(user_box, user_box.base / "none.sock")
     entry = "  - name: strace\n"
     tracing.policy = user_box.default_policy(replace=[(entry, entry + "    path: /nonexistent/strace\n")])
     tracing.image("x")
@@ -240,4 +240,4 @@ def test_strace_that_is_missing_is_reported(user_box):
 
 
 def test_repository_without_a_dockerfile_is_skipped(user_box):
-    assert Tracing(user_box, user_box.place / "none.sock").look()["state"] == "skipped"
+    assert Tracing(user_box, user_box.base / "none.sock").look()["state"] == "skipped"

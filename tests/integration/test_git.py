@@ -204,11 +204,11 @@ grep -n first -- ..
 
 
 def same(repo, line, directory):
-    words = shlex.split(line)
+    args = shlex.split(line)
     repo.make_index_stale()
-    plain = repo.git(*words, check=False, env={"GIT_OPTIONAL_LOCKS": "0"}, cwd=directory)
+    plain = repo.git(*args, check=False, env={"GIT_OPTIONAL_LOCKS": "0"}, cwd=directory)
     repo.make_index_stale()
-    answer = repo.box.run("git", *words, policy="default", cwd=directory, root=repo.path)
+    answer = repo.box.run("git", *args, policy="default", cwd=directory, root=repo.path)
     assert answer.outcome == "exited", answer.document
     # In a jail the repository is at /work.
     out = answer.stream("stdout").replace(b"/work", str(repo.path).encode())
@@ -226,9 +226,9 @@ def test_git_reads_names_of_objects_from_stdin(user_box):
     repo = Repository(user_box)
     names = b"HEAD:a.txt\nHEAD\nmissing\n"
     for line in ("cat-file --batch", "cat-file --batch-check=%(objecttype)", "name-rev --annotate-stdin"):
-        words = line.split()
-        plain = repo.git(*words, input=names)
-        answer = repo.box.run("git", *words, policy="default", options=["--stdin", "-"], input=names)
+        args = line.split()
+        plain = repo.git(*args, input=names)
+        answer = repo.box.run("git", *args, policy="default", options=["--stdin", "-"], input=names)
         assert (answer.status, answer.stream("stdout")) == (0, plain.out)
 
 
@@ -236,9 +236,9 @@ def test_reading_does_not_write_the_index(user_box):
     repo = Repository(user_box)
     index = repo.path / ".git/index"
     before = index.read_bytes()
-    for words in (["status"], ["ls-files", "-m"], ["diff-files"], ["grep", "first"], ["blame", "a.txt"]):
+    for args in (["status"], ["ls-files", "-m"], ["diff-files"], ["grep", "first"], ["blame", "a.txt"]):
         repo.make_index_stale()
-        assert repo.box.run("git", *words, policy="default").outcome == "exited"
+        assert repo.box.run("git", *args, policy="default").outcome == "exited"
     assert index.read_bytes() == before
     repo.make_index_stale()
     repo.git("status")
@@ -259,8 +259,8 @@ def test_an_object_is_what_its_name_says(user_box):
 def test_submodule_is_compared_by_its_commit(user_box):
     repo = Repository(user_box)
     repo.submodule()
-    for words in (["status", "--short"], ["diff"], ["diff-index", "HEAD"], ["diff", "--submodule=log"]):
-        plain = repo.git(words[0], "--ignore-submodules=dirty", *words[1:]).out
-        answer = repo.box.run("git", *words, policy="default")
+    for args in (["status", "--short"], ["diff"], ["diff-index", "HEAD"], ["diff", "--submodule=log"]):
+        plain = repo.git(args[0], "--ignore-submodules=dirty", *args[1:]).out
+        answer = repo.box.run("git", *args, policy="default")
         assert (answer.status, answer.stream("stdout")) == (0, plain)
     assert b"sub" in repo.box.run("git", "status", "--short", policy="default").stream("stdout")

@@ -27,7 +27,7 @@ def need(tool):
 
 
 def levels(tool):
-    return [rules for rules in POLICY[tool] if rules.words or len(POLICY[tool]) == 1]
+    return [rules for rules in POLICY[tool] if rules.subcommand or len(POLICY[tool]) == 1]
 
 
 class Probe:
@@ -62,17 +62,17 @@ GIT_PRINTS = "rev-parse"
 
 
 def git_fault(probe, rules, option):
-    words = ["git", *rules.words, *GIT_OPERANDS.get(rules.words[0], [])]
-    alone = probe.says(*words, option.name)
+    args = ["git", *rules.subcommand, *GIT_OPERANDS.get(rules.subcommand[0], [])]
+    alone = probe.says(*args, option.name)
     if option.form == "value":
         if option.name in GIT_LAST_WORD:
-            said = probe.says(*words, option.name, WORD)
+            said = probe.says(*args, option.name, WORD)
             return None if "malformed object name" in said or "no such commit" in said else f"a value: {said}"
         return None if NEEDS.search(alone) or REFUSES.search(alone) else f"a value, but alone it says: {alone!r}"
     if NEEDS.search(alone) and "requires a reference" not in alone:
         return f"no separate value: {alone}"
     if option.form == "flag" and option.name.startswith("--"):
-        said = probe.says(*words, f"{option.name}={WORD}")
+        said = probe.says(*args, f"{option.name}={WORD}")
         return None if REFUSES.search(said) else f"a flag, but with a value it says: {said!r}"
     return None
 
@@ -82,7 +82,7 @@ def test_git(user_box, rules):
     probe = Probe(user_box)
     faults = {}
     for option in rules.options.values():
-        if option.form == "number" or rules.words[0] == GIT_PRINTS:
+        if option.form == "number" or rules.subcommand[0] == GIT_PRINTS:
             continue
         fault = git_fault(probe, rules, option)
         if fault:
@@ -93,7 +93,7 @@ def test_git(user_box, rules):
 def test_git_prints_what_is_no_option_of_rev_parse(user_box):
     """So a form that is wrong there can do nothing: a word is printed, never opened."""
     probe = Probe(user_box)
-    rules = next(rules for rules in levels("git") if rules.words == [GIT_PRINTS])
+    rules = next(rules for rules in levels("git") if rules.subcommand == [GIT_PRINTS])
     for option in rules.options.values():
         if option.form == "flag" and option.name.startswith("--"):
             said = probe.says("git", GIT_PRINTS, f"{option.name}={WORD}")
@@ -143,7 +143,7 @@ def test_jq(user_box):
     probe = Probe(user_box)
     faults = {}
     for option in POLICY["jq"][0].options.values():
-        if option.form == "words":
+        if option.form == "values":
             said = probe.says("jq", "-n", option.name)
             if f"takes {'one' if len(option.patterns) == 1 else 'two'} param" not in said and "Unknown" not in said:
                 faults[option.name] = said
@@ -158,8 +158,8 @@ def test_jq(user_box):
 
 # ---- docker: what its help says ----
 
-def docker_forms(probe, words):
-    text = probe.call("docker", *words, "--help").stdout.decode()
+def docker_forms(probe, args):
+    text = probe.call("docker", *args, "--help").stdout.decode()
     forms = {}
     for short, name, kind in re.findall(r"^ {2,6}(-\w, )? *(--[\w-]+)(?: ([a-z]\w*))?(?= {2,}|\n)", text, re.MULTILINE):
         for spelled in filter(None, (short.strip(", "), name)):
@@ -171,12 +171,12 @@ def docker_forms(probe, words):
 def test_docker(user_box, rules):
     need("docker")
     probe = Probe(user_box)
-    forms = docker_forms(probe, rules.words)
+    forms = docker_forms(probe, rules.subcommand)
     assert forms
     known = {name: option.form for name, option in rules.options.items() if name in forms}
     assert known == {name: forms[name] for name in known}
     for name in set(rules.options) - set(forms):  # hidden, or not there: the parser says which
-        said = probe.says("docker", *rules.words, name)
+        said = probe.says("docker", *rules.subcommand, name)
         assert REFUSES.search(said) or "flag needs an argument" in said, (name, said)
 
 
@@ -245,7 +245,7 @@ def test_npm_reads_no_vector_that_runs_scripts(user_box):
              ["--json", "true"], ["--silent", "x"], ["--omit=dev"], ["--omit", "dev"], ["--no-audit", "true"],
              ["--loglevel", "silent"], ["--loglevel=info", "x"], ["--depth", "1"], ["-a", "false"], ["--dry-run", "false"]]
     with grammar.Judge(user_box) as judge:
-        asked = [judge.ask(["npm", *rules.words, *tail]) for rules in levels("npm") for tail in tails]
+        asked = [judge.ask(["npm", *rules.subcommand, *tail]) for rules in levels("npm") for tail in tails]
     passed = [verdict.argv[1:] for verdict in asked if verdict.allowed]
     assert 10 < len(passed) < len(asked)
     for vector, read in zip(passed, npm(probe, NPM_PARSE, passed)):

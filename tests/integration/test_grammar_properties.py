@@ -78,18 +78,18 @@ def check_injection(verdict, vector):
 
 def split_level(rules, vector):
     """Behind the subcommand; before it nothing is listed but flags."""
-    if not rules.words:
+    if not rules.subcommand:
         return vector[1:]
     for start in range(1, len(vector)):
-        if vector[start:start + len(rules.words)] == rules.words:
+        if vector[start:start + len(rules.subcommand)] == rules.subcommand:
             assert all(word.startswith("-") for word in vector[1:start]), vector
-            return vector[start + len(rules.words):]
-    raise AssertionError(f"no {rules.words} in {vector}")
+            return vector[start + len(rules.subcommand):]
+    raise AssertionError(f"no {rules.subcommand} in {vector}")
 
 
 def read_as_the_tool(rules, arguments):
     forms = {**OTHERS[rules.tool], **{name: option.form for name, option in rules.options.items()}}
-    if rules.tool == "strace" or rules.words == ["run"] and rules.tool == "docker":
+    if rules.tool == "strace" or rules.subcommand == ["run"] and rules.tool == "docker":
         return READERS[rules.tool](forms, arguments, permute=False)
     return READERS[rules.tool](forms, arguments)
 
@@ -108,9 +108,9 @@ def check_paths(rules, vector, options, operands):
             assert operand == "src/../file" or not leads_out(operand), (vector, operand)
     for name, value in options:
         option = rules.options.get(name)
-        if option and value and option.form != "words" and option.patterns[0] in PATH_TYPES:
+        if option and value and option.form != "values" and option.patterns[0] in PATH_TYPES:
             assert not leads_out(value), (vector, name, value)
-        if option and option.form == "words":
+        if option and option.form == "values":
             for pattern, word in zip(option.patterns, value):
                 assert pattern not in PATH_TYPES or not leads_out(word), (vector, name, word)
 
@@ -127,7 +127,7 @@ def check_vector(rules, vector, verdict):
 def levels():
     """Every level that takes arguments of its own."""
     return [rules for name, parts in POLICY.items() if name in READERS
-            for rules in parts if rules.words or len(parts) == 1]
+            for rules in parts if rules.subcommand or len(parts) == 1]
 
 
 def others_of(rules):
@@ -141,7 +141,7 @@ def prepare(box):
 
 
 @pytest.mark.parametrize("rules", levels(), ids=str)
-def test_what_is_let_through_is_listed_as_the_tool_reads_it(user_box, rules):
+def test_allowed_options_are_listed_as_the_tool_reads_them(user_box, rules):
     prepare(user_box)
     vectors = grammar.vectors(rules, others_of(rules))
     count = 0
@@ -168,7 +168,7 @@ def test_what_is_let_through_is_listed_as_the_tool_reads_it(user_box, rules):
 # ---- one by one: every spelling of every option that is not granted ----
 
 @pytest.mark.parametrize("rules", levels(), ids=str)
-def test_no_spelling_of_another_option_is_let_through(user_box, rules):
+def test_no_spelling_of_another_option_is_allowed(user_box, rules):
     """Each alone, behind a listed flag, in a bundle with it, behind an operand, and where a value was expected."""
     prepare(user_box)
     flags = [name for name, option in rules.options.items() if option.form == FLAG]
@@ -181,36 +181,36 @@ def test_no_spelling_of_another_option_is_let_through(user_box, rules):
                 if len(name) == 2 and letters and way[0].startswith(name):
                     contexts += [["-" + letters[0] + way[0][1:], *way[1:]], ["-" + letters[-1] + way[0][1:], *way[1:]]]
                 for context in contexts:
-                    vector = [rules.tool, *rules.words, *rules.require, *context, *tail]
+                    vector = [rules.tool, *rules.subcommand, *rules.require, *context, *tail]
                     verdict = judge.ask(vector)
                     if verdict.allowed:
                         check_vector(rules, vector, verdict)
                         assert not (form != OPTIONAL and context[0] in (name, f"{name}=x")), vector
 
 
-def test_what_is_denied_is_refused_by_that_rule(user_box):
+def test_a_denied_option_is_refused_by_that_rule(user_box):
     with Judge(user_box) as judge:
         for parts in POLICY.values():
             for rules in parts:
                 for name in rules.deny:
-                    verdict = judge.ask([rules.tool, *rules.words, name])
+                    verdict = judge.ask([rules.tool, *rules.subcommand, name])
                     assert verdict.outcome == "disallowed", (str(rules), name)
                     if rules.bundles and (name.startswith("--") or len(name) == 2):
                         assert verdict.rule.endswith(".deny") and name in verdict.message, verdict
         assert judge.asked > 200
 
 
-def test_every_listed_option_is_let_through(user_box):
+def test_every_listed_option_is_allowed(user_box):
     """The list is not only closed, it is also open: each option in each of its spellings, alone."""
     prepare(user_box)
     with Judge(user_box) as judge:
-        for rules in [rules for parts in POLICY.values() for rules in parts if rules.words or len(parts) == 1]:
+        for rules in [rules for parts in POLICY.values() for rules in parts if rules.subcommand or len(parts) == 1]:
             for option in rules.options.values():
                 for way in spell_listed(option, rules.bundles):
                     tail = ["jq", "-n", "1"] if rules.tool == "strace" else []
                     image = ["alpine"] if str(rules) == "docker run" else []
                     required = [text for text in rules.require if not text.startswith(option.name)]
-                    vector = [rules.tool, *rules.words, *required, *way, *image, *tail]
+                    vector = [rules.tool, *rules.subcommand, *required, *way, *image, *tail]
                     verdict = judge.ask(vector)
                     assert verdict.allowed, (vector, verdict.message)
         assert judge.asked > 1000
@@ -226,7 +226,7 @@ def spell_listed(option, bundles):
         return head + (GOOD_VALUES[mark + kind] if mark else "")
     if option.form == "number":
         return [["-1"]]
-    if option.form == "words":
+    if option.form == "values":
         return [[option.name, *map(good, option.patterns)]]
     ways = [[option.name]] if option.form != VALUE else []
     for value in map(good, option.patterns):
@@ -240,10 +240,10 @@ def spell_listed(option, bundles):
 
 @hypothesis.settings(max_examples=50, deadline=None, database=None, derandomize=True)
 @hypothesis.given(st.lists(st.sampled_from(["-x", "--long", "--value=v", "-fv", "word", "--"]), max_size=6))
-def test_reference_readers_agree_where_they_must(words):
+def test_reference_readers_agree_where_they_must(args):
     """The simplest of vectors mean the same to all families; else a reader is wrong."""
     forms = table("-x --long --value= -f=")
-    seen = [reader(forms, words) for reader in (readers.getopt, readers.clap, readers.pflag)]
+    seen = [reader(forms, args) for reader in (readers.getopt, readers.clap, readers.pflag)]
     assert seen[0] == seen[1] == seen[2]
 
 
@@ -253,8 +253,8 @@ REAL = ("git log", "git show", "git diff", "git grep", "git blame", "git ls-file
 
 
 def snapshot(box):
-    return {str(path.relative_to(box.place)): path.read_bytes() if path.is_file() else None
-            for place in (box.root, box.outside, box.home) for path in sorted(place.rglob("*"))}
+    return {str(path.relative_to(box.base)): path.read_bytes() if path.is_file() else None
+            for directory in (box.root, box.outside, box.home) for path in sorted(directory.rglob("*"))}
 
 
 def real_levels():
@@ -262,7 +262,7 @@ def real_levels():
 
 
 @pytest.mark.parametrize("rules", real_levels(), ids=str)
-def test_what_is_let_through_neither_writes_nor_reads_elsewhere(user_box, rules):
+def test_allowed_vectors_neither_write_nor_read_elsewhere(user_box, rules):
     """The tool itself, plainly and without a jail, on vectors that were let through."""
     user_box.repository()
     prepare(user_box)

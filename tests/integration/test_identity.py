@@ -25,7 +25,7 @@ def pinned(box, path, **more):
     return box.write_policy([box.entry("tool", path=str(path), sha256=digest(path), **more)])
 
 
-def test_path_is_the_only_place(box, tools):
+def test_path_is_the_only_directory(box, tools):
     shutil.copy(box.bin / "say_args", tools / "other-name")
     policy = box.write_policy([box.entry("sh", path=str(tools / "other-name"))])
     answer = box.run("sh", "-c", "echo", policy=policy)
@@ -137,10 +137,10 @@ def test_digest_is_remembered_until_the_file_changes(box, tools):
     assert box.host("host_pins", "tool", tool, policy=pinned(box, tool)).out == b"ok\n"
 
 
-@pytest.mark.parametrize("error, words", [(errno.ENOSYS, "no Landlock"), (errno.EOPNOTSUPP, "switched off")])
-def test_execs_without_landlock_is_refused_and_says_why(box, error, words):
+@pytest.mark.parametrize("error, reason", [(errno.ENOSYS, "no Landlock"), (errno.EOPNOTSUPP, "switched off")])
+def test_execs_without_landlock_is_refused_and_says_why(box, error, reason):
     policy = box.write_policy([box.entry("true", execs=[]), box.entry("cat")])
-    assert words in box.host("host_nolandlock", error, policy=policy).out.decode()
+    assert reason in box.host("host_nolandlock", error, policy=policy).out.decode()
 
 
 def test_nested_tool_is_called_by_its_trusted_path(box, tools):

@@ -8,8 +8,8 @@ def use(box, operands):
     box.write_policy(tools=[box.entry("say_args", args={"options": ["-o=<inside>"], "operands": operands})])
 
 
-def passes(box, *words, cwd="."):
-    answer = box.run("say_args", *words, cwd=box.root / cwd)
+def passes(box, *args, cwd="."):
+    answer = box.run("say_args", *args, cwd=box.root / cwd)
     assert answer.outcome == "exited", answer.message
     return answer
 
@@ -85,9 +85,9 @@ def test_link_that_stays_inside_passes(user_box):
 def test_root_that_is_reached_by_a_link_passes(user_box):
     """The caller's own way to the root, as the working directory has it."""
     user_box.file("root/file", "x")
-    os.symlink(user_box.root, user_box.place / "way")
+    os.symlink(user_box.root, user_box.base / "way")
     use(user_box, "existing")
-    passes(user_box, f"{user_box.place}/way/file")
+    passes(user_box, f"{user_box.base}/way/file")
 
 
 @pytest.mark.parametrize("word", ["https://example.org/x", "file:///etc/passwd", "ext::sh://x", "a/b://c", "://"])
@@ -119,7 +119,7 @@ def test_mount_of_what_is_inside_passes(user_box, word):
 
 @pytest.mark.parametrize("word", ["a:/work", "./nowhere:/work", "./a", "./a:", "./a:work", "./a:/work:", "./a:/work:ro:z", ":/work",
                                   "./a:/work:RO", "volume:/work", "type=bind,src=/", "~/a:/work", "./a:/work:ro;x"])
-def test_what_is_no_mount_is_refused(user_box, word):
+def test_an_invalid_mount_is_refused(user_box, word):
     user_box.directory("root/a")
     use(user_box, "mount")
     answer = user_box.run("say_args", word)

@@ -25,7 +25,7 @@ def short(cell):
 def policy_for(cell, tool, **more):
     """The tool lies in a directory of its own, and is found there."""
     return cell.box.write_policy([cell.box.entry(tool, route="external", **more), cell.box.entry("bwrap", route="jail")],
-                                 search_path=[str(cell.box.place / "tools"), "/usr/bin", "/bin"], name="policy/r.yaml")
+                                 search_path=[str(cell.box.base / "tools"), "/usr/bin", "/bin"], name="policy/r.yaml")
 
 
 def test_loader_beneath_tmp_is_named(cell, short):
@@ -61,21 +61,21 @@ def test_directory_of_execs_outside_of_the_system_is_named(cell):
     """By a run, and by policy check before; one of the system's is fine, and so is a file anywhere."""
     box = cell.box
     box.directory("tools")
-    shutil.copy("/bin/true", box.place / "tools/helper")
-    box.own(box.place / "tools/helper", 0o755)
+    shutil.copy("/bin/true", box.base / "tools/helper")
+    box.own(box.base / "tools/helper", 0o755)
     box.directory("policy/adr", 0o755)
     box.file("policy/adr/0001-a-test.md", "a record\n")
 
     def check(policy):
         answer = box.call([box.command, "policy", "check", "--json", str(policy)])
         return [found for found in json.loads(answer.out)["findings"] if found["rule"] == "tools.true.execs"]
-    bad = policy_for(cell, "true", execs=[str(box.place / "tools")])
+    bad = policy_for(cell, "true", execs=[str(box.base / "tools")])
     answer = cell.run("true", policy=bad)
-    said = f"'{box.place / 'tools'}' in 'execs' is a directory, and not beneath /usr"
+    said = f"'{box.base / 'tools'}' in 'execs' is a directory, and not beneath /usr"
     assert answer.outcome == "jail_unavailable" and said in answer.message
     findings = check(bad)
     assert len(findings) == 1 and findings[0]["severity"] == "error" and said in findings[0]["message"]
-    good = policy_for(cell, "true", execs=["/usr/lib", str(box.place / "tools/helper"), "/nonexistent"])
+    good = policy_for(cell, "true", execs=["/usr/lib", str(box.base / "tools/helper"), "/nonexistent"])
     assert cell.run("true", policy=good).outcome == "exited" and check(good) == []
 
 
@@ -83,10 +83,10 @@ def test_interpreter_beneath_tmp_is_found_where_the_jail_has_no_root(box):
     """Without namespaces every file is at its own place."""
     no_userns = NoUserns(box, "switch")
     box.directory("tools")
-    shutil.copy("/bin/sh", box.place / "tools/sh")
-    box.own(box.place / "tools/sh", 0o755)
-    box.file("tools/script", f"#!{box.place}/tools/sh\nexit 0\n", 0o755)
+    shutil.copy("/bin/sh", box.base / "tools/sh")
+    box.own(box.base / "tools/sh", 0o755)
+    box.file("tools/script", f"#!{box.base}/tools/sh\nexit 0\n", 0o755)
     no_userns.policy = box.write_policy([box.entry("script", route="external")],
-                                   search_path=[str(box.place / "tools"), "/usr/bin"], name="policy/shut.yaml")
+                                   search_path=[str(box.base / "tools"), "/usr/bin"], name="policy/shut.yaml")
     answer = no_userns.run("script", jail="native")
     assert (answer.outcome, answer["jail"]) == ("exited", "native"), answer.document

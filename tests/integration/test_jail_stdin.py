@@ -25,7 +25,7 @@ TOOLS = ("cat", "head", "sh", "true", "wc")
 
 
 @pytest.fixture(params=[*JAILS, "alone"])
-def place(request, user_box):
+def any_cell(request, user_box):
     """Every jail, and the native one where namespaces are forbidden; who calls does not matter to a pipe."""
     made = NoUserns(user_box, "container") if request.param == "alone" else Cell(user_box, request.param)
     made.policy = policy_of(made)
@@ -36,16 +36,16 @@ def policy_of(cell, **keys):
     return cell.write_policy(more=[cell.box.entry(name, route="external", **keys) for name in TOOLS])
 
 
-def run(place, *argv, source=None, options=(), **shape):
+def run(any_cell, *argv, source=None, options=(), **shape):
     """With --stdin, and this on the command's own stdin: a descriptor, or bytes."""
-    words = place.box.words(list(argv), options=["--jail", place.jail, "--stdin", "-", *options], policy=place.policy,
+    args = any_cell.box.run_argv(list(argv), options=["--jail", any_cell.jail, "--stdin", "-", *options], policy=any_cell.policy,
                             form="--json", **shape)
-    if isinstance(place, NoUserns):
-        words = [str(place.box.stage / "tests/helpers/fake_kernel"), "container", *words]
-    process = place.box.popen(words, raw=True, stdin=subprocess.PIPE if isinstance(source, bytes) else source)
+    if isinstance(any_cell, NoUserns):
+        args = [str(any_cell.box.stage / "tests/helpers/fake_kernel"), "container", *args]
+    process = any_cell.box.popen(args, raw=True, stdin=subprocess.PIPE if isinstance(source, bytes) else source)
     out, err = process.communicate(source if isinstance(source, bytes) else None, timeout=60)
     document = json.loads(out)
-    assert document["jail"] == place.jail, (document, err)
+    assert document["jail"] == any_cell.jail, (document, err)
     assert document["output_incomplete"] is False, document
     return document
 
@@ -65,80 +65,80 @@ def test_it_is_a_pipe(user_box, jail):
 
 
 @pytest.mark.parametrize("length", [0, 1, 65536, 300_001])
-def test_all_of_it_arrives(place, length):
-    given = place.box.file("given", "x" * length)
-    answer = place.inside("wc", "-c", options=["--stdin", str(given)])
+def test_all_of_it_arrives(any_cell, length):
+    given = any_cell.box.file("given", "x" * length)
+    answer = any_cell.inside("wc", "-c", options=["--stdin", str(given)])
     assert answer.stream("stdout").split() == [str(length).encode()], answer.document
 
 
-def test_what_is_not_read_does_not_matter(place):
-    given = place.box.file("given")
+def test_what_is_not_read_does_not_matter(any_cell):
+    given = any_cell.box.file("given")
     os.truncate(given, 1 << 40)
     with open(given, "rb") as stream:
-        ended(run(place, "true", source=stream), "")
+        ended(run(any_cell, "true", source=stream), "")
     with open("/dev/zero", "rb") as stream:
-        ended(run(place, "head", "-c", "3", source=stream), "\0\0\0")
+        ended(run(any_cell, "head", "-c", "3", source=stream), "\0\0\0")
     with open("/dev/zero", "rb") as stream:
-        ended(run(place, "sh", "-c", "exec <&-; echo closed", source=stream), "closed\n")
+        ended(run(any_cell, "sh", "-c", "exec <&-; echo closed", source=stream), "closed\n")
 
 
-def test_a_source_that_is_silent_does_not_hold_the_run(place):
+def test_a_source_that_is_silent_does_not_hold_the_run(any_cell):
     reading, writing = os.pipe()
     try:
-        ended(run(place, "true", source=reading), "")
-        document = run(place, "cat", source=reading, timeout=1)
+        ended(run(any_cell, "true", source=reading), "")
+        document = run(any_cell, "cat", source=reading, timeout=1)
         assert document["outcome"] == "timeout" and document["duration_ms"] < 1500, document
     finally:
         os.close(reading)
         os.close(writing)
 
 
-def test_a_terminal(place):
+def test_a_terminal(any_cell):
     outer, inner = pty.openpty()
-    os.chown(os.ttyname(inner), place.box.actor.uid, -1)
+    os.chown(os.ttyname(inner), any_cell.box.actor.uid, -1)
     try:
         os.write(outer, b"word\n")
-        ended(run(place, "head", "-n", "1", source=inner), "word\n")
+        ended(run(any_cell, "head", "-n", "1", source=inner), "word\n")
     finally:
         os.close(outer)
         os.close(inner)
 
 
-def test_the_other_side_of_a_terminal_ends_by_hanging_up(place):
+def test_the_other_side_of_a_terminal_ends_by_hanging_up(any_cell):
     """What a master reads after the last slave is closed is EIO, and that is its end."""
     outer, inner = pty.openpty()
     tty.setraw(inner)
     os.write(inner, b"word\n")
     os.close(inner)
     try:
-        ended(run(place, "cat", source=outer), "word\n")
+        ended(run(any_cell, "cat", source=outer), "word\n")
     finally:
         os.close(outer)
 
 
-def test_a_socket(place):
+def test_a_socket(any_cell):
     near, far = socket.socketpair()
     with near, far:
         near.sendall(b"word\n")
         near.shutdown(socket.SHUT_WR)
-        ended(run(place, "cat", source=far), "word\n")
+        ended(run(any_cell, "cat", source=far), "word\n")
 
 
-def test_a_source_that_does_not_block(place):
+def test_a_source_that_does_not_block(any_cell):
     reading, writing = os.pipe()
     os.set_blocking(reading, False)
     with os.fdopen(writing, "wb") as stream:
         later = threading.Timer(0.2, lambda: (stream.write(b"late\n"), stream.close()))
         later.start()
-        ended(run(place, "cat", source=reading), "late\n")
+        ended(run(any_cell, "cat", source=reading), "late\n")
         later.join()
     os.close(reading)
 
 
-def test_a_directory_is_an_empty_stream(place):
-    fd = os.open(place.box.root, os.O_RDONLY)
+def test_a_directory_is_an_empty_stream(any_cell):
+    fd = os.open(any_cell.box.root, os.O_RDONLY)
     try:
-        ended(run(place, "cat", source=fd), "")
+        ended(run(any_cell, "cat", source=fd), "")
     finally:
         os.close(fd)
 
@@ -149,11 +149,11 @@ def was_cut(process):
     assert document["duration_ms"] < 15000, document
 
 
-def start(place, *argv, source):
-    words = place.box.words(list(argv), options=["--jail", place.jail, "--stdin", "-"], policy=place.policy)
-    if isinstance(place, NoUserns):
-        words = [str(place.box.stage / "tests/helpers/fake_kernel"), "container", *words]
-    return place.box.popen(words, raw=True, stdin=source)
+def start(any_cell, *argv, source):
+    args = any_cell.box.run_argv(list(argv), options=["--jail", any_cell.jail, "--stdin", "-"], policy=any_cell.policy)
+    if isinstance(any_cell, NoUserns):
+        args = [str(any_cell.box.stage / "tests/helpers/fake_kernel"), "container", *args]
+    return any_cell.box.popen(args, raw=True, stdin=source)
 
 
 def descendants(pid):
@@ -171,10 +171,10 @@ def named(pid, name):
 
 
 @pytest.mark.parametrize("tool", ["cat", "sh"])
-def test_a_stream_that_was_cut_is_not_taken_for_the_whole(place, tool):
+def test_a_stream_that_was_cut_is_not_taken_for_the_whole(any_cell, tool):
     """The process that copies is killed, as for want of memory; the tool ends at once, or after a while."""
     reading, writing = os.pipe()
-    process = start(place, *(["sh", "-c", "while read line; do :; done; while :; do :; done"] if tool == "sh" else ["cat"]),
+    process = start(any_cell, *(["sh", "-c", "while read line; do :; done; while :; do :; done"] if tool == "sh" else ["cat"]),
                     source=reading)
     os.close(reading)
     try:
@@ -186,30 +186,30 @@ def test_a_stream_that_was_cut_is_not_taken_for_the_whole(place, tool):
         os.close(writing)
 
 
-def test_a_source_that_fails_on_the_way(place):
+def test_a_source_that_fails_on_the_way(any_cell):
     with socket.create_server(("127.0.0.1", 0)) as server:
         near = socket.create_connection(server.getsockname())
         far = server.accept()[0]
     with near, far:
         near.sendall(b"word\n")
-        process = start(place, "cat", source=far)
+        process = start(any_cell, "cat", source=far)
         wait_until(lambda: struct.unpack("i", fcntl.ioctl(far, termios.FIONREAD, bytes(4)))[0] == 0)
         near.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # closing it is a reset
         near.close()
         was_cut(process)
 
 
-def test_limits_are_the_tools_own(place):
+def test_limits_are_the_tools_own(any_cell):
     """The process that copies is not one of those that the entry allows."""
-    place.policy = policy_of(place, limits={"processes": 1})
-    document = run(place, "cat", source=b"word\n")
+    any_cell.policy = policy_of(any_cell, limits={"processes": 1})
+    document = run(any_cell, "cat", source=b"word\n")
     if document["outcome"] != "spawn_failed":  # nothing that could hold the limit
         ended(document, "word\n")
 
 
-def test_nobody_is_left(place):
+def test_no_process_is_left(any_cell):
     reading, writing = os.pipe()
-    ended(run(place, "true", source=reading), "")
+    ended(run(any_cell, "true", source=reading), "")
     os.close(reading)
     # Once nobody has the other end, a write fails: so nobody reads any more.
     def unread():

@@ -77,13 +77,13 @@ def test_ast_grep_searches(tool):
 
 
 def test_scip_typescript_indexes_beside_the_repository(tool, cell):
-    words = ["scip-typescript", "index", "--output=index.scip"]
+    args = ["scip-typescript", "index", "--output=index.scip"]
     if cell.jail != "native":  # an overlay is the native jail's
-        answer = cell.run(*words)
+        answer = cell.run(*args)
         assert (answer.outcome, answer["rule"]) == ("jail_unavailable", "tools.scip-typescript.workspace")
         return
     kept = cell.box.directory("kept")
-    tool(*words, options=["--keep", str(kept)])
+    tool(*args, options=["--keep", str(kept)])
     assert b"b.ts" in (kept / "index.scip").read_bytes()
     assert not (cell.box.root / "index.scip").exists()
 
@@ -101,9 +101,9 @@ def test_python_loads_its_modules(cell):
     """What it loads as code by itself is listed: directories in `execs`."""
     needs("python3")
     text = "import json, hashlib, sqlite3, ctypes; print(json.dumps(hashlib.sha256(b'').hexdigest()[:8]))"
-    places = cell.box.call(["python3", "-c", "import sysconfig; print(sysconfig.get_path('platstdlib'), "
+    directories = cell.box.call(["python3", "-c", "import sysconfig; print(sysconfig.get_path('platstdlib'), "
                             "'/usr/lib/' + sysconfig.get_config_var('MULTIARCH'))"])
-    entry = cell.box.entry("python3", route="external", execs=places.out.decode().split())
+    entry = cell.box.entry("python3", route="external", execs=directories.out.decode().split())
     policy = cell.write_policy(more=[entry])
     assert cell.succeeds_inside("python3", "-I", "-c", text, policy=policy).stream("stdout") == b'"e3b0c442"\n'
 

@@ -34,7 +34,7 @@ def test_root_is_held_by_cgroups(root_box):
 def test_without_a_cgroup_memory_is_a_resource_limit(root_box):
     limits = {"memory_mib": 64, "cpu_s": 1}
     policy = root_box.write_policy(entries(root_box, **limits))
-    answer = root_box.call(without_cgroups(root_box.words(["hog", "memory", "256"], policy=policy)))
+    answer = root_box.call(without_cgroups(root_box.run_argv(["hog", "memory", "256"], policy=policy)))
     assert answer.status == 0
     assert answer.out.count(b'"mechanism":"rlimit"') == 2
     assert b'"text":"full' not in answer.out
@@ -85,7 +85,7 @@ def test_no_cgroup_is_left_of_many_runs_when_the_caller_is_killed(root_box):
 
 
 @pytest.mark.parametrize("jail", ["none", "native"])
-def test_what_a_massacre_leaves_is_swept_by_the_next_run(root_box, jail):
+def test_leftovers_of_killed_keepers_are_swept_by_the_next_run(root_box, jail):
     """The command, its keeper and its wardens are stopped and then killed, so none can clean up after another."""
     need_cgroup(root_box)
     endless = {**ALL, "cpu_s": 1000}

@@ -68,9 +68,9 @@ def test_a_named_file_in_no_language_is_reported(tree):
 def test_paths_are_shown_as_they_were_given_and_from_the_top(tree):
     tree.repository()
     tree.write("sub/a.py")
-    for words, cwd, path in (([], tree.top, "sub/a.py"), (["."], tree.top / "sub", "a.py"),
+    for args, cwd, path in (([], tree.top, "sub/a.py"), (["."], tree.top / "sub", "a.py"),
                              ([tree.top], "/", f"{tree.top}/sub/a.py"), (["../sub/a.py"], tree.top / "sub", "../sub/a.py")):
-        one, = tree.lint(*words, cwd=cwd)["findings"]
+        one, = tree.lint(*args, cwd=cwd)["findings"]
         assert (one["path"], one["name"]) == (path, "sub/a.py")
 
 
@@ -101,21 +101,21 @@ def test_a_number_of_threads_is_a_number(tree, jobs):
 
 # ---- what could not be looked at ----
 
-@pytest.mark.parametrize("name, text, words", [
+@pytest.mark.parametrize("name, text, message_part", [
     ("large.py", b"a = 1\n" * 800000, "larger"),
     ("binary.py", b"a = 1\0\n", "binary"),
     ("latin.py", b"# caf\xe9\n", "UTF-8"),
 ])
-def test_a_source_that_is_not_looked_at_is_a_finding(tree, name, text, words):
+def test_a_source_that_is_not_looked_at_is_a_finding(tree, name, text, message_part):
     tree.write(name, text)
     document = tree.lint(status=1)
     one, = document["findings"]
     assert (one["rule"], one["severity"], one["path"], one["line"]) == ("not-scanned", "warning", name, None)
-    assert words in one["message"], one["message"]
+    assert message_part in one["message"], one["message"]
     assert [skip["path"] for skip in document["skipped"]] == [name] and document["files"] == 0
 
 
-def test_what_cannot_be_read_is_a_finding(tree):
+def test_an_unreadable_file_is_a_finding(tree):
     tree.write("secret.py", SHELL, mode=0)
     tree.write("closed/a.py")
     (tree.top / "closed").chmod(0)
@@ -182,17 +182,17 @@ def test_a_rule_that_is_off_finds_nothing(tree):
     assert document["findings"] == [] and len(document["skipped"]) == 1
 
 
-@pytest.mark.parametrize("text, place, words", [
+@pytest.mark.parametrize("text, position, message_part", [
     ("version: 1\nexcludes: []\n", "line 2, column 1", "unknown key 'excludes'"),
     ("version: 1\nseverities:\n  no-rule: off\n", "line 3, column 3", "there is no rule 'no-rule'"),
     ("version: 1\nchokepoints:\n  - {path: a.py, adr: '0009'}\n", "line 3, column 5", "no decision record 0009"),
     ("version: 1\nversion: 1\n", "line 2, column 1", "given twice"),
     ("chokepoints: []\n", "line 1, column 1", "'version' is missing"),
 ])
-def test_a_configuration_that_is_not_understood_ends_the_run(tree, text, place, words):
+def test_a_configuration_that_is_not_understood_ends_the_run(tree, text, position, message_part):
     tree.write(".chokepoint-lint.yaml", text)
     message = tree.refused()
-    assert place in message and words in message and ".chokepoint-lint.yaml" in message
+    assert position in message and message_part in message and ".chokepoint-lint.yaml" in message
 
 
 def test_a_named_configuration_is_used_alone(tree):
@@ -253,14 +253,14 @@ def test_a_waiver_takes_a_finding_back(decided):
     assert document["findings"] == [] and document["waived"] == 1 and document["clean"]
 
 
-@pytest.mark.parametrize("words, reason", [
+@pytest.mark.parametrize("comment, reason", [
     (f"{SHELL_RULE} ADR-0008", "there is no decision record 0008-"),
     (f"{SHELL_RULE}", "cites no decision record"),
     ("ADR-0007", "names no rule"),
     ("everything! ADR-0007", "a rule's name"),
 ])
-def test_an_unfounded_waiver_takes_nothing_back(decided, words, reason):
-    found = {one["rule"]: one for one in waive(decided, f"{WAIVER} {words}")["findings"]}
+def test_an_unfounded_waiver_takes_nothing_back(decided, comment, reason):
+    found = {one["rule"]: one for one in waive(decided, f"{WAIVER} {comment}")["findings"]}
     assert set(found) == {SHELL_RULE, "waiver-unfounded"}
     assert reason in found["waiver-unfounded"]["message"] and found["waiver-unfounded"]["severity"] == "error"
 
@@ -321,7 +321,7 @@ def test_records_of_a_named_configuration_are_beside_it(decided):
 
 # ---- text ----
 
-def test_text_shows_the_line_and_the_place(tree):
+def test_text_shows_the_line_and_the_column(tree):
     tree.write("sub/a.py", "import os\n\nif True:\n\tos.system('ä')\n")
     answer = tree.call()
     lines = answer.out.decode().splitlines()
@@ -338,7 +338,7 @@ def test_the_mark_is_right_after_wide_bytes(tree):
     assert lines[1].index("os.system") == lines[2].index("^") and "\\x07" in lines[1]
 
 
-def test_a_long_line_is_shown_around_the_place(tree):
+def test_a_long_line_is_shown_around_the_column(tree):
     tree.write("a.py", "import os\n" + "x = 1; " * 2000 + "os.system('ls'); " + "y = 2; " * 2000 + "\n")
     answer = tree.call().out.decode()
     lines = answer.splitlines()
@@ -374,8 +374,8 @@ def test_annotations_are_what_github_reads(tree):
     answer = tree.call("--format", "github")
     second, first = answer.out.decode().splitlines()
     assert answer.status == 1
-    place = r"line=2,endLine=2,col=1,endColumn=10"
-    assert re.fullmatch(rf"::error file=sub/a%2Cb%3Ac%25\.py,{place},title={SHELL_RULE}::os\.system: .+", first)
+    position = r"line=2,endLine=2,col=1,endColumn=10"
+    assert re.fullmatch(rf"::error file=sub/a%2Cb%3Ac%25\.py,{position},title={SHELL_RULE}::os\.system: .+", first)
     assert second.startswith("::warning file=b.py,title=not-scanned::nobody has looked at this")
 
 

@@ -26,16 +26,16 @@ OTHERWISE = {
 @pytest.fixture(scope="module")
 def reported(tmp_path_factory):
     """{path of a snippet: lines that Bandit reports}"""
-    place = tmp_path_factory.mktemp("agreement")
+    directory = tmp_path_factory.mktemp("agreement")
     snippets = corpus.read("python")
-    corpus.write(snippets, place)
-    answer = subprocess.run(["/usr/bin/bandit", "--quiet", "--recursive", "--format", "json", str(place)], check=False,
+    corpus.write(snippets, directory)
+    answer = subprocess.run(["/usr/bin/bandit", "--quiet", "--recursive", "--format", "json", str(directory)], check=False,
                             capture_output=True, stdin=subprocess.DEVNULL)
     results = json.loads(answer.stdout)["results"]
     lines = {snippet.path: set() for snippet in snippets}
     for one in results:
         if one["test_id"] in TESTS:
-            lines[one["filename"].removeprefix(f"{place}/")].add(one["line_number"])
+            lines[one["filename"].removeprefix(f"{directory}/")].add(one["line_number"])
     return snippets, lines
 
 

@@ -16,10 +16,10 @@ SNIPPETS = {language: corpus.read(language) for language in corpus.LANGUAGES}
 @pytest.fixture(scope="module")
 def found(stage, tmp_path_factory):
     """One run over everything: {path: [(line, rule, column)]}."""
-    place = tmp_path_factory.mktemp("corpus")
+    directory = tmp_path_factory.mktemp("corpus")
     for snippets in SNIPPETS.values():
-        corpus.write(snippets, place)
-    answer = subprocess.run([stage / "chokepoint", "lint", "--format", "json", "."], cwd=place, check=False,
+        corpus.write(snippets, directory)
+    answer = subprocess.run([stage / "chokepoint", "lint", "--format", "json", "."], cwd=directory, check=False,
                             capture_output=True, stdin=subprocess.DEVNULL)
     assert answer.returncode == 1, answer.stderr.decode()
     findings = collections.defaultdict(list)

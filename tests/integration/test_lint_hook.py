@@ -31,8 +31,8 @@ class Hooked(Tree):
         self.git("init", "-q")
         self.use()
 
-    def git(self, *words, cwd=None) -> bytes:
-        answer = self.box.call(["git", *words], cwd=cwd or self.top, env=self.env)
+    def git(self, *args, cwd=None) -> bytes:
+        answer = self.box.call(["git", *args], cwd=cwd or self.top, env=self.env)
         assert answer.status == 0, answer.err
         return answer.out
 

@@ -17,13 +17,13 @@ def validator():
     return sarif.validator()
 
 
-def report(tree, validator, *words, **keywords):
-    document = json.loads(tree.call("--format", "sarif", *words, **keywords).out)
+def report(tree, validator, *args, **keywords):
+    document = json.loads(tree.call("--format", "sarif", *args, **keywords).out)
     assert [error.message for error in validator.iter_errors(document)] == []
     return document["runs"][0]
 
 
-def test_the_schema_refuses_what_is_no_sarif(validator):
+def test_the_schema_refuses_invalid_sarif(validator):
     good = {"version": "2.1.0", "runs": [{"tool": {"driver": {"name": "x"}}, "results": []}]}
     assert validator.is_valid(good)
     for bad in ({**good, "version": "2.0.0"}, {**good, "extra": 1}, {"version": "2.1.0"},
@@ -49,16 +49,16 @@ def test_every_kind_of_finding_is_valid(tree, validator):
         assert run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == result["ruleId"]
 
 
-def test_places_are_uris_from_the_top(tree, validator):
+def test_locations_are_uris_from_the_top(tree, validator):
     tree.repository()
     tree.write("sub/ä?#%: x.py", "import os\n\nx = 'ä'; os.system('ls')\n")
     run = report(tree, validator, ".", cwd=tree.top / "sub")
-    place = run["results"][0]["locations"][0]["physicalLocation"]
-    uri = place["artifactLocation"]["uri"]
+    location = run["results"][0]["locations"][0]["physicalLocation"]
+    uri = location["artifactLocation"]["uri"]
     assert urllib.parse.unquote(uri) == "sub/ä?#%: x.py" and uri.isascii()
-    base = run["originalUriBaseIds"][place["artifactLocation"]["uriBaseId"]]["uri"]
+    base = run["originalUriBaseIds"][location["artifactLocation"]["uriBaseId"]]["uri"]
     assert urllib.parse.urljoin(base, uri) == f"file://{tree.top}/{uri}"
-    assert place["region"] == {"startLine": 3, "startColumn": 10, "endLine": 3, "endColumn": 19}
+    assert location["region"] == {"startLine": 3, "startColumn": 10, "endLine": 3, "endColumn": 19}
     assert run["columnKind"] == "unicodeCodePoints"
 
 

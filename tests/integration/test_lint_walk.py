@@ -61,8 +61,8 @@ class Twin:
 
 @pytest.fixture(scope="module")
 def twin(stage):
-    with tempfile.TemporaryDirectory() as place:
-        yield Twin(stage / "chokepoint", pathlib.Path(place))
+    with tempfile.TemporaryDirectory() as path:
+        yield Twin(stage / "chokepoint", pathlib.Path(path))
 
 
 CASES = [
@@ -163,7 +163,7 @@ def test_links_are_passed_over_and_reported(tree):
     assert tree.paths("loop/") == ["loop/real/a.py"]  # a slash goes through it
 
 
-def test_what_is_no_file_is_passed_over_and_reported(tree):
+def test_anything_but_a_file_is_skipped_and_reported(tree):
     os.mkfifo(tree.top / "pipe.py")
     assert tree.lint(status=0)["skipped"] == [{"path": "pipe.py", "reason": "not a regular file"}]
     assert tree.lint("pipe.py", status=0)["skipped"] == [{"path": "pipe.py", "reason": "not a regular file"}]

@@ -51,7 +51,7 @@ def test_the_libraries_are_those_that_the_loader_maps(toolbox, name):
     path = copy_tool(toolbox, shutil.which(name), name)
     tool = tools_of(write_lock(toolbox))[name]
     assert (tool["path"], tool["sha256"]) == (str(path), digest(path))
-    expected = {name: place for name, place in ldd(path).items() if name != "linux-vdso.so.1"}
+    expected = {name: directory for name, directory in ldd(path).items() if name != "linux-vdso.so.1"}
     assert {file["name"]: file["path"] for file in tool["libraries"]} == expected and expected
     (loader,) = tool["interpreters"]
     assert "ld-" in loader["path"]
@@ -149,34 +149,34 @@ PROGRAM = '#include <stdio.h>\nint answer(void); int main(void) { printf("%d.0\\
 
 def build(toolbox, tags):
     """A tool with a library of its own, beside it as $ORIGIN/../lib, which needs another one there."""
-    place = toolbox.box.directory("lib")
+    directory = toolbox.box.directory("lib")
     source = toolbox.box.outside
 
-    def cc(text, *words):
+    def cc(text, *args):
         (source / "x.c").write_text(text, encoding="ascii")
-        subprocess.run(["cc", str(source / "x.c"), *map(str, words)], check=True)
-    cc("int deep(void); int deep(void) { return 7; }", "-shared", "-fPIC", "-o", place / "libdeep.so")
-    cc(LIBRARY % 1, "-shared", "-fPIC", "-Wl,--no-as-needed", f"-L{place}", "-ldeep", "-o", place / "libanswer.so")
-    cc(PROGRAM, f"-L{place}", "-lanswer", "-Wl,-rpath,$ORIGIN/../lib", tags, f"-Wl,-rpath-link,{place}",
+        subprocess.run(["cc", str(source / "x.c"), *map(str, args)], check=True)
+    cc("int deep(void); int deep(void) { return 7; }", "-shared", "-fPIC", "-o", directory / "libdeep.so")
+    cc(LIBRARY % 1, "-shared", "-fPIC", "-Wl,--no-as-needed", f"-L{directory}", "-ldeep", "-o", directory / "libanswer.so")
+    cc(PROGRAM, f"-L{directory}", "-lanswer", "-Wl,-rpath,$ORIGIN/../lib", tags, f"-Wl,-rpath-link,{directory}",
        "-o", toolbox.tools / "asker")
-    for path in (place / "libanswer.so", place / "libdeep.so", toolbox.tools / "asker"):
+    for path in (directory / "libanswer.so", directory / "libdeep.so", toolbox.tools / "asker"):
         toolbox.box.own(path, 0o755)
     toolbox.list("asker")
-    return place
+    return directory
 
 
 @pytest.mark.parametrize("tags, deep", [("-Wl,--disable-new-dtags", True), ("-Wl,--enable-new-dtags", False)])
 def test_libraries_beside_the_tool_are_found_as_the_loader_finds_them(toolbox, tags, deep):
     # DT_RPATH also holds for what a library needs, DT_RUNPATH does not: then libdeep is nowhere.
-    place = build(toolbox, tags)
+    directory = build(toolbox, tags)
     tool = tools_of(write_lock(toolbox))["asker"]
     found = {file["name"]: file for file in tool["libraries"]}
-    assert os.path.realpath(found["libanswer.so"]["path"]) == str(place / "libanswer.so")
-    assert found["libanswer.so"]["sha256"] == digest(place / "libanswer.so")
+    assert os.path.realpath(found["libanswer.so"]["path"]) == str(directory / "libanswer.so")
+    assert found["libanswer.so"]["sha256"] == digest(directory / "libanswer.so")
     said = subprocess.run(["ldd", toolbox.tools / "asker"], check=False, capture_output=True, text=True).stdout
     assert ("libdeep.so => not found" in said) != deep
     if deep:
-        assert found["libdeep.so"]["sha256"] == digest(place / "libdeep.so")
+        assert found["libdeep.so"]["sha256"] == digest(directory / "libdeep.so")
         assert tool["version"] == "1.0"
     else:
         assert found["libdeep.so"] == {"name": "libdeep.so", "path": None, "sha256": None}
@@ -184,15 +184,15 @@ def test_libraries_beside_the_tool_are_found_as_the_loader_finds_them(toolbox, t
 
 
 def test_a_library_that_is_changed_replaced_or_removed_is_drift(toolbox):
-    place = build(toolbox, "-Wl,--disable-new-dtags")
-    library = place / "libanswer.so"
+    directory = build(toolbox, "-Wl,--disable-new-dtags")
+    library = directory / "libanswer.so"
     path = write_lock(toolbox)
     before = digest(library)
     with open(library, "ab") as stream:
         stream.write(b"\0")
     assert drifts(toolbox, path) == [("asker", "library libanswer.so sha256", before, digest(library))]
     library.unlink()
-    shutil.copy(place / "libdeep.so", library)
+    shutil.copy(directory / "libdeep.so", library)
     what = dict((what, (old, new)) for _, what, old, new in drifts(toolbox, path))
     assert what["library libanswer.so sha256"] == (before, digest(library))
     library.unlink()
@@ -202,10 +202,10 @@ def test_a_library_that_is_changed_replaced_or_removed_is_drift(toolbox):
 
 
 def test_a_library_planted_where_it_would_be_taken_first_is_drift(toolbox):
-    place = build(toolbox, "-Wl,--disable-new-dtags")
+    directory = build(toolbox, "-Wl,--disable-new-dtags")
     path = write_lock(toolbox)
-    (place / "glibc-hwcaps/x86-64-v2").mkdir(parents=True)
-    shutil.copy(place / "libdeep.so", place / "glibc-hwcaps/x86-64-v2/libanswer.so")
+    (directory / "glibc-hwcaps/x86-64-v2").mkdir(parents=True)
+    shutil.copy(directory / "libdeep.so", directory / "glibc-hwcaps/x86-64-v2/libanswer.so")
     assert any("libanswer.so" in what for _, what, _, _ in drifts(toolbox, path))
 
 

@@ -10,8 +10,8 @@ from command import SIXTEEN
 from processes import marked
 
 
-def plain(box, *words):
-    return box.call([box.command, "run", *words])
+def plain(box, *args):
+    return box.call([box.command, "run", *args])
 
 
 def test_git_prints_the_commit(user_box):

@@ -39,7 +39,7 @@ def events(answer, name):
 # ---- what is said ----
 
 @pytest.mark.parametrize("jail", ["auto", "native"])
-def test_what_holds_is_in_the_result_and_in_one_warning(no_userns, jail):
+def test_active_layers_are_in_the_result_and_in_one_warning(no_userns, jail):
     answer = no_userns.run("say_args", "word", jail=jail)
     assert (answer.outcome, answer["exit_code"], answer.stream("stdout")) == ("exited", 0, b"word\0")
     assert (answer["jail"], answer["layers"]) == ("native", PART)
@@ -115,13 +115,13 @@ def test_passwords_cannot_be_read_by_root(root_box, way):
 def test_nothing_but_scratch_can_be_written(no_userns):
     no_userns.box.file("root/old", "old")
     no_userns.box.file("outside/old", "old")
-    for place in (no_userns.box.root, no_userns.box.outside):
-        for attack in (["write", place / "old"], ["write", place / "new"], ["remove", place / "old"],
-                       ["rename", place / "old", place / "moved"], ["symlink", "x", place / "link"]):
+    for directory in (no_userns.box.root, no_userns.box.outside):
+        for attack in (["write", directory / "old"], ["write", directory / "new"], ["remove", directory / "old"],
+                       ["rename", directory / "old", directory / "moved"], ["symlink", "x", directory / "link"]):
             no_userns.refused_inside("breach_files", *attack, errnos=REFUSED)
-        no_userns.refused_inside("breach_files", "mode", place / "old", errnos="EPERM")
-        assert (place / "old").read_text() == "old" and os.listdir(place) == ["old"]
-    no_userns.refused_inside("breach_files", "write", "/tmp/planted-" + no_userns.box.place.name, errnos=REFUSED)
+        no_userns.refused_inside("breach_files", "mode", directory / "old", errnos="EPERM")
+        assert (directory / "old").read_text() == "old" and os.listdir(directory) == ["old"]
+    no_userns.refused_inside("breach_files", "write", "/tmp/planted-" + no_userns.box.base.name, errnos=REFUSED)
     no_userns.succeeds_outside("breach_files", "write", no_userns.box.outside / "old")
 
 
@@ -129,8 +129,8 @@ def test_home_is_a_scratch_directory(no_userns):
     policy = no_userns.write_policy(more=[no_userns.box.entry("sh", route="external", execs=["cat"])])
     script = 'cd "$HOME" && echo word > file && cat file && pwd'
     answer = no_userns.succeeds_inside("sh", "-c", script, policy=policy, options=["--probe", "some_probe"])
-    word, place = answer.stream("stdout").decode().split()
-    assert word == "word" and re.fullmatch(f"{bwrapped.scratch_parent(no_userns.box)}/chokepoint-some_probe-[0-9a-f]{{16}}", place)
+    word, directory = answer.stream("stdout").decode().split()
+    assert word == "word" and re.fullmatch(f"{bwrapped.scratch_parent(no_userns.box)}/chokepoint-some_probe-[0-9a-f]{{16}}", directory)
 
 
 def test_a_writable_workspace_can_be_written(no_userns):
@@ -195,7 +195,7 @@ def test_other_processes_are_out_of_reach(no_userns):
 
 def test_no_memory_is_shared_with_another_run(no_userns):
     no_userns.refused_inside("breach_files", "keep_ipc", 4711, errnos="EPERM")
-    no_userns.refused_inside("breach_files", "keep", "word-" + no_userns.box.place.name, errnos=REFUSED)
+    no_userns.refused_inside("breach_files", "keep", "word-" + no_userns.box.base.name, errnos=REFUSED)
 
 
 def test_modes_of_what_the_system_owns_stay(root_switched):
@@ -230,7 +230,7 @@ def test_rg_and_jq_do_their_work(no_userns):
 
 def test_a_script_and_its_interpreter_run(no_userns):
     no_userns.box.file("tool", "#!/usr/bin/env python3\nprint('word')\n", 0o755)
-    entries = [no_userns.box.entry("tool", route="external", path=str(no_userns.box.place / "tool"))]
+    entries = [no_userns.box.entry("tool", route="external", path=str(no_userns.box.base / "tool"))]
     policy = no_userns.write_policy(more=entries)
     assert no_userns.succeeds_inside("tool", policy=policy).stream("stdout") == b"word\n"
 
@@ -246,15 +246,15 @@ def test_a_tracer_traces(switched):
 
 # ---- a kernel that says yes and does nothing ----
 
-@pytest.mark.parametrize("lie,layer", [("landlock", "landlock"), ("seccomp", "seccomp")])
-def test_a_layer_that_does_not_hold_is_no_jail(box, lie, layer):
+@pytest.mark.parametrize("fault,layer", [("landlock", "landlock"), ("seccomp", "seccomp")])
+def test_a_layer_that_does_not_hold_is_no_jail(box, fault, layer):
     for jail in ("native", "bwrap"):
-        answer = on_fake_kernel(box, lie, "true", options=["--jail", jail])
+        answer = on_fake_kernel(box, fault, "true", options=["--jail", jail])
         assert answer.outcome == "jail_unavailable", answer.document
         assert jail == "bwrap" or f"layer '{layer}' does not hold" in answer.message
-    answer = on_fake_kernel(box, lie, "true", options=["--jail", "auto", "--require-jail"])
+    answer = on_fake_kernel(box, fault, "true", options=["--jail", "auto", "--require-jail"])
     assert answer.outcome == "jail_unavailable", answer.document
-    answer = on_fake_kernel(box, lie, "true", options=["--jail", "auto"])
+    answer = on_fake_kernel(box, fault, "true", options=["--jail", "auto"])
     assert (answer.outcome, answer["jail"]) == ("exited", "none"), answer.document
 
 
@@ -265,11 +265,11 @@ def test_capabilities_that_stay_are_no_jail(root_box):
     assert answer.outcome == "jail_unavailable" and said[1] in ("no_capabilities", "fresh_root"), answer.document
 
 
-@pytest.mark.parametrize("lie", ["landlock", "seccomp"])
-def test_a_layer_that_does_not_hold_is_no_part_of_a_jail(switched, lie):
-    words = [helper(switched.box, "fake_kernel"), lie, *switched.box.words(["true"], options=["--jail", "native"])]
-    document = json.loads(switched.call(words).out)
+@pytest.mark.parametrize("fault", ["landlock", "seccomp"])
+def test_a_layer_that_does_not_hold_is_no_part_of_a_jail(switched, fault):
+    argv = [helper(switched.box, "fake_kernel"), fault, *switched.box.run_argv(["true"], options=["--jail", "native"])]
+    document = json.loads(switched.call(argv).out)
     assert document["outcome"] == "jail_unavailable", document
-    words = [helper(switched.box, "fake_kernel"), lie, switched.box.command, "doctor", "--json", "--policy", str(switched.policy)]
-    layers = {layer["name"]: layer for layer in json.loads(switched.call(words).out)["layers"]}
-    assert layers["native-degraded"]["cause"] == f"its layer '{lie}' does not hold on this machine"
+    argv = [helper(switched.box, "fake_kernel"), fault, switched.box.command, "doctor", "--json", "--policy", str(switched.policy)]
+    layers = {layer["name"]: layer for layer in json.loads(switched.call(argv).out)["layers"]}
+    assert layers["native-degraded"]["cause"] == f"its layer '{fault}' does not hold on this machine"

@@ -111,48 +111,48 @@ def test_list_is_null_with_any_other_workspace(overlay_box):
 # ---- kept ----
 
 def test_changes_are_kept_where_they_were_asked_to_be(overlay_box):
-    place = overlay_box.box.home / "kept"
+    directory = overlay_box.box.home / "kept"
     overlay_box.sh("umask 0; mkdir -p f/g; echo x > f/g/new; chmod 755 f/g/new; echo y >> d/old; rm e/old; ln -s /etc z; "
-               "mkfifo fifo; mkdir shut; chmod 0 shut", options=["--keep", str(place)])
-    found = {str(path.relative_to(place)): stat.S_IMODE(path.lstat().st_mode) for path in place.rglob("*")}
+               "mkfifo fifo; mkdir shut; chmod 0 shut", options=["--keep", str(directory)])
+    found = {str(path.relative_to(directory)): stat.S_IMODE(path.lstat().st_mode) for path in directory.rglob("*")}
     assert found == {"f": 0o777, "f/g": 0o777, "f/g/new": 0o755, "d": 0o755, "d/old": 0o644, "z": 0o777, "shut": 0o700}
-    assert (place / "f/g/new").read_text() == "x\n" and (place / "d/old").read_text() == "d\ny\n"
-    assert os.readlink(place / "z") == "/etc"
-    assert stat.S_IMODE(place.stat().st_mode) == 0o700
-    assert all(path.lstat().st_uid == overlay_box.box.actor.uid for path in [place, *place.rglob("*")])
+    assert (directory / "f/g/new").read_text() == "x\n" and (directory / "d/old").read_text() == "d\ny\n"
+    assert os.readlink(directory / "z") == "/etc"
+    assert stat.S_IMODE(directory.stat().st_mode) == 0o700
+    assert all(path.lstat().st_uid == overlay_box.box.actor.uid for path in [directory, *directory.rglob("*")])
 
 
 def test_empty_directory_can_be_kept_in(overlay_box):
-    place = overlay_box.box.directory("home/kept", 0o700)
-    overlay_box.sh("echo x > new", options=["--keep", str(place)])
-    assert [path.name for path in place.iterdir()] == ["new"]
+    directory = overlay_box.box.directory("home/kept", 0o700)
+    overlay_box.sh("echo x > new", options=["--keep", str(directory)])
+    assert [path.name for path in directory.iterdir()] == ["new"]
 
 
 @pytest.mark.parametrize("name", ["root", "root/new", "root/d/new", "full", "open", "none/new"])
-def test_unfit_place_is_refused(overlay_box, name):
+def test_unfit_directory_is_refused(overlay_box, name):
     box = overlay_box.box
     box.directory("full")
     box.file("full/x")
     box.directory("open", 0o777)
-    answer = overlay_box.run("sh", "-c", "echo x > new", options=["--keep", str(box.place / name)])
+    answer = overlay_box.run("sh", "-c", "echo x > new", options=["--keep", str(box.base / name)])
     assert (answer.outcome, answer["rule"]) == ("invalid", "request.keep"), answer.document
     overlay_box.nothing_changed()
 
 
 def test_nothing_is_kept_of_another_workspace(overlay_box):
-    for words in (["ls"], ["cp", "package.json", "copy"]):
-        answer = overlay_box.run(*words, options=["--keep", str(overlay_box.box.home / "kept")])
+    for args in (["ls"], ["cp", "package.json", "copy"]):
+        answer = overlay_box.run(*args, options=["--keep", str(overlay_box.box.home / "kept")])
         assert (answer.outcome, answer["rule"]) == ("invalid", "request.keep"), answer.document
     assert not (overlay_box.box.home / "kept").exists()
     overlay_box.nothing_changed()
 
 
 def test_refused_or_dry_run_makes_no_directory(overlay_box):
-    place = overlay_box.box.home / "kept"
-    overlay_box.run("sh", "-c", ":", options=["--keep", str(place), "--dry-run"])
-    assert not place.exists()
-    overlay_box.run("nothing", options=["--keep", str(place)])
-    assert not place.exists()
+    directory = overlay_box.box.home / "kept"
+    overlay_box.run("sh", "-c", ":", options=["--keep", str(directory), "--dry-run"])
+    assert not directory.exists()
+    overlay_box.run("nothing", options=["--keep", str(directory)])
+    assert not directory.exists()
 
 
 # ---- without the native jail ----

@@ -63,9 +63,9 @@ FAULTS = [
 def test_fault_is_reported_with_file_line_and_column(user_box, text, line, column, word):
     path, answer = try_policy(user_box, text)
     assert (answer.status, answer.outcome) == (125, "policy")
-    place = re.search(re.escape(f"'{path}'") + r": line (\d+), column (\d+): ", answer.message)
-    assert place, answer.message
-    assert (int(place[1]), int(place[2])) == (line, column), answer.message
+    position = re.search(re.escape(f"'{path}'") + r": line (\d+), column (\d+): ", answer.message)
+    assert position, answer.message
+    assert (int(position[1]), int(position[2])) == (line, column), answer.message
     assert word in answer.message
 
 
@@ -95,7 +95,7 @@ def test_oversize_file_is_refused(user_box):
 
 
 def test_missing_file_is_reported(user_box):
-    answer = user_box.run("true", policy=user_box.place / "policy" / "nowhere.yaml")
+    answer = user_box.run("true", policy=user_box.base / "policy" / "nowhere.yaml")
     assert (answer.status, answer.outcome) == (125, "policy")
     assert "nowhere.yaml" in answer.message
 
@@ -118,5 +118,5 @@ def test_file_named_by_a_relative_path_out_of_the_root(user_box):
 
 def test_policy_is_read_once(user_box):
     """The file that decided is the file that was read: a FIFO or a device would give a second reader something else."""
-    answer = user_box.call(user_box.words(["true"], policy="/dev/stdin"), input=json.dumps({}).encode())
+    answer = user_box.call(user_box.run_argv(["true"], policy="/dev/stdin"), input=json.dumps({}).encode())
     assert answer.status == 125

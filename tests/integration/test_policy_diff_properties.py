@@ -124,9 +124,9 @@ def test_nothing_new_passes_where_nothing_widens(user_box, pair, lines):
     old, new = write(user_box, "old", pair[0]), write(user_box, "new", pair[1])
     assume(all(change["kind"] != "widens" for change in diff(user_box, old, new)))
 
-    def passes(policy, words):
+    def passes(policy, argv):
         answer = user_box.call([user_box.command, "policy", "explain", "--json", "--policy", policy, "--root",
-                                str(user_box.root), "--", "say_args", *words])
+                                str(user_box.root), "--", "say_args", *argv])
         return json.loads(answer.out)["decision"] == "allowed"
-    for words in lines:
-        assert not passes(new, words) or passes(old, words), words
+    for argv in lines:
+        assert not passes(new, argv) or passes(old, argv), argv

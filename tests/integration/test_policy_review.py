@@ -30,7 +30,7 @@ def policy(*tools, **more):
 def write(box, path, text, mode=0o644):
     """A file of the caller's, in directories that are made where they are missing."""
     for parent in reversed(pathlib.PurePath(path).parents[:-1]):
-        if not (box.place / parent).exists():
+        if not (box.base / parent).exists():
             box.directory(str(parent))
     return box.file(path, text, mode)
 
@@ -48,11 +48,11 @@ class Desk:
         text = document if isinstance(document, (str, bytes)) else json.dumps(document, indent=1)
         return str(write(self.box, f"{name}/policy.yaml", text, mode))
 
-    def call(self, *words, **more):
-        return self.box.call([self.box.command, "policy", *words], **more)
+    def call(self, *argv, **more):
+        return self.box.call([self.box.command, "policy", *argv], **more)
 
-    def json(self, *words, status=0):
-        answer = self.call(*words, "--json")
+    def json(self, *argv, status=0):
+        answer = self.call(*argv, "--json")
         assert answer.status == status, answer
         assert answer.err == b"" and answer.out.count(b"\n") == 1
         return json.loads(answer.out)
@@ -81,19 +81,19 @@ def test_embedded_policy_is_good_and_says_what_it_could_not_see(desk):
     assert [(f["severity"], f["rule"]) for f in report["findings"]] == [("note", "adr_dir")]
 
 
-@pytest.mark.parametrize("text, line, column, words", [
+@pytest.mark.parametrize("text, line, column, argv", [
     ("version: 1\nfoo: 2\n", 2, 1, "unknown key 'foo'"),
     ("version: 2\nsearch_path: [/bin]\ntools: []\n", 1, 10, "version 2 is not known"),
     ("version: 1\nsearch_path: [/bin]\ntools:\n  - {name: x, adr: \"0001\", route: direct}\n", 4, 5, "key 'why' is missing"),
     ("version: [\n", 2, 1, "not valid YAML"),
     ("", 1, 1, "the policy is empty")])
-def test_what_the_loader_refuses_is_an_error_with_its_place(desk, text, line, column, words):
+def test_a_loader_error_has_its_line_and_column(desk, text, line, column, argv):
     path = desk.put("a", text)
     report = desk.json("check", path, status=1)
     assert not report["good"]
     (finding,) = report["findings"]
     assert (finding["severity"], finding["rule"], finding["line"], finding["column"]) == ("error", "policy", line, column)
-    assert words in finding["message"] and path not in finding["message"]
+    assert argv in finding["message"] and path not in finding["message"]
     answer = desk.call("check", path)
     assert answer.status == 1
     assert answer.out.decode().startswith(f"{path}:{line}:{column}: error: ")
@@ -161,21 +161,21 @@ def test_file_that_a_run_would_refuse_can_be_reviewed(desk):
     assert desk.call("diff", path, path).status == 0
 
 
-@pytest.mark.parametrize("words", [
+@pytest.mark.parametrize("argv", [
     ["check", "nowhere.yaml"], ["check", "."], ["check", "/dev/null"], ["check", "a", "b"], ["check", "--frob"],
     ["check", "--frob", "--nicate"],
     ["show", "nowhere.yaml"], ["show", "a", "b"], ["diff"], ["diff", "a"], ["diff", "a", "b", "c"],
     ["diff", "nowhere.yaml", "nowhere.yaml"], ["explain"], ["explain", "--"], ["explain", "--frob", "--", "git"],
     ["frobnicate"], []])
-def test_usage_and_unreadable_files_are_125(desk, words):
-    answer = desk.call(*words)
+def test_usage_and_unreadable_files_are_125(desk, argv):
+    answer = desk.call(*argv)
     assert answer.status == 125 and answer.out == b""
     assert answer.err.startswith((b"chokepoint: ", b"Usage: "))
 
 
-@pytest.mark.parametrize("words", [["check", "nowhere.yaml"], ["diff", "a"], ["show", "nowhere.yaml"]])
-def test_failure_is_json_too(desk, words):
-    answer = desk.call(*words, "--json")
+@pytest.mark.parametrize("argv", [["check", "nowhere.yaml"], ["diff", "a"], ["show", "nowhere.yaml"]])
+def test_failure_is_json_too(desk, argv):
+    answer = desk.call(*argv, "--json")
     assert answer.status == 125
     assert set(json.loads(answer.out)["error"]) == {"code", "message"}
 
@@ -194,12 +194,12 @@ def test_control_bytes_of_a_file_name_are_not_printed(desk):
 # ---- show -------------------------------------------------------------------------------------
 
 def test_show_has_every_tool_and_fits_the_page(desk):
-    for words in (["show"], ["show", desk.put("a", policy())]):
-        answer = desk.call(*words)
+    for argv in (["show"], ["show", desk.put("a", policy())]):
+        answer = desk.call(*argv)
         assert (answer.status, answer.err) == (0, b"")
         lines = answer.out.decode().splitlines()
         assert max(map(len, lines)) <= 100
-        for tool in desk.json(*words)["tools"]:
+        for tool in desk.json(*argv)["tools"]:
             (line,) = [line for line in lines if line.split()[:1] == [tool["name"]]]
             assert line.split()[1:4] == [tool["route"], "yes" if tool["required"] else "no", tool["adr"]]
 
@@ -216,7 +216,7 @@ def test_show_json_is_complete(desk):
     assert (git["path"], git["sha256"], git["execs"], git["limits"]) == (None, None, None, dict.fromkeys(LIMITS))
 
 
-def test_show_refuses_what_is_no_policy(desk):
+def test_show_refuses_an_invalid_policy(desk):
     answer = desk.call("show", desk.put("a", "version: 1\n"))
     assert answer.status == 125 and b"line 1, column 1" in answer.err
 
@@ -334,16 +334,16 @@ def test_colour_is_for_terminals_only(desk):
     assert b"\x1b" not in desk.call("diff", less, more).out
 
     def coloured(**env):
-        words = [desk.box.command, "policy", "diff", less, more]
-        return on_terminal(desk.box, words, env=desk.box.environment(**env))[1]
+        argv = [desk.box.command, "policy", "diff", less, more]
+        return on_terminal(desk.box, argv, env=desk.box.environment(**env))[1]
     assert b"\x1b[31mwidens" in coloured()
     assert b"\x1b" not in coloured(NO_COLOR="1")
 
 
-def test_diff_of_what_is_no_policy_is_125(desk):
+def test_diff_of_an_invalid_policy_is_125(desk):
     good, bad = desk.put("good", policy()), desk.put("bad", "version: 1\n")
-    for words in ([good, bad], [bad, good]):
-        answer = desk.call("diff", *words)
+    for argv in ([good, bad], [bad, good]):
+        answer = desk.call("diff", *argv)
         assert answer.status == 125 and bad.encode() in answer.err
 
 
@@ -379,11 +379,11 @@ def test_explain_runs_nothing(desk):
     canary = box.canary()
     box.directory("bin")
     box.script("bin/trap", canary)
-    path = box.write_policy([box.entry("trap")], search_path=[str(box.place / "bin")])
-    words = ["--policy", str(path), "--root", str(box.root), "--", "trap"]
-    assert box.call([box.command, "policy", "explain", *words]).status == 0
+    path = box.write_policy([box.entry("trap")], search_path=[str(box.base / "bin")])
+    argv = ["--policy", str(path), "--root", str(box.root), "--", "trap"]
+    assert box.call([box.command, "policy", "explain", *argv]).status == 0
     assert not canary.exists()
-    assert box.call([box.command, "run", *words]).status == 0
+    assert box.call([box.command, "run", *argv]).status == 0
     assert canary.exists()
 
 
@@ -408,18 +408,18 @@ class Repository:
 
     def __init__(self, box):
         self.box = box
-        self.place = box.root
+        self.base = box.root
         self.env = box.environment(GIT_CONFIG_NOSYSTEM="1", GIT_AUTHOR_NAME="a", GIT_AUTHOR_EMAIL="a@example.org",
                                    GIT_COMMITTER_NAME="a", GIT_COMMITTER_EMAIL="a@example.org",
                                    PATH=f"{os.path.dirname(box.command)}:/usr/bin:/bin", POLICY="policy/p.yaml", BASE="main")
         self.git("init", "-q", "-b", "main")
 
-    def git(self, *words):
-        answer = self.box.call(["git", *words], env=self.env)
+    def git(self, *argv):
+        answer = self.box.call(["git", *argv], env=self.env)
         assert answer.status == 0, answer
 
     def commit(self, document, adrs):
-        root = self.place.relative_to(self.box.place)
+        root = self.base.relative_to(self.box.base)
         self.git("rm", "-rqf", "--ignore-unmatch", ".")
         for name, text in adrs.items():
             write(self.box, f"{root}/policy/adr/{name}", text)

@@ -42,19 +42,19 @@ def accepts(document) -> bool:
 
 def loads(box, document) -> bool:
     path = box.file("policy/p.yaml", json.dumps(document), 0o600)
-    (box.place / "policy/adr").mkdir(exist_ok=True)
-    (box.place / "policy/adr/0001-x.md").write_text("x\n", encoding="utf-8")
+    (box.base / "policy/adr").mkdir(exist_ok=True)
+    (box.base / "policy/adr/0001-x.md").write_text("x\n", encoding="utf-8")
     answer = box.call([box.command, "policy", "check", str(path)])
     assert answer.status in (0, 1), answer
     return answer.status == 0
 
 
-def places(value, path=()):
+def paths(value, path=()):
     """Every value in the document, with its way."""
     yield path, value
     if isinstance(value, (dict, list)):
         for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from places(inner, (*path, key))
+            yield from paths(inner, (*path, key))
 
 
 def changed(path, change):
@@ -73,13 +73,13 @@ def label(path, how):
 
 
 def unknown_keys():
-    for path, value in places(WHOLE):
+    for path, value in paths(WHOLE):
         if isinstance(value, dict):
             yield label(path, "unknown"), changed(path, lambda v: {**v, "frobnicate": "x"})
 
 
 def wrong_types():
-    for path, value in places(WHOLE):
+    for path, value in paths(WHOLE):
         if isinstance(value, (dict, list)):
             yield label(path, "text"), changed(path, lambda v: "text")
             yield label(path, "other"), changed(path, lambda v: [["x"]] if isinstance(v, dict) else {"x": "y"})
@@ -90,7 +90,7 @@ def wrong_types():
 
 
 def missing_keys():
-    for path, value in places(WHOLE):
+    for path, value in paths(WHOLE):
         required = {(): SCHEMA["required"], ("tools", 0): SCHEMA["definitions"]["tool"]["required"],
                     ("tools", 0, "set_env", 0): ["name", "value"], ("tools", 0, "args", "sets", 0): ["name", "options"],
                     ("tools", 0, "args", "subcommands", 0): ["name"]}.get(path, [])
@@ -123,7 +123,7 @@ BAD_VALUES = [
 
 
 def invalid_values():
-    for path, _ in places(WHOLE):
+    for path, _ in paths(WHOLE):
         if path and path[-1] in WORDS:
             for word in ("frobnicate", "", "yes"):
                 yield label(path, repr(word)), changed(path, lambda v, w=word: w)

@@ -62,9 +62,9 @@ def unexecuted(text):
     inside += [line for line in prose.splitlines() if line.startswith("    ")]
     found = [line.strip() for line in inside if re.search(r"\bchokepoint\s", line)]
     for span in re.findall(r"`([^`]+)`", prose):
-        words = span.removeprefix("chokepoint ").split()
-        if words and words[0] in COMMANDS:
-            named = " ".join(word for word in words if not word.isupper())
+        argv = span.removeprefix("chokepoint ").split()
+        if argv and argv[0] in COMMANDS:
+            named = " ".join(word for word in argv if not word.isupper())
             if not any(f"chokepoint {named} " in f"{command} " for command in done):
                 found.append(span)
     return found
@@ -74,26 +74,26 @@ def unexecuted(text):
 def reader(user_box):
     """Somebody who reads README, in a repository as the examples assume it."""
     (user_box.root / "app.py").write_text(APP, encoding="utf-8")
-    for words in (["init", "-q", "-b", "main"], ["add", "."], ["commit", "-q", "-m", "add the app"]):
-        assert user_box.call(["git", *words], env=user_box.environment(GIT_CONFIG_NOSYSTEM="1", **AUTHOR)).status == 0
+    for argv in (["init", "-q", "-b", "main"], ["add", "."], ["commit", "-q", "-m", "add the app"]):
+        assert user_box.call(["git", *argv], env=user_box.environment(GIT_CONFIG_NOSYSTEM="1", **AUTHOR)).status == 0
     with (user_box.root / ".git/info/exclude").open("a", encoding="utf-8") as stream:
         stream.write("/docs\n/examples\n/one*\n")
     shutil.copytree(TOP / "docs/adr", user_box.root / "docs/adr")
     shutil.copytree(TOP / "examples", user_box.root / "examples")
     for path in user_box.root.rglob("*"):
         user_box.own(path)
-    user_box.own(user_box.place)
+    user_box.own(user_box.base)
     return user_box
 
 
 def environment(box):
     """The built command is the first of its name, and the library is found as if it were installed."""
-    include = box.place / "include"
+    include = box.base / "include"
     shutil.copytree(TOP / "include", include)
     libraries = box.stage / "src"
     box.file("chokepoint.pc", "Name: chokepoint\nDescription: as built\nVersion: 0\n"
              f"Cflags: -I{include}\nLibs: -L{libraries} -lchokepoint\n")
-    return box.environment(PATH=f"{box.stage}:/usr/bin:/bin", PKG_CONFIG_PATH=str(box.place),
+    return box.environment(PATH=f"{box.stage}:/usr/bin:/bin", PKG_CONFIG_PATH=str(box.base),
                            LD_LIBRARY_PATH=str(libraries))
 
 
@@ -141,7 +141,7 @@ def test_first_screen_has_a_run_and_a_refusal():
     assert "gather" not in "\n".join(readme().splitlines()[:24])
 
 
-LIE = """```c
+WRONG_PAGE = """```c
 #include <chokepoint.h>
 int main(void) { return choke_version()[0] == 0; }
 ```
@@ -160,8 +160,8 @@ and more
 """
 
 
-def test_a_lie_is_noticed(reader):
-    wrong = follow(reader, LIE)
+def test_a_wrong_example_is_noticed(reader):
+    wrong = follow(reader, WRONG_PAGE)
     assert [text.splitlines()[0] for text in wrong] == [
         "$ chokepoint run -- git log --oneline", "$ chokepoint run -- bash -c id; echo $?",
         "$ chokepoint run -- git log --format=%s"], wrong

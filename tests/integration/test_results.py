@@ -65,11 +65,11 @@ def test_timeout_from_the_policy(box):
     "0", "0.0", "-1", "abc", "", "1e3", "nan", "inf", "99999999999999999999", "0x10", " 1", "1s"])
 def test_bad_timeout_is_invalid(user_box, timeout):
     """--json is heard even where it stands behind the fault."""
-    for words in (["--json", "--timeout", timeout], ["--timeout", timeout, "--json"]):
-        answer = user_box.call([user_box.command, "run", "--policy", user_box.policy, *words, "--", "true"])
+    for args in (["--json", "--timeout", timeout], ["--timeout", timeout, "--json"]):
+        answer = user_box.call([user_box.command, "run", "--policy", user_box.policy, *args, "--", "true"])
         assert answer.status == 125
         assert json.loads(answer.out)["outcome"] == "invalid"
-    answer = user_box.call(user_box.words(["true"], timeout=timeout, form=None))
+    answer = user_box.call(user_box.run_argv(["true"], timeout=timeout, form=None))
     assert answer.status == 125
     assert answer.err.startswith(b"chokepoint: ")
 
@@ -92,7 +92,7 @@ def test_missing_tool_says_how_to_install_it(box):
 
 
 def trusted_file(box, data, mode):
-    directory = box.place / "trusted"
+    directory = box.base / "trusted"
     directory.mkdir(mode=0o755)
     path = directory / "gadget"
     path.write_bytes(data)
@@ -128,7 +128,7 @@ def test_truncated_elf_is_not_executable(box):
 
 
 def test_directory_with_a_tools_name_is_not_executable(box):
-    directory = box.place / "trusted"
+    directory = box.base / "trusted"
     (directory / "gadget").mkdir(parents=True)
     policy = box.write_policy([box.entry("gadget")], search_path=[str(directory)])
     answer = box.run("gadget", policy=policy)

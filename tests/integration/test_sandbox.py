@@ -32,10 +32,10 @@ def environment(cell, policy, *options):
     """What the tool gets, and the same from a dry run."""
     answer = cell.inside("say_env", options=["--sandbox", *options], policy=policy, env=cell.box.environment(**HOST))
     assert answer.status == 0, answer.document
-    words = answer.stream("stdout").decode().split("\0")[:-1]
+    variables = answer.stream("stdout").decode().split("\0")[:-1]
     shown = run(cell, policy, "--dry-run", *options)["env"]
     # bwrap tells the tool where it is, which no plan can know better.
-    assert [word for word in words if not word.startswith("PWD=")] == shown
+    assert [word for word in variables if not word.startswith("PWD=")] == shown
     got = dict(word.split("=", 1) for word in shown)
     assert len(got) == len(shown), "a name is there twice"
     return got
@@ -59,7 +59,7 @@ def test_probe_gets_nothing_of_the_hosts(cell, policy):
     assert environment(cell, policy, "--probe", "some_probe") == expected(cell)
 
 
-@pytest.mark.parametrize("extra,words", [
+@pytest.mark.parametrize("extra,variables", [
     ("A_TOKEN=x", "'A_TOKEN' may not enter a sandbox: its name has 'TOKEN' in it"),
     ("NPM_CONFIG_SeCrEt=x", "its name has 'SECRET' in it"), ("COLOUR=red", "'COLOUR' may not enter a sandbox"),
     ("PATH=/evil", "search path"), ("HTTPS_PROXY=http://me:word@proxy", "looks like a URL with a password"),
@@ -70,13 +70,13 @@ def test_probe_gets_nothing_of_the_hosts(cell, policy):
       for value in ("http://me:word@proxy:3128", "http://me@proxy", "me:word@proxy:3128", "http:/me:word@proxy",
                     "http:\\\\me:word@proxy", "http://me%3Aword@proxy", "//me:word@proxy", "http://:word@proxy")),
     ("NPM_CONFIG_REGISTRY=https://word@registry.example/", "an address with a user or a password")])
-def test_forbidden_extra_is_refused_loudly(user_box, extra, words):
+def test_forbidden_extra_is_refused_with_a_message(user_box, extra, variables):
     tool = user_box.entry("say_env", route="external", env=["COLOUR", "A_TOKEN"], credentials="allow")
     policy = user_box.write_policy([tool])
     for more in ([], ["--dry-run"]):
         answer = user_box.run("say_env", policy=policy, options=["--sandbox", "--env", extra, *more])
         assert (answer.status, answer["outcome"], answer["rule"]) == (125, "env_forbidden", "sandbox")
-        assert words in answer.message and "me:word" not in answer.message
+        assert variables in answer.message and "me:word" not in answer.message
     refused = user_box.events(user_box.run("say_env", policy=policy, options=["--sandbox", "--env", extra]))
     assert [event["event"] for event in refused] == ["subproc.refused"]
     assert "me:word" not in json.dumps(refused)
@@ -86,8 +86,8 @@ def test_value_with_a_user_of_the_host_is_left_out(cell, policy):
     host = {"HTTPS_PROXY": "me:word@proxy:3128", "NPM_CONFIG__AUTH": "x", "NPM_CONFIG_PROXY": "http://me@proxy",
             "NPM_CONFIG_REGISTRY": "https://registry.example/@scope/", "NODE_ENV": "test"}
     answer = cell.inside("say_env", options=["--sandbox"], policy=policy, env=cell.box.environment(**host))
-    words = {word.partition("=")[0] for word in answer.stream("stdout").decode().split("\0")}
-    assert words & set(host) == {"NODE_ENV", "NPM_CONFIG_REGISTRY"}
+    variables = {word.partition("=")[0] for word in answer.stream("stdout").decode().split("\0")}
+    assert variables & set(host) == {"NODE_ENV", "NPM_CONFIG_REGISTRY"}
 
 
 @pytest.mark.parametrize("options", [["--jail", "none"], ["--env", "NODE_ENV"], ["--env", "NODE_ENV=1", "--probe", "p"],

@@ -22,8 +22,8 @@ class Filter:
     """tests/helpers/filter_sandbox, which answers as often as it is asked."""
 
     def __init__(self, box, mode):
-        words = [str(box.stage / "tests/helpers/filter_sandbox"), mode]
-        self.process = box.popen(words, raw=True, stdin=subprocess.PIPE)
+        args = [str(box.stage / "tests/helpers/filter_sandbox"), mode]
+        self.process = box.popen(args, raw=True, stdin=subprocess.PIPE)
 
     def __enter__(self):
         return self
@@ -41,8 +41,8 @@ class Filter:
         return word.decode(errors="surrogateescape")
 
     def _ask(self, *lists):
-        words = [word for items in lists for word in (str(len(items)), *items)]
-        self.process.stdin.write("".join(f"{word}\0" for word in words).encode(errors="surrogateescape"))
+        args = [word for items in lists for word in (str(len(items)), *items)]
+        self.process.stdin.write("".join(f"{word}\0" for word in args).encode(errors="surrogateescape"))
         self.process.stdin.flush()
 
     def rule(self, patterns, names):
@@ -108,7 +108,7 @@ def test_what_passes_is_listed_and_no_secret(user_box):
         check()
 
 
-def test_asking_for_a_secret_is_loud(user_box):
+def test_asking_for_a_secret_is_reported(user_box):
     with Filter(user_box, "make") as sieve:
         @SETTINGS
         @hypothesis.given(st.lists(VARIABLE, max_size=4), SECRET_NAME, VALUE)

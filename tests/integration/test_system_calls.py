@@ -7,10 +7,10 @@ from gathered import gather
 STRACE = "/usr/bin/strace"
 
 
-def traced(box, words, calls):
+def traced(box, args, calls):
     """The lines of the calls that the command itself makes, in their order."""
-    log = box.place / "calls"
-    answer = box.call([STRACE, "-y", "-o", str(log), "-e", f"trace={calls}", *words])
+    log = box.base / "calls"
+    answer = box.call([STRACE, "-y", "-o", str(log), "-e", f"trace={calls}", *args])
     assert answer.status == 0, answer
     return log.read_text(encoding="utf-8", errors="replace").splitlines()
 
@@ -23,21 +23,21 @@ def first(lines, pattern, after=-1):
 
 def test_document_is_on_the_disk_before_it_has_its_name(root_box):
     """A disk that turns out to be full at fsync or close costs the new document, and not the old one."""
-    out = root_box.place / "document.json"
+    out = root_box.base / "document.json"
     gather(root_box, "--only", "node_version", "--out", str(out))
-    words = [root_box.command, "gather", "--no-audit", "--only", "node_version", "--out", str(out), str(root_box.root)]
-    lines = traced(root_box, words, "fsync,close,renameat,renameat2,rename")
+    args = [root_box.command, "gather", "--no-audit", "--only", "node_version", "--out", str(out), str(root_box.root)]
+    lines = traced(root_box, args, "fsync,close,renameat,renameat2,rename")
     synced = first(lines, r"fsync\(\d+<.*/\.chokepoint-")
     closed = first(lines, r"close\(\d+<.*/\.chokepoint-", synced)
     renamed = first(lines, r"rename\w*\(.*document\.json", closed)
-    first(lines, rf"fsync\(\d+<{re.escape(str(root_box.place))}>", renamed)
+    first(lines, rf"fsync\(\d+<{re.escape(str(root_box.base))}>", renamed)
 
 
 def test_streaming_plans_once(root_box):
     policy = root_box.write_policy([root_box.entry("true")], search_path=["/usr/bin"])
     counts = []
     for form in ([], ["--stream"]):
-        words = [root_box.command, "run", "--no-audit", *form, "--policy", str(policy), "--root", str(root_box.root), "--", "true"]
-        lines = traced(root_box, words, "openat,openat2")
+        args = [root_box.command, "run", "--no-audit", *form, "--policy", str(policy), "--root", str(root_box.root), "--", "true"]
+        lines = traced(root_box, args, "openat,openat2")
         counts.append(len([line for line in lines if '"true"' in line]))
     assert counts[0] == counts[1] > 0

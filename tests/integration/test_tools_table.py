@@ -31,6 +31,6 @@ def test_difference_is_found(stage, tmp_path):
                lambda text: text.replace("<!-- table: jq -->", ""), lambda text: text.replace("<!-- table: jq -->",
                                                                                               "<!-- table: java -->")]
     for number, change in enumerate(changes):
-        place = tmp_path / str(number)
-        place.mkdir()
-        assert check(copied(place, change), stage).returncode == 1
+        directory = tmp_path / str(number)
+        directory.mkdir()
+        assert check(copied(directory, change), stage).returncode == 1

@@ -23,8 +23,8 @@ def write_policy(box, *tools, helper=JAIL_HELPER, **keywords):
 
 def runtime(box) -> pathlib.Path:
     """The caller's own place for what lives as long as a session; scratch directories are in it."""
-    place = box.place / "runtime"
-    return place if place.exists() else box.directory("runtime", 0o700)
+    directory = box.base / "runtime"
+    return directory if directory.exists() else box.directory("runtime", 0o700)
 
 
 def environment(box, **extra) -> dict:

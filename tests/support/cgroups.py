@@ -11,41 +11,41 @@ NAMED = "choke-test-"
 COUNTED = {"memory", "pids", "cpu", "cpuacct"}  # a cpuset of its own would have no processor in it
 
 
-def places():
+def directories():
     """Directory of this process in each tree that is mounted -> what the tree counts; nothing for version 2."""
     with open("/proc/self/cgroup", encoding="utf-8") as stream:
         own = {names: path for _, names, path in (line.rstrip("\n").split(":", 2) for line in stream)}
     found = {}
     with open("/proc/self/mountinfo", encoding="utf-8") as stream:
-        for words in map(str.split, stream):
-            kind, options = words[words.index("-") + 1], set(words[-1].split(","))
+        for fields in map(str.split, stream):
+            kind, options = fields[fields.index("-") + 1], set(fields[-1].split(","))
             names = [names for names in own if kind == "cgroup" and names and set(names.split(",")) <= options]
             names += [""] if kind == "cgroup2" and "" in own else []
             if names:
-                found[words[4] + own[names[0]].rstrip("/")] = names[0]
+                found[fields[4] + own[names[0]].rstrip("/")] = names[0]
     return found
 
 
-def may_be_left(place, names):
+def may_be_left(directory, names):
     """Below a version 2 that has controllers a group with processes in it has no children that are limited."""
     if names:
         return bool(COUNTED & set(names.split(",")))
-    with open(os.path.join(place, "cgroup.controllers"), encoding="ascii") as stream:
+    with open(os.path.join(directory, "cgroup.controllers"), encoding="ascii") as stream:
         return not stream.read().strip()
 
 
-def move(place) -> None:
-    with open(os.path.join(place, "cgroup.procs"), "w", encoding="ascii") as stream:
+def move(directory) -> None:
+    with open(os.path.join(directory, "cgroup.procs"), "w", encoding="ascii") as stream:
         stream.write(str(os.getpid()))
 
 
 def enter():
     """Goes into places of its own, as far as that is allowed; returns them."""
     made = []
-    for place, names in places().items():
+    for directory, names in directories().items():
         with contextlib.suppress(OSError):
-            if may_be_left(place, names):
-                own = os.path.join(place, f"{NAMED}{os.getpid()}")
+            if may_be_left(directory, names):
+                own = os.path.join(directory, f"{NAMED}{os.getpid()}")
                 os.mkdir(own)
                 made.append(own)
                 move(own)
@@ -64,7 +64,7 @@ def leave(made) -> None:
 def of_ours(named):
     """Directories that the library made for us and that are named so."""
     prefix = f"chokepoint-{os.stat('/proc/self/ns/pid').st_ino}-"
-    return [os.path.join(parent, name) for top in places() for parent, names, _ in os.walk(top) for name in names
+    return [os.path.join(parent, name) for top in directories() for parent, names, _ in os.walk(top) for name in names
             if name.startswith(prefix) and named(name.removeprefix(prefix))]
 
 

@@ -184,8 +184,8 @@ def check_status(status: int, document) -> None:
 class Box:
     """A caller with a root to work on and a policy of his own, outside it."""
 
-    def __init__(self, stage: pathlib.Path, actor: Actor, place: pathlib.Path):
-        self.stage, self.actor, self.place = stage, actor, place
+    def __init__(self, stage: pathlib.Path, actor: Actor, base: pathlib.Path):
+        self.stage, self.actor, self.base = stage, actor, base
         self.command = str(stage / "chokepoint")
         self.bin = stage / "bin"
         self.search_path = [str(self.bin), "/usr/bin", "/bin"]
@@ -204,12 +204,12 @@ class Box:
         return path
 
     def directory(self, name, mode=0o755) -> pathlib.Path:
-        path = self.place / name
+        path = self.base / name
         path.mkdir()
         return self.own(path, mode)
 
     def file(self, path, text="", mode=0o644) -> pathlib.Path:
-        path = self.place / path
+        path = self.base / path
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
         return self.own(path, mode)
 
@@ -233,39 +233,39 @@ class Box:
         usual = {"PATH": "/usr/bin:/bin", "HOME": str(self.home), "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8"}
         return {**usual, **kept, **extra}
 
-    def words(self, argv, options=(), form="--json", timeout=30, policy=None, root=None, cwd=None, audit=None):
-        words = [self.command, "run"]
+    def run_argv(self, argv, options=(), form="--json", timeout=30, policy=None, root=None, cwd=None, audit=None):
+        command = [self.command, "run"]
         for option, value in (("--policy", policy or self.policy), ("--root", root or self.root),
                               ("--cwd", cwd or self.root), ("--timeout", timeout)):
             if value != "default":
-                words += [option, value if isinstance(value, bytes) else str(value)]
+                command += [option, value if isinstance(value, bytes) else str(value)]
         if audit is None and "--no-audit" not in options:
-            words += ["--audit", str(self.log), "--audit-sync", "none"]  # durability has its own tests, and takes time
+            command += ["--audit", str(self.log), "--audit-sync", "none"]  # durability has its own tests, and takes time
         elif audit not in (None, "default"):
-            words += ["--audit", str(audit)]
+            command += ["--audit", str(audit)]
         if form:
-            words.append(form)
-        return words + list(options) + ["--"] + list(argv)
+            command.append(form)
+        return command + list(options) + ["--"] + list(argv)
 
     def popen(self, argv, raw=False, env=None, shape=None, **keywords):
         """Starts the command; stdout and stderr are pipes, stdin is empty, unless keywords say otherwise."""
-        words = list(argv) if raw else self.words(argv, **(shape or {}))
+        command = list(argv) if raw else self.run_argv(argv, **(shape or {}))
         settings = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE,
                     "cwd": self.root, "env": self.environment() if env is None else env, **keywords}
         if keywords.keys() & {"preexec_fn", "executable", "user"}:
             settings = {**self.actor.as_keywords(), **settings}
         elif self.actor.as_keywords():
-            words = [self.stage / "tests/helpers/as_user", str(self.actor.uid), str(self.actor.gid), *words]
-        process = subprocess.Popen(words, **settings)
+            command = [self.stage / "tests/helpers/as_user", str(self.actor.uid), str(self.actor.gid), *command]
+        process = subprocess.Popen(command, **settings)
         self.started.append(process)
         return process
 
-    def call(self, words, input=None, deadline=90.0, **keywords) -> Answer:
+    def call(self, command, input=None, deadline=90.0, **keywords) -> Answer:
         """Runs any command line to its end. A hang is a failure, not a wait."""
         if input is not None:
             keywords["stdin"] = subprocess.PIPE
         began = time.monotonic()
-        process = self.popen(words, raw=True, **keywords)
+        process = self.popen(command, raw=True, **keywords)
         try:
             out, err = process.communicate(input, timeout=deadline)
         except subprocess.TimeoutExpired:
@@ -279,8 +279,8 @@ class Box:
 
     def run(self, *argv, input=None, deadline=90.0, env=None, popen=None, **shape) -> Answer:
         """chokepoint run --json ... -- ARGV, the document checked against R26; --dry-run has a document of its own."""
-        words = self.words(argv, **shape)
-        answer = self.call(words, input=input, deadline=deadline, env=env, **(popen or {}))
+        command = self.run_argv(argv, **shape)
+        answer = self.call(command, input=input, deadline=deadline, env=env, **(popen or {}))
         if shape.get("form", "--json") == "--json":
             assert answer.out.endswith(b"\n") and answer.out.count(b"\n") == 1, answer
             answer.document = json.loads(answer.out)
@@ -292,8 +292,8 @@ class Box:
 
     def host(self, name, *arguments, deadline=120.0, policy=None, root=None, **keywords) -> Answer:
         """A host program of tests/helpers; it checks for itself, and says what does not hold."""
-        words = [str(self.stage / "tests/helpers" / name), str(policy or self.policy), str(root or self.root)]
-        answer = self.call(words + [str(argument) for argument in arguments], deadline=deadline, **keywords)
+        command = [str(self.stage / "tests/helpers" / name), str(policy or self.policy), str(root or self.root)]
+        answer = self.call(command + [str(argument) for argument in arguments], deadline=deadline, **keywords)
         assert answer.status == 0, f"{name}: status {answer.status}: {answer.err.decode(errors='replace')}"
         return answer
 
@@ -305,13 +305,13 @@ class Box:
         """Makes the root a repository with one commit, whose name it returns."""
         env = self.environment(GIT_CONFIG_NOSYSTEM="1", GIT_AUTHOR_NAME="a", GIT_AUTHOR_EMAIL="a@example.org",
                                GIT_COMMITTER_NAME="a", GIT_COMMITTER_EMAIL="a@example.org")
-        for words in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "first"]):
-            assert self.call(["git", *words], env=env).status == 0
+        for command in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "first"]):
+            assert self.call(["git", *command], env=env).status == 0
         return self.call(["git", "rev-parse", "HEAD"], env=env).out
 
     def canary(self) -> pathlib.Path:
         """Where a trace would be left; the directory is open to all, so that nothing but refusal prevents it."""
-        path = self.place / "traces"
+        path = self.base / "traces"
         if not path.exists():
             path.mkdir()
             path.chmod(0o1777)
@@ -322,8 +322,8 @@ class Box:
         text = (pathlib.Path(__file__).parents[2] / "policy/default.yaml").read_text(encoding="utf-8")
         usual = "search_path: [/usr/local/bin, /usr/bin, /bin]"
         assert text.count(usual) == 1
-        places = json.dumps([*map(str, search_path), "/usr/local/bin", "/usr/bin", "/bin"])
-        text = text.replace(usual, f"search_path: {places}")
+        directories = json.dumps([*map(str, search_path), "/usr/local/bin", "/usr/bin", "/bin"])
+        text = text.replace(usual, f"search_path: {directories}")
         for old, new in replace:
             assert text.count(old) == 1, old
             text = text.replace(old, new)

@@ -31,8 +31,8 @@ class Snippet:
     @property
     def path(self) -> str:
         """Where it is put for the linter: unique, and telling what it is."""
-        words = re.sub(r"[^a-z0-9]+", "-", self.name.lower()).strip("-")
-        return f"{self.language}/{self.group}/{words}{self.suffix}"
+        slug = re.sub(r"[^a-z0-9]+", "-", self.name.lower()).strip("-")
+        return f"{self.language}/{self.group}/{slug}{self.suffix}"
 
 
 def expectations(lines):
@@ -68,9 +68,9 @@ def read(language: str) -> list:
     return snippets
 
 
-def write(snippets: list, place: pathlib.Path) -> None:
+def write(snippets: list, directory: pathlib.Path) -> None:
     for snippet in snippets:
-        path = place / snippet.path
+        path = directory / snippet.path
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(snippet.text, encoding="utf-8")
 

@@ -64,15 +64,15 @@ def running(env):
         skip("docker", "a daemon can be started by root only")
     if program is None:
         skip("docker", "dockerd is missing")
-    place = pathlib.Path(tempfile.mkdtemp(prefix="choke-docker-"))
-    socket = place / "docker.sock"
+    directory = pathlib.Path(tempfile.mkdtemp(prefix="choke-docker-"))
+    socket = directory / "docker.sock"
     # The daemon's own filter refuses nothing: what is refused to a container is refused by what is tested.
-    (place / "profile").write_text(json.dumps({"defaultAction": "SCMP_ACT_ALLOW", "architectures": ARCHITECTURES}),
+    (directory / "profile").write_text(json.dumps({"defaultAction": "SCMP_ACT_ALLOW", "architectures": ARCHITECTURES}),
                                    encoding="utf-8")
-    words = [program, "--iptables=false", "--ip6tables=false", "--bridge=none", f"--host=unix://{socket}",
-             f"--seccomp-profile={place}/profile",
-             f"--data-root={place}/data", f"--exec-root={place}/exec", f"--pidfile={place}/pid", "--storage-driver=vfs"]
-    with open(place / "log", "w+b") as log, subprocess.Popen(words, stdout=log, stderr=log,
+    args = [program, "--iptables=false", "--ip6tables=false", "--bridge=none", f"--host=unix://{socket}",
+             f"--seccomp-profile={directory}/profile",
+             f"--data-root={directory}/data", f"--exec-root={directory}/exec", f"--pidfile={directory}/pid", "--storage-driver=vfs"]
+    with open(directory / "log", "w+b") as log, subprocess.Popen(args, stdout=log, stderr=log,
                                                              env={**os.environ, **env},
                                                              stdin=subprocess.DEVNULL) as daemon:
         try:
@@ -88,4 +88,4 @@ def running(env):
             with contextlib.suppress(subprocess.TimeoutExpired):
                 daemon.wait(20)
             daemon.kill()
-    shutil.rmtree(place, ignore_errors=True)
+    shutil.rmtree(directory, ignore_errors=True)

@@ -74,10 +74,10 @@ class Gate:
                 client.shutdown(socket.SHUT_WR)
             return read_all(client)
 
-    def curl(self, *words, scheme="http"):
+    def curl(self, *args, scheme="http"):
         """Its output; what it says where it fails."""
         return subprocess.run([*self.into, "curl", "-sS", "--max-time", str(PATIENCE), "--proxy",
-                               f"{scheme}://127.0.0.1:{self.port}", *words], capture_output=True, check=False)
+                               f"{scheme}://127.0.0.1:{self.port}", *args], capture_output=True, check=False)
 
     def memory_kib(self, field):
         with open(f"/proc/{self.process.pid}/status", encoding="ascii") as status:

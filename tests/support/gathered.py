@@ -16,7 +16,7 @@ def write_probes(box, *probes, name="policy/probes.yaml", mode=0o600):
     return box.file(name, json.dumps({"version": 1, "probes": probes}, indent=1), mode)
 
 
-def words(box, *options, root=None, policy=None, audit=False):
+def gather_argv(box, *options, root=None, policy=None, audit=False):
     command = [box.command, "gather", root or box.root, *options]
     if policy != "default":
         command += ["--policy", policy or box.policy]
@@ -57,4 +57,4 @@ class Gathered:
 def gather(box, *options, probes=None, deadline=60.0, env=None, **shape) -> Gathered:
     if probes is not None:
         options = (*options, "--probes", write_probes(box, *probes))
-    return Gathered(box.call(words(box, "--json", *options, **shape), deadline=deadline, env=env))
+    return Gathered(box.call(gather_argv(box, "--json", *options, **shape), deadline=deadline, env=env))

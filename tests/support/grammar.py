@@ -16,7 +16,7 @@ SECRET = "/etc/passwd"  # exists, is readable, and lies outside of every root
 class Option:
     """One option of the notation."""
     name: str
-    form: str  # flag, value, optional, words, number
+    form: str  # flag, value, optional, values, number
     patterns: tuple
 
     @staticmethod
@@ -27,7 +27,7 @@ class Option:
         if not rest:
             return Option(name, "flag", ())
         if rest[0] == " ":
-            return Option(name, "words", tuple(rest[1:].split(" ")))
+            return Option(name, "values", tuple(rest[1:].split(" ")))
         form, body = ("optional", rest[2:-1]) if rest[0] == "[" else ("value", rest[1:])
         return Option(name, form, tuple(body.split("|")) if body else ("<any>",))
 
@@ -36,7 +36,7 @@ class Option:
 class Rules:
     """What one tool, or one of its subcommands, may be given."""
     tool: str
-    words: list  # the subcommand's
+    subcommand: list  # as arguments: ["compose", "up"]
     options: dict
     deny: list
     operands: str
@@ -44,17 +44,17 @@ class Rules:
     bundles: bool
 
     def __str__(self):
-        return " ".join([self.tool, *self.words])
+        return " ".join([self.tool, *self.subcommand])
 
 
-def make_rules(tool, args, part, words):
+def make_rules(tool, args, part, subcommand):
     sets = {entry["name"]: entry["options"] for entry in args.get("sets", [])}
     texts = []
     for text in part.get("options", []):
         texts += sets[text[1:]] if str(text).startswith("@") else [str(text)]
     options = {option.name: option for option in map(Option.parse, texts)}
     deny = [*args.get("deny", []), *(part.get("deny", []) if part is not args else [])]
-    return Rules(tool, words, options, [str(name) for name in deny], part.get("operands", "none"),
+    return Rules(tool, subcommand, options, [str(name) for name in deny], part.get("operands", "none"),
                  part.get("require", []), args.get("bundles", True))
 
 
@@ -92,8 +92,8 @@ class Judge:
     """A process that judges vectors by the default policy. Its tools are stand-ins, so that none has to be installed."""
 
     def __init__(self, box, policy=None, cwd="."):
-        words = [str(box.stage / "tests/helpers/host_judge"), str(policy or stand_in_policy(box)), str(box.root), cwd]
-        self.process = box.popen(words, raw=True, stdin=subprocess.PIPE)
+        argv = [str(box.stage / "tests/helpers/host_judge"), str(policy or stand_in_policy(box)), str(box.root), cwd]
+        self.process = box.popen(argv, raw=True, stdin=subprocess.PIPE)
         self.asked = 0
 
     def __enter__(self):
@@ -123,16 +123,16 @@ class Judge:
 
 def stand_in_policy(box):
     """The default policy with another search path, in which every tool is a copy of true(1)."""
-    place = box.place / "stand-ins"
+    directory = box.base / "stand-ins"
     text = SOURCE.read_text(encoding="utf-8")
-    if not place.exists():
-        place.mkdir()
+    if not directory.exists():
+        directory.mkdir()
         for name in [*re.findall(r"^  - name: (\S+)$", text, re.MULTILINE), "env"]:
-            shutil.copy("/usr/bin/true", place / name)
-        box.own(place, 0o755)
-        for path in place.iterdir():
+            shutil.copy("/usr/bin/true", directory / name)
+        box.own(directory, 0o755)
+        for path in directory.iterdir():
             box.own(path, 0o755)
-    changed, count = re.subn(r"^search_path: .*$", f"search_path: [{place}]", text, flags=re.MULTILINE)
+    changed, count = re.subn(r"^search_path: .*$", f"search_path: [{directory}]", text, flags=re.MULTILINE)
     assert count == 1
     return box.file("policy/stand-ins.yaml", changed, 0o600)
 
@@ -162,7 +162,7 @@ def spellings(name, values, form):
         found += [[name[1:]], [f"{name[1:]}={values[0] if values else 'x'}"]]
         found += [[name[:cut]] for cut in range(4, len(name))]
         found += [[f"{name[:cut]}={value}"] for cut in (len(name) - 1, len(name) // 2 + 2) for value in values[:1]]
-    if form == "words":
+    if form == "values":
         found += [[name, *(values_of(pattern)[0] for pattern in values)]]
     return found
 
@@ -170,9 +170,9 @@ def spellings(name, values, form):
 def listed(option):
     if option.form == "number":
         return st.sampled_from([["-1"], ["-25"], ["-1x"]])
-    if option.form == "words":
+    if option.form == "values":
         return st.tuples(*(st.sampled_from(values_of(p)) for p in option.patterns)).map(
-            lambda words: [option.name, *words])
+            lambda argv: [option.name, *argv])
     values = [value for pattern in option.patterns for value in values_of(pattern)]
     ways = [[option.name]] if option.form in ("flag", "optional") else []
     for value in values:
@@ -199,10 +199,10 @@ def vectors(rules, others):
     if others:
         bad = [way for name, form in others for way in spellings(name, ["x", SECRET], form)]
         pieces.append(st.sampled_from(bad))
-    level = st.lists(st.one_of(pieces), max_size=4).map(lambda lists: [word for words in lists for word in words])
+    level = st.lists(st.one_of(pieces), max_size=4).map(lambda lists: [word for argv in lists for word in argv])
     before = st.just([])
-    if rules.words:
+    if rules.subcommand:
         before = st.one_of([st.just([])] * 8 + [st.sampled_from(
             [way for name, form in others for way in spellings(name, ["x"], form)] or [[]])])
     return st.tuples(before, level, st.sampled_from([True] * 7 + [False])).map(
-        lambda parts: [rules.tool, *parts[0], *rules.words, *(rules.require if parts[2] else []), *parts[1]])
+        lambda parts: [rules.tool, *parts[0], *rules.subcommand, *(rules.require if parts[2] else []), *parts[1]])

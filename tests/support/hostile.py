@@ -143,15 +143,15 @@ class Repository:
 
     # ---- plain git
 
-    def git(self, *words, check=True, env=None, cwd=None, **keywords):
-        answer = self.box.call(["git", *map(str, words)], cwd=cwd or self.path, start_new_session=True,
+    def git(self, *args, check=True, env=None, cwd=None, **keywords):
+        answer = self.box.call(["git", *map(str, args)], cwd=cwd or self.path, start_new_session=True,
                                env=self.box.environment(**IDENTITY, **(env or {})), **keywords)
-        assert answer.status == 0 or not check, (words, answer.err)
+        assert answer.status == 0 or not check, (args, answer.err)
         return answer
 
-    def on_terminal(self, *words):
+    def on_terminal(self, *args):
         """The same with a terminal for its output."""
-        on_terminal(self.box, ["git", *words], cwd=self.path, stderr=subprocess.STDOUT, start_new_session=True,
+        on_terminal(self.box, ["git", *args], cwd=self.path, stderr=subprocess.STDOUT, start_new_session=True,
                     env=self.box.environment(**IDENTITY, TERM="dumb"))
 
     def config(self, key, value):
@@ -261,9 +261,9 @@ class Repository:
 
     def fired(self) -> bool:
         """Did it sing? It is quiet again afterwards."""
-        heard = self.canary.exists()
+        has_fired = self.canary.exists()
         self.canary.unlink(missing_ok=True)
-        return heard
+        return has_fired
 
 
 @contextlib.contextmanager
@@ -323,13 +323,13 @@ def planted(repo, kind: Means):
         if made is not None:
             next(made)
         repo.fired()
-        for words in kind.fires:
+        for args in kind.fires:
             repo.make_index_stale()
             if kind.terminal:
-                repo.on_terminal(*words)
+                repo.on_terminal(*args)
             else:
-                repo.git(*words, check=False)
-            assert repo.fired(), f"plain 'git {shlex.join(words)}' did not set off {kind}"
+                repo.git(*args, check=False)
+            assert repo.fired(), f"plain 'git {shlex.join(args)}' did not set off {kind}"
         yield
     finally:
         if made is not None:

@@ -9,18 +9,18 @@ from processes import describe, nothing_runs, of_this_test, wait_until
 
 def files(cell):
     """Where a run could leave something. The place for scratch directories may stay; it is empty then."""
-    place = bwrapped.runtime(cell.box)
-    found = [*place.rglob("*"), *cell.box.home.iterdir()]
+    directory = bwrapped.runtime(cell.box)
+    found = [*directory.rglob("*"), *cell.box.home.iterdir()]
     return {str(path) for path in found if path != bwrapped.scratch_parent(cell.box)}
 
 
 def mounts(cell):
     """Of the whole machine but for what other tests make meanwhile; device and place, since numbers are given anew."""
-    def of_others(place):
-        return place.startswith(("/tmp/choke-test-", "/tmp/choke-docker-")) and not place.startswith(str(cell.box.stage))
+    def of_others(directory):
+        return directory.startswith(("/tmp/choke-test-", "/tmp/choke-docker-")) and not directory.startswith(str(cell.box.stage))
 
     with open("/proc/self/mountinfo", encoding="utf-8") as stream:
-        return sorted((words[2], words[3], words[4]) for words in map(str.split, stream) if not of_others(words[4]))
+        return sorted((fields[2], fields[3], fields[4]) for fields in map(str.split, stream) if not of_others(fields[4]))
 
 
 def state(cell):

@@ -33,7 +33,7 @@ def need_cgroup(box, name="memory_mib"):
         skip("cgroup", f"no cgroup that holds {name} may be made: {probe.document}")
 
 
-def without_cgroups(words):
+def without_cgroups(argv):
     """The same command line where no cgroup can be reached: something else is mounted over all of them."""
     return ["unshare", "--mount", "sh", "-c", "mount -t tmpfs none /sys/fs/cgroup && exec \"$@\"", "sh",
-            *(os.fspath(word) for word in words)]
+            *(os.fspath(word) for word in argv)]

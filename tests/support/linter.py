@@ -57,37 +57,37 @@ class Tree:
         (self.top / ".git").mkdir()
         self.box.own(self.top / ".git")
 
-    def call(self, *words, **keywords):
+    def call(self, *args, **keywords):
         keywords.setdefault("cwd", self.top)
-        return self.box.call([self.box.command, "lint", *map(os.fspath, words)], **keywords)
+        return self.box.call([self.box.command, "lint", *map(os.fspath, args)], **keywords)
 
-    def lint(self, *words, status=None, **keywords):
+    def lint(self, *args, status=None, **keywords):
         """The JSON document."""
-        answer = self.call("--format", "json", *words, **keywords)
+        answer = self.call("--format", "json", *args, **keywords)
         document = json.loads(answer.out)
         assert answer.status in (0, 1), document
         check_shape(document, answer.status)
         assert status is None or answer.status == status, document
         return document
 
-    def found(self, *words, **keywords) -> list:
+    def found(self, *args, **keywords) -> list:
         """[(path, rule)], in the order of the report."""
-        return [(one["path"], one["rule"]) for one in self.lint(*words, **keywords)["findings"]]
+        return [(one["path"], one["rule"]) for one in self.lint(*args, **keywords)["findings"]]
 
-    def paths(self, *words, **keywords) -> list:
-        return sorted({path for path, _ in self.found(*words, **keywords)})
+    def paths(self, *args, **keywords) -> list:
+        return sorted({path for path, _ in self.found(*args, **keywords)})
 
-    def refused(self, *words, **keywords) -> str:
+    def refused(self, *args, **keywords) -> str:
         """The message of a run that has no report; the same in both forms."""
-        plain = self.call(*words, **keywords)
+        plain = self.call(*args, **keywords)
         assert plain.status == 125 and plain.out == b"", plain
         lines = plain.err.decode().splitlines()
         assert len(lines) == 1 and lines[0].startswith("chokepoint: "), lines
-        document = json.loads(self.call("--format", "json", *words, **keywords).out)
+        document = json.loads(self.call("--format", "json", *args, **keywords).out)
         assert set(document) == {"error"}
         assert lines[0].removeprefix("chokepoint: ").startswith(document["error"]["message"])
         return document["error"]["message"]
 
-    def on_a_terminal(self, *words, **env) -> bytes:
-        return on_terminal(self.box, [self.box.command, "lint", *words], cwd=self.top,
+    def on_a_terminal(self, *args, **env) -> bytes:
+        return on_terminal(self.box, [self.box.command, "lint", *args], cwd=self.top,
                            env=self.box.environment(**env))[1]

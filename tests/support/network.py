@@ -41,11 +41,11 @@ TRUNCATED = "ask again by TCP"  # in place of an address
 # ---- the other side: what a test has ----
 
 class Network:
-    def __init__(self, place: pathlib.Path):
-        self.place = place
-        make_certificates(place)
+    def __init__(self, base: pathlib.Path):
+        self.base = base
+        make_certificates(base)
         self.process = subprocess.Popen(
-            ["unshare", "--net", "--mount", "--propagation", "private", sys.executable, __file__, str(place)],
+            ["unshare", "--net", "--mount", "--propagation", "private", sys.executable, __file__, str(base)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.pid = json.loads(self.process.stdout.readline())
 
@@ -63,36 +63,36 @@ class Network:
         """{"asked": hosts that were asked for something, "names": what the resolver was asked for}, since the last time."""
         return self.ask("take")
 
-    def box(self, stage, actor, place):
-        return NetworkBox(self, stage, actor, place)
+    def box(self, stage, actor, base):
+        return NetworkBox(self, stage, actor, base)
 
 
 class NetworkBox(Box):
     """A box whose caller lives in the town."""
 
-    def __init__(self, network, stage, actor, place):
+    def __init__(self, network, stage, actor, base):
         self.network = network
-        super().__init__(stage, actor, place)
+        super().__init__(stage, actor, base)
 
     def popen(self, argv, raw=False, env=None, shape=None, **keywords):
-        words = list(argv) if raw else self.words(argv, **(shape or {}))
+        command = list(argv) if raw else self.run_argv(argv, **(shape or {}))
         into = ["nsenter", f"--target={self.network.pid}", "--net", "--mount", "--", "setpriv", f"--reuid={self.actor.uid}",
                 f"--regid={self.actor.gid}", "--clear-groups", "--"]
-        return super().popen([*into, *words], raw=True, env=env, user=None, group=None, extra_groups=None, **keywords)
+        return super().popen([*into, *command], raw=True, env=env, user=None, group=None, extra_groups=None, **keywords)
 
 
-def make_certificates(place: pathlib.Path) -> None:
+def make_certificates(base: pathlib.Path) -> None:
     """One authority, and one certificate for all hosts."""
-    def openssl(*words):
-        subprocess.run(["openssl", *words], cwd=place, check=True, capture_output=True)
+    def openssl(*command):
+        subprocess.run(["openssl", *command], cwd=base, check=True, capture_output=True)
     names = ",".join(f"DNS:{name}" for name in HOSTS)
-    (place / "names").write_text(f"subjectAltName={names}\n", encoding="ascii")
+    (base / "names").write_text(f"subjectAltName={names}\n", encoding="ascii")
     key = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-noenc")
     openssl("req", "-x509", *key, "-keyout", "ca.key", "-out", BUNDLE, "-days", "2", "-subj", "/CN=town")
     openssl("req", "-new", *key, "-keyout", "host.key", "-out", "host.csr", "-subj", "/CN=host")
     openssl("x509", "-req", "-in", "host.csr", "-CA", BUNDLE, "-CAkey", "ca.key", "-CAcreateserial", "-days", "2", "-out",
             "host.pem", "-extfile", "names")
-    for path in place.iterdir():
+    for path in base.iterdir():
         path.chmod(0o644)
 
 
@@ -161,7 +161,7 @@ class Host(http.server.BaseHTTPRequestHandler):
         body = self.rfile.read(length)
         if self.headers.get("Content-Encoding") == "gzip":
             body = gzip.decompress(body)
-        env = {"PATH": "/usr/bin:/bin", "GIT_PROJECT_ROOT": str(self.server.place / "git"), "GIT_HTTP_EXPORT_ALL": "1",
+        env = {"PATH": "/usr/bin:/bin", "GIT_PROJECT_ROOT": str(self.server.base / "git"), "GIT_HTTP_EXPORT_ALL": "1",
                "PATH_INFO": path, "QUERY_STRING": query, "REQUEST_METHOD": self.command, "CONTENT_LENGTH": str(len(body)),
                "CONTENT_TYPE": self.headers.get("Content-Type", ""), "GIT_PROTOCOL": self.headers.get("Git-Protocol", ""),
                "GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.directory", "GIT_CONFIG_VALUE_0": "*"}
@@ -198,9 +198,9 @@ class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
     daemon_threads = True
     request_queue_size = 128
 
-    def __init__(self, name, address, place, context=None):
+    def __init__(self, name, address, base, context=None):
         super().__init__(address, Host)
-        self.name, self.place, self.context = name, place, context
+        self.name, self.base, self.context = name, base, context
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def handle_error(self, request, client_address):
@@ -259,36 +259,36 @@ def cover(path: str, source: pathlib.Path) -> None:
     subprocess.run(["mount", "--bind", str(source), os.path.realpath(path)], check=True)
 
 
-def settle(place: pathlib.Path) -> None:
+def settle(base: pathlib.Path) -> None:
     for name, text in (("resolv.conf", "nameserver 127.0.0.1\n"), ("hosts", "127.0.0.1 localhost\n")):
-        (place / name).write_text(text, encoding="ascii")
-        (place / name).chmod(0o644)
-        cover(f"/etc/{name}", place / name)
-    cover(f"/etc/ssl/certs/{BUNDLE}", place / BUNDLE)
+        (base / name).write_text(text, encoding="ascii")
+        (base / name).chmod(0o644)
+        cover(f"/etc/{name}", base / name)
+    cover(f"/etc/ssl/certs/{BUNDLE}", base / BUNDLE)
     raise_loopback()
 
 
-def make_repository(place: pathlib.Path) -> None:
-    work, bare = place / "work", place / "git" / "repo.git"
+def make_repository(base: pathlib.Path) -> None:
+    work, bare = base / "work", base / "git" / "repo.git"
     env = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "GIT_CONFIG_NOSYSTEM": "1", "GIT_AUTHOR_NAME": "a",
            "GIT_AUTHOR_EMAIL": "a@example.org", "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@example.org"}
-    for words in (["init", "-q", "-b", "main", work], ["-C", work, "commit", "-q", "--allow-empty", "-m", "first"],
+    for command in (["init", "-q", "-b", "main", work], ["-C", work, "commit", "-q", "--allow-empty", "-m", "first"],
                   ["clone", "-q", "--bare", work, bare]):
-        subprocess.run(["git", *map(str, words)], env=env, check=True)
+        subprocess.run(["git", *map(str, command)], env=env, check=True)
     shutil.rmtree(work)
 
 
-def main(place: pathlib.Path) -> None:
-    settle(place)
-    make_repository(place)
+def main(base: pathlib.Path) -> None:
+    settle(base)
+    make_repository(base)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(place / "host.pem", place / "host.key")
+    context.load_cert_chain(base / "host.pem", base / "host.key")
     context.sni_callback = lambda _sock, name, _context: note("asked", f"sni {name}")
     for name, address in HOSTS.items():
-        Server(name, (address, PLAIN), place)
+        Server(name, (address, PLAIN), base)
         for port in (SECURE, ODD):
-            Server(name, (address, port), place, context)
-    Server("twin", (TWIN, GATE), place)
+            Server(name, (address, port), base, context)
+    Server("twin", (TWIN, GATE), base)
     resolver = socketserver.ThreadingUDPServer(("127.0.0.1", 53), Resolver)
     resolver.daemon_threads = True
     threading.Thread(target=resolver.serve_forever, daemon=True).start()

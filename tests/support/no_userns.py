@@ -20,10 +20,10 @@ def helper(box, name):
     return str(box.stage / "tests/helpers" / name)
 
 
-def on_fake_kernel(box, lie, *argv, form="--json", **shape):
+def on_fake_kernel(box, fault, *argv, form="--json", **shape):
     """A run on a kernel that lies; one that pretends to filter system calls ("seccomp") has no jail at all."""
-    words = [helper(box, "fake_kernel"), lie, *box.words(argv, form=form, **shape)]
-    answer = box.call(words, env=bwrapped.environment(box))
+    command = [helper(box, "fake_kernel"), fault, *box.run_argv(argv, form=form, **shape)]
+    answer = box.call(command, env=bwrapped.environment(box))
     if form == "--json":
         answer.document = json.loads(answer.out)
         check_shape(answer.document)
@@ -40,22 +40,22 @@ class NoUserns(Cell):
         if way == "switch" and os.geteuid() != 0:
             skip("root", "only root can make a user namespace with all users in it")
 
-    def call(self, words, env=None, **keywords):
+    def call(self, command, env=None, **keywords):
         """Any command line, on that machine, as the box's user."""
         env = env or bwrapped.environment(self.box)
         if self.way == "container":
-            return self.box.call([helper(self.box, "fake_kernel"), "container", *words], env=env, **keywords)
+            return self.box.call([helper(self.box, "fake_kernel"), "container", *command], env=env, **keywords)
         actor = self.box.actor
-        words = [helper(self.box, "no_userns"), str(actor.uid), str(actor.gid), *words]
-        answer = self.box.call(words, env=env, **{**keywords, "user": 0, "group": 0, "extra_groups": []})
+        command = [helper(self.box, "no_userns"), str(actor.uid), str(actor.gid), *command]
+        answer = self.box.call(command, env=env, **{**keywords, "user": 0, "group": 0, "extra_groups": []})
         if answer.status == CANNOT:
             skip("userns", answer.err.decode())
         return answer
 
     def run(self, *argv, jail=None, options=(), policy=None, **shape):
-        words = self.box.words(list(map(str, argv)), options=["--jail", jail or self.jail, *options],
+        command = self.box.run_argv(list(map(str, argv)), options=["--jail", jail or self.jail, *options],
                                policy=policy or self.policy, **shape)
-        answer = self.call(words)
+        answer = self.call(command)
         answer.document = json.loads(answer.out)
         if "--dry-run" not in options:
             check_shape(answer.document)

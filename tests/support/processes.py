@@ -79,8 +79,8 @@ def marked(marker: str, program: str = ""):
     """Living processes with marker among their arguments; with program, only those whose argv[0] ends so."""
     found = []
     for pid in everyone():
-        words = command_line(pid).split(b"\0")
-        if marker.encode() in words[1:] and words[0].endswith(program.encode()):
+        argv = command_line(pid).split(b"\0")
+        if marker.encode() in argv[1:] and argv[0].endswith(program.encode()):
             stat = stat_of(pid)
             if stat and stat[0] not in DEAD:
                 found.append(pid)

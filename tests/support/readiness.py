@@ -24,9 +24,9 @@ class Toolbox:
 
     def tool(self, name, text=None, interpreter="/bin/sh", mode=0o755, listed=True, **entry) -> pathlib.Path:
         """A script that counts its starts; text: what it does instead of telling version 1.2.3."""
-        count = self.box.place / "asked" / name
-        deed = text if text is not None else f"echo {name} version 1.2.3"
-        path = self.box.file(self.tools / name, f"#!{interpreter}\necho x >> '{count}'\n{deed}\n", mode)
+        count = self.box.base / "asked" / name
+        behaviour = text if text is not None else f"echo {name} version 1.2.3"
+        path = self.box.file(self.tools / name, f"#!{interpreter}\necho x >> '{count}'\n{behaviour}\n", mode)
         if listed:
             self.list(name, **entry)
         return path
@@ -50,7 +50,7 @@ class Toolbox:
         self.box.write_policy(self.entries, search_path=[str(self.tools)])
 
     def asked(self, name) -> int:
-        path = self.box.place / "asked" / name
+        path = self.box.base / "asked" / name
         return len(path.read_text(encoding="ascii").split()) if path.exists() else 0
 
     @property
@@ -66,8 +66,8 @@ class Toolbox:
         return answer
 
     def text(self, command, *options, status=0, policy=None, **keywords):
-        words = [self.box.command, command, "--policy", str(policy or self.box.policy), *map(str, options)]
-        answer = self.box.call(words, **keywords)
+        argv = [self.box.command, command, "--policy", str(policy or self.box.policy), *map(str, options)]
+        answer = self.box.call(argv, **keywords)
         assert answer.status == status, answer
         return answer
 

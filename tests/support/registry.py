@@ -28,15 +28,15 @@ def fetched() -> pathlib.Path:
 
 
 def fetch(kept: pathlib.Path) -> None:
-    with tempfile.TemporaryDirectory(dir=kept.parent) as place:
-        words = ["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=5", "--prefix", place,
+    with tempfile.TemporaryDirectory(dir=kept.parent) as directory:
+        args = ["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=5", "--prefix", directory,
                  *(f"{package}@{version}" for package, version in PACKAGES.items())]
-        done = subprocess.run(words, cwd=place, capture_output=True, check=False, timeout=300, stdin=subprocess.DEVNULL)
+        done = subprocess.run(args, cwd=directory, capture_output=True, check=False, timeout=300, stdin=subprocess.DEVNULL)
         if done.returncode != 0:
             skip("npm-registry", f"npm cannot fetch {', '.join(PACKAGES)}: {done.stderr.decode()[-500:]}")
-        ready = pathlib.Path(place) / "ready"
+        ready = pathlib.Path(directory) / "ready"
         ready.mkdir()
-        os.rename(pathlib.Path(place) / "node_modules", ready / "node_modules")
+        os.rename(pathlib.Path(directory) / "node_modules", ready / "node_modules")
         os.rename(ready, kept)
 
 

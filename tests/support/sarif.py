@@ -19,12 +19,12 @@ MEMBER = "package/lib/schemas/sarif-2.1.0-rtm.5.json"
 
 
 def fetch() -> bytes:
-    with tempfile.TemporaryDirectory() as place:
-        done = subprocess.run(["npm", "pack", "--silent", PACKAGE], cwd=place, capture_output=True, check=False,
+    with tempfile.TemporaryDirectory() as directory:
+        done = subprocess.run(["npm", "pack", "--silent", PACKAGE], cwd=directory, capture_output=True, check=False,
                               timeout=300, stdin=subprocess.DEVNULL)
         if done.returncode != 0:
             skip("npm-registry", f"npm cannot fetch {PACKAGE}: {done.stderr.decode()[-500:]}")
-        archive = next(pathlib.Path(place).glob("*.tgz")).read_bytes()
+        archive = next(pathlib.Path(directory).glob("*.tgz")).read_bytes()
     assert base64.b64encode(hashlib.sha512(archive).digest()).decode() == SHA512, f"{PACKAGE} is not what it was"
     with tarfile.open(fileobj=io.BytesIO(archive)) as package:
         return package.extractfile(MEMBER).read()

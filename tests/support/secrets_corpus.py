@@ -107,9 +107,9 @@ def shapes(seed=0):
     return found | pairs
 
 
-def secret_of(words):
+def secret_of(args):
     """The letters that must not be seen anywhere: the end of the longest run of the last argument."""
-    runs = "".join(c if c.isalnum() else " " for c in words[-1]).split()
+    runs = "".join(c if c.isalnum() else " " for c in args[-1]).split()
     return max(runs, key=len)[-10:]
 
 

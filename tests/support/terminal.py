@@ -9,12 +9,12 @@ PATIENCE = 20  # s
 LINES = 25
 
 
-def on_terminal(box, words, columns=80, streams=("stdout",), **keywords):
+def on_terminal(box, argv, columns=80, streams=("stdout",), **keywords):
     """(status, what was written) of a command whose standard output, or the streams named, is a terminal of that width."""
     ours, theirs = pty.openpty()
     try:
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, columns, 0, 0))
-        process = box.popen(words, raw=True, **dict.fromkeys(streams, theirs), **keywords)
+        process = box.popen(argv, raw=True, **dict.fromkeys(streams, theirs), **keywords)
     finally:
         os.close(theirs)
     said = b""

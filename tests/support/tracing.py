@@ -19,10 +19,10 @@ class Tracing:
         self.policy = box.default_policy(replace=[(PLACE,
                                                    f'      - {{name: DOCKER_HOST, value: "unix://{socket}"}}\n{PLACE}')])
 
-    def image(self, *words, more=""):
+    def image(self, *args, more=""):
         shutil.copy(self.box.stage / "tests/helpers/traced", self.box.root / "traced")
         self.box.file("root/Dockerfile", f"FROM scratch\nCOPY traced /bin/traced\nENV PATH=/none:/bin SECRET=xyz\n{more}"
-                                         f'ENTRYPOINT ["traced"]\nCMD {json.dumps(words)}\n')
+                                         f'ENTRYPOINT ["traced"]\nCMD {json.dumps(args)}\n')
 
     def probes(self, seconds):
         """The probes as they are, but for the time that a program is watched."""
@@ -30,21 +30,21 @@ class Tracing:
         assert text.count('<image>, "10", <program>') == 1
         return self.box.file("policy/probes.yaml", text.replace('<image>, "10"', f'<image>, "{seconds}"'), 0o600)
 
-    def words(self, *options):
+    def gather_argv(self, *options):
         return [self.box.command, "gather", str(self.box.root), "--only", "runtime_trace", "--policy", str(self.policy),
                 "--no-audit", "--json", *map(str, options)]
 
     def gather(self, *options):
-        answer = self.box.call(self.words(*options), deadline=120)
+        answer = self.box.call(self.gather_argv(*options), deadline=120)
         assert answer.status == 0, answer
         return json.loads(answer.out)
 
     def look(self, *options):
         return report_of(self.gather(*options))
 
-    def docker(self, *words):
+    def docker(self, *args):
         env = {**os.environ, "DOCKER_HOST": f"unix://{self.socket}"}
-        return subprocess.run(["docker", *words], env=env, check=True, capture_output=True, text=True).stdout
+        return subprocess.run(["docker", *args], env=env, check=True, capture_output=True, text=True).stdout
 
     def containers(self):
         return self.docker("ps", "--all", "--quiet", "--filter=label=chokepoint.probe").split()

@@ -68,7 +68,7 @@ static struct choke_audit_query query_of(struct listener *listener)
     return (struct choke_audit_query){.paths = paths, .on_record = count_record, .data = listener};
 }
 
-static void every_record_is_handed_out_once_with_its_place(void **state)
+static void every_record_is_returned_once_with_its_position(void **state)
 {
     (void)state;
     struct listener listener = {0};
@@ -161,7 +161,7 @@ static void every_damage_has_its_own_name(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_record_is_handed_out_once_with_its_place),
+        cmocka_unit_test(every_record_is_returned_once_with_its_position),
         cmocka_unit_test(a_caller_that_stops_is_not_reported_of_a_cut),
         cmocka_unit_test(a_log_is_read_on_as_long_as_the_caller_wants),
         cmocka_unit_test(what_is_missing_is_refused),

@@ -44,7 +44,7 @@ static void json_passes(void **state)
     }
 }
 
-static void what_is_no_json_or_not_of_the_format_does_not_pass(void **state)
+static void invalid_json_and_another_format_do_not_pass(void **state)
 {
     static const char *const texts[] = {
         ",",
@@ -154,7 +154,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(json_passes),
-        cmocka_unit_test(what_is_no_json_or_not_of_the_format_does_not_pass),
+        cmocka_unit_test(invalid_json_and_another_format_do_not_pass),
         cmocka_unit_test(whatever_the_writer_writes_passes),
         cmocka_unit_test(a_repair_reports_what_it_vouches_for),
     };

@@ -59,7 +59,7 @@ static void a_head_is_read_as_it_was_written(void **state)
     assert_string_equal(text, HEAD);
 }
 
-static void what_is_spelled_otherwise_is_no_head(void **state)
+static void another_spelling_is_not_a_head(void **state)
 {
     static const char *const texts[] = {
         "",
@@ -173,7 +173,7 @@ static void a_secret_key_that_others_can_read_is_refused(void **state)
 }
 
 /* A secret key in a command line by mistake must not end up in a message. */
-static void a_secret_key_in_the_place_of_a_public_one_is_not_shown(void **state)
+static void a_secret_key_given_as_a_public_one_is_not_shown(void **state)
 {
     (void)state;
     unsigned char key[CK_PUBLIC_BYTES];
@@ -188,12 +188,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_head_is_read_as_it_was_written),
-        cmocka_unit_test(what_is_spelled_otherwise_is_no_head),
+        cmocka_unit_test(another_spelling_is_not_a_head),
         cmocka_unit_test(a_signature_is_over_every_character),
         cmocka_unit_test(heads_are_put_in_order_and_all_must_be_right),
         cmocka_unit_test(keys_are_for_their_owner_and_never_written_over),
         cmocka_unit_test(a_secret_key_that_others_can_read_is_refused),
-        cmocka_unit_test(a_secret_key_in_the_place_of_a_public_one_is_not_shown),
+        cmocka_unit_test(a_secret_key_given_as_a_public_one_is_not_shown),
     };
     return cmocka_run_group_tests(tests, make_place, remove_place);
 }

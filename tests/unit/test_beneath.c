@@ -99,7 +99,7 @@ static void a_sibling_with_the_same_beginning_is_refused(void **state)
     must_refuse(*state, "root", in(*state, "root2"));
 }
 
-static void what_is_no_directory_is_refused(void **state)
+static void anything_but_a_directory_is_refused(void **state)
 {
     must_refuse(*state, "root", "file");
     must_refuse(*state, "root", "missing");
@@ -117,7 +117,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(cwd_by_link_out_is_refused, setup, sandbox_free),
         cmocka_unit_test_setup_teardown(an_absolute_path_elsewhere_is_refused, setup, sandbox_free),
         cmocka_unit_test_setup_teardown(a_sibling_with_the_same_beginning_is_refused, setup, sandbox_free),
-        cmocka_unit_test_setup_teardown(what_is_no_directory_is_refused, setup, sandbox_free),
+        cmocka_unit_test_setup_teardown(anything_but_a_directory_is_refused, setup, sandbox_free),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -141,7 +141,7 @@ static void a_link_through_a_directory_that_others_may_write_is_refused(void **s
     must_refuse(*state, DIRECTORIES("other"), CHOKE_DISALLOWED);
 }
 
-static void a_circle_of_links_ends(void **state)
+static void a_loop_of_links_ends(void **state)
 {
     make_link(*state, "other/tool", "turn");
     make_link(*state, "other/turn", "tool");
@@ -212,7 +212,7 @@ static void must_refuse_at(const struct sandbox *sandbox, const struct ck_binary
         fail_msg("outcome %s, rule %d: %s", choke_outcome_name(error.outcome), rule, error.message);
 }
 
-static void a_path_of_its_own_is_the_only_place(void **state)
+static void an_explicit_path_is_the_only_one_searched(void **state)
 {
     struct sandbox *sandbox = *state;
     struct ck_binary binary;
@@ -228,7 +228,7 @@ static void a_path_of_its_own_is_the_only_place(void **state)
     must_refuse_at(sandbox, &wanted, CHOKE_SPAWN_FAILED, CK_BINARY_RULE_PATH);
 }
 
-static void a_path_of_its_own_is_held_to_the_same_trust(void **state)
+static void an_explicit_path_is_held_to_the_same_trust(void **state)
 {
     struct sandbox *sandbox = *state;
     make_file(sandbox, "repo/tool", 0755, "\177ELF");
@@ -303,12 +303,12 @@ int main(void)
         TEST(a_directory_inside_the_root_is_refused),
         TEST(a_link_into_the_root_is_refused),
         TEST(a_link_through_a_directory_that_others_may_write_is_refused),
-        TEST(a_circle_of_links_ends),
+        TEST(a_loop_of_links_ends),
         TEST(what_cannot_be_executed_is_distinguished_from_what_is_missing),
         TEST(a_script_is_seen_as_one),
         TEST(a_remembered_directory_that_becomes_writable_is_refused),
-        TEST(a_path_of_its_own_is_the_only_place),
-        TEST(a_path_of_its_own_is_held_to_the_same_trust),
+        TEST(an_explicit_path_is_the_only_one_searched),
+        TEST(an_explicit_path_is_held_to_the_same_trust),
         TEST(another_digest_is_refused_by_its_own_rule),
         TEST(a_pinned_file_that_cannot_be_read_is_refused),
     };

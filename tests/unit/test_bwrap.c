@@ -189,7 +189,7 @@ static void the_native_jail_is_described_exactly(void **state)
 }
 
 /* bwrap has only text for why it failed; what is not known is not an answer. */
-static void a_complaint_is_an_answer_or_none(void **state)
+static void a_complaint_is_an_answer_or_nothing(void **state)
 {
     static const struct {
         const char *complaint;
@@ -216,7 +216,7 @@ static void a_complaint_is_an_answer_or_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_complaint_is_an_answer_or_none),
+        cmocka_unit_test(a_complaint_is_an_answer_or_nothing),
         cmocka_unit_test_setup_teardown(the_command_line_is_this_to_the_letter, setup, teardown),
         cmocka_unit_test_setup_teardown(a_root_that_may_be_written_is_bound_so_and_only_then, setup, teardown),
         cmocka_unit_test_setup_teardown(a_pinned_script_is_run_from_its_copy, setup, teardown),

@@ -132,7 +132,7 @@ static const char *const bad[] = {
     "{\"version\":1,\"policies\":[]}x",
 };
 
-static void what_is_no_cache_is_empty(void **state)
+static void an_invalid_cache_is_empty(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -163,7 +163,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_written_is_found),          cmocka_unit_test(any_change_is_a_miss),
-        cmocka_unit_test(the_policies_used_last_are_kept),    cmocka_unit_test(what_is_no_cache_is_empty),
+        cmocka_unit_test(the_policies_used_last_are_kept),    cmocka_unit_test(an_invalid_cache_is_empty),
         cmocka_unit_test(no_beginning_of_a_cache_is_a_cache),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

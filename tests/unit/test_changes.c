@@ -103,7 +103,7 @@ static void assert_change(const struct bench *bench, const char *path, const cha
         assert_string_equal(change->runs_later, runs_later);
 }
 
-static void untouched_layer_has_no_change(void **state)
+static void untouched_overlay_has_no_change(void **state)
 {
     struct bench *bench = *state;
     make_file(bench->sandbox, "l/a", 0644, "a");
@@ -453,7 +453,7 @@ static int look(const struct bench *bench, const char *name, struct ck_keep_targ
     return ck_keep_check(in(bench->sandbox, name), root, &arena, place, &error);
 }
 
-static void keep_place_is_checked(void **state)
+static void keep_directory_is_checked(void **state)
 {
     struct bench *bench = *state;
     struct ck_keep_target place;
@@ -473,7 +473,7 @@ static void keep_place_is_checked(void **state)
     assert_int_equal(look(bench, "none/new", &place), -ENOENT);
 }
 
-static void keep_place_is_made_when_it_is_needed(void **state)
+static void keep_directory_is_made_when_it_is_needed(void **state)
 {
     struct bench *bench = *state;
     struct ck_keep_target place;
@@ -500,7 +500,7 @@ static void keep_place_is_made_when_it_is_needed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_BENCH(untouched_layer_has_no_change),
+        WITH_BENCH(untouched_overlay_has_no_change),
         WITH_BENCH(kinds_and_types_are_distinguished),
         WITH_BENCH(list_is_in_the_order_of_paths),
         WITH_BENCH(whiteout_is_a_deletion_of_what_was_there),
@@ -518,8 +518,8 @@ int main(void)
         WITH_BENCH(hole_is_not_filled),
         WITH_BENCH(limit_of_the_caller_does_not_end_it),
         WITH_BENCH(failure_to_keep_is_reported),
-        WITH_BENCH(keep_place_is_checked),
-        WITH_BENCH(keep_place_is_made_when_it_is_needed),
+        WITH_BENCH(keep_directory_is_checked),
+        WITH_BENCH(keep_directory_is_made_when_it_is_needed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

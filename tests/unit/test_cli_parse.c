@@ -71,7 +71,7 @@ static const struct {
     {{"--frob", "--nicate", "--json", "a"}, USAGE_JSON, {NULL}, NULL},
 };
 
-static void words_become_options_and_operands(void **state)
+static void arguments_become_options_and_operands(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -89,7 +89,7 @@ static void words_become_options_and_operands(void **state)
     }
 }
 
-static void the_count_is_told(void **state)
+static void the_count_is_reported(void **state)
 {
     (void)state;
     struct given given = {0};
@@ -110,8 +110,8 @@ static void the_count_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(words_become_options_and_operands),
-        cmocka_unit_test(the_count_is_told),
+        cmocka_unit_test(arguments_become_options_and_operands),
+        cmocka_unit_test(the_count_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

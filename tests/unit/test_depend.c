@@ -230,7 +230,7 @@ static void an_older_table_before_it_is_skipped(void **state)
 }
 
 /* Each beginning of it stands alone in memory, so that a sanitizer sees a byte that is read behind its end. */
-static void a_cut_or_wrong_cache_leads_nowhere(void **state)
+static void a_cut_or_wrong_cache_is_not_used(void **state)
 {
     struct cache_file cache = make_cache();
     (void)state;
@@ -262,7 +262,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(without_digests_files_are_still_distinguished, setup, teardown),
         cmocka_unit_test(every_path_of_a_name_is_given),
         cmocka_unit_test(an_older_table_before_it_is_skipped),
-        cmocka_unit_test(a_cut_or_wrong_cache_leads_nowhere),
+        cmocka_unit_test(a_cut_or_wrong_cache_is_not_used),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -159,7 +159,7 @@ static void the_other_class_is_read_too(void **state)
     assert_int_equal(read_bytes(*state, &image, sizeof image), 0);
 }
 
-static void what_is_no_elf_file_is_distinguished(void **state)
+static void an_invalid_elf_file_is_distinguished(void **state)
 {
     assert_int_equal(read_bytes(*state, "", 0), -ENOEXEC);
     assert_int_equal(read_bytes(*state, "\177ELF", 4), -ENOEXEC);
@@ -248,7 +248,7 @@ int main(void)
         TEST(a_real_program_names_its_loader_and_libc),
         TEST(a_static_file_needs_nothing),
         TEST(the_other_class_is_read_too),
-        TEST(what_is_no_elf_file_is_distinguished),
+        TEST(an_invalid_elf_file_is_distinguished),
         TEST(mangled_headers_are_refused),
         TEST(a_list_without_end_is_left),
         TEST(no_cut_and_no_turned_byte_does_harm),

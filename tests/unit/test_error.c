@@ -33,7 +33,7 @@ static void no_errno_returns_einval_and_stays_zero(void **state)
     assert_int_equal(error.errnum, 0);
 }
 
-static void a_place_is_kept(void **state)
+static void a_location_is_kept(void **state)
 {
     (void)state;
     struct choke_error error;
@@ -45,7 +45,7 @@ static void a_place_is_kept(void **state)
     assert_string_equal(error.message, "unknown key 'foo'");
 }
 
-static void nobody_need_listen(void **state)
+static void a_listener_is_optional(void **state)
 {
     (void)state;
     assert_int_equal(ck_error_set(NULL, CHOKE_INVALID, EPERM, "x"), -EPERM);
@@ -73,7 +73,7 @@ static void long_messages_are_cut(void **state)
 }
 
 /* Only an answer of the kernel may decide something that lasts; whatever is not known to be one is none. */
-static void an_errno_is_an_answer_or_a_moment(void **state)
+static void an_errno_is_final_or_temporary(void **state)
 {
     static const struct {
         int errnum;
@@ -112,12 +112,12 @@ static void a_hint_is_whole_whatever_the_message(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_errno_is_an_answer_or_a_moment),
+        cmocka_unit_test(an_errno_is_final_or_temporary),
         cmocka_unit_test(a_hint_is_whole_whatever_the_message),
         cmocka_unit_test(set_fills_everything_and_returns_the_negative_errno),
         cmocka_unit_test(no_errno_returns_einval_and_stays_zero),
-        cmocka_unit_test(a_place_is_kept),
-        cmocka_unit_test(nobody_need_listen),
+        cmocka_unit_test(a_location_is_kept),
+        cmocka_unit_test(a_listener_is_optional),
         cmocka_unit_test(no_memory_is_reported),
         cmocka_unit_test(long_messages_are_cut),
     };

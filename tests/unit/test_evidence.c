@@ -16,7 +16,7 @@ static const struct {
              {"semgrep", "scan"}, {"gitleaks", "scan"},    {"cyclonedx", "scan"},      {"grype", "scan"},
              {"scip", "index"},   {"tree-sitter", "parse"}};
 
-static void no_reader_minds_what_it_is_given(void **state)
+static void every_reader_survives_any_input(void **state)
 {
     static const struct {
         const char *bytes;
@@ -284,7 +284,7 @@ static void severity_names_are_one_set(void **state)
         assert_string_equal(ck_evidence_severity(pairs[i][0]), pairs[i][1]);
 }
 
-static void a_kind_that_is_not_there_is_none(void **state)
+static void a_missing_kind_is_reported_as_missing(void **state)
 {
     (void)state;
     assert_null(ck_evidence_find(""));
@@ -295,7 +295,7 @@ static void a_kind_that_is_not_there_is_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_reader_minds_what_it_is_given),
+        cmocka_unit_test(every_reader_survives_any_input),
         cmocka_unit_test(no_answer_at_all_is_a_message_or_an_empty_document),
         cmocka_unit_test(deep_json_is_refused),
         cmocka_unit_test(a_flood_of_values_is_refused_before_it_is_parsed),
@@ -308,7 +308,7 @@ int main(void)
         cmocka_unit_test(bytes_that_are_no_text_are_base64),
         cmocka_unit_test(names_beyond_the_bound_are_counted_together),
         cmocka_unit_test(severity_names_are_one_set),
-        cmocka_unit_test(a_kind_that_is_not_there_is_none),
+        cmocka_unit_test(a_missing_kind_is_reported_as_missing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -113,7 +113,7 @@ static void a_bare_one_has_no_status(void **state)
     ck_evidence_done(&reading.evidence);
 }
 
-static void none_at_all_is_said_with_the_message_of_git(void **state)
+static void a_missing_repository_is_reported_with_the_message_of_git(void **state)
 {
     struct ck_answer answer = failed("kind");
     (void)state;
@@ -219,7 +219,7 @@ int main(void)
         cmocka_unit_test(a_whole_repository_is_reported),
         cmocka_unit_test(a_repository_without_commits_is_one),
         cmocka_unit_test(a_bare_one_has_no_status),
-        cmocka_unit_test(none_at_all_is_said_with_the_message_of_git),
+        cmocka_unit_test(a_missing_repository_is_reported_with_the_message_of_git),
         cmocka_unit_test(what_git_is_configured_to_ignore_is_not_clean),
         cmocka_unit_test(odd_lines_are_passed_over),
         cmocka_unit_test(a_password_is_removed_from_a_url),

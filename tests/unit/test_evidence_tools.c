@@ -32,7 +32,7 @@ static const char shells[] = "./b.py\0"
 static const char secrets[] = "./k.pem\0"
                               "1:high this has the shape of a credential: 'AKIA'...\n";
 
-static void matches_have_a_place_a_severity_and_a_message(void **state)
+static void matches_have_a_position_a_severity_and_a_message(void **state)
 {
     struct ck_answer answers[] = {make_answer("shell_call", shells, sizeof(shells) - 1),
                                   make_answer("secret_shape", secrets, sizeof(secrets) - 1),
@@ -89,7 +89,7 @@ static void a_search_that_lost_its_beginning_goes_on_with_the_next_record(void *
     ck_evidence_done(&reading.evidence);
 }
 
-static void records_that_are_none_are_problems(void **state)
+static void invalid_records_are_problems(void **state)
 {
     static const char odd[] = "a\0"
                               "x:high y\n"
@@ -191,7 +191,7 @@ static void semgrep_without_a_file_says_so(void **state)
 }
 
 /* jansson's own words quote what stands where it gave up. */
-static void what_is_no_JSON_is_not_quoted(void **state)
+static void invalid_JSON_is_not_quoted(void **state)
 {
     (void)state;
     struct reading reading = read_one("gitleaks", "scan", "[{\"Secret\": \"hunter2\" hunter3");
@@ -220,7 +220,7 @@ static void semgrep_is_reported_without_the_lines_that_it_quotes(void **state)
     ck_evidence_done(&reading.evidence);
 }
 
-static void a_credential_is_reported_by_place_and_kind(void **state)
+static void a_credential_is_reported_by_position_and_kind(void **state)
 {
     static const char *const nothing[] = {"", "null", "null\n", "[]", "[]\n"};
     (void)state;
@@ -404,18 +404,18 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_version_is_a_version),
-        cmocka_unit_test(matches_have_a_place_a_severity_and_a_message),
+        cmocka_unit_test(matches_have_a_position_a_severity_and_a_message),
         cmocka_unit_test(a_long_path_is_reported_as_a_whole),
         cmocka_unit_test(a_search_that_lost_its_beginning_goes_on_with_the_next_record),
-        cmocka_unit_test(records_that_are_none_are_problems),
+        cmocka_unit_test(invalid_records_are_problems),
         cmocka_unit_test(what_is_passed_over_is_in_the_headline),
         cmocka_unit_test(structure_is_read_line_by_line),
         cmocka_unit_test(a_NUL_in_what_is_quoted_costs_no_finding),
         cmocka_unit_test(files_that_ast_grep_does_not_read_are_reported),
-        cmocka_unit_test(what_is_no_JSON_is_not_quoted),
+        cmocka_unit_test(invalid_JSON_is_not_quoted),
         cmocka_unit_test(semgrep_without_a_file_says_so),
         cmocka_unit_test(semgrep_is_reported_without_the_lines_that_it_quotes),
-        cmocka_unit_test(a_credential_is_reported_by_place_and_kind),
+        cmocka_unit_test(a_credential_is_reported_by_position_and_kind),
         cmocka_unit_test(a_bill_of_materials_is_counted),
         cmocka_unit_test(vulnerabilities_come_with_the_worst_first),
         cmocka_unit_test(what_does_not_parse_is_named),

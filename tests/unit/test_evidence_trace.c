@@ -219,7 +219,7 @@ static void ends_are_distinguished(void **state)
 }
 
 /* Behind the start of the program: whether the trace is whole, and strace was not ended. */
-static void what_was_not_seen_is_said(void **state)
+static void unseen_parts_are_reported(void **state)
 {
     static const struct {
         const char *lines;
@@ -289,7 +289,7 @@ static void only_the_first_execution_is_not_listed(void **state)
     ck_evidence_done(&reading.evidence);
 }
 
-static void trace_without_an_end_is_none(void **state)
+static void trace_without_an_end_is_invalid(void **state)
 {
     static const char *const traces[] = {"", START PROGRAM, "=end program\n", "7 +++ exited with 0 +++\n",
                                          "=end nothing\n"};
@@ -325,9 +325,9 @@ int main(void)
         cmocka_unit_test(call_that_was_broken_up_is_put_together),
         cmocka_unit_test(image_is_reported_without_its_values),
         cmocka_unit_test(ends_are_distinguished),
-        cmocka_unit_test(what_was_not_seen_is_said),
+        cmocka_unit_test(unseen_parts_are_reported),
         cmocka_unit_test(only_the_first_execution_is_not_listed),
-        cmocka_unit_test(trace_without_an_end_is_none),
+        cmocka_unit_test(trace_without_an_end_is_invalid),
         cmocka_unit_test(flood_is_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

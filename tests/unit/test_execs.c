@@ -197,7 +197,7 @@ static void a_relative_interpreter_is_not_allowed(void **state)
     assert_int_equal(chdir("/"), 0);
 }
 
-static void interpreters_in_a_circle_end(void **state)
+static void a_loop_of_interpreters_ends(void **state)
 {
     struct fixture *fixture = *state;
     char text[128];
@@ -242,7 +242,7 @@ int main(void)
         TEST(an_interpreter_that_others_may_write_is_refused),
         TEST(an_interpreter_inside_the_root_is_refused_for_that_root),
         TEST(a_relative_interpreter_is_not_allowed),
-        TEST(interpreters_in_a_circle_end),
+        TEST(a_loop_of_interpreters_ends),
         TEST(what_env_would_find_is_allowed_and_not_remembered),
         TEST(many_files_are_refused_and_not_cut_off),
     };

@@ -62,7 +62,7 @@ static void a_stream_gets_the_same_without_a_bound(void **state)
     free(text);
 }
 
-static void a_word_is_bare_or_in_the_quotes_of_bash(void **state)
+static void an_argument_is_bare_or_in_the_quotes_of_bash(void **state)
 {
     (void)state;
     static const struct {
@@ -99,7 +99,7 @@ int main(void)
         cmocka_unit_test(hidden_characters_are_escaped_and_quotes_are_not),
         cmocka_unit_test(what_does_not_fit_ends_in_dots),
         cmocka_unit_test(a_stream_gets_the_same_without_a_bound),
-        cmocka_unit_test(a_word_is_bare_or_in_the_quotes_of_bash),
+        cmocka_unit_test(an_argument_is_bare_or_in_the_quotes_of_bash),
         cmocka_unit_test(an_error_has_no_credential_and_may_be_nobodys),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

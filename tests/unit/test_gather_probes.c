@@ -127,7 +127,7 @@ static const struct {
      "'why' is missing"},
 };
 
-static void faults_are_reported_with_their_place(void **state)
+static void faults_are_reported_with_line_and_column(void **state)
 {
     (void)state;
 
@@ -191,7 +191,7 @@ static void the_embedded_probes_load(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_key_is_filled_in),          cmocka_unit_test(faults_are_reported_with_their_place),
+        cmocka_unit_test(every_key_is_filled_in),          cmocka_unit_test(faults_are_reported_with_line_and_column),
         cmocka_unit_test(a_message_repeats_no_credential), cmocka_unit_test(lists_have_an_end),
         cmocka_unit_test(the_embedded_probes_load),
     };

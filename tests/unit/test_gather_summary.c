@@ -176,7 +176,7 @@ static void nothing_at_all_can_be_summed_up(void **state)
     free(text);
 }
 
-static void what_is_not_there_is_said(void **state)
+static void missing_parts_are_reported(void **state)
 {
     struct fixture fixture;
     (void)state;
@@ -209,7 +209,7 @@ int main(void)
         cmocka_unit_test(every_line_is_short_and_harmless),    cmocka_unit_test(it_says_what_came_of_all),
         cmocka_unit_test(the_worst_kinds_come_first_and_once), cmocka_unit_test(a_long_path_keeps_its_line),
         cmocka_unit_test(any_number_of_findings_is_bounded),   cmocka_unit_test(nothing_at_all_can_be_summed_up),
-        cmocka_unit_test(what_is_not_there_is_said),           cmocka_unit_test(colour_is_there_when_asked_for),
+        cmocka_unit_test(missing_parts_are_reported),          cmocka_unit_test(colour_is_there_when_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

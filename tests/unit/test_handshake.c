@@ -134,7 +134,7 @@ static void what_may_follow_a_first_hello(void **state)
 }
 
 /* What the host answers counts from the moment that it has answered. */
-static void an_answer_that_is_not_whole_is_none(void **state)
+static void an_incomplete_answer_is_invalid(void **state)
 {
     (void)state;
     struct bytes says = {0}, sends = {0};
@@ -154,7 +154,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_may_follow_a_first_hello),
-        cmocka_unit_test(an_answer_that_is_not_whole_is_none),
+        cmocka_unit_test(an_incomplete_answer_is_invalid),
     };
     return cmocka_run_group_tests_name("follow", tests, NULL, NULL);
 }

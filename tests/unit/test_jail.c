@@ -34,7 +34,7 @@ static void none_skips_nothing(void **state)
     assert_string_equal(choice.jail->layers[0], "no_new_privs");
 }
 
-static void a_jail_that_is_not_to_be_had_is_refused(void **state)
+static void an_unavailable_jail_is_refused(void **state)
 {
     static const struct {
         enum choke_jail wanted;
@@ -152,7 +152,7 @@ static void egress_is_bounded_by_a_whole_jail_or_refused(void **state)
     }
 }
 
-static void a_part_of_a_jail_is_none_that_was_required(void **state)
+static void a_partial_jail_is_not_the_required_one(void **state)
 {
     static const enum choke_jail wanted[] = {CHOKE_JAIL_AUTO, CHOKE_JAIL_NATIVE};
     (void)state;
@@ -169,7 +169,7 @@ static void a_part_of_a_jail_is_none_that_was_required(void **state)
     }
 }
 
-static void a_trial_that_failed_is_no_reason_for_less(void **state)
+static void a_failed_trial_does_not_lower_the_demand(void **state)
 {
     static const enum choke_jail wanted[] = {CHOKE_JAIL_AUTO, CHOKE_JAIL_NATIVE};
     (void)state;
@@ -207,11 +207,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(auto_falls_back_to_none_and_says_what_it_skipped),
         cmocka_unit_test(none_skips_nothing),
-        cmocka_unit_test(a_jail_that_is_not_to_be_had_is_refused),
+        cmocka_unit_test(an_unavailable_jail_is_refused),
         cmocka_unit_test(the_most_that_holds_is_chosen),
         cmocka_unit_test(egress_is_bounded_by_a_whole_jail_or_refused),
-        cmocka_unit_test(a_part_of_a_jail_is_none_that_was_required),
-        cmocka_unit_test(a_trial_that_failed_is_no_reason_for_less),
+        cmocka_unit_test(a_partial_jail_is_not_the_required_one),
+        cmocka_unit_test(a_failed_trial_does_not_lower_the_demand),
         cmocka_unit_test(both_forms_have_one_name),
         cmocka_unit_test(the_reason_depends_on_the_system),
     };

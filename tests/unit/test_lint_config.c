@@ -112,7 +112,7 @@ static const struct refusal refusals[] = {
     {"version: \xff\n", 1, 10, "not valid YAML"},
 };
 
-static void what_is_not_understood_is_refused_with_its_place(void **state)
+static void unknown_text_is_refused_with_line_and_column(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT(refusals); i++) {
@@ -162,7 +162,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_it_says_is_kept),
         cmocka_unit_test(an_empty_one_allows_nothing),
-        cmocka_unit_test(what_is_not_understood_is_refused_with_its_place),
+        cmocka_unit_test(unknown_text_is_refused_with_line_and_column),
         cmocka_unit_test(hostile_text_is_refused_soon),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

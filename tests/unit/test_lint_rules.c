@@ -102,7 +102,7 @@ static const struct {
 };
 
 /* What the table refuses, and what is checked after it, both with the place. */
-static void faults_of_a_file_have_their_place(void **state)
+static void faults_of_a_file_have_line_and_column(void **state)
 {
     static const struct {
         const char *text;
@@ -172,7 +172,7 @@ int main(void)
         cmocka_unit_test(embedded_rules_explain_themselves),
         cmocka_unit_test(a_small_file_is_accepted),
         cmocka_unit_test(malformed_files_are_refused_with_the_reason),
-        cmocka_unit_test(faults_of_a_file_have_their_place),
+        cmocka_unit_test(faults_of_a_file_have_line_and_column),
         cmocka_unit_test(languages_are_detected_by_name_and_by_first_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -46,7 +46,7 @@ static struct ck_lint_scan scan_text(void **state, const char *text)
     return scan_bytes(state, text, strlen(text));
 }
 
-static void places_count_characters_and_bytes(void **state)
+static void positions_count_characters_and_bytes(void **state)
 {
     struct ck_lint_scan scan = scan_text(state, "import os\r\n\"\xe6\x97\xa5\xe6\x9c\xac\"; os.system('x')\r\n");
     assert_int_equal(scan.findings_count, 1);
@@ -112,7 +112,7 @@ static void a_file_without_the_words_is_not_parsed(void **state)
     ck_lint_scan_done(&scan);
 }
 
-static void broken_syntax_is_said_with_its_line(void **state)
+static void broken_syntax_is_reported_with_its_line(void **state)
 {
     struct ck_lint_scan scan = scan_text(state, "eval(1)\nx = = 2\n");
     assert_true(scan.broken);
@@ -208,11 +208,11 @@ static void a_long_line_is_cut_at_a_character(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(places_count_characters_and_bytes),
+        cmocka_unit_test(positions_count_characters_and_bytes),
         cmocka_unit_test(what_cannot_be_read_is_skipped_with_a_reason),
         cmocka_unit_test(another_encoding_is_skipped_with_a_reason),
         cmocka_unit_test(a_file_without_the_words_is_not_parsed),
-        cmocka_unit_test(broken_syntax_is_said_with_its_line),
+        cmocka_unit_test(broken_syntax_is_reported_with_its_line),
         cmocka_unit_test(a_marker_counts_in_comments_only),
         cmocka_unit_test(hostile_texts_end_in_bounded_time),
         cmocka_unit_test(findings_have_a_bound),

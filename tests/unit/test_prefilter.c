@@ -50,7 +50,7 @@ static void words_are_whole_and_all_of_one_trigger(void **state)
         check(triggers, false, samples[i].text, samples[i].expected);
 }
 
-static void a_pair_is_two_words_in_a_row(void **state)
+static void a_pair_is_two_words_in_sequence(void **state)
 {
     static const char *const triggers[] = {"getattr+os", NULL};
     static const struct sample samples[] = {
@@ -109,7 +109,7 @@ static void code_is_never_taken_for_a_string(void **state)
         check(triggers, true, texts[i], true);
 }
 
-static void a_star_lets_everything_through(void **state)
+static void a_star_allows_everything(void **state)
 {
     static const char *const triggers[] = {"*", NULL};
     (void)state;
@@ -135,9 +135,12 @@ static void malformed_triggers_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(words_are_whole_and_all_of_one_trigger), cmocka_unit_test(a_pair_is_two_words_in_a_row),
-        cmocka_unit_test(prose_of_python_does_not_count),         cmocka_unit_test(code_is_never_taken_for_a_string),
-        cmocka_unit_test(a_star_lets_everything_through),         cmocka_unit_test(malformed_triggers_are_refused),
+        cmocka_unit_test(words_are_whole_and_all_of_one_trigger),
+        cmocka_unit_test(a_pair_is_two_words_in_sequence),
+        cmocka_unit_test(prose_of_python_does_not_count),
+        cmocka_unit_test(code_is_never_taken_for_a_string),
+        cmocka_unit_test(a_star_allows_everything),
+        cmocka_unit_test(malformed_triggers_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

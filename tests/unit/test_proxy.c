@@ -149,7 +149,7 @@ static void the_socket_is_taken_even_where_no_gate_is_made(void **state)
     assert_int_equal(descriptors(), before);
 }
 
-static void zero_filled_options_let_nothing_in(void **state)
+static void zero_filled_options_allow_nothing(void **state)
 {
     (void)state;
     struct ck_proxy proxy;
@@ -284,7 +284,7 @@ static uint16_t begin_exchange(struct ck_proxy *proxy, struct noted *noted, cons
     return host_port;
 }
 
-static void a_host_that_says_continue_without_end_lets_others_have_their_turn(void **state)
+static void a_host_that_says_continue_without_end_does_not_starve_others(void **state)
 {
     (void)state;
     static const char interim[] = "HTTP/1.1 100 Continue\r\n\r\n";
@@ -318,7 +318,7 @@ static void a_host_that_says_continue_without_end_lets_others_have_their_turn(vo
 }
 
 /* Each answer is as long as what is read at once, so that nothing is left over behind it. */
-static void a_host_that_answers_before_it_is_asked_lets_others_have_their_turn(void **state)
+static void a_host_that_answers_before_it_is_asked_does_not_starve_others(void **state)
 {
     (void)state;
     enum { ANSWERS = 50, SIZE = 4096 };
@@ -366,7 +366,7 @@ static pid_t start_peer(int fd, bool writes)
     _exit(0);
 }
 
-static void a_body_without_end_lets_others_have_their_turn(void **state)
+static void a_body_without_end_does_not_starve_others(void **state)
 {
     (void)state;
     struct noted noted = {0};
@@ -434,7 +434,7 @@ static void gates_share_what_descriptors_there_are(void **state)
 }
 
 /* What the jail tells is counted when it is read, and by the end of the run at the latest; half a record is not believed. */
-static void what_goes_around_the_gate_is_reported_and_counted(void **state)
+static void direct_attempts_are_reported_and_counted(void **state)
 {
     (void)state;
     const struct ck_direct_attempt four = {
@@ -472,16 +472,16 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(there_is_no_descriptor_before_the_first_gate),
         cmocka_unit_test(the_socket_is_taken_even_where_no_gate_is_made),
-        cmocka_unit_test(zero_filled_options_let_nothing_in),
+        cmocka_unit_test(zero_filled_options_allow_nothing),
         cmocka_unit_test(each_gate_has_its_own_rules),
         cmocka_unit_test(a_gate_that_is_closed_reports_and_leaves_nothing),
         cmocka_unit_test(a_name_that_is_not_printable_is_reported_escaped),
         cmocka_unit_test(gates_share_what_descriptors_there_are),
-        cmocka_unit_test(what_goes_around_the_gate_is_reported_and_counted),
+        cmocka_unit_test(direct_attempts_are_reported_and_counted),
         cmocka_unit_test(the_callers_signals_are_as_they_were),
-        cmocka_unit_test(a_host_that_says_continue_without_end_lets_others_have_their_turn),
-        cmocka_unit_test(a_host_that_answers_before_it_is_asked_lets_others_have_their_turn),
-        cmocka_unit_test(a_body_without_end_lets_others_have_their_turn),
+        cmocka_unit_test(a_host_that_says_continue_without_end_does_not_starve_others),
+        cmocka_unit_test(a_host_that_answers_before_it_is_asked_does_not_starve_others),
+        cmocka_unit_test(a_body_without_end_does_not_starve_others),
     };
     return cmocka_run_group_tests_name("proxy", tests, NULL, NULL);
 }

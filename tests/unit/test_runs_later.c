@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-static void places_that_run_are_known(void **state)
+static void paths_that_run_are_known(void **state)
 {
     static const char *const paths[][2] = {
         {".git/hooks/pre-commit", "git hook"},
@@ -90,7 +90,7 @@ static void every_rule_holds_deeper_in_any_case_and_for_links(void **state)
 }
 
 /* Also of the first ones, where a rule names more than one. */
-static void link_in_the_place_of_a_directory_runs(void **state)
+static void link_instead_of_a_directory_runs(void **state)
 {
     (void)state;
     for (size_t i = ck_runs_later_starts[CK_RUNS_LATER_UNDER]; i < ck_runs_later_starts[CK_RUNS_LATER_UNDER + 1]; i++) {
@@ -194,7 +194,7 @@ static void links_are_resolved_by_their_text(void **state)
     }
 }
 
-static void plain_places_do_not_run(void **state)
+static void plain_paths_do_not_run(void **state)
 {
     static const char *const paths[] = {"README.md", "src/main.c", "githooks.txt",      "a/hooks", "Makefile.txt",
                                         ".mk",       "x.git",      "xnode_modules/a.b", ".",       "github/workflows"};
@@ -268,12 +268,12 @@ static void package_that_cannot_be_read_runs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(places_that_run_are_known),
+        cmocka_unit_test(paths_that_run_are_known),
         cmocka_unit_test(every_rule_holds_deeper_in_any_case_and_for_links),
-        cmocka_unit_test(link_in_the_place_of_a_directory_runs),
+        cmocka_unit_test(link_instead_of_a_directory_runs),
         cmocka_unit_test(names_that_were_seen_to_run),
         cmocka_unit_test(links_are_resolved_by_their_text),
-        cmocka_unit_test(plain_places_do_not_run),
+        cmocka_unit_test(plain_paths_do_not_run),
         cmocka_unit_test(programs_and_scripts_run),
         cmocka_unit_test(links_that_lead_out_are_known),
         cmocka_unit_test(package_scripts_are_compared),

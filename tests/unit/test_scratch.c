@@ -140,7 +140,7 @@ static void a_link_is_removed_and_not_followed(void **state)
 }
 
 /* The directory itself is exchanged for a link while it is in use: what was made is emptied, the link stays a link. */
-static void a_swapped_directory_leads_nowhere(void **state)
+static void a_swapped_directory_is_not_followed(void **state)
 {
     struct bench *bench = *state;
     struct ck_scratch scratch = {0};
@@ -340,7 +340,7 @@ static void a_fork_of_the_caller_leaves_it_alone(void **state)
     assert_false(exists(path));
 }
 
-static void a_place_that_others_may_enter_is_refused(void **state)
+static void a_directory_that_others_may_enter_is_refused(void **state)
 {
     struct bench *bench = *state;
     struct ck_scratch scratch = {0};
@@ -406,7 +406,7 @@ int main(void)
         TEST(it_is_named_after_the_probe_and_for_its_owner_alone),
         TEST(a_name_alone_writes_nothing),
         TEST(a_link_is_removed_and_not_followed),
-        TEST(a_swapped_directory_leads_nowhere),
+        TEST(a_swapped_directory_is_not_followed),
         TEST(a_deep_tree_goes),
         TEST(directories_without_permissions_go),
         TEST(many_files_and_names_like_our_own_go),
@@ -414,7 +414,7 @@ int main(void)
         TEST(large_file_is_freed_in_pieces),
         TEST(what_a_killed_caller_left_is_swept_and_what_is_in_use_is_not),
         TEST(a_fork_of_the_caller_leaves_it_alone),
-        TEST(a_place_that_others_may_enter_is_refused),
+        TEST(a_directory_that_others_may_enter_is_refused),
         TEST(a_runtime_directory_that_is_not_private_is_not_used),
         TEST(a_parent_that_was_removed_is_made_again),
         TEST(clearing_stops_at_its_deadline),

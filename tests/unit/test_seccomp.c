@@ -185,7 +185,7 @@ static void a_number_of_x32_kills(void **state)
 }
 #endif
 
-static void what_reaches_around_the_jail_is_refused(void **state)
+static void access_past_the_jail_is_refused(void **state)
 {
     (void)state;
     static const long calls[] = {
@@ -315,7 +315,7 @@ int main(void)
 #ifdef __x86_64__
         cmocka_unit_test(a_number_of_x32_kills),
 #endif
-        cmocka_unit_test(what_reaches_around_the_jail_is_refused),
+        cmocka_unit_test(access_past_the_jail_is_refused),
         cmocka_unit_test(bits_that_the_kernel_does_not_look_at_do_not_help),
         cmocka_unit_test(reserving_is_not_supported_and_holes_are),
         cmocka_unit_test(what_hides_its_arguments_is_not_there),

@@ -224,7 +224,7 @@ static const struct {
     {"\xff\xfet\0", 1, 1, "not valid YAML"},
 };
 
-static void faults_have_their_place(void **state)
+static void faults_have_line_and_column(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT(faults); i++) {
@@ -306,7 +306,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kind_is_filled_in),        cmocka_unit_test(what_is_absent_has_its_default),
-        cmocka_unit_test(faults_have_their_place),        cmocka_unit_test(a_format_may_allow_an_empty_file),
+        cmocka_unit_test(faults_have_line_and_column),    cmocka_unit_test(a_format_may_allow_an_empty_file),
         cmocka_unit_test(hostile_files_are_refused_soon), cmocka_unit_test(a_full_arena_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -30,13 +30,13 @@ def holes(path, size):
     pytest.fail("no sparse file can be made")
 
 
-def call(box, *words):
+def call(box, *args):
     def bounded():
         if sanitized():  # its shadow needs all of the address space
             return
         resource.setrlimit(resource.RLIMIT_AS, (1 << 29, 1 << 29))
     began = time.monotonic()
-    answer = box.call([box.command, "audit", *map(str, words)], deadline=60, preexec_fn=bounded)
+    answer = box.call([box.command, "audit", *map(str, args)], deadline=60, preexec_fn=bounded)
     answer.err = answer.err.decode()
     assert time.monotonic() - began < SECONDS
     return answer

@@ -18,16 +18,16 @@ import audit
 @contextlib.contextmanager
 def small_disk(box, pages):
     """A file system of this many pages, with the log in it, and all of it taken but for what the log has."""
-    place = box.directory("small", 0o700)
-    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={pages * 4}k,mode=700", "none", place], check=True)
+    directory = box.directory("small", 0o700)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={pages * 4}k,mode=700", "none", directory], check=True)
     try:
-        yield place
+        yield directory
     finally:
-        subprocess.run(["umount", place], check=True)
+        subprocess.run(["umount", directory], check=True)
 
 
-def fill(place):
-    ballast = place / "ballast"
+def fill(directory):
+    ballast = directory / "ballast"
     with open(ballast, "ab", buffering=0) as stream, contextlib.suppress(OSError):
         while True:
             stream.write(b"x" * 4096)
@@ -36,10 +36,10 @@ def fill(place):
 
 def test_what_cannot_be_recorded_is_not_run(root_box):
     box = root_box
-    with small_disk(box, 4) as place:
-        log = place / "audit.jsonl"
+    with small_disk(box, 4) as directory:
+        log = directory / "audit.jsonl"
         assert box.run("true", audit=log).outcome == "exited"
-        ballast = fill(place)
+        ballast = fill(directory)
         before, ran = b"", 0
         for number in range(20):
             trace = box.canary().with_name(f"trace-{number}")
@@ -69,19 +69,19 @@ def go_on(box, log):
 
 def test_log_that_cannot_be_begun_is_not_begun_in_part(root_box):
     box = root_box
-    with small_disk(box, 1) as place:
-        fill(place)
-        answer = box.run("sh", "-c", f": > {box.canary()}", audit=place / "audit.jsonl")
+    with small_disk(box, 1) as directory:
+        fill(directory)
+        answer = box.run("sh", "-c", f": > {box.canary()}", audit=directory / "audit.jsonl")
         assert (answer.outcome, answer["rule"]) == ("spawn_failed", "audit") and not box.canary().exists()
-        assert [path.name for path in place.iterdir()] == ["ballast"]
+        assert [path.name for path in directory.iterdir()] == ["ballast"]
 
 
 def test_outcome_that_finds_no_room_is_reported(root_box):
     """The run has happened; that is said with its result."""
     box = root_box
-    with small_disk(box, 3) as place:
-        log = place / "audit.jsonl"
-        filling = f"head -c 100000 /dev/zero > {place}/more; head -c {4096 * 3} /dev/zero >> {log}; exit 0"
+    with small_disk(box, 3) as directory:
+        log = directory / "audit.jsonl"
+        filling = f"head -c 100000 /dev/zero > {directory}/more; head -c {4096 * 3} /dev/zero >> {log}; exit 0"
         answer = box.run("sh", "-c", filling, audit=log)
         assert (answer.outcome, answer["exit_code"]) == ("exited", 0) and answer["unrecorded"]
         reported = [event for event in box.events(answer) if event["event"] == "audit.unrecorded"]
@@ -90,11 +90,11 @@ def test_outcome_that_finds_no_room_is_reported(root_box):
 
 def test_read_only_disk_runs_nothing(root_box):
     box = root_box
-    with small_disk(box, 8) as place:
-        log = place / "audit.jsonl"
+    with small_disk(box, 8) as directory:
+        log = directory / "audit.jsonl"
         assert box.run("true", audit=log).outcome == "exited"
-        subprocess.run(["mount", "-o", "remount,ro", place], check=True)
-        for path in (log, place / "new.jsonl"):
+        subprocess.run(["mount", "-o", "remount,ro", directory], check=True)
+        for path in (log, directory / "new.jsonl"):
             answer = box.run("sh", "-c", f": > {box.canary()}", audit=path)
             assert (answer.outcome, answer["rule"]) == ("spawn_failed", "audit") and "Read-only" in answer.message
         assert not box.canary().exists()
@@ -102,7 +102,7 @@ def test_read_only_disk_runs_nothing(root_box):
 
 
 @pytest.mark.parametrize("beyond", [0, 100])
-def test_record_at_the_limit_of_a_file_ends_nobody(user_box, beyond):
+def test_record_at_the_file_size_limit_ends_no_process(user_box, beyond):
     """A limit on the size of files comes as a signal where it is met, and that would end who called the library."""
     box = user_box
     assert box.run("true").outcome == "exited"
@@ -110,7 +110,7 @@ def test_record_at_the_limit_of_a_file_ends_nobody(user_box, beyond):
         log.write(b"x" * (1 << 19) + b"\n")
     assert box.run("true").outcome == "exited"
     before = box.log.read_bytes()
-    answer = box.call(["prlimit", f"--fsize={len(before) + beyond}", *box.words(["true"])])
+    answer = box.call(["prlimit", f"--fsize={len(before) + beyond}", *box.run_argv(["true"])])
     assert answer.status == 125, answer
     document = json.loads(answer.out)
     assert (document["outcome"], document["rule"]) == ("spawn_failed", "audit")
@@ -123,7 +123,7 @@ def test_record_at_the_limit_of_a_file_ends_nobody(user_box, beyond):
 @pytest.mark.parametrize("name", ["audit", "new/deep/audit"])
 def test_directory_that_may_not_be_written_runs_nothing(user_box, name):
     box = user_box
-    place = box.directory("closed", 0o500)
-    answer = box.run("sh", "-c", f": > {box.canary()}", audit=place / (name + ".jsonl"))
+    directory = box.directory("closed", 0o500)
+    answer = box.run("sh", "-c", f": > {box.canary()}", audit=directory / (name + ".jsonl"))
     assert (answer.outcome, answer["rule"], answer.status) == ("spawn_failed", "audit", 125)
     assert ("Permission denied" in answer.message or name != "audit") and not box.canary().exists()

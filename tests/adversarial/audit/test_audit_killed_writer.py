@@ -40,15 +40,15 @@ def leave(path, text):
 def test_files_on_their_way_of_dead_writers_are_removed_and_no_others(box):
     """A kill between two system calls of a rotation leaves one; here it is put there as such a kill would have left it."""
     assert box.run("true").outcome == "exited"
-    place, name = box.log.parent, box.log.name
+    directory, name = box.log.parent, box.log.name
     begin = box.log.read_text(encoding="utf-8").splitlines(keepends=True)[0]
-    dead = [leave(place / f"{name}.{number:016x}.new", text) for number, text in enumerate(("", begin[:40], begin))]
-    twin = place / f"{name}.{7:016x}.new"
+    dead = [leave(directory / f"{name}.{number:016x}.new", text) for number, text in enumerate(("", begin[:40], begin))]
+    twin = directory / f"{name}.{7:016x}.new"
     os.link(box.log, twin)  # of one that died between its link and its removal
-    kept = [leave(place / other, "mine") for other in (f"{name}.new", f"{name}.0123456789abcdef.new.mine", "notes.new",
+    kept = [leave(directory / other, "mine") for other in (f"{name}.new", f"{name}.0123456789abcdef.new.mine", "notes.new",
                                                        f"other.{0:016x}.new", f"{name}.0123456789ABCDEF.new")]
-    kept.append(leave(place / f"{name}.{8:016x}.new", "x" * 4096))  # no writer leaves that much
-    link = place / f"{name}.{9:016x}.new"
+    kept.append(leave(directory / f"{name}.{8:016x}.new", "x" * 4096))  # no writer leaves that much
+    link = directory / f"{name}.{9:016x}.new"
     link.symlink_to(kept[0])
     for path in (*dead, *kept, twin):
         os.chown(path, box.actor.uid, box.actor.gid)

@@ -18,9 +18,9 @@ def test_eight_processes_keep_one_chain(user_box, begun):
     count = scaled(1000, 100)
     if begun:
         box.run("true")
-    words = [str(box.stage / "tests/helpers/host_audit"), str(box.policy), str(box.root), str(box.log), "write",
+    args = [str(box.stage / "tests/helpers/host_audit"), str(box.policy), str(box.root), str(box.log), "write",
              str(count), "1"]
-    processes = [box.popen(words, raw=True) for _ in range(WRITERS)]
+    processes = [box.popen(args, raw=True) for _ in range(WRITERS)]
     for process in processes:
         out, err = process.communicate(timeout=120)
         assert process.returncode == 0, err
@@ -38,8 +38,8 @@ def test_eight_processes_keep_one_chain(user_box, begun):
 def test_rotation_under_traffic_forks_nothing(user_box):
     box = user_box
     runs = scaled(12, 6)
-    words = box.words(["true"], options=["--audit-max", "3000"])
-    processes = [box.popen(["sh", "-c", 'for i in $(seq %d); do "$0" "$@" > /dev/null || exit 1; done' % runs, *words],
+    args = box.run_argv(["true"], options=["--audit-max", "3000"])
+    processes = [box.popen(["sh", "-c", 'for i in $(seq %d); do "$0" "$@" > /dev/null || exit 1; done' % runs, *args],
                            raw=True) for _ in range(4)]
     for process in processes:
         _, err = process.communicate(timeout=120)

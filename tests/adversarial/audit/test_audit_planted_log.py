@@ -44,10 +44,10 @@ def plant_device(box, path):
 PLANTS = [plant_link, plant_pipe, plant_directory, plant_dangling, plant_group_writable, plant_world_writable, plant_device]
 
 
-def stays_out(box, log, words):
+def stays_out(box, log, reason):
     answer = box.run("sh", "-c", f": > {box.canary()}", audit=log)
     assert (answer.outcome, answer["rule"], answer.status) == ("spawn_failed", "audit", 125)
-    assert words in answer.message and "--no-audit" in answer.message, answer.message
+    assert reason in answer.message and "--no-audit" in answer.message, answer.message
     assert answer["unrecorded"] and not box.canary().exists() and answer.seconds < 20
 
 
@@ -56,7 +56,7 @@ def runs_elsewhere(box):
 
 
 @pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: plant.__name__[6:])
-def test_what_is_no_file_of_the_callers_own_is_refused(box, plant):
+def test_a_file_that_the_caller_does_not_own_is_refused(box, plant):
     log = box.log.parent / "planted.jsonl"
     plant(box, log)
     words = {"plant_pipe": "not a regular file", "plant_directory": "not a regular file",
@@ -77,16 +77,16 @@ def test_file_of_another_user_is_refused(root_box, ordinary):
 
 @pytest.mark.parametrize("mode", [0o777, 0o770])
 def test_directory_that_others_may_write_is_refused(box, mode):
-    place = box.directory("open", mode)
-    stays_out(box, place / "audit.jsonl", "may be written by group or others")
-    assert list(place.iterdir()) == []
+    directory = box.directory("open", mode)
+    stays_out(box, directory / "audit.jsonl", "may be written by group or others")
+    assert list(directory.iterdir()) == []
 
 
 def test_directory_that_another_may_exchange_is_refused(box):
     box.directory("open", 0o777)
-    (box.place / "open/inner").mkdir()
-    box.own(box.place / "open/inner", 0o700)
-    stays_out(box, box.place / "open/inner/audit.jsonl", "may be written by group or others")
+    (box.base / "open/inner").mkdir()
+    box.own(box.base / "open/inner", 0o700)
+    stays_out(box, box.base / "open/inner/audit.jsonl", "may be written by group or others")
 
 
 def test_file_that_was_planted_where_a_rotated_one_goes_is_kept(box):

@@ -11,8 +11,8 @@ import pytest
 from audit import CLOSING, ZEROS, check, hash_of, seal
 
 
-def verify(box, *words):
-    return box.call([box.command, "audit", "verify", "--quiet", str(box.log), *words])
+def verify(box, *args):
+    return box.call([box.command, "audit", "verify", "--quiet", str(box.log), *args])
 
 
 def written_anew(lines):
@@ -29,7 +29,7 @@ def written_anew(lines):
 
 
 @pytest.fixture
-def deed(user_box):
+def recorded_call(user_box):
     """A log with a refused call in its middle, and its head."""
     user_box.run("true")
     assert user_box.run("bash", "-c", "id").outcome == "disallowed"
@@ -57,8 +57,8 @@ def begun_anew(lines):
     (lambda lines: lines[:3], b"cut"),
     (begun_anew, b"rebuilt"),
 ])
-def test_a_log_that_was_written_anew_does_not_hold_against_a_head(deed, attack, damage):
-    box, head, lines = deed
+def test_a_log_that_was_written_anew_does_not_hold_against_a_head(recorded_call, attack, damage):
+    box, head, lines = recorded_call
     forged = b"".join(line + b"\n" for line in attack(lines))
     assert b"bash" not in forged
     check(forged)
@@ -68,8 +68,8 @@ def test_a_log_that_was_written_anew_does_not_hold_against_a_head(deed, attack, 
     assert answer.status == 1 and b": " + damage + b": " in answer.err
 
 
-def test_the_call_cannot_just_be_left_out(deed):
-    box, _, lines = deed
+def test_the_call_cannot_just_be_left_out(recorded_call):
+    box, _, lines = recorded_call
     box.log.write_bytes(b"".join(line + b"\n" for line in without_the_call(lines)))
     answer = verify(box)
     assert answer.status == 1 and b":4: dropped: record 3 is missing before it" in answer.err

@@ -165,8 +165,8 @@ def test_two_runs_at_once_have_two_networks(egress_cell):
     policy = egress_cell.write_policy(more=[egress_cell.box.entry("sh", route="external", egress=[egress_cell.HOST],
                                                                   execs=["readlink", "cat"])])
     shape = {"policy": policy, "options": ["--jail", egress_cell.jail, "--egress", egress_cell.HOST], "form": "--stream"}
-    words = ["sh", "-c", "readlink /proc/self/ns/net; cat"]
-    running = [egress_cell.box.popen(words, shape={**shape, "options": [*shape["options"], "--stdin", "-"]},
+    args = ["sh", "-c", "readlink /proc/self/ns/net; cat"]
+    running = [egress_cell.box.popen(args, shape={**shape, "options": [*shape["options"], "--stdin", "-"]},
                                      stdin=subprocess.PIPE) for _ in range(2)]
     networks = [process.stdout.readline() for process in running]
     for process in running:

@@ -20,9 +20,9 @@ REQUESTS = {
 }
 
 
-@pytest.mark.parametrize("place", REQUESTS)
-def test_credential_in_a_refusal_is_neither_recorded_nor_reported(way, place):
-    way.box.file("root/names", REQUESTS[place] + "max-time = 8\n")
+@pytest.mark.parametrize("part", REQUESTS)
+def test_credential_in_a_refusal_is_neither_recorded_nor_reported(way, part):
+    way.box.file("root/names", REQUESTS[part] + "max-time = 8\n")
     answer = way.run("curl", "-sS", "-K", "names")
     assert [record["verdict"] for record in audit.records(way.box.log) if record["kind"] == "egress"][-1] in ("refused", "closed")
     log = way.box.log.read_text(encoding="utf-8").lower()

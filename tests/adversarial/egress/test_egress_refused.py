@@ -81,18 +81,18 @@ def test_name_in_tls_must_be_that_of_the_tunnel(way):
 
 
 def test_tls_without_a_name_is_refused(way):
-    words = ["curl", "-sS", "--max-time", "8", "--insecure", "https://93.184.216.10/"]
-    answer = way.fails(*words, egress=["93.184.216.10"])
+    args = ["curl", "-sS", "--max-time", "8", "--insecure", "https://93.184.216.10/"]
+    answer = way.fails(*args, egress=["93.184.216.10"])
     assert [event["reason"] for event in way.events(answer, "refused")] == ["no_sni"]
-    assert way.succeeds(*words, egress=["93.184.216.10 opaque"]).stream("stdout") == b"a word from web.example.org"
+    assert way.succeeds(*args, egress=["93.184.216.10 opaque"]).stream("stdout") == b"a word from web.example.org"
 
 
 def test_what_is_not_tls_does_not_pass_a_tunnel(way):
-    words = ["curl", "-sS", "--max-time", "8", "--proxytunnel", "http://web.example.org/"]
-    answer = way.fails(*words)
+    args = ["curl", "-sS", "--max-time", "8", "--proxytunnel", "http://web.example.org/"]
+    answer = way.fails(*args)
     assert len(way.events(answer, "refused")) == 1
     assert not [line for line in way.network.take()["asked"] if "/" in line]
-    assert way.succeeds(*words, egress=["web.example.org opaque"]).stream("stdout") == b"a word from web.example.org"
+    assert way.succeeds(*args, egress=["web.example.org opaque"]).stream("stdout") == b"a word from web.example.org"
 
 
 def test_host_must_be_that_of_the_request(way):
@@ -116,7 +116,7 @@ def test_address_inside_is_reached_where_it_is_listed(way):
 def test_name_that_changes_its_mind_is_refused(way):
     """Rebinding: what was looked at is what is dialled, so a second answer is looked at as the first was."""
     way.network.ask({"rebind.example.org": ["93.184.216.10", "127.0.0.1"]})
-    words = ["--insecure", "https://rebind.example.org/"]
-    way.succeeds("curl", "-sS", *words, egress=["rebind.example.org"])
-    event = refused(way, *words, egress=["rebind.example.org"], reason="address", names=["rebind.example.org"])
+    args = ["--insecure", "https://rebind.example.org/"]
+    way.succeeds("curl", "-sS", *args, egress=["rebind.example.org"])
+    event = refused(way, *args, egress=["rebind.example.org"], reason="address", names=["rebind.example.org"])
     assert event["address"] == "127.0.0.1"

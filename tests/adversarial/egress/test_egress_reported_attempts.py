@@ -38,7 +38,7 @@ def refusals(answer):
 
 
 @pytest.mark.parametrize("name", DIRECT_ATTEMPTS)
-def test_way_around_is_reported(egress_cell, name):
+def test_direct_attempt_is_reported(egress_cell, name):
     attack, (protocol, address, port) = DIRECT_ATTEMPTS[name]
     answer = egress_cell.refused_inside("breach_net", *attack, options=["--verbose", "--probe", "some_probe"])
     assert "egress_named" in answer["layers"]
@@ -53,13 +53,13 @@ def test_way_around_is_reported(egress_cell, name):
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "::ffff:127.0.0.1", "0.0.0.0"])
-def test_way_to_the_gate_is_not(egress_cell, address):
+def test_gate_is_not_reached_otherwise(egress_cell, address):
     answer = egress_cell.succeeds_inside("breach_net", "reach", address, 3128, options=["--verbose"])
     assert refusals(answer) == [] and answer["egress"]["refused"] == 0
 
 
 @pytest.mark.parametrize("family", [UNIX, NETLINK])
-def test_what_libraries_look_for_is_not(egress_cell, family):
+def test_sockets_that_libraries_try_are_not_reported(egress_cell, family):
     answer = egress_cell.refused_inside("breach_net", "socket", family, RAW if family == NETLINK else STREAM, 0,
                                         errnos="EAFNOSUPPORT", options=["--verbose"])
     assert refusals(answer) == [] and answer["egress"]["refused"] == 0
@@ -75,7 +75,7 @@ def test_flood_is_reported_once_and_ends(egress_cell):
 
 
 @pytest.mark.parametrize("jail", JAILS)
-def test_way_around_is_refused_where_it_cannot_be_reported(user_box, jail):
+def test_direct_attempt_is_refused_where_it_cannot_be_reported(user_box, jail):
     policy = user_box.write_policy([user_box.entry("breach_net", route="external", egress=["a.example.org"]),
                                     user_box.entry("bwrap", route="jail")])
     options = ["--jail", jail, "--egress", "a.example.org", "--verbose"]
@@ -88,8 +88,8 @@ def test_way_around_is_refused_where_it_cannot_be_reported(user_box, jail):
 
 def test_doctor_reports_where_it_cannot_be(user_box):
     policy = user_box.write_policy([user_box.entry("breach_net"), user_box.entry("bwrap", route="jail")])
-    words = [user_box.command, "doctor", "--json", "--policy", str(policy)]
-    for lie, said in (([], "are reported"), ([helper(user_box, "fake_kernel"), "unasked"], "are not reported")):
-        layers = {layer["name"]: layer for layer in json.loads(user_box.call([*lie, *words]).out)["layers"]}
+    args = [user_box.command, "doctor", "--json", "--policy", str(policy)]
+    for prefix, said in (([], "are reported"), ([helper(user_box, "fake_kernel"), "unasked"], "are not reported")):
+        layers = {layer["name"]: layer for layer in json.loads(user_box.call([*prefix, *args]).out)["layers"]}
         for jail in JAILS:
             assert layers[f"{jail}-egress"]["detail"].endswith(said)

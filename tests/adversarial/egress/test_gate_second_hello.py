@@ -37,9 +37,9 @@ assert len(TWIN) == len(HOST)
 def contexts(network, **server):
     """A server that has no key for what a client offers first, and a client that believes it."""
     host = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    host.load_cert_chain(network.place / "host.pem", network.place / "host.key")
+    host.load_cert_chain(network.base / "host.pem", network.base / "host.key")
     host.set_ecdh_curve("secp384r1")
-    client = ssl.create_default_context(cafile=network.place / "ca-certificates.crt")
+    client = ssl.create_default_context(cafile=network.base / "ca-certificates.crt")
     for name, value in server.items():
         setattr(host, name, value)
     return host, client

@@ -100,7 +100,7 @@ def test_host_that_does_not_take_the_connection_is_given_up(gates, network):
 def test_name_server_that_does_not_answer_is_given_up(gates, network):
     silent = in_network(network, lambda: socket.socket(type=socket.SOCK_DGRAM))
     silent.bind(("127.0.0.2", 53))
-    resolv = network.place / "resolv.conf"
+    resolv = network.base / "resolv.conf"
     before = resolv.read_text(encoding="ascii")
     resolv.write_text("nameserver 127.0.0.2\n", encoding="ascii")
     try:

@@ -107,7 +107,7 @@ def test_nothing_passes_a_gate_without_a_budget(gates):
         gate.connect()
 
 
-def test_memory_is_bounded_though_every_head_is_as_long_as_may_be(gates):
+def test_memory_is_bounded_with_heads_of_the_largest_size(gates):
     """A thousand connections with 31 KiB each, unfinished."""
     gate = gates(HOST)
     before = gate.memory_kib("VmRSS")

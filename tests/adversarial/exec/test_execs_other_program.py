@@ -52,7 +52,7 @@ def test_listed_helper_that_others_may_write_refuses_the_run(box):
     helper = box.script("open/helper", box.canary())
     answer = run_bounded(box, "attempt", "plain", "/bin/sh", policy=bounded(box, [str(helper)]))
     assert (answer.outcome, answer["rule"]) == ("disallowed", "tools.attempt.execs")
-    assert str(box.place) in answer.message
+    assert str(box.base) in answer.message
 
 
 def test_listed_helper_inside_the_root_refuses_the_run(box):

@@ -51,7 +51,7 @@ def test_copy_of_the_tool_itself_is_refused(box):
     refused_with(box, "copy", str(box.bin / "attempt"), "plain", "/bin/true")
 
 
-def test_program_put_in_the_tools_own_place_is_refused(box):
+def test_program_put_at_the_path_of_the_tool_is_refused(box):
     tools = box.directory("tools")
 
     def replaceable():

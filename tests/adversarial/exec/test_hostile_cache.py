@@ -16,7 +16,7 @@ import pytest
 from feature import scaled
 from readiness import Toolbox
 
-LIE = "9.9.9"
+FALSE_VERSION = "9.9.9"
 
 
 @pytest.fixture
@@ -48,24 +48,24 @@ def lying(toolbox) -> bytes:
     """The cache with another version in it."""
     text = toolbox.cache.read_bytes()
     assert b"1.2.3" in text
-    return text.replace(b"1.2.3", LIE.encode())
+    return text.replace(b"1.2.3", FALSE_VERSION.encode())
 
 
-def test_a_link_in_its_place_is_not_followed(remembered):
+def test_a_link_instead_of_the_file_is_not_followed(remembered):
     target = remembered.box.file("outside/target", lying(remembered), 0o600)
     remembered.cache.unlink()
     remembered.cache.symlink_to(target)
     assert remembered.found("teller")["version"] == "1.2.3"
-    assert LIE.encode() in target.read_bytes()  # nothing was written through it
+    assert FALSE_VERSION.encode() in target.read_bytes()  # nothing was written through it
 
 
-def test_a_link_in_place_of_the_directory_is_not_followed(remembered):
+def test_a_link_instead_of_the_directory_is_not_followed(remembered):
     elsewhere = remembered.box.directory("elsewhere", 0o700)
     remembered.box.file(elsewhere / "tools.json", lying(remembered), 0o600)
     shutil.rmtree(remembered.cache.parent)
     remembered.cache.parent.symlink_to(elsewhere)
     truth(remembered, note=True)
-    assert LIE.encode() in (elsewhere / "tools.json").read_bytes()
+    assert FALSE_VERSION.encode() in (elsewhere / "tools.json").read_bytes()
 
 
 @pytest.mark.parametrize("mode", [0o620, 0o602, 0o666])
@@ -114,14 +114,14 @@ def test_a_huge_file_costs_no_memory_and_no_time(remembered):
     assert remembered.cache.stat().st_size < 1 << 20
 
 
-def test_a_pipe_in_its_place_does_not_hang(remembered):
+def test_a_fifo_instead_of_the_file_does_not_hang(remembered):
     remembered.cache.unlink()
     os.mkfifo(remembered.cache, 0o600)
     remembered.box.own(remembered.cache)
     assert remembered.found("teller")["version"] == "1.2.3"
 
 
-def test_a_directory_in_its_place_is_left_alone(remembered):
+def test_a_directory_instead_of_the_file_is_left_alone(remembered):
     remembered.cache.unlink()
     remembered.cache.mkdir()
     remembered.box.own(remembered.cache, 0o700)
@@ -150,7 +150,7 @@ def test_a_read_only_home_is_no_failure(user_box):
     {"HOME": "/proc/self"}, {"XDG_CACHE_HOME": "/dev/null"}, {"XDG_CACHE_HOME": "/nonexistent/x"},
     {"XDG_CACHE_HOME": "/" + "x" * 5000}, {"XDG_CACHE_HOME": "/nonexistent/\033[31m"},
 ])
-def test_a_home_that_is_no_home_is_no_failure(user_box, settings):
+def test_an_unusable_home_is_not_a_failure(user_box, settings):
     toolbox = Toolbox(user_box)
     toolbox.tool("teller")
     env = toolbox.box.environment(**{name: value for name, value in settings.items() if value is not None})
@@ -180,8 +180,8 @@ def test_a_full_disk_is_no_failure_and_the_old_cache_stays(root_box):
     old = toolbox.box.file("outside/old", toolbox.cache.read_bytes())
     with open(toolbox.box.policy, "ab") as stream:
         stream.write(b"\n")  # another policy, so there is something to write
-    words = ["unshare", "-m", "sh", "-c", FULL_DISK, "sh", toolbox.cache.parent, old, toolbox.box.command, toolbox.box.policy]
-    answer = toolbox.box.call([str(word) for word in words])
+    args = ["unshare", "-m", "sh", "-c", FULL_DISK, "sh", toolbox.cache.parent, old, toolbox.box.command, toolbox.box.policy]
+    answer = toolbox.box.call([str(word) for word in args])
     assert answer.status == 0 and b"1.2.3" in answer.out, answer
     assert answer.out.endswith(b"\nfiller\ntools.json\n")
     assert answer.err == b"chokepoint: the cache is not used: 'tools.json' cannot be written: No space left on device\n"
@@ -189,8 +189,8 @@ def test_a_full_disk_is_no_failure_and_the_old_cache_stays(root_box):
 
 def test_doctors_at_the_same_time_leave_one_good_cache(remembered):
     remembered.cache.unlink()
-    words = [remembered.box.command, "doctor", "--policy", str(remembered.box.policy)]
-    running = [remembered.box.popen(words, raw=True) for _ in range(8)]
+    args = [remembered.box.command, "doctor", "--policy", str(remembered.box.policy)]
+    running = [remembered.box.popen(args, raw=True) for _ in range(8)]
     for process in running:
         _, err = process.communicate(timeout=60)
         assert process.returncode == 0 and err == b""

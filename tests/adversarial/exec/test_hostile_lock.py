@@ -51,7 +51,7 @@ BAD = [
 
 
 @pytest.mark.parametrize("text", BAD, ids=range(len(BAD)))
-def test_what_is_no_lock_is_refused(toolbox, text):
+def test_an_invalid_lock_is_refused(toolbox, text):
     refused(toolbox, toolbox.box.file("root/tools.lock", text))
 
 
@@ -62,7 +62,7 @@ def test_a_huge_file_is_refused_at_once(toolbox):
     assert b"larger" in refused(toolbox, path).err
 
 
-def test_what_is_no_file_is_refused_and_does_not_hang(toolbox):
+def test_anything_but_a_file_is_refused_and_does_not_hang(toolbox):
     path = toolbox.box.root / "tools.lock"
     os.mkfifo(path)
     refused(toolbox, path)

@@ -43,7 +43,7 @@ def test_no_path_at_all_changes_nothing(box):
 def test_interpreter_of_a_script_is_not_looked_up_in_the_callers_path(box):
     """A tool that is a script with "#!/usr/bin/env sh" finds the policy's sh: the environment is not the caller's."""
     canary = plant(box, box.outside, "sh")
-    trusted = box.place / "trusted"
+    trusted = box.base / "trusted"
     trusted.mkdir(mode=0o755)
     script = trusted / "tool"
     script.write_text("#!/usr/bin/env sh\necho real\n")

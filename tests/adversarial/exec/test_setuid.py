@@ -21,7 +21,7 @@ def state(data):
 def elevator(user_box):
     if os.geteuid() != 0:
         skip("root", "a setuid program for root can only be made by root")
-    path = user_box.place / "bin"
+    path = user_box.base / "bin"
     path.mkdir(mode=0o755)
     path = path / "elevator"
     shutil.copy(user_box.bin / "say_state", path)

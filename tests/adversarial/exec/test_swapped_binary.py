@@ -27,7 +27,7 @@ def digest(path):
 def pair(box, request):
     """Two tools of the same size that differ in what they print; what stands behind an ELF file does not matter."""
     box.directory("tools")
-    good, evil = box.place / "tools/tool", box.place / "tools/other"
+    good, evil = box.base / "tools/tool", box.base / "tools/other"
     if request.param == "binary":
         shutil.copy(box.bin / "say_args", good)
         shutil.copy(box.bin / "say_state", evil)
@@ -45,8 +45,8 @@ def attack(box, pair, way, swaps, runs, **pin):
     good, evil = pair
     policy = box.write_policy([box.entry("tool", path=str(good), **pin)])
     answer = box.host("host_swap", "tool", way, good, evil, swaps, runs, policy=policy, deadline=120)
-    words = answer.out.split()
-    return dict(zip(words[::2], map(int, words[1::2])))
+    fields = answer.out.split()
+    return dict(zip(fields[::2], map(int, fields[1::2])))
 
 
 @pytest.mark.parametrize("way, swaps", [("rename", 10000), ("write", 1000)])

@@ -20,7 +20,7 @@ class Trap:
         self.policy([self.bin])
 
     def make(self, name, mode=0o755):
-        path = self.box.place / name
+        path = self.box.base / name
         path.mkdir()
         path.chmod(mode)
         return path
@@ -69,7 +69,7 @@ def test_directory_that_is_the_root_is_refused(trap):
 def test_link_to_a_directory_inside_the_root_is_refused(trap):
     trap.box.directory("root/bin")
     trap.box.script("root/bin/gadget", trap.canary)
-    link = trap.box.place / "innocent"
+    link = trap.box.base / "innocent"
     link.symlink_to(trap.box.root / "bin")
     trap.policy([link])
     trap.refused(link)

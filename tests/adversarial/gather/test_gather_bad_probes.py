@@ -10,7 +10,7 @@ import pytest
 
 from command import Answer
 from feature import sanitized
-from gathered import Gathered, gather, probe, words, write_probes
+from gathered import Gathered, gather, probe, gather_argv, write_probes
 from promises import none_left
 
 MIB = 1 << 20
@@ -46,7 +46,7 @@ def test_a_flood_is_kept_within_its_bound(box):
     """Far more than is kept of it, from eight at once; the memory is the command's own."""
     floods = [probe(f"flood{i}", "flood", 64 * MIB, "both", timeout_s=60, max_output_mib=1) for i in range(8)]
     probes = write_probes(box, *floods, probe("good", "true"))
-    process = box.popen(words(box, "--json", "--jobs", "8", "--probes", probes), raw=True)
+    process = box.popen(gather_argv(box, "--json", "--jobs", "8", "--probes", probes), raw=True)
     most = 0
     while not select.select([process.stdout], [], [], 0.005)[0]:
         most = max(most, peak_kib(process.pid))
@@ -58,7 +58,7 @@ def test_a_flood_is_kept_within_its_bound(box):
     assert 0 < most < 96 * 1024 or sanitized()
 
 
-def test_what_was_cut_is_not_handed_on(user_box):
+def test_truncated_output_is_not_passed_on(user_box):
     """Half an SBOM would be an answer about half of the packages."""
     probes = [probe("flood", "flood", 2 * MIB, "out", max_output_mib=1),
               probe("reader", "cat", needs=["flood"], call={"stdin": {"probe": "flood", "call": "one"}})]

@@ -16,7 +16,7 @@ import termios
 import pytest
 
 from command import Answer
-from gathered import Gathered, probe, words, write_probes
+from gathered import Gathered, probe, gather_argv, write_probes
 from processes import marked, wait_until
 from promises import none_left
 
@@ -30,7 +30,7 @@ def start(box, marker, *options, **keywords):
                           probe("hung", "ignore_signals", marker, timeout_s=60, needs=["done"]),
                           probe("daemon", "escape", "setsid", marker, timeout_s=60, needs=["done"]),
                           probe("queued", "true", needs=["done"]), probe("behind", "true", needs=["hung"]))
-    process = box.popen(words(box, "--probes", probes, "--jobs", "2", *options), raw=True, **keywords)
+    process = box.popen(gather_argv(box, "--probes", probes, "--jobs", "2", *options), raw=True, **keywords)
     wait_until(lambda: len(marked(marker, "ignore_signals")) == 1 and len(marked(marker, "escape")) == 2,
                "the tools have settled")
     return process
@@ -107,12 +107,12 @@ def is_reading(process, path):
 
 def test_a_tool_is_not_hashed_to_its_end(user_box):
     """Nothing is remembered of a tool that takes an hour to be read."""
-    place = user_box.directory("tools")
+    directory = user_box.directory("tools")
     tool = user_box.file("tools/endless", "#!/bin/sh\n", 0o755)
     os.truncate(tool, 1 << 40)
-    policy = user_box.write_policy([user_box.entry("endless")], [str(place)])
+    policy = user_box.write_policy([user_box.entry("endless")], [str(directory)])
     probes = write_probes(user_box, probe("one", "endless"))
-    process = user_box.popen(words(user_box, "--json", "--probes", probes, policy=policy), raw=True)
+    process = user_box.popen(gather_argv(user_box, "--json", "--probes", probes, policy=policy), raw=True)
     wait_until(lambda: is_reading(process, tool), "the tool is read")
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=ALL_AT_ONCE)
@@ -123,7 +123,7 @@ def test_a_tool_is_not_hashed_to_its_end(user_box):
 @pytest.mark.parametrize("form", [["--json"], []])
 def test_a_reader_that_is_gone_does_not_hold_the_command(user_box, form):
     """Nobody reads the document or the summary any more; the command says so and ends."""
-    process = user_box.popen(words(user_box, *form, "--probes", write_probes(user_box, probe("one", "true"))), raw=True)
+    process = user_box.popen(gather_argv(user_box, *form, "--probes", write_probes(user_box, probe("one", "true"))), raw=True)
     process.stdout.close()
     assert process.wait(ALL_AT_ONCE) == 125
     assert b"standard output" in process.stderr.read()

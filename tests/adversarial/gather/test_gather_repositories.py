@@ -17,7 +17,7 @@ import tempfile
 import pytest
 
 from feature import scaled, skip
-from gathered import Gathered, gather, probe, words
+from gathered import Gathered, gather, probe, gather_argv
 from hostile import Repository, everything, hooks
 
 SEEN = ("snapshot", "curated_patterns")  # those whose tools every machine of the tests has
@@ -112,15 +112,15 @@ def test_a_planted_link_does_not_choose_where_is_written(user_box, option, path)
     user_box.directory("root/dir")
     (user_box.root / "planted").symlink_to(user_box.outside)
     (user_box.root / "dir/inner").symlink_to("../../outside")
-    answer = user_box.call(words(user_box, "--only", "node_version", option, path, policy="default"))
+    answer = user_box.call(gather_argv(user_box, "--only", "node_version", option, path, policy="default"))
     assert answer.status == 125 and b"a link of the repository is on the way there" in answer.err, answer
     assert not os.listdir(user_box.outside)
 
 
 def test_a_link_of_the_caller_s_own_is_followed(user_box):
-    (user_box.place / "mine").symlink_to(user_box.outside)
-    place = user_box.place / "mine/kept"
-    answer = user_box.call(words(user_box, "--only", "node_version", "--keep", place, "--out", place / "all.json", policy="default"))
+    (user_box.base / "mine").symlink_to(user_box.outside)
+    directory = user_box.base / "mine/kept"
+    answer = user_box.call(gather_argv(user_box, "--only", "node_version", "--keep", directory, "--out", directory / "all.json", policy="default"))
     assert answer.status == 0, answer
     assert set(os.listdir(user_box.outside / "kept")) >= {"all.json"}
 
@@ -156,11 +156,11 @@ def test_names_in_no_encoding(repo, box):
             stream.write(b"import os\nos.system(x)\n")
         box.own(path)
     repo.git("add", "-A")
-    answer = box.call(words(box, "--json", "--only", ",".join(SEEN), policy="default"))
+    answer = box.call(gather_argv(box, "--json", "--only", ",".join(SEEN), policy="default"))
     found = Gathered(answer)
     assert set(found.states[name] for name in SEEN) == {"ok"}
     assert not any(byte in answer.out for byte in (b"\x1b", b"\xff", "‮".encode()))
-    shown = box.call(words(box, "--only", ",".join(SEEN), policy="default"))
+    shown = box.call(gather_argv(box, "--only", ",".join(SEEN), policy="default"))
     assert shown.status == 0 and b"\x1b" not in shown.out and "‮".encode() not in shown.out
 
 
@@ -258,7 +258,7 @@ def screen(stage):
     subprocess.run(["rm", "-rf", top], check=True)
 
 
-def test_a_crowd_of_files_does_not_hide_the_last_one(user_box, screen):
+def test_many_files_do_not_hide_the_last_one(user_box, screen):
     python = {"applies_when": ["**/*.py"]}
     found = gather(user_box, root=screen, probes=[probe("all", "sh", "-c", "echo $0", **python),
                                                   probe("named", "sh", "-c", "echo $0", "{file}", **python)])
@@ -272,7 +272,7 @@ def test_another_mount_is_not_part_of_it(root_box):
         skip("unshare", "util-linux is missing")
     root_box.file("root/here.x")
     root_box.directory("root/mounted")
-    command = [*map(str, words(root_box, "--json", policy="default")), "--only", "node_version"]
+    command = [*map(str, gather_argv(root_box, "--json", policy="default")), "--only", "node_version"]
     script = 'mount -t tmpfs none "$0" && : > "$0/there.x" && exec "$@"'
     answer = root_box.call(["unshare", "-m", "sh", "-c", script, root_box.root / "mounted", *command])
     assert Gathered(answer).document["repository"]["files"] == 1, answer

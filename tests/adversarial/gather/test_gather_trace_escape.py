@@ -45,7 +45,7 @@ def test_nothing_leaves_the_trace(tracing):
     assert "=filter 1" in trace.splitlines()
 
 
-def test_what_cannot_be_read_is_said(tracing):
+def test_an_unreadable_file_is_reported(tracing):
     """A file that may only be executed makes a process that nobody may look into."""
     tracing.image(f"read={SECRET}", more="USER 1234\n")
     os.chmod(tracing.box.root / "traced", 0o111)
@@ -65,16 +65,16 @@ def tracer():
     """The process of strace: by its loader, in a directory that has its name from this project."""
     for pid in filter(str.isdigit, os.listdir("/proc")):
         with contextlib.suppress(OSError):
-            words = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-            if words[0].startswith(b"/.chokepoint-") and words[0].endswith(b"/loader"):
+            argv = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+            if argv[0].startswith(b"/.chokepoint-") and argv[0].endswith(b"/loader"):
                 return int(pid)
     return None
 
 
-def test_tracer_that_is_ended_is_said(tracing):
+def test_tracer_that_is_killed_is_reported(tracing):
     """Though the program itself was seen to end: another process goes on, and is seen no more."""
     tracing.image("leave=/behind")
-    process = tracing.box.popen(tracing.words("--probes", tracing.probes(60)), raw=True)
+    process = tracing.box.popen(tracing.gather_argv("--probes", tracing.probes(60)), raw=True)
     wait_until(lambda: tracer() and is_reaped(tracer()), "the program has ended, and the other stays")
     os.kill(tracer(), signal.SIGKILL)
     out, _ = process.communicate(timeout=60)

@@ -51,10 +51,10 @@ def test_plain_build_fetches(tracing):
     """Otherwise the tests above would prove nothing."""
     with listener() as server:
         tracing.box.file("root/Dockerfile", NAMED[0].format(here="127.0.0.1:%d" % server.getsockname()[1]))
-        words = ["docker", "build", "--network=none", "--quiet", "."]
+        args = ["docker", "build", "--network=none", "--quiet", "."]
         env = tracing.box.environment(DOCKER_HOST=f"unix://{tracing.socket}", DOCKER_BUILDKIT="0",
                                       PATH="/usr/local/bin:/usr/bin:/bin")
-        process = tracing.box.popen(words, raw=True, env=env)
+        process = tracing.box.popen(args, raw=True, env=env)
         server.settimeout(60)
         server.accept()[0].close()
         process.kill()

@@ -25,12 +25,12 @@ FOREIGN = "registry.example/x"
 def images(docker_socket, tmp_path_factory):
     """A plain image under two names, and one that orders instructions for builds on it."""
     env = {**os.environ, "DOCKER_HOST": f"unix://{docker_socket}", "DOCKER_BUILDKIT": "0"}
-    place = tmp_path_factory.mktemp("images")
+    directory = tmp_path_factory.mktemp("images")
 
     def build(text, *names):
-        (place / "Dockerfile").write_text(text, encoding="utf-8")
+        (directory / "Dockerfile").write_text(text, encoding="utf-8")
         tags = [word for name in names for word in ("--tag", name)]
-        subprocess.run(["docker", "build", "--quiet", *tags, str(place)], env=env, check=True, capture_output=True)
+        subprocess.run(["docker", "build", "--quiet", *tags, str(directory)], env=env, check=True, capture_output=True)
     build("FROM scratch\nLABEL plain=1\n", HERE["base"], HERE["user"] + "/img")
     build(f"FROM scratch\nONBUILD COPY --from={FOREIGN} /x /x\n", HERE["orders"])
 
@@ -60,7 +60,7 @@ def test_no_name_is_fetched(tracing, daemon_asked, name):
     assert report["state"] == "failed" and "build" not in [call["id"] for call in report["calls"]], report
 
 
-def test_what_is_here_is_built_on(tracing, daemon_asked):
+def test_an_existing_image_is_built_on(tracing, daemon_asked):
     """By every name that docker has for it."""
     text = ("FROM docker.io/library/{base}:latest AS One\nFROM {user}/img AS two\nFROM one\nCOPY --from=TWO . /two\n"
             "COPY --from=0 --chown=1:1 . /one\nCOPY --from={base} [\".\", \"/base\"]\nCMD [\"x\"]\n")
@@ -72,10 +72,10 @@ def test_what_is_here_is_built_on(tracing, daemon_asked):
 
 
 def plain_build(tracing):
-    words = ["docker", "build", "--network=none", "--quiet", "."]
+    args = ["docker", "build", "--network=none", "--quiet", "."]
     env = tracing.box.environment(DOCKER_HOST=f"unix://{tracing.socket}", DOCKER_BUILDKIT="0",
                                   PATH="/usr/local/bin:/usr/bin:/bin")
-    return tracing.box.popen(words, raw=True, env=env).wait(60)
+    return tracing.box.popen(args, raw=True, env=env).wait(60)
 
 
 def test_plain_build_asks(tracing, daemon_asked):
@@ -85,7 +85,7 @@ def test_plain_build_asks(tracing, daemon_asked):
     assert daemon_asked.take() != []
 
 
-def test_what_is_written_in_place_of_names_is_never_asked_for(tracing, daemon_asked):
+def test_text_that_is_not_a_name_is_never_resolved(tracing, daemon_asked):
     """Though there is no such image, and no such stage: docker takes neither for the name of a repository."""
     missing = "0123456789abcdef" * 4
     for text in (f"FROM {missing}\n", f"FROM scratch\nCOPY --from={missing} /x /x\n", "FROM stage0-\n",
@@ -102,7 +102,7 @@ NAMES = ["scratch", "a", "B", "0", "1", "x", FOREIGN, "library/{user}/img", "{ba
 GAPS = [" ", "\t", "\\\n", " \\ \n", "\\\n# c\n", "\\\n\n", "\u00a0", "\u2003", "\\\\\n", "`\n"]
 HEADS = ["FROM", "from", "COPY --from=", "COPY --chown=1 --from=", "ADD http://", "ADD", "ONBUILD FROM", "RUN echo",
          "ONBUILD COPY --from=", "RUN --mount=from=", "COPY <<E", "RUN cat <<E", "E", "ARG A=", "# syntax=", "# escape=`", "ENV A=b"]
-LINES = strategies.builds(lambda head, words, gaps, end: head + "".join(g + w for g, w in zip(gaps, words)) + end,
+LINES = strategies.builds(lambda head, args, gaps, end: head + "".join(g + w for g, w in zip(gaps, args)) + end,
                           strategies.sampled_from(HEADS), strategies.lists(strategies.sampled_from(NAMES), max_size=4),
                           strategies.lists(strategies.sampled_from(GAPS + [" "] * 20), min_size=4, max_size=4),
                           strategies.sampled_from(["\n"] * 8 + ["\r\n", "\\\n", " \\\n"]))

@@ -24,13 +24,13 @@ def tracing(root_box, docker_socket):
 
 def libraries(root):
     """What strace needs, with the code in the place of the C library, and the C library under another name."""
-    place = root / "lib"
-    place.mkdir()
+    directory = root / "lib"
+    directory.mkdir()
     for path in LIBRARIES.glob("lib*.so.*"):
         if path.name.startswith(("libunwind", "liblzma", "libdw", "libelf", "libz", "libbz2")):
-            shutil.copy(path, place / path.name)
-    shutil.copy(LIBRARIES / "libc.so.6", place / "libm.so.6")
-    shutil.copy(root / "tracer_code.so", place / "libc.so.6")
+            shutil.copy(path, directory / path.name)
+    shutil.copy(LIBRARIES / "libc.so.6", directory / "libm.so.6")
+    shutil.copy(root / "tracer_code.so", directory / "libc.so.6")
 
 
 BESIDE = "COPY tracer_code.so /lib/tracer_code.so\nCOPY lib/libm.so.6 /lib/libm.so.6\n"

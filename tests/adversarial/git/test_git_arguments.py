@@ -364,7 +364,7 @@ def fill(repo, line):
 
 
 def everything_but_the_record(box):
-    found = (os.path.join(parent, name) for parent, names, files in os.walk(box.place) for name in names + files)
+    found = (os.path.join(parent, name) for parent, names, files in os.walk(box.base) for name in names + files)
     return sorted(path for path in found if path != str(box.log))
 
 

@@ -32,14 +32,14 @@ def options_of(sub):
 @pytest.mark.parametrize("sub", default_entry()["args"]["subcommands"], ids=lambda sub: sub["name"].replace(" ", "_"))
 def test_flag_of_the_policy_is_a_flag_of_git(user_box, sub):
     repo = Repository(user_box)
-    words, operands = sub["name"].split(), OPERANDS.get(sub["name"], [])
-    expected = repo.git(*words, NONSENSE, *operands, check=False)
+    args, operands = sub["name"].split(), OPERANDS.get(sub["name"], [])
+    expected = repo.git(*args, NONSENSE, *operands, check=False)
     wrong = []
     for option in options_of(sub):
         if option == "-<number>" or "=" in option and "[=" not in option:
             continue
         name = option.partition("[")[0]
-        answer = repo.git(*words, name, NONSENSE, *operands, check=False)
+        answer = repo.git(*args, name, NONSENSE, *operands, check=False)
         complains = NONSENSE.lstrip("-").encode() in answer.err and answer.status != 0
         # rev-parse prints what it does not know; diff and rev-list print their usage.
         same = answer.status == expected.status and (NONSENSE.encode() in answer.out or answer.err == expected.err)
@@ -49,7 +49,7 @@ def test_flag_of_the_policy_is_a_flag_of_git(user_box, sub):
 
 
 @pytest.mark.parametrize("name", ["--merged", "--no-merged", "--contains", "--no-contains", "--points-at"])
-def test_option_that_takes_any_next_word_is_listed_with_a_value(name):
+def test_option_that_takes_any_next_argument_is_listed_with_a_value(name):
     """git has a default for these where they come last; anywhere else they take the next word, be it an option."""
     for sub in default_entry()["args"]["subcommands"]:
         if sub["name"] in ("branch", "tag", "for-each-ref"):

@@ -27,14 +27,14 @@ def plant(repo, name):
     return made
 
 
-@pytest.mark.parametrize("words", [["diff"], ["status", "--short"], ["diff-files", "-p"], ["ls-files", "-m"]],
-                         ids=lambda words: words[0])
-def test_git_does_not_apply_a_patch_as_a_filter(box, words):
+@pytest.mark.parametrize("args", [["diff"], ["status", "--short"], ["diff-files", "-p"], ["ls-files", "-m"]],
+                         ids=lambda args: args[0])
+def test_git_does_not_apply_a_patch_as_a_filter(box, args):
     repo = Repository(box)
     made = plant(repo, "made")
-    repo.git(*words, check=False)
+    repo.git(*args, check=False)
     assert made.read_text() == "written\n", "plain git did not fall for it"
     made.unlink()
-    answer = repo.box.run("git", *words, policy="default", timeout=20)
+    answer = repo.box.run("git", *args, policy="default", timeout=20)
     assert answer.outcome == "exited", answer.document
     assert not made.exists()

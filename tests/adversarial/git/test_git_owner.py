@@ -33,12 +33,12 @@ def prepare(box, uid, gid):
 
 
 def read(repo):
-    for words in (["log", "-p", "--all"], ["status", "--short"], ["diff"], ["show", "--format=%G?", "-m"],
+    for args in (["log", "-p", "--all"], ["status", "--short"], ["diff"], ["show", "--format=%G?", "-m"],
                   ["blame", "a.txt"], ["branch", "--show-current"], ["symbolic-ref", "--short", "HEAD"],
                   ["rev-parse", "HEAD"], ["ls-files", "-m"], ["describe", "--always"]):
-        answer = repo.box.run("git", *words, policy="default")
-        assert answer.status == 0 and answer.stream("stdout"), (words, answer.document)
-        assert not repo.fired(), words
+        answer = repo.box.run("git", *args, policy="default")
+        assert answer.status == 0 and answer.stream("stdout"), (args, answer.document)
+        assert not repo.fired(), args
 
 
 def test_root_reads_a_users_repository(root_box, ordinary):

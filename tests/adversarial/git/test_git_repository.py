@@ -43,18 +43,18 @@ def git_can_be_bounded(request):
 
 def setting_off(repo, commands, policy, enough=0):
     """Those of the commands that set the canary off, but no more than are enough. One program runs them all."""
-    lines = ["\t".join(["git", *words]) for words in commands]
+    lines = ["\t".join(["git", *argv]) for argv in commands]
     listed = repo.box.file("commands", "".join(line + "\n" for line in lines))
     answer = repo.box.host("host_canary", repo.canary, listed, enough, policy=policy, root=repo.path, deadline=120)
-    *heard, word, tried = answer.out.split()
-    assert word == b"of" and (int(tried) == len(lines) or enough and len(heard) == enough), answer
-    return [commands[int(number)] for number in heard]
+    *reported, word, tried = answer.out.split()
+    assert word == b"of" and (int(tried) == len(lines) or enough and len(reported) == enough), answer
+    return [commands[int(number)] for number in reported]
 
 
 def test_every_allowed_subcommand_is_tried():
     args = default_entry()["args"]
     allowed = {sub["name"] for sub in args["subcommands"]} | {vector[0] for vector in args["exact"]}
-    tried = {words[0] for words in COMMANDS} | {" ".join(words[:2]) for words in COMMANDS}
+    tried = {argv[0] for argv in COMMANDS} | {" ".join(argv[:2]) for argv in COMMANDS}
     assert allowed <= tried, allowed - tried
 
 

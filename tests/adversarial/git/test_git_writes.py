@@ -38,7 +38,7 @@ def picture(*tops):
 
 def changed_by(repo, commands):
     """The files that differ after the commands, which one program runs without a jail."""
-    lines = ["\t".join(["git", *words]) for words in commands]
+    lines = ["\t".join(["git", *args]) for args in commands]
     listed = repo.box.file("commands", "".join(line + "\n" for line in lines))
     before = picture(repo.path, repo.box.outside)
     answer = repo.box.host("host_canary", repo.canary, listed, 0, policy="default", root=repo.path, deadline=120)
@@ -58,14 +58,14 @@ def in_place(repo):
 
 
 @pytest.mark.parametrize("means", [in_place, link_outside])
-@pytest.mark.parametrize("words", [["diff"], ["diff", "HEAD"], ["status"], ["describe", "--always", "--dirty"]], ids=" ".join)
-def test_plain_git_writes_the_index(user_box, words, means):
+@pytest.mark.parametrize("args", [["diff"], ["diff", "HEAD"], ["status"], ["describe", "--always", "--dirty"]], ids=" ".join)
+def test_plain_git_writes_the_index(user_box, args, means):
     """What the others hold against: without the entry each of these writes, through the link as well."""
     repo = Repository(user_box)
     means(repo)
     before = picture(repo.path, repo.box.outside)
     repo.make_index_stale()
-    repo.git(*words)
+    repo.git(*args)
     after = picture(repo.path, repo.box.outside)
     wrote = {os.path.basename(path) for path in before if before[path] != after.get(path)}
     assert wrote & {"index", "their-index"}

@@ -31,22 +31,22 @@ def make_root(box):
 # The change is seen before any jail is chosen.
 @pytest.mark.parametrize("jail", ["native"] if sanitized() else ["none", "native", "bwrap"])
 @pytest.mark.parametrize("change", CHANGES)
-def test_tools_are_what_their_caller_is_now(root_box, change, jail):
+def test_tools_have_the_current_rights_of_their_caller(root_box, change, jail):
     policy = make_root(root_box)
     argument = [str(root_box.directory("other"))] if change == "root" else []
     made = []
     if change == "cgroup":
-        places = [place for place, names in cgroups.places().items() if cgroups.may_be_left(place, names)]
-        if not places:
+        directories = [directory for directory, names in cgroups.places().items() if cgroups.may_be_left(directory, names)]
+        if not directories:
             skip("cgroup", "no cgroup may be made")
-        made = [os.path.join(places[0], f"choke-changed-{os.getpid()}")]
+        made = [os.path.join(directories[0], f"choke-changed-{os.getpid()}")]
         os.mkdir(made[0])
         argument = made
     try:
         assert root_box.host("host_changed", jail, change, *argument, policy=policy).out == b"ok\n"
     finally:
-        for place in made:
-            os.rmdir(place)
+        for directory in made:
+            os.rmdir(directory)
 
 
 def test_a_moment_without_descriptors_does_not_hide_a_later_change(root_box):

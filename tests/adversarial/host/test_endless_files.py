@@ -33,8 +33,8 @@ def bounded():
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
 
 
-def call(box, *words):
-    return box.call([box.command, *map(str, words)], deadline=SECONDS, preexec_fn=bounded)
+def call(box, *args):
+    return box.call([box.command, *map(str, args)], deadline=SECONDS, preexec_fn=bounded)
 
 
 FILES = {
@@ -83,9 +83,9 @@ def test_cache_without_an_end_is_not_used(user_box):
 
 def test_hundreds_of_records_are_bounded_together(user_box):
     box = user_box
-    place = box.directory("policy/adr", 0o755)
+    directory = box.directory("policy/adr", 0o755)
     for number in range(1, 700):
-        path = place / f"{number:04}-a.md"
+        path = directory / f"{number:04}-a.md"
         path.touch()
         os.truncate(path, 1 << 20)
     answer = call(box, "policy", "check", box.policy)

@@ -66,7 +66,7 @@ def test_stdin_of_a_writer_that_says_nothing_is_empty(box, cat):
     assert answer.outcome == "exited" and answer.stream("stdout") == b""
 
 
-def test_stdin_that_is_not_read_keeps_nobody(box):
+def test_stdin_that_is_not_read_delays_nothing(box):
     """The tool ends without a look at its input, which has no end."""
     path = fifo(box, box.outside / "fifo")
     kept = os.open(path, os.O_RDWR)
@@ -99,7 +99,7 @@ def test_stdin_that_cannot_be_read_is_refused(user_box, kind):
     assert answer.outcome == "invalid" and "--stdin" in answer.message
 
 
-def test_dry_run_waits_for_nobody(user_box):
+def test_dry_run_does_not_wait(user_box):
     path = fifo(user_box, user_box.outside / "fifo")
     answer = user_box.run("cat", policy=cat_policy(user_box), options=["--stdin", str(path), "--dry-run"], deadline=SECONDS)
     assert answer.status == 0
@@ -125,10 +125,10 @@ FILES = {
 def test_file_that_is_a_fifo_is_refused_at_once(user_box, name):
     box = user_box
     box.directory("private", 0o700)
-    path = fifo(box, box.place / "private/fifo")
-    words, said = FILES[name]
-    words = [word.replace("{}", str(path)).replace("POLICY", str(box.policy)) for word in words]
-    answer = box.call([box.command, *words], deadline=SECONDS)
+    path = fifo(box, box.base / "private/fifo")
+    args, said = FILES[name]
+    args = [word.replace("{}", str(path)).replace("POLICY", str(box.policy)) for word in args]
+    answer = box.call([box.command, *args], deadline=SECONDS)
     assert answer.status != 0 and said in (answer.err + answer.out).decode(), answer
 
 
@@ -160,6 +160,6 @@ def test_cache_that_is_a_fifo_is_not_waited_for(user_box):
 def test_record_that_is_a_fifo_is_none(user_box):
     box = user_box
     box.directory("policy/adr", 0o755)
-    fifo(box, box.place / "policy/adr/0001-a-test.md")
+    fifo(box, box.base / "policy/adr/0001-a-test.md")
     answer = box.call([box.command, "policy", "check", str(box.policy)], deadline=SECONDS)
     assert answer.status == 1 and b"0001" in answer.out + answer.err, answer

@@ -23,8 +23,8 @@ OLDPWD SHLVL _ CHOKEPOINT CHOKEPOINT_POLICY USER SHELL
 
 def environment_of(answer):
     assert answer.status == 0, answer.document
-    words = answer.stream("stdout").split(b"\0")[:-1]
-    pairs = [word.decode().partition("=")[::2] for word in words]
+    variables = answer.stream("stdout").split(b"\0")[:-1]
+    pairs = [word.decode().partition("=")[::2] for word in variables]
     assert len(dict(pairs)) == len(pairs), "a name is there twice"
     return dict(pairs)
 
@@ -67,12 +67,12 @@ def test_same_name_twice_in_the_parent_gives_it_once(box):
                "env = [b'HOME=/first', b'HOME=/second', b'LD_PRELOAD', b'=x', b'', b'PATH=/evil']; "
                "vector = lambda words: (ctypes.c_char_p * (len(words) + 1))(*words, None); "
                "libc.execve(argv[0], vector(argv), vector(env))")
-    words = box.words(["say_env"])
-    answer = box.call([sys.executable, "-I", "-c", program, *words])
+    variables = box.run_argv(["say_env"])
+    answer = box.call([sys.executable, "-I", "-c", program, *variables])
     assert answer.status == 0, answer.err
-    words = json.loads(answer.out)["stdout"]["text"].split("\0")[:-1]
-    assert [word.partition("=")[0] for word in words] == ["PATH", "HOME", "LANG", "LC_ALL"]
-    assert f"PATH={':'.join(box.search_path)}" in words
+    variables = json.loads(answer.out)["stdout"]["text"].split("\0")[:-1]
+    assert [word.partition("=")[0] for word in variables] == ["PATH", "HOME", "LANG", "LC_ALL"]
+    assert f"PATH={':'.join(box.search_path)}" in variables
 
 
 def test_granted_extra_passes(box):
@@ -142,6 +142,6 @@ def test_good_probe_name_is_accepted(box, name):
 @pytest.mark.parametrize("name", [
     "", "A", "9a", "_a", "a-b", "a b", "a" * 65, "a/b", "..", "a\n", "\u00e4", "a\x1b[0m"])
 def test_bad_probe_name_is_invalid(box, name):
-    answer = box.call(box.words(["true"], options=["--probe", name]))
+    answer = box.call(box.run_argv(["true"], options=["--probe", name]))
     assert answer.status == 125
     assert b"\x1b" not in answer.out + answer.err

@@ -33,7 +33,7 @@ def test_tool_has_three_descriptors(box):
 
 def test_script_has_three_descriptors(box):
     """A script is executed by path: its interpreter gets no descriptor of it either."""
-    trusted = box.place / "trusted"
+    trusted = box.base / "trusted"
     trusted.mkdir(mode=0o755)
     (trusted / "tool").write_text("#!/bin/sh\nexec ls /proc/self/fd\n")
     (trusted / "tool").chmod(0o755)

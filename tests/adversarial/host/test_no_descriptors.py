@@ -22,7 +22,7 @@ def test_command_without_descriptors_says_so(box):
     """From three descriptors up, until it runs: never a hang, a crash, or a status that looks like the tool's."""
     statuses = []
     for limit in range(3, 40):
-        answer = box.call(box.words(["sh", "-c", "exit 42"]),
+        answer = box.call(box.run_argv(["sh", "-c", "exit 42"]),
                           preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit)))
         statuses.append(answer.status)
         if answer.status == 42:

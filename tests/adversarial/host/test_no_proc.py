@@ -11,8 +11,8 @@ HIDDEN = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /proc && exec "
 
 
 def run(box, *argv, jail="none", policy=None, cwd=None):
-    words = box.words(argv, options=["--jail", jail], policy=policy, form=None, cwd=cwd)
-    return box.call([*HIDDEN, *words])
+    command = box.run_argv(argv, options=["--jail", jail], policy=policy, form=None, cwd=cwd)
+    return box.call([*HIDDEN, *command])
 
 
 @pytest.mark.parametrize("cwd", [None, "."], ids=["absolute", "relative"])

@@ -49,19 +49,19 @@ def in_namespace_with(limit):
             f'echo {limit} > /proc/sys/user/max_net_namespaces && exec "$@"', "sh"]
 
 
-def test_as_many_namespaces_as_may_be_is_a_moment(root_box):
+def test_the_limit_of_namespaces_is_a_temporary_failure(root_box):
     """One may exist, and it does."""
     policy = policy_of(root_box)
-    words = root_box.words(["say_args"], options=["--jail", "auto"], policy=policy)
+    args = root_box.run_argv(["say_args"], options=["--jail", "auto"], policy=policy)
     # The command is in the one that there may be.
-    document = json.loads(root_box.call([*in_namespace_with(1), "unshare", "--net", *words]).out)
+    document = json.loads(root_box.call([*in_namespace_with(1), "unshare", "--net", *args]).out)
     assert document["outcome"] == "spawn_failed", document
     assert "try again" in document["error"]["message"], document
 
 
 def test_namespaces_that_are_switched_off_are_an_answer(root_box):
     policy = policy_of(root_box)
-    words = root_box.words(["say_args"], options=["--jail", "auto"], policy=policy)
-    document = json.loads(root_box.call([*in_namespace_with(0), *words]).out)
+    args = root_box.run_argv(["say_args"], options=["--jail", "auto"], policy=policy)
+    document = json.loads(root_box.call([*in_namespace_with(0), *args]).out)
     assert document["outcome"] == "exited", document
     assert document["jail"] in ("native", "none") and "net_ns" not in document["layers"], document

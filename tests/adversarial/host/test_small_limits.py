@@ -13,7 +13,7 @@ import resource
 import pytest
 
 from feature import sanitized
-from gathered import words
+from gathered import gather_argv
 
 # A sanitizer makes frames several times as large; there it is only tried that nothing else goes wrong.
 STACK = 1 << 20 if sanitized() else 64 << 10
@@ -23,7 +23,7 @@ LONG = "x" * 200
 
 
 @pytest.fixture
-def place(box):
+def prepared(box):
     """A root with something for the linter, deep down a long path, and a policy with all that needs work."""
     box.directory("place", 0o700)
     top = box.root
@@ -41,7 +41,7 @@ def place(box):
     entries = [box.entry("true"), box.entry("cat", egress=["a.example.org"]),
                box.entry("sh", route="external", workspace="overlay", execs=["rm"]), box.entry("bwrap", route="jail")]
     box.policy = box.write_policy(entries, name="policy/small.yaml")
-    return box.place / "place"
+    return box.base / "place"
 
 
 def limited(which, value):
@@ -49,15 +49,15 @@ def limited(which, value):
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_no_write_of_the_library_ends_its_host(box, place, size):
-    answer = box.host("host_small_limits", place, "fsize", size)
+def test_no_write_of_the_library_ends_its_host(box, prepared, size):
+    answer = box.host("host_small_limits", prepared, "fsize", size)
     failures = int(answer.out.split()[1])
     assert (failures > 0) == (size <= 40 << 10), answer.out
 
 
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("jail", ["none", "native", "bwrap"])
-def test_run_says_that_it_has_no_room(user_box, jail, size):
+def test_run_reports_that_there_is_no_space(user_box, jail, size):
     """To a pipe: the limit is on files."""
     policy = user_box.write_policy([user_box.entry("true"), user_box.entry("bwrap", route="jail")], name="policy/b.yaml")
     answer = user_box.run("true", options=["--jail", jail], policy=policy, popen=limited(resource.RLIMIT_FSIZE, size))
@@ -80,7 +80,7 @@ def test_no_command_ends_by_the_signal(user_box, command, size):
     options = ["--policy", box.policy] if command[0] in ("doctor", "lock", "gather") else []
     answer = box.call([box.command, *command, *options], **limited(resource.RLIMIT_FSIZE, size))
     assert 0 <= answer.status <= 127, answer
-    with open(box.place / "printed", "wb") as stream:  # and where what it prints is too much for its file
+    with open(box.base / "printed", "wb") as stream:  # and where what it prints is too much for its file
         answer = box.call([box.command, *command, *options], stdout=stream, **limited(resource.RLIMIT_FSIZE, size))
     assert 0 <= answer.status <= 127, answer
 
@@ -94,8 +94,8 @@ def test_tool_gets_the_signal_as_ever(user_box):
     assert ignored == 0
 
 
-def test_whole_interface_on_a_small_stack(box, place):
-    answer = box.host("host_small_limits", place, "stack", STACK)
+def test_whole_interface_on_a_small_stack(box, prepared):
+    answer = box.host("host_small_limits", prepared, "stack", STACK)
     used = int(answer.out.split()[1])
     assert used <= STACK
 
@@ -105,7 +105,7 @@ def test_whole_interface_on_a_small_stack(box, place):
                                      ["run", "--json", "--no-audit", "--jail", "none", "--", "true"],
                                      ["doctor"], ["lock"], ["lint"], ["policy", "show"], ["policy", "check"],
                                      ["audit", "keygen", "key"]], ids=" ".join)
-def test_commands_on_a_small_stack(box, place, command):
+def test_commands_on_a_small_stack(box, prepared, command):
     options = ["--policy", box.policy] if command[0] in ("run", "doctor", "lock") else []
     at = command.index("--") if "--" in command else len(command)
     answer = box.call([box.command, *command[:at], *options, *command[at:]], **limited(resource.RLIMIT_STACK, COMMAND_STACK))
@@ -115,7 +115,7 @@ def test_commands_on_a_small_stack(box, place, command):
 
 
 @pytest.mark.parametrize("depth", [70, 2000])  # the parser's own limit is 2048
-def test_deep_files_on_a_small_stack(box, place, depth):
+def test_deep_files_on_a_small_stack(box, prepared, depth):
     """A parser that calls itself for each level would use it up; lock files and caches are not always one's own."""
     deep = b'{"a":' * depth + b"1" + b"}" * depth
     lock = box.file("root/tools.lock", deep)
@@ -126,10 +126,10 @@ def test_deep_files_on_a_small_stack(box, place, depth):
     box.directory("cache/chokepoint", 0o700)
     box.file("cache/chokepoint/tools.json", deep, 0o600)
     answer = box.call([box.command, "doctor", "--policy", box.policy],
-                      env=box.environment(XDG_CACHE_HOME=str(box.place / "cache")), **popen)
+                      env=box.environment(XDG_CACHE_HOME=str(box.base / "cache")), **popen)
     assert 0 <= answer.status <= 1 and b"is damaged" in answer.err, answer
 
 
-def test_gather_on_a_small_stack(box, place):
-    answer = box.call(words(box, "--json"), **limited(resource.RLIMIT_STACK, COMMAND_STACK))
+def test_gather_on_a_small_stack(box, prepared):
+    answer = box.call(gather_argv(box, "--json"), **limited(resource.RLIMIT_STACK, COMMAND_STACK))
     assert answer.status in (0, 1) and json.loads(answer.out)["probes"], answer

@@ -85,7 +85,7 @@ class World:
         for name in ("stream.socket", "datagram.socket"):
             (self.root / name).chmod(0o777)
         self.other = box.popen(["sleep", "30"], raw=True)
-        self.words = {"{secret}": self.secret, "{port}": self.sockets[0].getsockname()[1], "{abstract}": marker,
+        self.values = {"{secret}": self.secret, "{port}": self.sockets[0].getsockname()[1], "{abstract}": marker,
                       "{pid}": self.other.pid, "{marker}": marker, "{number}": os.getpid() + 0x10000,
                       "{loader}": "/lib64/ld-linux-x86-64.so.2", "{inode}": self.secret.stat().st_ino}
 
@@ -101,8 +101,8 @@ class World:
         for name in ("new", "copied"):
             (self.root / name).unlink(missing_ok=True)
         self.box.file("attacked/root/victim", "a secret\n")
-        words = [str(self.words.get(word, word)) for word in argv]
-        return self.box.call([str(self.box.stage / "chokepoint-attack"), *words], cwd=self.root)
+        args = [str(self.values.get(word, word)) for word in argv]
+        return self.box.call([str(self.box.stage / "chokepoint-attack"), *args], cwd=self.root)
 
 
 def test_attempts_succeed_without_a_jail(user_box, marker):
@@ -127,12 +127,12 @@ def test_attempts_succeed_without_a_jail(user_box, marker):
 def with_other_attacker(box):
     """The command, with a program beside it that is not the attacker."""
     def make(victim):
-        place = box.directory("other")
-        shutil.copy(box.command, place / "chokepoint")
-        shutil.copy(box.stage / "tests/helpers" / victim, place / "chokepoint-attack")
+        directory = box.directory("other")
+        shutil.copy(box.command, directory / "chokepoint")
+        shutil.copy(box.stage / "tests/helpers" / victim, directory / "chokepoint-attack")
         for name in ("chokepoint", "chokepoint-attack"):
-            box.own(place / name, 0o755)
-        answer = box.call([str(place / "chokepoint"), "doctor", "--attack", "--json"], deadline=60)
+            box.own(directory / name, 0o755)
+        answer = box.call([str(directory / "chokepoint"), "doctor", "--attack", "--json"], deadline=60)
         return answer, json.loads(answer.out)
     return make
 
@@ -151,10 +151,10 @@ def test_attacker_that_says_nothing_proves_nothing(with_other_attacker):
 
 
 def test_missing_attacker_is_named(box):
-    place = box.directory("alone")
-    shutil.copy(box.command, place / "chokepoint")
-    box.own(place / "chokepoint", 0o755)
-    answer = box.call([str(place / "chokepoint"), "doctor", "--attack"])
+    directory = box.directory("alone")
+    shutil.copy(box.command, directory / "chokepoint")
+    box.own(directory / "chokepoint", 0o755)
+    answer = box.call([str(directory / "chokepoint"), "doctor", "--attack"])
     assert answer.status == 125 and b"not installed" in answer.err
 
 

@@ -81,17 +81,17 @@ def test_what_a_killed_caller_left_is_swept_by_the_next(box):
     assert bwrapped.scratches(box) == []
 
 
-def test_a_place_that_somebody_else_prepared_is_refused(root_box):
+def test_a_directory_that_somebody_else_prepared_is_refused(root_box):
     """In /tmp, where anybody can make a directory of that name first."""
     box = root_box
     bwrapped.write_policy(box, box.entry("python3"))
     parent = "/tmp/chokepoint-64999"
     os.mkdir(parent, 0o755)
     try:
-        words = box.words(["python3", "-c", "pass"], options=["--jail", "bwrap", "--no-audit"])
+        args = box.run_argv(["python3", "-c", "pass"], options=["--jail", "bwrap", "--no-audit"])
         os.chmod(box.policy.parent, 0o755)
         os.chmod(box.policy, 0o644)
-        answer = box.call(words, user=64999, group=64999, extra_groups=[], env=box.environment())
+        answer = box.call(args, user=64999, group=64999, extra_groups=[], env=box.environment())
         assert b"spawn_failed" in answer.out and b"scratch" in answer.out, answer
         assert os.listdir(parent) == []
     finally:

@@ -12,8 +12,8 @@ def test_no_device_is_made(root_cell):
 
 
 def test_no_device_is_made_anywhere(cell):
-    for place in ("/tmp/node", "/tmp/probe/node", "/dev/node", "/dev/shm/node"):
-        cell.refused_inside("breach_mounts", "device", place, errnos="EPERM EACCES EROFS")
+    for path in ("/tmp/node", "/tmp/probe/node", "/dev/node", "/dev/shm/node"):
+        cell.refused_inside("breach_mounts", "device", path, errnos="EPERM EACCES EROFS")
 
 
 def names_in(cell, directory):

@@ -28,26 +28,26 @@ def test_filling_is_real(cell):
     assert (cell.box.root / "filling").stat().st_size == 16 * MIB
 
 
-@pytest.mark.parametrize("place", ["/tmp", "/tmp/probe", "/dev/shm"])
-def test_bytes_are_bounded(cell, place):
+@pytest.mark.parametrize("directory", ["/tmp", "/tmp/probe", "/dev/shm"])
+def test_bytes_are_bounded(cell, directory):
     shape = {"timeout": 60, "deadline": 90}
-    if cell.jail == "bwrap" and place == "/tmp/probe":
+    if cell.jail == "bwrap" and directory == "/tmp/probe":
         shape["policy"] = cell.write_policy(breach_files={"limits": {"file_size_mib": 64}})
-        cell.killed_inside("breach_files", "fill", place, 65, signal=signal.SIGXFSZ, **shape)
+        cell.killed_inside("breach_files", "fill", directory, 65, signal=signal.SIGXFSZ, **shape)
         return
     free = free_bytes("/tmp")
-    answer = cell.refused_inside("breach_files", "fill", place, LIMIT_MIB + 512, errnos="ENOSPC", **shape)
+    answer = cell.refused_inside("breach_files", "fill", directory, LIMIT_MIB + 512, errnos="ENOSPC", **shape)
     assert b"(write)" in answer.stream("stdout")
     assert free_bytes("/tmp") > free - LIMIT_MIB * MIB
 
 
-@pytest.mark.parametrize("place", ["/tmp", "/dev/shm"])
-def test_files_are_bounded(once_box, place):
+@pytest.mark.parametrize("directory", ["/tmp", "/dev/shm"])
+def test_files_are_bounded(once_box, directory):
     """The bound is an option of the mount, the same for root."""
     cell = Cell(once_box, "native")
-    cell.refused_inside("breach_files", "inodes", place, 300000, timeout=60, deadline=90, errnos="ENOSPC")
+    cell.refused_inside("breach_files", "inodes", directory, 300000, timeout=60, deadline=90, errnos="ENOSPC")
 
 
-@pytest.mark.parametrize("place", ["/", "/work", "/dev", "/etc", "/.tool", "/proc", "/usr"])
-def test_other_places_take_nothing(cell, place):
-    cell.refused_inside("breach_files", "fill", place, 1, errnos="EACCES EROFS ENOENT EPERM")
+@pytest.mark.parametrize("directory", ["/", "/work", "/dev", "/etc", "/.tool", "/proc", "/usr"])
+def test_other_directories_accept_no_bytes(cell, directory):
+    cell.refused_inside("breach_files", "fill", directory, 1, errnos="EACCES EROFS ENOENT EPERM")

@@ -36,10 +36,10 @@ def test_nothing_is_left_after_the_command_is_killed(cell, marker):
 def test_nothing_is_left_after_a_program_with_many_runs_is_killed(cell):
     seed = random.randrange(1 << 32)
     rng = random.Random(seed)
-    words = [cell.box.stage / "tests/helpers/host_jail_many", cell.policy, cell.box.root, cell.jail, ENDLESS]
+    args = [cell.box.stage / "tests/helpers/host_jail_many", cell.policy, cell.box.root, cell.jail, ENDLESS]
     with nothing_left(cell, f"seed {seed}", swept=True) as env:
         for _ in range(scaled(10, 5)):
-            process = cell.box.popen(list(map(str, words)), raw=True, env=env)
+            process = cell.box.popen(list(map(str, args)), raw=True, env=env)
             assert process.stdout.readline() == b"at work\n"
             wait_actively(rng.random() * scaled(100, 300) / 1000)
             process.kill()

@@ -53,7 +53,7 @@ def test_files_of_an_overlay(box):
 
 
 def test_what_is_given_on_stdin(cell):
-    given = cell.box.place / "given"
+    given = cell.box.base / "given"
     shutil.copy(PROGRAM, given)
     cell.box.own(given, 0o755)
     attack, options = ["breach_code", "stdin", loader_of(cell)], ["--stdin", str(given)]

@@ -36,7 +36,7 @@ def own_tool(cell):
 
 
 @pytest.fixture(params=[*JAILS, "alone"])
-def place(request, box):
+def any_cell(request, box):
     """Every jail, and the native one where namespaces are forbidden."""
     return NoUserns(box, "container") if request.param == "alone" else Cell(box, request.param)
 
@@ -47,24 +47,24 @@ def changes_outside(cell, target, **shape):
 
 
 @pytest.mark.parametrize("path", ["/proc/self/exe", "/proc/self/root/proc/self/exe"])
-def test_own_file_is_not_changed(place, path):
-    tool, policy = own_tool(place)
-    changes_outside(place, path, policy=policy)
+def test_own_file_is_not_changed(any_cell, path):
+    tool, policy = own_tool(any_cell)
+    changes_outside(any_cell, path, policy=policy)
     before = facts(tool)
-    place.refused_inside("breach_metadata", "any", path, policy=policy)
+    any_cell.refused_inside("breach_metadata", "any", path, policy=policy)
     assert facts(tool) == before
 
 
-def test_a_script_changes_neither_itself_nor_its_interpreter(place):
-    trusted = place.box.directory("trusted")
-    script = place.box.file("trusted/changer", "#!/usr/bin/python3\nimport os\n"
+def test_a_script_changes_neither_itself_nor_its_interpreter(any_cell):
+    trusted = any_cell.box.directory("trusted")
+    script = any_cell.box.file("trusted/changer", "#!/usr/bin/python3\nimport os\n"
                             "for path in ('/proc/self/exe', __file__):\n"
                             "    try:\n        os.chmod(path, 0o755)\n        print('done')\n"
                             "    except OSError:\n        print('refused')\n", 0o755)
-    policy = place.write_policy(more=[place.box.entry("changer", route="external")],
-                                search_path=[str(trusted), str(place.box.bin), "/usr/bin"])
+    policy = any_cell.write_policy(more=[any_cell.box.entry("changer", route="external")],
+                                search_path=[str(trusted), str(any_cell.box.bin), "/usr/bin"])
     before = facts(script)
-    answer = place.succeeds_inside("changer", policy=policy)
+    answer = any_cell.succeeds_inside("changer", policy=policy)
     assert answer.stream("stdout") == b"refused\nrefused\n", answer.document
     assert facts(script) == before
 
@@ -103,31 +103,31 @@ def test_default_stdin_is_not_changed_without_namespaces(box):
 
 
 @pytest.mark.parametrize("target", ["fd:0", "/proc/self/fd/0"])
-def test_file_on_stdin_is_not_changed(place, target):
-    given = place.box.file("given", "word\n")
+def test_file_on_stdin_is_not_changed(any_cell, target):
+    given = any_cell.box.file("given", "word\n")
     options = ["--stdin", str(given)]
-    changes_outside(place, target, options=options)
+    changes_outside(any_cell, target, options=options)
     before = facts(given)
-    place.inside("breach_metadata", "any", target, options=options)  # a pipe is the run's own: its mode may be set
+    any_cell.inside("breach_metadata", "any", target, options=options)  # a pipe is the run's own: its mode may be set
     assert facts(given) == before
 
 
-def test_repository_that_may_be_read_is_not_changed(place):
-    kept = place.box.file("root/kept", "word\n")
-    changes_outside(place, "kept")
+def test_repository_that_may_be_read_is_not_changed(any_cell):
+    kept = any_cell.box.file("root/kept", "word\n")
+    changes_outside(any_cell, "kept")
     before = facts(kept)
-    place.refused_inside("breach_metadata", "any", "kept")
+    any_cell.refused_inside("breach_metadata", "any", "kept")
     for directory in (".", "/proc/self/cwd"):
-        place.refused_inside("breach_metadata", "mode", directory)
+        any_cell.refused_inside("breach_metadata", "mode", directory)
     assert facts(kept) == before
 
 
-def test_flags_and_leases_are_refused_where_writing_is_allowed(place):
+def test_flags_and_leases_are_refused_where_writing_is_allowed(any_cell):
     """Nothing that builds or tests a repository needs them, and a lease makes others wait."""
-    kept = place.box.file("root/kept", "word\n")
-    policy = place.write_policy(breach_metadata={"workspace": "rw"})
+    kept = any_cell.box.file("root/kept", "word\n")
+    policy = any_cell.write_policy(breach_metadata={"workspace": "rw"})
     for call in ("flags", "project", "version", "lease"):
-        place.refused_inside("breach_metadata", call, "kept", policy=policy, errnos="EPERM ENOTTY EOPNOTSUPP")
+        any_cell.refused_inside("breach_metadata", call, "kept", policy=policy, errnos="EPERM ENOTTY EOPNOTSUPP")
     assert stat.S_IMODE(os.stat(kept).st_mode) == 0o644
 
 

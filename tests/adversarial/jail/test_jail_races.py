@@ -20,11 +20,11 @@ LAUNCHES_BY_ROOT = {"native": scaled(2000, 0, 500), "bwrap": scaled(500, 0, 150)
 
 def race(box, jail, policy, env, launches=0):
     """tests/helpers/hosts/host_jail_race.c checks what each tool did, and what is outside."""
-    place = bwrapped.scratch_parent(box)
-    if not place.exists():
-        place.mkdir(0o700)
-        box.own(place)
-    answer = box.host("host_jail_race", jail, launches, box.outside, place, policy=policy, deadline=600, env=env)
+    directory = bwrapped.scratch_parent(box)
+    if not directory.exists():
+        directory.mkdir(0o700)
+        box.own(directory)
+    answer = box.host("host_jail_race", jail, launches, box.outside, directory, policy=policy, deadline=600, env=env)
     return answer.out.split()
 
 
@@ -36,10 +36,10 @@ def test_race_is_never_won_and_nothing_is_left(cell):
     policy = cell.write_policy(more=[cell.box.entry("cat", route="external")])
     launches = (LAUNCHES_BY_ROOT if cell.box.actor.uid == 0 else LAUNCHES)[cell.jail]
     with nothing_left(cell, "thousands of runs", swept=True) as env:
-        words = race(cell.box, cell.jail, policy, env, launches)
+        args = race(cell.box, cell.jail, policy, env, launches)
         for path in (cell.box.root / "trap", cell.box.root / "work", bwrapped.scratch_parent(cell.box) / "trap"):
             remove(path)
-    count = dict(zip(words[::2], map(int, words[1::2])))
+    count = dict(zip(args[::2], map(int, args[1::2])))
     assert count[b"ran"] >= launches and count[b"read"] > launches / 10, count
     assert count[b"refused"] > 0 and (cell.jail == "native" or count[b"stopped"] > 0), f"the race was not run: {count}"
 

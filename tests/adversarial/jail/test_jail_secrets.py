@@ -23,7 +23,7 @@ def test_system_secrets_are_not_there(root_cell, path):
     root_cell.refused_inside("breach_files", "read", path, errnos="ENOENT")
 
 
-def test_shadow_is_what_root_could_read(root_cell):
+def test_root_could_read_shadow_outside(root_cell):
     root_cell.breaks_out_only_outside("breach_files", "read", "/etc/shadow", errnos="ENOENT")
 
 

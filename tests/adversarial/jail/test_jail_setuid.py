@@ -20,7 +20,7 @@ def test_system_program_is_not_executed(cell):
 def test_tool_that_is_set_user_id_gains_nothing(cell):
     if os.geteuid() != 0:
         skip("root", "only root can make a program of root's")
-    trusted = cell.box.place / "trusted"
+    trusted = cell.box.base / "trusted"
     trusted.mkdir(mode=0o755)
     shutil.copy(cell.box.bin / "say_state", trusted / "elevator")
     (trusted / "elevator").chmod(0o4755)

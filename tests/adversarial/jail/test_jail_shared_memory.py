@@ -32,7 +32,7 @@ def test_shared_memory_is_empty(cell):
     assert not path.exists()
 
 
-def test_segments_of_system_v_are_none(cell):
+def test_system_v_segments_are_refused(cell):
     libc = ctypes.CDLL(None)
     key = random.randrange(1 << 16, 1 << 30)
     try:

@@ -22,7 +22,7 @@ class Listener:
             self.socket.listen(8)
         self.socket.setblocking(False)
 
-    def heard(self) -> bytes:
+    def received(self) -> bytes:
         try:
             if self.kind == socket.SOCK_DGRAM:
                 return self.socket.recv(16)
@@ -48,9 +48,9 @@ def listen():
 
 def reached_only_outside(cell, listener, *attack):
     cell.succeeds_outside("breach_calls", *attack)
-    assert listener.heard() == b"word", "the listener is not to be reached; the test would prove nothing"
+    assert listener.received() == b"word", "the listener is not to be reached; the test would prove nothing"
     cell.refused_inside("breach_calls", *attack)
-    assert listener.heard() == b""
+    assert listener.received() == b""
 
 
 def test_loopback_is_not_reached(cell, listen):

@@ -67,8 +67,8 @@ while not os.path.exists(precious + "/word") and time.monotonic() < end:
 
 
 def python(user, script, *arguments):
-    words = ["/usr/bin/python3", "-c", script, *map(str, arguments)]
-    return subprocess.Popen(words, user=user, group=user, extra_groups=[], cwd="/")
+    args = ["/usr/bin/python3", "-c", script, *map(str, arguments)]
+    return subprocess.Popen(args, user=user, group=user, extra_groups=[], cwd="/")
 
 
 @pytest.fixture
@@ -79,32 +79,32 @@ def precious(user_box):
 
 
 @pytest.fixture
-def place(user_box):
+def directory(user_box):
     """Where the scratch directories of the caller are, who exists for this session only."""
     return f"/tmp/chokepoint-{user_box.actor.uid}"
 
 
 @pytest.fixture
-def squatter(superuser, place, precious):
-    shutil.rmtree(place, ignore_errors=True)
-    process = python(ATTACKER, SQUAT, place, precious)
+def squatter(superuser, directory, precious):
+    shutil.rmtree(directory, ignore_errors=True)
+    process = python(ATTACKER, SQUAT, directory, precious)
     try:
         yield process
     finally:
         process.kill()
         process.wait()
         for name in os.listdir("/tmp"):
-            if name.startswith(f"squatted-{process.pid}-") or f"/tmp/{name}" == place:
+            if name.startswith(f"squatted-{process.pid}-") or f"/tmp/{name}" == directory:
                 shutil.rmtree(f"/tmp/{name}")
 
 
 @pytest.mark.usefixtures("squatter")
-def test_race_is_won_against_who_takes_what_is_there(user_box, place, precious):
-    assert python(user_box.actor.uid, NAIVE, place, precious).wait(90) == 0
+def test_race_is_won_against_who_takes_what_is_there(user_box, directory, precious):
+    assert python(user_box.actor.uid, NAIVE, directory, precious).wait(90) == 0
     assert (precious / "word").exists()
 
 
-def test_race_is_never_won(user_box, place, precious, squatter):
+def test_race_is_never_won(user_box, directory, precious, squatter):
     bwrapped.need_bwrap()
     policy = bwrapped.write_policy(user_box, user_box.entry("breach_files"))
     outcomes, launches, end = set(), 0, time.monotonic() + PATIENCE_S
@@ -114,8 +114,8 @@ def test_race_is_never_won(user_box, place, precious, squatter):
         answer = user_box.run("breach_files", "write", "/tmp/probe/word", options=["--jail", "bwrap"], policy=policy)
         outcomes.add((answer.outcome, answer["exit_code"]))
         with contextlib.suppress(OSError):  # the caller's own, or it is for the attacker to remove
-            if os.stat(place).st_uid == user_box.actor.uid:
-                os.rmdir(place)
+            if os.stat(directory).st_uid == user_box.actor.uid:
+                os.rmdir(directory)
     assert sorted(os.listdir(precious)) == ["file"] and (precious / "file").read_text() == "content"
     assert outcomes == {("exited", 0), ("spawn_failed", None)}
     assert squatter.poll() is None

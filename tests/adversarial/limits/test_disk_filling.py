@@ -21,7 +21,7 @@ def test_file_ends_at_its_limit(box, jail):
         assert path.stat().st_size == 2 << 20
 
 
-def test_same_file_is_had_without_the_limit(box):
+def test_same_file_size_is_available_without_the_limit(box):
     answer = limited(box, "hog_free", "file", "10", str(box.root / "grown"), limits=LIMIT)
     assert answer.stream("stdout") == b"full\n"
 

@@ -24,15 +24,15 @@ def test_longest_extra_arrives(box):
 
 
 def test_two_mebibytes_of_arguments_arrive(box):
-    words = [str(i % 10) * 130000 for i in range(15)]
-    answer = box.run("say_args", *words)
-    assert answer.stream("stdout") == b"".join(word.encode() + b"\0" for word in words)
+    args = [str(i % 10) * 130000 for i in range(15)]
+    answer = box.run("say_args", *args)
+    assert answer.stream("stdout") == b"".join(word.encode() + b"\0" for word in args)
 
 
 def test_forty_thousand_arguments_arrive(box):
-    words = [str(i) for i in range(40000)]
-    answer = box.run("say_args", *words)
-    assert answer.stream("stdout") == b"".join(word.encode() + b"\0" for word in words)
+    args = [str(i) for i in range(40000)]
+    answer = box.run("say_args", *args)
+    assert answer.stream("stdout") == b"".join(word.encode() + b"\0" for word in args)
 
 
 def test_empty_arguments_arrive(box):

@@ -28,7 +28,7 @@ def test_process_does_not_get_more_than_its_limit(box, jail, what):
 
 
 @pytest.mark.parametrize("jail", JAILS)
-def test_same_memory_is_had_without_the_limit(box, jail):
+def test_same_memory_is_available_without_the_limit(box, jail):
     answer = limited(box, "hog_free", "memory", "256", jail=jail, limits=LIMIT, timeout=20)
     assert (answer.stream("stdout"), answer["limits"], answer["limit_hit"]) == (b"full\n", [], None)
 

@@ -23,7 +23,7 @@ def test_tool_gets_as_many_as_its_limit(box, jail, what):
         assert (got, answer["limit_hit"]) == (11, "pids")
 
 
-def test_same_number_is_had_without_the_limit(box):
+def test_same_number_is_available_without_the_limit(box):
     assert limited(box, "hog_free", "processes", "100", limits=LIMIT).stream("stdout") == b"full\n"
 
 
@@ -39,8 +39,8 @@ def test_root_without_a_cgroup_is_refused(root_box):
     policy = root_box.write_policy(entries(root_box, **LIMIT))
     answer = root_box.run("hog", "processes", "1", policy=policy)
     assert answer.outcome == "exited"
-    words = without_cgroups(root_box.words(["hog", "processes", "1"], policy=policy))
-    answer = root_box.call(words)
+    args = without_cgroups(root_box.run_argv(["hog", "processes", "1"], policy=policy))
+    answer = root_box.call(args)
     assert answer.status == 125
     assert b"'processes' of 'hog' cannot be enforced here" in answer.out
     assert b'"rule":"tools.hog.limits.processes"' in answer.out and b'"jail_unavailable"' in answer.out

@@ -41,6 +41,6 @@ def test_a_name_is_followed_or_said_not_to_be(user_box):
     for name, text in ENDLESS.items():
         tree.write(name, text)
     document = tree.lint("--jobs", "2", status=1, deadline=SECONDS)
-    told = {name: {one["rule"] for one in document["findings"] if one["path"] == name} for name in ENDLESS}
-    missing = {name for name, rules in told.items() if not rules & FOUND}
+    reported = {name: {one["rule"] for one in document["findings"] if one["path"] == name} for name in ENDLESS}
+    missing = {name for name, rules in reported.items() if not rules & FOUND}
     assert not missing

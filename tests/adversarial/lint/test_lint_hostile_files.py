@@ -75,10 +75,10 @@ def test_no_source_ends_the_linter(tree, texts):
     for name, text in texts.items():
         tree.write(name, text)
     document = tree.lint("--jobs", "2", deadline=240 if sanitized() else 120, preexec_fn=bounded)
-    told = {one["path"] for one in document["findings"]}
+    reported = {one["path"] for one in document["findings"]}
     assert document["files"] + len(document["skipped"]) == len(texts)
     for skip in document["skipped"]:
-        assert skip["path"] in told, "what was not looked at is a finding"
+        assert skip["path"] in reported, "what was not looked at is a finding"
 
 
 def test_depth_does_not_hide_a_call(tree):

@@ -49,11 +49,11 @@ def test_a_name_stays_a_name(tree, name):
     assert (path if isinstance(path, str) else None) in (None, os.fsdecode(name))
 
     sarif = json.loads(tree.call("--format", "sarif").out)
-    place = sarif["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]
-    assert urllib.parse.unquote_to_bytes(place["uri"]) == name
+    location = sarif["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]
+    assert urllib.parse.unquote_to_bytes(location["uri"]) == name
 
 
-def test_such_a_name_can_be_given(tree):
+def test_a_name_with_control_bytes_can_be_given(tree):
     for name in NAMES:
         plant(tree, name)
     assert len(tree.found("--", *(os.fsdecode(name) for name in NAMES))) == len(NAMES)

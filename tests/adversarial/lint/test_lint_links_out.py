@@ -36,8 +36,8 @@ def test_the_secret_would_be_shown(tree):
 def test_a_link_to_a_file_is_not_followed(tree, target):
     (tree.top / "a.py").symlink_to(target.format(outside=tree.box.outside))
     assert (tree.top / "a.py").read_text(encoding="ascii") == SECRET
-    for words in ((), ("a.py",), (tree.top / "a.py",)):
-        document = tree.lint(*words, status=0)
+    for args in ((), ("a.py",), (tree.top / "a.py",)):
+        document = tree.lint(*args, status=0)
         assert looked_at(document) == "[]" and document["skipped"][0]["reason"] == "a symbolic link"
 
 
@@ -89,6 +89,6 @@ def test_a_directory_that_becomes_a_link_leads_nowhere(tree):
 def test_a_tree_within_a_link_is_linted_where_it_is(tree):
     """Who names the top through a link means it; from there on the same holds."""
     tree.write("a.py", SHELL)
-    way = tree.box.place / "way"
+    way = tree.box.base / "way"
     way.symlink_to(tree.top)
     assert [rule for _, rule in tree.found(f"{way}/", cwd="/")] == [SHELL_RULE]

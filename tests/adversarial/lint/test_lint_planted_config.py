@@ -28,8 +28,8 @@ def test_a_named_configuration_cannot_be_switched_off(tree):
     mine = tree.box.file("outside/mine.yaml", "version: 1\n")
     tree.write("sub/.chokepoint-lint.yaml", "version: 1\n" + OFF)
     tree.repository()
-    for words in ((), ("sub",), ("sub/a.py",), ("--root", "sub", "sub")):
-        assert tree.paths("--config", mine, *words) == ["sub/a.py"]
+    for args in ((), ("sub",), ("sub/a.py",), ("--root", "sub", "sub")):
+        assert tree.paths("--config", mine, *args) == ["sub/a.py"]
 
 
 def test_a_broken_one_of_the_tree_does_not_matter_then(tree):

@@ -61,8 +61,8 @@ def test_values_of_options_are_escaped(user_box, word):
     policy = user_box.write_policy(true={"env": ["GRANTED"]})
     given = {b"--policy": policy, b"--root": user_box.root, b"--cwd": user_box.root, b"--timeout": "5"}
     for option in (*given, b"--stdin", b"--env", b"--probe", b"--max-output", b"--jail", b"--egress", b"-" + word):
-        words = {**given, option: word}
-        flat = [part for pair in words.items() for part in pair]
+        args = {**given, option: word}
+        flat = [part for pair in args.items() for part in pair]
         for form in ([], ["--json"]):
             answer = user_box.call([user_box.command, "run", *form, *flat, "--", "true"])
             assert answer.status == 125, (option, answer)
@@ -132,7 +132,7 @@ def test_text_with_control_bytes_is_text_and_escaped(user_box):
 
 @pytest.mark.parametrize("data", [
     b"\xff", b"ok\xc3", b"\xf4\x90\x80\x80", b"\xed\xa0\x80", b"\xc0\xaf", b"\xe0\x80\xaf"])
-def test_what_is_no_utf8_is_base64(user_box, data):
+def test_invalid_utf8_is_base64(user_box, data):
     user_box.file("root/data", data)
     answer = user_box.run("cat", "data")
     assert "base64" in answer["stdout"]

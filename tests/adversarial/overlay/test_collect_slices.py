@@ -142,9 +142,9 @@ except OSError: pass
     once_within(promise, 3.0)
 
 
-def whole(place: pathlib.Path):
+def whole(directory: pathlib.Path):
     """Nothing is half there."""
-    sizes = {path.name: path.stat().st_size for path in place.iterdir()}
+    sizes = {path.name: path.stat().st_size for path in directory.iterdir()}
     assert all(size == (2 << 20 if name.startswith("large") else 0) for name, size in sizes.items()), sizes
 
 
@@ -186,18 +186,18 @@ def test_scratch_is_removed_in_slices(box, script):
 
 def test_cut_list_still_has_what_runs_later(once):
     """More entries than are listed, made before and after."""
-    places = {".git/hooks/post-commit": "git hook", "deep/er/.husky/pre-push": "git hook", "zzz/Makefile": "build file"}
+    directories = {".git/hooks/post-commit": "git hook", "deep/er/.husky/pre-push": "git hook", "zzz/Makefile": "build file"}
     script = f"""
 import os
 def many(name):
     os.mkdir(name)
     for i in range(51_000): os.mkfifo(f"{{name}}/{{i}}")
 many("a")
-for place in {list(places)}:
+for place in {list(directories)}:
     os.makedirs(os.path.dirname(place), exist_ok=True)
     open(place, "w").close()
 many("z")
 """
     answer = once.python(script, timeout=60, deadline=90)
     found = listed(answer)
-    assert answer["changes_incomplete"] and {place: found[place][2] for place in places} == places
+    assert answer["changes_incomplete"] and {directory: found[directory][2] for directory in directories} == directories

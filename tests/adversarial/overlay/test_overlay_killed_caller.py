@@ -27,21 +27,21 @@ def mounts() -> list:
 
 
 def test_sigkill_in_the_middle_leaves_nothing(overlay_box):
-    listing = sorted(overlay_box.box.place.rglob("*"))
-    place = overlay_box.box.home / "kept"
+    listing = sorted(overlay_box.box.base.rglob("*"))
+    directory = overlay_box.box.home / "kept"
     for _ in range(scaled(20, 5)):
         process = overlay_box.box.popen(
             ["sh", "-c", "echo ready; while :; do echo x > f; rm f; echo y > d/old; rm -rf e; done"],
-            shape={"options": ["--jail", "native", "--keep", str(place), "--no-audit"], "form": "--stream",
+            shape={"options": ["--jail", "native", "--keep", str(directory), "--no-audit"], "form": "--stream",
                    "policy": overlay_box.policy})
         assert process.stdout.readline() == b"ready\n", process.stderr.read()
         process.send_signal(signal.SIGKILL)
         process.wait()
-        assert list(place.iterdir()) == []  # made when the run began, and filled only at its end
-        place.rmdir()
+        assert list(directory.iterdir()) == []  # made when the run began, and filled only at its end
+        directory.rmdir()
     overlay_box.nothing_changed()
     assert mounts() == []
-    assert sorted(overlay_box.box.place.rglob("*")) == listing
+    assert sorted(overlay_box.box.base.rglob("*")) == listing
 
 
 def is_warden_of_a_jail(pid: int) -> bool:
@@ -57,10 +57,10 @@ def comm(pid: int) -> str:
 
 
 def test_list_that_died_with_the_warden_is_said_to_be_incomplete(overlay_box):
-    place = overlay_box.box.home / "kept"
+    directory = overlay_box.box.home / "kept"
     process = overlay_box.box.popen(
         ["sh", "-c", "echo x > new; while :; do :; done"],
-        shape={"options": ["--jail", "native", "--keep", str(place)], "policy": overlay_box.policy})
+        shape={"options": ["--jail", "native", "--keep", str(directory)], "policy": overlay_box.policy})
     wait_until(lambda: any(map(is_warden_of_a_jail, descendants(process.pid))), "the run has begun")
     for pid in filter(is_warden_of_a_jail, descendants(process.pid)):
         os.kill(pid, signal.SIGKILL)
@@ -69,7 +69,7 @@ def test_list_that_died_with_the_warden_is_said_to_be_incomplete(overlay_box):
     check_shape(document)
     assert (document["outcome"], document["changes"]) == ("cancelled", []), document
     assert document["changes_incomplete"] and document["kept_incomplete"]
-    assert list(place.iterdir()) == []
+    assert list(directory.iterdir()) == []
     overlay_box.nothing_changed()
 
 

@@ -27,28 +27,28 @@ def once(once_box):
 
 def test_links_to_secrets_are_kept_as_links(overlay_box):
     secret = overlay_box.box.file("outside/secret", "secret")
-    place = overlay_box.box.home / "kept"
+    directory = overlay_box.box.home / "kept"
     answer = overlay_box.sh(f"ln -s {secret} a; rm -r d; ln -s {overlay_box.box.outside} d; ln -s /proc/self/root b; "
-                        f"rm package.json; ln -s {secret} package.json", options=["--keep", str(place)])
+                        f"rm package.json; ln -s {secret} package.json", options=["--keep", str(directory)])
     assert listed(answer) == {
         "a": ("added", "link", "leads out of the root"), "d": ("modified", "link", "leads out of the root"),
         "b": ("added", "link", "leads out of the root"), "package.json": ("modified", "link", "leads out of the root")}
-    assert sorted(os.listdir(place)) == ["a", "b", "d", "package.json"]
-    assert all(os.path.islink(place / name) for name in os.listdir(place))
+    assert sorted(os.listdir(directory)) == ["a", "b", "d", "package.json"]
+    assert all(os.path.islink(directory / name) for name in os.listdir(directory))
     assert os.listdir(overlay_box.box.outside) == ["secret"]
 
 
 def test_names_of_any_bytes(overlay_box):
-    place = overlay_box.box.home / "kept"
+    directory = overlay_box.box.home / "kept"
     answer = overlay_box.python(r"""
 import os
 for name in (b"a\nb", b"\xff\xfe", b"\x1b[2J", b"-rf", b" ", b'"', "\u202e".encode()):
     os.close(os.open(name, os.O_CREAT))
-""", options=["--keep", str(place)])
+""", options=["--keep", str(directory)])
     names = {base64.b64decode(path["base64"]) if isinstance(path, dict) else path.encode()
              for path in (change["path"] for change in answer["changes"])}
     assert names == {b"a\nb", b"\xff\xfe", b"\x1b[2J", b"-rf", b" ", b'"', "\u202e".encode()}
-    assert set(os.listdir(os.fsencode(str(place)))) == names
+    assert set(os.listdir(os.fsencode(str(directory)))) == names
 
 
 def test_closed_directories_hide_nothing(overlay_box):
@@ -121,14 +121,14 @@ print(sorted(os.listdir("d")))
 
 def test_one_file_with_many_names_is_kept_within_bounds(once):
     """40 MB of data, a hundred names: four gigabytes if each became a file of its own."""
-    place = once.box.home / "kept"
+    directory = once.box.home / "kept"
     answer = once.python("""
 import os
 with open("a", "wb") as file: file.write(b"x" * 40_000_000)
 for i in range(100): os.link("a", f"a{i}")
-""", options=["--keep", str(place)], timeout=30, deadline=120)
+""", options=["--keep", str(directory)], timeout=30, deadline=120)
     assert answer["kept_incomplete"] and len(answer["changes"]) == 101
-    assert sum(path.stat().st_blocks for path in place.iterdir()) * 512 <= 1 << 30
+    assert sum(path.stat().st_blocks for path in directory.iterdir()) * 512 <= 1 << 30
 
 
 def test_package_with_many_names_does_not_hold_the_caller_up(once):

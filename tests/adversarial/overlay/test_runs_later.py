@@ -50,15 +50,15 @@ def reasons(answer) -> dict:
 
 
 def test_linked_hooks_are_named_and_would_have_run(overlay_box):
-    place = overlay_box.box.home / "kept"
+    directory = overlay_box.box.home / "kept"
     answer = overlay_box.sh("""mkdir scripts; printf '#!/bin/sh\\ntouch ran\\n' > scripts/pre-commit; chmod 755 scripts/pre-commit
-                           rm -r .git/hooks; ln -s ../scripts .git/hooks""", options=["--keep", str(place)])
+                           rm -r .git/hooks; ln -s ../scripts .git/hooks""", options=["--keep", str(directory)])
     assert reasons(answer)[".git/hooks"] == "git hook"
     # What it warns of: taken over, the next commit runs it.
-    work = overlay_box.box.place / "taken"
+    work = overlay_box.box.base / "taken"
     subprocess.run(["cp", "-a", overlay_box.box.root, work], check=True)
     subprocess.run(["rm", "-rf", work / ".git/hooks"], check=True)
-    subprocess.run(["cp", "-a", f"{place}/.", work], check=True)
+    subprocess.run(["cp", "-a", f"{directory}/.", work], check=True)
     subprocess.run(["git", "-c", "safe.directory=*", "-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-q",
                     "--allow-empty", "-m", "x"], cwd=work, check=True, env={**os.environ, "HOME": str(overlay_box.box.home)})
     assert (work / "ran").exists()
@@ -71,7 +71,7 @@ def test_links_count_as_what_they_would_become(overlay_box):
     assert {path: found[path] for path in LINKS} == LINKS
 
 
-def test_link_in_the_place_of_an_executable(overlay_box):
+def test_link_instead_of_an_executable(overlay_box):
     answer = overlay_box.sh("echo x > other; rm tool; ln -s other tool; ln -s tool another; ln -s d plain; rm -r e; ln -s d e")
     found = reasons(answer)
     assert found["tool"] == "executable" and found["e"] == "replaced directory" and found["plain"] is None
@@ -81,7 +81,7 @@ def test_link_to_a_script_of_the_repository(overlay_box):
     assert reasons(overlay_box.sh("ln -s tool run; ln -s run again"))["run"] in ("script", "executable")
 
 
-def test_link_in_the_place_of_a_package(overlay_box):
+def test_link_instead_of_a_package(overlay_box):
     """What it leads to has a name that nothing is known of, and the scripts that npm runs."""
     answer = overlay_box.sh("""echo '{"scripts": {"test": "touch ran"}}' > notes.txt; mkdir sub
                            rm package.json; ln -s notes.txt package.json; ln -s ../notes.txt sub/package.json""")

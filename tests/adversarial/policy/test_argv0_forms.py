@@ -29,7 +29,7 @@ def test_empty_name_is_refused(box):
 
 
 def test_no_command_at_all_is_refused(box):
-    answer = box.call(box.words([], form=None))
+    answer = box.call(box.run_argv([], form=None))
     assert answer.status == 125
     assert answer.err
 
@@ -48,7 +48,7 @@ def test_jail_tools_cannot_be_named(box):
 
 def test_no_shell_reads_the_arguments(box):
     canary = box.canary()
-    words = [f"; touch {canary}", f"$(touch {canary})", f"`touch {canary}`", f"| touch {canary}", "*", "~", "$HOME"]
-    answer = box.run("say_args", *words)
-    assert answer.stream("stdout") == b"".join(word.encode() + b"\0" for word in words)
+    args = [f"; touch {canary}", f"$(touch {canary})", f"`touch {canary}`", f"| touch {canary}", "*", "~", "$HOME"]
+    answer = box.run("say_args", *args)
+    assert answer.stream("stdout") == b"".join(word.encode() + b"\0" for word in args)
     assert not canary.exists()

@@ -22,7 +22,7 @@ PASSING = {"cloudflare token, bare", "twilio token, bare", "heroku key, bare", "
 
 def looked_at(box, vectors):
     """{number of the vector: what one of its words looks like}, in the order of the vectors."""
-    text = "".join("\x1f".join(words) + "\x1e" for words in vectors)
+    text = "".join("\x1f".join(args) + "\x1e" for args in vectors)
     done = subprocess.run([box.stage / "tests/helpers/find_secrets"], input=text.encode(), stdout=subprocess.PIPE, check=True)
     return {int(line.split()[0]): line for line in done.stdout.decode().splitlines()}
 
@@ -37,7 +37,7 @@ def test_shapes_are_known(user_box, seed):
     assert len(missed) < 8
 
 
-def test_ordinary_vectors_are_none(user_box):
+def test_ordinary_vectors_are_no_credentials(user_box):
     vectors = list(corpus.ordinary(100_000))
     seen = looked_at(user_box, vectors)
     assert not seen, [(line, vectors[number]) for number, line in list(seen.items())[:20]]
@@ -54,9 +54,9 @@ def test_patterns_are_none(user_box):
 PLACES = {"github": "github fine-grained", "stripe": "stripe test"}
 
 
-def unseen(box, answer, words):
+def unseen(box, answer, args):
     """Neither in what the command prints, events included, nor in the log; also not cut, or escaped."""
-    part = corpus.secret_of(words).encode()
+    part = corpus.secret_of(args).encode()
     assert len(part) == 10
     log = box.log.read_bytes() if box.log.exists() else b""
     assert part not in answer.out + answer.err and part not in log, answer
@@ -91,10 +91,10 @@ def test_probe_that_looks_like_a_credential_is_refused(user_box, form):
 def test_directory_that_looks_like_a_credential_is_used_and_not_shown(cell, form):
     box = cell.box
     word = corpus.shapes()["github classic"][0]
-    place = box.root / word
-    place.mkdir()
-    box.own(place)
-    for shape in ({"cwd": place}, {"root": place, "cwd": place}):
+    directory = box.root / word
+    directory.mkdir()
+    box.own(directory)
+    for shape in ({"cwd": directory}, {"root": directory, "cwd": directory}):
         for more in ([], ["--dry-run"]):
             answer = box.run("say_args", "x", policy=cell.policy, options=["--jail", cell.jail, "--verbose", *more], form=form, **shape)
             assert answer.status == 0, answer
@@ -106,7 +106,7 @@ def test_directory_to_keep_is_not_shown(user_box, long):
     """It is inside the root, which is refused; or there is no directory above it."""
     word = corpus.shapes()["github classic"][0]
     policy = user_box.write_policy([user_box.entry("say_args", route="external", workspace="overlay")])
-    for top in (user_box.root, user_box.place / "missing"):
+    for top in (user_box.root, user_box.base / "missing"):
         value = f"{top}/" + "d/" * (110 if long else 0) + word
         answer = user_box.run("say_args", policy=policy, options=["--keep", value, "--verbose"])
         assert answer.status == 125, answer
@@ -114,12 +114,12 @@ def test_directory_to_keep_is_not_shown(user_box, long):
 
 
 def test_value_after_an_option_is_refused_and_not_recorded(user_box):
-    words = corpus.shapes()["--token"]
-    answer = user_box.run("say_args", "x", *words)
+    args = corpus.shapes()["--token"]
+    answer = user_box.run("say_args", "x", *args)
     assert (answer.status, answer["rule"]) == (125, "credentials")
-    unseen(user_box, answer, words)
+    unseen(user_box, answer, args)
     assert json.loads(user_box.log.read_bytes().splitlines()[-1])["argv"][2:] == ["--token", "[redacted: a token]"]
     policy = user_box.write_policy(say_args={"credentials": "allow"})
-    answer = user_box.run("say_args", *words, policy=policy)
-    assert answer.stream("stdout").split(b"\0")[:-1] == [word.encode() for word in words]
-    assert words[1].encode() not in user_box.log.read_bytes()
+    answer = user_box.run("say_args", *args, policy=policy)
+    assert answer.stream("stdout").split(b"\0")[:-1] == [word.encode() for word in args]
+    assert args[1].encode() not in user_box.log.read_bytes()

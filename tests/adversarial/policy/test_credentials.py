@@ -133,10 +133,10 @@ def test_credential_in_bytes_that_are_no_text_is_not_recorded(user_box, argument
 
 
 def test_credential_in_a_path_is_not_recorded(user_box):
-    place = user_box.root / SECRETS["github"]
-    place.mkdir()
-    user_box.own(place)
-    for shape in ({"cwd": place}, {"root": place, "cwd": place}, {"cwd": place / "missing"},
+    directory = user_box.root / SECRETS["github"]
+    directory.mkdir()
+    user_box.own(directory)
+    for shape in ({"cwd": directory}, {"root": directory, "cwd": directory}, {"cwd": directory / "missing"},
                   {"policy": user_box.write_policy(name="policy/" + SECRETS["github"])}):
         user_box.run("true", **shape)
         recorded(user_box, SECRETS["github"])
@@ -157,6 +157,6 @@ def test_value_of_a_variable_is_not_recorded(user_box):
     "550e8400-e29b-41d4-a716-446655440000", "@scope/package@1.2.3", "https://example.org/a/b?c=d", "--max-count=100",
     "src/lib/very_long_directory_name/and_a_file_name.test.ts", "sha512-" + "A" * 86 + "==", "task-management", "AKIA",
     "sk-", "ghp_", "-----BEGIN CERTIFICATE-----", "user@example.org", "AKIAlooksalike"])
-def test_ordinary_words_are_no_credentials(user_box, word):
+def test_ordinary_arguments_are_no_credentials(user_box, word):
     answer = user_box.run("say_args", word)
     assert (answer.status, answer.stream("stdout")) == (0, word.encode() + b"\0")

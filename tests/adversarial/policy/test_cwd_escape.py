@@ -71,8 +71,8 @@ def test_missing_directory_is_refused_and_named(box):
 
 
 def test_missing_root_is_refused(box):
-    refused(box, box.place / "nowhere", root=box.place / "nowhere")
-    refused(box, box.root, root=box.place / "nowhere")
+    refused(box, box.base / "nowhere", root=box.base / "nowhere")
+    refused(box, box.root, root=box.base / "nowhere")
 
 
 def test_root_that_is_a_file_is_refused(box):
@@ -102,8 +102,8 @@ def test_path_longer_than_the_kernel_takes_is_refused(box):
 
 def tool_cwd(box, root, here, *cwd):
     """Where the tool runs, for a caller who stands here and names --root, and perhaps --cwd."""
-    words = [box.command, "run", "--no-audit", "--policy", str(box.policy), "--root", str(root), "--json"]
-    answer = box.call([*words, *(["--cwd", *cwd] if cwd else []), "--", "say_state"], cwd=here)
+    args = [box.command, "run", "--no-audit", "--policy", str(box.policy), "--root", str(root), "--json"]
+    answer = box.call([*args, *(["--cwd", *cwd] if cwd else []), "--", "say_state"], cwd=here)
     document = json.loads(answer.out)
     if document["outcome"] != "exited":
         return document["outcome"]
@@ -111,24 +111,24 @@ def tool_cwd(box, root, here, *cwd):
     return next(line.removeprefix("cwd=") for line in lines if line.startswith("cwd="))
 
 
-def test_root_without_cwd_is_the_place_where_a_caller_outside_of_it_runs(box):
+def test_root_without_cwd_is_the_cwd_of_a_caller_outside_of_it(box):
     """The library takes a relative directory from the root; so does the command, unless the caller stands inside."""
     sub = box.directory("root/sub")
     box.directory("root/sub/deep")
-    (box.place / "link").symlink_to(box.root)
+    (box.base / "link").symlink_to(box.root)
     assert tool_cwd(box, box.root, box.outside) == str(box.root)
     assert tool_cwd(box, "../root", box.outside) == str(box.root)
-    assert tool_cwd(box, box.place / "link", box.outside) == str(box.root)
+    assert tool_cwd(box, box.base / "link", box.outside) == str(box.root)
     assert tool_cwd(box, box.root, box.outside, "sub") == str(sub)
     assert tool_cwd(box, box.root, sub) == str(sub)
     assert tool_cwd(box, "..", sub) == str(sub)
-    assert tool_cwd(box, box.place / "link", sub, "deep") == str(sub / "deep")
+    assert tool_cwd(box, box.base / "link", sub, "deep") == str(sub / "deep")
     assert tool_cwd(box, box.root, sub, "..") == str(box.root)
     for out in ("..", "../outside", "sub/../../outside", str(box.outside)):
         assert tool_cwd(box, box.root, box.outside, out) == "cwd"
     assert tool_cwd(box, box.root, sub, "../..") == "cwd"
-    assert tool_cwd(box, "root", box.place, "root/sub") == str(sub)
-    assert tool_cwd(box, "root", box.place, "link/sub") == str(sub)
-    assert tool_cwd(box, "root", box.place, "root/../outside") == "cwd"
+    assert tool_cwd(box, "root", box.base, "root/sub") == str(sub)
+    assert tool_cwd(box, "root", box.base, "link/sub") == str(sub)
+    assert tool_cwd(box, "root", box.base, "root/../outside") == "cwd"
     similar = box.directory("root-and-more")
     assert tool_cwd(box, box.root, similar) == str(box.root)

@@ -52,21 +52,21 @@ ATTACKS = {
 }
 
 
-def fill(box, words):
-    return [word.format(root=box.root, outside=box.outside) for word in words]
+def fill(box, given):
+    return [word.format(root=box.root, outside=box.outside) for word in given]
 
 
 @pytest.mark.parametrize("operands", ["inside", "existing"])
 @pytest.mark.parametrize("name", ATTACKS)
 def test_operand_that_leads_out_is_refused(box, name, operands):
     plant(box)
-    *words, cwd = fill(box, ATTACKS[name])
+    *given, cwd = fill(box, ATTACKS[name])
     use(box, "any")
-    assert WORDS in box.run("cat", *words, cwd=box.root / cwd).stream("stdout"), "this is no attack"
+    assert WORDS in box.run("cat", *given, cwd=box.root / cwd).stream("stdout"), "this is no attack"
     use(box, operands)
-    answer = box.run("cat", *words, cwd=box.root / cwd)
+    answer = box.run("cat", *given, cwd=box.root / cwd)
     assert (answer.status, answer.outcome, answer["rule"]) == (125, "disallowed", "tools.cat.args.operands")
-    assert "leads out of the root" in answer.message and f"argument {len(words)}" in answer.message
+    assert "leads out of the root" in answer.message and f"argument {len(given)}" in answer.message
     assert WORDS not in answer.out + answer.err
 
 
@@ -81,13 +81,13 @@ def test_detour_that_only_text_sees_through_is_refused(box, path):
     assert (answer.status, answer.outcome) == (125, "disallowed"), answer.document
 
 
-@pytest.mark.parametrize("words", [["-n{outside}/secret"], ["-n", "{outside}/secret"], ["-n=b"], ["-nb"],
+@pytest.mark.parametrize("given", [["-n{outside}/secret"], ["-n", "{outside}/secret"], ["-n=b"], ["-nb"],
                                    ["--number={outside}/secret"], ["--number", "b"]])
-def test_value_that_leads_out_is_refused(box, words):
+def test_value_that_leads_out_is_refused(box, given):
     """The path is an option's value, attached or apart."""
     plant(box)
     box.write_policy(tools=[box.entry("cat", args={"options": ["-n=<inside>", "--number=<inside>"]})])
-    answer = box.run("cat", *fill(box, words))
+    answer = box.run("cat", *fill(box, given))
     assert (answer.status, answer.outcome, answer["rule"]) == (125, "disallowed", "tools.cat.args.options")
     assert "leads out of the root" in answer.message
 

@@ -16,15 +16,15 @@ VARIABLES = ["CHOKEPOINT_POLICY", "CHOKE_POLICY", "CHOKEPOINT_CONFIG", "CHOKEPOI
 
 
 def plant(box, top):
-    for place in PLACES:
-        path = top / place
+    for name in PLACES:
+        path = top / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(box.policy.read_bytes())
         path.chmod(0o644)
 
 
-def test_policies_in_likely_places_are_not_found(box):
-    for top in (box.root, box.home, box.place):
+def test_policies_in_likely_directories_are_not_found(box):
+    for top in (box.root, box.home, box.base):
         plant(box, top)
     for variable in VARIABLES:
         value = str(box.root) if variable.startswith("XDG") else str(box.policy)
@@ -33,10 +33,10 @@ def test_policies_in_likely_places_are_not_found(box):
         assert "sh" in answer.message and "git" in answer.message
 
 
-@pytest.mark.parametrize("place", ["policy.yaml", "deep/policy.yaml"])
-def test_named_policy_inside_the_root_is_refused(box, place):
+@pytest.mark.parametrize("name", ["policy.yaml", "deep/policy.yaml"])
+def test_named_policy_inside_the_root_is_refused(box, name):
     (box.root / "deep").mkdir()
-    policy = box.write_policy(name=f"root/{place}")
+    policy = box.write_policy(name=f"root/{name}")
     answer = box.run("sh", "-c", "echo no", policy=policy)
     assert (answer.status, answer.outcome) == (125, "policy")
     assert answer.stream("stdout") == b""
@@ -44,7 +44,7 @@ def test_named_policy_inside_the_root_is_refused(box, place):
 
 def test_link_to_a_policy_inside_the_root_is_refused(box):
     policy = box.write_policy(name="root/policy.yaml")
-    link = box.place / "policy" / "link.yaml"
+    link = box.base / "policy" / "link.yaml"
     link.symlink_to(policy)
     assert box.run("true", policy=link).outcome == "policy"
 

@@ -12,8 +12,8 @@ from feature import scaled
 
 def test_race_is_never_won(box):
     answer = box.host("host_race", scaled(2000, 500), box.outside, deadline=120)
-    words = answer.out.split()
-    ran, refused = int(words[2]), int(words[4])
+    fields = answer.out.split()
+    ran, refused = int(fields[2]), int(fields[4])
     assert ran > 0 and refused > 0, "the race was not run: " + answer.out.decode()
 
 

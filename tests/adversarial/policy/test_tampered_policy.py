@@ -59,7 +59,7 @@ def test_policy_of_a_stranger_is_refused_for_a_user(user_box):
 
 
 def test_link_through_a_directory_that_others_may_write_is_refused(box):
-    opened = box.place / "open"
+    opened = box.base / "open"
     opened.mkdir()
     opened.chmod(0o777)
     link = opened / "policy.yaml"
@@ -68,13 +68,13 @@ def test_link_through_a_directory_that_others_may_write_is_refused(box):
 
 
 def test_fifo_does_not_hang_the_command(box):
-    path = box.place / "policy" / "fifo.yaml"
+    path = box.base / "policy" / "fifo.yaml"
     os.mkfifo(path)
     box.own(path, 0o600)
     refused(box, path)
 
 
 @pytest.mark.parametrize("path", ["/dev/zero", "/dev/null", "/proc/self/mem", "/"])
-def test_what_is_no_regular_file_is_refused(box, path):
+def test_anything_but_a_regular_file_is_refused(box, path):
     answer = box.run("true", policy=path)
     assert (answer.status, answer.outcome) == (125, "policy")

@@ -22,7 +22,7 @@ SHELL_FIRST = ("sh", "-c", '"$@"; read -r word', "sh")
 def foreign_argv(box, argv, timeout=30, first=()):
     """chokepoint run by the box's actor in a new pid namespace under the old /proc, whose first process may be another."""
     return ["unshare", "--pid", "--fork", "--kill-child", *first, "setpriv", f"--reuid={box.actor.uid}",
-            f"--regid={box.actor.gid}", "--clear-groups", "--", *box.words(argv, timeout=timeout)]
+            f"--regid={box.actor.gid}", "--clear-groups", "--", *box.run_argv(argv, timeout=timeout)]
 
 
 def run_and_look(box, superuser, argv, look_for):

@@ -9,7 +9,7 @@ from promises import is_in_time, none_left, times_out, tried
 
 
 @pytest.mark.parametrize("timeout", [0.1, 0.2, 1])
-def test_deaf_tool_is_killed_in_time(box, marker, timeout):
+def test_tool_that_ignores_sigterm_is_killed_in_time(box, marker, timeout):
     answer = times_out(box.run, "ignore_signals", marker=marker, timeout=timeout, said=b"ready\n")
     assert answer["signal"] == (9 if answer["kill"] else None)
 

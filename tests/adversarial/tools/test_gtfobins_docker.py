@@ -85,25 +85,25 @@ def tree(user_box):
     return {"outside": str(user_box.outside), "root": str(user_box.root)}
 
 
-def filled(words, tree):
-    return [word.format(**tree) if "{" in word else word for word in words]
+def filled(args, tree):
+    return [word.format(**tree) if "{" in word else word for word in args]
 
 
-@pytest.mark.parametrize("words", some(SUBCOMMANDS), ids=lambda words: " ".join(words) or "nothing")
-def test_subcommand_is_refused(user_box, words):
-    refused(user_box, "docker", *words)
+@pytest.mark.parametrize("args", some(SUBCOMMANDS), ids=lambda args: " ".join(args) or "nothing")
+def test_subcommand_is_refused(user_box, args):
+    refused(user_box, "docker", *args)
 
 
-@pytest.mark.parametrize("words", some(BEFORE), ids=" ".join)
-def test_option_before_the_subcommand_is_refused(user_box, words):
-    refused(user_box, "docker", *words, "version")
-    refused(user_box, "docker", *words, "run", *SAFE, "alpine")
+@pytest.mark.parametrize("args", some(BEFORE), ids=" ".join)
+def test_option_before_the_subcommand_is_refused(user_box, args):
+    refused(user_box, "docker", *args, "version")
+    refused(user_box, "docker", *args, "run", *SAFE, "alpine")
 
 
-@pytest.mark.parametrize("words", some(RUN), ids=" ".join)
-def test_run_option_is_refused(user_box, tree, words):
-    refused(user_box, "docker", "run", *SAFE, *filled(words, tree), "alpine", "true")
-    refused(user_box, "docker", "run", *filled(words, tree), *SAFE, "alpine", "true")
+@pytest.mark.parametrize("args", some(RUN), ids=" ".join)
+def test_run_option_is_refused(user_box, tree, args):
+    refused(user_box, "docker", "run", *SAFE, *filled(args, tree), "alpine", "true")
+    refused(user_box, "docker", "run", *filled(args, tree), *SAFE, "alpine", "true")
 
 
 @pytest.mark.parametrize("missing", SAFE)
@@ -124,23 +124,23 @@ def test_image_is_a_name(user_box, image):
     refused(user_box, "docker", "run", *SAFE, "--", image, "true")
 
 
-@pytest.mark.parametrize("words", some(BUILD), ids=" ".join)
-def test_build_option_is_refused(user_box, tree, words):
-    refused(user_box, "docker", "build", "--network=none", *filled(words, tree), ".")
-    refused(user_box, "docker", "build", ".", *filled(words, tree), "--network=none")
+@pytest.mark.parametrize("args", some(BUILD), ids=" ".join)
+def test_build_option_is_refused(user_box, tree, args):
+    refused(user_box, "docker", "build", "--network=none", *filled(args, tree), ".")
+    refused(user_box, "docker", "build", ".", *filled(args, tree), "--network=none")
 
 
 @pytest.mark.parametrize("context", ["/", "..", "../outside", "link", "-", "https://localhost/x.git",
                                      "git@localhost:x.git", "missing",
                                      "github.com/x/y", "{outside}", "."])
 def test_context_is_beneath_the_root(user_box, tree, context):
-    words = [] if context == "." else ["--network=none"]  # "." lacks only that
-    refused(user_box, "docker", "build", *words, *filled([context], tree))
+    args = [] if context == "." else ["--network=none"]  # "." lacks only that
+    refused(user_box, "docker", "build", *args, *filled([context], tree))
 
 
-@pytest.mark.parametrize("words", [["inspect", "--type=secret", "x"], ["inspect", "../x"], ["inspect", "$x"],
+@pytest.mark.parametrize("args", [["inspect", "--type=secret", "x"], ["inspect", "../x"], ["inspect", "$x"],
                                    ["ps", "x"], ["version", "x"], ["version", "--kubeconfig=x"], ["images", "--tree"],
                                    ["image", "ls", "-f"],
                                    ["container", "ls", "--size=x"]], ids=" ".join)
-def test_reading_is_a_closed_list_too(user_box, words):
-    refused(user_box, "docker", *words)
+def test_reading_is_a_closed_list_too(user_box, args):
+    refused(user_box, "docker", *args)

@@ -40,17 +40,17 @@ def tree(user_box):
     return {"secret": str(secret), "outside": str(user_box.outside)}
 
 
-@pytest.mark.parametrize("words", some(VECTORS), ids=lambda words: " ".join(words)[:60])
-def test_no_file_outside_is_read(user_box, tree, words):
-    answer = refused(user_box, "jq", *(word.format(**tree) if "{" in word else word for word in words))
+@pytest.mark.parametrize("args", some(VECTORS), ids=lambda args: " ".join(args)[:60])
+def test_no_file_outside_is_read(user_box, tree, args):
+    answer = refused(user_box, "jq", *(word.format(**tree) if "{" in word else word for word in args))
     assert SECRET not in answer.message
 
 
-@pytest.mark.parametrize("words", [["-Rr", ".", "{secret}"], ["-R", ".", "link"],
+@pytest.mark.parametrize("args", [["-Rr", ".", "{secret}"], ["-R", ".", "link"],
                                    ["-n", "--rawfile", "x", "{secret}", "$x"],
                                    ["-nRr", "input", "dir/secret"]], ids=" ".join)
-def test_plain_jq_prints_the_file(user_box, tree, words):
-    argv = [word.format(**tree) if "{" in word else word for word in words]
+def test_plain_jq_prints_the_file(user_box, tree, args):
+    argv = [word.format(**tree) if "{" in word else word for word in args]
     assert SECRET in user_box.call(["jq", *argv]).out.decode()
 
 

@@ -27,11 +27,11 @@ VECTORS = [
 ]
 
 
-@pytest.mark.parametrize("words", some(VECTORS), ids=lambda words: " ".join(words)[:60] or "nothing")
-def test_nothing_but_the_version_is_allowed(user_box, words):
+@pytest.mark.parametrize("args", some(VECTORS), ids=lambda args: " ".join(args)[:60] or "nothing")
+def test_nothing_but_the_version_is_allowed(user_box, args):
     canary = user_box.canary()
     user_box.file("root/script.js", CODE.format(canary=canary))
-    answer = refused(user_box, "node", *(word.format(canary=canary) for word in words), named="--version")
+    answer = refused(user_box, "node", *(word.format(canary=canary) for word in args), named="--version")
     assert answer["rule"] == "tools.node.args.exact"
     assert not canary.exists()
 

@@ -49,24 +49,24 @@ OPTIONS = [
 ]
 
 
-@pytest.mark.parametrize("words", some(SUBCOMMANDS), ids=lambda words: " ".join(words) or "nothing")
-def test_subcommand_is_refused(user_box, words):
-    refused(user_box, "npm", *words)
+@pytest.mark.parametrize("args", some(SUBCOMMANDS), ids=lambda args: " ".join(args) or "nothing")
+def test_subcommand_is_refused(user_box, args):
+    refused(user_box, "npm", *args)
 
 
 @pytest.mark.parametrize("command", ["ci", "install"])
-@pytest.mark.parametrize("words", some(UNDONE), ids=" ".join)
-def test_scripts_stay_off(user_box, command, words):
-    refused(user_box, "npm", command, *words)
-    refused(user_box, "npm", *words, command)
-    refused(user_box, "npm", command, "--ignore-scripts", *words)
+@pytest.mark.parametrize("args", some(UNDONE), ids=" ".join)
+def test_scripts_stay_off(user_box, command, args):
+    refused(user_box, "npm", command, *args)
+    refused(user_box, "npm", *args, command)
+    refused(user_box, "npm", command, "--ignore-scripts", *args)
 
 
-@pytest.mark.parametrize("words", some(OPTIONS), ids=" ".join)
-def test_option_is_refused(user_box, words):
+@pytest.mark.parametrize("args", some(OPTIONS), ids=" ".join)
+def test_option_is_refused(user_box, args):
     for command in ("ci", "install", "test", "ls"):
-        refused(user_box, "npm", command, *words)
-    refused(user_box, "npm", *words, "ci")
+        refused(user_box, "npm", command, *args)
+    refused(user_box, "npm", *args, "ci")
 
 
 @pytest.mark.parametrize("word", ["x", "./evil", "/", "git+file:///x", "file:../outside", "x@npm:y",
@@ -94,10 +94,10 @@ REAL = [["exec", "-c", ": > '{canary}'"], ["run", "evil"], ["install", *QUIET],
         ["install", *QUIET, "--ignore-scripts=true", "-ignore-scripts=false"]]
 
 
-@pytest.mark.parametrize("words", REAL, ids=" ".join)
-def test_plain_npm_runs_scripts(user_box, words):
+@pytest.mark.parametrize("args", REAL, ids=" ".join)
+def test_plain_npm_runs_scripts(user_box, args):
     project(user_box)
-    argv = [word.format(canary=user_box.canary()) if "{" in word else word for word in words]
+    argv = [word.format(canary=user_box.canary()) if "{" in word else word for word in args]
     fires(user_box, user_box.canary(), ["npm", *argv], deadline=120)
-    if words != ["install", *QUIET]:  # that one is allowed, and runs nothing: tests/integration has it
+    if args != ["install", *QUIET]:  # that one is allowed, and runs nothing: tests/integration has it
         refused(user_box, "npm", *argv)

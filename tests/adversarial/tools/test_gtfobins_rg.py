@@ -26,8 +26,8 @@ def evil(user_box):
 
 @pytest.mark.parametrize("option", PROGRAMS)
 def test_programs_cannot_be_named(user_box, evil, option):
-    for words in spellings(option, evil):
-        for argv in (["rg", *words, "needle"], ["rg", "needle", *words], ["rg", "-n", *words, "-e", "needle", "text"]):
+    for args in spellings(option, evil):
+        for argv in (["rg", *args, "needle"], ["rg", "needle", *args], ["rg", "-n", *args, "-e", "needle", "text"]):
             refused(user_box, *argv)
     assert not user_box.canary().exists()
 
@@ -42,10 +42,10 @@ DECOMPRESSION = [["-z"], ["--search-zip"], ["-zn"], ["-nz"], ["-inz"], ["-nzi"],
                  ["-z", "--no-search-zip", "-z"]]
 
 
-@pytest.mark.parametrize("words", DECOMPRESSION, ids=" ".join)
-def test_decompressors_cannot_be_asked_for(user_box, evil, words):
-    refused(user_box, "rg", *words, "needle", named=words[0])
-    refused(user_box, "rg", "needle", *words)
+@pytest.mark.parametrize("args", DECOMPRESSION, ids=" ".join)
+def test_decompressors_cannot_be_asked_for(user_box, evil, args):
+    refused(user_box, "rg", *args, "needle", named=args[0])
+    refused(user_box, "rg", "needle", *args)
 
 
 def test_plain_z_starts_what_is_called_gzip(user_box, evil):
@@ -55,19 +55,19 @@ def test_plain_z_starts_what_is_called_gzip(user_box, evil):
     fires(user_box, user_box.canary(), ["rg", "-z", "needle", "text.gz"], env=env)
 
 
-@pytest.mark.parametrize("words", [["-L"], ["--follow"], ["-nL"], ["-Ln"], ["--foll"], ["--no-follow", "-L"]],
+@pytest.mark.parametrize("args", [["-L"], ["--follow"], ["-nL"], ["-Ln"], ["--foll"], ["--no-follow", "-L"]],
                          ids=" ".join)
-def test_links_are_not_followed(user_box, words):
+def test_links_are_not_followed(user_box, args):
     user_box.file("outside/secret", "needle\n")
     os.symlink(user_box.outside, user_box.root / "link")
-    refused(user_box, "rg", *words, "needle")
+    refused(user_box, "rg", *args, "needle")
     assert b"needle" in user_box.call(["rg", "-L", "needle", "."]).out
     user_box.file("root/text", "hay\n")  # rg calls it an error when there is nothing to search
     answer = user_box.run("rg", "needle", policy="default")
     assert (answer["exit_code"], answer.stream("stdout")) == (1, b"")
 
 
-@pytest.mark.parametrize("words", [["needle", "{outside}"], ["needle", "../outside"], ["needle", "link"],
+@pytest.mark.parametrize("args", [["needle", "{outside}"], ["needle", "../outside"], ["needle", "link"],
                                    ["needle", "link/secret"], ["-e", "needle", "{outside}/secret"],
                                    ["-e", "needle", "text", "../outside/secret"], ["needle", "--", "{outside}"],
                                    ["--files", "{outside}"], ["--files", "../outside"], ["-f", "{outside}/secret"],
@@ -75,18 +75,18 @@ def test_links_are_not_followed(user_box, words):
                                    ["--file", "link/secret"], ["-nf", "{outside}/secret", "text"],
                                    ["--ignore-file={outside}/secret", "needle"], ["--ignore-file", "link/secret", "x"],
                                    ["needle", "text", "sub/../../outside"]], ids=" ".join)
-def test_nothing_outside_is_read(user_box, evil, words):
+def test_nothing_outside_is_read(user_box, evil, args):
     user_box.file("outside/secret", "needle\n")
     os.symlink(user_box.outside, user_box.root / "link")
-    refused(user_box, "rg", *(word.format(outside=user_box.outside) for word in words))
+    refused(user_box, "rg", *(word.format(outside=user_box.outside) for word in args))
 
 
-@pytest.mark.parametrize("words", [["--", "--pre", "{evil}"], ["-e", "needle", "--", "--pre={evil}"],
+@pytest.mark.parametrize("args", [["--", "--pre", "{evil}"], ["-e", "needle", "--", "--pre={evil}"],
                                    ["--", "-z", "text"], ["-e--pre={evil}", "text"], ["--regexp=--pre", "text"],
                                    ["-e", "x", "--", "-L"],
                                    ["-pre", "{evil}", "text"], ["-pre={evil}", "needle", "text"]], ids=" ".join)
-def test_what_rg_takes_for_a_pattern_or_a_name_starts_nothing(user_box, evil, words):
-    answer = user_box.run("rg", *(word.format(evil=evil) for word in words), policy="default")
+def test_what_rg_takes_for_a_pattern_or_a_name_starts_nothing(user_box, evil, args):
+    answer = user_box.run("rg", *(word.format(evil=evil) for word in args), policy="default")
     assert answer.outcome in ("exited", "disallowed")
     assert not user_box.canary().exists()
 

@@ -23,11 +23,11 @@ def evil(user_box):
     return str(user_box.script("root/evil", user_box.canary()))
 
 
-@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
-def test_only_tools_can_be_traced(user_box, evil, words):
-    answer = refused(user_box, "strace", *words)
+@pytest.mark.parametrize("args", COMMANDS, ids=" ".join)
+def test_only_tools_can_be_traced(user_box, evil, args):
+    answer = refused(user_box, "strace", *args)
     assert answer["rule"].endswith(".args.command")
-    refused(user_box, "strace", "-f", "-e", "trace=execve", *words)
+    refused(user_box, "strace", "-f", "-e", "trace=execve", *args)
     assert not user_box.canary().exists()
 
 
@@ -37,11 +37,11 @@ NESTED = [["git", "-c", "core.pager=./evil", "log"], ["git", "clone", "x"], ["no
           ["strace", "-o", "|./evil", "git", "--version"], ["strace", "strace", "strace", "rg", "-z", "x"], ["node"]]
 
 
-@pytest.mark.parametrize("words", NESTED, ids=" ".join)
-def test_traced_tool_is_held_to_its_own_entry(user_box, evil, words):
+@pytest.mark.parametrize("args", NESTED, ids=" ".join)
+def test_traced_tool_is_held_to_its_own_entry(user_box, evil, args):
     user_box.repository()
-    answer = refused(user_box, "strace", *words)
-    assert answer["rule"].split(".")[1] in words
+    answer = refused(user_box, "strace", *args)
+    assert answer["rule"].split(".")[1] in args
     assert not user_box.canary().exists()
 
 
@@ -65,10 +65,10 @@ OPTIONS = [
 ]
 
 
-@pytest.mark.parametrize("words", some(OPTIONS), ids=" ".join)
-def test_option_is_refused(user_box, evil, words):
-    refused(user_box, "strace", *words, "git", "--version")
-    refused(user_box, "strace", "-f", *words, "git", "--version")
+@pytest.mark.parametrize("args", some(OPTIONS), ids=" ".join)
+def test_option_is_refused(user_box, evil, args):
+    refused(user_box, "strace", *args, "git", "--version")
+    refused(user_box, "strace", "-f", *args, "git", "--version")
     assert not user_box.canary().exists()
 
 

@@ -112,8 +112,8 @@ def test_git_of_the_repository_is_not_started(user_box, project):
     there.mkdir()
     user_box.own(there)
     (there / "package.json").write_text('{"name": "gitdep", "version": "1.0.0"}')
-    for words in (["init", "-q"], ["add", "."], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "x"]):
-        subprocess.run(["git", *words], cwd=there, check=True, **user_box.actor.as_keywords(),
+    for args in (["init", "-q"], ["add", "."], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "x"]):
+        subprocess.run(["git", *args], cwd=there, check=True, **user_box.actor.as_keywords(),
                        env=user_box.environment())
     write_package(user_box, {}, dependencies={"gitdep": f"git+file://{there}"})
     user_box.file("root/.npmrc", f"git={evil}\n")

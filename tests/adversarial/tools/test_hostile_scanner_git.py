@@ -27,24 +27,24 @@ def hostile(user_box):
     evil = user_box.script("root/evil", user_box.canary())
     user_box.file("root/.gitattributes", "* diff=evil\n")
     user_box.file("root/text", "text\n")
-    for words in (["add", "."], ["-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-qm", "second"],
+    for args in (["add", "."], ["-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-qm", "second"],
                   ["config", "diff.evil.textconv", str(evil)], ["config", "core.fsmonitor", str(evil)]):
-        assert user_box.call(["git", *words]).status == 0
+        assert user_box.call(["git", *args]).status == 0
     return user_box
 
 
 def stand_in(box, tool):
-    place = box.directory("scanners")
+    directory = box.directory("scanners")
     source = box.file("stand-in.c", STAND_IN % CALLS[tool][1])
-    subprocess.run(["cc", "-o", place / tool, source], check=True)
-    box.own(place / tool, 0o755)
-    return place
+    subprocess.run(["cc", "-o", directory / tool, source], check=True)
+    box.own(directory / tool, 0o755)
+    return directory
 
 
 @pytest.mark.parametrize("tool", CALLS)
 def test_nothing_of_the_repository_runs(hostile, tool):
-    place = stand_in(hostile, tool)
-    answer = hostile.run(tool, CALLS[tool][0], policy=hostile.default_policy(search_path=[place]))
+    directory = stand_in(hostile, tool)
+    answer = hostile.run(tool, CALLS[tool][0], policy=hostile.default_policy(search_path=[directory]))
     assert answer.outcome == "exited", answer.document
     assert not hostile.canary().exists()
 

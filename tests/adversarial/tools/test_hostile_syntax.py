@@ -27,7 +27,7 @@ def tool(user_box, registry_tools):
 
     def run(*argv):
         return user_box.run(*argv, policy=policy, timeout=60, deadline=90)
-    run.place = registry_tools
+    run.directory = registry_tools
     return run
 
 
@@ -43,33 +43,33 @@ def library(user_box):
     user_box.file("root/rules/a.yml", "id: a\nlanguage: js\nrule: {pattern: foo($A)}\n")
 
 
-@pytest.mark.parametrize("words", [["run", *SEARCH], ["scan"], ["run", "-c", "sgconfig.yml", *SEARCH],
+@pytest.mark.parametrize("args", [["run", *SEARCH], ["scan"], ["run", "-c", "sgconfig.yml", *SEARCH],
                                    ["scan", "--config=sgconfig.yml"], ["--version"]], ids=" ".join)
-def test_library_is_not_loaded(user_box, tool, library, words):
-    answer = tool("ast-grep", *words)
+def test_library_is_not_loaded(user_box, tool, library, args):
+    answer = tool("ast-grep", *args)
     assert answer["exit_code"] == 0, answer.document
     assert not user_box.canary().exists()
 
 
 def test_plain_ast_grep_loads_the_library(user_box, tool, library):
-    fires(user_box, user_box.canary(), [str(tool.place / "ast-grep"), "run", "--custom-languages=allow", *SEARCH])
+    fires(user_box, user_box.canary(), [str(tool.directory / "ast-grep"), "run", "--custom-languages=allow", *SEARCH])
 
 
-@pytest.mark.parametrize("words", [["--custom-languages=allow"], ["--custom-languages", "trust"],
+@pytest.mark.parametrize("args", [["--custom-languages=allow"], ["--custom-languages", "trust"],
                                    ["--custom-lang=allow"], ["-U"], ["--update-all"], ["-i"], ["--interactive"],
                                    ["--follow"], ["-c", "../outside/sgconfig.yml"],
                                    ["--config=/etc/passwd"], ["../outside"], ["--", "/etc"]], ids=" ".join)
-def test_option_is_refused(user_box, words):
+def test_option_is_refused(user_box, args):
     user_box.file("outside/sgconfig.yml")
-    refused(user_box, "ast-grep", "run", *SEARCH, *words)
-    refused(user_box, "ast-grep", "scan", *words)
+    refused(user_box, "ast-grep", "run", *SEARCH, *args)
+    refused(user_box, "ast-grep", "scan", *args)
 
 
-@pytest.mark.parametrize("words", [["lsp"], ["new"], ["test"], ["completions"], ["-p", "x"], ["--config=x", "run"],
+@pytest.mark.parametrize("args", [["lsp"], ["new"], ["test"], ["completions"], ["-p", "x"], ["--config=x", "run"],
                                    ["outline"], []],
-                         ids=lambda words: " ".join(words) or "nothing")
-def test_subcommand_is_refused(user_box, words):
-    refused(user_box, "ast-grep", *words)
+                         ids=lambda args: " ".join(args) or "nothing")
+def test_subcommand_is_refused(user_box, args):
+    refused(user_box, "ast-grep", *args)
 
 
 @pytest.fixture
@@ -82,24 +82,24 @@ def project(user_box):
 def test_planted_link_is_not_written_through(user_box, tool, project):
     os.symlink(project, user_box.root / "index.scip")
     assert tool("scip-typescript", "index")["exit_code"] != 0
-    for words in (["--output=index.scip"], ["--output", "index.scip"], ["--output=../outside/precious"],
+    for args in (["--output=index.scip"], ["--output", "index.scip"], ["--output=../outside/precious"],
                   [f"--output={project}"]):
-        answer = tool("scip-typescript", "index", *words)
+        answer = tool("scip-typescript", "index", *args)
         assert (answer.status, answer.outcome) == (125, "disallowed"), answer.document
     assert project.read_text() == "precious\n"
-    user_box.call([str(tool.place / "scip-typescript"), "index"], deadline=120)
+    user_box.call([str(tool.directory / "scip-typescript"), "index"], deadline=120)
     assert project.read_bytes() != b"precious\n"
 
 
-@pytest.mark.parametrize("words", [["--yarn-workspaces"], ["--yarn-berry-workspaces"], ["--pnpm-workspaces"],
+@pytest.mark.parametrize("args", [["--yarn-workspaces"], ["--yarn-berry-workspaces"], ["--pnpm-workspaces"],
                                    ["--cwd=."], ["--cwd", "/"],
                                    ["--yarn"], ["-h"], ["/"], ["../outside"], ["missing"]], ids=" ".join)
-def test_index_option_is_refused(user_box, project, words):
-    refused(user_box, "scip-typescript", "index", "--output=x", *words)
-    refused(user_box, "scip-typescript", *words, "index", "--output=x")
+def test_index_option_is_refused(user_box, project, args):
+    refused(user_box, "scip-typescript", "index", "--output=x", *args)
+    refused(user_box, "scip-typescript", *args, "index", "--output=x")
 
 
-@pytest.mark.parametrize("words", [["generate"], ["build"], ["test"], ["playground"], ["init-config"], ["fuzz"],
+@pytest.mark.parametrize("args", [["generate"], ["build"], ["test"], ["playground"], ["init-config"], ["fuzz"],
                                    ["highlight", "a.ts"], ["query", "a.ts"], ["tags", "a.ts"], ["dump-languages"],
                                    ["parse", "--lib-path=./evil.so", "a.ts"], ["parse", "-l", "./evil.so", "a.ts"],
                                    ["parse", "-p", ".", "a.ts"], ["parse", "--grammar-path=.", "a.ts"],
@@ -109,6 +109,6 @@ def test_index_option_is_refused(user_box, project, words):
                                    ["parse", "--paths", "a.ts"], ["parse", "--edits", "1", "a.ts"], ["parse", "*.ts"],
                                    ["parse", "/etc/passwd"], ["parse", "../outside/precious"],
                                    ["p", "a.ts"], []],
-                         ids=lambda words: " ".join(words) or "nothing")
-def test_tree_sitter_call_is_refused(user_box, project, words):
-    refused(user_box, "tree-sitter", *words)
+                         ids=lambda args: " ".join(args) or "nothing")
+def test_tree_sitter_call_is_refused(user_box, project, args):
+    refused(user_box, "tree-sitter", *args)

@@ -61,7 +61,7 @@ class Listener:
         self.socket.listen(16)
         self.socket.setblocking(False)
 
-    def heard(self):
+    def received(self):
         """All that was posted since the last question."""
         texts = []
         while True:
@@ -91,19 +91,19 @@ class Project:
                    "port": self.listeners["tcp"].socket.getsockname()[1]}
         scripts = {"postinstall": "node attack.js", "test": "node attack.js"}
         box.directory("root/dep")
-        for place, name, more in (("root", "top", {"dependencies": {"dep": "file:./dep"}}), ("root/dep", "dep", {})):
+        for directory, name, more in (("root", "top", {"dependencies": {"dep": "file:./dep"}}), ("root/dep", "dep", {})):
             document = {"name": name, "version": "1.0.0", "scripts": scripts, **more}
-            box.file(f"{place}/package.json", json.dumps(document))
-            box.file(f"{place}/attack.js", ATTACK)
-            box.file(f"{place}/targets.json", json.dumps(targets))
+            box.file(f"{directory}/package.json", json.dumps(document))
+            box.file(f"{directory}/attack.js", ATTACK)
+            box.file(f"{directory}/targets.json", json.dumps(targets))
         made = self.call("npm", "install", "--package-lock-only", "--ignore-scripts", "--offline")
         assert made.status == 0, made.err
 
     def environment(self):
         return self.box.environment(**SECRETS, **LOADED, **HARMLESS)
 
-    def call(self, *words):
-        return self.box.call(list(words), env=self.environment(), deadline=90)
+    def call(self, *args):
+        return self.box.call(list(args), env=self.environment(), deadline=90)
 
     def sandbox(self, *argv, options=(), policy="default"):
         answer = self.box.run(*argv, options=["--sandbox", *options], policy=policy, env=self.environment(), timeout=60,
@@ -115,11 +115,11 @@ class Project:
     def posted(self):
         """By which way what arrived: {way: [loot, ...]}."""
         return {way: [json.loads(text) for text in texts] for way, listener in self.listeners.items()
-                if (texts := listener.heard())}
+                if (texts := listener.received())}
 
-    def loot(self, event, place="."):
+    def loot(self, event, directory="."):
         """What the script found, as it wrote it down itself. It is gone then."""
-        path = self.box.root / place / f"loot-{event}.json"
+        path = self.box.root / directory / f"loot-{event}.json"
         text = path.read_text()
         path.unlink()
         return json.loads(text)
@@ -148,10 +148,10 @@ def jail(request):
     return request.param
 
 
-def delivers(project, *words, events):
+def delivers(project, *args, events):
     """Plainly called, everything arrives, by every way."""
     assert project.posted() == {}
-    answer = project.call(*words)
+    answer = project.call(*args)
     assert answer.status == 0, answer.err
     posted = project.posted()
     assert set(posted) == WAYS, (posted.keys(), answer.out)
@@ -225,11 +225,11 @@ def test_without_user_namespaces_it_is_refused(root_project):
     """There is no jail then, and such code never runs without one. (To an ordinary user / would be a stranger's.)"""
     project = root_project
     script = 'echo 0 > /proc/sys/user/max_user_namespaces; exec "$@"'
-    words = ["unshare", "--user", "--map-root-user", "--", "sh", "-ec", script, "sh"]
-    if subprocess.run([*words, "true"], check=False, capture_output=True, **project.box.actor.as_keywords()).returncode:
+    args = ["unshare", "--user", "--map-root-user", "--", "sh", "-ec", script, "sh"]
+    if subprocess.run([*args, "true"], check=False, capture_output=True, **project.box.actor.as_keywords()).returncode:
         skip("userns", "no user namespace to try it in")
-    words += project.box.words(["npm", "test"], options=["--sandbox"], policy="default", timeout=60)
-    answer = project.call(*words)
+    args += project.box.run_argv(["npm", "test"], options=["--sandbox"], policy="default", timeout=60)
+    answer = project.call(*args)
     document = json.loads(answer.out)
     assert (answer.status, document["outcome"]) == (125, "jail_unavailable"), document
     assert project.posted() == {}
