@@ -1,4 +1,5 @@
-"""Fixtures: a staged copy of the command and the victims, a caller (root, or an ordinary user), and a box per test.
+"""Fixtures: a staged copy of the command and of the victims, a caller (root, or an ordinary user),
+and one box per test.
 """
 import contextlib
 import ctypes
@@ -31,28 +32,30 @@ from network import Network  # noqa: E402
 
 PR_SET_CHILD_SUBREAPER = 36
 
-# Where tests run in several processes those of a file stay together, for what they share; but not these, which share
-# nothing and take long.
+# pytest-xdist keeps the tests of one file in one process, because they share fixtures. These files
+# share nothing and take long, so their tests are spread.
 APART = {"test_collect_slices.py", "test_cpu_hog.py", "test_doctor.py", "test_foreign_proc.py",
          "test_git_repository.py", "test_grammar_properties.py", "test_jail_races.py", "test_shortage.py", "test_overlay_tree.py", "test_swapped_binary.py"}
 
-# Files that share what is dear to make: one daemon serves them all.
+# These files share a fixture that is expensive to make: one daemon serves them all.
 TOGETHER = {"test_default_docker.py": "docker", "test_gather_trace.py": "docker", "test_gather_trace_fetch.py": "docker",
             "test_gather_trace_forged.py": "docker", "test_gather_trace_tracer.py": "docker",
             "test_gather_trace_escape.py": "docker", "test_gather_trace_names.py": "docker"}
-# As long as the others of its file together, which share the time that they may take.
+# This test takes as long as all others of its file together.
 TOGETHER["test_attempts_succeed_without_a_jail"] = "attempts"
 
-# What holds a run to a time, and waits for most of it: these are run beside each other, and beside nothing else.
+# These tests bound the time of a run and mostly wait. They run beside each other, and beside
+# nothing else.
 TIMED = {"test_doctor_attack.py", "test_foreign_proc.py", "test_process_groups.py", "test_setsid_daemon.py",
          "test_sigterm_ignored.py",
          "test_killed_warden.py", "test_stopped_tool.py",
          "test_stopped_warden.py", "test_a_timeout_gives_the_tool_its_time_and_ends_the_rest",
          "test_endless_output_ends_at_the_timeout", "test_freed_context_does_not_go_on_copying",
          "test_returned_by_one_and_a_half_times_the_timeout", "test_timeout", "test_timeout_from_the_policy", "test_timeout_holds"}
-# What is not repeated under the sanitizers, except in a full run, since it takes long and reaches no code there that others
-# do not reach. Other programs do the work: containers and their tracer, node, npm and git, attackers that are never
-# sanitized, generators of documents. The trace of a container is read in test_gather_trace.py, and by the fuzzers.
+# These are not repeated under the sanitizers, except in a full run: they take long, and other tests
+# reach the same code of ours. Other programs do the work there: containers and their tracer, node,
+# npm and git, attackers that are never sanitized, generators of documents. test_gather_trace.py and
+# the fuzzers read the trace of a container under the sanitizers.
 PLAIN = {"test_gather_trace_escape.py", "test_gather_trace_fetch.py", "test_gather_trace_forged.py", "test_gather_trace_names.py",
          "test_gather_trace_tracer.py", "test_attacks_page.py", "test_attempts_succeed_without_a_jail", "test_git_clone",
          "test_call_does_not_hang_over_what_it_cannot_reach",
@@ -62,8 +65,8 @@ PLAIN = {"test_gather_trace_escape.py", "test_gather_trace_fetch.py", "test_gath
          "test_container_ends_with_its_client", "test_end_by_a_signal_is_reported",
          "test_program_that_stays_is_ended_when_its_time_is_over", "test_every_probe_has_a_page_in_step_with_it",
          "test_a_page_out_of_step_is_found"}
-# Many words for one path through the code: unit tests and fuzzers have them under the sanitizers (quote, secret, args,
-# beneath, http, socks), and the tests beside them have some.
+# Many inputs for one path through the code. Unit tests and fuzzers have them under the sanitizers
+# (quote, secret, args, beneath, http, socks), and the tests beside these have some.
 PLAIN |= {"test_no_hidden_character_is_shown", "test_values_of_options_are_escaped", "test_ordinary_vectors_are_no_credentials",
           "test_operand_escape.py", "test_egress_refused.py", "test_egress_reported_attempts.py", "test_over_the_cap_the_tail_is_kept",
           "test_default_cap_is_64_mib", "test_any_name_of_a_file_inside_passes",
@@ -71,7 +74,7 @@ PLAIN |= {"test_no_hidden_character_is_shown", "test_values_of_options_are_escap
           "test_allowed_options_are_listed_as_the_tool_reads_them", "test_reference_readers_agree_where_they_must",
           "test_allowed_vectors_neither_write_nor_read_elsewhere", "test_cut_list_still_has_what_runs_later",
           "test_resources_are_measured"}
-# What takes the whole machine and holds a run to a time: nothing is run beside these.
+# These take the whole machine and bound the time of a run: nothing runs beside them.
 ALONE = {"test_fork_relay.py", "test_fork_bomb.py", "test_fork_chain.py", "test_bomb_stays_small", "test_fork_bomb_dies",
          "test_fork_bomb_is_bounded", "test_thousand_in_flight"}
 
@@ -82,7 +85,7 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "xdist_group(name): runs in the same process as others of the name")
     config.addinivalue_line("markers", "timed: runs beside others of the kind only")
     config.addinivalue_line("markers", "alone: nothing runs beside it")
-    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):  # nohup, and a shell's &, have them ignored
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):  # nohup and a shell's & start programs with these signals ignored
         if signal.getsignal(number) == signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)
     if ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
@@ -91,7 +94,8 @@ def pytest_configure(config):
 
 
 def pytest_ignore_collect(collection_path, config):
-    """Of a kind that few files have, no other file is read: each process of a session would read them all."""
+    """Skips the collection of files that cannot hold the selected kind: each process of a session
+    would read them all."""
     wanted = {"timed": TIMED, "alone": ALONE}.get(config.option.markexpr)
     if wanted is None or collection_path.suffix != ".py" or collection_path.name in wanted:
         return None
@@ -103,7 +107,7 @@ def is_repetition(item) -> bool:
     return sanitized() and not full() and bool({item.path.name, item.originalname} & PLAIN)
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist looks for its groups
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist looks for its groups
 def pytest_collection_modifyitems(config, items):
     left_out = [item for item in items if is_repetition(item)]
     if left_out:
@@ -122,7 +126,8 @@ def pytest_collection_modifyitems(config, items):
 
 @pytest.fixture(scope="session")
 def stage():
-    """The command, the libraries and the helpers, at the same relative places, where every user can read them."""
+    """Copies the command, the libraries and the helpers, at the same relative paths, to a
+    directory that every user can read."""
     build = pathlib.Path(os.environ["CHOKE_BUILD"])
     top = pathlib.Path(tempfile.mkdtemp(prefix="choke-test-"))
     top.chmod(0o755)
@@ -153,7 +158,7 @@ def registry_tools(stage):
 
 @pytest.fixture(scope="session")
 def ordinary():
-    """A user that no other test process has."""
+    """A user that no other test process uses."""
     if os.geteuid() != 0:
         yield Actor("user", os.geteuid(), os.getegid())
         return
@@ -177,7 +182,8 @@ def make_box(stage, actor, make=None):
     return make(base) if make is not None else Box(stage, actor, base)
 
 
-# What a sanitizer looks at is the same for every caller, and nearly so for every jail: test_bwrap.py is about the other.
+# The sanitizers see the same code for every caller, and nearly the same for every jail:
+# test_bwrap.py covers the rest.
 CALLERS = ["user"] if sanitized() else ["root", "user"]
 CELLS = JAILS if full() or not sanitized() else ("native",)
 
@@ -190,7 +196,8 @@ def box(request, stage):
 
 @pytest.fixture(params=CALLERS if full() else ["user"])
 def once_box(request, stage):
-    """For what takes long and is the same for every caller: the test says why. A full run has them all."""
+    """For tests that take long and are the same for every caller; the test says why. A full run
+    has every caller."""
     yield from box_of(stage, request.getfixturevalue({"root": "superuser", "user": "ordinary"}[request.param]))
 
 
@@ -218,26 +225,26 @@ def once_cell(request, once_box):
 
 @pytest.fixture(params=CELLS)
 def egress_cell(request, box):
-    """Every jail in the form that has egress, for each kind of caller."""
+    """Every jail with egress, for each kind of caller."""
     return EgressCell(box, request.param)
 
 
 @pytest.fixture(params=CELLS)
 def root_cell(request, root_box):
-    """Every jail, for attacks that only root can make outside of it."""
+    """Every jail, for attacks that only root can make without a jail."""
     return Cell(root_box, request.param)
 
 
 @pytest.fixture(scope="session")
 def daemon_asked():
-    """Whom the daemon of docker_socket asks for anything."""
+    """Records what the daemon of docker_socket asks other machines for."""
     with daemon.asked() as server:
         yield server
 
 
 @pytest.fixture(scope="session")
 def docker_socket(ordinary, daemon_asked):
-    """A docker daemon of the session's own, for root and the ordinary user."""
+    """A docker daemon for this session, for root and the ordinary user."""
     with daemon.running(daemon_asked.env) as path:
         path.parent.chmod(0o711)
         os.chown(path, ordinary.uid, ordinary.gid)
@@ -246,10 +253,10 @@ def docker_socket(ordinary, daemon_asked):
 
 @pytest.fixture(scope="session")
 def network(stage):
-    """A network of the session's own, with hosts in it."""
+    """A private network for this session, with hosts in it."""
     if os.geteuid() != 0:
         skip("root", "namespaces for the servers are made by root")
-    base = stage / "town"
+    base = stage / "network"
     base.mkdir()
     made = Network(base)
     yield made
@@ -258,7 +265,7 @@ def network(stage):
 
 @pytest.fixture
 def gates(stage, network):
-    """Makes gates of the proxy in the town, without a jail."""
+    """Makes gates of the proxy in the private network, without a jail."""
     made = []
 
     def make(*rules, **settings):
@@ -271,7 +278,7 @@ def gates(stage, network):
 
 @pytest.fixture
 def scripted_servers(network):
-    """Makes hosts in the town that do what a test says."""
+    """Makes hosts in the private network that do what a test says."""
     made = []
 
     def make(serve):
@@ -284,14 +291,15 @@ def scripted_servers(network):
 
 @pytest.fixture(params=CALLERS)
 def network_box(request, stage, network):
-    """A caller of each kind, in the town."""
+    """A caller of each kind, in the private network."""
     actor = request.getfixturevalue({"root": "superuser", "user": "ordinary"}[request.param])
     yield from box_of(stage, actor, lambda base: network.box(stage, actor, base))
 
 
 @pytest.fixture(params=CELLS)
 def way(request, network, network_box):
-    """Every jail, for each kind of caller, with egress. Nothing has been asked of the town since its last test."""
+    """Every jail, for each kind of caller, with egress. The log of the network is empty when the
+    test starts."""
     network.take()
     return EgressBox(network_box, request.param)
 
@@ -313,13 +321,13 @@ def box_of(stage, actor, make=None):
 
 @pytest.fixture
 def marker():
-    """A word that no other process has among its arguments."""
+    """A string that no other process has among its arguments."""
     return "marker-" + uuid.uuid4().hex
 
 
 @pytest.fixture(autouse=True)
 def nothing_is_left():
-    """R19, after every test: no tool, no warden, no keeper."""
+    """R19, after every test: no tool, no warden and no keeper is left."""
     processes.begin()
     yield
     try:
@@ -327,7 +335,7 @@ def nothing_is_left():
     except AssertionError:
         left = processes.of_this_test()
         said = describe(left)
-        for pid in left:  # they are ours, and must not spoil the next test
+        for pid in left:  # they are our children, and must not disturb the next test
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         pytest.fail("left running: " + said)

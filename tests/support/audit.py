@@ -1,7 +1,7 @@
-"""An audit log written and taken apart by the description in docs/audit.md alone, without the library.
+"""Writes and checks an audit log from the description in docs/audit.md alone, without the library.
 
-It is there so that the tests can make any log, good or bad, and so that the format is implemented twice: what one side gets
-wrong the other does not know.
+Tests can make any log with it, good or bad. The format is also implemented twice this way: a
+mistake of one side is not repeated by the other.
 """
 import datetime
 import hashlib
@@ -13,7 +13,7 @@ import jsonschema
 
 ZEROS = "0" * 64
 CLOSING = b',"hash":"'
-# What a terminal obeys or reads the wrong way round is never in a log as it is.
+# A log never holds these unescaped: a terminal obeys them, or shows the text in another order.
 ESCAPED = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 SCHEMA = json.loads((pathlib.Path(__file__).parents[2] / "docs/audit.schema.json").read_text(encoding="utf-8"))
 VALIDATOR = jsonschema.Draft7Validator(SCHEMA)
@@ -30,7 +30,7 @@ def dump(value) -> str:
 
 
 def seal(covered: bytes) -> bytes:
-    """A line, without its newline, of the bytes that its hash is over."""
+    """One line without its newline; its hash is over these bytes."""
     return covered + CLOSING + digest(covered).encode() + b'"}'
 
 
@@ -39,7 +39,7 @@ def hash_of(line: bytes) -> str:
 
 
 class Log:
-    """Lines of one log, as bytes without newlines; step is how many seconds a record is later than the one before."""
+    """The lines of one log, as bytes without newlines. step: seconds between two records."""
 
     def __init__(self, log="0123456789abcdef", seq=0, prev=ZEROS, continues=None, began=BEGAN, step=1):
         self.log, self.seq, self.prev = log, seq, prev
@@ -48,7 +48,7 @@ class Log:
         self.add("begin", by="chokepoint 0.1.0", continues=continues)
 
     def add(self, kind, raw=None, **body):
-        """raw: the body as it is to stand, with a comma in front."""
+        """raw: the body as it is written, with a leading comma."""
         time = (self.began + datetime.timedelta(seconds=self.seq * self.step)).isoformat(timespec="microseconds") + "Z"
         text = f'{{"v":1,"log":"{self.log}","seq":{self.seq},"time":"{time}","kind":"{kind}","prev":"{self.prev}"'
         text += raw if raw is not None else "".join(f",{dump(key)}:{dump(value)}" for key, value in body.items())
@@ -73,12 +73,12 @@ class Log:
         return self.outcome(self.intent(*argv, probe=probe), argv[0], probe=probe, **more)
 
     def torn(self, data: bytes, reason="a write did not get to its end"):
-        """What a dying writer left, and the repair that vouches for it."""
+        """The rest of a record whose writer died, and the repair record for it."""
         self.lines.append(data)
         self.add("repair", torn_bytes=len(data) + 1, torn_hash=digest(data + b"\n"), reason=reason)
 
     def rotate(self, name):
-        """The log that goes on in another file."""
+        """The log that continues in another file."""
         return Log(self.log, self.seq, self.prev, continues=name, began=self.began, step=self.step)
 
     @property
@@ -90,7 +90,7 @@ class Log:
 
 
 def usual(calls=49) -> Log:
-    """Of 100 records: a begin, calls with their outcomes, a refusal."""
+    """100 records: a begin, calls with their outcomes, a refusal."""
     log = Log()
     for number in range(calls):
         log.call("git", "log", f"-{number}", probe="snapshot" if number % 2 else None,
@@ -100,7 +100,7 @@ def usual(calls=49) -> Log:
 
 
 def rebuild(lines, start=0, prev=ZEROS):
-    """The lines again with a chain that fits, as somebody would make it who can write the file."""
+    """The same lines with a valid chain, as an attacker makes it who can write the file."""
     made = []
     for line in lines[start:]:
         covered = line[:-len(CLOSING) - 66]
@@ -111,7 +111,7 @@ def rebuild(lines, start=0, prev=ZEROS):
 
 
 def check(text: bytes) -> None:
-    """Asserts that a whole log, or the first file of one, holds."""
+    """Asserts that a whole log, or its first file, is valid."""
     prev, log = ZEROS, None
     for seq, line in enumerate(text.splitlines()):
         record = json.loads(line)
@@ -123,7 +123,8 @@ def check(text: bytes) -> None:
 
 
 def records(path):
-    """The records of a whole log, its chain proven, each checked against the schema."""
+    """The records of a whole log. Its chain is verified, and each record is checked against the
+    schema."""
     text = path.read_bytes()
     check(text)
     found = [json.loads(line) for line in text.splitlines()]

@@ -1,4 +1,4 @@
-"""What the tests of the jail that bwrap makes share."""
+"""Helpers for the tests of the bwrap jail."""
 import os
 import pathlib
 import shutil
@@ -22,7 +22,7 @@ def write_policy(box, *tools, helper=JAIL_HELPER, **keywords):
 
 
 def runtime(box) -> pathlib.Path:
-    """The caller's own place for what lives as long as a session; scratch directories are in it."""
+    """The runtime directory of the caller; scratch directories are in it."""
     directory = box.base / "runtime"
     return directory if directory.exists() else box.directory("runtime", 0o700)
 

@@ -1,18 +1,19 @@
-"""Cgroups of a test process's own.
+"""A private cgroup for each test process.
 
-The library makes its cgroups below that of its caller, and sweeps there what others have left. Tests that count those that
-are left must see neither what a test beside them leaves on purpose, nor lose theirs to its sweep: so each test process is
-in a place of its own, where it may make one.
+The library makes its cgroups below the cgroup of its caller, and sweeps there what dead callers
+left. A test that counts leftovers must not see those of a test beside it, and that test's sweep
+must not remove them. So each test process moves into its own cgroup where it may make one.
 """
 import contextlib
 import os
 
 NAMED = "choke-test-"
-COUNTED = {"memory", "pids", "cpu", "cpuacct"}  # a cpuset of its own would have no processor in it
+COUNTED = {"memory", "pids", "cpu", "cpuacct"}  # a new cpuset cgroup has no processor and cannot be entered
 
 
 def directories():
-    """Directory of this process in each tree that is mounted -> what the tree counts; nothing for version 2."""
+    """The cgroup directory of this process in each mounted hierarchy -> its controllers; empty for
+    version 2."""
     with open("/proc/self/cgroup", encoding="utf-8") as stream:
         own = {names: path for _, names, path in (line.rstrip("\n").split(":", 2) for line in stream)}
     found = {}
@@ -27,7 +28,7 @@ def directories():
 
 
 def may_be_left(directory, names):
-    """Below a version 2 that has controllers a group with processes in it has no children that are limited."""
+    """cgroup v2: a group that has controllers and processes cannot have children with limits."""
     if names:
         return bool(COUNTED & set(names.split(",")))
     with open(os.path.join(directory, "cgroup.controllers"), encoding="ascii") as stream:
@@ -40,7 +41,7 @@ def move(directory) -> None:
 
 
 def enter():
-    """Goes into places of its own, as far as that is allowed; returns them."""
+    """Moves this process into its own cgroups, as far as that is allowed, and returns them."""
     made = []
     for directory, names in directories().items():
         with contextlib.suppress(OSError):
@@ -62,12 +63,12 @@ def leave(made) -> None:
 
 
 def of_ours(named):
-    """Directories that the library made for us and that are named so."""
+    """Directories with this name that the library made for us."""
     prefix = f"chokepoint-{os.stat('/proc/self/ns/pid').st_ino}-"
     return [os.path.join(parent, name) for top in directories() for parent, names, _ in os.walk(top) for name in names
             if name.startswith(prefix) and named(name.removeprefix(prefix))]
 
 
 def stale():
-    """Those whose keeper, by the number in their name, is no more."""
+    """Those with a keeper, by the pid in their name, that no longer exists."""
     return of_ours(lambda pid: not os.path.exists(f"/proc/{pid}"))

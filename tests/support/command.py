@@ -1,4 +1,4 @@
-"""The command under test: how it is called, and what its JSON must look like whatever happened."""
+"""The command under test: how to call it, and what its JSON must look like for every outcome."""
 import base64
 import dataclasses
 import json
@@ -104,7 +104,7 @@ def check_limits(document) -> None:
     for limit in document["limits"]:
         assert set(limit) == {"name", "value", "mechanism"}
         assert limit["name"] in LIMITS and is_count(limit["value"])
-        # None where those who would have known were lost, or did not answer in time.
+        # Null if the keeper was lost or did not answer in time.
         assert limit["mechanism"] in MECHANISMS or document["kill"] is None
 
 
@@ -158,7 +158,7 @@ def check_shape(document) -> None:
         assert document["signal"] is None
     if outcome in RAN:
         assert document["jail"] in ("none", "native", "bwrap")
-        # Null where those who would have known were lost, or did not answer in time.
+        # Null if the keeper was lost or did not answer in time.
         assert document["kill"] in KILLS or document["kill"] is None and outcome in ("timeout", "cancelled")
         assert document["tool"]["name"] and document["tool"]["path"].startswith("/")
     else:
@@ -182,7 +182,7 @@ def check_status(status: int, document) -> None:
 
 
 class Box:
-    """A caller with a root to work on and a policy of his own, outside it."""
+    """A caller with a root to work on, and a policy outside the root."""
 
     def __init__(self, stage: pathlib.Path, actor: Actor, base: pathlib.Path):
         self.stage, self.actor, self.base = stage, actor, base
@@ -214,7 +214,7 @@ class Box:
         return self.own(path, mode)
 
     def script(self, path, canary, mode=0o755) -> pathlib.Path:
-        """A program whose only deed is to leave a trace."""
+        """A program that only leaves a trace."""
         return self.file(path, f"#!/bin/sh\n: > '{canary}'\n", mode)
 
     def entry(self, name, **more):
@@ -248,7 +248,8 @@ class Box:
         return command + list(options) + ["--"] + list(argv)
 
     def popen(self, argv, raw=False, env=None, shape=None, **keywords):
-        """Starts the command; stdout and stderr are pipes, stdin is empty, unless keywords say otherwise."""
+        """Starts the command. stdout and stderr are pipes and stdin is empty, unless keywords say
+        otherwise."""
         command = list(argv) if raw else self.run_argv(argv, **(shape or {}))
         settings = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE,
                     "cwd": self.root, "env": self.environment() if env is None else env, **keywords}
@@ -261,7 +262,7 @@ class Box:
         return process
 
     def call(self, command, input=None, deadline=90.0, **keywords) -> Answer:
-        """Runs any command line to its end. A hang is a failure, not a wait."""
+        """Runs any command line to its end. A command that hangs fails the test."""
         if input is not None:
             keywords["stdin"] = subprocess.PIPE
         began = time.monotonic()
@@ -278,7 +279,8 @@ class Box:
         return answer
 
     def run(self, *argv, input=None, deadline=90.0, env=None, popen=None, **shape) -> Answer:
-        """chokepoint run --json ... -- ARGV, the document checked against R26; --dry-run has a document of its own."""
+        """chokepoint run --json ... -- ARGV. The document is checked against R26, except that of
+        --dry-run."""
         command = self.run_argv(argv, **shape)
         answer = self.call(command, input=input, deadline=deadline, env=env, **(popen or {}))
         if shape.get("form", "--json") == "--json":
@@ -291,7 +293,8 @@ class Box:
         return answer
 
     def host(self, name, *arguments, deadline=120.0, policy=None, root=None, **keywords) -> Answer:
-        """A host program of tests/helpers; it checks for itself, and says what does not hold."""
+        """Runs a host program of tests/helpers. It makes its own checks and reports those that
+        fail."""
         command = [str(self.stage / "tests/helpers" / name), str(policy or self.policy), str(root or self.root)]
         answer = self.call(command + [str(argument) for argument in arguments], deadline=deadline, **keywords)
         assert answer.status == 0, f"{name}: status {answer.status}: {answer.err.decode(errors='replace')}"
@@ -302,7 +305,7 @@ class Box:
         return [json.loads(line) for line in answer.err.splitlines()]
 
     def repository(self) -> bytes:
-        """Makes the root a repository with one commit, whose name it returns."""
+        """Makes the root a repository with one commit and returns the id of the commit."""
         env = self.environment(GIT_CONFIG_NOSYSTEM="1", GIT_AUTHOR_NAME="a", GIT_AUTHOR_EMAIL="a@example.org",
                                GIT_COMMITTER_NAME="a", GIT_COMMITTER_EMAIL="a@example.org")
         for command in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "first"]):
@@ -310,7 +313,8 @@ class Box:
         return self.call(["git", "rev-parse", "HEAD"], env=env).out
 
     def canary(self) -> pathlib.Path:
-        """Where a trace would be left; the directory is open to all, so that nothing but refusal prevents it."""
+        """The file that an attack would create. Its directory is writable for all, so that only a
+        refusal prevents it."""
         path = self.base / "traces"
         if not path.exists():
             path.mkdir()
@@ -318,7 +322,8 @@ class Box:
         return path / "canary"
 
     def default_policy(self, search_path=(), replace=()) -> pathlib.Path:
-        """The default policy as a file of the caller's, with more places to find tools, or other words in it."""
+        """The default policy as a file of the caller, with more directories to search for tools,
+        or with replaced text."""
         text = (pathlib.Path(__file__).parents[2] / "policy/default.yaml").read_text(encoding="utf-8")
         usual = "search_path: [/usr/local/bin, /usr/bin, /bin]"
         assert text.count(usual) == 1

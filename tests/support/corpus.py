@@ -1,12 +1,14 @@
-"""The corpus of the linter: tests/lint/LANGUAGE/GROUP.EXTENSION, each a group of snippets with what must be found.
+"""The corpus of the linter: tests/lint/LANGUAGE/GROUP.EXTENSION, each a group of snippets with
+what must be found.
 
     //: child_process by its plain name is found
     const cp = require('child_process');
     cp.exec('ls');  //> js-child-process
 
-`//:` (or `#:`) begins a snippet and names it; a snippet is a file of its own for the linter. `//>` names the rules that
-must be found on the line, each as often as it is named, `//>^` on the line above, for where no comment can follow; with
-`rule@7` the column is compared too. `/*> rule */` serves where a comment must end. What is not named must not be found.
+`//:` (or `#:`) begins a snippet and names it. The linter gets each snippet as a separate file.
+`//>` names the rules that must be found on the line, each as often as it is named. `//>^` is
+about the line above, where no comment can follow. With `rule@7` the column is compared too.
+`/*> rule */` is for where a comment must end. Anything that is not named must not be found.
 """
 import collections
 import dataclasses
@@ -30,7 +32,7 @@ class Snippet:
 
     @property
     def path(self) -> str:
-        """Where it is put for the linter: unique, and telling what it is."""
+        """The path of the file for the linter: unique, and it says what the snippet is."""
         slug = re.sub(r"[^a-z0-9]+", "-", self.name.lower()).strip("-")
         return f"{self.language}/{self.group}/{slug}{self.suffix}"
 
@@ -76,7 +78,7 @@ def write(snippets: list, directory: pathlib.Path) -> None:
 
 
 def differences(snippet: Snippet, found: list) -> list:
-    """What is missing and what is too much; found: (line, rule, column) of one snippet."""
+    """What is missing and what is unexpected; found: (line, rule, column) of one snippet."""
     left, wrong = list(found), []
     for line, rule, column in snippet.expected.elements():
         match = next((one for one in left if one[:2] == (line, rule) and column in (None, one[2])), None)

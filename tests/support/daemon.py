@@ -1,4 +1,4 @@
-"""A docker daemon for one session: private socket, private data, no network of its own."""
+"""A docker daemon for one session: private socket, private data, no network."""
 import contextlib
 import json
 import os
@@ -23,7 +23,7 @@ def ready(socket: pathlib.Path) -> bool:
 
 
 class Asked(socketserver.ThreadingTCPServer):
-    """The only way from the daemon to any other machine: answers nobody, and remembers who was asked for."""
+    """The only way from the daemon to another machine. It answers no request and records each."""
     daemon_threads = True
 
     def __init__(self):
@@ -58,7 +58,7 @@ def asked():
 
 @contextlib.contextmanager
 def running(env):
-    """Yields the path of its socket."""
+    """Yields the path of the daemon's socket."""
     program = shutil.which("dockerd", path="/usr/local/sbin:/usr/sbin:/sbin:/usr/local/bin:/usr/bin:/bin")
     if os.geteuid() != 0:
         skip("docker", "a daemon can be started by root only")
@@ -66,7 +66,8 @@ def running(env):
         skip("docker", "dockerd is missing")
     directory = pathlib.Path(tempfile.mkdtemp(prefix="choke-docker-"))
     socket = directory / "docker.sock"
-    # The daemon's own filter refuses nothing: what is refused to a container is refused by what is tested.
+    # The seccomp filter of the daemon is off: a refusal in a container comes from the code under
+    # test.
     (directory / "profile").write_text(json.dumps({"defaultAction": "SCMP_ACT_ALLOW", "architectures": ARCHITECTURES}),
                                    encoding="utf-8")
     args = [program, "--iptables=false", "--ip6tables=false", "--bridge=none", f"--host=unix://{socket}",

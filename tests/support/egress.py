@@ -1,4 +1,6 @@
-"""What the tests of egress share: a caller in the town, a jail, and tools that may reach some of its hosts."""
+"""Helpers for the tests of egress: a caller in the private network, a jail, and tools that may
+reach some hosts.
+"""
 import json
 import os
 
@@ -10,7 +12,7 @@ GIT = ["/usr/lib/git-core/git", os.path.realpath("/usr/lib/git-core/git-remote-h
 
 
 class EgressBox:
-    """Runs in one jail, with what may be reached named for each."""
+    """Runs in one jail; each run names the hosts that it may reach."""
 
     def __init__(self, box, jail):
         self.box, self.jail, self.network = box, jail, box.network

@@ -1,7 +1,8 @@
-"""Escapes: ways to turn an allowed tool into something else. The default policy refuses them; plainly called, they
-work.
+"""Escapes: ways to turn an allowed tool into something else. The default policy refuses them;
+called without chokepoint, they work.
 
-A spelling that the tool would read as no option at all (behind "--") need not be refused: it must be without effect.
+A spelling that the tool does not read as an option (after "--") need not be refused: it must
+have no effect.
 """
 import os
 
@@ -9,12 +10,12 @@ from feature import sanitized
 
 
 def some(vectors):
-    """All of them; with sanitizers, which find nothing more in the hundredth refusal, every fifth."""
+    """All of them. With sanitizers every fifth: the hundredth refusal finds nothing more there."""
     return vectors[::5] if sanitized() else vectors
 
 
 def refused(box, *argv, named=None, options=(), cwd=None):
-    """The call is disallowed by a rule about arguments that names the argument; nothing is spawned."""
+    """The call is disallowed by a rule about arguments that names the argument; no process starts."""
     answer = box.run(*argv, policy="default", options=options, cwd=cwd)
     assert (answer.status, answer.outcome) == (125, "disallowed"), f"{argv}: {answer.document}"
     assert answer["rule"].startswith("tools.") and ".args." in answer["rule"], answer["rule"]
@@ -25,7 +26,8 @@ def refused(box, *argv, named=None, options=(), cwd=None):
 
 
 def spellings(option, value):
-    """How a caller could try to write a long option with a value. With one dash it may be a bundle of others."""
+    """The spellings of a long option with a value. With one dash it may be a bundle of short
+    options."""
     name = option.lstrip("-")
     yield [option, value]
     yield [f"{option}={value}"]
@@ -47,7 +49,7 @@ def spellings(option, value):
 
 
 def fires(box, canary, argv, **keywords):
-    """Plainly called it works: a refusal of something harmless would prove nothing."""
+    """The attack works without chokepoint: a refusal of something harmless would prove nothing."""
     if os.path.exists(canary):
         os.unlink(canary)
     answer = box.call(argv, **keywords)

@@ -1,4 +1,6 @@
-"""What the attacks on `execs` share: each is made without the key, where it must succeed, and with it."""
+"""Helpers for the attacks on `execs`: each is made without the key, where it must succeed, and
+with it.
+"""
 from feature import skip
 
 REFUSED = 113  # the status of tests/helpers/victims/attempt.c
@@ -16,7 +18,7 @@ def run_bounded(box, *argv, policy=None, **shape):
 
 
 def succeeds_without(box, *argv, **shape):
-    """The attack is real: nothing but the key prevents it."""
+    """The attack is real: only the key prevents it."""
     answer = box.run("attempt", *argv, policy=box.write_policy(name="policy/free.yaml"), **shape)
     assert answer.status == 0, answer.document
     assert "execs" not in answer["layers"]

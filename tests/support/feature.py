@@ -21,17 +21,17 @@ def needs_machine(machine: str) -> None:
 
 
 def sanitized() -> bool:
-    """A build with sanitizers is slower and larger; counts go down, promises do not."""
+    """A build with sanitizers is slower and larger: counts are lower there, promises are the same."""
     return os.environ.get("CHOKE_SANITIZED") == "1"
 
 
 def full() -> bool:
-    """make test SUITES=full: every count at its largest, and nothing left out as a repetition."""
+    """make test SUITES=full: every count at its largest, no repetition left out."""
     return os.environ.get("CHOKE_TEST_FULL") == "1"
 
 
 def scaled(count: int, down_to: int, usual: int = 0) -> int:
-    """count in a full run, usual (count, where it is not given) in every run, down_to under the sanitizers."""
+    """count in a full run, usual (or count) in other runs, down_to under the sanitizers."""
     if sanitized():
         return down_to
     return count if full() else usual or count

@@ -1,7 +1,8 @@
-"""What the tests of the proxy share: a gate without a jail in the town, clients that say what they like, hosts that do too.
+"""Helpers for the tests of the proxy: a gate without a jail in the private network, clients that
+send any bytes, hosts that do too.
 
-Sockets belong to the network in which they are made, and a thread can be in another network than its process: so a test talks
-to the gate itself, from within the town.
+A socket belongs to the network namespace in which it is made, and a thread can be in another
+one than its process. So the test talks to the gate from a thread in the private network.
 """
 import concurrent.futures
 import contextlib
@@ -21,7 +22,7 @@ PATIENCE = 60
 
 
 def in_network(test_network, function):
-    """Calls it in a thread that is in the town's network."""
+    """Calls it in a thread that is in the private network."""
     def body():
         with open(f"/proc/{test_network.pid}/ns/net", "rb") as network:
             if LIBC.setns(network.fileno(), CLONE_NEWNET) != 0:
@@ -32,7 +33,7 @@ def in_network(test_network, function):
 
 
 class Gate:
-    """The program tests/helpers/hosts/gate.c, with these rules."""
+    """Runs tests/helpers/hosts/gate.c with these rules."""
 
     def __init__(self, stage, test_network, *rules, **settings):
         self.test_network = test_network
@@ -46,12 +47,12 @@ class Gate:
         self.reader.start()
 
     def read_events(self):
-        """All the time, for a gate that cannot tell what happens does not go on."""
+        """Reads all the time: a gate that cannot write its events blocks."""
         for line in self.process.stdout:
             self.events_read.append(json.loads(line))
 
     def connect(self, *first):
-        """A client's connection, with these bytes said."""
+        """Opens a client's connection and sends these bytes."""
         client = in_network(self.test_network, lambda: socket.create_connection(("127.0.0.1", self.port), PATIENCE))
         try:
             for data in first:
@@ -68,14 +69,14 @@ class Gate:
         return client
 
     def say(self, data):
-        """All that comes back until the gate closes."""
+        """All bytes until the gate closes the connection."""
         with self.connect(data) as client:
-            with contextlib.suppress(OSError):  # the gate has closed it already: then it says why, or that it was reset
+            with contextlib.suppress(OSError):  # the gate has already closed it: then it says why, or that it was reset
                 client.shutdown(socket.SHUT_WR)
             return read_all(client)
 
     def curl(self, *args, scheme="http"):
-        """Its output; what it says where it fails."""
+        """The output of curl; with its message if it fails."""
         return subprocess.run([*self.into, "curl", "-sS", "--max-time", str(PATIENCE), "--proxy",
                                f"{scheme}://127.0.0.1:{self.port}", *args], capture_output=True, check=False)
 
@@ -87,7 +88,7 @@ class Gate:
         return len(os.listdir(f"/proc/{self.process.pid}/fd"))
 
     def close(self):
-        """Ends the gate; then all has been told."""
+        """Ends the gate; after that all events have been reported."""
         with contextlib.suppress(BrokenPipeError):
             self.process.stdin.close()
         said = self.process.stderr.read().decode()
@@ -98,7 +99,7 @@ class Gate:
         self.totals = self.events_read.pop()
 
     def events(self, verdict=None):
-        """Ends the gate, if it has not ended, and looks whether its totals are true."""
+        """Ends the gate, if it has not ended, and checks its totals."""
         if self.totals is None:
             self.close()
         by = {name: [event for event in self.events_read if event["verdict"] == name]
@@ -130,7 +131,7 @@ def read_until(client, end):
 
 
 class ScriptedServer:
-    """A host at a port of its own, which does with each connection what the test says, in a thread."""
+    """A host at its own port. A thread does with each connection what the test says."""
 
     def __init__(self, test_network, serve):
         self.listener = in_network(test_network, lambda: socket.create_server((ADDRESS, 0)))
@@ -151,7 +152,7 @@ class ScriptedServer:
                 self.received_data.append(self.serve(peer))
 
     def wait_received(self, count=1):
-        """What so many connections were for it."""
+        """Waits for this number of connections and returns what they sent."""
         wait_until(lambda: len(self.received_data) >= count, "the host has heard all")
         return self.received_data
 

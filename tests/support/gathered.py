@@ -1,4 +1,4 @@
-"""chokepoint gather, with probes and a policy of the test's own or with the embedded ones."""
+"""chokepoint gather, with probes and a policy of the test or with the embedded ones."""
 import json
 
 STATES = {"ok", "failed", "timeout", "tool_missing", "skipped", "refused", "cancelled"}
@@ -24,7 +24,7 @@ def gather_argv(box, *options, root=None, policy=None, audit=False):
 
 
 class Gathered:
-    """What a gather said."""
+    """The result of a gather."""
 
     def __init__(self, answer):
         self.status, self.err = answer.status, answer.err.decode(errors="replace")

@@ -1,4 +1,6 @@
-"""Every option of every subcommand that the shipped entry of git allows, each as a command of its own."""
+"""Every option of every subcommand that the shipped entry of git allows, each as a separate
+command.
+"""
 from hostile import default_entry
 
 

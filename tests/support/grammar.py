@@ -9,12 +9,12 @@ import yaml
 from hypothesis import strategies as st
 
 SOURCE = pathlib.Path(__file__).parents[2] / "policy/default.yaml"
-SECRET = "/etc/passwd"  # exists, is readable, and lies outside of every root
+SECRET = "/etc/passwd"  # exists, is readable, and is outside every root
 
 
 @dataclasses.dataclass(frozen=True)
 class Option:
-    """One option of the notation."""
+    """One option of the policy's notation."""
     name: str
     form: str  # flag, value, optional, values, number
     patterns: tuple
@@ -34,7 +34,7 @@ class Option:
 
 @dataclasses.dataclass
 class Rules:
-    """What one tool, or one of its subcommands, may be given."""
+    """The rules of one tool, or of one of its subcommands."""
     tool: str
     subcommand: list  # as arguments: ["compose", "up"]
     options: dict
@@ -89,7 +89,8 @@ class Verdict:
 
 
 class Judge:
-    """A process that judges vectors by the default policy. Its tools are stand-ins, so that none has to be installed."""
+    """A process that judges vectors by the default policy. Its tools are stand-ins, so that no
+    tool has to be installed."""
 
     def __init__(self, box, policy=None, cwd="."):
         argv = [str(box.stage / "tests/helpers/host_judge"), str(policy or stand_in_policy(box)), str(box.root), cwd]
@@ -122,7 +123,7 @@ class Judge:
 
 
 def stand_in_policy(box):
-    """The default policy with another search path, in which every tool is a copy of true(1)."""
+    """The default policy with another search path, where every tool is a copy of true(1)."""
     directory = box.base / "stand-ins"
     text = SOURCE.read_text(encoding="utf-8")
     if not directory.exists():
@@ -152,7 +153,8 @@ def values_of(pattern):
 
 
 def spellings(name, values, form):
-    """Every way in which some tool would understand an option of this name; each is a list of arguments."""
+    """Every spelling that some tool would understand as an option of this name; each is a list of
+    arguments."""
     found = [[name]]
     for value in values if form != "flag" else ["x"]:
         found += [[name, value], [f"{name}={value}"]]
@@ -191,7 +193,8 @@ def bundles(rules, others):
 
 
 def vectors(rules, others):
-    """Arguments of a level: listed options, others that the tool knows, words, in any order; mostly what is allowed."""
+    """Arguments of a level, in any order: listed options, others that the tool knows, operands.
+    Most are allowed."""
     good = list(rules.options.values())
     pieces = [st.sampled_from(WORDS).map(lambda word: [word]), bundles(rules, [name for name, _ in others])]
     if good:

@@ -1,4 +1,6 @@
-"""What clients of TLS say first: real ones, changed ones, and in the pieces that a test wants."""
+"""First messages of TLS clients: real ones, changed ones, and cut into the pieces that a test
+wants.
+"""
 import ssl
 import struct
 
@@ -7,7 +9,7 @@ ALERT = b"\x15\3\3\0\2\2\x31"  # access denied
 
 
 def hello(name):
-    """What a real client says first; with None it names nobody."""
+    """The first message of a real client; None: without a server name."""
     out = ssl.MemoryBIO()
     context = ssl.create_default_context()
     context.check_hostname = name is not None
@@ -20,7 +22,7 @@ def hello(name):
 
 
 def extended(name, *extensions):
-    """The same with extensions of the test's own behind the others."""
+    """The same message with more extensions after the others."""
     message = hello(name)[5:]
     body = message[4:]
     at = 2 + 32

@@ -1,7 +1,8 @@
-"""A repository with a history worth reading, and every known means to make git run something of a repository's.
+"""A repository with a history worth reading, and every known means to make git run a program of
+the repository.
 
-Each means names plain git commands that set it off, so that a test can show that its canary is alive before it claims
-that the canary was silent.
+Each means names plain git commands that trigger it. So a test shows that its canary works
+before it claims that the canary stayed silent.
 """
 import base64
 import contextlib
@@ -29,8 +30,9 @@ IDENTITY = {"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@example.org", "GIT_CO
 HOOKS = ("post-index-change fsmonitor-watchman reference-transaction pre-commit post-checkout post-merge post-rewrite "
          "pre-auto-gc query-watchman").split()
 
-# Every allowed subcommand, in forms that read what an attacker may have prepared: the working tree, the index,
-# patches, merges, signatures, submodules, objects that are missing. A test holds this against the policy.
+# Every allowed subcommand, in forms that read what an attacker may have prepared: the working tree,
+# the index, patches, merges, signatures, submodules, missing objects. A test compares this with the
+# policy.
 COMMANDS = [shlex.split(line) for line in """
 log
 log -p -m
@@ -118,7 +120,7 @@ version --build-options
 
 @functools.cache
 def default_entry():
-    """Read only: it is the same for everybody."""
+    """Cached and read only: it is the same for all."""
     with open(DEFAULT_POLICY, encoding="utf-8") as stream:
         return next(tool for tool in yaml.load(stream, yaml.CSafeLoader)["tools"] if tool["name"] == "git")
 
@@ -130,7 +132,7 @@ def loader() -> str:
 
 
 class Repository:
-    """A repository that its caller owns; plain git is git as anybody would call it."""
+    """A repository that its caller owns; plain git is git without chokepoint."""
 
     def __init__(self, box, path=None):
         self.box = box
@@ -169,10 +171,11 @@ class Repository:
         self.git("add", *names)
         self.git("commit", "-q", "--no-gpg-sign", "-m", message)
 
-    # ---- what there is to read
+    # ---- the content
 
     def copy_or_make(self):
-        """Forty commands make one; a test that needs another gets a copy of the first that its caller made."""
+        """Making it takes forty commands; later tests get a copy of the first that the same caller
+        made."""
         made = self.box.stage / f"repository-{self.box.actor.uid}"
         if made.exists():
             subprocess.run(["cp", "-a", f"{made}/.", self.path], check=True)
@@ -181,8 +184,8 @@ class Repository:
             subprocess.run(["cp", "-a", self.path, made], check=True)
 
     def make(self):
-        """A merge with a conflict that was resolved, a tag, commits that look signed, and a working tree that differs
-        from the index, which differs from HEAD."""
+        """A resolved merge conflict, a tag, commits that look signed, and a working tree that
+        differs from the index, which differs from HEAD."""
         self.git("init", "-q", "-b", "main")
         self.write("a.txt", "first\nsecond\nthird\n")
         self.write("dir/b.txt", "first\n")
@@ -209,7 +212,7 @@ class Repository:
         self.write("new.txt", "first\n")
 
     def sign(self, armour):
-        """A commit on top of HEAD with a signature of that kind, as far as its header goes."""
+        """A commit on top of HEAD with a signature header of that kind."""
         text = self.git("cat-file", "commit", "HEAD").out.decode()
         parent = self.git("rev-parse", "HEAD").out.decode().strip()
         header, _, message = text.partition("\n\n")
@@ -222,7 +225,8 @@ class Repository:
         self.git("update-ref", "refs/heads/main", made)
 
     def make_index_stale(self):
-        """The index no longer knows whether the files are as it recorded them: git looks, and may write the index."""
+        """The index no longer knows whether the files match it: git looks at them and may write
+        the index."""
         for top in (self.path, self.path / "sub"):
             for name in ("still.txt", "gone.txt"):
                 with contextlib.suppress(FileNotFoundError):
@@ -260,7 +264,7 @@ class Repository:
     # ---- the canary
 
     def fired(self) -> bool:
-        """Did it sing? It is quiet again afterwards."""
+        """Whether the canary was triggered; it is reset."""
         has_fired = self.canary.exists()
         self.canary.unlink(missing_ok=True)
         return has_fired
@@ -268,7 +272,7 @@ class Repository:
 
 @contextlib.contextmanager
 def web_server():
-    """On loopback; asks everybody for a password."""
+    """A web server on loopback that asks for a password."""
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
             self.send_response(401)
@@ -295,10 +299,10 @@ def web_server():
 class Means:
     name: str
     plant: typing.Callable  # what the attacker prepares; may be a generator, to hold something open
-    fires: list             # plain git commands, each of which sets it off
-    reachable: bool = True  # an allowed subcommand would set it off, were it not for the entry's hardening
-    only_execs: bool = False    # no configuration can switch it off by name: execs alone stand against it
-    only_overrides: bool = False  # execs do not stand against it: what runs is the loader or git itself
+    fires: list             # plain git commands, each of which triggers it
+    reachable: bool = True  # an allowed subcommand would trigger it without the hardening in the entry
+    only_execs: bool = False    # no configuration can switch it off by name: only execs prevents it
+    only_overrides: bool = False  # execs does not prevent it: the loader or git itself runs
     terminal: bool = False
 
     def __str__(self):
@@ -317,7 +321,7 @@ def means(*fires, **more):
 
 @contextlib.contextmanager
 def planted(repo, kind: Means):
-    """Plants it, and shows that it works: each of the plain commands sets it off."""
+    """Plants it, and shows that it works: each of the plain commands triggers it."""
     made = kind.plant(repo)
     try:
         if made is not None:
@@ -337,7 +341,7 @@ def planted(repo, kind: Means):
 
 
 def everything(repo, file=None):
-    """A configuration in which all that can be named is the canary."""
+    """A configuration in which every key that names a program names the canary."""
     where = ["--file", file] if file else []
     keys = """core.fsmonitor core.pager core.editor core.sshCommand core.askPass core.gitProxy diff.external
     diff.evil.textconv diff.evil.command merge.evil.driver credential.helper gpg.program gpg.openpgp.program
@@ -439,7 +443,7 @@ def process_filter(repo):
 
 @means("diff", "status")
 def large_file_filter(repo):
-    """The one driver whose name is known, so that it is switched off by name."""
+    """The one driver with a known name, so it is switched off by name."""
     repo.write(".gitattributes", "*.txt filter=lfs\n")
     for key in ("clean", "smudge", "process"):
         repo.config("filter.lfs." + key, repo.script)
@@ -650,9 +654,10 @@ def missing_object_with_a_password_prompt(repo):
 
 @means("diff", only_overrides=True)
 def external_diff_that_is_the_loader(repo):
-    """The loader may be executed, or no program could start; it runs any file it is given. As an external diff it is
-    given a file of the repository: a shell, and as its script what was committed under the same name. Its directory
-    sorts before all other names, for git ends at the first file that the loader cannot run."""
+    """The loader must be executable, or no program could start; and it runs any file. As an
+    external diff it gets a file of the repository: a shell, and as its script what was
+    committed under the same name. Its directory sorts before all other names, because git ends
+    at the first file that the loader cannot run."""
     repo.write("A/shell.bin", f": > '{repo.canary}'\n")
     repo.commit("a script", "A/shell.bin")
     with open("/bin/sh", "rb") as stream:

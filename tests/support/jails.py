@@ -1,7 +1,9 @@
-"""What the attacks on jails share: each is made without a jail, where it must succeed, and in every jail there is.
+"""Helpers for the attacks on jails: each is made without a jail, where it must succeed, and in
+every available jail.
 
-A victim (tests/helpers/breach_*.c, attempt.c) says "done" or "refused: ERRNO (what)". Where it is refused inside, that is
-what the test wants; a run that did not take place proves nothing, nor does one without the jail's layers.
+A victim (tests/helpers/victims/breach_*.c, attempt.c) prints "done" or "refused: ERRNO (what)".
+The test wants the refusal inside. A run that did not start proves nothing, nor does one without
+the jail's layers.
 """
 import re
 
@@ -17,7 +19,7 @@ VICTIMS = (*BREACHES, "attempt", "say_args", "say_state", "say_env", "flood", "b
 
 
 class Cell:
-    """A box and a jail: the same tools are run in it and, by outside, without it."""
+    """A box and a jail. The same tools run in it and, by outside, without it."""
 
     def __init__(self, box, jail):
         self.box, self.jail = box, jail
@@ -34,7 +36,7 @@ class Cell:
         return self.box.run(*map(str, argv), options=options, policy=policy or self.policy, **shape)
 
     def inside(self, *argv, **shape):
-        """The run takes place, in the jail, whatever comes of it."""
+        """The run starts, in the jail, whatever its outcome."""
         answer = self.run(*argv, **shape)
         if answer.outcome == "jail_unavailable":
             skip(self.jail, answer.message)
@@ -66,13 +68,14 @@ class Cell:
         return answer
 
     def breaks_out_only_outside(self, *argv, errnos=None, **shape):
-        """The attack as it is meant: real outside, refused inside."""
+        """The whole attack: real outside, refused inside."""
         self.succeeds_outside(*argv, **shape)
         return self.refused_inside(*argv, errnos=errnos, **shape)
 
 
 class EgressCell(Cell):
-    """The same with a way out to one host, which is not there: what is tried is to get out by another."""
+    """The same with egress to one host that does not exist: the attack must not get out by another
+    way."""
 
     HOST = "a.example.org"
 

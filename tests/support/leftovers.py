@@ -8,14 +8,16 @@ from processes import describe, nothing_runs, of_this_test, wait_until
 
 
 def files(cell):
-    """Where a run could leave something. The place for scratch directories may stay; it is empty then."""
+    """Where a run could leave something. The parent of the scratch directories may stay; it is
+    empty then."""
     directory = bwrapped.runtime(cell.box)
     found = [*directory.rglob("*"), *cell.box.home.iterdir()]
     return {str(path) for path in found if path != bwrapped.scratch_parent(cell.box)}
 
 
 def mounts(cell):
-    """Of the whole machine but for what other tests make meanwhile; device and place, since numbers are given anew."""
+    """Mounts of the whole machine, without those of other tests. Device and path, because mount
+    ids are reused."""
     def of_others(directory):
         return directory.startswith(("/tmp/choke-test-", "/tmp/choke-docker-")) and not directory.startswith(str(cell.box.stage))
 
@@ -28,7 +30,7 @@ def state(cell):
 
 
 def wait_for_the_end(what):
-    """No process and no cgroup is left of what ran before."""
+    """No process and no cgroup is left of earlier runs."""
     try:
         wait_until(nothing_runs)
     except AssertionError:
@@ -38,7 +40,7 @@ def wait_for_the_end(what):
 
 @contextlib.contextmanager
 def nothing_left(cell, what, swept=False):
-    """Around many runs. swept: what they leave on disk may stay until the next start."""
+    """Checks around many runs. swept: files may stay until the next start sweeps them."""
     env = bwrapped.environment(cell.box)
     cell.succeeds_inside("say_args", env=env)
     before = state(cell)

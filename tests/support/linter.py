@@ -1,13 +1,15 @@
-"""A tree to lint, and the linter: how it is called, and what its JSON must look like whatever it found."""
+"""A tree to lint, and the linter: how to call it, and what its JSON must look like for every
+result.
+"""
 import json
 import os
 import pathlib
 
 from terminal import on_terminal
 
-SHELL = "import os\nos.system('ls')\n"  # what a rule is about, in two lines
+SHELL = "import os\nos.system('ls')\n"  # the topic of a rule, in two lines
 SHELL_RULE = "python-shell-call"
-PROCESS = "import subprocess\nsubprocess.run(['ls'])\n"  # creates a process, and nothing worse
+PROCESS = "import subprocess\nsubprocess.run(['ls'])\n"  # creates a process and is not worse
 PROCESS_RULE = "python-subprocess"
 
 REPORT = {"version", "clean", "top", "config", "errors", "warnings", "notes", "dropped", "waived", "allowed", "files",
@@ -35,7 +37,7 @@ def check_shape(document, status) -> None:
 
 
 class Tree:
-    """The root of a box, as the tree that is looked at."""
+    """The root of a box, as the tree that is linted."""
 
     def __init__(self, box):
         self.box, self.top = box, box.root

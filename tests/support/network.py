@@ -1,10 +1,12 @@
-"""A network of the test's own: hosts with public addresses, a resolver, a certificate authority. Nothing of it is outside.
+"""A private network: hosts with public addresses, a resolver, a certificate authority. Nothing of
+it is outside this machine.
 
-Run as a program (Town does that) it is the network: in network and mount namespaces of its own it brings loopback up, gives it
-the addresses, puts its resolv.conf, hosts and certificates over the machine's, serves, and ends with its stdin. Each line on
-stdin is a question, each line on stdout an answer, in JSON:
-  "take"             what was asked of the hosts and of the resolver since the last time
-  {"name": address}  the resolver answers that from now on
+Run as a program (class Network does that) this file is the network. In its own network and
+mount namespaces it brings loopback up, gives it the addresses, mounts its resolv.conf, hosts
+and certificates over the machine's, serves, and ends with its stdin. Each line on stdin is a
+question, each line on stdout an answer, in JSON:
+  "take"             the requests to the hosts and to the resolver since the last time
+  {"name": address}  from now on the resolver answers with this address
 """
 import base64
 import fcntl
@@ -31,14 +33,14 @@ HOSTS = {"web.example.org": "93.184.216.10", "git.example.org": "93.184.216.11",
          "other.example.org": "93.184.216.13", "web.example.net": "93.184.216.14", "inner.example.org": "10.1.2.3",
          "meta.example.org": "169.254.169.254", "self.example.org": "127.0.0.1"}
 PLAIN, SECURE, ODD = 80, 443, 8443
-TWIN, GATE = "127.0.0.77", 3128  # a stranger at the port that the proxy has inside
+TWIN, GATE = "127.0.0.77", 3128  # another listener at the port that the proxy has inside
 WORD = b"a word from "
 BACKEND = "/usr/lib/git-core/git-http-backend"
 BUNDLE = "ca-certificates.crt"
-TRUNCATED = "ask again by TCP"  # in place of an address
+TRUNCATED = "ask again by TCP"  # instead of an address
 
 
-# ---- the other side: what a test has ----
+# ---- the test's side ----
 
 class Network:
     def __init__(self, base: pathlib.Path):
@@ -60,7 +62,8 @@ class Network:
         return json.loads(self.process.stdout.readline())
 
     def take(self):
-        """{"asked": hosts that were asked for something, "names": what the resolver was asked for}, since the last time."""
+        """{"asked": hosts that got a request, "names": names that the resolver was asked for},
+        since the last time."""
         return self.ask("take")
 
     def box(self, stage, actor, base):
@@ -68,7 +71,7 @@ class Network:
 
 
 class NetworkBox(Box):
-    """A box whose caller lives in the town."""
+    """A box with its caller in the private network."""
 
     def __init__(self, network, stage, actor, base):
         self.network = network
@@ -88,7 +91,7 @@ def make_certificates(base: pathlib.Path) -> None:
     names = ",".join(f"DNS:{name}" for name in HOSTS)
     (base / "names").write_text(f"subjectAltName={names}\n", encoding="ascii")
     key = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-noenc")
-    openssl("req", "-x509", *key, "-keyout", "ca.key", "-out", BUNDLE, "-days", "2", "-subj", "/CN=town")
+    openssl("req", "-x509", *key, "-keyout", "ca.key", "-out", BUNDLE, "-days", "2", "-subj", "/CN=test network")
     openssl("req", "-new", *key, "-keyout", "host.key", "-out", "host.csr", "-subj", "/CN=host")
     openssl("x509", "-req", "-in", "host.csr", "-CA", BUNDLE, "-CAkey", "ca.key", "-CAcreateserial", "-days", "2", "-out",
             "host.pem", "-extfile", "names")
@@ -96,7 +99,7 @@ def make_certificates(base: pathlib.Path) -> None:
         path.chmod(0o644)
 
 
-# ---- this side: the network ----
+# ---- the network's side ----
 
 LOCK = threading.Lock()
 NOTED = {"asked": [], "names": []}
@@ -230,7 +233,7 @@ class Resolver(socketserver.BaseRequestHandler):
         note("names", name)
         with LOCK:
             known = ANSWERS.get(name.lower())
-            # The first of several is given once, and the last for ever.
+            # The first of several answers is given once, the last one every time.
             address = known.pop(0) if known and len(known) > 1 and kind == 1 else known[0] if known else None
         flags = 0x8180 if known else 0x8183
         if address == TRUNCATED:

@@ -1,7 +1,9 @@
-"""A machine on which user namespaces are forbidden, made for one command by two helpers, with the host left as it is.
+"""A machine that forbids user namespaces, made for one command by two helpers; the host is not
+changed.
 
-switch: sysctl user.max_user_namespaces is 0 (tests/helpers/hosts/no_userns.c). container: a filter forbids them, as that of a
-container engine does (tests/helpers/hosts/fake_kernel.c).
+switch: the sysctl user.max_user_namespaces is 0 (tests/helpers/hosts/no_userns.c). container: a
+seccomp filter forbids them, like that of a container engine
+(tests/helpers/hosts/fake_kernel.c).
 """
 import json
 import os
@@ -21,7 +23,8 @@ def helper(box, name):
 
 
 def on_fake_kernel(box, fault, *argv, form="--json", **shape):
-    """A run on a kernel that lies; one that pretends to filter system calls ("seccomp") has no jail at all."""
+    """A run on a kernel with this fault. One that only pretends to filter system calls ("seccomp")
+    has no jail at all."""
     command = [helper(box, "fake_kernel"), fault, *box.run_argv(argv, form=form, **shape)]
     answer = box.call(command, env=bwrapped.environment(box))
     if form == "--json":
@@ -32,7 +35,7 @@ def on_fake_kernel(box, fault, *argv, form="--json", **shape):
 
 
 class NoUserns(Cell):
-    """A cell in which the native jail has no namespaces."""
+    """A cell in which the native jail has no user namespaces."""
 
     def __init__(self, box, way):
         super().__init__(box, "native")
@@ -41,7 +44,7 @@ class NoUserns(Cell):
             skip("root", "only root can make a user namespace with all users in it")
 
     def call(self, command, env=None, **keywords):
-        """Any command line, on that machine, as the box's user."""
+        """Any command line on that machine, as the user of the box."""
         env = env or bwrapped.environment(self.box)
         if self.way == "container":
             return self.box.call([helper(self.box, "fake_kernel"), "container", *command], env=env, **keywords)

@@ -1,5 +1,6 @@
-"""What the tests of `workspace: overlay` share: a repository, tools that may write over it, and its bytes before and
-after."""
+"""Helpers for the tests of `workspace: overlay`: a repository, tools that may write over it, and
+its bytes before and after.
+"""
 import hashlib
 import os
 
@@ -9,7 +10,7 @@ HELPERS = "ls cat rm mkdir mv chmod ln touch dd mkfifo cp git".split()
 
 
 def snapshot(top) -> dict:
-    """Every name beneath a directory, with its type, mode, and bytes."""
+    """Every name beneath a directory, with type, mode and bytes."""
     found = {}
     for parent, directories, files in os.walk(os.fsencode(str(top))):
         for name in directories + files + [b"."]:
@@ -53,7 +54,7 @@ class OverlayBox:
         return answer
 
     def sh(self, script, **shape):
-        """A script that runs to its end, over a repository that stays as it is."""
+        """A script runs to its end, and the repository stays unchanged."""
         return self.ends_well(self.run("sh", "-e", "-c", script, **shape))
 
     def python(self, script, **shape):

@@ -1,20 +1,20 @@
-"""What runs on this machine because of a test.
+"""The processes that run because of a test.
 
-The test process makes itself a child subreaper (conftest.py), so whatever outlives the command becomes its own child
-and can be found by descent, whatever it calls itself and whoever its parent was.
+The test process makes itself a child subreaper (conftest.py). So a process that outlives the
+command becomes its child and is found by descent, whatever its name and its former parent.
 """
 import os
 import time
 
 DEAD = "ZX"
 
-# For what comes true in a moment, on a machine that has other things to do. Victims live for longer (VICTIM_LIFE_S), so
-# what outlives it was not waited for.
+# Enough for a condition that comes true in a moment, even on a busy machine. Victims live longer
+# (VICTIM_LIFE_S), so a victim that is gone within it did not just end by itself.
 PATIENCE_S = 60
 
 
 def stat_of(pid: int):
-    """(state, parent), or None for a process that is gone."""
+    """(state, parent), or None if the process is gone."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as stream:
             fields = stream.read().rpartition(b")")[2].split()
@@ -27,7 +27,7 @@ def everyone():
     return [int(name) for name in os.listdir("/proc") if name.isdigit()]
 
 
-_before = set()  # what a session or a module started, and the test did not
+_before = set()  # started by a session or module fixture, not by the test
 
 
 def begin() -> None:
@@ -37,12 +37,13 @@ def begin() -> None:
 
 
 def of_this_test():
-    """Living processes that came after the test began, whoever their parents are."""
+    """Living processes that started after the test began, whoever their parents are."""
     return [pid for pid in descendants(os.getpid()) if pid not in _before]
 
 
 def childless() -> bool:
-    """Who has no child and is a subreaper has no descendant; the kernel says so without a walk through /proc."""
+    """A subreaper without a child has no descendant. The kernel says so without a walk through
+    /proc."""
     try:
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
     except ChildProcessError:
@@ -51,7 +52,7 @@ def childless() -> bool:
 
 
 def descendants(ancestor: int):
-    """Living processes below ancestor; zombies are followed, not listed."""
+    """Living processes below ancestor. Zombies are followed and not listed."""
     if ancestor == os.getpid() and childless():
         return []
     parents = {pid: stat for pid in everyone() if (stat := stat_of(pid))}
@@ -76,7 +77,8 @@ def command_line(pid: int) -> bytes:
 
 
 def marked(marker: str, program: str = ""):
-    """Living processes with marker among their arguments; with program, only those whose argv[0] ends so."""
+    """Living processes with marker among their arguments; with program, only those with an argv[0]
+    that ends so."""
     found = []
     for pid in everyone():
         argv = command_line(pid).split(b"\0")
@@ -99,7 +101,7 @@ def describe(pids) -> str:
 
 
 def reap(pids) -> None:
-    """Takes the status of adopted children that have ended."""
+    """Collects the status of adopted children that have ended."""
     for pid in pids:
         stat = stat_of(pid)
         if stat and stat[0] == "Z" and stat[1] == os.getpid():
@@ -110,8 +112,9 @@ def reap(pids) -> None:
 
 
 def nothing_runs(but: int = 0) -> bool:
-    """Is nothing of this test alive? Then what has ended is also taken from the table, in this order: a keeper that ends
-    in between would stay there, and by its number what it left looks like somebody's."""
+    """Whether no process of this test is alive. Zombies are collected after that check, in this
+    order: a keeper that ends in between would stay a zombie, and its pid would make what it
+    left look used."""
     alive = [pid for pid in of_this_test() if pid != but]
     reap(pid for pid in children_of_self() if pid != but)
     return not alive
@@ -122,7 +125,8 @@ def children_of_self():
 
 
 def wait_until(holds, what: str = "", seconds: float = PATIENCE_S):
-    """Waits for a condition, not for a time; returns what it gave. seconds: for what takes long on a quiet machine too."""
+    """Waits for a condition, not for a time, and returns its value. seconds: for what takes long
+    on a quiet machine too."""
     end = time.monotonic() + seconds
     while True:
         value = holds()

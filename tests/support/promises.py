@@ -1,25 +1,26 @@
-"""Promises that many attacks are held against.
+"""Promises that many attacks are checked against.
 
-A promise about time is broken where it is broken again and again: a machine that has other things to do may be late once.
-What is left running, and how the call ended, is looked at each time.
+A promise about time is broken only if it fails again and again: a busy machine may be late
+once. Leftover processes and the outcome are checked every time.
 """
 from command import KILLS
 from feature import sanitized
 from processes import describe, marked
 
-# What the command itself needs to start, load its policy and print; the call's own duration gets no such gift.
+# What the command needs to start, load its policy and print. The duration in the result gets no
+# such allowance.
 START_SECONDS = 1.0 if sanitized() else 0.25
 TRIES = 5
 
 
 def is_in_time(answer, timeout: float) -> bool:
-    """R17: the call has returned by 1.5 times the timeout."""
+    """R17: the call returns within 1.5 times the timeout."""
     start = 0 if timeout >= 1 and not sanitized() else START_SECONDS
     return answer["duration_ms"] <= 1500 * timeout and answer.seconds <= 1.5 * timeout + start
 
 
 def tried(attempt, holds):
-    """The first of some answers for which it holds."""
+    """The first of several answers for which it holds."""
     for _ in range(TRIES):
         answer = attempt()
         if holds(answer):
@@ -28,12 +29,13 @@ def tried(attempt, holds):
 
 
 def returns_in_time(attempt, timeout: float):
-    """attempt: makes a call and looks at all but the time."""
+    """attempt: makes a call and checks all but the time."""
     return tried(attempt, lambda answer: is_in_time(answer, timeout))
 
 
 def times_out(run, *argv, marker: str, timeout: float, said=None, **shape):
-    """A run that only its timeout ends is ended in time, with all of its tree; said: what the tool says before."""
+    """A run that only its timeout ends is ended in time, with its whole tree; said: what the tool
+    prints before."""
     def attempt():
         answer = run(*argv, marker, timeout=timeout, **shape)
         none_left(marker)
@@ -42,13 +44,14 @@ def times_out(run, *argv, marker: str, timeout: float, said=None, **shape):
         return answer
 
     def holds(answer):
-        # A short timeout leaves those who kill a few milliseconds to report in; on a busy machine the caller does without.
+        # A short timeout leaves the warden a few milliseconds to report. On a busy machine the
+        # caller continues without it.
         reported = answer["kill"] in KILLS or timeout < 0.25
         return reported and said in (None, answer.stream("stdout")) and is_in_time(answer, timeout)
     return tried(attempt, holds)
 
 
 def none_left(marker: str) -> None:
-    """When the call has returned the tree is dead: now, not soon."""
+    """When the call returns, the tree is dead: now, not soon."""
     left = marked(marker)
     assert not left, "left running: " + describe(left)

@@ -1,13 +1,15 @@
-"""How tools read their arguments, one reader a family, written from their manuals and not from ours.
+"""How tools read their arguments, one reader per family, written from their manuals and not from
+our policy.
 
-A reader gets a table {name: form}, names with their dashes, form "flag", "value" or "optional", and the arguments behind
-the tool's name. It answers with what the tool would see: options as (name, value or None) and operands. None means that
-the tool would refuse the vector, which is as good as a refusal of ours.
+A reader gets a table {name: form}, names with their dashes, form "flag", "value" or "optional",
+and the arguments after the name of the tool. It returns what the tool would see: options as
+(name, value or None), and operands. None means that the tool would refuse the vector, which is
+as good as our refusal.
 """
 
 
 class Refused(Exception):
-    """The tool itself would not take it."""
+    """The tool itself would refuse it."""
 
 
 def whole_name(table, name, abbreviations):
@@ -20,7 +22,7 @@ def whole_name(table, name, abbreviations):
 
 
 class Reader:
-    """What all have in common; the rest is in the flags."""
+    """The common part; flags say how the families differ."""
 
     def __init__(self, table, abbreviations=False, permute=True, strip_equals=False, one_dash=False):
         self.table, self.abbreviations, self.permute = table, abbreviations, permute
@@ -89,7 +91,7 @@ def clap(table, arguments):
 
 
 def pflag(table, arguments, permute=True):
-    """Go's pflag: a flag may have a value behind "=", which the caller's table has as "optional"."""
+    """Go's pflag: a flag may have a value after "=", which the caller's table has as "optional"."""
     return Reader(table, permute=permute, strip_equals=True).read(arguments)
 
 
@@ -98,7 +100,7 @@ def click(table, arguments):
 
 
 def git(table, arguments):
-    """A number alone is how many commits; everything else as parse-options does it."""
+    """A number alone is a count of commits; the rest is as in parse-options."""
     numbers = [word for word in arguments if word[:1] == "-" and word[1:].isdigit()]
     cut = arguments.index("--") if "--" in arguments else len(arguments)
     kept = [word for i, word in enumerate(arguments) if i >= cut or word not in numbers]
@@ -115,7 +117,8 @@ JQ_WORDS = {"--arg": 2, "--argjson": 2, "--slurpfile": 2, "--rawfile": 2, "--arg
 
 
 def jq(_, arguments):
-    """jq's own loop: short options are letters found anywhere in the word; -L has its directory attached or apart."""
+    """jq's own loop: short options are letters anywhere in the argument; -L has its directory
+    attached or separate."""
     rest, options, operands = list(arguments), [], []
     while rest:
         word = rest.pop(0)

@@ -1,4 +1,4 @@
-"""Tools that tell their version and count how often they were asked, and the two commands that ask them."""
+"""Tools that print their version and count their starts, and the two commands that ask them."""
 import json
 import pathlib
 import subprocess
@@ -14,7 +14,7 @@ LAYERS = ("no_new_privs execs seccomp subreaper pidfd openat2 user mount pid net
 
 
 class Toolbox:
-    """A box with a directory of its own for tools, and a policy that knows them."""
+    """A box with a directory for tools, and a policy that lists them."""
 
     def __init__(self, box):
         self.box = box
@@ -23,7 +23,7 @@ class Toolbox:
         self.entries = []
 
     def tool(self, name, text=None, interpreter="/bin/sh", mode=0o755, listed=True, **entry) -> pathlib.Path:
-        """A script that counts its starts; text: what it does instead of telling version 1.2.3."""
+        """A script that counts its starts; text: what it does instead of printing version 1.2.3."""
         count = self.box.base / "asked" / name
         behaviour = text if text is not None else f"echo {name} version 1.2.3"
         path = self.box.file(self.tools / name, f"#!{interpreter}\necho x >> '{count}'\n{behaviour}\n", mode)
@@ -32,7 +32,8 @@ class Toolbox:
         return path
 
     def settled(self, name="teller", **entry) -> pathlib.Path:
-        """A tool that is made once for all tests, and so is old enough to be remembered; it counts in its home."""
+        """A tool that is made once for all tests, and so is old enough to be cached; it counts in
+        its home."""
         self.tools = self.box.stage / "settled"
         self.tools.mkdir(exist_ok=True)
         path = self.tools / name
@@ -76,7 +77,7 @@ class Toolbox:
         return tool
 
     def remember(self, name) -> None:
-        """A file that was just written is not relied on; asks until it has become old enough to be remembered."""
+        """A file that was just written is not cached. Asks until it is old enough."""
         wait_until(lambda: self.found(name)["cached"], f"{name} is remembered")
 
 
@@ -98,7 +99,7 @@ def layers_of(document) -> dict:
 
 
 def ldd(path) -> dict:
-    """name -> path, as the loader itself says."""
+    """name -> path, from the dynamic loader itself."""
     said = subprocess.run(["ldd", str(path)], check=True, capture_output=True, text=True).stdout
     found = {}
     for line in said.splitlines():

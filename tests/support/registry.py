@@ -1,6 +1,7 @@
-"""Tools that come from the npm registry, at fixed versions, without running anything of theirs on installation.
+"""Tools from the npm registry, at fixed versions, installed without running their scripts.
 
-They are kept in the build directory, so that they are fetched once, and copied to where every user can read them.
+The build directory keeps them, so they are fetched once. They are copied to where every user
+can read them.
 """
 import fcntl
 import os
@@ -16,12 +17,12 @@ PROGRAMS = {"ast-grep": "@ast-grep/cli-*/ast-grep", "scip-typescript": "@sourceg
 
 
 def fetched() -> pathlib.Path:
-    """The directory with node_modules, made where it is not there yet."""
+    """The directory with node_modules; it is made if it is missing."""
     name = "-".join(version for _, version in sorted(PACKAGES.items()))
     kept = pathlib.Path(os.environ["CHOKE_BUILD"]) / "test-tools" / name
     kept.parent.mkdir(exist_ok=True)
     with open(kept.parent / "lock", "w", encoding="ascii") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # the tests may run in several processes
+        fcntl.flock(lock, fcntl.LOCK_EX)  # tests may run in several processes
         if not kept.is_dir():
             fetch(kept)
     return kept

@@ -31,11 +31,11 @@ def fetch() -> bytes:
 
 
 def schema() -> dict:
-    """Kept in the build directory, so that it is fetched once."""
+    """The build directory keeps it, so it is fetched once."""
     kept = pathlib.Path(os.environ["CHOKE_BUILD"]) / "test-tools" / "sarif-2.1.0.json"
     kept.parent.mkdir(exist_ok=True)
     with open(kept.parent / "sarif-lock", "w", encoding="ascii") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # the tests may run in several processes
+        fcntl.flock(lock, fcntl.LOCK_EX)  # tests may run in several processes
         if not kept.exists():
             fresh = kept.with_suffix(".new")
             fresh.write_bytes(fetch())

@@ -1,7 +1,7 @@
-"""Credentials as they stand in arguments, and arguments that are none.
+"""Credentials as they appear in arguments, and arguments that are not credentials.
 
-Nothing in this file is one: each is put together at run time from a prefix and letters that a seed makes, so that those
-who scan the repository find nothing.
+This file contains no credential: each is built at run time from a prefix and letters from a
+seeded generator, so that scanners of the repository find nothing.
 """
 import base64
 import hashlib
@@ -17,7 +17,7 @@ URL = ALNUM + "_-"
 
 
 class Maker:
-    """The same letters for the same seed."""
+    """The same seed gives the same letters."""
 
     def __init__(self, seed):
         self.random = random.Random(seed)
@@ -28,7 +28,7 @@ class Maker:
             return text
         letter = next(c for c in alphabet if c.isalpha())
         digit = next(c for c in alphabet if c.isdigit())
-        return text[:3] + digit + text[4:6] + letter + text[7:]  # one of each, as nearly every random text has
+        return text[:3] + digit + text[4:6] + letter + text[7:]  # one of each class, as in nearly every random text
 
     def b64(self, length):
         return base64.b64encode(self.random.randbytes(length)).decode()
@@ -46,7 +46,8 @@ class Maker:
 
 
 def shapes(seed=0):
-    """name: the arguments of a command that hands over a credential; the last letters of each are random."""
+    """name: the arguments of a command that passes a credential; the last letters of each are
+    random."""
     m = Maker(seed)
     r, hexa, b64 = m.run, lambda n: m.run(n, HEX), m.b64
     bare = {
@@ -79,7 +80,7 @@ def shapes(seed=0):
         "age": "AGE-SECRET" + "-KEY-1" + r(58, BASE32), "json web token": m.jwt(), "tailscale": "ts" + "key-auth-" + r(12) + "-" + r(32),
         "private key": "-----BEGIN RSA PRIVATE" + f" KEY-----\n{b64(48)}\n", "openssh key": "-----BEGIN OPENSSH PRIVATE" + f" KEY-----\n{b64(48)}",
         "putty key": "PuTTY-User-Key" + f"-File-3: ssh-ed25519\n{b64(48)}",
-        # These have no format, and no name is before them.
+        # These have no format, and no option name precedes them.
         "cloudflare token, bare": r(40, URL), "twilio token, bare": hexa(32), "heroku key, bare": m.uuid(),
     }
     named = {
@@ -108,7 +109,7 @@ def shapes(seed=0):
 
 
 def secret_of(args):
-    """The letters that must not be seen anywhere: the end of the longest run of the last argument."""
+    """The letters that must not appear anywhere: the end of the longest run in the last argument."""
     runs = "".join(c if c.isalnum() else " " for c in args[-1]).split()
     return max(runs, key=len)[-10:]
 
@@ -133,7 +134,8 @@ PATTERNS = [
 
 
 def ordinary(count, seed=1):
-    """Vectors such as tools are called with, many of them about passwords and tokens, and none with one."""
+    """Argument vectors as tools are called with. Many are about passwords and tokens, none has
+    one."""
     r = Maker(seed)
     rand, choice = r.random, r.random.choice
 

@@ -10,7 +10,8 @@ LINES = 25
 
 
 def on_terminal(box, argv, columns=80, streams=("stdout",), **keywords):
-    """(status, what was written) of a command whose standard output, or the streams named, is a terminal of that width."""
+    """(status, output) of a command with a terminal of that width as its standard output, or as
+    the named streams."""
     ours, theirs = pty.openpty()
     try:
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, columns, 0, 0))

@@ -1,4 +1,4 @@
-"""A repository with a Dockerfile, and a look at what its program does."""
+"""A repository with a Dockerfile, and the trace of the program in its image."""
 import fcntl
 import json
 import os
@@ -11,7 +11,7 @@ PLACE = "      - {name: DOCKER_CONFIG, value: /nonexistent}"
 
 
 class Tracing:
-    """The image holds one program, which does what the words of the Dockerfile's CMD say."""
+    """The image holds one program. The arguments in the Dockerfile's CMD say what it does."""
 
     def __init__(self, box, socket):
         self.box, self.socket = box, socket
@@ -25,7 +25,7 @@ class Tracing:
                                          f'ENTRYPOINT ["traced"]\nCMD {json.dumps(args)}\n')
 
     def probes(self, seconds):
-        """The probes as they are, but for the time that a program is watched."""
+        """The shipped probes with another time limit for the traced program."""
         text = PROBES.read_text(encoding="utf-8")
         assert text.count('<image>, "10", <program>') == 1
         return self.box.file("policy/probes.yaml", text.replace('<image>, "10"', f'<image>, "{seconds}"'), 0o600)
@@ -50,7 +50,7 @@ class Tracing:
         return self.docker("ps", "--all", "--quiet", "--filter=label=chokepoint.probe").split()
 
     def left(self):
-        """What is there of its stages."""
+        """The trace directories that exist."""
         return stages() - self.before
 
     def running(self):
@@ -69,7 +69,7 @@ def without_timing(value):
 
 
 def stages():
-    """Directories that traces have made and not removed. One that is held is in use, by whomever."""
+    """Directories that traces made and did not remove. A locked one is in use by some process."""
     return {path for path in pathlib.Path("/tmp").glob("chokepoint-trace-*") if not is_held(path)}
 
 
@@ -77,7 +77,7 @@ def is_held(path):
     try:
         lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     except OSError:
-        return True  # it is gone, or not for us to see
+        return True  # it is gone, or we may not see it
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -1,8 +1,9 @@
 """Ordinary users for the tests.
 
-useradd and userdel exchange /etc/passwd for another file, and a jail that is made at this moment finds the one gone that
-it was to show. So a run of many suites makes its users before they begin and removes them when all have ended; each test
-process takes one that nobody else has. One that runs by itself makes its own.
+useradd and userdel replace /etc/passwd, and a jail that is made at that moment does not find
+the file that it shows. So a run of many suites makes its users before they begin and removes
+them after all have ended. Each test process takes one that is free. A test process that runs
+alone makes its own.
 """
 import contextlib
 import fcntl
@@ -13,7 +14,7 @@ import subprocess
 import tempfile
 import uuid
 
-POOL = "CHOKE_TEST_USERS"  # the variable; a directory with a file named like each of them, which is locked by who has it
+POOL = "CHOKE_TEST_USERS"  # the variable names a directory with one file per user; the process that uses a user holds a lock on it
 
 
 def comment():
@@ -25,7 +26,7 @@ def possible() -> bool:
 
 
 def sweep() -> None:
-    """Who was itself killed could not remove its users."""
+    """A process that was killed could not remove its users."""
     for entry in pwd.getpwall():
         maker, _, pid = entry.pw_gecos.rpartition(" ")
         if maker == comment() and not os.path.exists(f"/proc/{pid}"):
@@ -45,7 +46,7 @@ def remove(name) -> None:
 
 @contextlib.contextmanager
 def pool(count):
-    """Around all suites: the test processes that are started in it find these."""
+    """Around all suites: their test processes find these users."""
     names = []
     with tempfile.TemporaryDirectory(prefix="choke-users-") as directory:
         try:
@@ -64,7 +65,8 @@ def pool(count):
 
 
 def lock_one():
-    """The name of a user of the pool that nobody has, and the descriptor by which it is ours; None where there is none."""
+    """The name of a free user of the pool, and the descriptor that holds its lock; None if all are
+    taken."""
     directory = os.environ.get(POOL)
     for name in sorted(os.listdir(directory)) if directory else []:
         fd = os.open(os.path.join(directory, name), os.O_RDONLY)
