@@ -1,5 +1,5 @@
 /*
- * run-hundred.c - a hundred tools at once from one thread, in a poll() loop of its own.
+ * run-hundred.c - a hundred tools at once from one thread, in the program's poll() loop.
  *
  *   cc run-hundred.c $(pkg-config --cflags --libs chokepoint) -o run-hundred
  *
@@ -18,7 +18,7 @@ struct tally {
     int failed;
 };
 
-/* A refusal comes out as a finished job too, so there is one place to look at results. */
+/* A refusal comes out as a finished job too, so results are read at one point. */
 static void take_finished(struct choke_context *context, struct tally *tally)
 {
     struct choke_job *job;

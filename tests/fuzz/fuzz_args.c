@@ -1,11 +1,14 @@
 /*
- * fuzz_args.c - any entry and any arguments, read by args.c and by a model that shares no code with it.
+ * fuzz_args.c - any entry and any arguments, read by args.c and by a model that shares no code with
+ * it.
  *
- * The input: a byte of switches; a byte that says of which types operands are; two lists of options for the tool and for
- * its subcommand, each as a count and as many bytes, which pick from the pool; and then the arguments, one a line.
+ * The input: a byte of switches; a byte that gives the types of operands; two lists of options for
+ * the tool and for its subcommand, each as a count and that number of bytes, which pick from the
+ * pool; then the arguments, one per line.
  *
- * The two must agree on what is let through. Of that: the tool's vector is the caller's with what is injected in its
- * places, reading it twice gives the same, and every path that the model sees is listed for the plan.
+ * The two must agree on what is allowed. For an allowed vector: the tool's vector is the caller's
+ * with the injected arguments at their positions, reading it twice gives the same, and every path
+ * that the model sees is listed for the plan.
  */
 #include "promise.h"
 
@@ -207,7 +210,7 @@ static bool fits(struct model *model, enum kind kind, const char *text)
     return false;
 }
 
-/* What stands behind an option that was found; attached is NULL where nothing is. */
+/* The values of an option that was found; attached is NULL if it has no attached value. */
 static bool take_values(struct model *model, const struct option *option, const char *attached, bool by_letter)
 {
     if (strcmp(option->name, "-v") == 0)
@@ -252,7 +255,7 @@ static bool take_option(struct model *model, const struct level *level, const ch
     return true;
 }
 
-/* Options of the level up to a word that is none; the word is not taken. */
+/* Options of the level up to the first argument that is not an option; that one is not consumed. */
 static bool take_options(struct model *model, const struct level *level)
 {
     while (*model->at != NULL && (*model->at)[0] == '-' && (*model->at)[1] != '\0' && strcmp(*model->at, "--") != 0) {
@@ -308,7 +311,7 @@ static bool allows(struct model *model)
             return false;
         const char *name = *model->at++;
         if (strcmp(name, "tool") == 0)
-            return false; /* nesting of itself is for the unit tests */
+            return false; /* nested commands are left to the unit tests */
         return strcmp(name, "inner") == 0 && take_inner(model);
     }
     if (strcmp(*model->at, "sub") != 0)
@@ -322,7 +325,7 @@ static bool allows(struct model *model)
 
 /* ---- the promises ------------------------------------------------------------------------ */
 
-/* The caller's words in their order, and between them what is injected, in its places. */
+/* The caller's arguments in their order, with the injected ones at their positions between them. */
 static void check_vector(const struct entry *entry, char **arguments, const struct ck_parsed_args *parsed)
 {
     size_t out = 0;

@@ -1,12 +1,14 @@
 /*
- * fuzz_audit.c - any bytes as an audit log, and as heads and keys. The first byte says how much of a log the rest is:
+ * fuzz_audit.c - any bytes as an audit log, and as heads and keys. The first byte says how complete
+ * a log the rest is:
  *
- *   's'   lines without their hashes, which are put behind them: each line is a record, the chain is as it may be
- *   'c'   bodies of records, around which a chain is made that fits; a line that begins with '!' stands as it is
- *   else  the log as it stands
+ *   's'   lines without hashes, which are appended: each line is a record, the chain may be wrong
+ *   'c'   bodies of records, a valid chain is made around them; a line that begins with '!' is kept
+ *   else  the log as it is
  *
- * What must hold: a record that is handed out is JSON and harmless, also where its hash is right; those that are proven
- * follow each other without a gap; a log that holds does so with its own head, too, and not without its last line.
+ * What must hold: a record that is returned is JSON without control bytes, also if its hash is
+ * right; proven records follow each other without a gap; a valid log is valid with its own head,
+ * too, and not without its last line.
  */
 #include "promise.h"
 
@@ -61,7 +63,7 @@ static void check_report(const struct choke_audit_report *report, const struct s
     require(report->damage != CHOKE_DAMAGE_NONE || report->records > 0);
 }
 
-/* What the log proves, with a head or without; head is replaced by that of the log. */
+/* What the log proves, with or without a head; head is replaced by that of the log. */
 static enum choke_damage verify(const char *text, size_t length, char head[CHOKE_AUDIT_HEAD_MAX], bool unproven)
 {
     char path[64];
@@ -102,7 +104,7 @@ static void check_log(const char *text, size_t length)
 
 /* ---- logs that get further ---- */
 
-/* covered, with its hash behind it. */
+/* covered with its hash appended. */
 static void put_sealed(FILE *out, const char *covered, size_t length)
 {
     char hash[CK_AUDIT_HASH_HEX + 1];
@@ -116,7 +118,7 @@ struct chain {
     char prev[CK_AUDIT_HASH_HEX + 1];
 };
 
-/* 'r' in front of a body makes it a repair. */
+/* 'r' before a body makes it a repair. */
 static void put_chained(FILE *out, struct chain *chain, const char *body, size_t length)
 {
     char *covered = NULL;

@@ -1,9 +1,10 @@
 /*
- * fuzz_diff.c - two policies and a command line, each ended by a NUL byte: what the comparison promises must hold.
+ * fuzz_diff.c - two policies and a command line, each ended by a NUL byte: the promises of the
+ * comparison must hold.
  *
  *   - a policy does not differ from itself;
- *   - what narrows in one direction widens in the other, and what is neutral is neutral in both;
- *   - where nothing widens, no request with this command line is granted more on any machine.
+ *   - what narrows in one direction widens in the other, and neutral is neutral in both;
+ *   - if nothing widens, no request with this command line is granted more on any machine.
  */
 #include "../unit/grant_world.h"
 #include "promise.h"
@@ -67,7 +68,7 @@ static void check_directions(const struct changes *there, const struct changes *
     }
 }
 
-/* Of the tool that is called: the first variable that a caller may pass, and the first destination. */
+/* For the called tool: the first variable that a caller may pass, and the first destination. */
 static void fill(struct choke_request *request, const struct ck_tool *tool, const char **env, const char **egress)
 {
     static char variable[1100];
@@ -90,8 +91,8 @@ static unsigned form_of(const char *const *argv)
 }
 
 /*
- * The command line in each jail. Every bit of form adds something to the request; which of them an input tries is
- * decided by its command line, for to try all would cost most of the speed.
+ * The command line in each jail. Every bit of form adds something to the request. The command line
+ * decides which of them an input tries: trying all would cost most of the speed.
  */
 static void check_grants(struct ck_policy *before, struct ck_policy *after, const char *const *argv)
 {
@@ -113,7 +114,7 @@ static void check_grants(struct ck_policy *before, struct ck_policy *after, cons
     }
 }
 
-/* Here, and on the other platform. */
+/* On this platform, and on the other one. */
 static void check_platforms(struct ck_policy *before, struct ck_policy *after, const char *const *argv)
 {
     for (int turn = 0; turn < 2; turn++) {
@@ -161,7 +162,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct choke_error error;
     struct ck_policy *before = NULL, *after = NULL;
     size_t old_length, new_length;
-    char *copy = malloc(size + 1); /* so that the last word ends, too */
+    char *copy = malloc(size + 1); /* so that the last argument ends, too */
     require(copy != NULL);
     if (size > 0)
         memcpy(copy, data, size);

@@ -1,5 +1,6 @@
 /*
- * fuzz_elf.c - any bytes as an ELF file: read with its promises kept, or one of the errors that the header names.
+ * fuzz_elf.c - any bytes as an ELF file: it is read within the promises of the header, or refused
+ * with one of its errors.
  */
 #include "promise.h"
 

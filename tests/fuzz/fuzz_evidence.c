@@ -1,8 +1,9 @@
 /*
- * fuzz_evidence.c - any bytes as what a tool printed, for every reader: the first byte says which, and whether the
- * beginning was lost. Read, or not understood with clean words; bounded, and the same when it is read again.
+ * fuzz_evidence.c - any bytes as the output of a tool, for every reader. The first byte says which
+ * reader, and whether the beginning was lost. The output is read, or refused with a clean message;
+ * the result is bounded, and the same on a second read.
  *
- * What follows is one answer, or several with their ids: "ID\n", its bytes, "\n\377\n".
+ * The rest is one answer, or several with their ids: "ID\n", its bytes, "\n\377\n".
  */
 #include "promise.h"
 
@@ -23,7 +24,7 @@ static const char *const kinds[] = {"git",       "node",  "patterns", "ast-grep"
 
 static char ids[ANSWERS_MAX][16];
 
-/* Ids have to be strings; the rest stays where it is, and ends where it ends. */
+/* Ids have to be C strings; the rest stays and ends where it is. */
 static size_t split(const char *text, size_t size, bool truncated, struct ck_answer answers[ANSWERS_MAX])
 {
     static const char end[] = "\n\377\n";
@@ -59,7 +60,7 @@ static size_t most_of(const char *key, size_t most)
     return strcmp(key, "path") == 0 ? PATH_TEXT_MAX : TEXT_MAX;
 }
 
-/* Nothing is endless, but what is a name of ours. */
+/* No string is unbounded, except our own names. */
 static void is_bounded(json_t *value, unsigned depth, size_t most)
 {
     const char *key;

@@ -1,8 +1,9 @@
 /*
- * fuzz_gather.c - any bytes as a file of probes. What loads keeps to the header: names are names, each call begins with its
- * tool, what is needed is there, and the words that are filled in are those that exist. What does not says where.
+ * fuzz_gather.c - any bytes as a file of probes. A file that loads keeps the promises of the
+ * header: names are valid, each call begins with its tool, needed probes exist, and so do the
+ * placeholders. A file that does not load has an error with line and column.
  *
- * The globs of what loads are compared with the paths of a small repository, which must end.
+ * The globs of a loaded file are matched against the paths of a small repository, which must end.
  */
 #include "promise.h"
 

@@ -1,6 +1,6 @@
 /*
- * fuzz_gather_dockerfile.c - any bytes as a Dockerfile: it is not built, and the reason is said, or what is built has no name
- * in it that a daemon could fetch, as dockerfile.h promises it.
+ * fuzz_gather_dockerfile.c - any bytes as a Dockerfile: it is not built, with a reason, or the
+ * built text has no name that a daemon could fetch, as dockerfile.h promises.
  */
 #include "promise.h"
 
@@ -10,7 +10,7 @@
 
 #define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-/* The next word of a line that is ended by a NUL; NULL where there is none. */
+/* The next word of a line that is ended by a NUL; NULL at its end. */
 static char *next(char **line)
 {
     char *token = *line + strspn(*line, " \t");
@@ -39,7 +39,7 @@ static void check_from(char *line)
     require(token != NULL && is_stage(token) && next(&line) == NULL);
 }
 
-/* Returns what follows the options. */
+/* Returns the text after the options. */
 static char *check_options(char *line)
 {
     while (line += strspn(line, " \t"), strncmp(line, "--", 2) == 0) {

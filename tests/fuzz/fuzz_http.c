@@ -1,9 +1,10 @@
 /*
- * fuzz_http.c - any bytes as the head of a request or an answer, and what stands behind it as a chunked body.
+ * fuzz_http.c - any bytes as the head of a request or an answer, and the rest as a chunked body.
  *
- * The first byte says which, and in pieces of which size the rest comes. A head means the same in pieces as in one. One that
- * is read can be forwarded; what is forwarded is a head too, says the same about target and body, and has nothing in it that
- * was for the proxy. The end of a body does not depend on how it was cut.
+ * The first byte says which, and the size of the pieces in which the rest comes. A head means the
+ * same in pieces as in one. A head that is read can be forwarded; the forwarded text is a head too,
+ * has the same target and body, and nothing in it was for the proxy. The end of a body does not
+ * depend on how it was cut.
  */
 #include "promise.h"
 

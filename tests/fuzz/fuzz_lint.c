@@ -1,8 +1,9 @@
 /*
- * fuzz_lint.c - any bytes as a source of any language: no crash, no place outside the text, the same twice.
+ * fuzz_lint.c - any bytes as a source of any language: no crash, no position outside the text, the
+ * same result twice.
  *
- * The first byte chooses the language. The rules are the embedded ones; a finding must be about a rule that they have, and
- * stand where its name and its line say.
+ * The first byte chooses the language. The rules are the embedded ones. A finding must name one of
+ * them, and be where its name and its line say.
  */
 #include "promise.h"
 
@@ -64,7 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size == 0)
         return 0;
     const struct ck_grammar *grammar = &ck_grammars[data[0] % CK_GRAMMARS];
-    /* A copy of exactly that size, so that the sanitizer sees whoever reads beyond its end. */
+    /* A copy of exactly that size, so that the sanitizer sees a read beyond its end. */
     size_t length = size - 1;
     char *text = malloc(length > 0 ? length : 1);
     require(text != NULL);

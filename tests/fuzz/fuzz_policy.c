@@ -1,5 +1,6 @@
 /*
- * fuzz_policy.c - any bytes as a policy: accepted with its promises kept, or refused with a place and clean words.
+ * fuzz_policy.c - any bytes as a policy: accepted within the promises of the header, or refused
+ * with line, column and a clean message.
  */
 #include "promise.h"
 
@@ -24,7 +25,8 @@ static void check_refusal(const struct choke_error *error)
 {
     require(error->outcome == CHOKE_POLICY && error->errnum == EINVAL);
     require(error->line >= 1 && error->column >= 1);
-    /* With its place in the words too: every fault is found before libcyaml, which knows no place, would find it. */
+    /* The message has line and column too: every fault is found before libcyaml, which has no
+     * position, would find it. */
     require(strncmp(error->message, "policy 'fuzz': line ", 20) == 0);
     require(printable(error->message));
 }

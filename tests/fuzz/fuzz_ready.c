@@ -1,6 +1,7 @@
 /*
- * fuzz_ready.c - any bytes as a lock file, as a cache and as the loader's cache: taken as they are, or refused with
- * clean words. What is taken is written as text that is taken again, without a difference.
+ * fuzz_ready.c - any bytes as a lock file, as a cache and as the loader's cache: accepted, or
+ * refused with a clean message. Accepted text is written as text that is accepted again, without a
+ * difference.
  */
 #include "promise.h"
 

@@ -144,7 +144,7 @@ static void check_environment(const struct ck_policy *policy, const struct input
     ck_arena_done(&arena);
 }
 
-/* The bytes of env once more, as if they were the host's: nothing of them is refused, and no secret passes. */
+/* The bytes of env again, as variables of the host: none is refused, and no secret passes. */
 static void check_sandbox(const struct ck_policy *policy, const struct input *input, const struct ck_verdict *verdict)
 {
     struct ck_arena arena = {0};

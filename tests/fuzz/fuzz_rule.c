@@ -1,8 +1,9 @@
 /*
  * fuzz_rule.c - any lines as rules and as hosts: the first two are rules, the others hosts.
  *
- * A rule that is read has one spelling, which is read as the same rule. A host that one rule lists is listed by every rule
- * that covers it; and what is not a plain name or address is neither a rule nor a host.
+ * A rule that is read has one spelling, which is read as the same rule. A host that one rule lists
+ * is listed by every rule that covers it. Anything but a plain name or address is neither a rule
+ * nor a host.
  */
 #include "promise.h"
 

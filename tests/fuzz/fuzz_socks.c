@@ -1,8 +1,8 @@
 /*
- * fuzz_socks.c - any bytes as the greeting of a SOCKS client and the request behind it.
+ * fuzz_socks.c - any bytes as the greeting of a SOCKS client and the request after it.
  *
- * Nothing is read beyond what is there; a message that is complete stays the same whatever follows; and a host that is read
- * is one that a rule could list.
+ * Nothing is read beyond the given bytes; a complete message stays the same whatever follows; and a
+ * host that is read is one that a rule could list.
  */
 #include "promise.h"
 

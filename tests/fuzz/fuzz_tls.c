@@ -1,11 +1,12 @@
 /*
  * fuzz_tls.c - any bytes as the first message of a TLS client, or as what follows it.
  *
- * What is found does not change when more comes, nor when the same message is cut into records of one byte.
+ * The result does not change when more bytes come, nor when the same message is cut into records of
+ * one byte.
  *
- * An input that begins with the byte 0xf1 is the rest of a handshake: pieces with 0 (client) or 1 (server) and two bytes of
- * length in front. However the pieces are cut, the same passes; and until the server has decided no hello passes but one
- * that names the host.
+ * An input that begins with the byte 0xf1 is the rest of a handshake: pieces that begin with 0
+ * (client) or 1 (server) and two bytes of length. However the pieces are cut, the same bytes pass;
+ * and until the server has decided, no hello passes but one that names the host.
  */
 #include "promise.h"
 
@@ -28,7 +29,7 @@ static enum ck_hello look(const uint8_t *data, size_t length, char name[CK_SNI_S
     return hello;
 }
 
-/* The first record cut into records of one byte; NULL where it is not complete. */
+/* The first record cut into records of one byte; NULL if it is not complete. */
 static uint8_t *cut(const uint8_t *data, size_t length, size_t *ret_length)
 {
     size_t bytes = length >= 5 ? (size_t)data[3] << 8 | data[4] : 0;
@@ -49,7 +50,7 @@ static uint8_t *cut(const uint8_t *data, size_t length, size_t *ret_length)
 
 struct line {
     struct ck_handshake handshake;
-    uint8_t *sent; /* by the client; the first of them have passed */
+    uint8_t *sent; /* from the client; the first of them have passed */
     size_t length, passed;
     bool refused, over;
 };
@@ -117,7 +118,8 @@ static void handshake(const uint8_t *data, size_t size)
     struct line whole = {.sent = room}, pieces = {.sent = room + size};
     play(&whole, data, size, false);
     play(&pieces, data, size, true);
-    /* A hello that comes in pieces is not read again at each: what is wrong with it may be seen later, but not passed. */
+    /* A hello in pieces is not read again for each: a fault may be noticed later, but it does not
+     * pass. */
     bool waits = pieces.handshake.needed > pieces.length - pieces.passed;
     require((whole.refused == pieces.refused || waits) && whole.over == pieces.over);
     require(whole.refused || whole.passed == pieces.passed);
@@ -150,7 +152,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint8_t *pieces = cut(data, size, &length);
     if (pieces != NULL && size == 5 + length / 6) {
         enum ck_hello again = look(pieces, length, other, &bytes);
-        /* A message that ends before its record does: in pieces, what is left is in records of its own. */
+        /* A message that ends before its record: in pieces, the rest is in separate records. */
         bool shorter = bytes > 0 && bytes < length;
         require(shorter ? whole == CK_HELLO_MALFORMED : again == whole && strcmp(name, other) == 0);
     }

@@ -1,8 +1,9 @@
 /*
- * fuzz_tree.c - what a tree says to the linter in any bytes: its configuration, its .gitignore, its waivers.
+ * fuzz_tree.c - files of a tree that the linter reads, in any bytes: its configuration, its
+ * .gitignore, its waivers.
  *
- * The first byte chooses which. No crash; an error has its place; what is kept is whole; a path that is left out stays so
- * when it is asked again.
+ * The first byte chooses which. No crash; an error has line and column; what is kept is whole; a
+ * path that is left out stays left out when asked again.
  */
 #include "promise.h"
 
@@ -31,7 +32,7 @@ static void fuzz_config(const char *text, size_t length)
     ck_lint_config_done(&config);
 }
 
-/* The patterns end at a NUL; what follows is the path. */
+/* The patterns end at a NUL; the path follows. */
 static void fuzz_ignore(const char *text, size_t length)
 {
     struct ck_arena arena = {0};

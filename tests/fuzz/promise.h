@@ -1,6 +1,4 @@
-/*
- * promise.h - what the fuzz targets have in common.
- */
+/* promise.h - shared by the fuzz targets. */
 #ifndef FUZZ_PROMISE_H
 #define FUZZ_PROMISE_H
 
@@ -11,7 +9,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What does not hold ends the target, which a fuzzer counts as a finding. */
+/* A broken promise ends the target, which a fuzzer counts as a finding. */
 static inline void require(bool promise)
 {
     if (!promise)

@@ -1,8 +1,9 @@
 /*
- * standalone.c - drives a fuzz target without a fuzzer: every argument is a file, or a directory of files, given to it once.
+ * standalone.c - drives a fuzz target without a fuzzer: every argument is a file, or a directory of
+ * files, each given to it once.
  *
- * The corpus is run this way in every test run, with whichever compiler there is. It ends with the number of inputs, and
- * fails where there was none: a corpus that is not found must not pass for one that was run.
+ * The corpus is run this way in every test run, with any compiler. The program prints the number of
+ * inputs, and fails if it is 0: a missing corpus must not pass for one that was run.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -22,7 +23,7 @@ static _Noreturn void fail(const char *what, const char *path)
     exit(2);
 }
 
-/* The file's bytes in a block of just that size, so that a read beyond the end is seen. */
+/* The bytes of the file in a block of exactly that size, so that a read beyond the end is seen. */
 static uint8_t *read_input(const char *path, size_t *ret_size)
 {
     FILE *file = fopen(path, "rb");

@@ -1,8 +1,7 @@
 /*
  * chokepoint-attack SET WAY [ARG]... - one attempt to break out of a jail, for "chokepoint doctor --attack".
  *
- * SET is the name of a victim (tests/helpers/SET.c); WAY and ARG are the victim's own arguments, and so are its exit
- * statuses (tests/helpers/victims/breach.h).
+ * SET is the name of a victim (tests/helpers/SET.c); WAY and ARG are the arguments of the victim, and the exit statuses are the victim's (tests/helpers/victims/breach.h).
  */
 #include "attack_sets.h"
 #include "breach.h"

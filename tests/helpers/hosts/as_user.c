@@ -1,6 +1,8 @@
 /*
- * as_user UID GID PROGRAM [ARGUMENT...] - becomes this user, without further groups, and executes the program. Python can do
- * the same, but then it copies itself first (fork, not vfork), which takes longer than most of the commands under test.
+ * as_user.c - become another user and execute a program: as_user UID GID PROGRAM [ARGUMENT...]
+ *
+ * The user has no supplementary groups. Python can do the same, but it then forks a copy of itself
+ * (no vfork), which takes longer than most of the commands under test.
  */
 #include <grp.h>
 #include <stdlib.h>

@@ -1,13 +1,13 @@
 /*
- * fake_kernel WHAT COMMAND [ARG]... - executes COMMAND on a kernel that lies, or forbids.
+ * fake_kernel WHAT COMMAND [ARG]... - executes COMMAND on a simulated faulty kernel.
  *   landlock    landlock_restrict_self succeeds, and does nothing
- *   seccomp     a filter can be put on, by prctl or seccomp, and does nothing
+ *   seccomp     installing a filter succeeds, by prctl or seccomp, and does nothing
  *   capset      capset succeeds, and does nothing
- *   nolandlock  there is no Landlock
- *   unasked     no filter can have somebody to ask, as where one around it has
- *   container   no user namespace can be made, and clone3 is not there, as under a container engine
+ *   nolandlock  Landlock is missing
+ *   unasked     no filter can have a listener, as under a filter that has one
+ *   container   no user namespace can be made, and clone3 is missing, as under a container engine
  *
- * A filter answers with errno 0 in the kernel's place.
+ * A seccomp filter answers with errno 0 instead of the kernel.
  */
 #include <errno.h>
 #include <linux/filter.h>
@@ -32,7 +32,7 @@ static struct sock_filter nolandlock[] = {LOAD(nr), SKIP_UNLESS(SYS_landlock_cre
 
 static struct sock_filter capset_call[] = {LOAD(nr), SKIP_UNLESS(SYS_capset, 1), ANSWER(0), GO_ON};
 
-/* Without a filter to put on, seccomp is what a library asks to learn what there is. */
+/* Calls of seccomp that install no filter are queries of a library for features. */
 static struct sock_filter seccomp_calls[] = {
     LOAD(nr),      SKIP_UNLESS(SYS_seccomp, 5),
     LOAD(args[0]), SKIP_UNLESS(SECCOMP_SET_MODE_FILTER, 7),

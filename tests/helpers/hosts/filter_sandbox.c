@@ -1,10 +1,12 @@
 /*
- * filter_sandbox rule|make - the filter of a sandbox's environment, asked again and again.
+ * filter_sandbox.c - the environment filter of a sandbox, asked many times: filter_sandbox
+ * rule|make
  *
- * A list comes as its length in decimal and then its words, each with a NUL behind it; so do answers.
- *   rule: a list of patterns, and a list of names; the answer is a list of passes, secret or unlisted.
- *   make: the host's variables, and the caller's extras; the answer is the outcome (0 where it was made), its message,
- *         and the whole environment of a tool that sets nothing.
+ * A list is its length in decimal and then its strings, each ended by a NUL. Answers have the same
+ * form.
+ * rule: a list of patterns and a list of names; the answer is a list of passes, secret or unlisted.
+ * make: the variables of the host and the extras of the caller; the answer is the outcome (0 if it
+ * was made), its message, and the whole environment of a tool that sets nothing.
  */
 #include "policy/sandbox.h"
 
@@ -27,7 +29,7 @@ static void require(bool promise, const char *strings)
     }
 }
 
-/* One word, to be freed; NULL at the end of the input. */
+/* One string, to be freed by the caller; NULL at the end of the input. */
 static char *read_string(void)
 {
     char *word = NULL;

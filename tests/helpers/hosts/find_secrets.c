@@ -1,8 +1,9 @@
 /*
- * find_secrets - which arguments look like a credential, as the judge sees them.
+ * find_secrets.c - which arguments look like a credential, as the judge sees them.
  *
- * A vector comes as words with a US (0x1f) between them and an RS (0x1e) behind the last one. For each vector with such
- * a word a line is printed: the number of the vector, the number of the word, what it looks like.
+ * A vector is a row of arguments with a US (0x1f) between them and an RS (0x1e) after the last one.
+ * For each vector with a credential one line is printed: the number of the vector, the number of
+ * the argument, and what it looks like.
  */
 #include "policy/secret.h"
 

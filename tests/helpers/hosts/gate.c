@@ -1,9 +1,10 @@
 /*
  * gate.c - a gate of the egress proxy without a jail: gate [--OPTION NUMBER]... RULE...
  *
- * Listens on a port of 127.0.0.1, says {"port": N} on stdout, and then each event as one line of JSON; serves until its stdin
- * ends, and says the totals. The options are the members of the budget (--head-ms 500), and --descriptors, how many this
- * process may have. With --nested it waits on an epoll that has the proxy's in it, as a context does.
+ * Listens on a port of 127.0.0.1, prints {"port": N} on stdout and then each event as one line of
+ * JSON. Serves until its stdin ends, and prints the totals. The options are the members of the
+ * budget (--head-ms 500), and --descriptors, the limit of descriptors for this process. With
+ * --nested it waits on an epoll descriptor that contains the proxy's, as a context does.
  */
 #include "egress/proxy.h"
 

@@ -1,8 +1,9 @@
 /*
- * host.h - what the host programs share. A host is a customer of the library: it sees the public header only.
+ * host.h - shared by the host programs. A host is a customer of the library: it sees only the
+ * public header.
  *
- * Every host is called as NAME POLICY ROOT [ARG]..., says what it found on stdout, and ends with 0; the first thing
- * that does not hold ends it with 1 and a line on stderr that names it.
+ * Every host is called as NAME POLICY ROOT [ARG]..., prints what it found on stdout, and exits with
+ * 0. The first check that fails ends it with 1 and a line on stderr that names it.
  */
 #ifndef HOST_H
 #define HOST_H
@@ -38,7 +39,7 @@ static inline double host_now(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* Open descriptors of this process, the one that counts them left out. */
+/* Counts the open descriptors of this process, without the one that is used to count. */
 static inline size_t host_descriptors(void)
 {
     DIR *directory = opendir("/proc/self/fd");
@@ -51,7 +52,7 @@ static inline size_t host_descriptors(void)
     return count - 1;
 }
 
-/* Children of this process, zombies too; in *ret_zombies those alone. */
+/* Counts the children of this process, zombies included; *ret_zombies is the number of zombies. */
 static inline size_t host_children(size_t *ret_zombies)
 {
     size_t count = 0;
@@ -67,7 +68,7 @@ static inline size_t host_children(size_t *ret_zombies)
         if (stream == NULL) {
             continue;
         }
-        /* A process that ends between the two calls reads as nothing. */
+        /* A process that ends between the two calls reads as empty. */
         if (fscanf(stream, "%*d (%*[^)]) %c %d", &state, &parent) == 2 && parent == getpid()) {
             count++;
             *ret_zombies += state == 'Z';
@@ -120,7 +121,7 @@ static inline struct choke_job *host_start(struct choke_context *context, const 
     return job;
 }
 
-/* Lets the context work until nothing runs any more; false when that took longer than seconds. */
+/* Lets the context work until nothing runs any more; false if that takes longer than seconds. */
 static inline bool host_drain(struct choke_context *context, double seconds)
 {
     double end = host_now() + seconds;

@@ -1,7 +1,10 @@
 /*
- * host_after_kill POLICY ROOT COUNT - in one context a run that has to be killed is followed by one that behaves, COUNT
- * times for each way to be killed: at the timeout, for what it left behind, by the signal it gave itself. The
- * second run is never the worse for the first, though it may be in the hands of the same warden.
+ * host_after_kill.c - a run after one that was killed is not affected: host_after_kill POLICY ROOT
+ * COUNT
+ *
+ * In one context a run that has to be killed is followed by one that behaves, COUNT times for each
+ * way to be killed: at the timeout, for processes that it left, by a signal that it sent itself.
+ * The second run works, although it may have the same warden.
  */
 #include "host.h"
 

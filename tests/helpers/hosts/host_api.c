@@ -1,4 +1,5 @@
-/* host_api POLICY ROOT - what the public header promises to a program, one small case after another. */
+/* host_api.c - what the public header promises to a program, one small case after another: host_api
+ * POLICY ROOT */
 #include "host.h"
 
 #include <fcntl.h>
@@ -73,7 +74,7 @@ static void stdin_bytes_arrive(void)
     char *copy = malloc(length);
     CHECK(copy != NULL);
     (void)memcpy(copy, bytes, length);
-    (void)memset(bytes, 0, length); /* copied by the call, the header says */
+    (void)memset(bytes, 0, length); /* the header says that the call copies it */
     free(bytes);
     CHECK(host_drain(context, 60));
     const struct choke_result *result = choke_job_result(job);
@@ -85,7 +86,8 @@ static void stdin_bytes_arrive(void)
     free(copy);
 }
 
-/* A tool that does not read its input neither blocks the call nor raises SIGPIPE in the host. */
+/* A tool that does not read its input does not block the call and does not raise SIGPIPE in the
+ * host. */
 static void stdin_unread_does_no_harm(void)
 {
     static char bytes[1 << 20];
@@ -129,7 +131,7 @@ static void refusals_come_out_of_next(void)
     choke_job_free(job);
 }
 
-/* A sanitizer has handlers of its own, so what was there before is what counts. */
+/* A sanitizer installs handlers too, so the state before the call is compared. */
 static void host_is_left_as_it_was(void)
 {
     sigset_t mask;

@@ -1,14 +1,14 @@
 /*
- * host_audit POLICY ROOT LOG MODE [ARG]... - a program that has its calls recorded, and things happen to the log.
+ * host_audit POLICY ROOT LOG MODE [ARG]... - records calls while the log is disturbed.
  *
- *   write COUNT THREADS   each thread has a context of its own and makes COUNT calls that are refused
+ *   write COUNT THREADS   each thread has its own context and makes COUNT refused calls
  *   deleted, moved, exchanged, emptied   what is done to the log between two calls
- *   late                  the log goes away while a tool runs
+ *   late                  the log is removed while a tool runs
  *   every COUNT           all that were started wait for one sync; one of them is cancelled before it
  *   alone                 the only job is cancelled while it waits for a sync, and is waited for
  *   left                  a context is freed while its jobs wait
  *   forked                a child frees its copy of the context
- *   kill COUNT MAX_BYTES  four writers at once, killed at chance, COUNT times; the log is rotated at MAX_BYTES
+ *   kill COUNT MAX_BYTES  four writers at once, killed at random moments, COUNT times; the log is rotated at MAX_BYTES
  */
 #include "host.h"
 
@@ -56,7 +56,7 @@ static void expect_run(struct choke_context *context)
     choke_result_free(result);
 }
 
-/* No record, no run; and a refusal that cannot be recorded stays one. */
+/* Without a record nothing runs; and a refusal that cannot be recorded is still a refusal. */
 static void expect_refusal(struct choke_context *context, const char *expected_text)
 {
     struct choke_request request = request_for((const char *const[]){"true", NULL});
@@ -86,11 +86,11 @@ static void deleted(void)
     expect_run(context);
     CHECK(unlink(path) == 0);
     expect_refusal(context, "deleted or moved away");
-    CHECK(access(path, F_OK) < 0); /* nothing was begun in its place */
+    CHECK(access(path, F_OK) < 0); /* no new log was begun at its path */
     choke_context_free(context);
 }
 
-/* A context that has written a record, and whose log then got another name. */
+/* A context that has written a record, and then its log is renamed. */
 static struct choke_context *move_away(char *other, size_t size)
 {
     struct choke_context *context = open_context(CHOKE_AUDIT_SYNC_BATCHED);
@@ -115,7 +115,7 @@ static void exchanged(void)
     char other[4096];
     struct choke_context *context = move_away(other, sizeof other);
     struct choke_context *second = open_context(CHOKE_AUDIT_SYNC_BATCHED);
-    expect_run(second); /* begins a log of its own: it has seen none */
+    expect_run(second); /* begins a new log: this context has seen none */
     expect_refusal(context, "replaced by another log");
     choke_context_free(second);
     choke_context_free(context);
@@ -130,7 +130,7 @@ static void emptied(void)
     choke_context_free(context);
 }
 
-/* A tool that says when it runs, and ends when it is told to. */
+/* A tool that reports when it runs, and ends when its stdin ends. */
 static void late(void)
 {
     int pair[2];
@@ -163,7 +163,7 @@ static void every(long count)
     }
     size_t zombies;
     CHECK(choke_running(context) == (size_t)count);
-    CHECK(host_children(&zombies) == 0); /* nothing exists before its intent is on the disk */
+    CHECK(host_children(&zombies) == 0); /* no process exists before its intent is on the disk */
     choke_cancel(jobs[1]);
     CHECK(host_drain(context, 60));
     for (long i = 0; i < count; i++) {
@@ -180,7 +180,7 @@ static void every(long count)
     choke_context_free(context);
 }
 
-/* What ends in the round in which it would have been launched is still a job that is waited for. */
+/* A job that ends in the round in which it would be launched is still returned by choke_wait. */
 static void alone(void)
 {
     struct choke_context *context = open_context(CHOKE_AUDIT_SYNC_EVERY);
@@ -275,7 +275,7 @@ static void end_writer(pid_t child)
     int status;
     CHECK(kill(child, SIGKILL) == 0);
     CHECK(waitpid(child, &status, 0) == child);
-    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL); /* until then it wrote, and nothing went wrong */
+    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL); /* until then it wrote without an error */
 }
 
 static void kill_writers(long count)

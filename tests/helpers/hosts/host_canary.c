@@ -1,8 +1,12 @@
 /*
- * host_canary POLICY ROOT CANARY COMMANDS ENOUGH - runs commands in ROOT without a jail, one after another, and says
- * the numbers of those after which the file CANARY was there; it is removed each time. No more than ENOUGH are looked
- * for; 0: all. POLICY may be "default". COMMANDS is a file with a command in each line, its words separated by tabs.
- * Before each, some files of the repository and of its submodule are touched, so that git looks at them again.
+ * host_canary.c - find the commands that trigger a canary: host_canary POLICY ROOT CANARY COMMANDS
+ * ENOUGH
+ *
+ * Runs commands in ROOT without a jail, one after another, and prints the numbers of those after
+ * which the file CANARY exists; it is removed each time. The search ends after ENOUGH of them; 0:
+ * never. POLICY may be "default". COMMANDS is a file with one command per line, its arguments
+ * separated by tabs. Before each command some files of the repository and of its submodule are
+ * touched, so that git looks at them again.
  */
 #include "host.h"
 
@@ -33,7 +37,7 @@ static void split(char *line, const char **ret_argv)
     ret_argv[count] = NULL;
 }
 
-/* git crashes by itself over an object that cannot be fetched, or a merge driver that merges nothing. */
+/* git itself crashes over an object that it cannot fetch, or a merge driver that merges nothing. */
 static void run(struct choke_context *context, const char *root, const char *const *command_argv)
 {
     struct choke_request request = host_request(command_argv, root);

@@ -1,11 +1,12 @@
 /*
- * host_cancel POLICY ROOT MARKER - every way to be rid of a job: cancel, free while it runs, free the context
- * while it runs. The tools are deaf to SIGTERM and have a child in a session of its own. The caller looks for
- * MARKER afterwards.
+ * host_cancel.c - every way to end a job early: host_cancel POLICY ROOT MARKER
+ *
+ * Cancel, free the job while it runs, free the context while it runs. The tools ignore SIGTERM and
+ * have a child in another session. The test looks for MARKER afterwards.
  */
 #include "host.h"
 
-static bool ready; /* the job that was started last has said so */
+static bool ready; /* the job that was started last has printed "ready" */
 
 static void on_output(void *data, enum choke_stream stream, const void *bytes, size_t length)
 {

@@ -1,9 +1,13 @@
 /*
- * host_changed POLICY ROOT JAIL CHANGE [ARG] - runs a tool, changes what this process is, and runs tools again: they must be
- * what this process is now. A job that was started before the change ends as if nothing had happened. Must be started by
- * root.
+ * host_changed.c - tools have the current credentials of their caller: host_changed POLICY ROOT
+ * JAIL CHANGE [ARG]
  *
- * In ROOT are `open`, which all may read, `secret`, which only root may, and the empty directory `sub`.
+ * Runs a tool, changes a property of this process (user, groups, capabilities, root, limits...),
+ * and runs tools again: they must have the new property. A job that was started before the change
+ * ends normally. Must be started by root.
+ *
+ * ROOT has `open`, which all may read, `secret`, which only root may read, and the empty directory
+ * `sub`.
  */
 #include "host.h"
 
@@ -51,7 +55,7 @@ static bool prints(const char *tool, const char *word, const char *text)
     return found;
 }
 
-/* A line of /proc/self/status as the tool has it, compared with ours. */
+/* A line of /proc/self/status in the tool, compared with ours. */
 static bool same_line(const char *name)
 {
     char line[4096], own[4096] = "";
@@ -95,7 +99,7 @@ static void euser_change(void)
 static void secret_is_closed(void)
 {
     CHECK(!prints("cat", "secret", "confidential"));
-    /* bwrap does not start where the real user is another than the effective one. */
+    /* bwrap does not start if the real and the effective user differ. */
     CHECK((jail == CHOKE_JAIL_BWRAP && getuid() != geteuid() && is_refused()) || prints("cat", "open", "public"));
 }
 
@@ -113,7 +117,7 @@ static void put_marker(const char *directory)
     CHECK(fd >= 0 && write(fd, "here", 4) == 4 && close(fd) == 0);
 }
 
-/* Before the context is made: a second root, the same but for what is at ROOT/sub. */
+/* Before the context is made: a second root, the same except for what is at ROOT/sub. */
 static void root_prepare(void)
 {
     char path[4096];
@@ -138,7 +142,7 @@ static void mounts_change(void)
     put_marker(path);
 }
 
-/* The kernel makes no user namespace for who is in a chroot. */
+/* The kernel refuses a user namespace to a process in a chroot (EPERM). */
 static void root_shows(void)
 {
     CHECK((jail == CHOKE_JAIL_BWRAP && is_refused()) || prints("cat", "sub/marker", "here"));
@@ -306,7 +310,7 @@ static const struct {
     {"cgroup", NULL, cgroup_change, cgroup_shows},
 };
 
-/* Who is another user in the end cannot be looked into, which the search for leaks needs. */
+/* /proc of a process that changed its user is not readable, and the search for leaks needs it. */
 int __lsan_is_turned_off(void);
 int __lsan_is_turned_off(void)
 {

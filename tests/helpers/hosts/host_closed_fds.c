@@ -1,7 +1,10 @@
 /*
- * host_closed_fds POLICY ROOT JAIL [running|twin] - the program closes every descriptor it does not know, among them those of a
- * context, and gets the same numbers for files of its own; twin: for those of a second context. The context says so, and
- * leaves those files alone.
+ * host_closed_fds.c - a program that closes the descriptors of a context: host_closed_fds POLICY
+ * ROOT JAIL [running|twin]
+ *
+ * The program closes every descriptor that it does not know, among them those of a context, and
+ * opens its own files at the same numbers; twin: the descriptors of a second context. The context
+ * reports that and leaves those files alone.
  */
 #include "host.h"
 
@@ -29,7 +32,7 @@ static void check_runs(struct choke_context *context, const struct choke_request
     choke_result_free(result);
 }
 
-/* Made in the same way, so its descriptors have the same numbers. */
+/* Made the same way, so its descriptors have the same numbers. */
 static int be_twins(const char *policy, struct choke_context *lost, const struct choke_request *request)
 {
     struct choke_context *context = host_context(policy);
@@ -58,7 +61,8 @@ int main(int argc, char **argv)
     if (argc == 5 && strcmp(argv[4], "twin") == 0) {
         return be_twins(argv[1], context, &request);
     }
-    /* Files, directories and event descriptors of the program's own; those that are lost are missed below. */
+    /* Files, directories and event descriptors of the program. The checks below notice one that is
+     * lost. */
     int fds[OWN];
     struct stat before[OWN];
     for (int i = 0; i < OWN; i++) {

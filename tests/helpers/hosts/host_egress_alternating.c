@@ -1,6 +1,9 @@
 /*
- * host_egress_alternating POLICY ROOT JAIL COUNT RULE TOOL [ARG]... - the same run COUNT times in one context, in turns with egress to RULE
- * and without any. Says whatever each run said, and behind it how many connections the proxy refused.
+ * host_egress_alternating.c - runs with and without egress alternate in one context:
+ * host_egress_alternating POLICY ROOT JAIL COUNT RULE TOOL [ARG]...
+ *
+ * The same run COUNT times, alternately with egress to RULE and without. Prints the output of each
+ * run, and after it the number of connections that the proxy refused.
  */
 #include "host.h"
 

@@ -1,7 +1,9 @@
 /*
- * host_fetch POLICY ROOT JAIL COUNT RULE TOOL [ARG]... - the same run with egress COUNT times at once, from one thread, in an event
- * loop of the host's own: all that it waits for is choke_fd. Each must end with 0. Says what the first one said, and how many
- * connections all of them made together.
+ * host_fetch.c - many runs with egress at once from one thread: host_fetch POLICY ROOT JAIL COUNT
+ * RULE TOOL [ARG]...
+ *
+ * The same run COUNT times at once in the event loop of the host, which waits for choke_fd alone.
+ * Each must exit with 0. Prints the output of the first one, and the number of connections of all.
  */
 #include "host.h"
 

@@ -1,7 +1,8 @@
 /*
- * host_fork POLICY ROOT - after fork() the child may not use the parent's context: every call that would gets
- * -EOWNERDEAD, freeing it does no harm, and the parent's running job is not disturbed. A context of the child's
- * own works.
+ * host_fork.c - after fork() the child may not use the context of the parent: host_fork POLICY ROOT
+ *
+ * Every call that would use it returns -EOWNERDEAD, freeing it does no harm, and the running job of
+ * the parent is not disturbed. A new context of the child works.
  */
 #include "host.h"
 

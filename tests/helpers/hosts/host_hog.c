@@ -1,7 +1,9 @@
 /*
- * host_hog POLICY ROOT COUNT TOOL:MIB:HIT... - in one context, COUNT times, each TOOL takes MIB of memory, one after
- * another; the limit that it came up against must be HIT, "-" for none. At the end no cgroup of ours is left: whoever
- * calls this looks.
+ * host_hog.c - memory limits in one context, run after run: host_hog POLICY ROOT COUNT
+ * TOOL:MIB:HIT...
+ *
+ * COUNT times each TOOL takes MIB of memory, one after another; the limit that it hits must be HIT,
+ * "-" for none. At the end no cgroup of ours is left: the caller of this program checks that.
  */
 #include "host.h"
 

@@ -1,7 +1,9 @@
 /*
- * host_inflight POLICY ROOT COUNT [hold] - COUNT tools at once from one thread in a poll loop. First each says its
- * own number, and every result belongs to its job; then all sleep, all are running, and choke_cancel_all ends
- * them. With "hold" it waits to be killed while they run.
+ * host_inflight.c - COUNT tools at once from one thread in a poll loop: host_inflight POLICY ROOT
+ * COUNT [hold]
+ *
+ * First each prints its number, and every result belongs to its job. Then all sleep, all are
+ * running, and choke_cancel_all ends them. With "hold" it waits to be killed while they run.
  */
 #include "host.h"
 
@@ -16,7 +18,7 @@ static void raise_descriptor_limit(void)
     CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
 }
 
-/* Takes finished jobs until COUNT have come; ends the program when that takes too long. */
+/* Collects finished jobs until COUNT have come; ends the program if that takes too long. */
 static void collect(struct choke_context *context, long count, bool (*accept)(const struct choke_result *, long))
 {
     double end = host_now() + 60;

@@ -1,7 +1,9 @@
 /*
- * host_jail_many POLICY ROOT JAIL COUNT - COUNT runs in the jail, in one process, some at a time: some leave daemons,
- * some a file for the next run, which must not find it. It says "at work" once the first has ended. At the end there
- * are as many descriptors and children as in the beginning.
+ * host_jail_many.c - COUNT runs in a jail in one process, some at a time: host_jail_many POLICY
+ * ROOT JAIL COUNT
+ *
+ * Some leave daemons, some a file for the next run, which must not find it. Prints "at work" when
+ * the first has ended. At the end there are as many descriptors and children as in the beginning.
  */
 #include "host.h"
 
@@ -27,7 +29,7 @@ static void start(struct choke_context *context, const char *root, enum choke_ja
     choke_job_set_data(host_start(context, &request), (void *)(uintptr_t)kind);
 }
 
-/* How many have ended by now; each as it should. */
+/* The number that have ended by now; each must have ended as expected. */
 static long collect(struct choke_context *context)
 {
     long ended = 0;

@@ -33,11 +33,13 @@
 static atomic_bool over;
 static const char *outside;
 static int place_fd;
-static int stay_us = 4000; /* at most, for which the directory is where it should be; twice as long as a run takes */
+static int stay_us =
+    4000; /* upper bound of the time in which the directory is at its path; twice the length of a run */
 
 /* ---- the attackers ---- */
 
-/* Asleep, so that the tools have the machine; to the microsecond, so that it falls into every phase of a run. */
+/* Sleeps, so that the tools have the machine; by microseconds, so that it hits every phase of a
+ * run. */
 static void wait_outside(unsigned *seed, int most_us)
 {
     const struct timespec time = {.tv_nsec = rand_r(seed) % most_us * 1000L};
@@ -56,7 +58,7 @@ static void *swap_work(void *data)
     return NULL;
 }
 
-/* There and back: what is made must be found and removed again, whoever looks. */
+/* There and back: what is made must be found and removed again by anyone who looks. */
 static void exchange(const char *name, unsigned *seed)
 {
     for (int i = 0; i < 4; i++) {
@@ -97,7 +99,7 @@ static void *watch_scratch(void *data)
     while (!atomic_load(&over)) {
         struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
         ssize_t got = poll(&poll_fd, 1, 20) == 1 ? read(fd, buffer, sizeof buffer) : 0;
-        /* Of those that came while the last one was attacked the newest. */
+        /* The newest of those that appeared while the last one was attacked. */
         const struct inotify_event *newest = NULL;
         for (ssize_t at = 0; at < got;) {
             const struct inotify_event *event = (const void *)(buffer + at);
@@ -131,7 +133,7 @@ static void set_traps(int root_fd)
     (void)close(outside_fd);
 }
 
-/* What lies outside is what was put there: nothing is written, and nothing is gone. */
+/* The content of OUTSIDE is unchanged: nothing is written, nothing is removed. */
 static bool is_whole(void)
 {
     DIR *listing = opendir(outside);
@@ -182,7 +184,7 @@ static void use_scratch(const char *place, unsigned *seed)
     (void)rmdir(path);
 }
 
-/* The two attacks succeed in any order: what the one removed is put back for the other to read. */
+/* The two attacks may succeed in any order: what one removed is put back for the other to read. */
 static void be_naive(int root_fd, const char *place)
 {
     double end = host_now() + NAIVE_SECONDS;
@@ -233,7 +235,8 @@ static void start(struct choke_context *context, const char *root, enum choke_ja
     choke_job_set_data(host_start(context, &request), (void *)(uintptr_t)kind);
 }
 
-/* It does what it should, or finds nothing because the directory is gone from its place, or it is refused beforehand. */
+/* It does its work, or finds nothing because the directory is not at its path, or it is refused
+ * before. */
 static void count(const struct choke_result *result, const struct kind *kind, struct tally *tally)
 {
     bool reads = strcmp(kind->argv[0], "cat") == 0;

@@ -1,14 +1,15 @@
 /*
- * host_judge POLICY ROOT CWD - judges argument vectors and runs none of them. POLICY is a file, or "default".
+ * host_judge.c - judge argument vectors and run none of them: host_judge POLICY ROOT CWD
  *
- * A vector comes as its length in decimal and then its words, each with a NUL behind it. The answer is, each with a NUL
- * behind it: outcome, rule, line, message, the length of the tool's vector, and its words.
+ * POLICY is a file, or "default". A vector is its length in decimal and then its arguments, each
+ * ended by a NUL. The answer is, each ended by a NUL: outcome, rule, line, message, the length of
+ * the tool's vector, and its arguments.
  */
 #include "host.h"
 
 #define ARGS_MAX 4096
 
-/* One word, to be freed; NULL at the end of the input. */
+/* One string, to be freed by the caller; NULL at the end of the input. */
 static char *read_arg(void)
 {
     char *word = NULL;

@@ -1,7 +1,9 @@
 /*
- * host_limits POLICY ROOT argument|extra|count|total - requests one step beyond what execve takes, which no
- * command line can carry. Each is refused as "invalid" or "spawn_failed", in words; one step less runs where this
- * process's limits allow it.
+ * host_limits.c - requests just above the limits of execve: host_limits POLICY ROOT
+ * argument|extra|count|total
+ *
+ * No command line can carry them. Each is refused as "invalid" or "spawn_failed" with a message. A
+ * request one step smaller runs if the limits of this process allow it.
  */
 #include "host.h"
 
@@ -20,7 +22,7 @@ static enum choke_outcome outcome_of(struct choke_context *context, const struct
     struct choke_result *result = host_run(context, request);
     enum choke_outcome outcome = result->outcome;
     CHECK(outcome == CHOKE_EXITED || result->error.message[0] != '\0');
-    CHECK(strlen(result->error.message) < 1000); /* the long word is named, not repeated */
+    CHECK(strlen(result->error.message) < 1000); /* the message names the long argument and does not repeat it */
     choke_result_free(result);
     return outcome;
 }

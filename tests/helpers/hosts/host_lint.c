@@ -1,6 +1,8 @@
 /*
- * host_lint POLICY ROOT - the linter in a program of others: several threads lint at once, each gets the same report, and
- * nothing is left: no descriptor, no child, no thread, no change of the signal mask. The root has three findings in a.py.
+ * host_lint.c - the linter in another program: host_lint POLICY ROOT
+ *
+ * Several threads lint at once and each gets the same report. Nothing is left: no descriptor, no
+ * child, no thread, no change of the signal mask. The root has three findings in a.py.
  */
 #include "host.h"
 
@@ -83,7 +85,7 @@ int main(int argc, char **argv)
     size_t descriptors = host_descriptors();
     lint_once(1);
     many_at_once();
-    size_t threads = count_threads(); /* a sanitizer may have one of its own by now */
+    size_t threads = count_threads(); /* a sanitizer may have started a thread by now */
     many_at_once();
     errors_are_reported();
     CHECK(host_descriptors() == descriptors);

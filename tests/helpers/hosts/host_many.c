@@ -1,7 +1,9 @@
 /*
- * host_many POLICY ROOT COUNT - COUNT runs in one process, one after another; at the end there are as many
- * descriptors as after the first run, one child at most (the keeper), no zombie, and after choke_context_free
- * neither a child nor a descriptor more than before the context.
+ * host_many.c - COUNT runs in one process leak nothing: host_many POLICY ROOT COUNT
+ *
+ * At the end there are as many descriptors as after the first run, at most one child (the keeper),
+ * and no zombie. After choke_context_free there are as many children and descriptors as before the
+ * context.
  */
 #include "host.h"
 

@@ -1,6 +1,8 @@
 /*
- * host_memory POLICY ROOT BYTES - how much the peak of this process's own memory grows while a tool writes BYTES
- * to each of both streams, with a cap of 1 MiB: says it in KiB.
+ * host_memory.c - growth of this process's peak memory during a flood: host_memory POLICY ROOT
+ * BYTES
+ *
+ * A tool writes BYTES to each of both streams, with a cap of 1 MiB. Prints the growth in KiB.
  */
 #include "host.h"
 

@@ -1,8 +1,10 @@
 /*
- * host_nofd POLICY ROOT [native] - descriptors run out at every place in turn: RLIMIT_NOFILE is lowered to what is open and
- * 0, 1, 2, ... more, until a whole pass succeeds. Before that every call ends in time with a clean error or
- * result, and no descriptor and no child stays. Once with a context made in plenty, once with the context made in
- * want as well. With the name of the jail the run is in it and has egress.
+ * host_nofd.c - descriptors run out at every possible point: host_nofd POLICY ROOT [native]
+ *
+ * RLIMIT_NOFILE is lowered to what is open plus 0, 1, 2, ... until a whole pass succeeds. Before
+ * that every call ends in time with a clean error or result, and no descriptor and no child stays.
+ * Once with a context made before the limit, once with a context made under it. With the name of
+ * the jail the run is in it and has egress.
  */
 #include "host.h"
 

@@ -1,6 +1,8 @@
 /*
- * bomb COUNT MARKER - every process forks as long as fewer than COUNT were made, whatever became of them; all
- * ignore SIGTERM.
+ * bomb.c - a fork bomb: bomb COUNT MARKER
+ *
+ * Every process forks while fewer than COUNT were made, whatever became of them; all ignore
+ * SIGTERM.
  */
 #include "victim.h"
 

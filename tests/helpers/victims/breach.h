@@ -1,8 +1,9 @@
 /*
- * breach.h - what the programs that try to break out share.
+ * breach.h - shared by the programs that try to break out.
  *
- * Each is called as NAME WAY [ARG]... A way is one attack. It says "done" and ends with 0 where it succeeded, and says
- * "refused: ERRNO (what)" and ends with BREACH_REFUSED where the system refused it.
+ * Each is called as NAME WAY [ARG]... A way is one attack. If it succeeds the program prints "done"
+ * and exits with 0. If the system refuses it the program prints "refused: ERRNO (what)" and exits
+ * with BREACH_REFUSED.
  */
 #ifndef BREACH_H
 #define BREACH_H
@@ -19,7 +20,7 @@
 struct breach {
     const char *name;
     int arguments;
-    const char *(*act)(char **arguments); /* NULL where it succeeded, else what was refused, with errno */
+    const char *(*act)(char **arguments); /* NULL on success, else what was refused, with errno */
 };
 
 static inline int breach_end(const char *refused)

@@ -1,16 +1,16 @@
 /*
- * breach_calls WAY [ARG]... - surfaces of the kernel that no namespace covers, or that lead around one. See breach.h.
+ * breach_calls WAY [ARG]... - kernel interfaces that no namespace covers, or that bypass one. See breach.h.
  *   socket FAMILY TYPE     a socket of that family
- *   inet PORT              a word to a listener on 127.0.0.1
- *   path PATH              a word to a listener on a socket in the file system
- *   abstract NAME          a word to a listener on an abstract socket
- *   datagram PATH          a word to a datagram socket in the file system, by way of a socket pair
+ *   inet PORT              a message to a listener on 127.0.0.1
+ *   path PATH              a message to a listener on a socket in the file system
+ *   abstract NAME          a message to a listener on an abstract socket
+ *   datagram PATH          a message to a datagram socket in the file system, by way of a socket pair
  *   keyring                a key into the user's keyring, and back
  *   find_keyring           the number of the user's keyring
- *   request_key NAME       a key that somebody else put there
+ *   request_key NAME       a key that another process added
  *   uring                  a ring
  *   x32, i386              getpid by another entry to the kernel
- *   bpf, perf, fault       other surfaces with a history
+ *   bpf, perf, fault       other interfaces with a history of exploits
  *   terminal PATH REQUEST  a request (a hexadecimal number of 64 bits) to the terminal, with the letter X
  *   request REQUEST        the same to stdin, whatever that is
  */
@@ -82,7 +82,7 @@ static const char *abstract(char **arguments)
     return local(arguments[0], 1);
 }
 
-/* A socket pair is allowed; an end of it can be given another peer. */
+/* A socket pair is allowed; an end of it can be connected to another peer. */
 static const char *datagram(char **arguments)
 {
     struct sockaddr_un address;
@@ -176,7 +176,7 @@ static const char *ask(int fd, const char *request)
     return syscall(SYS_ioctl, fd, strtoul(request, NULL, 16), &letter) < 0 ? "ioctl" : NULL;
 }
 
-/* Whoever leads a session without a terminal gets the one that he opens. */
+/* A session leader without a terminal gets the terminal that it opens as its controlling terminal. */
 static const char *terminal(char **arguments)
 {
     int fd = open(arguments[0], O_RDWR);

@@ -1,7 +1,7 @@
 /*
  * breach_code WAY LOADER PROGRAM [DIR] - has the loader map a program from where no file system keeps it from being code. See
- * breach.h. PROGRAM is copied to that place, and LOADER told to run it there with the word "ran" (so echo does). What a
- * mount forbids to be executed it also forbids to be mapped as code; what lies on no mount is forbidden by nobody.
+ * breach.h. PROGRAM is copied to that place, and LOADER runs it there with the argument "ran" (which echo prints). What a
+ * mount forbids to be executed it also forbids to be mapped as code; a file on no mount is not covered by that rule.
  *   memory     a memory file
  *   sealed     one that is sealed against execve
  *   huge       one of huge pages
@@ -37,7 +37,7 @@ static ssize_t load(const char *path)
     return length;
 }
 
-/* To be told what came of it, the loader runs in a process of its own. */
+/* The loader runs in a child, so that its status is available. */
 static const char *run(const char *loader, int fd)
 {
     char path[32];
@@ -91,7 +91,7 @@ static const char *secret(char **arguments)
     return fd < 0 ? "memfd_secret" : run(arguments[0], fd);
 }
 
-/* What does not fit is not needed: the loader reads the head and then maps. */
+/* The rest is not needed: the loader reads the head and then maps. */
 static const char *through_pipe(char **arguments)
 {
     int ends[2];

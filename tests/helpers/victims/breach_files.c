@@ -1,12 +1,12 @@
 /*
- * breach_files WAY [ARG]... - files that are not the tool's, and room that is not. See breach.h.
- *   read PATH, list DIR    says nothing of what it finds
- *   write PATH             a file with a word in it, made or overwritten
+ * breach_files WAY [ARG]... - files and space that do not belong to the tool. See breach.h.
+ *   read PATH, list DIR    prints nothing of what it finds
+ *   write PATH             a small file, made or overwritten
  *   link FROM TO, rename FROM TO, symlink TEXT TO, mkfifo PATH, remove PATH, touch PATH, mode PATH
  *   fill DIR MEGABYTES     that much into files of DIR, which it leaves there
  *   inodes DIR COUNT       that many empty files
  *   memory MEGABYTES       that much memory, touched
- *   keep NAME, find NAME   a word in /dev/shm, left for another run, and found there
+ *   keep NAME, find NAME   a file in /dev/shm, left for another run, and found there
  *   keep_ipc KEY, find_ipc KEY    the same in a segment of System V
  *   keep_queue NAME, find_queue NAME    the same in a message queue
  *   identity               becomes another user
@@ -93,7 +93,7 @@ static const char *mode(char **arguments)
     return chmod(arguments[0], 0777) < 0 ? "chmod" : NULL;
 }
 
-/* ---- room -------------------------------------------------------------------------------- */
+/* ---- space -------------------------------------------------------------------------------- */
 
 static const char *fill(char **arguments)
 {
@@ -136,7 +136,7 @@ static const char *memory(char **arguments)
     return NULL;
 }
 
-/* ---- words for another run --------------------------------------------------------------- */
+/* ---- data for another run --------------------------------------------------------------- */
 
 static const char *shared_name(const char *name)
 {

@@ -25,7 +25,7 @@
 #define FILE_SETATTR 469
 #define NAME "user.choke"
 
-/* The descriptor of a target; -1 where it is a path. */
+/* The descriptor of a target; -1 if it is a path. */
 static int number_in(const char *target)
 {
     return strncmp(target, "fd:", 3) == 0 ? (int)strtol(target + 3, NULL, 10) : -1;

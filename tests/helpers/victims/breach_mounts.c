@@ -1,7 +1,7 @@
 /*
  * breach_mounts WAY [ARG]... - changes what the file system looks like, or makes namespaces to do it in. See breach.h.
- *   unshare, clone, clone3  a user namespace of its own
- *   mount DIR               a file system of its own at DIR
+ *   unshare, clone, clone3  a new user namespace
+ *   mount DIR               a new file system at DIR
  *   writable DIR            the same tree, mounted again so that it can be written
  *   uncover DIR             takes away what is mounted at DIR
  *   attributes DIR          takes read-only off what is mounted at DIR
@@ -11,7 +11,7 @@
  *   device PATH             a node of the memory device null at PATH, used
  *   handle PATH DIR         the file at PATH by its handle, without the path, from the mount of DIR
  *   guess INODE DIR         the same, where only its number is known
- * With "+" before its name (+mount) the way is gone in a user and mount namespace of its own, as an ordinary user would.
+ * With "+" before its name (+mount) the way is gone in a new user and mount namespace, as an ordinary user would.
  */
 #include "breach.h"
 
@@ -28,7 +28,7 @@
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
 
-#define INODE_AND_GENERATION 1 /* the kind of handle that ext4 and tmpfs give */
+#define INODE_AND_GENERATION 1 /* the handle type of ext4 and tmpfs */
 
 static const char *unshare_user(char **arguments)
 {
@@ -146,7 +146,7 @@ static const char *handle(char **arguments)
     return by_handle(&named.handle, arguments[1]);
 }
 
-/* The generation 0 stands for any. */
+/* Generation 0 matches any. */
 static const char *guess(char **arguments)
 {
     static union {

@@ -1,13 +1,13 @@
 /*
- * breach_net WAY [ARG]... - ways around the one that a run with egress has. See breach.h.
+ * breach_net WAY [ARG]... - direct attempts past the proxy of a run with egress. See breach.h.
  *   socket FAMILY TYPE PROTOCOL  a socket of that kind; numbers of 64 bits
  *   reach ADDRESS PORT           a connection, of IPv4 or IPv6
  *   fastopen ADDRESS PORT        the same by sending, without connect
  *   query ADDRESS PORT           a question to a resolver, as a datagram
  *   bind PORT, listen            to be a server on loopback; at whatever port
  *   over                         another protocol of the kernel's put over TCP
- *   swarm COUNT                  so many connections to the gate at once, held until it is killed; says "held"
- *   scatter COUNT                so many connections to addresses that differ, each tried twice, while signals come; and then
+ *   swarm COUNT                  COUNT connections to the gate at once, held until it is killed; says "held"
+ *   scatter COUNT                COUNT connections to different addresses, each tried twice, while signals come; and then
  *                                one to the gate
  *   look                         says which network it is in and what sockets are there, and then leaves one: a connection to
  *                                the gate, which the kernel remembers for a while
@@ -61,7 +61,7 @@ static const char *kind(char **arguments)
                : NULL;
 }
 
-/* What stands at an address and a port that were given, and a socket for it: -1 where there is none to be had. */
+/* Parses an address and a port and makes a socket for it; -1 if there is none. */
 static int socket_for(char **arguments, int type, union address *address, socklen_t *length)
 {
     *length = read_address(arguments[0], arguments[1], address);
@@ -79,7 +79,7 @@ static const char *reach(char **arguments)
     return connect(fd, &address.any, length) < 0 ? "connect" : NULL;
 }
 
-/* One piece of data to an address, by whatever it takes to send without connect. */
+/* Sends one piece of data to an address by each call that sends without connect. */
 static const char *send_to(char **arguments, int type, const void *data, size_t size, int flags)
 {
     union address address;
@@ -124,7 +124,8 @@ static const char *listen_anywhere(char **arguments)
     return listen(fd, 1) < 0 ? "listen" : NULL;
 }
 
-/* A name that no kernel has is looked for like any other, and is ENOENT; the filter never gets so far. */
+/* The kernel looks up a name that it does not have like any other, and answers ENOENT; the filter
+ * answers before. */
 static const char *over(char **arguments)
 {
     (void)arguments;
@@ -151,7 +152,7 @@ static const char *again(char **arguments)
     return connect(fd, &address.any, length) < 0 ? "connect" : NULL;
 }
 
-/* A connection that nobody has taken yet is one, too. */
+/* A connection that is not yet accepted is listed too. */
 static const char *swarm(char **arguments)
 {
     union address address;
@@ -173,7 +174,7 @@ static void ignore(int signal)
     (void)signal;
 }
 
-/* Whoever is asked about a connection may see it withdrawn and asked again. */
+/* A request for notification may be withdrawn and repeated if a signal interrupts the call. */
 static void be_interrupted(void)
 {
     const struct sigaction action = {.sa_handler = ignore, .sa_flags = SA_RESTART};

@@ -6,7 +6,7 @@
  *   trace WHO, write WHO, descriptor WHO
  *                          traces, writes into the memory of, or takes a descriptor from WHO: a PID, "sibling" for a child
  *                          that another process of this run made, or "init" for the first process of the run
- *   rewrite PATH           writes to the file what stands in it
+ *   rewrite PATH           writes the content of the file to it again
  *   replace PROGRAM        has PROGRAM (dd) overwrite the first byte of this tool's own file, by /proc/self/exe
  *   descriptors            reads from a descriptor beyond 2
  *   init_descriptors       opens a file that the first process has open
@@ -44,7 +44,7 @@ static const char *everyone(char **arguments)
     return kill(-1, SIGKILL) < 0 ? "kill" : NULL;
 }
 
-/* A process that is no descendant of this one: made by a child that has ended. */
+/* A process that is not a descendant of this one: its parent was a child that has ended. */
 static pid_t make_sibling(void)
 {
     int pair[2];
@@ -87,7 +87,8 @@ static const char *trace(char **arguments)
     return NULL;
 }
 
-/* A sibling has its memory at the same places; of another process the call alone is the attack. */
+/* A sibling has its memory at the same addresses; for another process the call itself is the
+ * attack. */
 static const char *write_memory(char **arguments)
 {
     char other[] = "X";
@@ -120,7 +121,8 @@ static const char *rewrite(char **arguments)
     return write(fd, text, (size_t)length) == length ? NULL : "write";
 }
 
-/* While a program runs its file cannot be written: so let another run, which still has it open. */
+/* The file of a running program cannot be written (ETXTBSY): so this process executes another
+ * program, which still has it open. */
 static const char *replace(char **arguments)
 {
     char name[64];
@@ -149,7 +151,7 @@ static const char *descriptors(char **arguments)
     return "descriptors";
 }
 
-/* Each leads to what it is of, if it can be followed. */
+/* Each link leads to its target if it can be followed. */
 static const char *init_descriptors(char **arguments)
 {
     char name[64];

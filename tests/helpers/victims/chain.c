@@ -1,7 +1,9 @@
 /*
- * chain DEPTH stay|leave MARKER - each process forks the next; it then stays, or (all but the first) leaves; the
- * last says "deep" and stays. Every so often a process executes itself anew, because the kernel's cost of a fork
- * grows with the number of forks since exec.
+ * chain.c - a deep chain of forks: chain DEPTH stay|leave MARKER
+ *
+ * Each process forks the next; it then stays, or (all but the first) leaves; the last prints "deep"
+ * and stays. From time to time a process executes itself, because the kernel's cost of a fork grows
+ * with the number of forks since exec.
  */
 #include "victim.h"
 

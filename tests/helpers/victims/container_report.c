@@ -1,4 +1,4 @@
-/* container_report.c - what runs in a container: it tells its user, its capabilities, its network, and the file it is asked for. */
+/* container_report.c - runs in a container and reports its user, capabilities, network, and a file. */
 #include <dirent.h>
 #include <stdio.h>
 #include <string.h>

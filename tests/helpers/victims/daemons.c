@@ -1,6 +1,9 @@
 /*
- * daemons COUNT MARKER - makes COUNT daemons: double fork, a session and a name of their own, no stream of the run's; all ignore
- * every signal that can be. "ready" is written once the last of them exists; then the tool itself ends with status 0.
+ * daemons.c - makes COUNT daemons: daemons COUNT MARKER
+ *
+ * Double fork, own session and name, no stream of the run. They ignore every signal that can be
+ * ignored. "ready" is written when the last of them exists; then the tool itself exits with status
+ * 0.
  */
 #include "victim.h"
 

@@ -1,9 +1,9 @@
 /*
- * escape KIND MARKER - leaves its process group behind in one of the usual ways.
- *   setsid   a child in a session of its own; the tool itself stays
- *   double   fork, setsid, fork: a daemon whose parent is gone; the tool ends with status 0
+ * escape KIND MARKER - leaves its process group in one of the usual ways.
+ *   setsid   a child in its own session; the tool itself stays
+ *   double   fork, setsid, fork: a daemon without a living parent; the tool ends with status 0
  *   holder   a grandchild that keeps stdout and stderr open; the tool ends with status 0
- *   groups   ten children, each in a process group of its own, each with another of its own; the tool stays
+ *   groups   ten children, each in its own process group, each with a child in another; the tool stays
  * All ignore SIGTERM. "ready" is written once the last of them exists.
  */
 #include "victim.h"

@@ -24,7 +24,7 @@ static int put(int fd, const char *data, size_t length)
     return 0;
 }
 
-/* The bytes from offset on: at most one buffer, and no further than total. */
+/* The bytes from offset on: at most one buffer, and not beyond total. */
 static size_t piece(unsigned long long offset, unsigned long long total)
 {
     size_t room = sizeof pattern - (size_t)(offset % PERIOD);

@@ -1,7 +1,8 @@
 /*
- * fork_relay COUNT MARKER - COUNT lines of processes, each of which does nothing but fork the next and end, so that
- * whoever looks for it finds a process that is already gone. The tool itself stays. Each line is a session of its
- * own.
+ * fork_relay.c - COUNT relays of processes: fork_relay COUNT MARKER
+ *
+ * Each process only forks the next and ends, so that a search finds a process that is already gone.
+ * The tool itself stays. Each relay is a separate session.
  */
 #include "victim.h"
 

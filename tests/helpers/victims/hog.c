@@ -8,7 +8,7 @@
  *   ignore_signals  as cpu, with every signal ignored
  *   file MIB PATH   bytes in one file                             files N        descriptors
  *
- * It says "full" where it got all, else how many it got, and ends with 0; what it is killed for it does not say.
+ * Prints "full" if it got all, else the amount that it got, and exits with 0; nothing if it is killed.
  */
 #include "victim.h"
 
@@ -52,7 +52,7 @@ static int shared(long wanted, const char *path)
     return say_number(take_memory(wanted, MAP_SHARED), wanted);
 }
 
-/* Says how many of the four got what they wanted; they hold it until all have it or are gone. */
+/* Prints how many of the four got what they wanted; they hold it until all have it or are gone. */
 static int family(long wanted, const char *path)
 {
     (void)path;

@@ -1,4 +1,5 @@
-/* ignore_signals MARKER - ignores every signal that can be ignored, says "ready", and stays. */
+/* ignore_signals.c - ignores every signal that can be ignored, prints "ready", and stays:
+ * ignore_signals MARKER */
 #include "victim.h"
 
 int main(void)

@@ -1,8 +1,11 @@
 /*
- * kill_watchers SIGNAL LEVEL[,LEVEL]...|everyone MARKER - turns on those who watch it: sends SIGNAL to its ancestors of the
- * given LEVELs, 1 the parent, 2 the parent's parent, in that order; or to every process of its user, which it
- * refuses to do as root. A child in a session of its own, deaf to SIGTERM, shows who outlives whom. The ancestors
- * are looked up before the first is hit.
+ * kill_watchers.c - kills the processes that watch it: kill_watchers SIGNAL
+ * LEVEL[,LEVEL]...|everyone MARKER
+ *
+ * Sends SIGNAL to its ancestors of the given LEVELs, 1 the parent, 2 the grandparent, in that
+ * order; or to every process of its user, which it refuses to do as root. A child in another
+ * session that ignores SIGTERM shows who outlives whom. The ancestors are looked up before the
+ * first signal.
  */
 #include "victim.h"
 

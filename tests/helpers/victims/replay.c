@@ -1,8 +1,10 @@
 /*
- * replay - a scanner that cannot be had here: prints the recording that hangs behind its own image.
+ * replay.c - stands in for a scanner that is not installed: prints the recording appended to its
+ * executable.
  *
- * The last eight bytes of the file are the length of the recording, in decimal, filled up with zeros. Its first line is what
- * standard input must hold (nothing: whatever it holds), and is not printed. Exits with 9 where that is missing.
+ * The last eight bytes of the file are the length of the recording, in decimal with leading zeros.
+ * Its first line is what standard input must hold (empty: anything), and is not printed. Exits with
+ * 9 if that is missing.
  */
 #include <fcntl.h>
 #include <stdio.h>

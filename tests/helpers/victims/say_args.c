@@ -1,4 +1,4 @@
-/* say_args ARG... - writes each argument and a NUL: what arrived, byte for byte. */
+/* say_args.c - writes each argument and a NUL, byte for byte as it arrived: say_args ARG... */
 #include <stdio.h>
 #include <string.h>
 

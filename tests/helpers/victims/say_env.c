@@ -1,4 +1,4 @@
-/* say_env - writes each variable of its environment and a NUL, in the order it got them. */
+/* say_env.c - writes each variable of its environment and a NUL, in the order in which it got them. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

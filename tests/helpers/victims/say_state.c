@@ -1,6 +1,6 @@
 /*
- * say_state - what a process inherits besides its arguments and environment, one "key=value" a line: descriptors,
- * directory, session, terminal, signals, privileges.
+ * say_state.c - prints what a process inherits besides its arguments and environment, one
+ * "key=value" per line: descriptors, directory, session, terminal, signals, privileges.
  */
 #include <dirent.h>
 #include <errno.h>

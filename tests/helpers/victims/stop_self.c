@@ -1,4 +1,5 @@
-/* stop_self MARKER - a child in its own session stops itself, then so does the tool: neither can answer SIGTERM. */
+/* stop_self.c - a child in its own session stops itself, then the tool does: neither can answer
+ * SIGTERM. stop_self MARKER */
 #include "victim.h"
 
 #include <sys/wait.h>

@@ -1,6 +1,6 @@
 /*
- * traced.c - what runs in a container under a trace. Does what its arguments say, one after the other; linked statically,
- * for an image that holds nothing else.
+ * traced.c - runs in a container under a trace and does what its arguments say, one after the
+ * other. It is linked statically, for an image that holds nothing else.
  */
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -72,7 +72,7 @@ static void start(const char *program)
     (void)waitpid(pid, NULL, 0);
 }
 
-/* Lines as strace writes them, wherever this process can write. */
+/* Writes lines in the format of strace to every descriptor that this process can write. */
 static void forge(const char *unused)
 {
     (void)unused;
@@ -96,7 +96,7 @@ static int forge_into(pid_t pid)
     return opened;
 }
 
-/* The first process of the container, and the one that traces this one. */
+/* The first process of the container, and the tracer of this process. */
 static void attack(const char *unused)
 {
     const pid_t others[] = {1, getppid()};
@@ -112,7 +112,7 @@ static void attack(const char *unused)
 
 /* ---- out of the trace ---- */
 
-/* The calls themselves: the library would not pass these flags on. pid: of a child that is to look at path. */
+/* Direct system calls: the C library does not pass these flags on. pid: a child that opens path. */
 static void let_look(const char *what, long pid, const char *path)
 {
     if (pid == 0) {
@@ -135,7 +135,7 @@ static void look_untraced_by_args(const char *path)
     let_look("clone3", syscall(SYS_clone3, &args, sizeof args), path);
 }
 
-/* The same by the other system's number, where this processor has another. */
+/* The same by the number of the other ABI, if this processor has one. */
 static void look_untraced_by_32_bits(const char *path)
 {
 #if defined(__x86_64__)
@@ -150,7 +150,7 @@ static void look_untraced_by_32_bits(const char *path)
 #endif
 }
 
-/* Nobody may look into its memory, so that nobody sees the name. */
+/* Makes its memory unreadable, so that the tracer cannot read the name. */
 static void look_hidden(const char *path)
 {
     report("undumpable", prctl(PR_SET_DUMPABLE, 0, 0, 0, 0));
@@ -170,7 +170,7 @@ static void look_in_namespace(const char *path)
     let_look("fork", fork(), path);
 }
 
-/* What the tracer is loaded with can load other programs, too. */
+/* The loader of the tracer can load other programs, too. */
 static void start_by_loader(const char *program)
 {
     char loader[512] = "";
@@ -197,7 +197,7 @@ static void *execute_self(void *unused)
     return NULL;
 }
 
-/* Children that leave children of theirs behind, and one whose thread takes its place. */
+/* Children that leave children, and one with a thread that calls execve and replaces it. */
 static void crowd(const char *count)
 {
     for (char left = count[0]; left > '0'; left--)
@@ -216,7 +216,7 @@ static void crowd(const char *count)
 
 static void stay(const char *unused);
 
-/* Somebody stays, and this process goes on. */
+/* A child stays, and this process continues. */
 static void leave(const char *path)
 {
     if (fork() == 0)
@@ -232,7 +232,7 @@ static void stay(const char *unused)
         (void)pause();
 }
 
-/* A child, and then this program, end by a signal, as what crashes or is told to stop does. */
+/* A child and then this program end by a signal, as after a crash or a request to stop. */
 static void die(const char *argument)
 {
     int number = argument[0] == 's' ? SIGSEGV : SIGKILL;

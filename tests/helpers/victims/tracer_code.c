@@ -1,7 +1,9 @@
 /*
- * tracer_code.c - code of an image that gets into the tracer: a library without a library, whose constructor writes a trace
- * of its own and ends the process. It needs libm.so.6, and so can stand in the place of another library: an attacker puts
- * the real one beside it under that name.
+ * tracer_code.c - code of an image that gets into the tracer: a library without libc. Its
+ * constructor writes a false trace and ends the process.
+ *
+ * It needs libm.so.6, and so it can replace another library: an attacker puts the real one beside
+ * it under that name.
  */
 #include <sys/syscall.h>
 
@@ -27,7 +29,7 @@ static long call(long number, long first, long second, long third)
 #endif
 }
 
-/* The image's own program has no descriptor of the trace, and is not disturbed. */
+/* The image's program has no descriptor of the trace, and is not disturbed. */
 __attribute__((constructor)) static void forge(void)
 {
     static const char text[] = FORGED;

@@ -1,8 +1,8 @@
 /*
- * victim.h - what the victim programs share.
+ * victim.h - shared by the victim programs.
  *
- * A victim misbehaves on purpose, so it carries its own end: should the code under test fail to kill it, it is gone
- * after VICTIM_LIFE_S and cannot spoil the machine or a later test.
+ * A victim misbehaves on purpose, so it limits its own life: if the code under test fails to kill
+ * it, it ends after VICTIM_LIFE_S and cannot disturb the machine or a later test.
  */
 #ifndef VICTIM_H
 #define VICTIM_H
