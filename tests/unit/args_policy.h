@@ -1,4 +1,5 @@
-/* args_policy.h - the policy that the tests of the argument reader share, and the reading itself. */
+/* args_policy.h - the policy that the tests of the argument reader share, and one call of the
+ * reader. */
 #ifndef TEST_ARGS_POLICY_H
 #define TEST_ARGS_POLICY_H
 
@@ -127,7 +128,7 @@ static inline int free_policy(void **state)
     return 0;
 }
 
-/* The line of the policy on which this text stands first. */
+/* The first line of the policy with this text. */
 static inline unsigned line_of(const char *text)
 {
     const char *at = strstr(policy_text, text);

@@ -1,6 +1,4 @@
-/*
- * audit_log.h - logs made in memory, for the tests of those who read them.
- */
+/* audit_log.h - logs made in memory, for the tests of their readers. */
 #ifndef TEST_AUDIT_LOG_H
 #define TEST_AUDIT_LOG_H
 
@@ -16,7 +14,7 @@
 #define MADE_LOG "0123456789abcdef"
 #define MADE_OTHER "fedcba9876543210"
 
-/* Lines without their newlines. A copy is shallow: lines are never changed, only exchanged. */
+/* Lines without their newlines. A copy is shallow: lines are never changed, only replaced. */
 struct made_log {
     const char *log;
     char *lines[MADE_LINES_MAX];
@@ -63,7 +61,7 @@ static inline void made_add(struct made_log *made, const char *kind, const char 
     memcpy(made->prev, made_hash(line), sizeof made->prev);
 }
 
-/* A line that is no record. */
+/* A line that is not a record. */
 static inline void made_add_raw(struct made_log *made, const char *text)
 {
     made->lines[made->count++] = strdup(text);
@@ -75,7 +73,7 @@ static inline void made_begin(struct made_log *made, const char *log)
     made_add(made, "begin", ",\"by\":\"chokepoint 0.1.0\",\"continues\":null");
 }
 
-/* So many records in all. */
+/* Adds records until the log has count of them. */
 static inline void made_usual(struct made_log *made, const char *log, size_t records)
 {
     made_begin(made, log);

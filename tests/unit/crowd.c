@@ -1,4 +1,5 @@
-/* crowd.c - see crowd.h. Whatever fails here ends the process, and the test misses what it should do. */
+/* crowd.c - see crowd.h. A failure here ends the process, and the test notices that it does
+ * nothing. */
 #include "crowd.h"
 
 #include <arpa/inet.h>
@@ -99,7 +100,7 @@ static int dial_tunnel(uint16_t gate_port, uint16_t host_port)
     return fd;
 }
 
-/* What comes through the first time is the answer to CONNECT, or it and more. */
+/* The first bytes are the answer to CONNECT, alone or with more after it. */
 static bool is_payload(size_t *got, ssize_t n)
 {
     size_t before = *got;

@@ -1,8 +1,8 @@
 /*
- * diff_cases.h - pairs of policies of which it is known whether the second grants more.
+ * diff_cases.h - pairs of policies for which it is known whether the second grants more.
  *
- * test_diff.c holds the diff against them. test_diff_grants.c holds the made-up machines against them: a proof by
- * machines that cannot see a known widening would be worth nothing.
+ * test_diff.c checks the diff with them. test_diff_grants.c checks the simulated machines with
+ * them: a proof by machines that cannot see a known widening would be worth nothing.
  */
 #ifndef TEST_DIFF_CASES_H
 #define TEST_DIFF_CASES_H
@@ -19,7 +19,7 @@ struct combination {
     const char *after;
 };
 
-/* What the new policy grants some request on some machine that the old one does not. */
+/* What the new policy grants to some request on some machine and the old one does not. */
 static const struct combination widening[] = {
     /* in a jail nothing but itself could be executed */
     {TOOL, TOOL "    execs: [sh]\n"},
@@ -68,7 +68,7 @@ static const struct combination widening[] = {
     {TOOL "    args: {exact: [[--version]]}\n", TOOL "    args: {}\n"},
     /* the last subcommand goes: what takes its place is the bare tool */
     {TOOL "    args: {subcommands: [{name: a}]}\n", TOOL "    args: {}\n"},
-    /* "a" takes over, without the rules of "a b" */
+    /* "a" matches now, without the rules of "a b" */
     {TOOL "    args: {subcommands: [{name: a, operands: any}, {name: a b, options: [--x], require: "
           "[--x]}]}\n",
      TOOL "    args: {subcommands: [{name: a, operands: any}]}\n"},
@@ -77,7 +77,7 @@ static const struct combination widening[] = {
     {TOOL, TOOL "    path: /usr/bin/y\n"},
 };
 
-/* A diff that calls everything wider would be safe, and nobody would read it. */
+/* A diff that calls everything wider would be safe, and useless. */
 static const struct combination narrowing[] = {
     {TOOL "    egress: [\"*.example.com\"]\n", TOOL "    egress: [a.example.com]\n"},
     {TOOL "    egress: [a.example.com]\n", TOOL},

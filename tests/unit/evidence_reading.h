@@ -1,4 +1,4 @@
-/* evidence_reading.h - one reading of what a tool printed, for the tests of the readers. */
+/* evidence_reading.h - one reading of the output of a tool, for the tests of the readers. */
 #ifndef CK_TEST_EVIDENCE_READING_H
 #define CK_TEST_EVIDENCE_READING_H
 

@@ -1,6 +1,6 @@
 /*
- * feature.h - the one way for a unit test to skip: where CHOKE_TEST_REQUIRE names the feature, or says "all", what is
- * missing is a failure.
+ * feature.h - the one way for a unit test to skip. If CHOKE_TEST_REQUIRE names the missing feature,
+ * or says "all", the skip is a failure.
  */
 #ifndef TEST_FEATURE_H
 #define TEST_FEATURE_H
@@ -29,7 +29,7 @@ static inline bool feature_full_run(void)
     return full && strcmp(full, "1") == 0;
 }
 
-/* Ends the test. Needs cmocka.h in front. */
+/* Ends the test. Include cmocka.h before this file. */
 #define skip_without(feature, why) \
     do { \
         if (feature_is_required(feature)) \

@@ -47,7 +47,7 @@ static void fixture_evidence(struct ck_probe_report *report, const char *json, c
     (void)snprintf(report->evidence.headline, sizeof(report->evidence.headline), "%s", headline);
 }
 
-/* Times are multiples of factor, so that two hands differ in nothing else. */
+/* Times are multiples of factor, so that two results differ in nothing else. */
 static void fixture_calls(struct fixture *fixture, uint64_t factor)
 {
     fixture->calls[0] = (struct ck_call_report){.id = "log",

@@ -16,7 +16,8 @@
 
 /* ---- machines ---------------------------------------------------------------------------- */
 
-/* Which jails the kernel lets be made, and whether it has Landlock, which the native ones are proven with. */
+/* Which jails the kernel allows, and whether it has Landlock, which the proof of the native ones
+ * needs. */
 struct kernel {
     const char *name;
     bool native, bwrap, native_no_userns, landlock;
@@ -49,13 +50,13 @@ static uint64_t mix(uint64_t seed, const char *text)
     return hash * UINT64_C(0x9e3779b97f4a7c15) >> 20;
 }
 
-/* The first machine has every file; on the others three of four are there. */
+/* The first machine has every file; each of the others has three of four. */
 static bool has_file(const struct machine *machine, const char *path)
 {
     return machine->seed == 0 || mix(machine->seed, path) % 4 != 0;
 }
 
-/* The content of a file: of some number of entries of both policies the one whose digest it has, or none. */
+/* The content of a file: it has the digest of one of the entries of both policies, or of none. */
 static bool has_digest(const struct machine *machine, const char *path, const char *sha256)
 {
     const char *digests[8];
@@ -69,7 +70,7 @@ static bool has_digest(const struct machine *machine, const char *path, const ch
     return which < count && strcmp(digests[which], sha256) == 0;
 }
 
-/* Where the file is found; false where it is not there, or is another one than is wanted. */
+/* Where the file is found; false if it is missing, or is not the wanted one. */
 static bool find_file(const struct machine *machine, const char *name, const char *path, const char *sha256,
                       char found[PATH_BYTES])
 {
@@ -86,7 +87,7 @@ static bool find_file(const struct machine *machine, const char *name, const cha
     return there && (sha256 == NULL || has_digest(machine, found, sha256));
 }
 
-/* In the place of the proofs. */
+/* Replaces the proofs. */
 static void prove(void *data, const struct ck_jail *jail, bool egress, struct ck_jail_state *ret_state)
 {
     const struct machine *machine = data;
@@ -103,7 +104,7 @@ static void prove(void *data, const struct ck_jail *jail, bool egress, struct ck
 
 /* ---- what is granted --------------------------------------------------------------------- */
 
-/* What does not depend on the machine. */
+/* The part that does not depend on the machine. */
 struct allowed {
     bool refused;
     struct ck_verdict verdict;
@@ -161,7 +162,7 @@ static enum ck_grant_place place_of(const struct ck_jail *jail)
                                                : CK_GRANT_NATIVE;
 }
 
-/* The tools must be there; a helper that is not there is not executed, which is no error. */
+/* The tools must exist; a helper that is missing is not executed, which is not an error. */
 static bool find_files(const struct machine *machine, const struct ck_grant *grant, struct granted *ret)
 {
     for (size_t i = 0; i < grant->count; i++) {
@@ -221,7 +222,7 @@ static bool same_strings(const char *const *a, const char *const *b)
     return a[i] == b[i];
 }
 
-/* A shorter search path, in the same order, finds nothing else. */
+/* A shorter search path, in the same order, finds the same or nothing. */
 static bool env_within(const char *const *part, const char *const *whole)
 {
     size_t length = strlen(part[0]);
@@ -229,7 +230,8 @@ static bool env_within(const char *const *part, const char *const *whole)
            same_strings(part + 1, whole + 1);
 }
 
-/* What must stay beneath the root, or exist there: the second may ask for more of it, and not for less. */
+/* Paths that must be beneath the root, or exist there: the second may check more of them, and not
+ * less. */
 static bool is_held(const struct ck_parsed_args *parsed, const struct ck_path_use *wanted)
 {
     for (size_t i = 0; i < parsed->paths_count; i++) {
@@ -250,7 +252,7 @@ static bool paths_within(const struct ck_parsed_args *part, const struct ck_pars
     return true;
 }
 
-/* Where the policy sets none, the proxy has a bound of its own. */
+/* Without a value in the policy the proxy has its default bound. */
 static uint64_t bound_of(const struct ck_limits *limits, const struct ck_limit_key *key)
 {
     uint32_t value = ck_policy_limit(limits, key);
@@ -369,7 +371,7 @@ static const char *excess_everywhere(struct world *world, const struct allowed p
     return NULL;
 }
 
-/* Is there a machine at all where the second policy lets the request run? */
+/* Is there any machine where the second policy lets the request run? */
 static bool is_granted(struct world *world, const struct allowed *allowed, const struct choke_request *request)
 {
     static char files[FILES_MAX][PATH_BYTES];

@@ -21,12 +21,13 @@ struct world {
 };
 
 /*
- * NULL: on no machine the second policy grants the request more than the first. Else what is more, and where: a text
- * that is valid until the next call.
+ * NULL: on no machine the second policy grants the request more than the first. Else what is more,
+ * and where: a text that is valid until the next call.
  */
 const char *world_excess(struct world *world, const struct choke_request *request);
 
-/* The same with platforms turned around: what is for linux is for macos. The judge knows the platform it was built for. */
+/* The same with platforms swapped: linux for macos. The judge knows only the platform it was built
+ * for. */
 void world_swap_platforms(struct ck_policy *policy);
 
 #endif

@@ -1,4 +1,4 @@
-/* log_world.c - see log_world.h. A descriptor is the number of an inode and of its holder in one. */
+/* log_world.c - see log_world.h. A descriptor encodes the number of an inode and of its owner. */
 #include "log_world.h"
 
 #include "audit/name.h"
@@ -44,7 +44,7 @@ static void to_holder(struct writer *writer, bool forever)
     ARRIVE(writer->fake_stack);
 }
 
-/* Stops before a step; true: it is to be refused. */
+/* Stops before a step; true: the step fails. */
 static bool stop(struct world *world, enum step step, int inode)
 {
     struct writer *writer = world->running;
@@ -130,7 +130,7 @@ static void w_close(void *data, int *fd)
     *fd = -1;
 }
 
-/* Who cannot have it is not let go on before it can. */
+/* A writer that cannot have the lock does not run before it can. */
 static int w_lock(void *data, int fd)
 {
     struct world *world = data;
@@ -335,7 +335,7 @@ static void begin_writer(struct world *world, struct writer *writer)
     writer->log.sync = CHOKE_AUDIT_SYNC_NONE;
 }
 
-/* Apart from the loop over the writers: getcontext returns twice as far as a compiler knows. */
+/* Apart from the loop over the writers: to a compiler getcontext returns twice. */
 static void give_stack(struct writer *writer)
 {
     if (writer->stack == NULL)
@@ -456,7 +456,8 @@ static void mix_log(uint64_t *digest, const struct ck_log *log)
     mix(digest, log->first_seq);
 }
 
-/* Texts differ by time and chance only where their lengths do not; whose record it is follows from the results. */
+/* Texts that differ only in times and random bytes have the same length; the results say who wrote
+ * which record. */
 uint64_t world_digest(const struct world *world)
 {
     uint64_t digest = UINT64_C(14695981039346656037);

@@ -36,7 +36,7 @@ enum step {
     STEP_SWEEP
 };
 
-/* What becomes of a step. */
+/* The result of a step. */
 enum fate {
     FATE_DONE,  /* it is done */
     FATE_DIE,   /* the writer dies before it */
@@ -94,7 +94,7 @@ extern const struct ck_audit_file_ops world_files;
 
 /* An empty world with writers that have not begun. */
 void world_start(struct world *world, int writers, int appends, uint64_t max_bytes);
-/* All that is still under way ends where it stands. */
+/* Ends all that is under way. */
 void world_end(struct world *world);
 /* No world will be started again. */
 void world_free(struct world *world);
@@ -104,17 +104,17 @@ void world_set_out(struct world *world);
 void world_make_log(struct world *world);
 void world_make_empty(struct world *world);
 
-/* One more record, by the one who never stops: tag is what is in it. */
+/* One more record, by a writer that never stops; tag is its content. */
 int world_append(struct world *world, const char *tag, struct choke_error *error);
 
 /* Has the writer a next step that it can do now? */
 bool world_can_go(const struct world *world, const struct writer *writer);
-/* Does it, with this fate, and comes back when the writer stands before another one. */
+/* Does the step with this result, and returns when the writer is before another one. */
 void world_go(struct world *world, struct writer *writer, enum fate fate, size_t part);
 
 int world_find(const struct world *world, const char *name); /* -1 */
 
-/* The same number for what will go on in the same way. */
+/* The same number for two worlds that will continue in the same way. */
 uint64_t world_digest(const struct world *world);
 
 #endif

@@ -47,7 +47,7 @@ static inline int sandbox_free(void **state)
     return 0;
 }
 
-/* The sandbox's path with name behind it; the text lives until the next call but seven. */
+/* The sandbox's path with name appended; the text is valid for the next seven calls. */
 static inline const char *in(const struct sandbox *sandbox, const char *name)
 {
     static char paths[8][PATH_MAX];

@@ -1,4 +1,4 @@
-/* test_address.c - only public addresses may be dialled unlisted, however the others are spelled. */
+/* test_address.c - only public addresses may be dialled unlisted, in every spelling of the others. */
 #include "egress/address.h"
 
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-/* test_arena.c - memory that is given back at once: zeroed, aligned, bounded. */
+/* test_arena.c - memory that is freed all at once: zeroed, aligned, bounded. */
 #include "base/arena.h"
 
 #include <setjmp.h>

@@ -1,4 +1,5 @@
-/* test_args.c - arguments are read as the tool would read them; what the entry does not list is refused, by name. */
+/* test_args.c - arguments are read as the tool would read them; an argument that the entry does not
+ * list is refused by name. */
 #include "args_policy.h"
 
 /* ---- what is allowed, and what is made of it --------------------------------------------- */

@@ -1,4 +1,5 @@
-/* test_args_shape.c - paths for the plan, commands in commands, sizes and words of the argument reader. */
+/* test_args_shape.c - paths for the plan, commands in commands, sizes and messages of the argument
+ * reader. */
 #include "args_policy.h"
 
 #define FLAT "tools.flat.args."
@@ -13,7 +14,7 @@ static void paths_are_listed_for_the_plan(void **state)
     read_args(A("flat", "--in=a", "x", "--in", "b", "-Ic", "-I=d", "--have=e", "--mount=./f:/work:ro", "-fIg"), &arena,
               &parsed);
     assert_false(parsed.refused);
-    /* A short option's "=d" is both what getopt makes of it and what others do. */
+    /* getopt reads the "=" of a short option's "=d" as part of the value, other parsers do not. */
     static const struct {
         const char *path;
         size_t argument;
@@ -119,7 +120,7 @@ static void what_the_outer_command_saw_does_not_count_for_the_inner(void **state
     assert_true(parsed.refused);
     assert_string_equal(parsed.rule, "tools.must.args.require");
     assert_int_equal(parsed.line, line_of("name: must\n"));
-    /* What the outer command required was given; that is not what the inner one requires. */
+    /* An option that the outer command requires does not count for the inner one. */
     read_args(A("strict", "-w", "prefix"), &arena, &parsed);
     assert_true(parsed.refused);
     assert_string_equal(parsed.rule, "tools.prefix.args.require");
@@ -190,7 +191,7 @@ static void a_hundred_thousand_arguments_are_read(void **state)
     ck_arena_done(&arena);
 }
 
-/* The longest string that execve takes, as each kind of argument. */
+/* The longest string that execve accepts, as each kind of argument. */
 static void the_longest_strings_are_read(void **state)
 {
     (void)state;
@@ -285,7 +286,7 @@ static void untrusted_bytes_are_escaped(void **state)
     }
 }
 
-/* Put together here so that no text in this file looks like a credential. */
+/* Built here so that no text in this file looks like a credential. */
 #define TOKEN_BODY "a1B2c3D4e5F6g7H8i9J0kLmNoPqRsTuVwXyZ"
 #define TOKEN \
     "gh" \

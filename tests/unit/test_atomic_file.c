@@ -1,4 +1,5 @@
-/* test_atomic_file.c - a file is replaced as a whole, or not at all, and nothing is left beside it. */
+/* test_atomic_file.c - a file is replaced as a whole, or not at all, and no other file is left
+ * beside it. */
 #include "base/atomic_file.h"
 
 #include "base/fd.h"
@@ -94,7 +95,7 @@ static void what_cannot_be_replaced_is_left_alone(void **state)
     assert_int_equal(entries(), 1);
 }
 
-/* Beyond the limit on the size of files a write fails as on a full disk. */
+/* Beyond RLIMIT_FSIZE a write fails as on a full disk. */
 static void a_write_that_fails_leaves_the_old_file(void **state)
 {
     (void)state;

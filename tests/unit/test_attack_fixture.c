@@ -1,4 +1,5 @@
-/* What attempts of "doctor --attack" reach is seen from outside, each time anew. */
+/* test_attack_fixture.c - the effect of an attempt of "doctor --attack" is seen from outside, each
+ * time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* test_audit_api.c - the public way to read a log: what it promises to its caller, and what it refuses. */
+/* test_audit_api.c - the public functions that read a log: what they promise, and what they refuse. */
 #include "audit_log.h"
 
 #include <errno.h>
@@ -84,7 +84,7 @@ static void every_record_is_returned_once_with_its_position(void **state)
     choke_audit_report_free(report);
 }
 
-/* Who stops early did not ask whether the end is there. */
+/* A caller that stops early did not ask whether the end is there. */
 static void a_caller_that_stops_is_not_reported_of_a_cut(void **state)
 {
     (void)state;
@@ -99,7 +99,7 @@ static void a_caller_that_stops_is_not_reported_of_a_cut(void **state)
     choke_audit_report_free(report);
 }
 
-/* One more record each time it is asked, twice; then it ends. */
+/* One more record on each of two calls; then the log ends. */
 static bool add_at_end(void *data, const struct choke_audit_report *report)
 {
     struct listener *listener = data;

@@ -1,4 +1,5 @@
-/* test_audit_body.c - what passes for the JSON of a record is JSON, and harmless; what writers write passes. */
+/* test_audit_body.c - a body that passes is JSON without control bytes; everything that writers
+ * write passes. */
 #include "audit/body.h"
 #include "base/json.h"
 
@@ -11,7 +12,7 @@
 
 #include <cmocka.h>
 
-/* The members of an object that is written out; anything else as it stands. */
+/* The members of an object in full; other values unchanged. */
 static bool passes(const char *text)
 {
     char body[256];

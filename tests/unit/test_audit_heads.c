@@ -1,4 +1,5 @@
-/* test_audit_heads.c - a head has one spelling, a signature is over all of it, and keys are kept from others. */
+/* test_audit_heads.c - a head has one spelling, a signature covers all of it, and keys are
+ * protected from others. */
 #include "audit/head.h"
 
 #include <errno.h>
@@ -134,7 +135,7 @@ static void heads_are_put_in_order_and_all_must_be_right(void **state)
     assert_int_equal(ck_head_list_parse(NULL, NULL, &heads, NULL), 0);
     assert_int_equal(heads.count, 0);
     ck_head_list_done(&heads);
-    /* Who gives a key and no head believes that something was proven. */
+    /* A caller with a key and without a head could believe that something was proven. */
     assert_int_equal(ck_head_list_parse(NULL, "ckp1.x", &heads, NULL), -EINVAL);
     ck_head_list_done(&heads);
 }
@@ -172,7 +173,7 @@ static void a_secret_key_that_others_can_read_is_refused(void **state)
     assert_int_equal(ck_key_read_secret(in_place("key.pub"), seed, &error), -EINVAL);
 }
 
-/* A secret key in a command line by mistake must not end up in a message. */
+/* A secret key on a command line by mistake must not appear in a message. */
 static void a_secret_key_given_as_a_public_one_is_not_shown(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /*
- * test_audit_source.c - the lines of a log, whatever their length, from all its files in their order, also while the log is
- * rotated.
+ * test_audit_source.c - the lines of a log, of any length, from all its files in order, also while
+ * the log is rotated.
  */
 #include "audit/source.h"
 
@@ -71,7 +71,7 @@ static void start(struct ck_audit_source *source, const char *const *paths, bool
     source->with_rotated = with_rotated;
 }
 
-/* All lines that there are now, joined by '|'; one without a newline is not given. */
+/* All lines that exist now, joined by '|'; one without a newline is not returned. */
 static const char *lines_of(struct ck_audit_source *source)
 {
     static char text[4096];
@@ -143,7 +143,7 @@ static void the_rest_of_the_last_file_is_asked_for(void **state)
     ck_audit_source_done(&source);
 }
 
-/* Who holds the lock is in the middle of its line; it is waited for, but not for ever. */
+/* The holder of the lock is in the middle of its line. The reader waits, with a limit. */
 static void a_writer_that_never_ends_does_not_hold_the_reader(void **state)
 {
     (void)state;

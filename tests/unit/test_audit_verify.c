@@ -1,6 +1,6 @@
 /*
- * test_audit_verify.c - every change of a bit, and every edit of lines, of a log of a hundred records is found, at its
- * first bad line, and called what it is.
+ * test_audit_verify.c - in a log of a hundred records every change of a bit and every edit of lines
+ * is found, at its first bad line, and named correctly.
  */
 #include "audit_log.h"
 
@@ -103,7 +103,7 @@ static void feed_text(struct ck_verify *verify, const char *text, size_t length,
     }
 }
 
-/* A flip of the last newline, and nothing else, is what a torn write looks like. */
+/* A flip of the last newline alone looks like a torn write. */
 static enum choke_damage expect_flip(const struct ck_verify *before, const char *text, size_t length, uint64_t number)
 {
     struct ck_verify verify = *before;
@@ -242,7 +242,7 @@ static void every_line_of_another_log_is_found(void **state)
 
 /* ---- who can hash anew ---- */
 
-/* The line again, with another body and another record before it. */
+/* The same line with another body and another previous record. */
 static char *forged(size_t index, const char *prev)
 {
     return made_record(MADE_LOG, index, prev, index == 0 ? "begin" : "intent", ",\"argv\":[\"true\"]");
@@ -285,7 +285,7 @@ static void every_chain_that_was_rebuilt_is_found_with_a_head(void **state)
     }
 }
 
-/* An older head must hold even where a newer one was taken from what the attacker wrote. */
+/* An older head must match even if a newer one comes from what the attacker wrote. */
 static void one_head_of_many_that_does_not_hold_is_enough(void **state)
 {
     (void)state;
@@ -355,7 +355,7 @@ static void a_head_beyond_the_end_is_a_cut(void **state)
     }
 }
 
-/* A file that goes on from another: what is before it cannot be proven by it. */
+/* A file that continues another: it cannot prove what is before it. */
 static void a_head_before_the_first_record_asks_for_the_files_before(void **state)
 {
     (void)state;
@@ -452,7 +452,7 @@ static void a_repair_that_is_wrong_about_the_length_vouches_for_nothing(void **s
     made_free(&made);
 }
 
-/* Else an edited record could be passed off as a torn one by whoever appends a repair. */
+/* Otherwise whoever appends a repair could pass off an edited record as a torn one. */
 static void a_line_with_the_closing_of_a_record_is_never_a_torn_write(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* test_beneath.c - a working directory cannot lie outside its root, however it is named. */
+/* test_beneath.c - a working directory cannot be outside its root, whatever its name. */
 #include "sandbox.h"
 #include "sys/beneath.h"
 
@@ -92,7 +92,7 @@ static void an_absolute_path_elsewhere_is_refused(void **state)
     must_refuse(*state, "root", in(*state, "outside"));
 }
 
-/* "/x/root" is no prefix of "/x/root2" in the sense that matters. */
+/* "/x/root" is a prefix of "/x/root2" only as text. */
 static void a_sibling_with_the_same_beginning_is_refused(void **state)
 {
     make_directory(*state, "root2", 0755);

@@ -1,4 +1,5 @@
-/* test_beneath_stays.c - a path that a tool is to be given stays beneath the root, as text and as the kernel sees it. */
+/* test_beneath_stays.c - a path for a tool stays beneath the root, as text and as the kernel
+ * resolves it. */
 #include "sandbox.h"
 #include "sys/beneath.h"
 
@@ -11,9 +12,9 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /*
- * root/{file, inner/{deep/, note}, b -> out, in -> inner/deep, out -> ../outside, abs -> /, ...}, outside/secret. From
- * "in/.." the kernel comes to inner, and text to root: what is called b is one thing in one of them, and another in the
- * other.
+ * root/{file, inner/{deep/, note}, b -> out, in -> inner/deep, out -> ../outside, abs -> /, ...},
+ * outside/secret. From "in/.." the kernel comes to inner, and text to root: so the name b means
+ * another file in each.
  */
 static int setup(void **state)
 {
@@ -162,7 +163,7 @@ static void only_the_given_length_counts(void **state)
     close(root_fd);
 }
 
-/* Too long for the kernel as it stands; a tool that works on the text would make "b" of it. */
+/* Too long for the kernel; a tool that works on the text would shorten it to "b". */
 static void a_long_way_round_is_refused(void **state)
 {
     char path[PATH_MAX + 64] = "";

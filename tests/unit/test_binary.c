@@ -1,4 +1,4 @@
-/* test_binary.c - a tool comes from a place that nobody else can write, or not at all. */
+/* test_binary.c - a tool comes from a directory that no other user can write, or not at all. */
 #include "sandbox.h"
 #include "sys/binary.h"
 
@@ -43,7 +43,7 @@ static int find(const struct sandbox *sandbox, const char *name, const char *con
     assert_int_equal(ck_binary_search_init(&search, paths, count), 0);
     const struct ck_binary_wanted wanted = {.name = name};
     int result = ck_binary_find(&search, &wanted, identity(in(sandbox, "repo")), binary, NULL, error);
-    /* A second look goes through the remembered directories and must agree. */
+    /* A second search uses the cached directories and must agree. */
     struct ck_binary again;
     struct choke_error again_error = {0};
     int second = ck_binary_find(&search, &wanted, identity(in(sandbox, "repo")), &again, NULL, &again_error);
@@ -170,7 +170,7 @@ static void a_script_is_seen_as_one(void **state)
     close(binary.fd);
 }
 
-/* A directory that was good once is looked at again when it has changed. */
+/* A directory that was good once is checked again after a change. */
 static void a_remembered_directory_that_becomes_writable_is_refused(void **state)
 {
     struct sandbox *sandbox = *state;
@@ -189,7 +189,7 @@ static void a_remembered_directory_that_becomes_writable_is_refused(void **state
     ck_binary_search_done(&search);
 }
 
-/* Looks for the tool at a path of its own, with an empty search path. */
+/* Looks for the tool at an explicit path, with an empty search path. */
 static int find_at(const struct sandbox *sandbox, const struct ck_binary_wanted *wanted, struct ck_binary *binary,
                    enum ck_binary_rule *rule, struct choke_error *error)
 {
@@ -263,7 +263,7 @@ static void another_digest_is_refused_by_its_own_rule(void **state)
     must_refuse_at(sandbox, &wanted, CHOKE_DISALLOWED, CK_BINARY_RULE_SHA256);
 }
 
-/* Root reads everything, so this is seen as an ordinary user: in a child, which gives root up. */
+/* Root reads everything, so this is done as an ordinary user, in a child that gives up root. */
 static void a_pinned_file_that_cannot_be_read_is_refused(void **state)
 {
     struct sandbox *sandbox = *state;

@@ -1,4 +1,4 @@
-/* test_bwrap.c - the command line of bwrap and the words for the native jail, to the letter. */
+/* test_bwrap.c - the command line of bwrap and the arguments of the native jail, to the letter. */
 #include "jail/bwrap.h"
 #include "jail/mounts.h"
 #include "jail/native_program.h"
@@ -13,7 +13,8 @@
 
 #include <cmocka.h>
 
-/* A system with a link, a small file, a tree; a tool in the tree, one in a place of its own, one that had to move. */
+/* A system with a link, a small file and a tree; a tool in the tree, one in another directory, one
+ * that had to move. */
 static void fill(struct ck_native_builder *program)
 {
     ck_native_program_add(program, CK_NATIVE_OP_DIRECTORY, "work", NULL);

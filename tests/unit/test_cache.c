@@ -1,4 +1,5 @@
-/* test_cache.c - what was written is found again, what changed is not, and what was not written by us is no cache. */
+/* test_cache.c - what was written is found again, a changed file is not, and a file that we did not
+ * write is not used. */
 #include "ready/cache.h"
 
 #include <errno.h>
@@ -29,7 +30,7 @@ static struct ck_cache_tool git(void)
                                   .files_count = 2};
 }
 
-/* A cache as it comes back from its own text. */
+/* A cache read back from its own text. */
 static void round_trip(const struct ck_cache *old, const struct ck_cache_policy *fresh, struct ck_cache *ret)
 {
     char *text = ck_cache_format(old, fresh);

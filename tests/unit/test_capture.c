@@ -32,7 +32,7 @@ static void feed(struct ck_capture *capture, size_t length, size_t step)
     }
 }
 
-/* The same by way of a buffer elsewhere. */
+/* The same through a separate buffer. */
 static void feed_copy(struct ck_capture *capture, size_t length, size_t step)
 {
     char *piece = malloc(step);
@@ -46,7 +46,7 @@ static void feed_copy(struct ck_capture *capture, size_t length, size_t step)
     free(piece);
 }
 
-/* To the letter, as the public header has it: another marker in the code must not pass. */
+/* To the letter, as in the public header: another marker in the code must not pass. */
 #define MARKER "...[TRUNCATED]..."
 
 static void check_fed(size_t cap, size_t length, size_t step, void (*feed_by)(struct ck_capture *, size_t, size_t))
@@ -97,7 +97,7 @@ static void every_turn_of_a_small_ring_is_put_in_order(void **state)
         check(41, length, 7);
 }
 
-/* Of a large ring too, at the places where a page has to be split, and one byte to either side. */
+/* For a large ring too, at the offsets where a page has to be split, and one byte to either side. */
 static void every_turn_of_a_large_ring_is_put_in_order(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /*
- * test_changes.c - a layer over a repository, laid out by hand as the kernel and a hostile tool would leave it: what is
- * listed, and what is kept.
+ * test_changes.c - an overlay over a repository, made by hand as the kernel and a hostile tool
+ * would leave it: which changes are listed, and which are kept.
  */
 #include "overlay/changes.h"
 #include "sandbox.h"
@@ -58,7 +58,7 @@ static int teardown(void **state)
     return sandbox_free(&sandbox);
 }
 
-/* All of it, in at most so many slices; the walk is cut after the last of them. */
+/* All of it, in at most this number of slices; then the walk is cut. */
 static size_t list_within(struct bench *bench, size_t most)
 {
     const struct ck_changes_dirs where = {
@@ -243,7 +243,7 @@ static void names_are_any_bytes(void **state)
     assert_change(bench, "\xff\xfe", "added", "file", NULL);
 }
 
-/* Directories made one in another, each by a short name, go deeper than any path can say. */
+/* Directories nested by short names go deeper than any path can name. */
 static void deep_tree_is_bounded(void **state)
 {
     struct bench *bench = *state;
@@ -298,7 +298,7 @@ static void long_list_is_put_in_order(void **state)
         assert_true(strcmp(bench->changes.items[i - 1].path, bench->changes.items[i].path) < 0);
 }
 
-/* However it ends: by the end of its time, or by a walk that is given up. */
+/* Both ends: the deadline, and a walk that is abandoned. */
 static void file_is_kept_whole_or_not_at_all(void **state)
 {
     struct bench *bench = *state;

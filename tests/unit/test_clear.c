@@ -1,5 +1,6 @@
 /*
- * test_clear.c - what a hostile tool left in a layer is removed in slices, neither too much at once nor too little.
+ * test_clear.c - what a hostile tool left in an overlay is removed in slices, of neither too much
+ * nor too little work.
  */
 #include "sys/clear.h"
 
@@ -18,7 +19,7 @@
 #define PAGE ((off_t)4096)
 #define SLICES_MAX 200
 
-/* In memory, as a layer is: on a disk each of these blocks would have to be written. */
+/* In memory, like an overlay: on a disk each of these blocks would have to be written. */
 static char place[] = "/dev/shm/choke-clear-XXXXXX";
 
 static int setup(void **state)
@@ -55,7 +56,7 @@ static size_t count_slices(int top_fd)
     return count;
 }
 
-/* One page in each 32 MiB: more than a piece in all, and a page in each piece. */
+/* One page in each 32 MiB: more than a piece in total, and a page in each piece. */
 static void file_of_scattered_pages_does_not_take_a_slice_a_page(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* test_cli_parse.c - options stand anywhere before "--", operands are counted, and a failure is told as the caller wants. */
+/* test_cli_parse.c - options are anywhere before "--", operands are counted, and a failure is
+ * reported in the form that the caller wants. */
 #include "cli/parse.h"
 
 #include "cli/review.h"
@@ -30,7 +31,7 @@ static const struct ck_option options[] = {
 
 static const struct ck_command command = {.name = "try", .operands = "A [B]", .options = options};
 
-/* In the place of the command's own, which print. */
+/* Replaces the functions of the command, which print. */
 static char message[CHOKE_MESSAGE_MAX];
 
 int ck_cmd_help_show(const struct ck_command *shown)

@@ -1,4 +1,4 @@
-/* test_default_policy.c - the shipped registry: exactly the tools that were decided on, with reasons. */
+/* test_default_policy.c - the shipped policy: exactly the tools that were decided on, with reasons. */
 #include "feature.h"
 #include "policy/describe.h"
 #include "policy/load.h"
@@ -20,7 +20,8 @@
 #error "CHOKE_SOURCE_DIR must name the source directory"
 #endif
 
-/* Primes, so that each cut falls elsewhere in its line. With the sanitizers each takes five times as long. */
+/* Primes, so that each cut is at another position of its line. With the sanitizers each takes five
+ * times as long. */
 #define FULL_CUT_STEP 7
 #if defined(CHOKE_SANITIZED)
 #define CUT_STEP 53

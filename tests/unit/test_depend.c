@@ -1,4 +1,5 @@
-/* test_depend.c - the parts of scripts and of ELF files are found as the kernel and the loader find them. */
+/* test_depend.c - the dependencies of scripts and of ELF files are found as the kernel and the
+ * loader find them. */
 #include "sandbox.h"
 #include "sys/depend.h"
 #include "sys/loader.h"
@@ -229,7 +230,7 @@ static void an_older_table_before_it_is_skipped(void **state)
     assert_null(ck_loader_cached(both, sizeof both, "libb", &at));
 }
 
-/* Each beginning of it stands alone in memory, so that a sanitizer sees a byte that is read behind its end. */
+/* Each prefix is alone in memory, so that a sanitizer sees a read beyond its end. */
 static void a_cut_or_wrong_cache_is_not_used(void **state)
 {
     struct cache_file cache = make_cache();

@@ -1,4 +1,5 @@
-/* test_destination.c - a rule has one meaning and one spelling; a host is a plain name or a plain address, or nothing. */
+/* test_destination.c - a rule has one meaning and one spelling; a host is a plain name or a plain
+ * address. */
 #include "base/destination.h"
 
 #include <errno.h>

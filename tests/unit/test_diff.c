@@ -22,7 +22,7 @@
 #define N CHOKE_CHANGE_NARROWS
 #define O CHOKE_CHANGE_NEUTRAL
 
-/* Every key stands here, with a value that can be changed. */
+/* Every key is here, with a value that can be changed. */
 static const char base[] = "version: 1\n"
                            "adr_dir: docs/adr\n"
                            "search_path: [/usr/bin, /bin]\n"
@@ -212,7 +212,7 @@ static const struct row rows[] = {
     {"tools.args.subcommands.execs", "          execs: [more]\n", SUB("execs: []"), N, W, "args.subcommands.log.execs"},
 };
 
-/* The worst kind among the changes of the field; 0 where there is none. */
+/* The worst kind among the changes of the field; 0 if it has none. */
 static enum choke_change_kind worst(const struct ck_policy *before, const struct ck_policy *after, const char *field)
 {
     struct ck_arena arena = {0};
@@ -392,7 +392,7 @@ static void combinations_that_narrow(void **state)
     }
 }
 
-/* A reviewer reads why, where the two values do not show it. */
+/* The reason is for a reviewer, if the two values do not show it. */
 static void a_widening_that_does_not_look_like_one_says_why(void **state)
 {
     (void)state;

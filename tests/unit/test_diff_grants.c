@@ -30,7 +30,7 @@
 
 /* ---- the values of every key ------------------------------------------------------------- */
 
-/* Where a key stands. The args of a tool have one of three shapes, which have other keys. */
+/* The position of a key. The args of a tool have one of three shapes, with different keys. */
 enum level { IN_TOP, IN_TOOL, IN_LIMITS, IN_ARGS, IN_PLAIN, IN_SUB };
 
 struct key {
@@ -97,7 +97,7 @@ static const struct key keys[] = {
     {"tools.args.subcommands.execs", IN_SUB, {NULL, NULL, "[]", "[sh]", "[less]", "[sh, less]"}},
 };
 
-/* These are drawn by themselves: tools.name, tools.args.subcommands.name, tools.args.command. */
+/* These are drawn separately: tools.name, tools.args.subcommands.name, tools.args.command. */
 static const char *const names[] = {"x", "y", "t", "bwrap"};
 static const char *const subcommands[] = {"a", "a b", "c"};
 
@@ -120,7 +120,8 @@ struct draw {
 
 static uint64_t random_state;
 
-/* Half of the policies are drawn for the arguments of the first tool: their rules are many, and meet seldom. */
+/* Half of the policies vary the arguments of the first tool: it has many rules, and they rarely
+ * meet by chance. */
 static bool arguments_only;
 
 static unsigned pick(size_t count)
@@ -151,7 +152,8 @@ static void draw_tool(struct tool_draw *tool, size_t which)
     for (size_t s = 0; s < COUNT(subcommands); s++)
         tool->has_sub[s] = pick(2) == 0;
     for (size_t k = 0; k < COUNT(keys); k++) {
-        /* Absent is the usual value, so that the rest can be told apart; a limit each would hide the others. */
+        /* Absent is the usual value, so that differences stay visible; a limit everywhere would
+         * hide the others. */
         tool->value[k] = pick(3) == 0 ? 0 : pick_value(k);
         for (size_t s = 0; s < COUNT(subcommands); s++)
             tool->sub[s][k] = pick(2) == 0 ? 0 : pick_value(k);
@@ -399,7 +401,7 @@ struct tally {
 static size_t pairs_wanted = PAIRS;
 static uint64_t first_seed = UINT64_C(20240229);
 
-/* The worst of the changes; 0 where there is none. */
+/* The worst of the changes; 0 if there is none. */
 static enum choke_change_kind worst(const struct ck_policy *before, const struct ck_policy *after)
 {
     struct ck_arena arena = {0};
@@ -505,7 +507,7 @@ static struct ck_policy *must_parse(const char *text)
     return policy;
 }
 
-/* Does one of many requests get more? On one platform at least. */
+/* Does one of many requests get more? On at least one platform. */
 static bool finds_excess(const struct combination *combination, size_t requests)
 {
     struct ck_policy *before = must_parse(combination->before);
@@ -546,7 +548,7 @@ static void known_narrowings_are_no_more(void **state)
 
 /* ---- no key is forgotten ----------------------------------------------------------------- */
 
-/* The keys of a mapping that is drawn as one value stand in that value. */
+/* The keys of a mapping that is drawn as one value are in that value. */
 static bool is_drawn(const char *path)
 {
     static const char *const apart[] = {"tools.name", "tools.args.command", "tools.args.subcommands.name"};
@@ -592,7 +594,7 @@ static void every_key_of_the_schema_is_drawn(void **state)
     assert_true(seen > 50);
 }
 
-/* What the diff takes for the bound without a limit is what the proxy has. */
+/* The bound without a limit that the diff assumes is the default of the proxy. */
 static void the_usual_limit_is_the_one_that_holds(void **state)
 {
     (void)state;

@@ -75,7 +75,7 @@ static bool at_the_third(void *data)
     return ++*asked == 3;
 }
 
-/* Not only before: a large file takes its time. */
+/* Not only before: hashing a large file takes time. */
 static void a_caller_can_end_it_in_the_middle(void **state)
 {
     char digest[CK_DIGEST_SIZE] = "untouched";
@@ -104,7 +104,7 @@ static void a_copy_holds_what_was_hashed(void **state)
     close(copy_fd);
 }
 
-/* The copy is written over the file itself: the same bytes, but somebody wrote. */
+/* The copy is written over the file itself: the same bytes, but the file was written. */
 static void a_file_that_changes_meanwhile_is_reported(void **state)
 {
     char digest[CK_DIGEST_SIZE] = "untouched";

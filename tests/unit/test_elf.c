@@ -1,4 +1,5 @@
-/* test_elf.c - what an ELF file needs is read from it, and a mangled one is an error and nothing worse. */
+/* test_elf.c - the dependencies of an ELF file are read from it; a damaged file gives an error and
+ * nothing worse. */
 #include "sandbox.h"
 #include "sys/elf.h"
 
@@ -58,7 +59,7 @@ static int open_bytes(const struct sandbox *sandbox, const void *bytes, size_t l
     return fd;
 }
 
-/* Both ways of reading must give the same answer about the loader. */
+/* Both readers must give the same answer about the loader. */
 static int read_bytes(const struct sandbox *sandbox, const void *bytes, size_t length)
 {
     struct ck_arena arena = {0};
@@ -205,7 +206,7 @@ static void mangled_headers_are_refused(void **state)
 #undef MANGLED
 }
 
-/* A list without end: every entry the same, and the segment says that there are 2^60 of them. */
+/* A list without end: every entry is the same, and the segment claims 2^60 of them. */
 static void a_list_without_end_is_left(void **state)
 {
     struct image image = good();
@@ -222,7 +223,8 @@ static void a_list_without_end_is_left(void **state)
     close(fd);
 }
 
-/* Cut at every length, and with every byte turned over: an answer, whatever it is. Sanitizers look on. */
+/* Cut at every length, and with every byte inverted: any answer will do. The sanitizers watch for
+ * bad reads. */
 static void no_cut_and_no_turned_byte_does_harm(void **state)
 {
     struct image image = good();

@@ -1,4 +1,5 @@
-/* test_environment.c - the environment is built, never inherited; and no policy can grant what would undo that. */
+/* test_environment.c - the environment is built, never inherited; and no policy can grant a
+ * variable that would undo that. */
 #include "policy/env.h"
 
 #include <setjmp.h>
@@ -275,7 +276,8 @@ static void proxy_is_in_every_variable_and_nothing_else_is_lost(void **state)
     ck_arena_done(&arena);
 }
 
-/* Be it the host's, the caller's or the policy's, in whatever case: two of a name, and the tool would choose. */
+/* From the host, the caller or the policy, in upper or lower case: with two of a name the tool
+ * would choose. */
 static void another_proxy_does_not_pass(void **state)
 {
     const char *const env[] = {"HTTPS_PROXY=http://evil:1", "https_proxy=x", "No_Proxy=*",           "Http_Proxy=x",

@@ -72,7 +72,7 @@ static void long_messages_are_cut(void **state)
     assert_int_equal(strlen(error.message), CHOKE_MESSAGE_MAX - 1);
 }
 
-/* Only an answer of the kernel may decide something that lasts; whatever is not known to be one is none. */
+/* Only a final answer of the kernel may decide something that lasts; an unknown errno is not final. */
 static void an_errno_is_final_or_temporary(void **state)
 {
     static const struct {

@@ -1,4 +1,5 @@
-/* test_evidence.c - what every reader promises: bounds, an order of its own, words instead of a crash. */
+/* test_evidence.c - what every reader promises: bounds, a fixed order, a message instead of a
+ * crash. */
 #include "evidence_reading.h"
 
 #include "gather/evidence/common.h"
@@ -137,7 +138,7 @@ static void a_list_is_in_the_order_of_its_content(void **state)
     }
 }
 
-/* Whichever order they come in, and whether or not it is asked before, the same are kept. */
+/* In any order, and whether or not it is asked before, the same items are kept. */
 static void a_list_that_is_cut_keeps_the_same_items(void **state)
 {
     enum { all = 7 * CK_EVIDENCE_ITEMS_MAX, orders = 4 };
@@ -176,7 +177,7 @@ static bool has_id(const json_t *findings, size_t index, const char *id)
     return strcmp(json_string_value(json_object_get(json_array_get(findings, index), "id")), id) == 0;
 }
 
-/* Else a repository that has a finding of its own would plant a thousand others in front of it. */
+/* Otherwise a repository with a real finding could plant a thousand others before it. */
 static void many_of_one_kind_do_not_hide_another(void **state)
 {
     enum { all = 7 * CK_EVIDENCE_ITEMS_MAX, orders = 4 };

@@ -127,7 +127,7 @@ static void a_missing_repository_is_reported_with_the_message_of_git(void **stat
     ck_evidence_done(&reading.evidence);
 }
 
-/* A work tree that is not what the commit says, and an index that tells git not to look. */
+/* A work tree that differs from the commit, and an index with flags that make git not look. */
 static void what_git_is_configured_to_ignore_is_not_clean(void **state)
 {
     static const char flags[] = "H a\0h b\0S c\0s new\nname\0C d\0h\0";

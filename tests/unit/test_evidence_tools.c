@@ -1,4 +1,4 @@
-/* test_evidence_tools.c - what the other tools print, as they document it, and what may stand there instead. */
+/* test_evidence_tools.c - the documented output of the other tools, and what may come instead. */
 #include "evidence_reading.h"
 
 #include <errno.h>
@@ -147,7 +147,7 @@ static void structure_is_read_line_by_line(void **state)
     ck_evidence_done(&reading.evidence);
 }
 
-/* Whoever wrote the line chose its bytes, and must not be able to make the finding unreadable. */
+/* The author of the line chose its bytes, and must not be able to make the finding unreadable. */
 static void a_NUL_in_what_is_quoted_costs_no_finding(void **state)
 {
     static const char line[] = "{\"file\":\"a.py\",\"ruleId\":\"py-eval\",\"lines\":\"eval(x) # \\u0000\"}\n";
@@ -190,7 +190,7 @@ static void semgrep_without_a_file_says_so(void **state)
     ck_evidence_done(&reading.evidence);
 }
 
-/* jansson's own words quote what stands where it gave up. */
+/* The message of jansson quotes the text at which it stopped. */
 static void invalid_JSON_is_not_quoted(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* What strace printed in a container: lines into calls, calls into what happened. */
+/* test_evidence_trace.c - the output of strace in a container: lines into calls, calls into events. */
 #include "evidence_reading.h"
 #include "gather/trace/line.h"
 
@@ -105,7 +105,7 @@ static void strings_are_taken_out_of_their_quotes(void **state)
     assert_int_equal(ck_trace_span_unquote(span("\"0123456789abcdefgh\""), bytes, sizeof bytes, &rest), sizeof bytes);
 }
 
-/* One call behind the start of the program: its entry in the list, as JSON. */
+/* One call after the start of the program: its entry in the list, as JSON. */
 static void calls_mean_something(void **state)
 {
     static const struct {
@@ -218,7 +218,7 @@ static void ends_are_distinguished(void **state)
     }
 }
 
-/* Behind the start of the program: whether the trace is whole, and strace was not ended. */
+/* After the start of the program: whether the trace is complete, and strace was not killed. */
 static void unseen_parts_are_reported(void **state)
 {
     static const struct {
@@ -274,7 +274,8 @@ static void unseen_parts_are_reported(void **state)
     }
 }
 
-/* The witness is executed once; whatever else stands in its directory is executed by the program. */
+/* The tracer's first program is executed once; other files of its directory are executed by the
+ * program. */
 static void only_the_first_execution_is_not_listed(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* test_execs.c - a ruleset holds what the files are now, however many were made before. */
+/* test_execs.c - a ruleset matches the current files, however many were made before. */
 #include "base/fd.h"
 #include "run/execs.h"
 #include "sandbox.h"
@@ -79,7 +79,7 @@ static int make_ruleset(struct fixture *fixture)
     return fd;
 }
 
-/* What becomes of executing a file of the sandbox with this ruleset: 0, or errno. */
+/* The result of executing a file of the sandbox with this ruleset: 0, or errno. */
 static int execute(struct fixture *fixture, int ruleset_fd, const char *name)
 {
     int status;
@@ -186,7 +186,7 @@ static void an_interpreter_inside_the_root_is_refused_for_that_root(void **state
     assert_int_equal(error.outcome, CHOKE_DISALLOWED);
 }
 
-/* One that comes by way of its directory is whatever lies there. */
+/* A file that is allowed by its directory is the current file there. */
 static void a_relative_interpreter_is_not_allowed(void **state)
 {
     struct fixture *fixture = *state;

@@ -1,4 +1,4 @@
-/* test_fd.c - descriptors with an owner, and reads and writes that finish what they began. */
+/* test_fd.c - descriptors with an owner, and reads and writes that complete. */
 #include "base/fd.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
-/* test_file.c - files that others may have made: never waited for, looked at first, read up to a bound. */
+/* test_file.c - files that others may have made: never waited for, checked first, read up to a
+ * bound. */
 #include "base/file.h"
 
 #include "base/fd.h"

@@ -1,4 +1,5 @@
-/* test_front_text.c - text for people: what is shown of untrusted bytes, and errors without credentials. */
+/* test_front_text.c - text for people: how untrusted bytes are shown, and errors without
+ * credentials. */
 #include "front/text.h"
 
 #include <errno.h>
@@ -37,7 +38,7 @@ static void what_does_not_fit_ends_in_dots(void **state)
     assert_string_equal(ck_text_safe(dst, sizeof(dst), "0123456789\n\n\n"), "0123456789...");
 }
 
-/* What print writes, to be freed. */
+/* What print writes; to be freed by the caller. */
 static char *printed(void (*print)(FILE *, const char *), const char *text)
 {
     char *bytes = NULL;

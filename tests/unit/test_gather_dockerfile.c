@@ -1,4 +1,5 @@
-/* What is built has no name in it that a daemon could fetch, whoever wrote the Dockerfile. */
+/* test_gather_dockerfile.c - the text that is built has no name that a daemon could fetch, whoever
+ * wrote the Dockerfile. */
 #include "gather/trace/dockerfile.h"
 
 #include <setjmp.h>

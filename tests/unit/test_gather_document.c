@@ -1,4 +1,5 @@
-/* test_gather_document.c - the document has its members in their order, and nothing that differs without a reason. */
+/* test_gather_document.c - the document has its members in order, and no difference without a
+ * reason. */
 #include "gather_fixture.h"
 
 #include "front/jansson.h"
@@ -11,7 +12,7 @@
 
 #include <cmocka.h>
 
-/* The names of an object's members, each with a blank behind it. */
+/* The names of an object's members, each followed by a space. */
 static void assert_members(const json_t *object, const char *expected)
 {
     char names[512] = "";

@@ -1,4 +1,4 @@
-/* test_gather_files.c - a walk ends where its caller wants no more. */
+/* test_gather_files.c - a walk ends when its caller wants no more. */
 #include "gather/files.h"
 #include "sandbox.h"
 

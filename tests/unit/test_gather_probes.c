@@ -1,4 +1,4 @@
-/* test_gather_probes.c - what a file of probes may say, and where a fault is told to be. */
+/* test_gather_probes.c - what a file of probes may contain, and the line and column of a fault. */
 #include "gather/probes.h"
 
 #include <errno.h>

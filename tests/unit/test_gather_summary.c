@@ -1,4 +1,5 @@
-/* test_gather_summary.c - what is said at the end: on 80 columns, the worst first, and harmless on a terminal. */
+/* test_gather_summary.c - the summary at the end: on 80 columns, the worst first, and harmless on a
+ * terminal. */
 #include "gather_fixture.h"
 
 #include "gather/view/format.h"
@@ -90,7 +91,7 @@ static void it_says_what_came_of_all(void **state)
     fixture_done(&fixture);
 }
 
-/* The name of a directory is the repository's, and may be long in any script. */
+/* The repository chooses the name of a directory, which may be long in any script. */
 static void a_long_path_keeps_its_line(void **state)
 {
     static char json[4000];

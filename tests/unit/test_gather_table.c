@@ -1,4 +1,5 @@
-/* test_gather_table.c - what a terminal shows of the live table: a small one of our own obeys the bytes it is sent. */
+/* test_gather_table.c - what a terminal shows of the live table: a small emulator obeys the bytes
+ * that it gets. */
 #include "gather_fixture.h"
 
 #include "gather/view/format.h"
@@ -64,7 +65,7 @@ static void clear(struct terminal *terminal, size_t line, size_t column)
     memset(terminal->cells[line] + column, 0, SCREEN_COLUMNS - column);
 }
 
-/* Obeys one escape of those that may be sent; any other fails the test. Returns its length. */
+/* Obeys one of the escapes that may be sent; any other fails the test. Returns its length. */
 static size_t apply_escape(struct terminal *terminal, const char *text)
 {
     char *end = NULL;
@@ -119,7 +120,8 @@ static void take(struct terminal *terminal, const char *text)
     }
 }
 
-/* Takes all that was sent so far: the kernel hands it over in its own time, so a mark is sent behind it and waited for. */
+/* Reads all that was sent so far. The kernel delivers it with a delay, so a mark is sent after it
+ * and waited for. */
 static void update(struct terminal *terminal)
 {
     static char text[1 << 20];
@@ -139,7 +141,7 @@ static void update(struct terminal *terminal)
     take(terminal, text);
 }
 
-/* Is there a line with both words? */
+/* Is there a line with both strings? */
 static bool shows(const struct terminal *terminal, const char *name, const char *fragment)
 {
     for (size_t i = 0; i < SCREEN_LINES; i++)
@@ -340,7 +342,7 @@ static void a_terminal_may_change_its_size(void **state)
     draw(table, &terminal, FRAME_US);
     assert_int_equal(lines_shown(&terminal), FIXTURE_PROBES + 1);
     for (unsigned short columns = 79; columns > 0; columns--) {
-        /* It is cleared first, so that nothing need be known of how it breaks its lines. */
+        /* The screen is cleared first, so the test need not know how the terminal wraps its lines. */
         resize(&terminal, columns, 40);
         for (size_t i = 0; i < SCREEN_LINES; i++)
             clear(&terminal, i, 0);
@@ -373,7 +375,7 @@ static void lines_that_were_broken_are_counted(void **state)
     end(&terminal, &fixture);
 }
 
-/* Nobody reads: a blocking write would hang the test, and with it the way out. */
+/* No reader: a blocking write would hang the test, and with it the clean-up. */
 static void a_stuck_terminal_does_not_block(void **state)
 {
     struct terminal terminal;
@@ -385,7 +387,7 @@ static void a_stuck_terminal_does_not_block(void **state)
         fixture.reports[frame % FIXTURE_PROBES].state = frame % 2 == 0 ? CK_PROBE_STATE_OK : CK_PROBE_STATE_FAILED;
         ck_table_draw(table, frame * FRAME_US);
     }
-    update(&terminal); /* it takes up again, and what was kept makes the picture whole */
+    update(&terminal); /* it reads again, and the kept bytes complete the picture */
     ck_table_draw(table, 3000 * FRAME_US);
     draw(table, &terminal, 3001 * FRAME_US);
     assert_int_equal(lines_shown(&terminal), FIXTURE_PROBES + 1);

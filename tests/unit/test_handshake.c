@@ -1,4 +1,5 @@
-/* test_handshake.c - what may follow a first ClientHello in the clear, however it is cut, and where looking ends. */
+/* test_handshake.c - what may follow a first ClientHello in clear text, however it is cut, and
+ * where the inspection ends. */
 #include "egress/handshake.h"
 
 #include <setjmp.h>
@@ -59,7 +60,7 @@ static void put_server_hello(struct bytes *bytes, bool retry)
     put_record(bytes, 22, message.data, message.length);
 }
 
-/* One letter for each thing that either side says. */
+/* One letter for each message of either side. */
 static void spell(struct bytes *bytes, const char *letters)
 {
     for (; *letters != '\0'; letters++) {
@@ -82,7 +83,8 @@ static void spell(struct bytes *bytes, const char *letters)
     }
 }
 
-/* Says all, and returns how it ended: '.' it goes on, 'n' another name, 'u' unasked, 'm' malformed, '>' over. */
+/* Sends all, and returns the end: '.' it goes on, 'n' another name, 'u' unasked, 'm' malformed, '>'
+ * over. */
 static char play(const char *server, const char *client, bool cut)
 {
     struct ck_handshake handshake = {0};
@@ -133,7 +135,7 @@ static void what_may_follow_a_first_hello(void **state)
     }
 }
 
-/* What the host answers counts from the moment that it has answered. */
+/* The answer of the host counts from the moment it is sent. */
 static void an_incomplete_answer_is_invalid(void **state)
 {
     (void)state;

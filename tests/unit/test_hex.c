@@ -1,4 +1,4 @@
-/* test_hex.c - hexadecimal digits, there and back. */
+/* test_hex.c - hexadecimal digits, encoded and decoded. */
 #include "base/hex.h"
 
 #include <setjmp.h>

@@ -1,4 +1,5 @@
-/* test_http.c - heads of HTTP messages: what is read, what goes on, and what could be read in two ways and is refused. */
+/* test_http.c - heads of HTTP messages: what is read, what is forwarded, and what is ambiguous and
+ * refused. */
 #include "egress/chunked.h"
 #include "egress/http.h"
 
@@ -17,7 +18,7 @@
 #define GET "GET http://a.org/ HTTP/1.1\r\n"
 #define POST "POST http://a.org/ HTTP/1.1\r\n" HOST
 
-/* Both steps; -EPROTO with the fault where one of them says so. */
+/* Both steps; -EPROTO with the fault if one of them fails. */
 static int read_request(const char *text, size_t length, struct ck_http_request *request, struct ck_fault *fault)
 {
     size_t checked = 0;

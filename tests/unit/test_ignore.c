@@ -1,4 +1,5 @@
-/* test_ignore.c - patterns of .gitignore. tests/integration/test_lint_walk.py holds the same code against Git itself. */
+/* test_ignore.c - patterns of .gitignore. tests/integration/test_lint_walk.py compares the same
+ * code with Git itself. */
 #include "lint/ignore.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* test_jail.c - which jail a run gets; one that was asked for and is not to be had is a refusal. */
+/* test_jail.c - which jail a run gets; a requested jail that is not available is a refusal. */
 #include "jail/jail.h"
 
 #include <errno.h>
@@ -123,7 +123,8 @@ static void the_most_that_holds_is_chosen(void **state)
     }
 }
 
-/* A jail without a network of its own cannot bound egress, and what holds without egress has to be tried again with it. */
+/* A jail without a network namespace cannot bound egress, and a jail that holds without egress is
+ * tried again with it. */
 static void egress_is_bounded_by_a_whole_jail_or_refused(void **state)
 {
     static const struct {

@@ -1,4 +1,5 @@
-/* test_json.c - what is written is JSON, without a blank, never behind the end of the buffer, and cannot turn a terminal. */
+/* test_json.c - the output is JSON, without spaces, never beyond the end of the buffer, and
+ * harmless on a terminal. */
 #include "base/json.h"
 
 #include <jansson.h>
@@ -93,7 +94,7 @@ static void members_follow_each_other_without_a_blank(void **state)
     assert_memory_equal(buffer, DOCUMENT, strlen(DOCUMENT));
 }
 
-/* With every size of the buffer there is: nothing behind its end, and full is said. */
+/* With every size of the buffer: nothing beyond its end, and a full buffer is reported. */
 static void nothing_is_written_after_the_end(void **state)
 {
     (void)state;
@@ -132,7 +133,7 @@ static void what_was_written_since_a_mark_can_be_taken_back(void **state)
     assert_memory_equal(buffer, "[1,2]", 5);
 }
 
-/* A second reader reads what was meant. */
+/* A second parser reads what was meant. */
 static void every_byte_comes_back(void **state)
 {
     (void)state;

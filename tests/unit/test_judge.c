@@ -1,4 +1,5 @@
-/* test_judge.c - the decision: what is let through, what is refused, by which rule and in which words. */
+/* test_judge.c - the decision: what is allowed, what is refused, by which rule and with which
+ * message. */
 #include "policy/judge.h"
 #include "policy/load.h"
 
@@ -52,7 +53,7 @@ static int free_policy(void **state)
 
 #define GOOD .root = "/repo", .cwd = ".", .timeout_ms = 5000
 
-/* Put together here so that no text in this file looks like a credential. */
+/* Built here so that no text in this file looks like a credential. */
 #define TOKEN_BODY "a1B2c3D4e5F6g7H8i9J0kLmNoPqRsTuVwXyZ"
 #define TOKEN \
     "gh" \
@@ -233,7 +234,7 @@ static const struct refused refusals[] = {
             .argv = LIST("git"), GOOD, .probe = TOKEN),
 };
 
-/* The verdict without its reading, whose memory ends here. */
+/* The verdict without its reading, which is freed here. */
 static void judge_into(const struct ck_policy *by, const struct choke_request *request, struct ck_verdict *ret_verdict)
 {
     struct ck_arena arena = {0};

@@ -1,6 +1,6 @@
 /*
- * test_landlock.c - with a ruleset a process executes the files in it, and no others; the rest of its rights stay. With a
- * whole one it has none but those that were granted.
+ * test_landlock.c - with a ruleset a process executes the files in it, and no others; its other
+ * rights stay. With a complete ruleset it has only the granted rights.
  */
 #include "sandbox.h"
 #include "sys/elf.h"
@@ -36,7 +36,7 @@ static void allow(int ruleset_fd, const char *path)
     close(fd);
 }
 
-/* Runs act in a child that has taken on the ruleset; its answer is the child's status. */
+/* Runs act in a child that has applied the ruleset; the child's status is its answer. */
 static int with(int ruleset_fd, int (*act)(const void *argument), const void *argument)
 {
     int status;
@@ -52,7 +52,7 @@ static int with(int ruleset_fd, int (*act)(const void *argument), const void *ar
     return WEXITSTATUS(status);
 }
 
-/* Ends with the program's status, or with errno where it is refused. */
+/* Exits with the program's status, or with errno if execve is refused. */
 static int execute(const void *path)
 {
     char name[] = "tool", *argv[] = {name, NULL}, *envp[] = {NULL};
@@ -166,7 +166,8 @@ static void grant(int ruleset_fd, const char *path, enum ck_landlock_grant what)
     close(fd);
 }
 
-/* What can be done with a directory and the file "file" in it, a letter each; the letters are the child's status. */
+/* What can be done with a directory and the file "file" in it, one letter each; the letters are the
+ * child's status. */
 static int try_all(const void *argument)
 {
     const char *place = argument;

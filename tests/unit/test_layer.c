@@ -1,4 +1,5 @@
-/* test_layer.c - each error on each kind of machine has its cause, and the cause that can be switched comes first. */
+/* test_layer.c - each error on each kind of machine has its cause, and a cause that can be switched
+ * comes first. */
 #include "ready/layer.h"
 
 #include <errno.h>
@@ -10,7 +11,7 @@
 
 #include <cmocka.h>
 
-/* A machine that says nothing against anything. */
+/* A machine without any restriction. */
 static const struct ck_host plain = {
     .max_user_namespaces = 15000, .unprivileged_userns = 1, .apparmor_restricts = 0, .cgroup2 = true};
 

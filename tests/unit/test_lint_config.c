@@ -1,4 +1,5 @@
-/* test_lint_config.c - the configuration of a tree: what it says, and what is refused, with its place. */
+/* test_lint_config.c - the configuration of a tree: what it may contain, and what is refused, with
+ * line and column. */
 #include "lint/config.h"
 
 #include <errno.h>

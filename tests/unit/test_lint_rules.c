@@ -33,7 +33,7 @@ static void embedded_rules_compile_for_every_grammar(void **state)
     ck_lint_rules_free(rules);
 }
 
-/* What a reader is shown is whole sentences, and each rule can be found by its id. */
+/* Texts for users are whole sentences, and each rule can be found by its id. */
 static void embedded_rules_explain_themselves(void **state)
 {
     struct ck_lint_rules *rules = NULL;
@@ -51,7 +51,7 @@ static void embedded_rules_explain_themselves(void **state)
     ck_lint_rules_free(rules);
 }
 
-/* Loads and compiles; the message where one of the two fails. */
+/* Loads and compiles; returns the message if one of the two fails. */
 static bool accepted(const char *text, struct choke_error *error)
 {
     struct ck_lint_rules *rules = NULL;
@@ -101,7 +101,7 @@ static const struct {
     {"grammars: [python]\nqueries: [{name: call, query: '((call) @name (#eq? @name \"x\"))'}]\n" RULE, "query 'call'"},
 };
 
-/* What the table refuses, and what is checked after it, both with the place. */
+/* What the table refuses, and what is checked after it, both with line and column. */
 static void faults_of_a_file_have_line_and_column(void **state)
 {
     static const struct {

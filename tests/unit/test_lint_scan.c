@@ -1,4 +1,5 @@
-/* test_lint_scan.c - one file: what is skipped, where a finding stands, and that hostile texts end in bounded time. */
+/* test_lint_scan.c - one file: what is skipped, the position of a finding, and bounded time for
+ * hostile texts. */
 #include "lint/scan.h"
 
 #include <setjmp.h>
@@ -77,7 +78,7 @@ static void what_cannot_be_read_is_skipped_with_a_reason(void **state)
         assert_true(strlen(ck_lint_skip_reason((enum ck_lint_skip)skip)) > 3);
 }
 
-/* Python reads such a file by another table than ours: what we see is not what runs. */
+/* Python decodes such a file by another table than ours: we do not see what runs. */
 static void another_encoding_is_skipped_with_a_reason(void **state)
 {
     static const struct {
@@ -146,7 +147,7 @@ static char *repeat(const char *head, const char *part, size_t bytes, const char
     return text;
 }
 
-/* A sanitizer takes several times as long; what is repeated is the same. */
+/* A sanitizer takes several times as long; the repeated part is the same. */
 #if defined(CHOKE_SANITIZED)
 #define HOSTILE_BYTES ((size_t)24 << 10)
 #else

@@ -45,7 +45,7 @@ static struct ck_lockfile_tool *tool(struct sample *sample, const char *name)
     return NULL;
 }
 
-/* "tool what before after" of each, one a line. */
+/* "tool what before after" of each, one per line. */
 static char *compare(const struct ck_lockfile *before, const struct ck_lockfile *after)
 {
     static char text[4096];

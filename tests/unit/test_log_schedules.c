@@ -18,7 +18,7 @@
 
 #include <cmocka.h>
 
-/* To change stacks takes long under AddressSanitizer; the same states are gone through without it. */
+/* A switch of stacks takes long under AddressSanitizer; the same states are visited without it. */
 #if defined(CHOKE_SANITIZED)
 #define MORE 1
 #else
@@ -48,7 +48,7 @@ struct search {
     const struct scenario *scenario;
     int chosen[DEPTH_MAX];
     int options[DEPTH_MAX];
-    int depth; /* of the way that is followed */
+    int depth; /* of the path that is followed */
     uint64_t *seen;
     size_t states, ends, faults_met;
 };
@@ -61,7 +61,7 @@ struct reader {
     char log[CK_AUDIT_LOG_HEX + 1];
     char prev[CK_AUDIT_HASH_HEX + 1];
     uint64_t seq;
-    const char *torn; /* what is vouched for by nobody yet */
+    const char *torn; /* bytes that no repair covers yet */
     size_t torn_length;
     char tags[64][16];
     int tag_count;
@@ -152,7 +152,7 @@ static void take_all(struct reader *reader)
     for (int i = 0; i < WORLD_NAMES; i++)
         if (world.names[i].inode >= 0 && strncmp(world.names[i].text, "log-", 4) == 0) {
             assert_true(count < FILES_MAX);
-            /* a rotation that broke off was completed by the next writer */
+            /* the next writer completed an interrupted rotation */
             assert_int_not_equal(world.names[i].inode, world.names[log].inode);
             names[count++] = world.names[i].text;
         }
@@ -180,7 +180,7 @@ static void check_end(const struct search *search, int faults)
     if (world_append(&world, "last", &error) < 0)
         fail_msg("nobody can write any more: %s", error.message);
     take_all(&reader);
-    for (int i = 0; i < WORLD_NAMES; i++) /* who died on the way left nothing for ever */
+    for (int i = 0; i < WORLD_NAMES; i++) /* a writer that died left nothing that stays */
         assert_false(world.names[i].inode >= 0 && ck_name_is_new(world.names[i].text, WORLD_LOG));
     int failed = 0;
     for (int i = 0; i < world.writer_count; i++)
@@ -191,11 +191,11 @@ static void check_end(const struct search *search, int faults)
             else
                 failed += writer->returned[k];
         }
-    assert_true(failed <= faults); /* nobody fails because of another one */
+    assert_true(failed <= faults); /* no writer fails because of another one */
     assert_true(faults > 0 || reader.repairs == 0);
 }
 
-/* Whatever happens, the name leads to a file that begins with a record. */
+/* In every state the name leads to a file that begins with a record. */
 static void check_moment(void)
 {
     struct ck_envelope envelope;
@@ -255,7 +255,7 @@ static bool seen_before(struct search *search, int faults)
     uint64_t digest = (world_digest(&world) ^ (uint64_t)faults) * UINT64_C(0x9e3779b97f4a7c15);
     size_t mask = ((size_t)1 << SEEN_BITS) - 1;
     size_t at = (size_t)(digest >> 20) & mask;
-    digest |= 1; /* 0 is a free place */
+    digest |= 1; /* 0 is a free slot */
     while (search->seen[at] != 0 && search->seen[at] != digest)
         at = (at + 1) & mask;
     bool before = search->seen[at] == digest;
@@ -273,7 +273,7 @@ static bool all_done(void)
     return done;
 }
 
-/* Follows the chosen way, and from its end the first option each time, to the end of the world. */
+/* Follows the chosen path, and after its end the first option each time, until no step is left. */
 static void follow(struct search *search)
 {
     struct option options[OPTIONS_MAX];
@@ -291,7 +291,7 @@ static void follow(struct search *search)
             search->depth = depth + 1;
         }
         search->options[depth] = list_options(scenario, faults, options);
-        assert_true(search->options[depth] > 0); /* else everybody waits for everybody */
+        assert_true(search->options[depth] > 0); /* else all writers wait for each other */
         const struct option *option = &options[search->chosen[depth]];
         faults += option->fate != FATE_DONE;
         world_go(&world, &world.writers[option->writer], option->fate, option->part);
@@ -304,7 +304,7 @@ static void follow(struct search *search)
     world_end(&world);
 }
 
-/* The next way that was not followed yet. */
+/* The next path that was not followed yet. */
 static bool step_back(struct search *search)
 {
     while (search->depth > 0 && search->chosen[search->depth - 1] + 1 == search->options[search->depth - 1])

@@ -1,5 +1,6 @@
 /*
- * test_log_tail.c - how a log ends is told right wherever it was broken off, and a record has one spelling.
+ * test_log_tail.c - the end of a log is reported correctly wherever it was cut, and a record has
+ * one spelling.
  */
 #include "audit/name.h"
 #include "audit/record.h"
@@ -43,7 +44,7 @@ static void make_sample(struct sample *sample)
     ck_record_done(&record);
 }
 
-/* Cut anywhere: the records before are found, and what is left of the next is torn. */
+/* Cut anywhere: the records before are found, and the rest of the next one is torn. */
 static void every_cut_leaves_a_tail_that_is_reported_correctly(void **state)
 {
     struct sample sample;
@@ -66,7 +67,7 @@ static void every_cut_leaves_a_tail_that_is_reported_correctly(void **state)
     }
 }
 
-/* Only the end of the log is at hand: a line whose beginning is not is no line. */
+/* Only the end of the log is given: a line without its beginning is not a line. */
 static void part_of_a_log_is_enough_where_a_record_is_in_it(void **state)
 {
     struct sample sample;
@@ -83,7 +84,8 @@ static void part_of_a_log_is_enough_where_a_record_is_in_it(void **state)
     }
 }
 
-/* Each bit of the last record: it is never taken for a record, nor for torn where its closing is there. */
+/* Each bit of the last record: it is never taken for a record, nor for torn if its closing is
+ * there. */
 static void flipped_bit_in_the_last_record_is_seen(void **state)
 {
     struct sample sample;

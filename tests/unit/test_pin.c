@@ -1,4 +1,5 @@
-/* test_pin.c - what was hashed is what is executed, and it is hashed again when it could be something else. */
+/* test_pin.c - the hashed file is the one that is executed, and it is hashed again if it could have
+ * changed. */
 #include "sandbox.h"
 #include "sys/pin.h"
 
@@ -19,7 +20,7 @@ static int open_file(const struct sandbox *sandbox, const char *name, int flags)
     return fd;
 }
 
-/* The digest of a file, out of the words of the refusal. */
+/* The digest of a file, from the message of the refusal. */
 static void digest_of(const char *path, char digest[65])
 {
     struct ck_pin_cache pins = {0};
@@ -35,7 +36,7 @@ static void digest_of(const char *path, char digest[65])
     ck_pin_cache_done(&pins);
 }
 
-/* Bytes that this process has read so far, by whatever call. */
+/* Bytes that this process has read so far, by any call. */
 static uint64_t bytes_read(void)
 {
     char text[512] = "";
@@ -101,7 +102,7 @@ static void a_file_that_is_open_for_writing_is_refused(void **state)
     ck_pin_cache_done(&pins);
 }
 
-/* Until the descriptor is closed, in whatever process it is then. */
+/* Until the descriptor is closed, in any process. */
 static void nobody_can_write_between_check_and_use(void **state)
 {
     struct ck_pin_cache pins = {0};
@@ -139,11 +140,11 @@ static void a_script_becomes_a_copy_that_nobody_can_change(void **state)
     ck_pin_cache_done(&pins);
 }
 
-/* What is handed out is not what is kept: a tool could take the rights of its descriptor away. */
+/* The returned descriptor is not the kept one: a tool could take away the rights of its descriptor. */
 static void a_remembered_script_is_not_the_one_that_was_handed_out(void **state)
 {
     (void)state;
-    const char *script = "/usr/bin/ldd"; /* one that is old enough to be remembered */
+    const char *script = "/usr/bin/ldd"; /* one that is old enough to be cached */
     struct ck_pin_cache pins = {0};
     struct choke_error error = {0};
     char digest[65];
@@ -178,7 +179,7 @@ static void a_file_at_rest_is_read_once(void **state)
     assert_true(count >= (uint64_t)status.st_size);
     assert_int_equal(check(&pins, path, digest, &count), 0);
     assert_true(count < (uint64_t)status.st_size);
-    /* What is remembered is the digest, not the answer. */
+    /* The digest is cached, not the decision. */
     assert_int_equal(check(&pins, path, ABC, &count), -EPERM);
     assert_true(count < (uint64_t)status.st_size);
     ck_pin_cache_done(&pins);

@@ -1,4 +1,5 @@
-/* test_plan.c - a plan holds descriptors and strings for exactly what the request named, or says which rule refused it. */
+/* test_plan.c - a plan holds descriptors and strings for exactly what the request named, or names
+ * the rule that refused it. */
 #include "api/context.h"
 #include "api/policyfile.h"
 #include "base/error.h"
@@ -199,7 +200,8 @@ static void neither_a_plan_nor_a_refusal_leaves_a_descriptor_open(void **state)
     const char *const tool[] = {"tool", NULL}, *const absent[] = {"absent", NULL};
     struct choke_request good = request_for(fixture, tool), bad = request_for(fixture, absent);
     struct ck_plan plan;
-    assert_int_equal(ck_plan_make(&fixture->sources, &good, &plan), 0); /* opens the search path's directories, once */
+    assert_int_equal(ck_plan_make(&fixture->sources, &good, &plan),
+                     0); /* opens the directories of the search path, once */
     ck_plan_done(&plan);
     size_t before = open_descriptors();
     for (int i = 0; i < 20; i++) {

@@ -1,4 +1,4 @@
-/* test_policy_load.c - YAML into a policy: every error has its place and its words. */
+/* test_policy_load.c - YAML into a policy: every error has line, column and message. */
 #include "policy/load.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-/* Three lines; the first tool begins on line 4, and a key behind TOOL stands on line 8, column 5. */
+/* Three lines; the first tool begins on line 4, and a key after TOOL is on line 8, column 5. */
 #define HEAD "version: 1\nsearch_path: [/usr/bin]\ntools:\n"
 #define TOOL "  - name: rg\n    why: It searches.\n    adr: \"0004\"\n    route: external\n"
 #define OTHER "  - name: jq\n    why: It filters.\n    adr: \"0004\"\n    route: external\n"
@@ -351,7 +351,7 @@ static void nul_byte_is_refused(void **state)
     assert_refused(&row, text, sizeof text - 1);
 }
 
-/* Both ends of every range that is refused, as it stands and as an escape; and the characters beside them. */
+/* Both ends of every refused range, raw and as an escape; and the characters beside them. */
 static void hidden_characters_are_refused_and_their_neighbours_are_not(void **state)
 {
     (void)state;
@@ -511,7 +511,7 @@ static void every_limit_reaches_the_model(void **state)
                                        .egress_mib = 2,
                                        .egress_connections = 7};
     assert_memory_equal(limits, &expected, sizeof expected);
-    /* The table has a row for each field, so that none can be forgotten where it is used. */
+    /* The table has a row for each field, so that none is forgotten. */
     assert_int_equal(CK_LIMIT_KEYS * sizeof(uint32_t), sizeof expected);
     ck_policy_free(policy);
 }

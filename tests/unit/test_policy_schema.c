@@ -1,6 +1,6 @@
 /*
- * test_policy_schema.c - policy/policy.schema.json, which editors use, and the table by which policies are loaded say
- * the same: keys, which of them are mandatory, words of a choice, sizes.
+ * test_policy_schema.c - policy/policy.schema.json, which editors use, and the table by which
+ * policies are loaded agree: keys, which of them are mandatory, values of a choice, sizes.
  */
 #include "policy/schema.h"
 

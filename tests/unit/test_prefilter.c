@@ -1,4 +1,5 @@
-/* test_prefilter.c - a text is let through when it has the words, and code is never taken for a string. */
+/* test_prefilter.c - a text passes if it has the words of a trigger, and code is never taken for a
+ * string. */
 #include "lint/prefilter.h"
 
 #include <setjmp.h>
@@ -79,7 +80,7 @@ static void prose_of_python_does_not_count(void **state)
         check(triggers, true, samples[i].text, samples[i].expected);
 }
 
-/* Each is code that Python runs, behind something that could be taken for the beginning of a string. */
+/* Each is code that Python runs, after something that could be taken for the beginning of a string. */
 static void code_is_never_taken_for_a_string(void **state)
 {
     static const char *const triggers[] = {"os system", NULL};

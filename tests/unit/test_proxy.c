@@ -1,4 +1,5 @@
-/* test_proxy.c - gates come and go; each has its own rules; what is refused is answered and told; nothing is left behind. */
+/* test_proxy.c - gates are opened and closed; each has its own rules; a refusal is answered and
+ * reported; nothing is left. */
 #include "egress/proxy.h"
 
 #include "base/direct_attempt.h"
@@ -221,7 +222,7 @@ static void a_gate_that_is_closed_reports_and_leaves_nothing(void **state)
     assert_int_equal(noted.count[CK_GATE_CLOSED], 1);
     assert_string_equal(noted.reason, "closed");
     assert_int_equal(noted.up_bytes, 3);
-    assert_int_equal(noted.down_bytes, 0); /* the answer to CONNECT is no payload */
+    assert_int_equal(noted.down_bytes, 0); /* the answer to CONNECT is not payload */
     (void)close(peer);
     (void)close(client);
     (void)close(host);
@@ -265,7 +266,8 @@ static void the_callers_signals_are_as_they_were(void **state)
     ck_proxy_done(&proxy);
 }
 
-/* A client of a new gate that has asked the host for something, and the host's side of it. Returns the host's port. */
+/* A client of a new gate that has sent a request, and the host's side of it. Returns the host's
+ * port. */
 static uint16_t begin_exchange(struct ck_proxy *proxy, struct noted *noted, const char *fields, int ret_ends[2])
 {
     uint16_t host_port = 0, port = 0;
@@ -317,7 +319,7 @@ static void a_host_that_says_continue_without_end_does_not_starve_others(void **
     ck_fd_close(&ends[1]);
 }
 
-/* Each answer is as long as what is read at once, so that nothing is left over behind it. */
+/* Each answer is as long as one read, so that nothing is left over after it. */
 static void a_host_that_answers_before_it_is_asked_does_not_starve_others(void **state)
 {
     (void)state;
@@ -348,7 +350,7 @@ static void a_host_that_answers_before_it_is_asked_does_not_starve_others(void *
     ck_fd_close(&ends[1]);
 }
 
-/* Writes chunks to one descriptor, or reads from it, until it is ended. */
+/* Writes chunks to one descriptor, or reads from it, until it is killed. */
 static pid_t start_peer(int fd, bool writes)
 {
     pid_t pid = fork();
@@ -358,7 +360,7 @@ static pid_t start_peer(int fd, bool writes)
     static char data[1 << 20];
     memset(data, 'x', sizeof data);
     for (size_t at = 0; at < sizeof data; at += 65536) {
-        memcpy(data + at, "fff8\r\n", 6); /* 65528 bytes with 6 before and 2 behind them */
+        memcpy(data + at, "fff8\r\n", 6); /* 65528 bytes with 6 before and 2 after them */
         memcpy(data + at + 65534, "\r\n", 2);
     }
     while ((writes ? send(fd, data, sizeof data, MSG_NOSIGNAL) : recv(fd, data, sizeof data, 0)) > 0)
@@ -393,7 +395,7 @@ static void a_body_without_end_does_not_starve_others(void **state)
     ck_proxy_done(&proxy);
 }
 
-/* Which of so many connections are kept: those that are turned away hear so. */
+/* Which of count connections are kept: the rejected ones get an answer. */
 static unsigned crowd(struct ck_proxy *proxy, uint16_t port, int *fds, unsigned count)
 {
     unsigned kept = 0;
@@ -407,11 +409,12 @@ static unsigned crowd(struct ck_proxy *proxy, uint16_t port, int *fds, unsigned 
     return kept;
 }
 
-/* Half of the descriptors for all; and whoever takes what there is leaves some for the next. */
+/* Half of the descriptors for all; and a gate that takes all it can leaves some for the next. */
 static void gates_share_what_descriptors_there_are(void **state)
 {
     (void)state;
-    static const unsigned expected[] = {8, 4, 2, 1}; /* of 64 descriptors 16 connections, less half of the room each */
+    static const unsigned expected[] = {
+        8, 4, 2, 1}; /* 64 descriptors are 16 connections, and each gate takes half of what is left */
     struct noted noted[4] = {0};
     struct ck_proxy proxy;
     uint16_t port = 0;
@@ -420,20 +423,21 @@ static void gates_share_what_descriptors_there_are(void **state)
     for (unsigned i = 0; i < 4; i++) {
         (void)open_gate(&proxy, NULL, &noted[i], &port);
         ck_proxy_set_fd_limit(&proxy, 64);
-        proxy.fd_limit = INT_MAX; /* this program has descriptors of its own, and those of the clients */
+        proxy.fd_limit = INT_MAX; /* this program has other descriptors, and those of the clients */
         assert_int_equal(crowd(&proxy, port, fds[i], 20), expected[i]);
         assert_int_equal(noted[i].count[CK_GATE_REFUSED], 20 - expected[i]);
         assert_string_equal(noted[i].reason, "resources");
     }
     ck_proxy_set_fd_limit(&proxy, 1000);
-    proxy.fd_limit = fds[3][19]; /* numbers below are taken: the next one is beyond */
+    proxy.fd_limit = fds[3][19]; /* lower numbers are taken: the next one is beyond */
     assert_int_equal(crowd(&proxy, port, fds[0], 1), 0);
     ck_proxy_done(&proxy);
     for (unsigned i = 0; i < 80; i++)
         ck_fd_close(&fds[i / 20][i % 20]);
 }
 
-/* What the jail tells is counted when it is read, and by the end of the run at the latest; half a record is not believed. */
+/* Reports of the jail are counted when they are read, at the latest at the end of the run; half a
+ * record is not used. */
 static void direct_attempts_are_reported_and_counted(void **state)
 {
     (void)state;
@@ -461,7 +465,7 @@ static void direct_attempts_are_reported_and_counted(void **state)
     assert_int_equal(write(ends[1], &udp, sizeof udp / 2), sizeof udp / 2);
     assert_int_equal(ck_proxy_dispatch(&proxy), 0);
     assert_int_equal(noted.count[CK_GATE_REFUSED], 2);
-    assert_int_equal(fcntl(ends[0], F_GETFD), -1); /* nobody reads any more */
+    assert_int_equal(fcntl(ends[0], F_GETFD), -1); /* no reader any more */
     ck_proxy_done(&proxy);
     ck_fd_close(&ends[1]);
     assert_int_equal(descriptors(), before);

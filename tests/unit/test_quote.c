@@ -61,7 +61,7 @@ static const struct {
     {"\xf4\x8f\xbf\xbd", 4, "\xf4\x8f\xbf\xbd"},
 };
 
-/* The table is sorted and without overlap, or the search in it would miss some. */
+/* The table must be sorted and without overlap, or the search would miss entries. */
 static void the_ranges_are_sorted(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* test_relay.c - bytes go from one socket to another within what they may, and wait for the slower side. */
+/* test_relay.c - bytes go from one socket to another within their budget, and wait for the slower
+ * side. */
 #include "egress/relay.h"
 
 #include <errno.h>
@@ -93,7 +94,7 @@ static void what_was_read_goes_first(void **state)
     struct line *line = *state;
     say(line, "12345");
     assert_int_equal(ck_relay_stream_fill(&line->stream, line->from, 3), 1);
-    assert_int_equal(ck_relay_stream_fill(&line->stream, line->from, 3), 0); /* no room */
+    assert_int_equal(ck_relay_stream_fill(&line->stream, line->from, 3), 0); /* no space */
     assert_int_equal(line->stream.buffer.length, 3);
     assert_int_equal(pump(line), 0);
     assert_int_equal(line->stream.wait, CK_WAIT_NOTHING); /* nothing is ready */
@@ -151,7 +152,7 @@ static void a_slow_sink_stops_the_source(void **state)
         assert_int_equal(pump(line), 0);
     }
     assert_int_equal(got, sent);
-    assert_null(line->stream.pipe); /* given back */
+    assert_null(line->stream.pipe); /* returned */
     assert_int_equal(line->pipes.count, 1);
 }
 

@@ -1,4 +1,4 @@
-/* test_release.c - the version is found in what tools really print, and nothing that a terminal obeys comes through. */
+/* test_release.c - the version is found in the real output of tools, and no control byte passes. */
 #include "ready/release.h"
 
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-/* test_review.c - the public functions that look at a policy: what they refuse, what belongs to whom. */
+/* test_review.c - the public functions that review a policy: what they refuse, and who owns what. */
 #include "chokepoint.h"
 
 #include <errno.h>
@@ -73,7 +73,7 @@ static void answers_are_made_once(void **state)
     choke_policy_free(policy);
 }
 
-/* The library embeds this very file. */
+/* The library embeds exactly this file. */
 static void embedded_policy_is_the_default_one(void **state)
 {
     (void)state;
@@ -87,7 +87,7 @@ static void embedded_policy_is_the_default_one(void **state)
     choke_policy_free(file);
 }
 
-/* Nothing can be looked up for it, so nothing covers. */
+/* No record can be looked up for it, so nothing covers it. */
 static void embedded_policy_covers_nothing(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* test_rules.c - the notation of options, and rules that contradict themselves: refused with their place. */
+/* test_rules.c - the notation of options, and rules that contradict themselves: refused with line
+ * and column. */
 #include "policy/rules.h"
 
 #include "policy/load.h"
@@ -87,7 +88,7 @@ static void every_form_is_taken_apart(void **state)
     }
 }
 
-/* What is not understood to the last byte is no option. */
+/* A text that is not understood to its last byte is not an option. */
 static const char *const malformed[] = {
     "",
     "x",
@@ -215,7 +216,7 @@ static struct ck_policy *must_parse(const char *args)
 
 struct refused {
     const char *name;
-    const char *args;          /* '^' stands before what must be blamed, and is not part of the text */
+    const char *args;          /* '^' marks the reported position, and is not part of the text */
     const char *expected_text; /* in the message */
 };
 
@@ -310,7 +311,7 @@ static const struct refused refusals[] = {
     {"long_name_behind_one_dash", OPTIONS("^-json"), "bundle"},
 };
 
-/* The text without its '^', and where that stood. */
+/* The text without its '^', and the position of that. */
 static void take_mark(const char *marked, char *text, size_t size, unsigned *ret_line, unsigned *ret_column)
 {
     const char *mark = strchr(marked, '^');

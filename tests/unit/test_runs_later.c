@@ -1,5 +1,6 @@
 /*
- * test_runs_later.c - which changes will run by themselves, by their place, their beginning, their target, their text.
+ * test_runs_later.c - which changes will run by themselves, by their path, first bytes, target, or
+ * text.
  */
 #include "overlay/runs_later.h"
 
@@ -49,7 +50,7 @@ static void paths_that_run_are_known(void **state)
     }
 }
 
-/* A name that the rule is about, as it could stand in a repository. */
+/* A name that the rule is about, as it could appear in a repository. */
 static void spell(char *path, enum ck_runs_later_kind kind, const struct ck_runs_later_rule *rule)
 {
     (void)snprintf(path, PATH_MAX, "%s%s%s%s", rule->under, kind == CK_RUNS_LATER_ENDS ? "x" : "", rule->text,
@@ -108,7 +109,7 @@ static void link_instead_of_a_directory_runs(void **state)
     assert_null(ck_runs_later_by_link("a/b", "c"));
 }
 
-/* What was seen to run, and names of the kinds that were missing. */
+/* Names that were seen to run, and names of the kinds that were missing. */
 static void names_that_were_seen_to_run(void **state)
 {
     static const char *const paths[] = {"__pycache__/x.cpython-311.pyc",

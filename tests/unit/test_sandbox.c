@@ -1,4 +1,4 @@
-/* test_sandbox.c - what of a host's environment code of a repository may see. */
+/* test_sandbox.c - which variables of a host's environment the code of a repository may see. */
 #include "policy/sandbox.h"
 
 #include <ctype.h>
@@ -95,7 +95,7 @@ static void allowlist_is_the_one_that_is_documented(void **state)
     assert_null(ck_sandbox_allowlist[COUNT(wanted)]);
 }
 
-/* In upper and lower case as the bits say, behind before and in front of after. */
+/* In upper and lower case as the bits say, between before and after. */
 static void assert_secret(const char *before, const char *word, unsigned bits, const char *after)
 {
     char name[64];

@@ -1,5 +1,6 @@
 /*
- * test_scratch.c - a directory for one run: made for its owner alone, and gone whatever a hostile tool has put there.
+ * test_scratch.c - a directory for one run: made for its owner alone, and removed whatever a
+ * hostile tool has put there.
  */
 #include "sandbox.h"
 #include "sys/scratch.h"
@@ -45,7 +46,7 @@ static int teardown(void **state)
     return sandbox_free(&sandbox);
 }
 
-/* As a context does it, in however many slices; says how many. */
+/* As a context does it, in any number of slices; returns the number. */
 static size_t remove_whole(struct ck_scratch *scratch)
 {
     size_t slices = 0;
@@ -139,7 +140,8 @@ static void a_link_is_removed_and_not_followed(void **state)
     assert_true(exists(in(bench->sandbox, "precious/file")));
 }
 
-/* The directory itself is exchanged for a link while it is in use: what was made is emptied, the link stays a link. */
+/* The directory itself is replaced by a link while it is in use: the real one is emptied, the link
+ * stays a link. */
 static void a_swapped_directory_is_not_followed(void **state)
 {
     struct bench *bench = *state;
@@ -156,7 +158,7 @@ static void a_swapped_directory_is_not_followed(void **state)
     assert_int_equal(unlink(path), 0);
 }
 
-/* Deeper than PATH_MAX, than the limit of descriptors and than any stack would like. */
+/* Deeper than PATH_MAX, than the limit of descriptors and than any recursion could go. */
 static void a_deep_tree_goes(void **state)
 {
     struct bench *bench = *state;
@@ -171,7 +173,7 @@ static void a_deep_tree_goes(void **state)
         fd = next;
     }
     (void)close(fd);
-    while (exists(path)) { /* what half a second is not enough for, the next sweep takes */
+    while (exists(path)) { /* what takes longer than half a second is left to the next sweep */
         remove_whole(&scratch);
         if (exists(path)) {
             struct ck_scratch another = {0};
@@ -198,7 +200,7 @@ static void closed_tree(const char *path)
     assert_int_equal(chmod(path, 0), 0);
 }
 
-/* As an ordinary user, whom modes bind. */
+/* As an ordinary user, because modes do not restrict root. */
 static void directories_without_permissions_go(void **state)
 {
     struct bench *bench = *state;
@@ -262,7 +264,7 @@ static void one_slice_removes_no_more_than_a_slice(void **state)
     assert_false(exists(path));
 }
 
-/* The kernel frees all that a file has while its last name goes. */
+/* The kernel frees all blocks of a file when its last name is removed. */
 static void large_file_is_freed_in_pieces(void **state)
 {
     struct bench *bench = *state;
@@ -285,7 +287,7 @@ static void large_file_is_freed_in_pieces(void **state)
     assert_int_equal(status.st_nlink, 0);
 }
 
-/* Of a caller that was killed nothing is left but the directory; of one that runs, the lock is. */
+/* A killed caller leaves only the directory; a running one holds the lock. */
 static void what_a_killed_caller_left_is_swept_and_what_is_in_use_is_not(void **state)
 {
     struct bench *bench = *state;

@@ -1,4 +1,5 @@
-/* test_sealed.c - a sealed memory file holds its bytes, begins at its beginning, and cannot be changed. */
+/* test_sealed.c - a sealed memory file holds its bytes, is read from its beginning, and cannot be
+ * changed. */
 #include "base/sealed.h"
 
 #include "base/fd.h"
@@ -54,7 +55,7 @@ static void one_that_is_filled_by_others_is_sealed_in_the_end(void **state)
     assert_int_equal(ck_sealed_finish(-1), -EBADF);
 }
 
-/* Kernels before 6.3 make both alike. */
+/* Kernels before 6.3 make both the same. */
 static void only_a_program_may_be_executed(void **state)
 {
     (void)state;

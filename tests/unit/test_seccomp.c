@@ -1,7 +1,7 @@
 /*
- * test_seccomp.c - what the filter says to a call, without making the call: the program is carried out here,
- * instruction by instruction, as the kernel would. So it is known also for what this machine's kernel has not
- * (AF_ALG, x32), for what no test may do (reboot), and for other architectures.
+ * test_seccomp.c - what the filter answers to a call, without making the call: the BPF program is
+ * interpreted here as the kernel would. So the answer is known also for calls that this kernel
+ * lacks (AF_ALG, x32), that no test may make (reboot), and for other architectures.
  */
 #include "sys/seccomp.h"
 
@@ -68,7 +68,7 @@ static bool jumps(const struct sock_filter *at, uint32_t value)
     }
 }
 
-/* What the program returns. It ends: a jump goes forward only. */
+/* The result of the program. It always ends: BPF jumps go forward only. */
 static uint32_t carry_out(const struct program *program, const struct seccomp_data *data)
 {
     uint32_t value = 0;
@@ -138,7 +138,7 @@ static void ordinary_calls_are_allowed(void **state)
            {SYS_fchmod, {0, 0755}, ALLOWED}, {SYS_prlimit64, {1}, ALLOWED}, {SYS_mount, {0}, ALLOWED});
 }
 
-/* Whatever family the kernel has, or will have. */
+/* For every family that the kernel has, or will have. */
 static void no_family_gets_a_socket(void **state)
 {
     (void)state;
@@ -156,7 +156,7 @@ static void no_family_gets_a_socket(void **state)
            {SYS_socketpair, {AF_UNIX, SOCK_RAW | SOCK_CLOEXEC}, REFUSED(EAFNOSUPPORT)});
 }
 
-/* Another architecture has other numbers, so nothing that it says can be believed. */
+/* Another architecture has other numbers, so nothing about its calls can be trusted. */
 static void another_entry_kills(void **state)
 {
     (void)state;
@@ -172,7 +172,8 @@ static void another_entry_kills(void **state)
 }
 
 #ifdef __x86_64__
-/* x32 calls itself x86-64, and has a bit in its numbers; -1 is what a tracer leaves, and no call. */
+/* x32 has the architecture of x86-64 and a bit in its numbers; -1 is what a tracer leaves, and not
+ * a call. */
 static void a_number_of_x32_kills(void **state)
 {
     (void)state;
@@ -241,7 +242,7 @@ static void access_past_the_jail_is_refused(void **state)
     free(program.code);
 }
 
-/* The kernel looks at the lower half of some arguments; what stands in the upper half changes nothing. */
+/* The kernel reads only the lower half of some arguments; the upper half must change nothing. */
 static void bits_that_the_kernel_does_not_look_at_do_not_help(void **state)
 {
     (void)state;
@@ -259,7 +260,7 @@ static void bits_that_the_kernel_does_not_look_at_do_not_help(void **state)
            {SYS_openat, {0, 0, O_CREAT, HIGH | 04755}, REFUSED(EPERM)});
 }
 
-/* What is reserved and never written cannot be freed in pieces; a hole frees. */
+/* Space that is reserved and never written cannot be freed in pieces; punching a hole frees it. */
 static void reserving_is_not_supported_and_holes_are(void **state)
 {
     (void)state;
@@ -269,7 +270,7 @@ static void reserving_is_not_supported_and_holes_are(void **state)
            {SYS_fallocate, {0, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE}, ALLOWED});
 }
 
-/* What cannot be looked at is not there; libc knows how to do without. */
+/* A call with arguments that the filter cannot see is answered with ENOSYS; libc has a fallback. */
 static void what_hides_its_arguments_is_not_there(void **state)
 {
     (void)state;
@@ -289,7 +290,7 @@ static void options_change_what_they_name(void **state)
            {SYS_fremovexattr, {0}, REFUSED(EPERM)}, {FILE_SETATTR, {0}, REFUSED(EPERM)});
 }
 
-/* Each refusal of the one is a question of the other, and nothing else is, but connect. */
+/* Each refusal of the one is a notification of the other, and nothing else is, except connect. */
 static void what_egress_refuses_can_be_asked_about(void **state)
 {
     (void)state;

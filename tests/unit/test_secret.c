@@ -33,7 +33,7 @@ struct shape {
     const char *alphabet;
     size_t length;
     const char *kind;
-    bool shortest; /* with one character less it is no such thing */
+    bool shortest; /* one character less is not a credential */
 };
 
 static const struct shape shapes[] = {
@@ -236,7 +236,8 @@ static void tokens_of_three_parts_are_seen(void **state)
     assert_kind(key, "a SendGrid key");
 }
 
-/* The search goes by the first byte, then by a bit for the second; a general prefix must not hide a special one. */
+/* The search uses the first byte, then a bit for the second; a general prefix must not hide a
+ * special one. */
 static void table_is_in_order(void **state)
 {
     (void)state;

@@ -1,7 +1,9 @@
 /*
- * test_slices.c - one dispatch does one slice of work, whatever a run's connections do, and every run has its share of it.
+ * test_slices.c - one dispatch does one slice of work, whatever the connections of a run do, and
+ * every run has its share.
  *
- * Counted, not timed: bytes and connections of each dispatch, and how many dispatches another run waits for its byte.
+ * Counted, not timed: bytes and connections of each dispatch, and how many dispatches another run
+ * waits for its byte.
  */
 #include "crowd.h"
 
@@ -66,7 +68,7 @@ static struct ck_gate *open_gate(struct scene *scene, struct tally *tally, uint1
     return gate;
 }
 
-/* One dispatch when there is something to do, and what it did. False: nothing came for a while. */
+/* One dispatch when there is something to do, and its work. False: nothing came for a while. */
 static bool dispatch(struct scene *scene, int patience_ms)
 {
     struct pollfd polled = {.fd = ck_proxy_fd(&scene->proxy), .events = POLLIN};
@@ -130,7 +132,7 @@ static void close_scene(struct scene *scene)
     ck_fd_close(&scene->host_fd);
 }
 
-/* A byte of the other run goes through within so many dispatches. */
+/* A byte of the other run passes within this number of dispatches. */
 static void the_other_is_served(struct scene *scene)
 {
     char byte;
@@ -151,7 +153,7 @@ static void tunnels_that_flood_have_one_slice_together(void **state)
     uint64_t moved = 0;
     open_scene(&scene, TUNNELS, true);
     struct pollfd all = {.fd = scene.all_fd, .events = POLLIN};
-    for (unsigned i = 0; i < 200 || poll(&all, 1, 0) == 0; i++) { /* until each tunnel had its turn */
+    for (unsigned i = 0; i < 200 || poll(&all, 1, 0) == 0; i++) { /* until each tunnel was served */
         assert_in_range(i, 0, 20000);
         assert_true(dispatch(&scene, PATIENCE_MS));
         moved += scene.proxy.work.bytes;
@@ -178,7 +180,8 @@ static void tunnels_that_nobody_reads_have_one_slice_together(void **state)
     close_scene(&scene);
 }
 
-/* A run that ends with a thousand sockets that are full: they are closed some at a time, and nobody waits for that. */
+/* A run that ends with a thousand full sockets: they are closed some at a time, and no other run
+ * waits for that. */
 static void the_end_of_a_run_is_cut_into_slices(void **state)
 {
     (void)state;
@@ -200,7 +203,7 @@ static void the_end_of_a_run_is_cut_into_slices(void **state)
     close_scene(&scene);
 }
 
-/* Clients that connect and say nothing are late all at the same moment. */
+/* Clients that connect and send nothing are late all at the same moment. */
 static void those_that_are_late_together_are_ended_in_slices(void **state)
 {
     (void)state;
@@ -230,7 +233,8 @@ static void those_that_are_late_together_are_ended_in_slices(void **state)
     ck_proxy_done(&scene.proxy);
 }
 
-/* Two epoll sets of a caller around that of a context, as an event loop within an event loop; a third is said to be one. */
+/* Two epoll sets of a caller around that of a context, as an event loop within an event loop; the
+ * kernel refuses a third. */
 static void the_descriptor_can_be_nested_as_deep_as_is_said(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* test_statefile.c - a file of ours is read only if it can be ours, and replaced whole or not at all. */
+/* test_statefile.c - our file is read only if it can be ours, and replaced whole or not at all. */
 #include "sandbox.h"
 #include "sys/statefile.h"
 

@@ -1,4 +1,4 @@
-/* test_tls.c - the name in a ClientHello, however it is cut, and what is no name. */
+/* test_tls.c - the name in a ClientHello, however it is cut, and names that are not valid. */
 #include "egress/tls.h"
 
 #include <setjmp.h>
@@ -63,7 +63,7 @@ static void put_hello(struct bytes *bytes, const struct bytes *extensions)
     put(bytes, extensions->data, extensions->length);
 }
 
-/* In records of so many bytes each. */
+/* In records of this number of bytes each. */
 static void put_records(struct bytes *bytes, const struct bytes *message, size_t each)
 {
     for (size_t at = 0; at < message->length; at += each) {
@@ -109,7 +109,7 @@ static void half_a_message_is_not_judged(void **state)
     for (size_t length = 0; length < records.length; length++)
         assert_int_equal(ck_tls_hello_read(records.data, length, name, &(size_t){0}), CK_HELLO_MORE);
     assert_int_equal(ck_tls_hello_read(records.data, records.length, name, &(size_t){0}), CK_HELLO_NAMED);
-    put(&records, "\x17\x03\x03\x00\x01x", 6); /* early data behind it */
+    put(&records, "\x17\x03\x03\x00\x01x", 6); /* early data after it */
     assert_int_equal(ck_tls_hello_read(records.data, records.length, name, &(size_t){0}), CK_HELLO_NAMED);
 }
 
@@ -210,7 +210,7 @@ static void other_protocols_are_detected_by_their_first_bytes(void **state)
         {"\x16\x03\x01\x00\x00", 5, CK_HELLO_MALFORMED},
         {"\x16\x03\x01\x40\x01", 5, CK_HELLO_MALFORMED},
         {"\x16\x03\x01\x00\x04\x02", 6, CK_HELLO_MALFORMED},             /* another message */
-        {"\x16\x03\x01\x00\x04\x01\x00\x40\x01", 9, CK_HELLO_MALFORMED}, /* longer than any */
+        {"\x16\x03\x01\x00\x04\x01\x00\x40\x01", 9, CK_HELLO_MALFORMED}, /* longer than any allowed */
         {"\x16\x03\x01\x00\x01\x01\x17\x03\x03\x00\x01x", 12, CK_HELLO_MALFORMED},
     };
     (void)state;

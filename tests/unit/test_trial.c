@@ -1,4 +1,5 @@
-/* test_trial.c - the trials come back, hold where this machine is known to have the layer, and leave nothing behind. */
+/* test_trial.c - the trials return, succeed if this machine is known to have the layer, and leave
+ * nothing. */
 #include "run/trial.h"
 
 #include "base/fd.h"
@@ -38,7 +39,7 @@ static void every_trial_answers(void **state)
     }
 }
 
-/* The library cannot work without these, so they hold wherever this test runs. */
+/* The library cannot work without these, so they succeed wherever this test runs. */
 static void what_the_library_itself_needs_holds(void **state)
 {
     static const enum ck_trial needed[] = {CK_TRIAL_NO_NEW_PRIVS, CK_TRIAL_SUBREAPER, CK_TRIAL_PIDFD, CK_TRIAL_OPENAT2};

@@ -1,4 +1,5 @@
-/* test_waiver.c - comments that take a finding back: which can be read, and which findings they serve. */
+/* test_waiver.c - comments that waive a finding: which can be read, and to which findings they
+ * apply. */
 #include "lint/waiver.h"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* test_width.c - which of two rules lets more through. */
+/* test_width.c - which of two rules allows more. */
 #include "policy/rules.h"
 #include "policy/width.h"
 
@@ -31,7 +31,7 @@ static enum ck_width turned(enum ck_width width)
 
 static void types_form_a_lattice(void **state)
 {
-    /* inner is contained in outer; all others are not, save those that are equal, none in all and all in any. */
+    /* inner is contained in outer; no other pair is, except equal ones, none in all and all in any. */
     static const enum ck_type within[][2] = {{CK_TYPE_EXISTING, CK_TYPE_INSIDE}, {CK_TYPE_NUMBER, CK_TYPE_NAME}};
     (void)state;
     for (enum ck_type a = CK_TYPE_NONE; a < TYPES; a++)
@@ -61,7 +61,7 @@ static const struct options pairs[] = {
     {"--x", "--x", CK_WIDTH_SAME},
     {"--x", "--x=", CK_WIDTH_OTHER},
     {"--x", "--x[=]", CK_WIDTH_WIDER},
-    {"-x", "-x[=]", CK_WIDTH_OTHER}, /* in a bundle what follows is read in another way */
+    {"-x", "-x[=]", CK_WIDTH_OTHER}, /* in a bundle the rest is read in another way */
     {"--x=", "--x[=]", CK_WIDTH_OTHER},
     {"--x <any>", "--x=", CK_WIDTH_OTHER},
     {"--x <any>", "--x <any> <any>", CK_WIDTH_OTHER},
@@ -102,7 +102,7 @@ static const struct options pairs[] = {
     {"--x[=a]", "--x[=a|b]", CK_WIDTH_WIDER},
     {"--x[=]", "--x", CK_WIDTH_NARROWER},
 
-    /* the first pattern that fits decides, and a path is then held against the root */
+    /* the first pattern that matches decides, and a path is then checked against the root */
     {"--x=<inside>|<any>", "--x=<any>|<inside>", CK_WIDTH_OTHER},
     {"--x=<inside>|<any>", "--x=<any>", CK_WIDTH_OTHER},
     {"--x=<existing>|a", "--x=<inside>|a", CK_WIDTH_WIDER},

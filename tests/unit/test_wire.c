@@ -1,4 +1,4 @@
-/* test_wire.c - a packed plan says what was put in, wherever it lies. */
+/* test_wire.c - a packed plan contains what was put in, at any address. */
 #include "run/wire.h"
 
 #include <setjmp.h>
@@ -64,7 +64,8 @@ static void measuring_and_packing_agree(void **state)
     free(exact);
 }
 
-/* A short buffer is never written beyond its end (the sanitizer build watches), and the need is told all the same. */
+/* A short buffer is never written beyond its end (the sanitizer build watches), and the needed size
+ * is still returned. */
 static void a_short_buffer_is_not_overrun(void **state)
 {
     (void)state;
@@ -104,7 +105,7 @@ static void limits_and_mechanisms_have_names(void **state)
     assert_string_equal(ck_wire_hit_name(1u << CK_LIMIT_FILE_SIZE | 1u << CK_LIMIT_MEMORY), "oom");
 }
 
-/* "cannot create a process for 'git'": what comes before the tool's name must go on to it. */
+/* "cannot create a process for 'git'": the text before the tool's name must lead to it. */
 static void every_stage_is_about_the_tool(void **state)
 {
     static const char *const ends[] = {" for", " of", " by", "execute", "run"};

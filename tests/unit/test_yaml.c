@@ -1,4 +1,5 @@
-/* test_yaml.c - a file into a struct by a table: what is filled, what is refused, and at which place. */
+/* test_yaml.c - a file into a struct by a table: what is filled, what is refused, and at which line
+ * and column. */
 #include "base/yaml.h"
 
 #include <errno.h>
@@ -249,7 +250,7 @@ static void a_format_may_allow_an_empty_file(void **state)
     assert_int_equal(read_whole(&lenient, "---\n", 4, &error), -EINVAL);
 }
 
-/* Each is as large as a file may be, and is refused at its first byte or entry that is too much. */
+/* Each has the largest allowed size, and is refused at its first byte or entry beyond a bound. */
 static void hostile_files_are_refused_soon(void **state)
 {
     static const struct {
@@ -285,7 +286,7 @@ static void hostile_files_are_refused_soon(void **state)
     free(text);
 }
 
-/* An arena that is full is reported as memory that ran out, wherever that happens. */
+/* A full arena is reported as out of memory, wherever that happens. */
 static void a_full_arena_is_reported(void **state)
 {
     static const char text[] = A "texts: [a, b, c, d, e, f]\nparts: [{id: a}]\npairs: {a: red}\n";
