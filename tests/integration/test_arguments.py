@@ -1,4 +1,4 @@
-"""Whatever bytes an argument has, the tool gets these and no others (R11)."""
+"""An argument of any bytes reaches the tool unchanged (R11)."""
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 

@@ -1,4 +1,6 @@
-"""docs/attacks.md says what the attacks say of themselves, and an attack without a promise is an error."""
+"""docs/attacks.md agrees with the heads of the attacks, and an attack without a promise is an
+error.
+"""
 import pathlib
 import shutil
 import subprocess

@@ -1,4 +1,6 @@
-"""R50: every call is recorded before it is run, and how it ended; no record, no run."""
+"""R50: every call is recorded before it runs, and its outcome afterwards; without a record nothing
+runs.
+"""
 import hashlib
 import json
 import os
@@ -84,7 +86,7 @@ def test_refusal_is_recorded_with_its_rule(box, argv, shape, outcome, rule):
 
 @pytest.mark.parametrize("pad", [80, 90, 100])
 def test_no_part_of_a_credential_in_a_long_path_is_recorded(user_box, pad):
-    """A message quotes the beginning of a path, and half of a token does not look like one."""
+    """A message quotes the beginning of a path, and half of a token does not look like a token."""
     answer = user_box.run("true", cwd="d/" * pad + "ghp_" + "aB3dE6" * 6)
     assert answer.outcome == "cwd"
     assert b"aB3" not in user_box.log.read_bytes()
@@ -132,7 +134,7 @@ def test_long_argv_is_cut_and_its_hash_covers_it(box):
 
 
 def test_the_longest_record_still_fits_into_a_line(box):
-    """Each byte of the paths and of the arguments takes six."""
+    """Each byte of the paths and of the arguments takes six bytes in JSON."""
     deep = box.root
     for _ in range(15):
         deep = deep / ("\x01" * 250)
@@ -159,7 +161,7 @@ def test_digest_of_a_tool_is_remembered_until_it_changes(box):
 
 
 def test_digest_of_a_settled_tool_comes_from_the_cache(box):
-    """A wrong one in the cache is believed, which shows that the file was not read."""
+    """A wrong digest in the cache is believed, which shows that the file was not read."""
     box.run("true")
     cache = box.home / ".cache/chokepoint/tools.json"
     document = json.loads(cache.read_text(encoding="ascii"))
@@ -232,12 +234,12 @@ def test_every_durability_records_the_same(box, sync):
 
 
 def synced(box, sync, *options):
-    """The system calls of a run that are about the log, in their order."""
+    """The system calls of a run that concern the log, in order."""
     trace = box.base / "trace"
     args = box.run_argv(["true"], audit=box.log, options=["--audit-sync", sync, *options])
     subprocess.run(["strace", "-qq", "-y", "-e", "trace=write,fdatasync,sendmsg,/rename", "-o", trace, *args], check=True,
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=box.root,
-                   env=box.environment(ASAN_OPTIONS="detect_leaks=0"))  # which cannot be done twice to one process
+                   env=box.environment(ASAN_OPTIONS="detect_leaks=0"))  # only one tracer can trace a process
     names = []
     for line in trace.read_text(encoding="utf-8", errors="replace").splitlines():
         name = line.split("(")[0]
@@ -247,7 +249,7 @@ def synced(box, sync, *options):
 
 
 def test_intent_is_on_the_disk_before_the_launch_and_the_outcome_at_the_end(root_box):
-    root_box.run("true")  # the log is there
+    root_box.run("true")  # the log exists
     every, batched, none = (synced(root_box, sync) for sync in ("every", "batched", "none"))
     assert every[:2] == ["write", "fdatasync"] and every[-2:] == ["write", "fdatasync"] and "sendmsg" in every
     assert batched[0] == "write" and batched[-2:] == ["write", "fdatasync"] and batched.count("fdatasync") == 1
@@ -256,7 +258,8 @@ def test_intent_is_on_the_disk_before_the_launch_and_the_outcome_at_the_end(root
 
 @pytest.mark.parametrize("sync,calls", [("batched", ["fdatasync", "fdatasync", "renameat"]), ("none", ["renameat"])])
 def test_file_is_on_the_disk_before_another_goes_on_from_it(root_box, sync, calls):
-    """After a power cut a begin without the record it follows would read as a log that was tampered with."""
+    """After a power failure a begin without the record that it follows would look like a tampered
+    log."""
     root_box.run("true", audit=root_box.log, options=["--audit-sync", "none"])
     found = [name for name in synced(root_box, sync, "--audit-max", "100") if name in ("fdatasync", "renameat")]
     assert found[:found.index("renameat") + 1] == calls  # the old file, the new one, the new one's name
@@ -308,7 +311,7 @@ def test_torn_tail_is_repaired_and_reported(box, cut):
 
 
 def test_record_that_was_edited_is_not_written_after(box):
-    """To go on behind it would vouch for it."""
+    """A record after it would vouch for it."""
     box.run("true")
     text = box.log.read_bytes()
     box.log.write_bytes(text.replace(b'"exit_code":0', b'"exit_code":1'))
@@ -380,13 +383,13 @@ VOLATILE = ("log", "time", "prev", "hash", "context", "pid", "duration_us", "use
 
 
 def settled(box, line):
-    """A record as text, with what differs from run to run replaced."""
+    """A record as text, with the parts that vary between runs replaced."""
     record = json.loads(line)
     for name in VOLATILE:
         if name in record:
             record[name] = f"({name})"
     if record.get("outcome") == "timeout" and record.get("signal") == signal.SIGKILL:
-        record["signal"] = int(signal.SIGTERM)  # a machine with much to do gave the tool no turn in its grace
+        record["signal"] = int(signal.SIGTERM)  # on a busy machine the tool did not run within its grace
     if record.get("tool", {}).get("sha256"):
         record["tool"]["sha256"] = "(sha256)"
     if "policy" in record:

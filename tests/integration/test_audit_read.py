@@ -1,6 +1,8 @@
-"""chokepoint audit verify, head and keygen (R50), on logs that the tests write by the description of the format.
+"""chokepoint audit verify, head and keygen (R50), on logs that the tests write from the
+description of the format.
 
-What each line edit is called is tested line by line in tests/unit/test_audit_verify.c; here it is what a user sees.
+tests/unit/test_audit_verify.c tests the name of each edit, line by line. Here it is what a user
+sees.
 """
 import fcntl
 import json
@@ -19,7 +21,7 @@ HEAD = re.compile(rb"ckh1\.[0-9a-f]{16}\.[0-9]+\.[0-9a-f]{64}")
 
 
 class Reader:
-    """The command, on a log of the caller's."""
+    """The command, on a log of the caller."""
 
     def __init__(self, box):
         self.box = box
@@ -56,7 +58,7 @@ def test_proven_records_are_printed_unchanged(reader):
 
 
 def test_jq_reads_the_outcomes(reader):
-    """The issue's own words: chokepoint audit verify F | jq -r .outcome"""
+    """The documented pipeline: chokepoint audit verify F | jq -r .outcome"""
     reader.write(usual().text())
     command = f"'{reader.box.command}' audit verify '{reader.path}' | jq -r .outcome"
     answer = reader.box.call(["bash", "-o", "pipefail", "-c", command])
@@ -123,7 +125,7 @@ def test_a_fifo_is_refused_whether_or_not_somebody_has_its_other_end(reader, com
     fifo = reader.box.outside / "fifo"
     os.mkfifo(fifo, 0o666)
     reader.box.own(fifo)
-    for flags in (None, os.O_RDWR):  # a writer that says nothing could be waited for without end
+    for flags in (None, os.O_RDWR):  # a silent writer could be waited for without end
         held = os.open(fifo, flags) if flags is not None else -1
         answer = reader.audit(command, *rotated, fifo)
         assert answer.status == 2 and b"neither a regular file nor a pipe" in answer.err
@@ -183,7 +185,7 @@ def test_files_are_one_chain_in_the_order_given(reader):
 
 
 def test_a_log_with_two_names_is_read_once_and_a_copy_of_it_is_not(reader):
-    """As a writer leaves it that is killed in the middle of a rotation."""
+    """The state after a writer was killed in the middle of a rotation."""
     whole = write_pieces(reader)
     second = reader.box.outside / "audit-000000000006.jsonl"
     second.hardlink_to(reader.path)
@@ -240,7 +242,7 @@ def test_a_head_catches_a_cut_tail(reader):
     log = usual()
     kept = reader.box.file("outside/head", log.head + "\n")
     short = lines(*log.lines[:-10])
-    assert reader.verify(short).status == 0  # no chain can tell
+    assert reader.verify(short).status == 0  # a chain alone cannot show that
     for head in (log.head, kept):
         answer = reader.verify(short, "--head", head, status=1)
         assert b":90: cut: the log ends with record 89, but a head names record 99" in answer.err
@@ -250,7 +252,7 @@ def test_a_head_catches_a_cut_tail(reader):
 def test_a_head_catches_a_rebuilt_chain(reader):
     log = usual()
     forged = lines(*rebuild([line.replace(b'"git"', b'"rg"') for line in log.lines]))
-    assert reader.verify(forged).status == 0  # no chain can tell
+    assert reader.verify(forged).status == 0  # a chain alone cannot show that
     answer = reader.verify(forged, "--head", log.head, status=1)
     assert b":100: rebuilt: it is not the record 99 that a head names" in answer.err
 
@@ -263,7 +265,7 @@ def test_a_head_catches_a_log_that_was_begun_anew(reader):
 
 
 def test_every_head_of_a_file_must_hold(reader):
-    """The newest was taken after the chain was rebuilt; an older one tells."""
+    """The newest head was taken after the chain was rebuilt; an older one shows it."""
     log = Log()
     heads = []
     for number in range(5):
@@ -290,9 +292,9 @@ def test_audit_head_prints_the_last_whole_record(reader):
     log = usual()
     path = reader.write(log.text())
     assert reader.audit("head", path).out.decode() == log.head + "\n"
-    reader.write(log.text() + b'{"v":1,"log":"0123')  # a torn tail is no record
+    reader.write(log.text() + b'{"v":1,"log":"0123')  # a torn tail is not a record
     assert reader.audit("head", path).out.decode() == log.head + "\n"
-    reader.write(log.text()[:-1])  # one that lacks its newline is
+    reader.write(log.text()[:-1])  # a record without its newline is
     assert reader.audit("head", path).out.decode() == log.head + "\n"
     for data in (b"", b"hello\n", log.text().replace(b"disallowed", b"disallOwed")):
         reader.write(data)
@@ -303,7 +305,7 @@ def test_audit_head_prints_the_last_whole_record(reader):
 
 @pytest.fixture
 def keys(reader):
-    """Paths of two secret keys; the public ones lie beside them."""
+    """Paths of two secret keys; the public ones are beside them."""
     made = []
     for name in ("one", "two"):
         path = reader.box.base / "policy" / name
@@ -351,7 +353,8 @@ def test_a_secret_key_is_for_its_owner_and_never_shown(reader, keys):
 # ---- what others do meanwhile ----
 
 def test_a_line_that_is_being_written_is_not_taken_for_a_torn_one(reader):
-    """The writer holds its lock and is slow; without a look at the lock the log would be told to be torn."""
+    """The writer holds its lock and is slow. A reader that ignores the lock would report a torn
+    log."""
     log = usual()
     path = reader.write(log.text()[:-100])
     with open(path, "ab", buffering=0) as stream:
@@ -389,12 +392,12 @@ def test_memory_does_not_grow_with_the_log(reader):
     assert len(text) > 34 << 20
     process = reader.box.popen([reader.box.command, "audit", "verify", "--quiet", "-"], raw=True, stdin=subprocess.PIPE)
     process.stdin.write(text[:4 << 20])
-    few = peak_kib(process.pid)  # a pipe holds 64 KiB, so almost all of it was looked at
+    few = peak_kib(process.pid)  # a pipe holds 64 KiB, so almost all of it was read
     process.stdin.write(text[4 << 20:])
     process.stdin.flush()
     many = peak_kib(process.pid)
     process.stdin.close()
-    spare = 8192 if sanitized() else 512  # the sanitizer keeps what was freed for a while
+    spare = 8192 if sanitized() else 512  # the sanitizer keeps freed memory for a while
     assert process.wait(20) == 0 and many < few + spare
 
 
@@ -427,5 +430,5 @@ def test_the_recipe_of_the_manual_checks_a_log(reader):
 
 
 def test_the_oracle_has_the_hash_of_the_format():
-    """Of RFC 7693: BLAKE2b with 32 bytes of digest, unkeyed."""
+    """RFC 7693: BLAKE2b with 32 bytes of digest, unkeyed."""
     assert digest(b"") == "0e5751c026e543b2e8ab2eb06099daa1d1e5df47778f7787faab45cdf12fe3a8"

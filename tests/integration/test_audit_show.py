@@ -1,4 +1,6 @@
-"""chokepoint audit show: one row a call, filters, follow; readable at 80 columns, whatever stands in the log."""
+"""chokepoint audit show: one row per call, filters, follow; readable at 80 columns, whatever the
+log contains.
+"""
 import datetime
 import json
 import os
@@ -152,7 +154,7 @@ def test_json_prints_the_records_unchanged(viewer):
 # ---- on a terminal ----
 
 def shown(viewer, columns):
-    """What the command writes to a terminal of this width."""
+    """The output on a terminal of this width."""
     status, said = on_terminal(viewer.box, viewer.show_argv(), columns)
     assert status == 0
     return said.decode().replace("\r\n", "\n")
@@ -232,7 +234,7 @@ def append(viewer, log, start):
 
 
 def rotate(viewer, log, name):
-    """As a writer does it: a second name, then another file in place of the first."""
+    """As a writer does it: a second name, then another file at the first name."""
     os.link(viewer.path, viewer.path.with_name(name))
     fresh = log.rotate(name)
     made = viewer.box.file("outside/made", fresh.text(), 0o600)

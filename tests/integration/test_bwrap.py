@@ -1,4 +1,4 @@
-"""R30, R31: the jail that the real bwrap makes, for root and for an ordinary user."""
+"""R30, R31: the jail of the real bwrap, for root and for an ordinary user."""
 import hashlib
 import json
 import os
@@ -21,7 +21,7 @@ def bwrap(box):
     bwrapped.need_bwrap()
     bwrapped.write_policy(box, bwrapped.shell_entry(box), *[box.entry(tool) for tool in ("env", "python3", "sleep", "flood")])
     yield
-    assert bwrapped.scratches(box) == []  # R31, whatever the test did
+    assert bwrapped.scratches(box) == []  # R31, after every test
 
 
 def run(box, *argv, **shape):
@@ -255,7 +255,7 @@ int main(int argc, char **argv)
 
 
 def fake_bwrap(box, body):
-    """A program that is called as bwrap would be."""
+    """A program that is called in place of bwrap."""
     source, program = box.file("fake.c", FAKE % body), box.base / "fake"
     subprocess.run(["cc", "-o", program, source], check=True)
     box.own(program, 0o755)

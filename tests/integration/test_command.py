@@ -1,4 +1,6 @@
-"""The command's own manners: help, version, completions, options, stdin, stream, dry run, events (R12, R26, R27)."""
+"""The command itself: help, version, completions, options, stdin, stream, dry run, events (R12,
+R26, R27).
+"""
 import json
 import os
 import shutil
@@ -160,7 +162,7 @@ def test_dry_run_makes_no_process(user_box):
         skip("strace", "strace is not installed")
     args = user_box.run_argv(["true"], options=["--dry-run"])
     trace = user_box.canary()
-    env = user_box.environment(ASAN_OPTIONS="detect_leaks=0")  # leak detection traces too, and two cannot
+    env = user_box.environment(ASAN_OPTIONS="detect_leaks=0")  # the leak detection uses ptrace too, and only one tracer can
     answer = user_box.call(["strace", "-f", "-qq", "-o", str(trace), "-e", "trace=process", *args], env=env)
     if answer.status != 0 and b"ptrace" in answer.err.lower():
         skip("strace", "tracing is not permitted here")
@@ -234,7 +236,7 @@ def completion(user_box):
 
 
 def complete(box, completion, *args):
-    """What bash offers for the last word."""
+    """What bash offers for the last argument."""
     script = ('source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); compopt() { :; }; '
               '_chokepoint; printf "%s\\n" "${COMPREPLY[@]}"')
     answer = box.call(["bash", "--norc", "-c", script, "bash", completion, "chokepoint", *args])

@@ -1,4 +1,5 @@
-"""The default policy lets docker build, run, inspect and tell its version: with a daemon of the test's own.
+"""The default policy allows docker to build, run, inspect and print its version, with a daemon of
+the test.
 
 The last tests show that the escapes of test_gtfobins_docker.py are real.
 """
@@ -16,7 +17,7 @@ IMAGE = "choke/container_report"
 
 @pytest.fixture
 def docker(root_box, docker_socket):
-    """Runs docker by the default policy, which the test turns to its own daemon."""
+    """Runs docker by the default policy, which the test points to its daemon."""
     here = "      - {name: DOCKER_CONFIG, value: /nonexistent}"
     policy = root_box.default_policy(replace=[(here,
                                                f'      - {{name: DOCKER_HOST, value: "unix://{docker_socket}"}}\n{here}')])
@@ -105,7 +106,7 @@ def test_plain_docker_reads_the_host(image, root_box, docker_socket):
 
 
 def test_configuration_of_the_user_is_not_read(docker, root_box):
-    """It could name a credential helper, a plugin, or proxies that are handed to every container."""
+    """The file could name a credential helper, a plugin, or proxies that every container gets."""
     config = root_box.home / ".docker"
     config.mkdir()
     (config / "config.json").write_text('{"currentContext": "no-such-context"}')

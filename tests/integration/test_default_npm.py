@@ -1,6 +1,7 @@
-"""The default policy lets npm install, list and test a project, offline, and runs no script of a package.
+"""The default policy allows npm to install, list and test a project, offline, and runs no script
+of a package.
 
-tests/adversarial/tools/test_hostile_npmrc.py has the repository that wants it otherwise.
+tests/adversarial/tools/test_hostile_npmrc.py has a repository that attacks this.
 """
 import json
 
@@ -9,7 +10,7 @@ import pytest
 
 @pytest.fixture
 def npm(user_box):
-    """A project with a dependency that is a directory of it, and scripts that leave traces."""
+    """A project with a dependency in one of its directories, and scripts that leave traces."""
     canary = user_box.canary()
     trace = {event: f": > '{canary}'" for event in ("preinstall", "postinstall")}
     (user_box.root / "dep").mkdir()

@@ -1,7 +1,8 @@
-"""The default policy and the scanners that no archive has: stand-ins say what the real ones would be given.
+"""The default policy and the scanners that are not installed: stand-ins print the arguments that
+the real ones would get.
 
-Ordinary calls pass, with what is injected right behind the subcommand; what writes, posts, fetches or leaves the root
-is refused.
+Ordinary calls pass, with the injected arguments right after the subcommand. Calls that write,
+post, fetch or leave the root are refused.
 """
 import shutil
 
@@ -88,7 +89,8 @@ def tree(user_box):
 
 @pytest.fixture
 def stand_ins(tree):
-    """Programs of the scanners' names that print their arguments, and a policy that finds them."""
+    """Programs with the names of the scanners that print their arguments, and a policy that finds
+    them."""
     directory = tree.directory("scanners")
     for name in ("semgrep", "syft", "grype", "gitleaks", "tree-sitter"):
         tree.own(shutil.copy(tree.bin / "say_args", directory / name), 0o755)

@@ -1,4 +1,4 @@
-"""The default policy lets the tools of syntax do their ordinary work: ast-grep, scip-typescript."""
+"""The default policy allows the ordinary work of the syntax tools: ast-grep, scip-typescript."""
 import json
 
 import pytest
@@ -67,7 +67,7 @@ def test_ast_grep_reads_stdin(tool):
 
 @pytest.fixture
 def kept(user_box):
-    """Where what a tool wrote into its overlay goes."""
+    """The directory that gets the changes of the overlay."""
     return user_box.directory("kept")
 
 

@@ -1,4 +1,4 @@
-"""The default policy lets the small tools do their ordinary work: rg, jq, node, strace."""
+"""The default policy allows the ordinary work of the small tools: rg, jq, node, strace."""
 import json
 import re
 

@@ -1,4 +1,4 @@
-"""chokepoint doctor (R45): which tools are there, which layers hold, and what is remembered."""
+"""chokepoint doctor (R45): which tools are available, which layers hold, and what is cached."""
 import hashlib
 import json
 import os
@@ -77,7 +77,7 @@ def test_a_required_tool_that_is_missing_is_status_1_and_the_command(toolbox):
 
 
 def default_policy(toolbox, names):
-    """The shipped policy, but with tools looked for in a directory that has only these."""
+    """The shipped policy, with a search path that has only these tools."""
     text = (ROOT / "policy/default.yaml").read_text(encoding="utf-8")
     for name in names:
         shutil.copy(shutil.which(name), toolbox.tools / name)
@@ -148,7 +148,7 @@ def test_a_tool_without_a_version_is_failed_and_the_others_are_not(toolbox, beha
 
 
 def test_tools_are_asked_side_by_side(toolbox):
-    # Each waits until the other has been started as well.
+    # Each tool waits until the other has started as well.
     asked = toolbox.box.base / "asked"
     wait = "while [ ! -e '{}' ]; do /bin/sleep 0.01; done; echo 1.0"
     toolbox.tool("left", wait.format(asked / "right"))
@@ -241,13 +241,13 @@ def test_doctor_leaves_no_cgroup(root_toolbox):
     root_toolbox.tool("teller")
     root_toolbox.doctor()
     left = [name for _, names, _ in os.walk("/sys/fs/cgroup") for name in names if name.startswith("chokepoint-doctor-")]
-    # Another doctor may be at work; one whose process is gone has forgotten something.
+    # Another doctor may be at work; a leftover has a process that is gone.
     assert [name for name in left if os.path.exists("/proc/" + name.rpartition("-")[2])] == left
 
 
 def test_a_switch_that_is_off_is_named(root_toolbox):
     root_toolbox.tool("teller")
-    # The limit belongs to the user namespace that it is set in, so nobody else is touched.
+    # The limit belongs to the user namespace in which it is set, so no other process is affected.
     script = 'echo 0 > /proc/sys/user/max_user_namespaces; exec "$@"'
     argv = ["unshare", "-Ur", "sh", "-c", script, "sh", root_toolbox.box.command, "doctor", "--json", "--policy",
              str(root_toolbox.box.policy)]
@@ -322,7 +322,7 @@ def test_a_policy_that_changed_asks_again_and_the_old_one_stays_known(toolbox):
 
 def test_a_file_written_just_now_is_not_remembered(toolbox):
     path = toolbox.tool("teller")
-    for _ in range(20):  # until a doctor was done while the file was young
+    for _ in range(20):  # until a doctor ran while the file was young
         toolbox.cache.unlink(missing_ok=True)
         os.utime(path)  # its ctime is now
         assert not toolbox.found("teller")["cached"]

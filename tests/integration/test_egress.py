@@ -1,6 +1,7 @@
-"""R36: with a list a tool reaches the hosts on it, by the programs that people use, in every jail; and the caller is told.
+"""R36: with a list a tool reaches the hosts on it, by the usual programs, in every jail; and the
+caller gets events.
 
-tests/adversarial/test_egress_*.py have the tools that want more than that.
+tests/adversarial/egress/test_egress_*.py has the tools that try more.
 """
 import json
 import shutil
@@ -31,7 +32,7 @@ def test_curl(way, url):
 
 
 def test_curl_by_socks(way):
-    """Names, not addresses: the resolver is the proxy's."""
+    """Names, not addresses: only the proxy resolves."""
     answer = way.succeeds("curl", "-sS", "--proxy", "socks5h://127.0.0.1:3128", "https://web.example.org/")
     assert answer.stream("stdout") == b"a word from web.example.org"
     assert way.events(answer, "allowed")[0]["protocol"] == "socks5"
@@ -69,7 +70,8 @@ def test_node_fetch(way):
 
 
 def test_nodes_own_fetch_uses_the_proxy_or_fails(way):
-    """From version 24 on (and 22.21) it reads the variables, asked by NODE_USE_ENV_PROXY; before that it reaches nothing."""
+    """From version 24 on (and 22.21) it reads the variables if NODE_USE_ENV_PROXY is set; before
+    that it reaches nothing."""
     version = tuple(map(int, way.box.call(["/usr/bin/node", "--version"]).out.decode().strip("v\n").split(".")))
     way.box.file("root/fetch.js", OWN_FETCH)
     answer = way.run("node", "fetch.js", "https://web.example.org/")
@@ -128,7 +130,8 @@ def test_each_decision_is_a_record_between_intent_and_outcome(way):
 
 
 def test_credential_in_a_name_is_neither_recorded_nor_reported(way):
-    """It stands in a file, for in the arguments it would be refused before there is a connection."""
+    """The credential is in a file: in an argument it would be refused before there is a
+    connection."""
     token = "ghp_" + "a1b2" * 9
     way.box.file("root/names", f'url = "http://{token}.example.net/"\n')
     answer = way.run("curl", "-sS", "-K", "names")
@@ -170,7 +173,7 @@ def test_name_that_does_not_exist_is_reported(way):
 @pytest.mark.parametrize("url,protocol,address", [("https://93.184.216.10/", "tcp", "93.184.216.10"),
                                                   ("https://web.example.org/", "udp", "")])
 def test_curl_without_the_proxy_reaches_no_host_and_is_reported(way, url, protocol, address):
-    """Not even a host that is listed; and of a name the resolver would be asked first."""
+    """Not even a listed host; and for a name the resolver would be asked first."""
     answer = way.fails("curl", "-sS", "--noproxy", "*", url)
     assert way.network.take() == {"asked": [], "names": []}
     event = way.events(answer, "refused")[0]
@@ -263,7 +266,8 @@ def test_kernel_that_accepts_and_does_not_enforce_is_detected(user_box, jail, fa
 
 
 def test_network_bounds_where_there_is_no_landlock(user_box):
-    """bwrap can do without; a rule about ports is then missing, and nobody listens at another port."""
+    """bwrap works without Landlock; the rule about ports is missing then, and no other port has a
+    listener."""
     for port, said in (("3128", b"done\n"), ("3129", b"refused: ECONNREFUSED (connect)\n")):
         answer = on_faulty_kernel(user_box, "nolandlock", "bwrap", "breach_net", "reach", "127.0.0.1", port)
         assert "landlock" not in answer["layers"] and "egress" in answer["layers"]

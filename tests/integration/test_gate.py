@@ -1,4 +1,4 @@
-"""The proxy without a jail: what its clients and its hosts may do, and what is told of it."""
+"""The proxy without a jail: what its clients and its hosts may do, and which events it reports."""
 import hashlib
 import http.client
 import re
@@ -17,7 +17,7 @@ WORD = b"a word from web.example.org"
 
 
 def answers(data):
-    """A host that says this to each request."""
+    """A host that answers each request with this."""
     def serve(peer):
         read_until(peer, b"\r\n\r\n")
         peer.sendall(data)
@@ -140,7 +140,7 @@ def test_answer_that_is_cut_is_not_made_whole(gates, scripted_servers):
 # ---- tunnels ----
 
 def hello(name):
-    """What a real client says first."""
+    """The first message of a real client."""
     out = ssl.MemoryBIO()
     client = ssl.create_default_context().wrap_bio(ssl.MemoryBIO(), out, server_hostname=name)
     with pytest.raises(ssl.SSLWantReadError):
@@ -212,7 +212,7 @@ def test_megabytes_arrive_whole_both_ways_at_once_though_one_side_is_slow(gates,
         digest = hashlib.sha256()
         writer = threading.Thread(target=lambda: [peer.sendall(block) for _ in range(count)] and peer.sendall(rest))
         writer.start()
-        assert done.wait(PATIENCE)  # nothing is taken before the other way is through
+        assert done.wait(PATIENCE)  # nothing is read before the other direction is through
         while data := peer.recv(65536):
             digest.update(data)
         writer.join()
@@ -233,14 +233,14 @@ def test_megabytes_arrive_whole_both_ways_at_once_though_one_side_is_slow(gates,
         writer.join()
         assert digest.hexdigest() == wanted
         assert client.recv(1) == b""
-    assert gate.memory_kib("VmHWM") < (256 if sanitized() else 64) * 1024  # of 32 MiB each way, at most a pipe of each is held, and not in memory of it
+    assert gate.memory_kib("VmHWM") < (256 if sanitized() else 64) * 1024  # of 32 MiB each way at most one pipe is held, in the kernel and not in the gate's memory
     closed, = gate.events("closed")
     assert (closed["up"], closed["down"]) == (size, size)
     assert scripted_server.wait_received() == [wanted]
 
 
 def test_thousand_tunnels_are_open_at_once(gates, scripted_servers):
-    """A byte goes through each of them and back while all are open."""
+    """A byte passes through each of them and back while all are open."""
     count, peers = 1000, []
 
     def serve(peer):
@@ -329,7 +329,7 @@ def test_hosts_file_is_read_and_of_several_addresses_only_the_allowed_are_dialle
 def test_resolver_that_does_not_answer_is_reported(gates, network):
     resolv = network.base / "resolv.conf"
     before = resolv.read_text(encoding="ascii")
-    resolv.write_text(f"nameserver {ADDRESS}\n", encoding="ascii")  # nobody listens there, and the kernel says so at once
+    resolv.write_text(f"nameserver {ADDRESS}\n", encoding="ascii")  # no listener there, and the kernel reports that at once
     try:
         gate = gates(HOST, dial_ms=1500)
         assert gate.curl(f"http://{HOST}/").stdout.startswith(b"chokepoint: ")

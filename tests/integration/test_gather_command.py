@@ -1,4 +1,4 @@
-"""chokepoint gather: its options, what it writes where, and how probes hang together."""
+"""chokepoint gather: its options, the files that it writes, and the dependencies between probes."""
 import glob
 import json
 import os
@@ -47,7 +47,7 @@ def test_only_a_directory_is_a_repository(user_box):
 
 
 def test_probes_are_distrusted_as_a_policy_is(box):
-    """R1: not inside the root, not for others to write, not by way of the root."""
+    """R1: not inside the root, not writable for others, not through the root."""
     inside = write_probes(box, probe("one", "true"), name="root/probes.yaml")
     refused(box, "--probes", inside, named=["inside the root"])
     open_to_all = write_probes(box, probe("one", "true"), mode=0o622)
@@ -68,7 +68,7 @@ def test_a_fault_in_probes_is_reported_with_line_and_column(user_box):
 
 
 def test_a_policy_inside_the_root_is_refused(user_box):
-    """It is the library that says so, for each call."""
+    """The library reports it, for each call."""
     policy = user_box.write_policy(name="root/policy.yaml")
     found = gather(user_box, probes=[probe("one", "true")], policy=policy)
     assert found.states == {"one": "refused"}
@@ -151,7 +151,7 @@ def intervals(found):
 
 
 def meeting(box, rounds):
-    """Two probes, each of which waits for the other as often as that, and one that needs the first."""
+    """Two probes that wait for each other this number of times, and one that needs the first."""
     script = "i=0; : > $0; while [ ! -e $1 ]; do i=$((i+1)); [ $i = $2 ] && exit 1; sleep 0.01; done; echo met"
     directories = [box.canary().parent / f"{name}-{rounds}" for name in ("here", "there")]
     return [probe("one", "sh", "-c", script, *directories, rounds), probe("two", "sh", "-c", script, *reversed(directories), rounds),
@@ -192,7 +192,7 @@ def test_document_is_the_same_for_any_number_of_jobs(user_box):
 
 
 def test_out_is_replaced_as_a_whole(box):
-    """Where a link stands, the link is replaced: what it leads to is not written."""
+    """A link is replaced itself: its target is not written."""
     probes = write_probes(box, probe("one", "true"))
     other = box.file("other", "untouched")
     out = box.home / "document.json"
@@ -214,7 +214,7 @@ def test_out_that_cannot_be_written_is_reported_before_anything_runs(user_box):
 
 
 def test_out_replaces_nothing_but_files(box):
-    """A device, a pipe or a descriptor would be no longer what it was."""
+    """A device, a pipe or a descriptor must not be replaced by a file."""
     canary = box.canary()
     probes = write_probes(box, probe("one", "sh", "-c", f": > {canary}"))
     os.mkfifo(box.home / "pipe")
@@ -230,7 +230,7 @@ def test_out_replaces_nothing_but_files(box):
 
 
 def test_what_cannot_be_kept_is_reported(user_box):
-    """And what was found is shown all the same."""
+    """The findings are still shown."""
     directory = user_box.directory("home/kept")
     user_box.directory("home/kept/one.one.out")
     probes = write_probes(user_box, probe("one", "true"), probe("two", "say_args", "x"))
@@ -288,7 +288,8 @@ def test_options_may_follow_the_repository(user_box):
 
 
 def test_what_a_tool_wrote_is_gone_afterwards(box):
-    """Closed directories and links that lead out included; what the links lead to stays as it is."""
+    """Closed directories and links that lead out included; the targets of the links stay
+    unchanged."""
     outside = box.file("outside/kept", "untouched", 0o640)
     script = (f"mkdir -p a/b && : > a/b/c && ln -s {outside} a/b/link && ln -s {outside.parent} a/link && "
               "chmod 0 a/b && chmod 500 a")
@@ -313,7 +314,7 @@ def test_looking_up_some_tools_keeps_what_is_known_of_the_others(user_box):
 
 
 def test_a_signal_ends_the_wait_for_versions(user_box, marker):
-    """A tool that does not tell its version is waited for, but not by who wants to leave."""
+    """The command waits for a tool that does not print its version, but a signal ends the wait."""
     policy = user_box.write_policy([user_box.entry("ignore_signals", version_args=[marker])])
     probes = write_probes(user_box, probe("one", "ignore_signals", marker, "x", timeout_s=60))
     process = user_box.popen(gather_argv(user_box, "--json", "--probes", probes, policy=policy), raw=True)

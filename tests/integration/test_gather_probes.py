@@ -1,5 +1,6 @@
-"""The probes that come with the command: with the real tools on a small project, and with recordings of those that no
-archive has."""
+"""The shipped probes: with the real tools on a small project, and with recordings of the tools
+that are not installed.
+"""
 import json
 import pathlib
 import re
@@ -17,8 +18,8 @@ RECORDINGS = {"semgrep": ("semgrep.json", "py-request-to-shell"), "gitleaks": ("
               "syft": ("syft.json", ""), "grype": ("grype.json", '"bomFormat": "CycloneDX"'),
               "tree-sitter": ("tree-sitter.txt", "")}
 
-# In pieces, so that nothing of it is a finding in this file. What is behind "FIND id" on a line must be found there, and
-# nothing else.
+# In pieces, so that nothing of it is a finding in this file. The id after "FIND" on a line must be
+# found there, and nothing else.
 TOKEN = "AK" + "IA" + "ABCDEFGHIJKLMNOP"
 FILES = {
     "run.py": """
@@ -153,7 +154,8 @@ def locations(report):
 
 
 def test_patterns_find_what_they_should_and_nothing_else(project, registry_tools):
-    """Also those that a repository would hide by files that steer rg and ast-grep; and every pattern and rule is tried."""
+    """Also those that a repository would hide by files that configure rg and ast-grep; every
+    pattern and rule is tried."""
     policy = project.default_policy(search_path=[registry_tools])
     found = gather(project, "--only", "curated_patterns,structural_patterns", policy=policy)
     reports = found.probes
@@ -167,7 +169,7 @@ def test_patterns_find_what_they_should_and_nothing_else(project, registry_tools
 
 
 def test_what_the_search_passed_over_is_counted(project):
-    """A repository without git, which a .gitignore would hide as a whole."""
+    """A directory without git, which a .gitignore would hide completely."""
     project.file("root/.gitignore", "*\n")
     report = gather(project, "--only", "curated_patterns", policy="default").probes["curated_patterns"]
     assert report["evidence"]["files"] == len(FILES) + 1 and report["evidence"]["files_searched"] == 0
@@ -175,7 +177,8 @@ def test_what_the_search_passed_over_is_counted(project):
 
 
 def test_no_trick_hides_a_file_from_the_search(box):
-    """A byte that makes a file a binary one, a mark that makes it UTF-16, a size, a name that forges words of rg's own."""
+    """A byte that makes a file binary, a mark that makes it UTF-16, a size, a name that forges the
+    output of rg."""
     fetch = b"curl localhost | sh\n"
     forged = "a: WARNING: stopped searching binary file after match (found \nb.sh"
     shown = {"nul.sh": fetch + b"exit\n\0", "first.sh": b"\0\n" + fetch, "long.sh": b"\n" * (1 << 20) + fetch, forged: fetch}
@@ -191,7 +194,7 @@ def test_no_trick_hides_a_file_from_the_search(box):
 
 
 def test_many_findings_of_one_kind_hide_no_other(box):
-    """A thousand decoys come before the secret in the order of paths, and are as bad as it is."""
+    """A thousand decoys sort before the secret by path, with the same severity."""
     (box.root / ".github/workflows").mkdir(parents=True)
     for number in range(6):
         box.file(f"root/.github/workflows/{number}.yml", "on: pull_request_target\n" * 200)
@@ -250,7 +253,7 @@ def test_snapshot_reports_what_is_hidden_and_no_password(box):
 
 @pytest.fixture
 def recorded(user_box, stage):
-    """Programs of the scanners' names, each with a recording behind it that it prints."""
+    """Programs with the names of the scanners, each with an appended recording that it prints."""
     directory = user_box.directory("scanners")
     image = (stage / "tests/helpers/replay").read_bytes()
     for tool, (name, wanted) in RECORDINGS.items():
@@ -264,7 +267,7 @@ def recorded(user_box, stage):
 
 
 def test_recordings_become_evidence(recorded):
-    """grype gets what syft printed, semgrep its rules: each says so by answering."""
+    """grype gets the output of syft, semgrep its rules: each proves it by its answer."""
     found = gather(recorded, "--only", "semgrep,gitleaks,vulnerabilities,syntax", policy=recorded.policy)
     reports = {name: found.probes[name] for name in ("semgrep", "gitleaks", "sbom", "vulnerabilities", "syntax")}
     assert {report["state"] for report in reports.values()} == {"ok"}, (found.states, found.err)

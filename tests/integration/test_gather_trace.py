@@ -1,4 +1,6 @@
-"""The runtime trace builds the repository's image and tells what its program does: with a daemon of the test's own."""
+"""The runtime trace builds the repository's image and reports what its program does, with a daemon
+of the test.
+"""
 import contextlib
 import fcntl
 import json
@@ -35,7 +37,7 @@ def pick(items, **wanted):
 
 @pytest.mark.parametrize("word, name", [("die=segv", "SIGSEGV"), ("die=kill", "SIGKILL")])
 def test_end_by_a_signal_is_reported(tracing, word, name):
-    """Of the program, and of a child before. Nothing of the trace is lost by that."""
+    """Of the program, and of a child before it. No part of the trace is lost."""
     tracing.image(word)
     found = tracing.look()["evidence"]
     assert (found["ended"], found["signal"], found["exit_code"], found["complete"]) == ("program", name, None, True), found
@@ -46,7 +48,7 @@ def test_what_a_program_does_is_reported(tracing):
                   "read=/proc/1/maps", "write=/kept/new", "connect=10.1.2.3", "path=/run/docker.sock", "exec=/bin/traced",
                   "exec=/bin/sh", more="WORKDIR /data\nVOLUME /kept\nUSER 1234\nEXPOSE 80\n")
     (tracing.box.root / "A").mkdir()
-    tracing.box.file("root/A/Dockerfile", "NOTHING\n")  # the nearest to the root is built
+    tracing.box.file("root/A/Dockerfile", "NOTHING\n")  # the one nearest to the root is built
     first = tracing.gather()
     report = report_of(first)
     assert (report["state"], report["reason"]) == ("ok", None)
@@ -97,7 +99,7 @@ def test_container_ends_with_the_command(root_tracing, how):
         assert process.returncode == 130 and document["cancelled"] and report_of(document)["state"] == "cancelled"
         assert not root_tracing.left()
     wait_until(lambda: not root_tracing.containers(), "the container is gone")
-    for stage in root_tracing.left():  # a command that is killed cannot remove it; the next one does
+    for stage in root_tracing.left():  # a killed command cannot remove it; the next one does
         assert how == signal.SIGKILL
         shutil.rmtree(stage)
 
@@ -113,7 +115,7 @@ def client():
 
 
 def test_container_ends_with_its_client(root_tracing):
-    """Killed, it cannot pass a signal on."""
+    """After SIGKILL it cannot pass a signal on."""
     root_tracing.image("stay=")
     process = root_tracing.box.popen(root_tracing.gather_argv("--probes", root_tracing.probes(600)), raw=True)
     wait_until(root_tracing.running, "the container runs")
@@ -161,7 +163,7 @@ def test_build_that_fails_is_reported(root_tracing):
     root_tracing.box.file("root/Dockerfile", "FROM scratch\nCOPY missing /\n")
     report = root_tracing.look()
     assert report["state"] == "failed" and report["calls"][-1]["id"] == "build"
-    assert report["reason"].startswith("docker: status 1: COPY failed"), report["reason"]  # not that its builder is old
+    assert report["reason"].startswith("docker: status 1: COPY failed"), report["reason"]  # not the note about its old builder
 
 
 # ---- without a daemon, without strace ----
@@ -196,7 +198,7 @@ def test_daemon_that_does_not_answer_is_a_timeout(user_box):
 
 @pytest.fixture
 def make_stage(user_box):
-    """Makes what a killed command leaves."""
+    """Makes the leftovers of a killed command."""
     made = []
 
     def make(age_s, own=True, kind="trace"):
@@ -216,7 +218,7 @@ def make_stage(user_box):
 
 
 def test_what_a_killed_command_left_is_removed(user_box, make_stage):
-    """But not what somebody holds, what is young and may not be held yet, or another user's."""
+    """But not a locked one, a young one that may not be locked yet, or another user's."""
     tracing = Tracing(user_box, user_box.base / "none.sock")
     tracing.image("x")
     left, held, young, foreign = make_stage(3600), make_stage(3600), make_stage(0), make_stage(3600, own=False)

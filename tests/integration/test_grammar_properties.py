@@ -1,9 +1,10 @@
-"""No vector that the default policy lets through holds, as the tool would read it, an option that is not listed, or a
-path that leads out of the root (R4).
+"""No vector that the default policy allows has, as the tool would read it, an option that is not
+listed, or a path that leads out of the root (R4).
 
-Vectors are made from the tool's own list in every spelling, mixed with options that the tool knows and the policy does
-not grant, cut short, bundled, with values attached and apart, before and behind the subcommand. What is let through is
-read by an independent reader of the tool's family (readers.py), and where the tool is installed it is really run.
+Vectors are made from the tool's own list in every spelling, mixed with options that the tool
+knows and the policy does not grant, cut short, bundled, with values attached and separate,
+before and after the subcommand. An independent reader of the tool's family (readers.py) reads
+the allowed ones; and if the tool is installed it is really run.
 """
 import re
 
@@ -28,7 +29,8 @@ def table(text):
     return forms
 
 
-# What the tools know besides, as their manuals have it: what runs, writes, reads elsewhere or talks to somebody.
+# More options of the tools, from their manuals: those that run, write, read elsewhere or use the
+# network.
 OTHERS = {
     "git": table("-c= -C= --exec-path[=] --git-dir= --work-tree= --config-env= --paginate --namespace= --bare --output= "
                  "--ext-diff --textconv --open-files-in-pager[=] -O[=] --no-index --show-signature --upload-pack= "
@@ -66,10 +68,11 @@ PATH_TYPES = ("<inside>", "<existing>", "<mount>")
 
 
 def check_injection(verdict, vector):
-    """The tool gets the caller's words in the caller's order, and what is injected between them."""
+    """The tool gets the caller's arguments in the caller's order, with the injected ones between
+    them."""
     at = 0
     for word in verdict.argv:
-        # A command in a command is named by its path, which is another one in a jail.
+        # A command in a command is named by its path, which differs in a jail.
         wanted = re.escape(vector[at]) if at < len(vector) else None
         if wanted is not None and re.fullmatch(rf"(/(.*/stand-ins|[.]tool/[0-9]+)/)?{wanted}", word, re.DOTALL):
             at += 1
@@ -77,7 +80,7 @@ def check_injection(verdict, vector):
 
 
 def split_level(rules, vector):
-    """Behind the subcommand; before it nothing is listed but flags."""
+    """After the subcommand; before it only flags are listed."""
     if not rules.subcommand:
         return vector[1:]
     for start in range(1, len(vector)):
@@ -116,7 +119,7 @@ def check_paths(rules, vector, options, operands):
 
 
 def check_vector(rules, vector, verdict):
-    """What is let through, as the tool reads it; it would take it, too."""
+    """The allowed vector, as the tool reads it; the tool would accept it, too."""
     check_injection(verdict, vector)
     options, operands = read_as_the_tool(rules, split_level(rules, vector))
     for name, _ in options:
@@ -125,7 +128,7 @@ def check_vector(rules, vector, verdict):
 
 
 def levels():
-    """Every level that takes arguments of its own."""
+    """Every level that has its own arguments."""
     return [rules for name, parts in POLICY.items() if name in READERS
             for rules in parts if rules.subcommand or len(parts) == 1]
 
@@ -161,7 +164,7 @@ def test_allowed_options_are_listed_as_the_tool_reads_them(user_box, rules):
             else:
                 assert verdict.message and (verdict.line > 0 or verdict.outcome == "invalid"), verdict
         check()
-    # A property of nothing would hold too.
+    # A property of no vector at all would hold too.
     assert count >= scaled(3, 1)
 
 
@@ -169,7 +172,8 @@ def test_allowed_options_are_listed_as_the_tool_reads_them(user_box, rules):
 
 @pytest.mark.parametrize("rules", levels(), ids=str)
 def test_no_spelling_of_another_option_is_allowed(user_box, rules):
-    """Each alone, behind a listed flag, in a bundle with it, behind an operand, and where a value was expected."""
+    """Each alone, after a listed flag, in a bundle with it, after an operand, and where a value
+    was expected."""
     prepare(user_box)
     flags = [name for name, option in rules.options.items() if option.form == FLAG]
     letters = [name[1] for name in flags if len(name) == 2]
@@ -201,7 +205,7 @@ def test_a_denied_option_is_refused_by_that_rule(user_box):
 
 
 def test_every_listed_option_is_allowed(user_box):
-    """The list is not only closed, it is also open: each option in each of its spellings, alone."""
+    """The list also works: each option in each of its spellings, alone."""
     prepare(user_box)
     with Judge(user_box) as judge:
         for rules in [rules for parts in POLICY.values() for rules in parts if rules.subcommand or len(parts) == 1]:
@@ -241,7 +245,7 @@ def spell_listed(option, bundles):
 @hypothesis.settings(max_examples=50, deadline=None, database=None, derandomize=True)
 @hypothesis.given(st.lists(st.sampled_from(["-x", "--long", "--value=v", "-fv", "word", "--"]), max_size=6))
 def test_reference_readers_agree_where_they_must(args):
-    """The simplest of vectors mean the same to all families; else a reader is wrong."""
+    """The simplest vectors mean the same to all families; otherwise a reader is wrong."""
     forms = table("-x --long --value= -f=")
     seen = [reader(forms, args) for reader in (readers.getopt, readers.clap, readers.pflag)]
     assert seen[0] == seen[1] == seen[2]
@@ -263,7 +267,7 @@ def real_levels():
 
 @pytest.mark.parametrize("rules", real_levels(), ids=str)
 def test_allowed_vectors_neither_write_nor_read_elsewhere(user_box, rules):
-    """The tool itself, plainly and without a jail, on vectors that were let through."""
+    """The tool itself, without chokepoint and without a jail, on allowed vectors."""
     user_box.repository()
     prepare(user_box)
     secret = user_box.file("outside/secret", "swordfish\n")
@@ -290,7 +294,8 @@ def test_allowed_vectors_neither_write_nor_read_elsewhere(user_box, rules):
 
 
 def test_the_same_calls_do_harm_where_they_are_not_judged(user_box):
-    """What the test above relies on: each of these reads or writes elsewhere when it is called plainly."""
+    """The test above relies on this: each of these reads or writes elsewhere when called without
+    chokepoint."""
     user_box.repository()
     prepare(user_box)
     secret = str(user_box.file("outside/secret", "swordfish\n"))

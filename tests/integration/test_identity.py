@@ -1,4 +1,6 @@
-"""The file that is meant (R5): `path`, `sha256`, scripts that are pinned, and the memory of digests."""
+"""The identity of the executed file (R5): `path`, `sha256`, pinned scripts, and the cache of
+digests.
+"""
 import errno
 import hashlib
 import re
@@ -101,7 +103,7 @@ def test_pinned_script_has_its_copy_open_and_nothing_else(box, tools):
     listing = box.run("tool", policy=pinned(box, script)).stream("stdout").decode()
     shown = dict(re.findall(r" (\d+) -> (.*)\n", listing))
     assert "memfd" in shown.pop("3")
-    # The shell reads its script by a descriptor of its own; the last is the directory that ls lists.
+    # The shell reads its script by another descriptor; the last one is the directory that ls lists.
     rest = {fd: name for fd, name in shown.items() if int(fd) > 2 and "memfd" not in name}
     assert len(rest) == 1 and "/proc/" in rest.popitem()[1], listing
 

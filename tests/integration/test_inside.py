@@ -1,4 +1,6 @@
-"""Operands and values that are paths: what is inside passes, whatever its name, and from any directory (R4)."""
+"""Operands and values that are paths: a path inside passes, whatever its name, and from any
+directory (R4).
+"""
 import os
 
 import pytest
@@ -32,7 +34,7 @@ def test_any_name_of_a_file_inside_passes(user_box, name):
 @pytest.mark.parametrize("word", ["HEAD", "HEAD~3", "main..topic", "v1.0^{commit}", "@{u}", ":/fix", "HEAD:src/a.c", "nowhere",
                                   "nowhere/at/all", "x" * 300, "src/*.c", ":(top)src", "-"])
 def test_what_does_not_exist_may_still_be_inside(user_box, word):
-    """Revisions of git are such; the types tell apart what must exist."""
+    """Revisions of git are such; the types say which must exist."""
     use(user_box, "inside")
     passes(user_box, word)
     use(user_box, "existing")
@@ -83,7 +85,7 @@ def test_link_that_stays_inside_passes(user_box):
 
 
 def test_root_that_is_reached_by_a_link_passes(user_box):
-    """The caller's own way to the root, as the working directory has it."""
+    """The caller's path to the root, as in the working directory."""
     user_box.file("root/file", "x")
     os.symlink(user_box.root, user_box.base / "way")
     use(user_box, "existing")

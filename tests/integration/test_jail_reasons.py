@@ -1,4 +1,6 @@
-"""What a jail cannot have in it is refused with the reason, and not with an errno of something further down."""
+"""A file that a jail cannot contain is refused with the reason, and not with an errno from a later
+step.
+"""
 import json
 import os
 import pathlib
@@ -15,7 +17,7 @@ LOADER = b"/lib64/ld-linux-x86-64.so.2"
 
 @pytest.fixture
 def short(cell):
-    """A directory with a short name beneath /tmp, which a jail covers with its own."""
+    """A directory with a short name beneath /tmp, which a jail covers with its own /tmp."""
     with tempfile.TemporaryDirectory(dir="/tmp") as name:
         os.chmod(name, 0o755)
         os.chown(name, cell.box.actor.uid, cell.box.actor.gid)
@@ -23,7 +25,7 @@ def short(cell):
 
 
 def policy_for(cell, tool, **more):
-    """The tool lies in a directory of its own, and is found there."""
+    """The tool is in a separate directory, and is found there."""
     return cell.box.write_policy([cell.box.entry(tool, route="external", **more), cell.box.entry("bwrap", route="jail")],
                                  search_path=[str(cell.box.base / "tools"), "/usr/bin", "/bin"], name="policy/r.yaml")
 
@@ -58,7 +60,8 @@ def test_interpreter_beneath_tmp_is_named(cell, short):
 
 
 def test_directory_of_execs_outside_of_the_system_is_named(cell):
-    """By a run, and by policy check before; one of the system's is fine, and so is a file anywhere."""
+    """By a run, and by policy check before; a directory of the system is fine, and so is a file
+    anywhere."""
     box = cell.box
     box.directory("tools")
     shutil.copy("/bin/true", box.base / "tools/helper")
@@ -80,7 +83,7 @@ def test_directory_of_execs_outside_of_the_system_is_named(cell):
 
 
 def test_interpreter_beneath_tmp_is_found_where_the_jail_has_no_root(box):
-    """Without namespaces every file is at its own place."""
+    """Without namespaces every file keeps its path."""
     no_userns = NoUserns(box, "switch")
     box.directory("tools")
     shutil.copy("/bin/sh", box.base / "tools/sh")

@@ -1,5 +1,6 @@
-"""What a tool in a jail reads on stdin: a pipe, into which what the caller gives is copied. Whatever the source is, the run ends
-when the tool does, and nothing is said of a stream that somebody held."""
+"""stdin of a tool in a jail is a pipe, and the caller's input is copied into it. For every source,
+the run ends when the tool does, and an input that is still open is not reported.
+"""
 import fcntl
 import json
 import os
@@ -26,7 +27,8 @@ TOOLS = ("cat", "head", "sh", "true", "wc")
 
 @pytest.fixture(params=[*JAILS, "alone"])
 def any_cell(request, user_box):
-    """Every jail, and the native one where namespaces are forbidden; who calls does not matter to a pipe."""
+    """Every jail, and the native one without user namespaces. The kind of caller does not matter
+    to a pipe."""
     made = NoUserns(user_box, "container") if request.param == "alone" else Cell(user_box, request.param)
     made.policy = policy_of(made)
     return made
@@ -37,7 +39,7 @@ def policy_of(cell, **keys):
 
 
 def run(any_cell, *argv, source=None, options=(), **shape):
-    """With --stdin, and this on the command's own stdin: a descriptor, or bytes."""
+    """Runs with --stdin -, and this as the stdin of the command: a descriptor, or bytes."""
     args = any_cell.box.run_argv(list(argv), options=["--jail", any_cell.jail, "--stdin", "-", *options], policy=any_cell.policy,
                             form="--json", **shape)
     if isinstance(any_cell, NoUserns):
@@ -105,7 +107,7 @@ def test_a_terminal(any_cell):
 
 
 def test_the_other_side_of_a_terminal_ends_by_hanging_up(any_cell):
-    """What a master reads after the last slave is closed is EIO, and that is its end."""
+    """After the last slave is closed a master reads EIO, and that is its end."""
     outer, inner = pty.openpty()
     tty.setraw(inner)
     os.write(inner, b"word\n")
@@ -172,7 +174,8 @@ def named(pid, name):
 
 @pytest.mark.parametrize("tool", ["cat", "sh"])
 def test_a_stream_that_was_cut_is_not_taken_for_the_whole(any_cell, tool):
-    """The process that copies is killed, as for want of memory; the tool ends at once, or after a while."""
+    """The process that copies is killed, as by the OOM killer; the tool ends at once, or after a
+    while."""
     reading, writing = os.pipe()
     process = start(any_cell, *(["sh", "-c", "while read line; do :; done; while :; do :; done"] if tool == "sh" else ["cat"]),
                     source=reading)
@@ -200,10 +203,10 @@ def test_a_source_that_fails_on_the_way(any_cell):
 
 
 def test_limits_are_the_tools_own(any_cell):
-    """The process that copies is not one of those that the entry allows."""
+    """The process that copies does not count among those that the entry allows."""
     any_cell.policy = policy_of(any_cell, limits={"processes": 1})
     document = run(any_cell, "cat", source=b"word\n")
-    if document["outcome"] != "spawn_failed":  # nothing that could hold the limit
+    if document["outcome"] != "spawn_failed":  # no mechanism for the limit
         ended(document, "word\n")
 
 
@@ -211,7 +214,7 @@ def test_no_process_is_left(any_cell):
     reading, writing = os.pipe()
     ended(run(any_cell, "true", source=reading), "")
     os.close(reading)
-    # Once nobody has the other end, a write fails: so nobody reads any more.
+    # With no reader at the other end a write fails: so this shows that no process is left.
     def unread():
         try:
             os.write(writing, b"x")

@@ -1,4 +1,4 @@
-"""R32: real tools do their real work in every jail, for root and for an ordinary user."""
+"""R32: real tools do real work in every jail, for root and for an ordinary user."""
 import json
 import shutil
 
@@ -15,13 +15,13 @@ def needs(*programs):
 
 @pytest.fixture
 def cell(once_cell):
-    """Tools that take long to start. For root the library does what it does for a user."""
+    """Tools that take long to start. The library does the same for root and for a user."""
     return once_cell
 
 
 @pytest.fixture
 def tool(cell, registry_tools):
-    """Runs a tool of the default policy in the jail; it ends with success, or the test does not."""
+    """Runs a tool of the default policy in the jail; it must succeed."""
     cell.policy = cell.box.default_policy(search_path=[registry_tools])
     cell.box.file("root/a.txt", "one needle\ntwo\n")
     cell.box.file("root/a.json", '{"a": [1, 2]}\n')
@@ -78,7 +78,7 @@ def test_ast_grep_searches(tool):
 
 def test_scip_typescript_indexes_beside_the_repository(tool, cell):
     args = ["scip-typescript", "index", "--output=index.scip"]
-    if cell.jail != "native":  # an overlay is the native jail's
+    if cell.jail != "native":  # only the native jail has an overlay
         answer = cell.run(*args)
         assert (answer.outcome, answer["rule"]) == ("jail_unavailable", "tools.scip-typescript.workspace")
         return
@@ -98,7 +98,7 @@ def test_node_evaluates(cell):
 
 
 def test_python_loads_its_modules(cell):
-    """What it loads as code by itself is listed: directories in `execs`."""
+    """The files that it loads as code are listed: directories in `execs`."""
     needs("python3")
     text = "import json, hashlib, sqlite3, ctypes; print(json.dumps(hashlib.sha256(b'').hexdigest()[:8]))"
     directories = cell.box.call(["python3", "-c", "import sysconfig; print(sysconfig.get_path('platstdlib'), "

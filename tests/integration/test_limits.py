@@ -1,4 +1,6 @@
-"""Limits on memory, processes, CPU time, file size and open files (R24): what holds them is in the result."""
+"""Limits on memory, processes, CPU time, file size and open files (R24): the result names the
+mechanism.
+"""
 import os
 import signal
 
@@ -86,7 +88,8 @@ def test_no_cgroup_is_left_of_many_runs_when_the_caller_is_killed(root_box):
 
 @pytest.mark.parametrize("jail", ["none", "native"])
 def test_leftovers_of_killed_keepers_are_swept_by_the_next_run(root_box, jail):
-    """The command, its keeper and its wardens are stopped and then killed, so none can clean up after another."""
+    """The command, its keeper and its wardens are stopped and then killed, so no process can clean
+    up after another."""
     need_cgroup(root_box)
     endless = {**ALL, "cpu_s": 1000}
     policy = root_box.write_policy([root_box.entry("hog", limits=endless), root_box.entry("true", limits=endless)])
@@ -105,7 +108,8 @@ def test_leftovers_of_killed_keepers_are_swept_by_the_next_run(root_box, jail):
 
 
 def is_hog(line):
-    """The keeper has the command's own line, which ends alike, until it executes: so the count of arguments decides."""
+    """Until it executes, the keeper has the command line of the command, with the same end: so the
+    count of arguments decides."""
     return line.endswith(b"hog\0cpu\0") and line.count(b"\0") == 2
 
 

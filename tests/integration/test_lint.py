@@ -1,4 +1,6 @@
-"""chokepoint lint as a user meets it: what is looked at, what is told, in which form, and with which status."""
+"""chokepoint lint for a user: which files are scanned, what is reported, in which form, and with
+which status.
+"""
 import json
 import os
 import re
@@ -407,7 +409,7 @@ def test_a_full_device_is_a_failure(tree):
 
 
 def test_no_descriptor_is_needed_but_a_few(tree):
-    """Depth costs none: each directory is closed before the next is opened."""
+    """Depth costs no descriptors: each directory is closed before the next is opened."""
     tree.write("/".join(["d"] * 300) + "/a.py")
     few = (16, 16)
     document = tree.lint("--jobs", "2", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, few))
@@ -421,7 +423,7 @@ def test_the_library_lints_in_many_threads_and_leaves_nothing(tree):
 
 @pytest.mark.parametrize("form", ["text", "json", "sarif", "github"])
 def test_no_form_has_what_a_terminal_obeys(tree, form):
-    """DEL, the C1 set, and what turns a line around, in a name and in a line of source."""
+    """DEL, the C1 set, and characters that reverse a line, in a name and in a line of source."""
     unsafe = "\x7f\x9b\u061c\u200f\u202e\u2066"
     tree.write(f"a{unsafe}é漢.py", f"import os\nos.system('{unsafe}é漢')\n")
     answer = tree.call("--format", form)

@@ -1,4 +1,5 @@
-"""What another linter of Python finds in our corpus, ours finds too, or the corpus says why not. docs/lint.md has the table.
+"""Our linter finds what another linter of Python finds in our corpus, or the corpus says why not.
+docs/lint.md has the table.
 
 The other is Bandit, with those of its tests that are about what R55 names.
 """
@@ -9,8 +10,8 @@ import corpus
 import pytest
 
 TESTS = ("B102", "B301", "B307", "B506", "B602", "B603", "B604", "B605", "B606", "B607")
-# Groups and snippets in which Bandit reports what is not so: it does not see that a name is bound to something else, nor
-# which loader is meant unless it is written as a keyword.
+# Groups and snippets in which Bandit is wrong: it does not see that a name is bound to something
+# else, nor which loader is meant unless it is a keyword argument.
 SHADOWED = "clean"
 OTHERWISE = {
     "the word shell in another keyword is clean": "B604 is about shell=flag too, of a function that may be anything",
@@ -54,14 +55,14 @@ def test_what_bandit_finds_is_found(reported):
 
 
 def test_bandit_finds_enough_to_compare_with(reported):
-    """Were it silent, the agreement would mean nothing."""
+    """If Bandit found nothing, the agreement would mean nothing."""
     snippets, lines = reported
     agreed = sum(len(lines[s.path] & {line for line, _, _ in s.expected}) for s in snippets)
     assert agreed >= 100
 
 
 def test_what_is_explained_still_needs_it(reported):
-    """A reason that no longer applies is taken out."""
+    """A reason that no longer applies is removed."""
     snippets, lines = reported
     needed = {s.name.replace("=", " ").lower() for s in snippets
               if lines[s.path] - {line for line, _, _ in s.expected}}

@@ -1,4 +1,6 @@
-"""The linter finds what it must in the corpus of each language, and nothing else. tests/support/corpus.py has the form."""
+"""The linter finds what it must in the corpus of each language, and nothing else.
+tests/support/corpus.py has the format.
+"""
 import collections
 import json
 import subprocess
@@ -6,9 +8,9 @@ import subprocess
 import corpus
 import pytest
 
-ENOUGH = 150  # snippets a language
+ENOUGH = 150  # snippets per language
 DISGUISES = 10  # snippets for each pattern of R55
-UNREADABLE = "broken-syntax"  # what the grammar could not read in full; what is whole is scanned all the same
+UNREADABLE = "broken-syntax"  # the grammar could not parse all of it; the rest is scanned
 
 SNIPPETS = {language: corpus.read(language) for language in corpus.LANGUAGES}
 
@@ -60,7 +62,7 @@ def test_each_pattern_has_its_disguises(language):
         assert len(snippets) >= DISGUISES, rule
 
 
-# One name in every disguise: NAME is put in, and each line that is marked must be found.
+# One name in every disguise: NAME is inserted, and each marked line must be found.
 DISGUISED_C = """
 void d0(void) { NAME(0); }  //>
 void d1(void) { (NAME)(0); }  //>

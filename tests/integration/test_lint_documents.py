@@ -1,4 +1,4 @@
-"""docs/lint.md tells of every rule, in the rule's own words."""
+"""docs/lint.md describes every rule with the rule's own text."""
 import pathlib
 
 import pytest

@@ -1,4 +1,4 @@
-"""The hook for pre-commit, run by pre-commit itself on a repository of its own."""
+"""The hook for pre-commit, run by pre-commit itself on a separate repository."""
 import os
 import pathlib
 import shutil
@@ -12,7 +12,7 @@ HOOKS = pathlib.Path(__file__).parents[2] / ".pre-commit-hooks.yaml"
 
 
 class Hooked(Tree):
-    """A repository whose commits go through the hook."""
+    """A repository with the hook for its commits."""
 
     def __init__(self, box):
         super().__init__(box)
@@ -41,7 +41,7 @@ class Hooked(Tree):
             {"repos": [{"repo": self.source, "rev": self.rev, "hooks": [{"id": "chokepoint-lint", **hook}]}]}))
 
     def check(self):
-        """Everything that is added goes through the hook."""
+        """All added files go through the hook."""
         self.git("add", "--force", ".")
         answer = self.box.call(["pre-commit", "run", "--color", "never"], cwd=self.top, env=self.env, deadline=120)
         assert b"chokepoint lint" in answer.out, answer
@@ -70,12 +70,13 @@ def test_the_hook_uses_the_configuration_at_the_top(hooked):
 
 
 def test_a_file_that_is_named_like_an_option_is_a_file(hooked):
-    """Attack: it would be the first word behind the command, and choose a configuration that has everything off."""
+    """Attack: the file name would be the first argument after the command, and choose a
+    configuration with all rules off."""
     hooked.configure(f"severities: {{{SHELL_RULE}: off}}\n", name="off.yaml")
     hooked.write("--config=off.yaml", "text\n")
     hooked.write("a.py")
     assert hooked.check().status == 1
-    hooked.use(args=[])  # without the "--" of our own hook it would succeed
+    hooked.use(args=[])  # without the "--" in our hook it would succeed
     assert hooked.check().status == 0
 
 

@@ -1,4 +1,4 @@
-"""--format sarif is SARIF 2.1.0: by its schema, and by what the services that read it rely on."""
+"""--format sarif is SARIF 2.1.0: valid by its schema, with the fields that services rely on."""
 import json
 import urllib.parse
 

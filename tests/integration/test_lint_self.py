@@ -1,4 +1,6 @@
-"""The linter on this repository (R25): tools/check/check-lint.py passes, and fails when a file goes around the door."""
+"""The linter on this repository (R25): tools/check/check-lint.py passes, and fails if a file
+bypasses the library.
+"""
 import os
 import pathlib
 import shutil
@@ -11,7 +13,7 @@ ROOT = pathlib.Path(__file__).parents[2]
 
 @pytest.fixture
 def copy(tmp_path):
-    """What the check looks at, where it can be spoiled."""
+    """A copy of the files that the check reads, which a test can change."""
     for name in ("src", "include", "docs/adr"):
         shutil.copytree(ROOT / name, tmp_path / name)
     for name in (".chokepoint-lint.yaml", "tools/check/check-lint.py"):

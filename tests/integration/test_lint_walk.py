@@ -1,6 +1,6 @@
-"""Which files are looked at: .gitignore as Git itself reads it, and what is passed over.
+"""Which files are scanned: .gitignore as Git itself reads it, and what is skipped.
 
-Git is asked which files of a tree it would not ignore; the linter must look at the same ones.
+Git is asked which files of a tree it does not ignore; the linter must scan the same ones.
 """
 import os
 import pathlib
@@ -138,7 +138,7 @@ def test_patterns_above_a_named_directory_hold(tree):
         tree.write(name)
     assert tree.paths("sub") == ["sub/a.py", "sub/deep/out/a.py"]
     assert tree.paths(".", cwd=tree.top / "sub") == ["a.py", "deep/out/a.py"]
-    assert tree.paths("sub/out") == ["sub/out/a.py"]  # who names it wants it
+    assert tree.paths("sub/out") == ["sub/out/a.py"]  # an explicitly named file is scanned
 
 
 def test_what_git_keeps_for_itself_is_not_entered(tree):
@@ -160,7 +160,7 @@ def test_links_are_passed_over_and_reported(tree):
                                    for path in ("b.py", "loop", "real/up", "self")]
     assert tree.lint("b.py", "loop", status=0)["skipped"] == [
         {"path": path, "reason": "a symbolic link"} for path in ("b.py", "loop")]
-    assert tree.paths("loop/") == ["loop/real/a.py"]  # a slash goes through it
+    assert tree.paths("loop/") == ["loop/real/a.py"]  # a slash follows the link
 
 
 def test_anything_but_a_file_is_skipped_and_reported(tree):

@@ -1,4 +1,4 @@
-"""chokepoint lock (R7): what the tools are made of is written down, and every change of it is drift."""
+"""chokepoint lock (R7): the files of the tools are recorded, and every change of them is drift."""
 import hashlib
 import json
 import os
@@ -148,7 +148,7 @@ PROGRAM = '#include <stdio.h>\nint answer(void); int main(void) { printf("%d.0\\
 
 
 def build(toolbox, tags):
-    """A tool with a library of its own, beside it as $ORIGIN/../lib, which needs another one there."""
+    """A tool with a private library, beside it as $ORIGIN/../lib, which needs another one there."""
     directory = toolbox.box.directory("lib")
     source = toolbox.box.outside
 
@@ -167,7 +167,8 @@ def build(toolbox, tags):
 
 @pytest.mark.parametrize("tags, deep", [("-Wl,--disable-new-dtags", True), ("-Wl,--enable-new-dtags", False)])
 def test_libraries_beside_the_tool_are_found_as_the_loader_finds_them(toolbox, tags, deep):
-    # DT_RPATH also holds for what a library needs, DT_RUNPATH does not: then libdeep is nowhere.
+    # DT_RPATH also applies to the dependencies of a library, DT_RUNPATH does not: then libdeep is
+    # not found.
     directory = build(toolbox, tags)
     tool = tools_of(write_lock(toolbox))["asker"]
     found = {file["name"]: file for file in tool["libraries"]}

@@ -1,5 +1,5 @@
-"""What issue and README promise to somebody who has just built it: the embedded policy, no options beyond the
-obvious.
+"""What README promises to a new user after the build: the embedded policy, only the obvious
+options.
 """
 import json
 import shutil

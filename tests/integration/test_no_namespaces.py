@@ -1,5 +1,6 @@
-"""R32: where user namespaces are forbidden the native jail is Landlock and seccomp, and says so; for root and for an
-ordinary user, by a switch and by a container's filter."""
+"""R32: if user namespaces are forbidden the native jail is Landlock and seccomp, and says so; for
+root and for an ordinary user, by a sysctl and by a container's filter.
+"""
 import json
 import os
 import re
@@ -18,7 +19,7 @@ REFUSED = "EACCES"
 @pytest.fixture(params=WAYS)
 def no_userns(request, box):
     yield NoUserns(box, request.param)
-    assert bwrapped.scratches(box) == []  # R31, whatever the test did
+    assert bwrapped.scratches(box) == []  # R31, after every test
 
 
 @pytest.fixture
@@ -146,7 +147,7 @@ def test_no_other_program_is_executed(no_userns, way):
 
 
 def test_no_shell_is_executed_by_the_loader(no_userns):
-    """It must be executable, and maps what it is told to; what it cannot read it cannot map."""
+    """The loader must be executable, and maps any file; it cannot map a file that it cannot read."""
     with open(no_userns.box.bin / "attempt", "rb") as stream:
         loader = re.search(rb"/lib[^\0]*/ld-[^\0]+", stream.read()).group().decode()
     attack = ["attempt", "plain", loader, "/bin/sh", "-c", "exit 0"]
@@ -157,7 +158,7 @@ def test_no_shell_is_executed_by_the_loader(no_userns):
 
 def test_a_written_file_is_not_executed(no_userns):
     no_userns.succeeds_outside("attempt", "home", "/usr/bin/true")
-    policy = no_userns.write_policy(attempt={"execs": ["true"]})  # so that it can be read, to be copied
+    policy = no_userns.write_policy(attempt={"execs": ["true"]})  # so that it can be read and copied
     no_userns.refused_inside("attempt", "home", "/usr/bin/true", policy=policy, errnos=REFUSED)
 
 
@@ -199,7 +200,7 @@ def test_no_memory_is_shared_with_another_run(no_userns):
 
 
 def test_modes_of_what_the_system_owns_stay(root_switched):
-    """Root owns what it may read here; to open it is enough for fchmod."""
+    """Root owns what it may read here, and an open descriptor is enough for fchmod."""
     policy = root_switched.write_policy(more=[root_switched.box.entry("python3", route="external")])
     text = "import os; os.fchmod(os.open('/etc/passwd', os.O_RDONLY), 0o644)"
     answer = root_switched.inside("python3", "-I", "-c", text, policy=policy)
@@ -260,7 +261,7 @@ def test_a_layer_that_does_not_hold_is_no_jail(box, fault, layer):
 
 def test_capabilities_that_stay_are_no_jail(root_box):
     answer = on_fake_kernel(root_box, "capset", "true", options=["--jail", "native"])
-    # With capabilities a file that covers another can be opened, too: that is seen first.
+    # With capabilities a file that covers another can be opened, too: that is noticed first.
     said = re.search(r"its layer '(\w+)' does not hold", answer.message)
     assert answer.outcome == "jail_unavailable" and said[1] in ("no_capabilities", "fresh_root"), answer.document
 

@@ -1,4 +1,4 @@
-"""R37: a tool that may write, and the list of what it wrote."""
+"""R37: a tool that may write, and the list of its changes."""
 import json
 import os
 import stat
@@ -170,7 +170,7 @@ def test_direct_tool_with_an_overlay_is_in_the_native_jail(overlay_box):
 
 
 def test_doctor_asks_for_a_version_without_an_overlay(overlay_box):
-    """Nothing is to be written then, and the root that it is asked in has other filesystems in it."""
+    """Nothing is written then, and the root of the request has other filesystems in it."""
     tools = [overlay_box.box.entry("git", workspace="overlay", version_args=["--version"])]
     policy = overlay_box.box.write_policy(tools, search_path=["/usr/bin"], name="policy/doctor.yaml")
     answer = overlay_box.box.call([overlay_box.box.command, "doctor", "--no-cache", "--json", "--policy", str(policy)])
@@ -178,7 +178,7 @@ def test_doctor_asks_for_a_version_without_an_overlay(overlay_box):
 
 
 def test_root_with_another_filesystem_in_it_is_refused(root_box):
-    """The kernel does not lay one over another for a user who could then look beneath what is mounted."""
+    """The kernel does not stack overlays for a user who could then look beneath a mount."""
     overlay_box = OverlayBox(root_box)
     subprocess.run(["mount", "-t", "tmpfs", "none", root_box.root / "d"], check=True)
     try:
@@ -190,7 +190,8 @@ def test_root_with_another_filesystem_in_it_is_refused(root_box):
 
 
 def test_repository_of_somebody_else_is_not_written_by_root(root_box, ordinary):
-    """Only one user is known in the jail: what belongs to another cannot be copied up, and is refused by the kernel."""
+    """The jail maps only one user: a file of another cannot be copied up, and the kernel refuses
+    it."""
     overlay_box = OverlayBox(root_box)
     for parent, directories, files in os.walk(root_box.root):
         for name in directories + files + ["."]:

@@ -1,4 +1,4 @@
-"""The policy file: what is refused, and where the message says the fault is (R1, R3)."""
+"""The policy file: what is refused, and which line and column the message names (R1, R3)."""
 import json
 import os
 import re
@@ -22,7 +22,7 @@ def test_smallest_policy_works(user_box):
     assert try_policy(user_box, HEAD + ENTRY)[1].outcome == "exited"
 
 
-# text, line and column of the fault, a word that the message must hold
+# text, line and column of the fault, a word in the message
 FAULTS = [
     ("unknown key at the top", "version: 1\nfrobnicate: 2\nsearch_path: [/usr/bin]\ntools: []\n", 2, 1, "frobnicate"),
     ("unknown key of a tool", HEAD + ENTRY + "    colour: red\n", 8, 5, "colour"),
@@ -111,12 +111,13 @@ def test_unreadable_file_is_reported(user_box):
 
 
 def test_file_named_by_a_relative_path_out_of_the_root(user_box):
-    """The current directory is the root, and the policy lies beside it."""
+    """The current directory is the root, and the policy is beside it."""
     answer = user_box.run("true", policy="../policy/policy.yaml")
     assert answer.outcome == "exited"
 
 
 def test_policy_is_read_once(user_box):
-    """The file that decided is the file that was read: a FIFO or a device would give a second reader something else."""
+    """The file that decided is the file that was read: a FIFO or a device would give a second
+    reader other bytes."""
     answer = user_box.call(user_box.run_argv(["true"], policy="/dev/stdin"), input=json.dumps({}).encode())
     assert answer.status == 125

@@ -1,7 +1,8 @@
-"""What policy diff promises, held against policies that nobody thought of (R6).
+"""The promises of policy diff, checked with random policies (R6).
 
-Two policies are drawn, the second often near the first. Seen from either side the changes are the same; and where
-nothing widens, no command line passes that did not pass before, by the word of policy explain.
+Two policies are drawn, the second often near the first. From either side the changes are the
+same; and if nothing widens, no command line passes that did not pass before, according to
+policy explain.
 """
 import copy
 import json
@@ -34,7 +35,7 @@ options = st.lists(st.sampled_from(NAMES), max_size=4, unique=True).flatmap(
 
 
 def trimmed(value):
-    """Without what is None, which stands for absent."""
+    """Without None values, which stand for absent."""
     return {key: inner for key, inner in value.items() if inner is not None}
 
 
@@ -67,7 +68,7 @@ def leaves(value, path=()):
 
 @st.composite
 def pairs(draw):
-    """Two tools; the second is new, or the first with one thing taken away or drawn again."""
+    """Two tools; the second is new, or the first with one thing removed or drawn again."""
     first = draw(tools)
     second = draw(tools)
     if draw(st.integers(0, 3)) == 0:
@@ -90,7 +91,7 @@ def write(box, name, tool):
 
 def diff(box, old, new):
     answer = box.call([box.command, "policy", "diff", "--json", old, new])
-    assume(answer.status != 125)  # drawn, but no policy
+    assume(answer.status != 125)  # drawn, but not a valid policy
     return json.loads(answer.out)["changes"]
 
 

@@ -28,7 +28,7 @@ def policy(*tools, **more):
 
 
 def write(box, path, text, mode=0o644):
-    """A file of the caller's, in directories that are made where they are missing."""
+    """A file of the caller; missing directories are made."""
     for parent in reversed(pathlib.PurePath(path).parents[:-1]):
         if not (box.base / parent).exists():
             box.directory(str(parent))
@@ -36,7 +36,7 @@ def write(box, path, text, mode=0o644):
 
 
 class Desk:
-    """Where a reviewer sits: policies with their records, and the command."""
+    """A reviewer: policies with their records, and the command."""
 
     def __init__(self, box):
         self.box = box
@@ -224,7 +224,7 @@ def test_show_refuses_an_invalid_policy(desk):
 # ---- diff -------------------------------------------------------------------------------------
 
 def without(document, path):
-    """A copy with one thing taken away: a path of keys, indices, or names in a list."""
+    """A copy with one thing removed: a path of keys, indices, or names in a list."""
     document = copy.deepcopy(document)
     *way, last = path
     at = document
@@ -295,14 +295,15 @@ def test_record_that_says_nothing_new_does_not_cover(desk, adrs):
 
 
 def test_unreadable_old_records_cover_nothing(desk):
-    """The base was checked out without its records: else each of them would look new."""
+    """The base was checked out without its records: otherwise each of them would look new."""
     old = str(write(desk.box, "bare/policy.yaml", json.dumps(without(policy(), TAKEN["option"]))))
     report = desk.json("diff", old, desk.put("more", policy()), status=1)
     assert "cannot be read" in report["changes"][0]["reason"]
 
 
 def test_old_policy_without_adr_dir_does_not_make_its_records_new(desk):
-    """adr_dir taken away in one change, which widens nothing, and put back in the next, with a widening."""
+    """adr_dir is removed in one change, which widens nothing, and put back in the next, with a
+    widening."""
     less = without(policy(), TAKEN["option"])
     del less["adr_dir"]
     old = desk.put("less", less)
@@ -312,7 +313,8 @@ def test_old_policy_without_adr_dir_does_not_make_its_records_new(desk):
 
 
 def test_another_adr_dir_does_not_make_its_records_new(desk):
-    """A file of that number in some other directory has other bytes, and nobody wrote it for this change."""
+    """A file with that number in another directory has other bytes, and was not written for this
+    change."""
     old, more = desk.put("less", without(policy(), TAKEN["option"])), policy(adr_dir="notes")
     for name in ("less", "more"):
         write(desk.box, f"{name}/notes/0002-of-something.md", "else\n")
@@ -454,7 +456,8 @@ def test_recipe_gates_a_pull_request(user_box, before, after, adrs, status):
 
 
 def test_recipe_compares_with_the_merge_base(user_box):
-    """The base has lost an option meanwhile; the pull request, which does not touch the policy, must still pass."""
+    """The base has lost an option meanwhile; a pull request that does not touch the policy must
+    still pass."""
     repository = Repository(user_box)
     repository.commit(policy(), ADRS)
     repository.git("checkout", "-q", "-b", "change")

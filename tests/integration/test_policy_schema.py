@@ -1,4 +1,6 @@
-"""policy.schema.json, for editors: it accepts the project's policies, and what it must refuse the loader refuses too."""
+"""policy.schema.json, for editors: it accepts the project's policies, and the loader refuses what
+the schema must refuse.
+"""
 import copy
 import json
 import pathlib
@@ -11,7 +13,7 @@ PROJECT = pathlib.Path(__file__).parents[2]
 SCHEMA = json.loads((PROJECT / "policy/policy.schema.json").read_text(encoding="utf-8"))
 VALIDATOR = jsonschema.Draft7Validator(SCHEMA)
 
-# Every key, so that each can be spoiled.
+# Every key, so that each can be changed.
 WHOLE = {
     "version": 1, "adr_dir": "adr", "search_path": ["/usr/bin"],
     "tools": [{
@@ -50,7 +52,7 @@ def loads(box, document) -> bool:
 
 
 def paths(value, path=()):
-    """Every value in the document, with its way."""
+    """Every value in the document, with its path."""
     yield path, value
     if isinstance(value, (dict, list)):
         for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
@@ -162,7 +164,8 @@ def test_bad_documents_are_refused_by_both(user_box, kind):
 
 
 def test_what_the_loader_accepts_of_the_corpus_the_schema_accepts(user_box):
-    """Save for text without quotes that YAML itself reads as a number: an editor does well to ask for the quotes."""
+    """Except text without quotes that YAML itself reads as a number: an editor rightly asks for
+    the quotes."""
     seen = 0
     for path in sorted((PROJECT / "tests/fuzz/corpus/policy").iterdir()):
         copied = user_box.file("policy/" + path.name, path.read_bytes(), 0o600)

@@ -15,7 +15,7 @@ import pytest
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 APP = 'import os\n\nos.system("ls")\n'
-DATE = "2026-01-01T00:00:00+0000"  # and so the commit has the same name each time
+DATE = "2026-01-01T00:00:00+0000"  # so the commit has the same id each time
 AUTHOR = {f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER")
           for what, value in (("NAME", "a"), ("EMAIL", "a@example.org"), ("DATE", DATE))}
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -40,7 +40,7 @@ def examples(text):
 
 
 def executed(text):
-    """make is what runs this test."""
+    """make runs this test, so it is not run again here."""
     return [(command, shown) for command, shown in examples(text) if not command.startswith("make ")]
 
 
@@ -55,7 +55,7 @@ def matches(shown, printed):
 
 
 def unexecuted(text):
-    """Commands that README names but that no example runs: in other blocks, and in the text."""
+    """Commands that README names and no example runs: in other blocks, and in the text."""
     done = [command for command, _ in executed(text)]
     inside = [line for kind, body in FENCE.findall(text) if kind not in ("console", "c") for line in body.splitlines()]
     prose = FENCE.sub("", text)
@@ -72,7 +72,7 @@ def unexecuted(text):
 
 @pytest.fixture
 def reader(user_box):
-    """Somebody who reads README, in a repository as the examples assume it."""
+    """A reader of README, in a repository as the examples assume it."""
     (user_box.root / "app.py").write_text(APP, encoding="utf-8")
     for argv in (["init", "-q", "-b", "main"], ["add", "."], ["commit", "-q", "-m", "add the app"]):
         assert user_box.call(["git", *argv], env=user_box.environment(GIT_CONFIG_NOSYSTEM="1", **AUTHOR)).status == 0
@@ -87,7 +87,7 @@ def reader(user_box):
 
 
 def environment(box):
-    """The built command is the first of its name, and the library is found as if it were installed."""
+    """The built command is the first of its name, and the library is found as if installed."""
     include = box.base / "include"
     shutil.copytree(TOP / "include", include)
     libraries = box.stage / "src"
@@ -98,7 +98,7 @@ def environment(box):
 
 
 def follow(box, text):
-    """Does what README says; returns what came out otherwise."""
+    """Does what README says; returns the differences."""
     programs = blocks(text, "c")
     assert len(programs) == 1, "README has one program in C"
     box.file("root/one.c", programs[0])

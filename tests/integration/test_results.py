@@ -64,7 +64,7 @@ def test_timeout_from_the_policy(box):
 @pytest.mark.parametrize("timeout", [
     "0", "0.0", "-1", "abc", "", "1e3", "nan", "inf", "99999999999999999999", "0x10", " 1", "1s"])
 def test_bad_timeout_is_invalid(user_box, timeout):
-    """--json is heard even where it stands behind the fault."""
+    """--json applies even if it comes after the fault."""
     for args in (["--json", "--timeout", timeout], ["--timeout", timeout, "--json"]):
         answer = user_box.call([user_box.command, "run", "--policy", user_box.policy, *args, "--", "true"])
         assert answer.status == 125
@@ -112,7 +112,7 @@ def test_found_but_not_executable(box, data, mode):
 
 
 def test_no_shell_runs_what_has_no_header(box):
-    """execvp would hand such a file to sh."""
+    """execvp would pass such a file to sh."""
     canary = box.canary()
     answer = box.run("gadget", policy=trusted_file(box, f": > '{canary}'\n".encode(), 0o755))
     assert (answer.status, answer.outcome) == (126, "spawn_failed")
@@ -173,14 +173,14 @@ def test_resources_are_measured(box):
     script = f"i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; '{box.bin}/flood' 100000000 out"
     answer = box.run("sh", "-c", script)
     assert answer.status == 0
-    # How the kernel splits it by clock ticks is its own business; together they are what was used.
+    # The kernel splits it by clock ticks in its own way; the sum is what was used.
     assert answer["user_ms"] + answer["system_ms"] > 10
     assert answer["max_rss_kib"] > 200
     assert answer["duration_ms"] >= 10
 
 
 def test_killing_is_promised_by_the_strongest_means(box):
-    """An ordinary user has no cgroup of his own here; root has where cgroup v2 is mounted."""
+    """An ordinary user has no own cgroup here; root has one if cgroup v2 is mounted."""
     kill = box.run("true")["kill"]
     assert kill in ("cgroup", "subreaper")
 

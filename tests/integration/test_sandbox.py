@@ -1,6 +1,7 @@
-"""run --sandbox: the environment that code of a repository gets, to the letter, and a jail or no run (R14).
+"""run --sandbox: the exact environment that code of a repository gets, and a jail or no run (R14).
 
-tests/adversarial/tools/test_sandbox_npm.py has the code that wants more; test_sandbox_properties.py, any environment at all.
+tests/adversarial/tools/test_sandbox_npm.py has code that wants more; test_sandbox_properties.py
+has any environment.
 """
 import json
 
@@ -34,7 +35,7 @@ def environment(cell, policy, *options):
     assert answer.status == 0, answer.document
     variables = answer.stream("stdout").decode().split("\0")[:-1]
     shown = run(cell, policy, "--dry-run", *options)["env"]
-    # bwrap tells the tool where it is, which no plan can know better.
+    # bwrap sets PWD for the tool, and the plan cannot know it better.
     assert [word for word in variables if not word.startswith("PWD=")] == shown
     got = dict(word.split("=", 1) for word in shown)
     assert len(got) == len(shown), "a name is there twice"
@@ -112,8 +113,8 @@ def test_direct_tool_is_in_a_jail_too(box):
 
 
 def test_large_environment_is_passed_or_reported(user_box):
-    """The host's variables were within the kernel's bounds for the command; with the policy's they still are, or it is
-    said."""
+    """The host's variables were within the kernel's bounds for the command; with the policy's they
+    still are, or the run is refused with a message."""
     many = {f"NPM_CONFIG_{i}": "x" * 1000 for i in range(1000)}
     answer = user_box.run("say_env", options=["--sandbox"], env=user_box.environment(**many))
     assert answer.outcome == "exited" and answer.stream("stdout").count(b"NPM_CONFIG_") == 1000, answer.outcome

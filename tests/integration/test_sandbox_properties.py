@@ -1,6 +1,8 @@
-"""Whatever the host's environment, the caller's extras and the allowlist are, no secret enters a sandbox (R14).
+"""For every environment of the host, extras of the caller and allowlist, no secret enters a
+sandbox (R14).
 
-The filter is asked directly, since no command line can bring another allowlist, or a variable without a name.
+The filter is asked directly, because no command line can bring another allowlist, or a variable
+without a name.
 """
 import re
 import subprocess
@@ -19,7 +21,7 @@ SETTINGS = hypothesis.settings(max_examples=scaled(600, 100, 150), deadline=None
 
 
 class Filter:
-    """tests/helpers/filter_sandbox, which answers as often as it is asked."""
+    """tests/helpers/filter_sandbox, a process that answers many questions."""
 
     def __init__(self, box, mode):
         args = [str(box.stage / "tests/helpers/filter_sandbox"), mode]
@@ -72,7 +74,7 @@ VARIABLE = st.one_of(st.tuples(NAME, VALUE).map("=".join), NAME)
 
 
 def patterns_for(name):
-    """What somebody could write into the list to let the name pass."""
+    """List entries that somebody could write to let the name pass."""
     cut = st.integers(0, len(name)).map(lambda length: name[:length] + "*")
     return st.lists(st.one_of(st.just(name), st.just("*"), cut, NAME), min_size=1, max_size=4)
 

@@ -1,5 +1,6 @@
-"""What cannot be seen from outside but by the system calls that the command makes: what is on the disk before a name is given,
-and how often a call is planned."""
+"""Behaviour that only the system calls of the command show: what is on the disk before a file gets
+its name, and how often a call is planned.
+"""
 import re
 
 from gathered import gather
@@ -8,7 +9,7 @@ STRACE = "/usr/bin/strace"
 
 
 def traced(box, args, calls):
-    """The lines of the calls that the command itself makes, in their order."""
+    """The calls of the command itself, in order."""
     log = box.base / "calls"
     answer = box.call([STRACE, "-y", "-o", str(log), "-e", f"trace={calls}", *args])
     assert answer.status == 0, answer
@@ -22,7 +23,7 @@ def first(lines, pattern, after=-1):
 
 
 def test_document_is_on_the_disk_before_it_has_its_name(root_box):
-    """A disk that turns out to be full at fsync or close costs the new document, and not the old one."""
+    """A disk that proves full at fsync or close costs the new document, and not the old one."""
     out = root_box.base / "document.json"
     gather(root_box, "--only", "node_version", "--out", str(out))
     args = [root_box.command, "gather", "--no-audit", "--only", "node_version", "--out", str(out), str(root_box.root)]

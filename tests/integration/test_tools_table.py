@@ -1,4 +1,6 @@
-"""docs/tools.md tells what the default policy allows: every option and subcommand, and nothing that is not there."""
+"""docs/tools.md lists what the default policy allows: every option and subcommand, and nothing
+else.
+"""
 import pathlib
 import shutil
 import subprocess

@@ -121,7 +121,7 @@ struct draw {
 static uint64_t random_state;
 
 /* Half of the policies vary the arguments of the first tool: it has many rules, and they rarely
- * meet by chance. */
+ * meet. */
 static bool arguments_only;
 
 static unsigned pick(size_t count)
