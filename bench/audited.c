@@ -1,8 +1,9 @@
 /*
- * audited.c - what the record costs: the same run without a log, and with one of each durability.
+ * audited.c - the cost of the record: the same run without a log, and with a log of each
+ * durability.
  *
- * Each side has a context and a log of its own, which live as long as the worker. The log lies in the directory of the
- * bench, so what a sync costs is what the file system there makes of it.
+ * Each side has its own context and log, which live as long as the worker. The log is in the
+ * directory of the bench, so the cost of a sync depends on the file system there.
  */
 #include "worker.h"
 

@@ -1,10 +1,10 @@
 /*
- * capture.c - how fast a tool's output is taken in.
+ * capture.c - how fast the output of a tool is read.
  *
- * The bare side reads 64 KiB at a time into one buffer that stays in the processor's cache, and throws everything
- * away. "wide" does so with 256 KiB at a time, about the best that any loop can do. "keep" is a loop that remembers
- * the last CAP bytes, and shows what the remembering alone costs. All use a pipe of the size that the library gives to
- * a tool which writes much.
+ * The bare side reads 64 KiB at a time into one buffer that stays in the processor's cache, and
+ * discards everything. "wide" does so with 256 KiB at a time, about the best that any loop can do.
+ * "keep" keeps the last CAP bytes, and shows the cost of keeping alone. All use a pipe of the size
+ * that the library gives to a tool that writes much.
  */
 #include "worker.h"
 
@@ -51,7 +51,7 @@ static void flood_choke(struct worker *worker, const struct flood *flood, struct
     tally->wall_ns = now_ns() - start;
 }
 
-/* Reads to the end into a ring of ring_bytes; returns how much came. */
+/* Reads to the end into a ring of ring_bytes; returns the number of bytes. */
 static size_t read_into_ring(int fd, char *ring, size_t ring_bytes)
 {
     size_t total = 0;

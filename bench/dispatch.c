@@ -1,6 +1,6 @@
 /*
- * dispatch.c - the longest choke_dispatch while a run with much left behind is listed and kept, and what it costs to copy
- * as much as one of them may: 1 MiB into a file of the same directory.
+ * dispatch.c - the longest choke_dispatch while a run with many changes is listed and kept, and the
+ * cost of copying 1 MiB, the bound of one slice, into a file of the same directory.
  */
 #include "worker.h"
 
@@ -26,7 +26,8 @@ static int remove_one(const char *path, const struct stat *status, int type, str
     return remove(path);
 }
 
-/* On a busy machine the wall's clock shows others; the processor's does not, but neither does it show a slow disk. */
+/* On a busy machine wall time includes other processes; processor time does not, but it does not
+ * show a slow disk either. */
 struct took {
     uint64_t wall_ns, cpu_ns;
 };
@@ -47,7 +48,7 @@ static uint64_t most(uint64_t one, uint64_t other)
     return one > other ? one : other;
 }
 
-/* From memory to a file, as the library copies from a layer. */
+/* From memory to a file, as the library copies from an overlay. */
 static struct took copy_slice(const char *directory)
 {
     static char piece[PIECE_BYTES];

@@ -1,13 +1,13 @@
 /*
- * egress.c - what the way through the proxy costs, against the same way without it.
+ * egress.c - the cost of the proxy, compared with a direct connection.
  *
- * Three processes on loopback: a host that serves, the proxy with one gate, and the client, which is the worker itself and
- * does the same reads and writes on both sides. The line protocol is the worker's (worker.h); WAY is "direct", "connect" (a
- * tunnel) or "http" (absolute form):
+ * Three processes on loopback: a host that serves, the proxy with one gate, and the client, which
+ * is the worker itself and does the same reads and writes on both sides. The line protocol is the
+ * worker's (worker.h); WAY is "direct", "connect" (a tunnel) or "http" (absolute form):
  *
- *     transfer WAY MIB     one answer of so many MiB, from the request to its last byte
- *     first WAY COUNT      connections one after the other, each from connect(2) to the first byte of its answer
- *     tunnels COUNT        so many tunnels open at one moment, a byte there and back in each of them
+ *     transfer WAY MIB     one answer of MIB MiB, from the request to its last byte
+ *     first WAY COUNT      connections one after the other, each from connect(2) to its first byte
+ *     tunnels COUNT        COUNT tunnels open at one moment, a byte there and back in each of them
  */
 #include "reply.h"
 
@@ -91,7 +91,7 @@ static void must_write(int fd, const char *data, size_t length)
         fail("send", strerror(errno));
 }
 
-/* Up to and with the empty line; what was read behind it is returned. */
+/* Up to and including the empty line; returns the bytes read after it. */
 static size_t read_head(int fd)
 {
     size_t length = 0;

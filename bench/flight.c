@@ -1,9 +1,10 @@
 /*
  * flight.c - many runs at once from one thread.
  *
- * Two shapes. "hold" proves how many are in flight: each tool says one byte when it lives and then waits at a gate that
- * is opened when all WIDTH of them have spoken; a cycle is start, all alive, gate open, all ended. "window" keeps WIDTH
- * short runs started and not yet collected, as a busy orchestrator does. What counts as the cost: see run.py.
+ * Two shapes. "hold" proves how many are in flight: each tool writes one byte when it lives and
+ * then waits at a gate that opens when all WIDTH of them have written; a cycle is start, all alive,
+ * gate open, all ended. "window" keeps WIDTH short runs started and not yet collected, as a busy
+ * orchestrator does. What counts as the cost: see run.py.
  */
 #include "worker.h"
 
@@ -33,7 +34,7 @@ static void start(struct worker *worker, const struct choke_request *request)
     }
 }
 
-/* One turn of the event loop; returns how many jobs ended in it. */
+/* One iteration of the event loop; returns how many jobs ended in it. */
 static size_t dispatch_jobs(struct worker *worker, struct tally *tally)
 {
     struct pollfd ready = {.fd = choke_fd(worker->context), .events = POLLIN};

@@ -1,7 +1,7 @@
 /*
- * flood.c - a tool that writes a lot: "flood STREAMS BYTES" writes BYTES to every descriptor named in STREAMS (1, 2,
- * or 12), 64 KiB at a time and in turn. "flood STREAMS BYTES pipe-size" then says on stderr how much stdout holds: a
- * reader may have enlarged the pipe on the way.
+ * flood.c - a tool that writes much: "flood STREAMS BYTES" writes BYTES to every descriptor named
+ * in STREAMS (1, 2, or 12), 64 KiB at a time, alternately. "flood STREAMS BYTES pipe-size" then
+ * prints on stderr how much stdout holds: a reader may have enlarged the pipe meanwhile.
  */
 #include <errno.h>
 #include <fcntl.h>

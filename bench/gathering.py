@@ -1,8 +1,10 @@
-"""What gather itself costs: the command is run on this repository, with the tools that there are.
+"""The cost of gather itself: the command is run on this repository, with the installed tools.
 
-The bound for its wall time comes from the probes one after the other (--jobs 1): no less than the slowest of them takes, and
-no less than the processor time of all over the processors, for most of the tools use every processor by themselves. Its own processor time is that of the one process that coordinates, beside that
-of the tools. Both are read from the document. How long Ctrl-C takes is measured from outside, with tools that would sleep.
+The bound for its wall time comes from the probes one after the other (--jobs 1): at least the
+time of the slowest of them, and at least the processor time of all divided by the processors,
+because most of the tools use every processor by themselves. Its own processor time is that of
+the one coordinating process, beside that of the tools. Both are read from the document. The
+time of Ctrl-C is measured from outside, with tools that sleep.
 """
 import json
 import os
@@ -18,7 +20,7 @@ SLEEPERS = 4
 
 
 def all_tools(lab):
-    """The default policy, which finds also what npm has to offer."""
+    """The default policy, with the npm tools in its search path."""
     tools = lab.policy.parent / "gathered"
     tools.mkdir()
     tools.chmod(0o755)
@@ -46,13 +48,13 @@ def durations(document):
 
 
 def processor_ms(document):
-    """Of all tools."""
+    """Processor time of all tools."""
     calls = [call["timing"] for probe in document["probes"] for call in probe["calls"]]
     return sum(call["user_ms"] + call["system_ms"] for call in calls)
 
 
 def least(alone):
-    """What no way to run them side by side can undercut."""
+    """The lower bound for any way to run them in parallel."""
     return max(max(durations(alone)), processor_ms(alone) / os.cpu_count())
 
 
@@ -97,7 +99,7 @@ def interrupt(lab, args):
 def gathering(lab):
     """R60."""
     policy = all_tools(lab)
-    gather(lab, policy)  # versions and digests are remembered from here on
+    gather(lab, policy)  # versions and digests are cached from here on
     samples = alternate(lab.rounds(12), {"together": lambda: gather(lab, policy),
                                           "alone": lambda: gather(lab, policy, "--jobs", "1")})
     together, alone = samples["together"], samples["alone"]

@@ -1,6 +1,4 @@
-/*
- * hold.c - a tool that says one byte when it lives, and then lives until its stdin ends.
- */
+/* hold.c - a tool that writes one byte when it lives, and then lives until its stdin ends. */
 #include <unistd.h>
 
 int main(void)

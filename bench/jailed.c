@@ -1,9 +1,11 @@
 /*
- * jailed.c - what a jail costs: the same tool bare, in each jail of the library, and in jails that are called directly.
+ * jailed.c - the cost of a jail: the same tool bare, in each jail of the library, and in jails that
+ * are called directly.
  *
- * "plain_bwrap" is bwrap with the command line that the library would give it, up to the tool, which is then executed
- * without the library's own init, Landlock and seccomp: less than the library's jail does, and as little as bwrap can do
- * for this root. "firejail" has no profile and about the same walls. Neither has a pipe, a deadline or a check.
+ * "plain_bwrap" is bwrap with the command line of the library, up to the tool, which is then
+ * executed without the library's init, Landlock and seccomp: less than the library's jail does, and
+ * as little as bwrap can do for this root. "firejail" has no profile and about the same layers.
+ * Neither has a pipe, a deadline or a check.
  */
 #include "worker.h"
 
@@ -16,7 +18,7 @@
 #define PLAIN_ARGS_MAX 1024
 #define SCRATCH "/tmp/probe" /* in a jail */
 
-/* What is done over and over: a request through the library, or a command line without it. */
+/* The repeated action: a request through the library, or a command line without it. */
 struct subject {
     struct choke_request request;
     struct choke_decision *decision; /* of a run through the library: NULL */
@@ -81,7 +83,7 @@ static void prepare_bare(struct worker *worker, struct subject *subject)
     }
 }
 
-/* The library makes a scratch directory for each run; here it is one for all. */
+/* The library makes a scratch directory for each run; here one serves all. */
 static const char *scratch_of(const struct worker *worker)
 {
     static char path[4096];
@@ -90,7 +92,7 @@ static const char *scratch_of(const struct worker *worker)
     return path;
 }
 
-/* Behind "--" the library has its own program, what that is told, the tool, and the tool's words. */
+/* After "--" the library has its own program, its arguments, the tool, and the tool's arguments. */
 static void prepare_plain_bwrap(struct worker *worker, struct subject *subject)
 {
     size_t count = 0;
@@ -137,7 +139,7 @@ static void prepare_firejail(struct worker *worker, struct subject *subject)
     }
 }
 
-/* A way out that the tool does not use: what is left is the cost of having it. */
+/* Egress that the tool does not use: the difference is the cost of having it. */
 static void prepare_egress(struct worker *worker, struct subject *subject)
 {
     static const char *const rules[] = {"host.example.org", NULL};
@@ -194,7 +196,7 @@ void command_jailed(struct worker *worker, const char *const *args)
     reply_tally(&tally);
 }
 
-/* A system call that does nothing stands in a trace for where a run begins and ends. */
+/* A system call that does nothing marks in a trace where a run begins and ends. */
 void command_traced(struct worker *worker, const char *const *args)
 {
     const char *const argv[] = {args[2], NULL};
@@ -206,13 +208,13 @@ void command_traced(struct worker *worker, const char *const *args)
         (void)getppid();
         run_once(worker, &subject, &tally);
         (void)getppid();
-        usleep(1000); /* for what is done behind the report */
+        usleep(1000); /* for the work after the report */
     }
     choke_decision_free(subject.decision);
     reply_tally(&tally);
 }
 
-/* A context of its own: its first run makes the keeper, and proves, lays out and builds the jail. */
+/* A new context: its first run makes the keeper, and proves, lays out and builds the jail. */
 void command_first_jailed(struct worker *worker, const char *const *args)
 {
     const char *const argv[] = {args[2], NULL};

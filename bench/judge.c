@@ -1,8 +1,9 @@
 /*
- * judge.c - what it costs to judge a request and to load a policy, without the world around them.
+ * judge.c - the cost of judging a request and of loading a policy, without anything else.
  *
- * The only part of the bench that sees the library from inside: a judgement is not a call of the public interface, and
- * choke_explain opens directories besides. The line protocol is the worker's (worker.h):
+ * The only part of the bench that uses the internals of the library: judging is not a call of the
+ * public interface, and choke_explain also opens directories. The line protocol is the worker's
+ * (worker.h):
  *
  *     judge REQUEST CALLS    one of the requests below, by the default policy
  *     load FILE TIMES        a policy file, or "default"
@@ -40,7 +41,7 @@ static struct ck_policy *parse(const char *file, const void *text, size_t length
     return policy;
 }
 
-/* A request that is refused would be judged in less time, so it is no figure. */
+/* A refusal takes less time, so a refused request would give a wrong figure. */
 static void judge(const struct ck_policy *policy, const char *const *argv)
 {
     struct choke_request request = {.argv = argv, .root = "/", .cwd = ".", .timeout_ms = 1000};

@@ -1,5 +1,6 @@
 /*
- * leave FILES BYTES - a tool that leaves FILES files of BYTES bytes where it runs.
+ * leave.c - a tool that leaves FILES files of BYTES bytes in its working directory: leave FILES
+ * BYTES
  */
 #include <fcntl.h>
 #include <stdio.h>

@@ -47,7 +47,7 @@ static void add_file(struct library *library, const char *path, size_t length)
     library->bytes += length;
 }
 
-/* Regular files only, as the linter takes them: a link is counted where it leads to. */
+/* Regular files only, like the linter: a link is counted at its target. */
 static void read_library(struct library *library)
 {
     char *const top[] = {strdup(library->directory), NULL};
@@ -115,7 +115,8 @@ int main(int argc, char **argv)
     while (fgets(line, sizeof line, stdin) != NULL) {
         if (sscanf(line, "%15s %lu", command, &times) != 2)
             fail("malformed line", line);
-        /* Not before it is needed: the peak of the linter's memory is measured in a process that has not read them. */
+        /* Only when needed: the peak of the linter's memory is measured in a process that has not
+         * read them. */
         if (strcmp(command, "parse") == 0 && library.count == 0)
             read_library(&library);
         answer(&library, command, times);

@@ -1,4 +1,6 @@
-"""The machinery of the bench: workers that take turns, medians with their spread, processor time of a process tree."""
+"""The machinery of the bench: alternating workers, medians with their spread, processor time of a
+process tree.
+"""
 
 import json
 import os
@@ -8,7 +10,7 @@ import time
 
 
 class Failure(Exception):
-    """A measurement that could not be made; its figure is not invented."""
+    """A measurement that could not be made; it has no figure."""
 
 
 class Worker:
@@ -88,7 +90,7 @@ def children_by_parent():
 
 
 def process_cpu_ns(pid):
-    """The clock behind clock_getcpuclockid(3): exact, where /proc/PID/stat counts ticks of 10 ms."""
+    """The clock of clock_getcpuclockid(3): exact, where /proc/PID/stat counts ticks of 10 ms."""
     try:
         return time.clock_gettime_ns((~pid << 3) | 2)
     except OSError:
@@ -107,7 +109,8 @@ def tree_cpu_ns(root):
 
 
 def alternate(rounds, sides):
-    """Calls every side once a round, each round beginning with another side. The first round is not counted."""
+    """Calls every side once per round, each round begins with another side. The first round is not
+    counted."""
     names = list(sides)
     samples = {name: [] for name in names}
     for turn in range(rounds + 1):
@@ -133,5 +136,5 @@ def quartiles(values):
 
 
 def ratios(above, below):
-    """Round by round: what disturbs the machine for longer than a round disturbs both sides of it."""
+    """Round by round: a disturbance longer than a round affects both sides of it."""
     return [a / b for a, b in zip(above, below)]

@@ -1,8 +1,8 @@
 /*
  * peers.c - the bare ways of making a process.
  *
- * These calls go around the library on purpose: they are what its cost is compared with. Nothing but the bench
- * links this file.
+ * These calls bypass the library on purpose: its cost is compared with them. Only the bench links
+ * this file.
  */
 #include "worker.h"
 

@@ -1,6 +1,4 @@
-/*
- * reply.h - what every program of the bench says in the same way: a figure on stdout, or why there is none on stderr.
- */
+/* reply.h - shared by all programs of the bench: a figure on stdout, or an error on stderr. */
 #ifndef BENCH_REPLY_H
 #define BENCH_REPLY_H
 
@@ -11,7 +9,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* A measurement that went wrong has no figure: prints what failed and ends the program. */
+/* A failed measurement has no figure: prints what failed and ends the program. */
 static inline _Noreturn void fail(const char *what, const char *detail)
 {
     (void)fprintf(stderr, "%s: %s: %s\n", program_invocation_short_name, what, detail);

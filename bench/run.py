@@ -136,7 +136,7 @@ class Lab:
         return Worker([str(self.build / "bench" / "bench-slices")], self.env)
 
     def thousand_tools(self):
-        """A policy of 1,000 tools, each with 40 options as rg has them."""
+        """A policy of 1,000 tools, each with 40 options like those of rg."""
         path = self.policy.with_name("thousand.yaml")
         if not path.exists():
             options = ", ".join(SEARCH_OPTIONS.split())
@@ -160,7 +160,8 @@ class Lab:
         print(f"note: {text}", flush=True)
 
     def report(self, requirement, what, values, unit="x", most=None, least=None):
-        """One row of the table. most and least are the bounds; without one the row is there to be looked at."""
+        """One row of the table. most and least are the bounds; a row without one is for
+        information."""
         low, middle, high = quartiles(values)
         holds = None
         if most is not None:
@@ -234,7 +235,7 @@ def steps(lab):
 
 
 def judging(lab):
-    """What it costs to decide and not to run, and to load a policy (R4, R8)."""
+    """The cost of deciding without running, and of loading a policy (R4, R8)."""
     requests = {"git": "git log with 10 arguments", "rg": "rg with 20", "docker": "docker run with 7"}
     with lab.worker() as worker, lab.judge() as judge:
         sides = {"explain": lambda: worker.wall("explain", 500), "embedded": lambda: worker.wall("embedded", 20),
@@ -265,7 +266,7 @@ def jail_sides(lab):
 
 
 def jails(lab):
-    """R71, R70 for a tool that may execute nothing, and what the first run in a jail costs."""
+    """R71, R70 for a tool that may execute nothing, and the cost of the first run in a jail."""
     tools = {"true": "true(1)"}
     if lab.programs["node"]:
         tools["bench-script"] = "node script"
@@ -315,12 +316,13 @@ def sealed_runs(lab, worker):
         "sealed": lambda: worker.wall("jailed", "none", "sealed", 40)})
     lab.keep(samples, "sealed")
     lab.report("R70", "no jail, execs not bounded / bare posix_spawn", ratios(samples["open"], samples["bare"]), most=1.15)
-    # R70 is about a run without anything asked for; the seal is a filter that the kernel compiles for each run.
+    # R70 is about a plain run; the seal is a filter that the kernel compiles for each run.
     lab.report("figure", "no jail, execs: [] / bare posix_spawn", ratios(samples["sealed"], samples["bare"]))
 
 
 def egress_runs(lab, worker):
-    """A network namespace for each run, which the kernel takes down behind it: so apart from what is judged."""
+    """A network namespace for each run, which the kernel removes after it: so apart from the
+    judged figures."""
     samples = alternate(lab.rounds(30), {side: lambda s=side: worker.wall("jailed", s, "true", 20)
                                           for side in ("native", "native_egress")})
     lab.keep(samples, "jails.egress")
@@ -391,7 +393,8 @@ def slices(lab):
 
 
 def available_mib():
-    """What may still be made resident: the machine's memory, and the cgroup's bound where there is one."""
+    """What may still become resident: the memory of the machine, and the bound of the cgroup if it
+    has one."""
     with open("/proc/meminfo", encoding="ascii") as meminfo:
         available = next(int(line.split()[1]) >> 10 for line in meminfo if line.startswith("MemAvailable:"))
     for path in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
@@ -450,7 +453,8 @@ def capture(lab):
     with lab.worker() as worker:
         pipe_bytes = worker.ask("pipe-size")["bytes"]
         lab.report("figure", "pipe that a tool writes into", [pipe_bytes / 1024], unit="KiB")
-        # No multiple of the cap: an output that ends where the memory ends would be the cheapest to put in order.
+        # Not a multiple of the cap: an output that ends at the end of the ring would be the
+        # cheapest to put in order.
         for cap, total in ((64 * MIB, length + 64 * MIB // 3), (MIB, length + MIB // 3), (64 * MIB, 64 * MIB)):
             samples = alternate(lab.rounds(24), {
                 side: lambda side=side: worker.wall("flood", side, 1, total, cap, pipe_bytes)
@@ -465,7 +469,7 @@ def capture(lab):
 
 
 def capture_memory(lab):
-    """R73, the memory: one process for each figure, for a peak is only seen once."""
+    """R73, the memory: one process for each figure, because a peak is only seen once."""
     for cap in (64 * MIB, MIB):
         for streams in ("1", "12"):
             growth = [peak_growth_kib(lab, cap, streams) for _ in range(3)]
@@ -475,14 +479,14 @@ def capture_memory(lab):
 
 
 def peak_growth_kib(lab, cap, streams):
-    """The run before is a small one: memory that an earlier flood left behind would be used again and not be seen."""
+    """The run before is small: memory left by an earlier flood would be reused and not be seen."""
     with lab.worker() as worker:
         worker.ask("spawn", "choke", 1)
         worker.reset_peak_memory()
         before = worker.memory_kib("VmHWM")
         worker.ask("flood", "choke", streams, 4 * cap + 12345, cap, MIB)
         growth = worker.memory_kib("VmHWM") - before
-    # Linux counts the pages of a process on each processor by itself, and puts them together in batches of 32 or more.
+    # Linux counts the pages of a process per processor, and sums them in batches of 32 or more.
     slack = max(32, 2 * os.cpu_count()) * os.cpu_count() * os.sysconf("SC_PAGE_SIZE")
     if growth * 1024 < 0.9 * len(streams) * cap - slack:
         raise Failure(f"{growth} KiB cannot hold {len(streams)} streams of {cap // 1024} KiB: the peak was not seen")
@@ -524,7 +528,7 @@ def report_shape(lab, shape, width, samples):
 
 
 def audited_runs(lab):
-    """R75, and what a sync of every record costs, one run after the other and many that share it."""
+    """R75, and the cost of a sync of every record, one run after the other and many that share it."""
     batch, together = 40, 64
     with lab.worker() as worker:
         for side in AUDIT_SIDES:
@@ -677,7 +681,7 @@ def main():
     parser.add_argument("--quick", action="store_true", help="a sixth of the rounds: to try the bench, not to judge by")
     parser.add_argument("--only", metavar="PART", choices=PARTS, action="append", help=", ".join(PARTS))
     arguments = parser.parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # leave by the way that clears up
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # leave by the path that cleans up
     options = build_options(arguments.build)
     with tempfile.TemporaryDirectory(prefix="chokepoint-bench-") as directory:
         lab = Lab(arguments.build, pathlib.Path(directory), arguments.quick)

@@ -106,7 +106,7 @@ void command_spawn(struct worker *worker, const char *const *args)
     reply_tally(&tally);
 }
 
-/* A context of its own, so that its first run has to make the keeper. */
+/* A new context, so that its first run has to make the keeper. */
 void command_first(struct worker *worker, const char *const *args)
 {
     (void)args;
@@ -135,7 +135,7 @@ struct steps {
     uint64_t reported_ns; /* the library's own figure for how long the tool ran */
 };
 
-/* Turns the event loop until the only job is finished. */
+/* Runs the event loop until the only job is finished. */
 static void loop_until_finished(struct choke_context *context, struct steps *steps)
 {
     int finished = 0;

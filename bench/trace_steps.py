@@ -1,8 +1,10 @@
-"""Where the time of a jailed run goes, as the kernel's own trace of system calls tells it (tracefs; for root).
+"""Where the time of a jailed run goes, from the kernel's trace of system calls (tracefs; for
+root).
 
-Nothing in the library is changed for this. The worker makes a system call that does nothing before and after each run;
-between the two, each step ends with an event of one of the processes: caller, warden, init, tool. The tracing itself
-costs about a microsecond a call and is in the figures: they say where the time goes, not how much it is.
+Nothing in the library is changed for this. The worker makes a system call that does nothing
+before and after each run; between the two, each step ends with an event of one of the
+processes: caller, warden, init, tool. The tracing itself costs about a microsecond per call and
+is in the figures: they say where the time goes, not how much it is.
 """
 
 import contextlib
@@ -17,7 +19,7 @@ EVENTS = ("syscalls", "sched/sched_process_fork", "sched/sched_process_exec")
 LINE = re.compile(r"\s*.{1,16}-(\d+)\s+\[\d+\] \S+\s+([\d.]+): (.*)")
 BEGIN = "sys_getppid("
 
-# What a step is, whose event ends it, and how that event begins.
+# The name of a step, the process of the event that ends it, and the beginning of that event.
 STEPS = (
     ("caller: judge, plan, pipes, send", "caller", "sys_sendmsg ->"),
     ("warden: woken, plan received", "warden", "sys_recvmsg ->"),
@@ -35,7 +37,8 @@ STEPS = (
     ("warden: reaped, reported", "warden", "sys_sendmsg ->"),
     ("caller: woken, result", "caller", BEGIN),
 )
-# What the caller does not wait for: the name, and how the warden's events begin between which it is done.
+# Work that the caller does not wait for: the name, and the beginnings of the warden's events around
+# it.
 AFTER_REPORT = (
     ("behind the report: /tmp and /proc put aside, the next made", "sys_sendmsg ->", "sys_ppoll("),
     ("beside the next tool, or idle: the mounts let go of", "sys_umount(", "sys_umount ->"),
@@ -115,12 +118,13 @@ def roles(run, caller):
 
 
 def find(run, at, pid, beginning):
-    """Where an event of this process that begins so comes next; None: nowhere."""
+    """The index of the next event of this process that begins so; None if there is none."""
     return next((i for i in range(at, len(run)) if run[i][0] == pid and run[i][2].startswith(beginning)), None)
 
 
 def durations(run, caller):
-    """Microseconds of each step and of what is not waited for; None where the run does not have them all, in order."""
+    """Microseconds of each step and of the work that is not waited for; None if the run does not
+    have them all, in order."""
     who = roles(run, caller)
     at, found = 0, []
     for _, role, beginning in STEPS:

@@ -23,7 +23,7 @@
 
 #define LINE_MAX_BYTES 4096
 
-/* What stands in an intent and in an outcome, about as long as they are. */
+/* The content of an intent and of an outcome, of about the real length. */
 static const char *const bodies[] = {
     ",\"context\":\"0123456789abcdef\",\"pid\":4711,\"probe\":\"snapshot\",\"tool\":{\"name\":\"git\",\"path\":"
     "\"/usr/bin/git\",\"sha256\":\"00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff\"},\"argv\":[\"git\","

@@ -1,8 +1,9 @@
 /*
  * worker.c - the line protocol, and the ballast that makes a caller large.
  *
- * The ballast is made of small pages and written to, as the heap of a program that grew bit by bit is: with huge
- * pages a fork would have 512 times fewer entries to copy, and fork+exec would look better than its users find it.
+ * The ballast is made of small pages and written to, like the heap of a program that grew bit by
+ * bit: with huge pages a fork would copy 512 times fewer entries, and fork+exec would look better
+ * than in practice.
  */
 #include "worker.h"
 

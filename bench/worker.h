@@ -1,9 +1,9 @@
 /*
- * worker.h - what the parts of the bench worker share.
+ * worker.h - shared by the parts of the bench worker.
  *
- * The worker is one process that does the work of one side of a comparison when it is told to: a line with a
- * command comes in on stdin, one JSON object goes out on stdout. run.py holds the workers, lets them take turns and
- * does the arithmetic; while one works, all the others sleep in read().
+ * The worker is one process that does the work of one side of a comparison on command: a line comes
+ * in on stdin, one JSON object goes out on stdout. run.py holds the workers, lets them alternate
+ * and does the arithmetic; while one works, all others sleep in read().
  */
 #ifndef BENCH_WORKER_H
 #define BENCH_WORKER_H
@@ -24,7 +24,7 @@ struct worker {
     struct choke_context *context;
 };
 
-/* What a batch cost. tool_cpu_ns is what the tools themselves used, as the one who reaped them was told. */
+/* The cost of a batch. tool_cpu_ns is what the tools themselves used, according to wait4. */
 struct tally {
     uint64_t runs;
     uint64_t wall_ns;
@@ -42,14 +42,15 @@ struct choke_request request_for(const struct worker *worker, const char *const 
 void expect_success(const struct choke_result *result);
 void add_result(struct tally *tally, const struct choke_result *result);
 
-/* What the library would execute for argv, so that the peers get the same file and the same environment. */
+/* What the library would execute for argv, so that the peers get the same file and environment. */
 struct choke_decision *decision_for(const struct worker *worker, const char *const *argv);
 
 void reply_tally(const struct tally *tally);
 
 /* ---- peers.c: the ways of making a process that the library is compared with ------------------------------------- */
 
-/* The descriptors become the child's 0, 1, 2; -1 leaves the worker's own. All else must be close-on-exec. */
+/* The descriptors become the child's 0, 1, 2; -1 leaves the worker's. All others must be
+ * close-on-exec. */
 pid_t peer_posix_spawn(const struct choke_decision *decision, int in_fd, int out_fd, int err_fd);
 pid_t peer_fork_exec(const struct choke_decision *decision);
 pid_t peer_command(const char *path, const char *const *argv, const char *const *env);

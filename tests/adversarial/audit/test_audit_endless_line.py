@@ -68,7 +68,7 @@ def test_line_without_an_end_is_damage_at_once(root_box, size, records):
 
 
 def test_line_without_an_end_after_other_damage_is_not_read(root_box):
-    """Behind a missing record the rest is looked through for it."""
+    """After a missing record the rest is searched for it."""
     box = root_box
     text, _ = good()
     lines = text.splitlines(keepends=True)

@@ -66,7 +66,7 @@ def test_sockets_that_libraries_try_are_not_reported(egress_cell, family):
 
 
 def test_flood_is_reported_once_and_ends(egress_cell):
-    """Each is tried twice, under a rain of signals; and the gate is there behind it all."""
+    """Each is tried twice, while many signals come; and the gate works after it all."""
     answer = egress_cell.succeeds_inside("breach_net", "scatter", 1000, options=["--verbose"])
     *events, last = refusals(answer)
     assert [event["address"] for event in events] == [f"198.18.0.{i}" for i in range(MOST)]

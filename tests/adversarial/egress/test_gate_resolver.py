@@ -21,7 +21,7 @@ GET = f"GET http://{ADDRESS}/ HTTP/1.1\r\nHost: {ADDRESS}\r\n\r\n".encode()
 
 @pytest.fixture
 def rude_resolver(network):
-    """By TCP, at the port of the one that the town has for datagrams."""
+    """By TCP, at the port of the network's resolver for datagrams."""
     listener = in_network(network, lambda: socket.create_server(("127.0.0.1", 53), backlog=COUNT))
     received = []
 

@@ -14,7 +14,7 @@ import pytest
 from gates import HOST, read_all
 from hellos import ALERT, OTHER, cut, extended, hello, record, server_name
 
-TWIN = "bad.example.org"  # as long as the right one: its bytes can be put in place of it
+TWIN = "bad.example.org"  # as long as the right one: its bytes can replace it
 CHANGE = b"\x14\3\3\0\1\1"
 EARLY = b"\x17\3\3\0\x20" + bytes(32)
 WARNING = b"\x15\3\3\0\2\1\x5a"

@@ -82,7 +82,7 @@ def test_request_with_a_trick_is_refused(gates, network, trick):
     assert reason in ("malformed", "unsupported", "too_long")
 
 
-# What cannot be passed on is still told with the host that was asked for: whoever reads the record wants to know.
+# A request that cannot be forwarded is still reported with its host: a reader of the record wants to know.
 ASKED = {
     "another host": (f"GET http://{HOST}/ HTTP/1.1\r\nHost: other.example.org\r\n\r\n", HOST, 80),
     "another port": (f"GET http://{HOST}:81/ HTTP/1.1\r\nHost: {HOST}:8443\r\n\r\n", HOST, 81),

@@ -73,7 +73,7 @@ def test_connections_in_all_are_bounded_for_a_client_that_keeps_its_own(gates):
 
 
 def test_refusals_are_bounded(gates):
-    """Each is told: a tool could fill what keeps the events."""
+    """Each is reported: a tool could fill the store of events."""
     gate = gates(HOST, refusals=5)
     for _ in range(5):
         assert gate.say(b"CONNECT other.example.org:443 HTTP/1.1\r\n\r\n").startswith(b"HTTP/1.1 403 ")

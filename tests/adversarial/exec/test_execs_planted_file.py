@@ -12,7 +12,7 @@ from execs import bounded, refused_with, run_bounded, succeeds_without
 
 
 def target(box):
-    """A program of the caller's own, so that even a hard link to it can be made."""
+    """A program that the caller owns, so that even a hard link to it can be made."""
     path = box.outside / "say_args"
     shutil.copy(box.bin / "say_args", path)
     return str(box.own(path, 0o755))
@@ -25,7 +25,7 @@ def test_script_in_the_working_directory_is_refused(box):
 
 
 def test_script_is_refused_where_its_interpreter_is_allowed(box):
-    """The script is a file that is executed, too. (A shell that is told to read it needs no right to execute it.)"""
+    """The script is a file that is executed, too. (A shell that only reads it needs no right to execute it.)"""
     box.file("root/planted", "#!/bin/sh\necho escaped\n", 0o755)
     refused_with(box, "plain", "./planted", policy=bounded(box, ["sh"]))
 

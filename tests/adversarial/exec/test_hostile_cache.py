@@ -34,7 +34,7 @@ def remembered(toolbox):
 
 
 def truth(toolbox, note, **keywords):
-    """doctor still tells the truth; note: whether it says a word about the cache."""
+    """doctor still reports the truth; note: whether it mentions the cache."""
     tool = toolbox.found("teller", **keywords)
     assert (tool["state"], tool["version"], tool["cached"]) == ("ready", "1.2.3", False)
     answer = toolbox.text("doctor", **keywords)

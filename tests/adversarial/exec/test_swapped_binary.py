@@ -25,7 +25,7 @@ def digest(path):
 
 @pytest.fixture(params=KINDS)
 def pair(box, request):
-    """Two tools of the same size that differ in what they print; what stands behind an ELF file does not matter."""
+    """Two tools of the same size with different output; bytes appended to an ELF file do not matter."""
     box.directory("tools")
     good, evil = box.base / "tools/tool", box.base / "tools/other"
     if request.param == "binary":

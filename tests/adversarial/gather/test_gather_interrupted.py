@@ -25,7 +25,7 @@ ALL_AT_ONCE = 10  # seconds, for a machine that has other things to do; the tool
 
 
 def start(box, marker, *options, **keywords):
-    """One probe is done, two hang, one waits for a place and one for what hangs."""
+    """One probe is done, two hang, one waits for a free slot and one for a hanging probe."""
     probes = write_probes(box, probe("done", "say_args", "x"),
                           probe("hung", "ignore_signals", marker, timeout_s=60, needs=["done"]),
                           probe("daemon", "escape", "setsid", marker, timeout_s=60, needs=["done"]),
@@ -77,7 +77,7 @@ def test_more_signals_do_no_harm(user_box, marker):
 
 
 def test_ctrl_c_on_a_terminal(user_box, marker):
-    """The terminal sends it to the whole foreground group; the tools are in sessions of their own, and still end."""
+    """The terminal sends it to the whole foreground group; the tools are in other sessions, and still end."""
     ours, theirs = pty.openpty()
     out = user_box.home / "document.json"
     process = start(user_box, marker, "--out", out, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,

@@ -20,7 +20,7 @@ from feature import scaled, skip
 from gathered import Gathered, gather, probe, gather_argv
 from hostile import Repository, everything, hooks
 
-SEEN = ("snapshot", "curated_patterns")  # those whose tools every machine of the tests has
+SEEN = ("snapshot", "curated_patterns")  # those with tools that every test machine has
 
 
 def look(box, root=None, *options, only=SEEN) -> Gathered:
@@ -53,7 +53,7 @@ def test_an_empty_directory_is_no_repository(box):
 
 
 def test_a_directory_inside_another_repository_is_not_that_one(repo, box):
-    """git would go up, and tell of what is not to be looked at."""
+    """git would go up, and report a repository that must not be read."""
     assert look(box, repo.path / "dir").states["snapshot"] == "skipped"
 
 
@@ -79,7 +79,7 @@ def test_a_shallow_clone(repo, box):
 
 
 def test_a_linked_work_tree_is_reported_as_such(repo, box):
-    """Its git directory lies in the other repository, which is not to be looked at."""
+    """Its git directory is in the other repository, which must not be read."""
     linked = box.directory("linked")
     repo.git("worktree", "add", "-q", "--detach", linked)
     found = look(box, linked)
@@ -108,7 +108,7 @@ def test_a_git_that_is_a_fifo_is_not_waited_for(user_box):
 @pytest.mark.parametrize("option, path", [("--keep", "planted"), ("--keep", "dir/../planted/new"), ("--out", "planted/all.json"),
                                           ("--out", "./dir/inner/all.json")])
 def test_a_planted_link_does_not_choose_where_is_written(user_box, option, path):
-    """The caller stands in the repository and names a place there."""
+    """The caller is in the repository and names a path there."""
     user_box.directory("root/dir")
     (user_box.root / "planted").symlink_to(user_box.outside)
     (user_box.root / "dir/inner").symlink_to("../../outside")
@@ -209,7 +209,7 @@ def test_things_that_are_no_files(box):
 
 @pytest.fixture(scope="module")
 def crowd(stage):
-    """A hundred thousand files, and a directory deeper than a path can be long; in memory, where there is such a place."""
+    """A hundred thousand files, and a directory deeper than a path can be long; on a tmpfs if there is one."""
     memory = "/dev/shm"
     top = pathlib.Path(tempfile.mkdtemp(prefix="crowd-", dir=memory if os.access(memory, os.W_OK) else stage))
     top.chmod(0o755)
@@ -241,7 +241,7 @@ def test_a_hundred_thousand_files(once_box, crowd):
 
 @pytest.fixture
 def screen(stage):
-    """More names in front than are looked at, and a file behind them."""
+    """More names than are inspected, and a file after them."""
     memory = "/dev/shm"
     top = pathlib.Path(tempfile.mkdtemp(prefix="screen-", dir=memory if os.access(memory, os.W_OK) else stage))
     top.chmod(0o755)

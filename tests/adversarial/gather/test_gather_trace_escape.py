@@ -95,7 +95,7 @@ def statuses():
 
 
 def test_threads_and_programs_of_theirs_are_complete(tracing):
-    """Every process is seen to end, also one that another's thread took the place of."""
+    """Every process is seen to end, also one that a thread replaced by execve."""
     tracing.image("exec=/bin/traced", "exec=/bin/sh", "crowd=8")
     kept = tracing.box.directory("kept", 0o700)
     evidence = tracing.look("--keep", kept)["evidence"]

@@ -23,7 +23,7 @@ def tracing(root_box, docker_socket):
 
 
 def libraries(root):
-    """What strace needs, with the code in the place of the C library, and the C library under another name."""
+    """What strace needs, with the code under the name of the C library, and the C library under another name."""
     directory = root / "lib"
     directory.mkdir()
     for path in LIBRARIES.glob("lib*.so.*"):

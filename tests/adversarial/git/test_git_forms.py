@@ -18,7 +18,7 @@ OPERANDS = {"blame": ["a.txt"], "grep": ["first"], "cat-file": ["HEAD"], "check-
             "rev-list": ["HEAD"], "show-ref": ["HEAD"], "merge-base": ["HEAD", "HEAD"], "ls-tree": ["HEAD"],
             "name-rev": ["HEAD"], "remote get-url": ["origin"], "log": ["HEAD"], "show": ["HEAD"], "shortlog": ["HEAD"]}
 
-# These end git for a reason of their own before it comes to the word that makes no sense.
+# These end git for another reason before it reads the argument that makes no sense.
 OWN_REASON = re.compile(rb"--merge without MERGE_HEAD|--follow requires exactly one pathspec|Needed a single revision|"
                         rb"cannot be used together")
 
@@ -50,7 +50,7 @@ def test_flag_of_the_policy_is_a_flag_of_git(user_box, sub):
 
 @pytest.mark.parametrize("name", ["--merged", "--no-merged", "--contains", "--no-contains", "--points-at"])
 def test_option_that_takes_any_next_argument_is_listed_with_a_value(name):
-    """git has a default for these where they come last; anywhere else they take the next word, be it an option."""
+    """git has a default for these if they come last; elsewhere they take the next argument, even an option."""
     for sub in default_entry()["args"]["subcommands"]:
         if sub["name"] in ("branch", "tag", "for-each-ref"):
             options = list(options_of(sub))

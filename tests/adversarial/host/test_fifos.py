@@ -105,7 +105,7 @@ def test_dry_run_does_not_wait(user_box):
     assert answer.status == 0
 
 
-# Each names the FIFO where a file is expected; the words are what is said.
+# Each names the FIFO where a file is expected; the last item is part of the message.
 FILES = {
     "lint --config": (["lint", "--config", "{}", "."], "not a regular file"),
     "policy check": (["policy", "check", "{}"], "not a regular file"),

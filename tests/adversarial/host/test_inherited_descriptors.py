@@ -51,7 +51,7 @@ def test_callers_output_is_not_in_reach(box):
 
 @pytest.mark.parametrize("closed", [(0,), (2,), (0, 2), (0, 1, 2)])
 def test_closed_standard_descriptors_are_not_filled_with_something_else(box, closed):
-    """Whoever starts the command with 0, 1 or 2 closed makes the next open files land there."""
+    """If the command starts with 0, 1 or 2 closed, the next opened files get these numbers."""
     def no_userns():
         for fd in closed:
             os.close(fd)

@@ -44,7 +44,7 @@ def test_a_user_without_process_slots_runs_nothing_outside_of_the_jail(user_box,
 
 
 def in_namespace_with(limit):
-    """The limit belongs to the user namespace that it is set in, so nobody else is touched."""
+    """The limit belongs to the user namespace in which it is set, so no other process is affected."""
     return ["unshare", "--user", "--map-root-user", "sh", "-c",
             f'echo {limit} > /proc/sys/user/max_net_namespaces && exec "$@"', "sh"]
 

@@ -12,7 +12,7 @@ from promises import none_left, tried
 
 
 def test_daemons_are_real(box, marker):
-    """Without the door they stay."""
+    """Without chokepoint they stay."""
     answer = box.call([str(box.bin / "daemons"), "20", marker])
     assert answer.out == b"ready\n"
     found = wait_until(lambda: len(pids := marked(marker)) == 20 and pids, "all stay")

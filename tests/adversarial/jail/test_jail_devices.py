@@ -24,7 +24,7 @@ def names_in(cell, directory):
 def test_devices_are_few(cell):
     found = names_in(cell, "/dev")
     harmless = {"null", "zero", "full", "random", "urandom", "fd", "stdin", "stdout", "stderr", "shm"}
-    # bwrap brings terminals of its own: a devpts without any terminal of the host's.
+    # bwrap mounts a new devpts without any terminal of the host.
     more = {"tty", "ptmx", "pts", "core", "console"} if cell.jail == "bwrap" else set()
     assert harmless <= found <= harmless | more, found
     if cell.jail == "bwrap":

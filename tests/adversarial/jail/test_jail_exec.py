@@ -70,7 +70,7 @@ def test_program_by_the_loader(cell, program):
 
 
 def test_written_program_by_the_loader(cell):
-    """The same with a copy, in the only places that can be written."""
+    """The same with a copy, in the only directories that can be written."""
     policy = cell.write_policy(more=[cell.box.entry("cp", route="external", workspace="rw")], attempt={"workspace": "rw"})
     cell.succeeds_inside("cp", "/bin/ls", "copied", policy=policy)
     attack = ["attempt", "plain", loader_of(cell), "./copied", "--version"]

@@ -13,7 +13,7 @@ WAYS = [("mount", "."), ("writable", "."), ("pivot", "."), ("chroot", "."), ("tr
 
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way[0])
 def test_tree_stays_as_it_is(cell, way):
-    """In a namespace of its own outside, so that the machine's tree stays as it is too."""
+    """In a new namespace outside, so that the machine's tree stays unchanged too."""
     if way[0] != "pivot":  # which wants a mount point besides
         cell.succeeds_outside("breach_mounts", "+" + way[0], *way[1:])
     cell.refused_inside("breach_mounts", "+" + way[0], *way[1:], errnos=REFUSALS)

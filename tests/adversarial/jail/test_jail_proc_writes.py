@@ -44,7 +44,7 @@ def test_machine_is_not_commanded(root_cell, path):
 
 @pytest.mark.parametrize("name", ["mem", "root/etc/shadow", "cwd/.", "fd/0", "exe", "environ", "maps", "auxv"])
 def test_first_process_is_not_read(cell, name):
-    """The attacker outside reads the same of a process of his own user; the init inside is of his user too."""
+    """The attacker outside reads the same of a process of the same user; the init inside has this user too."""
     way = "list" if name == "cwd/." else "read"
     other = cell.box.popen(["sleep", "20"], raw=True)
     if name not in ("mem", "fd/0") and not (name == "root/etc/shadow" and cell.box.actor.uid != 0):

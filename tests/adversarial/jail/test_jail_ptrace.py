@@ -28,7 +28,7 @@ def test_init_is_refused(cell, way):
 
 
 def test_init_is_refused_to_a_tracer(cell):
-    """A tool such as strace may trace, its own children and nobody else: init it may not."""
+    """A tool such as strace may trace its own children only, and not init."""
     entry = cell.box.entry("strace", route="external", args={"options": ["-f"], "command": "after_options"})
     policy = cell.write_policy(more=[entry])
     for way in ("trace", "write"):

@@ -45,7 +45,7 @@ def test_race_is_never_won_and_nothing_is_left(cell):
 
 
 def remove(path):
-    """One of the two that changed places all the time."""
+    """One of the two that were swapped all the time."""
     if path.is_symlink():
         path.unlink()
     else:

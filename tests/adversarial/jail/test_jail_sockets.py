@@ -12,7 +12,7 @@ import pytest
 
 
 class Listener:
-    """What was said since the last question; nobody has to wait, for a word that was said is there."""
+    """What was received since the last call; no wait is needed, because a sent message is already there."""
 
     def __init__(self, family, address, kind=socket.SOCK_STREAM):
         self.socket = socket.socket(family, kind)

@@ -17,7 +17,7 @@ def test_tool_gets_as_many_as_its_limit(box, jail, what):
     answer = limited(box, "hog", what, "100", jail=jail, limits=LIMIT)
     got = int(answer.stream("stdout"))
     if mechanisms(answer)["processes"] == "rlimit":
-        # Those of the user are counted when the run begins; bwrap's own come and go meanwhile.
+        # The processes of the user are counted when the run begins; those of bwrap come and go meanwhile.
         assert 9 <= got <= 13 and answer["limit_hit"] is None
     else:
         assert (got, answer["limit_hit"]) == (11, "pids")

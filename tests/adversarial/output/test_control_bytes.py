@@ -18,7 +18,7 @@ NASTY = [b"\x1b[31mred", b"\x1b]0;title\x07", b"a\rb", b"a\nsubproc.forged", b"\
          *(c.encode() for c in ("\u0085forged", "\u2028forged", "\u2029forged", "a\U000e0072\U000e006d\U000e007f",
                                 "\u200b\u2060\ufeff\u00ad", "\u3164\u115f", "a\ufe0f\U000e0100", "\ufff9\ufffb\uffff"))]
 
-# Not in these categories, and yet nothing to see: fillers, joiners, variation selectors, what is no character.
+# Not in these categories, and still invisible: fillers, joiners, variation selectors, noncharacters.
 UNSEEN = {0x34f, 0x115f, 0x1160, 0x17b4, 0x17b5, 0x180b, 0x180c, 0x180d, 0x180f, 0x2065, 0x3164, 0xffa0, 0xfffe, 0xffff,
           *range(0xfdd0, 0xfdf0), *range(0xfe00, 0xfe10), *range(0xfff0, 0xfff9), *range(0xe0000, 0xe1000), 0x10fffe, 0x10ffff}
 

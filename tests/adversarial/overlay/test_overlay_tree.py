@@ -120,7 +120,7 @@ print(sorted(os.listdir("d")))
 
 
 def test_one_file_with_many_names_is_kept_within_bounds(once):
-    """40 MB of data, a hundred names: four gigabytes if each became a file of its own."""
+    """40 MB of data, a hundred names: four gigabytes if each became a separate file."""
     directory = once.box.home / "kept"
     answer = once.python("""
 import os

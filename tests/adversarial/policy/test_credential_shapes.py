@@ -16,12 +16,12 @@ import pytest
 import secrets_corpus as corpus
 from feature import sanitized
 
-# By themselves they are letters: a word of that length, a hash, a UUID, and what docker takes for a user and a group.
+# By themselves they are letters: a word of that length, a hash, a UUID, and docker's user and group.
 PASSING = {"cloudflare token, bare", "twilio token, bare", "heroku key, bare", "-u user:password"}
 
 
 def looked_at(box, vectors):
-    """{number of the vector: what one of its words looks like}, in the order of the vectors."""
+    """{number of the vector: what one of its arguments looks like}, in the order of the vectors."""
     text = "".join("\x1f".join(args) + "\x1e" for args in vectors)
     done = subprocess.run([box.stage / "tests/helpers/find_secrets"], input=text.encode(), stdout=subprocess.PIPE, check=True)
     return {int(line.split()[0]): line for line in done.stdout.decode().splitlines()}

@@ -31,7 +31,7 @@ def base62(number):
 
 
 def with_checksum(prefix, body):
-    """GitHub and npm put the CRC-32 of the body behind it."""
+    """GitHub and npm append the CRC-32 of the body."""
     return prefix + body + base62(zlib.crc32(body.encode()))
 
 
@@ -67,7 +67,7 @@ def recorded(box, secret):
     text = box.log.read_bytes()
     part = secret_part(secret)
     assert part not in text and part[::-1] not in text
-    for skipped in range(3):  # base64 of it, wherever in a longer text it stands
+    for skipped in range(3):  # base64 of it, at any offset in a longer text
         encoded = base64.b64encode(b"x" * skipped + part)[4:-4]
         assert len(encoded) >= 12 and encoded not in text
     return json.loads(text.splitlines()[-1])
@@ -103,7 +103,7 @@ def test_credential_in_an_extra_is_refused_and_not_repeated(user_box, kind):
 
 @pytest.mark.parametrize("kind", ["github", "aws"])
 def test_credential_is_not_repeated_by_other_refusals(user_box, kind):
-    """The tool is unknown, the extra not granted, the directory wrong: whatever comes first, the value is not told."""
+    """The tool is unknown, the extra not granted, the directory wrong: whatever comes first, the value is not reported."""
     secret = SECRETS[kind]
     for answer in (user_box.run("no-such-tool", secret), user_box.run(secret),
                    user_box.run("say_env", options=["--env", "VALUE=" + secret]),

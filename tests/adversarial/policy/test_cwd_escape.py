@@ -101,7 +101,7 @@ def test_path_longer_than_the_kernel_takes_is_refused(box):
 
 
 def tool_cwd(box, root, here, *cwd):
-    """Where the tool runs, for a caller who stands here and names --root, and perhaps --cwd."""
+    """Where the tool runs, for a caller in this directory with --root, and perhaps --cwd."""
     args = [box.command, "run", "--no-audit", "--policy", str(box.policy), "--root", str(root), "--json"]
     answer = box.call([*args, *(["--cwd", *cwd] if cwd else []), "--", "say_state"], cwd=here)
     document = json.loads(answer.out)
@@ -112,7 +112,7 @@ def tool_cwd(box, root, here, *cwd):
 
 
 def test_root_without_cwd_is_the_cwd_of_a_caller_outside_of_it(box):
-    """The library takes a relative directory from the root; so does the command, unless the caller stands inside."""
+    """The library resolves a relative directory from the root; so does the command, unless the caller is inside."""
     sub = box.directory("root/sub")
     box.directory("root/sub/deep")
     (box.base / "link").symlink_to(box.root)

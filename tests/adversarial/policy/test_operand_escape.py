@@ -72,7 +72,7 @@ def test_operand_that_leads_out_is_refused(box, name, operands):
 
 @pytest.mark.parametrize("path", ["nowhere/../b", "file/../b", "in/../b", "nowhere/../out/secret", "inner/../b"])
 def test_detour_that_only_text_sees_through_is_refused(box, path):
-    """Tools that work on the text open b. Others would not find it: for them it is no attack."""
+    """Tools that work on the text open b. Others would not find it: they are not attacked by it."""
     plant(box)
     use(box, "any")
     assert WORDS in box.run("cat", os.path.normpath(path)).stream("stdout"), "this is no attack"
@@ -130,7 +130,7 @@ def test_dangling_link_that_leads_out_is_refused(box):
 
 
 def test_file_that_the_caller_may_not_reach_is_refused(user_box):
-    """Where it leads cannot be told."""
+    """Its target cannot be determined."""
     closed = user_box.directory("root/closed")
     os.symlink("../../outside", closed / "out")
     closed.chmod(0o000)

@@ -33,7 +33,7 @@ def test_file_that_only_its_owner_may_write_is_fine(box, mode):
 
 @pytest.mark.parametrize("mode", [0o777, 0o775, 0o757])
 def test_directory_that_others_may_write_is_refused(box, mode):
-    """They could put another file in its place."""
+    """They could replace it by another file."""
     os.chmod(box.policy.parent, mode)
     refused(box, box.policy)
 

@@ -15,7 +15,7 @@ from processes import command_line, marked
 from promises import none_left, returns_in_time
 
 
-# A shell that stays behind as the namespace's first process; the end of that one would kill everything.
+# A shell that stays as the first process of the namespace; its end would kill everything.
 SHELL_FIRST = ("sh", "-c", '"$@"; read -r word', "sh")
 
 

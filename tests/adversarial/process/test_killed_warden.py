@@ -38,7 +38,7 @@ def test_call_returns_and_nothing_is_left(box, marker, levels):
 def test_both_at_once_do_not_free_the_tree_where_cgroups_are_available(root_box, marker, levels):
     if root_box.run("true")["kill"] != "cgroup":
         skip("cgroup", "no cgroup v2 may be made here")
-    for number in range(scaled(20, 10)):  # who dies first, in whose eyes, is a race
+    for number in range(scaled(20, 10)):  # which death is noticed first is a race
         run_killer(root_box, f"{marker}-{number}", levels)
     wait_until(lambda: not cgroups.stale(), "cgroup directories are gone")
 

@@ -30,7 +30,7 @@ def test_polite_tool_gets_sigterm_first(box):
 
 
 def test_trap_in_the_shell_and_a_session_of_its_own(box, marker):
-    """The very words of the issue, with a duration that nobody else sleeps."""
+    """The documented example, with a duration that no other process sleeps."""
     duration = f"1000.{int(marker[-6:], 16)}"
     script = f"trap '' TERM; setsid sleep {duration} & sleep {duration}"
     times_out(box.run, "sh", "-c", script, marker=duration, timeout=1)

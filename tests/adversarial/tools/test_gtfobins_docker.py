@@ -111,7 +111,7 @@ def test_run_needs_every_protection(user_box, missing):
     kept = [word for word in SAFE if word != missing]
     refused(user_box, "docker", "run", *kept, "alpine", "true", named=missing)
     refused(user_box, "docker", "run", *kept, "alpine", missing,
-            named=missing)  # behind the image it is the container's
+            named=missing)  # after the image it belongs to the container
     refused(user_box, "docker", "run", *kept, "alpine", "--", missing, named=missing)
 
 

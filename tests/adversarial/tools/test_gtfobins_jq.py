@@ -55,7 +55,7 @@ def test_plain_jq_prints_the_file(user_box, tree, args):
 
 
 def test_text_that_only_looks_like_a_path_is_no_file(user_box, tree):
-    """A program and the words of --arg are text."""
+    """A program and the values of --arg are text."""
     answer = user_box.run("jq", "-n", "--arg", "x", tree["secret"], "$x", policy="default")
     assert answer.stream("stdout").decode() == f'"{tree["secret"]}"\n'
     answer = user_box.run("jq", "-n", '"/etc/passwd"', policy="default")

@@ -78,7 +78,7 @@ def test_install_takes_no_package(user_box, word):
 
 
 def project(box):
-    """A project whose scripts, and whose dependency's scripts, leave a trace."""
+    """A project with scripts, also in its dependency, that leave a trace."""
     trace = {event: f": > '{box.canary()}'" for event in ("preinstall", "install", "postinstall", "prepare")}
     (box.root / "dep").mkdir()
     box.own(box.root / "dep")

@@ -97,7 +97,7 @@ def test_value_that_looks_like_an_option_is_refused(user_box, evil):
 
 
 def test_configuration_file_is_not_read(user_box, evil):
-    """RIPGREP_CONFIG_PATH of the caller never reaches rg, and --no-config stands first."""
+    """RIPGREP_CONFIG_PATH of the caller never reaches rg, and --no-config comes first."""
     config = user_box.file("root/ripgreprc", f"--pre={evil}\n")
     env = user_box.environment(RIPGREP_CONFIG_PATH=str(config))
     answer = user_box.run("rg", "needle", "text", policy="default", env=env)

@@ -82,7 +82,7 @@ def test_dependency_that_is_packed_is_not_prepared(user_box, project):
 @pytest.mark.parametrize("settings", ["global=true", "location=global", "prefix=./prefix\nglobal=true",
                                       "link=true\nglobal=true"])
 def test_no_program_is_linked_elsewhere(user_box, project, settings):
-    """The prefix stands in the user's own .npmrc here, so that a success would harm nothing."""
+    """The prefix is in the user's .npmrc here, so that a success would harm nothing."""
     prefix = user_box.directory("prefix")
     user_box.file("home/.npmrc", f"prefix={prefix}\n")
     write_package(user_box, {}, bin={"planted": "planted.js"})
@@ -117,7 +117,7 @@ def test_git_of_the_repository_is_not_started(user_box, project):
                        env=user_box.environment())
     write_package(user_box, {}, dependencies={"gitdep": f"git+file://{there}"})
     user_box.file("root/.npmrc", f"git={evil}\n")
-    assert npm(user_box, "install")["exit_code"] != 0  # there is no git for npm
+    assert npm(user_box, "install")["exit_code"] != 0  # npm has no git
     assert not user_box.canary().exists()
     fires(user_box, user_box.canary(), ["npm", "install", "--ignore-scripts", *OFFLINE], deadline=120)
 
@@ -133,7 +133,7 @@ def test_no_log_is_written_where_the_repository_wants_it(user_box, project):
 
 
 def test_directory_above_is_left_alone(user_box, project):
-    """Without a package.json of its own, npm goes up until it finds one."""
+    """Without a package.json in the directory npm goes up until it finds one."""
     (user_box.root / "sub").mkdir()
     user_box.own(user_box.root / "sub")
     answer = user_box.run("npm", "install", policy="default", root=user_box.root / "sub", cwd=user_box.root / "sub",

@@ -22,7 +22,7 @@ CALLS = {"gitleaks": ("detect", '"log", "-p", "-U0", "--full-history", "--all"')
 
 @pytest.fixture
 def hostile(user_box):
-    """A repository whose drivers and monitor leave a trace."""
+    """A repository with drivers and a monitor that leave a trace."""
     user_box.repository()
     evil = user_box.script("root/evil", user_box.canary())
     user_box.file("root/.gitattributes", "* diff=evil\n")

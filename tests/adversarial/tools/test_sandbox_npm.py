@@ -201,7 +201,7 @@ def test_install_runs_no_script_and_posts_nothing(project, jail):
 
 
 def test_postinstall_that_a_policy_lets_run_posts_nothing(project, jail):
-    """The default policy has two walls; here is one of them taken down."""
+    """The default policy has two layers; here one of them is removed."""
     entry = project.box.entry("npm", route="external", workspace="rw", execs=["env", "node", "sh"])
     policy = project.box.write_policy([entry, project.box.entry("bwrap", route="jail")], name="policy/npm.yaml")
     answer = project.sandbox("npm", "ci", "--offline", "--no-audit", "--foreground-scripts", options=["--jail", jail],
@@ -222,7 +222,7 @@ def test_probes_call_gets_nothing_of_the_hosts(project):
 
 
 def test_without_user_namespaces_it_is_refused(root_project):
-    """There is no jail then, and such code never runs without one. (To an ordinary user / would be a stranger's.)"""
+    """There is no jail then, and such code never runs without one. (For an ordinary user another user would own /.)"""
     project = root_project
     script = 'echo 0 > /proc/sys/user/max_user_namespaces; exec "$@"'
     args = ["unshare", "--user", "--map-root-user", "--", "sh", "-ec", script, "sh"]
