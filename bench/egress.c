@@ -208,7 +208,7 @@ static int dial_tunnel(const struct lab *lab)
                           lab->host_port, lab->host_port);
     must_write(fd, request, (size_t)length);
     if (read_head(fd) != 0)
-        fail("tunnel", "something stands behind the answer");
+        fail("tunnel", "there are bytes after the answer");
     return fd;
 }
 

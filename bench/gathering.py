@@ -103,16 +103,16 @@ def gathering(lab):
     samples = alternate(lab.rounds(12), {"together": lambda: gather(lab, policy),
                                           "alone": lambda: gather(lab, policy, "--jobs", "1")})
     together, alone = samples["together"], samples["alone"]
-    walls = [document["timing"]["duration_ms"] for document in together]
-    lab.keep({"wall_ms": walls, "least_ms": [least(document) for document in alone],
+    wall_ms = [document["timing"]["duration_ms"] for document in together]
+    lab.keep({"wall_ms": wall_ms, "least_ms": [least(document) for document in alone],
               "share": [share(document) for document in together]}, "gather")
     ok = sum(probe["state"] == "ok" for probe in together[0]["probes"])
     lab.note(f"gather: {ok} of {len(together[0]['probes'])} probes are ok here, the others lack a tool or do not apply")
     lab.report("R60", "gather, wall / slowest probe or all over the processors",
-               [wall / least(document) for wall, document in zip(walls, alone)], most=1.2)
+               [wall / least(document) for wall, document in zip(wall_ms, alone)], most=1.2)
     lab.report("R60", "processor time of the coordinator, of all", [share(each) * 100 for each in together], unit="%",
                most=2.0)
-    lab.report("figure", "gather, one look at this repository", walls, unit="ms")
+    lab.report("figure", "gather, one look at this repository", wall_ms, unit="ms")
     args = sleeping_probes(lab)
     interrupts = alternate(lab.rounds(30), {"interrupt": lambda: interrupt(lab, args)})
     lab.keep(interrupts, "gather")

@@ -6,7 +6,7 @@ How. Every figure compares two sides that take turns (A B, B A, ...), a batch of
 round by round and its median is the figure; the spread is the range from the lower to the upper quartile. Times of
 one machine say little about another, and so only ratios have bounds (but for R8, which the contract gives in
 milliseconds). A bound that does not hold is printed as such; it is not a failure of this program, for a busy machine
-is no bug. "Unclear" means that the bound lies within the spread: another run may well say the opposite.
+is no bug. "Unclear" means that the bound is within the spread: another run may well say the opposite.
 
 What the sides are. The trivial tool is true(1), found through a policy made for the bench. Each side executes the
 file that choke_explain names, with the environment that it names. "Bare" is posix_spawn and wait4 and nothing else:
@@ -33,11 +33,11 @@ command line that the library would give it, and in firejail; those that are not
 the jail adds" is a run less the bare one, for the second tool, a script for node, takes much longer by itself. Where
 the time of a jailed run goes is read from the kernel's trace of system calls (trace.py), which only root may do.
 
-The record (R75). The same run with an audit log and without. The log lies in the directory of the bench: where that is
+The record (R75). The same run with an audit log and without. The log is in the directory of the bench: where that is
 memory, a sync costs nothing, so it should be a disk (TMPDIR). "At once": started before any of them is waited for,
 so that one sync serves all of them, twice.
 
-The way out (R77). A host, the proxy and a client are processes of their own on loopback; both sides move the same bytes with
+The way out (R77). A host, the proxy and a client are separate processes on loopback; both sides move the same bytes with
 the same calls, from memory to memory. That is the hardest case for a proxy: a real client and a real network have more to do
 themselves. A byte through each of a thousand tunnels is read while all of them are open.
 
@@ -369,7 +369,7 @@ def egress(lab):
     for way, name in ways.items():
         lab.report("R77", f"{mib} MiB through {name} / the same without the proxy, speed",
                    ratios(moved["direct"], moved[way]), least=0.8)
-        lab.report("R77", f"first byte through {name}, behind the one without the proxy",
+        lab.report("R77", f"first byte through {name}, after the one without the proxy",
                    milliseconds([a - b for a, b in zip(first[way], first["direct"])]), unit="ms", most=0.5)
     slices(lab)
     lab.report("figure", f"{mib} MiB without the proxy", milliseconds(moved["direct"]), unit="ms")

@@ -4,7 +4,7 @@
  * The proxy is in this process; the host and the clients are in two others. The line protocol is the worker's (worker.h);
  * processor time of this process, for the machine has other things to do in between:
  *
- *     flood COUNT      the longest of many dispatches, with COUNT tunnels whose clients read
+ *     flood COUNT      the longest of many dispatches, with COUNT tunnels with clients that read
  *     unread COUNT     the same with clients that do not read, up to the moment when nothing moves any more
  *     close COUNT      the longest dispatch at the end of a run with COUNT full tunnels
  *     copy             what copying the bytes of one slice takes

@@ -54,7 +54,7 @@ void reply_tally(const struct tally *tally);
 pid_t peer_posix_spawn(const struct choke_decision *decision, int in_fd, int out_fd, int err_fd);
 pid_t peer_fork_exec(const struct choke_decision *decision);
 pid_t peer_command(const char *path, const char *const *argv, const char *const *env);
-pid_t peer_reap(pid_t pid, struct tally *tally); /* -1: any child; returns whose end it was */
+pid_t peer_reap(pid_t pid, struct tally *tally); /* -1: any child; returns the pid of the child that ended */
 
 /* ---- commands: words[0] is the command itself, and all words that it needs are there ----------------------------- */
 

@@ -1,5 +1,5 @@
 /*
- * fuzz_request.c - any request: judged, and where it is let through its environment is built.
+ * fuzz_request.c - any request: judged, and if it is allowed its environment is built.
  *
  * The input is lines; the first byte of a line says which part of the request the rest is:
  *   a argument   e variable   g egress   r root   c cwd   p probe   t timeout_ms   T timeout from the policy

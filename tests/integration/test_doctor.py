@@ -265,7 +265,7 @@ def test_a_cgroup_that_is_not_ours_is_named(user_toolbox):
     user_toolbox.tool("teller")
     layers = layers_of(user_toolbox.doctor().document)
     if layers["memory"]["holds"]:
-        skip("undelegated", "this user has a cgroup of its own")
+        skip("undelegated", "this user has its own cgroup")
     assert "cgroup" in layers["memory"]["cause"] and layers["memory"]["remedy"]
 
 

@@ -96,7 +96,7 @@ def test_what_was_fetched_goes_into_an_overlay(way):
     assert {"overlay", "egress"} <= set(answer["layers"]) and not (way.box.root / "fetched").exists()
 
 
-# ---- what the caller is told ----
+# ---- what the caller gets ----
 
 def test_each_connection_is_an_event_when_it_is_allowed_and_when_it_ends(way):
     answer = way.succeeds("curl", "-sS", "https://web.example.org/", options=["--probe", "some_probe"])

@@ -53,7 +53,7 @@ def test_active_layers_are_in_the_result_and_in_one_warning(no_userns, jail):
 def test_a_whole_jail_warns_of_nothing(box):
     answer = box.run("true", options=["--jail", "native"])
     if answer.outcome == "jail_unavailable" or answer["layers"] == PART:
-        skip("native", "the whole native jail is not to be had")
+        skip("native", "the whole native jail is not available")
     assert not events(answer, "subproc.native.skipped")
 
 

@@ -35,7 +35,7 @@ options = st.lists(st.sampled_from(NAMES), max_size=4, unique=True).flatmap(
 
 
 def trimmed(value):
-    """Without None values, which stand for absent."""
+    """Without None values, which mean absent."""
     return {key: inner for key, inner in value.items() if inner is not None}
 
 

@@ -452,7 +452,7 @@ def test_recipe_gates_a_pull_request(user_box, before, after, adrs, status):
     answer = repository.gate()
     assert answer.status == status, answer
     listed = user_box.call(["git", "worktree", "list"], env=repository.env)
-    assert listed.out.count(b"\n") == 1, "the recipe left a worktree behind"
+    assert listed.out.count(b"\n") == 1, "the recipe did not remove its worktree"
 
 
 def test_recipe_compares_with_the_merge_base(user_box):

@@ -73,7 +73,7 @@ class Log:
         return self.outcome(self.intent(*argv, probe=probe), argv[0], probe=probe, **more)
 
     def torn(self, data: bytes, reason="a write did not get to its end"):
-        """The rest of a record whose writer died, and the repair record for it."""
+        """The rest of a record after its writer died, and the repair record for it."""
         self.lines.append(data)
         self.add("repair", torn_bytes=len(data) + 1, torn_hash=digest(data + b"\n"), reason=reason)
 

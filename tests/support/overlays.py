@@ -27,7 +27,7 @@ def snapshot(top) -> dict:
 
 
 class OverlayBox:
-    """A box whose tools see the root through an overlay."""
+    """A box with tools that see the root through an overlay."""
 
     def __init__(self, box):
         self.box = box

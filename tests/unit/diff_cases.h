@@ -38,7 +38,7 @@ static const struct combination widening[] = {
      TOOL "    args: {options: [--help], inject: [--x]}\n"},
     {TOOL "    version_args: [-V]\n    args: {options: [-V], inject: [--x]}\n",
      TOOL "    args: {options: [-V], inject: [--x]}\n"},
-    /* it was allowed as it stands, and is a subcommand with helpers of its own now */
+    /* it was allowed without change, and is a subcommand with its own helpers now */
     {TOOL "    args: {exact: [[a]], subcommands: [{name: a, execs: [sh]}]}\n",
      TOOL "    args: {subcommands: [{name: a, execs: [sh]}]}\n"},
     /* one word with a blank in it, and two words */
@@ -55,7 +55,7 @@ static const struct combination widening[] = {
     /* with it, --jail bwrap was refused and is not */
     {TOOL ENTRY("bwrap", "external"), TOOL BWRAP},
     {TOOL, TOOL BWRAP},
-    /* a caller that names no timeout had 60 s; the proxy has a bound of its own */
+    /* a caller that names no timeout had 60 s; the proxy has its own bound */
     {TOOL, TOOL "    limits: {timeout_s: 61}\n"},
     {TOOL, TOOL "    limits: {egress_connections: 10001}\n"},
     /* another file of the same name is found */

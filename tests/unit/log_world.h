@@ -1,8 +1,8 @@
 /*
- * log_world.h - a file system in memory, and several writers of a log in it whose every step can be put into any order.
+ * log_world.h - a file system in memory, and several writers of a log in it. Their steps can be put into any order.
  *
- * Each writer runs the library's own code on a stack of its own. Before it does anything to the file system it stops, and
- * whoever holds the world says who goes on, who dies there, and whose write is cut short.
+ * Each writer runs the library's code on its own stack. Before it does anything to the file system it stops, and
+ * the test says which writer continues, which dies there, and which write is cut short.
  */
 #ifndef CK_TEST_LOG_WORLD_H
 #define CK_TEST_LOG_WORLD_H
@@ -41,8 +41,8 @@ enum fate {
     FATE_DONE,  /* it is done */
     FATE_DIE,   /* the writer dies before it */
     FATE_CUT,   /* of an append: a part is written, then the writer dies */
-    FATE_SHORT, /* of an append: a part is written, and the writer is told */
-    FATE_FAIL,  /* it is refused, and the writer is told */
+    FATE_SHORT, /* of an append: a part is written, and the writer gets the count */
+    FATE_FAIL,  /* it is refused, and the writer gets the error */
 };
 
 struct inode {
@@ -70,7 +70,7 @@ struct writer {
     size_t length;
     enum fate fate;
     size_t part;      /* of the append: how much of it is written */
-    uint64_t history; /* what it has been told */
+    uint64_t history; /* the results that it has got */
     struct ck_log log;
     struct ck_record record;
     int appends; /* how many it is to make */

@@ -337,7 +337,7 @@ static void check_refusal(void **state)
     struct ck_parsed_args parsed;
     read_args(row->argv, &arena, &parsed);
     if (!parsed.refused)
-        fail_msg("let through; wanted %s", row->rule);
+        fail_msg("allowed; wanted %s", row->rule);
     if (strcmp(parsed.rule, row->rule) != 0)
         fail_msg("wanted %s, got %s: %s", row->rule, parsed.rule, parsed.message);
     if (strstr(parsed.message, row->message) == NULL)

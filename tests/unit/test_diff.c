@@ -114,7 +114,7 @@ struct row {
     const char *to;
     enum choke_change_kind there; /* from the base */
     enum choke_change_kind back;  /* to it */
-    const char *field;            /* of the change, as it is told */
+    const char *field;            /* of the change, as it is reported */
 };
 
 #define OTHER_SHA "\"9123456789012345678901234567890123456789012345678901234567890123\""
@@ -248,7 +248,7 @@ static void each_change_has_its_kind(void **state)
 
 typedef void (*visit_fn)(void *data, const char *path);
 
-/* Calls visit for each key that has a value of its own: no mapping, no list of mappings. */
+/* Calls visit for each key with a scalar value or a list of scalars. */
 static void walk(const cyaml_schema_value_t *schema, const char *path, visit_fn visit, void *data)
 {
     while (schema->type == CYAML_SEQUENCE && schema->sequence.entry->type == CYAML_MAPPING)

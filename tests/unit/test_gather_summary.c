@@ -37,7 +37,7 @@ static void assert_before(const char *text, const char *first, const char *secon
     assert_says(text, first);
     assert_says(text, second);
     if (strstr(text, first) > strstr(text, second))
-        fail_msg("'%s' comes behind '%s' in:\n%s", first, second, text);
+        fail_msg("'%s' comes after '%s' in:\n%s", first, second, text);
 }
 
 static void assert_readable(char *text)

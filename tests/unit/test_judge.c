@@ -265,7 +265,7 @@ static void check_refusal(void **state)
     }
 }
 
-/* ---- what is let through ----------------------------------------------------------------- */
+/* ---- what is allowed ---------------------------------------------------------------------- */
 
 struct allowed {
     const char *name;

@@ -1,6 +1,6 @@
 /*
  * test_log_schedules.c - every order of the steps of several writers, with a death or a failure at every step, keeps one
- * chain in which every record is that its writer was told of.
+ * chain in which every record is present for which its writer got success.
  *
  * The search is exhaustive: at each moment each writer's next step is tried with each of its fates. Two ways to the same
  * state go on in the same way, so the second is not followed. How many may die or fail in one world is a bound.

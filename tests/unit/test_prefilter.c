@@ -28,7 +28,7 @@ static void check(const char *const *triggers, bool python, const char *text, bo
     struct ck_arena arena = {0};
     const struct ck_prefilter *prefilter = make(&arena, triggers, python);
     if (ck_prefilter_may_match(prefilter, text, strlen(text)) != expected)
-        fail_msg("'%s' is %s", text, expected ? "not let through" : "let through");
+        fail_msg("'%s' is %s", text, expected ? "not passed" : "passed");
     ck_arena_done(&arena);
 }
 

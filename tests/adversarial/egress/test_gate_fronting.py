@@ -18,7 +18,7 @@ TRICKS = {
     "another name in pieces": (lambda: cut(hello(OTHER)[5:], 7), "sni"),
     "a name that begins like it": (lambda: hello(HOST + ".example.net"), "sni"),
     "no name": (lambda: hello(None), "no_sni"),
-    "an encrypted name behind the right one": (lambda: extended(HOST, ECH), "encrypted_sni"),
+    "an encrypted name after the right one": (lambda: extended(HOST, ECH), "encrypted_sni"),
     "two names": (lambda: extended(HOST, server_name(OTHER)), "malformed"),
     "a NUL in the name": (lambda: extended(None, server_name(HOST + "\0." + OTHER)), "malformed"),
     "a list of two": (lambda: extended(None, (0, b"\0\x10" + b"\0\0\5a.org" * 2)), "malformed"),

@@ -187,7 +187,7 @@ def rests(gate):
 
 
 def test_host_that_has_gone_is_not_asked_again_and_again(gates, scripted_servers):
-    """Both ways have ended, and the client does not take what is left: more than it is sent, less than lies on the way."""
+    """Both directions have ended, and the client does not read the rest: more than it was sent, less than is in transit."""
     left = SURPLUS // 5
 
     def serve(peer):

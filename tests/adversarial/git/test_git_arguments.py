@@ -395,8 +395,8 @@ def test_refusal_names_the_argument_and_the_line(repo):
 
 
 def test_denied_options_are_refused_in_every_subcommand(repo):
-    """Whatever a subcommand lists: these are refused by a rule of their own. Options share how they may be spelled, so
-    each is given once, as a flag and with a value in turn."""
+    """Whatever a subcommand lists: these are refused by a separate rule. Options share how they may be spelled, so
+    each is given once, alternately as a flag and with a value."""
     args = default_entry()["args"]
     wrong = []
     with Judge(repo.box, policy="default") as judge:

@@ -48,7 +48,7 @@ def listen():
 
 def reached_only_outside(cell, listener, *attack):
     cell.succeeds_outside("breach_calls", *attack)
-    assert listener.received() == b"word", "the listener is not to be reached; the test would prove nothing"
+    assert listener.received() == b"word", "the listener cannot be reached; the test would prove nothing"
     cell.refused_inside("breach_calls", *attack)
     assert listener.received() == b""
 

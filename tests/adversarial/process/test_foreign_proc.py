@@ -20,7 +20,7 @@ SHELL_FIRST = ("sh", "-c", '"$@"; read -r word', "sh")
 
 
 def foreign_argv(box, argv, timeout=30, first=()):
-    """chokepoint run by the box's actor in a new pid namespace under the old /proc, whose first process may be another."""
+    """chokepoint run by the box's actor in a new pid namespace under the old /proc, where the first process may be another."""
     return ["unshare", "--pid", "--fork", "--kill-child", *first, "setpriv", f"--reuid={box.actor.uid}",
             f"--regid={box.actor.gid}", "--clear-groups", "--", *box.run_argv(argv, timeout=timeout)]
 

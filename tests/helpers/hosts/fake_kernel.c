@@ -61,7 +61,7 @@ static struct sock_filter container[] = {
     GO_ON,
 };
 
-#define LIE(name, filter) \
+#define FAULT(name, filter) \
     { \
         name, filter, sizeof(filter) / sizeof((filter)[0]) \
     }
@@ -70,16 +70,16 @@ static const struct {
     const char *name;
     struct sock_filter *filter;
     unsigned short count;
-} lies[] = {LIE("landlock", landlock),     LIE("seccomp", seccomp_calls), LIE("capset", capset_call),
-            LIE("nolandlock", nolandlock), LIE("unasked", unasked),       LIE("container", container)};
+} faults[] = {FAULT("landlock", landlock),     FAULT("seccomp", seccomp_calls), FAULT("capset", capset_call),
+              FAULT("nolandlock", nolandlock), FAULT("unasked", unasked),       FAULT("container", container)};
 
 int main(int argc, char **argv)
 {
-    for (size_t i = 0; argc > 2 && i < sizeof lies / sizeof lies[0]; i++) {
-        if (strcmp(argv[1], lies[i].name) != 0) {
+    for (size_t i = 0; argc > 2 && i < sizeof faults / sizeof faults[0]; i++) {
+        if (strcmp(argv[1], faults[i].name) != 0) {
             continue;
         }
-        const struct sock_fprog program = {.len = lies[i].count, .filter = lies[i].filter};
+        const struct sock_fprog program = {.len = faults[i].count, .filter = faults[i].filter};
         if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
             prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) < 0) {
             break;

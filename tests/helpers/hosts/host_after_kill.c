@@ -37,7 +37,7 @@ int main(int argc, char **argv)
         bad(context, argv[2], (const char *const[]){"ignore_signals", "x", NULL}, CHOKE_TIMEOUT);
         good(context, argv[2], "after SIGKILL");
         bad(context, argv[2], (const char *const[]){"escape", "holder", "x", NULL}, CHOKE_EXITED);
-        good(context, argv[2], "after a run that left something behind");
+        good(context, argv[2], "after a run that left processes");
         bad(context, argv[2], (const char *const[]){"sh", "-c", "kill -9 $$", NULL}, CHOKE_SIGNALED);
         good(context, argv[2], "after a run that killed itself");
     }

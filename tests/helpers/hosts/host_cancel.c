@@ -15,7 +15,7 @@ static void on_output(void *data, enum choke_stream stream, const void *bytes, s
     ready = ready || (stream == CHOKE_STDOUT && length > 0);
 }
 
-/* A job whose tool has said "ready". */
+/* A job with a tool that has printed "ready". */
 static struct choke_job *settled(struct choke_context *context, const char *root, const char *marker)
 {
     struct choke_request request = host_request((const char *const[]){"escape", "setsid", marker, NULL}, root);

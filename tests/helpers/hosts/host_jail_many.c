@@ -49,7 +49,7 @@ int main(int argc, char **argv)
     CHECK(argc == 5);
     enum choke_jail jail = strcmp(argv[3], "bwrap") == 0 ? CHOKE_JAIL_BWRAP : CHOKE_JAIL_NATIVE;
     long count = strtol(argv[4], NULL, 10), started = 0, ended = 0;
-    bool told = false;
+    bool reported = false;
     size_t zombies = 0, descriptors = host_descriptors();
     struct choke_context *context = host_context(argv[1]);
     while (ended < count) {
@@ -58,8 +58,8 @@ int main(int argc, char **argv)
         }
         CHECK(choke_wait(context, 20000, NULL) >= 0);
         ended += collect(context);
-        if (ended > 0 && !told) {
-            told = puts("at work") >= 0 && fflush(stdout) == 0;
+        if (ended > 0 && !reported) {
+            reported = puts("at work") >= 0 && fflush(stdout) == 0;
         }
     }
     choke_context_free(context);

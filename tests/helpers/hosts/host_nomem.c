@@ -1,5 +1,5 @@
 /*
- * host_nomem POLICY|- ROOT [egress] - memory runs out at every place in turn: the n-th allocation fails, n = 1, 2, ...
+ * host_nomem POLICY|- ROOT [egress] - memory runs out at every point: the n-th allocation fails, n = 1, 2, ...
  * until a whole pass meets no failure. Each pass makes a context, explains, runs, starts and frees. A call that
  * fails says so with -ENOMEM, or as a result; nothing crashes, no descriptor and no child stays. With egress the runs are in
  * the native jail, and have it.
@@ -87,8 +87,9 @@ static void run(struct choke_context *context, const struct choke_request *reque
         check_outcome(result->outcome, CHOKE_EXITED);
         CHECK(result->out.data != NULL && result->err.data != NULL);
         /* Output that there was no memory for is missing, but not in silence. */
-        bool told = result->out.truncated && result->out.total_bytes == strlen("hello\n");
-        CHECK(result->outcome != CHOKE_EXITED || told || host_is(&result->out, "hello\n") || result->output_incomplete);
+        bool reported = result->out.truncated && result->out.total_bytes == strlen("hello\n");
+        CHECK(result->outcome != CHOKE_EXITED || reported || host_is(&result->out, "hello\n") ||
+              result->output_incomplete);
     }
     choke_result_free(result);
 }

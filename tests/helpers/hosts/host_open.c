@@ -2,7 +2,7 @@
  * host_open POLICY ROOT MARKER KIND - keeps its context open while somebody looks.
  *   after   runs "escape double", which leaves a daemon; says "returned", and waits to be ended
  *   forked  starts "escape setsid", forks a child that keeps every descriptor, says "running"; both wait to be ended
- * The child is told apart by its name, "host_copy".
+ * The child is recognized by its name, "host_copy".
  */
 #include "host.h"
 

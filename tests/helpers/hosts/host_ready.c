@@ -1,7 +1,7 @@
 /*
- * host_ready POLICY ROOT LOCK - doctor and lock in a program that has jobs of its own: they move on, come out of
+ * host_ready POLICY ROOT LOCK - doctor and lock in a program that also has jobs: they move on, come out of
  * choke_next as ever and alone, and nothing of what was asked is left: no descriptor, no child but the keeper, no
- * restriction. The policy has a tool "teller" that tells version 1.2.3, "sleep" and "true".
+ * restriction. The policy has a tool "teller" that prints version 1.2.3, "sleep" and "true".
  */
 #include "host.h"
 

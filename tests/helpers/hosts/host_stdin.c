@@ -1,7 +1,7 @@
 /*
  * host_stdin POLICY ROOT JAIL COUNT - COUNT runs in the jail with bytes on stdin, in one process, some at a time: read whole,
  * read in part, or not at all. What is read comes back as it was given, and at the end there are as many descriptors and
- * children as in the beginning. Then a run whose stdin never ends is cancelled.
+ * children as in the beginning. Then a run with a stdin that never ends is cancelled.
  */
 #include "host.h"
 

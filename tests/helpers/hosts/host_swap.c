@@ -1,5 +1,5 @@
 /*
- * host_swap POLICY ROOT TOOL WAY FILE OTHER SWAPS RUNS - runs TOOL, whose file is FILE, at least RUNS times, while a thread
+ * host_swap POLICY ROOT TOOL WAY FILE OTHER SWAPS RUNS - runs TOOL (its file is FILE) at least RUNS times, while a thread
  * puts the content of OTHER in its place and takes it away again, SWAPS times at least, at random moments.
  *   rename  the two files are exchanged by name
  *   write   the content is written into FILE, with the mtime put back; both must have the same size

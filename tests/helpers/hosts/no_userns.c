@@ -38,7 +38,7 @@ static void map(const char *name, pid_t pid)
     write_to(path, "0 0 4294967295\n");
 }
 
-/* A child that stays outside writes what users there are inside, when it is told that there is an inside. */
+/* A child that stays outside writes the user map, after a byte says that the namespace exists. */
 static void enter(void)
 {
     int ready_pipe[2];

@@ -1,7 +1,7 @@
 /*
  * attempt WAY PATH [ARG]... - executes PATH in one of the ways there are, with PATH and the ARGs as its arguments.
  *   plain     execve
- *   child     execve in a grandchild, in a session of its own
+ *   child     execve in a grandchild, in its own session
  *   thread    execve in a thread that is not the first
  *   procfd    open, then execve of /proc/self/fd/N
  *   execveat  open, then execveat of the descriptor
