@@ -31,7 +31,7 @@ a parse of the same files with the same grammar that does nothing else. The figu
 Jails (R71). The same tool bare, in the native jail, in bwrap's through the library, in bwrap called directly with the
 command line that the library would give it, and in firejail; those that are not installed are left out, with a note. "What
 the jail adds" is a run less the bare one, for the second tool, a script for node, takes much longer by itself. Where
-the time of a jailed run goes is read from the kernel's trace of system calls (trace.py), which only root may do.
+the time of a jailed run goes is read from the kernel's trace of system calls (trace_steps.py), which only root may do.
 
 The record (R75). The same run with an audit log and without. The log is in the directory of the bench: where that is
 memory, a sync costs nothing, so it should be a disk (TMPDIR). "At once": started before any of them is waited for,
