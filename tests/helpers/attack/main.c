@@ -1,4 +1,6 @@
 /*
+ * main.c - one attempt to break out of a jail, as a program.
+ *
  * chokepoint-attack SET WAY [ARG]... - one attempt to break out of a jail, for "chokepoint doctor --attack".
  *
  * SET is the name of a victim (tests/helpers/SET.c); WAY and ARG are the arguments of the victim, and the exit statuses are the victim's (tests/helpers/victims/breach.h).

@@ -1,4 +1,6 @@
 /*
+ * fake_kernel.c - a kernel with a fault, simulated by a seccomp filter.
+ *
  * fake_kernel WHAT COMMAND [ARG]... - executes COMMAND on a simulated faulty kernel.
  *   landlock    landlock_restrict_self succeeds, and does nothing
  *   seccomp     installing a filter succeeds, by prctl or seccomp, and does nothing

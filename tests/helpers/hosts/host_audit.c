@@ -1,4 +1,6 @@
 /*
+ * host_audit.c - a program that records its calls while the log is disturbed.
+ *
  * host_audit POLICY ROOT LOG MODE [ARG]... - records calls while the log is disturbed.
  *
  *   write COUNT THREADS   each thread has its own context and makes COUNT refused calls

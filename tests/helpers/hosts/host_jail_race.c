@@ -1,4 +1,6 @@
 /*
+ * host_jail_race.c - attackers swap directories and links while tools run in a jail.
+ *
  * host_jail_race POLICY ROOT JAIL COUNT OUTSIDE PLACE - tools are launched in the jail with cwd "work", some at a
  * time, until COUNT of them have run there. Some leave daemons, some a file for the next, which must not find it.
  * Meanwhile

@@ -1,4 +1,6 @@
 /*
+ * host_nolandlock.c - a kernel without Landlock.
+ *
  * host_nolandlock POLICY ROOT ERRNO - answers every system call of Landlock's with ERRNO, as a kernel without it does, and
  * runs "true" (which has execs) and "cat" (which has none).
  */

@@ -1,4 +1,6 @@
 /*
+ * host_nomem.c - every allocation of the library may fail.
+ *
  * host_nomem POLICY|- ROOT [egress] - memory runs out at every point: the n-th allocation fails, n = 1, 2, ...
  * until a whole pass meets no failure. Each pass makes a context, explains, runs, starts and frees. A call that
  * fails says so with -ENOMEM, or as a result; nothing crashes, no descriptor and no child stays. With egress the runs are in
@@ -48,7 +50,7 @@ void *__wrap_realloc(void *old, size_t bytes)
     return fails() ? NULL : __real_realloc(old, bytes);
 }
 
-/* A call either did its work or says that it could not, in words. */
+/* A call either did its work or fails with a message. */
 static void check_status(int status, const struct choke_error *error)
 {
     CHECK(status == 0 || failed);
@@ -56,7 +58,7 @@ static void check_status(int status, const struct choke_error *error)
     CHECK(status == 0 || error->message[0] != '\0');
 }
 
-/* Memory is no reason to call a request refused, nor to invent a result. */
+/* Lack of memory must not become a refusal, nor an invented result. */
 static void check_outcome(enum choke_outcome outcome, enum choke_outcome good)
 {
     CHECK_SAYING(outcome == good || (failed && (outcome == CHOKE_SPAWN_FAILED || outcome == CHOKE_CANCELLED)),
@@ -86,7 +88,7 @@ static void run(struct choke_context *context, const struct choke_request *reque
     if (result != NULL) {
         check_outcome(result->outcome, CHOKE_EXITED);
         CHECK(result->out.data != NULL && result->err.data != NULL);
-        /* Output that there was no memory for is missing, but not in silence. */
+        /* Output without memory for it is missing, and the result says so. */
         bool reported = result->out.truncated && result->out.total_bytes == strlen("hello\n");
         CHECK(result->outcome != CHOKE_EXITED || reported || host_is(&result->out, "hello\n") ||
               result->output_incomplete);

@@ -1,4 +1,6 @@
 /*
+ * host_open.c - a context that stays open while the test looks for processes.
+ *
  * host_open POLICY ROOT MARKER KIND - keeps its context open while somebody looks.
  *   after   runs "escape double", which leaves a daemon; says "returned", and waits to be ended
  *   forked  starts "escape setsid", forks a child that keeps every descriptor, says "running"; both wait to be ended

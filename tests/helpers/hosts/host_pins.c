@@ -1,4 +1,6 @@
 /*
+ * host_pins.c - a changed file of a pinned tool is noticed.
+ *
  * host_pins POLICY ROOT TOOL FILE - runs TOOL, which is pinned, until its digest is remembered: a run that reads less
  * than FILE has. Then FILE is changed in place, at the same size and with its mtime put back, and is refused; and
  * with its old content back it runs again.

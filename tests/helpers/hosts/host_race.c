@@ -1,4 +1,6 @@
 /*
+ * host_race.c - the working directory is swapped for a link during runs.
+ *
  * host_race POLICY ROOT COUNT OUTSIDE - a thread exchanges ROOT/work (a directory) and ROOT/trap (a link to
  * OUTSIDE) as fast as it can while COUNT tools are launched with cwd "work" and, every other time, "work/deep". A
  * tool says its directory. It is never OUTSIDE: the run is refused as "cwd", or it happens beneath ROOT.

@@ -1,4 +1,6 @@
 /*
+ * host_ready.c - doctor and lock in a program that also has jobs.
+ *
  * host_ready POLICY ROOT LOCK - doctor and lock in a program that also has jobs: they move on, come out of
  * choke_next as ever and alone, and nothing of what was asked is left: no descriptor, no child but the keeper, no
  * restriction. The policy has a tool "teller" that prints version 1.2.3, "sleep" and "true".

@@ -1,4 +1,6 @@
 /*
+ * host_reaper.c - a host that reaps every child itself.
+ *
  * host_reaper POLICY ROOT COUNT thread|ignore|handler - a host that takes every child's status for itself: by a
  * thread in waitpid(-1), by SIGCHLD ignored (the kernel reaps then), or by a SIGCHLD handler that reaps. Results
  * stay right.
@@ -59,7 +61,7 @@ static bool times_out_in_time(struct choke_context *context, const char *root)
     return in_time;
 }
 
-/* A machine that has other things to do may be late, but not again and again. */
+/* A busy machine may be late once, but not again and again. */
 static void time_out(struct choke_context *context, const char *root)
 {
     int tries = 5;

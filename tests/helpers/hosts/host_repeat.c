@@ -1,4 +1,6 @@
 /*
+ * host_repeat.c - the same run many times in one context.
+ *
  * host_repeat POLICY ROOT JAIL COUNT TOOL [ARG]... - the same run COUNT times in one context, most of them right after each
  * other and some after a pause, so that what is done between two runs is hurried or not. Says whatever each run said.
  */

@@ -1,4 +1,6 @@
 /*
+ * host_shortage.c - one call of the kernel fails for lack of resources.
+ *
  * host_shortage POLICY ROOT JAIL TOOL - the kernel has no room for one call: the n-th that makes a process, a
  * namespace, a mount or a ruleset, for n = 1, 2, ..., until a whole run meets none. A parent answers for the kernel (a
  * seccomp filter that asks): EAGAIN, ENOMEM or ENOSPC, or it kills the caller of that call, as the kernel does where there

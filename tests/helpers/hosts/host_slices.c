@@ -1,4 +1,6 @@
 /*
+ * host_slices.c - how much work one dispatch does.
+ *
  * host_slices POLICY ROOT JAIL COUNT WATCHED TIMEOUT_MS WHAT TOOL [ARG]... - COUNT runs at once in one context, each kept
  * in WATCHED/NUMBER where WHAT is "keep" or "free"; "list" and "scratch" keep nothing.
  *

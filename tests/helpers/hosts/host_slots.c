@@ -1,4 +1,6 @@
 /*
+ * host_slots.c - a user without free process slots.
+ *
  * host_slots POLICY ROOT TOOL FREE - the user has FREE process slots at the first run of a context (RLIMIT_NPROC), and
  * enough of them at the second. The first runs in the jail or not at all; the second runs in the jail.
  */

@@ -1,4 +1,6 @@
 /*
+ * host_small_limits.c - the whole public interface with a small stack or file size limit.
+ *
  * host_small_limits POLICY ROOT PLACE stack|fsize LIMIT - the whole of the public interface in a program that has little: a thread
  * with a stack of LIMIT bytes, or RLIMIT_FSIZE of LIMIT. On the small stack everything succeeds, and what was used of it
  * is printed. With the small limit calls may fail, and say EFBIG; none ends the program. The policy has "true", "cat"

@@ -1,4 +1,6 @@
 /*
+ * host_stdin.c - many runs in a jail with bytes on stdin.
+ *
  * host_stdin POLICY ROOT JAIL COUNT - COUNT runs in the jail with bytes on stdin, in one process, some at a time: read whole,
  * read in part, or not at all. What is read comes back as it was given, and at the end there are as many descriptors and
  * children as in the beginning. Then a run with a stdin that never ends is cancelled.
@@ -50,7 +52,7 @@ static long collect(struct choke_context *context)
     return ended;
 }
 
-/* Nobody writes the pipe, and its other end stays open. */
+/* No bytes are written to the pipe, and its other end stays open. */
 static void cancel(struct choke_context *context, const char *root, enum choke_jail jail)
 {
     int ends[2];

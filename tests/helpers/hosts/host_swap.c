@@ -1,4 +1,6 @@
 /*
+ * host_swap.c - the file of a tool is swapped during runs.
+ *
  * host_swap POLICY ROOT TOOL WAY FILE OTHER SWAPS RUNS - runs TOOL (its file is FILE) at least RUNS times, while a thread
  * puts the content of OTHER in its place and takes it away again, SWAPS times at least, at random moments.
  *   rename  the two files are exchanged by name

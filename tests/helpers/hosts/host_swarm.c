@@ -1,4 +1,6 @@
 /*
+ * host_swarm.c - many connections of tools against few descriptors of the caller.
+ *
  * host_swarm POLICY ROOT JAIL COUNT - a caller that may have few descriptors. Many of its tools make COUNT connections each to
  * the proxy and hold them; meanwhile the caller opens files and runs another tool, which has egress too.
  */

@@ -1,4 +1,6 @@
 /*
+ * host_thread_netns.c - a second thread in another network namespace uses the context.
+ *
  * host_thread_netns POLICY ROOT - a second thread uses a context at a moment without a free descriptor, so that it cannot be seen who
  * that thread is. It is seen when there are descriptors again: the thread enters another network namespace, and so do its
  * tools. Must be started by root.

@@ -1,4 +1,6 @@
 /*
+ * host_threads.c - contexts and threads.
+ *
  * host_threads POLICY ROOT COUNT - two contexts in two threads do not meet; and a context with a keeper made by
  * a thread that has ended since still runs tools, and its running job is not lost (the parent-death signal follows
  * the creating thread).

@@ -1,4 +1,6 @@
 /*
+ * no_userns.c - a command on a machine without user namespaces.
+ *
  * no_userns UID GID COMMAND [ARG]... - executes COMMAND as that user, where no user namespace can be made.
  *
  * The switch (sysctl user.max_user_namespaces) belongs to the user namespace that it is set in, so it is set in a new one,

@@ -1,4 +1,6 @@
 /*
+ * attempt.c - executes a file in one of the known ways.
+ *
  * attempt WAY PATH [ARG]... - executes PATH in one of the ways there are, with PATH and the ARGs as its arguments.
  *   plain     execve
  *   child     execve in a grandchild, in its own session
@@ -131,7 +133,7 @@ static void by_descriptor(const char *path, char **argv)
     (void)syscall(SYS_execveat, open_source(path), "", argv, nothing, AT_EMPTY_PATH);
 }
 
-/* The one who executed us may have left the right to it to a number. */
+/* The process that executed us may have left an open descriptor with the right to it. */
 static void numbers(const char *path, char **argv)
 {
     int fd = open_source(path);

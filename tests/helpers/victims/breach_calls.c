@@ -1,4 +1,6 @@
 /*
+ * breach_calls.c - attacks by system calls that no namespace covers.
+ *
  * breach_calls WAY [ARG]... - kernel interfaces that no namespace covers, or that bypass one. See breach.h.
  *   socket FAMILY TYPE     a socket of that family
  *   inet PORT              a message to a listener on 127.0.0.1

@@ -1,4 +1,6 @@
 /*
+ * breach_code.c - attacks that map a program as code.
+ *
  * breach_code WAY LOADER PROGRAM [DIR] - has the loader map a program from where no file system keeps it from being code. See
  * breach.h. PROGRAM is copied to that place, and LOADER runs it there with the argument "ran" (which echo prints). What a
  * mount forbids to be executed it also forbids to be mapped as code; a file on no mount is not covered by that rule.

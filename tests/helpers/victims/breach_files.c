@@ -1,4 +1,6 @@
 /*
+ * breach_files.c - attacks on files and space.
+ *
  * breach_files WAY [ARG]... - files and space that do not belong to the tool. See breach.h.
  *   read PATH, list DIR    prints nothing of what it finds
  *   write PATH             a small file, made or overwritten

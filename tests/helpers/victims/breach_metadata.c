@@ -1,4 +1,6 @@
 /*
+ * breach_metadata.c - attacks on the metadata of files.
+ *
  * breach_metadata CALL TARGET - what the kernel keeps about a file beside its bytes, changed by whoever has it open or can name
  * it. See breach.h. TARGET is a path, or fd:N for a descriptor. Each call writes what is there already, so that its success
  * harms nothing.

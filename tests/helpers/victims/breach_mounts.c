@@ -1,4 +1,6 @@
 /*
+ * breach_mounts.c - attacks on mounts and namespaces.
+ *
  * breach_mounts WAY [ARG]... - changes what the file system looks like, or makes namespaces to do it in. See breach.h.
  *   unshare, clone, clone3  a new user namespace
  *   mount DIR               a new file system at DIR

@@ -1,4 +1,6 @@
 /*
+ * breach_net.c - attacks on the network of a jail.
+ *
  * breach_net WAY [ARG]... - direct attempts past the proxy of a run with egress. See breach.h.
  *   socket FAMILY TYPE PROTOCOL  a socket of that kind; numbers of 64 bits
  *   reach ADDRESS PORT           a connection, of IPv4 or IPv6

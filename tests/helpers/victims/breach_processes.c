@@ -1,4 +1,6 @@
 /*
+ * breach_processes.c - attacks on other processes.
+ *
  * breach_processes WAY [ARG]... - reaches into other processes, by pid, by descriptor and by /proc. See breach.h.
  *   kill PID SIGNAL        a signal to a process of the host's, by the number it has there
  *   parent SIGNAL          a signal to whoever is the parent

@@ -1,4 +1,6 @@
 /*
+ * escape.c - leaves its process group.
+ *
  * escape KIND MARKER - leaves its process group in one of the usual ways.
  *   setsid   a child in its own session; the tool itself stays
  *   double   fork, setsid, fork: a daemon without a living parent; the tool ends with status 0

@@ -1,4 +1,6 @@
 /*
+ * flood.c - writes a known number of known bytes.
+ *
  * flood BYTES out|err|both [TEXT] - writes exactly BYTES bytes to each named stream, as fast as a pipe takes them;
  * TEXT is the beginning of them. Apart from TEXT, byte i is 33 + (j * 31 + j / 94) % 94 with j = i % 65536, so a
  * reader can check any part of it.

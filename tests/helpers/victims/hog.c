@@ -1,4 +1,6 @@
 /*
+ * hog.c - takes as much of one resource as it gets.
+ *
  * hog WHAT [NUMBER [PATH]] - takes as much of one thing as NUMBER says, or as it gets.
  *
  *   memory MIB      private memory, and writes to all of it       shared MIB     the same, shared and without a name
