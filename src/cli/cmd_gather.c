@@ -427,7 +427,7 @@ static void done(struct gather *gather)
     ck_options_done(gather_options, &gather->given);
 }
 
-static int run_gather(char *const *words)
+static int run_gather(char *const *args)
 {
     struct gather gather = {
         .given = {.recording = CK_RECORDING_PRESET, .timeout_ms = CHOKE_TIMEOUT_FROM_POLICY},
@@ -441,7 +441,7 @@ static int run_gather(char *const *words)
     struct choke_error error;
 
     ck_session_init(&gather.session);
-    int status = ck_parse_words(&parse, words, &repositories);
+    int status = ck_parse_words(&parse, args, &repositories);
     if (status < 0 && check_options(&gather.given, &repositories, &error) < 0)
         status = ck_cli_usage_error(&ck_command_gather, &error);
     if (status < 0)

@@ -168,12 +168,12 @@ static int print_tool(FILE *out, const json_t *tool)
     char limit[24] = "-";
     const json_t *seconds = json_object_get(json_object_get(tool, "limits"), "timeout_s");
 
-    FILE *words = open_memstream(&text, &length);
-    if (!words)
+    FILE *grants = open_memstream(&text, &length);
+    if (!grants)
         return -ENOMEM;
-    print_args(words, json_object_get(tool, "args"));
-    print_grants(words, tool);
-    if (fclose(words) != 0) {
+    print_args(grants, json_object_get(tool, "args"));
+    print_grants(grants, tool);
+    if (fclose(grants) != 0) {
         free(text);
         return -ENOMEM;
     }
@@ -227,7 +227,7 @@ static int show(const struct ck_review_options *given, const char *text, struct 
     return r;
 }
 
-static int run_show(char *const *words)
+static int run_show(char *const *args)
 {
     struct ck_review_options given = {0};
     const char *operands[CK_REVIEW_OPERANDS_MAX];
@@ -235,7 +235,7 @@ static int run_show(char *const *words)
     const char *text;
     struct choke_error error = {0};
 
-    int status = ck_review_parse(&ck_command_policy_show, words, 0, 1, &given, operands);
+    int status = ck_review_parse(&ck_command_policy_show, args, 0, 1, &given, operands);
     if (status >= 0)
         return status;
     if (choke_policy_open(operands[0], &policy, &error) < 0 || choke_policy_json(policy, &text, &error) < 0 ||

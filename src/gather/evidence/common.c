@@ -196,14 +196,14 @@ static void free_item(struct ck_evidence_item *item)
     json_decref(item->value);
 }
 
-/* Of items in order: whether this is the first of its id. Then it will stand at that place. */
-static bool is_first(struct ck_evidence_list *list, const json_t *value, size_t location)
+/* Is this the first item of its id? The items come in order; index is where this one will be kept. */
+static bool is_first(struct ck_evidence_list *list, const json_t *value, size_t index)
 {
     const char *id = json_string_value(json_object_get(value, "id"));
 
     if (!id || json_object_get(list->firsts, id))
         return false;
-    list->failed |= json_object_set_new(list->firsts, id, json_integer((json_int_t)location)) < 0;
+    list->failed |= json_object_set_new(list->firsts, id, json_integer((json_int_t)index)) < 0;
     return true;
 }
 

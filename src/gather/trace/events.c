@@ -59,7 +59,7 @@ static bool is_volume(const json_t *volumes, const char *path, size_t length)
 
 static bool is_witness(const struct ck_trace_events *events, const char *path, size_t length)
 {
-    return events->place[0] != '\0' && is_beneath(path, length, events->place);
+    return events->witness_directory[0] != '\0' && is_beneath(path, length, events->witness_directory);
 }
 
 static const char *place_of(const struct ck_trace_events *events, const char *path, size_t length)
@@ -106,13 +106,13 @@ static size_t normalize(const char *path, size_t length, char flat[2 * PATH_BYTE
 /* The witness's directory has a name that is another each time. */
 static json_t *token_text(const struct ck_trace_events *events, const char *token, size_t length)
 {
-    size_t place = strlen(events->place);
+    size_t directory_length = strlen(events->witness_directory);
     char text[PATH_BYTES + sizeof WITNESS];
-    if (!is_witness(events, token, length) || length - place > PATH_BYTES)
+    if (!is_witness(events, token, length) || length - directory_length > PATH_BYTES)
         return ck_evidence_text(token, length);
     memcpy(text, WITNESS, strlen(WITNESS));
-    memcpy(text + strlen(WITNESS), token + place, length - place);
-    return ck_evidence_text(text, strlen(WITNESS) + (length - place));
+    memcpy(text + strlen(WITNESS), token + directory_length, length - directory_length);
+    return ck_evidence_text(text, strlen(WITNESS) + (length - directory_length));
 }
 
 /* A number of a process behind /proc/ is the same as any other. */
@@ -262,14 +262,15 @@ static json_t *read_argv(const struct ck_trace_events *events, struct ck_trace_s
 }
 
 /* strace executes the witness first of all, and that is no program of the image's. */
-static bool set_witness_place(struct ck_trace_events *events, const char *path, long length)
+static bool set_witness_directory(struct ck_trace_events *events, const char *path, long length)
 {
     static const char name[] = "/witness";
-    size_t place = length > (long)strlen(name) ? (size_t)length - strlen(name) : 0;
-    if (events->place[0] != '\0' || place == 0 || place >= sizeof events->place || path[0] != '/' ||
-        memcmp(path + place, name, strlen(name)) != 0)
+    size_t directory_length = length > (long)strlen(name) ? (size_t)length - strlen(name) : 0;
+    if (events->witness_directory[0] != '\0' || directory_length == 0 ||
+        directory_length >= sizeof events->witness_directory || path[0] != '/' ||
+        memcmp(path + directory_length, name, strlen(name)) != 0)
         return false;
-    memcpy(events->place, path, place);
+    memcpy(events->witness_directory, path, directory_length);
     return true;
 }
 
@@ -284,7 +285,7 @@ static void take_execution(struct ck_trace_events *events, unsigned long pid, co
     struct ck_trace_span error = ck_trace_error(call->result), argv = call->args[first + 1];
     if (length < 0 || ck_trace_span_begins(argv, "0x"))
         note_unread(events, call);
-    if (length < 0 || set_witness_place(events, path, length))
+    if (length < 0 || set_witness_directory(events, path, length))
         return;
     if (!events->started && pid == events->first_pid && is_absent(error))
         return; /* the witness looks for it in the image's PATH */

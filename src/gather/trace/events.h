@@ -20,7 +20,7 @@
 
 #include <jansson.h>
 
-#define CK_TRACE_PLACE_MAX 128
+#define CK_TRACE_DIRECTORY_MAX 128
 
 /* Made zero-filled, with volumes set. */
 struct ck_trace_events {
@@ -32,11 +32,12 @@ struct ck_trace_events {
     json_t *sockets;
     json_t *attempts; /* on other processes */
     struct ck_trace_processes processes;
-    char place[CK_TRACE_PLACE_MAX]; /* the directory of the witness, by the first execution; empty: not known yet */
-    unsigned long first_pid;        /* of the image's own program */
-    bool started;                   /* it was executed: from then on files and sockets count */
-    bool incomplete;                /* there was more than is kept, or something that could not be read */
-    int bad;                        /* out of memory */
+    char witness_directory
+        [CK_TRACE_DIRECTORY_MAX]; /* the directory of the witness, by the first execution; empty: not known yet */
+    unsigned long first_pid;      /* of the image's own program */
+    bool started;                 /* it was executed: from then on files and sockets count */
+    bool incomplete;              /* there was more than is kept, or something that could not be read */
+    int bad;                      /* out of memory */
 };
 
 int ck_trace_events_init(struct ck_trace_events *events); /* 0, or out of memory; done in any case */

@@ -19,6 +19,7 @@
  */
 #include "base/error.h"
 #include "base/hex.h"
+#include "gather/evidence/common.h"
 #include "gather/prepare.h"
 #include "gather/trace/build.h"
 #include "gather/trace/stage.h"
@@ -138,14 +139,6 @@ static int set_argv(struct ck_call_setup *setup, struct arg_list *call_argv, str
 }
 
 /* ---- what earlier calls have told ---- */
-
-static const struct ck_answer *find_answer(const struct ck_answer *answers, size_t count, const char *id)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(answers[i].id, id) == 0)
-            return &answers[i];
-    return NULL;
-}
 
 /* The build prints the digest of the image and nothing else. */
 static int take_image(const struct ck_answer *build, struct trace_values *values, struct choke_error *error)
@@ -298,16 +291,16 @@ static int trace_setup(void *state, const struct ck_answer *answers, size_t coun
     const char *id = setup->call->id;
     bool looks = strcmp(id, "image") == 0, runs = strcmp(id, "run") == 0;
     int result = count < CK_PROBE_CALLS_MAX
-                     ? take_daemon(find_answer(answers, count, "daemon"), error)
+                     ? take_daemon(ck_evidence_find_answer(answers, count, "daemon"), error)
                      : ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "the probe has more calls than it may have");
     if (result == 0 && (looks || runs))
-        result = take_image(find_answer(answers, count, "build"), &values, error);
+        result = take_image(ck_evidence_find_answer(answers, count, "build"), &values, error);
     if (result == 0 && runs)
-        result = take_program(find_answer(answers, count, "image"), &values, error);
+        result = take_program(ck_evidence_find_answer(answers, count, "image"), &values, error);
     if (result == 0 && strcmp(id, "bases") == 0)
         result = setup_bases(trace, count, setup, error);
     else if (result == 0 && strcmp(id, "build") == 0)
-        result = setup_build(trace, count, find_answer(answers, count, "bases"), setup, error);
+        result = setup_build(trace, count, ck_evidence_find_answer(answers, count, "bases"), setup, error);
     else if (result == 0 && looks)
         result = setup_image(trace, count, &values, setup, error);
     else if (result == 0 && runs)
