@@ -1,5 +1,6 @@
 /*
- * attack.c - "chokepoint doctor --attack": makes the attempts of attack_table.c in each jail, see attack.h.
+ * attack.c - "chokepoint doctor --attack": makes the attempts of attack_table.c in each jail; see
+ * attack.h.
  */
 #include "cli/attack.h"
 
@@ -90,11 +91,11 @@ static void not_available(struct ck_attack_result *result, const char *layer, co
     ck_text_safe(result->detail, sizeof(result->detail), detail);
 }
 
-/* Did the attacker itself say, by how it ended, that it failed? */
+/* Does the way the attacker ended say that the attempt failed? */
 static bool was_refused(const struct ck_attack_attempt *attempt, const struct choke_result *run)
 {
     if (run->outcome == CHOKE_SIGNALED)
-        return run->signal == SIGSYS; /* the filter kills what enters the kernel by another door */
+        return run->signal == SIGSYS; /* the filter kills a process that uses another system call ABI */
     if (run->outcome != CHOKE_EXITED)
         return false;
     return attempt->check == CK_ATTACK_CHECK_FIXTURE || run->exit_code == REFUSED_STATUS ||
@@ -114,7 +115,7 @@ static void judge(struct ck_attack_fixture *fixture, const struct ck_attack_atte
     else if (run->outcome == CHOKE_EXITED && run->exit_code == 0)
         broken(result, "it was not refused");
     else if (run->outcome == CHOKE_EXITED)
-        broken(result, "the attempt ended in a way that says nothing");
+        broken(result, "the attempt ended with an unexpected status");
     else
         broken(result, run->error.message[0] ? run->error.message : choke_outcome_name(run->outcome));
 }
@@ -123,13 +124,13 @@ static int make_attempt(const struct attack_call *call, const struct ck_attack_a
                         struct ck_attack_result *result, struct choke_error *error)
 {
     struct choke_result *run = NULL;
-    /* With egress the jail has one layer more than the run that was looked at has. */
+    /* A run with egress has one layer more than the run that inspect_jail made. */
     if (attempt->entry != CK_ATTACK_EGRESS && !has_layer(call->jail->layers, attempt->layer)) {
         not_available(result, attempt->layer, "");
         return 0;
     }
     if (ck_clock_now_ms() >= call->deadline_ms) {
-        not_available(result, attempt->layer, "there was no time left for it");
+        not_available(result, attempt->layer, "no time was left for it");
         return 0;
     }
     int r = 0;
@@ -148,7 +149,7 @@ static int make_attempt(const struct attack_call *call, const struct ck_attack_a
 
 /* ---- one jail ---- */
 
-/* A run that does nothing: is the jail there, and which layers does it have? */
+/* A run that does nothing. It shows whether the jail is available and which layers it has. */
 static int inspect_jail(const struct attack_call *call, struct ck_attack_jail *jail, struct choke_error *error)
 {
     static const char *const args[CK_ATTACK_ARGS + 1] = {"breach_files", "list", "."};
@@ -193,7 +194,10 @@ void ck_attack_jail_done(struct ck_attack_jail *jail)
 
 /* ---- all of it ---- */
 
-/* Beside the command, as in a build directory; else where it is installed, from the command's own directory. */
+/*
+ * Next to the command, as in a build directory; else in its installed place, relative to the
+ * command.
+ */
 static int find_program(char ret_path[PATH_MAX], struct choke_error *error)
 {
     static const char *const locations[] = {PROGRAM, "../libexec/chokepoint/" PROGRAM};
@@ -212,7 +216,8 @@ static int find_program(char ret_path[PATH_MAX], struct choke_error *error)
         return 0;
     }
     return ck_text_error(error, CHOKE_TOOL_MISSING, ENOENT,
-                         "the attack program is not installed: it belongs at '%s/%s'", CK_TEXT_SAFE(own), locations[1]);
+                         "the attack program is not installed; it was expected at '%s/%s'", CK_TEXT_SAFE(own),
+                         locations[1]);
 }
 
 static int attack_all(struct ck_attack_jail jails[CK_ATTACK_JAILS], struct ck_attack_fixture *fixture,

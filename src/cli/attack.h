@@ -1,12 +1,12 @@
 /*
  * attack.h - the parts of "chokepoint doctor --attack" (docs/adr/0046).
  *
- *   attack_table.c   which attempts there are, as data
- *   attack_world.c   what they are made on, and whether anything of it was reached
- *   attack.c         makes them in one jail, and says what held
- *   attack_report.c  the report, for people and as JSON
+ *   attack_table.c    the attempts, as data
+ *   attack_fixture.c  the files and listeners that they attack, and whether any of them was reached
+ *   attack.c          makes the attempts in one jail and judges each
+ *   attack_report.c   the report, as text and as JSON
  *
- * The attacker is a program of its own, chokepoint-attack, built from the victims of the tests.
+ * The attacker is a separate program, chokepoint-attack. It is built from the test victims.
  */
 #ifndef CK_CLI_ATTACK_H
 #define CK_CLI_ATTACK_H
@@ -18,54 +18,60 @@
 
 /* ---- the table ---- */
 
-/* The entry of the policy by which the attacker is started; its name is the index of ck_attack_entries. */
+/* The policy entry that starts the attacker. It is the index into ck_attack_entries. */
 enum ck_attack_entry { CK_ATTACK_PLAIN = 0, CK_ATTACK_WRITES, CK_ATTACK_EGRESS, CK_ATTACK_ENTRIES };
 
-/* How it is seen that an attempt did not succeed. */
+/* How a failed attempt is recognized. */
 enum ck_attack_check {
-    CK_ATTACK_CHECK_REFUSED = 0, /* the attacker says that the system refused it, or was killed by the filter */
-    CK_ATTACK_CHECK_FAILED,      /* it ends with any status but 0: what it started could not be loaded */
-    CK_ATTACK_CHECK_FIXTURE      /* only what is seen from outside counts */
+    CK_ATTACK_CHECK_REFUSED = 0, /* the attacker reports a refusal, or the filter killed it */
+    CK_ATTACK_CHECK_FAILED,      /* it exits with any status but 0: what it started could not be loaded */
+    CK_ATTACK_CHECK_FIXTURE      /* only the fixture decides: nothing in it was reached */
 };
 
 #define CK_ATTACK_ARGS 6
 
 /*
- * One attempt. A word "{name}" stands for something of the world: secret, inode, port, abstract, pid, marker, number,
- * loader.
+ * One attempt. An argument "{name}" is replaced by a value of the fixture: secret, inode, port,
+ * abstract, pid, marker, number, loader.
  */
 struct ck_attack_attempt {
-    const char *promise; /* attempts of one promise stand together */
+    const char *promise; /* attempts of one promise are adjacent */
     const char *name;
-    const char *layer; /* the layer that holds it: where a jail does not have it, the attempt is not made */
+    const char *layer; /* the layer that must hold it; a jail without this layer skips the attempt */
     enum ck_attack_entry entry;
     enum ck_attack_check check;
-    const char *args[CK_ATTACK_ARGS + 1];   /* the set, its way, arguments; ends with NULL */
-    const char *before[CK_ATTACK_ARGS + 1]; /* made first, in a run of its own, where an attempt needs two */
+    const char *args[CK_ATTACK_ARGS + 1];   /* the set, the attempt, its arguments; ends with NULL */
+    const char *before[CK_ATTACK_ARGS + 1]; /* a separate run before it, for an attempt that needs two */
 };
 
-extern const struct ck_attack_attempt ck_attack_attempts[]; /* ends where promise is NULL */
+extern const struct ck_attack_attempt ck_attack_attempts[]; /* ends with promise NULL */
 extern const char *const ck_attack_entries[CK_ATTACK_ENTRIES];
 
 /* ---- the world ---- */
 
-/* A directory that is removed afterwards, with a root in it, files, and listeners. */
+/* A temporary directory with a root, files and listeners. ck_attack_fixture_done removes it. */
 struct ck_attack_fixture {
     char top[40], root[64], secret[64], policy[64];
     char port[8], abstract[64], pid[16], inode[24], marker[64], number[16];
     struct stat secret_before, victim_before;
-    int signal_fd;                                  /* of the signal that attempts send */
+    int signal_fd;                                  /* receives the signal that attempts send */
     int inet_fd, path_fd, datagram_fd, abstract_fd; /* -1: could not be made */
 };
 
-/* program: the attacker. 0 or a negative errno; ck_attack_fixture_done in either case. */
+/*
+ * program is the attacker. Returns 0 or a negative errno; call ck_attack_fixture_done in either
+ * case.
+ */
 int ck_attack_fixture_make(struct ck_attack_fixture *fixture, const char *program, struct choke_error *error);
 void ck_attack_fixture_done(struct ck_attack_fixture *fixture);
 
-/* What a word of an attempt stands for. */
+/* Returns the value of a "{name}" argument, or the argument itself. */
 const char *ck_attack_fixture_expand(const struct ck_attack_fixture *fixture, const char *token);
 
-/* NULL, or what was reached since the last time: one of a few fixed phrases. Puts it back, so that the next is seen too. */
+/*
+ * Returns NULL, or one of a few fixed phrases: what was reached since the last call. It also resets
+ * the fixture, so that the next attempt is seen too.
+ */
 const char *ck_attack_fixture_reached(struct ck_attack_fixture *fixture);
 
 /* ---- the attempts in one jail ---- */
@@ -76,17 +82,17 @@ enum ck_attack_state { CK_ATTACK_HELD = 0, CK_ATTACK_NOT_AVAILABLE, CK_ATTACK_BR
 
 struct ck_attack_result {
     enum ck_attack_state state;
-    const char *layer;                 /* not available: the layer that is missing; else NULL */
-    char detail[CK_ATTACK_DETAIL_MAX]; /* why; "" where it held */
+    const char *layer;                 /* not available: the missing layer; else NULL */
+    char detail[CK_ATTACK_DETAIL_MAX]; /* why; "" if it held */
 };
 
 struct ck_attack_jail {
     const char *name;
     enum choke_jail jail;
     bool available;
-    char reason[CHOKE_MESSAGE_MAX];   /* where it is not */
-    const char *const *layers;        /* those that held; of the result that is kept for them */
-    struct ck_attack_result *results; /* one for each attempt of the table, in its order */
+    char reason[CHOKE_MESSAGE_MAX];   /* why it is not available */
+    const char *const *layers;        /* the layers that held; they belong to first */
+    struct ck_attack_result *results; /* one per attempt, in the order of the table */
     struct choke_result *first;
 };
 
@@ -95,19 +101,25 @@ const char *ck_attack_state_name(enum ck_attack_state state);
 /* The number of attempts in the table. */
 size_t ck_attack_count(void);
 
-/* 0 or a negative errno: nothing can be said then. deadline_ms is of CLOCK_MONOTONIC. */
+/*
+ * Returns 0, or a negative errno if the attempts could not be made. deadline_ms is on
+ * CLOCK_MONOTONIC.
+ */
 int ck_attack_jail(struct choke_context *context, struct ck_attack_fixture *fixture, uint64_t deadline_ms,
                    struct ck_attack_jail *jail, struct choke_error *error);
 void ck_attack_jail_done(struct ck_attack_jail *jail);
 
-/* All of it. The exit status: 0, 1 where something is broken, CK_EXIT_REFUSED. */
+/*
+ * Runs all attempts in all jails. Returns the exit status: 0, 1 if a promise is broken, or
+ * CK_EXIT_REFUSED.
+ */
 int ck_attack(bool json);
 
 /* ---- the report ---- */
 
 #define CK_ATTACK_JAILS 2
 
-/* Writes it to standard output. The exit status. */
+/* Writes the report to standard output. Returns the exit status. */
 int ck_attack_report(const struct ck_attack_jail jails[CK_ATTACK_JAILS], bool json);
 
 #endif

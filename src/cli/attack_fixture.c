@@ -1,15 +1,16 @@
 /*
- * attack_fixture.c - what the attempts of "chokepoint doctor --attack" are made on, see attack.h.
+ * attack_fixture.c - the files and listeners that "chokepoint doctor --attack" attacks; see
+ * attack.h.
  *
- * Everything lies in one new directory of mode 0700 and is the calling user's own:
+ * Everything is in one new directory of mode 0700 and belongs to the calling user:
  *
  *   secret                        must not be read or changed
  *   policy.yaml                   lists the attacker, and bwrap for its jail
  *   root/victim                   must not be changed: the root is read-only
- *   root/new                      must not come into being
+ *   root/new                      must not appear
  *   root/link, root/proc-link     symlinks to the secret
  *   root/script                   must not be executed or mapped as code
- *   root/stream.socket, root/datagram.socket   listeners, and two more on loopback and in the abstract name space
+ *   root/stream.socket, root/datagram.socket   listeners; two more are on loopback and abstract
  */
 #include "cli/attack.h"
 
@@ -32,7 +33,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define SIGNAL SIGURG /* ignored by default: nobody is harmed where it arrives */
+#define SIGNAL SIGURG /* ignored by default: it harms no process that it reaches */
 #define SECRET_TEXT "a secret\n"
 #define SHM_DIRECTORY "/dev/shm/"
 
@@ -44,7 +45,10 @@
 #error "the path of the dynamic loader of this architecture is not known"
 #endif
 
-/* The attacker's entries: in the default workspace, in one that it may write, and with egress to a host that is not there. */
+/*
+ * Entries for the attacker: with the default workspace, with a writable one, and with egress to a
+ * host that does not exist.
+ */
 static const char policy_format[] =
     "version: 1\n"
     "adr_dir: .\n"
@@ -67,7 +71,7 @@ static int write_file(int directory_fd, const char *name, const char *text, mode
 static int write_policy(const struct ck_attack_fixture *fixture, const char *program)
 {
     char text[4 * PATH_MAX];
-    /* A quote would end the YAML string; nobody installs there. */
+    /* A quote would end the YAML string. An installation path with a quote is not supported. */
     if (strchr(program, '\''))
         return -EINVAL;
     int length = snprintf(text, sizeof(text), policy_format, ck_attack_entries[CK_ATTACK_PLAIN], program,
@@ -97,7 +101,7 @@ static int write_files(struct ck_attack_fixture *fixture, int root_fd)
 
 /* ---- listeners ---- */
 
-/* Returns a descriptor, or -1: then the attempt on it finds nobody, and is refused by that. */
+/* Returns a descriptor, or -1. With -1 the attempt finds no listener and so counts as refused. */
 static int listen_at(int type, const void *address, socklen_t length)
 {
     const struct sockaddr *at = address;
@@ -109,7 +113,7 @@ static int listen_at(int type, const void *address, socklen_t length)
     return -1;
 }
 
-/* By the directory's descriptor: the path of a socket has 108 bytes at the most. */
+/* Through the directory's descriptor, because the path of a socket has at most 108 bytes. */
 static int listen_in(int type, int root_fd, const char *name)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -135,7 +139,7 @@ static void make_listeners(struct ck_attack_fixture *fixture, int root_fd)
     fixture->abstract_fd = listen_at(SOCK_STREAM, &abstract, length);
 }
 
-/* Taken from the queue, so that the next attempt is seen too. */
+/* Takes the connection from the queue, so that the next attempt is seen too. */
 static bool was_contacted(int fd)
 {
     char token[16];
@@ -217,7 +221,7 @@ static void close_all(struct ck_attack_fixture *fixture)
             (void)close(fds[i]);
 }
 
-/* What an attempt that succeeded left outside of the directory. */
+/* Removes what a successful attempt left outside of the directory. */
 static void remove_traces(const struct ck_attack_fixture *fixture)
 {
     char path[sizeof(SHM_DIRECTORY) + sizeof(fixture->marker)];
@@ -282,7 +286,7 @@ static void restore(struct stat *before, const char *path, mode_t mode)
     (void)lstat(path, before);
 }
 
-/* Does a process with this pid have the marker among its arguments? */
+/* Is the marker among the arguments of this process? */
 static bool is_marked(const struct ck_attack_fixture *fixture, const char *pid)
 {
     char path[64], text[4096];

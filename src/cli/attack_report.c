@@ -1,5 +1,5 @@
 /*
- * attack_report.c - the report of "chokepoint doctor --attack", for people and as JSON; see attack.h.
+ * attack_report.c - the report of "chokepoint doctor --attack", as text and as JSON; see attack.h.
  */
 #include "cli/attack.h"
 
@@ -20,7 +20,10 @@ struct promise {
     enum ck_attack_state state;
 };
 
-/* The next promise from the attempt at; false where there is none. Broken counts before held, held before the rest. */
+/*
+ * Finds the promise that begins at attempt at; false at the end of the table. One broken attempt
+ * makes it broken; else one that held makes it held.
+ */
 static bool next_promise(const struct ck_attack_jail *jail, size_t at, struct promise *ret_promise)
 {
     const char *name = ck_attack_attempts[at].promise;

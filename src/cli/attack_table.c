@@ -1,9 +1,10 @@
 /*
- * attack_table.c - the attempts of "chokepoint doctor --attack", see attack.h.
+ * attack_table.c - the attempts of "chokepoint doctor --attack"; see attack.h.
  *
- * An attempt is here if it fits into one program, needs nothing but what attack_world.c makes, and harms nothing where it
- * succeeds: on something of the host's it writes what is there already. The tests have more (docs/attacks.md). Each must
- * succeed without a jail where the user has the right to: tests/adversarial/jail/test_doctor_attack.py tries that.
+ * An attempt is listed here if it fits into one program, needs only what attack_fixture.c makes,
+ * and does no harm if it succeeds: to a file of the host it writes what is already there. The tests
+ * have more attempts (docs/attacks.md). Each attempt must succeed without a jail if the user has
+ * the right to it: tests/adversarial/jail/test_doctor_attack.py checks that.
  */
 #include "cli/attack.h"
 
@@ -19,7 +20,7 @@
 #define TRACES "a run leaves nothing to the next"
 #define TREE "what a tool started ends with it"
 
-/* Harmless, small, and on every system. */
+/* Harmless, small, and installed on every system. */
 #define PROGRAM "/usr/bin/env"
 #define ECHO "/bin/echo"
 

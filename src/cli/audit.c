@@ -1,4 +1,7 @@
-/* audit.c - see audit.h. */
+/*
+ * audit.c - the default path of the audit log, and how the audit commands read and report; see
+ * audit.h.
+ */
 #include "cli/audit.h"
 
 #include "base/fd.h"
@@ -10,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define TEXT_MAX (16 << 20) /* far more than all heads that the library takes */
+#define TEXT_MAX (16 << 20) /* far more than all heads that the library accepts */
 
 int ck_audit_default(char ret_path[PATH_MAX], struct choke_error *error)
 {
@@ -24,7 +27,7 @@ int ck_audit_default(char ret_path[PATH_MAX], struct choke_error *error)
         length = snprintf(ret_path, PATH_MAX, "%s/.local/state/chokepoint/audit.jsonl", home);
     if (length > 0 && length < PATH_MAX)
         return 0;
-    return ck_text_error(error, CHOKE_INVALID, ENOENT, "there is no place for an audit log: %s",
+    return ck_text_error(error, CHOKE_INVALID, ENOENT, "no default path for the audit log: %s",
                          length < 0 ? "neither XDG_STATE_HOME nor HOME is an absolute path" : "its path is too long");
 }
 
@@ -47,7 +50,7 @@ const char *const *ck_audit_paths(struct ck_string_list *files, char path[PATH_M
     return files->items;
 }
 
-/* A pipe of the shell's, "<(command)", will do too, so the type is not looked at. */
+/* The type of the file is not checked, so that a pipe of the shell, "<(command)", works too. */
 static int read_text(const char *path, char **ret_text)
 {
     size_t length;

@@ -1,5 +1,5 @@
 /*
- * audit.h - what the commands about the audit log share, and where the log is when nobody says.
+ * audit.h - what the audit commands share, and the default path of the log.
  */
 #ifndef CK_CLI_AUDIT_H
 #define CK_CLI_AUDIT_H
@@ -9,28 +9,31 @@
 #include <limits.h>
 
 enum ck_audit_exit {
-    CK_AUDIT_BROKEN = 1,    /* the log has a damage */
-    CK_AUDIT_UNREADABLE = 2 /* it cannot be read, or a head or key is not what it should be */
+    CK_AUDIT_BROKEN = 1,    /* the log is damaged */
+    CK_AUDIT_UNREADABLE = 2 /* the log cannot be read, or a head or key is not valid */
 };
 
 /*
- * $XDG_STATE_HOME/chokepoint/audit.jsonl, or .local/state/... in $HOME. A negative errno and words where neither names a
- * directory.
+ * $XDG_STATE_HOME/chokepoint/audit.jsonl, or .local/state/... in $HOME. Returns a negative errno
+ * and *error if neither is an absolute path.
  */
 int ck_audit_default(char ret_path[PATH_MAX], struct choke_error *error);
 
-/* One line on stderr; returns CK_AUDIT_UNREADABLE. */
+/* Prints one line on stderr and returns CK_AUDIT_UNREADABLE. */
 int ck_audit_unreadable(const struct choke_error *error);
 
-/* FILE:LINE: KIND: what is wrong, on stderr. */
+/* Prints "FILE:LINE: KIND: what is wrong" on stderr. */
 void ck_audit_report_damage(const struct choke_audit_report *report);
 
-/* Those of files; the default log in path where there is none. NULL: see *error. */
+/*
+ * Returns the paths in files; if there are none, the default log, which is stored in path. NULL:
+ * see *error.
+ */
 const char *const *ck_audit_paths(struct ck_string_list *files, char path[PATH_MAX], struct choke_error *error);
 
 /*
- * A text that was given as it is, or as the name of a file that holds it; begins is how it begins. To be freed; NULL: see
- * *error.
+ * given is the text itself if it begins with prefix, else the name of a file that contains it. The
+ * caller frees the result. NULL: see *error.
  */
 char *ck_audit_text(const char *given, const char *prefix, struct choke_error *error);
 

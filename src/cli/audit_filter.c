@@ -1,4 +1,7 @@
-/* audit_filter.c - see audit_filter.h. Times are compared as text: they all have one form, in UTC. */
+/*
+ * audit_filter.c - filters for audit records; see audit_filter.h. Times are compared as text: all
+ * have one form, in UTC.
+ */
 #include "cli/audit_filter.h"
 
 #include "front/text.h"
@@ -51,12 +54,12 @@ int ck_audit_check_outcomes(const struct ck_string_list *outcomes, struct choke_
         if (!is_outcome(outcomes->items[i]))
             return ck_text_error(
                 error, CHOKE_INVALID, EINVAL,
-                "there is no outcome '%s'; give one such as exited, timeout, disallowed or " CK_AUDIT_UNFINISHED,
+                "unknown outcome '%s'; give one such as exited, timeout, disallowed or " CK_AUDIT_UNFINISHED,
                 CK_TEXT_SAFE(outcomes->items[i]));
     return 0;
 }
 
-/* "90s" and its like; false where it is not of that form. */
+/* Parses "90s" and the like; false if text has another form. */
 static bool read_ago(const char *text, char ret_time[CK_AUDIT_TIME_SIZE])
 {
     static const struct {
@@ -80,7 +83,7 @@ static bool read_ago(const char *text, char ret_time[CK_AUDIT_TIME_SIZE])
     return false;
 }
 
-/* A beginning of the form that ends where a part of it does. */
+/* text must be a prefix of the form that ends after a complete part of it. */
 static bool read_date(const char *text, bool latest, char ret_time[CK_AUDIT_TIME_SIZE])
 {
     static const char form[] = "0000-00-00T00:00:00.000000Z";
@@ -108,6 +111,6 @@ int ck_audit_parse_time(const char *text, bool latest, char ret_time[CK_AUDIT_TI
         return 0;
     return ck_text_error(
         error, CHOKE_INVALID, EINVAL,
-        "'%s' is no time; give one in UTC such as 2026-11-15 or 2026-11-15T16:38, or an age such as 2h",
+        "'%s' is not a valid time; give one in UTC such as 2026-11-15 or 2026-11-15T16:38, or an age such as 2h",
         CK_TEXT_SAFE(text));
 }

@@ -1,7 +1,9 @@
 /*
- * audit_table.c - an intent is kept until its outcome comes, for only the intent has the arguments; so memory follows
- * the number of calls that run at one time, and has a bound all the same: a log may have any number of intents that
- * nobody finished.
+ * audit_table.c - the rows of "audit show"; see audit_table.h.
+ *
+ * An intent is kept until its outcome is read, because only the intent has the arguments. So memory
+ * grows with the number of calls that run at the same time. It is limited to OPEN_MAX anyway: a log
+ * may have any number of unfinished intents.
  */
 #include "cli/audit_table.h"
 
@@ -13,7 +15,7 @@
 #include <unistd.h>
 
 #define OPEN_MAX 4096
-#define COMMAND_MAX 4096 /* bytes of a command that are kept */
+#define COMMAND_MAX 4096 /* bytes kept of a command */
 #define WIDTH_MIN 60
 #define NUMBER_SIZE 32
 
@@ -30,7 +32,7 @@ struct audit_row {
     uint64_t seq;
     bool proven;
     struct ck_audit_subject subject;
-    const char *label; /* in the column of the outcome */
+    const char *label; /* in the outcome column */
     const json_t *code;
     const json_t *duration_us;
     const char *command;
@@ -68,7 +70,7 @@ static const char *show_number(char text[NUMBER_SIZE], const json_t *number)
     return text;
 }
 
-/* Bytes of text that fill at most so many columns; each character counts as one. */
+/* The number of bytes of text that fill at most this many columns; each character counts as one. */
 static size_t fitting(const char *text, size_t columns)
 {
     size_t at = 0;
@@ -79,7 +81,10 @@ static size_t fitting(const char *text, size_t columns)
     return at;
 }
 
-/* Where the words begin that fill at most so many columns at the end of text; its end where not even the last does. */
+/*
+ * The last whole arguments of text that fit into this many columns; "" if not even the last one
+ * fits.
+ */
 static const char *last_args(const char *text, size_t columns)
 {
     const char *found = text + strlen(text);
@@ -94,8 +99,8 @@ static const char *last_args(const char *text, size_t columns)
 }
 
 /*
- * What does not fit is left out behind the name of the tool: what an entry of the policy puts into a command stands there,
- * and what the caller gave follows.
+ * If the command is too long, the part after the tool's name is left out: the arguments that the
+ * policy injects come first there, and the caller's own arguments follow.
  */
 static void print_command(const struct ck_audit_table *table, const char *command, size_t used)
 {
@@ -137,7 +142,7 @@ static void print_row(struct ck_audit_table *table, const struct audit_row *row)
 
 /* ---- the command of a call ---- */
 
-/* A string, or what stands for one that is not UTF-8 or too long to be written out. */
+/* A string, or a placeholder for one that is not UTF-8 or is too long. */
 static void print_argument(FILE *out, const json_t *argument)
 {
     const char *base64 = json_string_value(json_object_get(argument, "base64"));
@@ -150,7 +155,7 @@ static void print_argument(FILE *out, const json_t *argument)
         (void)fprintf(out, "<%lld bytes>", json_integer_value(json_object_get(argument, "bytes")));
 }
 
-/* "[probe] git log -1", to be freed; NULL when out of memory. */
+/* "[probe] git log -1". The caller frees it; NULL when out of memory. */
 static char *command_of(const json_t *record, const struct ck_audit_subject *subject)
 {
     const json_t *argv = json_object_get(record, "argv");
@@ -249,10 +254,10 @@ static void fill_row(struct audit_row *row, const struct choke_audit_record *rec
         .code = json_object_get(parsed, "exit_code"),
         .duration_us = json_object_get(parsed, "duration_us"),
     };
-    row->subject.time = record->time; /* whose form is known to be right */
+    row->subject.time = record->time; /* the library has checked its form */
 }
 
-/* An outcome, with the command of its intent where that was seen; or a call that was refused. */
+/* An outcome, with the command of its intent if that was read; or a refused call. */
 static bool add_end(struct ck_audit_table *table, const struct choke_audit_record *record, const json_t *parsed)
 {
     char label[CK_TEXT_SAFE_MAX];
@@ -291,7 +296,7 @@ static void add_egress(struct ck_audit_table *table, const struct choke_audit_re
     print_row(table, &row);
 }
 
-/* About the log itself. */
+/* A record about the log itself. */
 static void add_other(struct ck_audit_table *table, const struct choke_audit_record *record, const json_t *parsed)
 {
     const char *before = json_string_value(json_object_get(parsed, "continues"));
@@ -303,7 +308,7 @@ static void add_other(struct ck_audit_table *table, const struct choke_audit_rec
     fill_row(&row, record, parsed);
     (void)snprintf(label, sizeof(label), "(%.20s)", record->kind);
     if (before)
-        (void)snprintf(text, sizeof(text), "log %s goes on from %s", record->log, CK_TEXT_SAFE(before));
+        (void)snprintf(text, sizeof(text), "log %s continues from %s", record->log, CK_TEXT_SAFE(before));
     else
         (void)snprintf(text, sizeof(text), "log %s%s%s", record->log, reason ? ": " : "",
                        reason ? CK_TEXT_SAFE(reason) : "");

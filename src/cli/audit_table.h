@@ -1,5 +1,5 @@
 /*
- * audit_table.h - an audit log as a table for people: one row a call, once it is known how it ended.
+ * audit_table.h - an audit log as a table for people: one row per call, once its outcome is known.
  */
 #ifndef CK_CLI_AUDIT_TABLE_H
 #define CK_CLI_AUDIT_TABLE_H
@@ -13,7 +13,7 @@ struct ck_audit_table {
     size_t width; /* of the terminal; 0: rows are not cut */
     bool has_rows;
     char day[11];                 /* of the last row */
-    struct ck_audit_intent *open; /* intents without an outcome so far, in their order */
+    struct ck_audit_intent *open; /* intents without an outcome so far, in log order */
     size_t open_count;
 };
 
@@ -23,7 +23,7 @@ void ck_audit_table_init(struct ck_audit_table *table, const struct ck_audit_fil
 /* parsed is the record as JSON. False when out of memory. */
 bool ck_audit_table_add(struct ck_audit_table *table, const struct choke_audit_record *record, const json_t *parsed);
 
-/* The rows of those without an outcome; then frees what the table holds. */
+/* Prints the calls without an outcome, then frees what the table holds. */
 void ck_audit_table_done(struct ck_audit_table *table);
 
 #endif

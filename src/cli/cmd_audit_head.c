@@ -1,5 +1,6 @@
 /*
- * cmd_audit_head.c - "chokepoint audit head" and "audit keygen": what is kept where who writes the log cannot reach it.
+ * cmd_audit_head.c - "chokepoint audit head" and "audit keygen": heads and keys, which are stored
+ * where the writer of the log cannot change them.
  */
 #include "cli/audit.h"
 #include "cli/parse.h"
@@ -74,8 +75,8 @@ static int run_keygen(char *const *args)
 const struct ck_command ck_command_audit_head = {
     .name = "audit head",
     .operands = "[FILE]",
-    .summary = "print the head of an audit log, to be kept elsewhere",
-    .details = "Later 'audit verify --head' proves that the log still has this record, and all before it.\n"
+    .summary = "print the head of an audit log, to store elsewhere",
+    .details = "Later 'audit verify --head' proves that the log still has this record and all before it.\n"
                "Exit status: 0; 2 the log, or the key, cannot be read.\n",
     .operand = CK_OPERAND_FILE,
     .options = head_options,
@@ -87,8 +88,8 @@ const struct ck_command ck_command_audit_keygen = {
     .operands = "FILE",
     .summary = "make a key pair to sign heads with: FILE and FILE.pub",
     .details =
-        "FILE is the secret key, for its owner alone; keep it where who writes the log cannot read it. Neither file\n"
-        "may exist. The public key is printed.\n"
+        "FILE is the secret key, readable by its owner only; keep it where the writer of the log cannot read it.\n"
+        "Both files must be new. The public key is printed.\n"
         "Exit status: 0; 2 a file exists, or cannot be written.\n",
     .operand = CK_OPERAND_FILE,
     .options = keygen_options,

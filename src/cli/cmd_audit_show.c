@@ -1,6 +1,6 @@
 /*
- * cmd_audit_show.c - "chokepoint audit show": the log for people. It is proven while it is read, but what stands behind
- * a damage is shown all the same, marked: who looks for the cause of one needs it most.
+ * cmd_audit_show.c - "chokepoint audit show": the log for people. It is verified while it is read.
+ * Records after a damage are shown too, with a mark: whoever looks for the cause needs them most.
  */
 #include "cli/audit.h"
 #include "cli/audit_filter.h"
@@ -26,15 +26,15 @@ struct show_options {
 #define TARGET(field) .offset = offsetof(struct show_options, field)
 
 static const struct ck_option show_options[] = {
-    {"--outcome", "WORD", "only calls that ended so; may be repeated", CK_OPTION_STRINGS, TARGET(filter.outcomes)},
+    {"--outcome", "WORD", "only calls with this outcome; may be repeated", CK_OPTION_STRINGS, TARGET(filter.outcomes)},
     {"--tool", "NAME", "only calls of this tool; may be repeated", CK_OPTION_STRINGS, TARGET(filter.tools)},
     {"--probe", "NAME", "only calls of this probe; may be repeated", CK_OPTION_STRINGS, TARGET(filter.probes)},
     {"--since", "TIME", "not before: 2026-11-15, 2026-11-15T16:38 (UTC), or an age: 90s, 15m, 2h, 7d", CK_OPTION_STRING,
      TARGET(since)},
     {"--until", "TIME", "not after", CK_OPTION_STRING, TARGET(until)},
     {"--follow", NULL, "wait for more, until interrupted", CK_OPTION_FLAG, TARGET(follow)},
-    {"--json", NULL, "print the records as they stand, one JSON object a line", CK_OPTION_FLAG, TARGET(json)},
-    {"--rotated", NULL, "with the files that each FILE was rotated into", CK_OPTION_FLAG, TARGET(rotated)},
+    {"--json", NULL, "print the records unchanged, one JSON object per line", CK_OPTION_FLAG, TARGET(json)},
+    {"--rotated", NULL, "also read the files that each FILE was rotated into", CK_OPTION_FLAG, TARGET(rotated)},
     {"--help", NULL, "show this help", CK_OPTION_FLAG, TARGET(help)},
     {.name = NULL},
 };
@@ -62,7 +62,7 @@ static bool show_record(void *data, const struct choke_audit_record *record)
     struct viewer *viewer = data;
     json_t *parsed = json_loadb(record->text, record->length, 0, NULL);
 
-    /* The library takes JSON only, so what cannot be loaded is memory that ran out. */
+    /* The library accepts only JSON, so a failure to load means out of memory. */
     if (!parsed)
         viewer->out_of_memory = true;
     else if (viewer->given->json)
@@ -73,7 +73,7 @@ static bool show_record(void *data, const struct choke_audit_record *record)
     return !viewer->out_of_memory && !ferror(stdout);
 }
 
-/* A reader that went away is seen at once, not only when there is something to write. */
+/* Notices a closed reader at once, not only at the next write. */
 static bool wait_for_more(void *data, const struct choke_audit_report *report)
 {
     struct viewer *viewer = data;
@@ -156,11 +156,10 @@ const struct ck_command ck_command_audit_show = {
     .name = "audit show",
     .operands = "[FILE...]",
     .summary = "show the calls in an audit log as a table",
-    .details =
-        "One row a call, when it is known how it ended; a call without an outcome stands at the end, as unfinished.\n"
-        "A sequence number with '?' stands behind a damage: only the record's own hash is right. Files as for\n"
-        "'audit verify', and the same exit status. --json filters the records one by one, so that with --outcome\n"
-        "no intent is among them.\n",
+    .details = "One row per call, once its outcome is known; a call without an outcome is at the end, as unfinished.\n"
+               "A '?' after a sequence number: an earlier line is damaged, so only the record's own hash is proven.\n"
+               "Files and exit status are as for 'audit verify'. --json filters single records, so with --outcome\n"
+               "it prints no intents.\n",
     .operand = CK_OPERAND_FILE,
     .options = show_options,
     .run = run_show,

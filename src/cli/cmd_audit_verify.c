@@ -1,6 +1,6 @@
 /*
- * cmd_audit_verify.c - "chokepoint audit verify": what is proven goes to standard output, line by line as it stands in
- * the log, so that it can be piped; what there is to say about it goes to standard error.
+ * cmd_audit_verify.c - "chokepoint audit verify": proven records go to standard output, unchanged
+ * and line by line, so that they can be piped. Messages go to standard error.
  */
 #include "cli/audit.h"
 #include "cli/parse.h"
@@ -25,17 +25,17 @@ struct verify_options {
 #define TARGET(field) .offset = offsetof(struct verify_options, field)
 
 static const struct ck_option verify_options[] = {
-    {"--head", "HEAD", "the log must have this head: its text, or a file of them", CK_OPTION_STRINGS, CK_OFFER_FILES,
-     TARGET(heads)},
-    {"--key", "KEY", "each head must be signed with it: a public key, or its file", CK_OPTION_STRING, CK_OFFER_FILES,
+    {"--head", "HEAD", "the log must contain this head: its text, or a file of heads", CK_OPTION_STRINGS,
+     CK_OFFER_FILES, TARGET(heads)},
+    {"--key", "KEY", "each head must be signed with this public key, or key file", CK_OPTION_STRING, CK_OFFER_FILES,
      TARGET(key)},
-    {"--rotated", NULL, "with the files that each FILE was rotated into", CK_OPTION_FLAG, TARGET(rotated)},
-    {"--quiet", NULL, "print nothing but damage", CK_OPTION_FLAG, TARGET(quiet)},
+    {"--rotated", NULL, "also read the files that each FILE was rotated into", CK_OPTION_FLAG, TARGET(rotated)},
+    {"--quiet", NULL, "print damage only", CK_OPTION_FLAG, TARGET(quiet)},
     {"--help", NULL, "show this help", CK_OPTION_FLAG, TARGET(help)},
     {.name = NULL},
 };
 
-/* The heads that were given, one text each; buffers hold what they point into. */
+/* The heads that were given, one text each. buffers own the memory. */
 struct given_heads {
     const char **texts;
     size_t count;
@@ -43,7 +43,10 @@ struct given_heads {
     char *key;
 };
 
-/* Where the log begins, if that is not at its beginning. */
+/*
+ * The state of print_record: continues is what the first record names, for a log that does not
+ * start at record 0.
+ */
 struct record_printer {
     bool quiet;
     bool seen;
@@ -77,8 +80,8 @@ static int take_heads(const struct verify_options *given, struct given_heads *he
         heads->buffers[i] = ck_audit_text(given->heads.items[i], HEAD_PREFIX, error);
         if (!heads->buffers[i] || add_lines(heads, heads->buffers[i], error) < 0)
             return -error->errnum;
-        if (heads->count == before) /* a file that somebody emptied must not read as "no head was asked for" */
-            return ck_text_error(error, CHOKE_INVALID, EINVAL, "'%s' holds no head",
+        if (heads->count == before) /* an emptied file must not count as "no head was given" */
+            return ck_text_error(error, CHOKE_INVALID, EINVAL, "'%s' contains no head",
                                  CK_TEXT_SAFE(given->heads.items[i]));
     }
     heads->key = given->key ? ck_audit_text(given->key, KEY_PREFIX, error) : NULL;
@@ -94,7 +97,7 @@ static void free_heads(struct given_heads *heads, size_t count)
     free(heads->key);
 }
 
-/* The first record of all is a begin, and says which file it continues. */
+/* The first record of a file is a begin record. Its "continues" is the file before it. */
 static void note_begin(struct record_printer *printer, const struct choke_audit_record *record)
 {
     json_t *object = json_loadb(record->text, record->length, 0, NULL);
@@ -137,7 +140,7 @@ static void print_notes(const struct record_printer *printer, const struct choke
     if (report->heads == 0)
         (void)fprintf(
             stderr,
-            "chokepoint: no --head was given, so a log that was cut at its end or rewritten passes too; keep one with 'audit head'\n");
+            "chokepoint: no --head was given: a log that was cut at its end or rewritten also passes; store a head with 'audit head'\n");
 }
 
 static int verify(const struct verify_options *given, struct ck_string_list *files)
@@ -188,7 +191,7 @@ const struct ck_command ck_command_audit_verify = {
     .operands = "[FILE...]",
     .summary = "prove that an audit log was not changed, and print its records",
     .details =
-        "The files of one log, in their order; '-' is standard input. Without one, the log that 'run' writes, with\n"
+        "FILEs are the files of one log, in order; '-' is standard input. Default: the log that 'run' writes, with\n"
         "the files it was rotated into. Proven records go to standard output as JSON lines.\n"
         "Exit status: 0 the log is intact; 1 it is not, and the first bad line is reported with its fault;\n"
         "2 a file cannot be read, or a head is malformed or was not signed with the key.\n",

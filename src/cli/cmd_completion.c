@@ -1,6 +1,6 @@
 /*
- * cmd_completion.c - prints a completion script. The scripts are written from the tables and from the embedded
- * policy, whose tools are offered behind "run".
+ * cmd_completion.c - prints a completion script. The scripts are made from the command tables and
+ * from the embedded policy: its tools are offered after "run".
  */
 #include "cli/cli.h"
 #include "front/text.h"
@@ -37,7 +37,7 @@ void ck_cli_completion_operands(FILE *out, const struct ck_command *command, con
             (void)fprintf(out, " %s", shell->name);
 }
 
-/* The tools of the policy that a caller may name. */
+/* The tools that a caller may name. A tool with route "jail" is for the library only. */
 static int list_tools(const struct choke_context *context, struct ck_string_list *ret_tools, struct choke_error *error)
 {
     struct choke_tool_info info;
@@ -86,7 +86,7 @@ static int run_completion(char *const *args)
     for (const struct shell *shell = shells; args[count] && shell->name; shell++)
         if (strcmp(shell->name, args[count]) == 0)
             return print_script(shell);
-    (void)ck_text_error(&error, CHOKE_INVALID, EINVAL, "say which shell: bash or zsh");
+    (void)ck_text_error(&error, CHOKE_INVALID, EINVAL, "name a shell: bash or zsh");
     return ck_cli_usage_error(&ck_command_completion, &error);
 }
 

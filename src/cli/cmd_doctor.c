@@ -1,6 +1,6 @@
 /*
- * cmd_doctor.c - "chokepoint doctor": the report of choke_doctor for people, or as JSON for programs. The attacks of
- * "doctor --attack" are in attack.c.
+ * cmd_doctor.c - "chokepoint doctor": prints the report of choke_doctor as text or JSON. "doctor
+ * --attack" is in attack.c.
  */
 #include "cli/attack.h"
 #include "cli/review.h"
@@ -24,17 +24,17 @@ struct doctor_options {
 #define TARGET(field) .offset = offsetof(struct doctor_options, field)
 
 static const struct ck_option doctor_options[] = {
-    {"--policy", "FILE", "this policy, not the embedded one", CK_OPTION_STRING, CK_OFFER_FILES, TARGET(policy)},
+    {"--policy", "FILE", "use this policy, not the embedded one", CK_OPTION_STRING, CK_OFFER_FILES, TARGET(policy)},
     {"--attack", NULL, "try to break out of each jail here; takes up to 30 s", CK_OPTION_FLAG, TARGET(attack)},
     {"--json", NULL, "print one JSON object", CK_OPTION_FLAG, TARGET(review.json)},
-    {"--no-cache", NULL, "ask every tool again, and remember nothing", CK_OPTION_FLAG, TARGET(no_cache)},
+    {"--no-cache", NULL, "ask every tool again, and cache nothing", CK_OPTION_FLAG, TARGET(no_cache)},
     {"--help", NULL, "show this help", CK_OPTION_FLAG, TARGET(review.help)},
     {.name = NULL},
 };
 
 /* ---- for people ---- */
 
-/* Written around a word; empty strings where there is no terminal, or NO_COLOR is set. */
+/* Escapes around a word; empty strings without a terminal or with NO_COLOR. */
 struct doctor_colours {
     const char *good;
     const char *bad;
@@ -59,7 +59,7 @@ static void print_ready(const struct choke_tool_report *tool)
                  CK_TEXT_SAFE(tool->path));
 }
 
-/* One line for a tool that is optional, whatever is wrong with it. */
+/* One line per tool that is not ready. A required tool has the stronger colour. */
 static void print_tool(const struct doctor_colours *colours, const struct choke_tool_report *tool)
 {
     const char *colour = tool->required ? colours->worse : colours->bad;
@@ -88,7 +88,7 @@ static void print_layer(const struct doctor_colours *colours, const struct choke
         (void)printf("%24s%s\n", "", layer->remedy);
 }
 
-/* What stands in the way, once more and last, where it is seen. */
+/* Repeats what is missing at the end, where it is seen. */
 static void print_required(const struct doctor_colours *colours, const struct choke_doctor_report *report)
 {
     for (size_t i = 0; i < report->tool_count; i++) {
@@ -226,7 +226,7 @@ static int run_doctor(char *const *args)
                               CK_TEXT_SAFE(args[count]));
     if (count >= 0 && given.attack && (given.policy || given.no_cache))
         count = ck_text_error(&error, CHOKE_INVALID, EINVAL,
-                              "--attack goes with --json alone: it uses neither --policy nor the cache");
+                              "--attack can be combined with --json only: it uses neither --policy nor the cache");
     int status;
     if (count < 0) {
         status = ck_review_usage(&ck_command_doctor, given.review.json, &error);

@@ -1,8 +1,8 @@
 /*
- * cmd_gather.c - "chokepoint gather": one look at a repository with every tool that the policy knows, and one document.
+ * cmd_gather.c - "chokepoint gather": runs every probe on a repository and writes one document.
  *
- * Everything that the repository could not have written is read before it is looked at: the options, the probes, the
- * policy. What goes to a terminal meanwhile is the table alone; what the library has to tell is shown when that stands.
+ * The options, the probes and the policy are read first: none of them comes from the repository.
+ * While probes run, only the table goes to the terminal. The library's events are shown after it.
  */
 
 #include "base/atomic_file.h"
@@ -32,7 +32,7 @@
 #define STATUS_REQUIRED 1
 #define JOBS_LEAST 2
 #define NOTES_MAX ((size_t)64 << 10)
-#define LAST_WRITE_MS 1000 /* for a reader of the document, once a signal came */
+#define LAST_WRITE_MS 1000 /* for a slow reader of the document, after a signal */
 
 struct gather_options {
     struct ck_recording recording;
@@ -49,11 +49,11 @@ struct gather_options {
     bool help;
 };
 
-/* All that one look owns. */
+/* Everything that one gather owns. */
 struct gather {
     struct gather_options given;
     struct ck_session session;
-    struct ck_outlet later; /* what is shown when the table stands */
+    struct ck_outlet later; /* events, shown after the table */
     struct ck_event_printer events;
     char root[PATH_MAX];
     int root_fd;
@@ -70,15 +70,16 @@ struct gather {
 #define TARGET(field) .offset = offsetof(struct gather_options, field)
 
 static const struct ck_option gather_options[] = {
-    {"--out", "FILE", "write the document there", CK_OPTION_STRING, CK_OFFER_FILES, TARGET(out)},
-    {"--json", NULL, "print the document, and no summary", CK_OPTION_FLAG, TARGET(json)},
-    {"--only", "PROBE[,PROBE]...", "these probes and what they need (default: all)", CK_OPTION_STRINGS, TARGET(only)},
+    {"--out", "FILE", "write the document to FILE", CK_OPTION_STRING, CK_OFFER_FILES, TARGET(out)},
+    {"--json", NULL, "print the document instead of the summary", CK_OPTION_FLAG, TARGET(json)},
+    {"--only", "PROBE[,PROBE]...", "run these probes and those they need (default: all)", CK_OPTION_STRINGS,
+     TARGET(only)},
     {"--jobs", "N", "run N probes at once, 1 to 64 (default: processors, at least 2)", CK_OPTION_COUNT, TARGET(jobs)},
-    {"--timeout", "SECONDS", "for each call (default: what the probe says)", CK_OPTION_SECONDS, TARGET(timeout_ms)},
+    {"--timeout", "SECONDS", "limit for each call (default: the probe's limit)", CK_OPTION_SECONDS, TARGET(timeout_ms)},
     {"--require", NULL, "exit 1 unless every probe that applies is ok", CK_OPTION_FLAG, TARGET(require)},
-    {"--keep", "DIR", "keep there what each call printed", CK_OPTION_STRING, CK_OFFER_DIRECTORIES, TARGET(keep)},
-    {"--probes", "FILE", "these probes, not the embedded ones", CK_OPTION_STRING, CK_OFFER_FILES, TARGET(probes)},
-    {"--policy", "FILE", "this policy, not the embedded one", CK_OPTION_STRING, CK_OFFER_FILES, TARGET(policy)},
+    {"--keep", "DIR", "store what each call printed in DIR", CK_OPTION_STRING, CK_OFFER_DIRECTORIES, TARGET(keep)},
+    {"--probes", "FILE", "use these probes, not the embedded ones", CK_OPTION_STRING, CK_OFFER_FILES, TARGET(probes)},
+    {"--policy", "FILE", "use this policy, not the embedded one", CK_OPTION_STRING, CK_OFFER_FILES, TARGET(policy)},
     CK_RECORDING_OPTIONS(gather_options, recording),
     {"--verbose", NULL, "show all events, not only warnings", CK_OPTION_FLAG, TARGET(verbose)},
     {"--help", NULL, "show this help", CK_OPTION_FLAG, TARGET(help)},
@@ -91,12 +92,12 @@ static int check_options(const struct gather_options *given, const struct ck_str
                          struct choke_error *error)
 {
     if (repositories->count > 1)
-        return ck_text_error(error, CHOKE_INVALID, EINVAL, "'%s' is one repository too many",
+        return ck_text_error(error, CHOKE_INVALID, EINVAL, "unexpected argument '%s'; gather takes one REPO",
                              CK_TEXT_SAFE(repositories->items[1]));
     if (given->jobs > CK_COORDINATE_JOBS_MAX)
-        return ck_text_error(error, CHOKE_INVALID, EINVAL, "--jobs takes at most %d", CK_COORDINATE_JOBS_MAX);
+        return ck_text_error(error, CHOKE_INVALID, EINVAL, "--jobs must be at most %d", CK_COORDINATE_JOBS_MAX);
     if (given->timeout_ms == 0)
-        return ck_text_error(error, CHOKE_INVALID, EINVAL, "--timeout takes more than 0 seconds");
+        return ck_text_error(error, CHOKE_INVALID, EINVAL, "--timeout must be more than 0 seconds");
     return ck_recording_check(&given->recording, error);
 }
 
@@ -120,8 +121,8 @@ static int open_root(struct gather *gather, const char *path, struct choke_error
 
 static int fail_led(const char *option, const char *path, struct choke_error *error)
 {
-    return ck_text_error(error, CHOKE_INVALID, ELOOP, "%s '%s': a link of the repository is on the way there", option,
-                         CK_TEXT_SAFE(path));
+    return ck_text_error(error, CHOKE_INVALID, ELOOP, "%s '%s': the path goes through a symlink of the repository",
+                         option, CK_TEXT_SAFE(path));
 }
 
 static int fail_out(const char *path, int errnum, struct choke_error *error)
@@ -145,7 +146,10 @@ static int open_keep(struct gather *gather, struct choke_error *error)
     return r;
 }
 
-/* 0, or an errno. A link to a descriptor (/dev/stdout) is not to be replaced either, whatever that is of. */
+/*
+ * Returns 0 or a positive errno. A magic link (/dev/stdout) is not followed: it must not be
+ * replaced, whatever it refers to.
+ */
 static int look_through(int directory_fd, const char *name, struct stat *ret_status)
 {
     CK_FD fd = ck_file_resolve(directory_fd, name, O_PATH, RESOLVE_NO_MAGICLINKS);
@@ -155,7 +159,10 @@ static int look_through(int directory_fd, const char *name, struct stat *ret_sta
     return fstat(fd, ret_status) < 0 ? errno : 0;
 }
 
-/* What has the name is replaced, not written into: so a file may be, and no device, no pipe and no link to one. */
+/*
+ * The file is replaced, not written into. So it may be a regular file, but not a device, a pipe, or
+ * a symlink to one.
+ */
 static int check_out(const struct gather *gather, struct choke_error *error)
 {
     const char *path = gather->given.out;
@@ -176,7 +183,7 @@ static int check_out(const struct gather *gather, struct choke_error *error)
                          CK_TEXT_SAFE(path));
 }
 
-/* Now, and not when all is over: a place that cannot be written is a fault of the command line. */
+/* Checked before the probes run: a path that cannot be written is a mistake in the command line. */
 static int open_out(struct gather *gather, struct choke_error *error)
 {
     const char *path = gather->given.out;
@@ -213,11 +220,11 @@ static int no_such_probe(const struct ck_probes *probes, const char *name, struc
 
     for (size_t i = 0; i < probes->count && used < sizeof(names) - CK_TEXT_SAFE_MAX; i++)
         used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", i > 0 ? ", " : "", probes->items[i].name);
-    return ck_text_error(error, CHOKE_INVALID, EINVAL, "there is no probe '%s'; there are %s", CK_TEXT_SAFE(name),
+    return ck_text_error(error, CHOKE_INVALID, EINVAL, "unknown probe '%s'; the probes are %s", CK_TEXT_SAFE(name),
                          names);
 }
 
-/* Splits at commas; what was given as several options is one list. */
+/* Splits at commas. Several --only options form one list. */
 static int choose_probes(struct gather *gather, struct choke_error *error)
 {
     const struct ck_string_list *given = &gather->given.only;
@@ -256,7 +263,7 @@ static unsigned jobs_of(const struct gather_options *given)
     return online > CK_COORDINATE_JOBS_MAX ? CK_COORDINATE_JOBS_MAX : (unsigned)online;
 }
 
-/* What became of a probe is in the table, the summary and the document. */
+/* Refusals and timeouts are left out: the table, the summary and the document show them. */
 static void print_event(void *data, const struct choke_event *event)
 {
     const struct ck_event_printer *printer = data;
@@ -266,7 +273,7 @@ static void print_event(void *data, const struct choke_event *event)
         ck_event_print(data, event);
 }
 
-/* Lines between those of the table would tear it. */
+/* Events printed between the lines of the table would damage it. */
 static void choose_notes(struct gather *gather)
 {
     enum ck_report_form form = gather->given.json ? CK_REPORT_JSON : CK_REPORT_TEXT;
@@ -360,8 +367,9 @@ static int show(struct gather *gather, const json_t *document)
 }
 
 /*
- * A signal that comes while the file is written has nothing to end any more, and must not leave the half of it behind: it is
- * waited for until that is done. Where there is no room for the file, what was found is shown all the same.
+ * Signals stay blocked until the file is written: at this point there is nothing left to cancel,
+ * and a signal must not leave half a file. If the file cannot be written, the result is still
+ * shown.
  */
 static int tell(struct gather *gather)
 {

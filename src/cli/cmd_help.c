@@ -1,5 +1,5 @@
 /*
- * cmd_help.c - help, written from the tables.
+ * cmd_help.c - "chokepoint help", made from the command tables.
  */
 #include "cli/cli.h"
 #include "front/text.h"
@@ -19,7 +19,7 @@ static const struct ck_option help_options[] = {
     {.name = NULL},
 };
 
-/* "[--env NAME=VALUE]..."; returns its length, for which out may be NULL. */
+/* Prints "[--env NAME=VALUE]..." and returns its length. With out NULL it only measures. */
 static int print_usage_item(FILE *out, const struct ck_option *option)
 {
     char item[128];

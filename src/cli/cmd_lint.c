@@ -1,5 +1,6 @@
 /*
- * cmd_lint.c - "chokepoint lint": calls that go around the door, told in the form that was asked for.
+ * cmd_lint.c - "chokepoint lint": finds calls that start programs without chokepoint, and prints
+ * them in the chosen format.
  */
 #include "cli/lint.h"
 #include "cli/review.h"
@@ -30,9 +31,9 @@ static const struct ck_option lint_options[] = {
     {"--format", "text|json|sarif|github", "how findings are printed (default: text)", CK_OPTION_CHOICE, TARGET(format),
      .choices = formats},
     {"--config", "FILE", "use this configuration, not the tree's", CK_OPTION_STRING, CK_OFFER_FILES, TARGET(config)},
-    {"--root", "DIR", "the top of the tree", CK_OPTION_STRING, CK_OFFER_DIRECTORIES, TARGET(root)},
-    {"--jobs", "COUNT", "this many threads, not one for each processor", CK_OPTION_COUNT, TARGET(jobs)},
-    {"--no-gitignore", NULL, "look also at what .gitignore leaves out", CK_OPTION_FLAG, TARGET(no_gitignore)},
+    {"--root", "DIR", "the top directory of the tree", CK_OPTION_STRING, CK_OFFER_DIRECTORIES, TARGET(root)},
+    {"--jobs", "COUNT", "use COUNT threads (default: one per processor)", CK_OPTION_COUNT, TARGET(jobs)},
+    {"--no-gitignore", NULL, "also read what .gitignore excludes", CK_OPTION_FLAG, TARGET(no_gitignore)},
     {"--verbose", NULL, "name each file that was skipped", CK_OPTION_FLAG, TARGET(verbose)},
     {"--help", NULL, "show this help", CK_OPTION_FLAG, TARGET(help)},
     {.name = NULL},

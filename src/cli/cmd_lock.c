@@ -1,5 +1,6 @@
 /*
- * cmd_lock.c - "chokepoint lock": write down what the tools are made of, or say what has changed since.
+ * cmd_lock.c - "chokepoint lock": writes the digests of the tools to a lock file, or reports what
+ * has changed since.
  */
 #include "cli/review.h"
 #include "front/text.h"
@@ -19,8 +20,8 @@ struct lock_options {
 #define TARGET(field) .offset = offsetof(struct lock_options, field)
 
 static const struct ck_option lock_options[] = {
-    {"--policy", "FILE", "this policy, not the embedded one", CK_OPTION_STRING, CK_OFFER_FILES, TARGET(policy)},
-    {"--output", "FILE", "write there (default: " LOCK_NAME ")", CK_OPTION_STRING, CK_OFFER_FILES, TARGET(output)},
+    {"--policy", "FILE", "use this policy, not the embedded one", CK_OPTION_STRING, CK_OFFER_FILES, TARGET(policy)},
+    {"--output", "FILE", "write to FILE (default: " LOCK_NAME ")", CK_OPTION_STRING, CK_OFFER_FILES, TARGET(output)},
     {"--check", NULL, "write nothing: compare with FILE", CK_OPTION_FLAG, TARGET(check)},
     {"--json", NULL, "print one JSON object", CK_OPTION_FLAG, TARGET(review.json)},
     {"--help", NULL, "show this help", CK_OPTION_FLAG, TARGET(review.help)},
@@ -114,10 +115,10 @@ static int parse(char *const *args, struct lock_options *given, const char **ret
     const char *operand = args[count];
     *ret_path = given->check && operand ? operand : given->output ? given->output : LOCK_NAME;
     if (operand && (!given->check || args[count + 1]))
-        return ck_text_error(error, CHOKE_INVALID, EINVAL, "unexpected argument '%s'; a FILE goes with --check",
+        return ck_text_error(error, CHOKE_INVALID, EINVAL, "unexpected argument '%s'; FILE is for --check only",
                              CK_TEXT_SAFE(given->check ? args[count + 1] : operand));
     if (given->check && given->output)
-        return ck_text_error(error, CHOKE_INVALID, EINVAL, "--check writes nothing; leave --output out");
+        return ck_text_error(error, CHOKE_INVALID, EINVAL, "--check writes nothing; remove --output");
     return count;
 }
 
@@ -155,8 +156,8 @@ static int run_lock(char *const *args)
 const struct ck_command ck_command_lock = {
     .name = "lock",
     .operands = "[FILE]",
-    .summary = "write down what the tools are made of, or report drift",
-    .details = "FILE goes with --check (default: " LOCK_NAME ").\n"
+    .summary = "write a lock file of the tools' contents, or report drift",
+    .details = "FILE is the lock file for --check (default: " LOCK_NAME ").\n"
                "Exit status: 0 written, or no drift; 1 drift; 125 a file or the policy cannot be used.\n",
     .operand = CK_OPERAND_FILE,
     .options = lock_options,

@@ -1,5 +1,6 @@
 /*
- * cmd_policy_check.c - "chokepoint policy check": findings as a compiler words them, or as JSON.
+ * cmd_policy_check.c - "chokepoint policy check": findings in the form of compiler messages, or as
+ * JSON.
  */
 #include "cli/review.h"
 #include "front/text.h"
@@ -22,7 +23,9 @@ static struct tally count(const struct choke_finding *findings, size_t length)
     return tally;
 }
 
-/* A note says what could not be looked at; that helps a program more than a person. */
+/*
+ * Notes are left out: a note says what could not be checked, which helps programs more than people.
+ */
 static void print_findings(const char *file, const struct choke_finding *findings, size_t length)
 {
     for (size_t i = 0; i < length; i++) {

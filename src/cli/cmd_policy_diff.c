@@ -1,5 +1,6 @@
 /*
- * cmd_policy_diff.c - "chokepoint policy diff": a line for each change, and a status that can gate a pull request.
+ * cmd_policy_diff.c - "chokepoint policy diff": one line per change, and a status that can gate a
+ * pull request.
  */
 #include "cli/review.h"
 #include "front/text.h"
@@ -7,7 +8,7 @@
 #include <unistd.h>
 
 #define STATUS_UNCOVERED 1
-#define VALUE_MAX 1100 /* the loader's longest text, and room for an escape */
+#define VALUE_MAX 1100 /* the loader's longest text, plus room for an escape */
 
 static const char *colour_of(const struct choke_change *change)
 {
@@ -142,7 +143,7 @@ const struct ck_command ck_command_policy_diff = {
     .operands = "OLD NEW",
     .summary = "show what a change of the policy widens and narrows",
     .details = "Exit status: 0 nothing widens, or only with a decision record that is new or amended; 1 something\n"
-               "widens without one; 125 a file cannot be read, or is no policy.\n",
+               "widens without one; 125 a file cannot be read, or is not a valid policy.\n",
     .operand = CK_OPERAND_FILE,
     .options = ck_review_options,
     .run = run_diff,

@@ -1,6 +1,6 @@
 /*
- * cmd_policy_explain.c - "chokepoint policy explain": what would become of a request. It is run --dry-run under the
- * name that a reviewer looks for, with the same options and the same answer.
+ * cmd_policy_explain.c - "chokepoint policy explain": how a request would be decided. It is run
+ * --dry-run under the name that a reviewer looks for, with the same options and the same output.
  */
 #include "cli/cli.h"
 #include "cli/event.h"
@@ -9,7 +9,7 @@
 #include "cli/request.h"
 
 struct explain_options {
-    struct ck_request_options request; /* first: CK_REQUEST_OPTIONS */
+    struct ck_request_options request; /* must be first: CK_REQUEST_OPTIONS */
     bool json;
     bool verbose;
     bool help;
@@ -74,7 +74,7 @@ const struct ck_command ck_command_policy_explain = {
     .name = "policy explain",
     .operands = "-- TOOL [ARG...]",
     .summary = "show how a call would be decided, and why; run nothing",
-    .details = "Exit status: 0 where the call would be run, else that of the refusal: 125, 126 or 127.\n",
+    .details = "Exit status: 0 if the call would be run, else that of the refusal: 125, 126 or 127.\n",
     .operand = CK_OPERAND_TOOL,
     .options = explain_options,
     .run = run_explain,

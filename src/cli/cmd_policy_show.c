@@ -1,8 +1,9 @@
 /*
- * cmd_policy_show.c - "chokepoint policy show": the library's JSON as it is, or a table for people made from it.
+ * cmd_policy_show.c - "chokepoint policy show": the library's JSON, or a table for people made from
+ * it.
  *
- * The table has a line for each tool and, indented, what it is granted in brief. Who needs each option looks at the
- * JSON or the file.
+ * The table has one line per tool with a short form of its grants. The JSON and the policy file
+ * have every option.
  */
 #include "cli/review.h"
 #include "front/text.h"
@@ -13,11 +14,11 @@
 #include <string.h>
 
 #define COLUMNS 100
-#define INDENT 46 /* where the last column begins */
+#define INDENT 46 /* the column where the grants begin */
 
 /* ---- the last column --------------------------------------------------------------------- */
 
-/* A longer list is only counted: the table is to be taken in at one glance. */
+/* A longer list is only counted, to keep the table short. */
 #define NAMES_MAX 3
 
 static void print_count(FILE *out, const json_t *list, const char *what)
@@ -28,7 +29,7 @@ static void print_count(FILE *out, const json_t *list, const char *what)
         (void)fprintf(out, "; %zu %s%s", count, what, count == 1 ? "" : "s");
 }
 
-/* Words go to a buffer in memory first, and are broken into lines at the end. */
+/* The text goes to a buffer first and is wrapped at the end. */
 static void print_names(FILE *out, const char *label, const json_t *list)
 {
     size_t index;
@@ -91,7 +92,7 @@ static void print_args(FILE *out, const json_t *args)
     print_names(out, "only with", json_object_get(args, "require"));
 }
 
-/* The time has a column of its own. */
+/* Without the time limit, which has its own column. */
 static void print_limits(FILE *out, const json_t *limits)
 {
     static const struct {
@@ -139,7 +140,7 @@ static void print_grants(FILE *out, const json_t *tool)
     print_limits(out, json_object_get(tool, "limits"));
 }
 
-/* Broken at blanks; a word that is too long for a line stands on one of its own. */
+/* Wraps at spaces. A word that is longer than a line gets its own line. */
 static void print_broken(FILE *out, const char *text)
 {
     int column = INDENT;

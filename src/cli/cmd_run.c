@@ -1,5 +1,5 @@
 /*
- * cmd_run.c - "chokepoint run": options into a request, the request into a run, the run into a report.
+ * cmd_run.c - "chokepoint run": builds a request from options, runs it, and reports the result.
  */
 #include "cli/cli.h"
 #include "cli/event.h"
@@ -14,7 +14,7 @@
 #include <string.h>
 
 struct run_options {
-    struct ck_request_options request; /* first: CK_REQUEST_OPTIONS */
+    struct ck_request_options request; /* must be first: CK_REQUEST_OPTIONS */
     struct ck_recording recording;
     bool json;
     bool stream;
@@ -23,7 +23,7 @@ struct run_options {
     bool help;
 };
 
-/* All that one run owns. */
+/* Everything that one run owns. */
 struct run_command {
     struct run_options given;
     struct ck_session session;
@@ -33,8 +33,8 @@ struct run_command {
 };
 
 /*
- * What is passed on is captured all the same and then not used; a small copy will do, but one that is still read in
- * large pieces.
+ * With --stream the captured copy is not used. It can be small, but must be large enough that
+ * output is still read in large pieces.
  */
 #define STREAM_CAPTURE_BYTES ((size_t)1 << 20)
 
@@ -85,8 +85,8 @@ static int build_request(struct run_command *run, char *const *argv, struct chok
 }
 
 /*
- * A reader that takes nothing must not keep the command beyond 1.5 times the timeout. The tool is dead by
- * then; a quarter of its time is left for what it wrote last.
+ * A reader that does not read must not keep the command longer than 1.5 times the timeout. The tool
+ * is dead by then; a quarter of its time remains to write its last output.
  */
 static void bound_stream(struct run_command *run, const struct choke_job *job)
 {
@@ -100,7 +100,7 @@ static int begin_feed(struct run_command *run, struct choke_error *error)
         return 0;
     int r = ck_feed_begin(&run->session.feed, run->request.stdin_fd);
     if (r < 0)
-        return ck_text_error(error, CHOKE_NONE, -r, "cannot hand over --stdin: %s", strerror(-r));
+        return ck_text_error(error, CHOKE_NONE, -r, "cannot pass --stdin to the tool: %s", strerror(-r));
     run->request.request.stdin_fd = run->session.feed.tool_fd;
     return 0;
 }
@@ -121,7 +121,7 @@ static int run_to_end(struct run_command *run, struct choke_job **ret_job, struc
     return r;
 }
 
-/* What is only shown is not recorded. */
+/* A dry run is not recorded. */
 static int set_audit(struct run_command *run, struct choke_options *options, struct choke_error *error)
 {
     return run->given.dry_run ? 0 : ck_recording_set(&run->given.recording, options, error);

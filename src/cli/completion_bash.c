@@ -1,10 +1,11 @@
 /*
- * completion_bash.c - the script for bash.
+ * completion_bash.c - the completion script for bash.
  *
- * It walks the words before the cursor once: which command, whether an option still expects its value, whether the
- * operand stands already. Behind the operand it offers nothing of its own, and bash falls back to file names. bash
- * splits a word at "=", so "--cwd=x" arrives as three words. Behind the first word of a group the command is that word,
- * until the second one stands.
+ * The script walks over the words before the cursor once. It finds the command, whether an option
+ * still expects its value, and whether the operand is complete. After the operand it offers
+ * nothing, and bash falls back to file names. bash splits a word at "=", so "--cwd=x" arrives as
+ * three words. After the first word of a group the command is that word, until the second word is
+ * known.
  */
 #include "cli/cli.h"
 
@@ -66,7 +67,7 @@ static void print_argument_offers(FILE *out, const struct ck_command *command, c
     (void)fputs("' ;;\n", out);
 }
 
-/* Which words make which command. */
+/* Prints which words select which command. */
 static void print_names(FILE *out, const struct ck_command *const *command)
 {
     const char *second = ck_cli_subcommand(*command);
@@ -78,7 +79,7 @@ static void print_names(FILE *out, const struct ck_command *const *command)
                       second, (*command)->name);
 }
 
-/* What stands behind the first word of a group; the commands of a group follow each other. */
+/* Prints what is offered after the name of a group. The commands of a group are adjacent. */
 static void print_group_offer(FILE *out, const struct ck_command *const *command)
 {
     const char *name = (*command)->name;

@@ -1,5 +1,6 @@
 /*
- * completion_zsh.c - the script for zsh: one _arguments call for the command's name and one for each command.
+ * completion_zsh.c - the completion script for zsh: one _arguments call for the program and one per
+ * command.
  *
  * -A "-*" ends the options at the first operand, -S at "--", as the parser does.
  */
@@ -7,7 +8,7 @@
 
 #include <string.h>
 
-/* Inside single quotes, where _arguments gives brackets, colons and backslashes a meaning of their own. */
+/* For single quotes inside _arguments, which interprets brackets, colons and backslashes. */
 static void print_escaped(FILE *out, const char *text)
 {
     for (; *text != '\0'; text++) {
@@ -68,7 +69,7 @@ static void print_choice(FILE *out, const char *name, int length, const char *su
     (void)fputc('"', out);
 }
 
-/* The commands of a group, from the one that leads it: a second round with the first word taken off. */
+/* The commands of a group, beginning with its first one: a second case without the group's name. */
 static void print_group(FILE *out, const struct ck_command *const *command, const struct ck_string_list *tools)
 {
     const char *name = (*command)->name;
@@ -114,7 +115,10 @@ void ck_completion_zsh(FILE *out, const struct ck_string_list *tools)
                 "    case $words[1] in\n",
                 out);
     print_commands(out, tools);
-    /* Found by autoload the file is the function's body; sourced, it has to say what it is for. */
+    /*
+     * Loaded by autoload, the file is the body of the function. When sourced, it must call compdef
+     * itself.
+     */
     (void)fputs(
         "    esac\n}\n"
         "if [ \"$funcstack[1]\" = _chokepoint ]; then _chokepoint \"$@\"; else compdef _chokepoint chokepoint; fi\n",

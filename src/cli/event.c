@@ -1,8 +1,9 @@
 /*
- * event.c - an event becomes one line and one write, so that lines of several processes do not mix.
+ * event.c - prints an event as one line with one write, so that lines of several processes do not
+ * mix.
  *
- * As text, refusals and timeouts are left out: the command ends with the same in words. Where output is passed on as it
- * arrives, truncation is left out too: it befalls the captured copy, which nobody will see.
+ * As text, refusals and timeouts are left out: the command ends with the same message. With
+ * --stream, truncation is left out too: it affects only the captured copy, which is not shown.
  */
 #include "cli/event.h"
 

@@ -1,4 +1,7 @@
-/* event.h - the library's events on standard error: a line of text each, or a JSON object a line. */
+/*
+ * event.h - prints the library's events on standard error: one line of text or one JSON object
+ * each.
+ */
 #ifndef CK_CLI_EVENT_H
 #define CK_CLI_EVENT_H
 
@@ -8,7 +11,7 @@
 struct ck_event_printer {
     struct ck_outlet *notes;
     enum ck_report_form form;
-    bool verbose; /* debug and info too, not only warnings */
+    bool verbose; /* also debug and info, not only warnings */
 };
 
 /* A choke_event_fn; data is a struct ck_event_printer. */

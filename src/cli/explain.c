@@ -1,5 +1,6 @@
 /*
- * explain.c - a decision as JSON or as lines that a person can check and paste into a shell.
+ * explain.c - prints a decision as JSON, or as lines that a person can check and paste into a
+ * shell.
  */
 #include "cli/explain.h"
 
@@ -69,7 +70,7 @@ static void print_value(FILE *out, const char *label, const char *value)
     print_list(out, label, (const char *const[]){value, NULL});
 }
 
-/* Of several words, which are ours but for the names in them. */
+/* For a line of several words. The library wrote it; only the names in it are untrusted. */
 static void print_line(FILE *out, const char *label, const char *line)
 {
     char safe[LINE_MAX_BYTES];

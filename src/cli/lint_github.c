@@ -1,8 +1,8 @@
 /*
- * lint_github.c - findings as the commands that a GitHub workflow reads from standard output and turns into annotations.
+ * lint_github.c - prints findings as GitHub workflow commands, which become annotations.
  *
- * A line that begins with "::" is a command there. Whatever a repository puts into a path or a name must stay inside of
- * its own value: line ends, percent signs, and in a property colons and commas, are written as %XX.
+ * A line that begins with "::" is a command. A path or a name from a repository must stay inside
+ * its value: newlines, percent signs, and in properties also colons and commas, are written as %XX.
  */
 #include "cli/cli.h"
 #include "cli/lint.h"
@@ -23,7 +23,7 @@ static void print_value(const char *text, const char *special)
     }
 }
 
-/* The path from the top: annotations are about files of the repository. */
+/* Paths are relative to the top of the tree: annotations are about files of the repository. */
 static void print_annotation(const struct choke_lint_finding *finding)
 {
     static const char *const commands[] = {
@@ -34,7 +34,7 @@ static void print_annotation(const struct choke_lint_finding *finding)
     print_value(ck_text_safe(path, sizeof(path), finding->name), "%\r\n:,");
     if (finding->line != 0)
         (void)printf(",line=%u,endLine=%u", finding->line, finding->end_line);
-    if (finding->line != 0 && finding->end_line == finding->line) /* columns are for one line only */
+    if (finding->line != 0 && finding->end_line == finding->line) /* columns are valid within one line only */
         (void)printf(",col=%u,endColumn=%u", finding->column, finding->end_column);
     (void)printf(",title=%s::", finding->rule->id);
     print_value(finding->message, "%\r\n");

@@ -1,5 +1,5 @@
 /*
- * lint_json.c - findings for programs: one JSON object.
+ * lint_json.c - prints findings as one JSON object.
  */
 #include "cli/lint.h"
 #include "cli/review.h"
@@ -11,7 +11,7 @@ static int set_count(json_t *object, const char *key, uint64_t count)
     return json_object_set_new(object, key, json_integer((json_int_t)count));
 }
 
-/* Null where the finding is about the whole file. */
+/* Null if the finding is about the whole file. */
 static int set_position(json_t *object, const struct choke_lint_finding *finding)
 {
     const struct {

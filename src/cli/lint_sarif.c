@@ -1,8 +1,9 @@
 /*
- * lint_sarif.c - findings as SARIF 2.1.0, the form that code scanning services take.
+ * lint_sarif.c - prints findings as SARIF 2.1.0, the format of code scanning services.
  *
- * A place is given from the top of the tree, as a URI: bytes that a URI cannot hold are written as %XX, so any name goes.
- * Columns are characters, which has to be said, for the usual is UTF-16. A region's end column is the first behind it, as ours.
+ * A path is a URI relative to the top of the tree. Bytes that a URI cannot contain are written as
+ * %XX, so any file name works. Columns count characters; this must be declared because the default
+ * is UTF-16. The end column of a region is the first one after it, as in the report.
  */
 #include "cli/lint.h"
 #include "cli/review.h"
@@ -13,7 +14,7 @@
 #define SCHEMA "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 #define BASE "SRCROOT"
 
-/* One of several members was NULL: no memory. */
+/* Returns object, or NULL if one of its members could not be made. */
 static json_t *whole(json_t *object, int bad)
 {
     if (!bad)
@@ -28,7 +29,7 @@ static json_t *text_object(const char *text)
     return whole(object, json_object_set_new(object, "text", ck_jansson_text(text)));
 }
 
-/* A path with a slash at its end where it is a directory. */
+/* suffix is "/" for a directory. */
 static json_t *uri(const char *prefix, const char *path, const char *suffix)
 {
     static const char bare[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/";
@@ -56,7 +57,7 @@ static json_t *uri(const char *prefix, const char *path, const char *suffix)
 
 static const char *level(enum choke_severity severity)
 {
-    return choke_severity_name(severity); /* SARIF has the same three words */
+    return choke_severity_name(severity); /* SARIF has the same three levels */
 }
 
 static json_t *rule_object(const struct choke_lint_rule *rule)

@@ -1,8 +1,9 @@
 /*
- * lint_text.c - findings for people: as a compiler words them, with the line and a mark under the place.
+ * lint_text.c - prints findings in the form of compiler messages, with the source line and a mark
+ * under the position.
  *
- * Paths and sources are the repository's: each byte that a terminal would obey is escaped, and the mark is set by what is
- * shown, not by what was there.
+ * Paths and source lines come from the repository. Every byte that a terminal would interpret is
+ * escaped, and the mark is placed by what is shown, not by the original bytes.
  */
 #include "cli/cli.h"
 #include "cli/lint.h"
@@ -11,13 +12,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SOURCE_MAX 256 /* the library keeps less of a line */
+#define SOURCE_MAX 256 /* the library keeps fewer bytes of a line */
 #define SHOWN_MAX (4 * SOURCE_MAX + 8)
 #define PATH_SHOWN 4096
 #define REASONS_MAX 16
 #define GUTTER 6
 
-/* Written around a word; empty where there is no terminal, or NO_COLOR is set. */
+/* Escapes around a word; empty strings without a terminal or with NO_COLOR. */
 struct lint_colours {
     const char *severity[CHOKE_SEVERITY_ERROR + 1];
     const char *strong;
@@ -35,7 +36,10 @@ static struct lint_colours choose_colours(void)
 
 /* ---- the line and the mark ---- */
 
-/* A part of the source as it is shown; a tab is one blank, so that the mark stands right on every terminal. */
+/*
+ * A part of the source as it is shown. A tab is one space, so that the mark is correct on every
+ * terminal.
+ */
 static const char *show(char *dst, size_t size, const char *source, size_t length)
 {
     char part[SOURCE_MAX];
@@ -59,7 +63,9 @@ static int columns(const char *shown)
     return count;
 }
 
-/* How many bytes of the source the mark is for: to the end of the place, or of the line where it goes on. */
+/*
+ * The number of bytes to mark: to the end of the finding, or of the line if it has several lines.
+ */
 static size_t marked_bytes(const struct choke_lint_finding *finding, size_t left)
 {
     size_t span = left;
@@ -114,7 +120,10 @@ static void print_count(const char *separator, size_t count, const char *label)
     (void)printf("%s%zu %s%s", separator, count, label, count == 1 ? "" : "s");
 }
 
-/* "; skipped: 3 (a symbolic link), 1 (not a regular file)": each reason once, in the order of its first path. */
+/*
+ * "; skipped: 3 (a symbolic link), 1 (not a regular file)": each reason once, in the order of its
+ * first path.
+ */
 static void print_skips(const struct choke_lint_report *report)
 {
     const char *reasons[REASONS_MAX] = {0};
@@ -151,11 +160,11 @@ static void print_summary(const struct choke_lint_report *report)
     if (report->waived > 0)
         (void)printf("; %zu waived", report->waived);
     if (report->allowed > 0)
-        (void)printf("; %zu in modules that may", report->allowed);
+        (void)printf("; %zu in allowed modules", report->allowed);
     if (report->ignored > 0)
-        (void)printf("; left out by .gitignore: %zu", report->ignored);
+        (void)printf("; excluded by .gitignore: %zu", report->ignored);
     if (report->excluded > 0)
-        (void)printf("; left out by the configuration: %zu", report->excluded);
+        (void)printf("; excluded by the configuration: %zu", report->excluded);
     print_skips(report);
     (void)putchar('\n');
 }

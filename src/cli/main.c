@@ -1,5 +1,5 @@
 /*
- * main.c - a table of commands, and how one is chosen.
+ * main.c - the table of commands, and how one is chosen.
  */
 #include "cli/cli.h"
 #include "front/text.h"
@@ -21,7 +21,7 @@ const struct ck_option ck_main_options[] = {
     {.name = NULL},
 };
 
-/* One a line, so that a new one is a line of its own. */
+/* One per line, so that a new command adds one line. */
 /* clang-format off */
 const struct ck_command *const ck_commands[] = {
     &ck_command_run,
@@ -117,8 +117,9 @@ int ck_cli_unknown_command(char *const *args)
 }
 
 /*
- * A closed 0, 1 or 2 would be given to the next file that is opened, and output would be written into it. The
- * stand-in is opened the wrong way round, so that using it is an error and not silence.
+ * If descriptor 0, 1 or 2 were closed, the next opened file would get its number, and output would
+ * be written into that file. /dev/null is opened in the wrong mode, so that using it is an error
+ * and not silent.
  */
 static int occupy_standard_descriptors(void)
 {
@@ -129,8 +130,9 @@ static int occupy_standard_descriptors(void)
 }
 
 /*
- * Beyond RLIMIT_FSIZE the kernel sends SIGXFSZ with the error. Ignored, only the error is left, and is reported. Tools do
- * not inherit it: they get every signal's default.
+ * Beyond RLIMIT_FSIZE the kernel sends SIGXFSZ and write() fails with EFBIG. With the signal
+ * ignored only the error remains, and it is reported. Tools do not inherit this: they start with
+ * default signals.
  */
 static void ignore_file_limit_signal(void)
 {

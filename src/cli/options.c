@@ -1,6 +1,6 @@
 /*
- * options.c - the parser. What a kind of option accepts is one small function in a table; the loop knows no option
- * by name.
+ * options.c - the parser. A table has one small function per kind of option; the loop knows no
+ * option by name.
  */
 #include "cli/options.h"
 
@@ -11,7 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Below CHOKE_TIMEOUT_FROM_POLICY, far above what the library accepts: it words the refusal. */
+/*
+ * Less than CHOKE_TIMEOUT_FROM_POLICY, far more than the library accepts: the library makes the
+ * error message.
+ */
 #define SECONDS_MAX (UINT64_MAX / 4000)
 
 int ck_options_add_word(struct ck_string_list *args, const char *token, struct choke_error *error)
@@ -70,7 +73,7 @@ static int store_choice(const struct ck_option *option, const char *value, void 
     return bad_value(option, value, option->metavar, error);
 }
 
-/* Reads the digits at *at; false where there is none or the number exceeds max. */
+/* Reads the digits at *at; false if there are none or the number is greater than max. */
 static bool read_digits(const char **at, uint64_t max, uint64_t *ret_number)
 {
     const char *start = *at;
@@ -86,7 +89,7 @@ static bool read_digits(const char **at, uint64_t max, uint64_t *ret_number)
     return *at != start;
 }
 
-/* The digits behind the point as milliseconds, rounded up: a short timeout must not become none. */
+/* The digits after the point as milliseconds, rounded up: a short timeout must not become 0. */
 static bool read_fraction(const char **at, uint64_t *ret_ms)
 {
     const char *start = *at;
@@ -138,7 +141,7 @@ static int store_count(const struct ck_option *option, const char *value, void *
     uint64_t count;
 
     if (!read_digits(&at, UINT32_MAX, &count) || *at != '\0' || count == 0)
-        return bad_value(option, value, "a number from 1 on", error);
+        return bad_value(option, value, "a number of 1 or more", error);
     *(unsigned *)field = (unsigned)count;
     return 0;
 }
@@ -157,7 +160,7 @@ static const struct ck_option *find(const struct ck_option *options, const char 
     return NULL;
 }
 
-/* The option that begins most like word, if the two share more than the dashes and a letter. */
+/* The option with the longest common prefix, if that is longer than the dashes and one letter. */
 static const struct ck_option *nearest(const struct ck_option *options, const char *token)
 {
     const struct ck_option *best = NULL;
@@ -175,7 +178,7 @@ static const struct ck_option *nearest(const struct ck_option *options, const ch
     return best;
 }
 
-/* Of "--token=..." only the name is repeated: the value may be a secret. */
+/* The message repeats only the name of "--token=...": the value may be a secret. */
 static int unknown(const struct ck_option *options, const char *token, size_t length, struct choke_error *error)
 {
     char name[CK_TEXT_SAFE_MAX];
@@ -188,7 +191,7 @@ static int unknown(const struct ck_option *options, const char *token, size_t le
     return ck_text_error(error, CHOKE_INVALID, EINVAL, "unknown option '%s'", CK_TEXT_SAFE(name));
 }
 
-/* One option at *at, which is moved to the last word that belongs to it. */
+/* Parses one option at *at and moves *at to its last argument. */
 static int parse_one(const struct ck_option *options, char *const **at, uint64_t *seen, void *target,
                      struct choke_error *error)
 {
@@ -200,7 +203,7 @@ static int parse_one(const struct ck_option *options, char *const **at, uint64_t
     if (!option)
         return unknown(options, token, length, error);
 
-    uint64_t bit = UINT64_C(1) << (option - options); /* no table comes near 64 */
+    uint64_t bit = UINT64_C(1) << (option - options); /* no table has nearly 64 rows */
     if ((*seen & bit) && option->kind != CK_OPTION_STRINGS && option->kind != CK_OPTION_FLAG)
         return ck_text_error(error, CHOKE_INVALID, EINVAL, "%s is given twice", option->name);
     *seen |= bit;
@@ -224,7 +227,10 @@ int ck_options_parse(const struct ck_option *options, char *const *args, void *t
     char *const *at = args;
     int first = 0;
 
-    /* After an error the rest is still read, so that a --json behind it shapes the answer; the first error counts. */
+    /*
+     * After an error the rest is still parsed, so that a later --json determines the form of the
+     * report. The first error is reported.
+     */
     for (; *at && (*at)[0] == '-' && (*at)[1] != '\0'; at++) {
         if (strcmp(*at, "--") == 0) {
             at++;

@@ -1,11 +1,12 @@
 /*
  * options.h - options as a table.
  *
- * One table per command says everything about its options. Parsing, help and the shell completions read the same
- * table, so none of them can know an option that the others do not.
+ * One table per command describes all its options. The parser, the help and the shell completions
+ * read the same table, so they cannot disagree.
  *
- * Spellings: "--name", "--name VALUE", "--name=VALUE"; no abbreviation. "--" ends the options, and so does the first
- * word that is not one. An option that is not repeatable may be given once.
+ * Forms: "--name", "--name VALUE", "--name=VALUE"; no abbreviations. "--" ends the options, and so
+ * does the first argument that is not an option. An option that is not repeatable may be given
+ * once.
  */
 #ifndef CK_CLI_OPTIONS_H
 #define CK_CLI_OPTIONS_H
@@ -16,13 +17,13 @@ enum ck_option_kind {
     CK_OPTION_FLAG,    /* bool */
     CK_OPTION_STRING,  /* const char *, never empty */
     CK_OPTION_STRINGS, /* struct ck_string_list; repeatable */
-    CK_OPTION_CHOICE,  /* int: the value of the struct ck_choice that was named */
+    CK_OPTION_CHOICE,  /* int: the value of the chosen struct ck_choice */
     CK_OPTION_SECONDS, /* uint64_t, in milliseconds; a fraction is allowed and rounded up */
     CK_OPTION_BYTES,   /* size_t */
     CK_OPTION_COUNT    /* unsigned, at least 1 */
 };
 
-/* What a shell offers as the value. */
+/* What the shell completes as the value. */
 enum ck_option_offer { CK_OFFER_NOTHING = 0, CK_OFFER_FILES, CK_OFFER_DIRECTORIES };
 
 struct ck_choice {
@@ -36,7 +37,7 @@ struct ck_string_list {
     size_t count;
 };
 
-/* word itself, not a copy. 0, or a negative errno and *error. */
+/* Adds token itself, not a copy. Returns 0, or a negative errno and *error. */
 int ck_options_add_word(struct ck_string_list *args, const char *token, struct choke_error *error);
 void ck_options_free_words(struct ck_string_list *args);
 
@@ -46,14 +47,14 @@ struct ck_option {
     const char *help;    /* one line, lower case */
     enum ck_option_kind kind;
     enum ck_option_offer offer;
-    size_t offset;                   /* of the target in the command's struct */
+    size_t offset;                   /* of the field in the command's struct */
     const struct ck_choice *choices; /* for CK_OPTION_CHOICE */
 };
 
 /*
- * Fills the zero-filled or preset struct at target. Returns the number of words that were options ("--" included), or
- * a negative errno and *error (CHOKE_INVALID); what was given before the error is in target. ck_options_done in
- * either case.
+ * Fills the zero-filled or preset struct at target. Returns the number of arguments that were
+ * options ("--" included), or a negative errno and *error (CHOKE_INVALID). After an error, target
+ * has what was given before it. Call ck_options_done in either case.
  */
 int ck_options_parse(const struct ck_option *options, char *const *args, void *target, struct choke_error *error);
 

@@ -1,4 +1,4 @@
-/* parse.c - see parse.h. */
+/* parse.c - splits arguments into options and operands; see parse.h. */
 #include "cli/parse.h"
 
 #include "cli/review.h"

@@ -1,4 +1,4 @@
-/* recording.c - see recording.h. */
+/* recording.c - where calls are recorded; see recording.h. */
 #include "cli/recording.h"
 
 #include "cli/audit.h"

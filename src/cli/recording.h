@@ -1,10 +1,10 @@
 /*
- * recording.h - the options that say where a command's calls are recorded, for every command that makes some.
+ * recording.h - the audit options, for every command that makes calls.
  *
- *   1. CK_RECORDING_PRESET   what the fields hold before options are read.
- *   2. CK_RECORDING_OPTIONS  among the rows of the command's table.
- *   3. ck_recording_check    a fault here is one of usage.
- *   4. ck_recording_set      into the options of the context.
+ *   1. CK_RECORDING_PRESET   the values before options are parsed.
+ *   2. CK_RECORDING_OPTIONS  rows for the command's option table.
+ *   3. ck_recording_check    an error here is a usage error.
+ *   4. ck_recording_set      copies them to the options of the context.
  */
 #ifndef CK_CLI_RECORDING_H
 #define CK_CLI_RECORDING_H
@@ -19,7 +19,7 @@ struct ck_recording {
     bool no_audit;
     int audit_sync;
     size_t audit_max_bytes;
-    char path[PATH_MAX]; /* where nobody named one */
+    char path[PATH_MAX]; /* the default path, if no option names one */
 };
 
 /* A log of this size is read in a third of a second. */
@@ -30,24 +30,24 @@ struct ck_recording {
 
 extern const struct ck_choice ck_recording_syncs[];
 
-/* The rows. recording is the member of the command's struct type. */
+/* The rows. recording is the name of the member in the command's struct type. */
 /* clang-format off */
-/* The name of a member cannot stand in parentheses. NOLINTBEGIN(bugprone-macro-parentheses) */
+/* A member name cannot be in parentheses. NOLINTBEGIN(bugprone-macro-parentheses) */
 #define CK_RECORDING_TARGET(type, recording, field) .offset = offsetof(struct type, recording.field)
 #define CK_RECORDING_OPTIONS(type, recording) \
-    {"--audit", "FILE", "record the call there (default: see chokepoint(1))", CK_OPTION_STRING, CK_OFFER_FILES, \
+    {"--audit", "FILE", "record the call in FILE (default: see chokepoint(1))", CK_OPTION_STRING, CK_OFFER_FILES, \
      CK_RECORDING_TARGET(type, recording, audit)}, \
-    {"--no-audit", NULL, "record the call nowhere", CK_OPTION_FLAG, CK_RECORDING_TARGET(type, recording, no_audit)}, \
+    {"--no-audit", NULL, "do not record the call", CK_OPTION_FLAG, CK_RECORDING_TARGET(type, recording, no_audit)}, \
     {"--audit-sync", "none|batched|every", "how durable a record is (default: batched)", CK_OPTION_CHOICE, \
      CK_RECORDING_TARGET(type, recording, audit_sync), .choices = ck_recording_syncs}, \
-    {"--audit-max", "BYTES", "rotate a log of this size; 0: never (default: 67108864)", CK_OPTION_BYTES, \
+    {"--audit-max", "BYTES", "rotate the log at this size; 0: never (default: 67108864)", CK_OPTION_BYTES, \
      CK_RECORDING_TARGET(type, recording, audit_max_bytes)}
 /* NOLINTEND(bugprone-macro-parentheses) */
 /* clang-format on */
 
 int ck_recording_check(const struct ck_recording *recording, struct choke_error *error);
 
-/* The path is recording's own where it is the default one. */
+/* The default path is stored in recording, so recording must live as long as options. */
 int ck_recording_set(struct ck_recording *recording, struct choke_options *options, struct choke_error *error);
 
 #endif

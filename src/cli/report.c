@@ -1,5 +1,6 @@
 /*
- * report.c - a result in words. Field names, their order and the statuses are a contract with scripts.
+ * report.c - prints a result. Field names, their order and the statuses are a contract with
+ * scripts.
  */
 #include "cli/report.h"
 
@@ -29,7 +30,7 @@ static int exit_status(const struct choke_result *result, int signal)
         return CK_EXIT_TIMEOUT;
     if (result->outcome == CHOKE_CANCELLED && signal != 0)
         return CK_EXIT_SIGNAL + signal;
-    if (result->rule && strcmp(result->rule, "audit") == 0) /* its errno is the log's, not the tool's */
+    if (result->rule && strcmp(result->rule, "audit") == 0) /* its errno is about the log, not the tool */
         return CK_EXIT_REFUSED;
     return ck_report_refusal_status(result->outcome, &result->error);
 }
@@ -70,7 +71,7 @@ static json_t *milliseconds(uint64_t us)
     return json_real((double)us / 1000.0);
 }
 
-/* Sets "outcome", "exit_code" and so on up to the streams. */
+/* Sets "outcome", "exit_code" and so on, up to the streams. */
 static int set_ending(json_t *object, const struct choke_result *result)
 {
     int bad = 0;
@@ -219,9 +220,9 @@ int ck_report_result(struct ck_session *session, enum ck_report_form form, const
     if (form == CK_REPORT_TEXT)
         write_text(session, result);
     if (session->out.cut || session->err.cut)
-        ck_outlet_print(&session->notes, "chokepoint: output was cut: its reader did not keep up\n");
+        ck_outlet_print(&session->notes, "chokepoint: output was cut: its reader was too slow\n");
     if (result->kept_incomplete)
-        ck_outlet_print(&session->notes, "chokepoint: not all that was changed could be kept\n");
+        ck_outlet_print(&session->notes, "chokepoint: not all changes could be kept\n");
     if (result->error.outcome != CHOKE_NONE)
         ck_report_message(session, &result->error);
     return ck_report_written(session, status);

@@ -1,6 +1,6 @@
 /*
- * request.c - options into a request. What the library would read in another way than the command line means it is
- * settled here: relative directories, and a cap of 0.
+ * request.c - builds a request from options. It handles what the library would read differently
+ * from the command line: relative directories, and an output limit of 0.
  */
 #include "cli/request.h"
 
@@ -31,7 +31,7 @@ int ck_request_check(const struct ck_request_options *given, char *const *argv, 
     return 0;
 }
 
-/* From here. Links stay as they are. */
+/* Relative to the current directory. Symlinks are kept. */
 static int absolute_path(const char *path, char **ret_path, struct choke_error *error)
 {
     if (path[0] == '/') {
@@ -40,7 +40,7 @@ static int absolute_path(const char *path, char **ret_path, struct choke_error *
     }
     char *here = getcwd(NULL, 0);
     if (!here)
-        return ck_text_error(error, CHOKE_CWD, errno, "cannot tell the current directory: %s", strerror(errno));
+        return ck_text_error(error, CHOKE_CWD, errno, "cannot find the current directory: %s", strerror(errno));
     if (strcmp(path, ".") == 0) {
         *ret_path = here;
         return 0;
@@ -53,7 +53,10 @@ static int absolute_path(const char *path, char **ret_path, struct choke_error *
     return ck_text_error(error, CHOKE_NONE, ENOMEM, "out of memory");
 }
 
-/* Does it lead beneath the root, seen from here? Only to choose what a relative path is meant from: the library decides. */
+/*
+ * Is path, relative to the current directory, inside the root? This only decides what a relative
+ * path refers to; the library makes the decision about access.
+ */
 static bool leads_beneath(const char *path, const char *root)
 {
     char *resolved = realpath(path, NULL);
@@ -66,9 +69,10 @@ static bool leads_beneath(const char *path, const char *root)
 }
 
 /*
- * Without --root the root is the directory itself, and "." then names it whatever links lead there. With it a relative
- * directory is meant from here, if here is beneath the root, or if it leads there ("--root repo --cwd repo/src"); else
- * from the root, as the library takes it.
+ * Without --root the root is the directory itself, and "." names it through any symlinks. With
+ * --root a relative directory refers to the current directory if that is inside the root, or if the
+ * path leads into the root ("--root repo --cwd repo/src"). Else it refers to the root, as in the
+ * library.
  */
 static int set_directories(struct ck_request *request, const struct ck_request_options *given,
                            struct choke_error *error)
@@ -91,17 +95,20 @@ static int set_directories(struct ck_request *request, const struct ck_request_o
     return r;
 }
 
-/* What was opened without waiting; a tool expects its input to wait for it. */
+/* The file was opened with O_NONBLOCK; a tool expects that its input blocks. */
 static int set_blocking(int fd, struct choke_error *error)
 {
     int flags = fcntl(fd, F_GETFL);
 
     if (flags < 0 || fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) < 0)
-        return ck_text_error(error, CHOKE_NONE, errno, "cannot hand over --stdin: %s", strerror(errno));
+        return ck_text_error(error, CHOKE_NONE, errno, "cannot pass --stdin to the tool: %s", strerror(errno));
     return 0;
 }
 
-/* Opened without waiting for anybody: there is no deadline yet. A FIFO stays so, and is for ck_feed_begin. */
+/*
+ * Opens with O_NONBLOCK, because there is no deadline yet. A FIFO stays nonblocking for
+ * ck_feed_begin.
+ */
 static int set_stdin(struct ck_request *request, const char *name, struct choke_error *error)
 {
     struct stat status;

@@ -1,11 +1,11 @@
 /*
- * request.h - the options that make a request, for every command that takes one: run carries it out, policy explain
- * shows what would become of it.
+ * request.h - the options that make a request. run carries the request out; policy explain shows
+ * what would happen.
  *
- *   1. CK_REQUEST_PRESET     what the fields hold before options are read.
- *   2. ck_options_parse      with CK_REQUEST_OPTIONS among the rows of the command's table.
- *   3. ck_request_check      a fault here is one of usage.
- *   4. ck_request_build      argv and options into a struct choke_request.
+ *   1. CK_REQUEST_PRESET     the values before options are parsed.
+ *   2. ck_options_parse      with CK_REQUEST_OPTIONS in the command's option table.
+ *   3. ck_request_check      an error here is a usage error.
+ *   4. ck_request_build      argv and options to a struct choke_request.
  *   5. ck_request_done
  */
 #ifndef CK_CLI_REQUEST_H
@@ -37,11 +37,11 @@ struct ck_request_options {
 
 extern const struct ck_choice ck_request_jails[];
 
-/* The rows. The command's struct begins with a struct ck_request_options. */
+/* The rows. The command's struct must begin with a struct ck_request_options. */
 /* clang-format off */
 #define CK_REQUEST_TARGET(field) .offset = offsetof(struct ck_request_options, field)
 #define CK_REQUEST_OPTIONS \
-    {"--cwd", "DIR", "run the tool there (default: .)", CK_OPTION_STRING, CK_OFFER_DIRECTORIES, CK_REQUEST_TARGET(cwd)}, \
+    {"--cwd", "DIR", "run the tool in DIR (default: .)", CK_OPTION_STRING, CK_OFFER_DIRECTORIES, CK_REQUEST_TARGET(cwd)}, \
     {"--root", "DIR", "the only directory a jailed tool sees (default: --cwd)", CK_OPTION_STRING, CK_OFFER_DIRECTORIES, \
      CK_REQUEST_TARGET(root)}, \
     {"--timeout", "SECONDS", "how long the tool may run (default: the policy's limit)", CK_OPTION_SECONDS, \
@@ -49,12 +49,12 @@ extern const struct ck_choice ck_request_jails[];
     {"--probe", "NAME", "record the call under this name; --env is refused", CK_OPTION_STRING, CK_REQUEST_TARGET(probe)}, \
     {"--egress", "HOST[:PORT]", "a host the tool may reach; needs a jail", CK_OPTION_STRINGS, \
      CK_REQUEST_TARGET(egress)}, \
-    {"--env", "NAME=VALUE", "a variable that the policy grants", CK_OPTION_STRINGS, CK_REQUEST_TARGET(env)}, \
+    {"--env", "NAME=VALUE", "set a variable that the policy grants", CK_OPTION_STRINGS, CK_REQUEST_TARGET(env)}, \
     {"--stdin", "FILE|-", "the tool's input; -: standard input (default: none)", CK_OPTION_STRING, CK_OFFER_FILES, \
      CK_REQUEST_TARGET(stdin_name)}, \
     {"--max-output", "BYTES", "keep this much of each stream's end (default: 67108864)", CK_OPTION_BYTES, \
      CK_REQUEST_TARGET(max_output_bytes)}, \
-    {"--jail", "auto|native|bwrap|none", "the jail (default: what the tool's route says)", CK_OPTION_CHOICE, \
+    {"--jail", "auto|native|bwrap|none", "the jail (default: from the tool's route)", CK_OPTION_CHOICE, \
      CK_REQUEST_TARGET(jail), .choices = ck_request_jails}, \
     {"--require-jail", NULL, "refuse rather than run without a jail", CK_OPTION_FLAG, \
      CK_REQUEST_TARGET(require_jail)}, \
@@ -62,7 +62,7 @@ extern const struct ck_choice ck_request_jails[];
      CK_REQUEST_TARGET(keep)}, \
     {"--sandbox", NULL, "for untrusted code: requires a jail, passes no secret", CK_OPTION_FLAG, \
      CK_REQUEST_TARGET(sandbox)}, \
-    {"--policy", "FILE", "this policy, not the embedded one", CK_OPTION_STRING, CK_OFFER_FILES, CK_REQUEST_TARGET(policy)}
+    {"--policy", "FILE", "use this policy, not the embedded one", CK_OPTION_STRING, CK_OFFER_FILES, CK_REQUEST_TARGET(policy)}
 /* clang-format on */
 
 struct ck_request {
@@ -73,10 +73,13 @@ struct ck_request {
     bool stdin_is_fifo;
 };
 
-/* Is something wrong with the command line itself? 0, or a negative errno and *error. */
+/* Checks the command line itself. Returns 0, or a negative errno and *error. */
 int ck_request_check(const struct ck_request_options *given, char *const *argv, struct choke_error *error);
 
-/* argv and what given points at must live as long. 0, or a negative errno and *error; then ck_request_done, too. */
+/*
+ * argv and what given points to must live as long as the request. Returns 0, or a negative errno
+ * and *error. Call ck_request_done in either case.
+ */
 int ck_request_build(struct ck_request *ret_request, const struct ck_request_options *given, char *const *argv,
                      struct choke_error *error);
 void ck_request_done(struct ck_request *request);

@@ -1,4 +1,4 @@
-/* review.c - see review.h. */
+/* review.c - options and reports of the policy commands; see review.h. */
 #include "cli/review.h"
 
 #include "cli/parse.h"
@@ -31,7 +31,7 @@ int ck_review_usage(const struct ck_command *command, bool json, const struct ch
     return json ? ck_review_failure(&given, error) : ck_cli_usage_error(command, error);
 }
 
-/* --policy FILE is an operand; one that is named beside it is one too many. */
+/* --policy FILE counts as an operand; given together with one, it is one operand too many. */
 int ck_review_parse(const struct ck_command *command, char *const *args, size_t least, size_t most,
                     struct ck_review_options *given, const char *operands[CK_REVIEW_OPERANDS_MAX])
 {

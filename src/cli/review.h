@@ -1,5 +1,5 @@
 /*
- * review.h - what the commands about a policy share: their options, how a failure is told, and JSON on standard output.
+ * review.h - what the policy commands share: options, reports of failures, JSON on standard output.
  */
 #ifndef CK_CLI_REVIEW_H
 #define CK_CLI_REVIEW_H
@@ -10,7 +10,7 @@
 struct ck_review_options {
     bool json;
     bool help;
-    const char *policy; /* the same as the first operand, for who is used to --policy of the other commands */
+    const char *policy; /* the same as the first operand, because the other commands have --policy */
 };
 
 extern const struct ck_option ck_review_options[];
@@ -18,17 +18,20 @@ extern const struct ck_option ck_review_policy_options[]; /* with --policy, for 
 
 #define CK_REVIEW_OPERANDS_MAX 2
 
-/* ck_parse_words for these options. Unused operands are NULL. */
+/* ck_parse_words with these options. Unused operands are NULL. */
 int ck_review_parse(const struct ck_command *command, char *const *args, size_t least, size_t most,
                     struct ck_review_options *given, const char *operands[CK_REVIEW_OPERANDS_MAX]);
 
-/* A fault of the command line: ck_review_failure, or ck_cli_usage_error. */
+/* A usage error: calls ck_review_failure or ck_cli_usage_error. */
 int ck_review_usage(const struct ck_command *command, bool json, const struct choke_error *error);
 
-/* {"error": {"code", "message"}} on standard output, or one line on standard error. Returns CK_EXIT_REFUSED. */
+/*
+ * Prints {"error": {"code", "message"}} on standard output, or one line on standard error. Returns
+ * CK_EXIT_REFUSED.
+ */
 int ck_review_failure(const struct ck_review_options *given, const struct choke_error *error);
 
-/* Takes object, NULL included, which stands for memory that ran out. Returns status, or CK_EXIT_REFUSED. */
+/* Takes object; NULL means out of memory. Returns status, or CK_EXIT_REFUSED. */
 int ck_review_write(json_t *object, int status);
 
 #endif

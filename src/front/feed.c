@@ -1,8 +1,9 @@
 /*
- * feed.c - see feed.h.
+ * feed.c - moves bytes from a FIFO to a tool's standard input; see feed.h.
  *
- * The FIFO is open for reading without waiting. poll(2) does not report a hang-up on it before a first writer has come and
- * gone (the kernel compares a count of writers with the one at the opening), so what it reports is input or the end.
+ * The FIFO is open with O_NONBLOCK. Before a first writer has come and gone, poll(2) does not
+ * report a hang-up on it: the kernel compares a count of writers with the one at the time of the
+ * open. So what poll reports is input or the end.
  */
 #include "front/feed.h"
 
@@ -35,7 +36,7 @@ void ck_feed_end(struct ck_feed *feed)
     close_one(&feed->tool_fd);
 }
 
-/* poll(2) passes over a descriptor of -1. */
+/* poll(2) ignores a descriptor of -1. */
 struct pollfd ck_feed_poll(const struct ck_feed *feed)
 {
     if (feed->from_fd >= 0 && feed->is_full)
@@ -43,14 +44,14 @@ struct pollfd ck_feed_poll(const struct ck_feed *feed)
     return (struct pollfd){.fd = feed->from_fd, .events = POLLIN};
 }
 
-/* EAGAIN of splice is said for either end. */
+/* splice returns EAGAIN for either end, so the pipe is polled to see which one it was. */
 static bool has_no_room(const struct ck_feed *feed)
 {
     struct pollfd room = {.fd = feed->to_fd, .events = POLLOUT};
     return poll(&room, 1, 0) == 0;
 }
 
-/* SIGPIPE, of a tool that reads no more, is blocked (session.c). */
+/* SIGPIPE, from a tool that has closed its input, is blocked (session.c). */
 void ck_feed_move(struct ck_feed *feed, short revents)
 {
     if (feed->from_fd < 0 || revents == 0)
@@ -59,6 +60,6 @@ void ck_feed_move(struct ck_feed *feed, short revents)
     feed->is_full = moved < 0 && errno == EAGAIN && has_no_room(feed);
     if (moved > 0 || (moved < 0 && (errno == EAGAIN || errno == EINTR)))
         return;
-    feed->from_fd = -1; /* its last writer has gone, or the tool reads no more */
+    feed->from_fd = -1; /* the last writer is gone, or the tool has closed its input */
     close_one(&feed->to_fd);
 }

@@ -1,14 +1,15 @@
 /*
  * feed.h - a FIFO as a tool's standard input.
  *
- * A FIFO must not be opened in the usual way: that waits for a writer, and no deadline exists yet. Opened without waiting,
- * a FIFO that nobody writes to reads as ended at once. So the tool gets a pipe, and what comes through the FIFO is moved
- * there while the run is waited for: the tool waits for its input as it would have, and the run's deadline holds.
+ * A normal open of a FIFO waits for a writer, and no deadline exists yet. Opened with O_NONBLOCK, a
+ * FIFO without a writer reads as ended at once. So the tool gets a pipe, and bytes from the FIFO
+ * are moved there while the run is waited for. The tool waits for its input as usual, and the
+ * deadline of the run applies.
  *
  *   1. ck_feed_begin   makes the pipe; tool_fd is for the request.
- *   2. ck_feed_poll    what to wait for, before each wait.
- *   3. ck_feed_move    after it.
- *   4. ck_feed_end     zero-filled but for the descriptors -1 is fine.
+ *   2. ck_feed_poll    what to poll, before each wait.
+ *   3. ck_feed_move    after each wait.
+ *   4. ck_feed_end     also for a zero-filled struct with descriptors of -1.
  */
 #ifndef CK_FRONT_FEED_H
 #define CK_FRONT_FEED_H
@@ -17,7 +18,7 @@
 #include <stdbool.h>
 
 struct ck_feed {
-    int from_fd; /* the FIFO; the caller's. -1: there is nothing to move, or no more */
+    int from_fd; /* the FIFO, owned by the caller; -1: nothing to move, or no more */
     int to_fd;
     int tool_fd;
     bool is_full; /* the tool has to read first */
@@ -29,7 +30,7 @@ struct ck_feed {
         .from_fd = -1, .to_fd = -1, .tool_fd = -1 \
     }
 
-/* 0 or a negative errno. */
+/* Returns 0 or a negative errno. */
 int ck_feed_begin(struct ck_feed *feed, int fifo_fd);
 struct pollfd ck_feed_poll(const struct ck_feed *feed);
 void ck_feed_move(struct ck_feed *feed, short revents);

@@ -1,9 +1,10 @@
 /*
- * jansson.c - jansson checks UTF-8 when a string is made, so its refusal is what chooses base64.
+ * jansson.c - JSON helpers on top of jansson; see jansson.h.
  *
- * jansson hands out a document in small pieces; they are gathered, because an outlet polls before every write. A
- * document may be read on a terminal, and jansson escapes the C0 set only: the other hidden characters (base/glyph.h),
- * which stand in strings only, are escaped here.
+ * jansson checks UTF-8 when it makes a string; if it refuses, base64 is used. jansson prints a
+ * document in small pieces. They are collected, because an outlet polls before every write. A
+ * document may be read on a terminal, and jansson escapes only the C0 characters. The other hidden
+ * characters (base/glyph.h), which occur only in strings, are escaped here.
  */
 #include "front/jansson.h"
 
@@ -151,7 +152,8 @@ void ck_jansson_write(struct ck_outlet *outlet, const json_t *value)
     gatherer->outlet = outlet;
     gatherer->used = 0;
     /*
-     * 15 digits print a time in microseconds as it was measured; jansson's 17 would print 0.1 as 0.10000000000000001.
+     * 15 digits print a time in microseconds as it was measured. jansson's default of 17 would
+     * print 0.1 as 0.10000000000000001.
      */
     if (json_dump_callback(value, gather, gatherer, JSON_COMPACT | JSON_REAL_PRECISION(15)) < 0 && outlet->error == 0)
         outlet->error = ENOMEM;

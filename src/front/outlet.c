@@ -1,6 +1,9 @@
 /*
- * outlet.c - poll before every write, and write no more than poll promised: a pipe that polls writable takes at least
- * PIPE_BUF bytes without blocking. A regular file never blocks in this sense and gets all at once.
+ * outlet.c - writes to a descriptor without blocking in write(2); see outlet.h.
+ *
+ * It polls before every write and writes no more than poll promised: a pipe that polls writable
+ * accepts at least PIPE_BUF bytes without blocking. A regular file never blocks in this sense and
+ * gets everything at once.
  */
 #include "front/outlet.h"
 
@@ -32,7 +35,7 @@ static int remaining_ms(const struct ck_outlet *outlet)
     return remaining > INT_MAX ? INT_MAX : (int)remaining;
 }
 
-/* True when a write will not block, or will say what is wrong. */
+/* True if a write will not block, or will report an error. */
 static bool wait_writable(struct ck_outlet *outlet)
 {
     struct pollfd fds[] = {{.fd = outlet->fd, .events = POLLOUT}, {.fd = outlet->wake_fd, .events = POLLIN}};

@@ -1,9 +1,10 @@
 /*
- * outlet.h - writing to a descriptor whose reader may be slow, stuck or gone.
+ * outlet.h - writes to a descriptor with a reader that may be slow, stuck or gone.
  *
- * While a tool runs, SIGINT and its like come by a descriptor, so a write that blocks would also block the way out. An
- * outlet waits for its reader only as long as nothing else matters more: until wake_fd is readable or the deadline
- * has passed. It never changes the flags of the descriptor, which other processes may share.
+ * While a tool runs, SIGINT and similar signals arrive through a descriptor, so a write that blocks
+ * would also block the exit. An outlet waits for its reader only until wake_fd is readable or the
+ * deadline has passed. It never changes the flags of the descriptor, which other processes may
+ * share.
  */
 #ifndef CK_FRONT_OUTLET_H
 #define CK_FRONT_OUTLET_H
@@ -15,9 +16,9 @@
 struct ck_outlet {
     int fd;
     int wake_fd;          /* readable: stop waiting; -1: none */
-    uint64_t deadline_ms; /* monotonic; from then on nothing is waited for; 0: none */
+    uint64_t deadline_ms; /* monotonic; no waiting from then on; 0: none */
     int error;            /* the first errno of a write; everything after it is dropped */
-    bool cut;             /* something was dropped because the reader did not take it in time, and all that followed */
+    bool cut;             /* the reader was too slow: some output and everything after it was dropped */
 };
 
 #define CK_OUTLET(descriptor) ((struct ck_outlet){.fd = (descriptor), .wake_fd = -1})
@@ -25,7 +26,7 @@ struct ck_outlet {
 void ck_outlet_write(struct ck_outlet *outlet, const void *data, size_t length);
 void ck_outlet_print(struct ck_outlet *outlet, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* From timeout_ms from now on it waits no more. */
+/* The outlet stops waiting timeout_ms from now. */
 void ck_outlet_deadline(struct ck_outlet *outlet, uint64_t timeout_ms);
 
 #endif

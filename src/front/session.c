@@ -1,9 +1,9 @@
 /*
- * session.c - one loop over two descriptors: the library's, and the one by which signals come; and over a third where the
- * tool's standard input is a FIFO (feed.h).
+ * session.c - one loop over two descriptors: the library's, and one for signals. If the tool's
+ * standard input is a FIFO (feed.h), there is a third.
  *
- * SIGPIPE stays blocked from the start to the end of the process, so that a reader that went away is an error of
- * write() and the job can be ended in good order.
+ * SIGPIPE stays blocked until the process ends. So a closed reader is an error of write(), and the
+ * job can be ended in an orderly way.
  */
 #include "front/session.h"
 
@@ -31,7 +31,10 @@ void ck_session_init(struct ck_session *session)
     (void)sigprocmask(SIG_BLOCK, &pipe_only, NULL);
 }
 
-/* A signal that is blocked is queued even where it is ignored, so nohup's wish has to be looked up. */
+/*
+ * A blocked signal is queued even if it is ignored, so the disposition that nohup set is checked
+ * here.
+ */
 static bool is_ignored(int signal)
 {
     struct sigaction action;
@@ -97,7 +100,7 @@ int ck_session_wait(struct ck_session *session, struct choke_context *context, c
                                ck_feed_poll(&session->feed)};
         int ready = poll(fds, 3, -1);
         if (ready < 0 && errno != EINTR)
-            return ck_text_error(error, CHOKE_NONE, errno, "cannot wait: %s", strerror(errno));
+            return ck_text_error(error, CHOKE_NONE, errno, "cannot wait for the tool: %s", strerror(errno));
         if (ready > 0)
             ck_feed_move(&session->feed, fds[2].revents);
         ck_session_handle_signal(session, context);
@@ -112,7 +115,7 @@ void ck_session_end(struct ck_session *session)
 {
     if (session->signal_fd < 0)
         return;
-    while (take_signal(session) != 0) /* the job is over: what is still queued has nothing to end */
+    while (take_signal(session) != 0) /* the job has ended: queued signals have nothing to cancel */
         ;
     (void)close(session->signal_fd);
     session->signal_fd = -1;

@@ -1,6 +1,8 @@
 /*
- * text.c - a terminal obeys control bytes, and other characters make a line read otherwise than it is, so none of them
- * that came from outside is printed as it is: base/quote.h escapes them.
+ * text.c - makes untrusted text safe for a terminal; see text.h.
+ *
+ * A terminal interprets control bytes, and other characters make a line look different from what it
+ * is. So none of them is printed unchanged if it comes from outside: base/quote.h escapes them.
  */
 #include "front/text.h"
 
@@ -64,7 +66,7 @@ void ck_text_redact(struct choke_error *error)
 
     if (kind)
         (void)snprintf(error->message, sizeof(error->message),
-                       "%s; what was given looks like %s, and is not shown; use another name for it",
+                       "%s; the value looks like %s and is not shown; use another name",
                        error->errnum != 0 ? strerror(error->errnum) : "refused", kind);
 }
 

@@ -1,4 +1,4 @@
-/* call_report.c - see call_report.h. */
+/* call_report.c - the arguments and the result of a call; see call_report.h. */
 #include "gather/call_report.h"
 
 #include <errno.h>
@@ -32,7 +32,7 @@ static char **copy_list(const char *const *from)
 
 /* ---- words ---- */
 
-/* What begins with a dash would be read as an option. */
+/* A path that begins with a dash would be read as an option. */
 static char *as_operand(const char *path)
 {
     char *arg = NULL;
@@ -42,7 +42,7 @@ static char *as_operand(const char *path)
     return asprintf(&arg, "./%s", path) < 0 ? NULL : arg;
 }
 
-/* How many arguments stand for one of the call's. */
+/* The number of arguments that replace one argument of the call. */
 static size_t arg_count(const char *arg, const struct ck_matches *matches)
 {
     if (strcmp(arg, CK_PROBE_FILES) == 0)

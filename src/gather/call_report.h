@@ -1,5 +1,5 @@
 /*
- * call_report.h - what is written down of a call: its arguments as they were, and how it ended.
+ * call_report.h - what the document says about a call: its arguments, and how it ended.
  */
 #ifndef CK_GATHER_CALL_REPORT_H
 #define CK_GATHER_CALL_REPORT_H
@@ -8,21 +8,27 @@
 #include "gather/files.h"
 #include "gather/gather.h"
 
-/* The call's arguments with its words filled in, to be freed by ck_call_report_free_argv; NULL when out of memory. */
+/*
+ * The call's arguments with the placeholders replaced. Free with ck_call_report_free_argv; NULL
+ * when out of memory.
+ */
 char **ck_call_report_argv(const struct ck_probe_call *call, const struct ck_matches *matches);
 void ck_call_report_free_argv(char **list); /* NULL is fine */
 
-/* Adds a call to the report, which has not ended yet. */
+/* Adds a call that has not ended yet to the report. */
 int ck_call_report_add(struct ck_probe_report *report, const struct ck_probe_call *call, const char *const *argv,
                        struct choke_error *error);
 
 /* How it ended. */
 void ck_call_report_set_result(struct ck_call_report *call, const struct choke_result *result);
 
-/* The last line of what a tool said that is not empty, safe to show: progress and warnings come before. */
+/*
+ * The last line of a tool's output that is not empty, safe to show. Progress and warnings come
+ * before it.
+ */
 void ck_call_report_last_line(char ret_line[CK_TEXT_SAFE_MAX], const char *data, size_t length);
 
-/* Frees all that the reports hold. */
+/* Frees everything that the reports hold. */
 void ck_gather_done(struct ck_gathering *gathering);
 
 #endif

@@ -1,12 +1,13 @@
 /*
- * coordinate.c - see coordinate.h.
+ * coordinate.c - runs all probes; see coordinate.h.
  *
- * One loop over two descriptors, as the other commands have it: the library's, and the one by which signals come. Whatever
- * becomes ready is taken, then what may start is started. While a table is shown the loop also wakes ten times a second;
- * without one it sleeps until something happens.
+ * One loop over two descriptors, as in the other commands: the library's, and one for signals. It
+ * handles what is ready, then starts what may start. While a table is shown the loop also wakes ten
+ * times a second; otherwise it sleeps until something happens.
  *
- * The tools' versions and digests are looked up before the first probe begins: what is remembered costs next to nothing,
- * and where it is not, a signal ends the hashing, which it could not where a start has a tool hashed for its record.
+ * The versions and digests of the tools are looked up before the first probe begins. With a warm
+ * cache this costs almost nothing. With a cold one, a signal can end the hashing here, which it
+ * could not if choke_start had to hash a tool for its record.
  */
 #include "gather/coordinate.h"
 
@@ -26,7 +27,7 @@
 #include <unistd.h>
 
 #define TICK_MS 100
-#define OUTPUT_BUDGET_BYTES ((size_t)1 << 30) /* of all streams that are captured at once */
+#define OUTPUT_BUDGET_BYTES ((size_t)1 << 30) /* for all streams that are captured at the same time */
 
 struct coordinator {
     const struct ck_coordinate_options *options;
@@ -34,7 +35,7 @@ struct coordinator {
     struct ck_gather_state gather_state;
     struct ck_files files;
     struct ck_files git_files;
-    const char *git_special; /* of one of the two: what git would wait for; NULL: nothing */
+    const char *git_special; /* points into files: what git would wait for; NULL: nothing */
     struct ck_table *table;
 };
 
@@ -82,7 +83,10 @@ static bool needs_git(const struct coordinator *coordinator)
     return false;
 }
 
-/* In the git directory git opens anything. What is in no .git of its own is somewhere in the tree. */
+/*
+ * git opens any file in the git directory. A bare repository has no .git, so there any file of the
+ * tree counts.
+ */
 static void find_git_special(struct coordinator *coordinator)
 {
     static const struct ck_probes none = {0};
@@ -124,7 +128,7 @@ static void skip_inapplicable(struct coordinator *coordinator)
             ck_probe_run_end(run, CK_PROBE_STATE_SKIPPED, "no file matches %s%s%s",
                              CK_TEXT_SAFE(probe->applies_when[0]),
                              probe->applies_when[1] ? " or its other patterns" : "",
-                             coordinator->files.incomplete ? ", as far as the files were seen" : "");
+                             coordinator->files.incomplete ? ", among the files that were listed" : "");
         else if (run->matches->blocking_path)
             skip_blocking(run, "", run->matches->blocking_path);
         else if (probe->git && coordinator->git_special)
@@ -174,7 +178,7 @@ static int compare_names(const void *left, const void *right)
     return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
-/* The names of the tools that are called, sorted, each once; to be freed. */
+/* The names of the tools that are called, sorted and unique. The caller frees the list. */
 static const char **called_tools(const struct ck_gathering *gathering)
 {
     const char **names = calloc(gathering->count * CK_PROBE_CALLS_MAX + 1, sizeof(*names));
@@ -212,7 +216,7 @@ static void add_tool(struct ck_gathering *gathering, const char *name, const str
     }
 }
 
-/* What cannot be looked up is left out: the probes say for themselves what they ran into. */
+/* A tool that cannot be looked up is left out: its probes report the problem themselves. */
 static void find_tools(struct coordinator *coordinator)
 {
     struct ck_gathering *gathering = coordinator->gathering;
@@ -235,7 +239,7 @@ static void find_tools(struct coordinator *coordinator)
 
 /* ---- the loop ---- */
 
-/* Does anybody still want to read what it printed? */
+/* Does a probe still need the output of this one? */
 static bool is_wanted(const struct ck_gathering *gathering, size_t index)
 {
     for (size_t i = 0; i < gathering->count; i++) {
@@ -247,7 +251,10 @@ static bool is_wanted(const struct ck_gathering *gathering, size_t index)
     return false;
 }
 
-/* Ends those that wait for what will not come; true where there was one, for that may block the next. */
+/*
+ * Ends the probes that wait for one that did not succeed. True if there was one: that may block
+ * more.
+ */
 static bool end_blocked(struct coordinator *coordinator)
 {
     struct ck_gathering *gathering = coordinator->gathering;
@@ -296,7 +303,7 @@ static int wait_for_event(const struct coordinator *coordinator, struct choke_er
                            {.fd = coordinator->options->session->signal_fd, .events = POLLIN}};
 
     if (poll(fds, 2, coordinator->table ? TICK_MS : -1) < 0 && errno != EINTR)
-        return ck_text_error(error, CHOKE_NONE, errno, "cannot wait: %s", strerror(errno));
+        return ck_text_error(error, CHOKE_NONE, errno, "cannot wait for the probes: %s", strerror(errno));
     return 0;
 }
 
@@ -311,7 +318,7 @@ static int take_ended(struct coordinator *coordinator, size_t *taken, struct cho
     return r < 0 ? r : 0;
 }
 
-/* A tool that is missing has ended when it is started, and gives up its place at once. */
+/* A probe with a missing tool ends when it is started, and its slot is free again at once. */
 static int run_ready(struct coordinator *coordinator, struct choke_error *error)
 {
     size_t taken;

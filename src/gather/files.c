@@ -1,9 +1,9 @@
 /*
- * files.c - see files.h.
+ * files.c - walks over the files of a repository; see files.h.
  *
- * Directories that are still to be read wait on a stack by their paths from the root. Each is opened from the root's
- * descriptor, and the kernel is told to go through no link and into no other mount on the way (openat2), so that a
- * repository that changes meanwhile leads nowhere else. Names are sorted within a directory: the order of what is found
+ * Directories to read are on a stack, by their paths from the root. Each is opened from the root's
+ * descriptor with openat2 flags that refuse symlinks and other mounts on the way, so a repository
+ * that changes meanwhile cannot lead elsewhere. Names are sorted within a directory, so the order
  * does not depend on the disk.
  */
 #include "gather/files.h"
@@ -24,7 +24,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#define PATHS_BYTES_MAX ((size_t)64 << 20) /* of all paths that are held at once */
+#define PATHS_BYTES_MAX ((size_t)64 << 20) /* for all paths that are held at the same time */
 #define CLOCK_EVERY 256
 
 struct files_walk {
@@ -38,7 +38,7 @@ struct files_walk {
     uint64_t deadline_ms;
     bool (*stop)(void *data);
     void *data;
-    bool over; /* a bound is reached, or the caller wants no more */
+    bool over; /* a limit is reached, or the caller asked to stop */
 };
 
 struct files_entry {
@@ -51,7 +51,7 @@ struct files_listing {
     size_t count, room;
 };
 
-/* Room for one more, and for the NULL behind it; false when out of memory. */
+/* Room for one more item and the NULL after it; false when out of memory. */
 static bool make_room(void **items, size_t count, size_t *room, size_t size)
 {
     if (count + 2 <= *room)
@@ -99,7 +99,9 @@ static int add_entry(struct files_listing *listing, int directory_fd, const stru
     return 0;
 }
 
-/* What is in the directory, as far as the bounds allow; 0, -ENOMEM, or another errno where it cannot be read. */
+/*
+ * Lists the directory within the limits. Returns 0, -ENOMEM, or another errno if it cannot be read.
+ */
 static int list(struct files_walk *walk, const char *path, struct files_listing *listing)
 {
     CK_FD fd = open_directory(walk->root_fd, path);
@@ -109,7 +111,7 @@ static int list(struct files_walk *walk, const char *path, struct files_listing 
 
     if (!stream)
         return fd < 0 ? fd : -errno;
-    (void)ck_fd_take(&fd); /* the stream's */
+    (void)ck_fd_take(&fd); /* the stream owns it now */
     while (r == 0 && !walk->over && (errno = 0, entry = readdir(stream)) != NULL) {
         if (is_skipped_name(entry->d_name))
             continue;
@@ -144,7 +146,7 @@ static bool wants_paths(const struct ck_probe *probe)
     return false;
 }
 
-/* One more than can be used is enough to know that there were more. */
+/* One more than can be used is enough to know that there are more. */
 static bool is_full(const struct ck_probe *probe, const struct ck_matches *matches)
 {
     return matches->count > (wants_paths(probe) ? CK_PROBE_FILES_MAX : 0);
@@ -182,8 +184,9 @@ static int match_file(struct files_walk *walk, const char *path)
 }
 
 /*
- * What an open(2) may wait for, or a read never comes to the end of. A link is followed, for tools follow it; nothing is
- * opened. A socket cannot be opened at all. A link to /dev/null stands for an empty file, and is in use.
+ * A file on which open(2) may wait, or that has no end. A symlink is followed, because tools follow
+ * it; nothing is opened. A socket cannot be opened at all. A symlink to /dev/null is an empty file,
+ * and repositories use it.
  */
 static bool is_special(const struct files_walk *walk, const char *path, unsigned char type)
 {
@@ -237,14 +240,14 @@ static int push(struct files_walk *walk, const char *path)
     return 0;
 }
 
-/* The path of a name in a directory; false where no call could open it. */
+/* Joins a directory and a name; false if the path is too long to open. */
 static bool join(char path[PATH_MAX], const char *directory, const char *name)
 {
     int length = snprintf(path, PATH_MAX, "%s%s%s", directory, directory[0] != '\0' ? "/" : "", name);
     return length > 0 && length < PATH_MAX;
 }
 
-/* Files first, then the directories the other way round: what is pushed last is read next. */
+/* Files first, then directories in reverse order: the last one on the stack is read next. */
 static int take_listing(struct files_walk *walk, const char *directory, struct files_listing *listing)
 {
     char path[PATH_MAX];
@@ -271,7 +274,10 @@ static int take_listing(struct files_walk *walk, const char *directory, struct f
 
 /* ---- the walk ---- */
 
-/* What another mount covers is not part of the repository. A directory that is gone by now, or is none any more, was none. */
+/*
+ * What another mount covers is not part of the repository. A directory that has disappeared, or is
+ * no longer a directory, is ignored.
+ */
 static int take_directory(struct files_walk *walk, const char *path)
 {
     struct files_listing listing = {0};

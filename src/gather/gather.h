@@ -1,6 +1,6 @@
 /*
- * gather.h - one look at a repository: what was asked of it, and what came of it. coordinate.c fills this, document.c
- * writes it as JSON, table.c shows it while it happens and summary.c when it is over.
+ * gather.h - one gather: the probes and their results. coordinate.c fills it, view/document.c
+ * writes it as JSON, view/table.c shows it while it runs and view/summary.c at the end.
  */
 #ifndef CK_GATHER_GATHER_H
 #define CK_GATHER_GATHER_H
@@ -10,27 +10,30 @@
 
 #include <stdio.h>
 
-/* The words (ck_gather_probe_state_name) are stable: ok failed timeout tool_missing skipped refused cancelled. */
+/*
+ * The names (ck_gather_probe_state_name) are stable: ok failed timeout tool_missing skipped refused
+ * cancelled.
+ */
 enum ck_probe_state {
-    CK_PROBE_STATE_WAITING, /* for a place, or for a probe that it needs */
+    CK_PROBE_STATE_WAITING, /* for a slot, or for a probe that it needs */
     CK_PROBE_STATE_RUNNING,
     CK_PROBE_STATE_OK,
     CK_PROBE_STATE_FAILED,
     CK_PROBE_STATE_TIMEOUT,
     CK_PROBE_STATE_TOOL_MISSING,
-    CK_PROBE_STATE_SKIPPED, /* nothing in the repository for it, not asked for, or what it needs is not ok */
-    CK_PROBE_STATE_REFUSED, /* by the policy, or for want of a jail */
+    CK_PROBE_STATE_SKIPPED, /* no file for it, not selected, or a probe that it needs is not ok */
+    CK_PROBE_STATE_REFUSED, /* by the policy, or because no jail is available */
     CK_PROBE_STATE_CANCELLED
 };
 
-/* One call that was made. Strings belong to the finding's probe. */
+/* One call that was made. Its constant strings belong to the probe. */
 struct ck_call_report {
     const char *id;
-    char **argv;         /* as it was called, with its words filled in */
+    char **argv;         /* as it was called, with placeholders replaced */
     const char *outcome; /* choke_outcome_name */
     int exit_code;
     char *rule;
-    char *jail;    /* NULL where nothing ran */
+    char *jail;    /* NULL if nothing ran */
     char **layers; /* NULL-terminated */
     uint64_t duration_us, user_us, system_us, max_rss_kib;
     uint64_t out_bytes, err_bytes;
@@ -40,13 +43,13 @@ struct ck_call_report {
 struct ck_probe_report {
     const struct ck_probe *probe;
     enum ck_probe_state state;
-    char *reason;  /* why it is not ok, in a line; NULL where it is */
+    char *reason;  /* why it is not ok, in one line; NULL if it is ok */
     char *install; /* tool_missing: the command that installs it, or NULL */
     struct ck_call_report *calls;
     size_t call_count;
     bool files_cut;                /* more files matched than its calls were given */
     struct ck_evidence evidence;   /* document is NULL unless ok */
-    uint64_t started_us, ended_us; /* since the start of all; 0 where it did not run */
+    uint64_t started_us, ended_us; /* since the start of the gather; 0 if it did not run */
 };
 
 /* A tool that a probe used, as the library found it. */
@@ -59,47 +62,53 @@ struct ck_tool_used {
 
 struct ck_gathering {
     const char *root;                /* as resolved */
-    struct ck_probe_report *reports; /* one for each probe, in the order of the file */
+    struct ck_probe_report *reports; /* one per probe, in file order */
     size_t count;
-    struct ck_tool_used *tools; /* by name */
+    struct ck_tool_used *tools; /* sorted by name */
     size_t tool_count;
-    size_t file_count; /* of the repository, as far as they were counted */
+    size_t file_count; /* files of the repository, as far as they were counted */
     bool files_incomplete;
     bool cancelled;
-    int keep_error; /* the first negative errno of what could not be kept for the caller; 0: none */
+    int keep_error; /* the first negative errno of --keep; 0: none */
     uint64_t duration_us;
     uint64_t own_cpu_us;  /* of the coordinator itself */
-    const char *document; /* the file that it was written to; NULL: none */
+    const char *document; /* the file that the document was written to; NULL: none */
 };
 
 const char *ck_gather_probe_state_name(enum ck_probe_state state);
 
 /* ---- document.c: docs/gather.schema.json ---- */
 
-/* The whole document, or NULL when out of memory. Times stand in members of their own ("timing"), so that what remains is
- * byte-identical for the same repository and tools. */
+/*
+ * The whole document, or NULL when out of memory. Times are in separate members ("timing"), so the
+ * rest is byte-identical for the same repository and tools.
+ */
 json_t *ck_document_make(const struct ck_gathering *gathering);
 
-/* What the snapshot says is checked out; NULL where there is no commit, or none that is known. */
+/*
+ * The commit that is checked out, from the snapshot probe; NULL if there is none or it is unknown.
+ */
 const char *ck_gather_commit(const struct ck_gathering *gathering);
 
 /* ---- table.c ---- */
 
 /*
- * A live table on a terminal: at most 80 columns wide, redrawn in place. *ret_table is NULL where fd is no terminal or one
- * that cannot move its cursor (TERM=dumb); the other two take that NULL and do nothing.
+ * A live table on a terminal: at most 80 columns wide, redrawn in place. *ret_table is NULL if fd
+ * is not a terminal, or one that cannot move its cursor (TERM=dumb); the other functions ignore
+ * that NULL.
  *
- * Neither blocks, whatever becomes of the terminal. now_us is since the start of all, as the times of the reports are;
- * more than ten calls a second are cheap, and so is one where nothing changed.
+ * No function blocks, whatever happens to the terminal. now_us counts from the start of the gather,
+ * as the times of the reports do. More than ten calls a second are cheap, and so is a call without
+ * a change.
  */
 struct ck_table;
 int ck_table_new(const struct ck_gathering *gathering, int fd, struct ck_table **ret_table, struct choke_error *error);
 void ck_table_draw(struct ck_table *table, uint64_t now_us);
-void ck_table_free(struct ck_table *table); /* draws once more and leaves that standing */
+void ck_table_free(struct ck_table *table); /* draws once more; the table stays on the screen */
 
 /* ---- summary.c ---- */
 
-/* What a person wants to read at the end: colour only where asked for. */
+/* The text for people at the end. */
 int ck_summary_write(const struct ck_gathering *gathering, FILE *out, bool colour);
 
 #endif

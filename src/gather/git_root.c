@@ -1,8 +1,9 @@
 /*
- * git_root.c - see git_root.h.
+ * git_root.c - finds out whether a directory is a complete git repository; see git_root.h.
  *
- * git would look for its directory upwards, and in the place that a file .git names. In a jail there is neither, so what is
- * not beneath the root is told as what it is, and not as a failure of git.
+ * git would search for its directory upwards, and at the path that a file .git names. In a jail
+ * neither exists. So a git directory outside the root is reported as such, and not as a failure of
+ * git.
  */
 #include "gather/git_root.h"
 
@@ -30,7 +31,7 @@ static bool is_bare(int root_fd)
            fstatat(root_fd, "HEAD", &head, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* A file says "gitdir: PATH": that of a linked work tree, or of a submodule. */
+/* A file with "gitdir: PATH" is that of a linked work tree or of a submodule. */
 static bool gitdir_is_inside(int root_fd)
 {
     static const char prefix[] = "gitdir: ";
@@ -52,10 +53,10 @@ const char *ck_git_root_problem(int root_fd)
     if (S_ISDIR(status.st_mode))
         return NULL;
     if (S_ISLNK(status.st_mode))
-        return "its .git is a link, which is not followed";
+        return "its .git is a symlink, which is not followed";
     if (!S_ISREG(status.st_mode))
         return "its .git is neither a directory nor a file";
     if (gitdir_is_inside(root_fd))
         return NULL;
-    return "its git directory lies outside of it (a linked work tree, or a submodule)";
+    return "its git directory is outside of it (a linked work tree, or a submodule)";
 }

@@ -1,15 +1,18 @@
 /*
- * glob.c - a path against a glob, in bytes: fnmatch(3) would read them in the locale's encoding, and a repository may have
- * names in none.
+ * glob.c - matches a path with a glob, in bytes: fnmatch(3) would read them in the encoding of the
+ * locale, and names in a repository may have none.
  *
- * A "*" is retried from where it stood last, never from one before it, so a glob costs at most the product of the two
- * lengths.
+ * A match that fails goes back to the last "*" only, never to an earlier one. So the cost is at
+ * most the product of the two lengths.
  */
 #include "gather/files.h"
 
 #include <string.h>
 
-/* One byte against the set behind "["; *glob is moved behind its "]". Without one "[" is itself. */
+/*
+ * Matches one byte with the set after "[" and moves *glob after its "]". Without a "]", "[" is
+ * literal.
+ */
 static bool match_set(const char **glob, unsigned char byte)
 {
     const char *at = *glob + 1;
@@ -34,7 +37,7 @@ static bool match_set(const char **glob, unsigned char byte)
     return matched != negated && byte != '/';
 }
 
-/* One byte of the path against what stands at *glob, which is moved behind it where they match. */
+/* Matches one byte with the element at *glob; on a match *glob is moved after it. */
 static bool match_one(const char **glob, unsigned char byte)
 {
     const char *at = *glob;
@@ -53,8 +56,8 @@ static bool match_one(const char **glob, unsigned char byte)
 
 static bool match_rest(const char *glob, const char *path)
 {
-    const char *star = NULL;  /* behind the last "*" */
-    const char *again = NULL; /* where it is tried next */
+    const char *star = NULL;  /* after the last "*" */
+    const char *again = NULL; /* where to retry */
 
     while (*path != '\0') {
         if (*glob == '*') {

@@ -1,14 +1,15 @@
 /*
- * prepare.h - what a probe needs that data cannot say: a file of ours beside the repository, a word that an earlier call
- * of the probe has told. A probe names it (`prepare: trace`), so that a person who reads the probes sees that there is
- * more to it.
+ * prepare.h - what a probe needs that data cannot express: a file beside the repository, or an
+ * argument from the output of an earlier call. A probe names it (`prepare: trace`), so that a
+ * person who reads the probes sees it.
  *
- *   1. begin   once, before the first call. May look at files; must not wait, and starts nothing.
- *   2. turn    before each call, with the answers so far: looks at what will be called, and may put other words, another
- *              root or a stdin in its place. What it puts there is its own, and lives until end.
- *   3. end     once, however the probe ended; with it everything that was made is gone.
+ *   1. begin   once, before the first call. May read files; must not wait, and starts nothing.
+ *   2. setup   before each call, with the answers so far. It may replace the arguments, the root or
+ *              the stdin of the call. What it puts there belongs to it and lives until end.
+ *   3. end     once, however the probe ended; removes everything that was made.
  *
- * A negative result ends the probe as failed, with the words; as tool_missing where error->outcome is CHOKE_TOOL_MISSING.
+ * A negative result ends the probe as failed with the message of error; as tool_missing if
+ * error->outcome is CHOKE_TOOL_MISSING.
  */
 #ifndef CK_GATHER_PREPARE_H
 #define CK_GATHER_PREPARE_H
@@ -18,12 +19,11 @@
 
 struct ck_call_setup {
     const struct ck_probe_call *call;
-    const char *const *argv; /* NULL-terminated; words that the coordinator knows are filled in already */
-    const char *const
-        *document_argv; /* argv for the document, where that must not differ from run to run; NULL: argv itself */
-    const char *root;   /* of the request */
-    int stdin_fd;       /* -1: what the call says */
-    bool skip;          /* the call is left out; its answer is empty, and good */
+    const char *const *argv;          /* NULL-terminated; the coordinator has replaced its placeholders */
+    const char *const *document_argv; /* argv for the document, if that would differ from run to run; NULL: argv */
+    const char *root;                 /* of the request */
+    int stdin_fd;                     /* -1: the stdin of the call */
+    bool skip;                        /* the call is left out; its answer is empty, with status 0 */
 };
 
 struct ck_preparation {
@@ -34,7 +34,7 @@ struct ck_preparation {
     void (*end)(void *state); /* NULL is fine */
 };
 
-/* NULL where there is none of that name. */
+/* NULL if the name is unknown. */
 const struct ck_preparation *ck_gather_find_preparation(const char *name);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * probe_run.c - see probe_run.h.
+ * probe_run.c - runs the calls of one probe; see probe_run.h.
  *
- * The jobs of a probe are kept until its answers are read, for the answers are the captured bytes themselves; and longer
- * where another probe wants one of them as its input.
+ * The jobs of a probe are kept until its answers are read, because the answers are the captured
+ * bytes. They are kept longer if another probe needs one of them as its input.
  */
 #include "gather/probe_run.h"
 
@@ -19,7 +19,7 @@
 #include <string.h>
 
 #define REASON_MAX 512
-#define HELD_BYTES_MAX ((size_t)128 << 20) /* of all answers of a probe */
+#define HELD_BYTES_MAX ((size_t)128 << 20) /* for all answers of a probe */
 
 uint64_t ck_gather_elapsed_us(const struct ck_gather_state *gather_state)
 {
@@ -99,7 +99,7 @@ static size_t collect_answers(const struct ck_probe_run *run, struct ck_answer a
     for (size_t i = 0; i < run->answered; i++) {
         answers[i] = (struct ck_answer){.id = run->report->probe->calls[i].id, .out = "", .err = "", .changes_fd = -1};
         if (!run->jobs[i])
-            continue; /* it was left out */
+            continue; /* the call was left out */
         const struct choke_result *result = choke_job_result(run->jobs[i]);
         answers[i] = (struct ck_answer){
             .id = run->report->probe->calls[i].id,
@@ -138,7 +138,7 @@ static struct ck_probe_run *find(const struct ck_gather_state *gather_state, con
     return NULL;
 }
 
-/* What another probe printed; NULL where the beginning of it is lost. */
+/* The output of another probe; NULL if its beginning is lost. */
 static const struct choke_capture *find_input(const struct ck_probe_run *run, const struct ck_probe_stdin *input)
 {
     const struct ck_probe_run *other = find(run->gather_state, input->probe);
@@ -166,8 +166,7 @@ static int set_stdin(const struct ck_probe_run *run, const struct ck_call_setup 
     } else if (input->probe) {
         const struct choke_capture *out = find_input(run, input);
         if (!out)
-            return ck_text_error(error, CHOKE_NONE, EFBIG, "what '%s' printed is too large to be handed on",
-                                 input->probe);
+            return ck_text_error(error, CHOKE_NONE, EFBIG, "the output of '%s' is too large to pass on", input->probe);
         request->stdin_kind = CHOKE_STDIN_BYTES;
         request->stdin_bytes = out->data;
         request->stdin_length = out->length;
@@ -203,7 +202,7 @@ static int start(struct ck_probe_run *run, size_t at, const struct ck_call_setup
     if (r == 0 && setup->call->keeps) {
         r = ck_temporary_make(CK_TEMPORARY_CHANGES, &run->changes[at]);
         if (r < 0)
-            return ck_text_error(error, CHOKE_NONE, -r, "there is no place to keep what it writes: %s", strerror(-r));
+            return ck_text_error(error, CHOKE_NONE, -r, "cannot make a directory for its changes: %s", strerror(-r));
         request.keep_path = run->changes[at].path;
     }
     if (r == 0)
@@ -257,7 +256,7 @@ static void start_next_call(struct ck_probe_run *run)
 void ck_probe_run_begin(struct ck_probe_run *run)
 {
     run->report->state = CK_PROBE_STATE_RUNNING;
-    run->report->started_us = ck_gather_elapsed_us(run->gather_state) + 1; /* 0 is for those that did not run */
+    run->report->started_us = ck_gather_elapsed_us(run->gather_state) + 1; /* 0 means that it did not run */
     start_next_call(run);
 }
 
@@ -279,7 +278,7 @@ static void end_with_status(struct ck_probe_run *run, const struct ck_probe_call
                      line[0] != '\0' ? ": " : "", line);
 }
 
-/* A call that gave no answer. */
+/* For a call without an answer. */
 static void end_by_outcome(struct ck_probe_run *run, const struct ck_probe_call *call,
                            const struct choke_result *result)
 {
@@ -354,7 +353,7 @@ void ck_probe_run_take(struct ck_probe_run *run, struct choke_job *job)
     proceed(run);
 }
 
-/* The call has its answer. */
+/* After a call with an answer. */
 static void proceed(struct ck_probe_run *run)
 {
     run->answered++;

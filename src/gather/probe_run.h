@@ -1,12 +1,13 @@
 /*
- * probe_run.h - one probe on its way through its calls.
+ * probe_run.h - one probe and its calls.
  *
- *   1. ck_probe_run_begin   the probe's first call is started, or the probe has ended already.
- *   2. ck_probe_run_take    a call of it has ended: the next one is started, or the answers are read.
- *   3. ck_probe_run_drop    what it printed is wanted by no other probe any more.
+ *   1. ck_probe_run_begin   starts the first call, or ends the probe.
+ *   2. ck_probe_run_take    a call has ended: starts the next one, or reads the answers.
+ *   3. ck_probe_run_drop    no other probe needs the output any more.
  *   4. ck_probe_run_done
  *
- * Nothing that becomes of a probe is an error here: it is in the report. Only what ends everything (no memory) is.
+ * A failure of a probe is not an error here: it is in the report. Only a failure that ends the
+ * whole gather (out of memory) is.
  */
 #ifndef CK_GATHER_PROBE_RUN_H
 #define CK_GATHER_PROBE_RUN_H
@@ -15,17 +16,17 @@
 #include "gather/gather.h"
 #include "gather/temporary.h"
 
-/* What all courses share. */
+/* Shared by all probe runs. */
 struct ck_gather_state {
     struct choke_context *context;
     const char *root;
-    uint64_t timeout_ms; /* for each call; CHOKE_TIMEOUT_FROM_POLICY: what the probe says */
-    size_t output_bytes; /* no stream is kept beyond it */
-    int keep_fd;         /* a directory for what the calls printed; -1: none */
-    int keep_error;      /* of the first that could not be written there, negative */
+    uint64_t timeout_ms; /* for each call; CHOKE_TIMEOUT_FROM_POLICY: the probe's limit */
+    size_t output_bytes; /* the most that is kept of a stream */
+    int keep_fd;         /* a directory for the output of the calls; -1: none */
+    int keep_error;      /* the first negative errno of a write there */
     uint64_t start_us;   /* monotonic */
     bool cancelled;
-    struct ck_probe_run *runs; /* one for each probe */
+    struct ck_probe_run *runs; /* one per probe */
     size_t count;
 };
 
@@ -33,9 +34,9 @@ struct ck_probe_run {
     struct ck_gather_state *gather_state;
     struct ck_probe_report *report;
     const struct ck_matches *matches;
-    struct choke_job *jobs[CK_PROBE_CALLS_MAX];      /* of the calls so far; freed once nobody reads them */
-    struct ck_temporary changes[CK_PROBE_CALLS_MAX]; /* what they wrote into their overlays */
-    size_t answered;                                 /* calls that gave an answer */
+    struct choke_job *jobs[CK_PROBE_CALLS_MAX];      /* of the calls so far; freed when they are no longer read */
+    struct ck_temporary changes[CK_PROBE_CALLS_MAX]; /* what the calls wrote into their overlays */
+    size_t answered;                                 /* calls with an answer */
     void *prepared;
     bool is_prepared; /* begun, and not ended */
 };
@@ -49,7 +50,7 @@ void ck_probe_run_done(struct ck_probe_run *run); /* zero-filled is fine */
 void ck_probe_run_end(struct ck_probe_run *run, enum ck_probe_state state, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Microseconds since the start of all. */
+/* Microseconds since the start of the gather. */
 uint64_t ck_gather_elapsed_us(const struct ck_gather_state *gather_state);
 
 #endif

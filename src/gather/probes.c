@@ -1,5 +1,6 @@
 /*
- * probes.c - see probes.h: the keys, as tables for base/yaml.h, and what no table can say.
+ * probes.c - loads the probes: the keys as tables for base/yaml.h, and the checks that a table
+ * cannot express; see probes.h.
  */
 #include "gather/probes.h"
 
@@ -151,10 +152,10 @@ static int check_placeholders(const struct probes_check *check, const struct ck_
         if (!is_placeholder(*arg))
             continue;
         bool files = strcmp(*arg, CK_PROBE_FILE) == 0 || strcmp(*arg, CK_PROBE_FILES) == 0;
-        if (!files && probe->prepare) /* it has words of its own */
+        if (!files && probe->prepare) /* the preparation has its own placeholders */
             continue;
         if (!files)
-            return FAULT(check, call, "call '%s': there is no word %s; there are {file} and {files}", call->id, *arg);
+            return FAULT(check, call, "call '%s': unknown placeholder %s; use {file} or {files}", call->id, *arg);
         if (!probe->applies_when[0])
             return FAULT(check, call, "call '%s': %s needs applies_when to say which files", call->id, *arg);
     }
@@ -166,7 +167,7 @@ static int check_input(const struct probes_check *check, const struct ck_probe *
     const struct ck_probe_stdin *input = &call->input;
 
     if (!input->probe != !input->call || (input->probe && input->text))
-        return FAULT(check, call, "call '%s': stdin takes a text, or a probe and its call", call->id);
+        return FAULT(check, call, "call '%s': stdin must be a text, or a probe and its call", call->id);
     if (!input->probe)
         return 0;
     if (!contains(probe->needs, input->probe))
@@ -193,7 +194,7 @@ static int check_needs(const struct probes_check *check, const struct ck_probe *
 {
     for (const char *const *need = probe->needs; *need; need++)
         if (!find(check, *need))
-            return FAULT(check, probe, "probe '%s' needs '%s', which is not there", probe->name, CK_QUOTE(*need));
+            return FAULT(check, probe, "probe '%s' needs '%s', which does not exist", probe->name, CK_QUOTE(*need));
     return 0;
 }
 
@@ -202,10 +203,9 @@ static int check_probe(const struct probes_check *check, const struct ck_probe *
     if (find(check, probe->name) != probe)
         return FAULT(check, probe, "two probes have the name '%s'", probe->name);
     if (!ck_evidence_find(probe->output))
-        return FAULT(check, probe, "probe '%s': nothing reads an output '%s'", probe->name, CK_QUOTE(probe->output));
+        return FAULT(check, probe, "probe '%s': unknown output '%s'", probe->name, CK_QUOTE(probe->output));
     if (probe->prepare && !ck_gather_find_preparation(probe->prepare))
-        return FAULT(check, probe, "probe '%s': there is nothing to prepare by the name '%s'", probe->name,
-                     probe->prepare);
+        return FAULT(check, probe, "probe '%s': unknown preparation '%s'", probe->name, probe->prepare);
     int r = check_needs(check, probe);
     for (size_t i = 0; r == 0 && i < probe->call_count; i++)
         r = check_call(check, probe, &probe->calls[i]);
@@ -213,7 +213,8 @@ static int check_probe(const struct probes_check *check, const struct ck_probe *
 }
 
 /*
- * Each round settles the probes whose needs are all settled. Where a round settles none, what is left goes in a circle.
+ * Each round settles the probes that need only settled ones. If a round settles none, the rest is a
+ * cycle.
  */
 static int check_cycles(const struct probes_check *check)
 {
@@ -233,7 +234,7 @@ static int check_cycles(const struct probes_check *check)
             left = settled[i] || left ? left : &check->probes[i];
         }
     } while (moved && left);
-    return left ? FAULT(check, left, "probe '%s' needs itself, by way of what it needs", left->name) : 0;
+    return left ? FAULT(check, left, "probe '%s' needs itself, through the probes that it needs", left->name) : 0;
 }
 
 static int check_all(const char *file, struct probes_file *filled, struct choke_error *error)
@@ -258,7 +259,7 @@ int ck_probes_parse(const struct ck_yaml_source *source, struct ck_probes *ret_p
     if (r == 0)
         r = check_all(source->file, &filled, error);
     if (r < 0) {
-        ck_text_redact(error); /* it may repeat what is in the file */
+        ck_text_redact(error); /* the message may quote the file */
         ck_arena_done(&arena);
         return r;
     }

@@ -1,44 +1,50 @@
 /*
- * probes.h - what gather looks for. Probes are data: policy/probes.yaml, embedded when the command is built, or a file
- * that the caller names (and that is distrusted as a policy is: not inside the repository, not for others to write).
+ * probes.h - the probes of gather. They are data: policy/probes.yaml, embedded at build time, or a
+ * file that the caller names. Such a file is checked like a policy: not inside the repository, not
+ * writable by others.
  *
  *   version: 1
  *   probes:
- *     - name: vulnerabilities          # ^[a-z][a-z0-9_]{0,63}$, unique; also the name that the library knows it by
- *       layer: supply                  # repository, static, supply, index or runtime: how the document is grouped
+ *     - name: vulnerabilities          # ^[a-z][a-z0-9_]{0,63}$, unique; also the library's name for it
+ *       layer: supply                  # repository, static, supply, index or runtime: its group
  *       why: One sentence.
- *       tool: grype                    # of the policy; every call is of this tool but where a call names its own
- *       applies_when: ["Dockerfile"]   # globs over the files of the repository, any of them; left out: always
- *       opens: [".gitignore"]          # globs: what its tool opens by itself; left out: any file. Where one of them is a
- *                                      # FIFO or a device, which the tool would wait for, the probe is skipped
- *       needs: [sbom]                  # probes that must be ok before; their output can be used as stdin
- *       output: grype                  # the reader of what it prints (evidence.h)
- *       timeout_s: 300                 # for each call; left out: what the policy says
- *       egress: []                     # hosts; the policy's entry has to grant them
- *       prepare: trace                 # code that is asked before each call (prepare.h); left out: none
- *       git: true                      # skipped where the directory is no git repository of its own; left out: false
+ *       tool: grype                    # of the policy; a call may name another tool
+ *       applies_when: ["Dockerfile"]   # globs over the files, any of them; left out: always
+ *       opens: [".gitignore"]          # globs: what its tool opens by itself; left out: any file. The
+ *                                      # probe is skipped if one of them is a FIFO or a device, because
+ *                                      # the tool would wait for it
+ *       needs: [sbom]                  # probes that must be ok before; their output can be stdin
+ *       output: grype                  # the reader of its output (evidence/evidence.h)
+ *       timeout_s: 300                 # for each call; left out: the policy's limit
+ *       egress: []                     # hosts; the policy's entry must grant them
+ *       prepare: trace                 # code that runs before each call (prepare.h); left out: none
+ *       git: true                      # skipped if the directory is not a complete git repository
  *       max_output_mib: 32             # of each stream of a call, 1 to 64; left out: 16
- *       calls:                         # one after the other; one that gives no answer ends the probe
+ *       calls:                         # in order; one without an answer ends the probe
  *         - id: scan                   # as a name; unique in the probe
  *           tool: jq                   # left out: the probe's
  *           argv: [grype, -o, json]    # begins with the tool
  *           stdin: {probe: sbom, call: scan}   # or {text: "..."}; left out: nothing
  *           timeout_s: 30              # left out: the probe's
  *           may_fail: [1]              # exit statuses besides 0 that are answers
- *           keeps: true                # what it writes into its overlay is kept for the reader (ck_answer.changes_fd)
+ *           keeps: true                # the reader gets its overlay's changes (ck_answer.changes_fd)
  *
- * Words in argv, each a whole argument:
- *   {file}    the first of the files that applies_when matches, in the order of their bytes, from the root
- *   {files}   all of them, an argument each, CK_PROBE_FILES_MAX at most
- * They are for a probe with applies_when only; what a probe prepares may have more. A path that begins with a dash gets
- * "./" before it. Any other argument that is small letters in braces is an error; braces elsewhere are what they are.
+ * Placeholders in argv, each a whole argument:
  *
- * Globs are compared with the whole path from the root, byte by byte: "*" and "?" do not match a slash, "[a-z]" and
- * "[!a-z]" are one byte, and a leading "**" with a slash stands for any number of directories, none included. Only regular
- * files count, and nothing beneath a .git. Where there are more files than are looked at, a probe that needs none of their
- * names applies, or a crowd of files would keep it from the one behind them.
+ *   {file}    the first file that applies_when matches, in byte order, relative to the root
+ *   {files}   all of them, one argument each, CK_PROBE_FILES_MAX at most
  *
- * A file that does not keep to this does not load, and says the line and the column.
+ * They are allowed only in a probe with applies_when; a preparation may have more. A path that
+ * begins with a dash gets "./" before it. Any other argument of lower-case letters in braces is an
+ * error; braces elsewhere are literal.
+ *
+ * Globs match the whole path from the root, byte by byte: "*" and "?" do not match a slash, "[a-z]"
+ * and "[!a-z]" match one byte, and a leading "**" with a slash matches any number of directories,
+ * also none. Only regular files count, and nothing in a .git. If there are more files than the walk
+ * reads, a probe that needs no file names applies anyway: otherwise many files could hide the one
+ * that it applies to.
+ *
+ * A file with an error does not load; the message has the line and the column.
  */
 #ifndef CK_GATHER_PROBES_H
 #define CK_GATHER_PROBES_H
@@ -62,7 +68,7 @@ enum ck_probe_layer {
     CK_PROBE_LAYER_COUNT
 };
 
-/* What a call gets to read. At most one of text and probe is set. */
+/* The input of a call. At most one of text and probe is set. */
 struct ck_probe_stdin {
     const char *text;
     const char *probe; /* a probe named in needs */
@@ -78,7 +84,7 @@ struct ck_probe_call {
     unsigned timeout_s; /* 0: the probe's */
     const int *may_fail;
     uint32_t may_fail_count;
-    bool keeps; /* its tool's workspace is overlay, and the reader wants what was written there */
+    bool keeps; /* its tool's workspace is overlay, and the reader needs the changes */
 };
 
 struct ck_probe {
@@ -93,7 +99,7 @@ struct ck_probe {
     const char *const *egress;
     const char *output;
     const char *prepare;     /* NULL: nothing */
-    unsigned timeout_s;      /* 0: what the policy says */
+    unsigned timeout_s;      /* 0: the policy's limit */
     unsigned max_output_mib; /* never 0 */
     bool git;
     const struct ck_probe_call *calls;
@@ -101,15 +107,18 @@ struct ck_probe {
 };
 
 struct ck_probes {
-    const struct ck_probe *items; /* in the order of the file */
+    const struct ck_probe *items; /* in file order */
     uint32_t count;
-    struct ck_arena arena; /* of all that items point at */
+    struct ck_arena arena; /* owns everything that items point to */
 };
 
-/* Pure: what the text says. */
+/* Pure: parses the text. */
 int ck_probes_parse(const struct ck_yaml_source *source, struct ck_probes *ret_probes, struct choke_error *error);
 
-/* path NULL: the embedded ones. root is the repository, which must not supply them; NULL where there is none. */
+/*
+ * path NULL: the embedded probes. root is the repository, which must not supply them; NULL if there
+ * is none.
+ */
 int ck_probes_load(const char *path, const char *root, struct ck_probes *ret_probes, struct choke_error *error);
 void ck_probes_done(struct ck_probes *probes); /* zero-filled is fine */
 

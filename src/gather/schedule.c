@@ -1,4 +1,7 @@
-/* schedule.c - see schedule.h. The probes are few, so everything is looked for. */
+/*
+ * schedule.c - which probe starts next; see schedule.h. There are few probes, so every lookup is a
+ * linear search.
+ */
 #include "gather/schedule.h"
 
 #include <string.h>
@@ -40,7 +43,7 @@ static bool is_ready(const struct ck_probe_report *reports, size_t count, size_t
     return reports[index].state == CK_PROBE_STATE_WAITING;
 }
 
-/* How many that still wait need it. */
+/* The number of waiting probes that need it. */
 static size_t weight(const struct ck_probe_report *reports, size_t count, size_t index)
 {
     size_t waiting = 0;

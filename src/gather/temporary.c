@@ -1,4 +1,4 @@
-/* temporary.c - see temporary.h. */
+/* temporary.c - temporary directories of gather; see temporary.h. */
 #include "gather/temporary.h"
 
 #include <dirent.h>
@@ -15,18 +15,18 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TEMPORARY_DIRECTORY "/tmp" /* docker's daemon has to find one by its name */
+#define TEMPORARY_DIRECTORY "/tmp" /* the docker daemon must find it by its path */
 #define REMOVE_FDS 16
-#define REMOVE_ROUNDS 64 /* each opens the directories of one level that were closed to their owner */
-#define SWEPT_MAX 20000  /* entries of the place that are looked at */
-#define LOCK_GRACE_S 60  /* a younger one may not have its lock yet */
+#define REMOVE_ROUNDS 64 /* each makes one level of directories accessible to their owner */
+#define SWEPT_MAX 20000  /* entries that are read */
+#define LOCK_GRACE_S 60  /* a younger directory may not have its lock yet */
 
 static const char *const prefixes[CK_TEMPORARY_KINDS] = {
     [CK_TEMPORARY_CHANGES] = "chokepoint-kept-", [CK_TEMPORARY_TRACE] = "chokepoint-trace-"};
 
 /* ---- removing ---- */
 
-/* The directory that something is in may be closed to its owner. */
+/* The parent directory may lack permissions for its owner. */
 static bool open_parent(const char *path, size_t base)
 {
     char parent[PATH_MAX];
@@ -35,8 +35,8 @@ static bool open_parent(const char *path, size_t base)
 }
 
 /*
- * Everything in a directory comes before it. Nobody but us writes there, so a path is as good as a descriptor; a mode is
- * changed of directories alone, for that follows links.
+ * The content of a directory comes before it. Only this process writes there, so a path is as safe
+ * as a descriptor. Only the mode of directories is changed, because chmod follows symlinks.
  */
 static int remove_one(const char *path, const struct stat *status, int type, struct FTW *at)
 {
@@ -101,7 +101,9 @@ static void sweep(void)
 
 /* ---- making ---- */
 
-/* It is closed to others until it has its lock, so that nobody else can be in the way of that. */
+/*
+ * Its mode excludes others until it has its lock, so that no other process can take the lock first.
+ */
 int ck_temporary_make(enum ck_temporary_kind kind, struct ck_temporary *ret_temporary)
 {
     struct ck_temporary made = {.fd = -1};

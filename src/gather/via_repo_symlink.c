@@ -1,4 +1,4 @@
-/* via_repo_symlink.c - see via_repo_symlink.h. */
+/* via_repo_symlink.c - finds symlinks of the repository on a path; see via_repo_symlink.h. */
 #include "gather/via_repo_symlink.h"
 
 #include "base/path.h"

@@ -24,7 +24,7 @@ def refused(box, *options, named=(), **shape):
 
 @pytest.mark.parametrize("options, named", [
     (["--only", "one,nobody"], ["nobody", "one"]),
-    (["--only", "one,"], ["there is no probe ''"]),
+    (["--only", "one,"], ["unknown probe ''"]),
     (["--jobs", "65"], ["--jobs", "64"]),
     (["--jobs", "0"], ["--jobs"]),
     (["--timeout", "0"], ["--timeout"]),

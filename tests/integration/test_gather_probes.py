@@ -173,7 +173,7 @@ def test_what_the_search_passed_over_is_counted(project):
     project.file("root/.gitignore", "*\n")
     report = gather(project, "--only", "curated_patterns", policy="default").probes["curated_patterns"]
     assert report["evidence"]["files"] == len(FILES) + 1 and report["evidence"]["files_searched"] == 0
-    assert report["headline"].endswith(f"; {len(FILES) + 1} files passed over")
+    assert report["headline"].endswith(f"; {len(FILES) + 1} files skipped")
 
 
 def test_no_trick_hides_a_file_from_the_search(box):
@@ -190,7 +190,7 @@ def test_no_trick_hides_a_file_from_the_search(box):
         by_id.setdefault(found["id"], set()).add(found["path"])
     assert by_id == {"pipe_to_shell": set(shown), "encoding_mark": {"marked.sh"}}
     assert (report["evidence"]["files"], report["evidence"]["files_searched"]) == (6, 5)
-    assert report["headline"].endswith("; 1 file passed over")
+    assert report["headline"].endswith("; 1 file skipped")
 
 
 def test_many_findings_of_one_kind_hide_no_other(box):
@@ -212,7 +212,7 @@ def test_what_is_not_searched_by_structure_is_reported(box, registry_tools):
     found = gather(box, "--only", "structural_patterns", policy=box.default_policy(search_path=[registry_tools]))
     report = found.probes["structural_patterns"]
     assert [item["path"] for item in report["evidence"]["findings"]] == ["a.py"]
-    assert report["headline"] == "1 match of 1 rule; 1 file passed over"
+    assert report["headline"] == "1 match of 1 rule; 1 file skipped"
 
 
 def test_project_is_reported_the_same_twice(project, registry_tools):
@@ -289,7 +289,7 @@ def test_a_scanner_that_prints_something_else_costs_itself_alone(recorded):
     shutil.copy(recorded.base / "scanners/tree-sitter", recorded.base / "scanners/gitleaks")
     found = gather(recorded, "--only", "gitleaks,syntax", policy=recorded.policy)
     assert (found.states["gitleaks"], found.states["syntax"]) == ("failed", "ok")
-    assert "what gitleaks printed is not understood" in found.probes["gitleaks"]["reason"]
+    assert "cannot parse the output of gitleaks" in found.probes["gitleaks"]["reason"]
 
 
 def test_without_them_they_are_missing_and_what_needs_them_is_skipped(user_box):

@@ -356,7 +356,7 @@ def test_the_summary_says_what_was_not_looked_at(tree):
     (tree.top / "link.py").symlink_to("a.py")
     (tree.top / "other.py").symlink_to("a.py")
     assert tree.call().out.decode().splitlines()[-1] == (
-        "0 files: 0 errors, 0 warnings, 0 notes; left out by .gitignore: 2; left out by the configuration: 1; "
+        "0 files: 0 errors, 0 warnings, 0 notes; excluded by .gitignore: 2; excluded by the configuration: 1; "
         "skipped: 2 (a symbolic link)")
     assert b"link.py: skipped: a symbolic link\n" in tree.call("--verbose").out
 

@@ -74,7 +74,7 @@ static void deep_json_is_refused(void **state)
         const struct ck_answer answer = make_answer("scan", deep, length);
         struct reading reading = read_all_of(names[i], &answer, 1);
         assert_int_equal(reading.result, -EBADMSG);
-        assert_non_null(strstr(reading.error.message, "is not understood"));
+        assert_non_null(strstr(reading.error.message, "cannot parse the output of"));
     }
     free(deep);
 }
@@ -91,7 +91,7 @@ static void a_flood_of_values_is_refused_before_it_is_parsed(void **state)
     const struct ck_answer answer = make_answer("scan", flood, length);
     struct reading reading = read_all_of("gitleaks", &answer, 1);
     assert_int_equal(reading.result, -EBADMSG);
-    assert_non_null(strstr(reading.error.message, "more values than are read"));
+    assert_non_null(strstr(reading.error.message, "too many values"));
     free(flood);
 }
 

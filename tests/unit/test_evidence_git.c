@@ -123,7 +123,7 @@ static void a_missing_repository_is_reported_with_the_message_of_git(void **stat
     assert_true(json_is_false(member(&reading, "repository")));
     has_text(&reading, "reason", "fatal: not a git repository: /elsewhere/.git/worktrees/x");
     assert_string_equal(reading.evidence.headline,
-                        "git does not read it: fatal: not a git repository: /elsewhere/.git/worktrees/x");
+                        "git cannot read it: fatal: not a git repository: /elsewhere/.git/worktrees/x");
     ck_evidence_done(&reading.evidence);
 }
 
@@ -141,7 +141,7 @@ static void what_git_is_configured_to_ignore_is_not_clean(void **state)
     has_text(&reading, "findings.0.path", "b");
     has_text(&reading, "findings.1.path", "c");
     has_text(&reading, "findings.2.path", "new\nname");
-    assert_string_equal(reading.evidence.headline, "detached at 1a2b3c4, 1 commit, clean as far as git looks");
+    assert_string_equal(reading.evidence.headline, "detached at 1a2b3c4, 1 commit, clean as far as git checks");
     ck_evidence_done(&reading.evidence);
 }
 

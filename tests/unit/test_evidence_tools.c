@@ -116,7 +116,7 @@ static void what_is_passed_over_is_in_the_headline(void **state)
     has_number(&reading, "files_searched", 1);
     has_number(&reading, "problems", 0);
     assert_int_equal(reading.evidence.findings, 0);
-    assert_string_equal(reading.evidence.headline, "nothing found; 2 files passed over");
+    assert_string_equal(reading.evidence.headline, "nothing found; 2 files skipped");
     ck_evidence_done(&reading.evidence);
     answers[0].out_truncated = true;
     reading = read_all_of("patterns", answers, COUNT(answers));
@@ -171,7 +171,7 @@ static void files_that_ast_grep_does_not_read_are_reported(void **state)
     struct reading reading = read_all_of("ast-grep", &answer, 1);
     has_number(&reading, "files", 12);
     has_number(&reading, "files_searched", 10);
-    assert_string_equal(reading.evidence.headline, "nothing found; 2 files passed over");
+    assert_string_equal(reading.evidence.headline, "nothing found; 2 files skipped");
     ck_evidence_done(&reading.evidence);
     answer.err_length = 0;
     reading = read_all_of("ast-grep", &answer, 1);
@@ -196,7 +196,7 @@ static void invalid_JSON_is_not_quoted(void **state)
     (void)state;
     struct reading reading = read_one("gitleaks", "scan", "[{\"Secret\": \"hunter2\" hunter3");
     assert_int_equal(reading.result, -EBADMSG);
-    assert_string_equal(reading.error.message, "what gitleaks printed is not understood: it is no JSON");
+    assert_string_equal(reading.error.message, "cannot parse the output of gitleaks: it is not JSON");
 }
 
 static void semgrep_is_reported_without_the_lines_that_it_quotes(void **state)
@@ -290,8 +290,8 @@ static void vulnerabilities_come_with_the_worst_first(void **state)
         "{\"path\": \"/package-lock.json\"}]}}, {\"vulnerability\": {\"id\": \"GHSA-2\", \"severity\": \"Critical\","
         "\"fix\": {\"versions\": [\"2.0\"], \"state\": \"fixed\"}}, \"artifact\": {\"name\": \"b\", \"version\": \"1\"}}, 7]}");
     has_text(&reading, "findings.0.id", "GHSA-2");
-    has_text(&reading, "findings.0.message", "b 1; mended in 2.0");
-    has_text(&reading, "findings.1.message", "a 1; no release is known that mends it");
+    has_text(&reading, "findings.0.message", "b 1; fixed in 2.0");
+    has_text(&reading, "findings.1.message", "a 1; no fixed release is known");
     has_text(&reading, "findings.1.path", "package-lock.json");
     has_number(&reading, "severities.critical", 1);
     has_number(&reading, "problems", 1);

@@ -355,8 +355,7 @@ void ck_evidence_headline(struct ck_evidence *evidence, const char *format, ...)
 
 int ck_evidence_not_understood(struct choke_error *error, const char *tool, const char *what)
 {
-    return ck_text_error(error, CHOKE_INVALID, EBADMSG, "what %s printed is not understood: %s", tool,
-                         CK_TEXT_SAFE(what));
+    return ck_text_error(error, CHOKE_INVALID, EBADMSG, "cannot parse the output of %s: %s", tool, CK_TEXT_SAFE(what));
 }
 
 /* Each value costs a hundred bytes and more, and can be had for two bytes of text. In strings some are counted too many. */
@@ -375,14 +374,14 @@ int ck_evidence_parse(const struct ck_answer *answers, size_t count, const char 
     json_error_t where;
 
     if (!answer)
-        return ck_evidence_not_understood(error, tool, "it was not asked to scan");
+        return ck_evidence_not_understood(error, tool, "the call 'scan' was not made");
     if (answer->out_truncated)
-        return ck_evidence_not_understood(error, tool, "it is more than is kept, and its beginning is lost");
+        return ck_evidence_not_understood(error, tool, "it is too long, and its beginning is lost");
     if (too_many_values(answer->out, answer->out_length))
-        return ck_evidence_not_understood(error, tool, "it has more values than are read");
+        return ck_evidence_not_understood(error, tool, "it has too many values");
     json_t *document = json_loadb(answer->out, answer->out_length, CK_EVIDENCE_JSON, &where);
     if (!document) /* and not jansson's words: they quote what stands there, which may be a secret */
-        return ck_evidence_not_understood(error, tool, where.position > 0 ? "it is no JSON" : "it is empty");
+        return ck_evidence_not_understood(error, tool, where.position > 0 ? "it is not JSON" : "it is empty");
     *ret_document = document;
     return 0;
 }

@@ -398,7 +398,7 @@ static void add_ignored(struct hidden *hidden, const struct ck_answer *ignored)
     size_t left = ignored ? ignored->out_length : 0, length;
 
     while (next_piece(&at, &left, '\0', &piece, &length))
-        add_hidden(hidden, "tracked-but-ignored", "tracked, but a search that keeps to .gitignore skips it", piece,
+        add_hidden(hidden, "tracked-but-ignored", "tracked, but a search that respects .gitignore skips it", piece,
                    length);
 }
 
@@ -412,7 +412,8 @@ static uint64_t add_unwatched(struct hidden *hidden, const struct ck_answer *fla
     while (next_piece(&at, &left, '\0', &piece, &length)) {
         if (length < 3 || piece[1] != ' ' || (piece[0] != 'S' && !islower((unsigned char)piece[0])))
             continue;
-        add_hidden(hidden, "told-unchanged", "git is told not to look whether this was changed", piece + 2, length - 2);
+        add_hidden(hidden, "told-unchanged", "git is set not to check whether this file changed", piece + 2,
+                   length - 2);
         count++;
     }
     return count;
@@ -455,7 +456,7 @@ static int set_no_repository(const struct ck_answer *kind, struct ck_evidence *r
     int bad = ck_evidence_set(document, "repository", json_false());
 
     bad |= ck_evidence_set(document, "reason", kind ? ck_evidence_text(kind->err, length) : json_null());
-    ck_evidence_headline(ret_evidence, "git does not read it%s%.*s", length > 0 ? ": " : "", (int)length,
+    ck_evidence_headline(ret_evidence, "git cannot read it%s%.*s", length > 0 ? ": " : "", (int)length,
                          length > 0 ? kind->err : "");
     return ck_evidence_take(ret_evidence, document, bad, error);
 }
@@ -481,7 +482,7 @@ CK_EVIDENCE_READER(git)
     const char *state = !status          ? ""
                         : !clean         ? ", with changes"
                         : unwatched == 0 ? ", clean"
-                                         : ", clean as far as git looks";
+                                         : ", clean as far as git checks";
     write_headline(ret_evidence, document, state);
     return ck_evidence_take(ret_evidence, document, bad, error);
 }

@@ -93,7 +93,7 @@ CK_EVIDENCE_READER(semgrep)
     if (r < 0)
         return r;
     if (!json_is_array(json_object_get(report, "results")))
-        return ck_evidence_not_understood(error, "semgrep", "there is no list of results");
+        return ck_evidence_not_understood(error, "semgrep", "it has no list of results");
     json_t *document = json_object();
     return ck_evidence_take(ret_evidence, document, set_semgrep(document, report, ret_evidence), error);
 }

@@ -224,7 +224,7 @@ int ck_evidence_read_scip_file(const void *bytes, size_t length, struct ck_evide
 
 static int no_file(struct choke_error *error)
 {
-    return ck_text_error(error, CHOKE_INVALID, EFBIG, "'%s' is no file of at most %zu MiB", INDEX_NAME,
+    return ck_text_error(error, CHOKE_INVALID, EFBIG, "'%s' is not a regular file of at most %zu MiB", INDEX_NAME,
                          INDEX_MAX >> 20);
 }
 
@@ -236,7 +236,7 @@ static int read_kept(int changes_fd, char **ret_bytes, size_t *ret_length, struc
     if (fd == -EINVAL)
         return no_file(error);
     if (fd < 0)
-        return ck_text_error(error, CHOKE_INVALID, ENOENT, "scip-typescript wrote no '%s'", INDEX_NAME);
+        return ck_text_error(error, CHOKE_INVALID, ENOENT, "scip-typescript did not write '%s'", INDEX_NAME);
     int r = ck_fd_read_text(fd, INDEX_MAX, ret_bytes, ret_length);
     if (r == -EFBIG)
         return no_file(error);

@@ -34,7 +34,7 @@ static void write_headline(const struct evidence_search *search, struct ck_evide
         (void)snprintf(found, sizeof(found), "%llu match%s of %zu rule%s", total, total == 1 ? "" : "es", kinds,
                        kinds == 1 ? "" : "s");
     if (search->passed_over > 0)
-        (void)snprintf(over, sizeof(over), "; %lld file%s passed over", (long long)search->passed_over,
+        (void)snprintf(over, sizeof(over), "; %lld file%s skipped", (long long)search->passed_over,
                        search->passed_over == 1 ? "" : "s");
     ck_evidence_headline(ret_evidence, "%s%s%s", found,
                          search->incomplete || search->problems > 0 ? ", as far as it was read" : "", over);
@@ -230,7 +230,7 @@ CK_EVIDENCE_READER(ast_grep)
     const struct ck_answer *answer = ck_evidence_find_answer(answers, count, "scan");
 
     if (!answer)
-        return ck_evidence_not_understood(error, "ast-grep", "it was not asked to scan");
+        return ck_evidence_not_understood(error, "ast-grep", "the call 'scan' was not made");
     const char *at = answer->out;
     size_t left = answer->out_length;
     struct evidence_search search = {.counts = json_object()};

@@ -128,7 +128,7 @@ CK_EVIDENCE_READER(cyclonedx)
         return r;
     const char *format = json_string_value(json_object_get(report, "bomFormat"));
     if (!format || strcmp(format, "CycloneDX") != 0)
-        return ck_evidence_not_understood(error, "syft", "it is no bill of materials in CycloneDX");
+        return ck_evidence_not_understood(error, "syft", "it is not a CycloneDX bill of materials");
     bill.ecosystems = json_object();
     bill.licences = json_object();
     json_t *document = json_object();
@@ -153,9 +153,9 @@ static json_t *describe_match(const json_t *artifact, const json_t *fix)
     const char *fixed = json_string_value(json_array_get(json_object_get(fix, "versions"), 0));
 
     if (!fixed)
-        return ck_evidence_format("%.200s %.100s; no release is known that mends it", name ? name : "?",
+        return ck_evidence_format("%.200s %.100s; no fixed release is known", name ? name : "?",
                                   version ? version : "?");
-    return ck_evidence_format("%.200s %.100s; mended in %.100s", name ? name : "?", version ? version : "?", fixed);
+    return ck_evidence_format("%.200s %.100s; fixed in %.100s", name ? name : "?", version ? version : "?", fixed);
 }
 
 static bool add_vulnerability(struct ck_evidence_list *list, json_t *counts, const json_t *match)
@@ -218,7 +218,7 @@ CK_EVIDENCE_READER(grype)
         return r;
     const json_t *matches = json_object_get(report, "matches");
     if (!json_is_array(matches) && !json_is_null(matches))
-        return ck_evidence_not_understood(error, "grype", "there is no list of matches");
+        return ck_evidence_not_understood(error, "grype", "it has no list of matches");
     json_t *document = json_object();
     return ck_evidence_take(ret_evidence, document, set_vulnerabilities(document, report, ret_evidence), error);
 }

@@ -22,7 +22,7 @@ CK_EVIDENCE_READER(node)
     memcpy(version, text, length < sizeof(version) ? length : 0);
     version[length < sizeof(version) ? length : 0] = '\0';
     if (version[0] != 'v' || strspn(version + 1, "0123456789") == 0)
-        return ck_evidence_not_understood(error, "node", "it is no version");
+        return ck_evidence_not_understood(error, "node", "it is not a version");
     json_t *document = json_object();
     int bad = ck_evidence_set(document, "version", ck_evidence_text(version + 1, strlen(version + 1)));
     bad |= ck_evidence_set(document, "major", json_integer((json_int_t)strtol(version + 1, NULL, 10) & 0xffff));
@@ -52,7 +52,7 @@ static json_t *make_error(const char *line, size_t length)
     json_t *finding = json_object();
     int bad = ck_evidence_set(finding, "id", json_string("syntax-error"));
     bad |= ck_evidence_set(finding, "severity", json_string("low"));
-    bad |= ck_evidence_set(finding, "message", json_string("this is not understood by the grammar of its language"));
+    bad |= ck_evidence_set(finding, "message", json_string("the grammar of its language cannot parse this"));
     bad |= ck_evidence_set(finding, "path", ck_evidence_path(line, path_length));
     bad |= ck_evidence_set(finding, "line", json_integer((json_int_t)row + 1));
     if (!bad)
@@ -82,7 +82,7 @@ CK_EVIDENCE_READER(tree_sitter)
 
     json_int_t files = answer ? ck_evidence_count_after(answer->out, answer->out_length, "Total parses: ") : -1;
     if (files < 0)
-        return ck_evidence_not_understood(error, "tree-sitter", "there is no count of what was parsed");
+        return ck_evidence_not_understood(error, "tree-sitter", "it has no count of parsed files");
     json_int_t good = ck_evidence_count_after(answer->out, answer->out_length, "successful parses: ");
     json_t *document = json_object();
     read_errors(&list, answer);

@@ -294,7 +294,7 @@ static int read_trace(struct trace_reader *trace, const json_t *image, const str
         return ck_evidence_take(ret_evidence, NULL, -1, error);
     take_lines(trace, run);
     if (trace->ended == NULL || trace->events.first_pid == 0)
-        return ck_evidence_not_understood(error, "strace", "there is no trace, or not its end");
+        return ck_evidence_not_understood(error, "strace", "the trace is missing, or its end is");
     json_t *document = json_object();
     trace->events.bad |= ck_evidence_set(document, "image", read_image(image));
     write_end(trace, document);

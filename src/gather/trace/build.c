@@ -48,7 +48,7 @@ int ck_trace_build_read(struct ck_trace_build *build, const char *root, const ch
     CK_HEAP char *text = ck_heap_own(malloc(CK_DOCKERFILE_MAX + 1));
     long length = text ? read_beneath(root, path, text) : -ENOMEM;
     if (length < 0)
-        return ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "the Dockerfile cannot be read: %s",
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "cannot read the Dockerfile: %s",
                             strerror((int)-length));
     ck_dockerfile_free(build->dockerfile);
     build->dockerfile = ck_dockerfile_read(text, (size_t)length, reason);
@@ -65,7 +65,7 @@ static int take_base(const char *line, size_t length, const char *name, char ret
 {
     size_t prefix = strlen(ID_PREFIX), id = prefix + CK_DOCKERFILE_ID_DIGITS;
     if (length <= id || memcmp(line, ID_PREFIX, prefix) != 0 || line[id] != ' ')
-        return ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "what docker says of the image '%s' is not understood",
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "cannot parse docker's output about the image '%s'",
                             name);
     memcpy(ret_id, line + prefix, CK_DOCKERFILE_ID_DIGITS);
     ret_id[CK_DOCKERFILE_ID_DIGITS] = '\0';
@@ -75,7 +75,7 @@ static int take_base(const char *line, size_t length, const char *name, char ret
         left == 0 || (left == 2 && memcmp(orders, "[]", 2) == 0) || (left == 4 && memcmp(orders, "null", 4) == 0);
     return none ? 0
                 : ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL,
-                               "the image '%s' orders instructions for builds on it (ONBUILD)", name);
+                               "the image '%s' adds instructions to builds on it (ONBUILD)", name);
 }
 
 /* docker prints a line for each image that is here, in the order of the names. */
@@ -96,8 +96,8 @@ static int take_bases(const struct ck_answer *bases, const char *const *names,
     for (size_t i = 0; names[i] != NULL; i++) {
         const char *line_end = at < end ? memchr(at, '\n', (size_t)(end - at)) : NULL;
         if (line_end == NULL)
-            return ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL,
-                                "what docker says of the image '%s' is not understood", names[i]);
+            return ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "cannot parse docker's output about the image '%s'",
+                                names[i]);
         int result = take_base(at, (size_t)(line_end - at), names[i], ids[i], error);
         if (result < 0)
             return result;
@@ -120,7 +120,7 @@ int ck_trace_build_write(struct ck_trace_build *build, const struct ck_answer *b
         by_name[i] = ids[i];
     char *text = ck_dockerfile_write(build->dockerfile, by_name);
     if (!text)
-        return ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "there is no memory for the Dockerfile");
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "out of memory for the Dockerfile");
     build->fd = ck_sealed_write("Dockerfile", CK_SEALED_DATA, text, strlen(text));
     free(text);
     return build->fd >= 0 ? 0

@@ -107,7 +107,7 @@ static bool fail(const struct ck_dockerfile *dockerfile, const char *what, struc
 
 static bool fail_memory(const struct ck_dockerfile *dockerfile)
 {
-    (void)snprintf(dockerfile->reason, CK_DOCKERFILE_NAME_MAX, "there is no memory for the Dockerfile");
+    (void)snprintf(dockerfile->reason, CK_DOCKERFILE_NAME_MAX, "out of memory for the Dockerfile");
     return false;
 }
 
@@ -148,14 +148,14 @@ static bool is_image_name(struct dockerfile_span name)
 static bool take_name(struct ck_dockerfile *dockerfile, struct dockerfile_span name, size_t *ret_name)
 {
     if (!is_image_name(name))
-        return fail(dockerfile, "the build would fetch an image that cannot be told beforehand:", name);
+        return fail(dockerfile, "the build would fetch an image that is not known in advance:", name);
     for (size_t i = 0; i < dockerfile->name_count; i++)
         if (strlen(dockerfile->names[i]) == name.length && memcmp(dockerfile->names[i], name.at, name.length) == 0) {
             *ret_name = i;
             return true;
         }
     if (dockerfile->name_count == CK_DOCKERFILE_NAMES_MAX)
-        return fail(dockerfile, "it names too many images, as", name);
+        return fail(dockerfile, "it names too many images; the first in excess is", name);
     dockerfile->names[dockerfile->name_count] = strndup(name.at, name.length);
     if (dockerfile->names[dockerfile->name_count] == NULL)
         return fail_memory(dockerfile);
@@ -195,10 +195,10 @@ static bool begin_stage(struct ck_dockerfile *dockerfile, struct dockerfile_span
     size_t count = dockerfile->stage_count;
     bool letter = name.length > 0 && ((name.at[0] | 0x20) >= 'a') && ((name.at[0] | 0x20) <= 'z');
     if (count == STAGES_MAX)
-        return fail(dockerfile, "it has too many stages, as", name);
+        return fail(dockerfile, "it has too many stages; the first in excess is", name);
     if (name.length > 0 &&
         (!letter || !is_plain(name, "._-") || equals(name, "scratch") || find_stage(dockerfile, name, count) < count))
-        return fail(dockerfile, "this is not the name of a stage, or of two:", name);
+        return fail(dockerfile, "this is not a valid name of a stage, or two stages have it:", name);
     dockerfile->stages[count] = name.length > 0 ? strndup(name.at, name.length) : NULL;
     dockerfile->stage_count++;
     return name.length == 0 || dockerfile->stages[count] != NULL || fail_memory(dockerfile);
@@ -217,7 +217,7 @@ static bool take_from(struct ck_dockerfile *dockerfile, struct dockerfile_span l
     if (as.length > 0)
         stage = take_token(&line);
     if (line.length > 0 || (as.length > 0 && (!equals(as, "AS") || stage.length == 0)))
-        return fail(dockerfile, "FROM is followed by what is not understood:", whole);
+        return fail(dockerfile, "cannot parse what follows FROM:", whole);
     size_t before = find_stage(dockerfile, name, number);
     bool scratch = name.length == 7 && begins(name, "scratch");
     if (before == number && !scratch && !take_name(dockerfile, name, &named))
@@ -239,7 +239,7 @@ static bool take_source(struct ck_dockerfile *dockerfile, struct dockerfile_span
     if (stage < whole)
         return put(dockerfile, NO_NAME, "--from=%zu ", stage);
     if (is_number(name))
-        return fail(dockerfile, "there is no stage before this one with the number", name);
+        return fail(dockerfile, "no earlier stage has the number", name);
     return take_name(dockerfile, name, &named) && put(dockerfile, named, "--from=") && put(dockerfile, NO_NAME, " ");
 }
 
@@ -251,7 +251,7 @@ static bool take_options(struct ck_dockerfile *dockerfile, struct dockerfile_spa
     while (begins(*line, "--")) {
         struct dockerfile_span token = take_token(line);
         if (token.length == 2 || !is_plain(token, "=-._/:,+"))
-            return fail(dockerfile, "an option is not understood:", token);
+            return fail(dockerfile, "cannot parse an option:", token);
         if (!begins(token, source)) {
             if (!put(dockerfile, NO_NAME, "%.*s ", (int)token.length, token.at))
                 return false;
@@ -265,7 +265,7 @@ static bool take_options(struct ck_dockerfile *dockerfile, struct dockerfile_spa
     }
     /* What is not ASCII may be a space to the builder, and more options behind it. */
     if (line->length > 0 && (unsigned char)line->at[0] >= 0x80)
-        return fail(dockerfile, "a path is not understood:", *line);
+        return fail(dockerfile, "cannot parse a path:", *line);
     return true;
 }
 
@@ -280,20 +280,20 @@ static bool take_add(struct ck_dockerfile *dockerfile, struct dockerfile_span li
     if (!put(dockerfile, NO_NAME, "ADD ") || !take_options(dockerfile, &line))
         return false;
     if (has(line, ":") || has(line, "$") || has(line, "\\"))
-        return fail(dockerfile, "the build would fetch what ADD names, if that is an address:", line);
+        return fail(dockerfile, "the build would fetch what ADD names if it is a URL:", line);
     return put(dockerfile, NO_NAME, "%.*s\n", (int)line.length, line.at);
 }
 
 static bool take_run(struct ck_dockerfile *dockerfile, struct dockerfile_span line)
 {
     if (begins(line, "--") || (line.length > 0 && (unsigned char)line.at[0] >= 0x80))
-        return fail(dockerfile, "an option of RUN is not understood:", line);
+        return fail(dockerfile, "cannot parse an option of RUN:", line);
     return put(dockerfile, NO_NAME, "RUN %.*s\n", (int)line.length, line.at);
 }
 
 static bool refuse(struct ck_dockerfile *dockerfile, struct dockerfile_span line)
 {
-    return fail(dockerfile, "what ONBUILD orders would be done in a later build:", line);
+    return fail(dockerfile, "ONBUILD would run its instruction in a later build:", line);
 }
 
 static const struct instruction {
@@ -325,17 +325,17 @@ static bool take_line(struct ck_dockerfile *dockerfile, struct dockerfile_span l
     if (token.length == 0)
         return true;
     if (!ends_there(whole) || whole.length > INT32_MAX)
-        return fail(dockerfile, "a line does not end as lines do:", whole);
+        return fail(dockerfile, "a line has a control character, or its end is unclear:", whole);
     for (size_t i = 0; i < sizeof instructions / sizeof instructions[0]; i++) {
         if (!equals(token, instructions[i].name))
             continue;
         if (instructions[i].may_hold_file && has(line, "<<"))
-            return fail(dockerfile, "a text within the Dockerfile is not understood:", whole);
+            return fail(dockerfile, "here-documents are not supported:", whole);
         if (instructions[i].take != NULL)
             return instructions[i].take(dockerfile, line);
         return put(dockerfile, NO_NAME, "%s %.*s\n", instructions[i].name, (int)line.length, line.at);
     }
-    return fail(dockerfile, "an instruction is not known:", token);
+    return fail(dockerfile, "unknown instruction:", token);
 }
 
 /* ---- lines ---- */
@@ -371,7 +371,7 @@ static bool take_lines(struct ck_dockerfile *dockerfile, struct dockerfile_span 
         struct dockerfile_span line = take_raw_line(&text), shown = trimmed(line);
         if (shown.length > 0 && shown.at[0] == '#') {
             if (at_top && is_escape(shown))
-                return fail(dockerfile, "this directive is not understood:", shown);
+                return fail(dockerfile, "this directive is not supported:", shown);
             continue; /* also within a line that goes on */
         }
         if (shown.length == 0)

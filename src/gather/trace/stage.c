@@ -104,7 +104,7 @@ static int patch_loader(int fd, const char *path, struct choke_error *error)
     bool patched = blank_paths(bytes, length, ".so.preload") > 0 && blank_paths(bytes, length, ".so.cache") > 0;
     (void)munmap(bytes, length);
     errno = ENOTSUP;
-    return gnu && !patched ? fail(error, "take the names of its lists out of", path) : 0;
+    return gnu && !patched ? fail(error, "remove the paths of preload and cache from", path) : 0;
 }
 
 static int copy_loader(const char *path, int stage_fd, struct choke_error *error)

@@ -132,7 +132,7 @@ static int set_argv(struct ck_call_setup *setup, struct arg_list *call_argv, str
 {
     if (call_argv->failed || document_argv->failed)
         return ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL,
-                            "there is no memory for the words of the call, or they are too many");
+                            "out of memory for the arguments of the call, or too many of them");
     setup->argv = (const char *const *)call_argv->items;
     setup->document_argv = document_argv->items != NULL ? (const char *const *)document_argv->items : NULL;
     return 0;
@@ -174,7 +174,7 @@ static int take_program(const struct ck_answer *image, struct trace_values *valu
               append(values->program, json_object_get(config, "Cmd")) < 0;
     json_decref(document);
     if (bad)
-        return ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "what docker tells of the image is not understood");
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "cannot parse docker's output about the image");
     if (json_array_size(values->program) == 0)
         return ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL,
                             "the image names no program to run: the Dockerfile has neither ENTRYPOINT nor CMD");
@@ -292,7 +292,7 @@ static int trace_setup(void *state, const struct ck_answer *answers, size_t coun
     bool looks = strcmp(id, "image") == 0, runs = strcmp(id, "run") == 0;
     int result = count < CK_PROBE_CALLS_MAX
                      ? take_daemon(ck_evidence_find_answer(answers, count, "daemon"), error)
-                     : ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "the probe has more calls than it may have");
+                     : ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "the probe has too many calls");
     if (result == 0 && (looks || runs))
         result = take_image(ck_evidence_find_answer(answers, count, "build"), &values, error);
     if (result == 0 && runs)
@@ -343,7 +343,7 @@ static int trace_begin(struct choke_context *context, void **ret_state, struct c
 {
     struct trace_preparation *trace = calloc(1, sizeof *trace);
     if (trace == NULL)
-        return ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "there is no memory for the trace");
+        return ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "out of memory for the trace");
     trace->stdin_pipe[0] = trace->stdin_pipe[1] = -1;
     ck_trace_build_init(&trace->build);
     int result = pipe2(trace->stdin_pipe, O_CLOEXEC) < 0

@@ -150,7 +150,7 @@ static void put_probe(const struct page *page, const struct ck_probe_report *rep
     if (report->state == CK_PROBE_STATE_OK) {
         (void)snprintf(text, sizeof(text), "%s%s",
                        report->evidence.headline[0] != '\0' ? report->evidence.headline : state,
-                       report->files_cut ? "; it was not given all files that match" : "");
+                       report->files_cut ? "; it was not given all matching files" : "");
         put_paragraph(page, indent, text);
         return;
     }

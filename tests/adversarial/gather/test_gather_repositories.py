@@ -97,7 +97,7 @@ def test_a_git_link_does_not_lead_out(repo, box):
     (box.outside / "link").mkdir()
     (box.outside / "link/.git").symlink_to(repo.path / ".git")
     found = look(box, box.outside / "link")
-    assert found.probes["snapshot"]["reason"] == "its .git is a link, which is not followed"
+    assert found.probes["snapshot"]["reason"] == "its .git is a symlink, which is not followed"
 
 
 def test_a_git_that_is_a_fifo_is_not_waited_for(user_box):
@@ -264,7 +264,7 @@ def test_many_files_do_not_hide_the_last_one(user_box, screen):
                                                   probe("named", "sh", "-c", "echo $0", "{file}", **python)])
     assert found.document["repository"]["files_incomplete"] is True
     assert found.lines("all") == ["sh"]
-    assert found.probes["named"]["reason"] == "no file matches **/*.py, as far as the files were seen"
+    assert found.probes["named"]["reason"] == "no file matches **/*.py, among the files that were listed"
 
 
 def test_another_mount_is_not_part_of_it(root_box):

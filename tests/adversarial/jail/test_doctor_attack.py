@@ -160,7 +160,7 @@ def test_missing_attacker_is_named(box):
 
 def test_other_options_are_refused(box):
     answer = box.call([box.command, "doctor", "--attack", "--no-cache"])
-    assert answer.status == 125 and b"--attack goes with --json alone" in answer.err
+    assert answer.status == 125 and b"--attack can be combined with --json only" in answer.err
 
 
 @pytest.mark.parametrize("way", WAYS)

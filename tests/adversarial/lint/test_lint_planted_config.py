@@ -24,7 +24,7 @@ def test_a_named_configuration_cannot_be_switched_off(tree):
     tree.configure(OFF)
     assert tree.paths() == []  # the attack succeeds without --config, and can be seen:
     assert tree.lint()["excluded"] == 1 and tree.lint()["config"].endswith("/.chokepoint-lint.yaml")
-    assert b"left out by the configuration: 1" in tree.call().out
+    assert b"excluded by the configuration: 1" in tree.call().out
     mine = tree.box.file("outside/mine.yaml", "version: 1\n")
     tree.write("sub/.chokepoint-lint.yaml", "version: 1\n" + OFF)
     tree.repository()
@@ -40,7 +40,7 @@ def test_a_broken_one_of_the_tree_does_not_matter_then(tree):
 
 def test_what_gitignore_leaves_out_is_counted(tree):
     tree.write(".gitignore", "*\n")
-    assert tree.lint(status=0)["ignored"] > 0 and b"left out by .gitignore: " in tree.call().out
+    assert tree.lint(status=0)["ignored"] > 0 and b"excluded by .gitignore: " in tree.call().out
     assert tree.paths("--no-gitignore") == ["sub/a.py"]
 
 
