@@ -58,6 +58,10 @@ struct attack_call {
     uint64_t deadline_ms;
 };
 
+/*
+ * Each run gets the rest of the total time, at most ATTEMPT_MS: one attempt that hangs must not use
+ * it up.
+ */
 static int run_args(const struct attack_call *call, enum ck_attack_entry entry, const char *const *args,
                     struct choke_result **ret_result, struct choke_error *error)
 {
@@ -102,6 +106,7 @@ static bool was_refused(const struct ck_attack_attempt *attempt, const struct ch
            (attempt->check == CK_ATTACK_CHECK_FAILED && run->exit_code != 0);
 }
 
+/* The fixture is checked first: an attacker that reached something may still report a refusal. */
 static void judge(struct ck_attack_fixture *fixture, const struct ck_attack_attempt *attempt,
                   const struct choke_result *run, struct ck_attack_result *result)
 {
@@ -192,7 +197,7 @@ void ck_attack_jail_done(struct ck_attack_jail *jail)
     jail->first = NULL;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole ---- */
 
 /*
  * Next to the command, as in a build directory; else in its installed place, relative to the
@@ -233,6 +238,7 @@ static int attack_all(struct ck_attack_jail jails[CK_ATTACK_JAILS], struct ck_at
     return r;
 }
 
+/* The jails share one fixture: ck_attack_fixture_reached resets it after each attempt. */
 int ck_attack(bool json)
 {
     struct ck_attack_jail jails[CK_ATTACK_JAILS] = {{.name = "native", .jail = CHOKE_JAIL_NATIVE},

@@ -47,7 +47,7 @@ struct ck_attack_attempt {
 extern const struct ck_attack_attempt ck_attack_attempts[]; /* ends with promise NULL */
 extern const char *const ck_attack_entries[CK_ATTACK_ENTRIES];
 
-/* ---- the world ---- */
+/* ---- the fixture ---- */
 
 /* A temporary directory with a root, files and listeners. ck_attack_fixture_done removes it. */
 struct ck_attack_fixture {

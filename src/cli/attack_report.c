@@ -47,7 +47,7 @@ static size_t count_state(const struct ck_attack_jail *jail, enum ck_attack_stat
     return count;
 }
 
-/* ---- for people ---- */
+/* ---- as text ---- */
 
 static void print_attempt(const struct ck_attack_attempt *attempt, const struct ck_attack_result *result)
 {
@@ -97,7 +97,7 @@ static int print_report(const struct ck_attack_jail jails[CK_ATTACK_JAILS])
     return ck_cli_flush_stdout();
 }
 
-/* ---- for programs ---- */
+/* ---- as JSON ---- */
 
 static json_t *attempt_object(const struct ck_attack_attempt *attempt, const struct ck_attack_result *result)
 {

@@ -15,6 +15,7 @@
 
 #define TEXT_MAX (16 << 20) /* far more than all heads that the library accepts */
 
+/* The XDG specification says that a relative path in XDG_STATE_HOME must be ignored. */
 int ck_audit_default(char ret_path[PATH_MAX], struct choke_error *error)
 {
     const char *state = getenv("XDG_STATE_HOME");

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+/* A hundred years. It also keeps the multiplication below from overflowing. */
 #define LONGEST_AGO (UINT64_C(100) * 365 * 86400)
 
 struct ck_audit_subject ck_audit_subject(const json_t *record)
@@ -24,6 +25,7 @@ struct ck_audit_subject ck_audit_subject(const json_t *record)
     };
 }
 
+/* An empty list is no criterion. A call without the value (NULL) matches only then. */
 static bool is_among(const struct ck_string_list *values, const char *value)
 {
     for (size_t i = 0; value && i < values->count; i++)

@@ -204,6 +204,7 @@ static void print_unfinished(struct ck_audit_table *table, const struct ck_audit
     print_row(table, &row);
 }
 
+/* Keeps the order of the rest: print_unfinished shows them in the order of the log. */
 static void drop(struct ck_audit_table *table, size_t index)
 {
     free_intent(&table->open[index]);

@@ -46,6 +46,7 @@ struct viewer {
     bool damage_reported;
 };
 
+/* The time is the one that the library has checked, not the member of the record. */
 static void print_line(const struct viewer *viewer, const struct choke_audit_record *record, const json_t *parsed)
 {
     struct ck_audit_subject subject = ck_audit_subject(parsed);
@@ -89,6 +90,9 @@ static bool wait_for_more(void *data, const struct choke_audit_report *report)
     return (out.revents & (POLLERR | POLLNVAL)) == 0;
 }
 
+/*
+ * The order of the checks matters: a failure to read or to allocate hides more than a damaged line.
+ */
 static int finish(struct viewer *viewer, const struct choke_audit_report *report, const struct choke_error *error)
 {
     if (!viewer->given->json)
@@ -107,6 +111,7 @@ static int finish(struct viewer *viewer, const struct choke_audit_report *report
     return CK_AUDIT_BROKEN;
 }
 
+/* Without FILE the rotated files are read too: the default log is one log for the user. */
 static int show(const struct show_options *given, struct ck_string_list *files)
 {
     char path[PATH_MAX];

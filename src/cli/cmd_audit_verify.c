@@ -53,6 +53,7 @@ struct record_printer {
     char continues[CK_TEXT_SAFE_MAX];
 };
 
+/* A file of heads has one head per line; blank lines are skipped. */
 static int add_lines(struct given_heads *heads, char *text, struct choke_error *error)
 {
     char *rest = text;

@@ -32,7 +32,7 @@ static const struct ck_option doctor_options[] = {
     {.name = NULL},
 };
 
-/* ---- for people ---- */
+/* ---- as text ---- */
 
 /* Escapes around a word; empty strings without a terminal or with NO_COLOR. */
 struct doctor_colours {
@@ -121,7 +121,7 @@ static void print_report(const struct choke_doctor_report *report)
         (void)fprintf(stderr, "chokepoint: the cache is not used: %s\n", report->cache_note);
 }
 
-/* ---- for programs ---- */
+/* ---- as JSON ---- */
 
 static json_t *tool_object(const struct choke_tool_report *tool)
 {
@@ -215,6 +215,7 @@ static int examine(const struct doctor_options *given)
     return status;
 }
 
+/* --attack has its own policy (attack_fixture.c), so --policy has no meaning there. */
 static int run_doctor(char *const *args)
 {
     struct doctor_options given = {0};

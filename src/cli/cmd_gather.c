@@ -86,8 +86,9 @@ static const struct ck_option gather_options[] = {
     {.name = NULL},
 };
 
-/* ---- before ---- */
+/* ---- preparation ---- */
 
+/* What can be checked before anything is opened. An error here also shows where the help is. */
 static int check_options(const struct gather_options *given, const struct ck_string_list *repositories,
                          struct choke_error *error)
 {
@@ -130,6 +131,10 @@ static int fail_out(const char *path, int errnum, struct choke_error *error)
     return fail_place("--out", path, errnum, error);
 }
 
+/*
+ * The directory is made if needed, but its parents are not. A symlink of the repository on the path
+ * is refused: the repository would choose where the output goes.
+ */
 static int open_keep(struct gather *gather, struct choke_error *error)
 {
     const char *path = gather->given.keep;
@@ -283,6 +288,10 @@ static void choose_notes(struct gather *gather)
                                                gather->given.verbose};
 }
 
+/*
+ * Everything is opened and checked before the context is made, so that a mistake on the command
+ * line starts nothing.
+ */
 static int make_ready(struct gather *gather, const char *repository, struct choke_error *error)
 {
     struct choke_options options = {
@@ -303,8 +312,9 @@ static int make_ready(struct gather *gather, const char *repository, struct chok
     return r < 0 ? r : choke_context_new(&options, &gather->context, error);
 }
 
-/* ---- after ---- */
+/* ---- results ---- */
 
+/* The events were written to a memfd while the table was on the terminal. */
 static void show_notes(struct gather *gather)
 {
     char *text = gather->later.fd >= 0 ? malloc(NOTES_MAX) : NULL;
@@ -315,6 +325,7 @@ static void show_notes(struct gather *gather)
     free(text);
 }
 
+/* Atomic: a reader sees the old file or the whole new one, also after a crash or on a full disk. */
 static int write_document(struct gather *gather, const json_t *document, struct choke_error *error)
 {
     struct ck_atomic_file file;
@@ -332,6 +343,7 @@ static int write_document(struct gather *gather, const json_t *document, struct 
     return r == 0 ? 0 : fail_out(gather->given.out, -r, error);
 }
 
+/* A skipped probe does not apply, so --require ignores it. */
 static bool is_lacking(const struct ck_gathering *gathering)
 {
     for (size_t i = 0; i < gathering->count; i++)
@@ -394,7 +406,7 @@ static int tell(struct gather *gather)
     return r < 0 ? fail(gather, &error) : status;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole ---- */
 
 static int look(struct gather *gather, const char *repository)
 {

@@ -30,6 +30,7 @@ static int print_usage_item(FILE *out, const struct ck_option *option)
     return length;
 }
 
+/* Wraps before an option that would cross the last column; "[--name VALUE]" is never split. */
 static void print_usage(FILE *out, const struct ck_command *command)
 {
     int indent = fprintf(out, "Usage: chokepoint %s", command->name);
@@ -49,6 +50,7 @@ static void print_usage(FILE *out, const struct ck_command *command)
     (void)fputc('\n', out);
 }
 
+/* If an option is too wide for its column, its help begins on the next line. */
 static void print_options(FILE *out, const struct ck_option *options)
 {
     (void)fputs("\nOptions:\n", out);
@@ -99,6 +101,7 @@ void ck_cli_help_overview(FILE *out)
     (void)fputs("\n'chokepoint help COMMAND' shows the options of a command.\n", out);
 }
 
+/* "help GROUP" lists the commands of the group. */
 static int run_help(char *const *args)
 {
     struct help_options given = {0};

@@ -39,6 +39,7 @@ static const struct ck_option lint_options[] = {
     {.name = NULL},
 };
 
+/* Notes do not change the status. Findings that were dropped for their number do. */
 static int write_report(const struct lint_options *given, const struct choke_lint_report *report)
 {
     bool found = report->errors > 0 || report->warnings > 0 || report->finding_dropped > 0;

@@ -61,6 +61,7 @@ static json_t *report_object(const char *path, const struct choke_lock_report *r
     return NULL;
 }
 
+/* before is from the lock file, after from this machine; NULL: it has no such part. */
 static void print_drift(const struct choke_drift *drift)
 {
     (void)printf("%s: %s\n", CK_TEXT_SAFE(drift->tool), CK_TEXT_SAFE(drift->what));
@@ -107,6 +108,7 @@ static int write_lock(const struct lock_options *given, struct choke_context *co
     return ck_cli_flush_stdout();
 }
 
+/* --check takes FILE as an operand; without it the default name is compared. */
 static int parse(char *const *args, struct lock_options *given, const char **ret_path, struct choke_error *error)
 {
     int count = ck_options_parse(lock_options, args, given, error);

@@ -51,6 +51,7 @@ static const struct ck_option run_options[] = {
     {.name = NULL},
 };
 
+/* A dry run has no output to pass on, so --stream has no effect there. */
 static enum ck_report_form form_of(const struct run_options *given)
 {
     if (given->json)
@@ -105,6 +106,10 @@ static int begin_feed(struct run_command *run, struct choke_error *error)
     return 0;
 }
 
+/*
+ * The session begins before choke_start: from then on a signal must not end the command without its
+ * tool.
+ */
 static int run_to_end(struct run_command *run, struct choke_job **ret_job, struct choke_error *error)
 {
     int r = begin_feed(run, error);
@@ -146,6 +151,7 @@ static int run_tool(struct run_command *run, char *const *argv)
     return ck_report_result(&run->session, form, choke_job_result(job));
 }
 
+/* A program that asked for JSON gets its errors as JSON, also those about the command line. */
 static int usage_failure(struct run_command *run, const struct choke_error *error)
 {
     if (run->given.json)

@@ -52,6 +52,7 @@ static void write_json(struct ck_session *session, const struct choke_decision *
     json_decref(object);
 }
 
+/* An empty list has no line. */
 static void print_list(FILE *out, const char *label, const char *const *items)
 {
     if (!items || !*items)

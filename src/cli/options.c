@@ -146,6 +146,7 @@ static int store_count(const struct ck_option *option, const char *value, void *
     return 0;
 }
 
+/* One function per kind. A new kind of option needs a function here and a name in the enum. */
 static int (*const store[])(const struct ck_option *, const char *, void *, struct choke_error *) = {
     [CK_OPTION_FLAG] = store_flag,     [CK_OPTION_STRING] = store_string,   [CK_OPTION_STRINGS] = store_strings,
     [CK_OPTION_CHOICE] = store_choice, [CK_OPTION_SECONDS] = store_seconds, [CK_OPTION_BYTES] = store_bytes,
@@ -243,6 +244,7 @@ int ck_options_parse(const struct ck_option *options, char *const *args, void *t
     return first < 0 ? first : (int)(at - args);
 }
 
+/* Only lists own memory; the other values point into argv. */
 void ck_options_done(const struct ck_option *options, void *target)
 {
     for (; options->name; options++)

@@ -7,20 +7,21 @@
 #include <errno.h>
 #include <string.h>
 
-static int split(const struct ck_parse *parse, char *const *words, struct ck_string_list *operands,
+/* Options may follow operands, so parsing starts again after each operand, until "--". */
+static int split(const struct ck_parse *parse, char *const *args, struct ck_string_list *operands,
                  struct choke_error *error)
 {
     bool options = true;
 
     for (;;) {
-        int taken = options ? ck_options_parse(parse->command->options, words, parse->target, error) : 0;
+        int taken = options ? ck_options_parse(parse->command->options, args, parse->target, error) : 0;
         if (taken < 0)
             return taken;
-        options = options && (taken == 0 || strcmp(words[taken - 1], "--") != 0);
-        words += taken;
-        if (!*words)
+        options = options && (taken == 0 || strcmp(args[taken - 1], "--") != 0);
+        args += taken;
+        if (!*args)
             return 0;
-        int r = ck_options_add_word(operands, *words++, error);
+        int r = ck_options_add_word(operands, *args++, error);
         if (r < 0)
             return r;
     }
@@ -35,12 +36,13 @@ int ck_parse_wrong_count(const struct ck_parse *parse, size_t count)
     return ck_review_usage(parse->command, parse->json && *parse->json, &error);
 }
 
-int ck_parse_words(const struct ck_parse *parse, char *const *words, struct ck_string_list *ret_operands)
+/* --help is checked before the number of operands: it must work without them. */
+int ck_parse_words(const struct ck_parse *parse, char *const *args, struct ck_string_list *ret_operands)
 {
     struct choke_error error;
 
     *ret_operands = (struct ck_string_list){0};
-    if (split(parse, words, ret_operands, &error) < 0)
+    if (split(parse, args, ret_operands, &error) < 0)
         return ck_review_usage(parse->command, parse->json && *parse->json, &error);
     if (*parse->help)
         return ck_cmd_help_show(parse->command);

@@ -24,7 +24,7 @@ struct ck_parse {
  * status: the help was shown, or the arguments are wrong. Call ck_options_free_words in either
  * case.
  */
-int ck_parse_words(const struct ck_parse *parse, char *const *words, struct ck_string_list *ret_operands);
+int ck_parse_words(const struct ck_parse *parse, char *const *args, struct ck_string_list *ret_operands);
 
 /* Reports too few or too many operands, for a caller that counts them itself. */
 int ck_parse_wrong_count(const struct ck_parse *parse, size_t count);

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <string.h>
 
+/* 126 and 127 as in a shell: found but not executable, and not found. */
 int ck_report_refusal_status(enum choke_outcome outcome, const struct choke_error *error)
 {
     if (outcome == CHOKE_TOOL_MISSING)
@@ -20,6 +21,10 @@ int ck_report_refusal_status(enum choke_outcome outcome, const struct choke_erro
     return CK_EXIT_REFUSED;
 }
 
+/*
+ * A cancelled run has the status of the signal that cancelled it, as if the signal had ended the
+ * command.
+ */
 static int exit_status(const struct choke_result *result, int signal)
 {
     if (result->outcome == CHOKE_EXITED)
@@ -41,6 +46,10 @@ void ck_report_message(struct ck_session *session, const struct choke_error *err
                     error->message[0] != '\0' ? error->message : choke_outcome_name(error->outcome));
 }
 
+/*
+ * A script must not take a truncated report for a complete one, so a failed write changes the
+ * status. stdout and stderr count; the notes do not.
+ */
 int ck_report_written(struct ck_session *session, int status)
 {
     int error = session->out.error != 0 ? session->out.error : session->err.error;
@@ -52,6 +61,7 @@ int ck_report_written(struct ck_session *session, int status)
     return CK_EXIT_REFUSED;
 }
 
+/* "bytes" is what the tool wrote; the text may be less ("truncated"). */
 static json_t *capture_object(const struct choke_capture *capture)
 {
     json_t *object = json_object();
@@ -125,6 +135,7 @@ static int set_limits(json_t *object, const struct choke_result *result)
     return bad;
 }
 
+/* Null: the changes are not known. An empty array: nothing was changed. */
 static json_t *changes_array(const struct choke_result *result)
 {
     if (!result->changes)

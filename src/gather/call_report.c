@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- lists of texts ---- */
+/* ---- lists of strings ---- */
 
 void ck_call_report_free_argv(char **list)
 {
@@ -30,7 +30,7 @@ static char **copy_list(const char *const *from)
     return list;
 }
 
-/* ---- words ---- */
+/* ---- arguments ---- */
 
 /* A path that begins with a dash would be read as an option. */
 static char *as_operand(const char *path)
@@ -50,6 +50,7 @@ static size_t arg_count(const char *arg, const struct ck_matches *matches)
     return strcmp(arg, CK_PROBE_FILE) == 0 && matches->count == 0 ? 0 : 1;
 }
 
+/* Only a whole argument is a placeholder: braces inside another argument are literal. */
 static char *expand(const char *arg, const struct ck_matches *matches, size_t at)
 {
     bool files = strcmp(arg, CK_PROBE_FILES) == 0 || strcmp(arg, CK_PROBE_FILE) == 0;
@@ -76,6 +77,9 @@ char **ck_call_report_argv(const struct ck_probe_call *call, const struct ck_mat
 
 /* ---- calls ---- */
 
+/*
+ * Added before the call starts, so that the document also lists a call that could not be started.
+ */
 int ck_call_report_add(struct ck_probe_report *report, const struct ck_probe_call *call, const char *const *argv,
                        struct choke_error *error)
 {

@@ -46,6 +46,7 @@ static int out_of_memory(struct choke_error *error)
 
 /* ---- signals ---- */
 
+/* Only polls: handle_signal reads the signal later. */
 static bool is_asked_to_stop(void *data)
 {
     const struct coordinator *coordinator = data;
@@ -61,6 +62,7 @@ static void handle_signal(struct coordinator *coordinator)
 
 /* ---- what applies ---- */
 
+/* A probe that a selected probe needs is selected too. */
 static bool is_asked_for(const struct coordinator *coordinator, size_t index)
 {
     const struct ck_gathering *gathering = coordinator->gathering;
@@ -84,8 +86,8 @@ static bool needs_git(const struct coordinator *coordinator)
 }
 
 /*
- * git opens any file in the git directory. A bare repository has no .git, so there any file of the
- * tree counts.
+ * git opens any file in the git directory. Without a directory .git (in a bare repository) that is
+ * any file of the tree.
  */
 static void find_git_special(struct coordinator *coordinator)
 {
@@ -111,6 +113,10 @@ static void skip_blocking(struct ck_probe_run *run, const char *prefix, const ch
                      prefix, CK_TEXT_SAFE(path), CK_TEXT_SAFE(probe->tool));
 }
 
+/*
+ * The order decides which reason is reported: not selected, no git repository, no file, a file that
+ * would block.
+ */
 static void skip_inapplicable(struct coordinator *coordinator)
 {
     const char *fault = ck_git_root_problem(coordinator->options->root_fd);
@@ -136,6 +142,7 @@ static void skip_inapplicable(struct coordinator *coordinator)
     }
 }
 
+/* A running call has two streams, so each gets half of its job's share. */
 static size_t output_bytes(unsigned jobs)
 {
     return OUTPUT_BUDGET_BYTES / 2 / jobs;
@@ -274,6 +281,10 @@ static bool end_blocked(struct coordinator *coordinator)
     return ended_one;
 }
 
+/*
+ * Repeats until nothing changes, because a skipped probe may block others. Then frees output that
+ * no probe reads any more.
+ */
 static void end_and_release(struct coordinator *coordinator)
 {
     struct ck_gathering *gathering = coordinator->gathering;
@@ -333,6 +344,7 @@ static int run_ready(struct coordinator *coordinator, struct choke_error *error)
     return r;
 }
 
+/* Signals are handled before run_ready, so that a cancelled gather starts nothing new. */
 static int loop(struct coordinator *coordinator, struct choke_error *error)
 {
     const struct ck_gathering *gathering = coordinator->gathering;
@@ -350,7 +362,7 @@ static int loop(struct coordinator *coordinator, struct choke_error *error)
     return r;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole ---- */
 
 static uint64_t microseconds(struct timeval time)
 {

@@ -135,7 +135,7 @@ static int compare_entries(const void *left, const void *right)
     return strcmp(((const struct files_entry *)left)->name, ((const struct files_entry *)right)->name);
 }
 
-/* ---- what is found ---- */
+/* ---- matches ---- */
 
 static bool wants_paths(const struct ck_probe *probe)
 {

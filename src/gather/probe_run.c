@@ -26,7 +26,7 @@ uint64_t ck_gather_elapsed_us(const struct ck_gather_state *gather_state)
     return ck_clock_now_us() - gather_state->start_us;
 }
 
-/* ---- how it ends ---- */
+/* ---- the end of a probe ---- */
 
 static void remove_changes(struct ck_probe_run *run)
 {
@@ -34,6 +34,10 @@ static void remove_changes(struct ck_probe_run *run)
         ck_temporary_remove(&run->changes[i]);
 }
 
+/*
+ * The evidence is read before this call, so the jobs of a failed probe can be freed. Those of an ok
+ * probe stay: another probe may read them as stdin.
+ */
 void ck_probe_run_end(struct ck_probe_run *run, enum ck_probe_state state, const char *format, ...)
 {
     struct ck_probe_report *report = run->report;
@@ -72,6 +76,7 @@ void ck_probe_run_done(struct ck_probe_run *run)
     ck_probe_run_drop(run);
 }
 
+/* The policy's entry says how to install the tool; the summary shows that. */
 static void end_missing(struct ck_probe_run *run, const char *tool, const char *message)
 {
     struct choke_tool_info info;
@@ -92,8 +97,11 @@ static void end_failed(struct ck_probe_run *run, const struct choke_error *error
         ck_probe_run_end(run, CK_PROBE_STATE_FAILED, "%s", error->message);
 }
 
-/* ---- what was answered ---- */
+/* ---- answers ---- */
 
+/*
+ * A call that was left out has an empty answer with status 0, so that readers need no special case.
+ */
 static size_t collect_answers(const struct ck_probe_run *run, struct ck_answer answers[CK_PROBE_CALLS_MAX])
 {
     for (size_t i = 0; i < run->answered; i++) {
@@ -268,6 +276,10 @@ static bool is_answer(const struct ck_probe_call *call, int status)
     return status == 0;
 }
 
+/*
+ * The last line on standard error is the best short reason; the whole output is not in the
+ * document.
+ */
 static void end_with_status(struct ck_probe_run *run, const struct ck_probe_call *call,
                             const struct choke_result *result)
 {
@@ -317,6 +329,10 @@ static void end_by_outcome(struct ck_probe_run *run, const struct ck_probe_call 
     }
 }
 
+/*
+ * Also for a call that failed. Nothing is kept if the tool was not found. Only the first error is
+ * reported, at the end.
+ */
 static void keep_output(const struct ck_probe_run *run, const struct ck_probe_call *call,
                         const struct choke_result *result)
 {
@@ -330,6 +346,7 @@ static void keep_output(const struct ck_probe_run *run, const struct ck_probe_ca
         run->gather_state->keep_error = r;
 }
 
+/* The captured bytes of a probe stay in memory until its reader has run. */
 static size_t held_bytes(const struct ck_probe_run *run)
 {
     size_t sum = 0;

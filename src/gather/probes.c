@@ -73,6 +73,7 @@ static const struct ck_yaml_key call_keys[] = {
     {.name = NULL},
 };
 
+/* The safe default: without `opens`, any FIFO or device in the repository makes the probe skip. */
 static const char *const any_file[] = {"**/*", NULL};
 
 static const struct ck_yaml_key probe_keys[] = {
@@ -104,7 +105,7 @@ static const struct ck_yaml_key file_keys[] = {
 static const struct ck_yaml_format format = {
     .what = "probes", .keys = file_keys, .max_bytes = FILE_MAX, .text_max = TEXT_MAX};
 
-/* ---- what a table cannot say ---- */
+/* ---- checks beyond the tables ---- */
 
 struct probes_check {
     const char *file;
@@ -162,6 +163,9 @@ static int check_placeholders(const struct probes_check *check, const struct ck_
     return 0;
 }
 
+/*
+ * stdin may only come from a probe in needs: the schedule guarantees that such a probe has ended.
+ */
 static int check_input(const struct probes_check *check, const struct ck_probe *probe, const struct ck_probe_call *call)
 {
     const struct ck_probe_stdin *input = &call->input;
@@ -178,6 +182,7 @@ static int check_input(const struct probes_check *check, const struct ck_probe *
     return 0;
 }
 
+/* argv[0] must be the tool, so that a reader of the file sees which tool each call runs. */
 static int check_call(const struct probes_check *check, const struct ck_probe *probe, const struct ck_probe_call *call)
 {
     const char *tool = call->tool ? call->tool : probe->tool;
@@ -267,6 +272,7 @@ int ck_probes_parse(const struct ck_yaml_source *source, struct ck_probes *ret_p
     return 0;
 }
 
+/* choke_read_trusted refuses a file that others may write, or that is inside the repository. */
 int ck_probes_load(const char *path, const char *root, struct ck_probes *ret_probes, struct choke_error *error)
 {
     struct ck_yaml_source source = {"policy/probes.yaml", (const char *)ck_probes_default_text,

@@ -5,19 +5,19 @@
  *
  *   version: 1
  *   probes:
- *     - name: vulnerabilities          # ^[a-z][a-z0-9_]{0,63}$, unique; also the library's name for it
+ *     - name: vulnerabilities          # ^[a-z][a-z0-9_]{0,63}$, unique; the library's name too
  *       layer: supply                  # repository, static, supply, index or runtime: its group
  *       why: One sentence.
  *       tool: grype                    # of the policy; a call may name another tool
  *       applies_when: ["Dockerfile"]   # globs over the files, any of them; left out: always
- *       opens: [".gitignore"]          # globs: what its tool opens by itself; left out: any file. The
- *                                      # probe is skipped if one of them is a FIFO or a device, because
- *                                      # the tool would wait for it
+ *       opens: [".gitignore"]          # globs: what its tool opens by itself; left out: any file.
+ *                                      # The probe is skipped if one of them is a FIFO or a
+ *                                      # device, because the tool would wait for it
  *       needs: [sbom]                  # probes that must be ok before; their output can be stdin
  *       output: grype                  # the reader of its output (evidence/evidence.h)
  *       timeout_s: 300                 # for each call; left out: the policy's limit
  *       egress: []                     # hosts; the policy's entry must grant them
- *       prepare: trace                 # code that runs before each call (prepare.h); left out: none
+ *       prepare: trace                 # code that runs before each call (prepare.h)
  *       git: true                      # skipped if the directory is not a complete git repository
  *       max_output_mib: 32             # of each stream of a call, 1 to 64; left out: 16
  *       calls:                         # in order; one without an answer ends the probe
@@ -27,7 +27,7 @@
  *           stdin: {probe: sbom, call: scan}   # or {text: "..."}; left out: nothing
  *           timeout_s: 30              # left out: the probe's
  *           may_fail: [1]              # exit statuses besides 0 that are answers
- *           keeps: true                # the reader gets its overlay's changes (ck_answer.changes_fd)
+ *           keeps: true                # the reader gets its changes (ck_answer.changes_fd)
  *
  * Placeholders in argv, each a whole argument:
  *

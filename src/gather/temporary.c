@@ -65,7 +65,7 @@ void ck_temporary_remove(struct ck_temporary *temporary)
     *temporary = (struct ck_temporary){.fd = -1};
 }
 
-/* ---- what others left ---- */
+/* ---- left by other processes ---- */
 
 static bool is_abandoned(int fd)
 {

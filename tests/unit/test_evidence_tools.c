@@ -397,7 +397,7 @@ static void an_index_that_is_a_link_is_not_read(void **state)
     (void)state;
     struct reading reading = read_index("", 0, true);
     assert_true(reading.result < 0);
-    assert_non_null(strstr(reading.error.message, "wrote no 'index.scip'"));
+    assert_non_null(strstr(reading.error.message, "did not write 'index.scip'"));
 }
 
 int main(void)

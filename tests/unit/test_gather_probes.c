@@ -103,7 +103,7 @@ static const struct {
     {"[[[[[[[[[[[[[[[[[[[[", 1, 1, "a mapping is expected here"},
     {HEAD PROBE("a", "  calls: [{id: one, argv: &x [cat]}, {id: two, argv: *x}]\n"), 8, 54, "an alias is not allowed"},
     {HEAD PROBE("a", "  calls: [{id: one, argv: [cat]}, {id: one, argv: [cat]}]\n"), 8, 35, "two calls"},
-    {HEAD PROBE("a", "  calls: [{id: one, argv: [cat, '{root}']}]\n"), 8, 11, "no word {root}"},
+    {HEAD PROBE("a", "  calls: [{id: one, argv: [cat, '{root}']}]\n"), 8, 11, "unknown placeholder {root}"},
     {HEAD PROBE("a", "  calls: [{id: one, argv: [cat, '{file}']}]\n"), 8, 11, "needs applies_when"},
     {HEAD PROBE("a", "  calls: [{id: one, argv: [cat], may_fail: [0]}]\n"), 8, 45, "from 1 to 255"},
     {HEAD PROBE("a", "  calls: [{id: one, argv: [cat], may_fail: [256]}]\n"), 8, 45, "from 1 to 255"},

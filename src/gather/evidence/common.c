@@ -1,7 +1,10 @@
 /*
- * common.c - a reader sees bytes that a hostile repository had its part in. So everything here has a bound: the
- * values of a document are counted before it is parsed, for each costs many times its text; a list holds a fixed number
- * of items and forgets the rest; a text is cut between two characters.
+ * common.c - what all readers of evidence use; see common.h.
+ *
+ * A reader gets bytes that a hostile repository may have influenced. So everything here has a
+ * limit: the values of a document are counted before it is parsed, because each costs many times
+ * its text; a list holds a fixed number of items and drops the rest; a text is cut between two
+ * characters.
  */
 #include "gather/evidence/common.h"
 
@@ -15,7 +18,7 @@
 #include <string.h>
 #include <strings.h>
 
-#define VALUES_MAX 2000000 /* of one document: some hundred MiB at the worst */
+#define VALUES_MAX 2000000 /* of one document: some hundred MiB at worst */
 #define HELD_MAX (2 * (size_t)CK_EVIDENCE_ITEMS_MAX)
 
 const struct ck_answer *ck_evidence_find_answer(const struct ck_answer *answers, size_t count, const char *id)
@@ -131,7 +134,7 @@ const char *ck_evidence_severity(const char *level)
     return "info";
 }
 
-/* ---- a list in the making ---- */
+/* ---- lists ---- */
 
 static size_t rank(const char *level)
 {
@@ -141,10 +144,10 @@ static size_t rank(const char *level)
     return SEVERITY_COUNT;
 }
 
-/* Numbers of one width, so that bytes compare as the numbers do. */
+/* Numbers have a fixed width, so that they sort as bytes. */
 #define KEY_FORMAT "%zu%.*s\1%020llu"
 
-/* The whole value too, so that no two differ unseen. */
+/* The key contains the whole value, so that different items never have the same key. */
 static char *make_key(const json_t *value)
 {
     const char *path = json_string_value(json_object_get(value, "path"));
@@ -160,7 +163,7 @@ static char *make_key(const json_t *value)
     return key;
 }
 
-/* What may become base64 is not judged by its bytes, nor is what will be cut. */
+/* False for a path that may become base64 or be cut: its bytes are not those of the item. */
 static bool is_plain(const char *path, size_t length)
 {
     for (size_t i = 0; i < length; i++)
@@ -196,7 +199,7 @@ static void free_item(struct ck_evidence_item *item)
     json_decref(item->value);
 }
 
-/* Is this the first item of its id? The items come in order; index is where this one will be kept. */
+/* Is this the first item of its id? Items come in order; index is where this one will be kept. */
 static bool is_first(struct ck_evidence_list *list, const json_t *value, size_t index)
 {
     const char *id = json_string_value(json_object_get(value, "id"));
@@ -207,7 +210,7 @@ static bool is_first(struct ck_evidence_list *list, const json_t *value, size_t 
     return true;
 }
 
-/* How many ids there are among them, as far as they can have a place of their own. */
+/* The number of different ids among the items, up to the number of items that fit. */
 static size_t count_firsts(struct ck_evidence_list *list)
 {
     (void)json_object_clear(list->firsts);
@@ -218,7 +221,7 @@ static size_t count_firsts(struct ck_evidence_list *list)
     return count < CK_EVIDENCE_ITEMS_MAX ? count : CK_EVIDENCE_ITEMS_MAX;
 }
 
-/* In order, and no more than fit. */
+/* Sorts, and drops what does not fit. */
 static void sort_and_trim(struct ck_evidence_list *list)
 {
     size_t retained = 0, firsts = 0, others = 0;
@@ -358,7 +361,10 @@ int ck_evidence_not_understood(struct choke_error *error, const char *tool, cons
     return ck_text_error(error, CHOKE_INVALID, EBADMSG, "cannot parse the output of %s: %s", tool, CK_TEXT_SAFE(what));
 }
 
-/* Each value costs a hundred bytes and more, and can be had for two bytes of text. In strings some are counted too many. */
+/*
+ * Each value costs a hundred bytes and more of memory, but only two bytes of text. Marks in
+ * strings are counted too, so the count may be too high.
+ */
 static bool too_many_values(const char *text, size_t length)
 {
     size_t count = 0;
@@ -380,7 +386,7 @@ int ck_evidence_parse(const struct ck_answer *answers, size_t count, const char 
     if (too_many_values(answer->out, answer->out_length))
         return ck_evidence_not_understood(error, tool, "it has too many values");
     json_t *document = json_loadb(answer->out, answer->out_length, CK_EVIDENCE_JSON, &where);
-    if (!document) /* and not jansson's words: they quote what stands there, which may be a secret */
+    if (!document) /* jansson's message is not used: it quotes the text, which may be a secret */
         return ck_evidence_not_understood(error, tool, where.position > 0 ? "it is not JSON" : "it is empty");
     *ret_document = document;
     return 0;

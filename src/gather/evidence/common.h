@@ -1,8 +1,9 @@
 /*
- * common.h - what every reader of evidence is made of: bounded lists in an order of their content, counts by name,
- * texts that are cut, JSON that is taken with care. For the files evidence*.c alone.
+ * common.h - what all readers of evidence use: bounded lists sorted by content, counts by name,
+ * texts that are cut, JSON that is parsed with limits. For src/gather/evidence and src/gather/trace
+ * only.
  *
- * Memory that ran out is kept in mind by the list or the document, and told once, at the end.
+ * A list or a document remembers that memory ran out and reports it once, at the end.
  */
 #ifndef CK_GATHER_EVIDENCE_COMMON_H
 #define CK_GATHER_EVIDENCE_COMMON_H
@@ -12,62 +13,74 @@
 #include <jansson.h>
 #include <stdarg.h>
 
-/* The answer of that call; NULL where it was not made, or ended with another status than was asked for. */
+/*
+ * The answer of the call id; NULL if the call was not made. ck_evidence_find_ok_answer also returns
+ * NULL if it did not end with status 0.
+ */
 const struct ck_answer *ck_evidence_find_answer(const struct ck_answer *answers, size_t count, const char *id);
 const struct ck_answer *ck_evidence_find_ok_answer(const struct ck_answer *answers, size_t count, const char *id);
 
 /* ---- texts ---- */
 
-/* Bytes of others, cut at CK_EVIDENCE_TEXT_MAX: a string, or {"base64"} where they are not UTF-8. */
+/* Untrusted bytes, cut at CK_EVIDENCE_TEXT_MAX: a string, or {"base64"} if they are not UTF-8. */
 json_t *ck_evidence_text(const char *bytes, size_t length);
 
-/* A path as a tool printed it: without "./" in front, and whole, for half of one leads nowhere. */
+/*
+ * A path as a tool printed it, without a leading "./". It is cut only at PATH_MAX: a part of a path
+ * is useless.
+ */
 json_t *ck_evidence_path(const char *bytes, size_t length);
 
-/* A string of a document, cut; null where it is none. */
+/* A string of a document, cut; null if value is not a string. */
 json_t *ck_evidence_string(const json_t *value);
 
-/* printf into a text that is cut. */
+/* printf to a text that is cut. */
 json_t *ck_evidence_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The bytes with a NUL behind them, to be freed; NULL when out of memory. */
+/* The bytes and a NUL after them. The caller frees it; NULL when out of memory. */
 char *ck_evidence_copy(const char *bytes, size_t length);
 
-/* The first line of bytes, without its end. */
+/* The length of the first line, without its newline. */
 size_t ck_evidence_line(const char *bytes, size_t length);
 
-/* The number that follows words, the last time that they stand there; -1 where there is none. */
+/* The number after the last occurrence of label; -1 if there is none. */
 json_int_t ck_evidence_count_after(const char *text, size_t length, const char *label);
 
-/* One of the words of findings for a word of a tool, in any case: "ERROR" is high. info for one that is not known. */
+/*
+ * The severity of a finding for a tool's level, in any case: "ERROR" is high. An unknown level is
+ * info.
+ */
 const char *ck_evidence_severity(const char *level);
 
-/* ---- a list in the making ---- */
+/* ---- lists ---- */
 
 struct ck_evidence_item {
     char *key;
     json_t *value;
 };
 
-/* Zero-filled is empty. Whatever is added, at most twice CK_EVIDENCE_ITEMS_MAX are held. */
+/*
+ * Zero-filled is empty. It holds at most twice CK_EVIDENCE_ITEMS_MAX items, however many are added.
+ */
 struct ck_evidence_list {
     struct ck_evidence_item *items;
     size_t count;
-    size_t sorted_count; /* of them, the first that are in order; those behind came since */
-    size_t bound;        /* of those in order, the last that is none of firsts */
-    json_t *firsts;      /* where the first of each "id" is among those in order */
+    size_t sorted_count; /* the first items, which are sorted; those after them are new */
+    size_t bound;        /* index of the last sorted item that is not in firsts */
+    json_t *firsts;      /* for each "id" the index of its first sorted item */
     uint64_t total;
     bool failed; /* out of memory */
 };
 
 /*
- * Takes value; NULL is memory that ran out. In the order: the worst severity first, then path, line, and the rest of the
- * content. Of more than fit the first in this order are kept, whichever order they come in; and the first of each "id" before
- * any second one, so that many of one kind do not hide another.
+ * Takes value; NULL means out of memory. The order is: worst severity first, then path, line, and
+ * the rest of the content. If there are too many items, the first ones in this order are kept,
+ * whatever order they were added in. The first item of each "id" is kept before any second one, so
+ * that many of one kind do not hide another.
  */
 void ck_evidence_list_add(struct ck_evidence_list *list, json_t *value);
 
-/* Where an item would stand in the order. path as in the item, but not cut; "" for none. */
+/* The position of an item in the order. path is not cut; "" for none. */
 struct ck_evidence_location {
     const char *id, *severity, *path;
     size_t path_length;
@@ -75,45 +88,51 @@ struct ck_evidence_location {
 };
 
 /*
- * Whether an item of this place may still be among those that are kept. Where it cannot it is counted, and
- * need not be made: to make one costs a hundred times as much.
+ * May an item at this position still be among those that are kept? If not, it is counted here and
+ * need not be made. Making one costs a hundred times as much.
  */
 bool ck_evidence_list_wants(struct ck_evidence_list *list, const struct ck_evidence_location *location);
 void ck_evidence_list_done(struct ck_evidence_list *list);
 
 /* ---- counts by name ---- */
 
-/* Names beyond CK_EVIDENCE_ITEMS_MAX, and those that are too long, are counted together, as "(other)". */
+/*
+ * Names beyond CK_EVIDENCE_ITEMS_MAX, and names that are too long, are counted together as
+ * "(other)".
+ */
 void ck_evidence_count(json_t *counts, const char *name, uint64_t by);
 
 /* ---- the document ---- */
 
-/* Sets a member; takes value. 0, or -1 when out of memory. */
+/* Sets a member; takes value. Returns 0, or -1 when out of memory. */
 int ck_evidence_set(json_t *object, const char *name, json_t *value);
 
-/* An empty list is an empty array; name "findings" and the others alike. "NAME_total" is set beside where it was cut. */
+/*
+ * Sets "findings" or another list; an empty list is an empty array. "NAME_total" is also set if the
+ * list was cut.
+ */
 int ck_evidence_set_list(json_t *object, const char *name, struct ck_evidence_list *list);
 
 /* The counts, by name. */
 int ck_evidence_set_counts(json_t *object, const char *name, json_t *counts);
 
-/* Hands the document over, or frees it where bad is not 0. */
+/* Moves the document to ret_evidence, or frees it if bad is not 0. */
 int ck_evidence_take(struct ck_evidence *ret_evidence, json_t *document, int bad, struct choke_error *error);
 
 void ck_evidence_headline(struct ck_evidence *evidence, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- JSON of a tool ---- */
 
-/* A line that a tool quotes may hold a NUL: that must not cost the finding. */
+/* A line that a tool quotes may contain a NUL; the finding must not be lost for that. */
 #define CK_EVIDENCE_JSON JSON_ALLOW_NUL
 
-/* The one document that the call "scan" printed. tool is for the words. */
+/* The JSON document that the call "scan" printed. tool is for messages. */
 int ck_evidence_parse(const struct ck_answer *answers, size_t count, const char *tool, json_t **ret_document,
                       struct choke_error *error);
 
 int ck_evidence_not_understood(struct choke_error *error, const char *tool, const char *what);
 
-/* 0 where it is not a whole number that is not negative. */
+/* 0 if value is not an integer, or is negative. */
 uint64_t ck_evidence_number(const json_t *value);
 
 static inline void ck_evidence_drop(json_t **value)
@@ -142,7 +161,7 @@ CK_EVIDENCE_READER(tree_sitter);
 CK_EVIDENCE_READER(trace);
 CK_EVIDENCE_READER(lines);
 
-/* What the reader of scip does with the file that was kept for it. */
+/* The part of the scip reader that parses the index file. */
 int ck_evidence_read_scip_file(const void *bytes, size_t length, struct ck_evidence *ret_evidence,
                                struct choke_error *error);
 

@@ -1,5 +1,6 @@
 /*
- * evidence.c - the kinds of output that gather can read. A probe names one of them; another kind is a reader and a line.
+ * evidence.c - the kinds of output that gather can read. A probe names one of them. A new kind
+ * needs a reader and a line here.
  */
 #include "gather/evidence/evidence.h"
 

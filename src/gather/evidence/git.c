@@ -1,8 +1,10 @@
 /*
- * git.c - the snapshot: which commit is checked out, where it came from, what is changed and what is tracked.
+ * git.c - reads the snapshot: which commit is checked out, where it came from, what is changed and
+ * what is tracked.
  *
- * One call a question, and each may fail by itself: a bare repository has no status, one without commits has no log, one
- * that is none has nothing at all. What could not be asked is null, never a guess.
+ * There is one call per question, and each may fail by itself: a bare repository has no status, one
+ * without commits has no log, and a directory that is not a repository has nothing. What could not
+ * be asked is null, never a guess.
  */
 #include "gather/evidence/url.h"
 
@@ -26,7 +28,7 @@ static const struct ck_answer *find_ok(const struct answers *all, const char *id
     return ck_evidence_find_ok_answer(all->items, all->count, id);
 }
 
-/* One piece of bytes up to end, which is passed over. */
+/* One piece of bytes up to end; end itself is skipped. */
 static bool next_piece(const char **at, size_t *left, char end, const char **ret_piece, size_t *ret_length)
 {
     if (*left == 0)
@@ -54,7 +56,7 @@ static json_t *bool_or_null(const char *piece, size_t length)
     return equals(piece, length, "true") ? json_true() : equals(piece, length, "false") ? json_false() : json_null();
 }
 
-/* The answers of rev-parse, a line each, in the order of the question. */
+/* The answers of rev-parse, one per line, in the order of the options. */
 static int set_kind(json_t *document, const struct ck_answer *kind)
 {
     static const char *const names[] = {"bare", "work_tree", "shallow", "object_format"};
@@ -133,7 +135,10 @@ static json_t *lines_of(const struct ck_answer *answer)
     return json_integer(count);
 }
 
-/* Dates of the form of git's %cI sort as bytes only in one time zone, so git sorts: the last line is the oldest root. */
+/*
+ * Dates in the form of git's %cI sort as bytes only within one time zone, so git sorts them: the
+ * last line is the oldest root commit.
+ */
 static json_t *last_line(const struct ck_answer *answer)
 {
     if (!answer || answer->out_length == 0)
@@ -228,7 +233,7 @@ static void note_path(json_t *paths, const char *path, size_t length)
         (void)json_array_append_new(paths, ck_evidence_text(path, length));
 }
 
-/* The path of an entry comes behind a fixed number of fields. */
+/* The path of an entry comes after a fixed number of fields. */
 static void note_entry(struct changes *changes, const char *entry, size_t length)
 {
     size_t fields = entry[0] == '1' ? 8 : entry[0] == '2' ? 9 : entry[0] == 'u' ? 10 : 1, at = 0;
@@ -269,7 +274,7 @@ static json_t *changes_of(const struct ck_answer *status, bool *ret_clean)
         if (length == 0)
             continue;
         read_entry(&changes, piece, length);
-        if (piece[0] == '2') /* where it was renamed from */
+        if (piece[0] == '2') /* the next piece is the old path of a rename */
             (void)next_piece(&at, &left, '\0', &piece, &length);
     }
     *ret_clean = changes.staged + changes.unstaged + changes.untracked + changes.conflicts == 0;
@@ -292,7 +297,10 @@ struct tracked {
     struct ck_evidence_list submodules;
 };
 
-/* Of the last name: lower case, "" for none. One that is long or odd is none: it would be a name, not a kind. */
+/*
+ * The extension of the last name in lower case; "" for none. A long or unusual one counts as none:
+ * it would be a name, not a kind of file.
+ */
 static void extension_of(const char *path, size_t length, char ret_extension[EXTENSION_MAX])
 {
     size_t begin = length, used = 0;
@@ -391,7 +399,7 @@ static void add_hidden(struct hidden *hidden, const char *id, const char *messag
     ck_evidence_list_add(&hidden->list, item);
 }
 
-/* Tracked, and yet ignored: other tools that keep to .gitignore pass over these, so a person should know of them. */
+/* Files that are tracked and also ignored: tools that respect .gitignore skip them. */
 static void add_ignored(struct hidden *hidden, const struct ck_answer *ignored)
 {
     const char *at = ignored ? ignored->out : "", *piece;
@@ -402,7 +410,10 @@ static void add_ignored(struct hidden *hidden, const struct ck_answer *ignored)
                    length);
 }
 
-/* "H PATH": a small letter is "assume unchanged", an S "skip worktree". Returns how many git does not compare. */
+/*
+ * "H PATH": a lower-case letter means "assume unchanged", S means "skip worktree". Returns the
+ * number of files that git does not compare.
+ */
 static uint64_t add_unwatched(struct hidden *hidden, const struct ck_answer *flags)
 {
     const char *at = flags ? flags->out : "", *piece;
@@ -433,7 +444,7 @@ static int set_hidden(json_t *document, const struct answers *all, uint64_t *ret
     return bad;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole ---- */
 
 static void write_headline(struct ck_evidence *evidence, const json_t *document, const char *state)
 {
@@ -448,7 +459,7 @@ static void write_headline(struct ck_evidence *evidence, const json_t *document,
                              (long long)commits, commits == 1 ? "" : "s", state);
 }
 
-/* It looks like a repository, or git would not have been asked, and yet it is none to git: its words say why. */
+/* The directory looks like a repository, but git does not accept it; its message says why. */
 static int set_no_repository(const struct ck_answer *kind, struct ck_evidence *ret_evidence, struct choke_error *error)
 {
     size_t length = kind ? ck_evidence_line(kind->err, kind->err_length) : 0;

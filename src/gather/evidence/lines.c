@@ -1,6 +1,6 @@
 /*
- * lines.c - the lines that a tool prints, as they are: for a probe whose tool has no reader of its own. Its order
- * is the tool's, so the tool should be told to sort.
+ * lines.c - the lines that a tool prints, unchanged: for a probe with a tool that has no reader of
+ * its own. The order is the tool's, so the probe should make the tool sort.
  *
  * {"calls": {ID: {"status": 0, "lines": [...], "total": 2, "cut": false}}}
  */

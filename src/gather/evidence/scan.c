@@ -1,6 +1,6 @@
 /*
- * scan.c - what the scanners for insecure code (semgrep) and for credentials (gitleaks) found. Only the place and
- * the kind are taken: the lines that they quote may hold what must not be passed on.
+ * scan.c - reads findings of insecure code (semgrep) and of credentials (gitleaks). Only the
+ * position and the kind are used: the lines that the tools quote may contain secrets.
  */
 #include "gather/evidence/common.h"
 
@@ -22,7 +22,7 @@ static json_t *make_finding(const char *id, const char *severity, json_t *messag
     return NULL;
 }
 
-/* where: " in 12 files", or "". Problems are files, or parts of them, that were not looked at. */
+/* where is " in 12 files", or "". Problems are files, or parts of files, that were not scanned. */
 static void write_headline(struct ck_evidence *evidence, const char *one, const char *many, const char *where,
                            json_int_t problems)
 {
@@ -38,7 +38,10 @@ static void write_headline(struct ck_evidence *evidence, const char *one, const 
 
 /* ---- semgrep ---- */
 
-/* The rules come without a name of their own, and semgrep puts the place that it gave them in front of an id. */
+/*
+ * The rules are given without a file name, and semgrep puts the path that it gave them before each
+ * id.
+ */
 static const char *own_id(const char *id)
 {
     const char *dot = strrchr(id, '.');
@@ -54,7 +57,7 @@ static bool add_result(struct ck_evidence_list *list, json_t *counts, const json
 
     if (!id || !json_is_string(path))
         return false;
-    bool low = severity && strcmp(severity, "INFO") == 0; /* the least of semgrep's three */
+    bool low = severity && strcmp(severity, "INFO") == 0; /* the lowest of semgrep's three levels */
     ck_evidence_count(counts, own_id(id), 1);
     ck_evidence_list_add(list, make_finding(own_id(id), low ? "low" : ck_evidence_severity(severity),
                                             ck_evidence_string(json_object_get(extra, "message")), path, line));
@@ -137,7 +140,7 @@ static bool is_null(const struct ck_answer *answer)
     return answer->out_length >= 4 && answer->out_length <= 6 && memcmp(answer->out, "null", 4) == 0;
 }
 
-/* Where nothing was found some versions print null, and some nothing at all. */
+/* If nothing was found, some versions print null and some print nothing at all. */
 CK_EVIDENCE_READER(gitleaks)
 {
     const struct ck_answer *answer = ck_evidence_find_answer(answers, count, "scan");

@@ -1,13 +1,14 @@
 /*
- * scip.c - the code index of scip-typescript. It is a file in the encoding of protocol buffers, which is walked
- * here and not decoded: the paths of its documents, and how much is in each.
+ * scip.c - reads the code index of scip-typescript. It is a file in protocol buffers encoding. The
+ * reader walks over it without decoding everything: it needs the paths of the documents and how
+ * much is in each.
  *
  *   Index     1 metadata, 2 document (many), 3 external symbol (many)
  *   Metadata  2 tool: 1 name, 2 version
  *   Document  1 path, 2 occurrence (many), 3 symbol (many), 4 language
  *   Occurrence  3 roles, of which bit 0 is a definition
  *
- * Fields of other numbers are passed over. A message is at most three deep here, so there is no recursion.
+ * Other fields are skipped. Messages are nested at most three deep here, so there is no recursion.
  */
 #include "gather/evidence/common.h"
 
@@ -26,7 +27,7 @@
 #define INDEX_NAME "index.scip"
 #define INDEX_MAX ((size_t)256 << 20)
 
-/* What is left of a message. */
+/* The rest of a message. */
 struct index_message {
     const unsigned char *at, *end;
 };
@@ -34,7 +35,7 @@ struct index_message {
 struct index_field {
     uint64_t number;
     uint64_t value;             /* of a varint */
-    struct index_message bytes; /* of a string or a message; empty for the others */
+    struct index_message bytes; /* of a string or a message; empty for other types */
 };
 
 static bool read_varint(struct index_message *message, uint64_t *ret_value)
@@ -60,7 +61,7 @@ static bool take_bytes(struct index_message *message, uint64_t length, struct in
     return true;
 }
 
-/* 1: a field; 0: the end; -1: it is no message. */
+/* 1: a field; 0: the end; -1: not a valid message. */
 static int next_field(struct index_message *message, struct index_field *ret_field)
 {
     struct index_message ignored;
@@ -228,7 +229,10 @@ static int no_file(struct choke_error *error)
                          INDEX_MAX >> 20);
 }
 
-/* The tool wrote it, or something else in its place: a link or a FIFO is not opened, or not waited for. */
+/*
+ * The tool wrote the file, or something else in its place: a symlink is not opened, and a FIFO is
+ * not waited for.
+ */
 static int read_kept(int changes_fd, char **ret_bytes, size_t *ret_length, struct choke_error *error)
 {
     CK_FD fd = changes_fd < 0 ? -ENOENT : ck_file_open(changes_fd, INDEX_NAME, O_NOFOLLOW, NULL);

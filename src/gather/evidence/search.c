@@ -1,9 +1,11 @@
 /*
- * search.c - what was found by text (rg) and by structure (ast-grep), place by place.
+ * search.c - reads matches by text (rg) and by structure (ast-grep).
  *
- * A pattern is a call of its own, and its id is the finding's. rg prints what the call's --replace says, "SEVERITY MESSAGE",
- * instead of the line: so severity and words stand beside the pattern, and a secret that matched never leaves rg. A
- * record is "PATH\0LINE:TEXT\n". A path may hold anything but a NUL, a newline too; what is printed none of both.
+ * Each pattern is one call, and the id of the call is the id of the finding. rg prints what the
+ * call's --replace says, "SEVERITY MESSAGE", instead of the line. So severity and message are next
+ * to the pattern in the probe, and a secret that matched never leaves rg. A record is
+ * "PATH\0LINE:TEXT\n". A path may contain anything but a NUL, also a newline; the printed text
+ * contains neither.
  */
 #include "gather/evidence/common.h"
 
@@ -11,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The calls that count files and search for nothing. */
+/* The calls that count files and do not search. */
 #define ALL_FILES "all_files"
 #define SEARCHED_FILES "searched_files"
 
@@ -19,11 +21,14 @@ struct evidence_search {
     struct ck_evidence_list findings;
     json_t *counts; /* by id */
     uint64_t problems;
-    json_int_t passed_over; /* files; below 0: not known */
+    json_int_t passed_over; /* files; below 0: unknown */
     bool incomplete;
 };
 
-/* "12 matches of 3 rules", and what that leaves out: who reads no further must not take it for all there is. */
+/*
+ * "12 matches of 3 rules", and what is missing: a person who reads only this line must not take it
+ * for everything.
+ */
 static void write_headline(const struct evidence_search *search, struct ck_evidence *ret_evidence)
 {
     unsigned long long total = search->findings.total;
@@ -100,7 +105,9 @@ static void add_match(struct ck_evidence_list *list, struct search_match match)
     ck_evidence_list_add(list, finding);
 }
 
-/* At the digits behind a path's NUL. Returns what of it is used, 0 where it is no record. */
+/*
+ * Parses the digits after a path's NUL. Returns the number of bytes used; 0 if it is not a record.
+ */
 static size_t read_line_number(const char *at, size_t left, uint64_t *ret_line)
 {
     size_t used = 0;
@@ -115,7 +122,7 @@ static void read_matches(struct evidence_search *search, const struct ck_answer 
 {
     const char *at = answer->out, *end = answer->out + answer->out_length;
 
-    if (answer->out_truncated) { /* in the middle of a record: on with the next */
+    if (answer->out_truncated) { /* in the middle of a record: continue with the next */
         search->incomplete = true;
         at += ck_evidence_line(at, answer->out_length);
         at += at < end ? 1 : 0;
@@ -140,7 +147,7 @@ static void read_matches(struct evidence_search *search, const struct ck_answer 
     }
 }
 
-/* How many names it printed, each ended by a NUL; -1 where some are lost. */
+/* The number of NUL-terminated names in the output; -1 if some are lost. */
 static json_int_t files_listed(const struct ck_answer *answer)
 {
     return answer && !answer->out_truncated ? (json_int_t)count_bytes(answer->out, answer->out_length, '\0') : -1;
@@ -172,7 +179,7 @@ CK_EVIDENCE_READER(patterns)
 
 /* ---- ast-grep ---- */
 
-/* False where it is no match. */
+/* False if it is not a match. */
 static bool add_structural(struct ck_evidence_list *list, const json_t *match)
 {
     const json_t *start = json_object_get(json_object_get(match, "range"), "start");
@@ -201,8 +208,8 @@ static bool add_structural(struct ck_evidence_list *list, const json_t *match)
 }
 
 /*
- * What --inspect=summary says on standard error: of how many files it knows the language, and how many of these it passed
- * over, for it reads neither large files nor what is not UTF-8.
+ * What --inspect=summary prints on standard error: the number of files in a known language, and how
+ * many of them it skipped. It reads neither large files nor files that are not UTF-8.
  */
 static int set_inspected(json_t *document, struct evidence_search *search, const struct ck_answer *answer)
 {

@@ -1,6 +1,6 @@
 /*
- * supply.c - what the repository is made of (a bill of materials in CycloneDX, as syft prints it), and what is
- * known to be wrong with these parts (grype).
+ * supply.c - reads what the repository is made of (a CycloneDX bill of materials from syft), and
+ * the known vulnerabilities of these parts (grype).
  */
 #include "gather/evidence/common.h"
 
@@ -28,6 +28,7 @@ static void count_ecosystem(json_t *ecosystems, const char *purl)
     ck_evidence_count(ecosystems, name, 1);
 }
 
+/* CycloneDX has a licence as an SPDX id, as a free name, or as an expression. */
 static const char *licence_name(const json_t *entry)
 {
     const json_t *licence = json_object_get(entry, "license");
@@ -57,7 +58,7 @@ static json_t *read_licences(struct bill *bill, const json_t *entries)
     return names;
 }
 
-/* The file that it was found in, as syft tells it. */
+/* The file that it was found in, as syft reports it. */
 static json_t *read_location(const json_t *properties)
 {
     size_t index;
@@ -75,6 +76,9 @@ static json_t *read_location(const json_t *properties)
     return NULL;
 }
 
+/*
+ * syft also lists single files as components. They are counted, not listed: they are not packages.
+ */
 static void add_component(struct bill *bill, const json_t *component)
 {
     const char *type = json_string_value(json_object_get(component, "type"));
@@ -146,6 +150,7 @@ CK_EVIDENCE_READER(cyclonedx)
 
 /* ---- vulnerabilities ---- */
 
+/* Lengths are limited so that a long name cannot push the fixed version out of the text. */
 static json_t *describe_match(const json_t *artifact, const json_t *fix)
 {
     const char *name = json_string_value(json_object_get(artifact, "name"));
@@ -158,6 +163,7 @@ static json_t *describe_match(const json_t *artifact, const json_t *fix)
     return ck_evidence_format("%.200s %.100s; fixed in %.100s", name ? name : "?", version ? version : "?", fixed);
 }
 
+/* A leading slash is removed from the path: paths in the document are relative to the root. */
 static bool add_vulnerability(struct ck_evidence_list *list, json_t *counts, const json_t *match)
 {
     const json_t *vulnerability = json_object_get(match, "vulnerability"),

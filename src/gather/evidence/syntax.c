@@ -1,8 +1,11 @@
 /*
- * syntax.c - tools that print for people: a version (node), and which files do not parse (tree-sitter).
+ * syntax.c - reads tools that print text for people: a version (node), and which files do not parse
+ * (tree-sitter).
  *
- * tree-sitter says of each file with an error "PATH \tParse: ... ms\t ... bytes/ms\t(ERROR [ROW, COLUMN] - [ROW, COLUMN])",
- * the path filled up with spaces, and at the end "Total parses: N; successful parses: N; failed parses: N; ...".
+ * tree-sitter prints one line per file with an error,
+ *   "PATH \tParse: ... ms\t ... bytes/ms\t(ERROR [ROW, COLUMN] - [ROW, COLUMN])",
+ * with spaces after the path, and at the end
+ *   "Total parses: N; successful parses: N; failed parses: N; ...".
  */
 #include "gather/evidence/common.h"
 
@@ -32,7 +35,7 @@ CK_EVIDENCE_READER(node)
 
 /* ---- tree-sitter ---- */
 
-/* "...\t(ERROR [12, 4] - [12, 9])": the row counts from 0. */
+/* "...\t(ERROR [12, 4] - [12, 9])": rows count from 0. */
 static json_t *make_error(const char *line, size_t length)
 {
     const char *tab = memchr(line, '\t', length), *open = memrchr(line, '(', length);

@@ -1,6 +1,7 @@
 /*
- * trace.c - what the program of an image did while it was watched: the lines that the witness handed on
- * (src/run/keeper/witness.c), its own among them, put together to calls; what these mean is in trace_events.c.
+ * trace.c - reads what the program of an image did while it was traced. The input is the output of
+ * the witness (src/run/keeper/witness.c): lines of strace and its own lines. This file joins them
+ * to calls; trace/events.c says what a call means.
  */
 #include "gather/evidence/common.h"
 #include "gather/trace/events.h"
@@ -8,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PENDING_MAX 1024 /* processes whose calls are unfinished at the same time */
+#define PENDING_MAX 1024 /* processes with an unfinished call at the same time */
 
-/* A call that another process's line came into. */
+/* A call that was interrupted by a line of another process. */
 struct trace_pending {
     unsigned long pid;
     char *text;
@@ -23,8 +24,8 @@ struct trace_reader {
     size_t pending_count;
     bool guarded;
     bool followed;                          /* what strace could not have followed was refused */
-    const char *ended;                      /* one of the words below; NULL: not yet */
-    struct ck_trace_span exit_code, signal; /* empty where it did not end so */
+    const char *ended;                      /* one of the strings below; NULL: not yet */
+    struct ck_trace_span exit_code, signal; /* empty if it did not end that way */
 };
 
 /* ---- lines ---- */
@@ -43,6 +44,7 @@ static void drop_pending(struct trace_reader *trace, struct trace_pending *pendi
     *pending = trace->pending[--trace->pending_count];
 }
 
+/* A process has at most one unfinished call: an older one is dropped. */
 static void store_pending(struct trace_reader *trace, const struct ck_trace_line *line)
 {
     struct trace_pending *before = find_pending(trace, line->pid);
@@ -57,6 +59,9 @@ static void store_pending(struct trace_reader *trace, const struct ck_trace_line
         (struct trace_pending){.pid = line->pid, .text = text, .length = line->body.length};
 }
 
+/*
+ * The two parts are joined and parsed as one call. Without the first part the trace is incomplete.
+ */
 static void resume(struct trace_reader *trace, const struct ck_trace_line *line)
 {
     struct trace_pending *pending = find_pending(trace, line->pid);
@@ -78,7 +83,9 @@ static void resume(struct trace_reader *trace, const struct ck_trace_line *line)
     drop_pending(trace, pending);
 }
 
-/* What it was doing is not finished. One that is ended while it makes another may have made it. */
+/*
+ * Its call is not finished. A process that is killed while it makes another one may have made it.
+ */
 static void drop_unfinished(struct trace_reader *trace, unsigned long pid)
 {
     struct trace_pending *pending = find_pending(trace, pid);
@@ -96,7 +103,10 @@ static void end_process(struct trace_reader *trace, unsigned long pid)
     ck_trace_processes_ended(&trace->events.processes, pid);
 }
 
-/* A thread executed a program: it has the number of the process from now on, and what it began goes on under that. */
+/*
+ * A thread executed a program. It has the number of the process from now on, and its unfinished
+ * call continues under that number.
+ */
 static void supersede(struct trace_reader *trace, unsigned long pid, unsigned long thread)
 {
     drop_unfinished(trace, pid);
@@ -106,7 +116,7 @@ static void supersede(struct trace_reader *trace, unsigned long pid, unsigned lo
     ck_trace_processes_ended(&trace->events.processes, thread);
 }
 
-/* A line of the witness's own. */
+/* A line that the witness itself wrote. */
 static void take_witness(struct trace_reader *trace, struct ck_trace_span line)
 {
     static const char *const reasons[] = {"program", "time", "stdin", "signal", "length", "trace", "lost"};
@@ -165,7 +175,7 @@ static void take_lines(struct trace_reader *trace, const struct ck_answer *run)
 
 /* ---- the image ---- */
 
-/* Names only: what is behind them may be a secret. */
+/* Names only: the values may be secrets. */
 static json_t *env_names(const json_t *env)
 {
     json_t *names = json_array();
@@ -245,7 +255,7 @@ static json_t *read_status(struct ck_trace_span text)
 
 static void write_end(struct trace_reader *trace, json_t *document)
 {
-    /* strace did not see everybody's end: somebody ended strace. */
+    /* strace did not see the end of every process: something killed strace. */
     bool unseen = !ck_trace_processes_all_ended(&trace->events.processes);
     bool lost = strcmp(trace->ended, "lost") == 0 || (strcmp(trace->ended, "program") == 0 && unseen);
     bool cut = trace->events.incomplete || !trace->followed || strcmp(trace->ended, "length") == 0 || lost;
@@ -284,7 +294,7 @@ static void trace_free(struct trace_reader *trace)
     free(trace);
 }
 
-/* Takes the lines, and writes what they mean. */
+/* Parses the lines and fills the document. */
 static int read_trace(struct trace_reader *trace, const json_t *image, const struct ck_answer *run,
                       struct ck_evidence *ret_evidence, struct choke_error *error)
 {

@@ -1,7 +1,8 @@
 /*
- * url.c - URLs as git takes them: scheme://user:password@host:port/path, user@host:path, a path, or the name of a
- * helper in front of one ("ext::"). A repository names them, so any of them may be malformed, and what is malformed is
- * where a password would slip through: then all of it goes.
+ * url.c - removes passwords from URLs as git accepts them: scheme://user:password@host:port/path,
+ * user@host:path, a path, or one with the name of a helper before it ("ext::"). The repository
+ * names them, so any of them may be malformed. A malformed URL is where a password could remain:
+ * then everything is removed.
  */
 #include "gather/evidence/url.h"
 
@@ -22,7 +23,7 @@ static bool is_port(const char *text, size_t length)
     return true;
 }
 
-/* A host with a port, or an address in brackets: nothing that a user and a password could be. */
+/* A host with a port, or an address in brackets: nothing that could be a user and a password. */
 static bool is_host(const char *text, size_t length)
 {
     const char *bracket = memchr(text, ']', length);
@@ -34,7 +35,7 @@ static bool is_host(const char *text, size_t length)
     return !colon || is_port(colon + 1, length - (size_t)(colon + 1 - text));
 }
 
-/* authority: what stands behind "//". */
+/* authority: the part after "//". */
 static void strip_authority(char *authority)
 {
     size_t length = strcspn(authority, "/\\");
@@ -48,7 +49,10 @@ static void strip_authority(char *authority)
         memcpy(authority, "?", sizeof("?"));
 }
 
-/* An "@" that is still there behind a colon: of a password with a slash in it, or behind a scheme with one slash. */
+/*
+ * For an "@" after a colon that is still there: in a password with a slash, or after a scheme with
+ * one slash.
+ */
 static void strip_rest(char *begin)
 {
     char *colon = strchr(begin, ':');

@@ -1,4 +1,4 @@
-/* build.c - see build.h. */
+/* build.c - reads a Dockerfile and writes the one that is built; see build.h. */
 #include "gather/trace/build.h"
 
 #include "base/error.h"
@@ -31,7 +31,10 @@ void ck_trace_build_done(struct ck_trace_build *build)
 
 /* ---- the Dockerfile ---- */
 
-/* No link on the way: the walk that found it followed none. One byte too many tells the parser that there are more. */
+/*
+ * Follows no symlink, as the walk that found the file. One byte more than allowed shows the parser
+ * that the file is too long.
+ */
 static long read_beneath(const char *root, const char *path, char text[CK_DOCKERFILE_MAX + 1])
 {
     CK_FD root_fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -59,7 +62,7 @@ int ck_trace_build_read(struct ck_trace_build *build, const char *root, const ch
 
 /* ---- the images ---- */
 
-/* The line of one image: its id, and what it orders for builds on it. */
+/* The line of one image: its id, and its ONBUILD instructions. */
 static int take_base(const char *line, size_t length, const char *name, char ret_id[CK_DOCKERFILE_ID_DIGITS + 1],
                      struct choke_error *error)
 {
@@ -78,7 +81,7 @@ static int take_base(const char *line, size_t length, const char *name, char ret
                                "the image '%s' adds instructions to builds on it (ONBUILD)", name);
 }
 
-/* docker prints a line for each image that is here, in the order of the names. */
+/* docker prints one line for each local image, in the order of the names. */
 static int take_bases(const struct ck_answer *bases, const char *const *names,
                       char ids[CK_DOCKERFILE_NAMES_MAX][CK_DOCKERFILE_ID_DIGITS + 1], struct choke_error *error)
 {
@@ -107,6 +110,7 @@ static int take_bases(const struct ck_answer *bases, const char *const *names,
                      : ck_error_set(error, CHOKE_SPAWN_FAILED, EINVAL, "docker lists more images than were asked for");
 }
 
+/* A sealed memfd: the builder reads exactly this text, and nothing can change it. */
 int ck_trace_build_write(struct ck_trace_build *build, const struct ck_answer *bases, struct choke_error *error)
 {
     char ids[CK_DOCKERFILE_NAMES_MAX][CK_DOCKERFILE_ID_DIGITS + 1];

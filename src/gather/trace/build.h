@@ -1,12 +1,13 @@
 /*
- * build.h - what the runtime trace has built: the repository's Dockerfile in other words (dockerfile.h), with the ids of
- * images that the daemon has.
+ * build.h - what the runtime trace builds: the repository's Dockerfile, rewritten (dockerfile.h)
+ * with the ids of local images.
  *
- *   1. read    the Dockerfile, once: what is built is what was read, whatever the file is by then
- *   2.         the daemon is asked for the names in it: a line each, "sha256:ID ORDERS" (`bases` in policy/probes.yaml)
- *   3. write   the text to be built, to a descriptor that holds it in memory
+ *   1. read    the Dockerfile, once: later changes of the file have no effect
+ *   2.         the daemon is asked for the names in it: one line each, "sha256:ID ORDERS" (`bases`
+ *              in policy/probes.yaml)
+ *   3. write   the text to build, to a descriptor in memory
  *
- * An image that has orders for builds on it (ONBUILD) is not built on: what they name would be fetched.
+ * An image with ONBUILD instructions is not used as a base: what they name would be fetched.
  */
 #ifndef CK_GATHER_TRACE_BUILD_H
 #define CK_GATHER_TRACE_BUILD_H
@@ -17,13 +18,13 @@
 
 struct ck_trace_build {
     struct ck_dockerfile *dockerfile; /* NULL: not read yet */
-    int fd;                           /* what is built, from its beginning on; -1: not written yet */
+    int fd;                           /* the text to build, at offset 0; -1: not written yet */
 };
 
 void ck_trace_build_init(struct ck_trace_build *build);
 void ck_trace_build_done(struct ck_trace_build *build);
 
-/* No link on the way from root to path is followed. */
+/* Follows no symlink between root and path. */
 int ck_trace_build_read(struct ck_trace_build *build, const char *root, const char *path, struct choke_error *error);
 
 int ck_trace_build_write(struct ck_trace_build *build, const struct ck_answer *bases, struct choke_error *error);

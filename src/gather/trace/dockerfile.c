@@ -1,4 +1,4 @@
-/* dockerfile.c - see dockerfile.h. */
+/* dockerfile.c - parses a Dockerfile and writes a safe form of it; see dockerfile.h. */
 #include "gather/trace/dockerfile.h"
 
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 
 #define STAGES_MAX 128
 #define NO_NAME SIZE_MAX
-#define CONTINUATION '\\' /* at the end of a line: it goes on */
+#define CONTINUATION '\\' /* at the end of a line: it continues */
 #define BYTE_ORDER_MARK "\xef\xbb\xbf"
 
 struct dockerfile_span {
@@ -18,10 +18,10 @@ struct dockerfile_span {
     size_t length;
 };
 
-/* Lines as they are written, but for the id of a name: "FROM ", name 0, " AS stage0-". */
+/* Output lines, split at the ids of images: "FROM ", name 0, " AS stage0-". */
 struct part {
     char *before;
-    size_t name; /* NO_NAME: nothing follows but the next part */
+    size_t name; /* NO_NAME: no id follows */
 };
 
 struct ck_dockerfile {
@@ -80,7 +80,10 @@ static bool has(struct dockerfile_span piece, const char *text)
     return memmem(piece.at, piece.length, text, strlen(text)) != NULL;
 }
 
-/* Letters, digits and others that mean nothing to a builder: no quote, no escape, no variable, no space of any kind. */
+/*
+ * Letters, digits and others, which have no meaning to a builder: no quote, no escape, no variable,
+ * no space of any kind.
+ */
 static bool is_plain(struct dockerfile_span piece, const char *others)
 {
     for (size_t i = 0; i < piece.length; i++) {
@@ -94,6 +97,7 @@ static bool is_plain(struct dockerfile_span piece, const char *others)
 
 /* ---- what is written ---- */
 
+/* The reason is shown to people, so bytes that are not printable ASCII become '?'. */
 static bool fail(const struct ck_dockerfile *dockerfile, const char *what, struct dockerfile_span subject)
 {
     int count = snprintf(dockerfile->reason, CK_DOCKERFILE_NAME_MAX, "%s '", what);
@@ -111,7 +115,7 @@ static bool fail_memory(const struct ck_dockerfile *dockerfile)
     return false;
 }
 
-/* Takes text; NULL is memory that ran out. */
+/* Takes text; NULL means out of memory. */
 static bool add(struct ck_dockerfile *dockerfile, char *text, size_t name)
 {
     struct part *parts = reallocarray(dockerfile->parts, dockerfile->part_count + 1, sizeof *parts);
@@ -139,6 +143,10 @@ __attribute__((format(printf, 3, 4))) static bool put(struct ck_dockerfile *dock
 
 /* ---- names ---- */
 
+/*
+ * No variable and no quote, so the name means the same to docker as to this parser. A first dash
+ * would be an option of `docker image inspect`.
+ */
 static bool is_image_name(struct dockerfile_span name)
 {
     return is_plain(name, "._/:@-") && name.at[0] != '-' && name.at[0] != '.' && name.at[0] != '/' &&
@@ -155,7 +163,7 @@ static bool take_name(struct ck_dockerfile *dockerfile, struct dockerfile_span n
             return true;
         }
     if (dockerfile->name_count == CK_DOCKERFILE_NAMES_MAX)
-        return fail(dockerfile, "it names too many images; the first in excess is", name);
+        return fail(dockerfile, "it names too many images, at", name);
     dockerfile->names[dockerfile->name_count] = strndup(name.at, name.length);
     if (dockerfile->names[dockerfile->name_count] == NULL)
         return fail_memory(dockerfile);
@@ -163,7 +171,7 @@ static bool take_name(struct ck_dockerfile *dockerfile, struct dockerfile_span n
     return true;
 }
 
-/* The stage of that name among the first count; count where there is none. Builders compare without regard to case. */
+/* The stage with that name among the first count; count if there is none. Builders ignore case. */
 static size_t find_stage(const struct ck_dockerfile *dockerfile, struct dockerfile_span name, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -172,6 +180,7 @@ static size_t find_stage(const struct ck_dockerfile *dockerfile, struct dockerfi
     return count;
 }
 
+/* At most three digits: number_of cannot overflow. */
 static bool is_number(struct dockerfile_span piece)
 {
     for (size_t i = 0; i < piece.length; i++)
@@ -190,12 +199,13 @@ static size_t number_of(struct dockerfile_span piece)
 
 /* ---- instructions ---- */
 
+/* "scratch" is refused as the name of a stage: FROM scratch must keep its meaning. */
 static bool begin_stage(struct ck_dockerfile *dockerfile, struct dockerfile_span name)
 {
     size_t count = dockerfile->stage_count;
     bool letter = name.length > 0 && ((name.at[0] | 0x20) >= 'a') && ((name.at[0] | 0x20) <= 'z');
     if (count == STAGES_MAX)
-        return fail(dockerfile, "it has too many stages; the first in excess is", name);
+        return fail(dockerfile, "it has too many stages, at stage", name);
     if (name.length > 0 &&
         (!letter || !is_plain(name, "._-") || equals(name, "scratch") || find_stage(dockerfile, name, count) < count))
         return fail(dockerfile, "this is not a valid name of a stage, or two stages have it:", name);
@@ -231,7 +241,10 @@ static bool take_from(struct ck_dockerfile *dockerfile, struct dockerfile_span l
            put(dockerfile, NO_NAME, " AS stage%zu-\n", number);
 }
 
-/* What follows "--from=". A stage is known once it is whole: in itself its name is that of an image. */
+/*
+ * The value of "--from=". A stage is known only after it is complete: inside the stage itself, its
+ * name is that of an image.
+ */
 static bool take_source(struct ck_dockerfile *dockerfile, struct dockerfile_span name)
 {
     size_t whole = dockerfile->stage_count > 0 ? dockerfile->stage_count - 1 : 0, named = NO_NAME;
@@ -243,7 +256,7 @@ static bool take_source(struct ck_dockerfile *dockerfile, struct dockerfile_span
     return take_name(dockerfile, name, &named) && put(dockerfile, named, "--from=") && put(dockerfile, NO_NAME, " ");
 }
 
-/* The options of COPY and ADD, which stand first. */
+/* The options of COPY and ADD, which come first. */
 static bool take_options(struct ck_dockerfile *dockerfile, struct dockerfile_span *line)
 {
     static const char source[] = "--from=";
@@ -263,7 +276,7 @@ static bool take_options(struct ck_dockerfile *dockerfile, struct dockerfile_spa
             return false;
         has_source = true;
     }
-    /* What is not ASCII may be a space to the builder, and more options behind it. */
+    /* A byte that is not ASCII may be a space to the builder, with more options after it. */
     if (line->length > 0 && (unsigned char)line->at[0] >= 0x80)
         return fail(dockerfile, "cannot parse a path:", *line);
     return true;
@@ -275,6 +288,7 @@ static bool take_copy(struct ck_dockerfile *dockerfile, struct dockerfile_span l
            put(dockerfile, NO_NAME, "%.*s\n", (int)line.length, line.at);
 }
 
+/* A URL needs a colon. A variable or an escape could hide one. */
 static bool take_add(struct ck_dockerfile *dockerfile, struct dockerfile_span line)
 {
     if (!put(dockerfile, NO_NAME, "ADD ") || !take_options(dockerfile, &line))
@@ -284,6 +298,7 @@ static bool take_add(struct ck_dockerfile *dockerfile, struct dockerfile_span li
     return put(dockerfile, NO_NAME, "%.*s\n", (int)line.length, line.at);
 }
 
+/* `RUN --mount=from=IMAGE` would fetch an image, so no option of RUN is accepted. */
 static bool take_run(struct ck_dockerfile *dockerfile, struct dockerfile_span line)
 {
     if (begins(line, "--") || (line.length > 0 && (unsigned char)line.at[0] >= 0x80))
@@ -291,6 +306,7 @@ static bool take_run(struct ck_dockerfile *dockerfile, struct dockerfile_span li
     return put(dockerfile, NO_NAME, "RUN %.*s\n", (int)line.length, line.at);
 }
 
+/* The instruction of ONBUILD is not executed in this build, so it cannot be checked here. */
 static bool refuse(struct ck_dockerfile *dockerfile, struct dockerfile_span line)
 {
     return fail(dockerfile, "ONBUILD would run its instruction in a later build:", line);
@@ -298,7 +314,7 @@ static bool refuse(struct ck_dockerfile *dockerfile, struct dockerfile_span line
 
 static const struct instruction {
     const char *name;
-    bool (*take)(struct ck_dockerfile *dockerfile, struct dockerfile_span line); /* NULL: it is written as it is */
+    bool (*take)(struct ck_dockerfile *dockerfile, struct dockerfile_span line); /* NULL: it is written unchanged */
     bool may_hold_file;                                                          /* "<<X": the next lines, up to X */
 } instructions[] = {
     {"FROM", take_from, false},  {"COPY", take_copy, true}, {"ADD", take_add, true},      {"RUN", take_run, true},
@@ -308,7 +324,7 @@ static const struct instruction {
     {"VOLUME", NULL, false},     {"WORKDIR", NULL, false},
 };
 
-/* A line that is written must end where it is written to end, whatever a builder takes for a space or a mark. */
+/* A written line must end where its newline is, whatever a builder takes for a space or a mark. */
 static bool ends_there(struct dockerfile_span line)
 {
     for (size_t i = 0; i < line.length; i++)
@@ -351,7 +367,7 @@ static struct dockerfile_span take_raw_line(struct dockerfile_span *text)
     return line;
 }
 
-/* "# escape=`" in the first lines gives lines another mark. */
+/* "# escape=`" in the first lines chooses another continuation mark. */
 static bool is_escape(struct dockerfile_span line)
 {
     struct dockerfile_span comment = trimmed(from(line, 1));
@@ -362,7 +378,7 @@ static bool is_escape(struct dockerfile_span line)
     return value.length != 1 || value.at[0] != CONTINUATION;
 }
 
-/* joined is as long as the text: what is put together there is never longer. */
+/* joined has the size of the text: what is joined there is never longer. */
 static bool take_lines(struct ck_dockerfile *dockerfile, struct dockerfile_span text, char *joined)
 {
     size_t count = 0;
@@ -372,7 +388,7 @@ static bool take_lines(struct ck_dockerfile *dockerfile, struct dockerfile_span 
         if (shown.length > 0 && shown.at[0] == '#') {
             if (at_top && is_escape(shown))
                 return fail(dockerfile, "this directive is not supported:", shown);
-            continue; /* also within a line that goes on */
+            continue; /* also within a line that continues */
         }
         if (shown.length == 0)
             continue;
@@ -394,7 +410,7 @@ struct ck_dockerfile *ck_dockerfile_read(const char *text, size_t length, char r
 {
     struct ck_dockerfile *dockerfile = calloc(1, sizeof *dockerfile);
     struct dockerfile_span all = {text, length};
-    char *joined = calloc(1, length + 1); /* ends with a NUL, so that what is copied out of it is text */
+    char *joined = calloc(1, length + 1); /* ends with a NUL, so that its parts can be used as text */
     ret_reason[0] = '\0';
     bool taken = false;
     if (dockerfile == NULL || joined == NULL)
@@ -429,6 +445,7 @@ const char *const *ck_dockerfile_names(const struct ck_dockerfile *dockerfile)
     return (const char *const *)dockerfile->names;
 }
 
+/* The last check before the text goes to the builder: a full id cannot be a name. */
 static bool is_id(const char *id)
 {
     return strlen(id) == CK_DOCKERFILE_ID_DIGITS && strspn(id, "0123456789abcdef") == CK_DOCKERFILE_ID_DIGITS;

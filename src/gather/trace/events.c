@@ -1,4 +1,4 @@
-/* events.c - see events.h. */
+/* events.c - sorts the calls of a trace into programs, files and sockets; see events.h. */
 #include "gather/trace/events.h"
 
 #include "gather/evidence/common.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DISTINCT_MAX 20000 /* of each set; what comes later is not looked at, and the document says so */
+#define DISTINCT_MAX 20000 /* per set; later ones are ignored, and the document says so */
 #define PATH_BYTES 4096
 #define ARGV_LISTED 16
 #define WITNESS "/.chokepoint"
@@ -83,7 +83,7 @@ static const char *place_of(const struct ck_trace_events *events, const char *pa
     return "image";
 }
 
-/* Takes "." and ".." out, as far as that can be told without the links on the way. Returns the new length. */
+/* Removes "." and ".." without regard to symlinks. Returns the new length. */
 static size_t normalize(const char *path, size_t length, char flat[2 * PATH_BYTES + 1])
 {
     size_t count = 0;
@@ -103,7 +103,7 @@ static size_t normalize(const char *path, size_t length, char flat[2 * PATH_BYTE
     return count;
 }
 
-/* The witness's directory has a name that is another each time. */
+/* The witness's directory has a random name in each run, so it is shown as /.chokepoint. */
 static json_t *token_text(const struct ck_trace_events *events, const char *token, size_t length)
 {
     size_t directory_length = strlen(events->witness_directory);
@@ -115,7 +115,7 @@ static json_t *token_text(const struct ck_trace_events *events, const char *toke
     return ck_evidence_text(text, strlen(WITNESS) + (length - directory_length));
 }
 
-/* A number of a process behind /proc/ is the same as any other. */
+/* The pid after /proc/ differs in each run, so it is shown as [pid]. */
 static json_t *path_text(const struct ck_trace_events *events, const char *path, size_t length)
 {
     static const char proc[] = "/proc/";
@@ -127,11 +127,14 @@ static json_t *path_text(const struct ck_trace_events *events, const char *path,
     if (end == start || length > PATH_BYTES)
         return token_text(events, path, length);
     int count = snprintf(text, sizeof text, "/proc/[pid]");
-    memcpy(text + count, path + end, length - end); /* it has no more than four bytes more than the path */
+    memcpy(text + count, path + end, length - end); /* at most four bytes longer than the path */
     return ck_evidence_text(text, (size_t)count + (length - end));
 }
 
-/* The path of an argument, from the directory that stands before it where it is relative. -1 where there is none. */
+/*
+ * The path of an argument; a relative one starts at the directory argument before it. -1 if it is
+ * not a path.
+ */
 static long full_path(const struct ck_trace_span *directory, struct ck_trace_span name, char path[2 * PATH_BYTES + 1])
 {
     struct ck_trace_span rest;
@@ -153,7 +156,10 @@ static long full_path(const struct ck_trace_span *directory, struct ck_trace_spa
     return base_length + length;
 }
 
-/* What strace could not read, the kernel may have: a process that is not to be looked into has told it. */
+/*
+ * strace could not read an argument that the kernel may have read, for example of a process that is
+ * not dumpable. Only EFAULT and EINVAL say that the kernel could not read it either.
+ */
 static void note_unread(struct ck_trace_events *events, const struct ck_trace_call *call)
 {
     struct ck_trace_span error = ck_trace_error(call->result);
@@ -177,7 +183,7 @@ static bool is_absent(struct ck_trace_span error)
     return ck_trace_span_is(error, "ENOENT") || ck_trace_span_is(error, "ENOTDIR");
 }
 
-/* Where it is, by what the kernel opened; else by its name. */
+/* Where the file is: by the path that the kernel opened, else by its name. */
 static const char *place_of_opened(const struct ck_trace_events *events, const char *path, size_t length,
                                    struct ck_trace_span result)
 {
@@ -243,7 +249,7 @@ static void take_open(struct ck_trace_events *events, const struct ck_trace_call
 
 /* ---- programs ---- */
 
-/* ["sh", "-c", "..."]: as many words as are listed. */
+/* ["sh", "-c", "..."]: the first ARGV_LISTED arguments. */
 static json_t *read_argv(const struct ck_trace_events *events, struct ck_trace_span list)
 {
     json_t *tokens = json_array();
@@ -261,7 +267,7 @@ static json_t *read_argv(const struct ck_trace_events *events, struct ck_trace_s
     return tokens;
 }
 
-/* strace executes the witness first of all, and that is no program of the image's. */
+/* strace executes the witness first. It is not a program of the image. */
 static bool set_witness_directory(struct ck_trace_events *events, const char *path, long length)
 {
     static const char name[] = "/witness";
@@ -288,7 +294,7 @@ static void take_execution(struct ck_trace_events *events, unsigned long pid, co
     if (length < 0 || set_witness_directory(events, path, length))
         return;
     if (!events->started && pid == events->first_pid && is_absent(error))
-        return; /* the witness looks for it in the image's PATH */
+        return; /* the witness searches for the program in the image's PATH */
     events->started = events->started || (pid == events->first_pid && error.length == 0);
     if (asprintf(&key, "%.*s%.*s%.*s", (int)error.length, error.at, (int)call->args[first].length, call->args[first].at,
                  (int)argv.length, argv.at) < 0)
@@ -331,7 +337,7 @@ static json_t *read_port(struct ck_trace_span address)
     return i > 0 ? json_integer(port) : json_null();
 }
 
-/* The word at the beginning: AF_INET. */
+/* The identifier at the beginning: AF_INET. */
 static struct ck_trace_span token_of(struct ck_trace_span span)
 {
     size_t i = 0;
@@ -359,7 +365,7 @@ static void add_socket(struct ck_trace_events *events, const struct ck_trace_cal
     free(key);
 }
 
-/* The addresses in an argument: "{sa_family=AF_INET, ...}", and the same in one message or in several. */
+/* The addresses in an argument: "{sa_family=AF_INET, ...}", also in one or several messages. */
 static void add_addresses(struct ck_trace_events *events, const struct ck_trace_call *call, struct ck_trace_span arg)
 {
     static const char family[] = "sa_family=";
@@ -372,7 +378,7 @@ static void add_addresses(struct ck_trace_events *events, const struct ck_trace_
     if (ck_trace_span_after(arg, "msg_name=0x").length > 0)
         note_unread(events, call);
     if (ck_trace_span_is(call->name, "sendmmsg") && ck_trace_span_after(arg, ", ...").length > 0)
-        events->incomplete = true; /* strace shows 32 of a list */
+        events->incomplete = true; /* strace shows 32 items of a list */
 }
 
 static void take_socket(struct ck_trace_events *events, const struct ck_trace_call *call)
@@ -409,11 +415,14 @@ static void take_attempt(struct ck_trace_events *events, const struct ck_trace_c
 
 /* ---- calls ---- */
 
-/* What a program does to other processes, or to be seen no more: *ret_leaves, where it is not seen if that succeeds. */
+/*
+ * What a program does to other processes, or to escape the trace. *ret_leaves: if it succeeds, the
+ * program is not seen any more.
+ */
 static bool is_attempt(const struct ck_trace_call *call, bool *ret_leaves)
 {
     static const struct {
-        const char *call, *token; /* NULL: whatever its arguments are */
+        const char *call, *token; /* NULL: any arguments */
         bool leaves;
     } known[] = {
         {"ptrace", NULL, false},
@@ -447,7 +456,7 @@ void ck_trace_events_call(struct ck_trace_events *events, unsigned long pid, str
     struct ck_trace_call call;
     bool leaves = false;
     if (!ck_trace_call_read(body, &call)) {
-        events->incomplete = events->incomplete || !ck_trace_span_begins(body, "--- "); /* a signal, which is no call */
+        events->incomplete = events->incomplete || !ck_trace_span_begins(body, "--- "); /* a signal is not a call */
         return;
     }
     if (ck_trace_processes_creates(call.name))
@@ -465,7 +474,7 @@ void ck_trace_events_call(struct ck_trace_events *events, unsigned long pid, str
         take_socket(events, &call);
 }
 
-/* ---- its life ---- */
+/* ---- beginning and end ---- */
 
 int ck_trace_events_init(struct ck_trace_events *events)
 {

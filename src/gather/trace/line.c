@@ -1,11 +1,10 @@
-/* line.c - see line.h. */
+/* line.c - parses lines of strace; see line.h. */
 #include "gather/trace/line.h"
 
 #include <string.h>
 
 #define UNFINISHED " <unfinished ...>"
-#define CHANGED \
-    " <pid changed to " /* of a thread that executes a program: the rest comes under the number of its process */
+#define CHANGED " <pid changed to " /* a thread executes a program: the rest comes under the pid of its process */
 #define RESUMED " resumed>"
 #define PID_DIGITS_MAX 10
 
@@ -41,7 +40,10 @@ static bool is_digit(char byte)
 
 /* ---- strings ---- */
 
-/* Where the string that opens at offset ends: the offset behind its closing mark, or the length where it has none. */
+/*
+ * The offset after the closing mark of the string that opens at offset; the length if it is not
+ * closed.
+ */
 static size_t string_end(struct ck_trace_span span, size_t offset, char close)
 {
     for (size_t i = offset + 1; i < span.length; i++) {
@@ -53,7 +55,7 @@ static size_t string_end(struct ck_trace_span span, size_t offset, char close)
     return span.length;
 }
 
-/* A path behind a descriptor stands in angles; elsewhere these are what they are. */
+/* A path after a descriptor is in angle brackets; elsewhere they are literal. */
 static char closing_of(struct ck_trace_span span, size_t offset)
 {
     if (span.at[offset] == '"')
@@ -67,7 +69,9 @@ static int hex_of(char byte)
     return is_digit(byte) ? byte - '0' : byte >= 'a' && byte <= 'f' ? byte - 'a' + 10 : -1;
 }
 
-/* The byte that the escape at the beginning of span stands for; *ret_length is how long the escape is. */
+/*
+ * The byte that the escape at the beginning of span means; *ret_length is the length of the escape.
+ */
 static char unescape(struct ck_trace_span span, size_t *ret_length)
 {
     static const char names[] = "nrtvfab", bytes[] = "\n\r\t\v\f\a\b";
@@ -90,6 +94,7 @@ static char unescape(struct ck_trace_span span, size_t *ret_length)
     return (char)value;
 }
 
+/* Bytes beyond size are dropped, but the end of the string is still found. */
 long ck_trace_span_unquote(struct ck_trace_span span, char *bytes, size_t size, struct ck_trace_span *ret_rest)
 {
     char close = span.length > 0 && span.at[0] == '"' ? '"' : span.length > 0 && span.at[0] == '<' ? '>' : '\0';
@@ -144,7 +149,7 @@ static bool ends(struct ck_trace_span span, const char *text)
     return span.length >= length && memcmp(span.at + span.length - length, text, length) == 0;
 }
 
-/* Where what is known of a call ends, if the rest comes later; otherwise 0. */
+/* The length of the known part of a call, if the rest comes later; otherwise 0. */
 static size_t unfinished_length(struct ck_trace_span body)
 {
     static const char closing[] = " ...>";
@@ -157,7 +162,7 @@ static size_t unfinished_length(struct ck_trace_span body)
     return ends(before, CHANGED) ? i - strlen(CHANGED) : 0;
 }
 
-/* "+++ exited with 3 +++", and how it ended otherwise. */
+/* "+++ exited with 3 +++" and other ends. */
 static bool take_end(struct ck_trace_span body, const char *opening, struct ck_trace_span *ret_value)
 {
     static const char closing[] = " +++";
@@ -178,7 +183,7 @@ struct ck_trace_line ck_trace_line_read(struct ck_trace_span line)
     struct ck_trace_span body = trimmed(from(line, digits));
     if (digits == 0 || body.length == 0 || body.at == line.at + digits)
         return read;
-    if (ck_trace_span_begins(body, "--- ")) /* a signal, or a stop: who is ended by it has a line of its own */
+    if (ck_trace_span_begins(body, "--- ")) /* a signal or a stop; if it ends the process, another line says so */
         return read;
     read.body = body;
     if (take_end(body, "+++ exited with ", &read.body))
@@ -209,7 +214,10 @@ static void add_arg(struct ck_trace_call *call, struct ck_trace_span body, size_
         call->args[call->count++] = arg;
 }
 
-/* From behind the opening parenthesis: the arguments, and the offset behind the closing one; 0 where it has none. */
+/*
+ * Parses the arguments after the opening parenthesis. Returns the offset after the closing one; 0
+ * if there is none.
+ */
 static size_t take_args(struct ck_trace_span body, size_t start, struct ck_trace_call *call)
 {
     int depth = 0;
@@ -232,6 +240,7 @@ static size_t take_args(struct ck_trace_span body, size_t start, struct ck_trace
     return 0;
 }
 
+/* Names of system calls have lower-case letters, digits and underscores. */
 static size_t name_length(struct ck_trace_span body)
 {
     size_t i = 0;
@@ -240,6 +249,7 @@ static size_t name_length(struct ck_trace_span body)
     return i;
 }
 
+/* A complete call has a name, arguments in parentheses, and a result after "= ". */
 bool ck_trace_call_read(struct ck_trace_span body, struct ck_trace_call *ret_call)
 {
     struct ck_trace_call call = {.name = {.at = body.at, .length = name_length(body)}};
@@ -260,7 +270,7 @@ struct ck_trace_span ck_trace_error(struct ck_trace_span result)
 {
     struct ck_trace_span none = {.at = "", .length = 0};
     if (ck_trace_span_is(result, "?"))
-        return result; /* it ended before the call did */
+        return result; /* the process ended before the call did */
     if (!ck_trace_span_begins(result, "-1 E"))
         return none;
     struct ck_trace_span name = from(result, 3);

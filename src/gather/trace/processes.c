@@ -1,9 +1,9 @@
-/* processes.c - see processes.h. */
+/* processes.c - counts the beginnings and ends of processes in a trace; see processes.h. */
 #include "gather/trace/processes.h"
 
 #include <stdio.h>
 
-#define OPEN_MAX 20000 /* a container has 512 at a time */
+#define OPEN_MAX 20000 /* a container has at most 512 at a time */
 
 int ck_trace_processes_init(struct ck_trace_processes *processes)
 {
@@ -49,7 +49,7 @@ void ck_trace_processes_call(struct ck_trace_processes *processes, const struct 
 {
     unsigned long pid = ck_trace_span_number(call->result);
     if (ck_trace_span_begins(call->result, "-1 ") || ck_trace_span_begins(call->result, "? ERESTART"))
-        return; /* nobody was made, or the call is made once more */
+        return; /* no process was made, or the call is restarted */
     if (pid == 0)
         processes->unknown++;
     else

@@ -1,8 +1,9 @@
 /*
- * processes.h - whether every process of a trace was seen to end. Pure.
+ * processes.h - was every process of a trace seen to end? Pure.
  *
- * A tracer that is ended lets go of what it traces, and that runs on unseen. So each process that a call returned has to
- * have its last line; lines of one may stand before the line of the call that made it, as with vfork always.
+ * If a tracer is killed, the kernel detaches its tracees, and they run on unseen. So each process
+ * that a call returned must have its last line. Lines of a process may come before the line of the
+ * call that made it, as always with vfork.
  */
 #ifndef CK_GATHER_TRACE_PROCESSES_H
 #define CK_GATHER_TRACE_PROCESSES_H
@@ -11,29 +12,29 @@
 
 #include <jansson.h>
 
-/* Made zero-filled. */
+/* Begin with a zero-filled struct. */
 struct ck_trace_processes {
-    json_t *open;   /* by number: how often it began, less how often it ended; what is 0 is not kept */
-    size_t unknown; /* calls that made one, or none: they were ended before they returned its number */
+    json_t *open;   /* by pid: number of beginnings minus number of ends; an entry of 0 is removed */
+    size_t unknown; /* calls that may have made a process: they were ended before they returned its pid */
     bool cut;       /* there are too many */
 };
 
-/* 0, or out of memory; done in any case. */
+/* Returns 0, or 1 when out of memory; call done in either case. */
 int ck_trace_processes_init(struct ck_trace_processes *processes);
 void ck_trace_processes_done(struct ck_trace_processes *processes);
 
 void ck_trace_processes_began(struct ck_trace_processes *processes, unsigned long pid);
 void ck_trace_processes_ended(struct ck_trace_processes *processes, unsigned long pid);
 
-/* body: of a call, or the beginning of one. */
+/* body: a call, or the beginning of one. */
 bool ck_trace_processes_creates(struct ck_trace_span body);
 
-/* A whole call of that kind. */
+/* A complete call of that kind. */
 void ck_trace_processes_call(struct ck_trace_processes *processes, const struct ck_trace_call *call);
 
 /*
- * Who ended and was returned by no call was made by one that did not return. Where there are as many of these as of such
- * calls, nobody is left.
+ * A process that ended, but that no call returned, was made by a call that did not return. If there
+ * are as many of these as of such calls, no process is left.
  */
 bool ck_trace_processes_all_ended(const struct ck_trace_processes *processes);
 

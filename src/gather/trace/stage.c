@@ -1,4 +1,4 @@
-/* stage.c - see stage.h. */
+/* stage.c - makes the directory with strace for the container; see stage.h. */
 #include "gather/trace/stage.h"
 
 #include "base/error.h"
@@ -28,7 +28,7 @@ static int fail(struct choke_error *error, const char *what, const char *subject
                         strerror(errnum));
 }
 
-/* The mode is set apart: the caller's mask is not what a container's user needs. */
+/* fchmod sets the mode: the caller's umask may remove what the container's user needs. */
 static int make_file(int directory_fd, const char *name, int *ret_fd)
 {
     CK_FD fd = openat(directory_fd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
@@ -38,6 +38,7 @@ static int make_file(int directory_fd, const char *name, int *ret_fd)
     return 0;
 }
 
+/* Stops at the end of the file, also if it became shorter since its size was read. */
 static int copy_bytes(int from_fd, int to_fd, off_t length)
 {
     while (length > 0) {
@@ -70,7 +71,7 @@ static int copy_file(const char *path, int directory_fd, const char *name, int *
 
 /* ---- the loader ---- */
 
-/* Makes each path in the bytes that ends so an empty one. Returns how many there were. */
+/* Empties each path in bytes that ends with ending. Returns their number. */
 static size_t blank_paths(char *bytes, size_t length, const char *ending)
 {
     size_t count = 0, size = strlen(ending) + 1;
@@ -87,9 +88,10 @@ static size_t blank_paths(char *bytes, size_t length, const char *ending)
 }
 
 /*
- * The GNU loader reads /etc/ld.so.preload and /etc/ld.so.cache whatever its options and environment are: both would be the
- * image's. In the copy their names are empty, and an empty name is ENOENT in every file system. The loader of musl has
- * neither. A loader of the GNU kind whose names are not found is not used.
+ * The GNU loader reads /etc/ld.so.preload and /etc/ld.so.cache whatever its options and environment
+ * are. Both would come from the image. In the copy their names are empty, and an empty name is
+ * ENOENT in every file system. The loader of musl reads neither. A GNU loader without these names
+ * is not used.
  */
 static int patch_loader(int fd, const char *path, struct choke_error *error)
 {
@@ -130,12 +132,13 @@ static const char *base_name(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-/* A library for one kind of processor stands beside the one for all: the latter does. */
+/* A library for one kind of processor is next to the generic one; the generic one is enough. */
 static bool is_hwcaps(const char *path)
 {
     return strstr(path, "/glibc-hwcaps/") != NULL;
 }
 
+/* The names are fixed: strace and loader next to the witness, every library in lib. */
 static int copy_part(const struct choke_tool_part *part, int stage_fd, int lib_fd, struct choke_error *error)
 {
     if (part->path == NULL) {
@@ -149,9 +152,10 @@ static int copy_part(const struct choke_tool_part *part, int stage_fd, int lib_f
     if (is_hwcaps(part->path))
         return 0;
     int result = copy_file(part->path, lib_fd, base_name(part->name), NULL, error);
-    return result == -EEXIST ? 0 : result; /* asked for by its name and by its path */
+    return result == -EEXIST ? 0 : result; /* needed by its name and by its path */
 }
 
+/* fchmod sets the modes, because mkdir applies the umask. */
 static int fill(const struct choke_tool_parts *parts, int stage_fd, const char *path, struct choke_error *error)
 {
     if (mkdirat(stage_fd, "lib", 0700) < 0)

@@ -1,21 +1,25 @@
 /*
  * trace.c - what the runtime trace needs besides its data: `prepare: trace`.
  *
- * The probe asks for a daemon, builds the image, looks at it, and runs its program under a copy of strace that the image
- * need not have (trace_stage.h). Each call has words that an earlier one has told:
+ * The probe asks for a daemon, builds the image, inspects it, and runs its program under a copy of
+ * strace, which the image need not have (stage.h). Arguments of a call can be placeholders for what
+ * an earlier call printed:
  *
- *   <image>     the digest that the build printed; not a name, which another look at another repository could take over
- *   <stage>     the directory with strace, which is the root of that call, too: nothing else can be mounted
- *   <place>     where the container has it: a random name, so that no file, link or volume of the image is there
- *   <program>   the entry point and the command of the image, a word each
- *   --, {files} of the bases: the images that the Dockerfile nearest to the root names; without one there is no call
- *               of the build: the directory of that Dockerfile
+ *   <image>     the digest that the build printed; not a name, which another gather could take over
+ *   <stage>     the directory with strace; also the root of that call: nothing else can be mounted
+ *   <place>     its path in the container: a random name, so that no file, symlink or volume of the
+ *               image is there
+ *   <program>   the entry point and the command of the image, one argument each
+ *   --, {files} in `bases`: the images that the Dockerfile nearest to the root names; without one
+ *               there is no call
+ *               in `build`: the directory of that Dockerfile
  *
- * A build would have the daemon fetch what the Dockerfile names, from wherever the repository says. So the stdin of the build
- * is a Dockerfile of ours, with the ids of images that are here in the place of names (trace_build.h).
+ * A build would make the daemon fetch what the Dockerfile names, from a source that the repository
+ * chooses. So the stdin of the build is a rewritten Dockerfile with the ids of local images instead
+ * of names (build.h).
  *
- * The stdin of the run is a pipe that nobody writes to. It ends when this process ends, however that happens, and with it
- * the container (witness.c).
+ * The stdin of the run is a pipe without a writer other than this process. It ends when this
+ * process ends, however that happens, and with it the container (src/run/keeper/witness.c).
  */
 #include "base/error.h"
 #include "base/hex.h"
@@ -51,12 +55,12 @@ struct trace_preparation {
     struct ck_temporary stage;
     struct ck_trace_build build;
     char mount_path[sizeof MOUNT_PREFIX + MOUNT_DIGITS];
-    int stdin_pipe[2];                             /* the pipe */
-    struct arg_list call_argv[CK_PROBE_CALLS_MAX]; /* of each call */
+    int stdin_pipe[2];                             /* nothing is written to it */
+    struct arg_list call_argv[CK_PROBE_CALLS_MAX]; /* one per call */
     struct arg_list document_argv[CK_PROBE_CALLS_MAX];
 };
 
-/* What stands for a word in brackets. */
+/* The values of the placeholders. */
 struct trace_values {
     char image[sizeof IMAGE_PREFIX + IMAGE_DIGITS];
     const char *stage;
@@ -64,9 +68,9 @@ struct trace_values {
     json_t *program; /* an array, or NULL */
 };
 
-/* ---- words ---- */
+/* ---- arguments ---- */
 
-/* Takes text; NULL is memory that ran out. */
+/* Takes text; NULL means out of memory. */
 static void add(struct arg_list *args, char *text)
 {
     char **items = args->count < ARGS_MAX ? realloc(args->items, (args->count + 2) * sizeof *items) : NULL;
@@ -89,7 +93,7 @@ static void free_args(struct arg_list *args)
     *args = (struct arg_list){0};
 }
 
-/* The word with what it stands for in place of name, where it has it. */
+/* arg with the first name in it replaced by value. */
 static char *replace(const char *arg, const char *name, const char *value)
 {
     const char *at = strstr(arg, name);
@@ -138,7 +142,7 @@ static int set_argv(struct ck_call_setup *setup, struct arg_list *call_argv, str
     return 0;
 }
 
-/* ---- what earlier calls have told ---- */
+/* ---- answers of earlier calls ---- */
 
 /* The build prints the digest of the image and nothing else. */
 static int take_image(const struct ck_answer *build, struct trace_values *values, struct choke_error *error)
@@ -152,6 +156,7 @@ static int take_image(const struct ck_answer *build, struct trace_values *values
     return 0;
 }
 
+/* An argument with a NUL inside cannot be passed on a command line. */
 static int append(json_t *program, const json_t *args)
 {
     for (size_t i = 0; i < json_array_size(args); i++) {
@@ -163,7 +168,7 @@ static int append(json_t *program, const json_t *args)
     return 0;
 }
 
-/* The entry point and its arguments, as the daemon would put them together. */
+/* The entry point and its arguments, joined as the daemon joins them. */
 static int take_program(const struct ck_answer *image, struct trace_values *values, struct choke_error *error)
 {
     json_t *document = image != NULL ? json_loadb(image->out, image->out_length, 0, NULL) : NULL;
@@ -184,8 +189,9 @@ static int take_program(const struct ck_answer *image, struct trace_values *valu
     return 0;
 }
 
-/* ---- turns ---- */
+/* ---- set-up of calls ---- */
 
+/* Only the first line of docker's message, and only printable bytes, at most 300. */
 static int take_daemon(const struct ck_answer *daemon, struct choke_error *error)
 {
     if (daemon == NULL || daemon->exit_code == 0)
@@ -205,6 +211,7 @@ static size_t depth_of(const char *path)
     return depth;
 }
 
+/* Fewer directories first; then byte order, so that the choice does not depend on the disk. */
 static bool is_nearer(const char *path, const char *than)
 {
     size_t depth = depth_of(path), other = depth_of(than);
@@ -219,7 +226,10 @@ static const char *nearest_of(const char *const *paths)
     return nearest;
 }
 
-/* The words up to "--", with it; behind it are all Dockerfiles, of which the nearest is returned. */
+/*
+ * Keeps the arguments up to and including "--". After it are all Dockerfiles; returns the nearest
+ * to the root.
+ */
 static const char *take_files(struct arg_list *args, const char *const *argv)
 {
     free_args(args);
@@ -246,7 +256,7 @@ static int setup_bases(struct trace_preparation *trace, size_t index, struct ck_
     return set_argv(setup, args, &trace->document_argv[index], error);
 }
 
-/* The directory that the Dockerfile is in is what it may copy from. */
+/* The build context is the directory of the Dockerfile. */
 static int setup_build(struct trace_preparation *trace, size_t index, const struct ck_answer *bases,
                        struct ck_call_setup *setup, struct choke_error *error)
 {
@@ -263,6 +273,7 @@ static int setup_build(struct trace_preparation *trace, size_t index, const stru
     return set_argv(setup, args, &trace->document_argv[index], error);
 }
 
+/* The document must not differ from run to run, so there only <program> is replaced. */
 static int setup_image(struct trace_preparation *trace, size_t index, const struct trace_values *values,
                        struct ck_call_setup *setup, struct choke_error *error)
 {
@@ -283,6 +294,7 @@ static int setup_run(struct trace_preparation *trace, size_t index, struct trace
     return result;
 }
 
+/* Every call first checks that the daemon answered; then each id has its own set-up. */
 static int trace_setup(void *state, const struct ck_answer *answers, size_t count, struct ck_call_setup *setup,
                        struct choke_error *error)
 {
@@ -309,7 +321,7 @@ static int trace_setup(void *state, const struct ck_answer *answers, size_t coun
     return result;
 }
 
-/* ---- its life ---- */
+/* ---- beginning and end ---- */
 
 static void trace_end(void *state)
 {
@@ -328,7 +340,7 @@ static void trace_end(void *state)
     free(trace);
 }
 
-/* Random: whoever made the image could not know it. */
+/* Random, so that the author of the image cannot know it. */
 static int choose_mount_path(char mount_path[sizeof MOUNT_PREFIX + MOUNT_DIGITS], struct choke_error *error)
 {
     unsigned char bytes[MOUNT_DIGITS / 2];

@@ -1,8 +1,10 @@
 /*
- * document.c - a gathering as JSON. The names of members and their order are a contract (docs/gather.schema.json).
+ * document.c - a gather as JSON. The names of members and their order are a contract
+ * (docs/gather.schema.json).
  *
- * What differs from one run to the next although the repository and the tools are the same stands in members named
- * "timing" and nowhere else: times, memory, and the bytes a tool printed, for some print how long they took.
+ * What differs between runs on the same repository with the same tools is in members named "timing"
+ * only: times, memory, and the number of bytes that a tool printed, because some print how long
+ * they took.
  */
 #include "gather/gather.h"
 
@@ -28,7 +30,7 @@ const char *ck_gather_probe_state_name(enum ck_probe_state state)
     return names[state];
 }
 
-/* Takes object: what could not be filled is no object. */
+/* Takes object. Returns NULL if it could not be filled. */
 static json_t *finish(json_t *object, int bad)
 {
     if (!bad)
@@ -102,7 +104,7 @@ static json_t *count_object(const struct ck_evidence *evidence)
     return finish(object, bad);
 }
 
-/* Not for a probe that did not run: what is null there is 0 in nobody's clock. */
+/* Null for a probe that did not run: 0 would look like a measured time. */
 static json_t *probe_timing(const struct ck_probe_report *report)
 {
     if (report->ended_us == 0)
@@ -166,7 +168,9 @@ static json_t *repository_object(const struct ck_gathering *gathering)
     return finish(object, bad);
 }
 
-/* Every state that a probe can end in has a member, so that a reader need not know which are left out. */
+/*
+ * Every state that a probe can end in has a member, so that a reader needs no list of the states.
+ */
 static json_t *summary_object(const struct ck_gathering *gathering)
 {
     json_t *object = json_object();

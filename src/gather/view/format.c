@@ -1,5 +1,7 @@
 /*
- * format.c - columns are counted without a locale: the command has none, and a terminal's idea of a width may be another
+ * format.c - text and durations in a limited number of columns; see format.h.
+ *
+ * Columns are counted without a locale: the command sets none, and a terminal may use other widths
  * anyway.
  */
 #include "gather/view/format.h"
@@ -11,7 +13,10 @@
 #define DOTS "..."
 #define SAFE_SIZE 1024
 
-/* Of the character that begins with this byte; 0 for one in the middle. From three bytes on it may be a wide one. */
+/*
+ * The width of the character that begins with this byte; 0 in the middle of one. A character of
+ * three bytes or more may be wide.
+ */
 static size_t width_of(unsigned char byte)
 {
     if ((byte & 0xc0) == 0x80)

@@ -1,5 +1,6 @@
 /*
- * format.h - text on a terminal of few columns. Everything that comes out of here is safe to print (front/text.h).
+ * format.h - text for a terminal with few columns. Everything that it returns is safe to print
+ * (front/text.h).
  */
 #ifndef CK_GATHER_VIEW_FORMAT_H
 #define CK_GATHER_VIEW_FORMAT_H
@@ -10,21 +11,21 @@
 #define CK_VIEW_DURATION_SIZE 32
 
 /*
- * How many columns text takes at most. Which characters are twice as wide only the terminal knows: those that may be
- * count for two, so that a line is rather too short than too long.
+ * The number of columns that text takes at most. Only the terminal knows which characters are wide:
+ * those that may be count as two, so that a line is rather too short than too long.
  */
 size_t ck_view_columns(const char *text);
 
-/* Bytes of text, whole characters, that take at most so many columns. */
+/* The number of bytes of text, in whole characters, that take at most this many columns. */
 size_t ck_view_fitting(const char *text, size_t columns);
 
-/* text made safe; what takes more columns ends in "...". Returns dst. */
+/* Makes text safe; a text with more columns is cut and ends in "...". Returns dst. */
 const char *ck_view_cut(char *dst, size_t dst_size, const char *text, size_t columns);
 
 /* At most six columns: "0.3s", "42.0s", "2m05s", "3h12m". Returns dst. */
 const char *ck_view_duration(char dst[CK_VIEW_DURATION_SIZE], uint64_t us);
 
-/* Escapes that begin the colour of a state; "" for none. They end with CK_VIEW_PLAIN. */
+/* The escape that begins the colour of a state; "" for none. CK_VIEW_PLAIN ends it. */
 const char *ck_view_state_colour(enum ck_probe_state state);
 #define CK_VIEW_PLAIN "\033[0m"
 #define CK_VIEW_STRONG "\033[1m"

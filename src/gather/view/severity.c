@@ -1,6 +1,6 @@
 /*
- * severity.c - one noisy rule must not hide the others, so findings are counted by their id and only the first of each
- * stands for all of them.
+ * severity.c - groups findings by their id: one noisy rule must not hide the others. The first
+ * finding of each id is shown for all of them; see severity.h.
  */
 #include "gather/view/severity.h"
 
@@ -46,7 +46,7 @@ static void add(struct ck_finding_kinds *kinds, const struct ck_probe *probe, co
     kinds->items[at].count++;
 }
 
-/* A list is cut where it is long; the counts beside it are of all. */
+/* A long list is cut; the counts next to it are complete. */
 static void take_count(struct ck_finding_kind *kind, const json_t *evidence)
 {
     const char *id = json_string_value(json_object_get(kind->first, "id"));
@@ -56,7 +56,7 @@ static void take_count(struct ck_finding_kind *kind, const json_t *evidence)
         kind->count = (size_t)count;
 }
 
-/* Insertion keeps the order of equals, and there are few. */
+/* Insertion sort is stable, and there are few kinds. */
 static void sort(struct ck_finding_kinds *kinds)
 {
     for (size_t i = 1; i < kinds->count; i++) {

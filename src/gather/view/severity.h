@@ -1,20 +1,21 @@
 /*
- * severity.h - what to look at first: the findings of all probes, those of one kind together, the worst kinds first.
+ * severity.h - what to look at first: the findings of all probes, grouped by kind, worst kinds
+ * first.
  */
 #ifndef CK_GATHER_VIEW_SEVERITY_H
 #define CK_GATHER_VIEW_SEVERITY_H
 
 #include "gather/gather.h"
 
-/* From the worst on; the words are those of evidence.h. */
+/* From the worst to the least; the names are those of evidence.h. */
 enum ck_severity { CK_SEVERITY_CRITICAL, CK_SEVERITY_HIGH, CK_SEVERITY_MEDIUM, CK_SEVERITY_LOW, CK_SEVERITY_INFO };
 
-#define CK_KINDS_MAX 256 /* what comes later is left out */
+#define CK_KINDS_MAX 256 /* later kinds are left out */
 
 struct ck_finding_kind {
     enum ck_severity severity;
     const struct ck_probe *probe;
-    const json_t *first; /* in the order of the probe's list */
+    const json_t *first; /* the first one in the probe's list */
     size_t count;
 };
 
@@ -23,7 +24,7 @@ struct ck_finding_kinds {
     size_t count;
 };
 
-/* Kinds of the same severity stand in the order of the probes and of their lists. */
+/* Kinds of the same severity are in the order of the probes and of their lists. */
 void ck_severity_collect_kinds(struct ck_finding_kinds *kinds, const struct ck_gathering *gathering);
 
 const char *ck_severity_name(enum ck_severity severity);

@@ -1,6 +1,7 @@
 /*
- * summary.c - the end of it for a person, on 80 columns: what was looked at, what each probe has to say, what to look at
- * first, what is missing and how to get it, where the rest is.
+ * summary.c - the text for people at the end, in 80 columns: the repository, the result of each
+ * probe, what to look at first, which tools are missing and how to install them, and where the
+ * document is.
  */
 #include "gather/gather.h"
 
@@ -31,7 +32,7 @@ static void put(const struct page *page, const char *paint, const char *text)
     (void)fprintf(page->out, "%s%s%s", painted ? paint : "", text, painted ? CK_VIEW_PLAIN : "");
 }
 
-/* Text that begins in some column and goes on at indent in every new line. Words are kept whole where they can be. */
+/* Prints text from some column on; new lines start at indent. Words are kept whole if possible. */
 static void put_from(const struct page *page, size_t column, size_t indent, const char *text)
 {
     char safe[TEXT_SIZE];
@@ -72,7 +73,7 @@ static void put_labelled(const struct page *page, const char *label, const char 
     put_paragraph(page, LABEL, text);
 }
 
-/* A name in a column of that width, and where the text behind it begins. */
+/* Prints a name in a column of that width. Returns where the text after it begins. */
 static size_t put_name(const struct page *page, const char *name, size_t width)
 {
     char cut[TEXT_SIZE];
@@ -104,7 +105,7 @@ static void describe_states(const struct ck_gathering *gathering, char *text, si
     }
 }
 
-/* The commit, or why there is none: a snapshot that did not come about knows nothing. */
+/* The commit, or why there is none. If the snapshot failed, nothing is known. */
 static const char *describe_commit(const struct ck_gathering *gathering)
 {
     const char *commit = ck_gather_commit(gathering);
@@ -199,7 +200,7 @@ static void put_skipped_for(const struct page *page, const struct ck_gathering *
     put_paragraph(page, 2, text);
 }
 
-/* Probes that were skipped for one reason share a line, at the place of the first. */
+/* Probes that were skipped for the same reason share a line, at the position of the first. */
 static void put_skipped(const struct page *page, const struct ck_gathering *gathering)
 {
     bool titled = false;
@@ -225,7 +226,10 @@ static const char *paint_of(enum ck_severity severity)
     return severity <= CK_SEVERITY_HIGH ? "\033[31m" : severity == CK_SEVERITY_MEDIUM ? "\033[33m" : "";
 }
 
-/* "src/a.js:12", "src/a.js" or "". A long path is cut, never the line: the document has the whole. */
+/*
+ * "src/a.js:12", "src/a.js" or "". A long path is cut, but never the line number; the document has
+ * the whole path.
+ */
 static void describe_location(const json_t *finding, char *text, size_t size)
 {
     const json_t *path = json_object_get(finding, "path");

@@ -1,11 +1,12 @@
 /*
- * table.c - the live table. The cursor stands in the line beneath it between two frames; a frame goes up to each line
- * that changed, writes it anew and comes back. There is no alternate screen: what was there stays, and so does the
- * table when all is over.
+ * table.c - the live table. Between two frames the cursor is in the line below the table. A frame
+ * moves up to each line that changed, rewrites it and comes back. There is no alternate screen:
+ * earlier output stays, and so does the table at the end.
  *
- * Must not block: while probes run, SIGINT comes by a descriptor, and a terminal may be stopped (Ctrl-S) or its other end
- * be stuck. So the terminal is opened once more, without blocking, for the flags of the descriptor we were given are
- * shared with others; what it does not take of a frame is kept, and there is no new frame before it has.
+ * Must not block: while probes run, SIGINT arrives through a descriptor, and a terminal may be
+ * stopped (Ctrl-S) or its other end stuck. So the terminal is opened again with O_NONBLOCK, because
+ * other processes share the flags of the given descriptor. What the terminal does not accept of a
+ * frame is kept, and there is no new frame before it is written.
  */
 #include "gather/view/format.h"
 #include "gather/view/table_row.h"
@@ -21,15 +22,17 @@
 #include <unistd.h>
 
 #define FRAME_US 100000
-#define COLUMNS_MIN 16 /* on less nothing is drawn */
+#define COLUMNS_MIN 16 /* nothing is drawn on fewer columns */
 #define LINES_MIN 4
-#define END_MS 200 /* for the last frame */
+#define END_MS 200 /* to wait for the last frame */
 
 struct table_line {
     char text[CK_TABLE_ROW_SIZE];
 };
 
-/* What is to be drawn, or was: the head, rows, and perhaps how many rows there is no room for. */
+/*
+ * What is drawn next, or was drawn: the head, rows, and perhaps the number of rows that do not fit.
+ */
 struct table_frame {
     struct table_line *lines;
     size_t count;
@@ -40,16 +43,16 @@ struct ck_table {
     int fd;
     bool colour;
     bool gone;  /* writing failed */
-    bool whole; /* also what the terminal has no lines for: it may scroll now */
+    bool whole; /* also rows that do not fit: the terminal may scroll now */
     size_t columns, rows;
     uint64_t now_us;
     bool drawn;
     struct table_frame shown, next; /* each has room for all lines */
-    char *rest;                     /* of the last frame, and how much of it was written */
+    char *rest;                     /* of the last frame, and how much of it is written */
     size_t rest_length, rest_done;
 };
 
-/* ---- life ---- */
+/* ---- beginning and end ---- */
 
 static int reopen(int fd)
 {
@@ -93,9 +96,9 @@ int ck_table_new(const struct ck_gathering *gathering, int fd, struct ck_table *
     return 0;
 }
 
-/* ---- what is to be seen ---- */
+/* ---- what is drawn ---- */
 
-/* True when the terminal is another than it was. */
+/* True if the size of the terminal has changed. */
 static bool measure(struct ck_table *table)
 {
     struct winsize size = {0};
@@ -108,13 +111,16 @@ static bool measure(struct ck_table *table)
     return table->columns != columns || table->rows != rows;
 }
 
-/* Which probes are shown where not all can be: those that run, then those that wait, then those that are done. */
+/*
+ * Which probes are shown if not all fit: those that run, then those that wait, then those that
+ * ended.
+ */
 static unsigned rank(const struct ck_probe_report *report)
 {
     return report->state == CK_PROBE_STATE_RUNNING ? 0 : report->state == CK_PROBE_STATE_WAITING ? 1 : 2;
 }
 
-/* Is the probe among the first so many by rank and then by the order of the file? */
+/* Is the probe among the first most by rank, and then by file order? */
 static bool is_among(const struct ck_gathering *gathering, size_t index, size_t most)
 {
     size_t before = 0;
@@ -151,7 +157,7 @@ static void compose(struct ck_table *table)
 
 /* ---- frames ---- */
 
-/* Columns of a line that has escapes for colour in it. */
+/* The columns of a line with colour escapes in it. */
 static size_t visible_columns(const char *text)
 {
     size_t columns = 0;
@@ -167,8 +173,8 @@ static size_t visible_columns(const char *text)
 }
 
 /*
- * Goes to the first line of what is shown and clears from there on. A terminal that became narrower has broken long lines
- * into several, so they are counted as they stand now.
+ * Moves to the first line of the table and clears from there. A terminal that became narrower has
+ * broken long lines into several, so they are counted with the new width.
  */
 static void erase(struct ck_table *table, FILE *frame)
 {
@@ -197,7 +203,7 @@ static void write_changes(const struct ck_table *table, FILE *frame)
     }
 }
 
-/* The bytes that turn what is shown into what is next, as the rest that is to be written. False when out of memory. */
+/* Writes the bytes that turn shown into next to rest. False when out of memory. */
 static bool make_frame(struct ck_table *table, bool redraw_all)
 {
     FILE *frame = open_memstream(&table->rest, &table->rest_length);
@@ -208,7 +214,7 @@ static bool make_frame(struct ck_table *table, bool redraw_all)
         erase(table, frame);
     write_changes(table, frame);
     if (table->whole && table->next.count > 0)
-        (void)fputs("\r\n", frame); /* what follows stands apart */
+        (void)fputs("\r\n", frame); /* later output starts on its own line */
     bool bad = ferror(frame) != 0;
     if (fclose(frame) != 0 || bad)
         return false;
@@ -218,7 +224,7 @@ static bool make_frame(struct ck_table *table, bool redraw_all)
     return true;
 }
 
-/* True when nothing is left to write. */
+/* True if nothing is left to write. */
 static bool flush(struct ck_table *table)
 {
     while (table->rest_done < table->rest_length && !table->gone) {
@@ -236,7 +242,10 @@ static bool flush(struct ck_table *table)
     return true;
 }
 
-/* A command in the background leaves the terminal to whoever has it; one that has no say in it (-1) draws. */
+/*
+ * A command in the background must not draw. If the terminal has no foreground group for us (-1),
+ * it draws.
+ */
 static bool is_in_background(const struct ck_table *table)
 {
     pid_t foreground = tcgetpgrp(table->fd);
@@ -262,7 +271,7 @@ void ck_table_draw(struct ck_table *table, uint64_t now_us)
     (void)flush(table);
 }
 
-/* The last frame may wait a little for its terminal. */
+/* Waits a short time for the terminal to accept the last frame. */
 static void flush_waiting(struct ck_table *table)
 {
     struct ck_outlet outlet = CK_OUTLET(table->fd);

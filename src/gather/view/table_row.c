@@ -1,6 +1,6 @@
 /*
- * table_row.c - what does not fit is cut, from the least to the most telling: names first, then whole columns. The name
- * of the probe and its state remain on any terminal.
+ * table_row.c - one line of the live table. If a line does not fit, names are cut first, then whole
+ * columns are left out. The name of the probe and its state remain on any terminal.
  */
 #include "gather/view/table_row.h"
 
@@ -46,7 +46,10 @@ static void widen(size_t *width, const char *text)
         *width = columns;
 }
 
-/* Takes from one column what is too much of the whole, down to its least; with 0 the column goes as a whole. */
+/*
+ * Reduces one column by what is too much in total, but not below least; with least 0 the whole
+ * column is removed.
+ */
 static void narrow(struct ck_table_row_widths *widths, enum ck_column column, size_t least, size_t room)
 {
     size_t *width = &widths->columns[column];
@@ -77,7 +80,10 @@ void ck_table_row_fit_widths(struct ck_table_row_widths *widths, const struct ck
         widen(&widths->columns[CK_COLUMN_PROBE], gathering->reports[i].probe->name);
         widen(&widths->columns[CK_COLUMN_TOOL], gathering->reports[i].probe->tool);
     }
-    /* The last column of a terminal stays empty: what stands there makes some of them begin a new line. */
+    /*
+     * The last column of a terminal stays empty: a character there makes some terminals begin a new
+     * line.
+     */
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
         narrow(widths, steps[i].column, steps[i].least, most > 0 ? most - 1 : 0);
 }
@@ -133,7 +139,7 @@ const char *ck_table_row_head(char dst[CK_TABLE_ROW_SIZE], const struct ck_table
     return finish(&row);
 }
 
-/* How long it has been running, or ran; "" where it did not. */
+/* How long it ran, or has been running; "" if it did not run. */
 static const char *time_of(char dst[CK_VIEW_DURATION_SIZE], const struct ck_probe_report *report, uint64_t now_us)
 {
     uint64_t end_us = report->state == CK_PROBE_STATE_RUNNING ? now_us : report->ended_us;

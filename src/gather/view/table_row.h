@@ -1,5 +1,5 @@
 /*
- * table_row.h - one line of the live table, without a terminal.
+ * table_row.h - one line of the live table, as text without a terminal.
  */
 #ifndef CK_GATHER_VIEW_TABLE_ROW_H
 #define CK_GATHER_VIEW_TABLE_ROW_H
@@ -15,10 +15,10 @@ struct ck_table_row_widths {
     size_t columns[CK_COLUMN_COUNT]; /* 0: left out */
 };
 
-/* As wide as the names need, and as narrow as a terminal of so many columns asks for. */
+/* As wide as the names need, but within the columns of the terminal. */
 void ck_table_row_fit_widths(struct ck_table_row_widths *widths, const struct ck_gathering *gathering, size_t columns);
 
-/* Both return dst; nothing is written behind the last cell. */
+/* Both return dst; nothing is written after the last cell. */
 const char *ck_table_row_head(char dst[CK_TABLE_ROW_SIZE], const struct ck_table_row_widths *widths, bool colour);
 const char *ck_table_row_probe(char dst[CK_TABLE_ROW_SIZE], const struct ck_table_row_widths *widths,
                                const struct ck_probe_report *report, uint64_t now_us, bool colour);
