@@ -81,6 +81,7 @@ static int write_policy(const struct ck_attack_fixture *fixture, const char *pro
     return write_file(AT_FDCWD, fixture->policy, text, 0600);
 }
 
+/* The status of both files is stored: a change is found by comparing it later. */
 static int write_files(struct ck_attack_fixture *fixture, int root_fd)
 {
     char target[sizeof(fixture->secret) + 32];
@@ -121,6 +122,10 @@ static int listen_in(int type, int root_fd, const char *name)
     return listen_at(type, &address, sizeof(address));
 }
 
+/*
+ * Port 0 lets the kernel choose a free port. An abstract address begins with a NUL and has no
+ * terminator, so its length is exact.
+ */
 static void make_listeners(struct ck_attack_fixture *fixture, int root_fd)
 {
     struct sockaddr_in inet = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -153,6 +158,10 @@ static bool was_contacted(int fd)
 
 /* ---- the whole ---- */
 
+/*
+ * The marker is unique, so that no other process and no other run is mistaken for this one. number
+ * is the key of a System V segment and never small.
+ */
 static int make_names(struct ck_attack_fixture *fixture)
 {
     uint32_t random;
@@ -167,6 +176,7 @@ static int make_names(struct ck_attack_fixture *fixture)
     return 0;
 }
 
+/* signalfd needs the signal blocked; otherwise its default action (ignore) drops it. */
 static int watch_signal(struct ck_attack_fixture *fixture)
 {
     sigset_t set;
@@ -295,6 +305,7 @@ static bool is_marked(const struct ck_attack_fixture *fixture, const char *pid)
     return length > 0 && memmem(text, (size_t)length, fixture->marker, strlen(fixture->marker));
 }
 
+/* A process that an attempt left running still has the marker in its arguments. */
 static bool left_running(const struct ck_attack_fixture *fixture)
 {
     DIR *directory = opendir("/proc");
@@ -326,6 +337,7 @@ static const char *changed_file(struct ck_attack_fixture *fixture)
     return what;
 }
 
+/* Every check runs each time, because each also resets its part. The last finding is returned. */
 const char *ck_attack_fixture_reached(struct ck_attack_fixture *fixture)
 {
     struct signalfd_siginfo info;

@@ -57,6 +57,7 @@ static void print_attempt(const struct ck_attack_attempt *attempt, const struct 
     (void)printf("%s%s\n", result->detail[0] ? ": " : "", result->detail);
 }
 
+/* One line per promise; only attempts that did not hold are listed below it. */
 static void print_promise(const struct ck_attack_jail *jail, const struct promise *promise)
 {
     static const char *const colours[] = {

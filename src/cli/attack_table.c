@@ -133,7 +133,7 @@ const struct ck_attack_attempt ck_attack_attempts[] = {
      .args = NET("fastopen", "192.0.2.1", "443")},
     {EGRESS, "a resolver, by datagram", "egress", CK_ATTACK_EGRESS, .args = NET("query", "192.0.2.1", "53")},
     {EGRESS, "a raw socket", "egress", CK_ATTACK_EGRESS, .args = NET("socket", "2", "3", "6")},
-    {EGRESS, "a server of its own", "egress", CK_ATTACK_EGRESS, .args = NET("bind", "8080")},
+    {EGRESS, "its own server", "egress", CK_ATTACK_EGRESS, .args = NET("bind", "8080")},
     {EGRESS, "a socket in the repository", "egress", CK_ATTACK_EGRESS, .args = CALLS("path", "stream.socket")},
 
     {PROCESSES, "a signal by pid", "pid_ns", CK_ATTACK_PLAIN, CK_ATTACK_CHECK_FIXTURE,

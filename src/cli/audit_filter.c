@@ -25,7 +25,7 @@ struct ck_audit_subject ck_audit_subject(const json_t *record)
     };
 }
 
-/* An empty list is no criterion. A call without the value (NULL) matches only then. */
+/* An empty list matches everything. A call without the value (NULL) matches nothing else. */
 static bool is_among(const struct ck_string_list *values, const char *value)
 {
     for (size_t i = 0; value && i < values->count; i++)

@@ -121,6 +121,7 @@ static void print_command(const struct ck_audit_table *table, const char *comman
         (void)printf("%.*s%s\n", (int)fitting(command, room - (sizeof(dots) - 1)), command, dots);
 }
 
+/* Rows are grouped by day; a new day repeats the head. */
 static void print_row(struct ck_audit_table *table, const struct audit_row *row)
 {
     char code[NUMBER_SIZE];
@@ -212,6 +213,10 @@ static void drop(struct ck_audit_table *table, size_t index)
     memmove(&table->open[index], &table->open[index + 1], (table->open_count - index) * sizeof(*table->open));
 }
 
+/*
+ * When the list is full, the oldest intent is printed as unfinished. A later outcome for it gets a
+ * row without arguments.
+ */
 static bool add_intent(struct ck_audit_table *table, const struct choke_audit_record *record, const json_t *parsed)
 {
     struct ck_audit_subject subject = ck_audit_subject(parsed);

@@ -55,6 +55,7 @@ static int list_tools(const struct choke_context *context, struct ck_string_list
     return 0;
 }
 
+/* A script completes the tools of the embedded policy, whatever policy is used later. */
 static int print_script(const struct shell *shell)
 {
     struct choke_context *context = NULL;

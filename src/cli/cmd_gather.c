@@ -102,7 +102,7 @@ static int check_options(const struct gather_options *given, const struct ck_str
     return ck_recording_check(&given->recording, error);
 }
 
-static int fail_place(const char *what, const char *path, int errnum, struct choke_error *error)
+static int fail_path(const char *what, const char *path, int errnum, struct choke_error *error)
 {
     return ck_text_error(error, CHOKE_INVALID, errnum, "%s '%s': %s", what, CK_TEXT_SAFE(path), strerror(errnum));
 }
@@ -110,17 +110,17 @@ static int fail_place(const char *what, const char *path, int errnum, struct cho
 static int open_directory(const char *path, const char *what, int *ret_fd, struct choke_error *error)
 {
     *ret_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return *ret_fd >= 0 ? 0 : fail_place(what, path, errno, error);
+    return *ret_fd >= 0 ? 0 : fail_path(what, path, errno, error);
 }
 
 static int open_root(struct gather *gather, const char *path, struct choke_error *error)
 {
     if (!realpath(path, gather->root))
-        return fail_place("repository", path, errno, error);
+        return fail_path("repository", path, errno, error);
     return open_directory(gather->root, "repository", &gather->root_fd, error);
 }
 
-static int fail_led(const char *option, const char *path, struct choke_error *error)
+static int fail_via_symlink(const char *option, const char *path, struct choke_error *error)
 {
     return ck_text_error(error, CHOKE_INVALID, ELOOP, "%s '%s': the path goes through a symlink of the repository",
                          option, CK_TEXT_SAFE(path));
@@ -128,7 +128,7 @@ static int fail_led(const char *option, const char *path, struct choke_error *er
 
 static int fail_out(const char *path, int errnum, struct choke_error *error)
 {
-    return fail_place("--out", path, errnum, error);
+    return fail_path("--out", path, errnum, error);
 }
 
 /*
@@ -142,12 +142,12 @@ static int open_keep(struct gather *gather, struct choke_error *error)
     if (!path)
         return 0;
     if (ck_via_repo_symlink(gather->root, path))
-        return fail_led("--keep", path, error);
+        return fail_via_symlink("--keep", path, error);
     if (mkdir(path, 0700) < 0 && errno != EEXIST)
-        return fail_place("--keep", path, errno, error);
+        return fail_path("--keep", path, errno, error);
     int r = open_directory(path, "--keep", &gather->keep_fd, error);
     if (r == 0 && faccessat(gather->keep_fd, ".", W_OK, AT_EACCESS) < 0)
-        r = fail_place("--keep", path, errno, error);
+        r = fail_path("--keep", path, errno, error);
     return r;
 }
 
@@ -155,7 +155,7 @@ static int open_keep(struct gather *gather, struct choke_error *error)
  * Returns 0 or a positive errno. A magic link (/dev/stdout) is not followed: it must not be
  * replaced, whatever it refers to.
  */
-static int look_through(int directory_fd, const char *name, struct stat *ret_status)
+static int stat_target(int directory_fd, const char *name, struct stat *ret_status)
 {
     CK_FD fd = ck_file_resolve(directory_fd, name, O_PATH, RESOLVE_NO_MAGICLINKS);
 
@@ -177,7 +177,7 @@ static int check_out(const struct gather *gather, struct choke_error *error)
         return fail_out(path, ENAMETOOLONG, error);
     if (faccessat(gather->out_fd, ".", W_OK, AT_EACCESS) < 0)
         return fail_out(path, errno, error);
-    int errnum = look_through(gather->out_fd, gather->out_name, &status);
+    int errnum = stat_target(gather->out_fd, gather->out_name, &status);
     if (errnum == ENOENT || (errnum == 0 && S_ISREG(status.st_mode)))
         return 0;
     if (errnum != 0 && errnum != ELOOP)
@@ -205,7 +205,7 @@ static int open_out(struct gather *gather, struct choke_error *error)
     if (gather->out_name[0] == '\0')
         return fail_out(path, EISDIR, error);
     if (ck_via_repo_symlink(gather->root, directory))
-        return fail_led("--out", path, error);
+        return fail_via_symlink("--out", path, error);
     gather->out_fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     return gather->out_fd < 0 ? fail_out(path, errno, error) : check_out(gather, error);
 }
@@ -272,9 +272,9 @@ static unsigned jobs_of(const struct gather_options *given)
 static void print_event(void *data, const struct choke_event *event)
 {
     const struct ck_event_printer *printer = data;
-    bool told = strcmp(event->name, "subproc.refused") == 0 || strcmp(event->name, "subproc.timeout") == 0;
+    bool is_shown = strcmp(event->name, "subproc.refused") == 0 || strcmp(event->name, "subproc.timeout") == 0;
 
-    if (printer->verbose || !told)
+    if (printer->verbose || !is_shown)
         ck_event_print(data, event);
 }
 
@@ -383,7 +383,7 @@ static int show(struct gather *gather, const json_t *document)
  * and a signal must not leave half a file. If the file cannot be written, the result is still
  * shown.
  */
-static int tell(struct gather *gather)
+static int report(struct gather *gather)
 {
     struct choke_error error = {0};
     json_t *document = ck_document_make(&gather->gathering);
@@ -397,7 +397,7 @@ static int tell(struct gather *gather)
     if (r == 0)
         gather->gathering.document = gather->given.out;
     if (r == 0 && gather->gathering.keep_error < 0)
-        r = fail_place("--keep", gather->given.keep, -gather->gathering.keep_error, &error);
+        r = fail_path("--keep", gather->given.keep, -gather->gathering.keep_error, &error);
     ck_session_end(&gather->session);
     if (gather->session.signal != 0)
         ck_session_deadline(&gather->session, LAST_WRITE_MS);
@@ -408,7 +408,7 @@ static int tell(struct gather *gather)
 
 /* ---- the whole ---- */
 
-static int look(struct gather *gather, const char *repository)
+static int gather_facts(struct gather *gather, const char *repository)
 {
     struct choke_error error = {0};
 
@@ -428,7 +428,7 @@ static int look(struct gather *gather, const char *repository)
     };
     int r = ck_coordinate(&how, &gather->gathering, &error);
     if (r == 0)
-        return tell(gather);
+        return report(gather);
     ck_session_end(&gather->session);
     return fail(gather, &error);
 }
@@ -465,7 +465,7 @@ static int run_gather(char *const *args)
     if (status < 0 && check_options(&gather.given, &repositories, &error) < 0)
         status = ck_cli_usage_error(&ck_command_gather, &error);
     if (status < 0)
-        status = look(&gather, repositories.count > 0 ? repositories.items[0] : ".");
+        status = gather_facts(&gather, repositories.count > 0 ? repositories.items[0] : ".");
     done(&gather);
     ck_options_free_words(&repositories);
     return status;

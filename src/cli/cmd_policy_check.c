@@ -78,6 +78,7 @@ static json_t *report_object(const char *file, const struct choke_finding *findi
     return NULL;
 }
 
+/* The JSON form has the notes too. They never change the status. */
 static int report(const struct ck_review_options *given, const char *file, const struct choke_finding *findings,
                   size_t length)
 {

@@ -10,6 +10,7 @@
 #define STATUS_UNCOVERED 1
 #define VALUE_MAX 1100 /* the loader's longest text, plus room for an escape */
 
+/* Red is only for what makes the command fail: a widening without a new or amended ADR. */
 static const char *colour_of(const struct choke_change *change)
 {
     if (change->kind == CHOKE_CHANGE_NEUTRAL)

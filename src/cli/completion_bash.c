@@ -37,6 +37,7 @@ static const char tail[] = "    esac\n"
                            "}\n"
                            "complete -o default -F _chokepoint chokepoint\n";
 
+/* A free value offers nothing, not even file names: "+o default" turns that fallback off. */
 static void print_value_offer(FILE *out, const struct ck_command *command, const struct ck_option *option)
 {
     (void)fprintf(out, "    '%s'::%s) ", command->name, option->name);

@@ -22,6 +22,7 @@ static const char *level_name(enum choke_level level)
     return level == CHOKE_INFO ? "info" : "warning";
 }
 
+/* With --json every event is printed: the program that reads them filters. */
 static void print_json(struct ck_outlet *notes, const struct choke_event *event)
 {
     json_t *line = json_object();
@@ -38,6 +39,7 @@ static void print_json(struct ck_outlet *notes, const struct choke_event *event)
     json_decref(line);
 }
 
+/* A field without a value is left out. */
 static void print_text(struct ck_outlet *notes, const struct choke_event *event)
 {
     char *text = NULL;

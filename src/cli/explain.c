@@ -71,7 +71,7 @@ static void print_value(FILE *out, const char *label, const char *value)
     print_list(out, label, (const char *const[]){value, NULL});
 }
 
-/* For a line of several words. The library wrote it; only the names in it are untrusted. */
+/* For a whole line. The library wrote it; only the names in it are untrusted. */
 static void print_line(FILE *out, const char *label, const char *line)
 {
     char safe[LINE_MAX_BYTES];

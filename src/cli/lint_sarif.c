@@ -129,6 +129,7 @@ static json_t *tool_object(const struct choke_lint_report *report)
     return whole(object, bad);
 }
 
+/* The base URI must end in a slash: relative URIs are resolved against it. */
 static json_t *bases_object(const struct choke_lint_report *report)
 {
     json_t *base = json_object();

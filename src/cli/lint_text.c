@@ -75,6 +75,10 @@ static size_t marked_bytes(const struct choke_lint_finding *finding, size_t left
     return span < left ? span : left;
 }
 
+/*
+ * The parts before, in and after the mark are escaped separately, because an escape has more
+ * columns than the byte that it replaces.
+ */
 static void print_source(const struct lint_colours *colours, const struct choke_lint_finding *finding)
 {
     char before[SHOWN_MAX];

@@ -72,6 +72,7 @@ bool ck_cli_is_group(const char *token)
     return false;
 }
 
+/* The name of a group does not select a command: both words must match. */
 const struct ck_command *ck_cli_find_command(char *const *args, int *ret_count)
 {
     for (const struct ck_command *const *command = ck_commands; *command; command++) {
@@ -101,6 +102,7 @@ int ck_cli_usage_error(const struct ck_command *command, const struct choke_erro
     return CK_EXIT_REFUSED;
 }
 
+/* For an unknown command of a group the hint is the help of the group. */
 int ck_cli_unknown_command(char *const *args)
 {
     struct choke_error error;
@@ -140,6 +142,7 @@ static void ignore_file_limit_signal(void)
     (void)sigaction(SIGXFSZ, &ignore, NULL);
 }
 
+/* The name of a group alone is an error, with its help on stderr; with --help it is not. */
 static int run_command(char *const *args)
 {
     int count;

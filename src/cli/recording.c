@@ -18,6 +18,7 @@ int ck_recording_check(const struct ck_recording *recording, struct choke_error 
     return 0;
 }
 
+/* Without a default path the command fails: it must not run silently without a record. */
 int ck_recording_set(struct ck_recording *recording, struct choke_options *options, struct choke_error *error)
 {
     struct choke_error cause;

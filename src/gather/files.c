@@ -166,6 +166,7 @@ static int add_match(struct files_walk *walk, struct ck_matches *matches, const 
     return 0;
 }
 
+/* One walk serves all probes: each file is compared with the globs of every probe. */
 static int match_file(struct files_walk *walk, const char *path)
 {
     int r = 0;
@@ -207,6 +208,7 @@ static bool opens(const struct ck_probe *probe, const char *path)
     return *glob != NULL;
 }
 
+/* The first such file is enough to skip a probe; the reason names it. */
 static int note_special(const struct files_walk *walk, const char *path)
 {
     struct ck_files *files = walk->files;
@@ -299,6 +301,10 @@ static int compare_paths(const void *left, const void *right)
     return strcmp(*(char *const *)left, *(char *const *)right);
 }
 
+/*
+ * Sorted here, because the walk goes directory by directory and the paths must be in byte order.
+ * Only a limit lets a probe apply without a match: an unreadable directory does not.
+ */
 static void finish(struct files_walk *walk)
 {
     struct ck_files *files = walk->files;

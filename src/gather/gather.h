@@ -85,9 +85,7 @@ const char *ck_gather_probe_state_name(enum ck_probe_state state);
  */
 json_t *ck_document_make(const struct ck_gathering *gathering);
 
-/*
- * The commit that is checked out, from the snapshot probe; NULL if there is none or it is unknown.
- */
+/* The commit that is checked out, from the snapshot probe; NULL if it is not known. */
 const char *ck_gather_commit(const struct ck_gathering *gathering);
 
 /* ---- table.c ---- */

@@ -54,6 +54,7 @@ static bool match_one(const char **glob, unsigned char byte)
     return same;
 }
 
+/* "*" does not match a slash, so a retry stops there. */
 static bool match_rest(const char *glob, const char *path)
 {
     const char *star = NULL;  /* after the last "*" */

@@ -116,8 +116,8 @@ struct ck_probes {
 int ck_probes_parse(const struct ck_yaml_source *source, struct ck_probes *ret_probes, struct choke_error *error);
 
 /*
- * path NULL: the embedded probes. root is the repository, which must not supply them; NULL if there
- * is none.
+ * path NULL: the embedded probes. root is the repository, which must not supply them; it may be
+ * NULL.
  */
 int ck_probes_load(const char *path, const char *root, struct ck_probes *ret_probes, struct choke_error *error);
 void ck_probes_done(struct ck_probes *probes); /* zero-filled is fine */

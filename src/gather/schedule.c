@@ -14,6 +14,10 @@ static size_t find(const struct ck_probe_report *reports, size_t count, const ch
     return at;
 }
 
+/*
+ * Marks everything that can be reached from index, until a round adds nothing. It ends also if the
+ * needs form a cycle.
+ */
 bool ck_schedule_needs(const struct ck_probe_report *reports, size_t count, size_t index, size_t other)
 {
     bool reached[CK_PROBES_MAX] = {false};
@@ -61,6 +65,7 @@ static bool comes_before(const struct ck_probe_report *reports, size_t count, si
     return reports[one].probe->timeout_s > reports[other].probe->timeout_s;
 }
 
+/* A linear search is enough: CK_PROBES_MAX is small. */
 int ck_schedule_next(const struct ck_probe_report *reports, size_t count, size_t jobs)
 {
     size_t running = 0, best = count;

@@ -28,7 +28,7 @@ def refused(box, *options, named=(), **shape):
     (["--jobs", "65"], ["--jobs", "64"]),
     (["--jobs", "0"], ["--jobs"]),
     (["--timeout", "0"], ["--timeout"]),
-    (["/usr"], ["'/usr'", "too many"]),
+    (["/usr"], ["'/usr'", "unexpected argument"]),
     (["--out", "/nowhere/at/all.json"], ["--out", "No such file"]),
     (["--out", "/usr/"], ["--out", "directory"]),
     (["--keep", "/nowhere/at/all"], ["--keep", "No such file"]),
@@ -221,7 +221,7 @@ def test_out_replaces_nothing_but_files(box):
     (box.home / "link").symlink_to("pipe")
     (box.home / "descriptor").symlink_to("/proc/self/fd/1")
     box.directory("home/directory")
-    for name, word in {"pipe": "no regular file", "link": "no regular file", "descriptor": "no regular file",
+    for name, word in {"pipe": "not a regular file", "link": "not a regular file", "descriptor": "not a regular file",
                        "directory": "directory", "n" * 300: "too long"}.items():
         before = os.lstat(box.home / name) if len(name) < 256 else None
         refused(box, "--out", box.home / name, "--probes", probes, named=["--out", word])

@@ -37,6 +37,7 @@ const struct ck_answer *ck_evidence_find_ok_answer(const struct ck_answer *answe
 
 /* ---- texts ---- */
 
+/* Goes back over UTF-8 continuation bytes, at most three, so that no character is split. */
 static json_t *cut_text(const char *bytes, size_t length, size_t most)
 {
     if (length > most) {
@@ -244,6 +245,7 @@ static void sort_and_trim(struct ck_evidence_list *list)
     list->sorted_count = list->count = retained;
 }
 
+/* Sorting only when the list is full costs less than keeping it sorted. */
 void ck_evidence_list_add(struct ck_evidence_list *list, json_t *value)
 {
     list->total++;
@@ -311,6 +313,7 @@ static int by_name(const void *one, const void *other)
     return strcmp(*(const char *const *)one, *(const char *const *)other);
 }
 
+/* Sorted by name: the document must not depend on the order of jansson's hash table. */
 int ck_evidence_set_counts(json_t *object, const char *name, json_t *counts)
 {
     size_t count = 0, size = json_object_size(counts);
@@ -343,6 +346,7 @@ int ck_evidence_take(struct ck_evidence *ret_evidence, json_t *document, int bad
     return 0;
 }
 
+/* Headlines may quote the repository, so they are made safe for a terminal here. */
 void ck_evidence_headline(struct ck_evidence *evidence, const char *format, ...)
 {
     char text[256];

@@ -43,7 +43,7 @@ char *ck_evidence_copy(const char *bytes, size_t length);
 /* The length of the first line, without its newline. */
 size_t ck_evidence_line(const char *bytes, size_t length);
 
-/* The number after the last occurrence of label; -1 if there is none. */
+/* The number after the last occurrence of label; -1 if not found. */
 json_int_t ck_evidence_count_after(const char *text, size_t length, const char *label);
 
 /*
@@ -108,8 +108,8 @@ void ck_evidence_count(json_t *counts, const char *name, uint64_t by);
 int ck_evidence_set(json_t *object, const char *name, json_t *value);
 
 /*
- * Sets "findings" or another list; an empty list is an empty array. "NAME_total" is also set if the
- * list was cut.
+ * Sets "findings" or another list; an empty list is an empty array. "NAME_total" counts
+ * everything that was added.
  */
 int ck_evidence_set_list(json_t *object, const char *name, struct ck_evidence_list *list);
 

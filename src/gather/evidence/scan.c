@@ -103,6 +103,7 @@ CK_EVIDENCE_READER(semgrep)
 
 /* ---- gitleaks ---- */
 
+/* gitleaks has no severities. A credential in a repository counts as high. */
 static bool add_leak(struct ck_evidence_list *list, json_t *counts, const json_t *leak)
 {
     const char *id = json_string_value(json_object_get(leak, "RuleID"));

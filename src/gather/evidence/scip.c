@@ -38,6 +38,7 @@ struct index_field {
     struct index_message bytes; /* of a string or a message; empty for other types */
 };
 
+/* Seven bits per byte, lowest first; the high bit says that more follow. Ten bytes at most. */
 static bool read_varint(struct index_message *message, uint64_t *ret_value)
 {
     uint64_t value = 0;
@@ -111,6 +112,7 @@ static int read_occurrence(struct index *index, struct index_message occurrence)
     return r;
 }
 
+/* json_string checks UTF-8: a name that is not valid counts as unknown. */
 static void count_language(struct index *index, struct index_message language)
 {
     char name[32] = "(unknown)";
@@ -125,6 +127,7 @@ static void count_language(struct index *index, struct index_message language)
     json_decref(valid);
 }
 
+/* Fields may come in any order, so path and language are used only after the last one. */
 static int read_document(struct index *index, struct index_message message)
 {
     struct index_message path = {0}, language = {0};

@@ -77,6 +77,7 @@ struct search_match {
     uint64_t line;
 };
 
+/* ck_evidence_list_wants avoids making an object for each of many matches that would be dropped. */
 static void add_match(struct ck_evidence_list *list, struct search_match match)
 {
     char severity_text[16] = "";
@@ -118,6 +119,7 @@ static size_t read_line_number(const char *at, size_t left, uint64_t *ret_line)
     return used > 0 && used < left && at[used] == ':' ? used + 1 : 0;
 }
 
+/* The NUL after the path is the only safe separator: a path may contain newlines and colons. */
 static void read_matches(struct evidence_search *search, const struct ck_answer *answer)
 {
     const char *at = answer->out, *end = answer->out + answer->out_length;
@@ -159,6 +161,7 @@ static int set_files(json_t *document, json_int_t all, json_int_t searched)
     return bad | ck_evidence_set(document, "files_searched", searched < 0 ? json_null() : json_integer(searched));
 }
 
+/* Each line that rg prints on standard error is a file that it could not read. */
 CK_EVIDENCE_READER(patterns)
 {
     json_int_t all = files_listed(ck_evidence_find_answer(answers, count, ALL_FILES));

@@ -171,7 +171,7 @@ static bool take_name(struct ck_dockerfile *dockerfile, struct dockerfile_span n
     return true;
 }
 
-/* The stage with that name among the first count; count if there is none. Builders ignore case. */
+/* The stage with that name among the first count; count if not found. Builders ignore case. */
 static size_t find_stage(const struct ck_dockerfile *dockerfile, struct dockerfile_span name, size_t count)
 {
     for (size_t i = 0; i < count; i++)

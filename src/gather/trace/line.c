@@ -215,8 +215,8 @@ static void add_arg(struct ck_trace_call *call, struct ck_trace_span body, size_
 }
 
 /*
- * Parses the arguments after the opening parenthesis. Returns the offset after the closing one; 0
- * if there is none.
+ * Parses the arguments after the opening parenthesis. Returns the offset after the closing one,
+ * or 0 without one.
  */
 static size_t take_args(struct ck_trace_span body, size_t start, struct ck_trace_call *call)
 {

@@ -56,7 +56,7 @@ bool ck_trace_call_read(struct ck_trace_span body, struct ck_trace_call *ret_cal
 /* "ENOENT" of "-1 ENOENT (...)"; an empty span if the call succeeded. */
 struct ck_trace_span ck_trace_error(struct ck_trace_span result);
 
-/* The number at the beginning, at most 10 digits; 0 if there is none. */
+/* The number at the beginning, at most 10 digits; 0 without digits. */
 unsigned long ck_trace_span_number(struct ck_trace_span span);
 
 bool ck_trace_span_is(struct ck_trace_span span, const char *text);

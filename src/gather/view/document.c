@@ -209,6 +209,7 @@ static json_t *timing_object(const struct ck_gathering *gathering)
     return finish(object, bad);
 }
 
+/* Only a probe of the layer "repository" may say which commit it is. */
 const char *ck_gather_commit(const struct ck_gathering *gathering)
 {
     for (size_t i = 0; i < gathering->count; i++) {

@@ -32,6 +32,7 @@ static bool is_of_kind(const struct ck_finding_kind *kind, enum ck_severity seve
     return kind->severity == severity && id && other && strcmp(id, other) == 0;
 }
 
+/* A rule may have findings of several severities: each severity is a kind of its own. */
 static void add(struct ck_finding_kinds *kinds, const struct ck_probe *probe, const json_t *finding)
 {
     enum ck_severity severity = severity_of(finding);

@@ -105,7 +105,7 @@ static void describe_states(const struct ck_gathering *gathering, char *text, si
     }
 }
 
-/* The commit, or why there is none. If the snapshot failed, nothing is known. */
+/* The commit, or why it is missing. If the snapshot failed, nothing is known. */
 static const char *describe_commit(const struct ck_gathering *gathering)
 {
     const char *commit = ck_gather_commit(gathering);
@@ -278,6 +278,7 @@ static bool has_findings_list(const struct ck_gathering *gathering)
     return false;
 }
 
+/* Findings of severity info are in the document only. */
 static void put_first(const struct page *page, const struct ck_gathering *gathering)
 {
     struct ck_finding_kinds kinds;
@@ -304,6 +305,9 @@ static void put_first(const struct page *page, const struct ck_gathering *gather
 
 /* ---- what is missing, and where the rest is ---- */
 
+/*
+ * Each tool once, at the first probe that needs it. A tool without an install command is left out.
+ */
 static void put_missing(const struct page *page, const struct ck_gathering *gathering)
 {
     bool titled = false;

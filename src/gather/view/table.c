@@ -133,6 +133,7 @@ static bool is_among(const struct ck_gathering *gathering, size_t index, size_t 
     return before < most;
 }
 
+/* If not all rows fit, one line says how many are missing. */
 static void compose(struct ck_table *table)
 {
     const struct ck_gathering *gathering = table->gathering;
@@ -190,6 +191,10 @@ static void erase(struct ck_table *table, FILE *frame)
     table->shown.count = 0;
 }
 
+/*
+ * The first frame is written line by line. Later frames move up (CSI A), rewrite and clear a
+ * changed line (CSI K), and move down again (CSI B).
+ */
 static void write_changes(const struct ck_table *table, FILE *frame)
 {
     const struct table_frame *next = &table->next;
@@ -260,6 +265,7 @@ static void draw(struct ck_table *table)
     table->gone = table->gone || !make_frame(table, redraw_all);
 }
 
+/* No new frame before the last one is written, and at most one per FRAME_US. */
 void ck_table_draw(struct ck_table *table, uint64_t now_us)
 {
     if (!table || table->gone || is_in_background(table) || !flush(table) ||
@@ -283,6 +289,7 @@ static void flush_waiting(struct ck_table *table)
     (void)flush(table);
 }
 
+/* The last frame shows all rows and may scroll, because nothing is redrawn after it. */
 void ck_table_free(struct ck_table *table)
 {
     if (!table)

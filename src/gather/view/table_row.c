@@ -104,6 +104,7 @@ static void put_blanks(struct table_row *row, size_t count)
         put(row, " ");
 }
 
+/* Names are on the left of their column, numbers on the right. */
 static void put_cell(struct table_row *row, const struct cell *cell)
 {
     char text[CK_TABLE_ROW_SIZE / 2];
