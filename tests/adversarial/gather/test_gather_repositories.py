@@ -113,7 +113,7 @@ def test_a_planted_link_does_not_choose_where_is_written(user_box, option, path)
     (user_box.root / "planted").symlink_to(user_box.outside)
     (user_box.root / "dir/inner").symlink_to("../../outside")
     answer = user_box.call(gather_argv(user_box, "--only", "node_version", option, path, policy="default"))
-    assert answer.status == 125 and b"a link of the repository is on the way there" in answer.err, answer
+    assert answer.status == 125 and b"the path goes through a symlink of the repository" in answer.err, answer
     assert not os.listdir(user_box.outside)
 
 
