@@ -141,6 +141,12 @@ def names(_):
     return check(PYTHON, "tools/check/check-names.py")
 
 
+@suite("words")
+def words(_):
+    """no old name and no archaic phrase comes back"""
+    return check(PYTHON, "tools/check/check-words.py")
+
+
 @suite("environment")
 def environment(_):
     """the host's environment is read in few places, and a sandbox's comes from one filter"""
