@@ -41,7 +41,7 @@ STEPS = (
 # it.
 AFTER_REPORT = (
     ("behind the report: /tmp and /proc put aside, the next made", "sys_sendmsg ->", "sys_ppoll("),
-    ("beside the next tool, or idle: the mounts let go of", "sys_umount(", "sys_umount ->"),
+    ("beside the next tool, or idle: the mounts released", "sys_umount(", "sys_umount ->"),
 )
 
 

@@ -1,21 +1,21 @@
 #!/bin/sh
-# demo.sh COMMAND - looks at this very repository with every tool that can be had, and prints what came of it.
+# demo.sh COMMAND - runs gather on this repository with every tool that is available, and prints the summary.
 #
-# Succeeds only if every probe whose tool is there did its work, and the document names the commit that is checked out.
-# What is missing on this machine (a tool, docker's daemon, the network) is said and is no error.
+# Succeeds only if every probe whose tool is installed has succeeded, and the document names the commit that is checked
+# out. What is missing on this machine (a tool, docker's daemon, the network) is reported and is not an error.
 set -eu
 command=$(realpath "$1")
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-# A demonstration is no entry in the user's own record, and leaves what is remembered of the user's own tools alone.
+# A demonstration must not write to the user's audit log, nor to the cache of the user's tools.
 export XDG_STATE_HOME="$work/state" XDG_CACHE_HOME="$work/cache"
 document=$(dirname "$command")/gather.json
 
-# The built-in policy finds tools in the system's directories alone; this one is the same, and looks here too.
+# The built-in policy finds tools in the system's directories only; this copy also searches the temporary directory.
 umask 022
 mkdir "$work/tools"
-tools/gather-tools.sh "$work/tools" || echo 'demo.sh: goes on without what npm could not fetch' >&2
+tools/gather-tools.sh "$work/tools" || echo 'demo.sh: continuing without the packages that npm could not fetch' >&2
 sed "s|^search_path: \[|&$work/tools/bin, |; s|^adr_dir: .*|adr_dir: $(pwd)/docs/adr|" policy/default.yaml >"$work/policy.yaml"
 
 printf '$ chokepoint gather --out %s .\n\n' "$document"

@@ -17,12 +17,12 @@ static void set_fills_everything_and_returns_the_negative_errno(void **state)
     (void)state;
     struct choke_error error;
     memset(&error, 0xa5, sizeof error);
-    assert_int_equal(ck_error_set(&error, CHOKE_CWD, ENOTDIR, "'%s' is no directory", "x"), -ENOTDIR);
+    assert_int_equal(ck_error_set(&error, CHOKE_CWD, ENOTDIR, "'%s' is not a directory", "x"), -ENOTDIR);
     assert_int_equal(error.outcome, CHOKE_CWD);
     assert_int_equal(error.errnum, ENOTDIR);
     assert_int_equal(error.line, 0);
     assert_int_equal(error.column, 0);
-    assert_string_equal(error.message, "'x' is no directory");
+    assert_string_equal(error.message, "'x' is not a directory");
 }
 
 static void no_errno_returns_einval_and_stays_zero(void **state)

@@ -271,7 +271,7 @@ static void the_callers_signals_are_as_they_were(void **state)
 static uint16_t begin_exchange(struct ck_proxy *proxy, struct noted *noted, const char *fields, int ret_ends[2])
 {
     uint16_t host_port = 0, port = 0;
-    char request[256], heard[256];
+    char request[256], received[256];
     CK_FD host = listen_somewhere(&host_port);
     (void)open_gate(proxy, "127.0.0.1", noted, &port);
     ret_ends[0] = dial(port);
@@ -282,7 +282,7 @@ static uint16_t begin_exchange(struct ck_proxy *proxy, struct noted *noted, cons
     ret_ends[1] = accept4(host, NULL, NULL, SOCK_CLOEXEC);
     assert_true(ret_ends[1] >= 0);
     serve_until(proxy, ret_ends[1]);
-    assert_true(recv(ret_ends[1], heard, sizeof heard, 0) > 0);
+    assert_true(recv(ret_ends[1], received, sizeof received, 0) > 0);
     return host_port;
 }
 

@@ -253,7 +253,7 @@ static void table_is_in_order(void **state)
     }
 }
 
-/* ---- what is none ------------------------------------------------------------------------ */
+/* ---- what is not one --------------------------------------------------------------------- */
 
 static const char *const innocents[] = {
     "",
@@ -344,7 +344,7 @@ static void innocent_values_are_left_alone(void **state)
     for (size_t i = 0; i < COUNT(innocents); i++) {
         const char *kind = ck_secret_kind(innocents[i]);
         if (kind != NULL)
-            fail_msg("'%s' looks like %s, and is none", innocents[i], kind);
+            fail_msg("'%s' looks like %s, and is not", innocents[i], kind);
     }
 }
 

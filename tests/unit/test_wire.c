@@ -118,7 +118,7 @@ static void every_stage_is_about_the_tool(void **state)
             found = found || (length >= end && strcmp(text + length - end, ends[i]) == 0);
         }
         if (!found)
-            fail_msg("'cannot %s TOOL' is no sentence", text);
+            fail_msg("'cannot %s TOOL' is not a sentence", text);
     }
 }
 

@@ -90,7 +90,7 @@ ASKED = {
     "two lengths": (POST + "Content-Length: 5\r\nContent-Length: 0\r\n\r\n", HOST, 80),
     "a tunnel with a body": (f"CONNECT {HOST}:443 HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello", HOST, 443),
     "https in the clear": (f"GET https://{HOST}/ HTTP/1.1\r\nHost: {HOST}\r\n\r\n", HOST, 0),
-    "a port of SOCKS that is none": ("\5\1\0\5\1\0\3" + chr(len(HOST)) + HOST + "\0\0", HOST, 0),
+    "an invalid port of SOCKS": ("\5\1\0\5\1\0\3" + chr(len(HOST)) + HOST + "\0\0", HOST, 0),
 }
 
 

@@ -209,7 +209,7 @@ def test_a_cache_inside_the_root_is_not_used(box, there):
     planted = box.home / "elsewhere/chokepoint/tools.json"
     with open(answer["tool"]["path"], "rb") as stream:
         true = hashlib.sha256(stream.read()).hexdigest()
-    assert true.encode() in planted.read_bytes(), "it is not remembered, and the attack is none"
+    assert true.encode() in planted.read_bytes(), "it is not remembered, and there is no attack"
     if there:
         for path in (box.root / "cache", box.root / "cache/chokepoint"):
             path.mkdir(0o700)

@@ -53,17 +53,17 @@ int main(int argc, char **argv)
     CHECK(argc == 6);
     char line[LINE_MAX_BYTES];
     const char *command_argv[ARGS_MAX];
-    long enough = strtol(argv[5], NULL, 10), heard = 0, number = 0;
+    long enough = strtol(argv[5], NULL, 10), received = 0, number = 0;
     FILE *commands = fopen(argv[4], "re");
     CHECK(commands != NULL);
     struct choke_context *context = host_context(strcmp(argv[1], "default") == 0 ? NULL : argv[1]);
-    for (; (enough == 0 || heard < enough) && fgets(line, sizeof line, commands) != NULL; number++) {
+    for (; (enough == 0 || received < enough) && fgets(line, sizeof line, commands) != NULL; number++) {
         split(line, command_argv);
         stir(argv[2]);
         run(context, argv[2], command_argv);
         if (unlink(argv[3]) == 0) {
             printf("%ld ", number);
-            heard++;
+            received++;
         }
     }
     printf("of %ld\n", number);
