@@ -1,5 +1,7 @@
 /*
- * config.c - see config.h. The keys are tables for base/yaml.h; what no table can say is checked after reading.
+ * config.c - reads the configuration of a tree. See config.h.
+ *
+ * The keys are tables for base/yaml.h. What a table cannot express is checked after reading.
  */
 #include "lint/config.h"
 
@@ -33,7 +35,7 @@ static bool is_record_number(const char *text)
     return strspn(text, "0123456789") == ADR_DIGITS && text[ADR_DIGITS] == '\0';
 }
 
-/* From the top, and staying there. */
+/* A relative path without "." and "..": it cannot leave the top, and each file has one spelling. */
 static bool is_path_from_top(const char *text)
 {
     bool good = text[0] != '/';
@@ -53,7 +55,7 @@ static const struct ck_yaml_form path_form = {is_path_from_top,
 
 #define AT(type, member) .offset = offsetof(struct type, member)
 
-static const char *const versions[] = {"1", NULL}; /* a word, because "1" in quotes is accepted too */
+static const char *const versions[] = {"1", NULL}; /* a word, so that "1" in quotes is valid too */
 static const char *const severities[] = {[0] = "off",
                                          [CHOKE_SEVERITY_NOTE] = "note",
                                          [CHOKE_SEVERITY_WARNING] = "warning",

@@ -1,18 +1,19 @@
 /*
- * config.h - what a tree says about itself: .chokepoint-lint.yaml.
+ * config.h - the configuration of a tree, .chokepoint-lint.yaml.
  *
  *   version: 1
- *   adr_dir: docs/adr              # the decision records that waivers and modules cite; relative to this file
- *   chokepoints:                   # modules that may create processes; all other rules hold there too
- *     - path: src/run/create.c     # from the top; with a slash at the end, a directory and all in it
+ *   adr_dir: docs/adr              # the decision records; relative to this file
+ *   chokepoints:                   # modules that may create processes; all other rules apply there
+ *     - path: src/run/create.c     # from the top; with a slash at the end, a directory
  *       adr: "0003"                # or why: one sentence
- *   exclude:                       # what is not looked at; a pattern of .gitignore, from the top
+ *   exclude:                       # what is not scanned; a pattern of .gitignore, from the top
  *     - path: tests/lint/
- *       why: They are there to be found.
+ *       why: The snippets contain findings on purpose.
  *   severities:
  *     python-shell-unsure: note       # error, warning, note or off
  *
- * Unknown keys, keys that are given twice and values of another kind are errors, with their line and column.
+ * Unknown keys, keys that are given twice and values of a wrong type are errors, with line and
+ * column.
  */
 #ifndef CK_LINT_CONFIG_H
 #define CK_LINT_CONFIG_H
@@ -42,7 +43,7 @@ struct ck_lint_choice {
     enum choke_severity severity; /* 0: off */
 };
 
-/* Zero-filled it is that of a tree without one. */
+/* Zero-filled: the configuration of a tree without a file. */
 struct ck_lint_config {
     struct ck_arena arena;
     const char *file; /* for messages; NULL where there is none */
@@ -54,18 +55,18 @@ struct ck_lint_config {
     size_t choice_count;
 };
 
-/* ck_lint_config_done in any case. An empty text is fine. */
+/* Call ck_lint_config_done in any case. An empty text is a valid configuration. */
 int ck_lint_config_parse(const char *file, const char *text, size_t length, struct ck_lint_config *ret_config,
                          struct choke_error *error);
 void ck_lint_config_done(struct ck_lint_config *config);
 
-/* For ck_yaml_error, about a place in the file. */
+/* For ck_yaml_error, with a place in the file. */
 extern const struct ck_yaml_format ck_lint_config_format;
 
 /* May the file at this path, from the top, create processes? */
 bool ck_lint_config_allows(const struct ck_lint_config *config, const char *path);
 
-/* What the configuration makes of a rule's severity; 0 where it is off. */
+/* The severity of a rule after the configuration is applied; 0 where it is off. */
 enum choke_severity ck_lint_config_severity(const struct ck_lint_config *config, const char *rule,
                                             enum choke_severity severity);
 

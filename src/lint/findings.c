@@ -1,8 +1,9 @@
 /*
- * findings.c - see findings.h.
+ * findings.c - decides what is reported of one file. See findings.h.
  *
- * In this order: a process that is created where the configuration allows it is no finding; a rule that is off is none;
- * then the waivers. So a waiver in a module that needs none is unused, and is told.
+ * The order matters. First, a process that is created in a module where the configuration allows it
+ * is not a finding. Second, a rule that is off has no findings. The waivers come last, so a waiver
+ * in a module that does not need it counts as unused, and that is reported.
  */
 #include "lint/findings.h"
 
@@ -15,20 +16,20 @@
 #include <string.h>
 
 #define MESSAGE_MAX_BYTES 512
-#define LINE_SHOWN 200  /* of a longer line only a part is kept */
-#define BEFORE_SHOWN 60 /* how much of that stands before the place */
+#define LINE_SHOWN 200  /* bytes of a source line that are kept */
+#define BEFORE_SHOWN 60 /* bytes of those before the finding */
 
 /* ---- the rules --------------------------------------------------------------------------- */
 
 static const struct choke_lint_rule builtin_rules[CK_LINT_BUILTIN_RULES] = {
     [CK_LINT_BUILTIN_NOT_SCANNED] = {"not-scanned", CHOKE_SEVERITY_WARNING,
-                                     "A source that nobody has looked at may hold any call.",
-                                     "Make it readable text, or exclude it in the configuration and say why."},
+                                     "A source that was not scanned may contain any call.",
+                                     "Make it readable text, or exclude it in the configuration with a reason."},
     [CK_LINT_BUILTIN_BROKEN_SYNTAX] = {"broken-syntax", CHOKE_SEVERITY_NOTE,
                                        "What the grammar does not understand may hide a call.",
-                                       "Repair the syntax, if it is broken for the language too."},
+                                       "Fix the syntax, if the language rejects it too."},
     [CK_LINT_BUILTIN_WAIVER_UNFOUNDED] =
-        {"waiver-unfounded", CHOKE_SEVERITY_ERROR, "A waiver takes a finding back by a decision that is written down.",
+        {"waiver-unfounded", CHOKE_SEVERITY_ERROR, "A waiver must cite a decision that is written down.",
          "Write 'chokepoint-lint: allow RULE ADR-0000' with a rule and a record that exist."},
     [CK_LINT_BUILTIN_WAIVER_UNUSED] = {"waiver-unused", CHOKE_SEVERITY_WARNING,
                                        "A waiver without a finding would hide the next one.", "Remove it."},
@@ -74,7 +75,7 @@ const struct choke_lint_rule *ck_lint_rule_index_find(const struct ck_lint_rule_
     return NULL;
 }
 
-/* The same rule as the scanner knows it. */
+/* The public form of a rule of the scanner. */
 static const struct choke_lint_rule *public_rule(const struct ck_lint_rule_index *rule_index,
                                                  const struct ck_lint_rule *rule)
 {
@@ -100,7 +101,10 @@ struct findings_builder {
     bool failed; /* out of memory */
 };
 
-/* Adds a finding unless its rule is off or there are too many; the message takes the place of the rule's reason. */
+/*
+ * Adds a finding unless its rule is off or there are too many. The message replaces the reason of
+ * the rule.
+ */
 __attribute__((format(printf, 4, 5))) static void add(struct findings_builder *builder,
                                                       const struct choke_lint_rule *rule,
                                                       const struct ck_lint_location *location, const char *format, ...)
@@ -142,16 +146,16 @@ static void report_unfounded_waiver(struct findings_builder *builder, const stru
         ck_lint_rule_index_builtin(&builder->tree_ruleset->rule_index, CK_LINT_BUILTIN_WAIVER_UNFOUNDED);
     const struct ck_lint_adrs *adrs = &builder->tree_ruleset->adrs;
     if (waiver->fault != NULL)
-        add(builder, rule, &waiver->location, "this waiver does not hold: %s", waiver->fault);
+        add(builder, rule, &waiver->location, "this waiver is not valid: %s", waiver->fault);
     else if (!adrs->configured)
         add(builder, rule, &waiver->location,
-            "this waiver does not hold: the configuration names no 'adr_dir' where ADR-%s could be", waiver->adr);
+            "this waiver is not valid: the configuration has no 'adr_dir' in which to find ADR-%s", waiver->adr);
     else if (adrs->errnum != 0)
-        add(builder, rule, &waiver->location,
-            "this waiver does not hold: the directory of the records cannot be read: %s", strerror(adrs->errnum));
+        add(builder, rule, &waiver->location, "this waiver is not valid: cannot read the directory of the records: %s",
+            strerror(adrs->errnum));
     else
         add(builder, rule, &waiver->location,
-            "this waiver does not hold: there is no decision record %s-*.md (a regular file, not empty)", waiver->adr);
+            "this waiver is not valid: there is no decision record %s-*.md (a regular file, not empty)", waiver->adr);
 }
 
 static bool is_founded(const struct findings_builder *builder, const struct ck_waiver *waiver)
@@ -192,7 +196,7 @@ static void report_unused_waiver(struct findings_builder *builder, const struct 
             continue;
         if (ck_lint_rule_index_find(rule_index, waiver->rules[i]) == NULL)
             add(builder, ck_lint_rule_index_builtin(rule_index, CK_LINT_BUILTIN_WAIVER_UNFOUNDED), &waiver->location,
-                "this waiver does not hold: there is no rule '%s'", waiver->rules[i]);
+                "this waiver is not valid: there is no rule '%s'", waiver->rules[i]);
         else
             add(builder, ck_lint_rule_index_builtin(rule_index, CK_LINT_BUILTIN_WAIVER_UNUSED), &waiver->location,
                 "nothing on this line needs a waiver from '%s'", waiver->rules[i]);
@@ -244,7 +248,7 @@ int ck_lint_findings_compare(const void *left, const void *right)
 
 /* ---- the source -------------------------------------------------------------------------- */
 
-/* Not in the middle of a character. */
+/* Moves at back to the start of a UTF-8 character, so that a cut line stays valid text. */
 static size_t at_character(const char *line, size_t length, size_t at)
 {
     while (at < length && at > 0 && ((unsigned char)line[at] & 0xc0) == 0x80)
@@ -270,7 +274,7 @@ static bool keep_source(struct ck_arena *arena, struct choke_lint_finding *findi
     return finding->source != NULL;
 }
 
-/* Findings are in the order of their lines, so the text is gone through once. */
+/* Findings are sorted by line, so one pass over the text is enough. */
 static bool keep_sources(struct ck_arena *arena, struct ck_lint_findings *reported, const char *text, size_t length)
 {
     const char *line = text;
@@ -299,7 +303,7 @@ static void report_broken_syntax(struct findings_builder *builder, const struct 
                                         .end_column = 1,
                                         .end_byte_column = 1};
     add(builder, ck_lint_rule_index_builtin(&builder->tree_ruleset->rule_index, CK_LINT_BUILTIN_BROKEN_SYNTAX),
-        &location, "the syntax is broken here; what follows may not have been understood");
+        &location, "syntax error; calls after this place may have been missed");
 }
 
 int ck_lint_findings_make(const struct ck_lint_tree_ruleset *tree_ruleset, struct ck_arena *arena,
@@ -337,6 +341,6 @@ bool ck_lint_findings_not_scanned(const struct ck_lint_tree_ruleset *tree_rulese
     enum choke_severity severity = ck_lint_config_severity(&tree_ruleset->config, rule->id, rule->severity);
     *ret_finding =
         (struct choke_lint_finding){.severity = severity, .rule = rule, .path = skip->shown, .name = skip->path};
-    ret_finding->message = ck_arena_printf(arena, "nobody has looked at this: %s", skip->reason);
+    ret_finding->message = ck_arena_printf(arena, "not scanned: %s", skip->reason);
     return severity != 0;
 }

@@ -1,6 +1,7 @@
 /*
- * findings.h - from what the scanner saw in one file to what is reported of it: the configuration and the waivers have
- * their say here, and the linter's own findings are added.
+ * findings.h - turns what the scanner saw in one file into the findings that are reported.
+ *
+ * Applies the configuration and the waivers, and adds the findings about the scan itself.
  */
 #ifndef CK_LINT_FINDINGS_H
 #define CK_LINT_FINDINGS_H
@@ -24,7 +25,7 @@ enum ck_lint_builtin_rule {
     CK_LINT_BUILTIN_RULES,
 };
 
-/* Every rule there is, in the order of the rule files, and then our own. */
+/* All rules: those of the rule files in their order, then the builtin ones. */
 struct ck_lint_rule_index {
     const struct ck_lint_rules *loaded;
     struct choke_lint_rule *rules;
@@ -38,7 +39,7 @@ const struct choke_lint_rule *ck_lint_rule_index_builtin(const struct ck_lint_ru
 const struct choke_lint_rule *ck_lint_rule_index_find(const struct ck_lint_rule_index *rule_index,
                                                       const char *id); /* or NULL */
 
-/* What holds for all files. Threads share it. */
+/* What applies to all files of a run. Threads share it, so it must not change after it is made. */
 struct ck_lint_tree_ruleset {
     struct ck_lint_rule_index rule_index;
     struct ck_lint_config config;
@@ -58,14 +59,20 @@ struct ck_lint_scanned_file {
     size_t length;
 };
 
-/* All that the verdict points to is in the arena, the law or the file. 0 or -ENOMEM. */
+/*
+ * Everything that *ret_reported points to is in the arena, in tree_ruleset or in the file. Returns
+ * 0 or -ENOMEM.
+ */
 int ck_lint_findings_make(const struct ck_lint_tree_ruleset *tree_ruleset, struct ck_arena *arena,
                           const struct ck_lint_scanned_file *scanned, struct ck_lint_findings *ret_reported);
 
-/* In the order of names and places. */
+/* For qsort: orders findings by path, then by place. */
 int ck_lint_findings_compare(const void *left, const void *right);
 
-/* The finding that a source was not looked at; false where the configuration has it off. message NULL: out of memory. */
+/*
+ * Makes the finding that a source was not scanned. Returns false where the configuration turns that
+ * rule off. message is NULL when memory ran out.
+ */
 bool ck_lint_findings_not_scanned(const struct ck_lint_tree_ruleset *tree_ruleset, struct ck_arena *arena,
                                   const struct ck_walk_skip *skip, struct choke_lint_finding *ret_finding);
 

@@ -1,13 +1,11 @@
-/*
- * grammar.c - see grammar.h.
- */
+/* grammar.c - the table of languages, and how a file is assigned to one. See grammar.h. */
 #include "lint/grammar.h"
 
 #include "lint/lang/resolve.h"
 
 #include <string.h>
 
-/* Compiled by tools/grammars.sh; there is no header that declares them. */
+/* tools/grammars.sh compiles these. tree-sitter ships no header that declares them. */
 extern const TSLanguage *tree_sitter_python(void);
 extern const TSLanguage *tree_sitter_javascript(void);
 extern const TSLanguage *tree_sitter_typescript(void);
@@ -49,7 +47,7 @@ static const struct ck_grammar *by_extension(const char *path)
     return NULL;
 }
 
-/* "python3.11" is python: a version may follow the name. */
+/* "python3.11" is python: digits and dots may follow the name. */
 static bool is_interpreter(const char *word, size_t length, const char *name)
 {
     size_t name_length = strlen(name);
@@ -70,7 +68,7 @@ static const struct ck_grammar *by_interpreter(const char *word, size_t length)
     return NULL;
 }
 
-/* The next word of the line, without its directories; 0 at the end of the line. */
+/* The next word of the line without its directories; 0 at the end of the line. */
 static size_t next_word(const char **at, const char *end, const char **ret_word)
 {
     while (*at < end && (**at == ' ' || **at == '\t'))
@@ -83,7 +81,7 @@ static size_t next_word(const char **at, const char *end, const char **ret_word)
     return (size_t)(*at - word);
 }
 
-/* "#!/usr/bin/env -S python3 -u": env's options and assignments are passed over. */
+/* Skips the options and assignments of env: "#!/usr/bin/env -S python3 -u". */
 static const struct ck_grammar *by_first_line(const char *text, size_t length)
 {
     if (length < 2 || memcmp(text, "#!", 2) != 0)

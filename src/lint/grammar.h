@@ -1,8 +1,9 @@
 /*
- * grammar.h - the languages that are read: how a file of each is told, and its grammar.
+ * grammar.h - the languages that are scanned: how to recognize a file of each, and its grammar.
  *
- * A grammar is one table of tree-sitter's; TypeScript has two, for what stands between angle brackets is a type in one
- * and an element in the other. Which rules a grammar has is said by the rule files (rules.h).
+ * A grammar is one parser table of tree-sitter. TypeScript has two, because text between angle
+ * brackets is a type in .ts files and an element in .tsx files. The rule files say which rules a
+ * grammar has (rules.h).
  */
 #ifndef CK_LINT_GRAMMAR_H
 #define CK_LINT_GRAMMAR_H
@@ -27,19 +28,20 @@ struct ck_grammar {
     enum ck_grammar_id id;
     const char *name;                /* "python", as in rule files, configuration and output */
     const char *const *extensions;   /* ".py", ends with NULL */
-    const char *const *interpreters; /* of a first line that starts with #!: "python", "python3"; ends with NULL */
+    const char *const *interpreters; /* in a #! line: "python", "python3"; ends with NULL */
     const TSLanguage *(*language)(void);
     const struct ck_lint_resolver *resolver;
 };
 
 extern const struct ck_grammar ck_grammars[CK_GRAMMARS];
 
-/* NULL where there is none of that name. */
+/* NULL if the name is unknown. */
 const struct ck_grammar *ck_grammar_find(const char *name);
 
 /*
- * By the file's name, else by its first line where it has no known extension; text may be the beginning of the file,
- * and NULL where it is not at hand. NULL: not a language that is read.
+ * The grammar by the extension of the path; if that is unknown, by the #! line. text may be the
+ * beginning of the file, or NULL when it has not been read. Returns NULL if the language is not
+ * supported.
  */
 const struct ck_grammar *ck_grammar_of(const char *path, const char *text, size_t length);
 

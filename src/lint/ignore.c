@@ -1,9 +1,9 @@
 /*
- * ignore.c - see ignore.h.
+ * ignore.c - matches paths against patterns of .gitignore. See ignore.h.
  *
- * A path is matched segment by segment, a segment byte by byte. On both levels only the last star has to be gone back
- * to: whatever an earlier one could match more of, the later one can match as well. So there is no recursion, and no
- * pattern for which the time explodes.
+ * A path is matched segment by segment, and a segment byte by byte. On both levels it is enough to
+ * return to the last star: what an earlier star could match, the last one can match as well. So
+ * there is no recursion, and no pattern takes exponential time.
  */
 #include "lint/ignore.h"
 
@@ -22,21 +22,21 @@ static const struct {
     {"punct", ispunct}, {"space", isspace}, {"upper", isupper}, {"xdigit", isxdigit},
 };
 
-/* The ":alpha:]" behind a bracket; how many bytes it takes, 0 where it is no class. */
+/* Matches ":alpha:]" after a bracket. Returns the bytes it takes, 0 if it is not a class. */
 static size_t match_class(const char *text, size_t length, unsigned char byte, bool *matched)
 {
     for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++) {
         size_t n = strlen(classes[i].name);
         if (length < n + 3 || memcmp(text + 1, classes[i].name, n) != 0 || memcmp(text + 1 + n, ":]", 2) != 0)
             continue;
-        /* The locale is not asked: beyond ASCII nothing is in a class. */
+        /* ASCII only: the result must not depend on the locale of the caller. */
         *matched = *matched || (byte < 0x80 && classes[i].has(byte) != 0);
         return n + 3;
     }
     return 0;
 }
 
-/* One bound of a range, with its backslash; 0 at the end of the pattern. */
+/* Reads one bound of a range, with its backslash; 0 at the end of the pattern. */
 static size_t read_bound(const char *at, const char *end, unsigned char *ret_byte)
 {
     size_t n = at < end && *at == '\\' ? 2 : 1;
@@ -46,7 +46,10 @@ static size_t read_bound(const char *at, const char *end, unsigned char *ret_byt
     return n;
 }
 
-/* One member of a set: a class, a range or a byte. How many bytes of the pattern it takes; 0 where it is malformed. */
+/*
+ * Matches one member of a set: a class, a range or a byte. Returns the bytes of the pattern it
+ * takes, 0 if it is malformed.
+ */
 static size_t match_member(const char *at, const char *end, unsigned char byte, bool *matched)
 {
     unsigned char low, high;
@@ -68,7 +71,10 @@ static size_t match_member(const char *at, const char *end, unsigned char byte, 
     return n + 1 + m;
 }
 
-/* "[...]": how many bytes of the pattern it takes; 0 where it has no end, which then matches nothing. */
+/*
+ * Matches "[...]". Returns the bytes of the pattern it takes; 0 if the set has no end, and then it
+ * matches nothing.
+ */
 static size_t match_set(const char *pattern, const char *end, unsigned char byte, bool *ret_matched)
 {
     const char *at = pattern + 1;
@@ -87,7 +93,7 @@ static size_t match_set(const char *pattern, const char *end, unsigned char byte
     return (size_t)(at + 1 - pattern);
 }
 
-/* How much of the pattern stands for this byte; 0 where it does not match. */
+/* The bytes of the pattern that match this byte; 0 if it does not match. */
 static size_t match_byte(const char *pattern, const char *end, unsigned char byte)
 {
     bool matched = false;
@@ -106,7 +112,7 @@ static size_t match_byte(const char *pattern, const char *end, unsigned char byt
 
 /* ---- one segment, one path --------------------------------------------------------------- */
 
-/* Where the segment of a pattern ends: at a slash outside of brackets. */
+/* The end of a pattern's segment: a slash outside of brackets. */
 static const char *pattern_end(const char *at)
 {
     for (; *at != '\0' && *at != '/'; at++) {
@@ -152,20 +158,20 @@ static bool segment_matches(const char *pattern, const char *pattern_last, const
     return pattern == pattern_last;
 }
 
-/* Behind a segment of two stars, which three are as well; NULL where it is another. */
+/* After a segment of two or more stars; NULL if the segment is another. */
 static const char *after_double_star(const char *pattern)
 {
     size_t stars = strspn(pattern, "*");
     return stars >= 2 && (pattern[stars] == '/' || pattern[stars] == '\0') ? pattern + stars : NULL;
 }
 
-/* Behind the slash, or NULL at the end. */
+/* After the slash, or NULL at the end. */
 static const char *next_segment(const char *end)
 {
     return *end == '/' ? end + 1 : NULL;
 }
 
-/* Moves both on by one segment, if it matches. */
+/* Advances both by one segment, if it matches. */
 static bool step(const char **pattern, const char **path)
 {
     const char *end = pattern_end(*pattern);
@@ -201,8 +207,9 @@ static bool path_matches(const char *pattern, const char *path)
 }
 
 /*
- * Git compares what stands before the first special letter by itself, and takes the rest for a pattern of its own, which
- * its manual does not say: a pattern of "a**", a slash and "b" matches "ab" too.
+ * Git compares the part before the first special character as plain text, and matches the rest as a
+ * separate pattern. Its manual does not say so. As a result a pattern of "a**", a slash and "b"
+ * also matches "ab".
  */
 static bool anchored_matches(const char *pattern, const char *path)
 {
@@ -212,7 +219,9 @@ static bool anchored_matches(const char *pattern, const char *path)
 
 /* ---- a file of patterns ------------------------------------------------------------------ */
 
-/* Without a carriage return and without blanks at the end that no backslash protects. */
+/*
+ * The length without a carriage return and without trailing blanks. A backslash protects a blank.
+ */
 static size_t trimmed(const char *line, size_t length)
 {
     if (length > 0 && line[length - 1] == '\r')

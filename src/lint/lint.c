@@ -1,21 +1,23 @@
 /*
- * lint.c - the linter as a whole.
+ * lint.c - one run of the linter, from options to report.
  *
- * Theory of operation. One run goes through these steps, and each may rely on the one before it:
+ * Theory of operation. A run has these steps, and each relies on the one before it:
  *
- *   rules     the embedded rule files, compiled into queries                               (rules.h)
- *   top       which tree, and its configuration                                  (top.h, config.h)
- *   walk      which files, sorted: from here on the order is fixed                          (walk.h)
- *   look      threads take one file after the other: is it a source, of which language, is there anything in it that a
- *             rule could be about (prefilter.h), then parse, resolve, match (scan.h), and what configuration and
- *             waivers make of it (verdict.h). What a file gives is put at the file's own place
- *   report    the places one after the other: the same for one thread or many
+ *   rules     the embedded rule files; queries are compiled when first needed   (rules.h)
+ *   top       finds the tree and reads its configuration                 (top.h, config.h)
+ *   walk      lists the files and sorts them: from here on the order is fixed     (walk.h)
+ *   scan      threads take one file after the other. Is it a source, and in which language? Does it
+ *             have words that a rule needs (prefilter.h)? Then parse, resolve and match (scan.h);
+ *             apply configuration and waivers (findings.h). The result goes into the file's slot
+ *   report    joins the slots in order: the report is the same for one thread or many
  *
- * What is read is hostile. Nothing outside of the top is opened, no file is read beyond the scanner's maximum, the time
- * for one file is bounded by the scanner, and what could not be looked at is a finding, so that it cannot be used to hide.
+ * The input is hostile. Nothing outside of the top is opened, no file is read beyond the maximum,
+ * and the scanner bounds the time for one file. What could not be scanned is a finding, so that an
+ * attacker cannot hide a call that way.
  *
- * Threads share the rules and the law, which do not change any more; each has its own parser, buffer and arena. The
- * report points into those arenas, so they live as long as it does.
+ * Threads share the rules and struct ck_lint_tree_ruleset, which do not change after loading. Each
+ * thread has its own parser, buffer and arena. The report points into those arenas, so they live as
+ * long as the report.
  */
 #include "lint/lint.h"
 
@@ -39,7 +41,7 @@
 #define FINDINGS_MAX ((size_t)100000) /* of a whole run */
 #define FIRST_LINE_BYTES 256          /* enough for #! and an interpreter */
 
-/* What one file gave. */
+/* The result of one file. */
 struct file_result {
     struct ck_lint_findings reported;
     const char *skipped; /* the reason, or NULL */
@@ -61,9 +63,9 @@ struct worker {
     struct choke_error error;
 };
 
-/* A report and all that it points to. */
+/* A report and everything that it points to. */
 struct lint_run {
-    struct choke_lint_report report; /* first: a report is freed as the run that made it */
+    struct choke_lint_report report; /* first: ck_lint_report_free casts it back */
     struct ck_arena arena;
     struct ck_lint_rules *rules;
     struct ck_top top;
@@ -71,7 +73,7 @@ struct lint_run {
     struct ck_lint_walk walk;
     struct file_result *file_results; /* one for each file of the walk */
     atomic_size_t next;
-    atomic_size_t findings_so_far; /* findings so far */
+    atomic_size_t findings_so_far; /* over all threads, to stop at FINDINGS_MAX */
     atomic_bool stop;
     struct worker workers[JOBS_MAX];
 };
@@ -81,24 +83,25 @@ struct lint_run {
 static int config_error(const char *path, int errnum, struct choke_error *error)
 {
     const char *why = errnum == ELOOP ? "it is a link" : errnum == EFBIG ? "it is too large" : strerror(errnum);
-    return ck_error_set(error, CHOKE_INVALID, errnum, "configuration '%s' cannot be read: %s", CK_QUOTE(path), why);
+    return ck_error_set(error, CHOKE_INVALID, errnum, "cannot read configuration '%s': %s", CK_QUOTE(path), why);
 }
 
 /*
- * Opened without waiting for anybody, so that it can be looked at first: a FIFO would be waited for without end. A regular
- * file, or one of this type too: /dev/null is a configuration for the one who names it.
+ * The file was opened with O_NONBLOCK, so that its type can be checked first: open(2) of a FIFO
+ * would block. It must be a regular file, or have this type: a caller may name /dev/null as an
+ * empty configuration.
  */
 static int take_file(const struct lint_run *run, int *fd, mode_t type, int *ret_fd, struct choke_error *error)
 {
     struct stat status;
     if (fstat(*fd, &status) < 0 || !(S_ISREG(status.st_mode) || (status.st_mode & S_IFMT) == type))
-        return ck_error_set(error, CHOKE_INVALID, EINVAL, "configuration '%s' cannot be read: it is not a regular file",
+        return ck_error_set(error, CHOKE_INVALID, EINVAL, "cannot read configuration '%s': it is not a regular file",
                             CK_QUOTE(run->report.config));
     *ret_fd = ck_fd_take(fd);
     return 0;
 }
 
-/* The one at the top. *ret_fd is -1 where there is none. */
+/* Opens the configuration at the top. *ret_fd stays -1 if there is none. */
 static int open_own_config(struct lint_run *run, int *ret_fd, struct choke_error *error)
 {
     CK_FD fd = ck_top_open(&run->top, CK_LINT_CONFIG_NAME, O_RDONLY);
@@ -124,7 +127,7 @@ static int open_config(struct lint_run *run, const char *given, int *ret_fd, str
     return fd < 0 ? config_error(given, errno, error) : take_file(run, &fd, S_IFCHR, ret_fd, error);
 }
 
-/* Records are looked for beside the configuration. */
+/* adr_dir is relative to the configuration. */
 static int read_adrs(struct lint_run *run, const char *given, struct choke_error *error)
 {
     const char *slash = given != NULL ? strrchr(given, '/') : NULL;
@@ -140,7 +143,7 @@ static int read_adrs(struct lint_run *run, const char *given, struct choke_error
     return 0;
 }
 
-/* Names of rules and numbers of records, once both are known. */
+/* Checks the names of rules and the numbers of records, once both are loaded. */
 static int check_config(struct lint_run *run, struct choke_error *error)
 {
     const struct ck_lint_config *config = &run->tree_ruleset.config;
@@ -180,7 +183,7 @@ static int read_config(struct lint_run *run, const char *given, struct choke_err
 
 /* ---- one file ---------------------------------------------------------------------------- */
 
-/* The words of an errno may be the thread's own, so the reason is copied. */
+/* strerror(3) may return a buffer of the thread, so the reason is copied. */
 static int skip(struct worker *worker, struct file_result *file_result, const char *reason, bool not_scanned)
 {
     file_result->skipped = ck_arena_strdup(&worker->arena, reason);
@@ -188,7 +191,7 @@ static int skip(struct worker *worker, struct file_result *file_result, const ch
     return file_result->skipped == NULL ? ck_error_oom(&worker->error) : 0;
 }
 
-/* The language by its name, or by its first line, which is then in the buffer. */
+/* Detects the language by the name, or by the first line, which is then in the buffer. */
 static const struct ck_grammar *detect_language(struct worker *worker, const struct ck_walk_file *file, int fd)
 {
     const struct ck_grammar *grammar = ck_grammar_of(file->path, NULL, 0);
@@ -198,7 +201,7 @@ static const struct ck_grammar *detect_language(struct worker *worker, const str
     return length > 2 ? ck_grammar_of(file->path, worker->buffer, (size_t)length) : NULL;
 }
 
-/* Beyond the maximum findings are counted, and not kept: a hostile tree shall not fill the memory. */
+/* Findings beyond the maximum are only counted: a hostile tree must not fill the memory. */
 static int make_findings(struct worker *worker, const struct ck_walk_file *file, const struct ck_lint_scan *found,
                          size_t length, struct file_result *file_result)
 {
@@ -227,7 +230,7 @@ static int scan(struct worker *worker, const struct ck_walk_file *file, const st
     else
         file_result->is_scanned = r == 0;
     file_result->bytes = length;
-    /* One that was not looked at in full may have something all the same. */
+    /* A file that was not scanned in full may still have findings. */
     if (r == 0 && (found.findings_count > 0 || found.comments_count > 0 || found.broken))
         r = make_findings(worker, file, &found, length, file_result);
     ck_lint_scan_done(&found);
@@ -245,7 +248,7 @@ static int lint_file(struct worker *worker, const struct ck_walk_file *file, str
         return skip(worker, file_result, "not a regular file", false);
     const struct ck_grammar *grammar = detect_language(worker, file, fd);
     if (grammar == NULL)
-        return file->named ? skip(worker, file_result, "not in a language that is read", false) : 0;
+        return file->named ? skip(worker, file_result, "not a supported language", false) : 0;
     long length = ck_fd_read_all(fd, worker->buffer, CK_LINT_FILE_MAX_BYTES + 1);
     if (length < 0)
         return skip(worker, file_result, strerror((int)-length), true);
@@ -295,7 +298,11 @@ static int prepare(struct lint_run *run, struct worker *worker, struct choke_err
     return ck_lint_scanner_new(run->rules, &worker->scanner, error);
 }
 
-/* The caller's thread is the first worker. One that cannot be started is done without. */
+/*
+ * The caller's thread is the first worker. A thread that cannot be started is not an error: the
+ * others do its work. New threads block all signals, because the program's handlers expect its own
+ * threads.
+ */
 static void run_workers(struct lint_run *run, size_t jobs)
 {
     sigset_t all, before;
@@ -340,7 +347,7 @@ static int lint_all_files(struct lint_run *run, unsigned wanted, struct choke_er
 
 /* ---- the report -------------------------------------------------------------------------- */
 
-/* Sums up what the files gave; what they were passed over for joins what the walk passed over. */
+/* Adds up the counts of all files. Files that were skipped join the list of skips of the walk. */
 static int add_up_results(struct lint_run *run)
 {
     struct choke_lint_report *report = &run->report;

@@ -1,6 +1,4 @@
-/*
- * lint.h - the linter as a whole; the public header says what it does.
- */
+/* lint.h - one run of the linter. include/chokepoint-lint.h says what it does. */
 #ifndef CK_LINT_LINT_H
 #define CK_LINT_LINT_H
 

@@ -1,10 +1,10 @@
 /*
- * match.c - see match.h.
+ * match.c - applies the rules to a syntax tree. See match.h.
  *
- * A match of a query is about one @name. What that resolves to is looked up in the index of rules; the conditions of
- * each rule found there are checked, and the first rule of the file that holds is the one reported. A condition is
- * three-valued at heart: an argument may be spread from something that cannot be seen. Each test says for itself what
- * it makes of that.
+ * A match of a query has one @name. The index of rules gives the rules for what it resolves to. The
+ * conditions of each are checked, and the first rule in the order of the file that holds is
+ * reported. A condition has three values, because an argument may be spread from something that is
+ * not visible in the file. Each test decides what the third value means for it.
  */
 #include "lint/match.h"
 
@@ -16,13 +16,14 @@
 #include <string.h>
 
 /*
- * Matches in progress at one time. The cursor goes through all of them for each node, so a chain of a million calls
- * would take hours without a bound; where it is reached the file is reported as not looked at in full.
+ * Matches in progress at one time. For each node the cursor goes through all of them, so without a
+ * bound a chain of a million calls would take hours. If the bound is reached the file is reported
+ * as not scanned in full.
  */
 #define IN_PROGRESS_MAX 256
 #define MATCH_MAX_MICROSECONDS ((uint64_t)5000000)
-#define DEPTH_MAX ((uint32_t)60000)
-#define LEVELS_PER_BYTE 4
+#define DEPTH_MAX ((uint32_t)60000) /* below the 16 bits of the cursor, see is_too_deep */
+#define LEVELS_PER_BYTE 4           /* more than any grammar nests for one byte of source */
 #define MATCHES_FIRST 64
 
 /* ---- conditions -------------------------------------------------------------------------- */
@@ -35,6 +36,7 @@ static bool has_value(const struct ck_lint_strings *values, const char *text, si
     return false;
 }
 
+/* True only if every value that the argument may have is in the list. */
 static bool surely_one_of(struct ck_lint_source *source, TSNode value, const struct ck_lint_strings *values)
 {
     struct ck_constant constant = {.kind = CK_CONSTANT_NOT};
@@ -49,6 +51,7 @@ static bool surely_one_of(struct ck_lint_source *source, TSNode value, const str
     return names.count > 0 && !names.open;
 }
 
+/* CK_CONSTANT_TRUE, _FALSE, or _NOT where it is not known. An empty text counts as false. */
 static enum ck_constant_kind truth_of(struct ck_lint_source *source, TSNode value)
 {
     struct ck_constant constant = {.kind = CK_CONSTANT_NOT};
@@ -58,6 +61,10 @@ static enum ck_constant_kind truth_of(struct ck_lint_source *source, TSNode valu
     return constant.kind;
 }
 
+/*
+ * "Unknown" counts as a match only for the tests that look for doubt (unsure, variable), and for
+ * none-of.
+ */
 static bool condition_holds(struct ck_lint_source *source, TSNode arguments, const struct ck_lint_condition *condition)
 {
     TSNode value = {0};
@@ -87,7 +94,7 @@ static bool condition_holds(struct ck_lint_source *source, TSNode arguments, con
     return false;
 }
 
-/* A rule with conditions is about calls; what has no arguments does not meet them. */
+/* A rule with conditions is about calls. A name without arguments does not meet them. */
 static bool rule_holds(struct ck_lint_source *source, const struct ck_lint_rule *rule, uint32_t query,
                        const TSNode *arguments)
 {
@@ -202,7 +209,7 @@ static int compare_sites(const void *left, const void *right)
     return order != 0 ? order : compare_names(left, right);
 }
 
-/* Two queries may meet in one @name; the rule that comes first in its file is left. */
+/* Two queries may match the same @name. The rule that comes first in its file is kept. */
 static void sort_matches(struct ck_lint_matches *matches)
 {
     uint32_t unique = 0;
@@ -217,8 +224,8 @@ static void sort_matches(struct ck_lint_matches *matches)
 }
 
 /*
- * A query's cursor keeps the depth of a node in 16 bits, and would not find what lies deeper. Each byte of a source
- * makes few levels, so a small one is not looked at.
+ * The query cursor of tree-sitter stores the depth of a node in 16 bits, and misses nodes that are
+ * deeper. Each byte of a source adds few levels, so a small file is not checked.
  */
 static bool is_too_deep(const struct ck_lint_source *source)
 {

@@ -1,5 +1,6 @@
 /*
- * match.h - what the rules say about a tree: the queries are run over it, names are resolved, conditions checked.
+ * match.h - applies the rules to a syntax tree: runs the queries, resolves names, checks
+ * conditions.
  */
 #ifndef CK_LINT_MATCH_H
 #define CK_LINT_MATCH_H
@@ -13,15 +14,15 @@ struct ck_lint_match {
     const char *resolved; /* in the source's arena */
 };
 
-/* In the order of their places, one per @name. */
+/* In the order of their places, one for each @name. */
 struct ck_lint_matches {
     struct ck_lint_match *items; /* to be freed */
     uint32_t count, capacity;
     bool too_deep;  /* some may be missing: the tree is nested too deeply */
-    bool timed_out; /* some may be missing: there was no time left */
+    bool timed_out; /* some may be missing: the time for the file was over */
 };
 
-/* The resolver has begun. 0 or -ENOMEM. */
+/* Call begin of the resolver before. Returns 0 or -ENOMEM. */
 int ck_lint_match_all(struct ck_lint_source *source, TSQueryCursor *cursor, struct ck_lint_matches *ret_matches);
 void ck_lint_matches_done(struct ck_lint_matches *matches);
 

@@ -1,17 +1,18 @@
 /*
- * prefilter.c - see prefilter.h.
+ * prefilter.c - looks for the words of triggers in a text. See prefilter.h.
  *
- * One pass over the bytes: a hash is carried along each word and looked up where the word ends, first in a map of bits
- * that turns nearly every word away, then in a table. What the words of the text have in common with the triggers is a
- * set of at most BITS_MAX bits, and a trigger is such a set too.
+ * One pass over the bytes. A hash is computed along each word. At the end of the word it is looked
+ * up in a Bloom filter, which rejects nearly every word, and then in a table. The words that the
+ * text has are a set of at most BITS_MAX bits, and a trigger is such a set too.
  *
- * Python. Prose about "the system" stands in comments and strings, and a third of the texts would be parsed for it.
- * To leave them out one has to know where a string ends, and must not be wrong about it: code that is taken for a
- * string would not be looked at. A plain string is simple. A formatted one may hold expressions, which hold strings
- * again; unless it is plain to see where it ends, all that follows in the file counts.
+ * Python. Prose about "the system" occurs in comments and strings, and a third of all texts would
+ * be parsed for it. To skip them the end of a string must be found without error: code that is
+ * taken for a string would not be scanned. A plain string is simple. A formatted string may have
+ * expressions, which may have strings again. If its end is not obvious, all that follows in the
+ * file counts as code.
  *
- * A byte beyond ASCII is part of a word, so that "évaluer" does not look like "valuer". To Python some words of such
- * letters are ASCII (fold.h), and they count as that.
+ * A byte beyond ASCII is part of a word, so that "évaluer" does not look like "valuer". Python
+ * reads some words with such letters as ASCII (python_fold.h), and they count as ASCII here.
  */
 #include "lint/prefilter.h"
 
@@ -28,7 +29,7 @@
 #define BLOOM_BITS 16384
 #define HASH_START 2166136261u
 #define HASH_STEP 16777619u
-#define NAME_MAX_BYTES 64 /* of a string that may be somebody's name */
+#define NAME_MAX_BYTES 64 /* of a string that may be a name */
 
 struct word {
     const char *text;
@@ -36,7 +37,7 @@ struct word {
     uint32_t bit;
 };
 
-/* Bit is set when second comes right after first; both are numbers of words. */
+/* The bit is set when second comes right after first. Both are numbers of words. */
 struct pair {
     uint32_t first, second, bit;
 };
@@ -49,7 +50,7 @@ struct ck_prefilter {
     struct word words[BITS_MAX];
     struct pair pairs[BITS_MAX];
     uint32_t words_count, pairs_count, bits_count;
-    uint16_t slots[SLOTS]; /* a word's number plus one; 0: empty */
+    uint16_t slots[SLOTS]; /* the number of a word plus one; 0: empty */
     uint64_t bloom[BLOOM_BITS / 64];
     struct word_set triggers[TRIGGERS_MAX];
     uint32_t triggers_count;
@@ -77,7 +78,7 @@ int ck_prefilter_new(struct ck_arena *arena, struct ck_prefilter **ret_prefilter
 
 /* ---- words ------------------------------------------------------------------------------- */
 
-/* The slot of the word, or the empty one where it belongs. */
+/* The slot of the word, or the empty slot where it belongs. */
 static uint32_t find_slot(const struct ck_prefilter *prefilter, const char *text, size_t length, uint32_t hash)
 {
     uint32_t slot = hash % SLOTS;
@@ -107,7 +108,10 @@ static bool has_bit(const struct word_set *set, uint32_t bit)
     return (set->bits[bit / 64] >> (bit % 64) & 1) != 0;
 }
 
-/* The number of the word, which is new or known; -1 where there is no room for it, or it is none. */
+/*
+ * Returns the number of the word, adding it if it is new; -1 if there is no room or it is not a
+ * word.
+ */
 static int enter_word(struct ck_prefilter *prefilter, struct ck_arena *arena, const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++)
@@ -127,7 +131,7 @@ static int enter_word(struct ck_prefilter *prefilter, struct ck_arena *arena, co
     return (int)prefilter->words_count - 1;
 }
 
-/* The bit of "a" or "a+b"; -1 where it is not well formed or does not fit. */
+/* The bit of "a" or "a+b"; -1 if it is malformed or does not fit. */
 static int enter_part(struct ck_prefilter *prefilter, struct ck_arena *arena, const char *text, size_t length)
 {
     const char *plus = memchr(text, '+', length);
@@ -158,7 +162,7 @@ int ck_prefilter_add(struct ck_prefilter *prefilter, struct ck_arena *arena, con
         int bit = enter_part(prefilter, arena, at, length);
         if (bit < 0)
             return ck_error_set(error, CHOKE_NONE, EINVAL,
-                                "trigger '%s' is not words with a space between them, or there are too many words",
+                                "trigger '%s' is not words separated by single spaces, or has too many words",
                                 CK_QUOTE(trigger));
         set_bit(set, (uint32_t)bit);
         at += length;
@@ -187,11 +191,12 @@ int ck_prefilter_read_python(struct ck_prefilter *prefilter, struct ck_arena *ar
 struct prefilter_pass {
     const struct ck_prefilter *prefilter;
     const char *at, *end;
-    struct word_set code, strings; /* words that count, and those that may come to count */
-    int previous;                  /* the last word's number, -1: none of ours */
-    bool fresh;                    /* there is something new since the triggers were looked at */
+    struct word_set code, strings; /* strings: count only after a lookup word */
+    int previous;                  /* number of the last word; -1: not in any trigger */
+    bool fresh;                    /* a bit was set since the triggers were compared */
 };
 
+/* Are all words of some trigger there? Strings count once a lookup word was seen. */
 static bool complete(const struct prefilter_pass *reading)
 {
     const struct ck_prefilter *prefilter = reading->prefilter;
@@ -255,7 +260,7 @@ static void note_python_word(struct prefilter_pass *reading, const char *text, s
         note_word(reading, &reading->code, text, length, hash);
 }
 
-/* The word that begins here; the reading goes on after it. */
+/* Reads the word that begins here, and moves after it. */
 static size_t read_word(struct prefilter_pass *reading, uint32_t *ret_hash)
 {
     const char *start = reading->at;
@@ -266,13 +271,16 @@ static size_t read_word(struct prefilter_pass *reading, uint32_t *ret_hash)
     return (size_t)(reading->at - start);
 }
 
-/* A letter of ASCII by its number, as JavaScript has it in names too: what word it is part of is not worked out. */
+/*
+ * An ASCII letter written as \u0061, which JavaScript allows in names. The word is not decoded: the
+ * text is parsed instead.
+ */
 static bool is_escaped_letter(const char *at, const char *end)
 {
     return end - at > 4 && at[0] == '\\' && at[1] == 'u' && (at[2] == '{' || (at[2] == '0' && at[3] == '0'));
 }
 
-/* Every word up to end counts. True: enough was seen. */
+/* Counts every word up to end. True: a trigger is complete. */
 static bool read_all_words(struct prefilter_pass *reading, const char *end)
 {
     while (reading->at < end) {
@@ -298,7 +306,10 @@ static bool read_all_words(struct prefilter_pass *reading, const char *end)
 
 /* ---- Python ------------------------------------------------------------------------------ */
 
-/* Where the string that opens at `at` has its closing quote; NULL: it does not end, on its line if it has to. */
+/*
+ * The closing quote of the string that opens at `at`; NULL if it does not end, or not on its line
+ * where it must.
+ */
 static const char *find_closing(const char *at, const char *end, char quote, size_t quotes)
 {
     for (at += quotes; at < end; at++) {
@@ -315,8 +326,8 @@ static const char *find_closing(const char *at, const char *end, char quote, siz
 }
 
 /*
- * No quote, escape or line's end between the quotes of a formatted string, and each brace has its other: that is
- * where it ends.
+ * The end of a formatted string is obvious if it has no quote, escape or line break inside, and its
+ * braces are balanced.
  */
 static bool formatted_is_simple(const char *at, const char *closing)
 {
@@ -329,6 +340,7 @@ static bool formatted_is_simple(const char *at, const char *closing)
     return open == 0;
 }
 
+/* A string counts only if it looks like a dotted name: "os.system" has the words os and system. */
 static void note_string(struct prefilter_pass *reading, const char *at, const char *closing)
 {
     if (closing - at > NAME_MAX_BYTES)
@@ -345,7 +357,7 @@ static void note_string(struct prefilter_pass *reading, const char *at, const ch
     reading->previous = -1;
 }
 
-/* At a quote. True: enough was seen. */
+/* Reads a string, at its first quote. True: a trigger is complete. */
 static bool read_string(struct prefilter_pass *reading, bool formatted)
 {
     const char *at = reading->at;
@@ -362,6 +374,10 @@ static bool read_string(struct prefilter_pass *reading, bool formatted)
     return false;
 }
 
+/*
+ * The prefix of a string literal: rb"", f"", and t"" of Python 3.14. f and t have expressions in
+ * it.
+ */
 static bool is_prefix(const char *word, size_t length, bool *ret_formatted)
 {
     *ret_formatted = false;
@@ -373,7 +389,7 @@ static bool is_prefix(const char *word, size_t length, bool *ret_formatted)
     return length <= 2;
 }
 
-/* A word, or what stands before a string. True: enough was seen. */
+/* Reads a word, or a string with its prefix. True: a trigger is complete. */
 static bool read_python_word(struct prefilter_pass *reading)
 {
     const char *start = reading->at;

@@ -1,8 +1,8 @@
 /*
- * program.c - see program.h.
+ * program.c - compiles queries. See program.h.
  *
- * All queries of a grammar are made one, because to run a query costs a walk over the tree, be it about one pattern or
- * twenty.
+ * All queries of a grammar are joined into one. To run a query costs one walk over the tree,
+ * whether it has one pattern or twenty.
  */
 #include "lint/program.h"
 
@@ -20,7 +20,7 @@
 struct ck_lint_programs {
     pthread_mutex_t lock;
     struct ck_arena arena;
-    struct ck_lint_program items[CK_GRAMMARS]; /* query is NULL until it is wanted */
+    struct ck_lint_program items[CK_GRAMMARS]; /* query is NULL until it is first needed */
 };
 
 struct ck_lint_programs *ck_lint_programs_new(void)
@@ -60,7 +60,7 @@ static bool query_holds(const struct ck_lint_query *query, const struct ck_gramm
     return query->grammars.count == 0 || has_string(&query->grammars, grammar->name);
 }
 
-/* All queries that hold for the grammar, one after the other; starts[i] is where query i begins. */
+/* Joins all queries for the grammar into one text. starts[i] is where query i begins. */
 static char *join_queries(struct ck_arena *arena, const struct ck_lint_ruleset *ruleset,
                           const struct ck_grammar *grammar, uint32_t *starts)
 {
@@ -85,7 +85,7 @@ static int bad_query(const struct ck_lint_ruleset *ruleset, const uint32_t *star
                      struct choke_error *error)
 {
     uint32_t at = query_at(starts, ruleset->queries_count, offset);
-    return ck_error_set(error, CHOKE_NONE, EINVAL, "rules '%s': query '%s': fault at byte %u, or a capture is unknown",
+    return ck_error_set(error, CHOKE_NONE, EINVAL, "rules '%s': query '%s': error at byte %u, or an unknown capture",
                         CK_QUOTE(ruleset->file), CK_QUOTE(ruleset->queries[at].name), offset - starts[at]);
 }
 
@@ -105,8 +105,8 @@ static void find_captures(struct ck_lint_program *program)
 }
 
 /*
- * tree-sitter leaves conditions (#eq?) to its caller; here the rules have them, and a query that had one would match
- * too much.
+ * tree-sitter does not evaluate predicates (#eq?) itself. Conditions belong in the rules here, and
+ * a query with a predicate would match too much, so it is refused.
  */
 static int check_patterns(struct ck_lint_program *program, const uint32_t *starts, struct choke_error *error)
 {

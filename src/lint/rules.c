@@ -1,8 +1,9 @@
 /*
- * rules.c - see rules.h.
+ * rules.c - loads the rule files. See rules.h.
  *
- * A rule file is read into structs by a table of its keys (rules_schema.c). They are in the arena, and so is what is worked
- * out of them: the index from names to rules, and the prefilter. The queries are compiled later (program.c).
+ * A table of the keys (rules_schema.c) reads a rule file into structs. They are in the arena, with
+ * what is derived from them: the index from names to rules, and the prefilter. The queries are
+ * compiled later (program.c).
  */
 #include "lint/rules.h"
 
@@ -18,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The files of lint/, written by tools/gen/embed.py. */
+/* The files of lint/, embedded by tools/gen/embed.py. */
 #define EMBEDDED(name) \
     extern const unsigned char ck_lint_##name##_text[]; \
     extern const size_t ck_lint_##name##_length
@@ -76,7 +77,7 @@ static int check_condition(const char *file, const struct ck_lint_condition *con
                              "a condition needs a keyword or a position");
     if (compares != (condition->values.count > 0))
         return ck_yaml_error(&ck_lint_rules_format, file, condition->place, error,
-                             "'values' go with one-of and none-of, and only with these");
+                             "'values' is for the tests one-of and none-of, and these need it");
     return 0;
 }
 
@@ -187,8 +188,8 @@ static int take_grammars(struct ck_lint_rules *rules, const struct ck_lint_rules
         const struct ck_grammar *grammar = ck_grammar_find(ruleset->grammars.items[i]);
         if (grammar == NULL || rules->by_grammar[grammar->id] != NULL)
             return ck_error_set(error, CHOKE_INVALID, EINVAL,
-                                "rules '%s': grammar '%s' is not known, or has rules already", CK_QUOTE(ruleset->file),
-                                CK_QUOTE(ruleset->grammars.items[i]));
+                                "rules '%s': unknown grammar '%s', or another file has its rules",
+                                CK_QUOTE(ruleset->file), CK_QUOTE(ruleset->grammars.items[i]));
         rules->by_grammar[grammar->id] = ruleset;
     }
     return 0;
@@ -204,7 +205,8 @@ static int add_file(struct ck_lint_rules *rules, const char *file, const char *t
     if (ruleset == NULL)
         return ck_error_oom(error);
     if (rules->rulesets_count == CK_GRAMMARS)
-        return ck_error_set(error, CHOKE_INVALID, EINVAL, "rules '%s': there are no more grammars", CK_QUOTE(file));
+        return ck_error_set(error, CHOKE_INVALID, EINVAL, "rules '%s': there are more files than grammars",
+                            CK_QUOTE(file));
     int r = ck_yaml_read(&ck_lint_rules_format, &source, &rules->arena, ruleset, error);
     if (r < 0)
         return r;
@@ -214,7 +216,7 @@ static int add_file(struct ck_lint_rules *rules, const char *file, const char *t
         for (uint32_t other = 0; other + 1 < rules->rulesets_count; other++)
             for (uint32_t at = 0; at < rules->rulesets[other]->rules_count; at++)
                 if (strcmp(rules->rulesets[other]->rules[at].id, ruleset->rules[i].id) == 0)
-                    return fault(file, &ruleset->rules[i], error, "another file has a rule of this id");
+                    return fault(file, &ruleset->rules[i], error, "another file has a rule with this id");
     r = check_ruleset(file, ruleset, error);
     if (r == 0)
         r = index_names(&rules->arena, ruleset, error);

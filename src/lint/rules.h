@@ -1,44 +1,50 @@
 /*
- * rules.h - what is looked for. Rules are data: one YAML file per language in lint/, embedded when the library is
- * built.
+ * rules.h - the rules: what the linter looks for. Rules are data, one YAML file per language in
+ * lint/, embedded when the library is built.
  *
  *   grammars: [javascript, typescript, tsx]   # which grammars this file is for
  *   queries:                       # where to look: tree-sitter queries, each with a name
  *     - name: call
  *       query: (call_expression function: (_) @name arguments: (_) @arguments) @site
- *       grammars: [tsx]            # where it holds; left out: in all of the file's
- *   lookups: [getattr]             # words that find a thing by its name in a string, for a language whose strings and
- *                                  # comments the prefilter passes over (Python); left out: all words count
+ *       grammars: [tsx]            # for these only; left out: for all of the file
+ *   lookups: [getattr]             # words that find a thing by its name in a string, for languages
+ *                                  # whose strings and comments the prefilter skips (Python); left
+ *                                  # out: all words count
  *   rules:
  *     - id: js-child-process       # unique among all files; [a-z0-9-]
- *       group: process             # process: creates one (allowed in the named modules); shell: through a shell;
- *                                  # code: executes text as code; data: builds objects from data; unclear: cannot tell
+ *       group: process             # process: creates one (allowed in the modules of the
+ *                                  # configuration); shell: uses a shell; code: executes text as
+ *                                  # code; data: builds objects from data; unclear: cannot decide
  *       severity: error            # error, warning or note
  *       why: One sentence.         # shown with a finding
  *       instead: One sentence.     # what to call
- *       find: [call, new]          # the names of the queries it is about
- *       names: [child_process.exec]   # what @name must resolve to, any of them. "?.popen" is the method popen of
- *                                  # something unknown; "*" is anything, known or not
+ *       find: [call, new]          # the names of its queries
+ *       names: [child_process.exec]   # @name must resolve to one of them. "?.popen" is the method
+ *                                  # popen of something unknown; "*" is anything, known or not
  *       when:                      # conditions on @arguments; all must hold
  *         - {keyword: shell, position: 2, test: truthy}
- *       triggers: ["child_process exec"]   # for the prefilter: a file without all the words of one of these cannot
- *                                  # hold a finding of this rule. Words are separated by spaces, and are whole words of
- *                                  # letters, digits and underscores; "a+b": b right after a. "*": every file is parsed
+ *       triggers: ["child_process exec"]   # for the prefilter: only a file with all words of one
+ *                                  # trigger can have a finding of this rule. Words are separated
+ *                                  # by spaces and have letters, digits and underscores; "a+b": b
+ *                                  # right after a. "*": every file is parsed
  *
- * In a query @name is what is resolved, @arguments the list of arguments (optional), @site what the finding points at
- * (@name where it is left out). Of several rules that match one site, the first in its file is reported.
+ * In a query @name is what is resolved, @arguments the list of arguments (optional), and @site what
+ * the finding points at (left out: @name). If several rules match one site, the first in its file
+ * is reported.
  *
- * A condition is about the argument of that keyword, else the one at that position (from 0; left out: none). What a
- * keyword is depends on the language: a keyword argument, a property of an object literal, an option's argument.
- * Tests:
- *   truthy, falsy      it is surely true; it is surely false, or absent
- *   unsure             it may be present, and whether it is true cannot be told
- *   present, absent    it is surely there; it is surely not
+ * A condition is about the argument of that keyword, or if there is none, the one at that position
+ * (from 0; left out: none). The language defines what a keyword is: a keyword argument, a property
+ * of an object literal, the argument of an option. Tests:
+ *   truthy, falsy      it is certainly true; it is certainly false, or absent
+ *   unsure             it may be present, and it is not known whether it is true
+ *   present, absent    it is certainly there; it is certainly not
  *   constant, variable it is there and known; it is there, or may be, and is not known
- *   one-of, none-of    it is surely one of `values`; it is absent or not surely one of them. A value is compared with
- *                      what the argument resolves to as a name, and with its text where it is a string
+ *   one-of, none-of    it is certainly one of `values`; it is absent or not certainly one. A
+ *                      value is compared with what the argument resolves to as a name, and with its
+ *                      text if it is a string
  *
- * A file that does not keep to this does not load, and the message has the line and column. The tests load every file.
+ * A file that breaks these rules does not load, and the message has line and column. The tests load
+ * every file.
  */
 #ifndef CK_LINT_RULES_H
 #define CK_LINT_RULES_H
@@ -108,7 +114,8 @@ struct ck_lint_query {
 };
 
 /*
- * One file of rules. names and about go together: rule about[i] is about names[i]; sorted, and by order among equals.
+ * One rule file. Rule about[i] is about names[i]. Both are sorted by name, and by order among equal
+ * names.
  */
 struct ck_lint_ruleset {
     const char *file; /* for messages; not copied */
@@ -126,28 +133,28 @@ struct ck_lint_ruleset {
 struct ck_lint_program; /* program.h */
 struct ck_lint_programs;
 
-/* Immutable once it is loaded: threads may share it. */
+/* Does not change after loading, so threads may share it. */
 struct ck_lint_rules {
     struct ck_arena arena;
     struct ck_lint_ruleset *rulesets[CK_GRAMMARS];
     uint32_t rulesets_count;
     const struct ck_lint_ruleset *by_grammar[CK_GRAMMARS]; /* NULL: no rules */
-    struct ck_lint_programs *programs;                     /* compiled when they are wanted; they have a lock */
+    struct ck_lint_programs *programs;                     /* compiled on demand, under a lock */
 };
 
-/* The embedded files. */
+/* Loads the embedded files. */
 int ck_lint_rules_load(struct ck_lint_rules **ret_rules, struct choke_error *error);
 
-/* From a text that is no file of ours; for tests. name is used in messages. */
+/* Loads one text that is not an embedded file; for tests. name is used in messages. */
 int ck_lint_rules_parse(const char *name, const char *text, size_t length, struct ck_lint_rules **ret_rules,
                         struct choke_error *error);
 
 void ck_lint_rules_free(struct ck_lint_rules *rules);
 
-/* NULL where there is none of that id. */
+/* NULL if the id is unknown. */
 const struct ck_lint_rule *ck_lint_rules_find(const struct ck_lint_rules *rules, const char *id);
 
-/* The rules about a name, in the order of their file; 0 where there are none. */
+/* Finds the rules about a name, in the order of their file. Returns how many. */
 uint32_t ck_lint_rules_about(const struct ck_lint_program *program, const char *name,
                              const struct ck_lint_rule *const **ret_rules);
 

@@ -1,6 +1,4 @@
-/*
- * rules_schema.c - see rules_schema.h.
- */
+/* rules_schema.c - the tables of the keys of a rule file. See rules_schema.h. */
 #include "lint/rules_schema.h"
 
 #include "lint/rules.h"
@@ -41,7 +39,7 @@ static bool is_id(const char *text)
 static const struct ck_yaml_form id_form = {is_id, "a-z, 0-9 and '-' only"};
 
 #define AT(type, member) .offset = offsetof(struct type, member)
-/* The name of a member cannot be in parentheses. */
+/* A member name cannot be put in parentheses, which clang-tidy asks for. */
 /* NOLINTBEGIN(bugprone-macro-parentheses) */
 #define LIST(type, member) \
     AT(type, member.items), .count_offset = offsetof(struct type, member.count), .not_empty = true, \

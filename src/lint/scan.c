@@ -1,11 +1,11 @@
 /*
- * scan.c - see scan.h.
+ * scan.c - scans one file. See scan.h.
  *
- * The order is that of cost: what a file is (its size, its bytes), whether its words can make a finding at all, the
- * parse, the names, the rules. Most files end at the second step.
+ * The steps are in the order of their cost: the size and bytes of the file, its words
+ * (prefilter.h), the parse, the names, the rules. Most files end at the second step.
  *
- * libtree-sitter ends the process where memory runs out, and offers no other way; the bound on a file's size
- * and the few files that are in work at a time keep what it needs small.
+ * libtree-sitter ends the process when memory runs out, and offers no other way. The limit on the
+ * size of a file, and the few files that are scanned at one time, keep its need small.
  */
 #include "lint/scan.h"
 
@@ -20,7 +20,7 @@
 #include <string.h>
 
 #define PARSE_MAX_MICROSECONDS ((uint64_t)5000000)
-#define WORK_MAX_BYTES ((size_t)64 << 20) /* what a resolver may take for one file */
+#define WORK_MAX_BYTES ((size_t)64 << 20) /* for the resolver, per file */
 #define COMMENTS_MAX 10000
 
 struct ck_lint_scanner {
@@ -41,7 +41,7 @@ static const char *const skip_reasons[] = {
 
 const char *ck_lint_skip_reason(enum ck_lint_skip skip)
 {
-    _Static_assert(CK_LINT_FILE_MAX_BYTES == (size_t)4 << 20, "the word for a large file names the bound");
+    _Static_assert(CK_LINT_FILE_MAX_BYTES == (size_t)4 << 20, "the reason for a large file names the limit");
     return skip_reasons[skip];
 }
 
@@ -76,7 +76,10 @@ void ck_lint_scan_done(struct ck_lint_scan *scan)
 
 /* ---- places ------------------------------------------------------------------------------ */
 
-/* Where counting got to on a line, for the next place is likely further on: a line may be the whole file. */
+/*
+ * The position up to which characters are counted. The next place is likely further on, and a line
+ * may be the whole file: to count from its start each time would take quadratic time.
+ */
 struct counted {
     uint32_t line_start, byte, characters;
 };
@@ -85,7 +88,9 @@ struct columns {
     struct counted start, end;
 };
 
-/* Characters in the bytes before a place on its line; continuation bytes of UTF-8 do not count. */
+/*
+ * Counts the characters before a place on its line: all bytes but the continuation bytes of UTF-8.
+ */
 static uint32_t count_characters(const struct ck_lint_source *source, struct counted *counted, uint32_t byte,
                                  uint32_t byte_column)
 {
@@ -110,7 +115,7 @@ static struct ck_lint_location location_of(const struct ck_lint_source *source, 
     };
 }
 
-/* The line that the node begins on. One that is too long is cut at a character's end. */
+/* The line on which the node begins. A line that is too long is cut between two characters. */
 static const char *line_of(const struct ck_lint_source *source, struct ck_arena *arena, TSNode node,
                            uint32_t *ret_length)
 {
@@ -173,7 +178,10 @@ static uint32_t count_markers(const struct ck_lint_source *source)
     return count;
 }
 
-/* The comment that a marker stands in, each once; elsewhere it is a part of a string or of nothing. */
+/*
+ * Keeps the comments that contain a marker, each once. A marker outside of a comment (in a string)
+ * does not count.
+ */
 static int keep_comments(const struct ck_lint_source *source, struct ck_lint_scan *scan)
 {
     uint32_t markers = count_markers(source);
@@ -200,7 +208,7 @@ static int keep_comments(const struct ck_lint_source *source, struct ck_lint_sca
     return 0;
 }
 
-/* The first node in the tree that says what is broken. */
+/* Finds the first syntax error in the tree. */
 static void note_broken(const struct ck_lint_source *source, struct ck_lint_scan *scan)
 {
     TSTreeCursor cursor = ts_tree_cursor_new(source->root);
@@ -232,7 +240,7 @@ static enum ck_lint_skip check_bytes(const struct ck_grammar *grammar, const cha
     return readable == NULL || readable(text, length) ? CK_LINT_SCANNED : CK_LINT_SKIP_ENCODING;
 }
 
-/* An unused waiver is a finding too, so its marker alone makes a file worth parsing. */
+/* An unused waiver is a finding too, so a file with a marker is always parsed. */
 static bool is_worth_parsing(const struct ck_lint_ruleset *ruleset, const char *text, size_t length)
 {
     return ruleset != NULL && (ck_prefilter_may_match(ruleset->prefilter, text, length) ||

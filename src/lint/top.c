@@ -1,8 +1,9 @@
 /*
- * top.c - see top.h.
+ * top.c - finds the top of a tree, and opens files in it. See top.h.
  *
- * Paths are only resolved to find their names beneath the top; what is read is opened by that name, from the top's
- * descriptor, and there the kernel refuses every link.
+ * Paths are resolved only to find their names relative to the top. Files are opened by that name,
+ * from the descriptor of the top, and there the kernel refuses every symlink (openat2,
+ * RESOLVE_NO_SYMLINKS).
  */
 #include "lint/top.h"
 
@@ -31,11 +32,11 @@ int ck_top_open(const struct ck_top *top, const char *path, int flags)
 static int unreadable(const char *path, struct choke_error *error)
 {
     int errnum = errno;
-    return ck_error_set(error, errnum == ENOMEM ? CHOKE_NONE : CHOKE_INVALID, errnum, "'%s' cannot be looked at: %s",
+    return ck_error_set(error, errnum == ENOMEM ? CHOKE_NONE : CHOKE_INVALID, errnum, "cannot access '%s': %s",
                         CK_QUOTE(path), strerror(errnum));
 }
 
-/* The directory that a path stands in, without links, and its last name. */
+/* The directory of a path, without symlinks, and its last name. */
 static int resolve_parent(const char *path, char *resolved, const char **ret_name)
 {
     char parent[PATH_MAX];
@@ -51,7 +52,7 @@ static int resolve_parent(const char *path, char *resolved, const char **ret_nam
     return realpath(length > 0 ? parent : ".", resolved) != NULL ? 0 : -1;
 }
 
-/* An absolute path in which no link is left but perhaps the last name, and what is there. */
+/* The absolute path, in which only the last name may be a symlink, and its status. */
 static int resolve(const char *path, char resolved[PATH_MAX], struct stat *ret_status)
 {
     const char *name;
@@ -70,7 +71,7 @@ static int resolve(const char *path, char resolved[PATH_MAX], struct stat *ret_s
     return 0;
 }
 
-/* Cuts the last name off; false at the root of the file system. */
+/* Removes the last name; false at the root of the file system. */
 static bool go_up(char *path)
 {
     char *slash = strrchr(path, '/');
@@ -94,7 +95,10 @@ static bool is_world_writable(const char *directory)
     return stat(directory, &status) < 0 || (status.st_mode & S_IWOTH) != 0;
 }
 
-/* In place: from where the path stands to the top of its tree. */
+/*
+ * Replaces the directory by the top of its tree. The start itself may be world-writable: the caller
+ * named it.
+ */
 static void find_repository_top(char start[PATH_MAX])
 {
     CK_HEAP char *directory = ck_heap_own(strdup(start));
@@ -150,7 +154,7 @@ int ck_top_locate(const struct ck_top *top, const char *path, char *buffer, size
         return unreadable(path, error);
     const char *rest = ck_path_beneath(top->path, resolved);
     if (rest == NULL)
-        return ck_error_set(error, CHOKE_INVALID, EINVAL, "'%s' lies outside of '%s'; lint one tree at a time",
+        return ck_error_set(error, CHOKE_INVALID, EINVAL, "'%s' is outside '%s'; lint one tree at a time",
                             CK_QUOTE(path), CK_QUOTE(top->path));
     (void)snprintf(buffer, size, "%s", rest);
     return 0;

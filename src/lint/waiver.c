@@ -1,8 +1,8 @@
 /*
- * waiver.c - see waiver.h.
+ * waiver.c - reads waivers. See waiver.h.
  *
- * A waiver that cannot be read must not pass for a comment: whoever wrote it believes that it holds, and whoever reviews
- * it should see that it does not.
+ * A malformed waiver must not pass as an ordinary comment: its author believes that it works, and a
+ * reviewer must see that it does not.
  */
 #include "lint/waiver.h"
 
@@ -82,7 +82,7 @@ static bool is_word(const char *at, size_t length, const char *word)
     return strlen(word) == length && memcmp(at, word, length) == 0;
 }
 
-/* "ADR-0003", perhaps with a mark of punctuation behind it. */
+/* "ADR-0003", perhaps followed by punctuation. */
 static bool is_citation(const char *at, size_t length)
 {
     return length >= 4 + NUMBER_LENGTH && memcmp(at, "ADR-", 4) == 0 && strspn(at + 4, DIGITS) == NUMBER_LENGTH &&
@@ -93,7 +93,7 @@ static const char *add_rule(struct ck_waiver *waiver, const char *at, size_t len
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz" DIGITS "-";
     if (strspn(at, letters) < length || length >= CK_WAIVER_ID_MAX)
-        return "a rule's name is made of small letters, digits and dashes";
+        return "a rule's name has only lower-case letters, digits and dashes";
     if (waiver->rule_count == CK_WAIVER_MAX_RULES)
         return "it names too many rules";
     memcpy(waiver->rules[waiver->rule_count], at, length);
@@ -128,10 +128,10 @@ void ck_waiver_parse(const struct ck_lint_comment *comment, struct ck_waiver *re
 {
     const char *marker = strstr(comment->text, CK_LINT_MARKER);
     *ret_waiver = (struct ck_waiver){.location = comment->location};
-    /* A NUL in the comment would hide it. */
+    /* NULL: a NUL byte in the comment hides the marker from strstr. */
     ret_waiver->fault = marker == NULL ? "it cannot be read" : parse(ret_waiver, marker + strlen(CK_LINT_MARKER));
     if (ret_waiver->fault == NULL && strstr(marker + 1, CK_LINT_MARKER) != NULL)
-        ret_waiver->fault = "a second waiver stands in the same comment";
+        ret_waiver->fault = "the same comment has a second waiver";
 }
 
 bool ck_waiver_serves(struct ck_waiver *waiver, const char *rule, const struct ck_lint_location *location)

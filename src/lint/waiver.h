@@ -1,11 +1,12 @@
 /*
- * waiver.h - a comment on the line of a finding that takes it back, and says by which decision:
+ * waiver.h - a comment that waives a finding on its line, and cites the decision:
  *
- *   subprocess.run(["ls"])  # MARKER allow python-subprocess ADR-0003 and more words
+ *   subprocess.run(["ls"])  # MARKER allow python-subprocess ADR-0003 and more text
  *
- * MARKER is CK_LINT_MARKER. Several rules may stand before the record, with commas or blanks between them. A waiver serves
- * the findings that begin or end on a line of the comment. It is a finding itself if it is malformed, names a rule that does
- * not exist, cites a record that does not exist, or serves no finding.
+ * MARKER is CK_LINT_MARKER. Several rules may come before the record, separated by commas or
+ * blanks. A waiver applies to findings that begin or end on a line of the comment. It is a finding
+ * itself if it is malformed, names an unknown rule, cites a record that does not exist, or waives
+ * nothing.
  */
 #ifndef CK_LINT_WAIVER_H
 #define CK_LINT_WAIVER_H
@@ -27,7 +28,7 @@ struct ck_lint_adrs {
     unsigned char have[10000 / 8]; /* bit by number */
 };
 
-/* adr_dir NULL: none is configured. */
+/* adr_dir NULL: not configured. */
 void ck_lint_adrs_read(int base_fd, const char *adr_dir, struct ck_lint_adrs *ret_adrs);
 
 /* number is four digits. */
@@ -42,10 +43,10 @@ struct ck_waiver {
     const char *fault; /* NULL: it is well formed */
 };
 
-/* Never fails: what cannot be read has a fault. */
+/* Never fails: a comment that cannot be read has a fault. */
 void ck_waiver_parse(const struct ck_lint_comment *comment, struct ck_waiver *ret_waiver);
 
-/* Does it serve a finding of this rule at this place? Marks it as used if so. */
+/* Does it waive a finding of this rule at this place? If so it is marked as used. */
 bool ck_waiver_serves(struct ck_waiver *waiver, const char *rule, const struct ck_lint_location *location);
 
 #endif

@@ -1,11 +1,12 @@
 /*
- * walk.c - see walk.h.
+ * walk.c - walks directories for files to scan. See walk.h.
  *
- * A directory is read to its end and closed before the next is opened, and each is opened by its path from the top: no
- * depth of nesting costs a descriptor or a stack frame. What is still to be read waits in a list. openat2 refuses every
- * link on the way, so a directory that is exchanged for a link while we look leads nowhere.
+ * A directory is read to its end and closed before the next is opened, and each is opened by its
+ * path from the top. So nesting costs neither descriptors nor stack. Directories that are still to
+ * be read wait in a list. openat2 refuses every symlink on the way, so a directory that is replaced
+ * by a symlink during the walk is not entered.
  *
- * The order in which a file system hands out names is its own affair; the files are sorted at the end.
+ * The order of readdir(3) is arbitrary, so the files are sorted at the end.
  */
 #include "lint/walk.h"
 
@@ -26,7 +27,7 @@
 #define ARENA_MAX_BYTES ((size_t)1 << 30)
 #define IGNORE_FILE ".gitignore"
 
-/* A directory that is still to be read. */
+/* A directory that waits to be read. */
 struct pending_directory {
     struct pending_directory *next;
     const char *path; /* from the top; "" is the top itself */
@@ -43,7 +44,7 @@ void ck_walk_init(struct ck_lint_walk *walk, const struct ck_top *top, const str
     walk->arena.max_bytes = ARENA_MAX_BYTES;
 }
 
-/* Room for one more; the items move. */
+/* Makes room for one more. The items may move. */
 static void *grown(void *items, size_t count, size_t *capacity, size_t element_bytes)
 {
     if (count < *capacity)
@@ -106,7 +107,10 @@ static int skip_ignore_file(struct ck_lint_walk *walk, const struct pending_dire
     return good ? ck_walk_skip(walk, (struct ck_walk_skip){path, shown, reason, false}) : -ENOMEM;
 }
 
-/* As Git does, a .gitignore that is a link is not read. One that cannot be taken as a whole leaves nothing out. */
+/*
+ * Like Git, does not read a .gitignore that is a symlink. One that cannot be read in full leaves
+ * nothing out: it must not hide files.
+ */
 static int read_ignore(struct ck_lint_walk *walk, const struct pending_directory *directory, int directory_fd,
                        const struct ck_ignore **ret_ignore)
 {
@@ -138,10 +142,10 @@ static int push(struct ck_lint_walk *walk, struct pending_directory **stack, str
     return 0;
 }
 
-/* What is neither file nor directory: a word why it is passed over. */
+/* Why something that is neither file nor directory is skipped. */
 static const char *reason_for(unsigned char type)
 {
-    return type == DT_LNK ? "a symbolic link" : type == DT_UNKNOWN ? "cannot be looked at" : "not a regular file";
+    return type == DT_LNK ? "a symbolic link" : type == DT_UNKNOWN ? "cannot be accessed" : "not a regular file";
 }
 
 static int take_entry(struct ck_lint_walk *walk, const struct pending_directory *directory,
@@ -191,7 +195,7 @@ static int read_directory(struct ck_lint_walk *walk, struct pending_directory *d
     const char *path = directory->path[0] != '\0' ? directory->path : ".";
     CK_FD fd = ck_top_open(walk->top, path, O_RDONLY | O_DIRECTORY);
     if (fd < 0) {
-        /* A link stands there now, or it went away meanwhile: then there is nothing to look at. */
+        /* It was replaced by a symlink or removed meanwhile, so there is nothing to scan. */
         bool gone = fd == -ELOOP || fd == -ENOENT || fd == -ENOTDIR;
         return skip_directory(walk, directory, strerror(-fd), !gone);
     }
@@ -209,7 +213,10 @@ static int read_directory(struct ck_lint_walk *walk, struct pending_directory *d
 
 /* ---- what the caller named --------------------------------------------------------------- */
 
-/* The patterns of the directories from the top down to the one that holds path; what they say of path itself is not asked. */
+/*
+ * The patterns of the directories from the top to the one that contains path. Does not apply them
+ * to path itself: the caller named it.
+ */
 static int ignore_above(struct ck_lint_walk *walk, const char *path, const struct ck_ignore **ret_ignore)
 {
     struct pending_directory directory = {.path = "", .shown = ""};
@@ -259,7 +266,7 @@ static int add_named(struct ck_lint_walk *walk, const char *path, const char *sh
     return ck_walk_skip(walk, (struct ck_walk_skip){path, shown, reason_for(type), false});
 }
 
-/* "./a//b/" as people write it, "a//b"; the bytes in between stay. */
+/* Removes "./" at the start and slashes at the end: "./a//b/" is "a//b". */
 static const char *normalize(struct ck_lint_walk *walk, const char *path)
 {
     while (path[0] == '.' && path[1] == '/')
@@ -285,12 +292,15 @@ int ck_walk_add(struct ck_lint_walk *walk, const char *path, struct choke_error 
     if (r == -E2BIG)
         return ck_error_set(error, CHOKE_INVALID, E2BIG, "'%s' has more than %zu files; lint a part of it",
                             CK_QUOTE(path), CK_WALK_MAX_ENTRIES);
-    return r < 0 ? ck_error_set(error, CHOKE_NONE, -r, "'%s' cannot be walked: %s", CK_QUOTE(path), strerror(-r)) : 0;
+    return r < 0 ? ck_error_set(error, CHOKE_NONE, -r, "cannot scan '%s': %s", CK_QUOTE(path), strerror(-r)) : 0;
 }
 
 /* ---- the result -------------------------------------------------------------------------- */
 
-/* One that was named comes before the same one that was met. */
+/*
+ * By path. A file that the caller named comes before the same file found in a directory, and is
+ * kept.
+ */
 static int compare_files(const void *left, const void *right)
 {
     const struct ck_walk_file *a = left;

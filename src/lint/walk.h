@@ -1,13 +1,13 @@
 /*
- * walk.h - from paths to the files that are scanned.
+ * walk.h - lists the files to scan.
  *
- *   1. ck_walk_add, for each path that the caller named: a file, or a directory and all beneath it.
+ *   1. ck_walk_add, for each path that the caller named: a file, or a directory with all in it.
  *   2. ck_walk_sort: by path, each once.
- *   3. ck_walk_done frees all of it.
+ *   3. ck_walk_done frees everything.
  *
- * No link is followed, neither now nor when a file is opened later (top.h), so nothing outside of the top is ever
- * read. What is passed over is in the list of skips with its reason, but for what .gitignore or the configuration leaves out:
- * that is counted. A directory named .git is not entered.
+ * No symlink is followed, neither now nor when a file is opened later (top.h), so nothing outside
+ * the top is ever read. What is skipped is in the list of skips with its reason. What .gitignore or
+ * the configuration leaves out is only counted. A directory named .git is not entered.
  */
 #ifndef CK_LINT_WALK_H
 #define CK_LINT_WALK_H
@@ -25,15 +25,15 @@
 
 struct ck_walk_file {
     const char *path;  /* from the top */
-    const char *shown; /* as the caller would write it */
-    bool named;        /* the caller named this very file */
+    const char *shown; /* the path as the caller would write it */
+    bool named;        /* the caller named this file, not only its directory */
 };
 
 struct ck_walk_skip {
     const char *path; /* from the top */
     const char *shown;
-    const char *reason; /* a word or two */
-    bool not_scanned;   /* there may be sources in it that nobody has looked at */
+    const char *reason; /* short: "a symbolic link" */
+    bool not_scanned;   /* it may contain sources that were not scanned */
 };
 
 struct ck_lint_walk {
@@ -52,10 +52,13 @@ struct ck_lint_walk {
 void ck_walk_init(struct ck_lint_walk *walk, const struct ck_top *top, const struct ck_ignore *exclude,
                   bool no_gitignore);
 
-/* A path that does not exist, or lies outside of the top, is a failure. */
+/* Fails if the path does not exist, or is outside the top. */
 int ck_walk_add(struct ck_lint_walk *walk, const char *path, struct choke_error *error);
 
-/* Also for others who find out later that a file cannot be scanned. The strings are copied. 0 or -ENOMEM. */
+/*
+ * Adds a skip; also called later, when a file cannot be scanned. Copies the strings. Returns 0 or
+ * -ENOMEM.
+ */
 int ck_walk_skip(struct ck_lint_walk *walk, struct ck_walk_skip skip);
 
 void ck_walk_sort(struct ck_lint_walk *walk);
